@@ -1,0 +1,50 @@
+package journal
+
+// Fold merges the changes of each key into at most one (or a Delete and an Add,
+// where the key's thing was replaced by another), whose Old is what a reader
+// of all before them holds. A change that stands alone is returned as it is,
+// Memo and all. The order is that of each key's first change.
+//
+// A folded change has the offset and time of the newest change it stands for.
+func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(before, after V) bool) []*Change[K, V, M] {
+	runs := make(map[K][]*Change[K, V, M], len(changes))
+	keys := make([]K, 0, len(changes))
+	for _, change := range changes {
+		if _, seen := runs[change.Key]; !seen {
+			keys = append(keys, change.Key)
+		}
+		runs[change.Key] = append(runs[change.Key], change)
+	}
+	if len(keys) == len(changes) {
+		return changes
+	}
+	folded := make([]*Change[K, V, M], 0, len(keys))
+	for _, key := range keys {
+		folded = append(folded, foldKey(runs[key], continues)...)
+	}
+	return folded
+}
+
+func foldKey[K comparable, V, M any](run []*Change[K, V, M], continues func(before, after V) bool) []*Change[K, V, M] {
+	first, last := run[0], run[len(run)-1]
+	if len(run) == 1 {
+		return run
+	}
+	had, has := first.Op != Add, last.Op != Delete
+	merged := Change[K, V, M]{Offset: last.Offset, Time: last.Time, Key: last.Key}
+	remove, add := merged, merged
+	remove.Op, remove.Old = Delete, first.Old
+	add.Op, add.New = Add, last.New
+	switch {
+	case !had && !has:
+		return nil
+	case !had:
+		return []*Change[K, V, M]{&add}
+	case !has:
+		return []*Change[K, V, M]{&remove}
+	case !continues(first.Old, last.New):
+		return []*Change[K, V, M]{&remove, &add}
+	}
+	merged.Op, merged.Old, merged.New = Update, first.Old, last.New
+	return []*Change[K, V, M]{&merged}
+}

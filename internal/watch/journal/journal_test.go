@@ -1,0 +1,375 @@
+package journal_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"glasshouse/internal/watch/journal"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// thing is a value whose id tells one thing from its successor under a key.
+type thing struct{ id, version int }
+
+type (
+	testJournal = journal.Journal[string, thing, struct{}]
+	testChange  = journal.Change[string, thing, struct{}]
+	testEntry   = journal.Entry[string, thing]
+)
+
+func continues(before, after thing) bool { return before.id == after.id }
+
+func newJournal(maxBytes int) *testJournal {
+	return journal.New[string, thing, struct{}](journal.Options[string, thing]{
+		Same:      func(before, after thing) bool { return before == after },
+		Continues: continues,
+		Size:      func(thing) int { return 100 },
+		MaxBytes:  maxBytes,
+		MaxAge:    time.Hour,
+	})
+}
+
+func describe(changes []*testChange) (out []string) {
+	for _, c := range changes {
+		switch c.Op {
+		case journal.Add:
+			out = append(out, fmt.Sprintf("%d +%s %v", c.Offset, c.Key, c.New))
+		case journal.Update:
+			out = append(out, fmt.Sprintf("%d ~%s %v->%v", c.Offset, c.Key, c.Old, c.New))
+		case journal.Delete:
+			out = append(out, fmt.Sprintf("%d -%s %v", c.Offset, c.Key, c.Old))
+		}
+	}
+	return out
+}
+
+func TestChangesAreToldInOrder(t *testing.T) {
+	j := newJournal(1 << 20)
+	j.Set("a", thing{1, 1})
+	j.Set("a", thing{1, 2})
+	j.Set("a", thing{1, 2}) // Nothing to tell.
+	j.Set("a", thing{2, 1}) // Another thing under the same key.
+	j.Delete("a")
+	j.Delete("a")
+	j.Set("b", thing{3, 1})
+	j.Replace([]testEntry{{"b", thing{3, 2}}, {"c", thing{4, 1}}})
+	j.Replace([]testEntry{{"c", thing{5, 1}}})
+
+	changes, cursor, err := j.Next(t.Context(), journal.Cursor{}, 100)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := fmt.Sprintf("%q", describe(changes))
+	want := fmt.Sprintf("%q", []string{
+		"1 +a {1 1}", "2 ~a {1 1}->{1 2}", "3 -a {1 2}", "4 +a {2 1}", "5 -a {2 1}", "6 +b {3 1}",
+		"7 ~b {3 1}->{3 2}", "8 +c {4 1}", "9 -b {3 2}", "10 -c {4 1}", "11 +c {5 1}",
+	})
+	if got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	if cursor.Offset != 11 {
+		t.Errorf("cursor: got %d, want 11", cursor.Offset)
+	}
+}
+
+func TestFirstReplaceIsOneStep(t *testing.T) {
+	j := newJournal(1 << 20)
+	_, before := j.Snapshot()
+	j.Replace([]testEntry{{"a", thing{1, 1}}, {"b", thing{2, 1}}})
+	if _, _, err := j.Next(t.Context(), before, 10); !errors.Is(err, journal.ErrGone) {
+		t.Errorf("a cursor from before the first state: got %v, want ErrGone", err)
+	}
+	entries, _ := j.Snapshot()
+	if len(entries) != 2 || j.Len() != 2 || j.Weight() != 0 {
+		t.Errorf("got %v, %d keys, ring of %d bytes", entries, j.Len(), j.Weight())
+	}
+}
+
+func TestRingIsBoundedByBytes(t *testing.T) {
+	j := newJournal(10_000)
+	for i := range 1000 {
+		j.Set("a", thing{1, i})
+	}
+	if j.Weight() > 10_000 {
+		t.Errorf("the ring holds %d bytes, its bound is 10000", j.Weight())
+	}
+	if _, _, err := j.Next(t.Context(), journal.At(1), 10); !errors.Is(err, journal.ErrGone) {
+		t.Errorf("old cursor: got %v, want ErrGone", err)
+	}
+	if _, _, err := j.Next(t.Context(), journal.At(1001), 10); !errors.Is(err, journal.ErrGone) {
+		t.Errorf("cursor from the future: got %v, want ErrGone", err)
+	}
+	if changes, _, err := j.Next(t.Context(), journal.At(999), 10); err != nil || len(changes) != 1 {
+		t.Errorf("newest: got %v, %v", changes, err)
+	}
+}
+
+func TestRingIsBoundedByAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal(1 << 20)
+		j.Set("a", thing{1, 1})
+		j.Set("a", thing{1, 2})
+		time.Sleep(2 * time.Hour) //nolint:forbidigo // The clock of synctest.
+		j.Set("a", thing{1, 3})
+		if _, _, err := j.Next(t.Context(), journal.At(1), 10); !errors.Is(err, journal.ErrGone) {
+			t.Errorf("got %v, want ErrGone", err)
+		}
+		if changes, _, err := j.Next(t.Context(), journal.At(2), 10); err != nil || len(changes) != 1 {
+			t.Errorf("got %v, %v", changes, err)
+		}
+	})
+}
+
+func TestNextWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal(1 << 20)
+		const readers = 50
+		got := make([]int, readers)
+		var wg sync.WaitGroup
+		for i := range readers {
+			wg.Go(func() {
+				cursor := journal.Cursor{}
+				for {
+					changes, next, err := j.Next(t.Context(), cursor, 100)
+					if err != nil {
+						if !errors.Is(err, journal.ErrClosed) {
+							t.Errorf("got %v, want ErrClosed", err)
+						}
+						return
+					}
+					if len(changes) == 0 {
+						got[i] += 1000 // A nudge.
+					}
+					got[i] += len(changes)
+					cursor = next
+				}
+			})
+		}
+		for i := range 3 {
+			synctest.Wait()
+			j.Set("a", thing{1, i})
+		}
+		synctest.Wait()
+		j.Nudge()
+		synctest.Wait()
+		j.Set("b", thing{1, 1})
+		j.Close()
+		j.Set("b", thing{1, 2}) // Dropped.
+		wg.Wait()
+		for i, n := range got {
+			if n != 1004 {
+				t.Errorf("reader %d: got %d, want 4 changes and 1 nudge (1004)", i, n)
+			}
+		}
+	})
+}
+
+func TestNextEndsWithItsContext(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := newJournal(1).Next(ctx, journal.Cursor{}, 1); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// reader rebuilds the state from what it reads, and checks each step against
+// what it holds.
+type reader struct {
+	held   map[string]thing
+	cursor journal.Cursor
+	resets int
+	offset uint64
+}
+
+func (r *reader) reset(j *testJournal) {
+	entries, cursor := j.Snapshot()
+	r.held = make(map[string]thing, len(entries))
+	for _, e := range entries {
+		r.held[e.Key] = e.Value
+	}
+	r.cursor, r.offset = cursor, cursor.Offset
+}
+
+func (r *reader) read(ctx context.Context, j *testJournal, limit int, fold bool) error {
+	changes, next, err := j.Next(ctx, r.cursor, limit)
+	if errors.Is(err, journal.ErrGone) {
+		r.resets++
+		r.reset(j)
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	for i, c := range changes {
+		if c.Offset != r.offset+uint64(i)+1 {
+			return fmt.Errorf("offset %d follows %d", c.Offset, r.offset+uint64(i))
+		}
+	}
+	r.offset = next.Offset
+	if fold {
+		changes = journal.Fold(changes, continues)
+	}
+	for _, c := range changes {
+		held, ok := r.held[c.Key]
+		if ok != (c.Op != journal.Add) || ok && held != c.Old {
+			return fmt.Errorf("%v: the reader holds %v (%v)", describe([]*testChange{c}), held, ok)
+		}
+		if c.Op == journal.Update && !continues(c.Old, c.New) {
+			return fmt.Errorf("%v: an update to another thing", describe([]*testChange{c}))
+		}
+		if c.Op == journal.Delete {
+			delete(r.held, c.Key)
+		} else {
+			r.held[c.Key] = c.New
+		}
+	}
+	r.cursor = next
+	return nil
+}
+
+// history writes a random history of n steps into j.
+func history(j *testJournal, random *rand.Rand, n int) {
+	key := func() string { return fmt.Sprint(random.IntN(12)) }
+	value := func() thing { return thing{random.IntN(3), random.IntN(4)} }
+	for range n {
+		switch random.IntN(20) {
+		case 0:
+			next := map[string]thing{}
+			for range random.IntN(12) {
+				next[key()] = value()
+			}
+			entries := make([]testEntry, 0, len(next))
+			for k, v := range next {
+				entries = append(entries, testEntry{k, v})
+			}
+			j.Replace(entries)
+		case 1:
+			j.Nudge()
+		case 2, 3, 4, 5:
+			j.Delete(key())
+		default:
+			j.Set(key(), value())
+		}
+	}
+}
+
+func state(j *testJournal) map[string]thing {
+	entries, _ := j.Snapshot()
+	held := make(map[string]thing, len(entries))
+	for _, e := range entries {
+		held[e.Key] = e.Value
+	}
+	return held
+}
+
+// Whatever the history and however the reader sleeps, folds, or falls off the
+// ring: it ends with the state, and each change fits what it holds.
+func TestAnyReaderConverges(t *testing.T) {
+	resets := 0
+	for seed := range uint64(3000) {
+		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // A test that can be replayed.
+		j := newJournal(2000 + random.IntN(10_000))
+		r := &reader{}
+		r.reset(j)
+		for range 30 {
+			history(j, random, random.IntN(20))
+			limit, fold := 1+random.IntN(40), random.IntN(2) == 0
+			if random.IntN(10) == 0 {
+				r.cursor = journal.At(r.cursor.Offset) // Lost its connection, kept its cursor.
+			}
+			j.Nudge()
+			if err := r.read(t.Context(), j, limit, fold); err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+		}
+		j.Close()
+		for {
+			err := r.read(t.Context(), j, 1+random.IntN(5), true)
+			if errors.Is(err, journal.ErrClosed) {
+				break
+			}
+			if err != nil {
+				t.Fatalf("seed %d: %v", seed, err)
+			}
+		}
+		if want := state(j); !maps.Equal(r.held, want) {
+			t.Fatalf("seed %d: the reader holds %v, the state is %v", seed, r.held, want)
+		}
+		resets += r.resets
+	}
+	if resets == 0 {
+		t.Error("no reader ever fell off the ring: this test tests too little")
+	}
+}
+
+func TestConcurrentReadersConverge(t *testing.T) {
+	j := newJournal(20_000)
+	for i := range 5000 { // Enough that a snapshot pauses for the writer.
+		j.Set(fmt.Sprint("old-", i), thing{1, 1})
+	}
+	var wg sync.WaitGroup
+	readers := make([]*reader, 16)
+	for i := range readers {
+		readers[i] = &reader{}
+		wg.Go(func() {
+			readers[i].reset(j)
+			for {
+				err := readers[i].read(t.Context(), j, 1+i*10, i%2 == 0)
+				if errors.Is(err, journal.ErrClosed) {
+					return
+				}
+				if err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	history(j, rand.New(rand.NewPCG(7, 7)), 20_000) //nolint:gosec // A test that can be replayed.
+	j.Close()
+	wg.Wait()
+	for i, r := range readers {
+		if !maps.Equal(r.held, state(j)) {
+			t.Errorf("reader %d does not hold the state", i)
+		}
+	}
+}
+
+func BenchmarkSet(b *testing.B) {
+	for _, readers := range []int{0, 1000} {
+		b.Run(fmt.Sprintf("readers=%d", readers), func(b *testing.B) {
+			j := newJournal(1 << 20)
+			ctx, cancel := context.WithCancel(b.Context())
+			var wg sync.WaitGroup
+			for range readers {
+				wg.Go(func() {
+					cursor := journal.Cursor{}
+					for ctx.Err() == nil {
+						_, next, err := j.Next(ctx, cursor, 1000)
+						if errors.Is(err, journal.ErrGone) {
+							_, next = j.Snapshot()
+						}
+						cursor = next
+					}
+				})
+			}
+			i := 0
+			for b.Loop() {
+				i++
+				j.Set("a", thing{1, i})
+			}
+			cancel()
+			wg.Wait()
+		})
+	}
+}

@@ -1,0 +1,61 @@
+package journal
+
+// pause is after how many keys a Snapshot lets the writer in.
+const pause = 2048
+
+// Snapshot returns every key and value of one moment, in no order, and the
+// cursor of that moment. The writer waits for a few thousand keys of copying
+// at most: changes that come in between are read from the ring afterwards.
+func (j *Journal[K, V, M]) Snapshot() ([]Entry[K, V], Cursor) {
+	for {
+		if entries, cursor, ok := j.snapshot(); ok {
+			return entries, cursor
+		}
+	}
+}
+
+// snapshot copies the state in steps, then brings the copy up to now. It fails
+// when the ring no longer holds all that changed meanwhile.
+func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	start := j.offset
+	entries := make([]Entry[K, V], 0, len(j.state))
+	// A map may change between two steps of its iteration: what is not reached
+	// yet may come or not, what is removed does not (the Go specification, "For
+	// statements with range clause"). Either way catchUp sets it right.
+	state := j.state
+	for key, value := range state {
+		entries = append(entries, Entry[K, V]{key, value})
+		if len(entries)%pause == 0 {
+			j.mu.RUnlock()
+			j.mu.RLock()
+		}
+	}
+	if j.offset-start > uint64(j.ring.len()) {
+		return nil, Cursor{}, false
+	}
+	return j.catchUpLocked(entries, start), j.nowLocked(), true
+}
+
+func (j *Journal[K, V, M]) catchUpLocked(entries []Entry[K, V], start uint64) []Entry[K, V] {
+	if start == j.offset {
+		return entries
+	}
+	changed := make(map[K]struct{})
+	for _, change := range j.ring.last(int(j.offset-start), int(j.offset-start)) {
+		changed[change.Key] = struct{}{}
+	}
+	kept := entries[:0]
+	for _, e := range entries {
+		if _, ok := changed[e.Key]; !ok {
+			kept = append(kept, e)
+		}
+	}
+	for key := range changed {
+		if value, ok := j.state[key]; ok {
+			kept = append(kept, Entry[K, V]{key, value})
+		}
+	}
+	return kept
+}

@@ -1,0 +1,134 @@
+package rawjson_test
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+
+	"glasshouse/internal/watch/rawjson"
+)
+
+func TestObjectTakesWhatIsWantedAndSkipsTheRest(t *testing.T) {
+	text := ` { "a" : {"deep":[1,{"x":"}"}]} , "b\u0041" : "v\n" , "c":[ true ,null, -1.5e+3 ] , "d":{} } `
+	c := rawjson.NewCursor([]byte(text))
+	var keys []string
+	var value, number string
+	err := c.Object(func(key []byte) error {
+		keys = append(keys, string(key))
+		switch string(key) {
+		case "bA":
+			s, err := c.Text()
+			value = s
+			return err
+		case "c":
+			return c.Array(func(i int) error {
+				if i != 2 {
+					return nil
+				}
+				raw, err := c.Value()
+				number = string(raw)
+				return err
+			})
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.End(); err != nil {
+		t.Error(err)
+	}
+	if got, want := strings.Join(keys, " "), "a bA c d"; got != want {
+		t.Errorf("keys: got %q, want %q", got, want)
+	}
+	if value != "v\n" || number != "-1.5e+3" {
+		t.Errorf("got %q and %q", value, number)
+	}
+}
+
+func TestErrStopEndsTheWalk(t *testing.T) {
+	c := rawjson.NewCursor([]byte(`{"a":1,"b":`))
+	err := c.Object(func([]byte) error { return rawjson.ErrStop })
+	if !errors.Is(err, rawjson.ErrStop) {
+		t.Errorf("got %v, want ErrStop", err)
+	}
+}
+
+func TestErrorsSayWhereAndWhat(t *testing.T) {
+	for text, want := range map[string]string{
+		`{"a" 1}`:      `byte 5: '1' where ':' should be`,
+		`[1 2]`:        `byte 3: '2' where ',' or ']' should be`,
+		`{"a":`:        `byte 5: the text ends where a value should be`,
+		`"abc`:         `byte 4: the text ends where the end of a string should be`,
+		"\"a\x01\"":    `byte 2: control character in a string`,
+		`"\x"`:         `byte 1: not an escape that JSON knows`,
+		`{"a":1,}`:     `byte 7: '}' where a member's name should be`,
+		`[1,]`:         `byte 3: ']' where a value should be`,
+		`{"a":tru}`:    `byte 5: 't' where a value should be`,
+		`{"n":01}`:     `byte 6: '1' where ',' or '}' should be`,
+		`{"n":-}`:      `byte 6: '}' where a digit should be`,
+		`{"n":1.}`:     `byte 7: '}' where a digit should be`,
+		`{{"a":1}:"b"`: `byte 1: '{' where a member's name should be`,
+	} {
+		if err := rawjson.NewCursor([]byte(text)).Skip(); err == nil || err.Error() != want {
+			t.Errorf("%s: got %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestDepthIsBounded(t *testing.T) {
+	for _, nest := range []string{"[", `{"a":`} {
+		text := []byte(strings.Repeat(nest, 3*rawjson.MaxDepth))
+		if err := rawjson.NewCursor(text).Skip(); err == nil || !strings.Contains(err.Error(), "nested deeper") {
+			t.Errorf("%q: got %v", nest, err)
+		}
+	}
+}
+
+func TestAppendStringIsJSON(t *testing.T) {
+	for _, s := range []string{"", "plain", "a\"b\\c", "é\x00\x1f", "<script>&", "\xff", "\u2028"} {
+		var back string
+		if err := json.Unmarshal(rawjson.AppendString(nil, s), &back); err != nil {
+			t.Errorf("%q: %v", s, err)
+		}
+		if want := strings.ToValidUTF8(s, "\ufffd"); back != want {
+			t.Errorf("got %q, want %q", back, want)
+		}
+	}
+}
+
+// walk reads a document through Object and Array instead of Skip.
+func walk(c *rawjson.Cursor) error {
+	switch c.Peek() {
+	case '{':
+		return c.Object(func(key []byte) error {
+			if c.Peek(); len(key)%2 == 1 {
+				return nil // Left to Object.
+			}
+			return walk(c)
+		})
+	case '[':
+		return c.Array(func(int) error { return walk(c) })
+	}
+	return c.Skip()
+}
+
+func FuzzAcceptsExactlyWhatEncodingJSONAccepts(f *testing.F) {
+	for _, s := range []string{`{}`, `[]`, `{"a":[1,2,{"b":null}]}`, `"\ud800"`, `-0.1e-7`, ` [ ] `, `{"a"::1}`, `[,]`, `nul`, "\"\x7f\"", `{"a":}`, `:`, `{":":":"}`} {
+		f.Add([]byte(s))
+	}
+	f.Fuzz(func(t *testing.T, data []byte) {
+		want := json.Valid(data)
+		for name, read := range map[string]func(*rawjson.Cursor) error{"Skip": (*rawjson.Cursor).Skip, "walk": walk} {
+			c := rawjson.NewCursor(data)
+			err := read(c)
+			if err == nil {
+				err = c.End()
+			}
+			if got := err == nil; got != want {
+				t.Errorf("%s(%q): %v, but json.Valid says %v", name, data, err, want)
+			}
+		}
+	})
+}
