@@ -1,0 +1,69 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// found is a cluster: its API server, what to call it, and the namespace to
+// begin with, which is empty for all.
+type found struct {
+	config    *rest.Config
+	name      string
+	namespace string
+}
+
+// cluster finds the API server as kubectl does.
+func (s *settings) cluster() (found, error) {
+	loader := s.kube.ToRawKubeConfigLoader()
+	raw, err := loader.RawConfig()
+	if err != nil {
+		return found{}, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	_, inPod := rest.InClusterConfig()
+	if len(raw.Clusters) == 0 && *s.kube.APIServer == "" && inPod != nil {
+		return found{}, fmt.Errorf("found no cluster: tried %s and the service account of a pod; "+
+			"name a kubeconfig with --kubeconfig or KUBECONFIG, or an API server with --server", strings.Join(s.tried(loader), ", "))
+	}
+	config, err := s.kube.ToRESTConfig()
+	if err != nil {
+		return found{}, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	config.UserAgent = "glasshouse/" + version()
+	current := cmp.Or(*s.kube.Context, raw.CurrentContext)
+	f := found{config: config, name: cmp.Or(current, strings.TrimPrefix(config.Host, "https://")), namespace: *s.kube.Namespace}
+	if context := raw.Contexts[current]; context != nil && f.namespace == "" {
+		f.namespace = context.Namespace
+	}
+	return f, nil
+}
+
+// tried are the files in which a cluster was looked for.
+func (s *settings) tried(loader clientcmd.ClientConfig) []string {
+	var tried []string
+	for _, file := range loader.ConfigAccess().GetLoadingPrecedence() {
+		why := "names no cluster"
+		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
+			why = "does not exist"
+		}
+		tried = append(tried, fmt.Sprintf("%s (%s)", file, why))
+	}
+	return tried
+}
+
+// requestTimeout is --request-timeout: a number of seconds, or a duration; 0 is
+// none given.
+func (s *settings) requestTimeout() (time.Duration, error) {
+	timeout, err := clientcmd.ParseTimeout(*s.kube.Timeout)
+	if err != nil {
+		return 0, &usageError{fmt.Errorf("--request-timeout is %q; it takes a time such as 10s or 2m", *s.kube.Timeout)}
+	}
+	return timeout, nil
+}

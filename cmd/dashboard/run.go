@@ -1,0 +1,180 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/netip"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"golang.org/x/sync/errgroup"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // Cloud providers' logins.
+	"k8s.io/klog/v2"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web"
+)
+
+// linger is how long a kind stays watched after the last who looked at it.
+const linger = 5 * time.Minute
+
+// settings are the flags beside kubectl's own.
+type settings struct {
+	kube      *genericclioptions.ConfigFlags
+	listen    string
+	logLevel  string
+	logFormat string
+}
+
+// run is the program: it returns the exit code. 0 is a clean end, 1 an error, 2
+// a mistake on the command line.
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	command := newCommand(stderr)
+	command.SetArgs(args)
+	command.SetOut(stdout)
+	command.SetErr(stderr)
+	err := command.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	_, _ = fmt.Fprintf(stderr, "dashboard: %v\n", err) // Nowhere else to say it.
+	if usage := new(usageError); errors.As(err, &usage) {
+		return 2
+	}
+	return 1
+}
+
+// usageError is a mistake on the command line.
+type usageError struct{ error }
+
+func newCommand(stderr io.Writer) *cobra.Command {
+	s := &settings{kube: genericclioptions.NewConfigFlags(true)}
+	command := &cobra.Command{
+		Use:   "dashboard",
+		Short: "A live window on a Kubernetes cluster, in a browser, that can look at everything and touch nothing",
+		Long: "dashboard serves a page on which every kind of object of a cluster can be browsed and watched as it changes.\n" +
+			"It finds the cluster as kubectl does: by flags, KUBECONFIG, ~/.kube/config, or from inside a pod.\n" +
+			"It only ever asks for get, list and watch.",
+		Example:       "  dashboard\n  dashboard --context staging --listen 127.0.0.1:9090",
+		Version:       version(),
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return &usageError{fmt.Errorf("%q is not understood: dashboard takes flags alone; see dashboard --help", args[0])}
+			}
+			return nil
+		},
+		RunE: func(command *cobra.Command, _ []string) error { return s.serve(command.Context(), stderr) },
+	}
+	command.SetVersionTemplate("dashboard {{.Version}}\n")
+	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
+		return &usageError{fmt.Errorf("%w; see dashboard --help", err)}
+	})
+	s.addFlags(command.Flags())
+	return command
+}
+
+func (s *settings) addFlags(flags *pflag.FlagSet) {
+	s.kube.AddFlags(flags)
+	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080", "The address to serve on. It must be a loopback address; port 0 takes a free one.")
+	flags.StringVar(&s.logLevel, "log-level", "info", "What to log: debug, info, warn or error.")
+	flags.StringVar(&s.logFormat, "log-format", "text", "How to log: text or json.")
+}
+
+// serve runs the dashboard until ctx ends.
+func (s *settings) serve(ctx context.Context, stderr io.Writer) error {
+	log, err := s.logger(stderr)
+	if err != nil {
+		return err
+	}
+	klog.SetSlogLogger(log)
+	timeout, err := s.requestTimeout()
+	if err != nil {
+		return err
+	}
+	found, err := s.cluster()
+	if err != nil {
+		return err
+	}
+	cluster, err := watch.New(found.config, watch.Options{Linger: linger, RequestTimeout: timeout, Log: log})
+	if err != nil {
+		return err
+	}
+	server, err := web.New(web.Options{Cluster: cluster, Name: found.name, Namespace: found.namespace, Version: version(), Log: log})
+	if err != nil {
+		return err
+	}
+	listener, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	log.InfoContext(ctx, "serving", "url", "http://"+listener.Addr().String()+"/", "cluster", found.name, "server", found.config.Host)
+	group, ctx := errgroup.WithContext(ctx)
+	group.Go(func() error { return cluster.Run(ctx) })
+	group.Go(func() error { return server.Run(ctx, listener) })
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	log.InfoContext(ctx, "stopped")
+	return nil
+}
+
+// open listens, on loopback alone: whoever reaches the port sees what this
+// program may see.
+func (s *settings) open(ctx context.Context) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(s.listen)
+	if err != nil {
+		return nil, &usageError{fmt.Errorf("--listen %q is no address: write host:port, as in 127.0.0.1:8080", s.listen)}
+	}
+	addr, err := netip.ParseAddr(host)
+	if host != "localhost" && (err != nil || !addr.IsLoopback()) {
+		return nil, &usageError{fmt.Errorf("--listen %q would show the cluster to whoever reaches it, without a login: "+
+			"listen on 127.0.0.1, [::1] or localhost, and reach it from elsewhere by kubectl port-forward or ssh -L", s.listen)}
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.listen)
+	if err != nil {
+		return nil, fmt.Errorf("listen on %s: %w; choose another port with --listen", s.listen, err)
+	}
+	return listener, nil
+}
+
+func (s *settings) logger(stderr io.Writer) (*slog.Logger, error) {
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil {
+		return nil, &usageError{fmt.Errorf("--log-level is %q; it takes debug, info, warn or error", s.logLevel)}
+	}
+	options := &slog.HandlerOptions{Level: level}
+	switch s.logFormat {
+	case "text":
+		return slog.New(slog.NewTextHandler(stderr, options)), nil
+	case "json":
+		return slog.New(slog.NewJSONHandler(stderr, options)), nil
+	}
+	return nil, &usageError{fmt.Errorf("--log-format is %q; it takes text or json", s.logFormat)}
+}
+
+// version is the module's version, or the commit it was built from.
+func version() string {
+	info, ok := debug.ReadBuildInfo()
+	if !ok {
+		return "unknown"
+	}
+	if v := info.Main.Version; v != "" && v != "(devel)" {
+		return v
+	}
+	for _, setting := range info.Settings {
+		if setting.Key == "vcs.revision" {
+			return "devel-" + strings.ToLower(setting.Value[:min(12, len(setting.Value))])
+		}
+	}
+	return "devel"
+}

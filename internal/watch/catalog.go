@@ -1,0 +1,268 @@
+package watch
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+)
+
+const (
+	// refreshInterval is between two discoveries.
+	refreshInterval = 10 * time.Second
+	// refreshMinimum is between two discoveries that somebody asked for.
+	refreshMinimum = time.Second
+	// firstRetry and lastRetry bound the back-off while discovery fails.
+	firstRetry, lastRetry = 500 * time.Millisecond, 15 * time.Second
+)
+
+// Resource is a kind of object as discovery tells of it.
+type Resource struct {
+	Group      string // Empty for the core group.
+	Version    string
+	Resource   string
+	Kind       string
+	Namespaced bool
+	ShortNames []string
+	Categories []string
+	Verbs      []string
+	Preferred  bool // Of the versions that serve it, the one to show.
+}
+
+// Ref is how the wire and the routes name a resource: "core/v1/pods".
+func (r *Resource) Ref() string {
+	return cmp.Or(r.Group, "core") + "/" + r.Version + "/" + r.Resource
+}
+
+// Can reports whether the API serves the verb.
+func (r *Resource) Can(verb string) bool { return slices.Contains(r.Verbs, verb) }
+
+func (r *Resource) gvr() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
+}
+
+// Gap is a part of the API that discovery could not read.
+type Gap struct {
+	Group, Version string
+	Reason         string
+}
+
+// catalog knows which resources the cluster serves.
+type catalog struct {
+	client *discovery.DiscoveryClient
+	server string
+	log    *slog.Logger
+	asked  chan struct{} // A sign that somebody wants it refreshed.
+
+	mu        sync.Mutex
+	resources []Resource // Sorted by Ref.
+	gaps      []Gap
+	err       error         // Of the last try; nil when it worked.
+	next      time.Time     // Of the next try, while they fail.
+	tried     chan struct{} // Closed, and made anew, after each try.
+}
+
+func newCatalog(client *discovery.DiscoveryClient, server string, log *slog.Logger) *catalog {
+	return &catalog{
+		client: client, server: server, log: log,
+		asked: make(chan struct{}, 1), tried: make(chan struct{}), err: errors.New("not asked yet"),
+	}
+}
+
+// run discovers until ctx ends: regularly, when asked, and with back-off while
+// the API server cannot be reached.
+func (c *catalog) run(ctx context.Context) {
+	retry := firstRetry
+	failing := false
+	for ctx.Err() == nil {
+		err := c.refresh(ctx)
+		wait := refreshInterval
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err != nil:
+			wait, retry, failing = retry, min(2*retry, lastRetry), true
+			c.log.WarnContext(ctx, "waiting for the API server", "server", c.server, "error", err, "next_try_in", wait)
+		case failing:
+			retry, failing = firstRetry, false
+			c.log.InfoContext(ctx, "the API server answers", "server", c.server)
+		}
+		c.finish(err, wait)
+		select {
+		case <-ctx.Done():
+		case <-time.After(wait):
+		case <-c.asked:
+			select {
+			case <-ctx.Done():
+			case <-time.After(min(wait, refreshMinimum)):
+			}
+		}
+	}
+}
+
+func (c *catalog) finish(err error, wait time.Duration) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err, c.next = err, time.Now().Add(wait)
+	close(c.tried)
+	c.tried = make(chan struct{})
+}
+
+func (c *catalog) refresh(ctx context.Context) error {
+	groups, lists, err := c.client.ServerGroupsAndResourcesWithContext(ctx)
+	failed, partial := discovery.GroupDiscoveryFailedErrorGroups(err)
+	if err != nil && !partial {
+		return err
+	}
+	resources := collect(groups, lists)
+	gaps := make([]Gap, 0, len(failed))
+	for gv, err := range failed {
+		gaps = append(gaps, Gap{Group: gv.Group, Version: gv.Version, Reason: reasonOf(err)})
+	}
+	slices.SortFunc(gaps, func(a, b Gap) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version))
+	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.resources, c.gaps = resources, gaps
+	return nil
+}
+
+// collect is every resource that discovery reports, subresources left out. A
+// resource is preferred in its group's preferred version, or in the first that
+// serves it where that one does not.
+func collect(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []Resource {
+	byVersion := make(map[string]*metav1.APIResourceList, len(lists))
+	for _, list := range lists {
+		byVersion[list.GroupVersion] = list
+	}
+	var resources []Resource
+	for _, group := range groups {
+		versions := []string{group.PreferredVersion.GroupVersion}
+		for _, version := range group.Versions {
+			if version.GroupVersion != versions[0] {
+				versions = append(versions, version.GroupVersion)
+			}
+		}
+		seen := make(map[string]bool)
+		for _, version := range versions {
+			list := byVersion[version]
+			if list == nil {
+				continue
+			}
+			gv, err := schema.ParseGroupVersion(version)
+			if err != nil {
+				continue // A server that breaks its own rules: nothing could be asked of it.
+			}
+			for _, r := range list.APIResources {
+				if strings.Contains(r.Name, "/") {
+					continue
+				}
+				resources = append(resources, Resource{
+					Group: gv.Group, Version: gv.Version, Resource: r.Name, Kind: r.Kind, Namespaced: r.Namespaced,
+					ShortNames: r.ShortNames, Categories: r.Categories, Verbs: r.Verbs, Preferred: !seen[r.Name],
+				})
+				seen[r.Name] = true
+			}
+		}
+	}
+	slices.SortFunc(resources, func(a, b Resource) int { return cmp.Compare(a.Ref(), b.Ref()) })
+	return resources
+}
+
+// all returns what is known now; the slices must not be changed.
+func (c *catalog) all() ([]Resource, []Gap, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.resources == nil && c.err != nil {
+		return nil, nil, c.unavailableLocked()
+	}
+	return c.resources, c.gaps, nil
+}
+
+func (c *catalog) unavailableLocked() *Problem {
+	p := &Problem{Cause: Unavailable, Title: "The API server does not answer"}
+	if c.next.IsZero() {
+		p.Detail = fmt.Sprintf("Connecting to %s for the first time.", c.server)
+		return p
+	}
+	p.Detail = fmt.Sprintf("%s: %v. It is tried again in %s.", c.server, c.err,
+		max(0, time.Until(c.next)).Round(100*time.Millisecond))
+	return p
+}
+
+// find looks a resource up by its ref, with one more discovery for one that is
+// not known: it may have been created a moment ago.
+func (c *catalog) find(ctx context.Context, ref string) (*Resource, error) {
+	for try := 0; ; try++ {
+		resources, gaps, err := c.all()
+		if err != nil && try > 0 {
+			return nil, err
+		}
+		if i, ok := slices.BinarySearchFunc(resources, ref, func(r Resource, ref string) int {
+			return cmp.Compare(r.Ref(), ref)
+		}); ok {
+			return &resources[i], nil
+		}
+		if try > 0 || strings.Count(ref, "/") != 2 {
+			return nil, unknown("Unknown resource", "%s", notServed(ref, resources, gaps))
+		}
+		if err := c.refreshed(ctx); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// refreshed waits for the end of one more try.
+func (c *catalog) refreshed(ctx context.Context) error {
+	c.mu.Lock()
+	tried := c.tried
+	c.mu.Unlock()
+	select {
+	case c.asked <- struct{}{}:
+	default:
+	}
+	select {
+	case <-tried:
+		return nil
+	case <-time.After(2 * refreshMinimum):
+		return nil // A slow API server: go by what is known.
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// notServed says what was probably meant.
+func notServed(ref string, resources []Resource, gaps []Gap) string {
+	if strings.Count(ref, "/") != 2 {
+		return fmt.Sprintf("%.100q does not name a resource: write group/version/resource, as in core/v1/pods or apps/v1/deployments.", ref)
+	}
+	name := strings.ToLower(ref[strings.LastIndex(ref, "/")+1:])
+	group := ref[:strings.Index(ref, "/")]
+	var near []string
+	for i := range resources {
+		r := &resources[i]
+		if r.Resource == name || strings.ToLower(r.Kind) == name || slices.Contains(r.ShortNames, name) {
+			near = append(near, r.Ref())
+		}
+	}
+	text := fmt.Sprintf("The cluster does not serve %.200q.", ref)
+	for _, gap := range gaps {
+		if gap.Group == group {
+			text += fmt.Sprintf(" The API group %s cannot be read now: %s", gap.Group, gap.Reason)
+		}
+	}
+	if len(near) > 0 {
+		return text + " Did you mean " + strings.Join(near, " or ") + "?"
+	}
+	return text + " GET /api/v1/resources lists what it serves."
+}

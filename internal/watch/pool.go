@@ -1,0 +1,113 @@
+package watch
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"glasshouse/internal/watch/wire"
+)
+
+// pool runs the informers that somebody looks at: one for each scope, shared
+// by all its readers, kept for a while after the last one has gone.
+type pool struct {
+	linger time.Duration
+	start  func(wire.Scope, *Resource) *informer
+
+	mu      sync.Mutex
+	ctx     context.Context //nolint:containedctx // Of run, whose informers outlive the requests that start them.
+	entries map[wire.Scope]*entry
+	running sync.WaitGroup
+}
+
+// entry is a running informer and how many hold it.
+type entry struct {
+	*informer
+
+	holders int
+	idle    *time.Timer
+	stop    context.CancelFunc
+}
+
+func newPool(linger time.Duration, start func(wire.Scope, *Resource) *informer) *pool {
+	return &pool{linger: linger, start: start, entries: make(map[wire.Scope]*entry)}
+}
+
+// run lets informers run until ctx ends, and returns when all have ended.
+func (p *pool) run(ctx context.Context) {
+	p.mu.Lock()
+	p.ctx = ctx
+	p.mu.Unlock()
+	<-ctx.Done()
+	p.mu.Lock()
+	p.ctx = nil
+	for scope, e := range p.entries {
+		e.stop()
+		p.removeLocked(scope, e)
+	}
+	p.mu.Unlock()
+	p.running.Wait()
+}
+
+// acquire returns the informer of a scope, started if need be. It is held until
+// release is called, once.
+func (p *pool) acquire(scope wire.Scope, resource *Resource) (i *informer, release func(), err error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e := p.entries[scope]
+	if e == nil {
+		if p.ctx == nil {
+			return nil, nil, &Problem{Cause: Unavailable, Title: "Not running", Detail: "The program is starting or stopping; ask again in a moment."}
+		}
+		e = p.startLocked(scope, resource)
+	}
+	e.holders++
+	if e.idle != nil {
+		e.idle.Stop()
+		e.idle = nil
+	}
+	return e.informer, sync.OnceFunc(func() { p.release(scope, e) }), nil
+}
+
+func (p *pool) startLocked(scope wire.Scope, resource *Resource) *entry {
+	i := p.start(scope, resource)
+	ctx, stop := context.WithCancel(p.ctx)
+	e := &entry{informer: i, stop: stop}
+	p.entries[scope] = e
+	p.running.Go(func() { i.run(ctx) })
+	return e
+}
+
+func (p *pool) release(scope wire.Scope, e *entry) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	e.holders--
+	if e.holders > 0 || p.entries[scope] != e {
+		return
+	}
+	e.idle = time.AfterFunc(p.linger, func() {
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if e.holders == 0 && p.entries[scope] == e {
+			e.stop()
+			p.removeLocked(scope, e)
+		}
+	})
+}
+
+func (p *pool) removeLocked(scope wire.Scope, e *entry) {
+	if e.idle != nil {
+		e.idle.Stop()
+	}
+	delete(p.entries, scope)
+}
+
+// find returns a running informer without holding it, or nil.
+func (p *pool) find(scope wire.Scope) *informer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if e := p.entries[scope]; e != nil {
+		return e.informer
+	}
+	return nil
+}

@@ -1,0 +1,32 @@
+package watch
+
+import "fmt"
+
+// A Problem is an error of whoever asked, or of the cluster towards them, in
+// words that say what is wrong and what would be right.
+type Problem struct {
+	Cause  Cause
+	Title  string // The same for every Problem of its kind: "Unknown resource".
+	Detail string // This one: what is wrong, and what would be right.
+}
+
+// Cause says whose the error is, for whoever turns it into a status code.
+type Cause int
+
+// Causes of a Problem.
+const (
+	Invalid     Cause = iota // The request makes no sense.
+	Unknown                  // What it names is not there.
+	Refused                  // The API server forbids it.
+	Unavailable              // The cluster cannot answer now.
+)
+
+func (p *Problem) Error() string { return p.Title + ": " + p.Detail }
+
+func invalid(title, format string, args ...any) *Problem {
+	return &Problem{Cause: Invalid, Title: title, Detail: fmt.Sprintf(format, args...)}
+}
+
+func unknown(title, format string, args ...any) *Problem {
+	return &Problem{Cause: Unknown, Title: title, Detail: fmt.Sprintf(format, args...)}
+}

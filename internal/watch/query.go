@@ -1,0 +1,145 @@
+package watch
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+	"unique"
+
+	"k8s.io/apimachinery/pkg/api/validation"
+	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/fields"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/wire"
+)
+
+const (
+	maxNamespaces = 200
+	maxSelector   = 4 << 10
+)
+
+// A Query is what somebody wants to see of one resource.
+type Query struct {
+	Resource   string   // Its ref, as "core/v1/pods".
+	Namespaces []string // Empty for all.
+	Labels     string   // A label selector in kubectl's syntax.
+	Fields     string   // A field selector; which fields there are is the API server's to say.
+	Name       string   // One object alone.
+	Text       string   // Rows with this in a cell, whatever the case.
+}
+
+// filter is a Query that makes sense, as a test of objects.
+type filter struct {
+	namespaces []string // Sorted.
+	name       string
+	text       string
+	selector   labels.Selector // Nil for all.
+	matched    map[unique.Handle[string]]bool
+}
+
+// newFilter checks the query against the resource. A filter is for one
+// goroutine.
+func newFilter(q *Query, r *Resource) (*filter, error) {
+	f := &filter{name: q.Name, text: strings.ToLower(q.Text), matched: make(map[unique.Handle[string]]bool)}
+	if !r.Can("list") {
+		return nil, invalid("Not listable", "%s cannot be listed: the API serves %s alone.", r.Ref(), strings.Join(r.Verbs, ", "))
+	}
+	if len(q.Namespaces) > 0 && !r.Namespaced {
+		return nil, invalid("Not namespaced", "%s belong to the cluster, not to a namespace: leave ns out.", r.Resource)
+	}
+	if len(q.Namespaces) > maxNamespaces {
+		return nil, invalid("Too many namespaces", "%d namespaces were asked for; ask for at most %d, or for all by leaving ns out.", len(q.Namespaces), maxNamespaces)
+	}
+	for _, ns := range q.Namespaces {
+		if why := validation.ValidateNamespaceName(ns, false); len(why) > 0 {
+			return nil, invalid("Not a namespace", "%.100q cannot be a namespace: %s.", ns, why[0])
+		}
+	}
+	if err := checkName(q.Name); err != nil {
+		return nil, err
+	}
+	f.namespaces = slices.Compact(slices.Sorted(slices.Values(q.Namespaces)))
+	if len(q.Labels) > maxSelector || len(q.Fields) > maxSelector || len(q.Text) > maxSelector {
+		return nil, invalid("Selector too long", "A selector or filter may have %d bytes.", maxSelector)
+	}
+	if q.Labels != "" {
+		selector, err := labels.Parse(q.Labels)
+		if err != nil {
+			return nil, invalid("Not a label selector", "%q does not parse: %v. Write it as kubectl -l takes it: app=web,tier!=db or env in (prod,test).", q.Labels, err)
+		}
+		f.selector = selector
+	}
+	if _, err := fields.ParseSelector(q.Fields); err != nil {
+		return nil, invalid("Not a field selector", "%q does not parse: %v. Write it as kubectl --field-selector takes it: status.phase=Running.", q.Fields, err)
+	}
+	return f, nil
+}
+
+func (f *filter) match(o *wire.Object) bool {
+	if f.name != "" && o.Name() != f.name {
+		return false
+	}
+	if len(f.namespaces) > 0 {
+		if _, ok := slices.BinarySearch(f.namespaces, o.Namespace()); !ok {
+			return false
+		}
+	}
+	if f.selector != nil && !f.matchLabels(o.Labels()) {
+		return false
+	}
+	return f.text == "" || f.matchText(o)
+}
+
+// matchLabels decides once for each set of labels; most objects share theirs
+// with others.
+func (f *filter) matchLabels(set unique.Handle[string]) bool {
+	matched, known := f.matched[set]
+	if !known {
+		var of labels.Set
+		_ = json.Unmarshal([]byte(set.Value()), &of) // Labels that are none match as no labels do.
+		matched = f.selector.Matches(of)
+		if len(f.matched) > 10_000 {
+			clear(f.matched)
+		}
+		f.matched[set] = matched
+	}
+	return matched
+}
+
+func (f *filter) matchText(o *wire.Object) bool {
+	return strings.Contains(strings.ToLower(o.Namespace()), f.text) ||
+		strings.Contains(strings.ToLower(string(o.Cells())), f.text)
+}
+
+// see is what the change is to a reader who sees through the filter: leaving
+// it is a delete, entering an add. The change itself is returned where it is
+// the same to everybody, nil where it is nothing.
+func (f *filter) see(c *change) *change {
+	had := c.Op != journal.Add && f.match(c.Old)
+	has := c.Op != journal.Delete && f.match(c.New)
+	op := c.Op
+	switch {
+	case had && has:
+		op = journal.Update
+	case had:
+		op = journal.Delete
+	case has:
+		op = journal.Add
+	default:
+		return nil
+	}
+	if op == c.Op {
+		return c
+	}
+	return &change{Offset: c.Offset, Time: c.Time, Key: c.Key, Old: c.Old, New: c.New, Op: op}
+}
+
+// checkName refuses what would be more than one segment of a path.
+func checkName(name string) error {
+	if why := path.IsValidPathSegmentName(name); len(why) > 0 || len(name) > 253 {
+		return invalid("Not a name", "%.100q cannot be an object's name: it has at most 253 characters, no / and no %%, and is not . or ..", name)
+	}
+	return nil
+}

@@ -1,0 +1,249 @@
+package watch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/rawjson"
+	"glasshouse/internal/watch/wire"
+)
+
+const (
+	// Heartbeat is how long a Subscription stays silent at most.
+	Heartbeat = 15 * time.Second
+	// batch is how many changes one message carries at most.
+	batch = 1000
+	// chunk is about how many bytes of rows one message of a snapshot carries.
+	chunk = 256 << 10
+)
+
+// View is what a Subscription tells of objects.
+type View string
+
+// The views of the wire.
+const (
+	Rows   View = "rows"   // Cells; an update has those that changed.
+	Object View = "object" // The text of one object; an update is a patch.
+)
+
+// ErrClosed says that the resource is watched no more: the program ends.
+var ErrClosed = errors.New("the resource is watched no more") //nolint:gochecknoglobals // A constant.
+
+// A Subscription is one reader of one resource: a cursor, and what it was told.
+// It is for one goroutine, and must be closed.
+type Subscription struct {
+	informer *informer
+	release  func()
+	filter   *filter
+	view     View
+	key      string // Of the one object, in the Object view.
+	sign     func(offset uint64) string
+	check    func(context.Context) error // Why there may be no rows at all.
+
+	cursor  journal.Cursor
+	behind  bool // A snapshot must come before any event.
+	started bool // A snapshot, or a resumed cursor, came before.
+	version int  // Of the columns that were told.
+	columns []wire.Column
+	told    Status
+	notice  []byte         // A reset that is to be told before the snapshot.
+	rows    []*wire.Object // The rest of a snapshot.
+	first   bool           // None of rows has been told.
+	telling bool           // A snapshot is being told.
+}
+
+// Next waits for the next message of the wire and returns it without its id and
+// braces: `"type":"state","state":"live",...`. It ends with ctx's error, or
+// with ErrClosed.
+func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, Heartbeat)
+	defer cancel()
+	for {
+		if s.telling {
+			return s.nextRows()
+		}
+		if s.notice != nil {
+			notice := s.notice
+			s.notice = nil
+			return notice, nil
+		}
+		now := s.informer.present()
+		if status := now.status; status.State != s.told.State || status.Reason != s.told.Reason || status.Count != s.told.Count {
+			s.told = status
+			return s.stateMessage(status)
+		}
+		if s.started && now.version != s.version {
+			s.reset("the columns of the resource have changed")
+			s.version = now.version
+			continue
+		}
+		if s.behind && now.synced {
+			s.behind, s.started, s.version = false, true, now.version
+			if s.view == Object {
+				return s.objectSnapshot()
+			}
+			s.rows, s.cursor = s.informer.objects(s.filter)
+			if len(s.rows) == 0 {
+				if err := s.check(ctx); err != nil {
+					return nil, err
+				}
+			}
+			s.columns, s.first, s.telling = now.columns, true, true
+			continue
+		}
+		message, err := s.read(ctx)
+		if message != nil || err != nil {
+			return message, err
+		}
+	}
+}
+
+// Close lets go of the resource.
+func (s *Subscription) Close() { s.release() }
+
+// read waits for changes, or for a nudge, which gives no message.
+func (s *Subscription) read(ctx context.Context) ([]byte, error) {
+	changes, next, err := s.informer.Next(ctx, s.cursor, batch)
+	switch {
+	case errors.Is(err, journal.ErrGone) && s.behind:
+		s.cursor = s.informer.Now() // Listed while waiting for it.
+		return nil, nil
+	case errors.Is(err, journal.ErrGone):
+		s.reset("more has changed than is kept; what was missed cannot be told one by one")
+		return nil, nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return s.message("heartbeat"), nil
+	case errors.Is(err, journal.ErrClosed):
+		return nil, ErrClosed
+	case err != nil:
+		return nil, err
+	}
+	s.cursor = next
+	if s.behind {
+		return nil, nil // The snapshot will tell.
+	}
+	return s.eventsMessage(changes)
+}
+
+// message begins a message that belongs to the cursor.
+func (s *Subscription) message(kind string) []byte {
+	return fmt.Appendf(nil, `"type":%q,"cursor":%q`, kind, s.sign(s.cursor.Offset))
+}
+
+func (s *Subscription) reset(reason string) {
+	s.behind = true
+	if s.started {
+		s.notice = rawjson.AppendString([]byte(`"type":"reset","reason":`), reason)
+	}
+}
+
+func (s *Subscription) stateMessage(status Status) ([]byte, error) {
+	text, err := json.Marshal(struct {
+		Type string `json:"type"`
+		Status
+	}{"state", status})
+	if err != nil {
+		return nil, fmt.Errorf("encode a state: %w", err)
+	}
+	return text[1 : len(text)-1], nil
+}
+
+func (s *Subscription) eventsMessage(changes []*change) ([]byte, error) {
+	message := append(s.message("events"), `,"events":[`...)
+	empty := len(message)
+	for _, c := range journal.Fold(changes, sameThing) {
+		if s.view == Object && c.Key != s.key {
+			continue
+		}
+		c = s.filter.see(c)
+		if c == nil {
+			continue
+		}
+		encode := rowEvent
+		if s.view == Object {
+			encode = objectEvent
+		}
+		event, err := encode(c)
+		if err != nil {
+			return nil, err
+		}
+		if len(message) > empty {
+			message = append(message, ',')
+		}
+		message = append(message, event...)
+	}
+	if len(message) == empty {
+		return nil, nil
+	}
+	return append(message, ']'), nil
+}
+
+// nextRows tells the next part of a snapshot.
+func (s *Subscription) nextRows() ([]byte, error) {
+	message := s.message("snapshot")
+	if s.first {
+		columns, err := json.Marshal(append([]wire.Column{}, s.columns...)) // [] for none, not null.
+		if err != nil {
+			return nil, fmt.Errorf("encode the columns: %w", err)
+		}
+		message = append(append(message, `,"columns":`...), columns...)
+	}
+	message = append(message, `,"rows":[`...)
+	n := 0
+	for ; n < len(s.rows) && len(message) < chunk; n++ {
+		if n > 0 {
+			message = append(message, ',')
+		}
+		message = s.rows[n].AppendRow(message)
+	}
+	s.rows, s.first = s.rows[n:], false
+	if len(s.rows) == 0 {
+		s.rows, s.telling = nil, false
+	}
+	return fmt.Appendf(message, `],"last":%t`, !s.telling), nil
+}
+
+// objectSnapshot tells the one object; without it, it does not exist.
+func (s *Subscription) objectSnapshot() ([]byte, error) {
+	o, ok, cursor := s.informer.Get(s.key)
+	s.cursor = cursor
+	message := s.message("snapshot")
+	if ok && s.filter.match(o) {
+		text, err := o.JSON()
+		if err != nil {
+			return nil, err
+		}
+		message = append(append(message, `,"object":`...), text...)
+	}
+	return append(message, `,"last":true`...), nil
+}
+
+// objects returns what the filter lets through, by namespace and name, with the
+// cursor it belongs to.
+func (i *informer) objects(f *filter) ([]*wire.Object, journal.Cursor) {
+	entries, cursor := i.Snapshot()
+	entries = slices.DeleteFunc(entries, func(e objectEntry) bool { return !f.match(e.Value) })
+	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
+	objects := make([]*wire.Object, len(entries))
+	for n := range entries {
+		objects[n] = entries[n].Value
+	}
+	return objects, cursor
+}
+
+// compareKeys orders by namespace, then by name: '/' sorts after '-' and '.',
+// which names may hold, and so cannot be compared as text.
+func compareKeys(a, b string) int {
+	namespaceA, nameA, _ := strings.Cut(a, "/")
+	namespaceB, nameB, _ := strings.Cut(b, "/")
+	if c := strings.Compare(namespaceA, namespaceB); c != 0 {
+		return c
+	}
+	return strings.Compare(nameA, nameB)
+}

@@ -1,0 +1,228 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/wire"
+)
+
+// A Viewer is somebody who looks. The zero Viewer is whoever can reach the
+// loopback listener, and sees what the program itself may see.
+type Viewer struct {
+	Name string
+}
+
+// Access is the cluster as one Viewer may see it.
+type Access struct {
+	cluster *Cluster
+	viewer  Viewer
+}
+
+// For returns the cluster as the viewer may see it.
+func (c *Cluster) For(viewer Viewer) *Access { return &Access{cluster: c, viewer: viewer} }
+
+// Known is a Resource and how well it is known now.
+type Known struct {
+	Resource
+
+	Status *Status // Nil while nobody watches it.
+	Count  *int    // Objects; nil where that is not known.
+}
+
+// Resources returns every resource that discovery knows, by ref, and the parts
+// of the API that could not be read.
+func (a *Access) Resources() ([]Known, []Gap, error) {
+	resources, gaps, err := a.cluster.catalog.all()
+	if err != nil {
+		return nil, nil, err
+	}
+	known := make([]Known, len(resources))
+	for n := range resources {
+		known[n].Resource = resources[n]
+		i := a.cluster.pool.find(wire.Scope{Resource: resources[n].gvr()})
+		if i == nil {
+			continue
+		}
+		now := i.present()
+		known[n].Status = &now.status
+		if now.synced && now.status.State != Forbidden && now.status.State != Absent {
+			count := i.Len()
+			known[n].Count = &count
+		}
+	}
+	return known, gaps, nil
+}
+
+// Resource finds a resource by its ref, as "apps/v1/deployments".
+func (a *Access) Resource(ctx context.Context, ref string) (*Resource, error) {
+	return a.cluster.catalog.find(ctx, ref)
+}
+
+// open checks a query and holds the informer that answers it.
+func (a *Access) open(ctx context.Context, q *Query) (*Resource, *filter, *informer, func(), error) {
+	resource, err := a.Resource(ctx, q.Resource)
+	if err != nil {
+		return nil, nil, nil, nil, err
+	}
+	filter, err := newFilter(q, resource)
+	if err != nil {
+		return nil, nil, nil, nil, err
+	}
+	scope := wire.Scope{Resource: resource.gvr(), Fields: q.Fields}
+	informer, release, err := a.cluster.pool.acquire(scope, resource)
+	if err != nil || len(filter.namespaces) != 1 {
+		return resource, filter, informer, release, err
+	}
+	// All namespaces may be forbidden where one is not.
+	informer.wait(ctx, answerWait, func(now present) bool { return now.answered })
+	if informer.present().status.State != Forbidden {
+		return resource, filter, informer, release, nil
+	}
+	release()
+	scope.Namespace = filter.namespaces[0]
+	informer, release, err = a.cluster.pool.acquire(scope, resource)
+	return resource, filter, informer, release, err
+}
+
+// answerWait is how long the API server may take to say whether a resource may
+// be listed in all namespaces.
+const answerWait = 5 * time.Second
+
+// Subscribe begins to read what the query asks for. With a cursor of an
+// earlier subscription or snapshot to the same query it goes on from there, or
+// says why it cannot and begins anew.
+func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor string) (*Subscription, error) {
+	if view != Rows && view != Object {
+		return nil, invalid("Unknown view", "%.40q is not a view: use rows, or object with a name.", view)
+	}
+	if (view == Object) != (q.Name != "") {
+		return nil, invalid("Name and view do not fit", "view object needs a name; view rows takes none.")
+	}
+	resource, filter, informer, release, err := a.open(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
+	if view == Object && resource.Namespaced != (len(filter.namespaces) == 1) {
+		release()
+		return nil, invalid("Which object?", "view object needs exactly one namespace for a namespaced resource.")
+	}
+	s := &Subscription{
+		informer: informer, release: release, filter: filter, view: view, behind: true,
+		sign:  func(offset uint64) string { return a.sign(&q, informer, offset) },
+		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, filter.namespaces) },
+	}
+	if view == Object {
+		s.key = keyOf(strings.Join(filter.namespaces, ""), q.Name)
+	}
+	if cursor != "" {
+		s.resume(a.cluster.cursors.decode(cursor, a.bound(&q, informer), informer.epoch))
+	}
+	return s, nil
+}
+
+// resume goes on from an offset, or says why that cannot be.
+func (s *Subscription) resume(offset uint64, err error) {
+	s.started = true
+	if err != nil {
+		s.reset(err.Error())
+		return
+	}
+	s.behind = false
+	s.cursor = journal.At(offset)
+	s.version = s.informer.present().version
+}
+
+// bound is what a cursor is good for: one viewer's view of one filter.
+func (a *Access) bound(q *Query, i *informer) string {
+	return fmt.Sprintf("%q %q %q %q %q %q %q %v", a.viewer.Name, q.Resource, q.Namespaces, q.Labels, q.Fields, q.Name, q.Text, i.scope)
+}
+
+func (a *Access) sign(q *Query, i *informer, offset uint64) string {
+	return a.cluster.cursors.encode(a.bound(q, i), i.epoch, offset)
+}
+
+// Item is one object of a Snapshot, and Column one column of its table.
+type (
+	Item   = wire.Object
+	Column = wire.Column
+)
+
+// A Snapshot is what there is of a query at one moment.
+type Snapshot struct {
+	Resource *Resource
+	Columns  []Column
+	Objects  []*Item // By namespace and name.
+	Status   Status
+	Synced   bool   // The objects are all there are; otherwise the list is on its way.
+	Cursor   string // Empty while not Synced.
+}
+
+// Snapshot reads what the query asks for. It waits for a first list for as long
+// as wait says, then answers with what is known, which its Status tells.
+func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Snapshot, error) {
+	resource, filter, informer, release, err := a.open(ctx, &q)
+	if err != nil {
+		return nil, err
+	}
+	defer release()
+	informer.wait(ctx, wait, func(now present) bool { return now.status.State != Syncing })
+	now := informer.present()
+	snapshot := &Snapshot{Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced}
+	if !now.synced {
+		return snapshot, ctx.Err()
+	}
+	objects, cursor := informer.objects(filter)
+	snapshot.Objects, snapshot.Cursor = objects, a.sign(&q, informer, cursor.Offset)
+	if len(objects) == 0 {
+		err = a.checkNamespaces(ctx, filter.namespaces)
+	}
+	return snapshot, err
+}
+
+// checkNamespaces tells of a namespace that does not exist. One that may not be
+// read passes.
+func (a *Access) checkNamespaces(ctx context.Context, namespaces []string) error {
+	for _, ns := range namespaces {
+		_, err := a.cluster.get(ctx, schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, "", ns)
+		if p := new(Problem); err != nil && errors.As(problemOf(err, ns), &p) && p.Cause == Unknown {
+			return unknown("Unknown namespace", "The cluster has no namespace %q. GET /api/v1/snapshot/core/v1/namespaces lists those it has.", ns)
+		}
+	}
+	return nil
+}
+
+// Object returns one object as redacted JSON: from the cache where that is
+// live, otherwise from the API server.
+func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byte, error) {
+	resource, err := a.Resource(ctx, ref)
+	if err != nil {
+		return nil, err
+	}
+	if resource.Namespaced != (namespace != "") {
+		return nil, invalid("Which object?", "A namespaced resource needs a namespace, others need _ in its place; %s %s.", resource.Ref(),
+			map[bool]string{true: "is namespaced", false: "is not"}[resource.Namespaced])
+	}
+	if err := checkName(name); err != nil {
+		return nil, err
+	}
+	if i := a.cluster.pool.find(wire.Scope{Resource: resource.gvr()}); i != nil && i.present().status.State == Live {
+		if o, ok, _ := i.Get(keyOf(namespace, name)); ok {
+			return o.JSON()
+		}
+	}
+	if !resource.Can("get") {
+		return nil, invalid("Not readable", "%s cannot be read one by one: the API serves %s alone.", ref, strings.Join(resource.Verbs, ", "))
+	}
+	text, err := a.cluster.get(ctx, resource.gvr(), namespace, name)
+	if err != nil {
+		return nil, problemOf(err, strings.TrimPrefix(namespace+"/"+name, "/"))
+	}
+	return text, nil
+}

@@ -1,0 +1,95 @@
+package wire
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+
+	"glasshouse/internal/watch/rawjson"
+)
+
+// list reads a Table, or a plain list, member by member: its rows are never
+// held together as text.
+func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
+	list := &List{}
+	add := func(cells, raw []byte) error {
+		o, err := d.object(cells, raw, true)
+		if err != nil {
+			return err
+		}
+		list.Items = append(list.Items, o)
+		observe(len(list.Items))
+		return nil
+	}
+	decode := json.NewDecoder(body)
+	err := eachMember(decode, func(key string) error {
+		switch key {
+		case "metadata":
+			return decode.Decode(&list.ListMeta)
+		case "columnDefinitions":
+			var definitions json.RawMessage
+			if err := decode.Decode(&definitions); err != nil {
+				return err
+			}
+			return d.setColumns(definitions)
+		case "rows", "items":
+			return eachElement(decode, func(raw json.RawMessage) error {
+				if key == "rows" {
+					return d.row(rawjson.NewCursor(raw), add)
+				}
+				if err := d.useColumns(plainColumns()); err != nil {
+					return err
+				}
+				return add(nil, raw)
+			})
+		}
+		var skipped json.RawMessage
+		return decode.Decode(&skipped)
+	})
+	return list, err
+}
+
+// eachMember walks the object that decode is about to read; visit reads each
+// member's value.
+func eachMember(decode *json.Decoder, visit func(key string) error) error {
+	return each(decode, '{', func() error {
+		key, err := decode.Token()
+		if err != nil {
+			return err
+		}
+		name, ok := key.(string)
+		if !ok {
+			return fmt.Errorf("%v where a member's name should be", key)
+		}
+		return visit(name)
+	})
+}
+
+// eachElement walks the array that decode is about to read; null has none.
+func eachElement(decode *json.Decoder, visit func(json.RawMessage) error) error {
+	return each(decode, '[', func() error {
+		var raw json.RawMessage
+		if err := decode.Decode(&raw); err != nil {
+			return err
+		}
+		return visit(raw)
+	})
+}
+
+func each(decode *json.Decoder, open json.Delim, item func() error) error {
+	switch token, err := decode.Token(); {
+	case err != nil:
+		return err
+	case token == nil:
+		return nil
+	case token != open:
+		return fmt.Errorf("%v where %v should be", token, open)
+	}
+	for decode.More() {
+		if err := item(); err != nil {
+			return err
+		}
+	}
+	_, err := decode.Token()
+	return err
+}

@@ -1,0 +1,33 @@
+package wire
+
+import (
+	"time"
+
+	"glasshouse/internal/watch/rawjson"
+)
+
+// AppendRow appends the object as a row of the wire that browsers read:
+// {"ns","name","uid","rv","created","cells"}.
+func (o *Object) AppendRow(dst []byte) []byte {
+	dst = append(dst, `{"ns":`...)
+	dst = rawjson.AppendString(dst, o.Namespace())
+	dst = append(dst, `,"name":`...)
+	dst = rawjson.AppendString(dst, o.Name())
+	dst = o.AppendVersion(dst)
+	if created := o.Created(); !created.IsZero() {
+		dst = append(dst, `,"created":"`...)
+		dst = created.AppendFormat(dst, time.RFC3339)
+		dst = append(dst, '"')
+	}
+	dst = append(dst, `,"cells":`...)
+	return append(append(dst, o.Cells()...), '}')
+}
+
+// AppendVersion appends the members that tell which version of which object
+// this is: `,"uid":"..","rv":".."`.
+func (o *Object) AppendVersion(dst []byte) []byte {
+	dst = append(dst, `,"uid":`...)
+	dst = rawjson.AppendString(dst, o.UID())
+	dst = append(dst, `,"rv":`...)
+	return rawjson.AppendString(dst, o.ResourceVersion())
+}

@@ -1,0 +1,170 @@
+package wire
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/rest"
+)
+
+// accept asks for a Table, and takes plain objects of a server that cannot
+// print.
+const accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
+
+// A Client makes Sources that share one connection to the API server: client-go
+// keeps one transport for each distinct TLS configuration.
+type Client struct {
+	config *rest.Config
+	scheme *runtime.Scheme
+	codecs serializer.CodecFactory
+}
+
+// NewClient keeps a copy of config without its Timeout, which would cut long
+// lists and end watches, and without a rate limit of its own: the server's
+// priority and fairness is the one that counts.
+func NewClient(config *rest.Config) *Client {
+	config = rest.CopyConfig(config)
+	config.Timeout = 0
+	config.QPS = -1
+	scheme := runtime.NewScheme()
+	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
+	return &Client{config: config, scheme: scheme, codecs: serializer.NewCodecFactory(scheme)}
+}
+
+// A Scope is what one list or watch covers.
+type Scope struct {
+	Resource  schema.GroupVersionResource
+	Namespace string // Empty for all, and for resources that have none.
+	Fields    string // A field selector; empty for all.
+}
+
+// A Source lists and watches one Scope. One list or watch is read at a time.
+type Source struct {
+	client  rest.Interface
+	scope   Scope
+	codec   runtime.ParameterCodec
+	decoder *decoder
+	options SourceOptions
+}
+
+// SourceOptions are what a Source wants to know beside its Scope.
+type SourceOptions struct {
+	// Dates are the paths behind the resource's date columns (SimplePath).
+	Dates map[string]string
+	// Stall is how long a streaming list may make no progress before it is
+	// given up with a timeout error.
+	Stall time.Duration
+	// Stalled is called when that has happened.
+	Stalled func()
+	// Observe is called for each object of a list with how many it has sent.
+	Observe func(objects int)
+}
+
+// Source returns a Source for scope.
+func (c *Client) Source(scope Scope, options SourceOptions) (*Source, error) {
+	client, err := c.restClient(scope.Resource.GroupVersion())
+	if err != nil {
+		return nil, err
+	}
+	decoder, err := newDecoder(scope.Resource.GroupResource(), options.Dates)
+	if err != nil {
+		return nil, err
+	}
+	return &Source{
+		client: client, scope: scope, codec: runtime.NewParameterCodec(c.scheme), decoder: decoder, options: options,
+	}, nil
+}
+
+func (c *Client) restClient(gv schema.GroupVersion) (rest.Interface, error) {
+	config := rest.CopyConfig(c.config)
+	config.GroupVersion = &gv
+	config.APIPath = "/apis"
+	if gv.Group == "" {
+		config.APIPath = "/api"
+	}
+	config.NegotiatedSerializer = c.codecs.WithoutConversion()
+	client, err := rest.RESTClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("make a client for %s: %w", gv, err)
+	}
+	return client, nil
+}
+
+func (s *Source) request(options metav1.ListOptions) *rest.Request {
+	options.FieldSelector = s.scope.Fields
+	return s.client.Get().
+		NamespaceIfScoped(s.scope.Namespace, s.scope.Namespace != "").
+		Resource(s.scope.Resource.Resource).
+		SpecificallyVersionedParams(&options, s.codec, schema.GroupVersion{Version: "v1"}).
+		Param("includeObject", "Object").
+		SetHeader("Accept", accept)
+}
+
+// Columns are those of the newest list; nil before the first row of the first.
+// They must not be changed.
+func (s *Source) Columns() []Column { return s.decoder.currentColumns() }
+
+// List reads a whole list, row by row.
+func (s *Source) List(ctx context.Context, options metav1.ListOptions) (*List, error) {
+	body, err := s.request(options).Stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = body.Close() }() // Read to its end, or given up.
+	if options.Continue == "" {
+		s.decoder.beginList()
+	}
+	list, err := s.decoder.list(bufio.NewReaderSize(body, 64<<10), s.options.Observe)
+	if err != nil {
+		return nil, fmt.Errorf("read the list of %s: %w", s.scope.Resource.Resource, err)
+	}
+	if list.Continue == "" {
+		err = s.decoder.endList()
+	}
+	return list, err
+}
+
+// Watch starts a watch. Its goroutine has ended when Stop returns.
+func (s *Source) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+	options.Watch = true
+	ctx, cancel := context.WithCancel(ctx)
+	body, err := s.request(options).Stream(ctx)
+	if err != nil {
+		cancel()
+		return nil, err
+	}
+	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
+	return startStream(ctx, cancel, body, s, initial), nil
+}
+
+// Get reads one object, redacted, as JSON.
+func (c *Client) Get(ctx context.Context, resource schema.GroupVersionResource, namespace, name string) ([]byte, error) {
+	client, err := c.restClient(resource.GroupVersion())
+	if err != nil {
+		return nil, err
+	}
+	body, err := client.Get().NamespaceIfScoped(namespace, namespace != "").
+		Resource(resource.Resource).Name(name).SetHeader("Accept", "application/json").Stream(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = body.Close() }() // Read to its end, or given up.
+	raw, err := io.ReadAll(body)
+	if err != nil {
+		return nil, fmt.Errorf("read %s %s: %w", resource.Resource, name, err)
+	}
+	d, err := newDecoder(resource.GroupResource(), nil)
+	if err != nil {
+		return nil, err
+	}
+	clean, _, err := d.redactor.Object(nil, raw)
+	return clean, err
+}

@@ -1,0 +1,155 @@
+package wire
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+)
+
+// maxLine bounds one event. etcd takes objects of 1.5 MiB; escaped, with cells
+// and column definitions, they stay far below.
+const maxLine = 64 << 20
+
+// stream reads a watch and hands its events on one by one. It is the
+// watch.Interface that the Reflector reads.
+type stream struct {
+	source *Source
+	body   io.ReadCloser
+	cancel context.CancelFunc
+	events chan watch.Event
+	done   chan struct{}
+}
+
+func startStream(ctx context.Context, cancel context.CancelFunc, body io.ReadCloser, source *Source, initial bool) *stream {
+	s := &stream{source: source, body: body, cancel: cancel, events: make(chan watch.Event), done: make(chan struct{})}
+	go func() {
+		defer close(s.done)
+		defer close(s.events)
+		defer func() { _ = body.Close() }() // There is nothing to lose any more.
+		if err := s.read(ctx, initial); err != nil && ctx.Err() == nil {
+			s.send(ctx, watch.Event{Type: watch.Error, Object: statusOf(err)})
+		}
+	}()
+	return s
+}
+
+// ResultChan gives the events; it is closed at the end of the watch.
+func (s *stream) ResultChan() <-chan watch.Event { return s.events }
+
+// Stop ends the watch, and returns when its goroutine has ended.
+func (s *stream) Stop() {
+	s.cancel()
+	<-s.done
+}
+
+func (s *stream) send(ctx context.Context, e watch.Event) {
+	select {
+	case s.events <- e:
+	case <-ctx.Done():
+	}
+}
+
+// errStalled ends a streaming list that makes no progress: some proxies and
+// servers never send the bookmark at its end, and client-go would wait for
+// ever (kubernetes#135895). The Reflector then lists and watches.
+var errStalled = errors.New("the streaming list made no progress")
+
+// read reads events until the stream ends. The initial events are a list.
+func (s *stream) read(ctx context.Context, initial bool) error {
+	d := s.source.decoder
+	var stalled *time.Timer
+	if initial {
+		d.beginList()
+		stalled = time.AfterFunc(s.source.options.Stall, func() { _ = s.body.Close() })
+		defer stalled.Stop()
+	}
+	lines := lineReader{r: bufio.NewReaderSize(s.body, 64<<10)}
+	for objects := 0; ; {
+		line, err := lines.next()
+		if initial && !stalled.Reset(s.source.options.Stall) {
+			s.source.options.Stalled()
+			return errStalled
+		}
+		if errors.Is(err, io.EOF) || ctx.Err() != nil || err != nil && !initial {
+			return nil // Cut: the Reflector watches on from the last event.
+		}
+		if err != nil {
+			return err
+		}
+		e, err := d.event(line, initial)
+		if err != nil {
+			return err
+		}
+		switch e.kind {
+		case watch.Error:
+			s.send(ctx, watch.Event{Type: watch.Error, Object: e.status})
+			return nil
+		case watch.Bookmark:
+			if e.listEnds && initial {
+				if err := d.endList(); err != nil {
+					return err
+				}
+				initial = false
+				stalled.Stop()
+			}
+			s.send(ctx, watch.Event{Type: watch.Bookmark, Object: newBookmark(e)})
+		default:
+			if initial {
+				objects++
+				s.source.options.Observe(objects)
+			}
+			s.send(ctx, watch.Event{Type: e.kind, Object: e.object})
+		}
+	}
+}
+
+func newBookmark(e event) *bookmark {
+	b := &bookmark{ObjectMeta: metav1.ObjectMeta{ResourceVersion: e.resourceVersion}}
+	if e.listEnds {
+		b.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+	}
+	return b
+}
+
+// statusOf is the ERROR event of a stream that failed on our side. Any but the
+// reasons that client-go retries makes the Reflector list anew.
+func statusOf(err error) *metav1.Status {
+	status := &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonUnknown, Message: err.Error()}
+	if errors.Is(err, errStalled) {
+		status.Reason = metav1.StatusReasonTimeout
+	}
+	return status
+}
+
+// lineReader cuts a stream into lines, which are valid until the next call.
+type lineReader struct {
+	r    *bufio.Reader
+	long []byte
+}
+
+func (l *lineReader) next() ([]byte, error) {
+	line, err := l.r.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		if errors.Is(err, io.EOF) && len(line) > 0 {
+			return nil, io.ErrUnexpectedEOF
+		}
+		return line, err
+	}
+	if cap(l.long) > 1<<20 {
+		l.long = nil // One large object is no reason to hold its size for ever.
+	}
+	l.long = append(l.long[:0], line...)
+	for errors.Is(err, bufio.ErrBufferFull) {
+		if len(l.long) > maxLine {
+			return nil, errors.New("an event of more than 64 MiB")
+		}
+		line, err = l.r.ReadSlice('\n')
+		l.long = append(l.long, line...)
+	}
+	return l.long, err
+}

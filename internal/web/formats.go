@@ -1,0 +1,130 @@
+package web
+
+import (
+	"bufio"
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"glasshouse/internal/watch"
+)
+
+// writeItem writes one row, or object, as JSON.
+func writeItem(out *bufio.Writer, o *watch.Item, view string) error {
+	text := o.AppendRow(nil)
+	if view == "objects" {
+		var err error
+		if text, err = o.JSON(); err != nil {
+			return err
+		}
+	}
+	_, err := out.Write(text)
+	return err
+}
+
+// writeLines writes one row, or object, a line.
+func writeLines(out *bufio.Writer, snapshot *watch.Snapshot, view string) error {
+	for _, o := range snapshot.Objects {
+		if err := writeItem(out, o, view); err != nil {
+			return err
+		}
+		if err := out.WriteByte('\n'); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeYAML writes one document for each object, or row.
+func writeYAML(out *bufio.Writer, snapshot *watch.Snapshot, view string) error {
+	for _, o := range snapshot.Objects {
+		text := o.AppendRow(nil)
+		if view == "objects" {
+			var err error
+			if text, err = o.JSON(); err != nil {
+				return err
+			}
+		}
+		document, err := yaml.JSONToYAML(text)
+		if err != nil {
+			return fmt.Errorf("write %s as YAML: %w", o.Name(), err)
+		}
+		_, _ = out.WriteString("---\n") // An error stays with the writer.
+		if _, err := out.Write(document); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeCSV writes a header and one line a row. Timestamps stay timestamps.
+func writeCSV(out *bufio.Writer, snapshot *watch.Snapshot, _ string) error {
+	table := csv.NewWriter(out)
+	var header []string
+	if snapshot.Resource.Namespaced {
+		header = append(header, "Namespace")
+	}
+	for _, column := range snapshot.Columns {
+		header = append(header, column.Name)
+	}
+	if err := table.Write(header); err != nil {
+		return err
+	}
+	for _, o := range snapshot.Objects {
+		var line []string
+		if snapshot.Resource.Namespaced {
+			line = append(line, o.Namespace())
+		}
+		cells, err := texts(o)
+		if err != nil {
+			return err
+		}
+		for _, cell := range cells {
+			line = append(line, plain(cell))
+		}
+		if err := table.Write(line); err != nil {
+			return err
+		}
+	}
+	table.Flush()
+	return table.Error()
+}
+
+// plain keeps a spreadsheet from taking a cell of the cluster for a formula
+// (OWASP, CSV injection).
+func plain(cell string) string {
+	if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+		return "'" + cell
+	}
+	return cell
+}
+
+// texts are the cells of a row as text; a null is empty.
+func texts(o *watch.Item) ([]string, error) {
+	var cells []any
+	decode := json.NewDecoder(strings.NewReader(string(o.Cells())))
+	decode.UseNumber()
+	if err := decode.Decode(&cells); err != nil {
+		return nil, fmt.Errorf("decode the cells of %s: %w", o.Name(), err)
+	}
+	out := make([]string, len(cells))
+	for i, cell := range cells {
+		switch cell := cell.(type) {
+		case nil:
+		case string:
+			out[i] = cell
+		case json.Number, bool:
+			out[i] = fmt.Sprint(cell)
+		default:
+			text, err := json.Marshal(cell)
+			if err != nil {
+				return nil, fmt.Errorf("encode a cell of %s: %w", o.Name(), err)
+			}
+			out[i] = string(text)
+		}
+	}
+	return out, nil
+}

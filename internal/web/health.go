@@ -1,0 +1,35 @@
+package web
+
+import (
+	"io"
+	"net/http"
+	"strings"
+)
+
+// healthz says that the process answers.
+func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
+	_, err := io.WriteString(w, "ok\n")
+	return err
+}
+
+// readyz says that the API server has been reached.
+func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
+	if _, _, err := s.access(r).Resources(); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "ok\n")
+	return err
+}
+
+// static serves the embedded files; an address with the file's hash may be kept
+// for ever.
+func (s *Server) static(w http.ResponseWriter, r *http.Request) error {
+	name := strings.TrimPrefix(r.URL.Path, "/static/")
+	if s.assets.Current(name, r.URL.Query().Get("v")) {
+		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
+	} else {
+		w.Header().Set("Cache-Control", "no-cache")
+	}
+	http.ServeFileFS(w, r, s.assets.FS(), name)
+	return nil
+}

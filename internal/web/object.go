@@ -1,0 +1,35 @@
+package web
+
+import (
+	"net/http"
+
+	"sigs.k8s.io/yaml"
+)
+
+// namespaceOf is the namespace that a route names: "_" stands for none.
+func namespaceOf(r *http.Request) string {
+	if ns := param(r, "namespace"); ns != "_" {
+		return ns
+	}
+	return ""
+}
+
+// object answers with one object, as JSON or YAML.
+func (s *Server) object(w http.ResponseWriter, r *http.Request) error {
+	format, err := choose(r.URL.Query(), "format", formatOf(r), "json", "yaml")
+	if err != nil {
+		return err
+	}
+	text, err := s.access(r).Object(r.Context(), refOf(r), namespaceOf(r), param(r, "name"))
+	if err != nil {
+		return err
+	}
+	if format == "yaml" {
+		if text, err = yaml.JSONToYAML(text); err != nil {
+			return err
+		}
+	}
+	w.Header().Set("Content-Type", contentType(format))
+	_, err = w.Write(text)
+	return err
+}

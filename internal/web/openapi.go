@@ -1,0 +1,17 @@
+package web
+
+import (
+	_ "embed"
+	"net/http"
+)
+
+// openapiDocument describes the routes; a test holds it to them.
+//
+//go:embed openapi.json
+var openapiDocument []byte
+
+func (s *Server) openapi(w http.ResponseWriter, _ *http.Request) error {
+	w.Header().Set("Content-Type", "application/json")
+	_, err := w.Write(openapiDocument)
+	return err
+}

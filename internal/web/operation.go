@@ -1,0 +1,108 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"glasshouse/internal/watch"
+)
+
+// operation is what a client sends over the WebSocket.
+type operation struct {
+	Op         string   `json:"op"`
+	ID         int      `json:"id"`
+	Resource   string   `json:"resource"`
+	Namespaces []string `json:"ns"`
+	Labels     string   `json:"labels"`
+	Fields     string   `json:"fields"`
+	Name       string   `json:"name"`
+	View       string   `json:"view"`
+	Cursor     string   `json:"cursor"`
+}
+
+func (o *operation) query() watch.Query {
+	return watch.Query{Resource: o.Resource, Namespaces: o.Namespaces, Labels: o.Labels, Fields: o.Fields, Name: o.Name}
+}
+
+// frame serves one frame: an operation, or an array of them.
+func (l *session) frame(ctx context.Context, frame []byte) {
+	operations, err := parseFrame(frame)
+	if err != nil {
+		l.problem(ctx, nil, err)
+		return
+	}
+	for _, raw := range operations {
+		o, err := parseOperation(raw)
+		if err != nil {
+			l.problem(ctx, nil, err)
+			continue
+		}
+		if o.Op == "unsubscribe" {
+			l.unsubscribe(ctx, o.ID)
+		} else {
+			l.subscribe(ctx, o)
+		}
+	}
+}
+
+func parseFrame(frame []byte) ([]json.RawMessage, error) {
+	var many []json.RawMessage
+	if bytes.HasPrefix(bytes.TrimSpace(frame), []byte("[")) {
+		if err := json.Unmarshal(frame, &many); err != nil {
+			return nil, notJSON(err)
+		}
+		return many, nil
+	}
+	return []json.RawMessage{frame}, nil
+}
+
+func notJSON(err error) error {
+	return badRequest("Not JSON", `The frame is not JSON: %v. Send a message such as {"op":"subscribe","id":1,"resource":"core/v1/pods","view":"rows"}.`, err)
+}
+
+// parseOperation is strict: a member that is mistyped and ignored would show
+// what was not asked for.
+func parseOperation(raw []byte) (*operation, error) {
+	o := &operation{View: string(watch.Rows)}
+	decode := json.NewDecoder(bytes.NewReader(raw))
+	decode.DisallowUnknownFields()
+	err := decode.Decode(o)
+	if err == nil && decode.Decode(new(json.RawMessage)) != io.EOF {
+		return nil, notJSON(errors.New("something follows the message"))
+	}
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong):
+		return nil, badRequest("Wrong type", "%s is a %s, but should be %s.", whichMember(wrong.Field), wrong.Value, jsonType(wrong.Type.String()))
+	case err != nil && strings.HasPrefix(err.Error(), "json: unknown field "):
+		return nil, badRequest("Unknown member", "%.60s is not known; a message has op, id, resource, ns, labels, fields, name, view and cursor.", strings.TrimPrefix(err.Error(), "json: unknown field "))
+	case err != nil:
+		return nil, notJSON(err)
+	case o.Op != "subscribe" && o.Op != "unsubscribe":
+		return nil, badRequest("Unknown op", "op is %.40q; it takes subscribe and unsubscribe.", o.Op)
+	case o.ID <= 0:
+		return nil, badRequest("Id missing", "id is %d; give each subscription a whole number from 1.", o.ID)
+	}
+	return o, nil
+}
+
+func whichMember(field string) string {
+	if field == "" {
+		return "The message"
+	}
+	return field
+}
+
+// jsonType names a Go type in JSON's terms.
+func jsonType(goType string) string {
+	names := map[string]string{"int": "a whole number", "string": "a string", "[]string": "an array of strings"}
+	if name, ok := names[goType]; ok {
+		return name
+	}
+	return fmt.Sprintf("an object like the one in the documentation (%s)", "GET /api/openapi.json")
+}

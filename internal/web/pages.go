@@ -1,0 +1,185 @@
+package web
+
+import (
+	"cmp"
+	"errors"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/a-h/templ"
+	"sigs.k8s.io/yaml"
+
+	"glasshouse/internal/watch"
+	"glasshouse/web/templates"
+)
+
+const (
+	// pageRows are the rows that a page's HTML has.
+	pageRows = 100
+	// pageWait is how long a page waits for a first list: long enough for a
+	// kind of some hundred objects, too short to be noticed.
+	pageWait = 250 * time.Millisecond
+)
+
+// home leads to the kind that most people look at first.
+func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
+	http.Redirect(w, r, s.start, http.StatusSeeOther)
+	return nil
+}
+
+// listPage is the page of one kind, with its first rows.
+func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
+	query, values, err := queryOf(r, "sort", "cols", "open", "tab", "at")
+	if err != nil {
+		return err
+	}
+	access := s.access(r)
+	resource, err := access.Resource(r.Context(), query.Resource)
+	if err != nil {
+		return err
+	}
+	page := templates.List{
+		Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource, Href: "/r/" + resource.Ref(),
+		Namespaced: resource.Namespaced, At: time.Now().UTC().Format(time.RFC3339), Namespaces: s.namespaces(r),
+		Query: templates.Query{
+			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels, Sort: values.Get("sort"), Wide: values.Get("cols") == "wide",
+		},
+	}
+	status := http.StatusOK
+	snapshot, err := access.Snapshot(r.Context(), query, pageWait)
+	if err != nil {
+		p := problemOf(err)
+		if p.Status == http.StatusInternalServerError {
+			return err
+		}
+		status = p.Status
+		page.Problem = &templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail, Next: []templates.Step{{Text: "Show all " + resource.Resource, Href: page.Href}}}
+	} else if err := fillList(&page, snapshot); err != nil {
+		return err
+	}
+	page.Frame = s.frame(r, resource.Kind, resource.Ref())
+	return render(w, r, status, templates.ListPage(page))
+}
+
+// fillList puts what a snapshot holds into the page.
+func fillList(page *templates.List, snapshot *watch.Snapshot) error {
+	page.State = templates.State{
+		State: string(snapshot.Status.State), Reason: snapshot.Status.Reason, Count: snapshot.Status.Count,
+		Since: snapshot.Status.Since.UTC().Format(time.RFC3339),
+	}
+	if snapshot.Synced {
+		total := len(snapshot.Objects)
+		page.Total = &total
+	}
+	for _, column := range snapshot.Columns {
+		page.Columns = append(page.Columns, templates.Column{Name: column.Name, Priority: int(column.Priority), Relative: column.Relative})
+	}
+	objects, err := firstRows(snapshot, page.Query.Sort, pageRows)
+	if err != nil {
+		return err
+	}
+	now := time.Now()
+	for _, o := range objects {
+		row := templates.Row{
+			Namespace: o.Namespace(), Name: o.Name(), UID: o.UID(),
+			Href: "/o/" + page.Ref + "/" + url.PathEscape(cmp.Or(o.Namespace(), "_")) + "/" + url.PathEscape(o.Name()),
+		}
+		cells, err := texts(o)
+		if err != nil {
+			return err
+		}
+		row.Cells = make([]templates.Cell, len(page.Columns))
+		for i := range min(len(cells), len(page.Columns)) {
+			row.Cells[i].Text = snapshot.Columns[i].Passed(cells[i], now)
+			if snapshot.Columns[i].Relative {
+				row.Cells[i].Wire = cells[i]
+			}
+		}
+		page.Rows = append(page.Rows, row)
+	}
+	return nil
+}
+
+// objectPage is the page of one object.
+func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
+	access := s.access(r)
+	resource, err := access.Resource(r.Context(), refOf(r))
+	if err != nil {
+		return err
+	}
+	text, err := access.Object(r.Context(), resource.Ref(), namespaceOf(r), param(r, "name"))
+	if err != nil {
+		return err
+	}
+	document, err := yaml.JSONToYAML(text)
+	if err != nil {
+		return err
+	}
+	list := "/r/" + resource.Ref()
+	page := templates.Object{
+		Frame: s.frame(r, param(r, "name"), resource.Ref()), Ref: resource.Ref(), Kind: resource.Kind,
+		Namespace: namespaceOf(r), Name: param(r, "name"), YAML: string(document), At: time.Now().UTC().Format(time.RFC3339),
+		Crumbs: []templates.Crumb{{Text: resource.Resource, Href: list}},
+	}
+	if page.Namespace != "" {
+		page.Crumbs = append(page.Crumbs, templates.Crumb{Text: page.Namespace, Href: list + "?ns=" + url.QueryEscape(page.Namespace)})
+	}
+	page.Crumbs = append(page.Crumbs, templates.Crumb{Text: page.Name})
+	return render(w, r, http.StatusOK, templates.ObjectPage(page))
+}
+
+// frame is what every page has around its content.
+func (s *Server) frame(r *http.Request, title, selected string) templates.Frame {
+	f := templates.Frame{
+		Title: title, Version: s.version, Cluster: s.name,
+		Assets: templates.Assets{Script: s.assets.URL("app.js"), Style: s.assets.URL("app.css"), Icon: s.assets.URL("favicon.svg")},
+	}
+	known, gaps, err := s.access(r).Resources()
+	if err != nil {
+		return f // The page says so itself.
+	}
+	var kinds []templates.Kind
+	for i := range known {
+		k := &known[i]
+		if !k.Preferred && k.Ref() != selected || !k.Can("list") {
+			continue
+		}
+		d := s.resourceDocument(k)
+		kinds = append(kinds, templates.Kind{
+			Ref: d.Ref, Href: "/r/" + d.Ref, Group: d.Group, Kind: d.Kind, Resource: d.Resource, ShortNames: d.ShortNames,
+			Categories: d.Categories, Count: d.Count, State: string(d.State), Reason: d.Reason, Selected: d.Ref == selected,
+		})
+	}
+	problems := make(map[string]string, len(gaps))
+	for _, gap := range gaps {
+		problems[cmp.Or(gap.Group, "core")] = gap.Reason
+	}
+	f.Groups = s.sections.Groups(kinds, problems)
+	return f
+}
+
+// namespaces are those to choose from; none where they cannot be listed.
+func (s *Server) namespaces(r *http.Request) []string {
+	snapshot, err := s.access(r).Snapshot(r.Context(), watch.Query{Resource: "core/v1/namespaces"}, pageWait)
+	if err != nil {
+		return nil
+	}
+	names := make([]string, len(snapshot.Objects))
+	for i, o := range snapshot.Objects {
+		names[i] = o.Name()
+	}
+	return names
+}
+
+func render(w http.ResponseWriter, r *http.Request, status int, page templ.Component) error {
+	var body strings.Builder // A page that fails half-way must not look like one.
+	if err := page.Render(r.Context(), &body); err != nil {
+		return errors.Join(errors.New("render the page"), err)
+	}
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.WriteHeader(status)
+	_, err := w.Write([]byte(body.String()))
+	return err
+}

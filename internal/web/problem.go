@@ -1,0 +1,127 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"runtime/debug"
+	"strings"
+
+	"glasshouse/internal/watch"
+	"glasshouse/web/templates"
+)
+
+// problem is a problem document (RFC 9457).
+type problem struct {
+	Type   string `json:"type"`
+	Title  string `json:"title"`
+	Status int    `json:"status"`
+	Detail string `json:"detail"`
+}
+
+func (p *problem) Error() string { return p.Title + ": " + p.Detail }
+
+func badRequest(title, format string, args ...any) *problem {
+	return &problem{Title: title, Status: http.StatusBadRequest, Detail: fmt.Sprintf(format, args...)}
+}
+
+// problemOf makes a problem of any error. What is not meant for whoever asked
+// is said to be an error of ours, and nothing more.
+func problemOf(err error) problem {
+	var own *problem
+	if errors.As(err, &own) {
+		return *own
+	}
+	var asked *watch.Problem
+	if errors.As(err, &asked) {
+		status := map[watch.Cause]int{
+			watch.Invalid: http.StatusBadRequest, watch.Unknown: http.StatusNotFound,
+			watch.Refused: http.StatusForbidden, watch.Unavailable: http.StatusServiceUnavailable,
+		}[asked.Cause]
+		return problem{Title: asked.Title, Status: status, Detail: asked.Detail}
+	}
+	return problem{
+		Title: "Internal error", Status: http.StatusInternalServerError,
+		Detail: "The server made a mistake and has logged it. Other requests go on; trying again may help.",
+	}
+}
+
+func writeProblem(w http.ResponseWriter, p problem) {
+	p.Type = "about:blank"
+	w.Header().Set("Content-Type", "application/problem+json")
+	w.WriteHeader(p.Status)
+	_ = json.NewEncoder(w).Encode(p) // The reader has gone: there is nobody to tell.
+}
+
+// handle is the edge: the only place that turns an error into an answer and
+// into a log line.
+func (s *Server) handle(handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if err := handler(w, r); err != nil {
+			s.fail(w, r, err)
+		}
+	}
+}
+
+func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
+		return // Whoever asked has gone.
+	}
+	p := problemOf(err)
+	if p.Status == http.StatusInternalServerError {
+		s.log.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "error", err)
+	}
+	if p.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Retry-After", "2")
+	}
+	if !wantsPage(r) {
+		writeProblem(w, p)
+		return
+	}
+	if p.Status == http.StatusServiceUnavailable {
+		w.Header().Set("Refresh", "2")
+	}
+	page := templates.ProblemPage(templates.Failure{
+		Frame:   s.frame(r, p.Title, ""),
+		Problem: templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail, Next: nextSteps(p)},
+	})
+	if err := render(w, r, p.Status, page); err != nil {
+		s.log.DebugContext(r.Context(), "page not written", "error", err)
+	}
+}
+
+// nextSteps says what can be done now.
+func nextSteps(p problem) []templates.Step {
+	if p.Status == http.StatusServiceUnavailable {
+		return []templates.Step{{Text: "This page tries again by itself."}}
+	}
+	return []templates.Step{{Text: "Show all pods", Href: "/r/core/v1/pods"}}
+}
+
+// wantsPage reports whether a person with a browser asked.
+func wantsPage(r *http.Request) bool {
+	return !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// recover keeps a panic from being more than one failed request.
+func (s *Server) recover(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			if v := recover(); v != nil {
+				s.fail(w, r, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
+			}
+		}()
+		next.ServeHTTP(w, r)
+	})
+}
+
+func (s *Server) noRoute(_ http.ResponseWriter, r *http.Request) error {
+	return &problem{Title: "No such page", Status: http.StatusNotFound, Detail: fmt.Sprintf("There is nothing at %.200q. /api/openapi.json lists the routes.", r.URL.Path)}
+}
+
+func (s *Server) noMethod(w http.ResponseWriter, r *http.Request) error {
+	w.Header().Set("Allow", http.MethodGet)
+	return &problem{Title: "Read only", Status: http.StatusMethodNotAllowed, Detail: fmt.Sprintf("%.20s is not served: everything here is read with GET.", r.Method)}
+}

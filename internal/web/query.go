@@ -1,0 +1,84 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/go-chi/chi/v5"
+
+	"glasshouse/internal/watch"
+)
+
+// refOf is the resource that a route names.
+func refOf(r *http.Request) string {
+	return param(r, "group") + "/" + param(r, "version") + "/" + param(r, "resource")
+}
+
+// param is a segment of the path, decoded once. chi matches the path as it was
+// sent where it holds escapes.
+func param(r *http.Request, name string) string {
+	raw := chi.URLParam(r, name)
+	if r.URL.RawPath == "" {
+		return raw
+	}
+	if decoded, err := url.PathUnescape(raw); err == nil {
+		return decoded
+	}
+	return raw
+}
+
+// queryOf reads a watch.Query of a request. known are the other parameters that
+// the route takes; any more are refused, because a mistyped filter that is
+// ignored shows what was not asked for.
+func queryOf(r *http.Request, known ...string) (watch.Query, url.Values, error) {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return watch.Query{}, nil, badRequest("Malformed query", "The part of the address behind the ? cannot be read: %v.", err)
+	}
+	known = append(known, "ns", "labels", "fields", "q")
+	for name, given := range values {
+		if !slices.Contains(known, name) {
+			slices.Sort(known)
+			return watch.Query{}, nil, badRequest("Unknown parameter", "%.40q is not a parameter here; these are: %s.", name, strings.Join(known, ", "))
+		}
+		if len(given) > 1 && name != "ns" {
+			return watch.Query{}, nil, badRequest("Repeated parameter", "%s may be given once; ns alone may be repeated.", name)
+		}
+	}
+	return watch.Query{
+		Resource:   refOf(r),
+		Namespaces: slices.DeleteFunc(slices.Clone(values["ns"]), func(ns string) bool { return ns == "" }),
+		Labels:     values.Get("labels"),
+		Fields:     values.Get("fields"),
+		Text:       values.Get("q"),
+	}, values, nil
+}
+
+// limitOf reads the parameter limit: 0 where it is not given.
+func limitOf(values url.Values) (int, error) {
+	text := values.Get("limit")
+	if text == "" {
+		return 0, nil
+	}
+	limit, err := strconv.Atoi(text)
+	if err != nil || limit < 1 {
+		return 0, badRequest("Not a limit", "limit is %.40q; it takes a whole number from 1.", text)
+	}
+	return limit, nil
+}
+
+// choose is the one of options that a parameter names, the first where it names
+// none.
+func choose(values url.Values, name string, options ...string) (string, error) {
+	given := values.Get(name)
+	if given == "" {
+		return options[0], nil
+	}
+	if !slices.Contains(options, given) {
+		return "", badRequest("Unknown "+name, "%s is %.40q; it takes %s.", name, given, strings.Join(options, ", "))
+	}
+	return given, nil
+}

@@ -1,0 +1,95 @@
+package web
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"glasshouse/internal/watch"
+)
+
+// resourceDocument is one resource in the answer of /api/v1/resources.
+type resourceDocument struct {
+	Group      string      `json:"group"`
+	Version    string      `json:"version"`
+	Resource   string      `json:"resource"`
+	Kind       string      `json:"kind"`
+	Namespaced bool        `json:"namespaced"`
+	ShortNames []string    `json:"shortNames"`
+	Categories []string    `json:"categories"`
+	Verbs      []string    `json:"verbs"`
+	Preferred  bool        `json:"preferred"`
+	Ref        string      `json:"ref"`
+	Section    string      `json:"section"`
+	State      watch.State `json:"state,omitempty"`
+	Reason     string      `json:"reason,omitempty"`
+	Count      *int        `json:"count,omitempty"`
+}
+
+// gapDocument is a part of the API that could not be read.
+type gapDocument struct {
+	Group   string `json:"group"`
+	Version string `json:"version"`
+	Reason  string `json:"reason"`
+}
+
+// resources answers with what discovery knows, in the picker's order.
+func (s *Server) resources(w http.ResponseWriter, r *http.Request) error {
+	known, gaps, err := s.access(r).Resources()
+	if err != nil {
+		return err
+	}
+	answer := struct {
+		Resources []resourceDocument `json:"resources"`
+		Problems  []gapDocument      `json:"problems"`
+	}{make([]resourceDocument, 0, len(known)), make([]gapDocument, 0, len(gaps))}
+	for i := range known {
+		answer.Resources = append(answer.Resources, s.resourceDocument(&known[i]))
+	}
+	slices.SortFunc(answer.Resources, func(a, b resourceDocument) int {
+		return cmp.Or(s.sections.Compare(a.Group, a.Resource, b.Group, b.Resource), cmp.Compare(a.Version, b.Version))
+	})
+	for _, gap := range gaps {
+		answer.Problems = append(answer.Problems, gapDocument{cmp.Or(gap.Group, "core"), gap.Version, gap.Reason})
+	}
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return fmt.Errorf("encode the resources: %w", err)
+	}
+	sum := sha256.Sum256(body)
+	etag := `W/"` + hex.EncodeToString(sum[:12]) + `"`
+	w.Header().Set("ETag", etag)
+	w.Header().Set("Cache-Control", "private, no-cache")
+	if r.Header.Get("If-None-Match") == etag {
+		w.WriteHeader(http.StatusNotModified)
+		return nil
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, err = w.Write(body)
+	return err
+}
+
+func (s *Server) resourceDocument(known *watch.Known) resourceDocument {
+	group := cmp.Or(known.Group, "core")
+	d := resourceDocument{
+		Group: group, Version: known.Version, Resource: known.Resource.Resource, Kind: known.Kind, Namespaced: known.Namespaced,
+		ShortNames: list(known.ShortNames), Categories: list(known.Categories), Verbs: list(known.Verbs),
+		Preferred: known.Preferred, Ref: known.Ref(), Section: s.sections.Section(group, known.Resource.Resource), Count: known.Count,
+	}
+	if known.Status != nil {
+		d.State, d.Reason = known.Status.State, known.Status.Reason
+	}
+	return d
+}
+
+// list is never null in JSON.
+func list(s []string) []string {
+	if s == nil {
+		return []string{}
+	}
+	return s
+}

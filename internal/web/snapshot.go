@@ -1,0 +1,150 @@
+package web
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"mime"
+	"net/http"
+	"strings"
+	"time"
+
+	"glasshouse/internal/watch"
+)
+
+const (
+	// snapshotWait is how long a snapshot waits for a first list; maxWait is how
+	// long a request may ask it to.
+	snapshotWait = 5 * time.Second
+	maxWait      = time.Minute
+)
+
+// snapshot answers with the rows, or objects, of a resource.
+func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
+	query, values, err := queryOf(r, "limit", "view", "format", "wait")
+	if err != nil {
+		return err
+	}
+	limit, err := limitOf(values)
+	if err != nil {
+		return err
+	}
+	view, err := choose(values, "view", "rows", "objects")
+	if err != nil {
+		return err
+	}
+	format, err := choose(values, "format", formatOf(r), "json", "ndjson", "csv", "yaml")
+	if err != nil {
+		return err
+	}
+	if format == "csv" && view == "objects" {
+		return badRequest("No such table", "format=csv writes rows; for objects take json, ndjson or yaml.")
+	}
+	wait := snapshotWait
+	if text := values.Get("wait"); text != "" {
+		if wait, err = time.ParseDuration(text); err != nil || wait < 0 || wait > maxWait {
+			return badRequest("Not a time", "wait is %.40q; it takes 0s to %s, as in 10s.", text, maxWait)
+		}
+	}
+	snapshot, err := s.access(r).Snapshot(r.Context(), query, wait)
+	if err != nil {
+		return err
+	}
+	total := len(snapshot.Objects)
+	if limit > 0 && limit < total {
+		snapshot.Objects = snapshot.Objects[:limit]
+		snapshot.Cursor = "" // The rest would be missing for ever.
+	}
+	if format != "json" && !snapshot.Synced {
+		return &problem{
+			Title: "Not listed yet", Status: http.StatusServiceUnavailable,
+			Detail: fmt.Sprintf("%s is %s. %s A list in part would look like a whole one; ask again, or for JSON, which tells its state.", query.Resource, snapshot.Status.State, snapshot.Status.Reason),
+		}
+	}
+	out := bufio.NewWriterSize(w, 32<<10)
+	write := map[string]func(*bufio.Writer, *watch.Snapshot, string) error{
+		"json": func(out *bufio.Writer, snapshot *watch.Snapshot, view string) error {
+			return writeJSON(out, snapshot, view, total)
+		},
+		"ndjson": writeLines, "csv": writeCSV, "yaml": writeYAML,
+	}[format]
+	w.Header().Set("Content-Type", contentType(format))
+	if err := write(out, snapshot, view); err != nil {
+		return err
+	}
+	return out.Flush()
+}
+
+func contentType(format string) string {
+	switch format {
+	case "ndjson":
+		return "application/x-ndjson"
+	case "csv":
+		return "text/csv; charset=utf-8"
+	case "yaml":
+		return "application/yaml"
+	}
+	return "application/json"
+}
+
+// formatOf is the first format of the Accept header that is known, else json.
+func formatOf(r *http.Request) string {
+	for part := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
+		kind, _, err := mime.ParseMediaType(part)
+		if err != nil {
+			continue
+		}
+		switch kind {
+		case "application/json":
+			return "json"
+		case "application/x-ndjson":
+			return "ndjson"
+		case "text/csv":
+			return "csv"
+		case "application/yaml", "text/yaml", "application/x-yaml":
+			return "yaml"
+		}
+	}
+	return "json"
+}
+
+// writeJSON writes the document of the route: first what is known of the whole,
+// then its rows or objects, one after the other.
+func writeJSON(out *bufio.Writer, snapshot *watch.Snapshot, view string, total int) error {
+	head := struct {
+		Resource   string      `json:"resource"`
+		Kind       string      `json:"kind"`
+		Namespaced bool        `json:"namespaced"`
+		Cursor     string      `json:"cursor"`
+		State      watch.State `json:"state"`
+		Since      time.Time   `json:"since,omitzero"`
+		Reason     string      `json:"reason,omitempty"`
+		Total      *int        `json:"total"` // null while it is not known.
+		Columns    any         `json:"columns"`
+	}{
+		snapshot.Resource.Ref(), snapshot.Resource.Kind, snapshot.Resource.Namespaced, snapshot.Cursor,
+		snapshot.Status.State, snapshot.Status.Since, snapshot.Status.Reason, nil, snapshot.Columns,
+	}
+	if snapshot.Columns == nil {
+		head.Columns = []struct{}{}
+	}
+	if snapshot.Synced {
+		head.Total = &total
+	}
+	text, err := json.Marshal(head)
+	if err != nil {
+		return fmt.Errorf("encode a snapshot: %w", err)
+	}
+	_, _ = out.Write(text[:len(text)-1]) // An error stays with the writer; Flush tells it.
+	_, _ = fmt.Fprintf(out, ",%q:[", view)
+	for i, o := range snapshot.Objects {
+		if i > 0 {
+			_ = out.WriteByte(',')
+		}
+		if err := writeItem(out, o, view); err != nil {
+			return err
+		}
+	}
+	_, err = out.WriteString("]}\n")
+	return err
+}
