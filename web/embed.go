@@ -1,0 +1,78 @@
+// Package web holds what the browser is given: the page templates (in
+// templates) and the bundled script, style sheet and icon, which this package
+// embeds. The files in static/dist are built from static/src by go generate
+// and committed, so that building the program takes Go alone.
+//
+// An asset's address carries a hash of its bytes, so that it may be cached for
+// ever: another build has other addresses.
+package web
+
+import (
+	"crypto/sha256"
+	"embed"
+	"encoding/hex"
+	"fmt"
+	"io/fs"
+)
+
+// Rebuilding takes npm for the libraries that are bundled: npm ci --prefix web.
+//go:generate go tool templ generate -path templates
+//go:generate go tool esbuild static/src/app.ts static/src/app.css static/src/favicon.svg --bundle --minify --format=esm --target=es2022 --charset=utf8 --legal-comments=none --loader:.svg=copy --entry-names=[name] --outdir=static/dist --log-level=warning
+
+//go:embed all:static/dist
+var dist embed.FS
+
+// Assets are the embedded files and their addresses. It does not change once
+// made, and may be used by many goroutines.
+type Assets struct {
+	fsys   fs.FS
+	hashes map[string]string // by file name
+}
+
+// New reads the embedded files.
+func New() (*Assets, error) {
+	fsys, err := fs.Sub(dist, "static/dist")
+	if err != nil {
+		return nil, fmt.Errorf("open the embedded assets: %w", err)
+	}
+	return newAssets(fsys)
+}
+
+func newAssets(fsys fs.FS) (*Assets, error) {
+	a := &Assets{fsys: fsys, hashes: map[string]string{}}
+	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(fsys, name)
+		if err != nil {
+			return err
+		}
+		sum := sha256.Sum256(data)
+		a.hashes[name] = hex.EncodeToString(sum[:8])
+		return nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("hash the embedded assets: %w", err)
+	}
+	return a, nil
+}
+
+// FS holds the files by the names that URL takes, to be served under /static/.
+func (a *Assets) FS() fs.FS { return a.fsys }
+
+// URL returns the address of a file, "/static/app.js?v=<hash>". Without such a
+// file it is the address without a hash, which answers 404.
+func (a *Assets) URL(name string) string {
+	if hash, ok := a.hashes[name]; ok {
+		return "/static/" + name + "?v=" + hash
+	}
+	return "/static/" + name
+}
+
+// Current reports whether v is the hash that URL gives a file, so that the
+// answer may be cached for ever.
+func (a *Assets) Current(name, v string) bool {
+	hash, ok := a.hashes[name]
+	return ok && hash == v
+}

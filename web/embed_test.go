@@ -1,0 +1,57 @@
+package web_test
+
+import (
+	"bytes"
+	"io/fs"
+	"strings"
+	"testing"
+
+	"glasshouse/web"
+)
+
+func TestAssets(t *testing.T) {
+	assets, err := web.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"app.js", "app.css", "favicon.svg"} {
+		t.Run(name, func(t *testing.T) {
+			data, err := fs.ReadFile(assets.FS(), name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(data) == 0 {
+				t.Error("the file is empty")
+			}
+			path, hash, found := strings.Cut(assets.URL(name), "?v=")
+			if path != "/static/"+name || !found || len(hash) != 16 {
+				t.Errorf("URL = %q, want /static/%s?v=<16 digits>", assets.URL(name), name)
+			}
+			if !assets.Current(name, hash) || assets.Current(name, "0") || assets.Current(name, "") {
+				t.Error("Current does not tell this build's hash from others")
+			}
+		})
+	}
+	if got := assets.URL("none.js"); got != "/static/none.js" {
+		t.Errorf("URL of no file = %q", got)
+	}
+}
+
+// What is served asks nothing of another host and needs no inline code.
+func TestAssetsNameNoOtherHost(t *testing.T) {
+	assets, err := web.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"app.js", "app.css"} {
+		data, err := fs.ReadFile(assets.FS(), name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, address := range []string{"http://", "https://", "@import", "innerHTML", "eval(", "new Function"} {
+			if bytes.Contains(data, []byte(address)) {
+				t.Errorf("%s contains %q", name, address)
+			}
+		}
+	}
+}

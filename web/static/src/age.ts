@@ -1,0 +1,60 @@
+// Times as kubectl tells them.
+
+const second = 1000;
+const minute = 60 * second;
+const hour = 60 * minute;
+
+/**
+ * The time passed, in the words of k8s.io/apimachinery/pkg/util/duration
+ * HumanDuration: two or three figures, coarser as it grows.
+ */
+export function humanDuration(ms: number): string {
+  // Clocks differ: up to two seconds ahead counts as now.
+  const seconds = Math.trunc(ms / second);
+  if (seconds < -1) return "<invalid>";
+  if (seconds < 0) return "0s";
+  if (seconds < 60 * 2) return `${seconds}s`;
+  const minutes = Math.trunc(ms / minute);
+  if (minutes < 10) return pair(minutes, "m", seconds % 60, "s");
+  if (minutes < 60 * 3) return `${minutes}m`;
+  const hours = Math.trunc(ms / hour);
+  const days = Math.trunc(hours / 24);
+  const years = Math.trunc(days / 365);
+  if (hours < 8) return pair(hours, "h", minutes % 60, "m");
+  if (hours < 48) return `${hours}h`;
+  if (hours < 24 * 8) return pair(days, "d", hours % 24, "h");
+  if (hours < 24 * 365 * 2) return `${days}d`;
+  if (hours < 24 * 365 * 8) return pair(years, "y", days % 365, "d");
+  return `${years}y`;
+}
+
+function pair(a: number, unitA: string, b: number, unitB: string): string {
+  return b === 0 ? `${a}${unitA}` : `${a}${unitA}${b}${unitB}`;
+}
+
+const timestamp = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
+
+/** A relative cell as shown: each timestamp in it becomes the time passed since. */
+export function ages(wire: string, now: number): string {
+  return wire.replace(timestamp, (at) => {
+    const ms = Date.parse(at);
+    return Number.isNaN(ms) ? at : humanDuration(now - ms);
+  });
+}
+
+/** The first timestamp in a relative cell, in milliseconds; NaN without one. */
+export function timeIn(wire: string): number {
+  timestamp.lastIndex = 0;
+  const found = timestamp.exec(wire);
+  return found === null ? NaN : Date.parse(found[0]);
+}
+
+/** The time of day, 14:03:22, or the date too when it was another day. */
+export function clockTime(rfc3339: string, now: number): string {
+  const at = new Date(rfc3339);
+  if (Number.isNaN(at.getTime())) return "";
+  const two = (n: number): string => String(n).padStart(2, "0");
+  const time = `${two(at.getHours())}:${two(at.getMinutes())}:${two(at.getSeconds())}`;
+  if (at.toDateString() === new Date(now).toDateString()) return time;
+  return `${at.getFullYear()}-${two(at.getMonth() + 1)}-${two(at.getDate())} ${time}`;
+}

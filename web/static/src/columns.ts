@@ -1,0 +1,79 @@
+// The head of the table, and the widths of its columns: what the longest cell
+// takes, in characters, since values are set in one width. They only grow, so
+// that nothing moves while rows come and go.
+
+import { h } from "./dom.ts";
+import { cellText, type Shape } from "./row.ts";
+import type { Entry } from "./rows.ts";
+import type { Sort } from "./sort.ts";
+
+const widest = 56; // characters; a longer text ends in an ellipsis
+const relativeWidth = 7; // "11h59m" and the like
+
+export interface Head {
+  readonly thead: HTMLTableSectionElement;
+  readonly colgroup: HTMLTableColElement;
+  readonly table: HTMLTableElement;
+}
+
+/** Makes the head anew for a shape. */
+export function drawHead(head: Head, shape: Shape, sort: Sort | null): void {
+  const cell = (column: string, name: string, sortable: string): HTMLElement =>
+    h("th", { scope: "col", "aria-sort": sortState(sortable, sort), "data-column": column }, h("button", { type: "button", "data-sort": sortable, tabindex: "-1" }, name));
+  const cells = shape.columns.map((c) => cell(String(c.index), c.name, c.name.toLowerCase()));
+  if (shape.namespace) cells.unshift(cell("ns", "Namespace", "namespace"));
+  head.thead.replaceChildren(h("tr", { "aria-rowindex": "1" }, ...cells));
+  head.colgroup.replaceChildren(...cells.map(() => h("col")));
+}
+
+export function markSort(head: Head, sort: Sort | null): void {
+  for (const b of head.thead.querySelectorAll("[data-sort]")) b.parentElement?.setAttribute("aria-sort", sortState(b.getAttribute("data-sort") ?? "", sort));
+}
+
+function sortState(column: string, sort: Sort | null): string {
+  if (sort?.column !== column) return "none";
+  return sort.descending ? "descending" : "ascending";
+}
+
+/** The widths that a table needs so far. */
+export class Widths {
+  private readonly chars: number[];
+
+  constructor(private readonly shape: Shape) {
+    this.chars = shape.columns.map((c) => c.name.length + 2);
+    if (shape.namespace) this.chars.unshift(11);
+  }
+
+  /** Takes the entries' cells into account; true if a column has grown. */
+  fit(entries: Iterable<Entry>): boolean {
+    const { columns, namespace } = this.shape;
+    const offset = namespace ? 1 : 0;
+    let grown = false;
+    const need = (at: number, n: number): void => {
+      if (n > (this.chars[at] ?? 0)) {
+        this.chars[at] = Math.min(n, widest);
+        grown ||= n <= widest;
+      }
+    };
+    for (const e of entries) {
+      if (namespace) need(0, e.ns.length);
+      columns.forEach((c, i) => {
+        const text = cellText(e.cells[c.index]);
+        // A timestamp of 20 characters is shown as an age.
+        need(i + offset, c.relative ? Math.max(relativeWidth, text.length - 13) : text.length);
+      });
+    }
+    return grown;
+  }
+
+  /** The last column takes what is left over. */
+  apply(head: Head): void {
+    const cols = head.colgroup.children;
+    this.chars.forEach((n, i) => {
+      const col = cols[i];
+      if (col instanceof HTMLElement) col.style.width = i === this.chars.length - 1 ? "" : `calc(${n}ch + var(--cell-pad))`;
+    });
+    const sum = this.chars.reduce((a, b) => a + b, 0);
+    head.table.style.minWidth = `calc(${sum}ch + ${this.chars.length} * var(--cell-pad))`;
+  }
+}

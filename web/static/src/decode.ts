@@ -1,0 +1,227 @@
+// The checked decoder of server frames. It is the only place that trusts
+// nothing; everything behind it relies on the types in wire.ts.
+
+import { states, type By, type Cell, type Column, type Message, type ObjectEvent, type PatchOp, type Problem, type Row, type RowEvent, type Spec, type Tree } from "./wire.ts";
+
+/** A message that could not be read, and the subscription it was for, if that much is known. */
+export interface Fault {
+  readonly id: number | null;
+  readonly what: string;
+}
+
+export interface Decoded {
+  readonly messages: readonly Message[];
+  readonly faults: readonly Fault[];
+}
+
+class Malformed extends Error {}
+
+/**
+ * Reads one frame. viewOf tells the view of a subscription, null for one that
+ * is not (or no more) held: its messages are dropped unread. Unknown message
+ * types are left out, since fields and types may be added to the wire.
+ */
+export function decode(text: string, viewOf: (id: number) => Spec["view"] | null): Decoded {
+  let frame: unknown;
+  try {
+    frame = parse(text);
+  } catch {
+    return { messages: [], faults: [{ id: null, what: "a frame is not JSON" }] };
+  }
+  const messages: Message[] = [];
+  const faults: Fault[] = [];
+  for (const item of Array.isArray(frame) ? frame : [frame]) {
+    let id: number | null = null;
+    try {
+      const m = tree(item, "message");
+      id = typeof m["id"] === "number" ? m["id"] : null;
+      const read = message(m, id, viewOf);
+      if (read !== null) messages.push(read);
+    } catch (err) {
+      if (!(err instanceof Malformed)) throw err;
+      faults.push({ id, what: err.message });
+    }
+  }
+  return { messages, faults };
+}
+
+// JSON numbers beyond 2^53 would lose digits; where the browser gives the
+// source text they become bigint. The test keeps the reviver off other frames.
+const long = /[:[,]\s*-?\d{16,}\s*[,}\]]/;
+
+export function parse(text: string): unknown {
+  if (!long.test(text)) return JSON.parse(text);
+  return JSON.parse(text, function (this: unknown, _key: string, value: unknown, context?: { source?: string }) {
+    const source = context?.source;
+    if (typeof value !== "number" || Number.isSafeInteger(value) || source === undefined || !/^-?\d+$/.test(source)) return value;
+    return BigInt(source);
+  } as (key: string, value: unknown) => unknown);
+}
+
+function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"] | null): Message | null {
+  const type = string(m["type"], "type");
+  if (type === "error") return { id, type, problem: problem(m["problem"]) };
+  if (id === null) throw new Malformed(`${type} without an id`);
+  const view = viewOf(id);
+  if (view === null) return null;
+  switch (type) {
+    case "snapshot":
+      if (view === "object") {
+        return { id, type: "object", cursor: optional(m["cursor"], "cursor"), object: absent(m["object"]) ? null : tree(m["object"], "object") };
+      }
+      return {
+        id,
+        type: "rows",
+        cursor: optional(m["cursor"], "cursor"),
+        columns: absent(m["columns"]) ? null : list(m["columns"], "columns").map(column),
+        rows: absent(m["rows"]) ? [] : list(m["rows"], "rows").map(row),
+        last: m["last"] === true,
+      };
+    case "events": {
+      const cursor = string(m["cursor"], "cursor");
+      const events = absent(m["events"]) ? [] : list(m["events"], "events");
+      return view === "object" ? { id, type: "object-events", cursor, events: events.map(objectEvent) } : { id, type: "row-events", cursor, events: events.map(rowEvent) };
+    }
+    case "state": {
+      const state = states.find((s) => s === m["state"]);
+      if (state === undefined) throw new Malformed("state is unknown");
+      return { id, type, state, since: optional(m["since"], "since"), reason: optional(m["reason"], "reason"), count: absent(m["count"]) ? null : number(m["count"], "count") };
+    }
+    case "reset":
+      return { id, type, reason: optional(m["reason"], "reason") };
+    case "heartbeat":
+      return { id, type, cursor: optional(m["cursor"], "cursor") };
+    default:
+      return null;
+  }
+}
+
+function rowEvent(v: unknown): RowEvent {
+  const e = tree(v, "event");
+  const who = by(e["by"]);
+  switch (e["op"]) {
+    case "add":
+      return { op: "add", row: row(e["row"]), ...who };
+    case "update":
+      return { op: "update", ns: optional(e["ns"], "ns"), name: string(e["name"], "name"), uid: string(e["uid"], "uid"), rv: optional(e["rv"], "rv"), cells: cells(e["cells"]), ...who };
+    case "delete":
+      return { op: "delete", ns: optional(e["ns"], "ns"), name: string(e["name"], "name"), uid: optional(e["uid"], "uid"), ...who };
+    default:
+      // An operation that is not understood may have changed anything.
+      throw new Malformed("an event's op is unknown");
+  }
+}
+
+function objectEvent(v: unknown): ObjectEvent {
+  const e = tree(v, "event");
+  const who = by(e["by"]);
+  switch (e["op"]) {
+    case "add":
+      return { op: "add", object: tree(e["object"], "object"), ...who };
+    case "update":
+      return { op: "update", uid: string(e["uid"], "uid"), rv: optional(e["rv"], "rv"), patch: list(e["patch"], "patch").map(patchOp), ...who };
+    case "delete":
+      return { op: "delete", uid: optional(e["uid"], "uid"), ...who };
+    default:
+      throw new Malformed("an event's op is unknown");
+  }
+}
+
+function patchOp(v: unknown): PatchOp {
+  const o = tree(v, "patch");
+  const path = string(o["path"], "path");
+  if (path !== "" && !path.startsWith("/")) throw new Malformed("a patch's path is no JSON pointer");
+  switch (o["op"]) {
+    case "add":
+    case "replace":
+    case "test":
+      if (o["value"] === undefined) throw new Malformed("a patch has no value");
+      return { op: o["op"], path, value: o["value"] };
+    case "remove":
+      return { op: "remove", path };
+    case "move":
+    case "copy":
+      return { op: o["op"], path, from: string(o["from"], "from") };
+    default:
+      throw new Malformed("a patch's op is unknown");
+  }
+}
+
+function column(v: unknown): Column {
+  const c = tree(v, "column");
+  return {
+    name: string(c["name"], "column name"),
+    type: optional(c["type"], "column type"),
+    format: optional(c["format"], "column format"),
+    priority: absent(c["priority"]) ? 0 : number(c["priority"], "priority"),
+    relative: c["relative"] === true,
+  };
+}
+
+function row(v: unknown): Row {
+  const r = tree(v, "row");
+  return {
+    ns: optional(r["ns"], "ns"),
+    name: string(r["name"], "name"),
+    uid: optional(r["uid"], "uid"),
+    rv: optional(r["rv"], "rv"),
+    created: optional(r["created"], "created"),
+    cells: list(r["cells"], "cells").map(cell),
+  };
+}
+
+function cells(v: unknown): Map<number, Cell> {
+  const out = new Map<number, Cell>();
+  if (absent(v)) return out;
+  for (const [key, value] of Object.entries(tree(v, "cells"))) {
+    if (!/^\d{1,4}$/.test(key)) throw new Malformed("a cell's index is no number");
+    out.set(Number(key), cell(value));
+  }
+  return out;
+}
+
+function cell(v: unknown): Cell {
+  if (v === null || typeof v === "string" || typeof v === "number" || typeof v === "boolean") return v;
+  if (v === undefined) return null;
+  // Arrays, objects and long integers do occur in tables of aggregated APIs.
+  return typeof v === "bigint" ? v.toString() : JSON.stringify(v, (_k, x: unknown) => (typeof x === "bigint" ? x.toString() : x));
+}
+
+function by(v: unknown): { by?: By } {
+  if (absent(v)) return {};
+  const b = tree(v, "by");
+  return { by: { manager: optional(b["manager"], "manager"), operation: optional(b["operation"], "operation"), subresource: optional(b["subresource"], "subresource"), time: optional(b["time"], "time") } };
+}
+
+function problem(v: unknown): Problem {
+  const p = tree(v, "problem");
+  return { title: optional(p["title"], "title"), status: typeof p["status"] === "number" ? p["status"] : 0, detail: optional(p["detail"], "detail") };
+}
+
+function tree(v: unknown, what: string): Tree {
+  if (typeof v !== "object" || v === null || Array.isArray(v)) throw new Malformed(`${what} is no object`);
+  return v as Tree;
+}
+
+function list(v: unknown, what: string): unknown[] {
+  if (!Array.isArray(v)) throw new Malformed(`${what} is no list`);
+  return v;
+}
+
+function string(v: unknown, what: string): string {
+  if (typeof v !== "string") throw new Malformed(`${what} is no text`);
+  return v;
+}
+
+function number(v: unknown, what: string): number {
+  if (typeof v !== "number" || !Number.isFinite(v)) throw new Malformed(`${what} is no number`);
+  return v;
+}
+
+function optional(v: unknown, what: string): string {
+  return absent(v) ? "" : string(v, what);
+}
+
+function absent(v: unknown): v is null | undefined {
+  return v === undefined || v === null;
+}

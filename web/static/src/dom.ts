@@ -1,0 +1,32 @@
+// The only way that elements are made: text goes in as text.
+
+export type Attributes = Readonly<Record<string, string | true | null | undefined>>;
+
+/** An element with attributes (null or undefined: left out) and children. */
+export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: (Node | string)[]): HTMLElementTagNameMap[K] {
+  const e = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== undefined) e.setAttribute(name, value === true ? "" : value);
+  }
+  e.append(...children);
+  return e;
+}
+
+/** The element of the page with this id, which the templates have. */
+export function byId(id: string): HTMLElement {
+  const e = document.getElementById(id);
+  if (e === null) throw new Error(`the page has no #${id}`);
+  return e;
+}
+
+export function input(id: string): HTMLInputElement | null {
+  const e = document.getElementById(id);
+  return e instanceof HTMLInputElement ? e : null;
+}
+
+/** 10,020 */
+export const digits = (n: number): string => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
+
+export const setText = (e: Element, text: string): void => {
+  if (e.textContent !== text) e.textContent = text;
+};

@@ -1,0 +1,54 @@
+// The checked reader of /api/v1/resources.
+
+export interface Kind {
+  readonly ref: string; // "core/v1/pods"
+  readonly kind: string;
+  readonly resource: string;
+  readonly namespaced: boolean;
+}
+
+export interface Listed extends Kind {
+  readonly section: string;
+  /** What the picker's filter looks in, in lower case. */
+  readonly words: string;
+  readonly state: string; // empty: not being watched
+  readonly reason: string;
+  readonly count: number | null;
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** The kinds that can be listed, in their preferred version. What cannot be read is left out. */
+export function readKinds(body: unknown): Listed[] {
+  const out: Listed[] = [];
+  for (const r of fields(body, "resources")) {
+    const [group, version, resource, kind] = [text(r["group"]), text(r["version"]), text(r["resource"]), text(r["kind"])];
+    if (resource === "" || kind === "" || resource.includes("/") || r["preferred"] === false) continue;
+    if (Array.isArray(r["verbs"]) && !r["verbs"].includes("list")) continue;
+    out.push({
+      ref: text(r["ref"]) || `${group}/${version}/${resource}`,
+      kind,
+      resource,
+      namespaced: r["namespaced"] === true,
+      section: text(r["section"]) || group,
+      words: [kind, resource, group, ...texts(r["shortNames"]), ...texts(r["categories"])].join(" ").toLowerCase(),
+      state: text(r["state"]),
+      reason: text(r["reason"]),
+      count: typeof r["count"] === "number" ? r["count"] : null,
+    });
+  }
+  return out;
+}
+
+/** The API groups that discovery could not read, with the reason. */
+export function readProblems(body: unknown): Map<string, string> {
+  return new Map(fields(body, "problems").map((p): [string, string] => [text(p["group"]), text(p["reason"]) || "not available"]).filter(([group]) => group !== ""));
+}
+
+function fields(body: unknown, name: string): Fields[] {
+  const value = typeof body === "object" && body !== null ? (body as Fields)[name] : undefined;
+  return Array.isArray(value) ? value.filter((v): v is Fields => typeof v === "object" && v !== null) : [];
+}
+
+const text = (v: unknown): string => (typeof v === "string" ? v : "");
+const texts = (v: unknown): string[] => (Array.isArray(v) ? v.map(text) : []);

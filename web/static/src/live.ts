@@ -1,0 +1,248 @@
+// One WebSocket for the tab, with any number of subscriptions in it.
+//
+// A subscription's handler gets its messages in order. After a lost connection
+// each subscription goes on from its last cursor; what arrives then is what was
+// missed, or a reset and a snapshot. restart() tells the handler that a
+// snapshot under way will not be finished.
+
+import { decode, type Fault } from "./decode.ts";
+import type { Message, Spec } from "./wire.ts";
+
+export type Connection = "connecting" | "open" | "lost";
+
+export interface Handler {
+  message(m: Exclude<Message, { type: "heartbeat" }>): void;
+  restart(): void;
+}
+
+export interface Subscription {
+  /** Drops what is held and asks for a new snapshot. */
+  resync(why: string): void;
+  close(): void;
+}
+
+/** What live.ts needs of the browser, so that tests can stand in for it. */
+export interface Host {
+  open(url: string, protocol: string): WebSocket;
+  now(): number;
+  random(): number;
+  after(ms: number, run: () => void): unknown;
+  cancel(timer: unknown): void;
+  report(what: string): void;
+}
+
+const silence = 35_000; // the server says something every 15 s
+const firstWait = 500;
+const longestWait = 20_000;
+
+interface Sub {
+  readonly spec: Spec;
+  readonly handler: Handler;
+  id: number;
+  cursor: string | null; // null: a snapshot is to come, or is under way
+  ended: boolean; // the server refused it
+  resyncs: number; // in a row
+  timer: unknown;
+}
+
+export class Live {
+  connection: Connection = "connecting";
+  /** Since when the connection has been as it is. */
+  since: number;
+  private socket: WebSocket | null = null;
+  private readonly subs = new Map<number, Sub>();
+  private nextId = 1;
+  private tries = 0;
+  private heard = 0;
+  private retry: unknown = null;
+  private watchdog: unknown = null;
+
+  constructor(
+    private readonly url: string,
+    private readonly host: Host,
+    private readonly onConnection: () => void,
+  ) {
+    this.since = host.now();
+  }
+
+  connect(): void {
+    if (this.socket !== null) return;
+    this.host.cancel(this.retry);
+    this.retry = null;
+    const socket = this.host.open(this.url, "glasshouse.v1+json");
+    this.socket = socket;
+    this.heard = this.host.now();
+    socket.onopen = () => {
+      if (this.socket !== socket) return;
+      this.change("open");
+      for (const sub of [...this.subs.values()]) if (sub.timer === null) this.send(sub);
+    };
+    socket.onmessage = (e: MessageEvent) => {
+      if (this.socket === socket && typeof e.data === "string") this.receive(e.data);
+    };
+    socket.onclose = () => this.drop(socket);
+    socket.onerror = () => this.drop(socket);
+    this.watch();
+  }
+
+  /** Tries at once, as when the network is back or the tab is looked at. */
+  hurry(): void {
+    if (this.retry !== null) {
+      this.tries = 0;
+      this.connect();
+    } else if (this.socket !== null) {
+      this.check();
+    }
+  }
+
+  subscribe(spec: Spec, handler: Handler): Subscription {
+    const sub: Sub = { spec, handler, id: 0, cursor: null, ended: false, resyncs: 0, timer: null };
+    this.send(sub);
+    return {
+      resync: (why) => this.resync(sub, why),
+      close: () => {
+        this.host.cancel(sub.timer);
+        this.forget(sub);
+      },
+    };
+  }
+
+  // Every time under a new id: what is still on its way under the old one is
+  // then nobody's.
+  private send(sub: Sub): void {
+    this.forget(sub);
+    sub.id = this.nextId++;
+    sub.ended = false;
+    sub.timer = null;
+    this.subs.set(sub.id, sub);
+    if (this.connection !== "open") return;
+    const { resource, ns, labels, name, view } = sub.spec;
+    this.tell({
+      op: "subscribe",
+      id: sub.id,
+      resource,
+      ...(ns !== undefined && ns.length > 0 ? { ns } : {}),
+      ...(labels !== undefined && labels !== "" ? { labels } : {}),
+      ...(name !== undefined ? { name } : {}),
+      view,
+      ...(sub.cursor !== null ? { cursor: sub.cursor } : {}),
+    });
+  }
+
+  private forget(sub: Sub): void {
+    if (!this.subs.delete(sub.id)) return;
+    if (this.connection === "open") this.tell({ op: "unsubscribe", id: sub.id });
+  }
+
+  private tell(message: unknown): void {
+    if (this.socket?.readyState === 1) this.socket.send(JSON.stringify(message));
+  }
+
+  private receive(text: string): void {
+    this.heard = this.host.now();
+    const { messages, faults } = decode(text, (id) => this.subs.get(id)?.spec.view ?? null);
+    for (const m of messages) this.deliver(m);
+    for (const f of faults) this.fault(f);
+  }
+
+  private deliver(m: Message): void {
+    // The server is well if it says anything but no.
+    if (m.type !== "error") this.tries = 0;
+    if (m.id === null) {
+      if (m.type === "error") this.host.report(`the server did not understand: ${m.problem.title} ${m.problem.detail}`);
+      return;
+    }
+    const sub = this.subs.get(m.id);
+    if (sub === undefined) return;
+    switch (m.type) {
+      case "heartbeat":
+        // Behind it: a frame was lost. Going on from our own cursor brings what was in it.
+        if (sub.cursor !== null && m.cursor !== "" && m.cursor !== sub.cursor) {
+          this.host.report(`behind the server: ${sub.spec.resource}`);
+          this.send(sub);
+        }
+        return;
+      case "rows":
+        sub.cursor = m.last ? m.cursor : null;
+        break;
+      case "object":
+        sub.cursor = m.cursor;
+        break;
+      case "row-events":
+      case "object-events":
+        sub.cursor = m.cursor;
+        sub.resyncs = 0;
+        break;
+      case "reset":
+        sub.cursor = null;
+        sub.handler.restart();
+        break;
+      case "error":
+        sub.ended = true;
+    }
+    sub.handler.message(m);
+  }
+
+  private fault(f: Fault): void {
+    if (f.id !== null) {
+      const sub = this.subs.get(f.id);
+      if (sub !== undefined) this.resync(sub, f.what);
+      return;
+    }
+    this.host.report(f.what);
+    for (const sub of [...this.subs.values()]) this.resync(sub, f.what);
+  }
+
+  private resync(sub: Sub, why: string): void {
+    if (sub.timer !== null || this.subs.get(sub.id) !== sub) return;
+    this.host.report(`reading ${sub.spec.resource} anew: ${why}`);
+    sub.cursor = null;
+    sub.handler.restart();
+    this.forget(sub);
+    // Held under a new id without being sent, so that a reconnect finds it.
+    sub.id = this.nextId++;
+    this.subs.set(sub.id, sub);
+    const wait = Math.min(longestWait, sub.resyncs++ === 0 ? 0 : firstWait * 2 ** sub.resyncs);
+    sub.timer = this.host.after(wait, () => this.send(sub));
+  }
+
+  private drop(socket: WebSocket): void {
+    if (this.socket !== socket) return;
+    this.socket = null;
+    socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null;
+    socket.close();
+    this.host.cancel(this.watchdog);
+    for (const sub of this.subs.values()) {
+      this.host.cancel(sub.timer);
+      sub.timer = null;
+      if (sub.cursor === null) sub.handler.restart();
+    }
+    this.change("lost");
+    const most = Math.min(longestWait, firstWait * 2 ** this.tries++);
+    this.retry = this.host.after(most / 2 + (most / 2) * this.host.random(), () => {
+      this.retry = null;
+      this.connect();
+    });
+  }
+
+  private watch(): void {
+    this.host.cancel(this.watchdog);
+    this.watchdog = this.host.after(5000, () => {
+      this.check();
+      if (this.socket !== null) this.watch();
+    });
+  }
+
+  // A laptop that slept, or a way that swallows packets, closes no socket.
+  private check(): void {
+    const waiting = this.connection !== "open" || [...this.subs.values()].some((s) => !s.ended);
+    if (this.socket !== null && waiting && this.host.now() - this.heard > silence) this.drop(this.socket);
+  }
+
+  private change(to: Connection): void {
+    if (this.connection === to) return;
+    this.connection = to;
+    this.since = this.host.now();
+    this.onConnection();
+  }
+}

@@ -1,0 +1,71 @@
+// A row's markup, the same as in templates/row.templ; testdata/rows.html holds
+// both to it. The table makes rows empty and fills them again and again.
+
+import { ages } from "./age.ts";
+import { h, setText } from "./dom.ts";
+import type { Entry } from "./rows.ts";
+import { objectHref } from "./view.ts";
+import type { Cell, Column } from "./wire.ts";
+
+/** What the rows of a table have in common. */
+export interface Shape {
+  readonly ref: string;
+  readonly namespace: boolean; // rows tell their namespace
+  readonly link: number; // the column that names the object, see linkColumn
+  readonly columns: readonly ShownColumn[];
+}
+
+export interface ShownColumn {
+  readonly index: number; // in the wire's columns
+  readonly name: string;
+  readonly relative: boolean;
+}
+
+export function shapeOf(ref: string, columns: readonly Column[], namespace: boolean, wide: boolean): Shape {
+  const shown = columns.map((c, index) => ({ index, name: c.name, relative: c.relative, priority: c.priority })).filter((c) => wide || c.priority <= 0);
+  return { ref, namespace, link: (shown.find((c) => c.name.toLowerCase() === "name") ?? shown[0])?.index ?? -1, columns: shown };
+}
+
+/** A cell as text: what kubectl prints. */
+export const cellText = (cell: Cell | undefined): string => (cell === null || cell === undefined ? "" : String(cell));
+
+export function emptyRow(shape: Shape): HTMLTableRowElement {
+  const tr = h("tr");
+  if (shape.namespace) tr.append(h("td", { class: "ns" }));
+  for (const c of shape.columns) tr.append(c.index === shape.link ? h("th", { scope: "row" }, h("a")) : h("td"));
+  return tr;
+}
+
+/** Writes an entry into a row of the same shape, and returns the cells that differ from before. */
+export function fillRow(tr: HTMLTableRowElement, shape: Shape, e: Entry, now: number): Element[] {
+  const differ: Element[] = [];
+  tr.setAttribute("data-ns", e.ns);
+  tr.setAttribute("data-name", e.name);
+  tr.setAttribute("data-uid", e.uid);
+  let at = 0;
+  if (shape.namespace) setText(tr.children[at++] as Element, e.ns);
+  for (const c of shape.columns) {
+    const td = tr.children[at++] as Element;
+    const text = cellText(e.cells[c.index]);
+    if (c.index === shape.link) {
+      const a = td.firstElementChild as Element;
+      a.setAttribute("href", objectHref(shape.ref, e));
+      if (a.textContent === text) continue;
+      a.textContent = text;
+    } else if (c.relative) {
+      setText(td, ages(text, now));
+      if (td.getAttribute("data-wire") === text) continue;
+      td.setAttribute("data-wire", text);
+    } else {
+      if (td.textContent === text) continue;
+      td.textContent = text;
+    }
+    differ.push(td);
+  }
+  return differ;
+}
+
+/** Lets the times under an element pass. */
+export function tick(root: Element, now: number): void {
+  for (const td of root.querySelectorAll("[data-wire]")) setText(td, ages(td.getAttribute("data-wire") ?? "", now));
+}

@@ -1,0 +1,210 @@
+// The rows of one subscription: what the messages say, filtered and in order.
+//
+// An entry is never changed once made; an update makes a new one and marks the
+// old one dead. So the order is kept by dropping the dead and merging the few
+// new ones in, once a frame, however many events came; and the table sees by
+// identity which rows are to be drawn again.
+
+import { compareRanks, natural, rank, type Rank, type Sort } from "./sort.ts";
+import type { By, Column, Message, Row } from "./wire.ts";
+
+export interface Entry extends Row {
+  readonly key: string;
+  /** Came as an event, not in a snapshot. */
+  readonly added: boolean;
+  /** Who made the last change, where that is known. */
+  readonly by: By | null;
+  rank: Rank;
+  hay: string | null;
+  dead: boolean;
+}
+
+export const keyOf = (ns: string, name: string): string => `${ns}/${name}`;
+
+export class Rows {
+  columns: readonly Column[] = [];
+  /** A whole snapshot has come. */
+  complete = false;
+  /** Grows with every change, so that a reader knows whether to look again. */
+  version = 0;
+  private byKey = new Map<string, Entry>();
+  private incoming: Map<string, Entry> | null = null;
+  private sort: Sort | null = null;
+  private sortIndex = -1;
+  private terms: readonly string[] = [];
+  private ordered: Entry[] = [];
+  private fresh: Entry[] = [];
+  private stale: "no" | "merge" | "all" = "no";
+
+  /** How many rows there are, filtered out or not. */
+  get total(): number {
+    return this.byKey.size;
+  }
+
+  /** How many rows of a snapshot under way have come. */
+  get arriving(): number {
+    return this.incoming?.size ?? 0;
+  }
+
+  get(key: string): Entry | undefined {
+    return this.byKey.get(key);
+  }
+
+  all(): IterableIterator<Entry> {
+    return this.byKey.values();
+  }
+
+  setSort(sort: Sort | null): void {
+    this.sort = sort;
+    this.rerank();
+  }
+
+  /** Keeps the rows that hold every word of q in their namespace, name or cells. */
+  setFilter(q: string): void {
+    this.terms = q.toLowerCase().split(/\s+/).filter((t) => t !== "");
+    this.touch("all");
+  }
+
+  /** The rows shown, in order. Not to be changed by the caller. */
+  visible(): readonly Entry[] {
+    if (this.stale === "all") {
+      this.ordered = [...this.byKey.values()].filter((e) => this.matches(e)).sort(this.compare);
+    } else if (this.stale === "merge") {
+      this.ordered = this.merge();
+    }
+    this.stale = "no";
+    this.fresh = [];
+    return this.ordered;
+  }
+
+  /** Forgets a snapshot that did not come to its end. */
+  restart(): void {
+    this.incoming = null;
+  }
+
+  /** Takes a message. False: it does not fit what is held, so a new snapshot is needed. */
+  apply(m: Extract<Message, { type: "rows" | "row-events" }>): boolean {
+    return m.type === "rows" ? this.applySnapshot(m) : this.applyEvents(m);
+  }
+
+  private applySnapshot(m: Extract<Message, { type: "rows" }>): boolean {
+    const first = this.incoming === null;
+    const incoming = (this.incoming ??= new Map());
+    if (m.columns !== null) this.columns = m.columns;
+    else if (first && this.columns.length === 0 && m.rows.length > 0) return false;
+    for (const row of m.rows) {
+      const e = this.entry(row, false, null);
+      incoming.set(e.key, e);
+    }
+    if (!m.last) return true;
+    this.byKey = incoming;
+    this.incoming = null;
+    this.complete = true;
+    this.rerank();
+    return true;
+  }
+
+  private applyEvents(m: Extract<Message, { type: "row-events" }>): boolean {
+    if (!this.complete || this.incoming !== null) return false;
+    for (const e of m.events) {
+      switch (e.op) {
+        case "add":
+          this.put(this.entry(e.row, true, e.by ?? null));
+          break;
+        case "update": {
+          const old = this.byKey.get(keyOf(e.ns, e.name));
+          if (old === undefined || old.uid !== e.uid) return false;
+          const cells = [...old.cells];
+          for (const [index, cell] of e.cells) {
+            if (index >= cells.length) return false;
+            cells[index] = cell;
+          }
+          this.put(this.entry({ ...old, rv: e.rv, cells }, false, e.by ?? null));
+          break;
+        }
+        case "delete": {
+          const old = this.byKey.get(keyOf(e.ns, e.name));
+          // One that is gone already, or was made anew since, needs nothing.
+          if (old === undefined || (e.uid !== "" && old.uid !== e.uid)) break;
+          old.dead = true;
+          this.byKey.delete(old.key);
+          this.touch("merge");
+        }
+      }
+    }
+    return true;
+  }
+
+  private put(e: Entry): void {
+    const old = this.byKey.get(e.key);
+    if (old !== undefined) old.dead = true;
+    this.byKey.set(e.key, e);
+    if (this.stale === "all") return void this.version++;
+    this.fresh.push(e);
+    // Nobody looks, as in a hidden tab: then sorting anew is cheaper than keeping what to merge.
+    this.touch(this.fresh.length > this.byKey.size ? "all" : "merge");
+  }
+
+  private merge(): Entry[] {
+    const fresh = this.fresh.filter((e) => !e.dead && this.matches(e)).sort(this.compare);
+    const kept = this.ordered.filter((e) => !e.dead);
+    if (fresh.length === 0) return kept;
+    // The few are searched for among the many, and what lies between is copied.
+    const parts: Entry[][] = [];
+    let from = 0;
+    for (const f of fresh) {
+      const to = this.place(kept, f, from);
+      parts.push(kept.slice(from, to), [f]);
+      from = to;
+    }
+    parts.push(kept.slice(from));
+    return parts.flat();
+  }
+
+  // The index of the first of the sorted entries, from one on, that comes after e.
+  private place(entries: readonly Entry[], e: Entry, from: number): number {
+    let [low, high] = [from, entries.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.compare(entries[middle] as Entry, e) < 0) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  private entry(r: Row, added: boolean, by: By | null): Entry {
+    const { ns, name, uid, rv, created, cells } = r;
+    const e: Entry = { key: keyOf(ns, name), ns, name, uid, rv, created, cells, added, by, rank: null, hay: null, dead: false };
+    e.rank = this.rankOf(e);
+    return e;
+  }
+
+  private rerank(): void {
+    const name = this.sort?.column;
+    this.sortIndex = this.columns.findIndex((c) => c.name.toLowerCase() === name);
+    for (const e of this.byKey.values()) e.rank = this.rankOf(e);
+    this.touch("all");
+  }
+
+  private rankOf(e: Entry): Rank {
+    const column = this.columns[this.sortIndex];
+    if (column !== undefined) return rank(e.cells[this.sortIndex] ?? null, column);
+    return this.sort?.column === "namespace" ? natural(e.ns) : null;
+  }
+
+  private readonly compare = (a: Entry, b: Entry): number =>
+    compareRanks(a.rank, b.rank, this.sort?.descending ?? false) || (a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+
+  private matches(e: Entry): boolean {
+    if (this.terms.length === 0) return true;
+    e.hay ??= [e.ns, e.name, ...e.cells.filter((_, i) => this.columns[i]?.relative !== true)].join(" ").toLowerCase();
+    const hay = e.hay;
+    return this.terms.every((t) => hay.includes(t));
+  }
+
+  private touch(what: "merge" | "all"): void {
+    if (what === "all") this.fresh = [];
+    if (this.stale !== "all") this.stale = what;
+    this.version++;
+  }
+}

@@ -1,0 +1,63 @@
+// The order of rows by what their cells mean: numbers, quantities, times and
+// fractions by size, text as people count (node-2 before node-10).
+
+import { timeIn } from "./age.ts";
+import type { Cell, Column } from "./wire.ts";
+
+/** What a cell is ordered by; null is nothing known, which comes last either way. */
+export type Rank = number | string | null;
+
+export interface Sort {
+  /** A column's name in lower case, "namespace" for the namespace. */
+  readonly column: string;
+  readonly descending: boolean;
+}
+
+const units: Readonly<Record<string, number>> = {
+  "": 1, n: 1e-9, u: 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18,
+  Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60,
+};
+const seconds: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3600, d: 86400, y: 31536000 };
+const unknown = new Set(["", "<none>", "<unknown>", "<unset>", "<pending>", "<invalid>", "n/a", "-"]);
+
+const quantity = /^([+-]?\d+(?:\.\d+)?)([numkMGTPE]|[KMGTPE]i)?$/;
+const duration = /^(?:\d+[smhdy])+$/;
+const fraction = /^(\d+)\/(\d+)$/;
+const leading = /^(\d+(?:\.\d+)?)(?:%|[\s(])/;
+
+export function rank(cell: Cell, column: Pick<Column, "relative">): Rank {
+  if (cell === null) return null;
+  if (typeof cell === "number") return Number.isNaN(cell) ? null : cell;
+  if (typeof cell === "boolean") return cell ? 1 : 0;
+  const text = cell.trim();
+  if (unknown.has(text.toLowerCase())) return null;
+  if (column.relative && /^\d{4}-/.test(text)) {
+    const at = timeIn(text);
+    // Ages grow backwards: the newest object is the youngest.
+    return Number.isNaN(at) ? null : -at;
+  }
+  // Columns of durations that the server did not mark: 90m is longer than 1h.
+  // A lone "5m" may be five milli-units or minutes; tables print minutes.
+  if (duration.test(text)) return [...text.matchAll(/(\d+)([smhdy])/g)].reduce((sum, [, n, unit]) => sum + Number(n) * (seconds[unit ?? ""] ?? 0), 0);
+  const q = quantity.exec(text);
+  if (q !== null) return Number(q[1]) * (units[q[2] ?? ""] ?? 1);
+  const f = fraction.exec(text);
+  if (f !== null) return Number(f[2]) === 0 ? 1 : Number(f[1]) / Number(f[2]);
+  const l = leading.exec(text);
+  if (l !== null) return Number(l[1]);
+  return natural(text);
+}
+
+/** Text whose order by code units is the one that people expect. */
+export function natural(text: string): string {
+  return text.toLowerCase().replace(/\d+/g, (digits) => digits.padStart(12, "0"));
+}
+
+/** Numbers before text, the unknown last, also when the order is reversed. */
+export function compareRanks(a: Rank, b: Rank, descending: boolean): number {
+  if (a === b) return 0;
+  if (a === null) return 1;
+  if (b === null) return -1;
+  const order = typeof a === typeof b ? (a < b ? -1 : 1) : typeof a === "number" ? -1 : 1;
+  return descending ? -order : order;
+}

@@ -1,0 +1,91 @@
+// What is known, in words. "Live" is said only while it is.
+
+import { clockTime } from "./age.ts";
+import { digits } from "./dom.ts";
+import type { Connection } from "./live.ts";
+import type { Problem, State } from "./wire.ts";
+
+/** All that the words depend on. */
+export interface Known {
+  readonly connection: Connection;
+  readonly since: number; // the connection's
+  readonly state: State | null; // the last one told over this connection
+  readonly complete: boolean; // a whole snapshot is held
+  readonly arriving: number; // rows of a snapshot under way
+  readonly problem: Problem | null;
+}
+
+export interface Status {
+  /** For the style sheet: live, busy, warn or bad. */
+  readonly tone: "live" | "busy" | "warn" | "bad";
+  readonly words: string;
+  /** A number that goes with the words and changes often. */
+  readonly count: number | null;
+}
+
+export function status(k: Known, now: number): Status {
+  const say = (tone: Status["tone"], words: string, count: number | null = null): Status => ({ tone, words, count });
+  if (k.connection === "lost") return say("bad", `Disconnected since ${clockTime(new Date(k.since).toISOString(), now)}, trying again`);
+  if (k.connection === "connecting") return say("busy", "Connecting");
+  if (k.problem !== null) return say("bad", k.problem.title === "" ? "Failed" : k.problem.title);
+  if (k.state === null) return say("busy", k.complete ? "Catching up" : "Asking");
+  switch (k.state.state) {
+    case "syncing":
+      return say("busy", "Syncing", k.state.count ?? (k.arriving > 0 ? k.arriving : null));
+    case "live":
+      return k.complete ? say("live", "Live") : say("busy", "Receiving", k.arriving > 0 ? k.arriving : null);
+    case "stale":
+      return say("warn", k.state.since === "" ? "Stale" : `Stale since ${clockTime(k.state.since, now)}`);
+    case "forbidden":
+      return say("bad", "Forbidden");
+    case "absent":
+      return say("warn", "Not served");
+    case "failed":
+      return say("bad", "Failed");
+  }
+}
+
+/** A note that stands where the rows would, with the next step. */
+export interface Note {
+  readonly title: string;
+  readonly detail: string;
+  readonly next: string;
+  readonly act: "show-all" | "retry" | null;
+}
+
+/** The note for a table that shows no row, null while nothing is to be said. */
+export function note(k: Known, resource: string, total: number, narrowed: boolean): Note | null {
+  const say = (title: string, detail: string, next: string, act: Note["act"] = null): Note => ({ title, detail, next, act });
+  if (k.problem !== null) return say(k.problem.title || "The request failed", k.problem.detail, narrowed ? "Change the filters, or" : "", narrowed ? "show-all" : "retry");
+  switch (k.state?.state) {
+    case "forbidden":
+      return say(`You may not list ${resource}`, k.state.reason, "Choose a namespace that you may read, or ask for the right to list and watch them.");
+    case "absent":
+      return say(`This cluster does not serve ${resource}`, k.state.reason, "They appear here by themselves once their API is installed.");
+    case "failed":
+      return say(`Reading ${resource} failed`, k.state.reason, "It is tried again by itself.");
+  }
+  if (k.complete && total > 0) return say("Nothing matches", `None of ${digits(total)} ${resource} matches the filter.`, "", "show-all");
+  if (k.complete && narrowed) return say(`No ${resource} here`, "There is none in the namespaces and with the labels chosen.", "The first one appears by itself, or", "show-all");
+  if (k.complete) return say(`No ${resource}`, "The cluster holds none now.", "The first one appears here by itself.");
+  if (k.connection === "lost") return say("Disconnected", "Glasshouse cannot be reached from this browser.", "It is tried again by itself. Is the program still running?");
+  const count = k.state?.count ?? k.arriving;
+  return say(`Reading ${resource}`, count > 0 ? `${digits(count)} so far` : "", "");
+}
+
+/** What is to be said above rows that are shown but may not be true, null if they are. */
+export function banner(k: Known, now: number): string | null {
+  if (k.connection === "lost") return `Disconnected since ${clockTime(new Date(k.since).toISOString(), now)}. What is shown is from before, and is brought up to date as soon as the server answers.`;
+  if (k.problem !== null) return `${k.problem.title}. ${k.problem.detail}`;
+  switch (k.state?.state) {
+    case "stale":
+      return `${status(k, now).words}: ${k.state.reason === "" ? "the cluster's watch is interrupted" : k.state.reason}. What is shown may have changed since.`;
+    case "forbidden":
+      return `Forbidden: ${k.state.reason}`;
+    case "failed":
+      return `Failed: ${k.state.reason}. What is shown may have changed since.`;
+    case "absent":
+      return "The cluster no longer serves this kind.";
+  }
+  return null;
+}

@@ -1,0 +1,237 @@
+// The table: of any number of rows only those in the window are elements, of
+// one height, used again as the window moves. All drawing is done once an
+// animation frame, from what the rows are then.
+
+import { clockTime } from "./age.ts";
+import { drawHead, markSort, Widths, type Head } from "./columns.ts";
+import { h } from "./dom.ts";
+import { emptyRow, fillRow, tick, type Shape } from "./row.ts";
+import type { Entry, Rows } from "./rows.ts";
+import type { Sort } from "./sort.ts";
+
+const overscan = 6;
+const reduced = matchMedia("(prefers-reduced-motion: reduce)");
+
+interface Drawn {
+  readonly tr: HTMLTableRowElement;
+  entry: Entry;
+}
+
+export class Table {
+  private rows: Rows | null = null;
+  private shape: Shape | null = null;
+  private widths: Widths | null = null;
+  private drawn = new Map<string, Drawn>();
+  private active: string | null = null; // the key of the row that the keyboard is at
+  private activeIndex = 0;
+  private opened: string | null = null;
+  private frame = 0;
+  private version = -1;
+  private fresh = true; // drawn anew as a whole: nothing flashes
+  private readonly head: Head;
+  private readonly tbody: HTMLTableSectionElement;
+  private readonly above = h("tr", { class: "pad", "aria-hidden": "true" }, h("td"));
+  private readonly below = h("tr", { class: "pad", "aria-hidden": "true" }, h("td"));
+  private rowHeight = 24;
+  private made = 0; // rows, for their ids
+
+  constructor(
+    private readonly scroller: HTMLElement,
+    private readonly table: HTMLTableElement,
+    private readonly now: () => number,
+    private readonly onDraw: (shown: number) => void,
+  ) {
+    const colgroup = h("colgroup");
+    table.prepend(colgroup);
+    const thead = table.tHead;
+    const tbody = table.tBodies[0];
+    if (thead === null || tbody === undefined) throw new Error("the table has no head or body");
+    this.head = { thead, colgroup, table };
+    this.tbody = tbody;
+    scroller.addEventListener("scroll", () => this.schedule(), { passive: true });
+    new ResizeObserver(() => this.schedule()).observe(scroller);
+  }
+
+  /** Takes over the element, with rows of one shape. Before, the server's rows stand. */
+  show(rows: Rows, shape: Shape, sort: Sort | null): void {
+    this.rows = rows;
+    this.shape = shape;
+    this.widths = new Widths(shape);
+    this.widths.fit(rows.all());
+    drawHead(this.head, shape, sort);
+    this.widths.apply(this.head);
+    this.table.classList.add("virtual");
+    this.tbody.replaceChildren(this.above, this.below);
+    this.rowHeight = parseFloat(getComputedStyle(this.table).getPropertyValue("--row-height")) || 24;
+    this.drawn.clear();
+    this.fresh = true;
+    this.version = -1;
+    this.schedule();
+  }
+
+  /** Takes all rows away, as when another kind is to be shown. */
+  clear(): void {
+    this.rows = this.shape = this.widths = null;
+    this.drawn.clear();
+    this.head.thead.replaceChildren();
+    this.tbody.replaceChildren();
+    this.scroller.scrollTop = 0;
+    this.active = null;
+    this.activeIndex = 0;
+  }
+
+  markSort(sort: Sort | null): void {
+    markSort(this.head, sort);
+    this.fresh = true;
+    this.schedule();
+  }
+
+  /** The row whose object is open beside the table. */
+  setOpened(key: string | null): void {
+    this.opened = key;
+    this.schedule();
+  }
+
+  schedule(): void {
+    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  tick(): void {
+    tick(this.tbody, this.now());
+  }
+
+  get activeEntry(): Entry | undefined {
+    return this.active === null ? undefined : this.rows?.get(this.active);
+  }
+
+  /** Moves the keyboard's row by a number of rows, "page", or to an end. */
+  move(by: number | "page-down" | "page-up" | "first" | "last"): void {
+    const entries = this.rows?.visible() ?? [];
+    if (entries.length === 0) return;
+    const page = Math.max(1, Math.floor(this.scroller.clientHeight / this.rowHeight) - 2);
+    const from = this.active === null ? -1 : this.activeIndex;
+    const to = by === "first" ? 0 : by === "last" ? entries.length - 1 : from + (by === "page-down" ? page : by === "page-up" ? -page : by);
+    this.activate(Math.max(0, Math.min(entries.length - 1, to)));
+    const top = this.activeIndex * this.rowHeight;
+    const room = this.scroller.clientHeight - this.head.thead.offsetHeight - this.rowHeight;
+    if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
+    else if (top > this.scroller.scrollTop + room) this.scroller.scrollTop = top - room;
+  }
+
+  /** Puts the keyboard at the row of an element in it. */
+  activateRow(tr: Element): void {
+    for (const [key, d] of this.drawn) if (d.tr === tr) this.active = key;
+    this.schedule();
+  }
+
+  private activate(index: number): void {
+    this.activeIndex = index;
+    this.active = this.rows?.visible()[index]?.key ?? null;
+    this.schedule();
+  }
+
+  private draw(): void {
+    this.frame = 0;
+    const { rows, shape, widths } = this;
+    if (rows === null || shape === null || widths === null) return;
+    const entries = rows.visible();
+    if (rows.version !== this.version) {
+      this.version = rows.version;
+      this.table.setAttribute("aria-rowcount", String(entries.length + 1));
+      this.onDraw(entries.length);
+    }
+    const height = this.rowHeight;
+    const first = Math.max(0, Math.min(Math.floor(this.scroller.scrollTop / height) - overscan, entries.length - 1));
+    const last = Math.min(entries.length, Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / height) + overscan);
+    const window = entries.slice(first, last);
+    if (widths.fit(window)) widths.apply(this.head);
+    this.place(window, first, shape);
+    this.above.style.height = `${first * height}px`;
+    this.below.style.height = `${Math.max(0, entries.length - last) * height}px`;
+    this.fresh = false;
+    const activeRow = this.active === null ? undefined : this.drawn.get(this.active);
+    if (activeRow === undefined) this.table.removeAttribute("aria-activedescendant");
+    else this.table.setAttribute("aria-activedescendant", activeRow.tr.id);
+  }
+
+  private place(window: readonly Entry[], first: number, shape: Shape): void {
+    const now = this.now();
+    const keep = new Set(window.map((e) => e.key));
+    const free: HTMLTableRowElement[] = [];
+    for (const [key, d] of this.drawn) {
+      if (keep.has(key)) continue;
+      free.push(d.tr);
+      this.drawn.delete(key);
+    }
+    let after: Element = this.above;
+    window.forEach((e, i) => {
+      let d = this.drawn.get(e.key);
+      if (d === undefined) {
+        const tr = free.pop() ?? this.newRow(shape);
+        unmark(tr);
+        fillRow(tr, shape, e, now);
+        d = { tr, entry: e };
+        this.drawn.set(e.key, d);
+        if (e.added && !this.fresh && now - Date.parse(e.created) < 10_000) flash(tr);
+      } else if (d.entry !== e) {
+        const differ = fillRow(d.tr, shape, e, now);
+        d.entry = e;
+        if (!this.fresh) for (const cell of differ) mark(cell, e, now);
+      }
+      if (after.nextElementSibling !== d.tr) after.after(d.tr);
+      after = d.tr;
+      this.dress(d.tr, e, first + i);
+    });
+    for (const tr of free) tr.remove();
+  }
+
+  private newRow(shape: Shape): HTMLTableRowElement {
+    const tr = emptyRow(shape);
+    tr.id = `row-${this.made++}`;
+    // In a grid the keyboard goes from row to row, not from link to link.
+    for (const a of tr.getElementsByTagName("a")) a.tabIndex = -1;
+    return tr;
+  }
+
+  private dress(tr: HTMLTableRowElement, e: Entry, index: number): void {
+    set(tr, "aria-rowindex", String(index + 2));
+    set(tr, "data-active", e.key === this.active ? "" : null);
+    set(tr, "aria-selected", e.key === this.opened ? "true" : null);
+    if (e.key === this.active) this.activeIndex = index;
+  }
+}
+
+function set(e: Element, name: string, value: string | null): void {
+  if (e.getAttribute(name) === value) return;
+  if (value === null) e.removeAttribute(name);
+  else e.setAttribute(name, value);
+}
+
+// A changed cell flashes once, and tells who changed it.
+function mark(cell: Element, e: Entry, now: number): void {
+  const at = e.by?.time || new Date(now).toISOString();
+  const who = e.by === null ? "" : ` by ${e.by.manager}${e.by.subresource === "" ? "" : ` (${e.by.subresource})`}`;
+  cell.setAttribute("title", `Changed ${clockTime(at, now)}${who}`);
+  flash(cell);
+}
+
+function flash(e: Element): void {
+  e.setAttribute("data-changed", "");
+  const still = reduced.matches;
+  const colour = "var(--flash)";
+  // Without motion the mark stands for a moment and goes.
+  const frames = still ? [{ backgroundColor: colour }, { backgroundColor: colour }] : [{ backgroundColor: colour }, { backgroundColor: "transparent" }];
+  const animation = e.animate(frames, { duration: still ? 2000 : 1400, easing: "ease-out" });
+  animation.onfinish = () => {
+    if (e.getAnimations().length === 0) e.removeAttribute("data-changed");
+  };
+}
+
+function unmark(tr: Element): void {
+  for (const e of [tr, ...tr.querySelectorAll("[title], [data-changed]")]) {
+    e.removeAttribute("title");
+    if (!e.hasAttribute("data-changed")) continue;
+    e.removeAttribute("data-changed");
+    for (const a of e.getAnimations()) a.cancel();
+  }
+}

@@ -1,0 +1,72 @@
+// The view that an address names, and back. Everything that is seen is in it.
+
+import type { Sort } from "./sort.ts";
+
+export interface ObjectName {
+  readonly ns: string; // empty for a cluster-scoped object
+  readonly name: string;
+}
+
+export interface View {
+  readonly ref: string; // "core/v1/pods"
+  readonly ns: readonly string[];
+  readonly q: string;
+  readonly labels: string;
+  readonly sort: Sort | null;
+  readonly wide: boolean;
+  readonly open: ObjectName | null;
+}
+
+/** The view of a kind as it is first shown. */
+export const plain = (ref: string): View => ({ ref, ns: [], q: "", labels: "", sort: null, wide: false, open: null });
+
+/** Reads the address of a list page; ref is used where the path has none, as on "/". */
+export function parseView(pathname: string, search: string, ref: string): View {
+  const path = /^\/r\/([^/]+\/[^/]+\/[^/]+)\/?$/.exec(pathname);
+  const query = new URLSearchParams(search);
+  const one = (name: string): string => query.get(name)?.trim() ?? "";
+  return {
+    ref: path === null ? ref : decodeURIComponent(path[1] ?? ""),
+    ns: namespaces(query.getAll("ns").join(",")),
+    q: one("q"),
+    labels: one("labels"),
+    sort: parseSort(one("sort")),
+    wide: one("cols") === "wide",
+    open: parseOpen(query.get("open") ?? ""),
+  };
+}
+
+/** The address of a view: the same view, the same address. */
+export function formatView(v: View): string {
+  const query = new URLSearchParams();
+  for (const ns of v.ns) query.append("ns", ns);
+  if (v.q !== "") query.set("q", v.q);
+  if (v.labels !== "") query.set("labels", v.labels);
+  if (v.sort !== null) query.set("sort", (v.sort.descending ? "-" : "") + v.sort.column);
+  if (v.wide) query.set("cols", "wide");
+  if (v.open !== null) query.set("open", `${v.open.ns === "" ? "_" : v.open.ns}/${v.open.name}`);
+  // Slashes and commas may stand in a query as they are, and read better.
+  const search = query.toString().replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%3D", "=");
+  return `/r/${v.ref}${search === "" ? "" : `?${search}`}`;
+}
+
+/** The address of an object's own page. */
+export const objectHref = (ref: string, o: ObjectName): string => `/o/${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}`;
+
+/** "a, b" as typed: each once, in order. */
+export function namespaces(text: string): string[] {
+  return [...new Set(text.split(/[\s,]+/).filter((ns) => ns !== ""))].sort();
+}
+
+function parseSort(text: string): Sort | null {
+  const descending = text.startsWith("-");
+  const column = (descending ? text.slice(1) : text).toLowerCase();
+  return column === "" ? null : { column, descending };
+}
+
+function parseOpen(text: string): ObjectName | null {
+  const slash = text.indexOf("/");
+  if (slash < 1 || slash === text.length - 1) return null;
+  const ns = text.slice(0, slash);
+  return { ns: ns === "_" ? "" : ns, name: text.slice(slash + 1) };
+}

@@ -1,0 +1,81 @@
+// The messages of /api/v1/live, as decode.ts has checked them.
+
+export type Cell = string | number | boolean | null;
+
+export interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly format: string;
+  readonly priority: number;
+  /** The cells hold RFC 3339 timestamps, to be shown as the time passed since. */
+  readonly relative: boolean;
+}
+
+export interface Row {
+  readonly ns: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly rv: string;
+  readonly created: string;
+  readonly cells: readonly Cell[];
+}
+
+/** Who wrote a change. */
+export interface By {
+  readonly manager: string;
+  readonly operation: string;
+  readonly subresource: string;
+  readonly time: string;
+}
+
+export type Tree = Readonly<Record<string, unknown>>;
+
+export type PatchOp =
+  | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
+  | { readonly op: "remove"; readonly path: string }
+  | { readonly op: "move" | "copy"; readonly path: string; readonly from: string };
+
+export type RowEvent =
+  | { readonly op: "add"; readonly row: Row; readonly by?: By }
+  | { readonly op: "update"; readonly ns: string; readonly name: string; readonly uid: string; readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By }
+  | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly uid: string; readonly by?: By };
+
+export type ObjectEvent =
+  | { readonly op: "add"; readonly object: Tree; readonly by?: By }
+  | { readonly op: "update"; readonly uid: string; readonly rv: string; readonly patch: readonly PatchOp[]; readonly by?: By }
+  | { readonly op: "delete"; readonly uid: string; readonly by?: By };
+
+export const states = ["syncing", "live", "stale", "forbidden", "absent", "failed"] as const;
+export type StateName = (typeof states)[number];
+
+export interface State {
+  readonly state: StateName;
+  readonly since: string;
+  readonly reason: string;
+  readonly count: number | null;
+}
+
+export interface Problem {
+  readonly title: string;
+  readonly status: number;
+  readonly detail: string;
+}
+
+export type Message =
+  | { readonly id: number; readonly type: "rows"; readonly cursor: string; readonly columns: readonly Column[] | null; readonly rows: readonly Row[]; readonly last: boolean }
+  | { readonly id: number; readonly type: "object"; readonly cursor: string; readonly object: Tree | null }
+  | { readonly id: number; readonly type: "row-events"; readonly cursor: string; readonly events: readonly RowEvent[] }
+  | { readonly id: number; readonly type: "object-events"; readonly cursor: string; readonly events: readonly ObjectEvent[] }
+  | ({ readonly id: number; readonly type: "state" } & State)
+  | { readonly id: number; readonly type: "reset"; readonly reason: string }
+  | { readonly id: number; readonly type: "heartbeat"; readonly cursor: string }
+  | { readonly id: number | null; readonly type: "error"; readonly problem: Problem };
+
+/** What a client asks for. Its view decides which messages come. */
+export interface Spec {
+  readonly resource: string;
+  readonly ns?: readonly string[];
+  readonly labels?: string;
+  readonly name?: string;
+  readonly view: "rows" | "object";
+}

@@ -1,0 +1,179 @@
+package templates_test
+
+import (
+	"context"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/a-h/templ"
+
+	"glasshouse/web/templates"
+)
+
+func render(t *testing.T, page templ.Component) string {
+	t.Helper()
+	var b strings.Builder
+	if err := page.Render(context.Background(), &b); err != nil {
+		t.Fatal(err)
+	}
+	return b.String()
+}
+
+func pods() templates.List {
+	cell := func(text string) templates.Cell { return templates.Cell{Text: text} }
+	total := 10020
+	return templates.List{
+		Frame: templates.Frame{Title: "pods", Cluster: "demo"},
+		Ref:   "core/v1/pods", Kind: "Pod", Resource: "pods", Href: "/r/core/v1/pods", Namespaced: true,
+		Columns: []templates.Column{{Name: "Name"}, {Name: "Status"}, {Name: "Restarts", Relative: true}, {Name: "Node", Priority: 1}},
+		Rows: []templates.Row{
+			{Namespace: "big", Name: "web-1", UID: "u1", Href: "/o/core/v1/pods/big/web-1", Cells: []templates.Cell{cell("web-1"), cell("Running"), {Text: "3 (5m ago)", Wire: "3 (2026-11-21T10:00:00Z ago)"}, cell("node-1")}},
+			{Namespace: "big", Name: "web-2", UID: "u2", Href: "/o/core/v1/pods/big/web-2", Cells: []templates.Cell{cell("web-2"), cell(`<b>"it's" & javascript:x`), {Text: "0", Wire: "0"}, cell("")}},
+		},
+		Total: &total,
+		At:    "2026-11-21T10:05:00Z",
+		State: templates.State{State: "live"},
+	}
+}
+
+var update = flag.Bool("update", false, "write testdata anew")
+
+// test/row.test.ts builds the same rows in the page's code and compares them
+// with the same file.
+func TestRowsAreTheFile(t *testing.T) {
+	html := render(t, templates.ListPage(pods()))
+	_, rows, _ := strings.Cut(html, `<tbody id="tbody">`)
+	rows, _, found := strings.Cut(rows, "</tbody>")
+	if !found {
+		t.Fatal("the page has no rows")
+	}
+	rows = strings.ReplaceAll(rows, "</tr>", "</tr>\n")
+	file := filepath.Join("testdata", "rows.html")
+	if *update {
+		if err := os.WriteFile(file, []byte(rows), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if rows != string(want) {
+		t.Errorf("rows = %s\nwant %s", rows, want)
+	}
+}
+
+func TestListPage(t *testing.T) {
+	none := 0
+	for _, test := range []struct {
+		name string
+		edit func(*templates.List)
+		want []string
+		not  []string
+	}{
+		{"rows", func(*templates.List) {}, []string{"first 2 of 10,020", "As of 2026-11-21T10:05:00Z", ">Namespace</th>", `href="/o/core/v1/pods/big/web-1"`, `name="labels"`}, []string{"node-1", ">Live<", "No pods"}},
+		{"wide", func(l *templates.List) { l.Query.Wide = true }, []string{"node-1", "checked"}, nil},
+		{"one namespace", func(l *templates.List) { l.Query.Namespaces = []string{"big"} }, []string{`value="big"`}, []string{">Namespace</th>"}},
+		{"several namespaces", func(l *templates.List) { l.Query.Namespaces = []string{"a", "b"} }, []string{`value="a,b"`, ">Namespace</th>"}, nil},
+		{"sorted", func(l *templates.List) { l.Query.Sort = "-status" }, []string{`aria-sort="descending" data-column="1"`, `type="hidden" name="sort" value="-status"`}, []string{`aria-sort="ascending"`}},
+		{"unknown count is not zero", func(l *templates.List) { l.Total = nil }, []string{"first 2</span>"}, []string{`class="count">0<`}},
+		{"empty", func(l *templates.List) { l.Rows, l.Total = nil, &none }, []string{"No pods", "The cluster holds none now"}, nil},
+		{"nothing matches", func(l *templates.List) { l.Rows, l.Total, l.Query.Q = nil, &none, "x" }, []string{"No pods match", "Show all pods"}, nil},
+		{"forbidden", func(l *templates.List) {
+			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}
+		}, []string{"You may not list pods", "anna may not", "ask for the right"}, []string{"No pods"}},
+		{"syncing", func(l *templates.List) {
+			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "syncing", Count: new(3400)}
+		}, []string{"Reading pods", "Syncing, 3,400 so far"}, []string{"No pods"}},
+		{"a bad selector", func(l *templates.List) {
+			l.Problem = &templates.Problem{Status: 400, Title: "The selector cannot be read"}
+		}, []string{"The selector cannot be read"}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			l := pods()
+			test.edit(&l)
+			html := render(t, templates.ListPage(l))
+			for _, want := range test.want {
+				if !strings.Contains(html, want) {
+					t.Errorf("the page has no %q:\n%s", want, html)
+				}
+			}
+			for _, not := range test.not {
+				if strings.Contains(html, not) {
+					t.Errorf("the page has %q", not)
+				}
+			}
+		})
+	}
+}
+
+// A hostile cluster fills every text of every page with markup; none of it may
+// come out as markup, and no page may hold inline code or styles.
+func TestTextIsText(t *testing.T) {
+	const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>' onclick='x`
+	list, object, failure := templates.List{}, templates.Object{}, templates.Failure{}
+	for _, v := range []any{&list, &object, &failure} {
+		poison(reflect.ValueOf(v).Elem(), hostile)
+	}
+	noRows := list
+	noRows.Rows = nil
+	inline := regexp.MustCompile(`(?i)<script>|<img|<[^>]*\s(style|on[a-z]+)=|javascript:`)
+	for name, page := range map[string]templ.Component{
+		"list": templates.ListPage(list), "empty list": templates.ListPage(noRows), "object": templates.ObjectPage(object), "problem": templates.ProblemPage(failure),
+	} {
+		t.Run(name, func(t *testing.T) {
+			html := render(t, page)
+			// Within quotes the payload may stand, so quoted text is left out.
+			bare := regexp.MustCompile(`"[^"]*"`).ReplaceAllString(html, `""`)
+			if found := inline.FindString(bare); found != "" {
+				t.Errorf("the page holds %q", found)
+			}
+			if strings.Contains(html, hostile) {
+				t.Error("the payload stands unescaped")
+			}
+		})
+	}
+}
+
+// poison sets every string in v, and gives every slice an element and every pointer a value.
+func poison(v reflect.Value, text string) {
+	switch v.Kind() {
+	case reflect.String:
+		v.SetString(text)
+	case reflect.Struct:
+		for i := range v.NumField() {
+			poison(v.Field(i), text)
+		}
+	case reflect.Slice:
+		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
+		poison(v.Index(0), text)
+	case reflect.Pointer:
+		v.Set(reflect.New(v.Type().Elem()))
+		poison(v.Elem(), text)
+	}
+}
+
+func TestGroups(t *testing.T) {
+	s := templates.NewSections()
+	kinds := []templates.Kind{
+		{Group: "example.com", Resource: "widgets"}, {Group: "core", Resource: "nodes"}, {Group: "cert-manager.io", Resource: "issuers"},
+		{Group: "apps", Resource: "deployments"}, {Group: "core", Resource: "pods"}, {Group: "cert-manager.io", Resource: "certificates"}, {Group: "core", Resource: "secrets"},
+	}
+	var got []string
+	for _, g := range s.Groups(kinds, map[string]string{"metrics.k8s.io": "away", "cert-manager.io": "half"}) {
+		line := g.Name + ":"
+		for _, k := range g.Kinds {
+			line += " " + k.Resource
+		}
+		got = append(got, strings.TrimSpace(line+" "+g.Problem))
+	}
+	want := []string{"Workloads: pods deployments", "Config: secrets", "Cluster: nodes", "cert-manager.io: certificates issuers half", "example.com: widgets", "metrics.k8s.io: away"}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("groups = %q\nwant %q", got, want)
+	}
+}

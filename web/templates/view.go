@@ -1,0 +1,145 @@
+// Package templates holds the pages. Each page takes one typed view model,
+// which this file defines; the models are plain values without behaviour, are
+// filled by internal/web, and hold text that is ready to be shown. Nothing in
+// them is trusted: templ escapes every field, and only the fields named Href,
+// Script, Style and Icon become addresses.
+//
+// A table row's markup exists once, in row.templ. static/src/row.ts builds the
+// same elements in the browser; testdata/rows.html holds both to it.
+package templates
+
+// Frame is what every page has around its content.
+type Frame struct {
+	Title   string // of the document, without the product's name
+	Assets  Assets
+	Version string // of this program, as "v0.1.0"; empty is not shown
+	Cluster string // the context's or cluster's name; empty is not shown
+	Groups  []Group
+}
+
+// Assets are the addresses of the embedded files, with their content hash.
+type Assets struct {
+	Script string // "/static/app.js?v=.."
+	Style  string // "/static/app.css?v=.."
+	Icon   string // "/static/favicon.svg?v=.."
+}
+
+// Group is one section of the resource picker. Groups makes them.
+type Group struct {
+	Name    string // "Workloads", or the API group for custom resources
+	Kinds   []Kind // may be empty where Problem says why
+	Problem string // why discovery could not read this API group; empty if it could
+}
+
+// Kind is one line of the resource picker.
+type Kind struct {
+	Ref        string // "core/v1/pods": how the wire and the paths name it
+	Href       string // "/r/core/v1/pods"
+	Group      string // "core", "apps", "example.com"
+	Kind       string // "Pod"
+	Resource   string // "pods"
+	Namespaced bool
+	ShortNames []string
+	Categories []string
+	Count      *int   // objects held; nil when it is not being watched, which is not zero
+	State      string // as in State.State; empty when it is not being watched
+	Reason     string // why it is forbidden, stale or failed
+	Selected   bool   // it is the kind that the page shows
+}
+
+// State is what is known of the freshness of a kind.
+type State struct {
+	State  string // "syncing", "live", "stale", "forbidden", "absent" or "failed"
+	Since  string // RFC 3339; empty when unknown
+	Reason string
+	Count  *int // objects received so far, while syncing
+}
+
+// Query is the view that the address asks for, echoed into the form.
+type Query struct {
+	Namespaces []string // empty: all
+	Q          string   // text filter
+	Labels     string   // label selector
+	Sort       string   // a column's name, lower case, "-" before it to reverse
+	Wide       bool     // cols=wide: columns of priority above 0 are shown as well
+}
+
+// Column is one column of the cluster's own table, in the wire's order.
+type Column struct {
+	Name     string
+	Priority int // above 0: shown only with Query.Wide
+	Relative bool
+}
+
+// Cell is one cell of a row.
+type Cell struct {
+	Text string // as shown: "4m", "3 (5m ago)", "Running"
+	Wire string // relative columns only: the wire's text, with RFC 3339 in it
+}
+
+// Row is one object in a table. len(Cells) equals len(List.Columns).
+type Row struct {
+	Namespace string // empty for a cluster-scoped object
+	Name      string
+	UID       string
+	Href      string // "/o/core/v1/pods/big/web-1"
+	Cells     []Cell
+}
+
+// List is the page of one kind: the first rows, complete without script.
+type List struct {
+	Frame
+	Ref        string // "core/v1/pods"
+	Kind       string // "Pod"
+	Resource   string // "pods"
+	Href       string // "/r/core/v1/pods", the form's target
+	Namespaced bool
+	Columns    []Column
+	Rows       []Row    // the first ones of those that the query asks for
+	Total      *int     // how many the query asks for; nil when unknown
+	At         string   // RFC 3339: when these rows were read
+	Namespaces []string // offered by the namespace box; may be empty
+	State      State
+	Query      Query
+	Problem    *Problem // shown instead of the rows, as for a bad label selector
+}
+
+// Crumb is one step of the way to an object; the last one has no Href.
+type Crumb struct {
+	Text string
+	Href string
+}
+
+// Object is the page of one object.
+type Object struct {
+	Frame
+	Ref       string
+	Kind      string
+	Namespace string // empty for a cluster-scoped object
+	Name      string
+	Crumbs    []Crumb
+	YAML      string // empty while it is not known; Note then says why
+	Note      string
+	State     State
+	At        string // RFC 3339: when it was read
+}
+
+// Problem is an RFC 9457 problem in words.
+type Problem struct {
+	Status int
+	Title  string
+	Detail string
+	Next   []Step // what to do now
+}
+
+// Step is one thing to do next; Href may be empty.
+type Step struct {
+	Text string
+	Href string
+}
+
+// Failure is the page of a request that has no other page.
+type Failure struct {
+	Frame
+	Problem Problem
+}

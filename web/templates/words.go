@@ -1,0 +1,129 @@
+package templates
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+)
+
+// digits puts commas into a count: 10,020.
+func digits(n int) string {
+	s := strconv.Itoa(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// number is a count, or nothing where it is unknown.
+func number(n *int) string {
+	if n == nil {
+		return ""
+	}
+	return digits(*n)
+}
+
+// shown reports whether a column is on the page.
+func shown(c Column, wide bool) bool { return wide || c.Priority <= 0 }
+
+// linkColumn is the index of the column that names the object and carries the
+// link to it: the one called Name, else the first one shown.
+func linkColumn(columns []Column, wide bool) int {
+	first := -1
+	for i, c := range columns {
+		if !shown(c, wide) {
+			continue
+		}
+		if strings.EqualFold(c.Name, "name") {
+			return i
+		}
+		if first < 0 {
+			first = i
+		}
+	}
+	return first
+}
+
+// showNamespace reports whether rows tell their namespace: not when there is
+// only one that they can be in.
+func showNamespace(namespaced bool, q Query) bool {
+	return namespaced && len(q.Namespaces) != 1
+}
+
+// sortState is the aria-sort of a column.
+func sortState(column string, q Query) string {
+	name, descending := strings.CutPrefix(q.Sort, "-")
+	switch {
+	case name == "" || !strings.EqualFold(name, column):
+		return "none"
+	case descending:
+		return "descending"
+	}
+	return "ascending"
+}
+
+// stateWords says the state of a page that has no script running: such a page
+// is never live.
+func stateWords(s State, at string) string {
+	switch s.State {
+	case "syncing":
+		if s.Count != nil {
+			return "Syncing, " + digits(*s.Count) + " so far"
+		}
+		return "Syncing"
+	case "live":
+		if at == "" {
+			return "Read once"
+		}
+		return "As of " + at
+	case "stale":
+		return strings.TrimSpace("Stale since " + s.Since)
+	case "forbidden":
+		return "Forbidden"
+	case "absent":
+		return "Not served"
+	case "failed":
+		return "Failed"
+	}
+	return "Not read yet"
+}
+
+// shownOf counts the rows on the page.
+func shownOf(l List) string {
+	switch {
+	case l.Total == nil:
+		return "first " + digits(len(l.Rows))
+	case *l.Total == len(l.Rows):
+		return digits(*l.Total)
+	}
+	return fmt.Sprintf("first %s of %s", digits(len(l.Rows)), digits(*l.Total))
+}
+
+// emptyWords is what stands in place of rows, with the next step to take.
+func emptyWords(l List) Problem {
+	narrowed := len(l.Query.Namespaces) > 0 || l.Query.Q != "" || l.Query.Labels != ""
+	switch {
+	case l.Problem != nil:
+		return *l.Problem
+	case l.State.State == "forbidden":
+		return Problem{Title: "You may not list " + l.Resource, Detail: l.State.Reason, Next: []Step{{Text: "Choose a namespace that you may read, or ask for the right to list and watch them."}}}
+	case l.State.State == "absent":
+		return Problem{Title: "This cluster does not serve " + l.Resource, Detail: l.State.Reason, Next: []Step{{Text: "Choose another kind. This one appears by itself once its API is installed."}}}
+	case l.State.State == "failed":
+		return Problem{Title: "Reading " + l.Resource + " failed", Detail: l.State.Reason, Next: []Step{{Text: "It is tried again by itself."}}}
+	case l.State.State == "syncing" || l.State.State == "":
+		return Problem{Title: "Reading " + l.Resource, Detail: stateWords(l.State, ""), Next: []Step{{Text: "Look again", Href: l.Href}}}
+	case narrowed:
+		return Problem{Title: "No " + l.Resource + " match", Detail: "Nothing fits the namespaces and filters chosen.", Next: []Step{{Text: "Show all " + l.Resource, Href: l.Href}}}
+	}
+	return Problem{Title: "No " + l.Resource, Detail: "The cluster holds none now. The first one appears here by itself."}
+}
+
+// pickerWords is what the picker says of a kind that is not simply live.
+func pickerWords(k Kind) string {
+	switch k.State {
+	case "", "live", "syncing":
+		return k.Kind + " (" + k.Ref + ")"
+	}
+	return strings.TrimSuffix(k.Kind+" ("+k.Ref+"): "+k.State+". "+k.Reason, ". ")
+}

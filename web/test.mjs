@@ -1,0 +1,19 @@
+// Bundles test/*.test.ts with the esbuild that the build uses, and runs them.
+import { execFileSync, spawnSync } from "node:child_process";
+import { mkdtempSync, readdirSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+
+const web = import.meta.dirname;
+const out = mkdtempSync(join(tmpdir(), "glasshouse-test-"));
+let status = 1;
+try {
+  const tests = readdirSync(join(web, "test")).filter((f) => f.endsWith(".test.ts"));
+  const build = ["tool", "esbuild", ...tests.map((f) => join("test", f)), "--bundle", "--platform=node", "--format=esm", "--sourcemap=inline", "--out-extension:.js=.mjs", `--outdir=${out}`, "--log-level=warning"];
+  execFileSync("go", build, { cwd: web, stdio: "inherit" });
+  const built = tests.map((f) => join(out, f.replace(/ts$/, "mjs")));
+  status = spawnSync(process.execPath, ["--enable-source-maps", "--test", ...built], { cwd: web, stdio: "inherit" }).status ?? 1;
+} finally {
+  rmSync(out, { recursive: true, force: true });
+}
+process.exitCode = status;

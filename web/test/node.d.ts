@@ -1,0 +1,15 @@
+// What the tests use of Node. Its own types would put Node's globals into the page's code.
+declare module "node:test" {
+  export function test(name: string, run: () => void | Promise<void>): Promise<void>;
+}
+declare module "node:assert/strict" {
+  const assert: {
+    equal(got: unknown, want: unknown, message?: string): void;
+    deepEqual(got: unknown, want: unknown, message?: string): void;
+    ok(value: unknown, message?: string): asserts value;
+  };
+  export default assert;
+}
+declare module "node:fs" {
+  export function readFileSync(path: string, encoding: "utf8"): string;
+}

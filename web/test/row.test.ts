@@ -1,0 +1,64 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { emptyRow, fillRow, shapeOf, tick } from "../static/src/row.ts";
+import { Rows } from "../static/src/rows.ts";
+import type { Column, Row } from "../static/src/wire.ts";
+
+// As much of a DOM as a row needs.
+class Element {
+  readonly children: Element[] = [];
+  private readonly attributes = new Map<string, string>();
+  private text = "";
+  constructor(private readonly tag: string) {}
+  append(...children: Element[]): void { this.children.push(...children); }
+  get firstElementChild(): Element | null { return this.children[0] ?? null; }
+  setAttribute(name: string, value: string): void { this.attributes.set(name, value); }
+  getAttribute(name: string): string | null { return this.attributes.get(name) ?? null; }
+  get textContent(): string { return this.text + this.children.map((c) => c.textContent).join(""); }
+  set textContent(text: string) { this.text = text; }
+  querySelectorAll(): Element[] { return this.children.filter((c) => c.attributes.has("data-wire")); }
+  get html(): string {
+    const attributes = [...this.attributes].map(([name, value]) => ` ${name}="${escape(value)}"`).join("");
+    return `<${this.tag}${attributes}>${this.children.map((c) => c.html).join("")}${escape(this.text)}</${this.tag}>`;
+  }
+}
+const escape = (text: string): string => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&#34;").replace(/'/g, "&#39;");
+(globalThis as { document: unknown }).document = { createElement: (tag: string) => new Element(tag) };
+
+const column = (name: string, priority = 0, relative = false): Column => ({ name, type: "string", format: "", priority, relative });
+const columns = [column("Name"), column("Status"), column("Restarts", 0, true), column("Node", 1)];
+const row = (name: string, uid: string, cells: Row["cells"]): Row => ({ ns: "big", name, uid, rv: "1", created: "", cells });
+const now = Date.parse("2026-11-21T10:05:00Z");
+
+function build(): { html: () => string; tick: (ms: number) => void; refill: () => string[] } {
+  const rows = new Rows();
+  rows.apply({ id: 1, type: "rows", cursor: "", columns, last: true, rows: [
+    row("web-1", "u1", ["web-1", "Running", "3 (2026-11-21T10:00:00Z ago)", "node-1"]),
+    row("web-2", "u2", ["web-2", `<b>"it's" & javascript:x`, 0, null]),
+  ] });
+  const shape = shapeOf("core/v1/pods", columns, true, false);
+  const trs = rows.visible().map((e) => {
+    const tr = emptyRow(shape);
+    fillRow(tr, shape, e, now);
+    return tr;
+  });
+  return {
+    html: () => trs.map((tr) => `${(tr as unknown as Element).html}\n`).join(""),
+    tick: (ms) => trs.forEach((tr) => tick(tr, now + ms)),
+    refill: () => {
+      const [first, second] = [trs[0], rows.visible()[1]];
+      return first === undefined || second === undefined ? [] : fillRow(first, shape, second, now).map((td) => td.textContent ?? "");
+    },
+  };
+}
+
+void test("the server and the page make the same rows", () => assert.equal(build().html(), readFileSync("templates/testdata/rows.html", "utf8")));
+
+void test("times pass", () => {
+  const b = build();
+  b.tick(3_600_000);
+  assert.ok(b.html().includes("3 (65m ago)"));
+});
+
+void test("a row filled again tells what differs", () => assert.deepEqual(build().refill(), ["web-2", `<b>"it's" & javascript:x`, "0"]));

@@ -1,0 +1,27 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { formatView, objectHref, parseView } from "../static/src/view.ts";
+
+const same: string[] = [
+  "/r/core/v1/pods",
+  "/r/core/v1/pods?ns=a&ns=b&q=web+1&labels=app=web,tier!=db&sort=-age&cols=wide&open=a/web-1",
+  "/r/rbac.authorization.k8s.io/v1/clusterroles?open=_/system:node",
+];
+for (const href of same) {
+  void test(`the view of ${href} has that address`, () => {
+    const url = new URL(href, "http://x");
+    const view = parseView(url.pathname, url.search, "");
+    const back = new URL(formatView(view), "http://x");
+    assert.deepEqual(parseView(back.pathname, back.search, ""), view);
+    assert.equal(decodeURIComponent(back.search), decodeURIComponent(url.search));
+  });
+}
+
+void test("a plain form's address is read as well", () => {
+  const view = parseView("/r/core/v1/pods", "?q=&ns=b%2Ca&labels=&sort=", "");
+  assert.deepEqual([view.ns, view.q, view.sort], [["a", "b"], "", null]);
+});
+
+void test("the root shows the kind that the server chose", () => assert.equal(parseView("/", "", "core/v1/pods").ref, "core/v1/pods"));
+
+void test("names are escaped in paths", () => assert.equal(objectHref("a/b/c", { ns: "", name: "x?/y" }), "/o/a/b/c/_/x%3F%2Fy"));
