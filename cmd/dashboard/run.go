@@ -37,7 +37,7 @@ type settings struct {
 // run is the program: it returns the exit code. 0 is a clean end, 1 an error, 2
 // a mistake on the command line.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	command := newCommand(stderr)
+	command := newCommand(stderr) //nolint:contextcheck // cobra hands the context on.
 	command.SetArgs(args)
 	command.SetOut(stdout)
 	command.SetErr(stderr)

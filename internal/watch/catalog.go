@@ -159,23 +159,31 @@ func collect(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []Resou
 			if list == nil {
 				continue
 			}
-			gv, err := schema.ParseGroupVersion(version)
-			if err != nil {
-				continue // A server that breaks its own rules: nothing could be asked of it.
-			}
-			for _, r := range list.APIResources {
-				if strings.Contains(r.Name, "/") {
-					continue
-				}
-				resources = append(resources, Resource{
-					Group: gv.Group, Version: gv.Version, Resource: r.Name, Kind: r.Kind, Namespaced: r.Namespaced,
-					ShortNames: r.ShortNames, Categories: r.Categories, Verbs: r.Verbs, Preferred: !seen[r.Name],
-				})
-				seen[r.Name] = true
-			}
+			resources = append(resources, resourcesOf(list, seen)...)
 		}
 	}
 	slices.SortFunc(resources, func(a, b Resource) int { return cmp.Compare(a.Ref(), b.Ref()) })
+	return resources
+}
+
+// resourcesOf is what one version of a group serves; seen are the names that a
+// version before it serves.
+func resourcesOf(list *metav1.APIResourceList, seen map[string]bool) (resources []Resource) {
+	gv, err := schema.ParseGroupVersion(list.GroupVersion)
+	if err != nil {
+		return nil // A server that breaks its own rules: nothing could be asked of it.
+	}
+	for i := range list.APIResources {
+		r := &list.APIResources[i]
+		if strings.Contains(r.Name, "/") {
+			continue
+		}
+		resources = append(resources, Resource{
+			Group: gv.Group, Version: gv.Version, Resource: r.Name, Kind: r.Kind, Namespaced: r.Namespaced,
+			ShortNames: r.ShortNames, Categories: r.Categories, Verbs: r.Verbs, Preferred: !seen[r.Name],
+		})
+		seen[r.Name] = true
+	}
 	return resources
 }
 
@@ -255,14 +263,16 @@ func notServed(ref string, resources []Resource, gaps []Gap) string {
 			near = append(near, r.Ref())
 		}
 	}
-	text := fmt.Sprintf("The cluster does not serve %.200q.", ref)
+	text := []string{fmt.Sprintf("The cluster does not serve %.200q.", ref)}
 	for _, gap := range gaps {
 		if gap.Group == group {
-			text += fmt.Sprintf(" The API group %s cannot be read now: %s", gap.Group, gap.Reason)
+			text = append(text, fmt.Sprintf("The API group %s cannot be read now: %s", gap.Group, gap.Reason))
 		}
 	}
 	if len(near) > 0 {
-		return text + " Did you mean " + strings.Join(near, " or ") + "?"
+		text = append(text, "Did you mean "+strings.Join(near, " or ")+"?")
+	} else {
+		text = append(text, "GET /api/v1/resources lists what it serves.")
 	}
-	return text + " GET /api/v1/resources lists what it serves."
+	return strings.Join(text, " ")
 }

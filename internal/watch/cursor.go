@@ -6,7 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/binary"
-	"fmt"
+	"errors"
 )
 
 // cursorLength is an epoch, an offset and a signature of eight bytes each.
@@ -34,10 +34,10 @@ func (k *cursorKey) encode(bound string, epoch, offset uint64) string {
 func (k *cursorKey) decode(cursor, bound string, epoch uint64) (uint64, error) {
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(b) != cursorLength || !hmac.Equal(b[16:], k.sign(bound, b[:16])) {
-		return 0, fmt.Errorf("the cursor was not issued for this subscription by this server")
+		return 0, errors.New("the cursor was not issued for this subscription by this server")
 	}
 	if binary.BigEndian.Uint64(b) != epoch {
-		return 0, fmt.Errorf("the resource was listed anew since the cursor was issued")
+		return 0, errors.New("the resource was listed anew since the cursor was issued")
 	}
 	return binary.BigEndian.Uint64(b[8:]), nil
 }

@@ -52,6 +52,7 @@ func appendRowEvent(dst []byte, c *change) ([]byte, error) {
 		dst = rawjson.AppendString(dst, c.Old.Name())
 		dst = append(dst, `,"uid":`...)
 		return append(rawjson.AppendString(dst, c.Old.UID()), '}'), nil
+	case journal.Update:
 	}
 	dst = append(dst, `{"op":"update","ns":`...)
 	dst = rawjson.AppendString(dst, c.New.Namespace())
@@ -78,6 +79,7 @@ func appendObjectEvent(dst []byte, c *change) ([]byte, error) {
 	case journal.Delete:
 		dst = append(dst, `{"op":"delete","uid":`...)
 		return append(rawjson.AppendString(dst, c.Old.UID()), '}'), nil
+	case journal.Update:
 	}
 	before, err := c.Old.JSON()
 	if err != nil {

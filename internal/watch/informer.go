@@ -202,8 +202,8 @@ func (i *informer) restart() {
 // stalled takes note that a streaming list came to nothing.
 func (i *informer) stalled() {
 	i.mu.Lock()
-	defer i.mu.Unlock()
 	i.noStreams = true
+	i.mu.Unlock()
 	i.log.Warn("the streaming list made no progress; from now on the resource is listed in one answer", "after", stall)
 }
 
@@ -280,7 +280,7 @@ func (i *informer) setStatus(state State, since time.Time, reason string) {
 	}
 	i.mu.Unlock()
 	if changed {
-		i.log.Info("resource "+string(state), "reason", reason)
+		i.log.Info("resource state", "state", state, "reason", reason)
 		i.Nudge()
 	}
 }
@@ -363,7 +363,7 @@ func (s *store) Delete(obj any) error {
 	if !ok {
 		return fmt.Errorf("a %T where an Object should be", obj)
 	}
-	(*informer)(s).resourceJournal.Delete(keyOf(o.Namespace(), o.Name()))
+	(*informer)(s).Delete(keyOf(o.Namespace(), o.Name()))
 	return nil
 }
 

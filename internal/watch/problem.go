@@ -4,7 +4,7 @@ import "fmt"
 
 // A Problem is an error of whoever asked, or of the cluster towards them, in
 // words that say what is wrong and what would be right.
-type Problem struct {
+type Problem struct { //nolint:errname // The name of the wire and of RFC 9457.
 	Cause  Cause
 	Title  string // The same for every Problem of its kind: "Unknown resource".
 	Detail string // This one: what is wrong, and what would be right.

@@ -6,12 +6,13 @@ import (
 	"strings"
 	"unique"
 
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/api/validation"
-	"k8s.io/apimachinery/pkg/api/validation/path"
 	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 
 	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/rawjson"
 	"glasshouse/internal/watch/wire"
 )
 
@@ -27,14 +28,15 @@ type Query struct {
 	Labels     string   // A label selector in kubectl's syntax.
 	Fields     string   // A field selector; which fields there are is the API server's to say.
 	Name       string   // One object alone.
-	Text       string   // Rows with this in a cell, whatever the case.
+	Text       string   // Words that a row must have in its namespace, name or cells, whatever the case.
 }
 
 // filter is a Query that makes sense, as a test of objects.
 type filter struct {
 	namespaces []string // Sorted.
 	name       string
-	text       string
+	words      []string // In lower case.
+	columns    []wire.Column
 	selector   labels.Selector // Nil for all.
 	matched    map[unique.Handle[string]]bool
 }
@@ -42,7 +44,7 @@ type filter struct {
 // newFilter checks the query against the resource. A filter is for one
 // goroutine.
 func newFilter(q *Query, r *Resource) (*filter, error) {
-	f := &filter{name: q.Name, text: strings.ToLower(q.Text), matched: make(map[unique.Handle[string]]bool)}
+	f := &filter{name: q.Name, words: strings.Fields(strings.ToLower(q.Text)), matched: make(map[unique.Handle[string]]bool)}
 	if !r.Can("list") {
 		return nil, invalid("Not listable", "%s cannot be listed: the API serves %s alone.", r.Ref(), strings.Join(r.Verbs, ", "))
 	}
@@ -89,7 +91,7 @@ func (f *filter) match(o *wire.Object) bool {
 	if f.selector != nil && !f.matchLabels(o.Labels()) {
 		return false
 	}
-	return f.text == "" || f.matchText(o)
+	return len(f.words) == 0 || f.matchText(o)
 }
 
 // matchLabels decides once for each set of labels; most objects share theirs
@@ -108,9 +110,31 @@ func (f *filter) matchLabels(set unique.Handle[string]) bool {
 	return matched
 }
 
+// matchText looks for every word in what a person reads of the row; relative
+// cells change by themselves, and are no text.
 func (f *filter) matchText(o *wire.Object) bool {
-	return strings.Contains(strings.ToLower(o.Namespace()), f.text) ||
-		strings.Contains(strings.ToLower(string(o.Cells())), f.text)
+	texts := []string{o.Namespace(), o.Name()}
+	c := rawjson.NewCursor(o.Cells())
+	_ = c.Array(func(i int) error { // Cells are well formed.
+		cell, err := c.Value()
+		if err == nil && (i >= len(f.columns) || !f.columns[i].Relative) {
+			text, err := rawjson.Unquote(cell)
+			if err != nil {
+				text = string(cell) // A number or truth value.
+			}
+			texts = append(texts, text)
+		}
+		return err
+	})
+	for i := range texts {
+		texts[i] = strings.ToLower(texts[i])
+	}
+	for _, word := range f.words {
+		if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, word) }) {
+			return false
+		}
+	}
+	return true
 }
 
 // see is what the change is to a reader who sees through the filter: leaving
@@ -119,7 +143,7 @@ func (f *filter) matchText(o *wire.Object) bool {
 func (f *filter) see(c *change) *change {
 	had := c.Op != journal.Add && f.match(c.Old)
 	has := c.Op != journal.Delete && f.match(c.New)
-	op := c.Op
+	var op journal.Op
 	switch {
 	case had && has:
 		op = journal.Update
@@ -138,7 +162,7 @@ func (f *filter) see(c *change) *change {
 
 // checkName refuses what would be more than one segment of a path.
 func checkName(name string) error {
-	if why := path.IsValidPathSegmentName(name); len(why) > 0 || len(name) > 253 {
+	if why := content.IsPathSegmentName(name); len(why) > 0 || len(name) > 253 {
 		return invalid("Not a name", "%.100q cannot be an object's name: it has at most 253 characters, no / and no %%, and is not . or ..", name)
 	}
 	return nil

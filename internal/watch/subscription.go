@@ -33,7 +33,7 @@ const (
 )
 
 // ErrClosed says that the resource is watched no more: the program ends.
-var ErrClosed = errors.New("the resource is watched no more") //nolint:gochecknoglobals // A constant.
+var ErrClosed = errors.New("the resource is watched no more")
 
 // A Subscription is one reader of one resource: a cursor, and what it was told.
 // It is for one goroutine, and must be closed.
@@ -47,9 +47,10 @@ type Subscription struct {
 	check    func(context.Context) error // Why there may be no rows at all.
 
 	cursor  journal.Cursor
-	behind  bool // A snapshot must come before any event.
-	started bool // A snapshot, or a resumed cursor, came before.
-	version int  // Of the columns that were told.
+	sent    uint64 // The newest offset that was told.
+	behind  bool   // A snapshot must come before any event.
+	started bool   // A snapshot, or a resumed cursor, came before.
+	version int    // Of the columns that were told.
 	columns []wire.Column
 	told    Status
 	notice  []byte         // A reset that is to be told before the snapshot.
@@ -65,43 +66,52 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, Heartbeat)
 	defer cancel()
 	for {
-		if s.telling {
-			return s.nextRows()
-		}
-		if s.notice != nil {
-			notice := s.notice
-			s.notice = nil
-			return notice, nil
-		}
-		now := s.informer.present()
-		if status := now.status; status.State != s.told.State || status.Reason != s.told.Reason || status.Count != s.told.Count {
-			s.told = status
-			return s.stateMessage(status)
-		}
-		if s.started && now.version != s.version {
-			s.reset("the columns of the resource have changed")
-			s.version = now.version
-			continue
-		}
-		if s.behind && now.synced {
-			s.behind, s.started, s.version = false, true, now.version
-			if s.view == Object {
-				return s.objectSnapshot()
-			}
-			s.rows, s.cursor = s.informer.objects(s.filter)
-			if len(s.rows) == 0 {
-				if err := s.check(ctx); err != nil {
-					return nil, err
-				}
-			}
-			s.columns, s.first, s.telling = now.columns, true, true
-			continue
-		}
-		message, err := s.read(ctx)
+		message, err := s.step(ctx)
 		if message != nil || err != nil {
 			return message, err
 		}
 	}
+}
+
+// step does what is due: it tells the rest of a snapshot, a state, or what has
+// changed. It may come to nothing.
+func (s *Subscription) step(ctx context.Context) ([]byte, error) {
+	if s.telling {
+		return s.nextRows()
+	}
+	if notice := s.notice; notice != nil {
+		s.notice = nil
+		return notice, nil
+	}
+	now := s.informer.present()
+	switch {
+	case now.status.State != s.told.State || now.status.Reason != s.told.Reason || now.status.Count != s.told.Count:
+		s.told = now.status
+		return s.stateMessage(now.status)
+	case s.started && now.version != s.version:
+		s.version = now.version
+		s.reset("the columns of the resource have changed")
+		return nil, nil
+	case s.behind && now.synced:
+		return s.begin(ctx, now)
+	}
+	return s.read(ctx)
+}
+
+// begin takes a snapshot.
+func (s *Subscription) begin(ctx context.Context, now present) ([]byte, error) {
+	s.behind, s.started, s.version = false, true, now.version
+	if s.view == Object {
+		return s.objectSnapshot()
+	}
+	s.rows, s.cursor = s.informer.objects(s.filter)
+	if len(s.rows) == 0 {
+		if err := s.check(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s.columns, s.first, s.telling = now.columns, true, true
+	return s.nextRows()
 }
 
 // Close lets go of the resource.
@@ -118,6 +128,9 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 		s.reset("more has changed than is kept; what was missed cannot be told one by one")
 		return nil, nil
 	case errors.Is(err, context.DeadlineExceeded):
+		if s.sent != s.cursor.Offset {
+			return append(s.message("events"), `,"events":[]`...), nil // Changes that the filter kept back.
+		}
 		return s.message("heartbeat"), nil
 	case errors.Is(err, journal.ErrClosed):
 		return nil, ErrClosed
@@ -133,6 +146,7 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 
 // message begins a message that belongs to the cursor.
 func (s *Subscription) message(kind string) []byte {
+	s.sent = s.cursor.Offset
 	return fmt.Appendf(nil, `"type":%q,"cursor":%q`, kind, s.sign(s.cursor.Offset))
 }
 
@@ -155,6 +169,7 @@ func (s *Subscription) stateMessage(status Status) ([]byte, error) {
 }
 
 func (s *Subscription) eventsMessage(changes []*change) ([]byte, error) {
+	sent := s.sent
 	message := append(s.message("events"), `,"events":[`...)
 	empty := len(message)
 	for _, c := range journal.Fold(changes, sameThing) {
@@ -179,6 +194,7 @@ func (s *Subscription) eventsMessage(changes []*change) ([]byte, error) {
 		message = append(message, event...)
 	}
 	if len(message) == empty {
+		s.sent = sent
 		return nil, nil
 	}
 	return append(message, ']'), nil
@@ -227,6 +243,7 @@ func (s *Subscription) objectSnapshot() ([]byte, error) {
 // objects returns what the filter lets through, by namespace and name, with the
 // cursor it belongs to.
 func (i *informer) objects(f *filter) ([]*wire.Object, journal.Cursor) {
+	f.columns = i.present().columns
 	entries, cursor := i.Snapshot()
 	entries = slices.DeleteFunc(entries, func(e objectEntry) bool { return !f.match(e.Value) })
 	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })

@@ -76,7 +76,7 @@ func (a *Access) open(ctx context.Context, q *Query) (*Resource, *filter, *infor
 		return nil, nil, nil, nil, err
 	}
 	scope := wire.Scope{Resource: resource.gvr(), Fields: q.Fields}
-	informer, release, err := a.cluster.pool.acquire(scope, resource)
+	informer, release, err := a.cluster.pool.acquire(scope, resource) //nolint:contextcheck // An informer outlives who starts it.
 	if err != nil || len(filter.namespaces) != 1 {
 		return resource, filter, informer, release, err
 	}
@@ -87,7 +87,7 @@ func (a *Access) open(ctx context.Context, q *Query) (*Resource, *filter, *infor
 	}
 	release()
 	scope.Namespace = filter.namespaces[0]
-	informer, release, err = a.cluster.pool.acquire(scope, resource)
+	informer, release, err = a.cluster.pool.acquire(scope, resource) //nolint:contextcheck // As above.
 	return resource, filter, informer, release, err
 }
 
@@ -148,11 +148,11 @@ func (a *Access) sign(q *Query, i *informer, offset uint64) string {
 	return a.cluster.cursors.encode(a.bound(q, i), i.epoch, offset)
 }
 
-// Item is one object of a Snapshot, and Column one column of its table.
-type (
-	Item   = wire.Object
-	Column = wire.Column
-)
+// Item is one object of a Snapshot.
+type Item = wire.Object
+
+// Column is one column of a Snapshot's table.
+type Column = wire.Column
 
 // A Snapshot is what there is of a query at one moment.
 type Snapshot struct {

@@ -42,7 +42,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 		OriginPatterns:       []string{"http://" + r.Host}, // guard has checked it.
 	})
 	if err != nil {
-		return nil //nolint:nilerr // Accept has answered.
+		return nil // Accept has answered.
 	}
 	s.sockets.Add(1)
 	defer s.sockets.Done()
@@ -68,12 +68,12 @@ type session struct {
 
 func (l *session) run(ctx context.Context) {
 	l.running.Go(func() { l.ping(ctx) })
-	err := l.read(ctx)
+	err := l.read(ctx) // Why it ended; it always says.
 	code, reason := websocket.StatusNormalClosure, ""
 	switch {
 	case l.server.stopping.Err() != nil:
 		code, reason = websocket.StatusGoingAway, "the server stops; connect again in a moment"
-	case err != nil && websocket.CloseStatus(err) == -1:
+	case websocket.CloseStatus(err) == -1:
 		code, reason = websocket.StatusPolicyViolation, "the connection was too slow, or a frame too long"
 	}
 	l.cancel()
@@ -206,7 +206,7 @@ func (l *session) follow(ctx context.Context, o *operation) error {
 			return err
 		}
 		if err := l.write(ctx, message, &o.ID); err != nil {
-			return nil //nolint:nilerr // The session ends; there is nobody to tell.
+			return nil // The session ends; there is nobody to tell.
 		}
 	}
 }

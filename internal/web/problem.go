@@ -30,12 +30,10 @@ func badRequest(title, format string, args ...any) *problem {
 // problemOf makes a problem of any error. What is not meant for whoever asked
 // is said to be an error of ours, and nothing more.
 func problemOf(err error) problem {
-	var own *problem
-	if errors.As(err, &own) {
+	if own, ok := errors.AsType[*problem](err); ok {
 		return *own
 	}
-	var asked *watch.Problem
-	if errors.As(err, &asked) {
+	if asked, ok := errors.AsType[*watch.Problem](err); ok {
 		status := map[watch.Cause]int{
 			watch.Invalid: http.StatusBadRequest, watch.Unknown: http.StatusNotFound,
 			watch.Refused: http.StatusForbidden, watch.Unavailable: http.StatusServiceUnavailable,

@@ -48,9 +48,13 @@ func queryOf(r *http.Request, known ...string) (watch.Query, url.Values, error) 
 			return watch.Query{}, nil, badRequest("Repeated parameter", "%s may be given once; ns alone may be repeated.", name)
 		}
 	}
+	var namespaces []string // ns=a&ns=b, or ns=a,b as a form sends it.
+	for ns := range strings.FieldsFuncSeq(strings.Join(values["ns"], ","), func(r rune) bool { return r == ',' || r == ' ' }) {
+		namespaces = append(namespaces, ns)
+	}
 	return watch.Query{
 		Resource:   refOf(r),
-		Namespaces: slices.DeleteFunc(slices.Clone(values["ns"]), func(ns string) bool { return ns == "" }),
+		Namespaces: namespaces,
 		Labels:     values.Get("labels"),
 		Fields:     values.Get("fields"),
 		Text:       values.Get("q"),

@@ -135,15 +135,18 @@ func Unquote(raw []byte) (string, error) {
 	return s, err
 }
 
-// AppendString appends s as a JSON string.
+// AppendString appends s as a JSON string. What HTML would mind is left as it
+// is: this JSON goes to JSON.parse.
 func AppendString(dst []byte, s string) []byte {
 	for i := range len(s) {
-		if b := s[i]; b < 0x20 || b >= 0x7f || b == '"' || b == '\\' || b == '<' || b == '>' || b == '&' {
-			quoted, err := json.Marshal(s)
-			if err != nil {
+		if b := s[i]; b < 0x20 || b >= 0x7f || b == '"' || b == '\\' {
+			var quoted bytes.Buffer
+			encode := json.NewEncoder(&quoted)
+			encode.SetEscapeHTML(false)
+			if err := encode.Encode(s); err != nil {
 				panic(err) // A string always encodes.
 			}
-			return append(dst, quoted...)
+			return append(dst, bytes.TrimSuffix(quoted.Bytes(), []byte{'\n'})...)
 		}
 	}
 	dst = append(dst, '"')

@@ -90,11 +90,11 @@ func (c *Column) Passed(cell string, now time.Time) string {
 }
 
 // stamp finds what resolve wrote.
-var stamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`) //nolint:gochecknoglobals // A constant.
+var stamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
 // passed finds a duration as duration.HumanDuration prints it, where it is the
 // whole cell or stands as "(5m ago)" behind a number.
-var passed = regexp.MustCompile(`^(?:(\d+) \()?((?:\d+[ydhms]){1,2})(?: ago\))?$`) //nolint:gochecknoglobals // A constant.
+var passed = regexp.MustCompile(`^(?:(\d+) \()?((?:\d+[ydhms]){1,2})(?: ago\))?$`)
 
 // resolve puts a timestamp in the place of the passed time in a cell.
 //
@@ -166,22 +166,21 @@ func find(c *rawjson.Cursor, path []string) (found []string) {
 		}
 		return nil
 	}
-	visit := func() error {
-		if kind := c.Peek(); len(path) == 1 && kind != '"' || len(path) > 1 && kind != '{' && kind != '[' {
-			return nil
+	visit := func() {
+		if kind := c.Peek(); len(path) == 1 && kind == '"' || len(path) > 1 && (kind == '{' || kind == '[') {
+			found = append(found, find(c, path[1:])...)
 		}
-		found = append(found, find(c, path[1:])...)
-		return nil
 	}
+	// The object was walked before: it is well formed.
 	switch {
 	case path[0] == "[]" && c.Peek() == '[':
-		_ = c.Array(func(int) error { return visit() }) // The object was walked before: it is well formed.
+		_ = c.Array(func(int) error { visit(); return nil })
 	case path[0] != "[]" && c.Peek() == '{':
 		_ = c.Object(func(key []byte) error {
-			if string(key) != path[0] {
-				return nil
+			if string(key) == path[0] {
+				visit()
 			}
-			return visit()
+			return nil
 		})
 	}
 	return found

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -207,6 +208,9 @@ func (d *decoder) setColumns(definitions []byte) error {
 	if len(columns) == 0 {
 		return nil
 	}
+	for i := range columns {
+		columns[i].Description, _, _ = strings.Cut(columns[i].Description, ". ") // The first sentence of the API's documentation.
+	}
 	return d.useColumns(markRelative(columns, d.resource, d.dates))
 }
 
@@ -311,8 +315,9 @@ func (d *decoder) object(cells, raw []byte, initial bool) (*Object, error) {
 	return o, nil
 }
 
-// cells resolves the relative cells of a row; a row without cells gets those
-// of plainColumns.
+// cells resolves the relative cells of a row, and undoes what encoding/json
+// escapes for HTML's sake, which makes 16 bytes of "<none>". A row without cells
+// gets those of plainColumns.
 func (d *decoder) cells(raw, object []byte, m *members, created time.Time) []byte {
 	now, columns := time.Now(), d.currentColumns()
 	if raw == nil {
@@ -329,14 +334,19 @@ func (d *decoder) cells(raw, object []byte, m *members, created time.Time) []byt
 		}
 		relative := i < len(columns) && columns[i].Relative && c.Peek() == '"'
 		cell, err := c.Value()
-		if !relative || err != nil {
+		if err != nil || !relative && bytes.IndexByte(cell, '\\') < 0 {
 			out = append(out, cell...)
 			return err
 		}
-		text, err := rawjson.Unquote(cell)
-		if err == nil {
-			out = rawjson.AppendString(out, columns[i].resolve(text, object, created, now))
+		if cell[0] != '"' {
+			out = append(out, cell...) // An array or object stays as it is.
+			return nil
 		}
+		text, err := rawjson.Unquote(cell)
+		if relative {
+			text = columns[i].resolve(text, object, created, now)
+		}
+		out = rawjson.AppendString(out, text)
 		return err
 	})
 	return append(out, ']')

@@ -61,59 +61,81 @@ var errStalled = errors.New("the streaming list made no progress")
 
 // read reads events until the stream ends. The initial events are a list.
 func (s *stream) read(ctx context.Context, initial bool) error {
-	d := s.source.decoder
-	var stalled *time.Timer
-	if initial {
-		d.beginList()
-		stalled = time.AfterFunc(s.source.options.Stall, func() { _ = s.body.Close() })
-		defer stalled.Stop()
-	}
+	options := &s.source.options
 	lines := lineReader{r: bufio.NewReaderSize(s.body, 64<<10)}
-	for objects := 0; ; {
+	if !initial {
+		return s.readEvents(ctx, &lines)
+	}
+	s.source.decoder.beginList()
+	stalled := time.AfterFunc(options.Stall, func() { _ = s.body.Close() })
+	defer stalled.Stop()
+	for objects := 1; ; objects++ {
 		line, err := lines.next()
-		if initial && !stalled.Reset(s.source.options.Stall) {
-			s.source.options.Stalled()
+		if !stalled.Reset(options.Stall) {
+			options.Stalled()
 			return errStalled
 		}
-		if errors.Is(err, io.EOF) || ctx.Err() != nil || err != nil && !initial {
-			return nil // Cut: the Reflector watches on from the last event.
+		if errors.Is(err, io.EOF) {
+			return io.ErrUnexpectedEOF
 		}
 		if err != nil {
 			return err
 		}
-		e, err := d.event(line, initial)
+		e, err := s.source.decoder.event(line, true)
 		if err != nil {
 			return err
 		}
-		switch e.kind {
-		case watch.Error:
-			s.send(ctx, watch.Event{Type: watch.Error, Object: e.status})
+		if e.listEnds {
+			if err := s.source.decoder.endList(); err != nil {
+				return err
+			}
+			stalled.Stop()
+			s.send(ctx, e.forReflector())
+			return s.readEvents(ctx, &lines)
+		}
+		if e.kind == watch.Added {
+			options.Observe(objects)
+		}
+		s.send(ctx, e.forReflector())
+		if e.kind == watch.Error {
 			return nil
-		case watch.Bookmark:
-			if e.listEnds && initial {
-				if err := d.endList(); err != nil {
-					return err
-				}
-				initial = false
-				stalled.Stop()
-			}
-			s.send(ctx, watch.Event{Type: watch.Bookmark, Object: newBookmark(e)})
-		default:
-			if initial {
-				objects++
-				s.source.options.Observe(objects)
-			}
-			s.send(ctx, watch.Event{Type: e.kind, Object: e.object})
 		}
 	}
 }
 
-func newBookmark(e event) *bookmark {
-	b := &bookmark{ObjectMeta: metav1.ObjectMeta{ResourceVersion: e.resourceVersion}}
-	if e.listEnds {
-		b.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+// readEvents reads what comes after a list. A stream that is cut is no error:
+// the Reflector watches on from the last event.
+func (s *stream) readEvents(ctx context.Context, lines *lineReader) error {
+	for {
+		line, err := lines.next()
+		if err != nil {
+			return nil //nolint:nilerr // See above.
+		}
+		e, err := s.source.decoder.event(line, false)
+		if err != nil {
+			return err
+		}
+		s.send(ctx, e.forReflector())
+		if e.kind == watch.Error || ctx.Err() != nil {
+			return nil
+		}
 	}
-	return b
+}
+
+// forReflector is the event as client-go carries it.
+func (e *event) forReflector() watch.Event {
+	switch e.kind {
+	case watch.Error:
+		return watch.Event{Type: e.kind, Object: e.status}
+	case watch.Bookmark:
+		b := &bookmark{ObjectMeta: metav1.ObjectMeta{ResourceVersion: e.resourceVersion}}
+		if e.listEnds {
+			b.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+		}
+		return watch.Event{Type: e.kind, Object: b}
+	default:
+		return watch.Event{Type: e.kind, Object: e.object}
+	}
 }
 
 // statusOf is the ERROR event of a stream that failed on our side. Any but the
