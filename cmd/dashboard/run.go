@@ -30,6 +30,7 @@ const linger = 5 * time.Minute
 type settings struct {
 	kube      *genericclioptions.ConfigFlags
 	listen    string
+	fixed     bool // listen was given: another port will not do.
 	logLevel  string
 	logFormat string
 }
@@ -73,7 +74,10 @@ func newCommand(stderr io.Writer) *cobra.Command {
 			}
 			return nil
 		},
-		RunE: func(command *cobra.Command, _ []string) error { return s.serve(command.Context(), stderr) },
+		RunE: func(command *cobra.Command, _ []string) error {
+			s.fixed = command.Flags().Changed("listen")
+			return s.serve(command.Context(), command.OutOrStdout(), stderr)
+		},
 	}
 	command.SetVersionTemplate("dashboard {{.Version}}\n")
 	command.SetFlagErrorFunc(func(_ *cobra.Command, err error) error {
@@ -85,13 +89,13 @@ func newCommand(stderr io.Writer) *cobra.Command {
 
 func (s *settings) addFlags(flags *pflag.FlagSet) {
 	s.kube.AddFlags(flags)
-	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080", "The address to serve on. It must be a loopback address; port 0 takes a free one.")
+	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080", "The address to serve on. It must be a loopback address; port 0 takes a free one, and so does the default where it is taken.")
 	flags.StringVar(&s.logLevel, "log-level", "info", "What to log: debug, info, warn or error.")
 	flags.StringVar(&s.logFormat, "log-format", "text", "How to log: text or json.")
 }
 
 // serve runs the dashboard until ctx ends.
-func (s *settings) serve(ctx context.Context, stderr io.Writer) error {
+func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	log, err := s.logger(stderr)
 	if err != nil {
 		return err
@@ -117,7 +121,9 @@ func (s *settings) serve(ctx context.Context, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	log.InfoContext(ctx, "serving", "url", "http://"+listener.Addr().String()+"/", "cluster", found.name, "server", found.config.Host)
+	address := "http://" + listener.Addr().String() + "/"
+	log.InfoContext(ctx, "serving", "url", address, "cluster", found.name, "server", found.config.Host)
+	_, _ = fmt.Fprintf(stdout, "Glasshouse shows %s at %s\n", found.name, address) // Said for people; the log says it too.
 	group, ctx := errgroup.WithContext(ctx)
 	group.Go(func() error { return cluster.Run(ctx) })
 	group.Go(func() error { return server.Run(ctx, listener) })
@@ -141,6 +147,9 @@ func (s *settings) open(ctx context.Context) (net.Listener, error) {
 			"listen on 127.0.0.1, [::1] or localhost, and reach it from elsewhere by kubectl port-forward or ssh -L", s.listen)}
 	}
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.listen)
+	if err != nil && !s.fixed {
+		listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
+	}
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w; choose another port with --listen", s.listen, err)
 	}

@@ -1,0 +1,56 @@
+# Everything that is done with this project, `make check` and `make test` being what CI runs.
+
+NODES ?= 12
+PODS  ?= 0
+LIFE  ?= 20
+PORT  ?=
+
+export CGO_ENABLED ?= 0
+# The race detector needs a C compiler; without one the tests run without it, and say so.
+RACE := $(shell command -v gcc >/dev/null 2>&1 && echo CGO_ENABLED=1 go test -race || echo go test)
+LINT := go tool -modfile=$(CURDIR)/internal/tools/go.mod golangci-lint
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo generate check test bench clean
+
+help: ## Say what there is.
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+build: ## Build the dashboard into bin/.
+	go build -trimpath -ldflags '-s -w' -o bin/dashboard ./cmd/dashboard
+
+demo: build ## Bring up a real cluster and the dashboard on it: NODES= PODS= LIFE= (changes a minute) PORT=
+	@echo "Building the demo cluster: the first time this compiles Kubernetes, which takes some minutes."
+	deploy/demo/build.sh .demo/bin/demo
+	.demo/bin/demo up --data-dir .demo --nodes $(NODES) --pods $(PODS) --life $(LIFE) -- \
+		bin/dashboard --log-level warn $(if $(PORT),--listen 127.0.0.1:$(PORT))
+
+generate: web/node_modules/.package-lock.json ## Rebuild what is generated: pages, script, style sheet.
+	go generate ./web/...
+
+check: generate ## Format, lint, types, and that what is generated is current.
+	git diff --exit-code -- web/static/dist 'web/templates/*_templ.go' go.mod go.sum
+	go mod tidy -diff
+	cd deploy/demo && go mod tidy -diff && go vet ./... && test -z "$$(gofmt -l .)"
+	npm --prefix web run types
+	$(LINT) run --build-tags integration ./...
+
+test: build web/node_modules/.package-lock.json ## All tests: unit, then against a cluster, then in a browser.
+	$(RACE) ./...
+	cd deploy/demo && go test ./...
+	npm --prefix web test
+	.ci/chromium
+	deploy/demo/build.sh .demo/bin/demo
+	.ci/on-demo .ci/cluster-tests
+
+bench: build ## Measure against baselines in the same run, on 10,000 pods.
+	deploy/demo/build.sh .demo/bin/demo
+	NODES=60 PODS=10000 .ci/on-demo env GLASSHOUSE_BENCH=1 go test -tags integration -count=1 -timeout 60m -v -run TestBench ./internal/watch
+	go test -run '^$$' -bench . -count 6 ./internal/watch/diff ./internal/watch/journal
+
+clean: ## Remove what was built, and the demo cluster's data.
+	rm -rf bin .demo web/node_modules
+
+web/node_modules/.package-lock.json: web/package-lock.json
+	npm ci --prefix web --no-audit --no-fund
+	@touch $@

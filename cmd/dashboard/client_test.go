@@ -1,0 +1,208 @@
+//go:build integration
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	jsonpatch "github.com/evanphx/json-patch/v5"
+)
+
+// subscription is what a client asks for.
+type subscription struct {
+	Op         string   `json:"op"`
+	ID         int      `json:"id"`
+	Resource   string   `json:"resource"`
+	Namespaces []string `json:"ns,omitempty"`
+	Name       string   `json:"name,omitempty"`
+	View       string   `json:"view"`
+	Cursor     string   `json:"cursor,omitempty"`
+}
+
+// client rebuilds from frames what a browser would hold, and notes every frame
+// that does not fit what it holds.
+type client struct {
+	t    *testing.T
+	d    *dashboard
+	want subscription
+
+	mu      sync.Mutex
+	rows    map[string]string // uid and version, by name
+	object  []byte
+	by      string
+	patches int
+	resumed int
+	fresh   bool // Nothing came since it connected with a cursor.
+	faults  []string
+	heard   strings.Builder
+}
+
+func newClient(t *testing.T, d *dashboard, want subscription) *client {
+	t.Helper()
+	want.Op, want.ID = "subscribe", 1
+	return &client{t: t, d: d, want: want, rows: map[string]string{}}
+}
+
+// connect reads for a while, then cuts the connection.
+func (c *client) connect(ctx context.Context, long time.Duration) {
+	ctx, cancel := context.WithTimeout(ctx, long)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, strings.Replace(c.d.url, "http://", "ws://", 1)+"/api/v1/live",
+		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
+	if err != nil {
+		return // Cut before it was open.
+	}
+	defer func() { _ = conn.CloseNow() }()
+	conn.SetReadLimit(64 << 20)
+	frame, err := json.Marshal(c.want)
+	if err != nil {
+		c.fault("encode: %v", err)
+	}
+	if err := conn.Write(ctx, websocket.MessageText, frame); err != nil {
+		return
+	}
+	c.mu.Lock()
+	c.fresh = c.want.Cursor != ""
+	c.mu.Unlock()
+	for {
+		_, frame, err := conn.Read(ctx)
+		if err != nil {
+			return
+		}
+		c.take(frame)
+	}
+}
+
+func (c *client) fault(format string, args ...any) {
+	c.faults = append(c.faults, fmt.Sprintf(format, args...))
+}
+
+type message struct {
+	ID     int
+	Type   string
+	Cursor string
+	Rows   []row
+	Object json.RawMessage
+	Events []struct {
+		Op     string
+		Row    row
+		Name   string
+		UID    string
+		RV     string
+		Object json.RawMessage
+		Patch  json.RawMessage
+		By     struct{ Manager string }
+	}
+	Problem json.RawMessage
+}
+
+type row struct{ Name, UID, RV string }
+
+func (c *client) take(frame []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.heard.Write(frame)
+	var m message
+	if err := json.Unmarshal(frame, &m); err != nil {
+		c.fault("a frame that is not JSON: %v: %.200s", err, frame)
+		return
+	}
+	if m.Cursor != "" {
+		c.want.Cursor = m.Cursor
+	}
+	switch m.Type {
+	case "error":
+		c.fault("error: %s", m.Problem)
+	case "reset":
+		c.fresh = false
+	case "snapshot":
+		if c.fresh {
+			c.fault("a snapshot without a reset, after a cursor")
+		}
+		c.rows, c.object = map[string]string{}, m.Object // These tests' snapshots fit one message.
+		for _, r := range m.Rows {
+			c.rows[r.Name] = r.UID + " " + r.RV
+		}
+	case "events":
+		if c.fresh {
+			c.resumed++
+			c.fresh = false
+		}
+		c.takeEvents(&m)
+	}
+}
+
+func (c *client) takeEvents(m *message) {
+	for _, e := range m.Events {
+		if c.want.View == "object" {
+			c.takeObject(e.Op, e.Object, e.Patch)
+			if e.By.Manager != "" {
+				c.by = e.By.Manager
+			}
+			continue
+		}
+		name := e.Name + e.Row.Name
+		held, ok := c.rows[name]
+		uid, _, _ := strings.Cut(held, " ")
+		if ok == (e.Op == "add") || ok && uid != e.UID {
+			c.fault("%s of %s (%s): the client holds %q", e.Op, name, e.UID, held)
+		}
+		switch e.Op {
+		case "add":
+			c.rows[name] = e.Row.UID + " " + e.Row.RV
+		case "update":
+			c.rows[name] = e.UID + " " + e.RV
+		case "delete":
+			delete(c.rows, name)
+		}
+	}
+}
+
+func (c *client) takeObject(op string, object, patch json.RawMessage) {
+	switch op {
+	case "add":
+		c.object = object
+	case "delete":
+		c.object = nil
+	case "update":
+		c.patches++
+		decoded, err := jsonpatch.DecodePatch(patch)
+		if err != nil {
+			c.fault("a patch that is none: %v: %s", err, patch)
+			return
+		}
+		if c.object, err = decoded.Apply(c.object); err != nil {
+			c.fault("a patch that does not apply: %v: %s", err, patch)
+		}
+	}
+}
+
+func (c *client) compare(want map[string]string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.rows) != len(want) {
+		return fmt.Errorf("%d rows, want %d", len(c.rows), len(want))
+	}
+	for name, w := range want {
+		if c.rows[name] != w {
+			return fmt.Errorf("%s is %q, want %q", name, c.rows[name], w)
+		}
+	}
+	return nil
+}
+
+func (c *client) holds(text string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if !strings.Contains(string(c.object), text) {
+		return fmt.Errorf("%s is not in %s", text, c.object)
+	}
+	return nil
+}

@@ -1,0 +1,405 @@
+//go:build integration
+
+// The tests of this file start the whole program against the demo cluster that
+// KUBECONFIG names, and change that cluster through its own API. Whatever the
+// program says is compared with what the API server says.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+const canary = "c4n4ry-7f3a"
+
+func TestEveryListableKindIsServed(t *testing.T) {
+	d := start(t, adminConfig(t))
+	c := newOracle(t, adminConfig(t))
+	var answer struct {
+		Resources []struct {
+			Ref       string
+			Verbs     []string
+			Preferred bool
+		}
+		Problems []any
+	}
+	d.getJSON("/api/v1/resources", &answer)
+	if len(answer.Resources) < 60 || len(answer.Problems) > 0 {
+		t.Fatalf("%d resources, problems %v", len(answer.Resources), answer.Problems)
+	}
+	listable := 0
+	for _, r := range answer.Resources {
+		if !contains(r.Verbs, "list") || !r.Preferred {
+			continue
+		}
+		listable++
+		// A cluster lives: counts are compared until they agree.
+		eventually(t, r.Ref+" as the API server lists it", func() error {
+			var snapshot struct {
+				State, Reason string
+				Total         *int
+				Columns       []any
+			}
+			d.getJSON("/api/v1/snapshot/"+r.Ref+"?limit=1", &snapshot)
+			want := c.count(t, r.Ref)
+			polled := snapshot.State == "stale" && !contains(r.Verbs, "watch")
+			if snapshot.State != "live" && !polled || snapshot.Total == nil || *snapshot.Total != want || len(snapshot.Columns) == 0 {
+				return fmt.Errorf("%s %s, %s of %d, %d columns", snapshot.State, snapshot.Reason, show(snapshot.Total), want, len(snapshot.Columns))
+			}
+			return nil
+		})
+	}
+	if listable < 50 {
+		t.Errorf("only %d kinds could be listed", listable)
+	}
+}
+
+// Clients that come and go, under churn, end with what the API server lists.
+func TestClientsConvergeUnderChurn(t *testing.T) {
+	d := start(t, adminConfig(t))
+	c := newOracle(t, adminConfig(t))
+	ns := c.namespace(t)
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A test that can be replayed.
+
+	churning, stop := context.WithCancel(t.Context())
+	defer stop()
+	var readers sync.WaitGroup
+	clients := make([]*client, 8)
+	for i := range clients {
+		clients[i] = newClient(t, d, subscription{Resource: "core/v1/configmaps", Namespaces: []string{ns}, View: "rows"})
+		readers.Go(func() {
+			for churning.Err() == nil { // Each connection is cut after a while, and resumed.
+				if i%2 == 0 {
+					clients[i].connect(churning, time.Duration(50+i*40)*time.Millisecond)
+				} else {
+					clients[i].connect(churning, time.Hour)
+				}
+			}
+		})
+	}
+	for range 400 {
+		name := fmt.Sprint("cm-", random.IntN(25))
+		switch random.IntN(4) {
+		case 0:
+			c.ignoreMissing(t, c.core.ConfigMaps(ns).Delete(t.Context(), name, metav1.DeleteOptions{}))
+		case 1: // Another object under the same name.
+			c.ignoreMissing(t, c.core.ConfigMaps(ns).Delete(t.Context(), name, metav1.DeleteOptions{}))
+			c.apply(t, ns, name, fmt.Sprint(random.Int()))
+		default:
+			c.apply(t, ns, name, fmt.Sprint(random.Int()))
+		}
+	}
+	want := c.rows(t, ns)
+	for i, client := range clients {
+		eventually(t, fmt.Sprint("client ", i, " holds what the API server lists"), func() error { return client.compare(want) })
+	}
+	stop()
+	readers.Wait()
+	resumed := 0
+	for i, client := range clients {
+		if len(client.faults) > 0 {
+			t.Errorf("client %d: %s", i, strings.Join(client.faults, "; "))
+		}
+		resumed += client.resumed
+	}
+	t.Logf("%d resumptions without a snapshot", resumed)
+	if resumed == 0 {
+		t.Error("no client ever resumed from a cursor: this test tests too little")
+	}
+}
+
+func TestObjectPatchesGiveTheObject(t *testing.T) {
+	d := start(t, adminConfig(t))
+	c := newOracle(t, adminConfig(t))
+	ns := c.namespace(t)
+	c.apply(t, ns, "it", "0")
+	client := newClient(t, d, subscription{Resource: "core/v1/configmaps", Namespaces: []string{ns}, Name: "it", View: "object"})
+	ctx, cancel := context.WithCancel(t.Context())
+	var reading sync.WaitGroup
+	reading.Go(func() { client.connect(ctx, time.Hour) })
+	defer func() { cancel(); reading.Wait() }()
+
+	for i := range 20 {
+		patch := fmt.Sprintf(`{"metadata":{"labels":{"example.com/b":"%d"}},"data":{"k":"%d","list":"[%d]"}}`, i, i*7, i)
+		_, err := c.core.ConfigMaps(ns).Patch(t.Context(), "it", types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: "tester"})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	eventually(t, "the patched object is the object", func() error {
+		want := d.get("/api/v1/object/core/v1/configmaps/" + ns + "/it")
+		client.mu.Lock()
+		defer client.mu.Unlock()
+		if client.patches == 0 || !strings.Contains(want, `"k":"133"`) {
+			return fmt.Errorf("%d patches; %s", client.patches, want)
+		}
+		if !jsonpatch.Equal([]byte(want), client.object) {
+			return fmt.Errorf("got  %s\nwant %s", client.object, want)
+		}
+		if client.by != "tester" {
+			return fmt.Errorf("changed by %q, want tester", client.by)
+		}
+		return nil
+	})
+	if err := c.core.ConfigMaps(ns).Delete(t.Context(), "it", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the object goes", func() error {
+		client.mu.Lock()
+		defer client.mu.Unlock()
+		if client.object != nil {
+			return fmt.Errorf("still %s", client.object)
+		}
+		return nil
+	})
+}
+
+func TestSecretsAreMasked(t *testing.T) {
+	d := start(t, adminConfig(t))
+	c := newOracle(t, adminConfig(t))
+	ns := c.namespace(t)
+	secret := &corev1.Secret{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        "it",
+			Annotations: map[string]string{"kubectl.kubernetes.io/last-applied-configuration": `{"data":{"password":"` + canary + `"}}`},
+		},
+		StringData: map[string]string{"password": canary},
+	}
+	created, err := c.core.Secrets(ns).Create(t.Context(), secret, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	paths := []string{
+		"/api/v1/snapshot/core/v1/secrets?ns=" + ns + "&view=objects", "/api/v1/snapshot/core/v1/secrets?ns=" + ns + "&format=csv",
+		"/api/v1/object/core/v1/secrets/" + ns + "/it", "/r/core/v1/secrets?ns=" + ns, "/o/core/v1/secrets/" + ns + "/it",
+	}
+	for range 2 { // Before and after the kind is watched.
+		for _, path := range paths {
+			eventually(t, path+" shows the Secret", func() error {
+				body := d.get(path)
+				if strings.Contains(body, canary) || strings.Contains(body, encoded(canary)) {
+					t.Fatalf("%s shows the value: %s", path, body)
+				}
+				if !strings.Contains(body, "it") {
+					return fmt.Errorf("no Secret in %s", body)
+				}
+				return nil
+			})
+		}
+	}
+	client := newClient(t, d, subscription{Resource: "core/v1/secrets", Namespaces: []string{ns}, Name: "it", View: "object"})
+	ctx, cancel := context.WithCancel(t.Context())
+	var reading sync.WaitGroup
+	reading.Go(func() { client.connect(ctx, time.Hour) })
+	defer func() { cancel(); reading.Wait() }()
+	eventually(t, "the object is told", func() error { return client.holds(`"(masked)"`) })
+	created.StringData = map[string]string{"password": canary + "2"}
+	if _, err := c.core.Secrets(ns).Update(t.Context(), created, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "a changed value shows as changed", func() error { return client.holds(`"(masked, change 1)"`) })
+	client.mu.Lock()
+	defer client.mu.Unlock()
+	if text := client.heard.String(); strings.Contains(text, canary) || strings.Contains(text, encoded(canary)) {
+		t.Errorf("a frame shows the value: %s", text)
+	}
+}
+
+// The program starts before its API server, waits, says so, and goes on.
+func TestAPIServerIsWaitedFor(t *testing.T) {
+	config := adminConfig(t)
+	upstream, err := url.Parse(serverOf(t, config))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := listener.Addr().String()
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	d := start(t, config, "--server", "https://"+address)
+	if body, status := d.request("/api/v1/resources"); status != http.StatusServiceUnavailable || !strings.Contains(body, "does not answer") {
+		t.Errorf("without an API server: %d %s", status, body)
+	}
+	if body, status := d.request("/r/core/v1/pods", "Accept", "text/html"); status != http.StatusServiceUnavailable || !strings.Contains(body, "tries again") {
+		t.Errorf("the page without an API server: %d %s", status, body)
+	}
+	forward(t, address, upstream.Host)
+	eventually(t, "the API server is found when it comes", func() error {
+		if body, status := d.request("/api/v1/snapshot/core/v1/namespaces"); status != http.StatusOK {
+			return fmt.Errorf("%d %s", status, body)
+		}
+		return nil
+	})
+	if !strings.Contains(d.log(), "waiting for the API server") {
+		t.Errorf("the log does not say that it waits:\n%s", d.log())
+	}
+}
+
+func TestUsersSeeWhatTheyMay(t *testing.T) {
+	dir := filepath.Dir(adminConfig(t))
+	for _, test := range []struct{ name, config, path, want string }{
+		{"nobody", "kubeconfig-nobody", "/api/v1/snapshot/core/v1/pods", `"state":"forbidden"`},
+		{"limited, everywhere", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods", `"state":"forbidden"`},
+		{"limited, own namespace", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods?ns=shop", `"state":"live"`},
+		{"limited, other namespace", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods?ns=data", `"state":"forbidden"`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			d := start(t, filepath.Join(dir, test.config))
+			if body := d.get(test.path); !strings.Contains(body, test.want) {
+				t.Errorf("got %.300s, want %s", body, test.want)
+			}
+		})
+	}
+}
+
+// What makes no sense gets a problem that says so, and the program goes on.
+func TestBadInput(t *testing.T) {
+	d := start(t, adminConfig(t))
+	for _, test := range []struct {
+		path   string
+		status int
+		says   string
+	}{
+		{"/api/v1/snapshot/apps/v1/pods", 404, "core/v1/pods"},
+		{"/api/v1/snapshot/core/v1/po", 404, "core/v1/pods"},
+		{"/api/v1/snapshot/core/v1/pods?ns=no-such-namespace", 404, "no-such-namespace"},
+		{"/api/v1/snapshot/core/v1/pods?ns=No_Name", 400, "cannot be a namespace"},
+		{"/api/v1/snapshot/core/v1/nodes?ns=shop", 400, "leave ns out"},
+		{"/api/v1/snapshot/core/v1/pods?labels=app%3D%3D%3Dx", 400, "kubectl -l"},
+		{"/api/v1/snapshot/core/v1/pods?fields=status.phase", 400, "field-selector"},
+		{"/api/v1/snapshot/core/v1/pods?label=app", 400, "labels"},
+		{"/api/v1/snapshot/core/v1/pods?limit=-1", 400, "from 1"},
+		{"/api/v1/object/core/v1/pods/shop/no-such-pod", 404, "no-such-pod"},
+		{"/api/v1/object/core/v1/pods/_/x", 400, "namespace"},
+		{"/api/v1/object/core/v1/pods/shop/..%2f..%2fsecrets", 400, "cannot be an object's name"},
+		{"/api/v1/nothing", 404, "openapi.json"},
+	} {
+		body, status := d.request(test.path)
+		var p struct{ Title, Detail string }
+		if err := json.Unmarshal([]byte(body), &p); err != nil {
+			t.Errorf("%s: %d, no problem document: %.200s", test.path, status, body)
+			continue
+		}
+		if status != test.status || !strings.Contains(p.Detail, test.says) {
+			t.Errorf("%s: got %d %q, want %d and %q", test.path, status, p.Detail, test.status, test.says)
+		} else {
+			t.Logf("%s: %d %s: %s", test.path, status, p.Title, p.Detail)
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	conn := dial(t, ctx, d)
+	for _, test := range []struct{ frame, says string }{
+		{`nonsense`, "not JSON"},
+		{`{"op":"subscribe","id":"1"}`, "whole number"},
+		{`{"op":"subscribe","id":1,"resource":"core/v1/pods","lables":"a=b"}`, "lables"},
+		{`{"op":"watch","id":1}`, "subscribe"},
+		{`{"op":"subscribe","resource":"core/v1/pods"}`, "id"},
+		{`{"op":"subscribe","id":2,"resource":"core/v1/podz"}`, "does not serve"},
+		{`{"op":"subscribe","id":3,"resource":"core/v1/pods","labels":"=="}`, "kubectl -l"},
+		{`{"op":"subscribe","id":4,"resource":"core/v1/pods","ns":["no-such-namespace"]}`, "no-such-namespace"},
+		{`{"op":"subscribe","id":5,"resource":"core/v1/pods","view":"pictures"}`, "pictures"},
+		{`{"op":"unsubscribe","id":99}`, "99"},
+		{`{"op":"subscribe","id":6,"resource":"` + strings.Repeat("x", 40<<10) + `"}`, "bytes"},
+	} {
+		conn.send(test.frame)
+		if got := conn.until("error"); !strings.Contains(got, test.says) {
+			t.Errorf("%.80s: got %.300s, want %q", test.frame, got, test.says)
+		} else {
+			t.Logf("%.80s: %s", test.frame, got)
+		}
+	}
+	conn.send(`{"op":"subscribe","id":7,"resource":"core/v1/namespaces","cursor":"garbage"}`)
+	if got := conn.until("reset"); !strings.Contains(got, "cursor") {
+		t.Errorf("a garbage cursor: got %s", got)
+	}
+	if got := conn.until("snapshot"); !strings.Contains(got, "kube-system") {
+		t.Errorf("after the reset: got %.300s", got)
+	}
+}
+
+func contains(list []string, s string) bool {
+	for _, item := range list {
+		if item == s {
+			return true
+		}
+	}
+	return false
+}
+
+func show(n *int) string {
+	if n == nil {
+		return "unknown"
+	}
+	return fmt.Sprint(*n)
+}
+
+// forward listens on address and passes connections on to upstream.
+func forward(t *testing.T, address, upstream string) {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var passing sync.WaitGroup
+	passing.Go(func() {
+		for {
+			from, err := listener.Accept()
+			if err != nil {
+				return
+			}
+			to, err := (&net.Dialer{}).DialContext(ctx, "tcp", upstream)
+			if err != nil {
+				_ = from.Close()
+				continue
+			}
+			passing.Go(func() { _, _ = io.Copy(to, from); _ = to.Close() })
+			passing.Go(func() { _, _ = io.Copy(from, to); _ = from.Close() })
+			passing.Go(func() { <-ctx.Done(); _ = from.Close(); _ = to.Close() })
+		}
+	})
+	t.Cleanup(func() {
+		cancel()
+		_ = listener.Close()
+		passing.Wait()
+	})
+}
+
+func (o *oracle) ignoreMissing(t *testing.T, err error) {
+	t.Helper()
+	if err != nil && !apierrors.IsNotFound(err) {
+		t.Fatal(err)
+	}
+}
+
+func adminConfig(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv("KUBECONFIG")
+	if path == "" {
+		t.Fatal("KUBECONFIG must name the demo cluster's; make test sets it")
+	}
+	return path
+}

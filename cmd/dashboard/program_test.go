@@ -1,0 +1,281 @@
+//go:build integration
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// dashboard is the program under test, running.
+type dashboard struct {
+	t   *testing.T
+	url string
+	out *safeBuffer
+}
+
+// start runs the program until the test ends, and fails the test if it does
+// not end well.
+func start(t *testing.T, kubeconfig string, args ...string) *dashboard {
+	t.Helper()
+	d := &dashboard{t: t, out: &safeBuffer{}}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan int, 1)
+	args = append([]string{"--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0"}, args...)
+	go func() { ended <- run(ctx, args, io.Discard, d.out) }()
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case code := <-ended:
+			if code != 0 {
+				t.Errorf("the program ended with %d:\n%s", code, d.log())
+			}
+		case <-time.After(20 * time.Second):
+			t.Errorf("the program does not end:\n%s", d.log())
+		}
+	})
+	eventually(t, "the program serves", func() error {
+		match := regexp.MustCompile(`url=(http://\S+)/`).FindStringSubmatch(d.log())
+		if match == nil {
+			return fmt.Errorf("its log says:\n%s", d.log())
+		}
+		d.url = match[1]
+		return nil
+	})
+	eventually(t, "the program answers", func() error {
+		response, err := http.Get(d.url + "/healthz")
+		if err != nil {
+			return err
+		}
+		return response.Body.Close()
+	})
+	return d
+}
+
+func (d *dashboard) log() string { return d.out.String() }
+
+func (d *dashboard) request(path string, header ...string) (string, int) {
+	d.t.Helper()
+	request, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.url+path, nil)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	for i := 0; i+1 < len(header); i += 2 {
+		request.Header.Set(header[i], header[i+1])
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		d.t.Fatal(err)
+	}
+	return string(body), response.StatusCode
+}
+
+func (d *dashboard) get(path string) string {
+	d.t.Helper()
+	body, status := d.request(path)
+	if status != http.StatusOK {
+		d.t.Fatalf("GET %s: %d %s", path, status, body)
+	}
+	return body
+}
+
+func (d *dashboard) getJSON(path string, into any) {
+	d.t.Helper()
+	if err := json.Unmarshal([]byte(d.get(path)), into); err != nil {
+		d.t.Fatalf("GET %s: %v", path, err)
+	}
+}
+
+// safeBuffer takes the program's log while it is read.
+type safeBuffer struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (b *safeBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.Write(p)
+}
+
+func (b *safeBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.buf.String()
+}
+
+// eventually tries until check is content, for half a minute at most.
+func eventually(t *testing.T, what string, check func() error) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("%s: not within 30 s: %v", what, err)
+		case <-tick.C:
+		}
+	}
+}
+
+// oracle is the API server, asked directly.
+type oracle struct {
+	core    v1.CoreV1Interface
+	dynamic dynamic.Interface
+}
+
+func newOracle(t *testing.T, kubeconfig string) *oracle {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
+	core, err := v1.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dyn, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &oracle{core: core, dynamic: dyn}
+}
+
+func serverOf(t *testing.T, kubeconfig string) string {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config.Host
+}
+
+// namespace makes a namespace for the test, and deletes it afterwards.
+func (o *oracle) namespace(t *testing.T) string {
+	t.Helper()
+	made, err := o.core.Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+		defer cancel()
+		if err := o.core.Namespaces().Delete(ctx, made.Name, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	return made.Name
+}
+
+// count is how many objects a quorum list gives.
+func (o *oracle) count(t *testing.T, ref string) int {
+	t.Helper()
+	part := strings.Split(ref, "/")
+	gvr := schema.GroupVersionResource{Group: strings.TrimPrefix(part[0], "core"), Version: part[1], Resource: part[2]}
+	list, err := o.dynamic.Resource(gvr).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatalf("list %s: %v", ref, err)
+	}
+	return len(list.Items)
+}
+
+// apply makes a ConfigMap hold value.
+func (o *oracle) apply(t *testing.T, ns, name, value string) {
+	t.Helper()
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"v": value}}
+	_, err := o.core.ConfigMaps(ns).Update(t.Context(), cm, metav1.UpdateOptions{})
+	if err != nil {
+		_, err = o.core.ConfigMaps(ns).Create(t.Context(), cm, metav1.CreateOptions{})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+// rows are the ConfigMaps of a quorum list, by name, as uid and version.
+func (o *oracle) rows(t *testing.T, ns string) map[string]string {
+	t.Helper()
+	list, err := o.core.ConfigMaps(ns).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows := make(map[string]string)
+	for i := range list.Items {
+		rows[list.Items[i].Name] = string(list.Items[i].UID) + " " + list.Items[i].ResourceVersion
+	}
+	return rows
+}
+
+func encoded(s string) string {
+	// The longest part of the encoding that does not depend on what is around.
+	return strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "=")[:12]
+}
+
+// socket is one WebSocket of the program.
+type socket struct {
+	t    *testing.T
+	ctx  context.Context
+	conn *websocket.Conn
+}
+
+func dial(t *testing.T, ctx context.Context, d *dashboard) *socket {
+	t.Helper()
+	conn, response, err := websocket.Dial(ctx, strings.Replace(d.url, "http://", "ws://", 1)+"/api/v1/live",
+		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}, CompressionMode: websocket.CompressionNoContextTakeover})
+	if err != nil {
+		t.Fatalf("dial: %v (%v)", err, response)
+	}
+	conn.SetReadLimit(64 << 20)
+	t.Cleanup(func() { _ = conn.CloseNow() })
+	return &socket{t: t, ctx: ctx, conn: conn}
+}
+
+func (s *socket) send(frame string) {
+	s.t.Helper()
+	if err := s.conn.Write(s.ctx, websocket.MessageText, []byte(frame)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// until reads up to a message of the type.
+func (s *socket) until(kind string) string {
+	s.t.Helper()
+	for {
+		_, frame, err := s.conn.Read(s.ctx)
+		if err != nil {
+			s.t.Fatalf("waiting for %s: %v", kind, err)
+		}
+		if strings.Contains(string(frame), `"type":"`+kind+`"`) {
+			return string(frame)
+		}
+	}
+}
