@@ -17,8 +17,9 @@ import (
 )
 
 const (
-	// refreshInterval is between two discoveries.
-	refreshInterval = 10 * time.Second
+	// maxAge is how old an answer may be before whoever reads it has it
+	// refreshed. While nobody reads, nothing is asked of the API server.
+	maxAge = 10 * time.Second
 	// refreshMinimum is between two discoveries that somebody asked for.
 	refreshMinimum = time.Second
 	// firstRetry and lastRetry bound the back-off while discovery fails.
@@ -66,6 +67,7 @@ type catalog struct {
 	mu        sync.Mutex
 	resources []Resource // Sorted by Ref.
 	gaps      []Gap
+	at        time.Time     // When resources was read.
 	err       error         // Of the last try; nil when it worked.
 	next      time.Time     // Of the next try, while they fail.
 	tried     chan struct{} // Closed, and made anew, after each try.
@@ -78,19 +80,21 @@ func newCatalog(client *discovery.DiscoveryClient, server string, log *slog.Logg
 	}
 }
 
-// run discovers until ctx ends: regularly, when asked, and with back-off while
+// run discovers until ctx ends: at first, when asked, and with back-off while
 // the API server cannot be reached.
 func (c *catalog) run(ctx context.Context) {
 	retry := firstRetry
 	failing := false
 	for ctx.Err() == nil {
 		err := c.refresh(ctx)
-		wait := refreshInterval
+		var wait time.Duration
+		var again <-chan time.Time
 		switch {
 		case ctx.Err() != nil:
 			return
 		case err != nil:
 			wait, retry, failing = retry, min(2*retry, lastRetry), true
+			again = time.After(wait)
 			c.log.WarnContext(ctx, "waiting for the API server", "server", c.server, "error", err, "next_try_in", wait)
 		case failing:
 			retry, failing = firstRetry, false
@@ -99,11 +103,11 @@ func (c *catalog) run(ctx context.Context) {
 		c.finish(err, wait)
 		select {
 		case <-ctx.Done():
-		case <-time.After(wait):
+		case <-again:
 		case <-c.asked:
 			select {
 			case <-ctx.Done():
-			case <-time.After(min(wait, refreshMinimum)):
+			case <-time.After(refreshMinimum):
 			}
 		}
 	}
@@ -133,7 +137,7 @@ func (c *catalog) refresh(ctx context.Context) error {
 	})
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.resources, c.gaps = resources, gaps
+	c.resources, c.gaps, c.at = resources, gaps, time.Now()
 	return nil
 }
 
@@ -194,7 +198,18 @@ func (c *catalog) all() ([]Resource, []Gap, error) {
 	if c.resources == nil && c.err != nil {
 		return nil, nil, c.unavailableLocked()
 	}
+	if time.Since(c.at) > maxAge {
+		c.ask()
+	}
 	return c.resources, c.gaps, nil
+}
+
+// ask has the catalog refreshed soon.
+func (c *catalog) ask() {
+	select {
+	case c.asked <- struct{}{}:
+	default: // It has been asked already.
+	}
 }
 
 func (c *catalog) unavailableLocked() *Problem {
@@ -235,10 +250,7 @@ func (c *catalog) refreshed(ctx context.Context) error {
 	c.mu.Lock()
 	tried := c.tried
 	c.mu.Unlock()
-	select {
-	case c.asked <- struct{}{}:
-	default:
-	}
+	c.ask()
 	select {
 	case <-tried:
 		return nil

@@ -11,8 +11,10 @@ import (
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -109,7 +111,9 @@ func (i *informer) run(ctx context.Context) {
 		i.fail(ctx, err)
 		return
 	}
+	i.mu.Lock()
 	i.source = source
+	i.mu.Unlock()
 	if i.polled {
 		i.poll(ctx)
 		return
@@ -157,7 +161,11 @@ func (i *informer) watch(ctx context.Context, options metav1.ListOptions) (apiwa
 	}
 	stream, err := i.source.Watch(ctx, options)
 	if err != nil {
-		i.fail(ctx, err)
+		// A streaming list that is refused is followed by a plain one, which
+		// tells more; unless client-go tries the same again.
+		if !initial || utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err) {
+			i.fail(ctx, err)
+		}
 		return nil, err
 	}
 	i.opened(initial)
@@ -295,7 +303,9 @@ func (i *informer) replace(objects []*wire.Object) {
 	columns := i.source.Columns()
 	i.mu.Lock()
 	if len(columns) > 0 && (len(i.columns) == 0 || &columns[0] != &i.columns[0]) {
-		i.columns = columns
+		// Cells of the old columns are still held: nobody may take them for the
+		// new ones'.
+		i.columns, i.synced = columns, false
 		i.version++
 	}
 	i.mu.Unlock()
@@ -307,6 +317,7 @@ func (i *informer) replace(objects []*wire.Object) {
 	if live {
 		i.setStatus(Live, time.Now(), "")
 	}
+	i.Nudge()
 }
 
 // present is what a reader must know beside the journal.
@@ -322,9 +333,33 @@ type present struct {
 func (i *informer) present() present {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	return present{
+	now := present{
 		status: i.status, synced: i.synced, columns: i.columns, version: i.version,
 		answered: i.streaming || i.listed > 0 || i.status.State != Syncing,
+	}
+	if now.columns == nil && i.source != nil {
+		now.columns = i.source.Columns() // Known before the first list is whole.
+	}
+	return now
+}
+
+// objects returns what the filter lets through, by namespace and name, with the
+// cursor it belongs to, and what is present with it.
+func (i *informer) objects(f *filter) ([]*wire.Object, journal.Cursor, present) {
+	for {
+		now := i.present()
+		f.columns = now.columns
+		entries, cursor := i.Snapshot()
+		if now.version != i.present().version {
+			continue // Cells and columns may not fit.
+		}
+		entries = slices.DeleteFunc(entries, func(e objectEntry) bool { return !f.match(e.Value) })
+		slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
+		objects := make([]*wire.Object, len(entries))
+		for n := range entries {
+			objects[n] = entries[n].Value
+		}
+		return objects, cursor, now
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -93,18 +92,20 @@ func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 		s.reset("the columns of the resource have changed")
 		return nil, nil
 	case s.behind && now.synced:
-		return s.begin(ctx, now)
+		return s.begin(ctx)
 	}
 	return s.read(ctx)
 }
 
 // begin takes a snapshot.
-func (s *Subscription) begin(ctx context.Context, now present) ([]byte, error) {
-	s.behind, s.started, s.version = false, true, now.version
+func (s *Subscription) begin(ctx context.Context) ([]byte, error) {
 	if s.view == Object {
+		s.behind, s.started, s.version = false, true, s.informer.present().version
 		return s.objectSnapshot()
 	}
-	s.rows, s.cursor = s.informer.objects(s.filter)
+	var now present
+	s.rows, s.cursor, now = s.informer.objects(s.filter)
+	s.behind, s.started, s.version = false, true, now.version
 	if len(s.rows) == 0 {
 		if err := s.check(ctx); err != nil {
 			return nil, err
@@ -136,6 +137,9 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 		return nil, ErrClosed
 	case err != nil:
 		return nil, err
+	}
+	if s.started && s.informer.present().version != s.version {
+		return nil, nil // Cells of other columns: there will be a reset.
 	}
 	s.cursor = next
 	if s.behind {
@@ -238,20 +242,6 @@ func (s *Subscription) objectSnapshot() ([]byte, error) {
 		message = append(append(message, `,"object":`...), text...)
 	}
 	return append(message, `,"last":true`...), nil
-}
-
-// objects returns what the filter lets through, by namespace and name, with the
-// cursor it belongs to.
-func (i *informer) objects(f *filter) ([]*wire.Object, journal.Cursor) {
-	f.columns = i.present().columns
-	entries, cursor := i.Snapshot()
-	entries = slices.DeleteFunc(entries, func(e objectEntry) bool { return !f.match(e.Value) })
-	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
-	objects := make([]*wire.Object, len(entries))
-	for n := range entries {
-		objects[n] = entries[n].Value
-	}
-	return objects, cursor
 }
 
 // compareKeys orders by namespace, then by name: '/' sorts after '-' and '.',

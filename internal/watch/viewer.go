@@ -173,12 +173,11 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	}
 	defer release()
 	informer.wait(ctx, wait, func(now present) bool { return now.status.State != Syncing })
-	now := informer.present()
+	objects, cursor, now := informer.objects(filter)
 	snapshot := &Snapshot{Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced}
 	if !now.synced {
 		return snapshot, ctx.Err()
 	}
-	objects, cursor := informer.objects(filter)
 	snapshot.Objects, snapshot.Cursor = objects, a.sign(&q, informer, cursor.Offset)
 	if len(objects) == 0 {
 		err = a.checkNamespaces(ctx, filter.namespaces)

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"maps"
 	"math/rand/v2"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -239,7 +240,7 @@ func (r *reader) read(ctx context.Context, j *testJournal, limit int, fold bool)
 
 // history writes a random history of n steps into j.
 func history(j *testJournal, random *rand.Rand, n int) {
-	key := func() string { return fmt.Sprint(random.IntN(12)) }
+	key := func() string { return strconv.Itoa(random.IntN(12)) }
 	value := func() thing { return thing{random.IntN(3), random.IntN(4)} }
 	for range n {
 		switch random.IntN(20) {

@@ -1,0 +1,375 @@
+// Package apitest is a scripted API server for tests: it stands for the servers
+// that a real one cannot easily be brought to be, ones that hang, cut a watch in
+// the midst of a line, cannot print tables, or forget their past. It is no
+// judge of how a real one behaves; the tests on the demo cluster are.
+//
+// It speaks HTTP over connections in memory, so that a test in a bubble of
+// testing/synctest has a time of its own. Everything is safe for concurrent use.
+package apitest
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// Kind is what the server serves of one resource.
+type Kind struct {
+	Ref        string // "core/v1/pods"
+	Kind       string
+	Cluster    bool // Its objects have no namespace.
+	ShortNames []string
+	Verbs      []string // get, list and watch where empty.
+	// Columns are the JSON of the columnDefinitions; without them the server
+	// cannot print, and sends plain objects.
+	Columns string
+	// Page is how many objects one answer to a list has; 0 is all.
+	Page int
+}
+
+// Item is one object.
+type Item struct {
+	Namespace, Name string
+	UID             string // Namespace/Name where empty.
+	Cells           string // A JSON array; ["<name>"] where empty.
+	Metadata        string // More members of the metadata: `"labels":{..}`.
+	Rest            string // More members of the object: `"spec":{..}`.
+}
+
+// Server is a scripted API server.
+type Server struct {
+	Config *rest.Config
+
+	listener *pipes
+	mu       sync.Mutex
+	moved    chan struct{} // Closed, and made anew, at every change.
+	kinds    []*kind
+	version  int
+	down     bool
+	plain    bool
+	requests []string
+	broken   map[string]string
+}
+
+// kind is a Kind and its objects.
+type kind struct {
+	Kind
+
+	objects []object // By namespace and name.
+	log     []event
+	oldest  int // Watches from before it are answered with 410 Gone.
+	cuts    int
+	refused map[string]int // By namespace; "" for all of them.
+	reason  string
+	silent  bool // Streaming lists never end.
+	noWatch bool
+}
+
+type object struct {
+	Item
+
+	version int
+}
+
+// event is a line of a watch. One without a version is sent to those who watch
+// now, and to nobody later.
+type event struct {
+	version         int
+	namespace, name string
+	kind            string
+	item            object
+	raw             string
+}
+
+// New starts a server with the given kinds. It ends with the test.
+func New(t testing.TB, kinds ...Kind) *Server {
+	t.Helper()
+	s := &Server{moved: make(chan struct{}), version: 100, listener: newPipes(), broken: make(map[string]string)}
+	for _, k := range kinds {
+		s.Serve(k)
+	}
+	server := &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
+	ended := make(chan error, 1)
+	go func() { ended <- server.Serve(s.listener) }()
+	t.Cleanup(func() {
+		_ = server.Close()
+		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
+			t.Errorf("the API server: %v", err)
+		}
+	})
+	s.Config = &rest.Config{Host: "http://api.test", Dial: s.dial}
+	return s
+}
+
+func (s *Server) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	s.mu.Lock()
+	down := s.down
+	s.mu.Unlock()
+	if down {
+		return nil, &net.OpError{Op: "dial", Net: "tcp", Err: syscall.ECONNREFUSED}
+	}
+	return s.listener.dial(ctx)
+}
+
+// change makes a change and tells those who watch.
+func (s *Server) change(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+	close(s.moved)
+	s.moved = make(chan struct{})
+}
+
+func (s *Server) kindLocked(ref string) *kind {
+	for _, k := range s.kinds {
+		if k.Ref == ref {
+			return k
+		}
+	}
+	panic("apitest: no kind " + ref)
+}
+
+// Serve adds a kind, as the creation of a CRD does.
+func (s *Server) Serve(k Kind) {
+	if len(k.Verbs) == 0 {
+		k.Verbs = []string{"get", "list", "watch"}
+	}
+	s.change(func() { s.kinds = append(s.kinds, &kind{Kind: k, refused: make(map[string]int)}) })
+}
+
+// Remove takes a kind away, as the deletion of a CRD does.
+func (s *Server) Remove(ref string) {
+	s.change(func() { s.kinds = slices.DeleteFunc(s.kinds, func(k *kind) bool { return k.Ref == ref }) })
+}
+
+// Print changes the columns of a kind, and expires its watches.
+func (s *Server) Print(ref, columns string) {
+	s.change(func() { s.kindLocked(ref).Columns = columns })
+}
+
+// Set creates or changes objects.
+func (s *Server) Set(ref string, items ...Item) {
+	s.change(func() {
+		k := s.kindLocked(ref)
+		for _, item := range items {
+			if item.UID == "" {
+				item.UID = item.Namespace + "/" + item.Name
+			}
+			s.version++
+			o := object{Item: item, version: s.version}
+			what := "MODIFIED"
+			at, had := slices.BinarySearchFunc(k.objects, o, compare)
+			switch {
+			case !had:
+				what = "ADDED"
+				k.objects = slices.Insert(k.objects, at, o)
+			case k.objects[at].UID != item.UID:
+				k.log = append(k.log, event{version: s.version, namespace: item.Namespace, name: item.Name, kind: "DELETED", item: k.objects[at]})
+				s.version++
+				o.version, what = s.version, "ADDED"
+				fallthrough
+			default:
+				k.objects[at] = o
+			}
+			k.log = append(k.log, event{version: o.version, namespace: item.Namespace, name: item.Name, kind: what, item: o})
+		}
+	})
+}
+
+// Delete deletes an object.
+func (s *Server) Delete(ref, namespace, name string) {
+	s.change(func() {
+		k := s.kindLocked(ref)
+		at, had := slices.BinarySearchFunc(k.objects, object{Item: Item{Namespace: namespace, Name: name}}, compare)
+		if !had {
+			panic("apitest: no object " + namespace + "/" + name)
+		}
+		s.version++
+		o := k.objects[at]
+		o.version = s.version
+		k.objects = slices.Delete(k.objects, at, at+1)
+		k.log = append(k.log, event{version: s.version, namespace: namespace, name: name, kind: "DELETED", item: o})
+	})
+}
+
+// Quietly does what is in f without any watch hearing of it: all watches have
+// been cut before, and their past is forgotten, so that a list must follow.
+func (s *Server) Quietly(ref string, f func()) {
+	s.Down(true)
+	f()
+	s.change(func() {
+		k := s.kindLocked(ref)
+		s.version++
+		k.log, k.oldest = nil, s.version
+	})
+	s.Down(false)
+}
+
+func compare(a, b object) int {
+	if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Name, b.Name)
+}
+
+// Send sends text to all who watch the kind now, as it is.
+func (s *Server) Send(ref, text string) {
+	s.change(func() { k := s.kindLocked(ref); k.log = append(k.log, event{raw: text}) })
+}
+
+// Cut ends all watches of a kind.
+func (s *Server) Cut(ref string) { s.change(func() { s.kindLocked(ref).cuts++ }) }
+
+// Refuse answers lists and watches of a kind with a status from now on, and
+// ends its watches; 0 allows them again. An empty namespace is all of them.
+func (s *Server) Refuse(ref, namespace string, status int, reason string) {
+	s.change(func() {
+		k := s.kindLocked(ref)
+		k.refused[namespace], k.reason = status, reason
+		k.cuts++
+	})
+}
+
+// Silence makes streaming lists of a kind send their objects and never end.
+func (s *Server) Silence(ref string) { s.change(func() { s.kindLocked(ref).silent = true }) }
+
+// NoWatches refuses every watch of a kind from now on, and ends those there are.
+func (s *Server) NoWatches(ref string, refused bool) {
+	s.change(func() { k := s.kindLocked(ref); k.noWatch = refused; k.cuts++ })
+}
+
+// Down refuses connections, and cuts those there are.
+func (s *Server) Down(down bool) {
+	s.change(func() { s.down = down })
+	if down {
+		s.listener.cut()
+	}
+}
+
+// Plain leaves aggregated discovery away, as old servers do.
+func (s *Server) Plain() { s.change(func() { s.plain = true }) }
+
+// Break answers a path with a 503 and a reason.
+func (s *Server) Break(path, reason string) { s.change(func() { s.broken[path] = reason }) }
+
+// Requests are the request lines so far whose text holds part.
+func (s *Server) Requests(part string) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return slices.DeleteFunc(slices.Clone(s.requests), func(line string) bool { return !strings.Contains(line, part) })
+}
+
+func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	s.requests = append(s.requests, r.Method+" "+r.RequestURI)
+	down, reason := s.down, s.broken[r.URL.Path]
+	s.mu.Unlock()
+	switch {
+	case down:
+		panic(http.ErrAbortHandler)
+	case reason != "":
+		fail(w, http.StatusServiceUnavailable, reason)
+	case r.URL.Path == "/api" || r.URL.Path == "/apis":
+		s.groups(w, r)
+	default:
+		s.resource(w, r)
+	}
+}
+
+// resource answers what concerns one version of a group.
+func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	if parts[0] == "api" {
+		parts[0] = "core"
+	} else {
+		parts = parts[1:]
+	}
+	if len(parts) == 2 {
+		s.resources(w, parts[0], parts[1])
+		return
+	}
+	namespace := ""
+	if len(parts) > 4 && parts[2] == "namespaces" {
+		namespace = parts[3]
+		parts = slices.Delete(parts, 2, 4)
+	}
+	if len(parts) < 3 || len(parts) > 4 {
+		fail(w, http.StatusNotFound, "the server could not find the requested resource")
+		return
+	}
+	ref := strings.Join(parts[:3], "/")
+	s.mu.Lock()
+	at := slices.IndexFunc(s.kinds, func(k *kind) bool { return k.Ref == ref })
+	var k *kind
+	status, reason := 0, ""
+	if at >= 0 {
+		k = s.kinds[at]
+		status, reason = k.refused[""], k.reason
+		if given, ok := k.refused[namespace]; ok && namespace != "" {
+			status = given
+		}
+	}
+	s.mu.Unlock()
+	watching := r.URL.Query().Get("watch") != ""
+	switch {
+	case k == nil:
+		fail(w, http.StatusNotFound, "the server could not find the requested resource")
+	case len(parts) == 4:
+		s.get(w, k, namespace, parts[3])
+	case status != 0:
+		fail(w, status, reason)
+	case watching && k.noWatch:
+		fail(w, http.StatusInternalServerError, "no watch today")
+	case watching:
+		s.watch(w, r, k, namespace)
+	default:
+		s.list(w, r, k, namespace)
+	}
+}
+
+func (s *Server) get(w http.ResponseWriter, k *kind, namespace, name string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	at, ok := slices.BinarySearchFunc(k.objects, object{Item: Item{Namespace: namespace, Name: name}}, compare)
+	if !ok {
+		fail(w, http.StatusNotFound, fmt.Sprintf("%s %q not found", k.Ref, name))
+		return
+	}
+	answer(w, "application/json", k.objects[at].json(&k.Kind))
+}
+
+func fail(w http.ResponseWriter, status int, message string) {
+	reasons := map[int]string{403: "Forbidden", 404: "NotFound", 405: "MethodNotAllowed", 410: "Expired", 429: "TooManyRequests"}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, _ = io.WriteString(w, Failure(status, reasons[status], message))
+}
+
+// Failure is the JSON of a Status that tells of a failure.
+func Failure(code int, reason, message string) string {
+	text, err := json.Marshal(map[string]any{
+		"kind": "Status", "apiVersion": "v1", "metadata": struct{}{}, "status": "Failure", "code": code, "reason": reason, "message": message,
+	})
+	if err != nil {
+		panic(err)
+	}
+	return string(text)
+}
+
+func answer(w http.ResponseWriter, contentType, body string) {
+	w.Header().Set("Content-Type", contentType)
+	_, _ = io.WriteString(w, body)
+}

@@ -1,0 +1,111 @@
+package apitest
+
+import (
+	"encoding/json"
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// aggregated is what a server with aggregated discovery answers with.
+const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
+
+type members map[string]any
+
+// versions are the groups served, with their versions in the order in which
+// they were added.
+func (s *Server) versions() (groups []string, of map[string][]string) {
+	of = make(map[string][]string)
+	for _, k := range s.kinds {
+		group, rest, _ := strings.Cut(k.Ref, "/")
+		version, _, _ := strings.Cut(rest, "/")
+		if !slices.Contains(groups, group) {
+			groups = append(groups, group)
+		}
+		if !slices.Contains(of[group], version) {
+			of[group] = append(of[group], version)
+		}
+	}
+	return groups, of
+}
+
+// groups answers /api, which has the core group alone, and /apis.
+func (s *Server) groups(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	core := r.URL.Path == "/api"
+	names, versions := s.versions()
+	names = slices.DeleteFunc(names, func(name string) bool { return (name == "core") != core })
+	if !s.plain && strings.Contains(r.Header.Get("Accept"), "as=APIGroupDiscoveryList") {
+		var items []members
+		for _, name := range names {
+			var list []members
+			for _, version := range versions[name] {
+				list = append(list, members{"version": version, "freshness": "Current", "resources": s.discovered(name, version)})
+			}
+			items = append(items, members{"metadata": members{"name": strings.TrimPrefix(name, "core")}, "versions": list})
+		}
+		write(w, aggregated, members{"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": members{}, "items": items})
+		return
+	}
+	if core {
+		write(w, "application/json", members{"kind": "APIVersions", "versions": versions["core"]})
+		return
+	}
+	groups := []members{}
+	for _, name := range names {
+		var list []members
+		for _, version := range versions[name] {
+			list = append(list, members{"groupVersion": name + "/" + version, "version": version})
+		}
+		groups = append(groups, members{"name": name, "versions": list, "preferredVersion": list[0]})
+	}
+	write(w, "application/json", members{"kind": "APIGroupList", "apiVersion": "v1", "groups": groups})
+}
+
+func (s *Server) discovered(group, version string) (list []members) {
+	for _, k := range s.kinds {
+		name, ok := strings.CutPrefix(k.Ref, group+"/"+version+"/")
+		if !ok {
+			continue
+		}
+		scope := "Namespaced"
+		if k.Cluster {
+			scope = "Cluster"
+		}
+		list = append(list, members{
+			"resource": name, "responseKind": members{"kind": k.Kind.Kind}, "scope": scope, "shortNames": k.ShortNames, "verbs": k.Verbs,
+			"subresources": []members{{"subresource": "status", "responseKind": members{"kind": k.Kind.Kind}, "verbs": []string{"get"}}},
+		})
+	}
+	return list
+}
+
+// resources answers /api/v1 and /apis/<group>/<version>, of plain discovery.
+func (s *Server) resources(w http.ResponseWriter, group, version string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	list := []members{}
+	for _, k := range s.kinds {
+		if name, ok := strings.CutPrefix(k.Ref, group+"/"+version+"/"); ok {
+			list = append(list,
+				members{"name": name, "kind": k.Kind.Kind, "namespaced": !k.Cluster, "shortNames": k.ShortNames, "verbs": k.Verbs},
+				members{"name": name + "/status", "kind": k.Kind.Kind, "namespaced": !k.Cluster, "verbs": []string{"get"}})
+		}
+	}
+	if len(list) == 0 {
+		fail(w, http.StatusNotFound, "the server could not find the requested resource")
+		return
+	}
+	write(w, "application/json", members{
+		"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": strings.TrimPrefix(group+"/"+version, "core/"), "resources": list,
+	})
+}
+
+func write(w http.ResponseWriter, contentType string, v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(err)
+	}
+	answer(w, contentType, string(text))
+}

@@ -1,0 +1,151 @@
+package diff
+
+import (
+	"cmp"
+	"hash/maphash"
+	"slices"
+)
+
+// listKeys are the members by which Kubernetes tells the elements of a list
+// apart: the keys of associative lists in the schema that client-go v0.37.2
+// carries in applyconfigurations/internal. Narrow ones come first, since a
+// volume mount has a name too, but perhaps not alone. The shareID of claimed
+// devices is left out, as it is optional. Endpoints of an EndpointSlice have no
+// key there; their addresses serve as one.
+func listKeys() [][]string {
+	return [][]string{
+		{"mountPath"},
+		{"devicePath"},
+		{"containerPort", "protocol"},
+		{"port", "protocol"},
+		{"topologyKey", "whenUnsatisfiable"},
+		{"driver", "pool", "device"},
+		{"uid"},
+		{"ip"},
+		{"resourceID"},
+		{"resourceClaimName"},
+		{"apiServerID"},
+		{"name"},
+		{"type"},
+		{"status", "reason"},
+		{"addresses"},
+	}
+}
+
+// A pair is an index in each of two arrays.
+type pair struct{ a, b int }
+
+// align returns which elements of as became which of bs, both indices rising.
+// The pairs decide how long the patch is, never whether it is right; so hashes
+// may stand for texts.
+func align(as, bs []node) []pair {
+	if len(as)*len(bs) <= 1 {
+		return nil
+	}
+	m := matching{
+		as: as, toB: slices.Repeat([]int{-1}, len(as)),
+		bs: bs, toA: slices.Repeat([]int{-1}, len(bs)),
+	}
+	seed := maphash.MakeSeed()
+	m.match(func(n *node) uint64 { return maphash.Bytes(seed, n.text) })
+	if key := m.key(); key != nil {
+		m.match(func(n *node) uint64 {
+			var h maphash.Hash
+			h.SetSeed(seed)
+			for _, name := range key {
+				h.Write(n.member(name))
+				h.WriteByte(0)
+			}
+			return h.Sum64()
+		})
+	}
+	return rising(m.toA)
+}
+
+// A matching pairs elements of two arrays; -1 stands for no partner yet.
+type matching struct {
+	as, bs   []node
+	toB, toA []int
+}
+
+// match pairs the elements without a partner that have the same identity; of
+// several with one identity the first with the first, and so on.
+func (m *matching) match(identity func(*node) uint64) {
+	first := make(map[uint64]int, len(m.as))
+	next := make([]int, len(m.as))
+	for i := range slices.Backward(m.as) {
+		if m.toB[i] >= 0 {
+			continue
+		}
+		id := identity(&m.as[i])
+		next[i] = -1
+		if later, ok := first[id]; ok {
+			next[i] = later
+		}
+		first[id] = i
+	}
+	for j := range m.bs {
+		if m.toA[j] >= 0 {
+			continue
+		}
+		id := identity(&m.bs[j])
+		if i, ok := first[id]; ok && i >= 0 {
+			m.toA[j], m.toB[i] = i, j
+			first[id] = next[i]
+		}
+	}
+}
+
+// key returns the first of listKeys that all elements without a partner have.
+func (m *matching) key() []string {
+	for _, names := range listKeys() {
+		if hasKey(m.as, m.toB, names) && hasKey(m.bs, m.toA, names) {
+			return names
+		}
+	}
+	return nil
+}
+
+func hasKey(nodes []node, partner []int, names []string) bool {
+	for i := range nodes {
+		if partner[i] >= 0 {
+			continue
+		}
+		for _, name := range names {
+			if nodes[i].member(name) == nil {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+// rising returns the longest run of pairs whose indices rise on both sides;
+// toA holds a's index for each of b's, -1 for none. It takes n log n steps.
+func rising(toA []int) []pair {
+	before := make([]int, len(toA)) // The pair before this one in its run.
+	var ends []int                  // The least end, in a, of the runs of each length.
+	for j, i := range toA {
+		if i < 0 {
+			continue
+		}
+		n, _ := slices.BinarySearchFunc(ends, i, func(end, i int) int { return cmp.Compare(toA[end], i) })
+		if n == len(ends) {
+			ends = append(ends, j)
+		}
+		ends[n] = j
+		if n > 0 {
+			before[j] = ends[n-1]
+		}
+	}
+	if len(ends) == 0 {
+		return nil
+	}
+	pairs := make([]pair, len(ends))
+	j := ends[len(ends)-1]
+	for n := range slices.Backward(pairs) {
+		pairs[n] = pair{toA[j], j}
+		j = before[j]
+	}
+	return pairs
+}

@@ -1,0 +1,193 @@
+// Package diff says what changed between two JSON texts, as an RFC 6902 patch.
+//
+// It is given the bytes that the cluster sent and builds no tree of them: what
+// is the same in both texts is compared as bytes, and only what differs is cut
+// up further, two levels at a time. Applying the patch to before gives after.
+//
+//   - Equal documents give []. Space and the order of members make no
+//     difference; numbers and strings are compared as they are written, so
+//     9007199254740993 stays exact, and 1 is not 1.0.
+//   - Values are pasted as they stand in after, with the space in them.
+//   - Ops are add, remove and replace, in the order of keys and indices: the
+//     same pair of documents always gives the same patch.
+//   - Where the ops for an object or array would be longer than the value that
+//     they lead to, one replace stands for them; so a patch is never longer
+//     than [{"op":"replace","path":"","value":AFTER}].
+//   - Elements of an array are paired by their text, then by the keys that
+//     Kubernetes gives its lists, then by position; see [listKeys].
+//   - Of members that share a name the last one counts, as in encoding/json,
+//     and what is no UTF-8 in a name reads as U+FFFD, as there.
+//   - More than 100 levels down values are replaced as soon as their texts
+//     differ.
+//
+// Everything here is a pure function, safe for any input and any goroutine.
+package diff
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+
+	"glasshouse/internal/watch/rawjson"
+)
+
+// An Op is one operation of a patch: json.Unmarshal turns a patch into []Op.
+// Value is empty for remove.
+type Op struct {
+	Op    string          `json:"op"`
+	Path  string          `json:"path"`
+	Value json.RawMessage `json:"value,omitempty"`
+}
+
+// Patch returns the patch that turns before into after. The error says which
+// of the two is no JSON document, and where.
+func Patch(before, after []byte) ([]byte, error) {
+	return AppendPatch(nil, before, after)
+}
+
+// AppendPatch appends to dst what Patch returns. On an error the result is nil.
+func AppendPatch(dst, before, after []byte) ([]byte, error) {
+	a, err := document(before, nil)
+	if err != nil {
+		return nil, fmt.Errorf("read the document before: %w", err)
+	}
+	b, err := document(after, &a)
+	if err != nil {
+		return nil, fmt.Errorf("read the document after: %w", err)
+	}
+	d := differ{out: append(dst, '[')}
+	d.value(&a, &b)
+	if last := len(d.out) - 1; d.out[last] == ',' {
+		d.out[last] = ']'
+		return d.out, nil
+	}
+	return append(d.out, ']'), nil
+}
+
+// A differ writes a patch. Each op ends with a comma, so that ops can be taken
+// back by cutting out short.
+type differ struct {
+	out  []byte
+	path []byte // A JSON pointer, escaped for use within a JSON string.
+}
+
+// value writes the ops that turn a into b.
+func (d *differ) value(a, b *node) {
+	if bytes.Equal(a.text, b.text) {
+		return
+	}
+	if a.text[0] != b.text[0] || !a.cut(nil) || !b.cut(a) {
+		d.op("replace", b.text)
+		return
+	}
+	start := len(d.out)
+	limit := start + len(`{"op":"replace","path":"","value":},`) + len(d.path) + len(b.text)
+	if a.text[0] == '{' {
+		d.members(a.members(), b.members(), limit)
+	} else {
+		d.elements(a.items, b.items, limit)
+	}
+	if len(d.out) > limit {
+		d.out = d.out[:start]
+		d.op("replace", b.text)
+	}
+}
+
+// members goes through both objects in the order of their keys. Like elements,
+// it stops when out is longer than limit: its ops are taken back then, and a
+// hostile document cannot make them pile up.
+func (d *differ) members(as, bs []node, limit int) {
+	for len(as)+len(bs) > 0 && len(d.out) <= limit {
+		switch {
+		case len(bs) == 0 || len(as) > 0 && bytes.Compare(as[0].key, bs[0].key) < 0:
+			d.step(as[0].key, &as[0], nil)
+			as = as[1:]
+		case len(as) == 0 || bytes.Compare(as[0].key, bs[0].key) > 0:
+			d.step(bs[0].key, nil, &bs[0])
+			bs = bs[1:]
+		default:
+			d.step(as[0].key, &as[0], &bs[0])
+			as, bs = as[1:], bs[1:]
+		}
+	}
+}
+
+// elements keeps what is the same at both ends and goes through the rest from
+// left to right. Up to index at the array that is being patched is already b;
+// from there on it still is a.
+func (d *differ) elements(as, bs []node, limit int) {
+	at := 0
+	for len(as) > 0 && len(bs) > 0 && equal(&as[0], &bs[0]) {
+		as, bs = as[1:], bs[1:]
+		at++
+	}
+	for len(as) > 0 && len(bs) > 0 && equal(&as[len(as)-1], &bs[len(bs)-1]) {
+		as, bs = as[:len(as)-1], bs[:len(bs)-1]
+	}
+	i, j := 0, 0
+	for _, next := range append(align(as, bs), pair{len(as), len(bs)}) {
+		for i <= next.a && j <= next.b && i+j < len(as)+len(bs) && len(d.out) <= limit {
+			var digits [20]byte
+			index := strconv.AppendInt(digits[:0], int64(at), 10)
+			switch {
+			case i < next.a && j == next.b:
+				d.step(index, &as[i], nil)
+				i++
+				continue
+			case i == next.a && j < next.b:
+				d.step(index, nil, &bs[j])
+			default:
+				d.step(index, &as[i], &bs[j])
+				i++
+			}
+			j++
+			at++
+		}
+	}
+}
+
+// step writes the ops for one member or element. No a: it is added; no b: it
+// is removed.
+func (d *differ) step(key []byte, a, b *node) {
+	if a != nil && b != nil && bytes.Equal(a.text, b.text) {
+		return
+	}
+	parent := len(d.path)
+	d.path = appendToken(d.path, key)
+	switch {
+	case a == nil:
+		d.op("add", b.text)
+	case b == nil:
+		d.op("remove", nil)
+	default:
+		d.value(a, b)
+	}
+	d.path = d.path[:parent]
+}
+
+func (d *differ) op(name string, value []byte) {
+	d.out = append(d.out, `{"op":"`...)
+	d.out = append(d.out, name...)
+	d.out = append(d.out, `","path":"`...)
+	d.out = append(d.out, d.path...)
+	d.out = append(d.out, '"')
+	if value != nil {
+		d.out = append(d.out, `,"value":`...)
+		d.out = append(d.out, value...)
+	}
+	d.out = append(d.out, '}', ',')
+}
+
+// appendToken appends a slash and the key, escaped for a JSON pointer and the
+// result for a JSON string, so that a path grows by appending.
+func appendToken(path, key []byte) []byte {
+	if bytes.ContainsAny(key, "~/") {
+		key = bytes.ReplaceAll(key, []byte("~"), []byte("~0"))
+		key = bytes.ReplaceAll(key, []byte("/"), []byte("~1"))
+	}
+	slash := len(path)
+	path = rawjson.AppendString(path, string(key))
+	path[slash] = '/' // It stands where the opening quote was.
+	return path[:len(path)-1]
+}

@@ -1,0 +1,179 @@
+package diff_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+
+	"glasshouse/internal/watch/diff"
+	"glasshouse/internal/watch/rawjson"
+)
+
+func TestPatch(t *testing.T) {
+	long := `"a text that is long enough to make ops inside the cheaper way"`
+	for _, test := range []struct{ name, before, after, want string }{
+		{"equal", `{"a":[1,{"b":null}]}`, `{"a":[1,{"b":null}]}`, `[]`},
+		{"equal but for space", "{ \"a\" : [ 1 , { } ] }\n", `{"a":[1,{}]}`, `[]`},
+		{"equal but for the order of members", `{"a":1,"b":{"c":2,"d":3}}`, `{"b":{"d":3,"c":2},"a":1}`, `[]`},
+		{
+			"members in the order of keys", `{"x":[` + long + `,` + long + `],"c":1,"b":1}`, `{"c":2,"a":1,"x":[` + long + `,` + long + `]}`,
+			`[{"op":"add","path":"/a","value":1},{"op":"remove","path":"/b"},{"op":"replace","path":"/c","value":2}]`,
+		},
+		{"root of another kind", `{"a":1}`, ` [1] `, `[{"op":"replace","path":"","value":[1]}]`},
+		{"scalar root", `1`, `null`, `[{"op":"replace","path":"","value":null}]`},
+		{"null is not absent", `{"a":null,"x":` + long + `}`, `{"x":` + long + `}`, `[{"op":"remove","path":"/a"}]`},
+		{"keys are escaped", `{"x":` + long + `}`, `{"x":` + long + `,"a/b~c~1\"\n":1}`, `[{"op":"add","path":"/a~1b~0c~01\"\n","value":1}]`},
+		{"empty key within empty key", `{"":{"":1,"x":` + long + `}}`, `{"":{"":2,"x":` + long + `}}`, `[{"op":"replace","path":"//","value":2}]`},
+		{"unicode key", `{"é\u00e9":1,"x":` + long + `}`, `{"éé":2,"x":` + long + `}`, `[{"op":"replace","path":"/éé","value":2}]`},
+		{
+			"keys that are no UTF-8", "{\"\xff\":1,\"\xfe\":2,\"x\":" + long + "}", "{\"\xff\":3,\"x\":" + long + "}",
+			`[{"op":"replace","path":"/` + "\ufffd" + `","value":3}]`,
+		},
+		{
+			"same value under another key", `[[],{"a":1,"x":[` + long + `,` + long + `]}]`, `[[],{"b":1,"x":[` + long + `,` + long + `]}]`,
+			`[{"op":"remove","path":"/1/a"},{"op":"add","path":"/1/b","value":1}]`,
+		},
+		{"beyond 2^53", `{"n":9007199254740993,"x":` + long + `}`, `{"n":9007199254740992,"x":` + long + `}`, `[{"op":"replace","path":"/n","value":9007199254740992}]`},
+		{"1 is not 1.0", `1`, `1.0`, `[{"op":"replace","path":"","value":1.0}]`},
+		{"a number that begins like the other", `[1,12,` + long + `]`, `[1,123,` + long + `]`, `[{"op":"replace","path":"/1","value":123}]`},
+		{"the last of two members counts", `{"a":1,"a":2,"x":` + long + `}`, `{"a":3,"a":2,"x":` + long + `}`, `[]`},
+		{"short object is replaced", `{"x":` + long + `,"o":{"a":1,"b":2}}`, `{"x":` + long + `,"o":{"a":3,"b":4}}`, `[{"op":"replace","path":"/o","value":{"a":3,"b":4}}]`},
+		{"insert at the head", `[` + long + `,2,3]`, `[0,` + long + `,2,3]`, `[{"op":"add","path":"/0","value":0}]`},
+		{"insert in the middle", `[` + long + `,2,3]`, `[` + long + `,2,0,3]`, `[{"op":"add","path":"/2","value":0}]`},
+		{"insert at the end", `[` + long + `]`, `[` + long + `,0]`, `[{"op":"add","path":"/1","value":0}]`},
+		{"insert an equal neighbour", `[1,1,` + long + `]`, `[1,1,1,` + long + `]`, `[{"op":"add","path":"/2","value":1}]`},
+		{"remove at the head", `[1,` + long + `,3]`, `[` + long + `,3]`, `[{"op":"remove","path":"/0"}]`},
+		{"empty an array", `{"a":[1,` + long + `]}`, `{"a":[]}`, `[{"op":"replace","path":"/a","value":[]}]`},
+		{"two edits far apart", `[1,` + long + `,2,3,` + long + `,4]`, `[` + long + `,2,3,5,` + long + `,4]`, `[{"op":"remove","path":"/0"},{"op":"add","path":"/3","value":5}]`},
+		{"two elements swapped", `[1,3,` + long + `,2]`, `[2,3,` + long + `,1]`, `[{"op":"replace","path":"/0","value":2},{"op":"replace","path":"/3","value":1}]`},
+		{
+			"keyed by type: change one, insert one",
+			`[{"type":"A","status":"True","message":` + long + `},{"type":"B","status":"False","message":` + long + `}]`,
+			`[{"type":"N","status":"True"},{"type":"A","status":"False","message":` + long + `},{"type":"B","status":"True","message":` + long + `}]`,
+			`[{"op":"add","path":"/0","value":{"type":"N","status":"True"}},{"op":"replace","path":"/1/status","value":"False"},{"op":"replace","path":"/2/status","value":"True"}]`,
+		},
+		{
+			"keyed by name: remove one, change the next",
+			`[{"name":"a","value":` + long + `},{"name":"b","value":` + long + `,"n":1},{"name":"c","value":` + long + `}]`,
+			`[{"name":"b","value":` + long + `,"n":2},{"name":"c","value":` + long + `}]`,
+			`[{"op":"remove","path":"/0"},{"op":"replace","path":"/0/n","value":2}]`,
+		},
+		{
+			"keyed by mountPath rather than by name",
+			`[{"name":"v","mountPath":"/a","why":` + long + `},{"name":"v","mountPath":"/b","why":` + long + `,"n":1}]`,
+			`[{"name":"v","mountPath":"/b","why":` + long + `,"n":2}]`,
+			`[{"op":"remove","path":"/0"},{"op":"replace","path":"/0/n","value":2}]`,
+		},
+		{
+			"keyed by two members",
+			`[{"containerPort":53,"protocol":"UDP","why":` + long + `},{"containerPort":53,"protocol":"TCP","why":` + long + `}]`,
+			`[{"containerPort":53,"protocol":"TCP","why":` + long + `,"name":"dns"}]`,
+			`[{"op":"remove","path":"/0"},{"op":"add","path":"/0/name","value":"dns"}]`,
+		},
+		{
+			"keyed, reordered and changed",
+			`[{"name":"a","n":1},{"name":"b","x":` + long + `,"n":1}]`,
+			`[{"name":"b","x":` + long + `,"n":2},{"name":"a","n":1}]`,
+			`[{"op":"replace","path":"","value":[{"name":"b","x":` + long + `,"n":2},{"name":"a","n":1}]}]`,
+		},
+		{
+			"no key: by position", `[{"a":1,"x":` + long + `},{"a":2,"x":` + long + `}]`, `[{"a":3,"x":` + long + `},{"a":4,"x":` + long + `}]`,
+			`[{"op":"replace","path":"/0/a","value":3},{"op":"replace","path":"/1/a","value":4}]`,
+		},
+		{"values keep their space", `{"x":` + long + `}`, `{"x":` + long + `, "o": { "a" : [1, 2] } }`, `[{"op":"add","path":"/o","value":{ "a" : [1, 2] }}]`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := diff.Patch([]byte(test.before), []byte(test.after))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(got) != test.want {
+				t.Errorf("\n got %s\nwant %s", got, test.want)
+			}
+			if got, want := apply(t, decode(t, []byte(test.before)), got), decode(t, []byte(test.after)); !reflect.DeepEqual(got, want) {
+				t.Errorf("applied: got %v, want %v", got, want)
+			}
+		})
+	}
+}
+
+func TestErrorsSayWhichDocument(t *testing.T) {
+	nested := strings.Repeat("[", 3*rawjson.MaxDepth)
+	for _, test := range []struct{ name, before, after, want string }{
+		{"before", `{"a":1,}`, `{}`, `read the document before: byte 7: '}' where a member's name should be`},
+		{"after", `{}`, `{"a" 1}`, `read the document after: byte 5: '1' where ':' should be`},
+		{"after begins like before", `["a","b"]`, `["a","b"`, `read the document after: byte 8: the text ends where ',' or ']' should be`},
+		{"empty", ``, `{}`, `read the document before: byte 0: the text ends where a value should be`},
+		{"two documents", `{} {}`, `{}`, `read the document before: byte 3: '{' where the end should be`},
+		{"a NUL behind", "{}\x00", `{}`, `read the document before: byte 2: '\x00' where the end should be`},
+		{"too deep", nested, nested, `read the document before: byte 10000: nested deeper than 10000`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			got, err := diff.AppendPatch([]byte("kept"), []byte(test.before), []byte(test.after))
+			if err == nil || err.Error() != test.want || got != nil {
+				t.Errorf("got %q and %v, want %s", got, err, test.want)
+			}
+		})
+	}
+}
+
+func TestAppendPatchKeepsWhatWasThere(t *testing.T) {
+	for after, want := range map[string]string{`{}`: `,[]`, `1`: `,[{"op":"replace","path":"","value":1}]`} {
+		got, err := diff.AppendPatch([]byte(","), []byte(`{}`), []byte(after))
+		if err != nil || string(got) != want {
+			t.Errorf("got %s and %v, want %s", got, err, want)
+		}
+	}
+}
+
+func TestPatchDecodesIntoOps(t *testing.T) {
+	patch, err := diff.Patch([]byte(`{"a":1,"b~":2,"c":"long enough for ops of their own"}`), []byte(`{"b~":null,"c":"long enough for ops of their own"}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []diff.Op
+	if err := json.Unmarshal(patch, &got); err != nil {
+		t.Fatal(err)
+	}
+	want := []diff.Op{{Op: "remove", Path: "/a"}, {Op: "replace", Path: "/b~0", Value: json.RawMessage("null")}}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got %+v, want %+v", got, want)
+	}
+}
+
+// Below 100 levels a difference of text alone replaces the value there.
+func TestDeepDifferencesReplaceTheLevelAboveThem(t *testing.T) {
+	nest := func(levels int, inner string) []byte {
+		return []byte(strings.Repeat("[", levels) + inner + strings.Repeat("]", levels))
+	}
+	long := `"` + strings.Repeat("x", 1000) + `"`
+	got, err := diff.Patch(nest(200, long+`,1`), nest(200, long+`, 1`))
+	want := `[{"op":"replace","path":"` + strings.Repeat("/0", 100) + `","value":` + string(nest(100, long+`, 1`)) + `}]`
+	if err != nil || string(got) != want {
+		t.Errorf("got %.300s and %v, want %.300s", got, err, want)
+	}
+	if got, err := diff.Patch(nest(99, long+`,1`), nest(99, long+`, 1`)); err != nil || string(got) != "[]" {
+		t.Errorf("99 levels: got %.300s and %v", got, err)
+	}
+}
+
+// Ten thousand ops with a path of ten thousand bytes each would be 100 MB.
+func TestOpsThatWillBeTakenBackDoNotPileUp(t *testing.T) {
+	var members strings.Builder
+	for i := range 10_000 {
+		fmt.Fprintf(&members, `"%d":1,`, i)
+	}
+	key := strings.Repeat("k", 10_000)
+	for name, before := range map[string]string{
+		"elements": `{"` + key + `":[` + strings.Repeat("1,", 10_000) + `1]}`,
+		"members":  `{"` + key + `":{` + members.String() + `"x":1}}`,
+	} {
+		after := strings.NewReplacer(":1", ":2", "1,", "2,").Replace(before)
+		patch, err := diff.Patch([]byte(before), []byte(after))
+		if err != nil || cap(patch) > 10*len(before) {
+			t.Errorf("%s: got %d bytes and %v for a document of %d", name, cap(patch), err, len(before))
+		}
+	}
+}

@@ -1,0 +1,157 @@
+package diff
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"unicode/utf8"
+
+	"glasshouse/internal/watch/rawjson"
+)
+
+// document reads a whole text and cuts its first levels. like is a document
+// that is probably much the same: what is the same is not read again.
+func document(text []byte, like *node) (node, error) {
+	r := reader{data: text}
+	n, ok := r.value(0, levelsAtOnce, like)
+	if ok && r.peek() == 0 && r.pos == len(text) {
+		return n, nil
+	}
+	c := rawjson.NewCursor(text)
+	if err := c.Skip(); err != nil {
+		return n, err
+	}
+	if err := c.End(); err != nil {
+		return n, err
+	}
+	return n, errors.New("not a JSON document")
+}
+
+// A reader cuts a text into nodes. It knows the commas and colons of the
+// levels that it cuts; whatever lies below, and every error, it leaves to
+// rawjson, of whose Cursor it would need the position.
+type reader struct {
+	data []byte
+	pos  int
+}
+
+// value reads the value at pos and cuts so many levels of it.
+func (r *reader) value(depth, levels int, like *node) (node, bool) {
+	n := node{depth: depth}
+	first := r.peek()
+	start := r.pos
+	if levels > 0 && (first == '{' || first == '[') && depth < maxDepth {
+		var ok bool
+		n.items, ok = r.items(first, depth+1, levels-1, like)
+		n.text = r.data[start:r.pos]
+		return n, ok
+	}
+	var err error
+	n.text, err = rawjson.NewCursor(r.data[start:]).Value()
+	r.pos += len(n.text)
+	return n, err == nil
+}
+
+// items reads an object or array whose first byte is open.
+func (r *reader) items(open byte, depth, levels int, like *node) ([]node, bool) {
+	var guess guesser
+	if like != nil {
+		guess.items = like.items
+	}
+	end := open + 2 // '{' and '}', '[' and ']' are two apart.
+	r.pos++
+	if r.peek() == end {
+		r.pos++
+		return []node{}, true
+	}
+	items := make([]node, 0, len(guess.items)+1)
+	for {
+		var key []byte
+		ok := true
+		if open == '{' {
+			key, ok = r.key()
+		}
+		if !ok {
+			return nil, false
+		}
+		r.peek()
+		item := node{depth: depth}
+		if n, near := guess.next(r.data[r.pos:]); n > 0 {
+			item.text = r.data[r.pos : r.pos+n]
+			r.pos += n
+		} else if item, ok = r.value(depth, levels, near); !ok {
+			return nil, false
+		}
+		item.key = key
+		items = append(items, item)
+		switch r.peek() {
+		case ',':
+			r.pos++
+		case end:
+			r.pos++
+			return items, true
+		default:
+			return nil, false
+		}
+	}
+}
+
+func (r *reader) key() ([]byte, bool) {
+	if r.peek() != '"' {
+		return nil, false
+	}
+	raw, err := rawjson.NewCursor(r.data[r.pos:]).Value()
+	if err != nil {
+		return nil, false
+	}
+	r.pos += len(raw)
+	if r.peek() != ':' {
+		return nil, false
+	}
+	r.pos++
+	if bytes.IndexByte(raw, '\\') < 0 && utf8.Valid(raw) {
+		return raw[1 : len(raw)-1], true
+	}
+	var s string
+	err = json.Unmarshal(raw, &s)
+	return []byte(s), err == nil
+}
+
+// peek skips space and returns the byte at pos, 0 at the end.
+func (r *reader) peek() byte {
+	for ; r.pos < len(r.data); r.pos++ {
+		switch b := r.data[r.pos]; b {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return b
+		}
+	}
+	return 0
+}
+
+// A guesser foretells the next item of a text from the items of one like it.
+type guesser struct {
+	items []node
+	at    int
+}
+
+// next returns the length of the item that text begins with, if it is one of
+// the next few of the other text, and else 0 and the item in that place.
+func (g *guesser) next(text []byte) (int, *node) {
+	for _, at := range [...]int{g.at, g.at - 1, g.at + 1} {
+		if at < 0 || at >= len(g.items) {
+			continue
+		}
+		// Of a number or literal the next byte might be a part.
+		known := g.items[at].text
+		if b := known[0]; (b == '"' || b == '{' || b == '[') && bytes.HasPrefix(text, known) {
+			g.at = at + 1
+			return len(known), nil
+		}
+	}
+	g.at++
+	if g.at > len(g.items) {
+		return 0, nil
+	}
+	return 0, &g.items[g.at-1]
+}
