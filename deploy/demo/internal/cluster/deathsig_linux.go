@@ -1,0 +1,8 @@
+package cluster
+
+import "syscall"
+
+// dieWithParent asks the kernel to send the process SIGTERM when the thread that started it ends.
+func dieWithParent() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Pdeathsig: syscall.SIGTERM}
+}

@@ -1,0 +1,39 @@
+package cluster
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// dir is the data directory: all that a cluster needs to come up again, and nothing else.
+type dir string
+
+func openDir(path string) (dir, error) {
+	abs, err := filepath.Abs(path)
+	if err != nil {
+		return "", fmt.Errorf("find data directory: %w", err)
+	}
+	d := dir(abs)
+	for _, sub := range []string{d.logs(), d.etcd(), d.podLogs()} {
+		if err := os.MkdirAll(sub, 0o700); err != nil {
+			return "", fmt.Errorf("make data directory: %w", err)
+		}
+	}
+	return d, nil
+}
+
+func (d dir) join(name string) string      { return filepath.Join(string(d), name) }
+func (d dir) lock() string                 { return d.join("lock") }
+func (d dir) ports() string                { return d.join("ports.json") }
+func (d dir) pki() string                  { return d.join("pki") }
+func (d dir) tokens() string               { return d.join("tokens.csv") }
+func (d dir) etcd() string                 { return d.join("etcd") }
+func (d dir) logs() string                 { return d.join("logs") }
+func (d dir) log(part string) string       { return filepath.Join(d.logs(), part+".log") }
+func (d dir) audit() string                { return filepath.Join(d.logs(), "audit.log") }
+func (d dir) podLogs() string              { return d.join("pod-logs") }
+func (d dir) stages() string               { return d.join("kubelet.yaml") }
+func (d dir) config(user string) string    { return filepath.Join(string(d), "auth", user+".kubeconfig") }
+func (d dir) kubeconfig() string           { return d.join("kubeconfig") }
+func (d dir) kubeconfigOf(u string) string { return d.join("kubeconfig-" + u) }

@@ -1,0 +1,74 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"glasshouse/deploy/demo/internal/seed"
+)
+
+// limitedTo is the namespace that the user "limited" sees.
+const limitedTo = "shop"
+
+// fill puts the nodes and the workload on the cluster and waits until its pods have found their state.
+func (p plan) fill(ctx context.Context, config *rest.Config, client kubernetes.Interface, progress progress) error {
+	if err := seed.Access(ctx, client, limitedTo); err != nil {
+		return err
+	}
+	if err := seed.Nodes(ctx, client, p.opts.nodes(), p.ports.Kubelet); err != nil {
+		return err
+	}
+	progress.step("%d nodes registered", p.opts.nodes())
+	if !p.opts.Seed && p.opts.Pods == 0 {
+		return nil
+	}
+	if p.opts.Seed {
+		applied, err := seed.Apply(ctx, config, seed.Options{Quiet: p.opts.Life == 0})
+		if err != nil {
+			return err
+		}
+		progress.step("%s", applied)
+	}
+	pods, err := seed.Fill(ctx, client, p.opts.Pods)
+	if err != nil {
+		return err
+	}
+	if pods > 0 {
+		progress.step("%d more pods ordered in namespace %s", pods, seed.Big)
+	}
+	return p.settle(ctx, client, progress)
+}
+
+// settle waits, a while that grows with the number of pods, until all pods that were ordered are there and none is on its way to run.
+func (p plan) settle(ctx context.Context, client kubernetes.Interface, progress progress) error {
+	// Ten thousand take two minutes on two cores; a machine that is five times slower gets its time as well.
+	limit := time.Minute + time.Duration(p.opts.Pods)*60*time.Millisecond
+	waiting, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	err := seed.Settle(waiting, client, func(c seed.Count) { progress.step("%s", c) })
+	if waiting.Err() != nil && ctx.Err() == nil {
+		progress.step("some pods are still on their way; going on")
+		return nil
+	}
+	return err
+}
+
+func (p plan) explain(progress progress) {
+	var next strings.Builder
+	fmt.Fprintf(&next, "\nThe cluster is up. In another terminal:\n\n  export KUBECONFIG=%s\n  kubectl get pods -A\n\nIts users:\n\n", p.dir.kubeconfig())
+	for _, user := range [][2]string{
+		{p.dir.kubeconfig(), "may do everything"},
+		{p.dir.kubeconfigOf("viewer"), "may look at everything but secrets, as ClusterRole view says"},
+		{p.dir.kubeconfigOf("limited"), "may look at everything in namespace " + limitedTo + ", and nowhere else"},
+		{p.dir.kubeconfigOf("nobody"), "is known, and may do nothing"},
+	} {
+		fmt.Fprintf(&next, "  %s\n      %s\n", user[0], user[1])
+	}
+	fmt.Fprintf(&next, "\nLogs of the parts are in %s. Ctrl-C stops it; the same command brings it up again.\n\n", p.dir.logs())
+	fmt.Fprint(progress.out, next.String()) //nolint:errcheck // nobody to tell
+}

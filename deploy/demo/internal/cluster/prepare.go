@@ -1,0 +1,86 @@
+package cluster
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"glasshouse/deploy/demo/internal/identity"
+	"glasshouse/deploy/demo/internal/kubelet"
+)
+
+// prepare writes every file that the parts and the users read.
+func prepare(home dir, opts Options) (plan, identity.Tokens, error) {
+	p := plan{dir: home, opts: opts}
+	var err error
+	if p.pki, err = identity.EnsurePKI(home.pki()); err != nil {
+		return p, nil, err
+	}
+	tokens, err := identity.EnsureTokens(home.tokens(), identity.Users())
+	if err != nil {
+		return p, nil, err
+	}
+	if p.ports, err = choosePorts(home.ports(), opts.APIServerPort); err != nil {
+		return p, nil, err
+	}
+	if err := p.writeKubeconfigs(tokens); err != nil {
+		return p, nil, err
+	}
+	if err := p.writeKubelet(); err != nil {
+		return p, nil, err
+	}
+	const policy = "apiVersion: audit.k8s.io/v1\nkind: Policy\nomitStages: [RequestReceived]\nrules: [{level: Metadata}]\n"
+	return p, tokens, identity.WriteFile(home.join("audit-policy.yaml"), []byte(policy))
+}
+
+// people are the users with a kubeconfig for somebody to take.
+func people() []string { return []string{identity.Viewer, identity.Limited, identity.Nobody} }
+
+func (p plan) writeKubeconfigs(tokens identity.Tokens) error {
+	ca, err := os.ReadFile(p.pki.Cert("ca"))
+	if err != nil {
+		return fmt.Errorf("read certificate authority: %w", err)
+	}
+	write := func(path, context, user, namespace string) error {
+		return identity.Kubeconfig{
+			Context: context, Server: p.server(), CA: ca, User: user, Token: tokens[user], Namespace: namespace,
+		}.Write(path)
+	}
+	if err := write(p.dir.kubeconfig(), "demo", identity.Admin, ""); err != nil {
+		return err
+	}
+	for _, user := range people() {
+		namespace := ""
+		if user == identity.Limited {
+			namespace = limitedTo
+		}
+		if err := write(p.dir.kubeconfigOf(user), "demo-"+user, user, namespace); err != nil {
+			return err
+		}
+	}
+	for _, part := range []string{identity.ControllerManager, identity.Scheduler, identity.Kubelets} {
+		path := p.dir.config(part)
+		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+			return fmt.Errorf("make directory of kubeconfigs: %w", err)
+		}
+		if err := write(path, part, part, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p plan) writeKubelet() error {
+	logs := filepath.Join(p.dir.podLogs(), "current.log")
+	previous := filepath.Join(p.dir.podLogs(), "previous.log")
+	config, err := kubelet.Config(kubelet.Options{Restarts: p.opts.Life > 0, Logs: logs, Previous: previous})
+	if err != nil {
+		return err
+	}
+	for path, data := range map[string][]byte{p.dir.stages(): config, logs: kubelet.Logs(), previous: kubelet.PreviousLogs()} {
+		if err := identity.WriteFile(path, data); err != nil {
+			return err
+		}
+	}
+	return nil
+}

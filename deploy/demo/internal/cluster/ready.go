@@ -1,0 +1,71 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"os"
+	"time"
+)
+
+// prober asks the parts whether they are ready.
+type prober struct {
+	client *http.Client
+	token  string
+}
+
+func newProber(p plan, token string) (prober, error) {
+	ca, err := os.ReadFile(p.pki.Cert("ca"))
+	if err != nil {
+		return prober{}, fmt.Errorf("read certificate authority: %w", err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(ca)
+	cert, err := tls.LoadX509KeyPair(p.pki.Cert("etcd-client"), p.pki.Key("etcd-client"))
+	if err != nil {
+		return prober{}, fmt.Errorf("read client certificate: %w", err)
+	}
+	return prober{token: token, client: &http.Client{
+		Timeout:   2 * time.Second,
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}},
+	}}, nil
+}
+
+// wait asks until url answers 200, ctx ends or patience runs out. The error of an ended ctx is its cause.
+func (p prober) wait(ctx context.Context, name, url string, patience time.Duration) error {
+	ctx, cancel := context.WithTimeoutCause(ctx, patience, fmt.Errorf("%s is not ready after %v", name, patience))
+	defer cancel()
+	var last error
+	for {
+		if last = p.ask(ctx, url); last == nil {
+			return nil
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-ctx.Done():
+			return errors.Join(context.Cause(ctx), last)
+		}
+	}
+}
+
+func (p prober) ask(ctx context.Context, url string) error {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return fmt.Errorf("ask %s: %w", url, err)
+	}
+	req.Header.Set("Authorization", "Bearer "+p.token)
+	resp, err := p.client.Do(req)
+	if err != nil {
+		return err //nolint:wrapcheck // it names method and URL
+	}
+	defer resp.Body.Close() //nolint:errcheck // it was read
+	_, _ = io.Copy(io.Discard, resp.Body)
+	if resp.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s answers %s", url, resp.Status)
+	}
+	return nil
+}

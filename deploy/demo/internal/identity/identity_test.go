@@ -1,0 +1,97 @@
+package identity_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"glasshouse/deploy/demo/internal/identity"
+)
+
+func TestTokensStay(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "tokens.csv")
+	first, err := identity.EnsureTokens(path, identity.Users()[:2])
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := identity.EnsureTokens(path, identity.Users()) // a later version has more users
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := map[string]string{}
+	for user, token := range again {
+		if other := seen[token]; other != "" || len(token) < 26 {
+			t.Errorf("token of %s is weak, or that of %q", user, other)
+		}
+		seen[token] = user
+		if before, ok := first[user]; ok && before != token {
+			t.Errorf("token of %s changed", user)
+		}
+	}
+	if want := len(identity.Users()); len(again) != want {
+		t.Errorf("got tokens of %d users, want %d", len(again), want)
+	}
+	onlyForOwner(t, path)
+}
+
+func TestKubeconfigChecksServer(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	want := identity.Kubeconfig{Context: "demo", Server: "https://127.0.0.1:6443", CA: []byte("CA"), User: "limited", Token: "T", Namespace: "shop"}
+	if err := want.Write(path); err != nil {
+		t.Fatal(err)
+	}
+	got, err := clientcmd.BuildConfigFromFlags("", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got.Insecure || string(got.CAData) != "CA" || got.Host != want.Server || got.BearerToken != "T" {
+		t.Errorf("got %+v", got)
+	}
+	onlyForOwner(t, path)
+}
+
+func TestPKI(t *testing.T) {
+	dir := t.TempDir()
+	pki, err := identity.EnsurePKI(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ca, err := os.ReadFile(pki.Cert("ca"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	roots := x509.NewCertPool()
+	roots.AppendCertsFromPEM(ca)
+	pair, err := tls.LoadX509KeyPair(pki.Cert("server"), pki.Key("server"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"localhost", "127.0.0.1", "kubernetes.default.svc"} {
+		if _, err := pair.Leaf.Verify(x509.VerifyOptions{Roots: roots, DNSName: name}); err != nil {
+			t.Errorf("as %s: %v", name, err)
+		}
+	}
+	onlyForOwner(t, pki.Key("ca"))
+
+	if _, err := identity.EnsurePKI(dir); err != nil {
+		t.Fatal(err)
+	}
+	if again, _ := os.ReadFile(pki.Cert("ca")); string(again) != string(ca) {
+		t.Error("certificates are made anew")
+	}
+}
+
+func onlyForOwner(t *testing.T, path string) {
+	t.Helper()
+	info, err := os.Stat(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := info.Mode().Perm(); got != 0o600 {
+		t.Errorf("mode of %s: got %o, want 600", filepath.Base(path), got)
+	}
+}

@@ -1,0 +1,32 @@
+package identity
+
+import (
+	"fmt"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+)
+
+// Kubeconfig says who connects where.
+type Kubeconfig struct {
+	Context   string
+	Server    string
+	CA        []byte // PEM; the server's certificate is checked against it
+	User      string
+	Token     string
+	Namespace string // what kubectl takes where none is said; may be empty
+}
+
+// Write puts the kubeconfig at path. The file needs no other.
+func (k Kubeconfig) Write(path string) error {
+	config := clientcmdapi.NewConfig()
+	config.Clusters["demo"] = &clientcmdapi.Cluster{Server: k.Server, CertificateAuthorityData: k.CA}
+	config.AuthInfos[k.User] = &clientcmdapi.AuthInfo{Token: k.Token}
+	config.Contexts[k.Context] = &clientcmdapi.Context{Cluster: "demo", AuthInfo: k.User, Namespace: k.Namespace}
+	config.CurrentContext = k.Context
+	data, err := clientcmd.Write(*config)
+	if err != nil {
+		return fmt.Errorf("encode kubeconfig of %s: %w", k.User, err)
+	}
+	return WriteFile(path, data)
+}

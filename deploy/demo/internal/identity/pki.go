@@ -1,0 +1,91 @@
+package identity
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"os"
+	"path/filepath"
+)
+
+// PKI is where the certificates and keys lie.
+type PKI struct {
+	dir string
+}
+
+// Cert and Key give the files of the certificate of that name: ca, server, etcd-client, kubelet-client, front-proxy-ca, front-proxy-client.
+func (p PKI) Cert(name string) string { return filepath.Join(p.dir, name+".crt") }
+
+// Key is the private half of Cert.
+func (p PKI) Key(name string) string { return filepath.Join(p.dir, name+".key") }
+
+// ServiceAccountKey signs the tokens of service accounts, and checks them.
+func (p PKI) ServiceAccountKey() string { return p.Key("service-account") }
+
+// EnsurePKI gives the certificates in dir. A set that is complete is kept as it is; anything less is made anew whole.
+func EnsurePKI(dir string) (PKI, error) {
+	pki := PKI{dir: dir}
+	const complete = "complete"
+	if _, err := os.Stat(filepath.Join(dir, complete)); err == nil {
+		return pki, nil
+	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return pki, fmt.Errorf("make certificates: %w", err)
+	}
+	if err := pki.write(); err != nil {
+		return pki, fmt.Errorf("make certificates: %w", err)
+	}
+	if err := WriteFile(filepath.Join(dir, complete), nil); err != nil {
+		return pki, fmt.Errorf("make certificates: %w", err)
+	}
+	return pki, nil
+}
+
+func (p PKI) write() error {
+	main, files, err := newAuthority("demo")
+	if err != nil {
+		return err
+	}
+	front, frontFiles, err := newAuthority("demo-front-proxy")
+	if err != nil {
+		return err
+	}
+	pairs := map[string]pair{"ca": files, "front-proxy-ca": frontFiles}
+	for name, signed := range map[string]struct {
+		by     *authority
+		common string
+	}{
+		"server":             {by: main, common: "localhost"},
+		"etcd-client":        {by: main, common: "etcd-client"},
+		"kubelet-client":     {by: main, common: "kube-apiserver-kubelet-client"},
+		"front-proxy-client": {by: front, common: "front-proxy-client"},
+	} {
+		if pairs[name], err = signed.by.loopback(signed.common); err != nil {
+			return err
+		}
+	}
+	for name, files := range pairs {
+		if err := WriteFile(p.Cert(name), files.cert); err != nil {
+			return err
+		}
+		if err := WriteFile(p.Key(name), files.key); err != nil {
+			return err
+		}
+	}
+	return p.writeServiceAccountKey()
+}
+
+func (p PKI) writeServiceAccountKey() error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return fmt.Errorf("make a key: %w", err)
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return fmt.Errorf("encode a key: %w", err)
+	}
+	return WriteFile(p.ServiceAccountKey(), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}))
+}

@@ -1,0 +1,57 @@
+package kubelet_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/util/yaml"
+
+	"glasshouse/deploy/demo/internal/kubelet"
+)
+
+func TestConfig(t *testing.T) {
+	for name, test := range map[string]struct {
+		restarts bool
+		want     bool
+	}{
+		"with life":    {restarts: true, want: true},
+		"without life": {restarts: false, want: false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			data, err := kubelet.Config(kubelet.Options{Restarts: test.restarts, Logs: "/tmp/a.log", Previous: "/tmp/b.log"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(string(data), "\n      @") {
+				t.Error("a fragment was not put in")
+			}
+			if got := slices.Contains(names(t, data), "pod-crash-restart"); got != test.want {
+				t.Errorf("crashing pods restart: got %v, want %v", got, test.want)
+			}
+		})
+	}
+}
+
+// names reads every document; one that is no YAML fails the test.
+func names(t *testing.T, data []byte) []string {
+	t.Helper()
+	var all []string
+	decoder := yaml.NewYAMLOrJSONDecoder(bytes.NewReader(data), 4096)
+	for {
+		var stage struct {
+			Metadata struct{ Name string }
+		}
+		err := decoder.Decode(&stage)
+		if errors.Is(err, io.EOF) {
+			return all
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, stage.Metadata.Name)
+	}
+}

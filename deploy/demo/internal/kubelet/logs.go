@@ -1,0 +1,39 @@
+package kubelet
+
+import (
+	"bytes"
+	"fmt"
+	"time"
+)
+
+// Logs gives what kubectl logs shows of any container: the same for all, since none runs.
+func Logs() []byte {
+	return lines(
+		`level=info msg="starting" version=1.42.0`,
+		`level=info msg="configuration loaded" path=/etc/app/config.yaml`,
+		`level=info msg="connected" database=postgres-0.postgres.data.svc:5432 took=41ms`,
+		`level=info msg="listening" address=:8080`,
+		`level=warn msg="slow request" method=GET path=/api/items status=200 took=1.8s`,
+		`level=info msg="request" method=POST path=/api/orders status=201 took=23ms`,
+		`level=info msg="this is a demo cluster: no container runs, and every one of them says this"`,
+	)
+}
+
+// PreviousLogs gives what kubectl logs --previous shows: how the container before this one ended.
+func PreviousLogs() []byte {
+	return lines(
+		`level=info msg="starting" version=1.42.0`,
+		`level=error msg="connect" database=postgres-0.postgres.data.svc:5432 error="password authentication failed for user \"app\""`,
+		`level=error msg="giving up" attempts=5`,
+	)
+}
+
+// lines writes the text in the format of a container runtime, a second apart, the last a minute ago.
+func lines(text ...string) []byte {
+	var out bytes.Buffer
+	begin := time.Now().UTC().Add(-time.Minute - time.Duration(len(text))*time.Second)
+	for i, line := range text {
+		fmt.Fprintf(&out, "%s stdout F %s\n", begin.Add(time.Duration(i)*time.Second).Format(time.RFC3339Nano), line)
+	}
+	return out.Bytes()
+}

@@ -1,0 +1,109 @@
+package life
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"regexp"
+	"strconv"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// target is a Deployment that life may change, and between how many pods.
+type target struct {
+	namespace, name string
+	least, most     int
+}
+
+func targets() []target {
+	return []target{
+		{namespace: "shop", name: "storefront", least: 6, most: 12},
+		{namespace: "shop", name: "catalog", least: 4, most: 9},
+		{namespace: "shop", name: "cart", least: 3, most: 7},
+		{namespace: "shop", name: "search", least: 3, most: 6},
+		{namespace: "shop", name: "image-resizer", least: 1, most: 6},
+		{namespace: "payments", name: "gateway", least: 3, most: 6},
+		{namespace: "payments", name: "webhooks", least: 1, most: 4},
+		{namespace: "data", name: "stream-orders", least: 2, most: 8},
+		{namespace: "data", name: "stream-clicks", least: 2, most: 6},
+		{namespace: "monitoring", name: "grafana", least: 1, most: 3},
+		{namespace: "ci", name: "runner", least: 3, most: 10},
+	}
+}
+
+// rollOut gives a Deployment the next patch version of its image, 9 being followed by 0.
+func rollOut(ctx context.Context, w world) (string, error) {
+	t := one(targets()...)
+	api := w.typed.AppsV1().Deployments(t.namespace)
+	found, err := api.Get(ctx, t.name, metav1.GetOptions{})
+	if err != nil {
+		return "", fmt.Errorf("roll out: %w", err)
+	}
+	container := found.Spec.Template.Spec.Containers[0]
+	image := nextVersion(container.Image)
+	patch := fmt.Appendf(nil, `{"spec":{"template":{"spec":{"containers":[{"name":%q,"image":%q}]}}}}`, container.Name, image)
+	_, err = api.Patch(ctx, t.name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: one("kubectl-set", "argocd-controller", "deploy-bot")})
+	if err != nil {
+		return "", fmt.Errorf("roll out: %w", err)
+	}
+	return fmt.Sprintf("%s/%s rolls out %s", t.namespace, t.name, image), nil
+}
+
+// nextVersion counts the last digit of an image's version on.
+func nextVersion(image string) string {
+	const round = 10
+	return regexp.MustCompile(`\d$`).ReplaceAllStringFunc(image, func(digit string) string {
+		n, _ := strconv.Atoi(digit) // it is one
+		return strconv.Itoa((n + 1) % round)
+	})
+}
+
+// scale adds or takes a pod or two.
+func scale(ctx context.Context, w world) (string, error) {
+	t := one(targets()...)
+	api := w.typed.AppsV1().Deployments(t.namespace)
+	found, err := api.GetScale(ctx, t.name, metav1.GetOptions{})
+	if err != nil {
+		return "", fmt.Errorf("scale: %w", err)
+	}
+	old := int(found.Spec.Replicas)
+	replicas := min(t.most, max(t.least, old+one(-2, -1, 1, 2)))
+	patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas)
+	_, err = api.Patch(ctx, t.name, types.MergePatchType, patch, metav1.PatchOptions{FieldManager: one("kubectl", "autoscaler")}, "scale")
+	if err != nil {
+		return "", fmt.Errorf("scale: %w", err)
+	}
+	return fmt.Sprintf("%s/%s scales from %d to %d", t.namespace, t.name, old, replicas), nil
+}
+
+// restart does what kubectl rollout restart does.
+func restart(ctx context.Context, w world) (string, error) {
+	t := one(targets()...)
+	patch := fmt.Appendf(nil, `{"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":%q}}}}}`, time.Now().Format(time.RFC3339))
+	_, err := w.typed.AppsV1().Deployments(t.namespace).Patch(ctx, t.name, types.StrategicMergePatchType, patch, metav1.PatchOptions{FieldManager: "kubectl-rollout"})
+	if err != nil {
+		return "", fmt.Errorf("restart: %w", err)
+	}
+	return fmt.Sprintf("%s/%s restarts", t.namespace, t.name), nil
+}
+
+// evict deletes one pod; its Deployment makes another.
+func evict(ctx context.Context, w world) (string, error) {
+	t := one(targets()...)
+	api := w.typed.CoreV1().Pods(t.namespace)
+	pods, err := api.List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=" + t.name})
+	if err != nil {
+		return "", fmt.Errorf("evict: %w", err)
+	}
+	if len(pods.Items) == 0 {
+		return "", fmt.Errorf("evict: %s/%s has no pods", t.namespace, t.name)
+	}
+	name := pods.Items[rand.IntN(len(pods.Items))].Name //nolint:gosec // no secret
+	if err := api.Delete(ctx, name, metav1.DeleteOptions{}); err != nil {
+		return "", fmt.Errorf("evict: %w", err)
+	}
+	return fmt.Sprintf("pod %s/%s is deleted", t.namespace, name), nil
+}

@@ -1,0 +1,24 @@
+package life
+
+import "testing"
+
+func TestNextVersionGoesRound(t *testing.T) {
+	for image, want := range map[string]string{
+		"registry.example.com/shop/cart:1.44.7": "registry.example.com/shop/cart:1.44.8",
+		"registry.example.com/ci/runner:18.6.9": "registry.example.com/ci/runner:18.6.0",
+		"registry.example.com/shop/cart:latest": "registry.example.com/shop/cart:latest",
+	} {
+		if got := nextVersion(image); got != want {
+			t.Errorf("%s: got %s, want %s", image, got, want)
+		}
+	}
+}
+
+func TestPickKnowsEveryAction(t *testing.T) {
+	all := actions()
+	for range 1000 {
+		if pick(all).do == nil {
+			t.Fatal("an action that does nothing")
+		}
+	}
+}

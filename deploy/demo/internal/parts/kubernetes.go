@@ -1,0 +1,19 @@
+package parts
+
+import (
+	_ "time/tzdata" // time zones of CronJobs
+
+	"k8s.io/component-base/cli"
+	_ "k8s.io/component-base/logs/json/register"          // --logging-format=json
+	_ "k8s.io/component-base/metrics/prometheus/clientgo" // client metrics on /metrics
+	_ "k8s.io/component-base/metrics/prometheus/version"  // the version metric
+	apiserver "k8s.io/kubernetes/cmd/kube-apiserver/app"
+	manager "k8s.io/kubernetes/cmd/kube-controller-manager/app"
+	kubescheduler "k8s.io/kubernetes/cmd/kube-scheduler/app"
+)
+
+func apiServer() int { return cli.Run(apiserver.NewAPIServerCommand()) }
+
+func controllerManager() int { return cli.Run(manager.NewControllerManagerCommand()) }
+
+func scheduler() int { return cli.Run(kubescheduler.NewSchedulerCommand()) }

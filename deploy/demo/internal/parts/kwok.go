@@ -1,0 +1,40 @@
+package parts
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/pflag"
+	"sigs.k8s.io/kwok/pkg/config"
+	"sigs.k8s.io/kwok/pkg/kwok/cmd"
+	"sigs.k8s.io/kwok/pkg/log"
+)
+
+// kubelets runs kwok as its own main function does, but for one thing: component-base has put a --version of its own
+// into this binary, which is no bool, and cobra panics on that unless the command has no version.
+func kubelets() int {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+
+	flags := pflag.NewFlagSet("global", pflag.ContinueOnError)
+	flags.ParseErrorsAllowlist.UnknownFlags = true
+	flags.Usage = func() {}
+	ctx, _ = log.InitFlags(ctx, flags)
+	ctx, err := config.InitFlags(ctx, flags)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "read kwok configuration:", err)
+		return 1
+	}
+
+	command := cmd.NewCommand(ctx)
+	command.Version = ""
+	command.PersistentFlags().AddFlagSet(flags)
+	if err := command.ExecuteContext(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "kwok:", err)
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,44 @@
+package proc
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+)
+
+const tailLines = 12
+
+// EndedError says that a process ended which should have run on.
+type EndedError struct {
+	Name, State, Log, Tail string
+}
+
+func (e *EndedError) Error() string {
+	return fmt.Sprintf("%s ended unexpectedly (%s); the end of %s:\n%s", e.Name, e.State, e.Log, e.Tail)
+}
+
+// Tail gives the last n lines of a file, indented and cut at 300 bytes each; of one that cannot be read, the reason.
+func Tail(path string, n int) string {
+	const window, width = 64 << 10, 300
+	data, err := os.ReadFile(path)
+	if err != nil {
+		return "  (" + err.Error() + ")"
+	}
+	if len(data) > window {
+		data = data[len(data)-window:]
+	}
+	data = bytes.TrimRight(data, "\n")
+	if len(data) == 0 {
+		return "  (empty)"
+	}
+	lines := strings.Split(string(data), "\n")
+	lines = lines[max(0, len(lines)-n):]
+	for i, line := range lines {
+		if len(line) > width {
+			line = line[:width] + "..."
+		}
+		lines[i] = "  " + line
+	}
+	return strings.Join(lines, "\n")
+}

@@ -1,0 +1,82 @@
+package seed
+
+import (
+	"context"
+	"fmt"
+
+	"golang.org/x/sync/errgroup"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/applyconfigurations/apps/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	metav1ac "k8s.io/client-go/applyconfigurations/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+const (
+	// Big is the namespace of pods that are there to be many.
+	Big = "big"
+
+	perDeployment = 250
+	parallel      = 16 // requests at a time
+)
+
+// Fill orders as many pods in namespace Big as are missing to total, beyond those that all other namespaces order, in
+// Deployments of up to 250, and gives their number. Deployments that are there and no longer needed are scaled to none.
+func Fill(ctx context.Context, client kubernetes.Interface, total int) (int, error) {
+	existing, err := client.AppsV1().Deployments(Big).List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return 0, fmt.Errorf("list deployments: %w", err)
+	}
+	if total == 0 && len(existing.Items) == 0 {
+		return 0, nil
+	}
+	company, _, err := countOrdered(ctx, client)
+	if err != nil {
+		return 0, fmt.Errorf("count pods: %w", err)
+	}
+	missing := max(0, total-company.ordered)
+	if _, err := client.CoreV1().Namespaces().Apply(ctx, corev1ac.Namespace(Big), applyAs("demo")); err != nil {
+		return 0, fmt.Errorf("make namespace %s: %w", Big, err)
+	}
+	return missing, order(ctx, client, missing, len(existing.Items))
+}
+
+// order makes the Deployments that missing pods need, and empties those of the existing ones that are beyond them.
+func order(ctx context.Context, client kubernetes.Interface, missing, existing int) error {
+	group, ctx := errgroup.WithContext(ctx)
+	group.SetLimit(parallel)
+	for i := 0; i < existing || i*perDeployment < missing; i++ {
+		replicas := min(perDeployment, max(0, missing-i*perDeployment))
+		group.Go(func() error {
+			if _, err := client.AppsV1().Deployments(Big).Apply(ctx, crowd(i, replicas), applyAs("demo")); err != nil && !apierrors.IsAlreadyExists(err) {
+				return fmt.Errorf("order pods: %w", err)
+			}
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+func applyAs(manager string) metav1.ApplyOptions {
+	return metav1.ApplyOptions{FieldManager: manager, Force: true}
+}
+
+func crowd(i, replicas int) *v1.DeploymentApplyConfiguration {
+	name := fmt.Sprintf("crowd-%03d", i)
+	labels := map[string]string{"app.kubernetes.io/name": name, "app.kubernetes.io/part-of": Big, "tier": []string{"web", "api", "worker"}[i%3]}
+	container := corev1ac.Container().WithName("app").WithImage(fmt.Sprintf("registry.example.com/big/app:1.%d.0", i)).
+		WithPorts(corev1ac.ContainerPort().WithName("http").WithContainerPort(8080)).
+		WithEnv(corev1ac.EnvVar().WithName("LOG_LEVEL").WithValue("info")).
+		WithResources(corev1ac.ResourceRequirements().WithRequests(corev1.ResourceList{
+			corev1.ResourceCPU: resource.MustParse("20m"), corev1.ResourceMemory: resource.MustParse("64Mi"),
+		}))
+	return v1.Deployment(name, Big).WithLabels(labels).WithSpec(v1.DeploymentSpec().
+		WithReplicas(int32(replicas)). //nolint:gosec // 250 at most
+		WithSelector(metav1ac.LabelSelector().WithMatchLabels(map[string]string{"app.kubernetes.io/name": name})).
+		WithTemplate(corev1ac.PodTemplateSpec().WithLabels(labels).
+			WithAnnotations(map[string]string{"demo.glasshouse/state": "at-once"}).
+			WithSpec(corev1ac.PodSpec().WithContainers(container))))
+}

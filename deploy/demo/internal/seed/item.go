@@ -1,0 +1,110 @@
+package seed
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+)
+
+// apply makes the object what the item says, in the names that it says.
+func (i Item) apply(ctx context.Context, client dynamic.Interface, opts Options) error {
+	object := i.Object.DeepCopy()
+	unstructured.RemoveNestedField(object.Object, "status")
+	if opts.Quiet && object.GetKind() == "CronJob" {
+		_ = unstructured.SetNestedField(object.Object, true, "spec", "suspend") // there is a spec
+	}
+	resource, _ := meta.UnsafeGuessKindToResource(object.GroupVersionKind())
+	var api dynamic.ResourceInterface = client.Resource(resource)
+	if object.GetNamespace() != "" {
+		api = client.Resource(resource).Namespace(object.GetNamespace())
+	}
+	err := patiently(ctx, func() error {
+		if i.By == clientSide {
+			return createAsKubectl(ctx, api, object)
+		}
+		_, err := api.Apply(ctx, object.GetName(), object, applyAs(i.By))
+		return err //nolint:wrapcheck // named below
+	})
+	if err == nil && i.StatusBy != "" {
+		_, err = api.ApplyStatus(ctx, object.GetName(), i.status(), applyAs(i.StatusBy))
+	}
+	if err != nil {
+		return fmt.Errorf("apply %s %s/%s: %w", object.GetKind(), object.GetNamespace(), object.GetName(), err)
+	}
+	return nil
+}
+
+// delete waits a while until the pod runs, since one that never was on a node is not terminating but failed, and deletes it.
+func (i Item) delete(ctx context.Context, client kubernetes.Interface) error {
+	pods := client.CoreV1().Pods(i.Object.GetNamespace())
+	err := wait.PollUntilContextTimeout(ctx, 200*time.Millisecond, 20*time.Second, true, func(ctx context.Context) (bool, error) {
+		pod, err := pods.Get(ctx, i.Object.GetName(), metav1.GetOptions{})
+		return err == nil && pod.Status.Phase == corev1.PodRunning, nil
+	})
+	if err == nil || ctx.Err() == nil { // on a machine so slow that it does not run yet, failed will have to do
+		err = pods.Delete(ctx, i.Object.GetName(), metav1.DeleteOptions{})
+	}
+	if err != nil {
+		return fmt.Errorf("delete pod %s/%s: %w", i.Object.GetNamespace(), i.Object.GetName(), err)
+	}
+	return nil
+}
+
+// status gives the object with its status and nothing else.
+func (i Item) status() *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{"status": i.Object.Object["status"]}}
+	object.SetGroupVersionKind(i.Object.GroupVersionKind())
+	object.SetNamespace(i.Object.GetNamespace())
+	object.SetName(i.Object.GetName())
+	return object
+}
+
+// createAsKubectl leaves an object as the first kubectl apply does; one that is there already is left alone.
+func createAsKubectl(ctx context.Context, api dynamic.ResourceInterface, object *unstructured.Unstructured) error {
+	last, err := json.Marshal(object)
+	if err != nil {
+		return fmt.Errorf("encode last applied configuration: %w", err)
+	}
+	object = object.DeepCopy()
+	annotations := object.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations["kubectl.kubernetes.io/last-applied-configuration"] = string(last) + "\n"
+	object.SetAnnotations(annotations)
+	_, err = api.Create(ctx, object, metav1.CreateOptions{FieldManager: clientSide})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err //nolint:wrapcheck // the caller names the object
+}
+
+// patiently tries again, for up to 20 seconds, what fails only because the cluster has not caught up: a kind whose
+// definition is not served yet, a namespace that has no service account or whose quota has not been counted yet.
+func patiently(ctx context.Context, try func() error) error {
+	deadline := time.Now().Add(20 * time.Second)
+	for {
+		err := try()
+		early := apierrors.IsNotFound(err) || apierrors.IsConflict(err) ||
+			apierrors.IsForbidden(err) && (strings.Contains(err.Error(), "service account") || strings.Contains(err.Error(), "serviceaccount") || strings.Contains(err.Error(), "status unknown for quota"))
+		if !early || time.Now().After(deadline) {
+			return err
+		}
+		select {
+		case <-time.After(100 * time.Millisecond):
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}

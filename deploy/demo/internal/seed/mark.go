@@ -1,0 +1,52 @@
+package seed
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	corev1ac "k8s.io/client-go/applyconfigurations/core/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+const markNamespace, markName = metav1.NamespaceSystem, "demo-workload"
+
+// fingerprint tells one workload from another.
+func fingerprint(opts Options) (string, error) {
+	hash := sha256.New()
+	entries, err := workload.ReadDir("workload")
+	if err != nil {
+		return "", fmt.Errorf("read workload: %w", err)
+	}
+	for _, entry := range entries {
+		data, err := workload.ReadFile("workload/" + entry.Name())
+		if err != nil {
+			return "", fmt.Errorf("read workload: %w", err)
+		}
+		hash.Write(data)
+	}
+	fmt.Fprint(hash, opts.Quiet)
+	return fmt.Sprintf("%x", hash.Sum(nil)), nil
+}
+
+// marked says whether the workload of that fingerprint was applied to the cluster, whole.
+func marked(ctx context.Context, client kubernetes.Interface, mark string) (bool, error) {
+	found, err := client.CoreV1().ConfigMaps(markNamespace).Get(ctx, markName, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look for the workload: %w", err)
+	}
+	return found.Data["fingerprint"] == mark, nil
+}
+
+func setMark(ctx context.Context, client kubernetes.Interface, mark string) error {
+	note := corev1ac.ConfigMap(markName, markNamespace).WithData(map[string]string{"fingerprint": mark})
+	if _, err := client.CoreV1().ConfigMaps(markNamespace).Apply(ctx, note, applyAs("demo")); err != nil {
+		return fmt.Errorf("note the workload: %w", err)
+	}
+	return nil
+}

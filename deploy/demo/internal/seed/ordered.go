@@ -1,0 +1,50 @@
+package seed
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// orders sums up what Deployments, StatefulSets and DaemonSets ask for, and what they have.
+type orders struct {
+	ordered, ready int
+}
+
+func (o *orders) add(ordered, ready int32) {
+	o.ordered += int(ordered)
+	o.ready += int(ready)
+}
+
+// countOrdered gives the orders of the company and those of namespace Big.
+func countOrdered(ctx context.Context, client kubernetes.Interface) (company, crowd orders, err error) {
+	opts, apps := metav1.ListOptions{ResourceVersion: "0"}, client.AppsV1()
+	deployments, err := apps.Deployments("").List(ctx, opts)
+	if err != nil {
+		return company, crowd, err //nolint:wrapcheck // the caller says what failed
+	}
+	for i := range deployments.Items {
+		d := &deployments.Items[i]
+		if d.Namespace == Big {
+			crowd.add(*d.Spec.Replicas, min(*d.Spec.Replicas, d.Status.ReadyReplicas))
+		} else {
+			company.add(*d.Spec.Replicas, d.Status.ReadyReplicas)
+		}
+	}
+	sets, err := apps.StatefulSets("").List(ctx, opts)
+	if err != nil {
+		return company, crowd, err //nolint:wrapcheck // the caller says what failed
+	}
+	for i := range sets.Items {
+		company.add(*sets.Items[i].Spec.Replicas, sets.Items[i].Status.ReadyReplicas)
+	}
+	daemons, err := apps.DaemonSets("").List(ctx, opts)
+	if err != nil {
+		return company, crowd, err //nolint:wrapcheck // the caller says what failed
+	}
+	for i := range daemons.Items {
+		company.add(daemons.Items[i].Status.DesiredNumberScheduled, daemons.Items[i].Status.NumberReady)
+	}
+	return company, crowd, nil
+}

@@ -1,0 +1,58 @@
+// Command demo is a whole Kubernetes cluster in one file: `demo up` starts etcd, kube-apiserver,
+// kube-controller-manager, kube-scheduler and kwok on this machine's loopback, each in a process of its own, and fills
+// them with the workload of a company. Everything that Kubernetes does happens; only containers do not run.
+//
+// Build it with deploy/demo/build.sh, which sets the versions that kubectl and the parts ask for.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"glasshouse/deploy/demo/internal/cluster"
+	"glasshouse/deploy/demo/internal/parts"
+)
+
+const usage = `demo is a real Kubernetes control plane on this machine, with a company's workload on it.
+
+  demo up [flags]                    start it, and keep it up until Ctrl-C
+  demo up [flags] -- command args    start it, run the command against it, stop it, exit as the command did
+
+  demo up -h                         the flags
+`
+
+func main() {
+	if part := parts.Lookup(filepath.Base(os.Args[0])); part != nil {
+		parts.DieWithParent()
+		os.Exit(part())
+	}
+	err := run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)
+	if exit, ok := errors.AsType[cluster.ExitError](err); ok {
+		os.Exit(exit.Code)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "demo:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	if len(args) == 0 {
+		fmt.Fprint(stderr, usage)
+		return cluster.ExitError{Code: 2}
+	}
+	switch args[0] {
+	case "up":
+		return up(ctx, args[1:], stdout, stderr)
+	case "help", "-h", "--help":
+		fmt.Fprint(stdout, usage)
+		return nil
+	default:
+		fmt.Fprint(stderr, usage)
+		return fmt.Errorf("there is no command %q", args[0])
+	}
+}
