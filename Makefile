@@ -31,13 +31,14 @@ generate: web/node_modules/.package-lock.json ## Rebuild what is generated: page
 check: generate ## Format, lint, types, and that what is generated is current.
 	git diff --exit-code -- web/static/dist 'web/templates/*_templ.go' go.mod go.sum
 	go mod tidy -diff
-	cd deploy/demo && go mod tidy -diff && go vet ./... && test -z "$$(gofmt -l .)"
+	cd deploy/demo && go mod tidy -diff
 	npm --prefix web run types
 	$(LINT) run --build-tags integration ./...
+	cd deploy/demo && GOFLAGS=-trimpath $(LINT) run --config ../../.golangci.yml --disable depguard ./...
 
 test: build web/node_modules/.package-lock.json ## All tests: unit, then against a cluster, then in a browser.
 	$(RACE) ./...
-	cd deploy/demo && go test ./...
+	cd deploy/demo && go test -trimpath ./...
 	npm --prefix web test
 	.ci/chromium
 	deploy/demo/build.sh .demo/bin/demo

@@ -30,7 +30,7 @@ func main() {
 		parts.DieWithParent()
 		os.Exit(part())
 	}
-	err := run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)
+	err := run(context.Background(), os.Args[1:], os.Stdout, os.Stderr) //nolint:forbidigo // Main starts it.
 	if exit, ok := errors.AsType[cluster.ExitError](err); ok {
 		os.Exit(exit.Code)
 	}
@@ -42,17 +42,17 @@ func main() {
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if len(args) == 0 {
-		fmt.Fprint(stderr, usage)
+		_, _ = fmt.Fprint(stderr, usage) // Nowhere else to say it.
 		return cluster.ExitError{Code: 2}
 	}
 	switch args[0] {
 	case "up":
 		return up(ctx, args[1:], stdout, stderr)
 	case "help", "-h", "--help":
-		fmt.Fprint(stdout, usage)
-		return nil
+		_, err := fmt.Fprint(stdout, usage)
+		return err
 	default:
-		fmt.Fprint(stderr, usage)
+		_, _ = fmt.Fprint(stderr, usage) // Nowhere else to say it.
 		return fmt.Errorf("there is no command %q", args[0])
 	}
 }

@@ -8,12 +8,16 @@ import (
 
 func TestChoosePorts(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "ports.json")
-	taken, err := net.Listen("tcp4", "127.0.0.1:0") //nolint:noctx // at once
+	taken, err := net.Listen("tcp4", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer taken.Close() //nolint:errcheck // a test
-	port := taken.Addr().(*net.TCPAddr).Port
+	addr, ok := taken.Addr().(*net.TCPAddr)
+	if !ok {
+		t.Fatalf("a TCP listener on a %T", taken.Addr())
+	}
+	port := addr.Port
 
 	first, err := choosePorts(path, port)
 	if err != nil {

@@ -32,9 +32,12 @@ const (
 func Users() []User {
 	return []User{
 		{Name: Admin, Groups: []string{"system:masters"}},
-		{Name: Viewer}, {Name: Limited}, {Name: Nobody},
+		{Name: Viewer},
+		{Name: Limited},
+		{Name: Nobody},
 		{Name: Kubelets, Groups: []string{"system:masters"}},
-		{Name: ControllerManager}, {Name: Scheduler},
+		{Name: ControllerManager},
+		{Name: Scheduler},
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 // kubelets runs kwok as its own main function does, but for one thing: component-base has put a --version of its own
 // into this binary, which is no bool, and cobra panics on that unless the command has no version.
 func kubelets() int {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM) //nolint:forbidigo // The main of a process of its own.
 	defer stop()
 
 	flags := pflag.NewFlagSet("global", pflag.ContinueOnError)

@@ -2,6 +2,7 @@ package proc
 
 import (
 	"context"
+	"slices"
 	"time"
 )
 
@@ -40,9 +41,9 @@ func (f *Fleet) Start(ctx context.Context, spec Spec) {
 
 // Stop ends the processes one after the other, the youngest first, and returns when the last has ended.
 func (f *Fleet) Stop() {
-	for i := len(f.members) - 1; i >= 0; i-- {
-		f.members[i].stop()
-		<-f.members[i].done
+	for _, member := range slices.Backward(f.members) {
+		member.stop()
+		<-member.done
 	}
 	f.members = nil
 	f.fail(context.Canceled)

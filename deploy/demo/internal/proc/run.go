@@ -51,7 +51,7 @@ func Run(ctx context.Context, spec Spec, grace time.Duration) error {
 	if err != nil {
 		return fmt.Errorf("start %s: %w", spec.Name, err)
 	}
-	err = cmd.Wait()
+	_ = cmd.Wait() // How it ended is told by its state.
 	if ctx.Err() != nil {
 		return nil
 	}

@@ -70,15 +70,23 @@ func Apply(ctx context.Context, config *rest.Config, opts Options) (Applied, err
 			return Applied{}, err
 		}
 	}
+	if err := remove(ctx, typed, items); err != nil {
+		return Applied{}, err
+	}
+	return applied, setMark(ctx, typed, mark)
+}
+
+// remove deletes the items that are there to be seen going.
+func remove(ctx context.Context, client kubernetes.Interface, items []Item) error {
 	for _, item := range items {
 		if !item.Delete {
 			continue
 		}
-		if err := item.delete(ctx, typed); err != nil {
-			return Applied{}, err
+		if err := item.delete(ctx, client); err != nil {
+			return err
 		}
 	}
-	return applied, setMark(ctx, typed, mark)
+	return nil
 }
 
 const phases = 3

@@ -3,7 +3,9 @@ package seed
 import (
 	"context"
 	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
+	"strconv"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -27,8 +29,8 @@ func fingerprint(opts Options) (string, error) {
 		}
 		hash.Write(data)
 	}
-	fmt.Fprint(hash, opts.Quiet)
-	return fmt.Sprintf("%x", hash.Sum(nil)), nil
+	hash.Write(strconv.AppendBool(nil, opts.Quiet))
+	return hex.EncodeToString(hash.Sum(nil)), nil
 }
 
 // marked says whether the workload of that fingerprint was applied to the cluster, whole.
