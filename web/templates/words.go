@@ -27,7 +27,7 @@ func number(n *int) string {
 func shown(c Column, wide bool) bool { return wide || c.Priority <= 0 }
 
 // linkColumn is the index of the column that names the object and carries the
-// link to it: the one called Name, else the first one shown.
+// link to it: the one called Name, else the first one shown that holds no time.
 func linkColumn(columns []Column, wide bool) int {
 	first := -1
 	for i, c := range columns {
@@ -37,11 +37,38 @@ func linkColumn(columns []Column, wide bool) int {
 		if strings.EqualFold(c.Name, "name") {
 			return i
 		}
-		if first < 0 {
+		if first < 0 || columns[first].Relative && !c.Relative {
 			first = i
 		}
 	}
 	return first
+}
+
+// tone is how a cell that tells a state stands out: "bad", "warn", or not at
+// all. static/src/tone.ts is the same; test/tone.test.ts and its cases in
+// testdata/tones.json hold both to it.
+func tone(column, text string) string {
+	switch strings.ToLower(column) {
+	case "status", "phase", "state", "health", "type", "sync status", "health status":
+	default:
+		return ""
+	}
+	word, _, _ := strings.Cut(strings.ToLower(text), " ")
+	has := func(parts string) bool {
+		for part := range strings.FieldsSeq(parts) {
+			if strings.Contains(word, part) {
+				return true
+			}
+		}
+		return false
+	}
+	switch {
+	case has("backoff error errimage fail oomkilled evicted notready lost degraded exceeded invalid cannot outofcpu outofmemory outofpods unhealthy denied signal: exitcode:"):
+		return "bad"
+	case has("pending terminating creating deleting initializing init: progressing warning schedulingdisabled outofsync missing unknown released waiting"):
+		return "warn"
+	}
+	return ""
 }
 
 // showNamespace reports whether rows tell their namespace: not when there is

@@ -171,3 +171,21 @@ void test("a reset makes the next connection ask for a snapshot", () => {
   browser.socket.accept();
   assert.equal("cursor" in browser.socket.last, false);
 });
+
+void test("ends only subscriptions that the server holds", () => {
+  const { browser, sub } = start();
+  const ended = () => browser.sockets.flatMap((s) => s.sent).filter((m) => m["op"] === "unsubscribe").map((m) => m["id"]);
+  browser.socket.accept();
+  assert.deepEqual(ended(), []);
+  browser.socket.lose();
+  browser.pass(600);
+  browser.socket.accept();
+  assert.deepEqual(ended(), []);
+  const held = browser.socket.last["id"];
+  sub.resync("a test");
+  browser.pass(0);
+  assert.deepEqual(ended(), [held]);
+  browser.socket.say({ id: browser.socket.last["id"], type: "error", problem: { title: "No", status: 400, detail: "" } });
+  sub.close();
+  assert.deepEqual(ended(), [held]);
+});

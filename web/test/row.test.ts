@@ -14,6 +14,7 @@ class Element {
   append(...children: Element[]): void { this.children.push(...children); }
   get firstElementChild(): Element | null { return this.children[0] ?? null; }
   setAttribute(name: string, value: string): void { this.attributes.set(name, value); }
+  removeAttribute(name: string): void { this.attributes.delete(name); }
   getAttribute(name: string): string | null { return this.attributes.get(name) ?? null; }
   get textContent(): string { return this.text + this.children.map((c) => c.textContent).join(""); }
   set textContent(text: string) { this.text = text; }
@@ -62,3 +63,8 @@ void test("times pass", () => {
 });
 
 void test("a row filled again tells what differs", () => assert.deepEqual(build().refill(), ["web-2", `<b>"it's" & javascript:x`, "0"]));
+
+void test("a time is no link where another column is shown", () => {
+  assert.equal(shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, false).link, 1);
+  assert.equal(shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, true).link, 2);
+});

@@ -58,7 +58,7 @@ export class ObjectView implements Handler {
   }
 
   restart(): void {
-    this.state = null;
+    this.complete = false;
     this.schedule();
   }
 

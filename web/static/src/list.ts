@@ -18,6 +18,7 @@ export class ListPage implements Handler {
   private rows = new Rows();
   private subscription: Subscription | null = null;
   private state: State | null = null;
+  private behind = false; // the rows held are about to be replaced by a snapshot
   private problem: Problem | null = null;
   private served: boolean; // the server's rows stand until there are newer ones
   private shown = 0;
@@ -80,6 +81,7 @@ export class ListPage implements Handler {
     this.rows.setSort(this.view.sort);
     this.rows.setFilter(this.view.q);
     this.state = this.problem = null;
+    this.behind = false;
     const { ref, ns, labels } = this.view;
     this.subscription = this.live.subscribe({ resource: ref, ns, labels, view: "rows" }, this);
     this.tell();
@@ -87,7 +89,7 @@ export class ListPage implements Handler {
 
   restart(): void {
     this.rows.restart();
-    this.state = null;
+    this.behind = true;
     this.tell();
   }
 
@@ -98,7 +100,10 @@ export class ListPage implements Handler {
         const columns = this.rows.columns;
         if (!this.rows.apply(m)) return this.subscription?.resync("an event does not fit the rows held");
         this.problem = null;
-        if (m.type === "rows" && m.last) this.arrived(columns !== this.rows.columns);
+        if (m.type === "rows" && m.last) {
+          this.behind = false;
+          this.arrived(columns !== this.rows.columns);
+        }
         this.table.schedule();
         if (m.type === "row-events") return;
         break;
@@ -197,7 +202,7 @@ export class ListPage implements Handler {
   }
 
   private known(): Known {
-    return { connection: this.live.connection, since: this.live.since, state: this.state, complete: this.rows.complete, arriving: this.rows.arriving, problem: this.problem };
+    return { connection: this.live.connection, since: this.live.since, state: this.state, complete: this.rows.complete && !this.behind, arriving: this.rows.arriving, problem: this.problem };
   }
 
   // Says what is known, everywhere that it is said.

@@ -40,6 +40,7 @@ interface Sub {
   readonly handler: Handler;
   id: number;
   cursor: string | null; // null: a snapshot is to come, or is under way
+  sent: boolean; // the server holds it over this connection
   ended: boolean; // the server refused it
   resyncs: number; // in a row
   timer: unknown;
@@ -96,7 +97,7 @@ export class Live {
   }
 
   subscribe(spec: Spec, handler: Handler): Subscription {
-    const sub: Sub = { spec, handler, id: 0, cursor: null, ended: false, resyncs: 0, timer: null };
+    const sub: Sub = { spec, handler, id: 0, cursor: null, sent: false, ended: false, resyncs: 0, timer: null };
     this.send(sub);
     return {
       resync: (why) => this.resync(sub, why),
@@ -116,6 +117,7 @@ export class Live {
     sub.timer = null;
     this.subs.set(sub.id, sub);
     if (this.connection !== "open") return;
+    sub.sent = true;
     const { resource, ns, labels, name, view } = sub.spec;
     this.tell({
       op: "subscribe",
@@ -130,8 +132,9 @@ export class Live {
   }
 
   private forget(sub: Sub): void {
-    if (!this.subs.delete(sub.id)) return;
-    if (this.connection === "open") this.tell({ op: "unsubscribe", id: sub.id });
+    if (!this.subs.delete(sub.id) || !sub.sent) return;
+    sub.sent = false;
+    this.tell({ op: "unsubscribe", id: sub.id });
   }
 
   private tell(message: unknown): void {
@@ -179,6 +182,7 @@ export class Live {
         break;
       case "error":
         sub.ended = true;
+        sub.sent = false;
     }
     sub.handler.message(m);
   }
@@ -215,6 +219,7 @@ export class Live {
     for (const sub of this.subs.values()) {
       this.host.cancel(sub.timer);
       sub.timer = null;
+      sub.sent = false;
       if (sub.cursor === null) sub.handler.restart();
     }
     this.change("lost");

@@ -4,6 +4,7 @@
 import { ages } from "./age.ts";
 import { h, setText } from "./dom.ts";
 import type { Entry } from "./rows.ts";
+import { tells, tone } from "./tone.ts";
 import { objectHref } from "./view.ts";
 import type { Cell, Column } from "./wire.ts";
 
@@ -19,11 +20,13 @@ export interface ShownColumn {
   readonly index: number; // in the wire's columns
   readonly name: string;
   readonly relative: boolean;
+  readonly tells: boolean; // a state, see tone.ts
 }
 
 export function shapeOf(ref: string, columns: readonly Column[], namespace: boolean, wide: boolean): Shape {
-  const shown = columns.map((c, index) => ({ index, name: c.name, relative: c.relative, priority: c.priority })).filter((c) => wide || c.priority <= 0);
-  return { ref, namespace, link: (shown.find((c) => c.name.toLowerCase() === "name") ?? shown[0])?.index ?? -1, columns: shown };
+  const shown = columns.map((c, index) => ({ index, name: c.name, relative: c.relative, tells: tells(c.name), priority: c.priority })).filter((c) => wide || c.priority <= 0);
+  const link = shown.find((c) => c.name.toLowerCase() === "name") ?? shown.find((c) => !c.relative) ?? shown[0];
+  return { ref, namespace, link: link?.index ?? -1, columns: shown };
 }
 
 /** A cell as text: what kubectl prints. */
@@ -60,6 +63,9 @@ export function fillRow(tr: HTMLTableRowElement, shape: Shape, e: Entry, now: nu
       if (td.textContent === text) continue;
       td.textContent = text;
     }
+    const stands = c.tells ? tone(text) : null;
+    if (stands !== null) td.setAttribute("data-tone", stands);
+    else td.removeAttribute("data-tone");
     differ.push(td);
   }
   return differ;

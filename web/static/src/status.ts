@@ -10,7 +10,7 @@ export interface Known {
   readonly connection: Connection;
   readonly since: number; // the connection's
   readonly state: State | null; // the last one told over this connection
-  readonly complete: boolean; // a whole snapshot is held
+  readonly complete: boolean; // a whole snapshot is held, and no other is to come
   readonly arriving: number; // rows of a snapshot under way
   readonly problem: Problem | null;
 }

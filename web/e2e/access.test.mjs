@@ -1,0 +1,54 @@
+// Every kind of page under axe-core, in both colour schemes.
+import assert from "node:assert/strict";
+import { createRequire } from "node:module";
+import { test } from "node:test";
+import { browse, newPage, openLive, table } from "./browser.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { until } from "./wait.mjs";
+
+const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+
+await test("accessibility", { timeout: 180_000 }, async (t) => {
+  const browser = await browse(t);
+  const dashboard = await Dashboard.start(t);
+
+  for (const colorScheme of ["light", "dark"]) {
+    await t.test(colorScheme, async (t) => {
+      const page = await newPage(t, browser, { colorScheme, allow: [/status of 404/] });
+      await page.addInitScript({ path: axe });
+      const check = async (what) => {
+        const found = await page.evaluate(async () => {
+          const { violations } = await window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
+          return violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((n) => `${n.target} ${n.failureSummary}`).join("; ")}`);
+        });
+        assert.deepEqual(found, [], what);
+      };
+      const rows = () => until("rows", async () => (await table(page)).rows.length > 20);
+      await openLive(page, `${dashboard.url}r/core/v1/pods`);
+      await rows();
+      await check("list");
+      await page.keyboard.press("j");
+      await page.keyboard.press("Enter");
+      await page.locator('#drawer .status[data-state="live"]').waitFor();
+      await page.locator("#drawer .line").first().waitFor();
+      await check("list with drawer");
+      await page.locator("#drawer .page-link").click();
+      await page.locator('#status[data-state="live"]').waitFor();
+      await page.locator("#object .line").first().waitFor();
+      await check("object page");
+      await page.goto(`${dashboard.url}r/core/v1/pods?q=nothing+has+this`);
+      await page.locator("#note h2", { hasText: "Nothing matches" }).waitFor();
+      await check("no rows");
+      await page.goto(`${dashboard.url}r/example.org/v1/unicorns`);
+      await page.locator(".note h1").waitFor();
+      await check("problem page");
+      await page.setViewportSize({ width: 390, height: 800 });
+      await openLive(page, `${dashboard.url}r/core/v1/pods`);
+      await rows();
+      await check("list on a phone");
+      await page.locator("button.kinds").click();
+      await page.locator("#picker").waitFor();
+      await check("picker on a phone");
+    });
+  }
+});

@@ -1,0 +1,70 @@
+// The real API server, as the tests change it: plain HTTPS with what the
+// kubeconfig says.
+import { readFileSync } from "node:fs";
+import { Agent, request } from "node:https";
+import { randomBytes } from "node:crypto";
+import { dirname, join } from "node:path";
+import { load } from "js-yaml";
+import { until } from "./wait.mjs";
+
+const path = process.env["KUBECONFIG"];
+if (!path) throw new Error("KUBECONFIG is to name the admin's kubeconfig of the demo cluster");
+
+/** The kubeconfig of one of the demo's users. */
+export const kubeconfig = (user = "admin") => (user === "admin" ? path : join(dirname(path), `kubeconfig-${user}`));
+
+const config = load(readFileSync(path, "utf8"));
+const context = config.contexts.find((c) => c.name === config["current-context"]).context;
+const { server, "certificate-authority-data": ca } = config.clusters.find((c) => c.name === context.cluster).cluster;
+const { token } = config.users.find((u) => u.name === context.user).user;
+const agent = new Agent({ keepAlive: true, ca: Buffer.from(ca, "base64") });
+
+/** One request; throws on an answer that is not 2xx, unless its status is among allowed. */
+export function api(method, where, body, { type = "application/json", allowed = [], manager = "e2e" } = {}) {
+  const url = new URL(where, server);
+  if (method !== "GET" && method !== "DELETE") url.searchParams.set("fieldManager", manager);
+  const text = body === undefined ? undefined : JSON.stringify(body);
+  const headers = { authorization: `Bearer ${token}`, accept: "application/json", ...(text === undefined ? {} : { "content-type": type, "content-length": Buffer.byteLength(text) }) };
+  return new Promise((resolve, reject) => {
+    const r = request(url, { method, headers, agent, timeout: 20_000 }, (answer) => {
+      const chunks = [];
+      answer.on("data", (c) => chunks.push(c));
+      answer.on("error", reject);
+      answer.on("end", () => {
+        const got = Buffer.concat(chunks).toString();
+        if (answer.statusCode < 300 || allowed.includes(answer.statusCode)) resolve(JSON.parse(got));
+        else reject(new Error(`${method} ${where}: ${answer.statusCode} ${got}`));
+      });
+    });
+    r.on("timeout", () => r.destroy(new Error(`${method} ${where}: no answer in 20 s`)));
+    r.on("error", reject);
+    r.end(text);
+  });
+}
+
+const merge = { type: "application/merge-patch+json" };
+export const patch = (where, body, options = {}) => api("PATCH", where, body, { ...merge, ...options });
+export const create = (where, body, options) => api("POST", where, body, options);
+export const remove = (where) => api("DELETE", where, { gracePeriodSeconds: 0 }, { allowed: [404] });
+export const read = (where) => api("GET", where);
+
+/** A namespace of its own for a test file, gone when the file is through. */
+export async function namespace(t) {
+  const name = `e2e-${randomBytes(4).toString("hex")}`;
+  await create("/api/v1/namespaces", { metadata: { name, labels: { "glasshouse/e2e": "" } } });
+  t.after(() => remove(`/api/v1/namespaces/${name}`));
+  // Pods and Secrets are let in once the service account is there.
+  await until("the namespace's service account", async () => (await api("GET", `/api/v1/namespaces/${name}/serviceaccounts/default`, undefined, { allowed: [404] })).kind === "ServiceAccount");
+  return name;
+}
+
+/** A Deployment of pods that only kwok runs. */
+export const deployment = (name, replicas, labels = {}) => ({
+  apiVersion: "apps/v1", kind: "Deployment", metadata: { name, labels: { app: name, ...labels } },
+  spec: {
+    replicas, selector: { matchLabels: { app: name } },
+    template: { metadata: { labels: { app: name } }, spec: { containers: [{ name: "main", image: "registry.example.com/e2e:1", resources: { requests: { cpu: "1m", memory: "1Mi" } } }] } },
+  },
+});
+
+export const configMap = (name, data = {}, metadata = {}) => ({ apiVersion: "v1", kind: "ConfigMap", metadata: { name, ...metadata }, data });

@@ -1,0 +1,101 @@
+// Fewer rows, other orders, and addresses that lead nowhere.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browse, newPage, openLive, row, table } from "./browser.mjs";
+import { configMap, create, namespace } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { become, until } from "./wait.mjs";
+
+await test("filters", { timeout: 120_000 }, async (t) => {
+  const browser = await browse(t);
+  const dashboard = await Dashboard.start(t);
+  const [ns, other] = [await namespace(t), await namespace(t)];
+  const put = (ns, name, keys, labels) => create(`/api/v1/namespaces/${ns}/configmaps`, configMap(name, Object.fromEntries(Array.from({ length: keys }, (_, i) => [`k${i}`, ""])), { labels }));
+  await put(ns, "map-2", 11, { tier: "front" });
+  await put(ns, "map-10", 9, { tier: "back" });
+  await put(ns, "other", 2, {});
+  await put(other, "far", 1, { tier: "front" });
+  const list = `${dashboard.url}r/core/v1/configmaps`;
+  const names = async (page) => (await table(page)).rows.map((r) => r.Name).filter((n) => n !== "kube-root-ca.crt");
+  const search = (page) => new URL(page.url()).searchParams;
+
+  await t.test("as you type, by columns, in several namespaces", async (t) => {
+    const page = await newPage(t, browser);
+    await openLive(page, `${list}?ns=${ns}`);
+    await become("the rows", () => names(page), ["map-10", "map-2", "other"]);
+    await page.locator("#q").pressSequentially("map");
+    await become("the filtered rows", () => names(page), ["map-10", "map-2"]);
+    await page.locator("#count", { hasText: "2 of 4" }).waitFor();
+    assert.equal(search(page).get("q"), "map");
+    await put(ns, "map-new", 1, {});
+    await put(ns, "not-it", 1, {});
+    await become("a new row that matches", () => names(page), ["map-10", "map-2", "map-new"]);
+    await page.locator("#count", { hasText: "3 of 6" }).waitFor();
+    await page.locator("#q").fill("zzz");
+    await page.locator("#note h2", { hasText: "Nothing matches" }).waitFor();
+    await page.locator("#note a").click();
+    await become("no filter", () => search(page).toString(), "");
+
+    await openLive(page, `${list}?ns=${ns}&q=map`);
+    const head = (name) => page.locator("#table thead th", { has: page.locator("button", { hasText: name }) });
+    await head("Data").locator("button").click();
+    await become("by number, not by digits", () => names(page), ["map-new", "map-10", "map-2"]);
+    assert.equal(await head("Data").getAttribute("aria-sort"), "ascending");
+    assert.equal(search(page).get("sort"), "data");
+    await head("Data").locator("button").click();
+    await become("the other way round", () => names(page), ["map-2", "map-10", "map-new"]);
+    await head("Name").locator("button").click();
+    await become("as people count", () => names(page), ["map-2", "map-10", "map-new"]);
+    const link = page.url();
+    await page.locator("#ns").fill(`${ns}, ${other}`);
+    await page.locator("#q").fill("");
+    await page.locator("#labels").fill("tier=front");
+    await page.keyboard.press("Enter");
+    await become("two namespaces", async () => (await names(page)).sort(), ["far", "map-2"]);
+    assert.deepEqual(search(page).getAll("ns"), [ns, other].sort());
+    assert.equal((await row(page, "far")).Namespace, other);
+    await page.goBack();
+    await page.goBack();
+    await until("the view before", async () => (await names(page)).length >= 3);
+    // A pasted link is the same view, also in the server's own HTML.
+    const pasted = await newPage(t, browser, { javaScriptEnabled: false });
+    await pasted.goto(link);
+    assert.deepEqual(await pasted.locator("#tbody tr th a").allInnerTexts(), ["map-2", "map-10", "map-new"]);
+  });
+
+  await t.test("a selector that does not parse is told in words", async (t) => {
+    // The console tells of the answer 400 to the page itself.
+    const page = await newPage(t, browser, { allow: [/status of 400/] });
+    await openLive(page, `${list}?ns=${ns}`);
+    await page.locator("#labels").fill("tier in (front");
+    await page.keyboard.press("Enter");
+    await page.locator("#note h2").waitFor();
+    const said = await page.locator("#note").innerText();
+    assert.match(said, /selector/i);
+    assert.match(said, /tier in \(front/);
+    assert.doesNotMatch(await page.locator("#status").innerText(), /Live/);
+    await page.locator("#labels").fill("tier in (front)");
+    await page.keyboard.press("Enter");
+    await become("the page to live on", () => names(page), ["map-2"]);
+    await page.locator('#status[data-state="live"]').waitFor();
+    const answer = await page.goto(`${list}?ns=${ns}&labels=tier+in+(front`);
+    assert.equal(answer.status(), 400);
+    await page.locator("#note h2").waitFor();
+    assert.match(await page.locator("#note").innerText(), /selector/i);
+    await page.locator("#note a").click();
+    await until("the rows", async () => (await names(page)).length > 0);
+  });
+
+  await t.test("an address that leads nowhere says where to go", async (t) => {
+    const page = await newPage(t, browser, { allow: [/status of 40[04]/] });
+    for (const [path, status] of [["r/example.org/v1/unicorns", 404], ["nothing/here", 404], [`o/core/v1/configmaps/${ns}/is-not-there`, 404], ["r/core/v1/pods?colour=red", 400]]) {
+      const answer = await page.goto(dashboard.url + path);
+      assert.equal(answer.status(), status, path);
+      assert.match(answer.headers()["content-type"], /text\/html/);
+      assert.equal(await page.locator(".note .code").innerText(), String(status));
+      assert.ok((await page.locator(".note h1").innerText()).length > 5);
+      await page.locator(".note a").first().click();
+      await page.locator('#status[data-state="live"]').waitFor();
+    }
+  });
+});

@@ -1,0 +1,125 @@
+// Rows as they change: a built-in kind, and one of the cluster's own.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browse, newPage, openLive, row, table } from "./browser.mjs";
+import { create, deployment, namespace, patch, read, remove } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { become, until } from "./wait.mjs";
+
+const age = /^(\d+[smhdy])+$/;
+
+await test("live tables", { timeout: 120_000 }, async (t) => {
+  const browser = await browse(t);
+  const dashboard = await Dashboard.start(t);
+  const ns = await namespace(t);
+
+  await t.test("picks a kind, and sees a scale as it happens", async (t) => {
+    await create(`/apis/apps/v1/namespaces/${ns}/deployments`, deployment("scaled", 1));
+    const page = await newPage(t, browser);
+    await openLive(page, dashboard.url);
+    await page.evaluate(() => { window.e2e.same = true; });
+    const groups = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#picker-groups .group")].map((g) => [g.dataset.group, [...g.querySelectorAll(".kind")].map((k) => k.textContent)])));
+    for (const kind of ["Pod", "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob"]) assert.ok(groups["Workloads"]?.includes(kind), kind);
+    assert.ok(groups["Network"]?.includes("Service"));
+    assert.deepEqual(groups["data.example.com"], ["Backup"]);
+    assert.deepEqual(groups["shop.example.com"], ["FeatureFlag"]);
+
+    await page.locator("#picker a", { hasText: /^Deployment\d*$/ }).click();
+    await page.waitForURL(/\/r\/apps\/v1\/deployments$/);
+    await page.locator("#ns").fill(ns);
+    await page.keyboard.press("Enter");
+    await page.waitForURL(new RegExp(`ns=${ns}$`));
+    await until("the first pod to be ready", async () => (await row(page, "scaled"))?.Ready === "1/1");
+    // The namespace is not told where there is only one.
+    assert.deepEqual((await table(page)).head, ["Name", "Ready", "Up-to-date", "Available", "Age"]);
+    assert.match((await row(page, "scaled")).Age, age);
+
+    await page.evaluate(() => { window.e2e.marked = []; });
+    await patch(`/apis/apps/v1/namespaces/${ns}/deployments/scaled/scale`, { spec: { replicas: 3 } });
+    await until("three ready pods", async () => {
+      const r = await row(page, "scaled");
+      return r?.Ready === "3/3" && r["Up-to-date"] === "3" && r.Available === "3";
+    });
+    const marked = await until("a cell that flashes", () => page.evaluate(() => window.e2e.marked.filter((m) => m.row === "scaled")));
+    assert.ok(marked.some((m) => /^Changed \d\d:\d\d:\d\d by kube-controller-manager \(status\)$/.test(m.title ?? "")), JSON.stringify(marked));
+    await become("flashes to end", () => page.locator("#tbody [data-changed]").count(), 0);
+    assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was loaded anew");
+    // What is shown is what the server says.
+    const { status } = await read(`/apis/apps/v1/namespaces/${ns}/deployments/scaled`);
+    assert.equal(status.readyReplicas, 3);
+  });
+
+  await t.test("shows a custom resource's own columns, and its objects come and go", async (t) => {
+    const where = "/apis/data.example.com/v1/namespaces";
+    const page = await newPage(t, browser);
+    await openLive(page, `${dashboard.url}r/data.example.com/v1/backups`);
+    await until("seeded rows", async () => (await table(page)).rows.length > 0);
+    assert.deepEqual((await table(page)).head, ["Namespace", "Name", "Source", "Schedule", "Phase", "GiB", "Last Run", "Age"]);
+    await page.locator("#wide").check();
+    await become("the wide columns", async () => (await table(page)).head, ["Namespace", "Name", "Source", "Schedule", "Phase", "GiB", "Last Run", "Target", "Age"]);
+    assert.match(page.url(), /cols=wide/);
+
+    await create(`${where}/${ns}/backups`, { apiVersion: "data.example.com/v1", kind: "Backup", metadata: { name: "fresh" }, spec: { source: "orders", schedule: "0 1 * * *", target: "s3://e2e" } });
+    await until("the new object", () => row(page, "fresh"));
+    const ran = new Date(Date.now() - 30_000).toISOString();
+    await patch(`${where}/${ns}/backups/fresh/status`, { status: { phase: "Succeeded", sizeGiB: 42, lastRunTime: ran } });
+    const r = await until("its status", async () => {
+      const r = await row(page, "fresh");
+      return r?.GiB === "42" && r;
+    });
+    assert.deepEqual({ ...r, Age: "", "Last Run": "" }, { Namespace: ns, Name: "fresh", Source: "orders", Schedule: "0 1 * * *", Phase: "Succeeded", GiB: "42", "Last Run": "", Target: "s3://e2e", Age: "" });
+    for (const r of (await table(page)).rows) {
+      if (r["Last Run"] !== "" && r["Last Run"] !== "<unknown>") assert.match(r["Last Run"], age);
+      assert.match(r.Age, age);
+    }
+    const before = parseInt((await row(page, "fresh"))["Last Run"], 10);
+    assert.ok(before >= 29 && before < 90, `30 s ago is shown as ${before}`);
+    await until("the time to pass", async () => parseInt((await row(page, "fresh"))["Last Run"], 10) >= before + 2);
+
+    await remove(`${where}/${ns}/backups/fresh`);
+    await until("the object to go", async () => (await row(page, "fresh")) === undefined);
+  });
+
+  await t.test("states stand out by colour, and nothing is cut off that there is room for", async (t) => {
+    const page = await newPage(t, browser);
+    const tones = () => page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#tbody [data-tone]")].map((e) => [e.textContent, e.dataset.tone])));
+    const seen = async (path, q, want) => {
+      await openLive(page, `${dashboard.url}${path}?q=${q}`);
+      await become(`the tone of ${q}`, tones, want);
+      const cut = await page.evaluate(() => [...document.querySelectorAll("#tbody :is(td, th), #table thead button")].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent));
+      assert.deepEqual(cut, []);
+    };
+    await seen("r/core/v1/pods", "crashloop", { CrashLoopBackOff: "bad" });
+    await seen("r/core/v1/pods", "pending", { Pending: "warn" });
+    await seen("r/core/v1/pods", "postgres", {});
+    await seen("r/core/v1/nodes", "node", { NotReady: "bad", "Ready,SchedulingDisabled": "warn" });
+    // Events have no name to be shown: a column that is no time leads to them.
+    await openLive(page, `${dashboard.url}r/core/v1/events?q=warning`);
+    await become("the tone of a warning", tones, { Warning: "warn" });
+    for (const r of (await table(page)).rows) assert.match(r["Last Seen"], age);
+    assert.equal(await page.locator("#tbody tr a").first().innerText(), "Warning");
+  });
+
+  await t.test("a kind that is installed while the page is open appears in the picker, and goes with its definition", async (t) => {
+    const name = ns.replace(/-/g, "");
+    const crd = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions`;
+    const page = await newPage(t, browser);
+    await openLive(page, `${dashboard.url}r/core/v1/namespaces`);
+    t.after(() => remove(`${crd}/${name}s.${name}.example.com`));
+    await create(crd, {
+      metadata: { name: `${name}s.${name}.example.com` },
+      spec: {
+        group: `${name}.example.com`, scope: "Cluster", names: { kind: "Fleeting", plural: `${name}s`, singular: name },
+        versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } }],
+      },
+    });
+    const link = page.locator(`#picker [data-group="${name}.example.com"] a`);
+    await link.waitFor({ timeout: 45_000 });
+    await link.click();
+    await page.locator("#note h2", { hasText: "No " }).waitFor();
+    await create(`/apis/${name}.example.com/v1/${name}s`, { apiVersion: `${name}.example.com/v1`, kind: "Fleeting", metadata: { name: "one" } });
+    await until("its object", () => row(page, "one"));
+    await remove(`${crd}/${name}s.${name}.example.com`);
+    await until("the kind to go", async () => (await link.count()) === 0, 45_000);
+  });
+});

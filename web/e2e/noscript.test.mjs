@@ -1,0 +1,68 @@
+// What the server's HTML gives before, or without, any script.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browse, newPage } from "./browser.mjs";
+import { configMap, create, namespace } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { until } from "./wait.mjs";
+
+await test("without script", { timeout: 120_000 }, async (t) => {
+  const browser = await browse(t);
+  const dashboard = await Dashboard.start(t);
+  const ns = await namespace(t);
+  const where = `/api/v1/namespaces/${ns}/configmaps`;
+  await create(where, configMap("with-label", { greeting: "good morning" }, { labels: { tier: "front" } }));
+  await create(where, configMap("without-label"));
+  const names = (page) => page.locator("#tbody tr th a").allInnerTexts();
+
+  await t.test("lists, and the picker leads on", async (t) => {
+    const page = await newPage(t, browser, { javaScriptEnabled: false });
+    // The first visit may come before the list is read; the page then says so.
+    await until("rows in the HTML", async () => {
+      await page.goto(dashboard.url);
+      return (await names(page)).length > 50;
+    });
+    assert.deepEqual(await page.locator("thead th").allInnerTexts(), ["Namespace", "Name", "Ready", "Status", "Restarts", "Age"]);
+    assert.match(await page.locator("#asof").innerText(), /^As of \d{4}-/);
+    assert.doesNotMatch(await page.locator("body").innerText(), /\bLive\b/, "a page without script is not live");
+    await page.locator("#picker a", { hasText: /^Deployment\d*$/ }).click();
+    assert.equal(new URL(page.url()).pathname, "/r/apps/v1/deployments");
+    assert.equal(await page.locator("#picker a[aria-current]").count(), 1);
+  });
+
+  await t.test("filters by the form", async (t) => {
+    const page = await newPage(t, browser, { javaScriptEnabled: false });
+    const list = `${dashboard.url}r/core/v1/configmaps`;
+    await until("rows", async () => {
+      await page.goto(list);
+      return (await names(page)).length > 0;
+    });
+    const apply = async (boxes) => {
+      for (const [id, value] of Object.entries(boxes)) await page.locator(`#${id}`).fill(value);
+      await page.locator("#filters button").click();
+      return names(page);
+    };
+    assert.deepEqual((await apply({ ns })).sort(), ["kube-root-ca.crt", "with-label", "without-label"]);
+    assert.equal(await page.locator("#ns").inputValue(), ns);
+    assert.deepEqual(await apply({ labels: "tier=front" }), ["with-label"]);
+    assert.deepEqual(await apply({ labels: "", q: "without" }), ["without-label"]);
+    assert.deepEqual(await apply({ q: "nothing has this" }), []);
+    assert.match(await page.locator("#note").innerText(), /No configmaps match/);
+    await page.locator("#note a").click();
+    assert.equal(page.url(), list);
+  });
+
+  await t.test("shows an object's YAML", async (t) => {
+    const page = await newPage(t, browser, { javaScriptEnabled: false });
+    await until("the row", async () => {
+      await page.goto(`${dashboard.url}r/core/v1/configmaps?ns=${ns}`);
+      return (await names(page)).includes("with-label");
+    });
+    await page.locator("#tbody a", { hasText: "with-label" }).click();
+    assert.equal(new URL(page.url()).pathname, `/o/core/v1/configmaps/${ns}/with-label`);
+    const yaml = await page.locator("pre.yaml").innerText();
+    for (const line of ["kind: ConfigMap", "  greeting: good morning", "    tier: front", `  namespace: ${ns}`]) assert.ok(yaml.split("\n").includes(line), `${line} in\n${yaml}`);
+    await page.locator(".crumbs a", { hasText: ns }).click();
+    assert.ok((await names(page)).includes("with-label"));
+  });
+});

@@ -1,0 +1,123 @@
+// One object beside the table, and the keyboard.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browse, newPage, openLive, row, table } from "./browser.mjs";
+import { configMap, create, namespace, patch, remove } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { become, until } from "./wait.mjs";
+
+await test("objects", { timeout: 120_000 }, async (t) => {
+  const browser = await browse(t);
+  const dashboard = await Dashboard.start(t);
+  const ns = await namespace(t);
+  const where = `/api/v1/namespaces/${ns}/configmaps`;
+  const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
+  for (const name of ["a-1", "a-2", "a-3", "a-10"]) await create(where, configMap(name, { text: `of ${name}` }));
+
+  const open = async (t, address = list) => {
+    const page = await newPage(t, browser);
+    await openLive(page, address);
+    await until("the rows", () => row(page, "a-3"));
+    return page;
+  };
+  const drawer = (page) => page.locator("#drawer");
+  const yaml = async (page) => (await page.locator("#drawer .line").allTextContents()).join("\n");
+  const shows = (page, name) => until(`the drawer to show ${name}`, async () => (await yaml(page)).includes(`\n  name: ${name}\n`));
+  const active = (page) => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name ?? null);
+  const openOf = (page) => new URL(page.url()).searchParams.get("open");
+
+  await t.test("opens by click, and is live to its end", async (t) => {
+    const page = await open(t);
+    await page.locator("#tbody tr", { hasText: "a-2" }).locator("td").last().click();
+    await shows(page, "a-2");
+    assert.equal(openOf(page), `${ns}/a-2`);
+    await drawer(page).locator('.status[data-state="live"]').waitFor();
+    assert.equal(await page.locator("#drawer .line[data-changed]").count(), 0, "nothing has changed yet");
+
+    await patch(`${where}/a-2`, { metadata: { labels: { colour: "green" } } }, { manager: "e2e-painter" });
+    await until("the label", async () => (await yaml(page)).includes("    colour: green"));
+    const marked = (await page.locator("#drawer .line[data-changed]").allTextContents()).map((l) => l.trim());
+    assert.ok(marked.includes("colour: green"), marked.join());
+    assert.ok(!marked.some((l) => l.startsWith("text:") || l.startsWith("name:")), marked.join());
+    assert.match(await drawer(page).locator(".change").innerText(), /^\d\d:\d\d:\d\d changed by e2e-painter$/);
+
+    await remove(`${where}/a-2`);
+    await drawer(page).locator(".status", { hasText: "Deleted" }).waitFor();
+    assert.match(await drawer(page).locator(".banner").innerText(), /^Deleted at \d\d:\d\d:\d\d/);
+    assert.match(await yaml(page), /colour: green/, "the last that was known stays");
+    await until("the row to go", async () => (await row(page, "a-2")) === undefined);
+    await create(where, configMap("a-2", { text: "of the second a-2" }));
+    await until("the one made anew", async () => (await yaml(page)).includes("of the second a-2"));
+    await drawer(page).locator('.status[data-state="live"]').waitFor();
+
+    await page.keyboard.press("Escape");
+    await drawer(page).waitFor({ state: "hidden" });
+    assert.equal(openOf(page), null);
+  });
+
+  await t.test("back, forward and a pasted link", async (t) => {
+    const page = await open(t);
+    await page.locator("#tbody tr", { hasText: "a-1" }).first().locator("td").last().click();
+    await shows(page, "a-1");
+    await page.locator("#tbody tr", { hasText: "a-3" }).locator("td").last().click();
+    await shows(page, "a-3");
+    const link = page.url();
+    await page.goBack();
+    await shows(page, "a-1");
+    await page.goBack();
+    await drawer(page).waitFor({ state: "hidden" });
+    await page.goForward();
+    await shows(page, "a-1");
+    await page.goForward();
+    await shows(page, "a-3");
+    assert.equal(page.url(), link);
+
+    const other = await open(t, link);
+    await shows(other, "a-3");
+    assert.equal(await other.locator('#tbody tr[aria-selected="true"]').getAttribute("data-name"), "a-3");
+    await other.locator("#drawer .page-link").click();
+    await other.waitForURL(`${dashboard.url}o/core/v1/configmaps/${ns}/a-3`);
+    await other.locator('#status[data-state="live"]').waitFor();
+    assert.match(await other.locator("#object").innerText(), /text: of a-3/);
+    await patch(`${where}/a-3`, { data: { text: "changed" } });
+    await until("the page to follow", async () => (await other.locator("#object .line[data-changed]").allTextContents()).includes("  text: changed"));
+  });
+
+  await t.test("by the keyboard alone", async (t) => {
+    const page = await open(t);
+    const keys = async (...list) => { for (const k of list) await page.keyboard.press(k); };
+    const names = (await table(page)).rows.map((r) => r.Name);
+    assert.deepEqual(names, ["a-1", "a-10", "a-2", "a-3", "kube-root-ca.crt"]);
+    await keys("j");
+    await become("the row", () => active(page), "a-1");
+    await keys("j", "j", "j", "k");
+    await become("the row", () => active(page), "a-2");
+    assert.equal(await page.locator("#table").getAttribute("aria-activedescendant"), await page.locator("#tbody tr[data-active]").getAttribute("id"));
+    await keys("Enter");
+    await shows(page, "a-2");
+    await keys("Escape");
+    await drawer(page).waitFor({ state: "hidden" });
+    await keys("k", "Enter");
+    await shows(page, "a-10");
+    await keys("Escape");
+    // From the filter into the rows and back.
+    await keys("/");
+    assert.equal(await page.evaluate(() => document.activeElement?.id), "q");
+    await page.keyboard.type("a-1");
+    await become("the filtered rows", async () => (await table(page)).rows.map((r) => r.Name), ["a-1", "a-10"]);
+    assert.equal(new URL(page.url()).searchParams.get("q"), "a-1");
+    await keys("Enter");
+    assert.equal(await page.evaluate(() => document.activeElement?.id), "table");
+    await keys("j");
+    await until("a row of those", async () => ["a-1", "a-10"].includes(await active(page)));
+    await keys("/", "Escape");
+    await become("all rows", async () => (await table(page)).rows.length, 5);
+    // The whole way by Tab: skip link, filter, rows.
+    await page.reload();
+    await page.locator('#status[data-state="live"]').waitFor();
+    await keys("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement?.className), "skip");
+    await keys("Enter", "j", "Enter");
+    await shows(page, "a-1");
+  });
+});

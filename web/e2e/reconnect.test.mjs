@@ -1,0 +1,60 @@
+// The program goes and comes back while the page is open.
+import assert from "node:assert/strict";
+import { once } from "node:events";
+import { connect } from "node:net";
+import { test } from "node:test";
+import { browse, newPage, openLive, row, status } from "./browser.mjs";
+import { configMap, create, namespace, patch, remove } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { until } from "./wait.mjs";
+
+await test("a restart", { timeout: 120_000 }, async (t) => {
+  const browser = await browse(t);
+  const dashboard = await Dashboard.start(t);
+  const ns = await namespace(t);
+  const where = `/api/v1/namespaces/${ns}/configmaps`;
+  for (const name of ["goes", "stays"]) await create(where, configMap(name));
+
+  await t.test("is said at once, and made up for", async (t) => {
+    const page = await newPage(t, browser, { allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/] });
+    await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/stays`);
+    await until("the rows", () => row(page, "goes"));
+    await page.locator("#drawer .line", { hasText: "name: stays" }).waitFor();
+    await page.evaluate(() => { window.e2e.same = true; });
+    await dashboard.stop();
+    const ended = Date.now();
+    await page.locator('#status[data-state="bad"]').waitFor({ timeout: 2000 });
+    t.diagnostic(`told ${Date.now() - ended} ms after the end`);
+    assert.match(await status(page), /^Disconnected since \d\d:\d\d:\d\d/);
+    assert.match(await page.locator("#drawer .status").innerText(), /^Disconnected/);
+    assert.match(await page.locator("#banner").innerText(), /from before/);
+    assert.ok(await row(page, "goes"), "what was known stays to be read");
+
+    await remove(`${where}/goes`);
+    await create(where, configMap("came"));
+    await patch(`${where}/stays`, { data: { meanwhile: "yes" } });
+    await dashboard.run("admin", dashboard.port);
+    const back = Date.now();
+    await page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
+    t.diagnostic(`live ${Date.now() - back} ms after the start`);
+    await until("what came", () => row(page, "came"));
+    await until("what went to go", async () => (await row(page, "goes")) === undefined);
+    assert.equal((await row(page, "stays")).Data, "1");
+    await page.locator("#drawer .line", { hasText: "meanwhile:" }).waitFor();
+    assert.equal(await page.locator("#banner").isHidden(), true);
+    await create(where, configMap("later"));
+    await until("what comes now", () => row(page, "later"));
+    assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was loaded anew");
+  });
+
+  // Browsers open connections ahead of need.
+  await t.test("a connection that asks for nothing does not hold up the end", async (t) => {
+    const socket = connect(dashboard.port, "127.0.0.1");
+    t.after(() => socket.destroy());
+    await once(socket, "connect");
+    socket.on("error", () => {});
+    const begun = Date.now();
+    await dashboard.stop();
+    assert.ok(Date.now() - begun < 4000, `it took ${Date.now() - begun} ms`);
+  });
+});

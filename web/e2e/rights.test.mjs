@@ -1,0 +1,57 @@
+// People who may see little, or nothing: the dashboard runs with their rights.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browse, newPage, openLive, status, table } from "./browser.mjs";
+import { read } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { become, until } from "./wait.mjs";
+
+await test("rights", { timeout: 120_000 }, async (t) => {
+  const browser = await browse(t);
+  const allow = [/status of 403/];
+
+  await t.test("a user without any is told so in words", async (t) => {
+    const dashboard = await Dashboard.start(t, { user: "nobody" });
+    const page = await newPage(t, browser, { allow });
+    await page.goto(`${dashboard.url}r/core/v1/pods`);
+    await become("the status", () => status(page), "Forbidden");
+    const note = page.locator("#note");
+    assert.match(await note.innerText(), /You may not list pods/);
+    assert.match(await note.innerText(), /pods is forbidden: User "nobody" cannot list resource "pods"/);
+    assert.match(await note.innerText(), /Choose a namespace that you may read, or ask for the right/);
+    assert.equal((await table(page)).rows.length, 0);
+    await page.locator('#picker a[data-ref="core/v1/pods"][data-state="forbidden"]').waitFor();
+    assert.match(await page.locator('#picker a[data-ref="core/v1/pods"]').getAttribute("title"), /forbidden/);
+
+    const plain = await newPage(t, browser, { allow, javaScriptEnabled: false });
+    await plain.goto(`${dashboard.url}r/core/v1/pods`);
+    assert.match(await plain.locator("#note").innerText(), /You may not list pods/);
+    const answer = await plain.goto(`${dashboard.url}o/core/v1/pods/shop/no-such-pod`);
+    assert.equal(answer.status(), 403);
+    assert.match(await plain.locator(".note").innerText(), /forbidden|may not/i);
+  });
+
+  await t.test("a user of one namespace sees that one", async (t) => {
+    const dashboard = await Dashboard.start(t, { user: "limited" });
+    const page = await newPage(t, browser, { allow });
+    await openLive(page, `${dashboard.url}r/core/v1/pods?ns=shop`);
+    const want = (await read("/api/v1/namespaces/shop/pods")).items.map((p) => p.metadata.name).sort();
+    assert.ok(want.length > 5);
+    await page.locator("#count", { hasText: new RegExp(`^${want.length}$`) }).waitFor();
+    const drawn = (await table(page)).rows.map((r) => r.Name);
+    assert.ok(drawn.length > 5 && drawn.every((name) => want.includes(name)));
+    // Beyond it: words, and the way back.
+    await page.locator("#ns").fill("payments");
+    await page.keyboard.press("Enter");
+    await become("the status", () => status(page), "Forbidden");
+    assert.match(await page.locator("#note").innerText(), /in the namespace "payments"/);
+    await page.locator("#ns").fill("");
+    await page.keyboard.press("Enter");
+    await become("the address", () => new URL(page.url()).search, "");
+    await until("the words", async () => /at the cluster scope/.test(await page.locator("#note").innerText()));
+    await page.goBack();
+    await page.goBack();
+    await page.locator('#status[data-state="live"]').waitFor();
+    assert.deepEqual((await table(page)).rows.map((r) => r.Name), drawn);
+  });
+});

@@ -1,0 +1,76 @@
+// A Secret's values reach neither the page nor the wire.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { randomBytes } from "node:crypto";
+import { browse, newPage, openLive, row } from "./browser.mjs";
+import { create, namespace, patch } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { until } from "./wait.mjs";
+
+const canary = () => `canary-${randomBytes(9).toString("hex")}`;
+const base64 = (text) => Buffer.from(text).toString("base64");
+// The three ways in which base64 holds a text, by its place among others.
+const forms = (text) => [text, text.slice(7), ...[0, 1, 2].map((n) => base64("x".repeat(n) + text).slice(n === 0 ? 0 : 4, -4))];
+
+await test("secrets", { timeout: 120_000 }, async (t) => {
+  const browser = await browse(t);
+  const dashboard = await Dashboard.start(t);
+  const ns = await namespace(t);
+  const where = `/api/v1/namespaces/${ns}/secrets`;
+
+  await t.test("no value is anywhere; a changed one shows as changed", async (t) => {
+    const canaries = { data: canary(), stringData: canary(), applied: canary(), changed: canary(), meanwhile: canary() };
+    const applied = { apiVersion: "v1", kind: "Secret", metadata: { name: "kept", namespace: ns }, stringData: { password: canaries.applied } };
+    await create(where, {
+      metadata: { name: "kept", annotations: { "kubectl.kubernetes.io/last-applied-configuration": JSON.stringify(applied) } },
+      data: { password: base64(canaries.data) }, stringData: { token: canaries.stringData },
+    });
+    const page = await newPage(t, browser);
+    await openLive(page, `${dashboard.url}r/core/v1/secrets?ns=${ns}&cols=wide`);
+    await until("the row", () => row(page, "kept"));
+    await create(where, { metadata: { name: "meanwhile" }, stringData: { password: canaries.meanwhile } });
+    await until("the new row", () => row(page, "meanwhile"));
+    await page.locator("#tbody tr", { hasText: "kept" }).locator("td").last().click();
+    const line = page.locator("#drawer .line", { hasText: "password:" });
+    await line.waitFor();
+    const before = await line.innerText();
+    assert.match(before, /^ {2}password: .+/, "the key is told, not the value");
+    await page.locator('#drawer .status[data-state="live"]').waitFor();
+
+    await patch(`${where}/kept`, { data: { password: base64(canaries.changed) } }, { manager: "e2e-rotator" });
+    await page.locator("#drawer .line[data-changed]", { hasText: "password:" }).waitFor();
+    assert.notEqual(await line.innerText(), before);
+    assert.match(await page.locator("#drawer .change").innerText(), /changed by e2e-rotator/);
+    assert.equal(await page.locator("#drawer .line[data-changed]", { hasText: "token:" }).count(), 0, "what is the same is not marked");
+    const texts = [await page.content()];
+
+    await page.locator("#drawer .page-link").click();
+    await page.locator('#status[data-state="live"]').waitFor();
+    texts.push(await page.content());
+    // A filter does not tell either whether a value holds a text.
+    await openLive(page, `${dashboard.url}r/core/v1/secrets?ns=${ns}&q=${canaries.changed.slice(0, 9)}`);
+    await page.locator("#note h2").waitFor();
+    // Search words stand in the address; they are none of ours from here on.
+    const plain = page.wire.length;
+    assert.ok(plain > 10, "there are frames and bodies to search");
+    for (const [route, accept] of [
+      [`object/core/v1/secrets/${ns}/kept`, "application/json"], [`object/core/v1/secrets/${ns}/kept`, "application/yaml"],
+      [`snapshot/core/v1/secrets?ns=${ns}`, "application/json"], [`snapshot/core/v1/secrets?ns=${ns}&view=objects`, "application/json"],
+      [`snapshot/core/v1/secrets?ns=${ns}`, "text/csv"], [`snapshot/core/v1/secrets?ns=${ns}&view=objects`, "application/yaml"], [`snapshot/core/v1/secrets?ns=${ns}&view=objects`, "application/x-ndjson"],
+    ]) {
+      const answer = await fetch(`${dashboard.url}api/v1/${route}`, { headers: { accept }, signal: AbortSignal.timeout(15_000) });
+      const text = await answer.text();
+      assert.equal(answer.status, 200, text);
+      assert.match(text, /kept/);
+      texts.push(text);
+    }
+    await page.loaded();
+    texts.push(...page.wire, dashboard.log.join("\n"));
+    for (const [name, value] of Object.entries(canaries)) {
+      for (const form of forms(value)) {
+        const found = texts.find((text) => text.includes(form));
+        assert.equal(found, undefined, `the ${name} canary (${form}) in: ${found?.slice(Math.max(0, found.indexOf(form) - 200), found.indexOf(form) + 200)}`);
+      }
+    }
+  });
+});

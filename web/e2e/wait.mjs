@@ -1,0 +1,41 @@
+// Waiting for conditions, never for time to pass.
+import { isDeepStrictEqual } from "node:util";
+import { setTimeout as pause } from "node:timers/promises";
+
+/** Asks again until probe answers with something true, and returns that. */
+export async function until(what, probe, ms = 15_000) {
+  const end = Date.now() + ms;
+  let last;
+  for (;;) {
+    try {
+      last = await probe();
+      if (last) return last;
+    } catch (err) {
+      last = err;
+    }
+    if (Date.now() > end) throw new Error(`waited ${ms} ms for ${what}; the last answer was ${last instanceof Error ? last.message : JSON.stringify(last)}`);
+    await pause(40);
+  }
+}
+
+/** The same for a value: until it is the one wanted. */
+export async function become(what, probe, want, ms = 15_000) {
+  let got;
+  try {
+    await until(what, async () => isDeepStrictEqual((got = await probe()), want), ms);
+  } catch (err) {
+    throw new Error(`waited ${ms} ms for ${what} to be ${JSON.stringify(want)}; it is ${JSON.stringify(got)}`, { cause: err });
+  }
+}
+
+/** A promise with an end. */
+export async function within(what, ms, promise) {
+  const stop = new AbortController();
+  const late = pause(ms, undefined, { signal: stop.signal }).then(() => { throw new Error(`${what} took longer than ${ms} ms`); });
+  late.catch(() => {});
+  try {
+    return await Promise.race([promise, late]);
+  } finally {
+    stop.abort();
+  }
+}
