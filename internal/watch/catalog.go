@@ -86,6 +86,7 @@ func (c *catalog) run(ctx context.Context) {
 	retry := firstRetry
 	failing := false
 	for ctx.Err() == nil {
+		began := time.Now()
 		err := c.refresh(ctx)
 		var wait time.Duration
 		var again <-chan time.Time
@@ -107,7 +108,7 @@ func (c *catalog) run(ctx context.Context) {
 		case <-c.asked:
 			select {
 			case <-ctx.Done():
-			case <-time.After(refreshMinimum):
+			case <-time.After(refreshMinimum - time.Since(began)):
 			}
 		}
 	}
@@ -198,10 +199,17 @@ func (c *catalog) all() ([]Resource, []Gap, error) {
 	if c.resources == nil && c.err != nil {
 		return nil, nil, c.unavailableLocked()
 	}
-	if time.Since(c.at) > maxAge {
-		c.ask()
-	}
 	return c.resources, c.gaps, nil
+}
+
+// renew has an old answer refreshed, and waits for that no longer than wait.
+func (c *catalog) renew(ctx context.Context, wait time.Duration) {
+	c.mu.Lock()
+	old := time.Since(c.at) > maxAge && c.err == nil
+	c.mu.Unlock()
+	if old {
+		_ = c.refreshed(ctx, wait) // Without it, by what is known.
+	}
 }
 
 // ask has the catalog refreshed soon.
@@ -226,6 +234,7 @@ func (c *catalog) unavailableLocked() *Problem {
 // find looks a resource up by its ref, with one more discovery for one that is
 // not known: it may have been created a moment ago.
 func (c *catalog) find(ctx context.Context, ref string) (*Resource, error) {
+	c.renew(ctx, 0)
 	for try := 0; ; try++ {
 		resources, gaps, err := c.all()
 		if err != nil && try > 0 {
@@ -239,14 +248,14 @@ func (c *catalog) find(ctx context.Context, ref string) (*Resource, error) {
 		if try > 0 || strings.Count(ref, "/") != 2 {
 			return nil, unknown("Unknown resource", "%s", notServed(ref, resources, gaps))
 		}
-		if err := c.refreshed(ctx); err != nil {
+		if err := c.refreshed(ctx, 2*refreshMinimum); err != nil {
 			return nil, err
 		}
 	}
 }
 
-// refreshed waits for the end of one more try.
-func (c *catalog) refreshed(ctx context.Context) error {
+// refreshed waits for the end of one more try, but not for ever.
+func (c *catalog) refreshed(ctx context.Context, wait time.Duration) error {
 	c.mu.Lock()
 	tried := c.tried
 	c.mu.Unlock()
@@ -254,7 +263,7 @@ func (c *catalog) refreshed(ctx context.Context) error {
 	select {
 	case <-tried:
 		return nil
-	case <-time.After(2 * refreshMinimum):
+	case <-time.After(wait):
 		return nil // A slow API server: go by what is known.
 	case <-ctx.Done():
 		return ctx.Err()

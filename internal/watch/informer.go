@@ -269,10 +269,10 @@ func (i *informer) fail(ctx context.Context, err error) {
 	}
 	purge := i.synced && (state == Forbidden || state == Absent)
 	i.mu.Unlock()
+	i.setStatus(state, since, reasonOf(err)) // First: rows that may not be seen must not look like rows that were deleted.
 	if purge {
 		i.Replace(nil)
 	}
-	i.setStatus(state, since, reasonOf(err))
 }
 
 func (i *informer) setStatus(state State, since time.Time, reason string) {
@@ -350,6 +350,9 @@ func (i *informer) objects(f *filter) ([]*wire.Object, journal.Cursor, present) 
 		now := i.present()
 		f.columns = now.columns
 		entries, cursor := i.Snapshot()
+		if now.status.State == Forbidden || now.status.State == Absent {
+			entries = nil // They are about to go.
+		}
 		if now.version != i.present().version {
 			continue // Cells and columns may not fit.
 		}

@@ -55,8 +55,8 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 		return nil, invalid("Too many namespaces", "%d namespaces were asked for; ask for at most %d, or for all by leaving ns out.", len(q.Namespaces), maxNamespaces)
 	}
 	for _, ns := range q.Namespaces {
-		if why := validation.ValidateNamespaceName(ns, false); len(why) > 0 {
-			return nil, invalid("Not a namespace", "%.100q cannot be a namespace: %s.", ns, why[0])
+		if err := checkNamespace(ns); err != nil {
+			return nil, err
 		}
 	}
 	if err := checkName(q.Name); err != nil {
@@ -158,6 +158,13 @@ func (f *filter) see(c *change) *change {
 		return c
 	}
 	return &change{Offset: c.Offset, Time: c.Time, Key: c.Key, Old: c.Old, New: c.New, Op: op}
+}
+
+func checkNamespace(ns string) error {
+	if why := validation.ValidateNamespaceName(ns, false); len(why) > 0 {
+		return invalid("Not a namespace", "%.100q cannot be a namespace: %s.", ns, why[0])
+	}
+	return nil
 }
 
 // checkName refuses what would be more than one segment of a path.

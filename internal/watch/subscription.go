@@ -87,7 +87,7 @@ func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 	case now.status.State != s.told.State || now.status.Reason != s.told.Reason || now.status.Count != s.told.Count:
 		s.told = now.status
 		return s.stateMessage(now.status)
-	case s.started && now.version != s.version:
+	case s.started && !s.behind && now.version != s.version:
 		s.version = now.version
 		s.reset("the columns of the resource have changed")
 		return nil, nil
@@ -138,12 +138,9 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 	case err != nil:
 		return nil, err
 	}
-	if s.started && s.informer.present().version != s.version {
-		return nil, nil // Cells of other columns: there will be a reset.
-	}
-	s.cursor = next
-	if s.behind {
-		return nil, nil // The snapshot will tell.
+	s.cursor = next // Also where nothing is told: who has not moved would hear the same at once.
+	if s.behind || s.informer.present().version != s.version {
+		return nil, nil // A snapshot will tell; cells of other columns would mean something else.
 	}
 	return s.eventsMessage(changes)
 }

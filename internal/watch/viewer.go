@@ -37,8 +37,10 @@ type Known struct {
 }
 
 // Resources returns every resource that discovery knows, by ref, and the parts
-// of the API that could not be read.
-func (a *Access) Resources() ([]Known, []Gap, error) {
+// of the API that could not be read. What discovery told more than 10 s ago is
+// asked for again, and waited for no longer than wait.
+func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]Known, []Gap, error) {
+	a.cluster.catalog.renew(ctx, wait)
 	resources, gaps, err := a.cluster.catalog.all()
 	if err != nil {
 		return nil, nil, err
@@ -115,20 +117,22 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 	}
 	s := &Subscription{
 		informer: informer, release: release, filter: filter, view: view, behind: true,
-		sign:  func(offset uint64) string { return a.sign(&q, informer, offset) },
 		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, filter.namespaces) },
 	}
+	s.sign = func(offset uint64) string { return a.sign(&q, informer, s.version, offset) }
 	if view == Object {
 		s.key = keyOf(strings.Join(filter.namespaces, ""), q.Name)
 	}
 	if cursor != "" {
-		s.resume(a.cluster.cursors.decode(cursor, a.bound(&q, informer), informer.epoch))
+		version := informer.present().version
+		offset, err := a.cluster.cursors.decode(cursor, a.bound(&q, informer, version), informer.epoch)
+		s.resume(offset, version, err)
 	}
 	return s, nil
 }
 
 // resume goes on from an offset, or says why that cannot be.
-func (s *Subscription) resume(offset uint64, err error) {
+func (s *Subscription) resume(offset uint64, version int, err error) {
 	s.started = true
 	if err != nil {
 		s.reset(err.Error())
@@ -136,16 +140,17 @@ func (s *Subscription) resume(offset uint64, err error) {
 	}
 	s.behind = false
 	s.cursor = journal.At(offset)
-	s.version = s.informer.present().version
+	s.version = version
 }
 
-// bound is what a cursor is good for: one viewer's view of one filter.
-func (a *Access) bound(q *Query, i *informer) string {
-	return fmt.Sprintf("%q %q %q %q %q %q %q %v", a.viewer.Name, q.Resource, q.Namespaces, q.Labels, q.Fields, q.Name, q.Text, i.scope)
+// bound is what a cursor is good for: one viewer's view of one filter, in the
+// columns that were told with it.
+func (a *Access) bound(q *Query, i *informer, version int) string {
+	return fmt.Sprintf("%q %q %q %q %q %q %q %v %d", a.viewer.Name, q.Resource, q.Namespaces, q.Labels, q.Fields, q.Name, q.Text, i.scope, version)
 }
 
-func (a *Access) sign(q *Query, i *informer, offset uint64) string {
-	return a.cluster.cursors.encode(a.bound(q, i), i.epoch, offset)
+func (a *Access) sign(q *Query, i *informer, version int, offset uint64) string {
+	return a.cluster.cursors.encode(a.bound(q, i, version), i.epoch, offset)
 }
 
 // Item is one object of a Snapshot.
@@ -178,7 +183,7 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	if !now.synced {
 		return snapshot, ctx.Err()
 	}
-	snapshot.Objects, snapshot.Cursor = objects, a.sign(&q, informer, cursor.Offset)
+	snapshot.Objects, snapshot.Cursor = objects, a.sign(&q, informer, now.version, cursor.Offset)
 	if len(objects) == 0 {
 		err = a.checkNamespaces(ctx, filter.namespaces)
 	}
@@ -207,6 +212,11 @@ func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byt
 	if resource.Namespaced != (namespace != "") {
 		return nil, invalid("Which object?", "A namespaced resource needs a namespace, others need _ in its place; %s %s.", resource.Ref(),
 			map[bool]string{true: "is namespaced", false: "is not"}[resource.Namespaced])
+	}
+	if namespace != "" {
+		if err := checkNamespace(namespace); err != nil {
+			return nil, err
+		}
 	}
 	if err := checkName(name); err != nil {
 		return nil, err

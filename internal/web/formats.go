@@ -68,7 +68,7 @@ func writeCSV(out *bufio.Writer, snapshot *watch.Snapshot, _ string) error {
 		header = append(header, "Namespace")
 	}
 	for _, column := range snapshot.Columns {
-		header = append(header, column.Name)
+		header = append(header, plain(column.Name)) // A CRD may name its columns as it likes.
 	}
 	if err := table.Write(header); err != nil {
 		return err
@@ -102,29 +102,42 @@ func plain(cell string) string {
 	return cell
 }
 
-// texts are the cells of a row as text; a null is empty.
+// texts are the cells of a row as text.
 func texts(o *watch.Item) ([]string, error) {
-	var cells []any
+	cells, err := cellsOf(o)
+	if err != nil {
+		return nil, err
+	}
+	out := make([]string, len(cells))
+	for i, cell := range cells {
+		out[i] = textOf(cell)
+	}
+	return out, nil
+}
+
+// cellsOf are the cells of a row as JSON has them.
+func cellsOf(o *watch.Item) (cells []any, err error) {
 	decode := json.NewDecoder(strings.NewReader(string(o.Cells())))
 	decode.UseNumber()
 	if err := decode.Decode(&cells); err != nil {
 		return nil, fmt.Errorf("decode the cells of %s: %w", o.Name(), err)
 	}
-	out := make([]string, len(cells))
-	for i, cell := range cells {
-		switch cell := cell.(type) {
-		case nil:
-		case string:
-			out[i] = cell
-		case json.Number, bool:
-			out[i] = fmt.Sprint(cell)
-		default:
-			text, err := json.Marshal(cell)
-			if err != nil {
-				return nil, fmt.Errorf("encode a cell of %s: %w", o.Name(), err)
-			}
-			out[i] = string(text)
-		}
+	return cells, nil
+}
+
+// textOf is a cell as text; a null is empty.
+func textOf(cell any) string {
+	switch cell := cell.(type) {
+	case nil:
+		return ""
+	case string:
+		return cell
+	case json.Number, bool:
+		return fmt.Sprint(cell)
 	}
-	return out, nil
+	text, err := json.Marshal(cell)
+	if err != nil {
+		return "" // What was decoded from JSON is encoded to it.
+	}
+	return string(text)
 }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"io"
+	"io/fs"
 	"net/http"
 	"strings"
 )
@@ -14,7 +15,7 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
 
 // readyz says that the API server has been reached.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
-	if _, _, err := s.access(r).Resources(); err != nil {
+	if _, _, err := s.access(r).Resources(r.Context(), 0); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "ok\n")
@@ -25,6 +26,9 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 // for ever.
 func (s *Server) static(w http.ResponseWriter, r *http.Request) error {
 	name := strings.TrimPrefix(r.URL.Path, "/static/")
+	if info, err := fs.Stat(s.assets.FS(), name); err != nil || info.IsDir() {
+		return s.noRoute(w, r)
+	}
 	if s.assets.Current(name, r.URL.Query().Get("v")) {
 		w.Header().Set("Cache-Control", "public, max-age=31536000, immutable")
 	} else {

@@ -35,6 +35,8 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	if !strings.Contains(r.Header.Get("Sec-WebSocket-Protocol"), subprotocol) {
 		return badRequest("Not a WebSocket of ours", "Open a WebSocket here with the subprotocol %s.", subprotocol)
 	}
+	s.sockets.Add(1) // Before Accept, which takes the connection from the http.Server that Run waits for.
+	defer s.sockets.Done()
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		Subprotocols:         []string{subprotocol},
 		CompressionMode:      websocket.CompressionNoContextTakeover,
@@ -44,11 +46,9 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return nil // Accept has answered.
 	}
-	s.sockets.Add(1)
-	defer s.sockets.Done()
-	ctx, cancel := context.WithCancel(s.stopping)
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context())) // Which ends when the handler returns.
 	defer cancel()
-	l := &session{conn: conn, access: s.access(r), server: s, cancel: cancel, subscriptions: make(map[int]context.CancelFunc)}
+	l := &session{conn: conn, access: s.access(r), server: s, cancel: cancel, subscriptions: make(map[int]*follower)}
 	l.run(ctx)
 	return nil
 }
@@ -63,21 +63,27 @@ type session struct {
 
 	running       sync.WaitGroup
 	mu            sync.Mutex
-	subscriptions map[int]context.CancelFunc
+	subscriptions map[int]*follower
 }
 
+// follower is a running subscription.
+type follower struct {
+	stop  context.CancelFunc
+	ended chan struct{}
+}
+
+// run serves until the connection ends. The library ends it without a word when
+// a context of a read or write does: so none of them ends before it, and what
+// stops the connection says so by closing it.
 func (l *session) run(ctx context.Context) {
+	stopped := context.AfterFunc(l.server.stopping, func() { //nolint:contextcheck // Close has a deadline of its own.
+		_ = l.conn.Close(websocket.StatusGoingAway, "the server stops; connect again in a moment") // It may be gone already.
+	})
 	l.running.Go(func() { l.ping(ctx) })
-	err := l.read(ctx) // Why it ended; it always says.
-	code, reason := websocket.StatusNormalClosure, ""
-	switch {
-	case l.server.stopping.Err() != nil:
-		code, reason = websocket.StatusGoingAway, "the server stops; connect again in a moment"
-	case websocket.CloseStatus(err) == -1:
-		code, reason = websocket.StatusPolicyViolation, "the connection was too slow, or a frame too long"
-	}
+	_ = l.read(ctx) // It ends with the connection, however that does.
+	stopped()
 	l.cancel()
-	_ = l.conn.Close(code, reason) // The other side may be gone already.
+	_ = l.conn.CloseNow() // It may be closed already.
 	l.running.Wait()
 }
 
@@ -123,7 +129,7 @@ func (l *session) ping(ctx context.Context) {
 		err := l.conn.Ping(wait)
 		cancel()
 		if err != nil {
-			l.cancel()
+			_ = l.conn.CloseNow() // The reader notices.
 			return
 		}
 	}
@@ -138,11 +144,13 @@ func (l *session) write(ctx context.Context, members []byte, id *int) error {
 		message = append(message, '{')
 	}
 	message = append(append(message, members...), '}')
-	ctx, cancel := context.WithTimeout(ctx, writeTimeout)
+	// A subscription that is ended in the midst of a frame must not end the
+	// connection with it.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
 	defer cancel()
 	err := l.conn.Write(ctx, websocket.MessageText, message)
 	if err != nil {
-		l.cancel()
+		_ = l.conn.CloseNow() // The reader notices.
 	}
 	return err
 }
@@ -165,11 +173,12 @@ func (l *session) problem(ctx context.Context, id *int, err error) {
 // subscribe runs one subscription until it ends, by itself or by unsubscribe.
 func (l *session) subscribe(ctx context.Context, o *operation) {
 	ctx, cancel := context.WithCancel(ctx)
+	f := &follower{stop: cancel, ended: make(chan struct{})}
 	l.mu.Lock()
 	_, taken := l.subscriptions[o.ID]
 	full := len(l.subscriptions) >= maxSubscriptions
 	if !taken && !full {
-		l.subscriptions[o.ID] = cancel
+		l.subscriptions[o.ID] = f
 	}
 	l.mu.Unlock()
 	switch {
@@ -181,11 +190,10 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 		l.problem(ctx, &o.ID, badRequest("Too many subscriptions", "A connection may have %d; unsubscribe one first.", maxSubscriptions))
 	default:
 		l.running.Go(func() {
+			defer close(f.ended)
 			defer cancel()
 			err := l.follow(ctx, o)
-			l.mu.Lock()
-			delete(l.subscriptions, o.ID)
-			l.mu.Unlock()
+			l.forget(o.ID, f)
 			if err != nil && ctx.Err() == nil && !errors.Is(err, watch.ErrClosed) {
 				l.problem(ctx, &o.ID, err)
 			}
@@ -194,7 +202,8 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 }
 
 // follow sends a subscription's messages.
-func (l *session) follow(ctx context.Context, o *operation) error {
+func (l *session) follow(ctx context.Context, o *operation) (err error) {
+	defer caught(&err)
 	subscription, err := l.access.Subscribe(ctx, o.query(), watch.View(o.View), o.Cursor)
 	if err != nil {
 		return err
@@ -211,13 +220,25 @@ func (l *session) follow(ctx context.Context, o *operation) error {
 	}
 }
 
+// unsubscribe ends a subscription. Nothing comes under its id any more, which
+// may be taken again.
 func (l *session) unsubscribe(ctx context.Context, id int) {
 	l.mu.Lock()
-	cancel, ok := l.subscriptions[id]
+	f := l.subscriptions[id]
 	l.mu.Unlock()
-	if !ok {
+	if f == nil {
 		l.problem(ctx, nil, badRequest("No such subscription", "There is no subscription with the id %d.", id))
 		return
 	}
-	cancel()
+	f.stop()
+	<-f.ended
+}
+
+// forget frees the id of a subscription, unless another has it by now.
+func (l *session) forget(id int, f *follower) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.subscriptions[id] == f {
+		delete(l.subscriptions, id)
+	}
 }

@@ -16,7 +16,16 @@ func namespaceOf(r *http.Request) string {
 
 // object answers with one object, as JSON or YAML.
 func (s *Server) object(w http.ResponseWriter, r *http.Request) error {
-	format, err := choose(r.URL.Query(), "format", formatOf(r), "json", "yaml")
+	for name := range r.URL.Query() {
+		if name != "format" {
+			return badRequest("Unknown parameter", "%.40q is not a parameter here; format is.", name)
+		}
+	}
+	preferred := formatOf(r)
+	if preferred != "yaml" {
+		preferred = "json"
+	}
+	format, err := choose(r.URL.Query(), "format", preferred, "json", "yaml")
 	if err != nil {
 		return err
 	}

@@ -136,7 +136,7 @@ func (s *Server) frame(r *http.Request, title, selected string) templates.Frame 
 		Title: title, Version: s.version, Cluster: s.name,
 		Assets: templates.Assets{Script: s.assets.URL("app.js"), Style: s.assets.URL("app.css"), Icon: s.assets.URL("favicon.svg")},
 	}
-	known, gaps, err := s.access(r).Resources()
+	known, gaps, err := s.access(r).Resources(r.Context(), 0)
 	if err != nil {
 		return f // The page says so itself.
 	}

@@ -95,12 +95,19 @@ func nextSteps(p problem) []templates.Step {
 	if p.Status == http.StatusServiceUnavailable {
 		return []templates.Step{{Text: "This page tries again by itself."}}
 	}
-	return []templates.Step{{Text: "Show all pods", Href: "/r/core/v1/pods"}}
+	return []templates.Step{{Text: "Choose a kind from the list, or begin with the pods", Href: "/r/core/v1/pods"}}
 }
 
 // wantsPage reports whether a person with a browser asked.
 func wantsPage(r *http.Request) bool {
 	return !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html")
+}
+
+// caught makes an error of a panic; it must be deferred itself.
+func caught(err *error) {
+	if v := recover(); v != nil {
+		*err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
+	}
 }
 
 // recover keeps a panic from being more than one failed request.

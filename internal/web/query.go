@@ -38,7 +38,7 @@ func queryOf(r *http.Request, known ...string) (watch.Query, url.Values, error) 
 	if err != nil {
 		return watch.Query{}, nil, badRequest("Malformed query", "The part of the address behind the ? cannot be read: %v.", err)
 	}
-	known = append(known, "ns", "labels", "fields", "q")
+	known = append(known, "ns", "labels", "q")
 	for name, given := range values {
 		if !slices.Contains(known, name) {
 			slices.Sort(known)

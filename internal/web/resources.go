@@ -8,9 +8,13 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"time"
 
 	"glasshouse/internal/watch"
 )
+
+// renewWait is how long the list of resources waits for news from discovery.
+const renewWait = time.Second
 
 // resourceDocument is one resource in the answer of /api/v1/resources.
 type resourceDocument struct {
@@ -39,7 +43,7 @@ type gapDocument struct {
 
 // resources answers with what discovery knows, in the picker's order.
 func (s *Server) resources(w http.ResponseWriter, r *http.Request) error {
-	known, gaps, err := s.access(r).Resources()
+	known, gaps, err := s.access(r).Resources(r.Context(), renewWait)
 	if err != nil {
 		return err
 	}

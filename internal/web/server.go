@@ -28,8 +28,11 @@ import (
 
 const (
 	headerTimeout = 10 * time.Second
+	readTimeout   = 30 * time.Second
+	// answerTimeout bounds an answer; a WebSocket has its own deadlines.
+	answerTimeout = 5 * time.Minute
 	idleTimeout   = 2 * time.Minute
-	drainTimeout  = 5 * time.Second
+	drainTimeout  = 3 * time.Second
 	maxHeader     = 64 << 10
 )
 
@@ -111,7 +114,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		return err
 	}
 	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)
@@ -125,6 +128,9 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
 	err = server.Shutdown(drain)
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = server.Close() // Requests that hang, and connections that never sent one.
+	}
 	s.sockets.Wait()
 	if closed := <-ended; !errors.Is(closed, http.ErrServerClosed) {
 		err = errors.Join(err, closed)

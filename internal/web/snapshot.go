@@ -21,7 +21,7 @@ const (
 
 // snapshot answers with the rows, or objects, of a resource.
 func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
-	query, values, err := queryOf(r, "limit", "view", "format", "wait")
+	query, values, err := queryOf(r, "fields", "limit", "view", "format", "wait")
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"encoding/json"
 	"fmt"
 	"math"
 	"regexp"
@@ -29,19 +30,17 @@ func firstRows(snapshot *watch.Snapshot, sort string, n int) ([]*watch.Item, err
 	ranks := make(map[*watch.Item]rank, len(objects))
 	order := newRanking()
 	for _, o := range objects {
-		cell := o.Namespace()
-		relative := false
-		if column >= 0 {
-			cells, err := texts(o)
-			if err != nil {
-				return nil, err
-			}
-			cell = ""
-			if column < len(cells) {
-				cell, relative = cells[column], snapshot.Columns[column].Relative
-			}
+		if column < 0 {
+			ranks[o] = rank{number: math.NaN(), text: order.natural(o.Namespace()), known: true}
+			continue
 		}
-		ranks[o] = order.rank(cell, relative)
+		cells, err := cellsOf(o)
+		if err != nil {
+			return nil, err
+		}
+		if column < len(cells) {
+			ranks[o] = order.rank(cells[column], snapshot.Columns[column].Relative)
+		}
 	}
 	sorted := slices.Clone(objects)
 	slices.SortStableFunc(sorted, func(a, b *watch.Item) int { return compareRanks(ranks[a], ranks[b], descending) })
@@ -65,10 +64,12 @@ type rule struct {
 type ranking struct {
 	rules  []rule
 	digits *regexp.Regexp
+	year   *regexp.Regexp // What a timestamp begins with.
+	stamp  *regexp.Regexp
 }
 
 func newRanking() ranking {
-	return ranking{digits: regexp.MustCompile(`\d+`), rules: []rule{
+	return ranking{digits: regexp.MustCompile(`\d+`), year: regexp.MustCompile(`^\d{4}-`), stamp: regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`), rules: []rule{
 		{regexp.MustCompile(`^(?:\d+[smhdy])+$`), func(m []string) (float64, bool) { return seconds(m[0]), true }},
 		{regexp.MustCompile(`^([+-]?\d+(?:\.\d+)?)([numkMGTPE]|[KMGTPE]i)?$`), func(m []string) (float64, bool) {
 			n, err := strconv.ParseFloat(m[1], 64)
@@ -89,18 +90,26 @@ func newRanking() ranking {
 	}}
 }
 
-func (r ranking) rank(cell string, relative bool) rank {
-	text := strings.TrimSpace(cell)
+// rank ranks a cell as JSON has it; its numbers are json.Numbers.
+func (r ranking) rank(cell any, relative bool) rank {
+	switch cell := cell.(type) {
+	case nil:
+		return rank{}
+	case bool:
+		return rank{number: float64(boolInt(cell)), known: true}
+	case json.Number:
+		if n, err := cell.Float64(); err == nil {
+			return rank{number: n, known: true}
+		}
+	}
+	text := strings.TrimSpace(textOf(cell))
 	switch strings.ToLower(text) {
 	case "", "<none>", "<unknown>", "<unset>", "<pending>", "<invalid>", "n/a", "-":
 		return rank{}
-	case "true":
-		return rank{number: 1, known: true}
-	case "false":
-		return rank{known: true}
 	}
-	if at, err := time.Parse(time.RFC3339, text); relative && err == nil {
-		return rank{number: -float64(at.UnixMilli()), known: true} // The newest is the youngest.
+	if relative && r.year.MatchString(text) {
+		at, err := time.Parse(time.RFC3339, r.stamp.FindString(text))
+		return rank{number: -float64(at.UnixMilli()), known: err == nil} // The newest is the youngest.
 	}
 	for _, rule := range r.rules {
 		if match := rule.form.FindStringSubmatch(text); match != nil {

@@ -13,7 +13,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"log"
+	"log/slog"
 	"net"
 	"net/http"
 	"slices"
@@ -61,7 +61,13 @@ type Server struct {
 	down     bool
 	plain    bool
 	requests []string
-	broken   map[string]string
+	broken   map[string]status
+}
+
+// status is a refusal.
+type status struct {
+	code   int
+	reason string
 }
 
 // kind is a Kind and its objects.
@@ -95,13 +101,13 @@ type event struct {
 }
 
 // New starts a server with the given kinds. It ends with the test.
-func New(t testing.TB, kinds ...Kind) *Server {
+func New(t *testing.T, kinds ...Kind) *Server {
 	t.Helper()
-	s := &Server{moved: make(chan struct{}), version: 100, listener: newPipes(), broken: make(map[string]string)}
+	s := &Server{moved: make(chan struct{}), version: 100, listener: newPipes(), broken: make(map[string]status)}
 	for _, k := range kinds {
 		s.Serve(k)
 	}
-	server := &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: time.Minute, ErrorLog: log.New(io.Discard, "", 0)}
+	server := &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(s.listener) }()
 	t.Cleanup(func() {
@@ -263,7 +269,12 @@ func (s *Server) Down(down bool) {
 func (s *Server) Plain() { s.change(func() { s.plain = true }) }
 
 // Break answers a path with a 503 and a reason.
-func (s *Server) Break(path, reason string) { s.change(func() { s.broken[path] = reason }) }
+func (s *Server) Break(path, reason string) { s.RefuseGet(path, http.StatusServiceUnavailable, reason) }
+
+// RefuseGet answers a path with a status and a reason.
+func (s *Server) RefuseGet(path string, code int, reason string) {
+	s.change(func() { s.broken[path] = status{code, reason} })
+}
 
 // Requests are the request lines so far whose text holds part.
 func (s *Server) Requests(part string) []string {
@@ -275,13 +286,13 @@ func (s *Server) Requests(part string) []string {
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.requests = append(s.requests, r.Method+" "+r.RequestURI)
-	down, reason := s.down, s.broken[r.URL.Path]
+	down, broken := s.down, s.broken[r.URL.Path]
 	s.mu.Unlock()
 	switch {
 	case down:
 		panic(http.ErrAbortHandler)
-	case reason != "":
-		fail(w, http.StatusServiceUnavailable, reason)
+	case broken.code != 0:
+		fail(w, broken.code, broken.reason)
 	case r.URL.Path == "/api" || r.URL.Path == "/apis":
 		s.groups(w, r)
 	default:
@@ -314,10 +325,10 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	at := slices.IndexFunc(s.kinds, func(k *kind) bool { return k.Ref == ref })
 	var k *kind
-	status, reason := 0, ""
+	status, reason, noWatch := 0, "", false
 	if at >= 0 {
 		k = s.kinds[at]
-		status, reason = k.refused[""], k.reason
+		status, reason, noWatch = k.refused[""], k.reason, k.noWatch
 		if given, ok := k.refused[namespace]; ok && namespace != "" {
 			status = given
 		}
@@ -331,7 +342,7 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 		s.get(w, k, namespace, parts[3])
 	case status != 0:
 		fail(w, status, reason)
-	case watching && k.noWatch:
+	case watching && noWatch:
 		fail(w, http.StatusInternalServerError, "no watch today")
 	case watching:
 		s.watch(w, r, k, namespace)

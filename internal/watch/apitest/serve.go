@@ -15,8 +15,13 @@ func (o *object) json(k *Kind) string {
 	if o.Namespace != "" {
 		namespace = fmt.Sprintf(`,"namespace":%q`, o.Namespace)
 	}
-	return fmt.Sprintf(`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q%s,"uid":%q,"resourceVersion":"%d"%s}%s}`,
+	return oneLine(`{"apiVersion":%q,"kind":%q,"metadata":{"name":%q%s,"uid":%q,"resourceVersion":"%d"%s}%s}`,
 		version, k.Kind, o.Name, namespace, o.UID, o.version, more(o.Metadata), more(o.Rest))
+}
+
+// oneLine lets a test write its JSON over several lines.
+func oneLine(format string, args ...any) string {
+	return strings.NewReplacer("\n", "", "\t", "").Replace(fmt.Sprintf(format, args...))
 }
 
 func more(members string) string {
@@ -78,6 +83,7 @@ type watcher struct {
 	kind      *kind
 	namespace string
 	at        int // Place in the kind's log.
+	since     int // The place from which text sent as it is was meant for this one.
 	cuts      int
 	version   int  // Later ones are wanted.
 	told      bool // The columns have been sent.
@@ -87,7 +93,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespac
 	query := r.URL.Query()
 	from, _ := strconv.Atoi(query.Get("resourceVersion"))
 	s.mu.Lock()
-	me := &watcher{kind: k, namespace: namespace, cuts: k.cuts, version: from}
+	me := &watcher{kind: k, namespace: namespace, cuts: k.cuts, version: from, since: len(k.log)}
 	var lines string
 	switch {
 	case query.Get("sendInitialEvents") == "true":
@@ -158,7 +164,7 @@ func (me *watcher) nextLocked() (lines string, open bool) {
 	for ; me.at < len(me.kind.log); me.at++ {
 		e := &me.kind.log[me.at]
 		switch {
-		case e.raw != "":
+		case e.raw != "" && me.at >= me.since:
 			text.WriteString(e.raw)
 		case e.version > me.version && (me.namespace == "" || me.namespace == e.namespace):
 			text.WriteString(me.line(e.kind, &e.item))

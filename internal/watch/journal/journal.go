@@ -121,12 +121,12 @@ func (j *Journal[K, V, M]) Delete(key K) {
 }
 
 // Replace makes next the whole state and journals only what differs: first the
-// deletes, then adds and updates in the order given. The first state of an
-// empty journal is not worth a change for each key: it takes one offset, and
-// cursors from before it are gone. The journal keeps no reference to next.
+// deletes, then adds and updates in the order given. The first state of a
+// journal is not worth a change for each key: it takes one offset, and cursors
+// from before it are gone. The journal keeps no reference to next.
 func (j *Journal[K, V, M]) Replace(next []Entry[K, V]) {
 	j.write(func(now time.Time) {
-		if len(j.state) == 0 && j.ring.len() == 0 {
+		if j.offset == 0 {
 			j.state = make(map[K]V, len(next))
 			for _, e := range next {
 				j.state[e.Key] = e.Value

@@ -54,6 +54,10 @@ func (d *decoder) beginList() {
 	d.listing = true
 }
 
+// collecting reports that the Objects so far wait for their dictionary, and must
+// not be shown to anybody.
+func (d *decoder) collecting() bool { return d.training != nil }
+
 // endList compresses what was kept for training.
 func (d *decoder) endList() error {
 	d.redactor.EndList()

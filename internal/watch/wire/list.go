@@ -32,16 +32,13 @@ func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 				return err
 			}
 			return d.setColumns(definitions)
-		case "rows", "items":
-			return eachElement(decode, func(raw json.RawMessage) error {
-				if key == "rows" {
-					return d.row(rawjson.NewCursor(raw), add)
-				}
-				if err := d.useColumns(plainColumns()); err != nil {
-					return err
-				}
-				return add(nil, raw)
-			})
+		case "rows":
+			return eachElement(decode, func(raw json.RawMessage) error { return d.row(rawjson.NewCursor(raw), add) })
+		case "items": // Also of an empty list: the columns come with no other.
+			if err := d.useColumns(plainColumns()); err != nil {
+				return err
+			}
+			return eachElement(decode, func(raw json.RawMessage) error { return add(nil, raw) })
 		}
 		var skipped json.RawMessage
 		return decode.Decode(&skipped)

@@ -53,6 +53,7 @@ type Source struct {
 	codec   runtime.ParameterCodec
 	decoder *decoder
 	options SourceOptions
+	listed  int // Objects in the pages of a list so far.
 }
 
 // SourceOptions are what a Source wants to know beside its Scope.
@@ -121,11 +122,14 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (*List, e
 	defer func() { _ = body.Close() }() // Read to its end, or given up.
 	if options.Continue == "" {
 		s.decoder.beginList()
+		s.listed = 0
 	}
-	list, err := s.decoder.list(bufio.NewReaderSize(body, 64<<10), s.options.Observe)
+	before := s.listed
+	list, err := s.decoder.list(bufio.NewReaderSize(body, 64<<10), func(objects int) { s.options.Observe(before + objects) })
 	if err != nil {
 		return nil, fmt.Errorf("read the list of %s: %w", s.scope.Resource.Resource, err)
 	}
+	s.listed += len(list.Items)
 	if list.Continue == "" {
 		err = s.decoder.endList()
 	}

@@ -47,10 +47,13 @@ func (s *stream) Stop() {
 	<-s.done
 }
 
-func (s *stream) send(ctx context.Context, e watch.Event) {
-	select {
-	case s.events <- e:
-	case <-ctx.Done():
+func (s *stream) send(ctx context.Context, events ...watch.Event) {
+	for _, e := range events {
+		select {
+		case s.events <- e:
+		case <-ctx.Done():
+			return
+		}
 	}
 }
 
@@ -59,46 +62,61 @@ func (s *stream) send(ctx context.Context, e watch.Event) {
 // ever (kubernetes#135895). The Reflector then lists and watches.
 var errStalled = errors.New("the streaming list made no progress")
 
-// read reads events until the stream ends. The initial events are a list.
+// read reads events until the stream ends.
 func (s *stream) read(ctx context.Context, initial bool) error {
-	options := &s.source.options
-	lines := lineReader{r: bufio.NewReaderSize(s.body, 64<<10)}
-	if !initial {
-		return s.readEvents(ctx, &lines)
+	lines := &lineReader{r: bufio.NewReaderSize(s.body, 64<<10)}
+	if initial {
+		if ended, err := s.readList(ctx, lines); err != nil || !ended {
+			return err
+		}
 	}
+	return s.readEvents(ctx, lines)
+}
+
+// readList reads the initial events, which are a list, and reports whether its
+// end was among them. The first objects are held back until their dictionary is
+// made: whoever has an Object may read it, and training changes it.
+func (s *stream) readList(ctx context.Context, lines *lineReader) (ended bool, err error) {
+	options := &s.source.options
 	s.source.decoder.beginList()
 	stalled := time.AfterFunc(options.Stall, func() { _ = s.body.Close() })
 	defer stalled.Stop()
+	var held []watch.Event
 	for objects := 1; ; objects++ {
 		line, err := lines.next()
 		if !stalled.Reset(options.Stall) {
 			options.Stalled()
-			return errStalled
+			return false, errStalled
 		}
 		if errors.Is(err, io.EOF) {
-			return io.ErrUnexpectedEOF
+			return false, io.ErrUnexpectedEOF
 		}
 		if err != nil {
-			return err
+			return false, err
 		}
 		e, err := s.source.decoder.event(line, true)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if e.listEnds {
 			if err := s.source.decoder.endList(); err != nil {
-				return err
+				return false, err
 			}
 			stalled.Stop()
+			s.send(ctx, append(held, e.forReflector())...)
+			return true, nil
+		}
+		if e.kind == watch.Error {
 			s.send(ctx, e.forReflector())
-			return s.readEvents(ctx, &lines)
+			return false, nil
 		}
 		if e.kind == watch.Added {
 			options.Observe(objects)
 		}
-		s.send(ctx, e.forReflector())
-		if e.kind == watch.Error {
-			return nil
+		held = append(held, e.forReflector())
+		if !s.source.decoder.collecting() {
+			s.send(ctx, held...)
+			held = held[:0]
 		}
 	}
 }
@@ -116,7 +134,7 @@ func (s *stream) readEvents(ctx context.Context, lines *lineReader) error {
 			return err
 		}
 		s.send(ctx, e.forReflector())
-		if e.kind == watch.Error || ctx.Err() != nil {
+		if e.kind == watch.Error {
 			return nil
 		}
 	}

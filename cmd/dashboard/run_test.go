@@ -1,0 +1,171 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// console is what a run of the program has written.
+type console struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (c *console) Write(p []byte) (int, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.Write(p)
+}
+
+func (c *console) String() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.text.String()
+}
+
+// away makes the environment one in which there is no cluster.
+func away(t *testing.T) string {
+	t.Helper()
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("KUBECONFIG", filepath.Join(home, "none"))
+	t.Setenv("KUBERNETES_SERVICE_HOST", "")
+	t.Setenv("KUBERNETES_SERVICE_PORT", "")
+	return home
+}
+
+// nowhere is a kubeconfig of an API server that does not answer.
+func nowhere(t *testing.T) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "config")
+	const text = `{"apiVersion":"v1","kind":"Config","current-context":"nowhere",
+		"clusters":[{"name":"c","cluster":{"server":"http://127.0.0.1:1"}}],
+		"contexts":[{"name":"nowhere","context":{"cluster":"c","user":"u","namespace":"team-a"}}],"users":[{"name":"u","user":{}}]}`
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Every mistake has its exit code and one sentence that says what to do.
+func TestMistakes(t *testing.T) {
+	home := away(t)
+	broken := filepath.Join(home, "broken")
+	if err := os.WriteFile(broken, []byte("{clusters: ["), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	empty := filepath.Join(home, "empty")
+	if err := os.WriteFile(empty, []byte(`{"apiVersion":"v1","kind":"Config"}`), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	taken, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = taken.Close() }()
+	config := nowhere(t)
+	for _, test := range []struct {
+		name string
+		args []string
+		code int
+		want []string
+	}{
+		{"no cluster", nil, 1, []string{"found no cluster", filepath.Join(home, "none") + " (does not exist)", "--kubeconfig", "--server"}},
+		{"a kubeconfig without one", []string{"--kubeconfig", empty}, 1, []string{"found no cluster", empty + " (names no cluster)"}},
+		{"a kubeconfig that is not there", []string{"--kubeconfig", filepath.Join(home, "gone")}, 1, []string{"gone"}},
+		{"a kubeconfig that is none", []string{"--kubeconfig", broken}, 1, []string{"read the kubeconfig", broken}},
+		{"a context that is not there", []string{"--kubeconfig", config, "--context", "other"}, 1, []string{"read the kubeconfig", `"other"`}},
+		{"an address without a port", []string{"--kubeconfig", config, "--listen", "127.0.0.1"}, 2, []string{`--listen "127.0.0.1" is no address`, "host:port"}},
+		{"no address", []string{"--kubeconfig", config, "--listen", ""}, 2, []string{`--listen "" is no address`}},
+		{"all addresses", []string{"--kubeconfig", config, "--listen", ":8080"}, 2, []string{"without a login", "127.0.0.1"}},
+		{"all addresses in numbers", []string{"--kubeconfig", config, "--listen", "0.0.0.0:0"}, 2, []string{"without a login"}},
+		{"all of IPv6", []string{"--kubeconfig", config, "--listen", "[::]:0"}, 2, []string{"without a login"}},
+		{"another address", []string{"--kubeconfig", config, "--listen", "192.0.2.1:80"}, 2, []string{"kubectl port-forward"}},
+		{"a name", []string{"--kubeconfig", config, "--listen", "localhost.evil.test:80"}, 2, []string{"without a login"}},
+		{"a port beyond all", []string{"--kubeconfig", config, "--listen", "127.0.0.1:99999"}, 1, []string{"listen on 127.0.0.1:99999", "--listen"}},
+		{"a port in use", []string{"--kubeconfig", config, "--listen", taken.Addr().String()}, 1, []string{"listen on " + taken.Addr().String(), "address already in use", "--listen"}},
+		{"an unknown flag", []string{"--lisen", "127.0.0.1:0"}, 2, []string{"unknown flag: --lisen", "see dashboard --help"}},
+		{"an argument", []string{"serve"}, 2, []string{`"serve" is not understood`}},
+		{"a log level", []string{"--log-level", "loud"}, 2, []string{`--log-level is "loud"`, "debug, info, warn or error"}},
+		{"a log format", []string{"--log-format", "xml"}, 2, []string{`--log-format is "xml"`, "text or json"}},
+		{"a timeout", []string{"--request-timeout", "soon"}, 2, []string{`--request-timeout is "soon"`, "10s or 2m"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			var stdout, stderr console
+			if code := run(ctx, test.args, &stdout, &stderr); code != test.code {
+				t.Errorf("exit code %d, want %d", code, test.code)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(stderr.String(), want) {
+					t.Errorf("it says %q, want %q in it", stderr.String(), want)
+				}
+			}
+			if lines := strings.Count(stderr.String(), "\n"); lines != 1 || !strings.HasPrefix(stderr.String(), "dashboard: ") || stdout.String() != "" {
+				t.Errorf("it says %q and %q, want one line, on stderr", stdout.String(), stderr.String())
+			}
+		})
+	}
+}
+
+func TestWordsOnStdout(t *testing.T) {
+	away(t)
+	for _, test := range []struct{ flag, want string }{
+		{"--version", `^dashboard \S+\n$`},
+		{"--help", `(?s)^dashboard serves a page .*--kubeconfig string .*--listen string`},
+	} {
+		var stdout, stderr console
+		code := run(t.Context(), []string{test.flag}, &stdout, &stderr)
+		if !regexp.MustCompile(test.want).MatchString(stdout.String()) || code != 0 || stderr.String() != "" {
+			t.Errorf("%s: exit code %d, %q and %q; want 0 and %s", test.flag, code, stdout.String(), stderr.String(), test.want)
+		}
+	}
+}
+
+// The program starts without its API server, on a port of its choice, and ends
+// cleanly when it is told to.
+func TestStartAndEnd(t *testing.T) {
+	away(t)
+	for _, test := range []struct{ format, want string }{
+		{"text", `msg=serving url=http://127\.0\.0\.1:\d+/ cluster=nowhere server=http://127\.0\.0\.1:1\n`},
+		{"json", `"msg":"serving","url":"http://127\.0\.0\.1:\d+/","cluster":"nowhere"`},
+	} {
+		ctx, cancel := context.WithCancel(t.Context())
+		var stdout, stderr console
+		ended := make(chan int, 1)
+		go func() {
+			ended <- run(ctx, []string{"--kubeconfig", nowhere(t), "--listen", "127.0.0.1:0", "--log-format", test.format}, &stdout, &stderr)
+		}()
+		log := regexp.MustCompile(test.want)
+		deadline := time.After(20 * time.Second)
+		tick := time.NewTicker(5 * time.Millisecond)
+		for !log.MatchString(stderr.String()) {
+			select {
+			case <-tick.C:
+			case code := <-ended:
+				t.Fatalf("it ended with %d: %s", code, stderr.String())
+			case <-deadline:
+				t.Fatalf("it says %q, want %s", stderr.String(), test.want)
+			}
+		}
+		tick.Stop()
+		cancel()
+		select {
+		case code := <-ended:
+			if code != 0 || !strings.Contains(stderr.String(), "stopped") {
+				t.Errorf("%s: exit code %d, %s", test.format, code, stderr.String())
+			}
+		case <-time.After(20 * time.Second):
+			t.Fatal(fmt.Sprint("it does not end: ", stderr.String()))
+		}
+	}
+}

@@ -1,0 +1,239 @@
+package watch_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// Discovery, in both of its forms, tells the same.
+func TestResources(t *testing.T) {
+	for _, plain := range []bool{false, true} {
+		t.Run(fmt.Sprint("plain ", plain), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := apitest.New(t, kinds()...)
+				server.Serve(apitest.Kind{Ref: "example.com/v1/widgets", Kind: "Widget", ShortNames: []string{"w"}})
+				server.Serve(apitest.Kind{Ref: "example.com/v1beta1/widgets", Kind: "Widget"})
+				server.Serve(apitest.Kind{Ref: "example.com/v1beta1/gadgets", Kind: "Gadget", Cluster: true, Verbs: []string{"create"}})
+				if plain {
+					server.Plain()
+				}
+				server.Set(pods, pod("a", "p", "Running"))
+				cluster := runCluster(t, server)
+				subscribe(t, cluster, watch.Query{}, "").settle()
+				known, gaps, err := cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
+				if err != nil || len(gaps) != 0 {
+					t.Fatal(gaps, err)
+				}
+				var got []string
+				for i := range known {
+					k := &known[i]
+					line := fmt.Sprintf("%s %s namespaced=%t preferred=%t short=%v verbs=%v", k.Ref(), k.Kind, k.Namespaced, k.Preferred, k.ShortNames, k.Verbs)
+					if k.Status != nil {
+						line += fmt.Sprintf(" %s %d", k.Status.State, *k.Count)
+					}
+					got = append(got, line)
+				}
+				want := []string{
+					"core/v1/namespaces Namespace namespaced=false preferred=true short=[] verbs=[get list watch]",
+					"core/v1/pods Pod namespaced=true preferred=true short=[po] verbs=[get list watch] live 1",
+					"example.com/v1/widgets Widget namespaced=true preferred=true short=[w] verbs=[get list watch]",
+					"example.com/v1beta1/gadgets Gadget namespaced=false preferred=true short=[] verbs=[create]",
+					"example.com/v1beta1/widgets Widget namespaced=true preferred=false short=[] verbs=[get list watch]",
+				}
+				if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
+					t.Errorf("got\n%s\nwant\n%s", a, b)
+				}
+				_, err = cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: "example.com/v1beta1/gadgets"}, 0)
+				wantProblem(t, err, watch.Invalid, "Not listable", "create")
+			})
+		})
+	}
+}
+
+// An API group that cannot be read is a gap, and all others are there.
+func TestGaps(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		server.Plain()
+		server.Serve(apitest.Kind{Ref: "metrics.example.com/v1/pods", Kind: "PodMetrics"})
+		server.Break("/apis/metrics.example.com/v1", "the backend is away")
+		cluster := runCluster(t, server)
+		known, gaps, err := cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
+		if err != nil || len(known) != 2 || len(gaps) != 1 || gaps[0].Group != "metrics.example.com" || !strings.Contains(gaps[0].Reason, "the backend is away") {
+			t.Errorf("got %d resources, gaps %+v, %v; want 2 and the one gap with its reason", len(known), gaps, err)
+		}
+		_, err = cluster.For(watch.Viewer{}).Resource(t.Context(), "metrics.example.com/v1/pods")
+		wantProblem(t, err, watch.Unknown, "Unknown resource", "The API group metrics.example.com cannot be read now: the backend is away")
+	})
+}
+
+func TestUnknownResources(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Serve(apitest.Kind{Ref: "example.com/v1/pods", Kind: "Pod"})
+		for ref, detail := range map[string]string{
+			"core/v2/pods":    "Did you mean core/v1/pods or example.com/v1/pods?",
+			"core/v1/Pod":     "Did you mean core/v1/pods",
+			"core/v1/po":      "Did you mean core/v1/pods?",
+			"core/v1/nothing": "GET /api/v1/resources lists",
+			"pods":            "write group/version/resource",
+			"":                "write group/version/resource",
+			"core/v1/pods/x":  "write group/version/resource",
+			"a/b/../..":       "write group/version/resource",
+		} {
+			_, err := cluster.For(watch.Viewer{}).Resource(t.Context(), ref)
+			wantProblem(t, err, watch.Unknown, "Unknown resource", detail)
+		}
+	})
+}
+
+// A kind that was created a moment ago is found without waiting for the next
+// regular discovery.
+func TestKindCreatedLater(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		const ref = "example.com/v1/widgets"
+		server.Serve(apitest.Kind{Ref: ref, Kind: "Widget"})
+		start := time.Now()
+		if _, err := cluster.For(watch.Viewer{}).Resource(t.Context(), ref); err != nil {
+			t.Error(err)
+		}
+		if passed := time.Since(start); passed > 2*time.Second {
+			t.Errorf("it was found after %s", passed)
+		}
+		server.Remove(ref)
+		<-time.After(11 * time.Second)
+		cluster.For(watch.Viewer{}).Resources(t.Context(), 0) //nolint:errcheck // Whoever reads what is old has it refreshed.
+		<-time.After(2 * time.Second)
+		known, _, err := cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
+		if err != nil || len(known) != 2 {
+			t.Errorf("after it went %d resources are known, %v; want 2", len(known), err)
+		}
+	})
+}
+
+// An API server that is down at the start is waited for, and what is wrong is
+// said in words.
+func TestServerDownAtStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		server.Set(pods, pod("a", "p", "Running"))
+		server.Down(true)
+		cluster := runCluster(t, server)
+		access := cluster.For(watch.Viewer{})
+		_, _, err := access.Resources(t.Context(), 0)
+		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "connection refused. It is tried again in ")
+		_, err = access.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Second)
+		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "http://api.test: ")
+		<-time.After(10 * time.Minute)
+		server.Down(false)
+		<-time.After(16 * time.Second)
+		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 1")
+
+		// What is known stays known when it goes down again.
+		server.Down(true)
+		<-time.After(time.Minute)
+		if known, _, err := access.Resources(t.Context(), 0); err != nil || len(known) != 2 {
+			t.Errorf("while it is down %d resources are known, %v; want 2", len(known), err)
+		}
+	})
+}
+
+func TestNotRunning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		cluster, err := watch.New(server.Config, watch.Options{Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _, err = cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
+		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "Connecting to http://api.test for the first time.")
+	})
+}
+
+func TestObject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		access := cluster.For(watch.Viewer{})
+		want := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"a","uid":"a/p","resourceVersion":"103"},"status":{"phase":"Running"}}`
+		read := func() {
+			t.Helper()
+			if text, err := access.Object(t.Context(), pods, "a", "p"); err != nil || string(text) != want {
+				t.Errorf("got %s, %v; want %s", text, err, want)
+			}
+		}
+		read() // From the API server.
+		subscribe(t, cluster, watch.Query{}, "").settle()
+		gets := len(server.Requests("/pods/p"))
+		read() // From the cache.
+		if now := len(server.Requests("/pods/p")); now != gets || gets != 1 {
+			t.Errorf("%d requests, then %d, want 1 and 1", gets, now)
+		}
+
+		before := len(server.Requests(""))
+		for _, test := range []struct {
+			ref, namespace, name string
+			cause                watch.Cause
+			title, detail        string
+		}{
+			{pods, "a", "none", watch.Unknown, "Not found", "a/none: "},
+			{pods, "", "p", watch.Invalid, "Which object?", "is namespaced"},
+			{"core/v1/namespaces", "a", "p", watch.Invalid, "Which object?", "is not"},
+			{pods, "a", "..", watch.Invalid, "Not a name", `".."`},
+			{pods, "a", "../../secrets", watch.Invalid, "Not a name", "secrets"},
+			{pods, "a", "p%2f", watch.Invalid, "Not a name", "p%2f"},
+			{pods, "a", strings.Repeat("n", 254), watch.Invalid, "Not a name", "nnn"},
+			{pods, "..", "p", watch.Invalid, "Not a namespace", `".."`},
+			{pods, "../secrets", "p", watch.Invalid, "Not a namespace", "secrets"},
+			{pods, "a/secrets", "p", watch.Invalid, "Not a namespace", "secrets"},
+			{pods, "a%2f..", "p", watch.Invalid, "Not a namespace", "%2f"},
+		} {
+			_, err := access.Object(t.Context(), test.ref, test.namespace, test.name)
+			wantProblem(t, err, test.cause, test.title, test.detail)
+		}
+		for _, line := range server.Requests("")[before:] {
+			if line != "GET /api/v1/namespaces/a/pods/none" && !strings.Contains(line, "/api?") && !strings.Contains(line, "/apis?") {
+				t.Errorf("it asked upstream for %s", line)
+			}
+		}
+		server.Break("/api/v1/namespaces/a/pods/hidden", "not now")
+		_, err := access.Object(t.Context(), pods, "a", "hidden")
+		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "not now")
+	})
+}
+
+// A CRD's date column is looked up where the definition says.
+func TestDateColumns(t *testing.T) {
+	const ref, definitions = "example.com/v1/backups", "apiextensions.k8s.io/v1/customresourcedefinitions"
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Serve(apitest.Kind{Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true})
+		server.Serve(apitest.Kind{Ref: ref, Kind: "Backup", Columns: `[{"name":"Name","type":"string"},{"name":"Last","type":"date"}]`})
+		server.Set(definitions, apitest.Item{Name: "backups.example.com", Rest: `"spec":{"versions":[
+			{"name":"v1beta1","additionalPrinterColumns":[{"name":"Last","type":"date","jsonPath":".status.wrong"}]},
+			{"name":"v1","additionalPrinterColumns":[{"name":"Last","type":"date","jsonPath":".status.last"},{"name":"Other","type":"string","jsonPath":".x"}]}]}`})
+		server.Set(ref, apitest.Item{Namespace: "a", Name: "x", Cells: `["x","33h"]`, Rest: `"status":{"last":"1999-12-30T14:59:58Z","wrong":"1990-01-01T00:00:00Z"}`})
+		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
+		r.settle()
+		r.wantRows("a/x=1999-12-30T14:59:58Z")
+	})
+}
+
+// Refused is said where the API server refuses one object.
+func TestObjectForbidden(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.RefuseGet("/api/v1/namespaces/a/pods/p", http.StatusForbidden, "you may not")
+		_, err := cluster.For(watch.Viewer{}).Object(t.Context(), pods, "a", "p")
+		wantProblem(t, err, watch.Refused, "Forbidden", "you may not")
+	})
+}

@@ -1,0 +1,286 @@
+package watch_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	utilruntime "k8s.io/apimachinery/pkg/util/runtime"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+func TestMain(m *testing.M) {
+	// client-go's own handler sleeps until a millisecond after its last error, by
+	// the clock outside of the bubbles, which is years ahead of that inside.
+	utilruntime.ErrorHandlers = nil
+	goleak.VerifyTestMain(m)
+}
+
+const pods = "core/v1/pods"
+
+// kinds are what most tests are served.
+func kinds() []apitest.Kind {
+	return []apitest.Kind{
+		{Ref: pods, Kind: "Pod", ShortNames: []string{"po"}, Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"}]`},
+		{Ref: "core/v1/namespaces", Kind: "Namespace", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`},
+	}
+}
+
+func pod(namespace, name, status string) apitest.Item {
+	return apitest.Item{Namespace: namespace, Name: name, Cells: fmt.Sprintf(`[%q,%q]`, name, status), Rest: fmt.Sprintf(`"status":{"phase":%q}`, status)}
+}
+
+// labelled gives a pod a label.
+func labelled(p apitest.Item, app string) apitest.Item {
+	p.Metadata = fmt.Sprintf(`"labels":{"app":%q}`, app)
+	return p
+}
+
+// serveCluster starts a Cluster of a scripted API server, in a bubble: both end
+// with the test, and goroutines that are left over fail it.
+func serveCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
+	t.Helper()
+	server := apitest.New(t, kinds()...)
+	for _, ns := range []string{"a", "b"} {
+		server.Set("core/v1/namespaces", apitest.Item{Name: ns})
+	}
+	t.Cleanup(func() {
+		for _, line := range server.Requests("") {
+			if !strings.HasPrefix(line, "GET ") {
+				t.Errorf("a request that is more than a look: %s", line)
+			}
+		}
+	})
+	return server, runCluster(t, server)
+}
+
+func runCluster(t *testing.T, server *apitest.Server) *watch.Cluster {
+	t.Helper()
+	cluster, err := watch.New(server.Config, watch.Options{Linger: 5 * time.Minute, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- cluster.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	synctest.Wait()
+	return cluster
+}
+
+// told is a message of a subscription.
+type told struct {
+	Type, State, Reason, Cursor string
+	Since                       time.Time
+	Count                       *int
+	Columns                     []struct{ Name string }
+	Rows                        []toldRow
+	Object                      json.RawMessage
+	Last                        bool
+	Events                      []toldEvent
+}
+
+type toldRow struct {
+	NS, Name, UID, RV string
+	Cells             []any
+}
+
+type toldEvent struct {
+	Op, NS, Name, UID, RV string
+	Row                   *toldRow
+	Cells                 map[string]any
+	Patch, Object         json.RawMessage
+	By                    *struct{ Manager string }
+}
+
+// reader is what a page does with a subscription: it keeps the rows, and finds
+// fault with every message that does not fit what it has.
+type reader struct {
+	t       *testing.T
+	sub     *watch.Subscription
+	rows    map[string]toldRow
+	columns []string
+	state   string
+	reason  string
+	since   time.Time
+	cursor  string
+	whole   bool     // A snapshot, or a resumed cursor, is complete.
+	log     []string // What came, in short, since it was last asked for.
+}
+
+func subscribe(t *testing.T, cluster *watch.Cluster, q watch.Query, cursor string) *reader {
+	t.Helper()
+	q.Resource = strings.TrimSpace(q.Resource)
+	if q.Resource == "" {
+		q.Resource = pods
+	}
+	view := watch.Rows
+	if q.Name != "" {
+		view = watch.Object
+	}
+	sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), q, view, cursor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := &reader{t: t, sub: sub, rows: make(map[string]toldRow), cursor: cursor, whole: cursor != ""}
+	t.Cleanup(r.sub.Close)
+	return r
+}
+
+// next reads one message.
+func (r *reader) next() told {
+	r.t.Helper()
+	m, err := r.try()
+	if err != nil {
+		r.t.Fatalf("Next: %v, after %s", err, r.log)
+	}
+	return m
+}
+
+func (r *reader) try() (m told, err error) {
+	r.t.Helper()
+	text, err := r.sub.Next(r.t.Context())
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal([]byte("{"+string(text)+"}"), &m); err != nil {
+		r.t.Fatalf("%s: %v", text, err)
+	}
+	if m.Cursor != "" {
+		r.cursor = m.Cursor
+	}
+	switch m.Type {
+	case "state":
+		r.state, r.reason, r.since = m.State, m.Reason, m.Since
+		if m.State != "syncing" { // Told again and again, with a count.
+			r.note("state %s", m.State)
+		}
+	case "reset":
+		r.rows, r.whole = make(map[string]toldRow), false
+		r.note("reset")
+	case "snapshot":
+		r.snapshot(&m)
+	case "events":
+		for i := range m.Events {
+			r.event(&m.Events[i])
+		}
+	case "heartbeat":
+		r.note("heartbeat")
+	default:
+		r.t.Fatalf("a message of an unknown type: %s", text)
+	}
+	return m, nil
+}
+
+func (r *reader) note(format string, args ...any) {
+	r.log = append(r.log, fmt.Sprintf(format, args...))
+}
+
+func (r *reader) snapshot(m *told) {
+	r.t.Helper()
+	if r.whole {
+		r.t.Errorf("a second snapshot without a reset")
+	}
+	if m.Columns != nil {
+		r.columns = nil
+		for _, c := range m.Columns {
+			r.columns = append(r.columns, c.Name)
+		}
+	}
+	for _, row := range m.Rows {
+		r.rows[row.NS+"/"+row.Name] = row
+	}
+	r.whole = m.Last
+	if m.Last {
+		r.note("snapshot of %d", len(r.rows))
+	}
+}
+
+func (r *reader) event(e *toldEvent) {
+	r.t.Helper()
+	if !r.whole {
+		r.t.Errorf("%s before the snapshot", e.Op)
+	}
+	if e.Op == "add" && e.Row != nil {
+		e.NS, e.Name, e.UID = e.Row.NS, e.Row.Name, e.Row.UID
+	}
+	key := e.NS + "/" + e.Name
+	row, has := r.rows[key]
+	switch {
+	case e.Object != nil || e.Patch != nil || e.Name == "": // The object view.
+	case e.Op == "add" && has, e.Op != "add" && !has, e.Op != "add" && row.UID != e.UID:
+		r.t.Errorf("%s of %s (%s), and there is %+v", e.Op, key, e.UID, row)
+	case e.Op == "add":
+		r.rows[key] = *e.Row
+	case e.Op == "delete":
+		delete(r.rows, key)
+	case e.Op == "update":
+		row.RV, row.Cells = e.RV, slices.Clone(row.Cells)
+		for at, cell := range e.Cells {
+			var i int
+			if _, err := fmt.Sscan(at, &i); err != nil || i >= len(row.Cells) {
+				r.t.Fatalf("cell %q of %d", at, len(row.Cells))
+			}
+			row.Cells[i] = cell
+		}
+		r.rows[key] = row
+	}
+	r.note("%s", strings.TrimSuffix(e.Op+" "+key, " /"))
+}
+
+// settle reads until nothing more comes for a while, and returns what came.
+func (r *reader) settle() string {
+	r.t.Helper()
+	for {
+		if m := r.next(); m.Type == "heartbeat" || m.Type == "events" && len(m.Events) == 0 {
+			log := strings.TrimSuffix(strings.Join(r.log, ", "), "heartbeat")
+			r.log = nil
+			return strings.TrimSuffix(log, ", ")
+		}
+	}
+}
+
+// wantSettle reads until nothing more comes, and wants just that to have come.
+func (r *reader) wantSettle(want string) {
+	r.t.Helper()
+	if got := r.settle(); got != want {
+		r.t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// wantRows wants the rows that it has, as name=status.
+func (r *reader) wantRows(want ...string) {
+	r.t.Helper()
+	got := make([]string, 0, len(r.rows))
+	for _, key := range slices.Sorted(maps.Keys(r.rows)) {
+		got = append(got, fmt.Sprint(key, "=", r.rows[key].Cells[len(r.rows[key].Cells)-1]))
+	}
+	if a, b := strings.Join(got, " "), strings.Join(want, " "); a != b {
+		r.t.Errorf("rows are %s, want %s", a, b)
+	}
+}
+
+// wantProblem wants err to be a Problem with a title and a part of its detail.
+func wantProblem(t *testing.T, err error, cause watch.Cause, title, detail string) {
+	t.Helper()
+	p, ok := errors.AsType[*watch.Problem](err)
+	if !ok || p.Cause != cause || p.Title != title || !strings.Contains(p.Detail, detail) {
+		t.Errorf("got %v, want %s with %q", err, title, detail)
+	}
+}

@@ -1,0 +1,338 @@
+package watch_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// What may not be seen any more goes, and why is said; when it may be seen
+// again it comes back.
+func TestForbidden(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		bystander := subscribe(t, cluster, watch.Query{Resource: "core/v1/namespaces"}, "")
+		r.settle()
+		bystander.wantSettle("state live, snapshot of 2")
+		server.Refuse(pods, "", http.StatusForbidden, "pods is forbidden: you may not")
+		r.settle()
+		if r.wantRows(); r.state != "forbidden" || r.reason != "pods is forbidden: you may not" {
+			t.Errorf("the state is %s: %s, want forbidden and why", r.state, r.reason)
+		}
+		late := subscribe(t, cluster, watch.Query{}, "")
+		late.wantSettle("state forbidden, snapshot of 0")
+		snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+		if err != nil || len(snapshot.Objects) != 0 || snapshot.Status.State != watch.Forbidden {
+			t.Errorf("the snapshot is %+v, %v", snapshot, err)
+		}
+
+		// As long as it stays so there is nothing to tell.
+		<-time.After(10 * time.Minute)
+		r.wantSettle("")
+
+		server.Refuse(pods, "", 0, "")
+		<-time.After(90 * time.Second) // client-go waits for a minute at most.
+		r.settle()
+		if r.wantRows("a/p=Running", "b/q=Running"); r.state != "live" {
+			t.Errorf("the state is %s, want live", r.state)
+		}
+		bystander.wantSettle("")
+	})
+}
+
+// A kind that was forbidden from the beginning is told so, and is not told
+// anything else.
+func TestForbiddenFromTheBeginning(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Refuse(pods, "", http.StatusForbidden, "you may not")
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.wantSettle("state forbidden")
+		snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+		if err != nil || snapshot.Synced || snapshot.Cursor != "" || snapshot.Status.Reason != "you may not" {
+			t.Errorf("the snapshot is %+v, %v", snapshot, err)
+		}
+		server.Refuse(pods, "", 0, "")
+		<-time.After(90 * time.Second)
+		r.wantSettle("state live, snapshot of 0")
+	})
+}
+
+// Where all namespaces are forbidden and one is not, that one is watched.
+func TestOneNamespaceAllowed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+		server.Refuse(pods, "", http.StatusForbidden, "not all of them")
+		server.Refuse(pods, "a", 0, "not all of them")
+		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+		r.wantSettle("state live, snapshot of 1")
+		r.wantRows("a/p=Running")
+		server.Set(pods, pod("a", "p", "Failed"), pod("b", "q", "Failed"))
+		r.wantSettle("update a/p")
+		subscribe(t, cluster, watch.Query{Namespaces: []string{"b"}}, "").wantSettle("state forbidden")
+		if len(server.Requests("/namespaces/a/pods?")) == 0 {
+			t.Error("the namespace was not asked for")
+		}
+	})
+}
+
+// A kind that goes away takes its objects with it, and comes back.
+func TestAbsent(t *testing.T) {
+	const ref = "example.com/v1/widgets"
+	widgets := apitest.Kind{Ref: ref, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`}
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Serve(widgets)
+		server.Set(ref, apitest.Item{Namespace: "a", Name: "w"})
+		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
+		r.wantSettle("state live, snapshot of 1")
+		server.Cut(ref)
+		server.Remove(ref)
+		r.settle()
+		<-time.After(90 * time.Second)
+		r.settle()
+		if r.wantRows(); r.state != "absent" {
+			t.Errorf("the state is %s, want absent", r.state)
+		}
+		access := cluster.For(watch.Viewer{})
+		_, _ = access.Resource(t.Context(), ref) // Whoever reads what is old has it refreshed.
+		<-time.After(2 * time.Second)
+		_, err := access.Resource(t.Context(), ref)
+		wantProblem(t, err, watch.Unknown, "Unknown resource", "does not serve")
+		server.Serve(widgets)
+		server.Set(ref, apitest.Item{Namespace: "a", Name: "again"})
+		<-time.After(90 * time.Second)
+		r.settle()
+		if r.wantRows("a/again=again"); r.state != "live" {
+			t.Errorf("the state is %s, want live", r.state)
+		}
+	})
+}
+
+// Live is said only while it is: a watch that is away for longer than a moment
+// makes it stale since then.
+func TestStale(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+
+		// A watch that ends is opened again at once: nothing to tell.
+		server.Cut(pods)
+		r.wantSettle("")
+
+		cut := time.Now()
+		server.NoWatches(pods, true)
+		if m := r.next(); m.State != "stale" || !m.Since.Equal(cut) || m.Reason == "" {
+			t.Errorf("got %+v, want stale since %s and why", m, cut)
+		}
+		if passed := time.Since(cut); passed > 2*time.Second {
+			t.Errorf("it was told after %s", passed)
+		}
+		<-time.After(5 * time.Minute)
+		r.settle()
+		if r.wantRows("a/p=Running"); r.state != "stale" || !r.since.Equal(cut) {
+			t.Errorf("the state is %s since %s, want stale since %s", r.state, r.since, cut)
+		}
+		server.NoWatches(pods, false)
+		server.Set(pods, pod("a", "p", "Failed"))
+		<-time.After(90 * time.Second)
+		r.settle()
+		if r.wantRows("a/p=Failed"); r.state != "live" {
+			t.Errorf("the state is %s, want live", r.state)
+		}
+	})
+}
+
+// A watch that is cut in the midst of a line goes on where it was.
+func TestCutInALine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		server.Send(pods, `{"type":"ADDED","object":{"kind":"Table","apiVersion":"me`)
+		synctest.Wait()
+		server.Cut(pods)
+		server.Set(pods, pod("a", "p", "Failed"))
+		r.wantSettle("update a/p")
+		if got := server.Requests("sendInitialEvents"); len(got) != 1 {
+			t.Errorf("lists are %s, want one", got)
+		}
+	})
+}
+
+// A line that makes no sense makes a new list, and the truth is told again.
+func TestNonsenseInAWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		server.Send(pods, "nonsense\n")
+		server.Set(pods, pod("a", "p", "Failed"))
+		<-time.After(90 * time.Second)
+		r.settle()
+		if r.wantRows("a/p=Failed"); r.state != "live" {
+			t.Errorf("the state is %s, want live", r.state)
+		}
+	})
+}
+
+// A streaming list that never ends is given up for a list in one answer.
+func TestStreamingListsThatStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		server.Silence(pods)
+		start := time.Now()
+		r := subscribe(t, cluster, watch.Query{}, "")
+		for r.state != "live" && time.Since(start) < 5*time.Minute {
+			r.next()
+		}
+		if passed := time.Since(start); passed < 30*time.Second || passed > 45*time.Second {
+			t.Errorf("it was live after %s, want half a minute", passed)
+		}
+		r.settle()
+		r.wantRows("a/p=Running")
+
+		// The next one does not wait again.
+		streams := len(server.Requests("sendInitialEvents"))
+		server.Quietly(pods, func() { server.Set(pods, pod("a", "p", "Failed")) })
+		<-time.After(20 * time.Second)
+		r.settle()
+		r.wantRows("a/p=Failed")
+		if now := len(server.Requests("sendInitialEvents")); now != streams {
+			t.Errorf("%d streaming lists more, want none", now-streams)
+		}
+	})
+}
+
+// A long list tells how far it has come.
+func TestSyncingTellsACount(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Silence(pods)
+		r := subscribe(t, cluster, watch.Query{}, "")
+		var counts []int
+		for i := range 3 {
+			server.Set(pods, pod("a", fmt.Sprint("p", i), "Running"))
+			m := r.next()
+			for m.Count == nil {
+				m = r.next()
+			}
+			counts = append(counts, *m.Count)
+			<-time.After(time.Second)
+		}
+		if fmt.Sprint(counts) != "[1 2 3]" {
+			t.Errorf("counts are %v, want [1 2 3]", counts)
+		}
+		snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Second)
+		if err != nil || snapshot.Synced || snapshot.Status.State != watch.Syncing || snapshot.Status.Count == nil || *snapshot.Status.Count != 3 {
+			t.Errorf("the snapshot is %+v, %v, want one that is syncing with a count", snapshot, err)
+		}
+	})
+}
+
+// An API that cannot be watched is listed now and then, and never called live.
+func TestPolled(t *testing.T) {
+	const ref = "metrics.example.com/v1/pods"
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Serve(apitest.Kind{Ref: ref, Kind: "PodMetrics", Verbs: []string{"get", "list"}})
+		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
+		r.settle()
+		if fmt.Sprint(r.columns) != "[Name Age]" || !r.whole || r.state != "stale" || !strings.Contains(r.reason, "cannot be watched") {
+			t.Errorf("columns are %v, the state is %s: %s", r.columns, r.state, r.reason)
+		}
+		server.Set(ref, apitest.Item{Namespace: "a", Name: "m"})
+		<-time.After(31 * time.Second)
+		if r.settle(); len(r.rows) != 1 {
+			t.Errorf("rows are %v, want one", r.rows)
+		}
+		for _, line := range server.Requests("/metrics.example.com/v1/pods?") {
+			if strings.Contains(line, "watch=") {
+				t.Errorf("it was watched: %s", line)
+			}
+		}
+	})
+}
+
+// A server that cannot print has the columns Name and Age from the beginning.
+func TestPlainObjects(t *testing.T) {
+	const ref = "metrics.example.com/v1/pods"
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Serve(apitest.Kind{Ref: ref, Kind: "PodMetrics"})
+		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
+		r.wantSettle("state live, snapshot of 0")
+		server.Set(ref, apitest.Item{Namespace: "a", Name: "m"})
+		if r.settle(); len(r.rows) != 1 {
+			t.Errorf("rows are %v, want one", r.rows)
+		}
+		if fmt.Sprint(r.columns) != "[Name Age]" {
+			t.Errorf("columns are %v", r.columns)
+		}
+	})
+}
+
+// Nobody looks: after a while nothing is watched. Who comes then finds another
+// informer, whose past is not the old one's.
+func TestLinger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Rows, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := &reader{t: t, sub: sub, rows: map[string]toldRow{}}
+		r.settle()
+		sub.Close()
+		sub.Close() // Once more does nothing.
+
+		<-time.After(4 * time.Minute)
+		back := subscribe(t, cluster, watch.Query{}, r.cursor)
+		back.wantSettle("state live")
+		back.sub.Close()
+		<-time.After(4 * time.Minute)
+		watched := func() bool {
+			known, _, err := cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for i := range known {
+				if known[i].Ref() == pods {
+					return known[i].Status != nil
+				}
+			}
+			return false
+		}
+		if !watched() {
+			t.Error("it ended before its time")
+		}
+		<-time.After(2 * time.Minute)
+		synctest.Wait()
+		if watched() {
+			t.Error("it is still watched")
+		}
+		lists := len(server.Requests("/pods?"))
+		server.Set(pods, pod("a", "p", "Failed"))
+		again := subscribe(t, cluster, watch.Query{}, r.cursor)
+		again.wantSettle("reset, state live, snapshot of 1")
+		again.wantRows("a/p=Failed")
+		if now := len(server.Requests("/pods?")); now != lists+1 {
+			t.Errorf("%d upstream requests for the new informer, want one", now-lists)
+		}
+	})
+}

@@ -1,0 +1,407 @@
+package watch_test
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+func TestRowsView(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("b", "p", "Running"), pod("a", "p", "Running"), pod("a-b", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.wantSettle("state live, snapshot of 3")
+		if fmt.Sprint(r.columns) != "[Name Status]" {
+			t.Errorf("columns are %v", r.columns)
+		}
+		changed := pod("a", "p", "Failed")
+		changed.Metadata = `"managedFields":[{"manager":"kubelet","operation":"Update","subresource":"status","time":"2026-11-21T10:00:00Z"}]`
+		server.Set(pods, changed)
+		m := r.next()
+		if len(m.Events) != 1 || fmt.Sprint(m.Events[0].Cells) != "map[1:Failed]" || m.Events[0].By == nil || m.Events[0].By.Manager != "kubelet" {
+			t.Errorf("the update is %+v, want the one cell that changed, and kubelet", m)
+		}
+		server.Set(pods, pod("a", "q", "Pending"))
+		server.Delete(pods, "b", "p")
+		r.wantSettle("update a/p, add a/q, delete b/p")
+		r.wantRows("a-b/p=Running", "a/p=Failed", "a/q=Pending")
+	})
+}
+
+// An object that leaves the filter is gone, one that enters it is new.
+func TestFilters(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("a", "q", "Running"), "db"), labelled(pod("b", "r", "Running"), "web"))
+		all := subscribe(t, cluster, watch.Query{}, "")
+		web := subscribe(t, cluster, watch.Query{Labels: "app=web"}, "")
+		inA := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+		inBoth := subscribe(t, cluster, watch.Query{Namespaces: []string{"b", "a", "b"}}, "")
+		words := subscribe(t, cluster, watch.Query{Text: "RUN  a"}, "")
+		all.wantSettle("state live, snapshot of 3")
+		web.wantSettle("state live, snapshot of 2")
+		inA.wantSettle("state live, snapshot of 2")
+		inBoth.wantSettle("state live, snapshot of 3")
+		words.wantSettle("state live, snapshot of 2")
+
+		server.Set(pods, labelled(pod("a", "p", "Running"), "db"))
+		server.Set(pods, labelled(pod("a", "q", "Failed"), "web"))
+		server.Delete(pods, "b", "r")
+		all.wantSettle("update a/p, update a/q, delete b/r")
+		web.wantSettle("delete a/p, add a/q, delete b/r")
+		inA.wantSettle("update a/p, update a/q")
+		inBoth.wantSettle("update a/p, update a/q, delete b/r")
+		words.wantSettle("update a/p, delete a/q")
+		web.wantRows("a/q=Failed")
+		words.wantRows("a/p=Running")
+
+		// One informer serves them all.
+		if got := server.Requests("/pods?"); len(got) != 1 {
+			t.Errorf("upstream requests are %s, want one", got)
+		}
+	})
+}
+
+func TestFieldSelectorsGoUpstream(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		r := subscribe(t, cluster, watch.Query{Fields: "status.phase=Running"}, "")
+		r.settle()
+		if got := server.Requests("fieldSelector=status.phase%3DRunning"); len(got) == 0 {
+			t.Errorf("requests are %s, want one with the field selector", server.Requests("/pods"))
+		}
+	})
+}
+
+// A new object under an old name is another object.
+func TestUIDChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		again := pod("a", "p", "Pending")
+		again.UID = "another"
+		server.Set(pods, again)
+		r.wantSettle("delete a/p, add a/p")
+		r.wantRows("a/p=Pending")
+
+		third := pod("a", "p", "Unknown")
+		third.UID = "third"
+		server.Quietly(pods, func() { server.Set(pods, third) })
+		if got := r.settle(); !strings.Contains(got, "delete a/p, add a/p") {
+			t.Errorf("after a relist got %s, want delete a/p, add a/p", got)
+		}
+		r.wantRows("a/p=Unknown")
+	})
+}
+
+// A reader that comes back is told just what it missed.
+func TestResume(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
+		first := subscribe(t, cluster, watch.Query{}, "")
+		first.settle()
+		snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+		if err != nil {
+			t.Fatal(err)
+		}
+		server.Set(pods, pod("a", "p", "Failed"))
+		server.Set(pods, pod("a", "r", "Pending"))
+		server.Set(pods, pod("a", "r", "Running"))
+		server.Delete(pods, "a", "q")
+		synctest.Wait()
+		for name, cursor := range map[string]string{"a subscription": first.cursor, "a snapshot": snapshot.Cursor} {
+			second := subscribe(t, cluster, watch.Query{}, cursor)
+			second.rows = map[string]toldRow{}
+			maps.Copy(second.rows, first.rows)
+			if got := second.settle(); got != "state live, update a/p, add a/r, delete a/q" {
+				t.Errorf("from the cursor of %s came %s", name, got)
+			}
+			second.wantRows("a/p=Failed", "a/r=Running")
+			third := subscribe(t, cluster, watch.Query{}, second.cursor)
+			third.wantSettle("state live")
+		}
+	})
+}
+
+// A cursor that does not fit is answered with a reset and a snapshot, never
+// with something in between.
+func TestCursorsThatDoNotFit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		mine := subscribe(t, cluster, watch.Query{}, "")
+		mine.settle()
+		labels := subscribe(t, cluster, watch.Query{Labels: "app!=x"}, "")
+		labels.settle()
+		object := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
+		object.settle()
+		other := runCluster(t, server)
+		foreign := subscribe(t, other, watch.Query{}, "")
+		foreign.settle()
+		for name, cursor := range map[string]string{
+			"garbage": "garbage!", "too long": mine.cursor + "AAAA", "bent": "AAAA" + mine.cursor[4:],
+			"of other labels": labels.cursor, "of one object": object.cursor, "of another process": foreign.cursor,
+		} {
+			r := subscribe(t, cluster, watch.Query{}, cursor)
+			if got := r.settle(); got != "reset, state live, snapshot of 1" {
+				t.Errorf("a cursor %s: got %s, want reset, state live, snapshot of 1", name, got)
+			}
+		}
+	})
+}
+
+// Who was away for longer than the past is kept begins anew.
+func TestRingOverflow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		first := subscribe(t, cluster, watch.Query{}, "")
+		first.settle()
+		old := first.cursor
+		server.Set(pods, pod("a", "p", "Failed"))
+		server.Set(pods, pod("a", "q", "Failed"))
+		first.settle()
+		<-time.After(6 * time.Minute)
+		server.Set(pods, pod("a", "q", "Running"))
+		first.wantSettle("update a/q") // It kept up.
+
+		r := subscribe(t, cluster, watch.Query{}, old)
+		r.wantSettle("state live, reset, snapshot of 2")
+		r.wantRows("a/p=Failed", "a/q=Running")
+	})
+}
+
+// What changed while the watch was away, its past forgotten, is told as what
+// differs, and nothing else.
+func TestRelist(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"), pod("a", "r", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		server.Quietly(pods, func() {
+			server.Set(pods, pod("a", "p", "Failed"), pod("a", "s", "Pending"))
+			server.Delete(pods, "a", "q")
+		})
+		if got := strings.NewReplacer("state stale, ", "", ", state live", "").Replace(r.settle()); got != "delete a/q, update a/p, add a/s" {
+			t.Errorf("got %s, want delete a/q, update a/p, add a/s", got) // It may have been stale for a moment.
+		}
+		r.wantRows("a/p=Failed", "a/r=Running", "a/s=Pending")
+	})
+}
+
+// A relist of a kind without objects is nothing to tell.
+func TestRelistOfNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.wantSettle("state live, snapshot of 0")
+		server.Quietly(pods, func() {})
+		if got := r.settle(); strings.Contains(got, "reset") {
+			t.Errorf("got %s, want no reset", got)
+		}
+		server.Set(pods, pod("a", "p", "Running"))
+		r.wantSettle("add a/p")
+	})
+}
+
+// Objects keep their columns: others begin a new snapshot, for whoever is there
+// and for whoever comes back.
+func TestColumnsChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		old := r.cursor
+		server.Print(pods, `[{"name":"Status","type":"string"},{"name":"Name","type":"string"}]`)
+		server.Cut(pods) // The definition was changed: watches begin anew.
+		server.Set(pods, apitest.Item{Namespace: "a", Name: "p", Cells: `["Running","p"]`})
+		if got := r.settle(); !strings.HasSuffix(got, "reset, snapshot of 1") || strings.Contains(got, "update") {
+			t.Errorf("got %s, want a reset and a snapshot at the end, and no update", got)
+		}
+		if fmt.Sprint(r.columns) != "[Status Name]" {
+			t.Errorf("columns are %v, want [Status Name]", r.columns)
+		}
+		again := subscribe(t, cluster, watch.Query{}, old)
+		if got := again.settle(); got != "reset, state live, snapshot of 1" {
+			t.Errorf("a cursor from before the columns changed gives %s, want a reset", got)
+		}
+	})
+}
+
+// A long snapshot comes in parts, the columns with the first.
+func TestSnapshotInParts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		for i := range 60 {
+			server.Set(pods, pod("a", fmt.Sprintf("p%02d", i), strings.Repeat("x", 10_000)))
+		}
+		r := subscribe(t, cluster, watch.Query{}, "")
+		var parts []string
+		for {
+			m := r.next()
+			if m.Type != "snapshot" {
+				continue
+			}
+			parts = append(parts, fmt.Sprint(len(m.Columns), " ", len(m.Rows), " ", m.Last))
+			if m.Last {
+				break
+			}
+		}
+		if got := strings.Join(parts, ", "); got != "2 27 false, 0 27 false, 0 6 true" {
+			t.Errorf("parts are %s", got)
+		}
+		if len(r.rows) != 60 {
+			t.Errorf("got %d rows, want 60", len(r.rows))
+		}
+	})
+}
+
+// A quiet subscription tells every 15 s that it lives, with a cursor that is
+// good to go on from; changes that the filter holds back move it.
+func TestHeartbeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		r := subscribe(t, cluster, watch.Query{Labels: "app=web"}, "")
+		r.settle()
+		last := r.cursor
+		start := time.Now()
+		for range 3 {
+			if m := r.next(); m.Type != "heartbeat" || m.Cursor != last {
+				t.Errorf("got %+v, want a heartbeat with the last cursor", m)
+			}
+		}
+		if got := time.Since(start); got != 3*watch.Heartbeat || watch.Heartbeat != 15*time.Second {
+			t.Errorf("three heartbeats took %s, want 45s", got)
+		}
+		server.Set(pods, labelled(pod("a", "p", "Running"), "db"))
+		if m := r.next(); m.Type != "events" || len(m.Events) != 0 || m.Cursor == last {
+			t.Errorf("got %+v, want no events and a newer cursor", m)
+		}
+		moved := r.cursor
+		if m := r.next(); m.Type != "heartbeat" || m.Cursor != moved {
+			t.Errorf("got %+v, want a heartbeat with the cursor told last", m)
+		}
+	})
+}
+
+func TestObjectView(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
+		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
+		var snapshot told
+		for snapshot.Type != "snapshot" {
+			snapshot = r.next()
+		}
+		if want := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"a","uid":"a/p","resourceVersion":"103"},"status":{"phase":"Running"}}`; string(snapshot.Object) != want || !snapshot.Last {
+			t.Errorf("the snapshot is %s, want %s", snapshot.Object, want)
+		}
+		server.Set(pods, pod("a", "q", "Failed"))
+		server.Set(pods, pod("a", "p", "Failed"))
+		m := r.next()
+		if len(m.Events) == 0 {
+			m = r.next()
+		}
+		if want := `[{"op":"replace","path":"/metadata/resourceVersion","value":"106"},{"op":"replace","path":"/status/phase","value":"Failed"}]`; len(m.Events) != 1 || string(m.Events[0].Patch) != want || m.Events[0].RV != "106" {
+			t.Errorf("the update is %+v, want %s", m, want)
+		}
+		server.Delete(pods, "a", "p")
+		if m := r.next(); len(m.Events) != 1 || m.Events[0].Op != "delete" || m.Events[0].UID != "a/p" {
+			t.Errorf("the delete is %+v", m)
+		}
+		server.Set(pods, pod("a", "p", "Pending"))
+		if m := r.next(); len(m.Events) != 1 || m.Events[0].Op != "add" || !strings.Contains(string(m.Events[0].Object), "Pending") {
+			t.Errorf("the add is %+v", m)
+		}
+		none := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "none"}, "")
+		none.next()
+		if m := none.next(); m.Type != "snapshot" || m.Object != nil || !m.Last {
+			t.Errorf("an object that is not there gives %+v, want a snapshot without one", m)
+		}
+	})
+}
+
+func TestSubscriptionsThatMakeNoSense(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, cluster := serveCluster(t)
+		many := make([]string, 201)
+		for i := range many {
+			many[i] = fmt.Sprint("n", i)
+		}
+		for _, test := range []struct {
+			name   string
+			query  watch.Query
+			view   watch.View
+			title  string
+			detail string
+		}{
+			{"a view", watch.Query{Resource: pods}, "colours", "Unknown view", `"colours"`},
+			{"object without a name", watch.Query{Resource: pods}, watch.Object, "Name and view do not fit", "needs a name"},
+			{"rows with a name", watch.Query{Resource: pods, Name: "p"}, watch.Rows, "Name and view do not fit", "takes none"},
+			{"object without a namespace", watch.Query{Resource: pods, Name: "p"}, watch.Object, "Which object?", "exactly one namespace"},
+			{"labels", watch.Query{Resource: pods, Labels: "a=b=c"}, watch.Rows, "Not a label selector", "a=b=c"},
+			{"fields", watch.Query{Resource: pods, Fields: "a~b"}, watch.Rows, "Not a field selector", "a~b"},
+			{"a namespace", watch.Query{Resource: pods, Namespaces: []string{"../x"}}, watch.Rows, "Not a namespace", "../x"},
+			{"many namespaces", watch.Query{Resource: pods, Namespaces: many}, watch.Rows, "Too many namespaces", "201"},
+			{"a namespace of a kind without", watch.Query{Resource: "core/v1/namespaces", Namespaces: []string{"a"}}, watch.Rows, "Not namespaced", "leave ns out"},
+			{"a name", watch.Query{Resource: pods, Namespaces: []string{"a"}, Name: "../x"}, watch.Object, "Not a name", "../x"},
+			{"a long selector", watch.Query{Resource: pods, Labels: strings.Repeat("a", 5000)}, watch.Rows, "Selector too long", "4096"},
+		} {
+			sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), test.query, test.view, "")
+			if sub != nil {
+				sub.Close()
+			}
+			t.Log(test.name)
+			wantProblem(t, err, watch.Invalid, test.title, test.detail)
+		}
+	})
+}
+
+func TestNamespaceThatIsNotThere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a", "nowhere"}}, "")
+		var err error
+		for err == nil {
+			_, err = r.try()
+		}
+		wantProblem(t, err, watch.Unknown, "Unknown namespace", `"nowhere"`)
+		_, err = cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods, Namespaces: []string{"nowhere"}}, time.Minute)
+		wantProblem(t, err, watch.Unknown, "Unknown namespace", `"nowhere"`)
+
+		// One that may not be read is not said to be away.
+		server.Break("/api/v1/namespaces/hidden", "no")
+		subscribe(t, cluster, watch.Query{Namespaces: []string{"hidden"}}, "").wantSettle("state live, snapshot of 0")
+	})
+}
+
+// The end of the program ends a subscription, and says so.
+func TestEnd(t *testing.T) {
+	var r *reader
+	synctest.Test(t, func(t *testing.T) {
+		_, cluster := serveCluster(t)
+		sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Rows, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r = &reader{t: t, sub: sub, rows: map[string]toldRow{}}
+		r.settle()
+		t.Cleanup(r.sub.Close)
+	})
+	if _, err := r.sub.Next(t.Context()); !errors.Is(err, watch.ErrClosed) {
+		t.Errorf("after the end Next gives %v, want ErrClosed", err)
+	}
+}

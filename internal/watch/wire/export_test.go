@@ -1,0 +1,42 @@
+package wire
+
+import (
+	"encoding/json"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// CheckLine decodes a line as each of the things it may be, and checks what
+// comes of it. Only a line of a stream reaches this from outside, and a stream
+// for each input would be a thousand times slower.
+func CheckLine(t *testing.T, line []byte) {
+	t.Helper()
+	for _, initial := range []bool{false, true} {
+		for _, resource := range []string{"pods", "secrets"} {
+			d, err := newDecoder(schema.GroupResource{Resource: resource}, nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if initial {
+				d.beginList()
+			}
+			e, err := d.event(line, initial)
+			if err != nil || e.object == nil {
+				continue
+			}
+			if initial {
+				if err := d.endList(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			text, err := e.object.JSON()
+			if err != nil || !json.Valid(text) {
+				t.Errorf("the text is %q, %v", text, err)
+			}
+			if row := e.object.AppendRow(nil); !json.Valid(row) {
+				t.Errorf("the row is %q", row)
+			}
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package wire_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/wire"
+)
+
+// items are objects much like each other, as those of a kind are.
+func items(n int) []apitest.Item {
+	list := make([]apitest.Item, n)
+	for i := range list {
+		list[i] = apitest.Item{
+			Namespace: "a", Name: fmt.Sprintf("p%04d", i),
+			Rest: fmt.Sprintf(`"spec":{"containers":[{"image":"registry.example.com/team/app:v%d","args":[%q]}],"restartPolicy":"Always","filler":%q}`, i, strings.Repeat(strconv.Itoa(i*i), 20), strings.Repeat("the same for all of them ", 20)),
+		}
+	}
+	return list
+}
+
+func wantText(i int, item apitest.Item) string {
+	return fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"a","uid":"a/%s","resourceVersion":"%d"},%s}`, item.Name, item.Name, 101+i, item.Rest)
+}
+
+// Every text comes back byte by byte, whether it was compressed with a
+// dictionary or without, in a list or a stream; a dictionary makes it small.
+func TestTextsComeBack(t *testing.T) {
+	for _, n := range []int{1, 31, 32, 255, 256, 300} {
+		t.Run(strconv.Itoa(n), func(t *testing.T) {
+			server := podServer(t)
+			all := items(n)
+			server.Set(pods, all...)
+			s := source(t, server, pods, wire.SourceOptions{})
+			check := func(way string, objects []*wire.Object) {
+				size := 0
+				for i, o := range objects {
+					text, err := o.JSON()
+					if err != nil || string(text) != wantText(i, all[i]) {
+						t.Fatalf("%s: object %d is %s, %v; want %s", way, i, text, err, wantText(i, all[i]))
+					}
+					size += o.Size()
+				}
+				if len(objects) != n {
+					t.Errorf("%s: got %d objects, want %d", way, len(objects), n)
+				}
+				if average := size / n; n >= 32 && average > 300 {
+					t.Errorf("%s: an object of 700 bytes takes %d, want 300 at most", way, average)
+				}
+			}
+			check("list", listAll(t, s))
+
+			w := open(t, s, initial())
+			streamed := make([]*wire.Object, 0, n)
+			for range n {
+				streamed = append(streamed, object(t, next(t, w)))
+			}
+			next(t, w)
+			check("stream", streamed)
+
+			server.Set(pods, all[0])
+			text, err := object(t, next(t, w)).JSON()
+			if want := wantText(n, all[0]); err != nil || string(text) != want {
+				t.Errorf("a change is %s, %v; want %s", text, err, want)
+			}
+		})
+	}
+}
+
+// The reader of a streaming list may look at an object as soon as it has it,
+// as client-go does: the race detector is the judge.
+func TestStreamedObjectsAreReadAtOnce(t *testing.T) {
+	server := podServer(t)
+	server.Set(pods, items(300)...)
+	w := open(t, source(t, server, pods, wire.SourceOptions{}), initial())
+	names := 0
+	for range 300 {
+		names += len(object(t, next(t, w)).Name())
+	}
+	if names != 300*len("p0000") {
+		t.Errorf("read %d bytes of names", names)
+	}
+}
+
+func TestList(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		columns string
+		page, n int
+		want    int // Columns.
+	}{
+		{name: "a table", columns: "[" + nameColumn + "," + ageColumn + "]", n: 5, want: 2},
+		{name: "a table in pages", columns: "[" + nameColumn + "," + ageColumn + "]", n: 5, page: 2, want: 2},
+		{name: "an empty table", columns: "[" + nameColumn + "]", want: 1},
+		{name: "a plain list", n: 5, want: 2},
+		{name: "a plain list in pages", n: 300, page: 7, want: 2},
+		{name: "an empty plain list", want: 2},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server := apitest.New(t, apitest.Kind{Ref: pods, Kind: "Pod", Columns: test.columns, Page: test.page})
+			all := items(test.n)
+			server.Set(pods, all...)
+			var observed []int
+			s := source(t, server, pods, wire.SourceOptions{Observe: func(n int) { observed = append(observed, n) }})
+			var got []*wire.Object
+			options := metav1.ListOptions{}
+			for {
+				list, err := s.List(t.Context(), options)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if want := strconv.Itoa(100 + test.n); list.ResourceVersion != want {
+					t.Errorf("the list's resourceVersion is %q, want %q", list.ResourceVersion, want)
+				}
+				got = append(got, list.Items...)
+				if options.Continue = list.Continue; options.Continue == "" {
+					break
+				}
+			}
+			if len(got) != test.n || len(s.Columns()) != test.want {
+				t.Fatalf("got %d objects and columns %v, want %d and %d", len(got), s.Columns(), test.n, test.want)
+			}
+			for i, o := range got {
+				if text, err := o.JSON(); err != nil || string(text) != wantText(i, all[i]) {
+					t.Errorf("object %d is %s, %v; want %s", i, text, err, wantText(i, all[i]))
+				}
+				if observed[i] != i+1 {
+					t.Errorf("object %d was observed as number %d", i, observed[i])
+				}
+			}
+		})
+	}
+}
+
+func TestListErrors(t *testing.T) {
+	server := podServer(t)
+	s := source(t, server, pods, wire.SourceOptions{})
+	for status, want := range map[int]string{403: "you may not", 404: "you may not", 500: "you may not"} {
+		server.Refuse(pods, "", status, "you may not")
+		if _, err := s.List(t.Context(), metav1.ListOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("status %d: got %v, want an error with %q", status, err, want)
+		}
+		if _, err := s.Watch(t.Context(), metav1.ListOptions{}); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("status %d: got %v, want an error with %q", status, err, want)
+		}
+	}
+}
+
+// Columns as the next list brings them.
+func TestColumnsChangeWithAList(t *testing.T) {
+	server := podServer(t)
+	server.Set(pods, items(1)...)
+	s := source(t, server, pods, wire.SourceOptions{})
+	listAll(t, s)
+	server.Print(pods, "["+column("Shade")+"]")
+	listAll(t, s)
+	if c := s.Columns(); len(c) != 1 || c[0].Name != "Shade" {
+		t.Errorf("columns are %v, want Shade", c)
+	}
+}
+
+// What the page is told of a column.
+func TestColumnsAsJSON(t *testing.T) {
+	got, err := json.Marshal(wire.Column{Name: "Age", Type: "date", Relative: true})
+	if want := `{"name":"Age","type":"date","format":"","priority":0,"relative":true}`; err != nil || string(got) != want {
+		t.Errorf("got %s, %v; want %s", got, err, want)
+	}
+}

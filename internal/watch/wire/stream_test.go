@@ -1,0 +1,276 @@
+package wire_test
+
+import (
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/wire"
+)
+
+const pods = "core/v1/pods"
+
+func podServer(t *testing.T) *apitest.Server {
+	t.Helper()
+	return apitest.New(t, apitest.Kind{Ref: pods, Kind: "Pod", Columns: "[" + nameColumn + "," + ageColumn + "]"})
+}
+
+// A streaming list sends its objects, then a bookmark that ends it, then what
+// changes.
+func TestStreamingList(t *testing.T) {
+	server := podServer(t)
+	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"}, apitest.Item{Namespace: "a", Name: "p2"})
+	var observed []int
+	s := source(t, server, pods, wire.SourceOptions{Observe: func(n int) { observed = append(observed, n) }})
+	w := open(t, s, initial())
+	var got []string
+	read := func() {
+		e := next(t, w)
+		m, err := meta.Accessor(e.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, fmt.Sprint(e.Type, " ", m.GetNamespace(), "/", m.GetName(), " ", m.GetResourceVersion(), " ", m.GetAnnotations()[metav1.InitialEventsAnnotationKey]))
+	}
+	read()
+	read()
+	read()
+	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"})
+	read()
+	server.Delete(pods, "a", "p2")
+	read()
+	server.Send(pods, `{"type":"BOOKMARK","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"columnDefinitions":null,"rows":[{"cells":["",""],"object":{"metadata":{"resourceVersion":"777","annotations":{"x":"y"}}}}]}}`+"\n")
+	read()
+	want := []string{"ADDED a/p1 101 ", "ADDED a/p2 102 ", "BOOKMARK / 102 true", "MODIFIED a/p1 103 ", "DELETED a/p2 104 ", "BOOKMARK / 777 "}
+	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
+		t.Errorf("got\n%s\nwant\n%s", a, b)
+	}
+	if fmt.Sprint(observed) != "[1 2]" {
+		t.Errorf("observed %v, want [1 2]", observed)
+	}
+}
+
+// The end of an empty streaming list brings the columns.
+func TestStreamingListOfNothing(t *testing.T) {
+	s := source(t, podServer(t), pods, wire.SourceOptions{})
+	if e := next(t, open(t, s, initial())); e.Type != apiwatch.Bookmark {
+		t.Errorf("got %s, want BOOKMARK", e.Type)
+	}
+	if len(s.Columns()) != 2 {
+		t.Errorf("columns are %v, want two", s.Columns())
+	}
+}
+
+// What a stream sends that is no event ends it with an error, and the process
+// lives.
+func TestMalformedLines(t *testing.T) {
+	gone := apitest.Failure(410, "Expired", "too old")
+	tests := []struct{ name, line, want string }{
+		{"an error of the server", `{"type":"ERROR","object":` + gone + `}`, "too old"},
+		{"an error without a status", `{"type":"ERROR"}`, "an ERROR without a Status"},
+		{"an error of another type", `{"type":"ERROR","object":[]}`, "an ERROR without a Status"},
+		{"not JSON", `oops`, "decode a watch event"},
+		{"half of it", `{"type":"ADDED","object":{"metadata":{`, "decode a watch event"},
+		{"something behind it", `{"type":"ADDED","object":{"metadata":{"name":"a"}}} x`, "decode a watch event"},
+		{"an array", `[]`, "decode a watch event"},
+		{"an empty line", ``, "decode a watch event"},
+		{"no type", `{"object":{}}`, `type "" is not known`},
+		{"another type", `{"type":"SHOUTED","object":{}}`, `type "SHOUTED" is not known`},
+		{"a type of another type", `{"type":7,"object":{}}`, "decode a watch event"},
+		{"no object", `{"type":"ADDED"}`, ""},
+		{"object null", `{"type":"ADDED","object":null}`, ""},
+		{"no name", `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"cells":["x"],"object":{"metadata":{}}}]}}`, "it has no name"},
+		{"a plain object", `{"type":"ADDED","object":{"metadata":{"name":"x"}}}`, "the columns of the resource have changed"},
+		{"a table without rows", `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}}`, "ADDED without an object"},
+		{"rows null", `{"type":"MODIFIED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":null}}`, "MODIFIED without an object"},
+		{"a row without an object", `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"cells":["x"]}]}}`, "decode an object"},
+		{"a row that is none", `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[7]}}`, ""},
+		{"columns that are none", `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","columnDefinitions":{"a":1},"rows":[]}}`, "decode the column definitions"},
+		{"other columns", `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","columnDefinitions":[{"name":"X","type":"string"}],"rows":[]}}`, "the columns of the resource have changed"},
+		{"deep nesting", `{"type":"ADDED","object":` + strings.Repeat("[", 20_000) + `}`, "decode a watch event"},
+		{"a bookmark of another type", `{"type":"BOOKMARK","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"object":[]}]}}`, ""},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			server := podServer(t)
+			s := source(t, server, pods, wire.SourceOptions{})
+			listAll(t, s)
+			w := open(t, s, metav1.ListOptions{ResourceVersion: "100"})
+			server.Send(pods, test.line+"\n")
+			e := next(t, w)
+			status, ok := e.Object.(*metav1.Status)
+			if e.Type != apiwatch.Error || !ok {
+				t.Fatalf("got %s with %T, want ERROR with a Status", e.Type, e.Object)
+			}
+			if !strings.Contains(status.Message, test.want) || status.Message == "" {
+				t.Errorf("the message is %q, want one with %q", status.Message, test.want)
+			}
+			if e, open := <-w.ResultChan(); open {
+				t.Errorf("the watch goes on with %s", e.Type)
+			}
+		})
+	}
+}
+
+// What is odd, but not wrong, is taken.
+func TestOddLines(t *testing.T) {
+	row := func(cells, object string) string {
+		return `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"columnDefinitions":null,"rows":[{"cells":` + cells + `,"object":` + object + `}]}}`
+	}
+	for _, test := range []struct{ name, line, want string }{
+		{"invalid UTF-8", row(`["x`+"\xff"+`",""]`, `{"metadata":{"name":"n`+"\xc3\x28"+`"}}`), "n\ufffd( [\"x\ufffd\",\"\"] {\"metadata\":{\"name\":\"n\ufffd(\"}}"},
+		{"half of a surrogate", row(`["x\ud800",""]`, `{"metadata":{"name":"n"}}`), "n [\"x\ufffd\",\"\"] {\"metadata\":{\"name\":\"n\"}}"},
+		{
+			"nulls", row(`null`, `{"metadata":{"name":"n","namespace":null,"uid":null,"labels":null,"annotations":null,"creationTimestamp":null,"managedFields":null}}`),
+			`n [] {"metadata":{"name":"n","namespace":null,"uid":null,"labels":null,"annotations":null,"creationTimestamp":null}}`,
+		},
+		{"managedFields of another type", row(`["",""]`, `{"metadata":{"name":"n","managedFields":{"a":"CANARY"}}}`), `n ["",""] {"metadata":{"name":"n"}}`},
+		{"space", "  " + strings.ReplaceAll(row(`["",""]`, `{"metadata":{"name":"n"}}`), ":", " : ") + " ", `n ["",""] {"metadata":{"name":"n"}}`},
+		{"a carriage return", row(`["",""]`, `{"metadata":{"name":"n"}}`) + "\r", `n ["",""] {"metadata":{"name":"n"}}`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server := podServer(t)
+			s := source(t, server, pods, wire.SourceOptions{})
+			listAll(t, s)
+			w := open(t, s, metav1.ListOptions{ResourceVersion: "100"})
+			server.Send(pods, test.line+"\n")
+			o := object(t, next(t, w))
+			text, err := o.JSON()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := o.Name() + " " + string(o.Cells()) + " " + string(text); got != test.want {
+				t.Errorf("got  %s\nwant %s", got, test.want)
+			}
+			if o.Author() != nil {
+				t.Errorf("the author is %+v, want none", o.Author())
+			}
+		})
+	}
+}
+
+// A watch that is cut ends without an error, so that the next one goes on where
+// it was; a streaming list that is cut is an error.
+func TestCut(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		options metav1.ListOptions
+		half    string
+		want    string
+	}{
+		{name: "a watch between lines", options: metav1.ListOptions{ResourceVersion: "100"}},
+		{name: "a watch in a line", options: metav1.ListOptions{ResourceVersion: "100"}, half: `{"type":"ADDED","object":{"metad`},
+		{name: "a list between lines", options: initial(), want: "unexpected EOF"},
+		{name: "a list in a line", options: initial(), half: `{"type":"ADDED","object":{"metad`, want: "unexpected EOF"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			server := podServer(t)
+			server.Silence(pods)
+			observed := make(chan int, 1)
+			s := source(t, server, pods, wire.SourceOptions{Observe: func(n int) { observed <- n }})
+			w := open(t, s, test.options)
+			server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"})
+			if test.options.SendInitialEvents != nil {
+				<-observed
+			} else {
+				object(t, next(t, w))
+			}
+			if test.half != "" {
+				server.Send(pods, test.half)
+			}
+			server.Cut(pods)
+			e, open := <-w.ResultChan()
+			if test.want == "" {
+				if open {
+					t.Errorf("got %s %+v, want an end", e.Type, e.Object)
+				}
+				return
+			}
+			if status, ok := e.Object.(*metav1.Status); !ok || !strings.Contains(status.Message, test.want) {
+				t.Errorf("got %s %+v, want an error with %q", e.Type, e.Object, test.want)
+			}
+		})
+	}
+}
+
+// A streaming list without progress is given up; one that is slow is not.
+func TestStall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := podServer(t)
+		server.Silence(pods)
+		var stalled, observed atomic.Int32
+		s := source(t, server, pods, wire.SourceOptions{
+			Stall: 30 * time.Second, Stalled: func() { stalled.Add(1) }, Observe: func(int) { observed.Add(1) },
+		})
+		w := open(t, s, initial())
+		for i := range 5 {
+			<-time.After(29 * time.Second)
+			server.Set(pods, apitest.Item{Namespace: "a", Name: fmt.Sprint("p", i)})
+			synctest.Wait()
+		}
+		last := time.Now()
+		e := next(t, w)
+		if observed.Load() != 5 {
+			t.Errorf("%d objects were observed, want 5", observed.Load())
+		}
+		status, ok := e.Object.(*metav1.Status)
+		if e.Type != apiwatch.Error || !ok || status.Reason != metav1.StatusReasonTimeout {
+			t.Errorf("got %s %+v, want ERROR with the reason Timeout", e.Type, e.Object)
+		}
+		if got := time.Since(last); got != 30*time.Second {
+			t.Errorf("given up after %s, want 30s", got)
+		}
+		if stalled.Load() != 1 {
+			t.Errorf("Stalled was called %d times, want once", stalled.Load())
+		}
+	})
+}
+
+// After its list a stream may be silent for as long as it likes.
+func TestNoStallAfterTheList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := podServer(t)
+		s := source(t, server, pods, wire.SourceOptions{Stall: 30 * time.Second})
+		w := open(t, s, initial())
+		next(t, w)
+		<-time.After(time.Hour)
+		server.Set(pods, apitest.Item{Namespace: "a", Name: "p"})
+		object(t, next(t, w))
+	})
+}
+
+// Stop ends a watch whatever it waits for.
+func TestStop(t *testing.T) {
+	server := podServer(t)
+	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"}, apitest.Item{Namespace: "a", Name: "p2"})
+	s := source(t, server, pods, wire.SourceOptions{})
+	w := open(t, s, initial())
+	next(t, w)
+	w.Stop() // p2 has not been taken.
+	if _, open := <-w.ResultChan(); open {
+		t.Error("an event came after Stop")
+	}
+}
+
+// FuzzLine finds no line that brings the decoder down, and every object that
+// comes of one is well formed.
+func FuzzLine(f *testing.F) {
+	for _, seed := range []string{
+		`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","columnDefinitions":[{"name":"Name","type":"string"},{"name":"Age","type":"date"}],"rows":[{"cells":["a","5m"],"object":{"metadata":{"name":"a","creationTimestamp":"2026-11-21T10:00:00Z","managedFields":[{"manager":"m","time":"2026-11-21T10:00:00Z"}]}}}]}}`,
+		`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"1","annotations":{"k8s.io/initial-events-end":"true"}}}}`,
+		`{"type":"ERROR","object":{"message":"x","code":410}}`,
+		`{"type":"DELETED","object":{"metadata":{"name":"\ud800"},"data":{"a":[1,"\u003c"]}}}`,
+		"", "null", `{"type":`, "\xff",
+	} {
+		f.Add([]byte(seed))
+	}
+	f.Fuzz(wire.CheckLine)
+}

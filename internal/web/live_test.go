@@ -1,0 +1,296 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"glasshouse/internal/watch/apitest"
+)
+
+// tab is a WebSocket as a page holds it.
+type tab struct {
+	t    *testing.T
+	conn *websocket.Conn
+}
+
+// frameOf is a message of the server.
+type frameOf struct {
+	ID      *int
+	Type    string
+	State   string
+	Cursor  string
+	Rows    []struct{ Name string }
+	Events  []struct{ Op string }
+	Object  json.RawMessage
+	Last    bool
+	Problem struct {
+		Title, Detail string
+		Status        int
+	}
+}
+
+func (s *site) open(header http.Header) *tab {
+	s.t.Helper()
+	transport := &http.Transport{DisableKeepAlives: true}
+	conn, response, err := websocket.Dial(s.t.Context(), "ws://"+s.addr+"/api/v1/live", &websocket.DialOptions{
+		HTTPClient: &http.Client{Transport: transport}, Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: header,
+	})
+	if err != nil {
+		s.t.Fatalf("dial: %v (%v)", err, response)
+	}
+	conn.SetReadLimit(1 << 20)
+	s.t.Cleanup(func() { _ = conn.CloseNow() })
+	return &tab{t: s.t, conn: conn}
+}
+
+func (c *tab) send(frame string) {
+	c.t.Helper()
+	if err := c.conn.Write(c.t.Context(), websocket.MessageText, []byte(frame)); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *tab) read() (m frameOf, err error) {
+	ctx, cancel := context.WithTimeout(c.t.Context(), 30*time.Second)
+	defer cancel()
+	_, frame, err := c.conn.Read(ctx)
+	if err == nil {
+		err = json.Unmarshal(frame, &m)
+	}
+	return m, err
+}
+
+// until reads up to a message of one of the types under an id; 0 is none.
+func (c *tab) until(id int, types ...string) frameOf {
+	c.t.Helper()
+	for {
+		m, err := c.read()
+		if err != nil {
+			c.t.Fatalf("waiting for %s of %d: %v", types, id, err)
+		}
+		for _, kind := range types {
+			if m.Type == kind && (m.ID == nil && id == 0 || m.ID != nil && *m.ID == id) {
+				return m
+			}
+		}
+	}
+}
+
+// alive wants the connection to work.
+func (c *tab) alive() {
+	c.t.Helper()
+	c.send(`{"op":"subscribe","id":999,"resource":"core/v1/pods"}`)
+	if m := c.until(999, "snapshot"); len(m.Rows) != 3 {
+		c.t.Errorf("the snapshot has %d rows, want 3", len(m.Rows))
+	}
+	c.send(`{"op":"unsubscribe","id":999}`)
+}
+
+func TestLive(t *testing.T) {
+	s := newSite(t)
+	c := s.open(http.Header{"Origin": {"http://" + s.addr}})
+	c.send(`[{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"labels":"app=web"},
+		{"op":"subscribe","id":2,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"object"}]`)
+	for heard := 0; heard < 2; {
+		m, err := c.read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Type != "snapshot" {
+			continue
+		}
+		heard++
+		if wanted := *m.ID == 1 && len(m.Rows) == 2 || *m.ID == 2 && m.Object != nil; !wanted || !m.Last || m.Cursor == "" {
+			t.Errorf("the snapshot is %+v, want two rows, or an object", m)
+		}
+	}
+	s.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-1", Cells: `["web-1","Failed","5m"]`, Metadata: `"labels":{"app":"web"}`})
+	seen := map[int]bool{}
+	for len(seen) < 2 {
+		m, err := c.read()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if m.Type == "events" && len(m.Events) == 1 && m.Events[0].Op == "update" {
+			seen[*m.ID] = true
+		}
+	}
+
+	// After unsubscribe an id is free, at once.
+	c.send(`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":1,"resource":"core/v1/namespaces"}]`)
+	if m := c.until(1, "snapshot", "error"); len(m.Rows) != 2 || m.Rows[0].Name != "a" {
+		t.Errorf("got %+v, want the namespaces", m)
+	}
+
+	// A cursor of the REST answer opens a subscription without a gap.
+	var snapshot struct{ Cursor string }
+	if err := json.Unmarshal([]byte(s.get("/api/v1/snapshot/"+podsRef+"?ns=b").body), &snapshot); err != nil {
+		t.Fatal(err)
+	}
+	s.api.Set(podsRef, apitest.Item{Namespace: "b", Name: "new", Cells: `["new","Pending","1s"]`})
+	c.send(fmt.Sprintf(`{"op":"subscribe","id":3,"resource":"core/v1/pods","ns":["b"],"cursor":%q}`, snapshot.Cursor))
+	if m := c.until(3, "snapshot", "reset", "events"); m.Type != "events" || m.Events[0].Op != "add" {
+		t.Errorf("got %+v, want the one event", m)
+	}
+}
+
+// Whatever a client sends, it is told what is wrong, and the connection lives.
+func TestFramesThatMakeNoSense(t *testing.T) {
+	s := newSite(t)
+	c := s.open(nil)
+	const fine = `"resource":"core/v1/pods"`
+	for _, test := range []struct {
+		name, frame   string
+		id            int
+		title, detail string
+	}{
+		{"not JSON", `oops`, 0, "Not JSON", "The frame is not JSON"},
+		{"nothing", ``, 0, "Not JSON", ""},
+		{"an open array", `[{"op":`, 0, "Not JSON", ""},
+		{"deep nesting", strings.Repeat("[", 30_000), 0, "Not JSON", ""},
+		{"something behind it", `{"op":"subscribe","id":1,` + fine + `} {}`, 0, "Not JSON", "something follows"},
+		{"not UTF-8", "{\"op\":\"\xff\"}", 0, "Unknown op", ""},
+		{"null", `null`, 0, "Unknown op", ""},
+		{"a number", `7`, 0, "Wrong type", "The message is a number"},
+		{"an array of numbers", `[7]`, 0, "Wrong type", "The message is a number"},
+		{"an id that is a string", `{"op":"subscribe","id":"1",` + fine + `}`, 0, "Wrong type", "id is a string, but should be a whole number"},
+		{"an id that is no whole number", `{"op":"subscribe","id":1.5,` + fine + `}`, 0, "Wrong type", "id is a number 1.5"},
+		{"an id beyond all bounds", `{"op":"subscribe","id":99999999999999999999,` + fine + `}`, 0, "Wrong type", "id is a number"},
+		{"ns that is a string", `{"op":"subscribe","id":1,` + fine + `,"ns":"a"}`, 0, "Wrong type", "ns is a string, but should be an array of strings"},
+		{"a resource that is an object", `{"op":"subscribe","id":1,"resource":{}}`, 0, "Wrong type", "resource is a object, but should be a string"},
+		{"an unknown member", `{"op":"subscribe","id":1,` + fine + `,"namespace":"a"}`, 0, "Unknown member", `"namespace" is not known`},
+		{"an unknown op", `{"op":"destroy","id":1}`, 0, "Unknown op", `"destroy"`},
+		{"no op", `{"id":1}`, 0, "Unknown op", `""`},
+		{"no id", `{"op":"subscribe",` + fine + `}`, 0, "Id missing", "id is 0"},
+		{"an id below", `{"op":"subscribe","id":-1,` + fine + `}`, 0, "Id missing", "id is -1"},
+		{"unsubscribe of nothing", `{"op":"unsubscribe","id":77}`, 0, "No such subscription", "77"},
+		{"an unknown resource", `{"op":"subscribe","id":1,"resource":"core/v1/po"}`, 1, "Unknown resource", "Did you mean core/v1/pods?"},
+		{"no resource", `{"op":"subscribe","id":1}`, 1, "Unknown resource", ""},
+		{"an unknown view", `{"op":"subscribe","id":1,` + fine + `,"view":"colours"}`, 1, "Unknown view", "colours"},
+		{"a selector", `{"op":"subscribe","id":1,` + fine + `,"labels":"a=b=c"}`, 1, "Not a label selector", "a=b=c"},
+		{"a field selector", `{"op":"subscribe","id":1,` + fine + `,"fields":"a~b"}`, 1, "Not a field selector", "a~b"},
+		{"a namespace", `{"op":"subscribe","id":1,` + fine + `,"ns":["../x"]}`, 1, "Not a namespace", "../x"},
+		{"a namespace that is not there", `{"op":"subscribe","id":1,` + fine + `,"ns":["nowhere"]}`, 1, "Unknown namespace", "nowhere"},
+		{"an object without a name", `{"op":"subscribe","id":1,` + fine + `,"view":"object"}`, 1, "Name and view do not fit", ""},
+		{"a name that is none", `{"op":"subscribe","id":1,` + fine + `,"view":"object","ns":["a"],"name":"../x"}`, 1, "Not a name", "../x"},
+		{"a long frame", strings.Repeat(" ", 40<<10), 0, "Frame too long", "32768"},
+	} {
+		c.send(test.frame)
+		m := c.until(test.id, "error")
+		if m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) || m.Problem.Status < 400 || m.Problem.Status > 499 {
+			t.Errorf("%s: got %+v, want %s with %q", test.name, m.Problem, test.title, test.detail)
+		}
+	}
+	if err := c.conn.Write(t.Context(), websocket.MessageBinary, []byte(`{"op":"subscribe"}`)); err != nil {
+		t.Fatal(err)
+	}
+	if m := c.until(0, "error"); m.Problem.Title != "Not text" {
+		t.Errorf("a binary frame: got %+v, want Not text", m.Problem)
+	}
+	c.send(`[]`)
+	c.alive()
+}
+
+func TestIDInUse(t *testing.T) {
+	c := newSite(t).open(nil)
+	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+	c.until(1, "snapshot")
+	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+	if m := c.until(0, "error"); m.Problem.Title != "Subscription exists" {
+		t.Errorf("got %+v, want Subscription exists", m.Problem)
+	}
+	c.alive()
+}
+
+func TestTooManySubscriptions(t *testing.T) {
+	c := newSite(t).open(nil)
+	for id := 1; id <= 100; id++ {
+		c.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods"}`, id))
+		c.until(id, "snapshot")
+	}
+	c.send(`{"op":"subscribe","id":101,"resource":"core/v1/pods"}`)
+	if m := c.until(101, "error"); m.Problem.Title != "Too many subscriptions" || !strings.Contains(m.Problem.Detail, "100") {
+		t.Errorf("got %+v, want Too many subscriptions", m.Problem)
+	}
+	c.send(`{"op":"unsubscribe","id":50}`)
+	c.alive()
+}
+
+// A frame beyond all bounds ends its connection, and no other.
+func TestHugeFrame(t *testing.T) {
+	s := newSite(t)
+	other := s.open(nil)
+	c := s.open(nil)
+	_ = c.conn.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat(" ", 17<<20))) // It may be cut in the midst of it.
+	for {
+		if _, err := c.read(); err != nil {
+			if code := websocket.CloseStatus(err); code != websocket.StatusMessageTooBig && code != -1 {
+				t.Errorf("it ended with %v", err)
+			}
+			break
+		}
+	}
+	other.alive()
+}
+
+// A subscription that panics is one error, and no more.
+func TestPanicInASubscription(t *testing.T) {
+	s := startSite(t, nil) // Every look at its cluster panics.
+	c := s.open(nil)
+	for id := range 2 {
+		c.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods"}`, id+1))
+		if m := c.until(id+1, "error"); m.Problem.Status != http.StatusInternalServerError || strings.Contains(m.Problem.Detail, "goroutine") {
+			t.Errorf("got %+v, want an internal error without its inside", m.Problem)
+		}
+	}
+	if !strings.Contains(s.log.String(), "nil pointer") {
+		t.Errorf("the log is %q, want the panic in it", s.log)
+	}
+}
+
+func TestSocketNeedsItsSubprotocol(t *testing.T) {
+	s := startSite(t, nil)
+	for _, header := range []string{"X: y", "Sec-WebSocket-Protocol: soap", "Sec-WebSocket-Protocol: v12.stomp, graphql-ws"} {
+		a := s.get("/api/v1/live", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", header)
+		s.wantProblem(header, a, http.StatusBadRequest, "Not a WebSocket of ours", "glasshouse.v1+json")
+	}
+}
+
+// The end of the server is told to its sockets, and is not held up by them.
+func TestGracefulEnd(t *testing.T) {
+	s := newSite(t)
+	tabs := []*tab{s.open(nil), s.open(nil)}
+	for _, c := range tabs {
+		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.until(1, "snapshot")
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- s.stop() }()
+	for _, c := range tabs {
+		for {
+			_, err := c.read()
+			if err == nil {
+				continue
+			}
+			if code := websocket.CloseStatus(err); code != websocket.StatusGoingAway {
+				t.Errorf("the socket ended with %v, want 1001", err)
+			}
+			break
+		}
+	}
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("Run does not return")
+	}
+}

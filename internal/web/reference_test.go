@@ -1,0 +1,320 @@
+package web_test
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"log/slog"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/go-chi/chi/v5"
+
+	"glasshouse/internal/web"
+)
+
+func readFile(t *testing.T, path string) string {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func reference(t *testing.T) string {
+	t.Helper()
+	return readFile(t, "../../docs/reference.md")
+}
+
+// handler is all routes, of a server that has no cluster.
+func handler(t *testing.T) http.Handler {
+	t.Helper()
+	server, err := web.New(web.Options{Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	handler, err := server.Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return handler
+}
+
+// same reports what two sets do not have in common.
+func same(t *testing.T, what string, got, want map[string]bool) {
+	t.Helper()
+	for _, name := range slices.Sorted(maps.Keys(want)) {
+		if !got[name] {
+			t.Errorf("%s: %q is missing", what, name)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(got)) {
+		if !want[name] {
+			t.Errorf("%s: %q does not exist", what, name)
+		}
+	}
+}
+
+type parameter struct {
+	Ref      string `json:"$ref"`
+	Name, In string
+}
+
+// document is what is checked of openapi.json.
+type document struct {
+	OpenAPI    string
+	Paths      map[string]map[string]struct{ Parameters []parameter }
+	Components struct {
+		Parameters map[string]parameter
+	}
+}
+
+// openAPI is the document as it is served.
+func openAPI(t *testing.T) (document, []byte) {
+	t.Helper()
+	recorder := request(t, "/api/openapi.json")
+	var d document
+	if err := json.Unmarshal(recorder.Body.Bytes(), &d); err != nil {
+		t.Fatal(err)
+	}
+	return d, recorder.Body.Bytes()
+}
+
+func request(t *testing.T, target string) *httptest.ResponseRecorder {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, target, nil)
+	r.Host = "localhost"
+	recorder := httptest.NewRecorder()
+	handler(t).ServeHTTP(recorder, r)
+	return recorder
+}
+
+// parameters are those of a path, "in name".
+func (d *document) parameters(path string) map[string]bool {
+	names := map[string]bool{}
+	for _, p := range d.Paths[path]["get"].Parameters {
+		if p.Ref != "" {
+			p = d.Components.Parameters[p.Ref[strings.LastIndex(p.Ref, "/")+1:]]
+		}
+		names[p.In+" "+p.Name] = true
+	}
+	return names
+}
+
+// Every route stands in the reference and in openapi.json, and no other.
+func TestReferenceHasTheRoutes(t *testing.T) {
+	routes, ok := handler(t).(chi.Routes)
+	if !ok {
+		t.Fatal("the handler is no router")
+	}
+	want, wantOpenAPI := map[string]bool{}, map[string]bool{}
+	err := chi.Walk(routes, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		want[method+" "+route] = true
+		wantOpenAPI[method+" "+strings.Replace(route, "*", "{file}", 1)] = true
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	got := map[string]bool{}
+	for _, match := range regexp.MustCompile(`(?m)^### ([A-Z]+ /.*)$`).FindAllStringSubmatch(reference(t), -1) {
+		got[match[1]] = true
+	}
+	same(t, "docs/reference.md", got, want)
+
+	d, text := openAPI(t)
+	if d.OpenAPI != "3.1.0" {
+		t.Errorf("openapi.json is of version %q, want 3.1.0", d.OpenAPI)
+	}
+	got = map[string]bool{}
+	for path, operations := range d.Paths {
+		for method := range operations {
+			got[strings.ToUpper(method)+" "+path] = true
+		}
+		named := map[string]bool{}
+		for name := range d.parameters(path) {
+			if in, name, _ := strings.Cut(name, " "); in == "path" {
+				named[name] = true
+			}
+		}
+		inPath := map[string]bool{}
+		for _, match := range regexp.MustCompile(`\{(\w+)\}`).FindAllStringSubmatch(path, -1) {
+			inPath[match[1]] = true
+		}
+		same(t, "openapi.json, "+path, named, inPath)
+	}
+	same(t, "openapi.json", got, wantOpenAPI)
+	checkReferences(t, text)
+}
+
+// checkReferences wants every $ref to lead somewhere, and every component to
+// be led to.
+func checkReferences(t *testing.T, text []byte) {
+	t.Helper()
+	var components struct{ Components map[string]map[string]any }
+	if err := json.Unmarshal(text, &components); err != nil {
+		t.Fatal(err)
+	}
+	there := map[string]bool{}
+	for kind, named := range components.Components {
+		for name := range named {
+			there[kind+"/"+name] = true
+		}
+	}
+	// The WebSocket's messages are not part of any answer.
+	used := map[string]bool{"schemas/ClientMessage": true, "schemas/ServerMessage": true}
+	for _, match := range regexp.MustCompile(`"\$ref": "#/components/([^"]+)"`).FindAllSubmatch(text, -1) {
+		used[string(match[1])] = true
+	}
+	same(t, "openapi.json, components", there, used)
+}
+
+// The query parameters that a strict route takes stand in openapi.json and in
+// the reference. A route tells them when it is given another.
+func TestReferenceHasTheParameters(t *testing.T) {
+	d, _ := openAPI(t)
+	for _, path := range []string{"/r/{group}/{version}/{resource}", "/api/v1/snapshot/{group}/{version}/{resource}"} {
+		var p struct{ Detail string }
+		if err := json.Unmarshal(request(t, path+"?no-such-parameter=1").Body.Bytes(), &p); err != nil {
+			t.Fatal(err)
+		}
+		_, list, ok := strings.Cut(strings.TrimSuffix(p.Detail, "."), "these are: ")
+		if !ok {
+			t.Fatalf("%s does not say what it takes: %q", path, p.Detail)
+		}
+		want := map[string]bool{}
+		_, section, _ := strings.Cut(reference(t), "### GET "+path+"\n")
+		section, _, _ = strings.Cut(section, "\n### ")
+		for name := range strings.SplitSeq(list, ", ") {
+			want[name] = true
+			if !regexp.MustCompile("(?m)^\\| [^|]*`" + name + "`").MatchString(section) {
+				t.Errorf("docs/reference.md, %s: %q is missing", path, name)
+			}
+		}
+		got := map[string]bool{}
+		for name := range d.parameters(path) {
+			if in, name, _ := strings.Cut(name, " "); in == "query" {
+				got[name] = true
+			}
+		}
+		same(t, "openapi.json, "+path, got, want)
+	}
+}
+
+// Every title of a problem stands in the reference, and no other.
+func TestReferenceHasTheProblems(t *testing.T) {
+	want := map[string]bool{}
+	for _, folder := range []string{".", "../watch"} {
+		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, file := range files {
+			if strings.HasSuffix(file, "_test.go") {
+				continue
+			}
+			parsed, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(parsed, func(node ast.Node) bool {
+				for _, title := range titlesOf(node) {
+					want[title] = true
+				}
+				return true
+			})
+		}
+	}
+	// choose makes a title of a parameter's name.
+	delete(want, "Unknown ")
+	want["Unknown view"], want["Unknown format"] = true, true
+
+	got := map[string]bool{}
+	_, section, _ := strings.Cut(reference(t), "\n## Problem documents\n")
+	for _, row := range regexp.MustCompile(`(?m)^\| ([^|]+) \| \d{3} \| [^|]+ \|$`).FindAllStringSubmatch(section, -1) {
+		got[row[1]] = true
+	}
+	same(t, "docs/reference.md", got, want)
+}
+
+// titlesOf are the titles that a node gives to problems: the first argument of
+// the functions that make one, or what is set as the field Title.
+func titlesOf(node ast.Node) (titles []string) {
+	add := func(e ast.Expr) {
+		if sum, ok := e.(*ast.BinaryExpr); ok {
+			e = sum.X
+		}
+		if literal, ok := e.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+			if title, err := strconv.Unquote(literal.Value); err == nil {
+				titles = append(titles, title)
+			}
+		}
+	}
+	switch node := node.(type) {
+	case *ast.CallExpr:
+		if f, ok := node.Fun.(*ast.Ident); ok && slices.Contains([]string{"badRequest", "invalid", "unknown"}, f.Name) && len(node.Args) > 1 {
+			add(node.Args[0])
+		}
+	case *ast.KeyValueExpr:
+		if key, ok := node.Key.(*ast.Ident); ok && key.Name == "Title" {
+			add(node.Value)
+		}
+	case *ast.AssignStmt:
+		for i, left := range node.Lhs {
+			if field, ok := left.(*ast.SelectorExpr); ok && field.Sel.Name == "Title" && i < len(node.Rhs) {
+				add(node.Rhs[i])
+			}
+		}
+	}
+	return titles
+}
+
+// The limits of the sources stand in the reference.
+func TestReferenceHasTheLimits(t *testing.T) {
+	text := reference(t)
+	for _, limit := range []struct{ file, source, says string }{
+		{"server.go", "headerTimeout = 10 * time.Second", "| Request headers | 64 KiB, within 10 s |"},
+		{"server.go", "maxHeader = 64 << 10", "| Request headers | 64 KiB, within 10 s |"},
+		{"live.go", "maxSubscriptions = 100", "| Subscriptions of one connection | 100 |"},
+		{"live.go", "maxFrame = 32 << 10", "| A frame from the client | 32 KiB;"},
+		{"live.go", "maxDrained = 16 << 20", "A frame beyond 16 MiB"},
+		{"live.go", "writeTimeout = 10 * time.Second", "| A message to the client | 10 s "},
+		{"live.go", "pingInterval = 25 * time.Second", "| Ping | every 25 s, to be answered within 10 s |"},
+		{"live.go", "compressFrom = 4 << 10", "frames of 4 KiB and more"},
+		{"live.go", `subprotocol = "glasshouse.v1+json"`, "the subprotocol `glasshouse.v1+json`"},
+		{"snapshot.go", "snapshotWait = 5 * time.Second", "| `wait` | `5s` |"},
+		{"snapshot.go", "maxWait = time.Minute", "`0s` to `1m`"},
+		{"pages.go", "pageRows = 100", "the first 100 rows"},
+		{"../watch/query.go", "maxNamespaces = 200", "| Namespaces of one filter | 200 |"},
+		{"../watch/query.go", "maxSelector = 4 << 10", "text filter | 4,096 bytes |"},
+		{"../watch/query.go", "len(name) > 253", "| An object's name | 253 characters |"},
+		{"../watch/subscription.go", "Heartbeat = 15 * time.Second", "| Silence on a subscription | 15 s |"},
+		{"../watch/subscription.go", "batch = 1000", "| Changes in one message | 1,000 |"},
+		{"../watch/subscription.go", "chunk = 256 << 10", "parts of about 256 KiB"},
+		{"../watch/informer.go", "ringBytes = 64 << 20", "| Changes kept of one resource | 64 MiB, and 5 minutes |"},
+		{"../watch/informer.go", "ringAge = 5 * time.Minute", "| Changes kept of one resource | 64 MiB, and 5 minutes |"},
+		{"../watch/informer.go", "pollInterval = 30 * time.Second", "listed every 30 s"},
+		{"../watch/catalog.go", "maxAge = 10 * time.Second", "An answer older than 10 s"},
+		{"../watch/cluster.go", "discoveryTimeout = 30 * time.Second", "0 stands for 30 s"},
+		{"../../cmd/dashboard/run.go", "linger = 5 * time.Minute", "| Watching after the last who looked | 5 minutes |"},
+	} {
+		source := strings.Join(strings.Fields(readFile(t, limit.file)), " ")
+		if !strings.Contains(source, limit.source) {
+			t.Errorf("%s no longer has %q: set docs/reference.md and this test right", limit.file, limit.source)
+		}
+		if !strings.Contains(text, limit.says) {
+			t.Errorf("docs/reference.md does not say %q (%s in %s)", limit.says, limit.source, limit.file)
+		}
+	}
+}

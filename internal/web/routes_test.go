@@ -1,0 +1,313 @@
+package web_test
+
+import (
+	"encoding/csv"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"glasshouse/internal/watch/apitest"
+)
+
+func TestRequestsThatMakeNoSense(t *testing.T) {
+	s := newSite(t)
+	snapshot := "/api/v1/snapshot/" + podsRef
+	for _, test := range []struct {
+		path          string
+		status        int
+		title, detail string
+	}{
+		{snapshot + "?nss=a", 400, "Unknown parameter", `"nss" is not a parameter here; these are: fields, format, labels, limit, ns, q, view, wait.`},
+		{snapshot + "?labels=a&labels=b", 400, "Repeated parameter", "labels may be given once"},
+		{snapshot + "?limit=0", 400, "Not a limit", `"0"`},
+		{snapshot + "?limit=-1", 400, "Not a limit", `"-1"`},
+		{snapshot + "?limit=many", 400, "Not a limit", `"many"`},
+		{snapshot + "?limit=99999999999999999999", 400, "Not a limit", "99999999999999999999"},
+		{snapshot + "?view=object", 400, "Unknown view", "rows, objects"},
+		{snapshot + "?format=xml", 400, "Unknown format", `"xml"`},
+		{snapshot + "?format=csv&view=objects", 400, "No such table", "json, ndjson or yaml"},
+		{snapshot + "?wait=soon", 400, "Not a time", `"soon"`},
+		{snapshot + "?wait=-1s", 400, "Not a time", `"-1s"`},
+		{snapshot + "?wait=61s", 400, "Not a time", `"61s"`},
+		{snapshot + "?labels=%zz", 400, "Malformed query", "cannot be read"},
+		{snapshot + "?labels=a;b", 400, "Malformed query", "cannot be read"},
+		{snapshot + "?labels=a%3Db%3Dc", 400, "Not a label selector", "a=b=c"},
+		{snapshot + "?labels=" + strings.Repeat("a", 5000), 400, "Selector too long", "4096"},
+		{snapshot + "?q=" + strings.Repeat("a", 5000), 400, "Selector too long", "4096"},
+		{snapshot + "?fields=a~b", 400, "Not a field selector", "a~b"},
+		{snapshot + "?ns=A_B", 400, "Not a namespace", "A_B"},
+		{snapshot + "?ns=nowhere", 404, "Unknown namespace", `"nowhere"`},
+		{snapshot + "?ns=" + strings.Repeat("a,", 201), 400, "Too many namespaces", "201"},
+		{"/api/v1/snapshot/core/v1/po", 404, "Unknown resource", "Did you mean core/v1/pods?"},
+		{"/api/v1/snapshot/" + widgetsRef + "?ns=a", 400, "Not namespaced", "leave ns out"},
+		{"/r/" + podsRef + "?limit=5", 400, "Unknown parameter", `"limit"`},
+		{"/api/v1/object/" + podsRef + "/a/web-1?format=csv", 400, "Unknown format", `"csv"`},
+		{"/api/v1/object/" + podsRef + "/a/web-1?x=1", 400, "Unknown parameter", `"x"`},
+		{"/api/v1/object/" + podsRef + "/a/none", 404, "Not found", "a/none"},
+		{"/api/v1/object/" + podsRef + "/_/web-1", 400, "Which object?", "is namespaced"},
+		{"/api/v1/object/" + widgetsRef + "/a/w", 400, "Which object?", "is not"},
+		{"/api/v1/live", 400, "Not a WebSocket of ours", "glasshouse.v1+json"},
+		{"/api/v1/nothing", 404, "No such page", "/api/v1/nothing"},
+		{"//api/v1/resources", 404, "No such page", "//api"},
+		{"/healthz/", 404, "No such page", "/healthz/"},
+		{"/static/none.js", 404, "No such page", "none.js"},
+		{"/static/", 404, "No such page", "/static/"},
+	} {
+		s.wantProblem(test.path, s.get(test.path), test.status, test.title, test.detail)
+	}
+}
+
+// No escape in an address leads to another request upstream than its words say.
+func TestTraversal(t *testing.T) {
+	s := newSite(t)
+	before := len(s.api.Requests(""))
+	for _, path := range []string{
+		"/api/v1/object/" + podsRef + "/a/%2e%2e", "/api/v1/object/" + podsRef + "/a/%2e%2e%2f%2e%2e%2fsecrets", "/api/v1/object/" + podsRef + "/a/..%2fb",
+		"/api/v1/object/" + podsRef + "/%2e%2e/x", "/api/v1/object/" + podsRef + "/a%2fsecrets/x", "/api/v1/object/" + podsRef + "/%2e%2e%2f%2e%2e/x",
+		"/api/v1/object/core/v1/pods%2f..%2fsecrets/a/x", "/api/v1/object/core/%2e%2e/pods/a/x", "/api/v1/object/core%2fv1/pods/x/a/y",
+		"/api/v1/object/" + podsRef + "/a/x%252f..", "/api/v1/object/" + podsRef + "/a/x%3fwatch=1%23", "/api/v1/object/" + podsRef + "/a/x%00",
+		"/api/v1/object/" + podsRef + "/../x", "/o/" + podsRef + "/a/%2e%2e%2fx", "/o/" + podsRef + "/a%2f..%2fb/x", "/r/core/v1/%2e%2e%2fsecrets",
+		"/api/v1/snapshot/core/v1/pods%2fweb-1%2flog", "/api/v1/snapshot/" + podsRef + "?ns=a%2f..", "/api/v1/object/" + podsRef + "/a/" + strings.Repeat("n", 300),
+		"/static/%2e%2e/%2e%2e/etc/passwd", "/static/../server.go", "/static/..%2f..%2fgo.mod",
+	} {
+		a := s.get(path)
+		var p struct{ Title string }
+		if err := json.Unmarshal([]byte(a.body), &p); a.status < 400 || a.status > 499 || err != nil || p.Title == "" {
+			t.Errorf("%s: got %d %s, want a problem of the asker's", path, a.status, a.body)
+		}
+	}
+	for _, line := range s.api.Requests("")[before:] {
+		switch target := strings.TrimPrefix(line, "GET "); {
+		case strings.HasPrefix(target, "/api?"), strings.HasPrefix(target, "/apis?"): // Discovery.
+		case target == "/api/v1/namespaces/a/pods/x%3Fwatch=1%23", target == "/api/v1/namespaces/a/pods/x%00": // Names, if odd ones.
+		default:
+			t.Errorf("it asked upstream for %s", target)
+		}
+	}
+}
+
+// A browser gets a page that says what is wrong, a script a document.
+func TestProblemPages(t *testing.T) {
+	s := newSite(t)
+	for _, test := range []struct {
+		path, accept string
+		status       int
+		page         bool
+	}{
+		{"/nothing", "text/html,application/xhtml+xml", 404, true},
+		{"/nothing", "application/json", 404, false},
+		{"/nothing", "", 404, false},
+		{"/api/nothing", "text/html", 404, false},
+		{"/r/core/v1/%3Cscript%3E", "text/html", 404, true},
+		{"/o/" + podsRef + "/a/none", "text/html", 404, true},
+		{"/r/" + podsRef + "?labels=a%3Db%3Dc%3Cscript%3E", "text/html", 400, true},
+	} {
+		var headers []string
+		if test.accept != "" {
+			headers = append(headers, "Accept: "+test.accept)
+		}
+		a := s.get(test.path, headers...)
+		kind := a.header.Get("Content-Type")
+		if a.status != test.status || test.page != strings.HasPrefix(kind, "text/html") || test.page == (kind == "application/problem+json") {
+			t.Errorf("%s for %q: got %d %s, want %d and a page: %t", test.path, test.accept, a.status, kind, test.status, test.page)
+		}
+		if test.page && (strings.Contains(a.body, "<script>") || !strings.Contains(a.body, "<!doctype html>")) {
+			t.Errorf("%s: the page is %.300s", test.path, a.body)
+		}
+	}
+}
+
+func TestPages(t *testing.T) {
+	s := newSite(t)
+	if a := s.get("/"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/r/"+podsRef {
+		t.Errorf("/ answers %d to %q, want 303 to the pods", a.status, a.header.Get("Location"))
+	}
+	a := s.get("/r/"+podsRef+"?sort=-name&ns=a&ns=b", "Accept: text/html")
+	var order []int
+	for _, name := range []string{">web-10<", ">web-2<", ">web-1<"} {
+		order = append(order, strings.Index(a.body, name))
+	}
+	if a.status != http.StatusOK || order[0] < 0 || order[0] > order[1] || order[1] > order[2] {
+		t.Errorf("the page answers %d, with the rows at %v, want web-10, web-2, web-1", a.status, order)
+	}
+	a = s.get("/o/"+podsRef+"/a/web-1", "Accept: text/html")
+	if a.status != http.StatusOK || !strings.Contains(a.body, "&lt;b&gt;") || strings.Contains(a.body, "<b>") {
+		t.Errorf("the object's page answers %d %s, want its note escaped", a.status, a.body)
+	}
+}
+
+func TestSnapshotFormats(t *testing.T) {
+	s := newSite(t)
+	path := "/api/v1/snapshot/" + podsRef
+	const row = `{"ns":"a","name":"web-1","uid":"a/web-1","rv":"103","created":"2026-11-21T10:00:00Z","cells":["web-1","Running","2026-11-21T10:00:00Z"]}`
+	const object = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-1","namespace":"a","uid":"a/web-1","resourceVersion":"103","labels":{"app":"web"},"creationTimestamp":"2026-11-21T10:00:00Z"},"spec":{"note":"<b>"}}`
+	for _, test := range []struct{ name, query, accept, kind, want string }{
+		{"ndjson", "?q=web-1+a&ns=a&format=ndjson", "", "application/x-ndjson", row + "\n"},
+		{"ndjson of objects", "?q=web-1&ns=a&format=ndjson&view=objects", "", "application/x-ndjson", object + "\n"},
+		{"ndjson by Accept", "?q=web-1&ns=a", "text/html, application/x-ndjson;q=0.9", "application/x-ndjson", row + "\n"},
+		{"csv", "?q=web-1&ns=a", "text/csv", "text/csv; charset=utf-8", "Namespace,Name,Status,Age\na,web-1,Running,2026-11-21T10:00:00Z\n"},
+		{"yaml", "?q=web-1&ns=a&view=objects", "application/yaml", "application/yaml", "---\napiVersion: v1\nkind: Pod\nmetadata:\n  creationTimestamp: \"2026-11-21T10:00:00Z\"\n  labels:\n    app: web\n  name: web-1\n  namespace: a\n  resourceVersion: \"103\"\n  uid: a/web-1\nspec:\n  note: <b>\n"},
+		{"nothing as ndjson", "?q=none&format=ndjson", "", "application/x-ndjson", ""},
+		{"nothing as csv", "?q=none&format=csv", "", "text/csv; charset=utf-8", "Namespace,Name,Status,Age\n"},
+		{"the parameter before Accept", "?q=none&format=ndjson", "text/csv", "application/x-ndjson", ""},
+	} {
+		headers := []string{"X: y"}
+		if test.accept != "" {
+			headers = append(headers, "Accept: "+test.accept)
+		}
+		a := s.get(path+test.query, headers...)
+		if a.status != http.StatusOK || a.header.Get("Content-Type") != test.kind || a.body != test.want {
+			t.Errorf("%s: got %d %s\n%s\nwant %s\n%s", test.name, a.status, a.header.Get("Content-Type"), a.body, test.kind, test.want)
+		}
+	}
+
+	var got struct {
+		Resource, Kind, Cursor, State string
+		Namespaced                    bool
+		Total                         *int
+		Columns                       []struct{ Name string }
+		Rows, Objects                 []json.RawMessage
+	}
+	a := s.get(path)
+	if err := json.Unmarshal([]byte(a.body), &got); err != nil || got.Resource != podsRef || got.Kind != "Pod" || !got.Namespaced || got.Cursor == "" ||
+		got.State != "live" || got.Total == nil || *got.Total != 3 || len(got.Rows) != 3 || len(got.Columns) != 3 || got.Objects != nil {
+		t.Errorf("the snapshot is %s, %v", a.body, err)
+	}
+	got.Cursor, got.Rows = "", nil
+	a = s.get(path + "?limit=2&view=objects")
+	if err := json.Unmarshal([]byte(a.body), &got); err != nil || got.Cursor != "" || *got.Total != 3 || len(got.Objects) != 2 || got.Rows != nil {
+		t.Errorf("two objects of a snapshot are %s, %v; want no cursor and the total", a.body, err)
+	}
+
+	// Without a list only JSON answers, and says what is wrong.
+	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "you may not")
+	a = s.get("/api/v1/snapshot/core/v1/secrets")
+	if !strings.Contains(a.body, `"state":"forbidden"`) || !strings.Contains(a.body, `"total":null,"columns":[],"rows":[]`) || !strings.Contains(a.body, "you may not") {
+		t.Errorf("a snapshot of a forbidden kind is %s", a.body)
+	}
+	a = s.get("/api/v1/snapshot/core/v1/secrets?format=csv")
+	s.wantProblem("csv of a forbidden kind", a, http.StatusServiceUnavailable, "Not listed yet", "you may not")
+	if a.header.Get("Retry-After") == "" {
+		t.Error("there is no Retry-After")
+	}
+}
+
+// A spreadsheet takes no cell of the cluster for a formula.
+func TestCSVIsNoFormula(t *testing.T) {
+	s := newSite(t)
+	odd := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "a=1", "", "x,\"y\"\nz"}
+	for i, cell := range odd {
+		text, err := json.Marshal([]any{fmt.Sprintf("w%d", i), cell})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s.api.Set(widgetsRef, apitest.Item{Name: fmt.Sprintf("w%d", i), Cells: string(text)})
+	}
+	a := s.get("/api/v1/snapshot/" + widgetsRef + "?format=csv")
+	table, err := csv.NewReader(strings.NewReader(a.body)).ReadAll()
+	if err != nil || len(table) != len(odd)+1 {
+		t.Fatalf("got %v, %v", table, err)
+	}
+	if table[0][1] != "'=Odd" {
+		t.Errorf("the heading is %q, want it neutral", table[0][1])
+	}
+	for i, want := range []string{"'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t=1", "'\r=1", "a=1", "", "x,\"y\"\nz"} {
+		if got := table[i+1][1]; got != want {
+			t.Errorf("%q is written as %q, want %q", odd[i], got, want)
+		}
+	}
+}
+
+func TestObjectFormats(t *testing.T) {
+	s := newSite(t)
+	path := "/api/v1/object/" + podsRef + "/a/web-1"
+	for _, test := range []struct{ query, accept, kind string }{
+		{"", "*/*", "application/json"},
+		{"", "text/csv", "application/json"},
+		{"?format=yaml", "application/json", "application/yaml"},
+		{"", "application/yaml", "application/yaml"},
+	} {
+		a := s.get(path+test.query, "Accept: "+test.accept)
+		var o struct{ Metadata struct{ Name string } }
+		if err := yaml.Unmarshal([]byte(a.body), &o); err != nil || a.header.Get("Content-Type") != test.kind || o.Metadata.Name != "web-1" {
+			t.Errorf("%s for %s: got %s %s, %v; want %s", test.query, test.accept, a.header.Get("Content-Type"), a.body, err, test.kind)
+		}
+	}
+}
+
+func TestResources(t *testing.T) {
+	s := newSite(t)
+	a := s.get("/api/v1/resources")
+	var got struct {
+		Resources []struct {
+			Ref, Group, Kind, State string
+			Count                   *int
+			ShortNames, Categories  []string
+		}
+		Problems []any
+	}
+	if err := json.Unmarshal([]byte(a.body), &got); err != nil || len(got.Resources) != 4 || got.Problems == nil {
+		t.Fatalf("got %s, %v", a.body, err)
+	}
+	for _, r := range got.Resources {
+		if r.Categories == nil || r.ShortNames == nil {
+			t.Errorf("%s has a null where an array should be: %s", r.Ref, a.body)
+		}
+		if r.Ref == podsRef && (r.State != "live" || r.Count == nil || *r.Count != 3 || r.Group != "core") {
+			t.Errorf("the pods are %+v", r)
+		}
+	}
+	etag := a.header.Get("ETag")
+	if b := s.get("/api/v1/resources", "If-None-Match: "+etag); b.status != http.StatusNotModified || b.body != "" || b.header.Get("ETag") != etag || etag == "" {
+		t.Errorf("with the ETag %q: got %d %q, want 304", etag, b.status, b.body)
+	}
+	s.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "new", Cells: `["new","Pending","1s"]`})
+	s.get("/api/v1/snapshot/" + podsRef + "?q=new")
+	for range 100 {
+		if b := s.get("/api/v1/resources", "If-None-Match: "+etag); b.status == http.StatusOK && b.header.Get("ETag") != etag {
+			return
+		}
+	}
+	t.Error("a pod more, and the ETag is the same")
+}
+
+// Files with the hash of their bytes in the address are kept for ever, others
+// are asked for again.
+func TestStatic(t *testing.T) {
+	s := newSite(t)
+	page := s.get("/r/"+podsRef, "Accept: text/html").body
+	_, address, _ := strings.Cut(page, `src="/static/app.js`)
+	address, _, _ = strings.Cut(address, `"`)
+	for path, want := range map[string]string{
+		"/static/app.js" + address:      "public, max-age=31536000, immutable",
+		"/static/app.js":                "no-cache",
+		"/static/app.js?v=0123456789ab": "no-cache",
+		"/static/app.css":               "no-cache",
+	} {
+		a := s.get(path)
+		if got := a.header.Get("Cache-Control"); a.status != http.StatusOK || got != want || len(a.body) < 100 {
+			t.Errorf("%s: got %d, Cache-Control %q, want %q", path, a.status, got, want)
+		}
+	}
+	if kind := s.get("/static/app.js").header.Get("Content-Type"); !strings.HasPrefix(kind, "text/javascript") {
+		t.Errorf("the script is %s", kind)
+	}
+}
+
+func TestCompression(t *testing.T) {
+	s := newSite(t)
+	if a := s.get("/static/app.js", "Accept-Encoding: gzip"); a.header.Get("Content-Encoding") != "gzip" || !strings.Contains(a.header.Get("Vary"), "Accept-Encoding") {
+		t.Errorf("headers are %v, want gzip, and Vary", a.header)
+	}
+}
+
+func TestReadyz(t *testing.T) {
+	s := newSite(t)
+	if a := s.get("/readyz"); a.status != http.StatusOK || a.body != "ok\n" {
+		t.Errorf("got %d %s", a.status, a.body)
+	}
+}

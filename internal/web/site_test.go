@@ -1,0 +1,190 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/web"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+const (
+	podsRef    = "core/v1/pods"
+	widgetsRef = "example.com/v1/widgets"
+)
+
+// site is a running server, on loopback.
+type site struct {
+	t    *testing.T
+	addr string
+	api  *apitest.Server // Nil for a server without a cluster, whose every look at it panics.
+	log  *lockedBuffer
+	stop func() error
+}
+
+type lockedBuffer struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.Write(p)
+}
+
+func (b *lockedBuffer) String() string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.text.String()
+}
+
+// newSite serves a cluster with a few objects.
+func newSite(t *testing.T) *site {
+	t.Helper()
+	api := apitest.New(
+		t,
+		apitest.Kind{Ref: podsRef, Kind: "Pod", ShortNames: []string{"po"}, Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"},{"name":"Age","type":"string"}]`},
+		apitest.Kind{Ref: "core/v1/secrets", Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`},
+		apitest.Kind{Ref: "core/v1/namespaces", Kind: "Namespace", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`},
+		apitest.Kind{Ref: widgetsRef, Kind: "Widget", Cluster: true, Columns: `[{"name":"Name","type":"string"},{"name":"=Odd","type":"string"}]`},
+	)
+	for _, ns := range []string{"a", "b"} {
+		api.Set("core/v1/namespaces", apitest.Item{Name: ns})
+	}
+	for _, pod := range []string{"a/web-1", "a/web-2", "b/web-10"} {
+		ns, name, _ := strings.Cut(pod, "/")
+		api.Set(podsRef, apitest.Item{
+			Namespace: ns, Name: name, Cells: fmt.Sprintf(`[%q,"Running","5m"]`, name),
+			Metadata: `"labels":{"app":"web"},"creationTimestamp":"2026-11-21T10:00:00Z"`, Rest: `"spec":{"note":"<b>"}`,
+		})
+	}
+	cluster, err := watch.New(api.Config, watch.Options{Linger: time.Minute, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- cluster.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	s := startSite(t, cluster)
+	s.api = api
+	s.get("/api/v1/snapshot/" + podsRef) // From here on it is live.
+	return s
+}
+
+func startSite(t *testing.T, cluster *watch.Cluster) *site {
+	t.Helper()
+	s := &site{t: t, log: &lockedBuffer{}}
+	server, err := web.New(web.Options{Cluster: cluster, Name: "test", Version: "v0", Log: slog.New(slog.NewTextHandler(s.log, nil))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.addr = listener.Addr().String()
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- server.Run(ctx, listener) }()
+	s.stop = sync.OnceValue(func() error { cancel(); return <-ended })
+	t.Cleanup(func() {
+		if err := s.stop(); err != nil {
+			t.Errorf("Run: %v", err)
+		}
+	})
+	return s
+}
+
+// answer is an HTTP answer, read to its end.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// get asks for a path; headers are given as "Name: value".
+func (s *site) get(path string, headers ...string) answer {
+	s.t.Helper()
+	return s.send("GET", path, headers...)
+}
+
+// send sends a request as it is: clients would clean what some tests are about.
+func (s *site) send(method, path string, headers ...string) answer {
+	s.t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+		s.t.Fatal(err)
+	}
+	host := "Host: " + s.addr
+	for _, header := range headers {
+		if strings.HasPrefix(header, "Host:") {
+			host = ""
+		}
+	}
+	lines := append([]string{method + " " + path + " HTTP/1.1", "Connection: close"}, headers...)
+	if host != "" {
+		lines = append(lines, host)
+	}
+	if _, err := io.WriteString(conn, strings.Join(lines, "\r\n")+"\r\n\r\n"); err != nil {
+		s.t.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		s.t.Fatalf("%s %s: %v", method, path, err)
+	}
+	return answer{response.StatusCode, response.Header, string(body)}
+}
+
+// wantProblem wants an answer to be a problem document with a status, a title,
+// and a part of its detail.
+func (s *site) wantProblem(what string, a answer, status int, title, detail string) {
+	s.t.Helper()
+	var p struct {
+		Type, Title, Detail string
+		Status              int
+	}
+	err := json.Unmarshal([]byte(a.body), &p)
+	if err != nil || a.status != status || p.Status != status || p.Title != title || !strings.Contains(p.Detail, detail) ||
+		p.Type != "about:blank" || a.header.Get("Content-Type") != "application/problem+json" {
+		s.t.Errorf("%s: got %d %s %s\nwant the problem %d %s with %q", what, a.status, a.header.Get("Content-Type"), a.body, status, title, detail)
+	}
+}
+
+// routes are one address of each route.
+func routes() []string {
+	return []string{
+		"/", "/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/api/openapi.json", "/api/v1/resources", "/api/v1/snapshot/" + podsRef,
+		"/api/v1/object/" + podsRef + "/a/web-1", "/api/v1/live", "/static/app.js", "/healthz", "/readyz", "/nothing", "/api/nothing",
+	}
+}

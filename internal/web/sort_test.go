@@ -1,0 +1,62 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"glasshouse/internal/watch/apitest"
+)
+
+// The page's HTML has its rows in the order in which its script would have
+// them: web/test/sort.test.ts reads the same file.
+func TestSortOrder(t *testing.T) {
+	var orders []struct {
+		Name     string
+		Relative bool
+		Cells    []json.RawMessage
+	}
+	if err := json.Unmarshal([]byte(readFile(t, "testdata/ranks.json")), &orders); err != nil || len(orders) < 15 {
+		t.Fatalf("%d orders, %v", len(orders), err)
+	}
+	s := newSite(t)
+	name := regexp.MustCompile(`data-name="(w\d+)"`)
+	unknown := regexp.MustCompile(`^(?i:null|" *"|"<\w+>"|"n/a"|"-"|"2026-11-21"|"2026-13.*")$`)
+	refOf := func(n int) string { return fmt.Sprintf("example.com/v1/kind%ds", n) }
+	for n, order := range orders {
+		kind := "string"
+		if order.Relative {
+			kind = "date"
+		}
+		s.api.Serve(apitest.Kind{Ref: refOf(n), Kind: "Kind", Cluster: true, Columns: fmt.Sprintf(`[{"name":"Name","type":"string"},{"name":"Rank","type":%q}]`, kind)})
+	}
+	for n, order := range orders {
+		ref := refOf(n)
+		// Names go the other way, so that they are not what orders.
+		var known, rest []string
+		for i, cell := range order.Cells {
+			object := fmt.Sprintf("w%02d", len(order.Cells)-i)
+			s.api.Set(ref, apitest.Item{Name: object, Cells: fmt.Sprintf(`[%q,%s]`, object, cell)})
+			if unknown.Match(cell) && (order.Relative || string(cell) != `"2026-11-21"`) {
+				rest = append(rest, object)
+			} else {
+				known = append(known, object)
+			}
+		}
+		slices.Sort(rest) // Of equals, the name decides.
+		for _, way := range []string{"", "-"} {
+			want := strings.Join(append(slices.Clone(known), rest...), " ")
+			var got []string
+			for _, match := range name.FindAllStringSubmatch(s.get("/r/"+ref+"?sort="+way+"rank", "Accept: text/html").body, -1) {
+				got = append(got, match[1])
+			}
+			if strings.Join(got, " ") != want {
+				t.Errorf("%s, sort=%srank: got %s, want %s", order.Name, way, got, want)
+			}
+			slices.Reverse(known)
+		}
+	}
+}
