@@ -1,6 +1,6 @@
 # Everything that is done with this project, `make check` and `make test` being what CI runs.
 
-NODES ?= 12
+NODES ?= 0
 PODS  ?= 0
 LIFE  ?= 20
 PORT  ?=

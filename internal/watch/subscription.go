@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"glasshouse/internal/watch/journal"
@@ -239,15 +238,4 @@ func (s *Subscription) objectSnapshot() ([]byte, error) {
 		message = append(append(message, `,"object":`...), text...)
 	}
 	return append(message, `,"last":true`...), nil
-}
-
-// compareKeys orders by namespace, then by name: '/' sorts after '-' and '.',
-// which names may hold, and so cannot be compared as text.
-func compareKeys(a, b string) int {
-	namespaceA, nameA, _ := strings.Cut(a, "/")
-	namespaceB, nameB, _ := strings.Cut(b, "/")
-	if c := strings.Compare(namespaceA, namespaceB); c != 0 {
-		return c
-	}
-	return strings.Compare(nameA, nameB)
 }

@@ -5,16 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
 	"unique"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/watch"
 
 	"glasshouse/internal/watch/rawjson"
 	"glasshouse/internal/watch/redact"
@@ -65,178 +61,6 @@ func (d *decoder) endList() error {
 	d.training = nil
 	d.listing = false
 	return err
-}
-
-// event is one line of a watch.
-type event struct {
-	kind            watch.EventType
-	object          *Object        // ADDED, MODIFIED, DELETED
-	resourceVersion string         // BOOKMARK
-	listEnds        bool           // BOOKMARK: the initial events have all been sent.
-	status          *metav1.Status // ERROR
-}
-
-// event decodes one line. initial says that it is part of a list.
-func (d *decoder) event(line []byte, initial bool) (event, error) {
-	var kind string
-	var object []byte
-	c := rawjson.NewCursor(line)
-	err := c.Object(func(key []byte) (err error) {
-		switch string(key) {
-		case "type":
-			kind, err = c.Text()
-		case "object":
-			object, err = c.Value()
-		}
-		return err
-	})
-	if err == nil {
-		err = c.End()
-	}
-	if err != nil {
-		return event{}, fmt.Errorf("decode a watch event: %w", err)
-	}
-	e := event{kind: watch.EventType(kind)}
-	switch e.kind {
-	case watch.Error:
-		e.status = new(metav1.Status)
-		if err := json.Unmarshal(object, e.status); err != nil {
-			return event{}, errors.New("decode a watch event: an ERROR without a Status")
-		}
-		return e, nil
-	case watch.Bookmark:
-		return e, d.table(object, func(_, raw []byte) error { return e.readBookmark(raw) })
-	case watch.Added, watch.Modified, watch.Deleted:
-		err := d.table(object, func(cells, raw []byte) (err error) {
-			e.object, err = d.object(cells, raw, initial)
-			return err
-		})
-		if err == nil && e.object == nil {
-			err = fmt.Errorf("decode a watch event: %s without an object", kind)
-		}
-		if err == nil && e.kind == watch.Deleted {
-			d.redactor.Forget(e.object.UID())
-		}
-		return e, err
-	}
-	return event{}, fmt.Errorf("decode a watch event: type %.20q is not known", kind)
-}
-
-func (e *event) readBookmark(raw []byte) error {
-	c := rawjson.NewCursor(raw)
-	return c.Object(func(key []byte) error {
-		if string(key) != "metadata" {
-			return nil
-		}
-		return c.Object(func(key []byte) (err error) {
-			switch string(key) {
-			case "resourceVersion":
-				e.resourceVersion, err = c.Text()
-			case "annotations":
-				err = c.Object(func(key []byte) (err error) {
-					if string(key) == metav1.InitialEventsAnnotationKey {
-						var value string
-						value, err = c.Text()
-						e.listEnds = value == "true"
-					}
-					return err
-				})
-			}
-			return err
-		})
-	})
-}
-
-// table hands each row's cells and object to row. A plain object is a row
-// without cells.
-func (d *decoder) table(raw []byte, row func(cells, object []byte) error) error {
-	isTable := false
-	c := rawjson.NewCursor(raw)
-	err := c.Object(func(key []byte) error {
-		switch string(key) {
-		case "kind":
-			kind, err := c.Text()
-			isTable = isTable || kind == "Table"
-			return err
-		case "apiVersion":
-			version, err := c.Text()
-			isTable = isTable && bytes.HasPrefix([]byte(version), []byte("meta.k8s.io/"))
-			return err
-		case "columnDefinitions":
-			definitions, err := c.Value()
-			if err != nil || !isTable {
-				return err
-			}
-			return d.setColumns(definitions)
-		case "rows":
-			if !isTable || c.Peek() != '[' {
-				return nil
-			}
-			return c.Array(func(int) error { return d.row(c, row) })
-		}
-		return nil
-	})
-	if err != nil || isTable {
-		return err
-	}
-	if err := d.useColumns(plainColumns()); err != nil {
-		return err
-	}
-	return row(nil, raw)
-}
-
-func (d *decoder) row(c *rawjson.Cursor, row func(cells, object []byte) error) error {
-	var cells, object []byte
-	err := c.Object(func(key []byte) (err error) {
-		switch string(key) {
-		case "cells":
-			cells, err = c.Value()
-		case "object":
-			object, err = c.Value()
-		}
-		return err
-	})
-	if err != nil {
-		return err
-	}
-	return row(cells, object)
-}
-
-// setColumns reads the definitions, which come with the first event of a
-// stream; later events have none.
-func (d *decoder) setColumns(definitions []byte) error {
-	var columns []Column
-	if err := json.Unmarshal(definitions, &columns); err != nil {
-		return fmt.Errorf("decode the column definitions: %w", err)
-	}
-	if len(columns) == 0 {
-		return nil
-	}
-	for i := range columns {
-		columns[i].Description, _, _ = strings.Cut(columns[i].Description, ". ") // The first sentence of the API's documentation.
-	}
-	return d.useColumns(markRelative(columns, d.resource, d.dates))
-}
-
-// useColumns keeps the columns. Objects that are held have cells of the old
-// ones: other columns in the midst of a watch make it end, and list anew.
-func (d *decoder) useColumns(columns []Column) error {
-	before := d.currentColumns()
-	if slices.EqualFunc(before, columns, func(a, b Column) bool { return a.Name == b.Name && a.Type == b.Type }) {
-		return nil
-	}
-	if before != nil && !d.listing {
-		return errors.New("the columns of the resource have changed")
-	}
-	d.columns.Store(&columns)
-	return nil
-}
-
-func (d *decoder) currentColumns() []Column {
-	if columns := d.columns.Load(); columns != nil {
-		return *columns
-	}
-	return nil
 }
 
 // members are what is read of an object's metadata.

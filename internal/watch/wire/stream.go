@@ -140,22 +140,6 @@ func (s *stream) readEvents(ctx context.Context, lines *lineReader) error {
 	}
 }
 
-// forReflector is the event as client-go carries it.
-func (e *event) forReflector() watch.Event {
-	switch e.kind {
-	case watch.Error:
-		return watch.Event{Type: e.kind, Object: e.status}
-	case watch.Bookmark:
-		b := &bookmark{ObjectMeta: metav1.ObjectMeta{ResourceVersion: e.resourceVersion}}
-		if e.listEnds {
-			b.Annotations = map[string]string{metav1.InitialEventsAnnotationKey: "true"}
-		}
-		return watch.Event{Type: e.kind, Object: b}
-	default:
-		return watch.Event{Type: e.kind, Object: e.object}
-	}
-}
-
 // statusOf is the ERROR event of a stream that failed on our side. Any but the
 // reasons that client-go retries makes the Reflector list anew.
 func statusOf(err error) *metav1.Status {

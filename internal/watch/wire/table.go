@@ -1,0 +1,104 @@
+package wire
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"glasshouse/internal/watch/rawjson"
+)
+
+// table hands each row's cells and object to row. A plain object is a row
+// without cells.
+func (d *decoder) table(raw []byte, row func(cells, object []byte) error) error {
+	isTable := false
+	c := rawjson.NewCursor(raw)
+	err := c.Object(func(key []byte) error {
+		switch string(key) {
+		case "kind":
+			kind, err := c.Text()
+			isTable = isTable || kind == "Table"
+			return err
+		case "apiVersion":
+			version, err := c.Text()
+			isTable = isTable && bytes.HasPrefix([]byte(version), []byte("meta.k8s.io/"))
+			return err
+		case "columnDefinitions":
+			definitions, err := c.Value()
+			if err != nil || !isTable {
+				return err
+			}
+			return d.setColumns(definitions)
+		case "rows":
+			if !isTable || c.Peek() != '[' {
+				return nil
+			}
+			return c.Array(func(int) error { return d.row(c, row) })
+		}
+		return nil
+	})
+	if err != nil || isTable {
+		return err
+	}
+	if err := d.useColumns(plainColumns()); err != nil {
+		return err
+	}
+	return row(nil, raw)
+}
+
+func (d *decoder) row(c *rawjson.Cursor, row func(cells, object []byte) error) error {
+	var cells, object []byte
+	err := c.Object(func(key []byte) (err error) {
+		switch string(key) {
+		case "cells":
+			cells, err = c.Value()
+		case "object":
+			object, err = c.Value()
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	return row(cells, object)
+}
+
+// setColumns reads the definitions, which come with the first event of a
+// stream; later events have none.
+func (d *decoder) setColumns(definitions []byte) error {
+	var columns []Column
+	if err := json.Unmarshal(definitions, &columns); err != nil {
+		return fmt.Errorf("decode the column definitions: %w", err)
+	}
+	if len(columns) == 0 {
+		return nil
+	}
+	for i := range columns {
+		columns[i].Description, _, _ = strings.Cut(columns[i].Description, ". ") // The first sentence of the API's documentation.
+	}
+	return d.useColumns(markRelative(columns, d.resource, d.dates))
+}
+
+// useColumns keeps the columns. Objects that are held have cells of the old
+// ones: other columns in the midst of a watch make it end, and list anew.
+func (d *decoder) useColumns(columns []Column) error {
+	before := d.currentColumns()
+	if slices.EqualFunc(before, columns, func(a, b Column) bool { return a.Name == b.Name && a.Type == b.Type }) {
+		return nil
+	}
+	if before != nil && !d.listing {
+		return errors.New("the columns of the resource have changed")
+	}
+	d.columns.Store(&columns)
+	return nil
+}
+
+func (d *decoder) currentColumns() []Column {
+	if columns := d.columns.Load(); columns != nil {
+		return *columns
+	}
+	return nil
+}
