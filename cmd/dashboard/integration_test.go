@@ -16,6 +16,8 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -47,7 +49,7 @@ func TestEveryListableKindIsServed(t *testing.T) {
 	}
 	listable := 0
 	for _, r := range answer.Resources {
-		if !contains(r.Verbs, "list") || !r.Preferred {
+		if !slices.Contains(r.Verbs, "list") || !r.Preferred {
 			continue
 		}
 		listable++
@@ -60,7 +62,7 @@ func TestEveryListableKindIsServed(t *testing.T) {
 			}
 			d.getJSON("/api/v1/snapshot/"+r.Ref+"?limit=1", &snapshot)
 			want := c.count(t, r.Ref)
-			polled := snapshot.State == "stale" && !contains(r.Verbs, "watch")
+			polled := snapshot.State == "stale" && !slices.Contains(r.Verbs, "watch")
 			if snapshot.State != "live" && !polled || snapshot.Total == nil || *snapshot.Total != want || len(snapshot.Columns) == 0 {
 				return fmt.Errorf("%s %s, %s of %d, %d columns", snapshot.State, snapshot.Reason, show(snapshot.Total), want, len(snapshot.Columns))
 			}
@@ -102,9 +104,9 @@ func TestClientsConvergeUnderChurn(t *testing.T) {
 			c.ignoreMissing(t, c.core.ConfigMaps(ns).Delete(t.Context(), name, metav1.DeleteOptions{}))
 		case 1: // Another object under the same name.
 			c.ignoreMissing(t, c.core.ConfigMaps(ns).Delete(t.Context(), name, metav1.DeleteOptions{}))
-			c.apply(t, ns, name, fmt.Sprint(random.Int()))
+			c.apply(t, ns, name, strconv.Itoa(random.Int()))
 		default:
-			c.apply(t, ns, name, fmt.Sprint(random.Int()))
+			c.apply(t, ns, name, strconv.Itoa(random.Int()))
 		}
 	}
 	want := c.rows(t, ns)
@@ -310,7 +312,7 @@ func TestBadInput(t *testing.T) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	conn := dial(t, ctx, d)
+	conn := dial(ctx, t, d)
 	for _, test := range []struct{ frame, says string }{
 		{`nonsense`, "not JSON"},
 		{`{"op":"subscribe","id":"1"}`, "whole number"},
@@ -340,20 +342,11 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-func contains(list []string, s string) bool {
-	for _, item := range list {
-		if item == s {
-			return true
-		}
-	}
-	return false
-}
-
 func show(n *int) string {
 	if n == nil {
 		return "unknown"
 	}
-	return fmt.Sprint(*n)
+	return strconv.Itoa(*n)
 }
 
 // forward listens on address and passes connections on to upstream.

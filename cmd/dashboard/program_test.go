@@ -243,11 +243,11 @@ func encoded(s string) string {
 // socket is one WebSocket of the program.
 type socket struct {
 	t    *testing.T
-	ctx  context.Context
+	ctx  context.Context //nolint:containedctx // Bounds the whole test.
 	conn *websocket.Conn
 }
 
-func dial(t *testing.T, ctx context.Context, d *dashboard) *socket {
+func dial(ctx context.Context, t *testing.T, d *dashboard) *socket {
 	t.Helper()
 	conn, response, err := websocket.Dial(ctx, strings.Replace(d.url, "http://", "ws://", 1)+"/api/v1/live",
 		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}, CompressionMode: websocket.CompressionNoContextTakeover})

@@ -5,6 +5,7 @@ package watch_test
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -64,6 +65,7 @@ type result struct {
 }
 
 func report(t *testing.T, ways []string, results map[string][]result) {
+	t.Helper()
 	median := func(way string, of func(result) float64) float64 {
 		values := make([]float64, 0, benchRuns)
 		for _, r := range results[way] {
@@ -108,6 +110,7 @@ func measureInChild(t *testing.T, way string) (r result) {
 
 // measure is the child: it syncs one way and prints the figures.
 func measure(t *testing.T, way string) {
+	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
 	if err != nil {
 		t.Fatal(err)
@@ -156,6 +159,7 @@ func resident(t *testing.T, name string) float64 {
 }
 
 func syncOurs(t *testing.T, config *rest.Config) (int, any) {
+	t.Helper()
 	cluster, err := watch.New(config, watch.Options{Linger: time.Hour, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -181,6 +185,7 @@ func syncOurs(t *testing.T, config *rest.Config) (int, any) {
 }
 
 func syncDynamic(t *testing.T, config *rest.Config) (int, any) {
+	t.Helper()
 	client, err := dynamic.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
@@ -206,6 +211,7 @@ func syncDynamic(t *testing.T, config *rest.Config) (int, any) {
 
 // readStream reads the streaming list that we read, and does nothing with it.
 func readStream(t *testing.T, config *rest.Config) (int, any) {
+	t.Helper()
 	config = rest.CopyConfig(config)
 	config.APIPath, config.GroupVersion = "/api", &schema.GroupVersion{Version: "v1"}
 	client, err := rest.UnversionedRESTClientFor(withCodecs(config))
@@ -222,7 +228,7 @@ func readStream(t *testing.T, config *rest.Config) (int, any) {
 	lines := bufio.NewReaderSize(body, 1<<20)
 	for pods := 0; ; {
 		line, err := lines.ReadSlice('\n')
-		if err != nil && err != bufio.ErrBufferFull && err != io.EOF {
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) && !errors.Is(err, io.EOF) {
 			t.Fatal(err)
 		}
 		if strings.HasPrefix(string(line[:min(20, len(line))]), `{"type":"BOOKMARK"`) {

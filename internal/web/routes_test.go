@@ -239,6 +239,17 @@ func TestObjectFormats(t *testing.T) {
 	}
 }
 
+// Names with signs that an address escapes are decoded, once.
+func TestEscapedNames(t *testing.T) {
+	s := newSite(t)
+	s.api.Set(widgetsRef, apitest.Item{Name: "system:node b"})
+	for _, path := range []string{"/api/v1/object/" + widgetsRef + "/_/system%3Anode%20b", "/o/" + widgetsRef + "/_/system:node%20b"} {
+		if a := s.get(path); a.status != http.StatusOK || !strings.Contains(a.body, "system:node b") {
+			t.Errorf("%s: got %d %s", path, a.status, a.body)
+		}
+	}
+}
+
 func TestResources(t *testing.T) {
 	s := newSite(t)
 	a := s.get("/api/v1/resources")

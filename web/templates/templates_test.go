@@ -1,7 +1,6 @@
 package templates_test
 
 import (
-	"context"
 	"encoding/json"
 	"flag"
 	"os"
@@ -19,7 +18,7 @@ import (
 func render(t *testing.T, page templ.Component) string {
 	t.Helper()
 	var b strings.Builder
-	if err := page.Render(context.Background(), &b); err != nil {
+	if err := page.Render(t.Context(), &b); err != nil {
 		t.Fatal(err)
 	}
 	return b.String()
@@ -171,8 +170,8 @@ func poison(v reflect.Value, text string) {
 	case reflect.String:
 		v.SetString(text)
 	case reflect.Struct:
-		for i := range v.NumField() {
-			poison(v.Field(i), text)
+		for _, field := range v.Fields() {
+			poison(field, text)
 		}
 	case reflect.Slice:
 		v.Set(reflect.MakeSlice(v.Type(), 1, 1))
@@ -180,22 +179,28 @@ func poison(v reflect.Value, text string) {
 	case reflect.Pointer:
 		v.Set(reflect.New(v.Type().Elem()))
 		poison(v.Elem(), text)
+	default: // Numbers and truth values hold no text.
 	}
 }
 
 func TestGroups(t *testing.T) {
 	s := templates.NewSections()
 	kinds := []templates.Kind{
-		{Group: "example.com", Resource: "widgets"}, {Group: "core", Resource: "nodes"}, {Group: "cert-manager.io", Resource: "issuers"},
-		{Group: "apps", Resource: "deployments"}, {Group: "core", Resource: "pods"}, {Group: "cert-manager.io", Resource: "certificates"}, {Group: "core", Resource: "secrets"},
+		{Group: "example.com", Resource: "widgets"},
+		{Group: "core", Resource: "nodes"},
+		{Group: "cert-manager.io", Resource: "issuers"},
+		{Group: "apps", Resource: "deployments"},
+		{Group: "core", Resource: "pods"},
+		{Group: "cert-manager.io", Resource: "certificates"},
+		{Group: "core", Resource: "secrets"},
 	}
 	var got []string
 	for _, g := range s.Groups(kinds, map[string]string{"metrics.k8s.io": "away", "cert-manager.io": "half"}) {
-		line := g.Name + ":"
+		line := []string{g.Name + ":"}
 		for _, k := range g.Kinds {
-			line += " " + k.Resource
+			line = append(line, k.Resource)
 		}
-		got = append(got, strings.TrimSpace(line+" "+g.Problem))
+		got = append(got, strings.TrimSpace(strings.Join(append(line, g.Problem), " ")))
 	}
 	want := []string{"Workloads: pods deployments", "Config: secrets", "Cluster: nodes", "cert-manager.io: certificates issuers half", "example.com: widgets", "metrics.k8s.io: away"}
 	if !reflect.DeepEqual(got, want) {

@@ -129,14 +129,14 @@ func TestCells(t *testing.T) {
 		{
 			name: "restarts, of several the time that was printed", ref: "core/v1/pods", columns: column("Restarts"),
 			item: apitest.Item{
-				Cells: `["3 (5m ago)"]`,
+				Cells: `["3 (5m2s ago)"]`,
 				Rest: `"status":{"containerStatuses":[
 					{"lastState":{"terminated":{"finishedAt":"1999-12-31T22:00:00Z"}}},
 					{"lastState":{}},
 					{"lastState":{"terminated":{"finishedAt":"1999-12-31T23:54:58Z"}}},
 					{"lastState":{"terminated":{"finishedAt":"1999-12-31T23:59:58Z"}}}]}`,
 			},
-			want: `["3 (1999-12-31T23:59:58Z ago)"]`, wantRelative: []bool{true},
+			want: `["3 (1999-12-31T23:54:58Z ago)"]`, wantRelative: []bool{true},
 		},
 		{
 			name: "restarts in an init container", ref: "core/v1/pods", columns: column("Restarts"),
