@@ -127,6 +127,8 @@ func TestOddLines(t *testing.T) {
 	}
 	for _, test := range []struct{ name, line, want string }{
 		{"invalid UTF-8", row(`["x`+"\xff"+`",""]`, `{"metadata":{"name":"n`+"\xc3\x28"+`"}}`), "n\ufffd( [\"x\ufffd\",\"\"] {\"metadata\":{\"name\":\"n\ufffd(\"}}"},
+		{"invalid UTF-8 in the object alone", row(`["",""]`, `{"metadata":{"name":"n`+"\xff"+`"}}`), "n\ufffd [\"\",\"\"] {\"metadata\":{\"name\":\"n\ufffd\"}}"},
+		{"invalid UTF-8 in the cells alone", row(`["`+"\xff"+`",""]`, `{"metadata":{"name":"n"}}`), "n [\"\ufffd\",\"\"] {\"metadata\":{\"name\":\"n\"}}"},
 		{"half of a surrogate", row(`["x\ud800",""]`, `{"metadata":{"name":"n"}}`), "n [\"x\ufffd\",\"\"] {\"metadata\":{\"name\":\"n\"}}"},
 		{
 			"nulls", row(`null`, `{"metadata":{"name":"n","namespace":null,"uid":null,"labels":null,"annotations":null,"creationTimestamp":null,"managedFields":null}}`),
