@@ -99,7 +99,7 @@ func newEpoch() uint64 {
 func (i *informer) run(ctx context.Context) {
 	defer i.Close()
 	source, err := i.client.Source(i.scope, wire.SourceOptions{
-		Dates: i.dates(ctx), Stall: stall, Stalled: i.stalled, Observe: i.observe,
+		Dates: i.dates(ctx), Stall: stall, Stalled: i.stalled, Panicked: i.panicked, Observe: i.observe,
 	})
 	if err != nil {
 		i.fail(ctx, err)

@@ -30,6 +30,11 @@ func (i *informer) restart() {
 	i.listed = 0
 }
 
+// panicked logs what a decoder could not cope with.
+func (i *informer) panicked(v any, stack []byte) {
+	i.log.Error("decoding panicked", "panic", v, "stack", string(stack))
+}
+
 // stalled takes note that a streaming list came to nothing.
 func (i *informer) stalled() {
 	i.mu.Lock()

@@ -3,8 +3,10 @@ package wire
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"runtime/debug"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -65,6 +67,9 @@ type SourceOptions struct {
 	Stall time.Duration
 	// Stalled is called when that has happened.
 	Stalled func()
+	// Panicked is called with a panic and its stack: a decoder that cannot cope
+	// with an object fails its list or watch, and not the program.
+	Panicked func(v any, stack []byte)
 	// Observe is called for each object of a list with how many it has sent.
 	Observe func(objects int)
 }
@@ -114,7 +119,8 @@ func (s *Source) request(options metav1.ListOptions) *rest.Request {
 func (s *Source) Columns() []Column { return s.decoder.currentColumns() }
 
 // List reads a whole list, row by row.
-func (s *Source) List(ctx context.Context, options metav1.ListOptions) (*List, error) {
+func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *List, err error) {
+	defer s.recover(&err)
 	body, err := s.request(options).Stream(ctx)
 	if err != nil {
 		return nil, err
@@ -125,7 +131,7 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (*List, e
 		s.listed = 0
 	}
 	before := s.listed
-	list, err := s.decoder.list(bufio.NewReaderSize(body, 64<<10), func(objects int) { s.options.Observe(before + objects) })
+	list, err = s.decoder.list(bufio.NewReaderSize(body, 64<<10), func(objects int) { s.options.Observe(before + objects) })
 	if err != nil {
 		return nil, fmt.Errorf("read the list of %s: %w", s.scope.Resource.Resource, err)
 	}
@@ -134,6 +140,14 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (*List, e
 		err = s.decoder.endList()
 	}
 	return list, err
+}
+
+// recover is deferred around the decoding of what the API server sends.
+func (s *Source) recover(err *error) {
+	if v := recover(); v != nil {
+		s.options.Panicked(v, debug.Stack())
+		*err = errors.New("what the API server sent could not be decoded; the log has the reason")
+	}
 }
 
 // Watch starts a watch. Its goroutine has ended when Stop returns.

@@ -63,7 +63,8 @@ func (s *stream) send(ctx context.Context, events ...watch.Event) {
 var errStalled = errors.New("the streaming list made no progress")
 
 // read reads events until the stream ends.
-func (s *stream) read(ctx context.Context, initial bool) error {
+func (s *stream) read(ctx context.Context, initial bool) (err error) {
+	defer s.source.recover(&err)
 	lines := &lineReader{r: bufio.NewReaderSize(s.body, 64<<10)}
 	if initial {
 		if ended, err := s.readList(ctx, lines); err != nil || !ended {

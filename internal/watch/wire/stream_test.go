@@ -69,6 +69,26 @@ func TestStreamingListOfNothing(t *testing.T) {
 	}
 }
 
+// A panic while decoding fails the list or the watch, not the process.
+func TestPanicWhileDecoding(t *testing.T) {
+	server := podServer(t)
+	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"})
+	panics := 0
+	s := source(t, server, pods, wire.SourceOptions{
+		Observe:  func(int) { panic("boom") },
+		Panicked: func(any, []byte) { panics++ },
+	})
+	if e := next(t, open(t, s, initial())); e.Type != apiwatch.Error {
+		t.Errorf("the stream: got %s, want ERROR", e.Type)
+	}
+	if _, err := s.List(t.Context(), metav1.ListOptions{}); err == nil {
+		t.Error("the list: got no error")
+	}
+	if panics != 2 {
+		t.Errorf("%d panics were told, want 2", panics)
+	}
+}
+
 // What a stream sends that is no event ends it with an error, and the process
 // lives.
 func TestMalformedLines(t *testing.T) {

@@ -40,6 +40,9 @@ func source(t *testing.T, server *apitest.Server, ref string, options wire.Sourc
 	if options.Stalled == nil {
 		options.Stalled = func() { t.Error("Stalled was called") }
 	}
+	if options.Panicked == nil {
+		options.Panicked = func(v any, _ []byte) { t.Errorf("a panic: %v", v) }
+	}
 	if options.Stall == 0 {
 		options.Stall = time.Hour
 	}
