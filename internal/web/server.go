@@ -32,7 +32,7 @@ const (
 	// answerTimeout bounds an answer; a WebSocket has its own deadlines.
 	answerTimeout = 5 * time.Minute
 	idleTimeout   = 2 * time.Minute
-	drainTimeout  = 3 * time.Second
+	drainTimeout  = 2 * time.Second
 	maxHeader     = 64 << 10
 )
 

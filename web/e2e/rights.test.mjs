@@ -11,8 +11,9 @@ await test("rights", { timeout: 120_000 }, async (t) => {
   const allow = [/status of 403/];
 
   await t.test("a user without any is told so in words", async (t) => {
+    const page = await newPage(t, browser, { allow }); // First, so that it is closed before its server is.
+    const plain = await newPage(t, browser, { allow, javaScriptEnabled: false });
     const dashboard = await Dashboard.start(t, { user: "nobody" });
-    const page = await newPage(t, browser, { allow });
     await page.goto(`${dashboard.url}r/core/v1/pods`);
     await become("the status", () => status(page), "Forbidden");
     const note = page.locator("#note");
@@ -23,7 +24,6 @@ await test("rights", { timeout: 120_000 }, async (t) => {
     await page.locator('#picker a[data-ref="core/v1/pods"][data-state="forbidden"]').waitFor();
     assert.match(await page.locator('#picker a[data-ref="core/v1/pods"]').getAttribute("title"), /forbidden/);
 
-    const plain = await newPage(t, browser, { allow, javaScriptEnabled: false });
     await plain.goto(`${dashboard.url}r/core/v1/pods`);
     assert.match(await plain.locator("#note").innerText(), /You may not list pods/);
     const answer = await plain.goto(`${dashboard.url}o/core/v1/pods/shop/no-such-pod`);
@@ -32,8 +32,8 @@ await test("rights", { timeout: 120_000 }, async (t) => {
   });
 
   await t.test("a user of one namespace sees that one", async (t) => {
-    const dashboard = await Dashboard.start(t, { user: "limited" });
     const page = await newPage(t, browser, { allow });
+    const dashboard = await Dashboard.start(t, { user: "limited" });
     await openLive(page, `${dashboard.url}r/core/v1/pods?ns=shop`);
     const want = (await read("/api/v1/namespaces/shop/pods")).items.map((p) => p.metadata.name).sort();
     assert.ok(want.length > 5);
