@@ -1,6 +1,6 @@
 //go:build integration
 
-package watch_test
+package bench_test
 
 import (
 	"bufio"
