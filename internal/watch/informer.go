@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -61,10 +62,13 @@ type informer struct {
 	mu        sync.Mutex
 	status    Status
 	columns   []wire.Column
-	version   int // Of columns.
+	version   int // Rises with other columns, and after a purge: readers begin anew.
 	synced    bool
-	streaming bool // A watch is open.
-	noStreams bool // A streaming list stalled: list the plain way from now on.
+	purged    bool   // The rows went because they may not be seen, or are no more.
+	open      bool   // A watch is open,
+	listing   bool   // but has not sent all of its list yet.
+	refused   string // Why the watch was refused, where the list was not.
+	noStreams bool   // A streaming list stalled: list the plain way from now on.
 	listed    int
 	told      time.Time // When listed was told last.
 	pending   *time.Timer
@@ -79,7 +83,8 @@ func newInformer(client *wire.Client, scope wire.Scope, dates func(context.Conte
 	}
 	i.resourceJournal = journal.New[string, *wire.Object, memo](journal.Options[string, *wire.Object]{
 		Same: func(before, after *wire.Object) bool {
-			return before.ResourceVersion() == after.ResourceVersion() && after.ResourceVersion() != ""
+			return before.ResourceVersion() == after.ResourceVersion() && after.ResourceVersion() != "" &&
+				bytes.Equal(before.Cells(), after.Cells()) // A CRD may print other cells of the same object.
 		},
 		Continues: sameThing,
 		Size:      (*wire.Object).Size,
@@ -99,7 +104,7 @@ func newEpoch() uint64 {
 func (i *informer) run(ctx context.Context) {
 	defer i.Close()
 	source, err := i.client.Source(i.scope, wire.SourceOptions{
-		Dates: i.dates(ctx), Stall: stall, Stalled: i.stalled, Panicked: i.panicked, Observe: i.observe,
+		Stall: stall, Stalled: i.stalled, Panicked: i.panicked, Observe: i.observe,
 	})
 	if err != nil {
 		i.fail(ctx, err)
@@ -108,35 +113,62 @@ func (i *informer) run(ctx context.Context) {
 	i.mu.Lock()
 	i.source = source
 	i.mu.Unlock()
-	if i.polled {
+	for ctx.Err() == nil {
+		if !i.polled {
+			i.reflect(ctx)
+		}
 		i.poll(ctx)
-		return
 	}
+}
+
+// reflect lists and watches until ctx ends, or the API server refuses to let
+// the resource be watched.
+func (i *informer) reflect(ctx context.Context) {
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
 	logger := klog.Logger{}
-	lister := &cache.ListWatch{ListWithContextFunc: i.list, WatchFuncWithContext: i.watch}
+	lister := &cache.ListWatch{
+		ListWithContextFunc: i.list,
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
+			w, err := i.watch(ctx, options)
+			if i.refusedToWatch() != "" {
+				giveUp()
+			}
+			return w, err
+		},
+	}
 	reflector := cache.NewReflectorWithOptions(lister, nil, (*store)(i), cache.ReflectorOptions{
 		Name: i.scope.Resource.String(), TypeDescription: i.scope.Resource.String(), Logger: &logger,
 	})
 	reflector.RunWithContext(klog.NewContext(ctx, logger))
 }
 
-// poll keeps a resource that cannot be watched; it is never Live.
+// poll lists a resource that cannot be watched now, and waits; such a one is
+// never Live.
 func (i *informer) poll(ctx context.Context) {
-	for {
-		if list, err := i.list(ctx, metav1.ListOptions{}); err == nil {
-			i.replace(list.(*wire.List).Items) //nolint:errcheck // What list returns.
-			i.setStatus(Stale, time.Now(), fmt.Sprintf("This API cannot be watched: it is listed every %s.", pollInterval))
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pollInterval):
-		}
+	if ctx.Err() != nil {
+		return
+	}
+	reason := fmt.Sprintf("This API cannot be watched: it is listed every %s.", pollInterval)
+	if refused := i.refusedToWatch(); refused != "" {
+		reason = fmt.Sprintf("It may be listed, but not watched: it is listed every %s. %s", pollInterval, refused)
+	}
+	if list, err := i.list(ctx, metav1.ListOptions{}); err == nil {
+		i.replace(list.(*wire.List).Items) //nolint:errcheck // What list returns.
+		i.setStatus(Stale, time.Now(), reason)
+	}
+	i.refuse("")
+	select {
+	case <-ctx.Done():
+	case <-time.After(pollInterval):
 	}
 }
 
 func (i *informer) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	i.restart()
+	if options.Continue == "" {
+		i.restart()
+		i.source.SetDates(i.dates(ctx))
+	}
 	list, err := i.source.List(ctx, options)
 	if err != nil {
 		i.fail(ctx, err)
@@ -152,8 +184,13 @@ func (i *informer) watch(ctx context.Context, options metav1.ListOptions) (apiwa
 			return nil, errors.New("streaming lists stall here")
 		}
 		i.restart()
+		i.source.SetDates(i.dates(ctx))
 	}
 	stream, err := i.source.Watch(ctx, options)
+	if !initial && (apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)) {
+		i.refuse(reasonOf(err)) // The list was not: it goes on with lists.
+		return nil, err
+	}
 	if err != nil {
 		// A streaming list that is refused is followed by a plain one, which
 		// tells more; unless client-go tries the same again.

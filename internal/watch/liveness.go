@@ -49,11 +49,24 @@ func (i *informer) streamsStall() bool {
 	return i.noStreams
 }
 
+// refuse takes note of why the watch is refused; "" is not at all.
+func (i *informer) refuse(reason string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.refused = reason
+}
+
+func (i *informer) refusedToWatch() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.refused
+}
+
 // opened says that a watch is open. One that begins with a list is live only
 // when that has been read.
 func (i *informer) opened(initial bool) {
 	i.mu.Lock()
-	i.streaming = true
+	i.open, i.listing = true, initial
 	live := i.synced && !initial
 	i.mu.Unlock()
 	if live {
@@ -69,13 +82,17 @@ func (i *informer) ended(ctx context.Context) {
 	at := time.Now()
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	i.streaming = false
+	i.open = false
+	if i.pending != nil {
+		i.pending.Stop()
+		i.pending = nil
+	}
 	if i.status.State != Live || ctx.Err() != nil {
 		return
 	}
 	i.pending = time.AfterFunc(grace, func() {
 		i.mu.Lock()
-		stale := !i.streaming && i.status.State == Live
+		stale := (!i.open || i.listing) && i.status.State == Live && ctx.Err() == nil
 		i.mu.Unlock()
 		if stale {
 			i.setStatus(Stale, at, "The watch ended and has not been opened again yet.")
@@ -91,20 +108,28 @@ func (i *informer) fail(ctx context.Context, err error) {
 	}
 	i.mu.Lock()
 	state := stateOf(err, i.synced)
-	since := i.status.Since
-	if state != i.status.State {
-		since = time.Now()
-	}
 	purge := i.synced && (state == Forbidden || state == Absent)
+	if purge {
+		i.synced, i.purged = false, true // In one step with the state: no rows are not none.
+	}
+	changed := i.setStatusLocked(state, time.Now(), reasonOf(err))
 	i.mu.Unlock()
-	i.setStatus(state, since, reasonOf(err)) // First: rows that may not be seen must not look like rows that were deleted.
 	if purge {
 		i.Replace(nil)
 	}
+	i.tell(changed)
 }
 
 func (i *informer) setStatus(state State, since time.Time, reason string) {
 	i.mu.Lock()
+	changed := i.setStatusLocked(state, since, reason)
+	i.mu.Unlock()
+	i.tell(changed)
+}
+
+// setStatusLocked reports whether there is something to tell. A state that
+// stays keeps the time it began.
+func (i *informer) setStatusLocked(state State, since time.Time, reason string) bool {
 	if i.status.State == state {
 		since = i.status.Since
 	}
@@ -114,11 +139,17 @@ func (i *informer) setStatus(state State, since time.Time, reason string) {
 		i.pending.Stop()
 		i.pending = nil
 	}
-	i.mu.Unlock()
-	if changed {
-		i.log.Info("resource state", "state", state, "reason", reason)
-		i.Nudge()
+	return changed
+}
+
+// tell has readers look at a Status that has changed.
+func (i *informer) tell(changed bool) {
+	if !changed {
+		return
 	}
+	status := i.present().status
+	i.log.Info("resource state", "state", status.State, "reason", status.Reason)
+	i.Nudge()
 }
 
 // present is what a reader must know beside the journal.
@@ -136,7 +167,7 @@ func (i *informer) present() present {
 	defer i.mu.Unlock()
 	now := present{
 		status: i.status, synced: i.synced, columns: i.columns, version: i.version,
-		answered: i.streaming || i.listed > 0 || i.status.State != Syncing,
+		answered: i.open || i.listed > 0 || i.status.State != Syncing,
 	}
 	if now.columns == nil && i.source != nil {
 		now.columns = i.source.Columns() // Known before the first list is whole.

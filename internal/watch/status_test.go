@@ -28,7 +28,7 @@ func TestForbidden(t *testing.T) {
 			t.Errorf("the state is %s: %s, want forbidden and why", r.state, r.reason)
 		}
 		late := subscribe(t, cluster, watch.Query{}, "")
-		late.wantSettle("state forbidden, snapshot of 0")
+		late.wantSettle("state forbidden")
 		snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
 		if err != nil || len(snapshot.Objects) != 0 || snapshot.Status.State != watch.Forbidden {
 			t.Errorf("the snapshot is %+v, %v", snapshot, err)
@@ -44,7 +44,67 @@ func TestForbidden(t *testing.T) {
 		if r.wantRows("a/p=Running", "b/q=Running"); r.state != "live" {
 			t.Errorf("the state is %s, want live", r.state)
 		}
+		late.wantSettle("state live, snapshot of 2")
 		bystander.wantSettle("")
+	})
+}
+
+// A kind that may be listed and not watched is listed again and again. Its rows
+// stay, and it is not called live.
+func TestListedButNotWatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		server.NoWatches(pods, http.StatusForbidden)
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.wantSettle("snapshot of 1, state stale")
+		<-time.After(5 * time.Minute)
+		r.wantSettle("")
+		if !strings.Contains(r.reason, "listed, but not watched") {
+			t.Errorf("the reason is %q", r.reason)
+		}
+		server.Set(pods, pod("a", "p", "Failed"))
+		<-time.After(time.Minute)
+		r.wantSettle("update a/p")
+		server.NoWatches(pods, 0)
+		<-time.After(time.Minute)
+		r.wantSettle("state live")
+	})
+}
+
+// Live ends with the watch, also where a list that never ends follows. That one
+// begins after a back-off that is drawn by chance, so it is tried often.
+func TestRelistIsNotLive(t *testing.T) {
+	for range 20 {
+		synctest.Test(t, func(t *testing.T) {
+			server, cluster := serveCluster(t)
+			server.Set(pods, pod("a", "p", "Running"))
+			r := subscribe(t, cluster, watch.Query{}, "")
+			r.settle()
+			server.Silence(pods)
+			server.Expire(pods)
+			cut := time.Now()
+			for r.state == "live" && time.Since(cut) < 25*time.Second {
+				r.next()
+			}
+			if passed := time.Since(cut); r.state != "stale" || passed > 3*time.Second {
+				t.Errorf("after %s it is %s, want stale within moments", passed, r.state)
+			}
+		})
+	}
+}
+
+// Other cells of the same version of an object are told.
+func TestOtherCellsOfTheSameObject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		server.Quietly(pods, func() { server.Reprint(pods, "a", "p", `["p","A"]`) })
+		<-time.After(90 * time.Second)
+		r.settle()
+		r.wantRows("a/p=A")
 	})
 }
 
@@ -109,8 +169,11 @@ func TestAbsent(t *testing.T) {
 		_, err := access.Resource(t.Context(), ref)
 		wantProblem(t, err, watch.Unknown, "Unknown resource", "does not serve")
 		server.Serve(widgets)
-		server.Set(ref, apitest.Item{Namespace: "a", Name: "again"})
 		<-time.After(90 * time.Second)
+		if log := r.settle(); !strings.Contains(log, "snapshot of 0") || r.state != "live" {
+			t.Errorf("got %s, want a snapshot of nothing", log)
+		}
+		server.Set(ref, apitest.Item{Namespace: "a", Name: "again"})
 		r.settle()
 		if r.wantRows("a/again=again"); r.state != "live" {
 			t.Errorf("the state is %s, want live", r.state)
@@ -132,7 +195,7 @@ func TestStale(t *testing.T) {
 		r.wantSettle("")
 
 		cut := time.Now()
-		server.NoWatches(pods, true)
+		server.NoWatches(pods, http.StatusInternalServerError)
 		if m := r.next(); m.State != "stale" || !m.Since.Equal(cut) || m.Reason == "" {
 			t.Errorf("got %+v, want stale since %s and why", m, cut)
 		}
@@ -144,7 +207,7 @@ func TestStale(t *testing.T) {
 		if r.wantRows("a/p=Running"); r.state != "stale" || !r.since.Equal(cut) {
 			t.Errorf("the state is %s since %s, want stale since %s", r.state, r.since, cut)
 		}
-		server.NoWatches(pods, false)
+		server.NoWatches(pods, 0)
 		server.Set(pods, pod("a", "p", "Failed"))
 		<-time.After(90 * time.Second)
 		r.settle()

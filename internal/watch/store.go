@@ -24,17 +24,17 @@ func (i *informer) replace(objects []*wire.Object) {
 	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
 	columns := i.source.Columns()
 	i.mu.Lock()
-	if len(columns) > 0 && (len(i.columns) == 0 || &columns[0] != &i.columns[0]) {
-		// Cells of the old columns are still held: nobody may take them for the
-		// new ones'.
-		i.columns, i.synced = columns, false
+	if other := len(columns) > 0 && (len(i.columns) == 0 || &columns[0] != &i.columns[0]); other || i.purged {
+		// Cells of the old columns may still be held: nobody may take them for
+		// the new ones'.
+		i.columns, i.synced, i.purged = columns, false, false
 		i.version++
 	}
 	i.mu.Unlock()
 	i.Replace(entries)
 	i.mu.Lock()
-	i.synced = true
-	live := i.streaming
+	i.synced, i.listing = true, false
+	live := i.open
 	i.mu.Unlock()
 	if live {
 		i.setStatus(Live, time.Now(), "")
@@ -49,9 +49,6 @@ func (i *informer) objects(f *filter) ([]*wire.Object, journal.Cursor, present) 
 		now := i.present()
 		f.columns = now.columns
 		entries, cursor := i.Snapshot()
-		if now.status.State == Forbidden || now.status.State == Absent {
-			entries = nil // They are about to go.
-		}
 		if now.version != i.present().version {
 			continue // Cells and columns may not fit.
 		}

@@ -88,7 +88,7 @@ func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 		return s.stateMessage(now.status)
 	case s.started && !s.behind && now.version != s.version:
 		s.version = now.version
-		s.reset("the columns of the resource have changed")
+		s.reset("the resource came back, or has other columns")
 		return nil, nil
 	case s.behind && now.synced:
 		return s.begin(ctx)
@@ -104,6 +104,9 @@ func (s *Subscription) begin(ctx context.Context) ([]byte, error) {
 	}
 	var now present
 	s.rows, s.cursor, now = s.informer.objects(s.filter)
+	if !now.synced {
+		return nil, nil // Other columns, or none: they come in a moment.
+	}
 	s.behind, s.started, s.version = false, true, now.version
 	if len(s.rows) == 0 {
 		if err := s.check(ctx); err != nil {

@@ -81,7 +81,7 @@ type kind struct {
 	refused map[string]int // By namespace; "" for all of them.
 	reason  string
 	silent  bool // Streaming lists never end.
-	noWatch bool
+	noWatch int  // The status that watches are refused with; 0 lets them be.
 }
 
 type object struct {
@@ -195,6 +195,19 @@ func (s *Server) Set(ref string, items ...Item) {
 	})
 }
 
+// Reprint gives an object other cells and leaves it as it is, as another path
+// of a printer column does.
+func (s *Server) Reprint(ref, namespace, name, cells string) {
+	s.change(func() {
+		k := s.kindLocked(ref)
+		for i := range k.objects {
+			if k.objects[i].Namespace == namespace && k.objects[i].Name == name {
+				k.objects[i].Cells = cells
+			}
+		}
+	})
+}
+
 // Delete deletes an object.
 func (s *Server) Delete(ref, namespace, name string) {
 	s.change(func() {
@@ -239,6 +252,17 @@ func (s *Server) Send(ref, text string) {
 // Cut ends all watches of a kind.
 func (s *Server) Cut(ref string) { s.change(func() { s.kindLocked(ref).cuts++ }) }
 
+// Expire ends all watches of a kind and forgets its past, so that the next one
+// is answered with 410.
+func (s *Server) Expire(ref string) {
+	s.change(func() {
+		k := s.kindLocked(ref)
+		s.version++
+		k.log, k.oldest = nil, s.version
+		k.cuts++
+	})
+}
+
 // Refuse answers lists and watches of a kind with a status from now on, and
 // ends its watches; 0 allows them again. An empty namespace is all of them.
 func (s *Server) Refuse(ref, namespace string, status int, reason string) {
@@ -252,9 +276,10 @@ func (s *Server) Refuse(ref, namespace string, status int, reason string) {
 // Silence makes streaming lists of a kind send their objects and never end.
 func (s *Server) Silence(ref string) { s.change(func() { s.kindLocked(ref).silent = true }) }
 
-// NoWatches refuses every watch of a kind from now on, and ends those there are.
-func (s *Server) NoWatches(ref string, refused bool) {
-	s.change(func() { k := s.kindLocked(ref); k.noWatch = refused; k.cuts++ })
+// NoWatches refuses every watch of a kind with a status from now on, and ends
+// those there are; 0 lets them be again.
+func (s *Server) NoWatches(ref string, status int) {
+	s.change(func() { k := s.kindLocked(ref); k.noWatch = status; k.cuts++ })
 }
 
 // Down refuses connections, and cuts those there are.
@@ -325,7 +350,7 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	at := slices.IndexFunc(s.kinds, func(k *kind) bool { return k.Ref == ref })
 	var k *kind
-	status, reason, noWatch := 0, "", false
+	status, reason, noWatch := 0, "", 0
 	if at >= 0 {
 		k = s.kinds[at]
 		status, reason, noWatch = k.refused[""], k.reason, k.noWatch
@@ -342,8 +367,8 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 		s.get(w, k, namespace, parts[3])
 	case status != 0:
 		fail(w, status, reason)
-	case watching && noWatch:
-		fail(w, http.StatusInternalServerError, "no watch today")
+	case watching && noWatch != 0:
+		fail(w, noWatch, "no watch today")
 	case watching:
 		s.watch(w, r, k, namespace)
 	default:

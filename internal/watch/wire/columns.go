@@ -23,6 +23,7 @@ type Column struct {
 	// (2026-11-21T10:00:00Z ago)"), that are shown as the time since then.
 	Relative bool `json:"relative,omitempty"`
 
+	text  string   // The whole description: of a CRD's column it may name the path.
 	paths []string // Where the timestamp stands, the first that is set.
 }
 

@@ -32,13 +32,13 @@ type decoder struct {
 	packed   []byte
 }
 
-func newDecoder(gr schema.GroupResource, dates map[string]string) (*decoder, error) {
+func newDecoder(gr schema.GroupResource) (*decoder, error) {
 	plain, err := newCodec(nil)
 	if err != nil {
 		return nil, err
 	}
 	return &decoder{
-		resource: gr.String(), dates: dates, redactor: redact.New(gr.Group, gr.Resource), plain: plain, codec: plain,
+		resource: gr.String(), redactor: redact.New(gr.Group, gr.Resource), plain: plain, codec: plain,
 	}, nil
 }
 

@@ -14,7 +14,7 @@ func CheckLine(t *testing.T, line []byte) {
 	t.Helper()
 	for _, initial := range []bool{false, true} {
 		for _, resource := range []string{"pods", "secrets"} {
-			d, err := newDecoder(schema.GroupResource{Resource: resource}, nil)
+			d, err := newDecoder(schema.GroupResource{Resource: resource})
 			if err != nil {
 				t.Fatal(err)
 			}

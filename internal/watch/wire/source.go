@@ -60,8 +60,6 @@ type Source struct {
 
 // SourceOptions are what a Source wants to know beside its Scope.
 type SourceOptions struct {
-	// Dates are the paths behind the resource's date columns (SimplePath).
-	Dates map[string]string
 	// Stall is how long a streaming list may make no progress before it is
 	// given up with a timeout error.
 	Stall time.Duration
@@ -80,7 +78,7 @@ func (c *Client) Source(scope Scope, options SourceOptions) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	decoder, err := newDecoder(scope.Resource.GroupResource(), options.Dates)
+	decoder, err := newDecoder(scope.Resource.GroupResource())
 	if err != nil {
 		return nil, err
 	}
@@ -118,9 +116,23 @@ func (s *Source) request(options metav1.ListOptions) *rest.Request {
 // They must not be changed.
 func (s *Source) Columns() []Column { return s.decoder.currentColumns() }
 
-// List reads a whole list, row by row.
+// SetDates says by which paths (SimplePath) the resource's date columns are
+// looked up, from the next list on.
+func (s *Source) SetDates(dates map[string]string) { s.decoder.dates = dates }
+
+// List reads a whole list, row by row. One that makes no progress is given up
+// after twice the time that a streaming list has: its server may have to
+// gather all of it first.
 func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *List, err error) {
 	defer s.recover(&err)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	stalled := time.AfterFunc(2*s.options.Stall, cancel)
+	defer func() {
+		if !stalled.Stop() {
+			err = fmt.Errorf("the list made no progress for %s", 2*s.options.Stall)
+		}
+	}()
 	body, err := s.request(options).Stream(ctx)
 	if err != nil {
 		return nil, err
@@ -131,7 +143,10 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 		s.listed = 0
 	}
 	before := s.listed
-	list, err = s.decoder.list(bufio.NewReaderSize(body, 64<<10), func(objects int) { s.options.Observe(before + objects) })
+	list, err = s.decoder.list(bufio.NewReaderSize(body, 64<<10), func(objects int) {
+		stalled.Reset(2 * s.options.Stall)
+		s.options.Observe(before + objects)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("read the list of %s: %w", s.scope.Resource.Resource, err)
 	}
@@ -153,13 +168,21 @@ func (s *Source) recover(err *error) {
 // Watch starts a watch. Its goroutine has ended when Stop returns.
 func (s *Source) Watch(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
 	options.Watch = true
+	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
 	ctx, cancel := context.WithCancel(ctx)
+	var stalled *time.Timer
+	if initial {
+		stalled = time.AfterFunc(s.options.Stall, cancel) // Until the answer begins; then the stream sees to it.
+	}
 	body, err := s.request(options).Stream(ctx)
+	if initial && !stalled.Stop() {
+		s.options.Stalled()
+		err = errors.Join(errStalled, err)
+	}
 	if err != nil {
 		cancel()
 		return nil, err
 	}
-	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
 	return startStream(ctx, cancel, body, s, initial), nil
 }
 
@@ -179,7 +202,7 @@ func (c *Client) Get(ctx context.Context, resource schema.GroupVersionResource, 
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", resource.Resource, name, err)
 	}
-	d, err := newDecoder(resource.GroupResource(), nil)
+	d, err := newDecoder(resource.GroupResource())
 	if err != nil {
 		return nil, err
 	}

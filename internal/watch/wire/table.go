@@ -77,6 +77,7 @@ func (d *decoder) setColumns(definitions []byte) error {
 		return nil
 	}
 	for i := range columns {
+		columns[i].text = columns[i].Description
 		columns[i].Description, _, _ = strings.Cut(columns[i].Description, ". ") // The first sentence of the API's documentation.
 	}
 	return d.useColumns(markRelative(columns, d.resource, d.dates))
@@ -86,7 +87,7 @@ func (d *decoder) setColumns(definitions []byte) error {
 // ones: other columns in the midst of a watch make it end, and list anew.
 func (d *decoder) useColumns(columns []Column) error {
 	before := d.currentColumns()
-	if slices.EqualFunc(before, columns, func(a, b Column) bool { return a.Name == b.Name && a.Type == b.Type }) {
+	if slices.EqualFunc(before, columns, sameColumn) {
 		return nil
 	}
 	if before != nil && !d.listing {
@@ -101,4 +102,9 @@ func (d *decoder) currentColumns() []Column {
 		return *columns
 	}
 	return nil
+}
+
+func sameColumn(a, b Column) bool {
+	return a.Name == b.Name && a.Type == b.Type && a.Format == b.Format && a.Priority == b.Priority &&
+		a.text == b.text && slices.Equal(a.paths, b.paths)
 }

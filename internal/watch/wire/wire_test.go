@@ -233,7 +233,8 @@ func TestCells(t *testing.T) {
 						return object(t, next(t, open(t, s, metav1.ListOptions{ResourceVersion: "1"})))
 					},
 				} {
-					s := source(t, server, test.ref, wire.SourceOptions{Dates: test.dates})
+					s := source(t, server, test.ref, wire.SourceOptions{})
+					s.SetDates(test.dates)
 					o := read(s)
 					if got := string(o.Cells()); got != test.want {
 						t.Errorf("%s: cells are %s, want %s", way, got, test.want)
