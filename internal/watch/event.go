@@ -9,7 +9,6 @@ import (
 	"glasshouse/internal/watch/diff"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/rawjson"
-	"glasshouse/internal/watch/wire"
 )
 
 // memo is what is made of a change once and shared by all readers.
@@ -64,7 +63,7 @@ func appendRowEvent(dst []byte, c *change) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(appendAuthor(dst, c.New), '}'), nil
+	return append(appendAuthor(dst, c), '}'), nil
 }
 
 func appendObjectEvent(dst []byte, c *change) ([]byte, error) {
@@ -97,14 +96,15 @@ func appendObjectEvent(dst []byte, c *change) ([]byte, error) {
 	dst = c.New.AppendVersion(dst)
 	dst = append(dst, `,"patch":`...)
 	dst = append(dst, patch...)
-	return append(appendAuthor(dst, c.New), '}'), nil
+	return append(appendAuthor(dst, c), '}'), nil
 }
 
-func appendAuthor(dst []byte, o *wire.Object) []byte {
-	if o.Author() == nil {
+// appendAuthor names who made the change, where the object tells.
+func appendAuthor(dst []byte, c *change) []byte {
+	if c.New.Author() == nil || c.New.SameManagers(c.Old) {
 		return dst
 	}
-	by, err := json.Marshal(o.Author())
+	by, err := json.Marshal(c.New.Author())
 	if err != nil {
 		return dst // A year beyond 9999: it names nobody.
 	}

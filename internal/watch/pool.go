@@ -2,11 +2,16 @@ package watch
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
 	"glasshouse/internal/watch/wire"
 )
+
+// maxFieldScopes bounds the scopes with a field selector: anybody can think of
+// any number of them.
+const maxFieldScopes = 20
 
 // pool runs the informers that somebody looks at: one for each scope, shared
 // by all its readers, kept for a while after the last one has gone.
@@ -55,6 +60,12 @@ func (p *pool) acquire(scope wire.Scope, resource *Resource) (i *informer, relea
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := p.entries[scope]
+	if e == nil && scope.Fields != "" && !p.roomLocked() {
+		return nil, nil, &Problem{
+			Cause: Unavailable, Title: "Too many field selectors",
+			Detail: fmt.Sprintf("Each field selector is a watch of its own, and %d are in use; end one, or filter with q or labels.", maxFieldScopes),
+		}
+	}
 	if e == nil {
 		if p.ctx == nil {
 			return nil, nil, &Problem{Cause: Unavailable, Title: "Not running", Detail: "The program is starting or stopping; ask again in a moment."}
@@ -67,6 +78,23 @@ func (p *pool) acquire(scope wire.Scope, resource *Resource) (i *informer, relea
 		e.idle = nil
 	}
 	return e.informer, sync.OnceFunc(func() { p.release(scope, e) }), nil
+}
+
+// roomLocked makes room for one more scope with a field selector, at the cost
+// of one that nobody holds.
+func (p *pool) roomLocked() bool {
+	used := 0
+	for scope, e := range p.entries {
+		if scope.Fields == "" {
+			continue
+		}
+		if used++; e.holders == 0 {
+			e.stop()
+			p.removeLocked(scope, e)
+			used--
+		}
+	}
+	return used < maxFieldScopes
 }
 
 func (p *pool) startLocked(scope wire.Scope, resource *Resource) *entry {

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode"
 	"unique"
 
 	"k8s.io/apimachinery/pkg/api/validate/content"
@@ -36,6 +37,7 @@ type filter struct {
 	namespaces []string // Sorted.
 	name       string
 	words      []string // In lower case.
+	fields     string   // The field selector, written as apimachinery writes it.
 	columns    []wire.Column
 	selector   labels.Selector // Nil for all.
 	matched    map[unique.Handle[string]]bool
@@ -66,6 +68,9 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 	if len(q.Labels) > maxSelector || len(q.Fields) > maxSelector || len(q.Text) > maxSelector {
 		return nil, invalid("Selector too long", "A selector or filter may have %d bytes.", maxSelector)
 	}
+	if strings.ContainsFunc(q.Labels+q.Fields, unicode.IsControl) {
+		return nil, invalid("Not a selector", "A selector holds a control character; kubectl's syntax has none.")
+	}
 	if q.Labels != "" {
 		selector, err := labels.Parse(q.Labels)
 		if err != nil {
@@ -73,9 +78,11 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 		}
 		f.selector = selector
 	}
-	if _, err := fields.ParseSelector(q.Fields); err != nil {
+	selector, err := fields.ParseSelector(q.Fields)
+	if err != nil {
 		return nil, invalid("Not a field selector", "%q does not parse: %v. Write it as kubectl --field-selector takes it: status.phase=Running.", q.Fields, err)
 	}
+	f.fields = selector.String()
 	return f, nil
 }
 

@@ -57,11 +57,14 @@ func TestListedButNotWatched(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"))
 		server.NoWatches(pods, http.StatusForbidden)
 		r := subscribe(t, cluster, watch.Query{}, "")
-		r.wantSettle("snapshot of 1, state stale")
+		r.settle()
+		if r.wantRows("a/p=Running"); r.state != "stale" {
+			t.Errorf("the state is %s, want stale", r.state)
+		}
 		<-time.After(5 * time.Minute)
 		r.wantSettle("")
 		if !strings.Contains(r.reason, "listed, but not watched") {
-			t.Errorf("the reason is %q", r.reason)
+			t.Errorf("the reason is %q, want that it may not be watched", r.reason)
 		}
 		server.Set(pods, pod("a", "p", "Failed"))
 		<-time.After(time.Minute)

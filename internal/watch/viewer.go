@@ -77,7 +77,7 @@ func (a *Access) open(ctx context.Context, q *Query) (*Resource, *filter, *infor
 	if err != nil {
 		return nil, nil, nil, nil, err
 	}
-	scope := wire.Scope{Resource: resource.gvr(), Fields: q.Fields}
+	scope := wire.Scope{Resource: resource.gvr(), Fields: filter.fields}
 	informer, release, err := a.cluster.pool.acquire(scope, resource) //nolint:contextcheck // An informer outlives who starts it.
 	if err != nil || len(filter.namespaces) != 1 {
 		return resource, filter, informer, release, err
@@ -180,6 +180,9 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	informer.wait(ctx, wait, func(now present) bool { return now.status.State != Syncing })
 	objects, cursor, now := informer.objects(filter)
 	snapshot := &Snapshot{Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced}
+	if !now.synced && now.status.State == Failed && q.Fields != "" {
+		return nil, invalid("Not a field selector", "The API server refuses %q for %s: %s", q.Fields, q.Resource, now.status.Reason)
+	}
 	if !now.synced {
 		return snapshot, ctx.Err()
 	}
@@ -190,10 +193,13 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	return snapshot, err
 }
 
+// maxChecked is how many namespaces are asked for, one by one.
+const maxChecked = 10
+
 // checkNamespaces tells of a namespace that does not exist. One that may not be
-// read passes.
+// read passes, and so do those after the first few.
 func (a *Access) checkNamespaces(ctx context.Context, namespaces []string) error {
-	for _, ns := range namespaces {
+	for _, ns := range namespaces[:min(len(namespaces), maxChecked)] {
 		_, err := a.cluster.get(ctx, schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, "", ns)
 		if p := new(Problem); err != nil && errors.As(problemOf(err, ns), &p) && p.Cause == Unknown {
 			return unknown("Unknown namespace", "The cluster has no namespace %q. GET /api/v1/snapshot/core/v1/namespaces lists those it has.", ns)

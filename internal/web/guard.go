@@ -40,6 +40,13 @@ func guard(next http.Handler) http.Handler {
 			})
 			return
 		}
+		if site := r.Header.Get("Sec-Fetch-Site"); (site == "cross-site" || site == "same-site") && r.Header.Get("Sec-Fetch-Mode") != "navigate" {
+			writeProblem(w, problem{
+				Title: "Origin not allowed", Status: http.StatusForbidden,
+				Detail: "Another page may link here, but not load parts of this server; open http://" + r.Host + "/ itself.",
+			})
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
 }

@@ -56,8 +56,16 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 		snapshot.Cursor = "" // The rest would be missing for ever.
 	}
 	if format != "json" && !snapshot.Synced {
+		status := http.StatusServiceUnavailable
+		switch snapshot.Status.State {
+		case watch.Forbidden:
+			status = http.StatusForbidden
+		case watch.Absent:
+			status = http.StatusNotFound
+		default:
+		}
 		return &problem{
-			Title: "Not listed yet", Status: http.StatusServiceUnavailable,
+			Title: "Not listed", Status: status,
 			Detail: fmt.Sprintf("%s is %s. %s A list in part would look like a whole one; ask again, or for JSON, which tells its state.", query.Resource, snapshot.Status.State, snapshot.Status.Reason),
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -119,7 +120,7 @@ func (d *decoder) object(cells, raw []byte, initial bool) (*Object, error) {
 	if err != nil {
 		return nil, fmt.Errorf("decode an object: %w", err)
 	}
-	o := &Object{labels: unique.Make(string(m.labels))}
+	o := &Object{labels: unique.Make(string(m.labels)), managed: crc32.Checksum(managed, crc32.MakeTable(crc32.Castagnoli))}
 	if at, err := time.Parse(time.RFC3339, m.created); err == nil {
 		o.created = at.Unix()
 	}

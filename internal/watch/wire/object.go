@@ -33,6 +33,7 @@ type Object struct {
 	labels  unique.Handle[string] // JSON text; most objects share theirs.
 	codec   *codec
 	author  *Author
+	managed uint32 // A checksum of the managedFields, which are not kept.
 }
 
 // Author is who made the newest change to an object, as its managedFields tell.
@@ -73,6 +74,11 @@ func (o *Object) Labels() unique.Handle[string] { return o.labels }
 
 // Author is nil for an object that has not changed since it was listed.
 func (o *Object) Author() *Author { return o.author }
+
+// SameManagers reports that the managedFields of two versions of an object are
+// the same: then they do not name who made the later one. A deletion that waits
+// for finalizers is such a change.
+func (o *Object) SameManagers(other *Object) bool { return o.managed == other.managed }
 
 // JSON is the object's redacted text, decompressed anew at each call.
 func (o *Object) JSON() ([]byte, error) {
