@@ -158,7 +158,6 @@ func TestAbsent(t *testing.T) {
 		server.Set(ref, apitest.Item{Namespace: "a", Name: "w"})
 		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
 		r.wantSettle("state live, snapshot of 1")
-		server.Cut(ref)
 		server.Remove(ref)
 		r.settle()
 		<-time.After(90 * time.Second)

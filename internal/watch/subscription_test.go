@@ -194,7 +194,7 @@ func TestRelist(t *testing.T) {
 			server.Set(pods, pod("a", "p", "Failed"), pod("a", "s", "Pending"))
 			server.Delete(pods, "a", "q")
 		})
-		if got := strings.NewReplacer("state stale, ", "", ", state live", "").Replace(r.settle()); got != "delete a/q, update a/p, add a/s" {
+		if got := strings.NewReplacer("state stale, ", "", "state live, ", "", ", state live", "").Replace(r.settle()); got != "delete a/q, update a/p, add a/s" {
 			t.Errorf("got %s, want delete a/q, update a/p, add a/s", got) // It may have been stale for a moment.
 		}
 		r.wantRows("a/p=Failed", "a/r=Running", "a/s=Pending")

@@ -156,9 +156,12 @@ func (s *Server) Serve(k Kind) {
 	s.change(func() { s.kinds = append(s.kinds, &kind{Kind: k, refused: make(map[string]int)}) })
 }
 
-// Remove takes a kind away, as the deletion of a CRD does.
+// Remove takes a kind away and ends its watches, as the deletion of a CRD does.
 func (s *Server) Remove(ref string) {
-	s.change(func() { s.kinds = slices.DeleteFunc(s.kinds, func(k *kind) bool { return k.Ref == ref }) })
+	s.change(func() {
+		s.kindLocked(ref).cuts++
+		s.kinds = slices.DeleteFunc(s.kinds, func(k *kind) bool { return k.Ref == ref })
+	})
 }
 
 // Print changes the columns of a kind, and expires its watches.
