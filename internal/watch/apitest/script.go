@@ -1,0 +1,163 @@
+package apitest
+
+import (
+	"net/http"
+	"slices"
+	"strings"
+)
+
+// Serve adds a kind, as the creation of a CRD does.
+func (s *Server) Serve(k Kind) {
+	if len(k.Verbs) == 0 {
+		k.Verbs = []string{"get", "list", "watch"}
+	}
+	s.change(func() { s.kinds = append(s.kinds, &kind{Kind: k, refused: make(map[string]int)}) })
+}
+
+// Remove takes a kind away and ends its watches, as the deletion of a CRD does.
+func (s *Server) Remove(ref string) {
+	s.change(func() {
+		s.kindLocked(ref).cuts++
+		s.kinds = slices.DeleteFunc(s.kinds, func(k *kind) bool { return k.Ref == ref })
+	})
+}
+
+// Print changes the columns of a kind, and expires its watches.
+func (s *Server) Print(ref, columns string) {
+	s.change(func() { s.kindLocked(ref).Columns = columns })
+}
+
+// Set creates or changes objects.
+func (s *Server) Set(ref string, items ...Item) {
+	s.change(func() {
+		k := s.kindLocked(ref)
+		for _, item := range items {
+			if item.UID == "" {
+				item.UID = item.Namespace + "/" + item.Name
+			}
+			s.version++
+			o := object{Item: item, version: s.version}
+			what := "MODIFIED"
+			at, had := slices.BinarySearchFunc(k.objects, o, compare)
+			switch {
+			case !had:
+				what = "ADDED"
+				k.objects = slices.Insert(k.objects, at, o)
+			case k.objects[at].UID != item.UID:
+				k.log = append(k.log, event{version: s.version, namespace: item.Namespace, name: item.Name, kind: "DELETED", item: k.objects[at]})
+				s.version++
+				o.version, what = s.version, "ADDED"
+				fallthrough
+			default:
+				k.objects[at] = o
+			}
+			k.log = append(k.log, event{version: o.version, namespace: item.Namespace, name: item.Name, kind: what, item: o})
+		}
+	})
+}
+
+// Reprint gives an object other cells and leaves it as it is, as another path
+// of a printer column does.
+func (s *Server) Reprint(ref, namespace, name, cells string) {
+	s.change(func() {
+		k := s.kindLocked(ref)
+		for i := range k.objects {
+			if k.objects[i].Namespace == namespace && k.objects[i].Name == name {
+				k.objects[i].Cells = cells
+			}
+		}
+	})
+}
+
+// Delete deletes an object.
+func (s *Server) Delete(ref, namespace, name string) {
+	s.change(func() {
+		k := s.kindLocked(ref)
+		at, had := slices.BinarySearchFunc(k.objects, object{Item: Item{Namespace: namespace, Name: name}}, compare)
+		if !had {
+			panic("apitest: no object " + namespace + "/" + name)
+		}
+		s.version++
+		o := k.objects[at]
+		o.version = s.version
+		k.objects = slices.Delete(k.objects, at, at+1)
+		k.log = append(k.log, event{version: s.version, namespace: namespace, name: name, kind: "DELETED", item: o})
+	})
+}
+
+// Quietly does what is in f without any watch hearing of it: all watches have
+// been cut before, and their past is forgotten, so that a list must follow.
+func (s *Server) Quietly(ref string, f func()) {
+	s.Down(true)
+	f()
+	s.change(func() {
+		k := s.kindLocked(ref)
+		s.version++
+		k.log, k.oldest = nil, s.version
+	})
+	s.Down(false)
+}
+
+func compare(a, b object) int {
+	if c := strings.Compare(a.Namespace, b.Namespace); c != 0 {
+		return c
+	}
+	return strings.Compare(a.Name, b.Name)
+}
+
+// Send sends text to all who watch the kind now, as it is.
+func (s *Server) Send(ref, text string) {
+	s.change(func() { k := s.kindLocked(ref); k.log = append(k.log, event{raw: text}) })
+}
+
+// Cut ends all watches of a kind.
+func (s *Server) Cut(ref string) { s.change(func() { s.kindLocked(ref).cuts++ }) }
+
+// Expire ends all watches of a kind and forgets its past, so that the next one
+// is answered with 410.
+func (s *Server) Expire(ref string) {
+	s.change(func() {
+		k := s.kindLocked(ref)
+		s.version++
+		k.log, k.oldest = nil, s.version
+		k.cuts++
+	})
+}
+
+// Refuse answers lists and watches of a kind with a status from now on, and
+// ends its watches; 0 allows them again. An empty namespace is all of them.
+func (s *Server) Refuse(ref, namespace string, status int, reason string) {
+	s.change(func() {
+		k := s.kindLocked(ref)
+		k.refused[namespace], k.reason = status, reason
+		k.cuts++
+	})
+}
+
+// Silence makes streaming lists of a kind send their objects and never end.
+func (s *Server) Silence(ref string) { s.change(func() { s.kindLocked(ref).silent = true }) }
+
+// NoWatches refuses every watch of a kind with a status from now on, and ends
+// those there are; 0 lets them be again.
+func (s *Server) NoWatches(ref string, status int) {
+	s.change(func() { k := s.kindLocked(ref); k.noWatch = status; k.cuts++ })
+}
+
+// Down refuses connections, and cuts those there are.
+func (s *Server) Down(down bool) {
+	s.change(func() { s.down = down })
+	if down {
+		s.listener.cut()
+	}
+}
+
+// Plain leaves aggregated discovery away, as old servers do.
+func (s *Server) Plain() { s.change(func() { s.plain = true }) }
+
+// Break answers a path with a 503 and a reason.
+func (s *Server) Break(path, reason string) { s.RefuseGet(path, http.StatusServiceUnavailable, reason) }
+
+// RefuseGet answers a path with a status and a reason.
+func (s *Server) RefuseGet(path string, code int, reason string) {
+	s.change(func() { s.broken[path] = status{code, reason} })
+}
