@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
+	"time"
 
 	"glasshouse/internal/watch/diff"
 	"glasshouse/internal/watch/journal"
@@ -99,12 +100,18 @@ func appendObjectEvent(dst []byte, c *change) ([]byte, error) {
 	return append(appendAuthor(dst, c), '}'), nil
 }
 
+// authorAge is how old the newest entry of managedFields may be where the change
+// left them as they were: their times are in seconds, and a manager that writes
+// the same fields twice within one leaves no other trace.
+const authorAge = 2 * time.Second
+
 // appendAuthor names who made the change, where the object tells.
 func appendAuthor(dst []byte, c *change) []byte {
-	if c.New.Author() == nil || c.New.SameManagers(c.Old) {
+	author := c.New.Author()
+	if author == nil || c.New.SameManagers(c.Old) && c.Time.Sub(author.Time) > authorAge {
 		return dst
 	}
-	by, err := json.Marshal(c.New.Author())
+	by, err := json.Marshal(author)
 	if err != nil {
 		return dst // A year beyond 9999: it names nobody.
 	}

@@ -36,6 +36,38 @@ func TestRowsView(t *testing.T) {
 	})
 }
 
+// A change that leaves the managedFields as they were names nobody, unless their
+// newest entry is of this moment: their times are in seconds.
+func TestAuthors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // Which begins in the year 2000.
+		server, cluster := serveCluster(t)
+		set := func(status, at string) {
+			p := pod("a", "p", status)
+			p.Metadata = fmt.Sprintf(`"managedFields":[{"manager":"kubelet","operation":"Update","time":%q}]`, at)
+			server.Set(pods, p)
+		}
+		set("Pending", "2000-01-01T00:00:00Z")
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle() // Takes 15 s.
+		by := func() string {
+			if e := r.next().Events; len(e) == 1 && e[0].By != nil {
+				return e[0].By.Manager
+			}
+			return ""
+		}
+		set("Terminating", "2000-01-01T00:00:00Z") // As kubectl delete does, where a finalizer waits.
+		if got := by(); got != "" {
+			t.Errorf("a change that no manager has made is said to be by %q", got)
+		}
+		for _, status := range []string{"Running", "Failed"} { // Twice in one second.
+			set(status, "2000-01-01T00:00:15Z")
+			if got := by(); got != "kubelet" {
+				t.Errorf("%s is said to be by %q, want kubelet", status, got)
+			}
+		}
+	})
+}
+
 // An object that leaves the filter is gone, one that enters it is new.
 func TestFilters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
