@@ -74,7 +74,8 @@ type informer struct {
 	pending   *time.Timer
 }
 
-// newInformer makes an informer that run starts; dates are asked for then.
+// newInformer makes an informer that run starts; dates are asked for before each
+// list.
 func newInformer(client *wire.Client, scope wire.Scope, dates func(context.Context) map[string]string, polled bool, log *slog.Logger) *informer {
 	i := &informer{
 		client: client, scope: scope, epoch: newEpoch(), polled: polled, dates: dates,
@@ -166,8 +167,7 @@ func (i *informer) poll(ctx context.Context) {
 
 func (i *informer) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 	if options.Continue == "" {
-		i.restart()
-		i.source.SetDates(i.dates(ctx))
+		i.restart(ctx)
 	}
 	list, err := i.source.List(ctx, options)
 	if err != nil {
@@ -183,8 +183,7 @@ func (i *informer) watch(ctx context.Context, options metav1.ListOptions) (apiwa
 		if i.streamsStall() {
 			return nil, errors.New("streaming lists stall here")
 		}
-		i.restart()
-		i.source.SetDates(i.dates(ctx))
+		i.restart(ctx)
 	}
 	stream, err := i.source.Watch(ctx, options)
 	if !initial && (apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)) {

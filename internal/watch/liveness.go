@@ -24,10 +24,12 @@ func (i *informer) observe(objects int) {
 	}
 }
 
-func (i *informer) restart() {
+// restart prepares for a list.
+func (i *informer) restart(ctx context.Context) {
 	i.mu.Lock()
-	defer i.mu.Unlock()
 	i.listed = 0
+	i.mu.Unlock()
+	i.source.SetDates(i.dates(ctx))
 }
 
 // panicked logs what a decoder could not cope with.

@@ -12,16 +12,20 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// writeItem writes one row, or object, as JSON.
-func writeItem(out *bufio.Writer, o *watch.Item, view string) error {
-	text := o.AppendRow(nil)
+// itemText is one row, or object, as JSON.
+func itemText(o *watch.Item, view string) ([]byte, error) {
 	if view == "objects" {
-		var err error
-		if text, err = o.JSON(); err != nil {
-			return err
-		}
+		return o.JSON()
 	}
-	_, err := out.Write(text)
+	return o.AppendRow(nil), nil
+}
+
+func writeItem(out *bufio.Writer, o *watch.Item, view string) error {
+	text, err := itemText(o, view)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(text)
 	return err
 }
 
@@ -41,12 +45,9 @@ func writeLines(out *bufio.Writer, snapshot *watch.Snapshot, view string) error 
 // writeYAML writes one document for each object, or row.
 func writeYAML(out *bufio.Writer, snapshot *watch.Snapshot, view string) error {
 	for _, o := range snapshot.Objects {
-		text := o.AppendRow(nil)
-		if view == "objects" {
-			var err error
-			if text, err = o.JSON(); err != nil {
-				return err
-			}
+		text, err := itemText(o, view)
+		if err != nil {
+			return err
 		}
 		document, err := yaml.JSONToYAML(text)
 		if err != nil {

@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/rest"
+
+	"glasshouse/internal/watch/redact"
 )
 
 // accept asks for a Table, and takes plain objects of a server that cannot
@@ -202,10 +204,6 @@ func (c *Client) Get(ctx context.Context, resource schema.GroupVersionResource, 
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", resource.Resource, name, err)
 	}
-	d, err := newDecoder(resource.GroupResource())
-	if err != nil {
-		return nil, err
-	}
-	clean, _, err := d.redactor.Object(nil, raw)
+	clean, _, err := redact.New(resource.Group, resource.Resource).Object(nil, raw)
 	return clean, err
 }
