@@ -11,6 +11,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -278,4 +279,24 @@ func (s *socket) until(kind string) string {
 			return string(frame)
 		}
 	}
+}
+
+// untilHas reads up to a frame that has all the parts.
+func (s *socket) untilHas(parts ...string) string {
+	s.t.Helper()
+	var heard []string
+	for {
+		_, frame, err := s.conn.Read(s.ctx)
+		if err != nil {
+			s.t.Fatalf("waiting for %s: %v, after %.2000s", parts, err, strings.Join(heard, "\n"))
+		}
+		if contains(string(frame), parts...) {
+			return string(frame)
+		}
+		heard = append(heard, string(frame))
+	}
+}
+
+func contains(text string, parts ...string) bool {
+	return !slices.ContainsFunc(parts, func(part string) bool { return !strings.Contains(text, part) })
 }

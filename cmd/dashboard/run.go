@@ -109,7 +109,7 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	cluster, err := watch.New(found.config, watch.Options{Linger: linger, RequestTimeout: timeout, Log: log})
+	cluster, err := watch.New(found.config, watch.Options{Linger: linger, RequestTimeout: timeout, Namespace: found.namespace, Log: log})
 	if err != nil {
 		return err
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -22,6 +23,12 @@ const (
 	maxAge = 10 * time.Second
 	// refreshMinimum is between two discoveries that somebody asked for.
 	refreshMinimum = time.Second
+	// stirMinimum is between two discoveries after a definition has changed. The
+	// API server itself takes a moment to serve what is defined, so it is looked
+	// again a few times, lookInterval apart.
+	stirMinimum    = 100 * time.Millisecond
+	looksAfterStir = 4
+	lookInterval   = 400 * time.Millisecond
 	// firstRetry and lastRetry bound the back-off while discovery fails.
 	firstRetry, lastRetry = 500 * time.Millisecond, 15 * time.Second
 )
@@ -61,8 +68,10 @@ type Gap struct {
 type catalog struct {
 	client *discovery.DiscoveryClient
 	server string
+	other  func() // Told when resources or gaps are others.
 	log    *slog.Logger
 	asked  chan struct{} // A sign that somebody wants it refreshed.
+	stirs  chan struct{} // A sign that a definition has changed.
 
 	mu        sync.Mutex
 	resources []Resource // Sorted by Ref.
@@ -73,10 +82,10 @@ type catalog struct {
 	tried     chan struct{} // Closed, and made anew, after each try.
 }
 
-func newCatalog(client *discovery.DiscoveryClient, server string, log *slog.Logger) *catalog {
+func newCatalog(client *discovery.DiscoveryClient, server string, other func(), log *slog.Logger) *catalog {
 	return &catalog{
-		client: client, server: server, log: log,
-		asked: make(chan struct{}, 1), tried: make(chan struct{}), err: errors.New("not asked yet"),
+		client: client, server: server, other: other, log: log,
+		asked: make(chan struct{}, 1), stirs: make(chan struct{}, 1), tried: make(chan struct{}), err: errors.New("not asked yet"),
 	}
 }
 
@@ -85,11 +94,13 @@ func newCatalog(client *discovery.DiscoveryClient, server string, log *slog.Logg
 func (c *catalog) run(ctx context.Context) {
 	retry := firstRetry
 	failing := false
+	var again <-chan time.Time
+	looks := 0
 	for ctx.Err() == nil {
 		began := time.Now()
 		err := c.refresh(ctx)
 		var wait time.Duration
-		var again <-chan time.Time
+		again = nil
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -100,17 +111,27 @@ func (c *catalog) run(ctx context.Context) {
 		case failing:
 			retry, failing = firstRetry, false
 			c.log.InfoContext(ctx, "the API server answers", "server", c.server)
+		case looks > 0:
+			looks--
+			again = time.After(lookInterval)
 		}
 		c.finish(err, wait)
 		select {
 		case <-ctx.Done():
 		case <-again:
+		case <-c.stirs:
+			looks = looksAfterStir
+			sleep(ctx, stirMinimum-time.Since(began))
 		case <-c.asked:
-			select {
-			case <-ctx.Done():
-			case <-time.After(refreshMinimum - time.Since(began)):
-			}
+			sleep(ctx, refreshMinimum-time.Since(began))
 		}
+	}
+}
+
+func sleep(ctx context.Context, long time.Duration) {
+	select {
+	case <-ctx.Done():
+	case <-time.After(long):
 	}
 }
 
@@ -137,8 +158,12 @@ func (c *catalog) refresh(ctx context.Context) error {
 		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Version, b.Version))
 	})
 	c.mu.Lock()
-	defer c.mu.Unlock()
+	same := reflect.DeepEqual(resources, c.resources) && slices.Equal(gaps, c.gaps)
 	c.resources, c.gaps, c.at = resources, gaps, time.Now()
+	c.mu.Unlock()
+	if !same {
+		c.other()
+	}
 	return nil
 }
 
@@ -217,6 +242,14 @@ func (c *catalog) ask() {
 	select {
 	case c.asked <- struct{}{}:
 	default: // It has been asked already.
+	}
+}
+
+// stir says that a definition has changed: what is served may change at once.
+func (c *catalog) stir() {
+	select {
+	case c.stirs <- struct{}{}:
+	default: // It has been told already.
 	}
 }
 

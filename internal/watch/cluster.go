@@ -24,8 +24,10 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
+	authorization "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
 
 	"glasshouse/internal/watch/wire"
@@ -41,17 +43,23 @@ type Options struct {
 	// RequestTimeout bounds requests that are answered at once (discovery, one
 	// object). It never bounds lists and watches. 0 is 30 s.
 	RequestTimeout time.Duration
-	Log            *slog.Logger
+	// Namespace is that of the kubeconfig's context; it may be empty. It is
+	// watched where all namespaces together may not be.
+	Namespace string
+	Log       *slog.Logger
 }
 
 // A Cluster is a live view of one Kubernetes cluster.
 type Cluster struct {
 	client  *wire.Client
+	reviews *reviewer
 	timeout time.Duration
+	home    string
 	catalog *catalog
 	pool    *pool
 	log     *slog.Logger
 	cursors cursorKey
+	changed *signal // Another list of resources, or another state of one.
 }
 
 // New makes a Cluster of the API server that config names. Nothing is asked of
@@ -68,11 +76,19 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
 	}
+	reviewConfig := rest.CopyConfig(config)
+	reviewConfig.ContentConfig = rest.ContentConfig{ContentType: runtime.ContentTypeJSON} // What every proxy and log on the way can read.
+	reviewConfig.QPS = -1                                                                 // The server's priority and fairness counts.
+	authorizer, err := authorization.NewForConfig(reviewConfig)
+	if err != nil {
+		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
+	}
 	c := &Cluster{
-		client: wire.NewClient(config), timeout: timeout, log: options.Log, cursors: newCursorKey(),
-		catalog: newCatalog(discoverer, config.Host, options.Log),
+		client: wire.NewClient(config), reviews: &reviewer{authorizer.SelfSubjectAccessReviews()},
+		timeout: timeout, home: options.Namespace, log: options.Log, cursors: newCursorKey(), changed: newSignal(),
 	}
 	c.pool = newPool(options.Linger, c.newInformer)
+	c.catalog = newCatalog(discoverer, config.Host, c.discovered, options.Log)
 	return c, nil
 }
 
@@ -87,8 +103,24 @@ func (c *Cluster) Run(ctx context.Context) error {
 }
 
 func (c *Cluster) newInformer(scope wire.Scope, resource *Resource) *informer {
-	dates := func(ctx context.Context) map[string]string { return c.dateColumns(ctx, resource) }
-	return newInformer(c.client, scope, dates, !resource.Can("watch"), c.log)
+	around := surroundings{
+		client: c.client, reviews: c.reviews, home: c.home, log: c.log,
+		dates:      func(ctx context.Context) map[string]string { return c.dateColumns(ctx, resource) },
+		served:     func(ctx context.Context) (string, bool, bool) { return c.served(ctx, scope.Resource) },
+		namespaces: c.namespaces,
+		changed:    c.changed.raise,
+		noted:      func() {},
+	}
+	if scope.Metadata {
+		around.noted = c.catalog.stir
+	}
+	return newInformer(scope, resource, around)
+}
+
+// discovered is told that the cluster serves other resources.
+func (c *Cluster) discovered() {
+	c.pool.kick()
+	c.changed.raise()
 }
 
 // get reads one object from the API server.

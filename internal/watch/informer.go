@@ -6,34 +6,16 @@ import (
 	"crypto/rand"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"log/slog"
+	"slices"
 	"sync"
 	"time"
-
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	utilnet "k8s.io/apimachinery/pkg/util/net"
-	apiwatch "k8s.io/apimachinery/pkg/watch"
-	"k8s.io/client-go/tools/cache"
-	"k8s.io/klog/v2"
 
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/wire"
 )
 
 const (
-	// stall is how long a streaming list may make no progress.
-	stall = 30 * time.Second
-	// grace is how long a watch may be away before the resource is called
-	// stale: API servers end each watch after some minutes, and the next one
-	// opens within milliseconds.
-	grace = time.Second
-	// pollInterval is between two lists of a resource that has no watch.
-	pollInterval = 30 * time.Second
-	// countInterval is between two tellings of how far a list has come.
-	countInterval = 100 * time.Millisecond
 	// ringBytes and ringAge bound the past that a resource keeps.
 	ringBytes = 64 << 20
 	ringAge   = 5 * time.Minute
@@ -45,42 +27,59 @@ type (
 	change          = journal.Change[string, *wire.Object, memo]
 )
 
-// informer keeps one scope of one resource: client-go's Reflector lists and
-// watches it into a journal, and a Status says how well that goes. The Status
-// changes first, then the journal's readers are nudged.
-type informer struct {
-	*resourceJournal
-
-	client *wire.Client
-	source *wire.Source // Made by run.
-	scope  wire.Scope
-	epoch  uint64 // Of this informer's offsets.
-	polled bool
-	dates  func(context.Context) map[string]string
-	log    *slog.Logger
-
-	mu        sync.Mutex
-	status    Status
-	columns   []wire.Column
-	version   int // Rises with other columns, and after a purge: readers begin anew.
-	synced    bool
-	purged    bool   // The rows went because they may not be seen, or are no more.
-	open      bool   // A watch is open,
-	listing   bool   // but has not sent all of its list yet.
-	refused   string // Why the watch was refused, where the list was not.
-	noStreams bool   // A streaming list stalled: list the plain way from now on.
-	listed    int
-	told      time.Time // When listed was told last.
-	pending   *time.Timer
+// surroundings are what an informer must know of the rest of the cluster.
+type surroundings struct {
+	client  *wire.Client
+	reviews *reviewer
+	// dates finds the paths of the resource's date columns; asked before each
+	// list.
+	dates func(context.Context) map[string]string
+	// served returns what tells this definition of the resource from a later
+	// one of the same name, and whether the resource is served; known is false
+	// where that cannot be told now.
+	served func(context.Context) (identity string, served, known bool)
+	// namespaces returns those of the cluster, where they may be listed. They
+	// are watched until release.
+	namespaces func(ctx context.Context) (names []string, release func())
+	// home is the namespace of the kubeconfig's context; it may be empty.
+	home string
+	// changed is called when the informer's state is another, noted when an
+	// object is. They must return at once.
+	changed, noted func()
+	log            *slog.Logger
 }
 
-// newInformer makes an informer that run starts; dates are asked for before each
-// list.
-func newInformer(client *wire.Client, scope wire.Scope, dates func(context.Context) map[string]string, polled bool, log *slog.Logger) *informer {
+// informer keeps one scope of one resource: its feeds list and watch it into
+// one journal. There is one feed for all namespaces where that is allowed, and
+// else one for each namespace that is.
+type informer struct {
+	*resourceJournal
+	surroundings
+
+	scope      wire.Scope // Its namespace is empty.
+	namespaced bool
+	polled     bool          // The API serves no watch.
+	epoch      uint64        // Of this informer's offsets.
+	kicked     chan struct{} // A sign that settle has something to do.
+
+	mu      sync.Mutex
+	status  Status            // Where no feed has one.
+	feeds   map[string]*feed  // By namespace; "" is all.
+	denied  map[string]Status // Why what has no feed has none; "" is all.
+	asked   map[string]bool   // Namespaces that readers asked for.
+	columns []wire.Column
+	version int  // Rises with other columns, and after a purge: readers begin anew.
+	purged  bool // Rows went because they may not be seen, or are no more.
+	past    record
+}
+
+// newInformer makes an informer that run starts.
+func newInformer(scope wire.Scope, resource *Resource, around surroundings) *informer {
+	around.log = around.log.With("resource", scope.Resource.GroupResource().String())
 	i := &informer{
-		client: client, scope: scope, epoch: newEpoch(), polled: polled, dates: dates,
-		log:    log.With("resource", scope.Resource.GroupResource().String(), "namespace", scope.Namespace),
-		status: Status{State: Syncing, Since: time.Now()},
+		surroundings: around, scope: scope, epoch: newEpoch(), namespaced: resource.Namespaced, polled: !resource.Can("watch"),
+		kicked: make(chan struct{}, 1), status: Status{State: Syncing, Since: time.Now()},
+		feeds: make(map[string]*feed), denied: make(map[string]Status), asked: make(map[string]bool),
 	}
 	i.resourceJournal = journal.New[string, *wire.Object, memo](journal.Options[string, *wire.Object]{
 		Same: func(before, after *wire.Object) bool {
@@ -101,117 +100,116 @@ func newEpoch() uint64 {
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// run lists and watches until ctx ends, then closes the journal.
-func (i *informer) run(ctx context.Context) {
-	defer i.Close()
-	source, err := i.client.Source(i.scope, wire.SourceOptions{
-		Stall: stall, Stalled: i.stalled, Panicked: i.panicked, Observe: i.observe,
-	})
-	if err != nil {
-		i.fail(ctx, err)
-		return
-	}
+// epochOf is the epoch of cursors that were issued at a version: other columns
+// begin another.
+func (i *informer) epochOf(version int) uint64 { return i.epoch + uint64(version) } //nolint:gosec // It never falls.
+
+// maxAsked bounds the namespaces that readers of one resource may name, as
+// anybody can think of any number of them.
+const maxAsked = 500
+
+// ask has the namespaces watched, where not all are.
+func (i *informer) ask(namespaces []string) error {
 	i.mu.Lock()
-	i.source = source
+	news := false
+	for _, ns := range namespaces {
+		if i.asked[ns] {
+			continue
+		}
+		if len(i.asked) >= maxAsked {
+			i.mu.Unlock()
+			return &Problem{Cause: Unavailable, Title: "Too many namespaces", Detail: "More namespaces were asked for than can be kept in mind; ask for those that are shown, or for all by leaving ns out."}
+		}
+		i.asked[ns] = true
+		news = true
+	}
 	i.mu.Unlock()
-	for ctx.Err() == nil {
-		if !i.polled {
-			i.reflect(ctx)
-		}
-		i.poll(ctx)
+	if news {
+		i.kick()
 	}
+	return nil
 }
 
-// reflect lists and watches until ctx ends, or the API server refuses to let
-// the resource be watched.
-func (i *informer) reflect(ctx context.Context) {
-	ctx, giveUp := context.WithCancel(ctx)
-	defer giveUp()
-	logger := klog.Logger{}
-	lister := &cache.ListWatch{
-		ListWithContextFunc: i.list,
-		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
-			w, err := i.watch(ctx, options)
-			if i.refusedToWatch() != "" {
-				giveUp()
-			}
-			return w, err
-		},
-	}
-	reflector := cache.NewReflectorWithOptions(lister, nil, (*store)(i), cache.ReflectorOptions{
-		Name: i.scope.Resource.String(), TypeDescription: i.scope.Resource.String(), Logger: &logger,
-	})
-	reflector.RunWithContext(klog.NewContext(ctx, logger))
-}
-
-// poll lists a resource that cannot be watched now, and waits; such a one is
-// never Live.
-func (i *informer) poll(ctx context.Context) {
-	if ctx.Err() != nil {
-		return
-	}
-	reason := fmt.Sprintf("This API cannot be watched: it is listed every %s.", pollInterval)
-	if refused := i.refusedToWatch(); refused != "" {
-		reason = fmt.Sprintf("It may be listed, but not watched: it is listed every %s. %s", pollInterval, refused)
-	}
-	if list, err := i.list(ctx, metav1.ListOptions{}); err == nil {
-		i.replace(list.(*wire.List).Items) //nolint:errcheck // What list returns.
-		i.setStatus(Stale, time.Now(), reason)
-	}
-	i.refuse("")
+// kick has the informer settle soon.
+func (i *informer) kick() {
 	select {
-	case <-ctx.Done():
-	case <-time.After(pollInterval):
+	case i.kicked <- struct{}{}:
+	default: // It has been kicked already.
 	}
 }
 
-func (i *informer) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
-	if options.Continue == "" {
-		i.restart(ctx)
-	}
-	list, err := i.source.List(ctx, options)
-	if err != nil {
-		i.fail(ctx, err)
-		return nil, err
-	}
-	return list, nil
+// present is what a reader must know beside the journal.
+type present struct {
+	status  Status
+	synced  bool // What the journal holds of it is all there is.
+	columns []wire.Column
+	version int
 }
 
-func (i *informer) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
-	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
-	if initial {
-		if i.streamsStall() {
-			return nil, errors.New("streaming lists stall here")
+// present tells how well the namespaces are known; none are all.
+func (i *informer) present(namespaces []string) present {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	now := present{columns: i.columns, version: i.version}
+	now.status, now.synced = i.statusLocked(namespaces)
+	if now.columns == nil {
+		for _, f := range i.feeds {
+			now.columns = f.source.Columns() // Known before the first list is whole.
 		}
-		i.restart(ctx)
 	}
-	stream, err := i.source.Watch(ctx, options)
-	if !initial && (apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)) {
-		i.refuse(reasonOf(err)) // The list was not: it goes on with lists.
-		return nil, err
+	return now
+}
+
+// statusLocked is the least good of what the feeds of the namespaces tell.
+func (i *informer) statusLocked(namespaces []string) (status Status, synced bool) {
+	if f := i.feeds[""]; f != nil {
+		return f.now.status, f.now.synced
 	}
-	if err != nil {
-		// A streaming list that is refused is followed by a plain one, which
-		// tells more; unless client-go tries the same again.
-		if !initial || utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err) {
-			i.fail(ctx, err)
+	all := len(namespaces) == 0
+	if all {
+		for ns := range i.feeds {
+			namespaces = append(namespaces, ns)
 		}
-		return nil, err
 	}
-	i.opened(initial)
-	return &tracked{Interface: stream, ended: func() { i.ended(ctx) }}, nil
+	synced = true
+	for _, ns := range namespaces {
+		f, denied := i.feeds[ns], i.denied[ns]
+		switch {
+		case f != nil:
+			synced = synced && f.now.synced
+			status = worse(status, f.now.status)
+			status.Namespaces = append(status.Namespaces, ns)
+		case denied.State == "":
+			return i.status, false // Not yet settled.
+		}
+	}
+	if len(status.Namespaces) == 0 {
+		if denied := i.denied[""]; all && denied.State != "" {
+			return denied, false
+		}
+		for _, ns := range namespaces {
+			return i.denied[ns], false
+		}
+		return i.status, false
+	}
+	slices.Sort(status.Namespaces)
+	if !all && len(status.Namespaces) == len(namespaces) {
+		status.Namespaces = nil // All that were asked for.
+	}
+	return status, synced
 }
 
-// tracked tells when a watch has ended; the Reflector stops each one once it
-// has read it to its end.
-type tracked struct {
-	apiwatch.Interface
-
-	once  sync.Once
-	ended func()
-}
-
-func (t *tracked) Stop() {
-	t.Interface.Stop()
-	t.once.Do(t.ended)
+// wait returns when until holds, at the end of ctx, or after long enough.
+func (i *informer) wait(ctx context.Context, long time.Duration, until func() bool) {
+	ctx, cancel := context.WithTimeout(ctx, long)
+	defer cancel()
+	for cursor := i.Now(); !until(); {
+		_, next, err := i.Next(ctx, cursor, 1)
+		if errors.Is(err, journal.ErrGone) {
+			next = i.Now()
+		} else if err != nil {
+			return
+		}
+		cursor = next
+	}
 }

@@ -2,192 +2,235 @@ package watch
 
 import (
 	"context"
-	"errors"
 	"time"
-
-	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/wire"
 )
 
-// observe takes note of the progress of a list.
-func (i *informer) observe(objects int) {
-	i.mu.Lock()
-	i.listed = objects
-	tell := time.Since(i.told) >= countInterval && i.status.State == Syncing
-	if tell {
-		i.told = time.Now()
-		i.status.Count = &objects
-	}
-	i.mu.Unlock()
-	if tell {
-		i.Nudge()
+const (
+	// grace is how long a watch may be away before the resource is called
+	// stale: API servers end each watch after some minutes, and the next one
+	// opens within milliseconds.
+	grace = time.Second
+	// countInterval is between two tellings of how far a list has come.
+	countInterval = 100 * time.Millisecond
+)
+
+// standing is how well a feed goes. The informer's lock guards it.
+type standing struct {
+	status   Status
+	own      bool   // The status is this feed's own, not what was told before it.
+	synced   bool   // All that was listed is in the journal.
+	open     bool   // A watch is open,
+	listing  bool   // but has not sent all of its list yet.
+	refused  string // Why the watch was refused, where the list was not.
+	outdated bool   // It has listed with other columns than those of now.
+	stalled  bool   // A streaming list stalled: list the plain way from now on.
+	plain    bool   // A streaming list failed: list the plain way once.
+	listed   int
+	told     time.Time // When listed was told last.
+	pending  *time.Timer
+	record
+}
+
+// record is what the coverage ledger tells of a feed, or of those before it.
+type record struct {
+	lists      int // That were read to their end.
+	drops      int // Watches that ended.
+	blind      int // Intervals without a watch, longer than grace, after a list.
+	blindFor   time.Duration
+	blindSince time.Time // Of the present one.
+	lastEvent  time.Time
+}
+
+// add takes in another record, whose interval without a watch has ended.
+func (r *record) add(other *record) {
+	r.lists += other.lists
+	r.drops += other.drops
+	r.blind += other.blind
+	r.blindFor += other.blindFor
+	if other.lastEvent.After(r.lastEvent) {
+		r.lastEvent = other.lastEvent
 	}
 }
 
-// restart prepares for a list.
-func (i *informer) restart(ctx context.Context) {
-	i.mu.Lock()
-	i.listed = 0
-	i.mu.Unlock()
-	i.source.SetDates(i.dates(ctx))
+// settled stops the clock of a feed that has ended.
+func (s *standing) settled() {
+	if s.pending != nil {
+		s.pending.Stop()
+		s.pending = nil
+	}
+	s.see(time.Now())
+}
+
+// see ends an interval without a watch.
+func (s *standing) see(now time.Time) {
+	if !s.blindSince.IsZero() {
+		s.blindFor += now.Sub(s.blindSince)
+		s.blindSince = time.Time{}
+	}
+}
+
+// set changes the status and reports whether there is something to tell. A
+// state that stays keeps the time it began.
+func (s *standing) set(state State, since time.Time, reason string) bool {
+	changed := s.status.State != state || s.status.Reason != reason
+	if s.status.State == state {
+		since = s.status.Since
+	}
+	switch {
+	case state == Live:
+		s.see(since)
+	case s.status.State == Live:
+		s.blind++
+		s.blindSince = since
+	}
+	s.status, s.own = Status{State: state, Since: since, Reason: reason}, true
+	if s.pending != nil {
+		s.pending.Stop()
+		s.pending = nil
+	}
+	return changed
+}
+
+// observe takes note of the progress of a list.
+func (f *feed) observe(objects int) {
+	f.mu.Lock()
+	f.now.listed = objects
+	tell := time.Since(f.now.told) >= countInterval && f.now.status.State == Syncing
+	if tell {
+		f.now.told = time.Now()
+		f.now.status.Count = &objects
+	}
+	f.mu.Unlock()
+	if tell {
+		f.Nudge()
+	}
 }
 
 // panicked logs what a decoder could not cope with.
-func (i *informer) panicked(v any, stack []byte) {
-	i.log.Error("decoding panicked", "panic", v, "stack", string(stack))
+func (f *feed) panicked(v any, stack []byte) {
+	f.log.Error("decoding panicked", "panic", v, "stack", string(stack))
 }
 
 // stalled takes note that a streaming list came to nothing.
-func (i *informer) stalled() {
-	i.mu.Lock()
-	i.noStreams = true
-	i.mu.Unlock()
-	i.log.Warn("the streaming list made no progress; from now on the resource is listed in one answer", "after", stall)
+func (f *feed) stalled() {
+	f.mu.Lock()
+	f.now.stalled = true
+	f.mu.Unlock()
+	f.log.Warn("the streaming list made no progress; from now on the resource is listed in one answer", "after", stall)
 }
 
-func (i *informer) streamsStall() bool {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.noStreams
+// streamFailed takes note of why a streaming list came to nothing. A plain one
+// follows, which tells more.
+func (f *feed) streamFailed(ctx context.Context, err error) {
+	f.mu.Lock()
+	f.now.plain = true
+	f.mu.Unlock()
+	f.fail(ctx, err)
+}
+
+func (f *feed) noStreams() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now.stalled || f.now.plain
 }
 
 // refuse takes note of why the watch is refused; "" is not at all.
-func (i *informer) refuse(reason string) {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.refused = reason
+func (f *feed) refuse(reason string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.now.refused = reason
 }
 
-func (i *informer) refusedToWatch() string {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	return i.refused
+func (f *feed) refusedToWatch() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.now.refused
 }
 
 // opened says that a watch is open. One that begins with a list is live only
 // when that has been read.
-func (i *informer) opened(initial bool) {
-	i.mu.Lock()
-	i.open, i.listing = true, initial
-	live := i.synced && !initial
-	i.mu.Unlock()
+func (f *feed) opened(initial bool) {
+	f.mu.Lock()
+	f.now.open, f.now.listing = true, initial
+	live := f.now.synced && !initial
+	f.mu.Unlock()
 	if live {
-		i.setStatus(Live, time.Now(), "")
+		f.setStatus(Live, time.Now(), "")
 		return
 	}
-	i.Nudge()
+	f.Nudge()
 }
 
 // ended says that the watch is closed: live no more, unless the next one opens
 // within grace.
-func (i *informer) ended(ctx context.Context) {
+func (f *feed) ended(ctx context.Context) {
 	at := time.Now()
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	i.open = false
-	if i.pending != nil {
-		i.pending.Stop()
-		i.pending = nil
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.now.open = false
+	f.now.drops++
+	if f.now.pending != nil {
+		f.now.pending.Stop()
+		f.now.pending = nil
 	}
-	if i.status.State != Live || ctx.Err() != nil {
+	if f.now.status.State != Live || ctx.Err() != nil {
 		return
 	}
-	i.pending = time.AfterFunc(grace, func() {
-		i.mu.Lock()
-		stale := (!i.open || i.listing) && i.status.State == Live && ctx.Err() == nil
-		i.mu.Unlock()
+	f.now.pending = time.AfterFunc(grace, func() {
+		f.mu.Lock()
+		stale := (!f.now.open || f.now.listing) && f.now.status.State == Live && ctx.Err() == nil
+		f.mu.Unlock()
 		if stale {
-			i.setStatus(Stale, at, "The watch ended and has not been opened again yet.")
+			f.setStatus(Stale, at, "The watch ended and has not been opened again yet.")
 		}
 	})
 }
 
 // fail says that a list or the opening of a watch failed; it is tried again.
 // Rows that may not be seen any more, or are no more, go.
-func (i *informer) fail(ctx context.Context, err error) {
+func (f *feed) fail(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
-	i.mu.Lock()
-	state := stateOf(err, i.synced)
-	purge := i.synced && (state == Forbidden || state == Absent)
+	f.mu.Lock()
+	state := stateOf(err, f.now.synced)
+	refused := state == Forbidden || state == Absent
+	purge := f.now.synced && refused
 	if purge {
-		i.synced, i.purged = false, true // In one step with the state: no rows are not none.
+		f.now.synced = false // In one step with the state: no rows are not none.
 	}
-	changed := i.setStatusLocked(state, time.Now(), reasonOf(err))
-	i.mu.Unlock()
+	changed := f.now.set(state, time.Now(), reasonOf(err))
+	f.mu.Unlock()
 	if purge {
-		i.Replace(nil)
+		f.purge(func(ns string) bool { return f.namespace == "" || ns == f.namespace })
 	}
-	i.tell(changed)
+	f.announce(changed)
+	if refused {
+		f.kick()
+	}
 }
 
-func (i *informer) setStatus(state State, since time.Time, reason string) {
-	i.mu.Lock()
-	changed := i.setStatusLocked(state, since, reason)
-	i.mu.Unlock()
-	i.tell(changed)
+func (f *feed) setStatus(state State, since time.Time, reason string) {
+	f.mu.Lock()
+	changed := f.now.set(state, since, reason)
+	f.mu.Unlock()
+	f.announce(changed)
 }
 
-// setStatusLocked reports whether there is something to tell. A state that
-// stays keeps the time it began.
-func (i *informer) setStatusLocked(state State, since time.Time, reason string) bool {
-	if i.status.State == state {
-		since = i.status.Since
-	}
-	changed := i.status.State != state || i.status.Reason != reason
-	i.status = Status{State: state, Since: since, Reason: reason}
-	if i.pending != nil {
-		i.pending.Stop()
-		i.pending = nil
-	}
-	return changed
-}
-
-// tell has readers look at a Status that has changed.
-func (i *informer) tell(changed bool) {
+// announce has readers look at a Status that has changed.
+func (f *feed) announce(changed bool) {
 	if !changed {
 		return
 	}
-	status := i.present().status
-	i.log.Info("resource state", "state", status.State, "reason", status.Reason)
+	f.mu.Lock()
+	status := f.now.status
+	f.mu.Unlock()
+	f.log.Info("resource state", "namespace", f.namespace, "state", status.State, "reason", status.Reason)
+	f.tell()
+}
+
+// tell has whoever looks at the informer look at its state.
+func (i *informer) tell() {
 	i.Nudge()
-}
-
-// present is what a reader must know beside the journal.
-type present struct {
-	status  Status
-	synced  bool
-	columns []wire.Column
-	version int
-
-	answered bool // The API server has let the first list begin, or refused it.
-}
-
-func (i *informer) present() present {
-	i.mu.Lock()
-	defer i.mu.Unlock()
-	now := present{
-		status: i.status, synced: i.synced, columns: i.columns, version: i.version,
-		answered: i.open || i.listed > 0 || i.status.State != Syncing,
-	}
-	if now.columns == nil && i.source != nil {
-		now.columns = i.source.Columns() // Known before the first list is whole.
-	}
-	return now
-}
-
-// wait returns when until holds, at the end of ctx, or after long enough.
-func (i *informer) wait(ctx context.Context, long time.Duration, until func(present) bool) {
-	ctx, cancel := context.WithTimeout(ctx, long)
-	defer cancel()
-	for cursor := i.Now(); !until(i.present()); {
-		_, next, err := i.Next(ctx, cursor, 1)
-		if errors.Is(err, journal.ErrGone) {
-			next = i.Now()
-		} else if err != nil {
-			return
-		}
-		cursor = next
-	}
+	i.changed()
 }

@@ -139,3 +139,12 @@ func (p *pool) find(scope wire.Scope) *informer {
 	}
 	return nil
 }
+
+// kick has every informer look at its surroundings.
+func (p *pool) kick() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range p.entries {
+		e.kick()
+	}
+}

@@ -57,7 +57,7 @@ func serveCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	}
 	t.Cleanup(func() {
 		for _, line := range server.Requests("") {
-			if !strings.HasPrefix(line, "GET ") {
+			if !strings.HasPrefix(line, "GET ") && line != "POST "+apitest.Reviews {
 				t.Errorf("a request that is more than a look: %s", line)
 			}
 		}
@@ -89,6 +89,7 @@ type told struct {
 	Type, State, Reason, Cursor string
 	Since                       time.Time
 	Count                       *int
+	Namespaces                  []string
 	Columns                     []struct{ Name string }
 	Rows                        []toldRow
 	Object                      json.RawMessage
@@ -120,8 +121,11 @@ type reader struct {
 	reason  string
 	since   time.Time
 	cursor  string
-	whole   bool     // A snapshot, or a resumed cursor, is complete.
-	log     []string // What came, in short, since it was last asked for.
+
+	namespaces []string // That are covered; nil for all.
+
+	whole bool     // A snapshot, or a resumed cursor, is complete.
+	log   []string // What came, in short, since it was last asked for.
 }
 
 func subscribe(t *testing.T, cluster *watch.Cluster, q watch.Query, cursor string) *reader {
@@ -167,7 +171,7 @@ func (r *reader) try() (m told, err error) {
 	}
 	switch m.Type {
 	case "state":
-		r.state, r.reason, r.since = m.State, m.Reason, m.Since
+		r.state, r.reason, r.since, r.namespaces = m.State, m.Reason, m.Since, m.Namespaces
 		if m.State != "syncing" { // Told again and again, with a count.
 			r.note("state %s", m.State)
 		}

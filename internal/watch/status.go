@@ -2,6 +2,8 @@ package watch
 
 import (
 	"errors"
+	"slices"
+	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -26,6 +28,37 @@ type Status struct {
 	Since  time.Time `json:"since,omitzero"`
 	Reason string    `json:"reason,omitempty"`
 	Count  *int      `json:"count,omitempty"` // Objects received, while Syncing.
+	// Namespaces are those that this covers, where not all that were asked for
+	// may be listed. It is sorted, and must not be changed.
+	Namespaces []string `json:"namespaces,omitempty"`
+}
+
+// same reports that there is nothing new to tell.
+func (s Status) same(other Status) bool {
+	return s.State == other.State && s.Reason == other.Reason && s.Count == other.Count && slices.Equal(s.Namespaces, other.Namespaces)
+}
+
+// worse is the less good of two, or what both have in common; the zero Status
+// is none.
+func worse(a, b Status) Status {
+	good := []State{"", Live, Stale, Syncing, Forbidden, Absent, Failed}
+	switch n := slices.Index(good, a.State) - slices.Index(good, b.State); {
+	case n < 0:
+		return b
+	case n > 0:
+		return a
+	}
+	if b.Since.After(a.Since) {
+		a.Since = b.Since
+	}
+	if a.Reason != b.Reason {
+		a.Reason = strings.TrimSpace(a.Reason + " " + b.Reason)
+	}
+	if a.Count != nil && b.Count != nil {
+		sum := *a.Count + *b.Count
+		a.Count = &sum
+	}
+	return a
 }
 
 // stateOf tells what an error of list or watch makes of a resource.

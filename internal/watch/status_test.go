@@ -24,7 +24,7 @@ func TestForbidden(t *testing.T) {
 		bystander.wantSettle("state live, snapshot of 2")
 		server.Refuse(pods, "", http.StatusForbidden, "pods is forbidden: you may not")
 		r.settle()
-		if r.wantRows(); r.state != "forbidden" || r.reason != "pods is forbidden: you may not" {
+		if r.wantRows(); r.state != "forbidden" || !strings.HasSuffix(r.reason, "pods is forbidden: you may not") {
 			t.Errorf("the state is %s: %s, want forbidden and why", r.state, r.reason)
 		}
 		late := subscribe(t, cluster, watch.Query{}, "")
@@ -120,7 +120,7 @@ func TestForbiddenFromTheBeginning(t *testing.T) {
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.wantSettle("state forbidden")
 		snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
-		if err != nil || snapshot.Synced || snapshot.Cursor != "" || snapshot.Status.Reason != "you may not" {
+		if err != nil || snapshot.Synced || snapshot.Cursor != "" || !strings.HasSuffix(snapshot.Status.Reason, "you may not") {
 			t.Errorf("the snapshot is %+v, %v", snapshot, err)
 		}
 		server.Refuse(pods, "", 0, "")
@@ -265,8 +265,8 @@ func TestStreamingListsThatStall(t *testing.T) {
 		for r.state != "live" && time.Since(start) < 5*time.Minute {
 			r.next()
 		}
-		if passed := time.Since(start); passed < 30*time.Second || passed > 45*time.Second {
-			t.Errorf("it was live after %s, want half a minute", passed)
+		if passed := time.Since(start); passed < 15*time.Second || passed > 30*time.Second {
+			t.Errorf("it was live after %s, want a quarter of a minute", passed)
 		}
 		r.settle()
 		r.wantRows("a/p=Running")

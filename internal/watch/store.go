@@ -13,43 +13,78 @@ import (
 // keyOf is the journal's key of an object.
 func keyOf(namespace, name string) string { return namespace + "/" + name }
 
+// namespaceOf is the namespace of a key.
+func namespaceOf(key string) string { return key[:strings.IndexByte(key, '/')] }
+
 func sameThing(before, after *wire.Object) bool { return before.UID() == after.UID() }
 
-// replace makes the listed objects the state.
-func (i *informer) replace(objects []*wire.Object) {
+// replace makes the listed objects the state of the feed's namespace.
+func (f *feed) replace(objects []*wire.Object) {
 	entries := make([]objectEntry, len(objects))
 	for n, o := range objects {
 		entries[n] = objectEntry{Key: keyOf(o.Namespace(), o.Name()), Value: o}
 	}
 	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
-	columns := i.source.Columns()
-	i.mu.Lock()
-	if other := len(columns) > 0 && (len(i.columns) == 0 || &columns[0] != &i.columns[0]); other || i.purged {
-		// Cells of the old columns may still be held: nobody may take them for
-		// the new ones'.
-		i.columns, i.synced, i.purged = columns, false, false
-		i.version++
-	}
-	i.mu.Unlock()
-	i.Replace(entries)
-	i.mu.Lock()
-	i.synced, i.listing = true, false
-	live := i.open
-	i.mu.Unlock()
+	f.recolumn(f.source.Columns())
+	f.ReplaceIn(f.covers, entries)
+	f.mu.Lock()
+	f.now.synced, f.now.listing, f.now.plain = true, false, false
+	f.now.lists++
+	live := f.now.open
+	f.mu.Unlock()
 	if live {
-		i.setStatus(Live, time.Now(), "")
+		f.setStatus(Live, time.Now(), "")
 	}
-	i.Nudge()
+	f.Nudge()
+	f.noted()
+}
+
+// covers reports whether a key is of the feed's namespace.
+func (f *feed) covers(key string) bool { return f.namespace == "" || namespaceOf(key) == f.namespace }
+
+// recolumn makes a list's columns those of the informer. Cells of others may
+// still be held: nobody may take them for the new ones', and what other feeds
+// have listed is listed again.
+func (f *feed) recolumn(columns []wire.Column) {
+	f.mu.Lock()
+	other := len(columns) > 0 && !wire.SameColumns(columns, f.columns)
+	if other {
+		for _, one := range f.feeds {
+			one.now.synced, one.now.outdated = false, one != f && f.columns != nil
+		}
+		f.columns = columns
+	}
+	if other || f.purged {
+		f.purged = false
+		f.version++
+	}
+	f.mu.Unlock()
+	if other {
+		f.kick()
+	}
+}
+
+// purge takes the rows of namespaces out that may not be seen any more, or are
+// no more.
+func (i *informer) purge(which func(namespace string) bool) {
+	before := i.Len()
+	i.ReplaceIn(func(key string) bool { return which(namespaceOf(key)) }, nil)
+	if i.Len() == before {
+		return
+	}
+	i.mu.Lock()
+	i.purged = true
+	i.mu.Unlock()
 }
 
 // objects returns what the filter lets through, by namespace and name, with the
 // cursor it belongs to, and what is present with it.
 func (i *informer) objects(f *filter) ([]*wire.Object, journal.Cursor, present) {
 	for {
-		now := i.present()
+		now := i.present(f.namespaces)
 		f.columns = now.columns
 		entries, cursor := i.Snapshot()
-		if now.version != i.present().version {
+		if now.version != i.present(f.namespaces).version {
 			continue // Cells and columns may not fit.
 		}
 		entries = slices.DeleteFunc(entries, func(e objectEntry) bool { return !f.match(e.Value) })
@@ -62,16 +97,17 @@ func (i *informer) objects(f *filter) ([]*wire.Object, journal.Cursor, present) 
 	}
 }
 
-// store is the informer as the Reflector's store: it takes notes, and nothing
-// else.
-type store informer
+// store is a feed as the Reflector's store: it takes notes, and nothing else.
+type store feed
 
 func (s *store) Add(obj any) error {
 	o, ok := obj.(*wire.Object)
 	if !ok {
 		return fmt.Errorf("a %T where an Object should be", obj)
 	}
-	(*informer)(s).Set(keyOf(o.Namespace(), o.Name()), o)
+	f := (*feed)(s)
+	f.Set(keyOf(o.Namespace(), o.Name()), o)
+	f.hear()
 	return nil
 }
 
@@ -82,8 +118,15 @@ func (s *store) Delete(obj any) error {
 	if !ok {
 		return fmt.Errorf("a %T where an Object should be", obj)
 	}
-	(*informer)(s).Delete(keyOf(o.Namespace(), o.Name()))
+	f := (*feed)(s)
+	f.Delete(keyOf(o.Namespace(), o.Name()))
+	f.hear()
 	return nil
+}
+
+func (f *feed) hear() {
+	f.heard.Store(time.Now().UnixNano())
+	f.noted()
 }
 
 func (s *store) Replace(list []any, _ string) error {
@@ -95,7 +138,7 @@ func (s *store) Replace(list []any, _ string) error {
 		}
 		objects[n] = o
 	}
-	(*informer)(s).replace(objects)
+	(*feed)(s).replace(objects)
 	return nil
 }
 

@@ -81,9 +81,9 @@ func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 		s.notice = nil
 		return notice, nil
 	}
-	now := s.informer.present()
+	now := s.informer.present(s.filter.namespaces)
 	switch {
-	case now.status.State != s.told.State || now.status.Reason != s.told.Reason || now.status.Count != s.told.Count:
+	case !now.status.same(s.told):
 		s.told = now.status
 		return s.stateMessage(now.status)
 	case s.started && !s.behind && now.version != s.version:
@@ -99,7 +99,7 @@ func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 // begin takes a snapshot.
 func (s *Subscription) begin(ctx context.Context) ([]byte, error) {
 	if s.view == Object {
-		s.behind, s.started, s.version = false, true, s.informer.present().version
+		s.behind, s.started, s.version = false, true, s.informer.present(s.filter.namespaces).version
 		return s.objectSnapshot()
 	}
 	var now present
@@ -141,7 +141,7 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	s.cursor = next // Also where nothing is told: who has not moved would hear the same at once.
-	if s.behind || s.informer.present().version != s.version {
+	if s.behind || s.informer.present(s.filter.namespaces).version != s.version {
 		return nil, nil // A snapshot will tell; cells of other columns would mean something else.
 	}
 	return s.eventsMessage(changes)

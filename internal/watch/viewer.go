@@ -52,7 +52,7 @@ func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]Known, []
 		if i == nil {
 			continue
 		}
-		now := i.present()
+		now := i.present(nil)
 		known[n].Status = &now.status
 		if now.synced && now.status.State != Forbidden && now.status.State != Absent {
 			count := i.Len()
@@ -79,30 +79,22 @@ func (a *Access) open(ctx context.Context, q *Query) (*Resource, *filter, *infor
 	}
 	scope := wire.Scope{Resource: resource.gvr(), Fields: filter.fields}
 	informer, release, err := a.cluster.pool.acquire(scope, resource) //nolint:contextcheck // An informer outlives who starts it.
-	if err != nil || len(filter.namespaces) != 1 {
-		return resource, filter, informer, release, err
+	if err != nil {
+		return nil, nil, nil, nil, err
 	}
-	// All namespaces may be forbidden where one is not.
-	informer.wait(ctx, answerWait, func(now present) bool { return now.answered })
-	if informer.present().status.State != Forbidden {
-		return resource, filter, informer, release, nil
+	if err := informer.ask(filter.namespaces); err != nil {
+		release()
+		return nil, nil, nil, nil, err
 	}
-	release()
-	scope.Namespace = filter.namespaces[0]
-	informer, release, err = a.cluster.pool.acquire(scope, resource) //nolint:contextcheck // As above.
-	return resource, filter, informer, release, err
+	return resource, filter, informer, release, nil
 }
-
-// answerWait is how long the API server may take to say whether a resource may
-// be listed in all namespaces.
-const answerWait = 5 * time.Second
 
 // Subscribe begins to read what the query asks for. With a cursor of an
 // earlier subscription or snapshot to the same query it goes on from there, or
 // says why it cannot and begins anew.
 func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor string) (*Subscription, error) {
 	if view != Rows && view != Object {
-		return nil, invalid("Unknown view", "%.40q is not a view: use rows, or object with a name.", view)
+		return nil, invalid("Unknown view", "%.40q is not a view: use rows, object with a name, or resources.", view)
 	}
 	if (view == Object) != (q.Name != "") {
 		return nil, invalid("Name and view do not fit", "view object needs a name; view rows takes none.")
@@ -124,8 +116,8 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 		s.key = keyOf(strings.Join(filter.namespaces, ""), q.Name)
 	}
 	if cursor != "" {
-		version := informer.present().version
-		offset, err := a.cluster.cursors.decode(cursor, a.bound(&q, informer, version), informer.epoch)
+		version := informer.present(filter.namespaces).version
+		offset, err := a.cluster.cursors.decode(cursor, a.bound(&q, informer), informer.epochOf(version))
 		s.resume(offset, version, err)
 	}
 	return s, nil
@@ -143,14 +135,13 @@ func (s *Subscription) resume(offset uint64, version int, err error) {
 	s.version = version
 }
 
-// bound is what a cursor is good for: one viewer's view of one filter, in the
-// columns that were told with it.
-func (a *Access) bound(q *Query, i *informer, version int) string {
-	return fmt.Sprintf("%q %q %q %q %q %q %q %v %d", a.viewer.Name, q.Resource, q.Namespaces, q.Labels, q.Fields, q.Name, q.Text, i.scope, version)
+// bound is what a cursor is good for: one viewer's view of one filter.
+func (a *Access) bound(q *Query, i *informer) string {
+	return fmt.Sprintf("%q %q %q %q %q %q %q %v", a.viewer.Name, q.Resource, q.Namespaces, q.Labels, q.Fields, q.Name, q.Text, i.scope)
 }
 
 func (a *Access) sign(q *Query, i *informer, version int, offset uint64) string {
-	return a.cluster.cursors.encode(a.bound(q, i, version), i.epoch, offset)
+	return a.cluster.cursors.encode(a.bound(q, i), i.epochOf(version), offset)
 }
 
 // Item is one object of a Snapshot.
@@ -177,7 +168,7 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 		return nil, err
 	}
 	defer release()
-	informer.wait(ctx, wait, func(now present) bool { return now.status.State != Syncing })
+	informer.wait(ctx, wait, func() bool { return informer.present(filter.namespaces).status.State != Syncing })
 	objects, cursor, now := informer.objects(filter)
 	snapshot := &Snapshot{Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced}
 	if !now.synced && now.status.State == Failed && q.Fields != "" {
@@ -227,7 +218,11 @@ func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byt
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	if i := a.cluster.pool.find(wire.Scope{Resource: resource.gvr()}); i != nil && i.present().status.State == Live {
+	var namespaces []string
+	if namespace != "" {
+		namespaces = []string{namespace}
+	}
+	if i := a.cluster.pool.find(wire.Scope{Resource: resource.gvr()}); i != nil && i.present(namespaces).status.State == Live {
 		if o, ok, _ := i.Get(keyOf(namespace, name)); ok {
 			return o.JSON()
 		}

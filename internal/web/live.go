@@ -204,6 +204,9 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 // follow sends a subscription's messages.
 func (l *session) follow(ctx context.Context, o *operation) (err error) {
 	defer caught(&err)
+	if o.View == viewResources {
+		return l.followResources(ctx, o.ID)
+	}
 	subscription, err := l.access.Subscribe(ctx, o.query(), watch.View(o.View), o.Cursor)
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -41,26 +42,20 @@ type gapDocument struct {
 	Reason  string `json:"reason"`
 }
 
+// resourcesDocument is the answer of /api/v1/resources, and what the view
+// resources tells.
+type resourcesDocument struct {
+	Resources []resourceDocument `json:"resources"`
+	Problems  []gapDocument      `json:"problems"`
+}
+
 // resources answers with what discovery knows, in the picker's order.
 func (s *Server) resources(w http.ResponseWriter, r *http.Request) error {
-	known, gaps, err := s.access(r).Resources(r.Context(), renewWait)
+	known, err := s.known(r.Context(), s.access(r), renewWait)
 	if err != nil {
 		return err
 	}
-	answer := struct {
-		Resources []resourceDocument `json:"resources"`
-		Problems  []gapDocument      `json:"problems"`
-	}{make([]resourceDocument, 0, len(known)), make([]gapDocument, 0, len(gaps))}
-	for i := range known {
-		answer.Resources = append(answer.Resources, s.resourceDocument(&known[i]))
-	}
-	slices.SortFunc(answer.Resources, func(a, b resourceDocument) int {
-		return cmp.Or(s.sections.Compare(a.Group, a.Resource, b.Group, b.Resource), cmp.Compare(a.Version, b.Version))
-	})
-	for _, gap := range gaps {
-		answer.Problems = append(answer.Problems, gapDocument{cmp.Or(gap.Group, "core"), gap.Version, gap.Reason})
-	}
-	body, err := json.Marshal(answer)
+	body, err := json.Marshal(known)
 	if err != nil {
 		return fmt.Errorf("encode the resources: %w", err)
 	}
@@ -75,6 +70,25 @@ func (s *Server) resources(w http.ResponseWriter, r *http.Request) error {
 	w.Header().Set("Content-Type", "application/json")
 	_, err = w.Write(body)
 	return err
+}
+
+// known is what discovery knows, in the picker's order.
+func (s *Server) known(ctx context.Context, access *watch.Access, wait time.Duration) (*resourcesDocument, error) {
+	known, gaps, err := access.Resources(ctx, wait)
+	if err != nil {
+		return nil, err
+	}
+	answer := &resourcesDocument{make([]resourceDocument, 0, len(known)), make([]gapDocument, 0, len(gaps))}
+	for i := range known {
+		answer.Resources = append(answer.Resources, s.resourceDocument(&known[i]))
+	}
+	slices.SortFunc(answer.Resources, func(a, b resourceDocument) int {
+		return cmp.Or(s.sections.Compare(a.Group, a.Resource, b.Group, b.Resource), cmp.Compare(a.Version, b.Version))
+	})
+	for _, gap := range gaps {
+		answer.Problems = append(answer.Problems, gapDocument{cmp.Or(gap.Group, "core"), gap.Version, gap.Reason})
+	}
+	return answer, nil
 }
 
 func (s *Server) resourceDocument(known *watch.Known) resourceDocument {

@@ -127,11 +127,12 @@ func writeJSON(out *bufio.Writer, snapshot *watch.Snapshot, view string, total i
 		State      watch.State `json:"state"`
 		Since      time.Time   `json:"since,omitzero"`
 		Reason     string      `json:"reason,omitempty"`
+		Namespaces []string    `json:"namespaces,omitempty"`
 		Total      *int        `json:"total"` // null while it is not known.
 		Columns    any         `json:"columns"`
 	}{
 		snapshot.Resource.Ref(), snapshot.Resource.Kind, snapshot.Resource.Namespaced, snapshot.Cursor,
-		snapshot.Status.State, snapshot.Status.Since, snapshot.Status.Reason, nil, snapshot.Columns,
+		snapshot.Status.State, snapshot.Status.Since, snapshot.Status.Reason, snapshot.Status.Namespaces, nil, snapshot.Columns,
 	}
 	if snapshot.Columns == nil {
 		head.Columns = []struct{}{}

@@ -167,6 +167,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		fail(w, broken.code, broken.reason)
 	case r.URL.Path == "/api" || r.URL.Path == "/apis":
 		s.groups(w, r)
+	case r.Method == http.MethodPost && r.URL.Path == Reviews:
+		s.review(w, r)
 	default:
 		s.resource(w, r)
 	}

@@ -134,6 +134,20 @@ func (s *Server) Refuse(ref, namespace string, status int, reason string) {
 	})
 }
 
+// Revoke takes the right to list and watch a kind in a namespace away; "" is all
+// of them. Watches that are open go on, as the API server lets them.
+func (s *Server) Revoke(ref, namespace string) {
+	s.change(func() {
+		k := s.kindLocked(ref)
+		k.refused[namespace], k.reason = http.StatusForbidden, "the right was taken away"
+	})
+}
+
+// RevokeWatch takes the right to watch a kind away, and lets open watches go on.
+func (s *Server) RevokeWatch(ref string) {
+	s.change(func() { s.kindLocked(ref).noWatch = http.StatusForbidden })
+}
+
 // Silence makes streaming lists of a kind send their objects and never end.
 func (s *Server) Silence(ref string) { s.change(func() { s.kindLocked(ref).silent = true }) }
 

@@ -86,7 +86,8 @@ type Entry[K comparable, V any] struct {
 	Value V
 }
 
-// Journal is safe for one writer and any number of readers.
+// Journal is safe for any number of readers, and of writers, whose keys must
+// be their own.
 type Journal[K comparable, V, M any] struct {
 	options Options[K, V]
 	bell    chan struct{} // Rung by the writer; whoever hears it calls wakeAll.
@@ -125,6 +126,12 @@ func (j *Journal[K, V, M]) Delete(key K) {
 // journal is not worth a change for each key: it takes one offset, and cursors
 // from before it are gone. The journal keeps no reference to next.
 func (j *Journal[K, V, M]) Replace(next []Entry[K, V]) {
+	j.ReplaceIn(func(K) bool { return true }, next)
+}
+
+// ReplaceIn is Replace for the keys of a part of the state: others stay. All
+// of next must be of that part.
+func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V]) {
 	j.write(func(now time.Time) {
 		if j.offset == 0 {
 			j.state = make(map[K]V, len(next))
@@ -139,7 +146,7 @@ func (j *Journal[K, V, M]) Replace(next []Entry[K, V]) {
 			keep[e.Key] = struct{}{}
 		}
 		for key := range j.state {
-			if _, ok := keep[key]; !ok {
+			if _, ok := keep[key]; !ok && part(key) {
 				j.deleteLocked(key, now)
 			}
 		}

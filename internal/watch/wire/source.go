@@ -48,6 +48,7 @@ type Scope struct {
 	Resource  schema.GroupVersionResource
 	Namespace string // Empty for all, and for resources that have none.
 	Fields    string // A field selector; empty for all.
+	Metadata  bool   // Objects have their metadata alone.
 }
 
 // A Source lists and watches one Scope. One list or watch is read at a time.
@@ -67,6 +68,9 @@ type SourceOptions struct {
 	Stall time.Duration
 	// Stalled is called when that has happened.
 	Stalled func()
+	// Failed is called when a streaming list ends in another way before its end:
+	// client-go tries it again without a word. Nil is not called.
+	Failed func(error)
 	// Panicked is called with a panic and its stack: a decoder that cannot cope
 	// with an object fails its list or watch, and not the program.
 	Panicked func(v any, stack []byte)
@@ -106,11 +110,15 @@ func (c *Client) restClient(gv schema.GroupVersion) (rest.Interface, error) {
 
 func (s *Source) request(options metav1.ListOptions) *rest.Request {
 	options.FieldSelector = s.scope.Fields
+	include := metav1.IncludeObject
+	if s.scope.Metadata {
+		include = metav1.IncludeMetadata
+	}
 	return s.client.Get().
 		NamespaceIfScoped(s.scope.Namespace, s.scope.Namespace != "").
 		Resource(s.scope.Resource.Resource).
 		SpecificallyVersionedParams(&options, s.codec, schema.GroupVersion{Version: "v1"}).
-		Param("includeObject", "Object").
+		Param("includeObject", string(include)).
 		SetHeader("Accept", accept)
 }
 

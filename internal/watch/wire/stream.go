@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 )
@@ -67,17 +68,19 @@ func (s *stream) read(ctx context.Context, initial bool) (err error) {
 	defer s.source.recover(&err)
 	lines := &lineReader{r: bufio.NewReaderSize(s.body, 64<<10)}
 	if initial {
-		if ended, err := s.readList(ctx, lines); err != nil || !ended {
+		if err := s.readList(ctx, lines); err != nil {
+			if failed := s.source.options.Failed; failed != nil && ctx.Err() == nil && !errors.Is(err, errStalled) {
+				failed(err)
+			}
 			return err
 		}
 	}
 	return s.readEvents(ctx, lines)
 }
 
-// readList reads the initial events, which are a list, and reports whether its
-// end was among them. The first objects are held back until their dictionary is
+// readList reads the initial events, which are a list, to their end. The first objects are held back until their dictionary is
 // made: whoever has an Object may read it, and training changes it.
-func (s *stream) readList(ctx context.Context, lines *lineReader) (ended bool, err error) {
+func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	options := &s.source.options
 	s.source.decoder.beginList()
 	stalled := time.AfterFunc(options.Stall, func() { _ = s.body.Close() })
@@ -87,29 +90,28 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) (ended bool, e
 		line, err := lines.next()
 		if !stalled.Reset(options.Stall) {
 			options.Stalled()
-			return false, errStalled
+			return errStalled
 		}
 		if errors.Is(err, io.EOF) {
-			return false, io.ErrUnexpectedEOF
+			return io.ErrUnexpectedEOF
 		}
 		if err != nil {
-			return false, err
+			return err
 		}
 		e, err := s.source.decoder.event(line, true)
 		if err != nil {
-			return false, err
+			return err
 		}
 		if e.listEnds {
 			if err := s.source.decoder.endList(); err != nil {
-				return false, err
+				return err
 			}
 			stalled.Stop()
 			s.send(ctx, append(held, e.forReflector())...)
-			return true, nil
+			return nil
 		}
 		if e.kind == watch.Error {
-			s.send(ctx, e.forReflector())
-			return false, nil
+			return apierrors.FromObject(e.status)
 		}
 		if e.kind == watch.Added {
 			options.Observe(objects)
@@ -144,6 +146,9 @@ func (s *stream) readEvents(ctx context.Context, lines *lineReader) error {
 // statusOf is the ERROR event of a stream that failed on our side. Any but the
 // reasons that client-go retries makes the Reflector list anew.
 func statusOf(err error) *metav1.Status {
+	if sent, ok := errors.AsType[*apierrors.StatusError](err); ok {
+		return &sent.ErrStatus
+	}
 	status := &metav1.Status{Status: metav1.StatusFailure, Reason: metav1.StatusReasonUnknown, Message: err.Error()}
 	if errors.Is(err, errStalled) {
 		status.Reason = metav1.StatusReasonTimeout

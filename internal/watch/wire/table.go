@@ -87,7 +87,7 @@ func (d *decoder) setColumns(definitions []byte) error {
 // ones: other columns in the midst of a watch make it end, and list anew.
 func (d *decoder) useColumns(columns []Column) error {
 	before := d.currentColumns()
-	if slices.EqualFunc(before, columns, sameColumn) {
+	if SameColumns(before, columns) {
 		return nil
 	}
 	if before != nil && !d.listing {
@@ -104,7 +104,10 @@ func (d *decoder) currentColumns() []Column {
 	return nil
 }
 
-func sameColumn(a, b Column) bool {
-	return a.Name == b.Name && a.Type == b.Type && a.Format == b.Format && a.Priority == b.Priority &&
-		a.text == b.text && slices.Equal(a.paths, b.paths)
+// SameColumns reports whether cells of a may stand under b.
+func SameColumns(a, b []Column) bool {
+	return slices.EqualFunc(a, b, func(a, b Column) bool {
+		return a.Name == b.Name && a.Type == b.Type && a.Format == b.Format && a.Priority == b.Priority &&
+			a.text == b.text && slices.Equal(a.paths, b.paths)
+	})
 }

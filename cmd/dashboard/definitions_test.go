@@ -1,0 +1,213 @@
+//go:build integration
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+var (
+	definitionsResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	servicesResource    = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
+	widgetsResource     = schema.GroupVersionResource{Group: "test.example.com", Version: "v1", Resource: "widgets"}
+)
+
+// inTime is how soon a kind that comes or goes must be told.
+const inTime = 2 * time.Second
+
+// A kind that is defined while a page is open shows at once; one that is no
+// more takes its rows with it, and begins anew when it comes back.
+func TestKindsComeAndGo(t *testing.T) {
+	admin := adminConfig(t)
+	d, o := start(t, admin), newOracle(t, admin)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+	defer cancel()
+	picker, table := dial(ctx, t, d), dial(ctx, t, d)
+	picker.send(`{"op":"subscribe","id":1,"view":"resources"}`)
+	picker.untilHas(`"type":"resources"`, `"ref":"core/v1/pods"`)
+	<-time.After(2 * time.Second) // The definitions are watched by now.
+
+	o.define(t, widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+`}`, ""))
+	began := time.Now()
+	picker.untilHas(`"ref":"test.example.com/v1/widgets"`)
+	t.Logf("a new kind was told after %s", time.Since(began))
+	if passed := time.Since(began); passed > inTime {
+		t.Errorf("a new kind was told after %s, want %s at most", passed, inTime)
+	}
+
+	ns := o.namespace(t)
+	o.widget(t, ns, "w")
+	table.send(`{"op":"subscribe","id":1,"resource":"test.example.com/v1/widgets"}`)
+	first := table.untilHas(`"type":"snapshot"`, `"name":"w"`)
+
+	o.undefine(t)
+	began = time.Now()
+	table.untilHas(`"op":"delete"`, `"name":"w"`)
+	table.untilHas(`"state":"absent"`)
+	picker.untilHasNot(`"ref":"test.example.com/v1/widgets"`)
+	t.Logf("its end was told after %s", time.Since(began))
+
+	o.define(t, widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+`}`, ""))
+	o.widget(t, ns, "again")
+	began = time.Now()
+	table.untilHas(`"type":"reset"`)
+	second := table.untilHas(`"type":"snapshot"`)
+	if !contains(second, `"name":"again"`) {
+		table.untilHas(`"name":"again"`)
+	}
+	t.Logf("its return was told after %s", time.Since(began))
+
+	// The old cursor belongs to an epoch that is over.
+	var told struct{ Cursor string }
+	if err := json.Unmarshal([]byte(first), &told); err != nil {
+		t.Fatal(err)
+	}
+	late := dial(ctx, t, d)
+	late.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"test.example.com/v1/widgets","cursor":%q}`, told.Cursor))
+	late.untilHas(`"type":"reset"`, "listed anew")
+
+	// Another version in the place of this one.
+	o.redefine(t, widgetsDefinition(`{"name":"v1","served":false,"storage":true,"schema":`+anySchema+`},{"name":"v2","served":true,"storage":false,"schema":`+anySchema+`}`, ""))
+	began = time.Now()
+	text := picker.untilHas(`"ref":"test.example.com/v2/widgets"`)
+	for contains(text, `"ref":"test.example.com/v1/widgets"`) {
+		text = picker.untilHas(`"type":"resources"`)
+	}
+	t.Logf("another version was told after %s", time.Since(began))
+	if passed := time.Since(began); passed > inTime {
+		t.Errorf("another version was told after %s, want %s at most", passed, inTime)
+	}
+	table.untilHas(`"state":"absent"`)
+}
+
+// An aggregated API without a server, and a kind whose conversion webhook is
+// down, harm nobody but themselves.
+func TestDeadAPIsHarmThemselvesAlone(t *testing.T) {
+	admin := adminConfig(t)
+	o := newOracle(t, admin)
+	const webhook = `,"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"service":{"namespace":"default","name":"nobody-there"}}}}`
+	o.define(t, widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+`},{"name":"v2","served":true,"storage":false,"schema":`+anySchema+`}`, webhook))
+	service := decode(t, `{"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService","metadata":{"name":"v1.dead.example.com"},"spec":{"group":"dead.example.com","version":"v1",
+		"groupPriorityMinimum":100,"versionPriority":100,"insecureSkipTLSVerify":true,"service":{"namespace":"default","name":"nobody-there"}}}`)
+	if _, err := o.dynamic.Resource(servicesResource).Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+		defer cancel()
+		o.ignoreMissing(t, o.dynamic.Resource(servicesResource).Delete(ctx, service.GetName(), metav1.DeleteOptions{}))
+	})
+	ns := o.namespace(t)
+	eventually(t, "a widget can be made", func() error {
+		_, err := o.dynamic.Resource(widgetsResource).Namespace(ns).Create(t.Context(), widget("w"), metav1.CreateOptions{})
+		return err
+	})
+
+	d := start(t, admin)
+	eventually(t, "the dead API is told of", func() error {
+		body := d.get("/api/v1/resources")
+		if !contains(body, `"group":"dead.example.com"`, `"ref":"core/v1/pods"`, `"ref":"test.example.com/v2/widgets"`) {
+			return fmt.Errorf("got %s", body)
+		}
+		return nil
+	})
+	for ref, want := range map[string]string{
+		"core/v1/namespaces": `"state":"live"`, "test.example.com/v1/widgets": `"state":"live"`,
+		"test.example.com/v2/widgets": "nobody-there",
+	} {
+		eventually(t, ref+" is told as it is", func() error {
+			if body := d.get("/api/v1/snapshot/" + ref); !contains(body, want) {
+				return fmt.Errorf("got %.500s, want %s", body, want)
+			}
+			return nil
+		})
+	}
+}
+
+const anySchema = `{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}`
+
+func widgetsDefinition(versions, more string) string {
+	return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.test.example.com"},
+		"spec":{"group":"test.example.com","scope":"Namespaced","names":{"plural":"widgets","singular":"widget","kind":"Widget"},"versions":[` + versions + `]` + more + `}}`
+}
+
+func decode(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	u := &unstructured.Unstructured{}
+	if err := json.Unmarshal([]byte(text), &u.Object); err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// define makes a CustomResourceDefinition, which goes with the test.
+func (o *oracle) define(t *testing.T, text string) {
+	t.Helper()
+	eventually(t, "the definition can be made", func() error { // One of before may still be going.
+		_, err := o.dynamic.Resource(definitionsResource).Create(t.Context(), decode(t, text), metav1.CreateOptions{})
+		return err
+	})
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+		defer cancel()
+		o.ignoreMissing(t, o.dynamic.Resource(definitionsResource).Delete(ctx, "widgets.test.example.com", metav1.DeleteOptions{}))
+	})
+}
+
+func (o *oracle) redefine(t *testing.T, text string) {
+	t.Helper()
+	u := decode(t, text)
+	now, err := o.dynamic.Resource(definitionsResource).Get(t.Context(), u.GetName(), metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	u.SetResourceVersion(now.GetResourceVersion())
+	if _, err := o.dynamic.Resource(definitionsResource).Update(t.Context(), u, metav1.UpdateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// undefine deletes the definition, and returns when it is gone.
+func (o *oracle) undefine(t *testing.T) {
+	t.Helper()
+	if err := o.dynamic.Resource(definitionsResource).Delete(t.Context(), "widgets.test.example.com", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the definition is gone", func() error {
+		_, err := o.dynamic.Resource(definitionsResource).Get(t.Context(), "widgets.test.example.com", metav1.GetOptions{})
+		if err == nil {
+			return errors.New("it is there")
+		}
+		return nil
+	})
+}
+
+func widget(name string) *unstructured.Unstructured {
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "test.example.com/v1", "kind": "Widget", "metadata": map[string]any{"name": name},
+	}}
+}
+
+func (o *oracle) widget(t *testing.T, ns, name string) {
+	t.Helper()
+	eventually(t, "a widget can be made", func() error {
+		_, err := o.dynamic.Resource(widgetsResource).Namespace(ns).Create(t.Context(), widget(name), metav1.CreateOptions{})
+		return err
+	})
+}
+
+// untilHasNot reads up to a list of resources without the part.
+func (s *socket) untilHasNot(part string) {
+	s.t.Helper()
+	for contains(s.untilHas(`"type":"resources"`), part) {
+	}
+}

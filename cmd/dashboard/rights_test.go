@@ -1,0 +1,94 @@
+//go:build integration
+
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Somebody who may list in some namespaces alone sees these, whether they are
+// asked for or not; a right that comes is found, one that goes takes its rows
+// with it.
+func TestRightsComeAndGo(t *testing.T) {
+	admin := adminConfig(t)
+	o := newOracle(t, admin)
+	one, other := o.namespace(t), o.namespace(t)
+	o.apply(t, one, "a", "1")
+	o.apply(t, other, "b", "1")
+	limited := filepath.Join(filepath.Dir(admin), "kubeconfig-nobody")
+	d := start(t, limited)
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	tab := dial(ctx, t, d)
+	tab.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","ns":[%q,%q]}`, one, other))
+	tab.untilHas(`"state":"forbidden"`)
+
+	began := time.Now()
+	o.allow(t, one, "list", "watch")
+	tab.untilHas(`"state":"live"`, `"namespaces":["`+one+`"]`)
+	tab.untilHas(`"type":"snapshot"`, `"name":"a"`)
+	t.Logf("a right that came was found after %s", time.Since(began))
+	if passed := time.Since(began); passed > time.Minute {
+		t.Errorf("a right that came was found after %s, want 60 s at most", passed)
+	}
+
+	began = time.Now()
+	takeBack := o.allow(t, other, "list", "watch")
+	tab.untilHas(`"op":"add"`, `"name":"b"`)
+	t.Logf("another was found after %s", time.Since(began))
+	o.apply(t, other, "b", "2")
+	tab.untilHas(`"op":"update"`, `"name":"b"`)
+
+	began = time.Now()
+	takeBack()
+	tab.untilHas(`"op":"delete"`, `"name":"b"`)
+	t.Logf("one that went took its rows with it after %s", time.Since(began))
+	if passed := time.Since(began); passed > 15*time.Second {
+		t.Errorf("a right that went was found after %s, want 15 s at most", passed)
+	}
+	o.apply(t, one, "a", "2")
+	tab.untilHas(`"op":"update"`, `"name":"a"`)
+	if body := d.get("/api/v1/snapshot/core/v1/configmaps?ns=" + one + "&ns=" + other); !contains(body, `"namespaces":["`+one+`"]`, `"state":"live"`, `"name":"a"`) || contains(body, `"name":"b"`) {
+		t.Errorf("got %s, want the rows of one namespace", body)
+	}
+}
+
+// allow lets nobody (the demo's user without rights) do something with
+// ConfigMaps in a namespace, until the returned function is called.
+func (o *oracle) allow(t *testing.T, ns string, verbs ...string) (takeBack func()) {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", adminConfig(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "looks"}, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: verbs}}}
+	if _, err := client.RbacV1().Roles(ns).Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "looks"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "looks"},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "nobody"}},
+	}
+	if _, err := client.RbacV1().RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return func() {
+		t.Helper()
+		if err := client.RbacV1().RoleBindings(ns).Delete(t.Context(), "looks", metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,65 @@
+package watch
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"time"
+
+	authorization "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+
+	"glasshouse/internal/watch/wire"
+)
+
+// reviewTimeout bounds one access review.
+const reviewTimeout = 5 * time.Second
+
+// rights are what the program itself may do with a scope.
+type rights struct {
+	list, watch bool
+	reason      string // Why list is refused.
+}
+
+// reviewer asks the API server what the program may do: a SelfSubjectAccessReview
+// is made anew for each question and kept nowhere, here or there.
+type reviewer struct {
+	client authorizationclient.SelfSubjectAccessReviewInterface
+}
+
+// review returns the rights to a scope. An error says that they are not known:
+// the API server is away, or does not let itself be asked.
+func (r *reviewer) review(ctx context.Context, scope wire.Scope) (rights, error) {
+	list, err := r.may(ctx, scope, "list")
+	if err != nil || !list.Allowed {
+		return rights{reason: refusal(scope, list.Reason)}, err
+	}
+	watch, err := r.may(ctx, scope, "watch")
+	return rights{list: true, watch: watch.Allowed}, err
+}
+
+func (r *reviewer) may(ctx context.Context, scope wire.Scope, verb string) (authorization.SubjectAccessReviewStatus, error) {
+	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
+	defer cancel()
+	answer, err := r.client.Create(ctx, &authorization.SelfSubjectAccessReview{
+		Spec: authorization.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorization.ResourceAttributes{
+			Namespace: scope.Namespace, Verb: verb,
+			Group: scope.Resource.Group, Version: scope.Resource.Version, Resource: scope.Resource.Resource,
+		}},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return authorization.SubjectAccessReviewStatus{}, fmt.Errorf("ask for the right to %s %s: %w", verb, scope.Resource.Resource, err)
+	}
+	return answer.Status, nil
+}
+
+// refusal is what the API server would have said to the list.
+func refusal(scope wire.Scope, reason string) string {
+	where := "at the cluster scope"
+	if scope.Namespace != "" {
+		where = fmt.Sprintf("in the namespace %q", scope.Namespace)
+	}
+	return fmt.Sprintf("You cannot list %s %s. %s", scope.Resource.GroupResource(), where,
+		cmp.Or(reason, "No rule of the cluster allows it."))
+}

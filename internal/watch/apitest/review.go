@@ -1,0 +1,45 @@
+package apitest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strings"
+
+	authorization "k8s.io/api/authorization/v1"
+)
+
+// Reviews is where a client asks what it may do.
+const Reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
+
+// review answers by what Refuse and NoWatches have said of a kind.
+func (s *Server) review(w http.ResponseWriter, r *http.Request) {
+	var review authorization.SelfSubjectAccessReview
+	if err := json.NewDecoder(r.Body).Decode(&review); err != nil || review.Spec.ResourceAttributes == nil {
+		fail(w, http.StatusBadRequest, fmt.Sprintf("not a review: %v", err))
+		return
+	}
+	asked := review.Spec.ResourceAttributes
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	review.Status.Allowed = true
+	for _, k := range s.kinds {
+		if k.Ref != strings.Join([]string{groupOf(asked.Group), asked.Version, asked.Resource}, "/") {
+			continue
+		}
+		status := k.refused[""]
+		if given, ok := k.refused[asked.Namespace]; ok {
+			status = given
+		}
+		review.Status.Allowed = status != http.StatusForbidden && (asked.Verb != "watch" || k.noWatch != http.StatusForbidden)
+		review.Status.Reason = k.reason
+	}
+	write(w, "application/json", review)
+}
+
+func groupOf(group string) string {
+	if group == "" {
+		return "core"
+	}
+	return group
+}

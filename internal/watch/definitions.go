@@ -1,0 +1,115 @@
+package watch
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"glasshouse/internal/watch/wire"
+)
+
+// definitionScopes are the resources that define others, by their metadata
+// alone: the definitions themselves are large.
+func definitionScopes() []wire.Scope {
+	return []wire.Scope{
+		{Resource: schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, Metadata: true},
+		{Resource: schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}, Metadata: true},
+	}
+}
+
+// A Follower is told when Resources gives something else. It is for one
+// goroutine, and must be closed.
+type Follower struct {
+	cluster  *Cluster
+	releases []func()
+	raised   <-chan struct{}
+}
+
+// Follow begins to watch what defines resources, so that Resources is up to
+// date. Where that may not be watched, discovery is asked now and then.
+func (a *Access) Follow() *Follower {
+	f := &Follower{cluster: a.cluster, raised: a.cluster.changed.next()}
+	for _, scope := range definitionScopes() {
+		resource := &Resource{
+			Group: scope.Resource.Group, Version: scope.Resource.Version, Resource: scope.Resource.Resource,
+			Verbs: []string{"list", "watch"},
+		}
+		if _, release, err := a.cluster.pool.acquire(scope, resource); err == nil {
+			f.releases = append(f.releases, release)
+		}
+	}
+	return f
+}
+
+// Close lets go of what is watched.
+func (f *Follower) Close() {
+	for _, release := range f.releases {
+		release()
+	}
+}
+
+// followAge is how old what discovery told may be for a Follower.
+const followAge = 10 * time.Second
+
+// Next returns when there may be something else, or after Heartbeat, with
+// whether there may. It ends with ctx's error.
+func (f *Follower) Next(ctx context.Context) (bool, error) {
+	deadline := time.After(Heartbeat)
+	for {
+		select {
+		case <-ctx.Done():
+			return false, ctx.Err()
+		case <-f.raised:
+			f.raised = f.cluster.changed.next()
+			return true, nil
+		case <-time.After(followAge):
+			f.cluster.catalog.renew(ctx, 0)
+		case <-deadline:
+			return false, nil
+		}
+	}
+}
+
+// served tells one definition of a resource from a later one, and whether the
+// resource is served; known is false where discovery cannot tell.
+func (c *Cluster) served(ctx context.Context, gvr schema.GroupVersionResource) (identity string, served, known bool) {
+	resources, gaps, err := c.catalog.all()
+	if err != nil {
+		return "", false, false
+	}
+	served = slices.ContainsFunc(resources, func(r Resource) bool { return r.gvr() == gvr })
+	if !served {
+		c.catalog.renew(ctx, 0) // It may come back.
+		unread := slices.ContainsFunc(gaps, func(g Gap) bool { return g.Group == gvr.Group && g.Version == gvr.Version })
+		return "", false, !unread
+	}
+	definitions := c.pool.find(definitionScopes()[0])
+	if definitions == nil {
+		return "", true, true
+	}
+	if o, ok, _ := definitions.Get(keyOf("", gvr.GroupResource().String())); ok {
+		identity = o.UID()
+	}
+	return identity, true, true
+}
+
+// namespacesWait is how long the list of namespaces may take.
+const namespacesWait = 2 * time.Second
+
+// namespaces returns the cluster's namespaces where they may be listed, and
+// watches them until release.
+func (c *Cluster) namespaces(ctx context.Context) (names []string, release func()) {
+	resource := &Resource{Version: "v1", Resource: "namespaces", Verbs: []string{"list", "watch"}}
+	i, release, err := c.pool.acquire(wire.Scope{Resource: resource.gvr()}, resource) //nolint:contextcheck // An informer outlives who starts it.
+	if err != nil {
+		return nil, func() {}
+	}
+	i.wait(ctx, namespacesWait, func() bool { return i.present(nil).status.State != Syncing })
+	entries, _ := i.Snapshot()
+	for _, e := range entries {
+		names = append(names, e.Value.Name())
+	}
+	return names, release
+}

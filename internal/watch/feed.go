@@ -1,0 +1,199 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/klog/v2"
+
+	"glasshouse/internal/watch/wire"
+)
+
+const (
+	// stall is how long a streaming list may make no progress.
+	stall = 15 * time.Second
+	// pollInterval is between two lists of a resource that has no watch.
+	pollInterval = 30 * time.Second
+	// datesTimeout bounds the question for the paths of date columns.
+	datesTimeout = 2 * time.Second
+	// notWatchable is why a resource with a watch is listed again and again.
+	notWatchable = "It may be listed, but not watched. "
+)
+
+// feed is one list and watch of an informer, of all namespaces or of one:
+// client-go's Reflector reads it into the informer's journal, and a Status says
+// how well that goes. The Status changes first, then the journal's readers are
+// nudged.
+type feed struct {
+	*informer
+
+	namespace string // Empty for all.
+	polled    string // Why it is listed again and again; empty where it is watched.
+	source    *wire.Source
+	stop      context.CancelFunc
+	stopped   chan struct{}
+	heard     atomic.Int64 // When the last change came, in Unix nanoseconds.
+
+	now standing // Guarded by the informer's lock.
+}
+
+// startFeed starts a feed that lasts until stop; status is what is told until
+// the API server has answered.
+func (i *informer) startFeed(ctx context.Context, namespace, polled string, status Status) error {
+	scope := i.scope
+	scope.Namespace = namespace
+	f := &feed{informer: i, namespace: namespace, polled: polled, stopped: make(chan struct{}), now: standing{status: status}}
+	ctx, f.stop = context.WithCancel(ctx)
+	source, err := i.client.Source(scope, wire.SourceOptions{
+		Stall: stall, Stalled: f.stalled, Panicked: f.panicked, Observe: f.observe,
+		Failed: func(err error) { f.streamFailed(ctx, err) },
+	})
+	if err != nil {
+		f.stop()
+		return err
+	}
+	f.source = source
+	i.mu.Lock()
+	i.feeds[namespace] = f
+	i.mu.Unlock()
+	go func() {
+		defer close(f.stopped)
+		f.run(ctx)
+	}()
+	return nil
+}
+
+// stopFeed returns when the feed has ended. Its rows stay.
+func (i *informer) stopFeed(f *feed) {
+	f.stop()
+	<-f.stopped
+	i.mu.Lock()
+	f.now.settled()
+	delete(i.feeds, f.namespace)
+	i.past.add(&f.now.record)
+	i.mu.Unlock()
+}
+
+// run lists and watches until ctx ends.
+func (f *feed) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		if f.polled == "" {
+			f.reflect(ctx)
+		}
+		f.poll(ctx)
+	}
+}
+
+// reflect lists and watches until ctx ends, or the API server refuses to let
+// the resource be watched.
+func (f *feed) reflect(ctx context.Context) {
+	ctx, giveUp := context.WithCancel(ctx)
+	defer giveUp()
+	logger := klog.Logger{}
+	lister := &cache.ListWatch{
+		ListWithContextFunc: f.list,
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
+			w, err := f.watch(ctx, options)
+			if f.refusedToWatch() != "" {
+				giveUp()
+			}
+			return w, err
+		},
+	}
+	reflector := cache.NewReflectorWithOptions(lister, nil, (*store)(f), cache.ReflectorOptions{
+		Name: f.scope.Resource.String(), TypeDescription: f.scope.Resource.String(), Logger: &logger,
+	})
+	reflector.RunWithContext(klog.NewContext(ctx, logger))
+}
+
+// poll lists a resource that cannot be watched now, and waits; such a one is
+// never Live.
+func (f *feed) poll(ctx context.Context) {
+	if ctx.Err() != nil {
+		return
+	}
+	reason := f.polled
+	if refused := f.refusedToWatch(); refused != "" {
+		reason = notWatchable + refused
+	}
+	if list, err := f.list(ctx, metav1.ListOptions{}); err == nil {
+		f.replace(list.(*wire.List).Items) //nolint:errcheck // What list returns.
+		f.setStatus(Stale, time.Now(), fmt.Sprintf("%s It is listed every %s.", reason, pollInterval))
+	}
+	f.refuse("")
+	select {
+	case <-ctx.Done():
+	case <-time.After(pollInterval):
+	}
+}
+
+func (f *feed) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+	if options.Continue == "" {
+		f.restart(ctx)
+	}
+	list, err := f.source.List(ctx, options)
+	if err != nil {
+		f.fail(ctx, err)
+		return nil, err
+	}
+	return list, nil
+}
+
+func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
+	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
+	if initial {
+		if f.noStreams() {
+			return nil, errors.New("streaming lists fail here")
+		}
+		f.restart(ctx)
+	}
+	stream, err := f.source.Watch(ctx, options)
+	if !initial && (apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)) {
+		f.refuse(reasonOf(err)) // The list was not: it goes on with lists.
+		return nil, err
+	}
+	if err != nil {
+		// A streaming list that is refused is followed by a plain one, which
+		// tells more; unless client-go tries the same again.
+		if !initial || utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err) {
+			f.fail(ctx, err)
+		}
+		return nil, err
+	}
+	f.opened(initial)
+	return &tracked{Interface: stream, ended: func() { f.ended(ctx) }}, nil
+}
+
+// restart prepares for a list.
+func (f *feed) restart(ctx context.Context) {
+	f.mu.Lock()
+	f.now.listed = 0
+	f.mu.Unlock()
+	ctx, cancel := context.WithTimeout(ctx, datesTimeout)
+	defer cancel()
+	f.source.SetDates(f.dates(ctx))
+}
+
+// tracked tells when a watch has ended; the Reflector stops each one once it
+// has read it to its end.
+type tracked struct {
+	apiwatch.Interface
+
+	once  sync.Once
+	ended func()
+}
+
+func (t *tracked) Stop() {
+	t.Interface.Stop()
+	t.once.Do(t.ended)
+}
