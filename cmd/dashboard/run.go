@@ -10,7 +10,6 @@ import (
 	"net/netip"
 	"runtime/debug"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -23,9 +22,6 @@ import (
 	"glasshouse/internal/web"
 )
 
-// linger is how long a kind stays watched after the last who looked at it.
-const linger = 5 * time.Minute
-
 // settings are the flags beside kubectl's own.
 type settings struct {
 	kube      *genericclioptions.ConfigFlags
@@ -33,6 +29,7 @@ type settings struct {
 	fixed     bool // listen was given: another port will not do.
 	logLevel  string
 	logFormat string
+	watch     watchSettings
 }
 
 // run is the program: it returns the exit code. 0 is a clean end, 1 an error, 2
@@ -90,6 +87,7 @@ func newCommand(stderr io.Writer) *cobra.Command {
 func (s *settings) addFlags(flags *pflag.FlagSet) {
 	s.kube.AddFlags(flags)
 	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080", "The address to serve on. It must be a loopback address; port 0 takes a free one, and so does the default where it is taken.")
+	s.watch.addFlags(flags)
 	flags.StringVar(&s.logLevel, "log-level", "info", "What to log: debug, info, warn or error.")
 	flags.StringVar(&s.logFormat, "log-format", "text", "How to log: text or json.")
 }
@@ -109,7 +107,12 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	cluster, err := watch.New(found.config, watch.Options{Linger: linger, RequestTimeout: timeout, Namespace: found.namespace, Log: log})
+	options, err := s.watch.options()
+	if err != nil {
+		return err
+	}
+	options.RequestTimeout, options.Namespace, options.Log = timeout, found.namespace, log
+	cluster, err := watch.New(found.config, options)
 	if err != nil {
 		return err
 	}

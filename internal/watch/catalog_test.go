@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -235,5 +236,50 @@ func TestObjectForbidden(t *testing.T) {
 		server.RefuseGet("/api/v1/namespaces/a/pods/p", http.StatusForbidden, "you may not")
 		_, err := cluster.For(watch.Viewer{}).Object(t.Context(), pods, "a", "p")
 		wantProblem(t, err, watch.Refused, "Forbidden", "you may not")
+	})
+}
+
+// Who follows what is served is told of a kind as soon as it is defined, without
+// asking; and of one that is no more.
+func TestFollow(t *testing.T) {
+	const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Serve(apitest.Kind{Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`})
+		access := cluster.For(watch.Viewer{})
+		follower := access.Follow()
+		defer follower.Close()
+		<-time.After(time.Minute)
+		served := func() bool {
+			resources, _, err := access.Resources(t.Context(), 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return slices.ContainsFunc(resources, func(k watch.Known) bool { return k.Ref() == widgets })
+		}
+		await := func(want bool) {
+			t.Helper()
+			began := time.Now()
+			for served() != want && time.Since(began) < time.Minute {
+				if _, err := follower.Next(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+		if passed := time.Since(began); served() != want || passed > 2*time.Second {
+				t.Errorf("told after %s: %t, want %t within 2s", passed, served(), want)
+			}
+		}
+		server.Set(definitions, apitest.Item{Name: "widgets.example.com"})
+		<-time.After(700 * time.Millisecond) // The API server takes a moment.
+		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
+		await(true)
+		server.Remove(widgets)
+		server.Delete(definitions, "", "widgets.example.com")
+		await(false)
+		for _, line := range server.Requests("/customresourcedefinitions?") {
+			if !strings.Contains(line, "includeObject=Metadata") {
+				t.Errorf("whole definitions are asked for: %s", line)
+			}
+		}
 	})
 }

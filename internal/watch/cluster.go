@@ -16,6 +16,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -46,8 +47,29 @@ type Options struct {
 	// Namespace is that of the kubeconfig's context; it may be empty. It is
 	// watched where all namespaces together may not be.
 	Namespace string
-	Log       *slog.Logger
+	// Always are the refs of resources that are watched whether somebody looks
+	// or not.
+	Always []string
+	// MemoryLimit is what the whole program may take, in bytes, at least
+	// MinMemory; 0 is no limit. What is watched may hold about half of it: what
+	// would not fit is refused with its estimate, and what nobody looks at goes
+	// first.
+	MemoryLimit int64
+	Ring        Ring
+	Log         *slog.Logger
 }
+
+// A Ring bounds the past that is kept of each resource, from which readers go
+// on that were away.
+type Ring struct {
+	Bytes int           // 0 is 64 MiB.
+	Age   time.Duration // 0 is 5 minutes.
+}
+
+const (
+	ringBytes = 64 << 20
+	ringAge   = 5 * time.Minute
+)
 
 // A Cluster is a live view of one Kubernetes cluster.
 type Cluster struct {
@@ -55,6 +77,8 @@ type Cluster struct {
 	reviews *reviewer
 	timeout time.Duration
 	home    string
+	always  []string
+	ring    Ring
 	catalog *catalog
 	pool    *pool
 	log     *slog.Logger
@@ -85,9 +109,10 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	}
 	c := &Cluster{
 		client: wire.NewClient(config), reviews: &reviewer{authorizer.SelfSubjectAccessReviews()},
-		timeout: timeout, home: options.Namespace, log: options.Log, cursors: newCursorKey(), changed: newSignal(),
+		timeout: timeout, home: options.Namespace, always: options.Always, log: options.Log, cursors: newCursorKey(), changed: newSignal(),
+		ring: Ring{Bytes: cmp.Or(options.Ring.Bytes, ringBytes), Age: cmp.Or(options.Ring.Age, ringAge)},
 	}
-	c.pool = newPool(options.Linger, c.newInformer)
+	c.pool = newPool(options.Linger, budgetOf(options.MemoryLimit), c.newInformer, options.Log)
 	c.catalog = newCatalog(discoverer, config.Host, c.discovered, options.Log)
 	return c, nil
 }
@@ -98,13 +123,37 @@ func (c *Cluster) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { c.catalog.run(ctx) })
 	running.Go(func() { c.pool.run(ctx) })
+	for _, ref := range c.always {
+		running.Go(func() { c.hold(ctx, ref) })
+	}
 	running.Wait()
 	return nil
 }
 
+// holdRetry is between two tries to watch a resource that is not served.
+const holdRetry = 2 * time.Second
+
+// hold watches a resource until ctx ends. One that is not served is waited for.
+func (c *Cluster) hold(ctx context.Context, ref string) {
+	var said string
+	for ctx.Err() == nil {
+		_, _, _, release, err := c.For(Viewer{}).open(ctx, &Query{Resource: ref})
+		if err == nil {
+			<-ctx.Done()
+			release()
+			return
+		}
+		if said != err.Error() && ctx.Err() == nil {
+			said = err.Error()
+			c.log.WarnContext(ctx, "cannot be watched yet", "resource", ref, "error", err)
+		}
+		sleep(ctx, holdRetry)
+	}
+}
+
 func (c *Cluster) newInformer(scope wire.Scope, resource *Resource) *informer {
 	around := surroundings{
-		client: c.client, reviews: c.reviews, home: c.home, log: c.log,
+		client: c.client, reviews: c.reviews, pool: c.pool, ring: c.ring, home: c.home, log: c.log,
 		dates:      func(ctx context.Context) map[string]string { return c.dateColumns(ctx, resource) },
 		served:     func(ctx context.Context) (string, bool, bool) { return c.served(ctx, scope.Resource) },
 		namespaces: c.namespaces,

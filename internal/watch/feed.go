@@ -43,16 +43,17 @@ type feed struct {
 	stop      context.CancelFunc
 	stopped   chan struct{}
 	heard     atomic.Int64 // When the last change came, in Unix nanoseconds.
+	reserved  int64        // What it will hold, in bytes, until it has listed.
 
 	now standing // Guarded by the informer's lock.
 }
 
 // startFeed starts a feed that lasts until stop; status is what is told until
 // the API server has answered.
-func (i *informer) startFeed(ctx context.Context, namespace, polled string, status Status) error {
+func (i *informer) startFeed(ctx context.Context, f *feed, status Status) error {
 	scope := i.scope
-	scope.Namespace = namespace
-	f := &feed{informer: i, namespace: namespace, polled: polled, stopped: make(chan struct{}), now: standing{status: status}}
+	scope.Namespace = f.namespace
+	f.stopped, f.now.status = make(chan struct{}), status
 	ctx, f.stop = context.WithCancel(ctx)
 	source, err := i.client.Source(scope, wire.SourceOptions{
 		Stall: stall, Stalled: f.stalled, Panicked: f.panicked, Observe: f.observe,
@@ -64,8 +65,9 @@ func (i *informer) startFeed(ctx context.Context, namespace, polled string, stat
 	}
 	f.source = source
 	i.mu.Lock()
-	i.feeds[namespace] = f
+	i.feeds[f.namespace] = f
 	i.mu.Unlock()
+	i.expected.Add(f.reserved)
 	go func() {
 		defer close(f.stopped)
 		f.run(ctx)
@@ -82,6 +84,13 @@ func (i *informer) stopFeed(f *feed) {
 	delete(i.feeds, f.namespace)
 	i.past.add(&f.now.record)
 	i.mu.Unlock()
+	f.arrived()
+}
+
+// arrived says that what was reserved is there, or will not come.
+func (f *feed) arrived() {
+	f.expected.Add(-f.reserved)
+	f.reserved = 0
 }
 
 // run lists and watches until ctx ends.

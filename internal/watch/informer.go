@@ -9,16 +9,11 @@ import (
 	"log/slog"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/wire"
-)
-
-const (
-	// ringBytes and ringAge bound the past that a resource keeps.
-	ringBytes = 64 << 20
-	ringAge   = 5 * time.Minute
 )
 
 type (
@@ -31,6 +26,8 @@ type (
 type surroundings struct {
 	client  *wire.Client
 	reviews *reviewer
+	pool    *pool
+	ring    Ring
 	// dates finds the paths of the resource's date columns; asked before each
 	// list.
 	dates func(context.Context) map[string]string
@@ -61,6 +58,7 @@ type informer struct {
 	polled     bool          // The API serves no watch.
 	epoch      uint64        // Of this informer's offsets.
 	kicked     chan struct{} // A sign that settle has something to do.
+	expected   atomic.Int64  // What feeds have reserved, in bytes.
 
 	mu      sync.Mutex
 	status  Status            // Where no feed has one.
@@ -88,8 +86,8 @@ func newInformer(scope wire.Scope, resource *Resource, around surroundings) *inf
 		},
 		Continues: sameThing,
 		Size:      (*wire.Object).Size,
-		MaxBytes:  ringBytes,
-		MaxAge:    ringAge,
+		MaxBytes:  around.ring.Bytes,
+		MaxAge:    around.ring.Age,
 	})
 	return i
 }
@@ -118,7 +116,7 @@ func (i *informer) ask(namespaces []string) error {
 		}
 		if len(i.asked) >= maxAsked {
 			i.mu.Unlock()
-			return &Problem{Cause: Unavailable, Title: "Too many namespaces", Detail: "More namespaces were asked for than can be kept in mind; ask for those that are shown, or for all by leaving ns out."}
+			return invalid("Too many namespaces", "%d namespaces of %s were asked for by now; ask for some of them, or for all by leaving ns out.", maxAsked, i.scope.Resource.GroupResource())
 		}
 		i.asked[ns] = true
 		news = true

@@ -3,6 +3,9 @@ package watch
 import (
 	"context"
 	"fmt"
+	"log/slog"
+	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -17,7 +20,9 @@ const maxFieldScopes = 20
 // by all its readers, kept for a while after the last one has gone.
 type pool struct {
 	linger time.Duration
+	budget int64 // What all informers may hold, in bytes; 0 is no bound.
 	start  func(wire.Scope, *Resource) *informer
+	log    *slog.Logger
 
 	mu      sync.Mutex
 	ctx     context.Context //nolint:containedctx // Of run, whose informers outlive the requests that start them.
@@ -29,13 +34,14 @@ type pool struct {
 type entry struct {
 	*informer
 
-	holders int
-	idle    *time.Timer
-	stop    context.CancelFunc
+	holders   int
+	idle      *time.Timer
+	idleSince time.Time
+	stop      context.CancelFunc
 }
 
-func newPool(linger time.Duration, start func(wire.Scope, *Resource) *informer) *pool {
-	return &pool{linger: linger, start: start, entries: make(map[wire.Scope]*entry)}
+func newPool(linger time.Duration, budget int64, start func(wire.Scope, *Resource) *informer, log *slog.Logger) *pool {
+	return &pool{linger: linger, budget: budget, start: start, log: log, entries: make(map[wire.Scope]*entry)}
 }
 
 // run lets informers run until ctx ends, and returns when all have ended.
@@ -113,6 +119,7 @@ func (p *pool) release(scope wire.Scope, e *entry) {
 	if e.holders > 0 || p.entries[scope] != e {
 		return
 	}
+	e.idleSince = time.Now()
 	e.idle = time.AfterFunc(p.linger, func() {
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -140,11 +147,16 @@ func (p *pool) find(scope wire.Scope) *informer {
 	return nil
 }
 
-// kick has every informer look at its surroundings.
-func (p *pool) kick() {
+// all returns the running informers.
+func (p *pool) all() []*entry {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, e := range p.entries {
+	return slices.Collect(maps.Values(p.entries))
+}
+
+// kick has every informer look at its surroundings.
+func (p *pool) kick() {
+	for _, e := range p.all() {
 		e.kick()
 	}
 }

@@ -40,9 +40,13 @@ func TestNamespacesThatMayBeListed(t *testing.T) {
 		if got := strings.Join(two.namespaces, " "); got != "a" {
 			t.Errorf("two namespaces are covered in %s, want a", got)
 		}
+		if allowed := subscribe(t, cluster, watch.Query{Namespaces: []string{"a", "c"}}, ""); allowed.settle() == "" || allowed.namespaces != nil {
+			t.Errorf("all that were asked for are covered, and it says only %s", allowed.namespaces)
+		}
 		server.Set(pods, pod("a", "p", "Failed"), pod("c", "r", "Failed"))
 		two.wantSettle("update a/p")
-		all.wantSettle("update a/p, update c/r")
+		all.settle()
+		all.wantRows("a/p=Failed", "c/r=Failed")
 	})
 }
 

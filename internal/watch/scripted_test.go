@@ -67,7 +67,12 @@ func serveCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 
 func runCluster(t *testing.T, server *apitest.Server) *watch.Cluster {
 	t.Helper()
-	cluster, err := watch.New(server.Config, watch.Options{Linger: 5 * time.Minute, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	return runClusterWith(t, server, watch.Options{Linger: 5 * time.Minute, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+}
+
+func runClusterWith(t *testing.T, server *apitest.Server, options watch.Options) *watch.Cluster {
+	t.Helper()
+	cluster, err := watch.New(server.Config, options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -286,5 +291,13 @@ func wantProblem(t *testing.T, err error, cause watch.Cause, title, detail strin
 	p, ok := errors.AsType[*watch.Problem](err)
 	if !ok || p.Cause != cause || p.Title != title || !strings.Contains(p.Detail, detail) {
 		t.Errorf("got %v, want %s with %q", err, title, detail)
+	}
+}
+
+// wantLive wants it to be live, with so many rows.
+func (r *reader) wantLive(rows int) {
+	r.t.Helper()
+	if r.state != "live" || len(r.rows) != rows {
+		r.t.Errorf("it is %s (%s) with %d rows, want live with %d", r.state, r.reason, len(r.rows), rows)
 	}
 }

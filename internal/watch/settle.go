@@ -42,12 +42,14 @@ type settler struct {
 	retry    time.Time          // Not before this is a definition tried again that turned out to be absent.
 	release  func()             // Lets go of the cluster's namespaces.
 	moved    bool               // There is something to tell.
+
+	estimates map[string]estimate // By namespace; "" is all.
 }
 
 // run lists and watches what may be, until ctx ends, then closes the journal.
 func (i *informer) run(ctx context.Context) {
 	defer i.Close()
-	s := &settler{informer: i, verdicts: make(map[string]verdict), release: func() {}}
+	s := &settler{informer: i, verdicts: make(map[string]verdict), estimates: make(map[string]estimate), release: func() {}}
 	defer func() { s.release() }()
 	defer s.join()
 	for ctx.Err() == nil {
@@ -79,7 +81,7 @@ func everyFeed(*feed) bool { return true }
 // settle starts the feeds that there should be and ends those that there should
 // not. Rows that no feed covers any more go.
 func (s *settler) settle(ctx context.Context) {
-	if !s.isServed(ctx) || !s.heed() {
+	if !s.isServed(ctx) || !s.heed() || s.restrain() {
 		return
 	}
 	want := s.wanted(ctx)
@@ -192,24 +194,43 @@ func (s *settler) heed() bool {
 // wanted are the namespaces to be watched, with the rights to them; "" is all.
 func (s *settler) wanted(ctx context.Context) map[string]rights {
 	all := s.judge(ctx, []string{""})
-	if len(all) == 1 || !s.namespaced {
+	allowed := len(all) == 1
+	if allowed && s.fits(ctx, "") {
 		s.release()
 		s.release = func() {}
 		return all
 	}
-	names, release := s.namespaces(ctx)
-	s.release()
-	s.release = release
+	if !s.namespaced {
+		return nil
+	}
+	names := s.candidates(ctx, allowed)
+	s.forget(names)
+	some := s.judge(ctx, names)
+	for ns := range some {
+		if !s.fits(ctx, ns) {
+			delete(some, ns)
+		}
+	}
+	return some
+}
+
+// candidates are the namespaces that may be watched one by one: those that were
+// asked for, and all that are known where all together may not be listed.
+func (s *settler) candidates(ctx context.Context, asked bool) (names []string) {
 	s.mu.Lock()
-	names = append(names, slices.Collect(maps.Keys(s.asked))...)
+	names = slices.Collect(maps.Keys(s.asked))
 	s.mu.Unlock()
-	if s.home != "" {
-		names = append(names, s.home)
+	if !asked {
+		known, release := s.namespaces(ctx)
+		s.release()
+		s.release = release
+		names = append(names, known...)
+		if s.home != "" {
+			names = append(names, s.home)
+		}
 	}
 	slices.Sort(names)
-	names = slices.Compact(names)
-	s.forget(names)
-	return s.judge(ctx, names)
+	return slices.Compact(names)
 }
 
 // forget drops what is known of namespaces that are no more.
@@ -282,7 +303,7 @@ func (s *settler) begin(ctx context.Context, namespace string, r rights, before 
 	if running {
 		return
 	}
-	if err := s.startFeed(ctx, namespace, s.unwatchable(r), status); err != nil {
+	if err := s.startFeed(ctx, &feed{informer: s.informer, namespace: namespace, polled: s.unwatchable(r), reserved: s.estimates[namespace].bytes}, status); err != nil {
 		s.stand(Status{State: Failed, Since: time.Now(), Reason: err.Error()})
 		return
 	}

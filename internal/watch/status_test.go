@@ -283,6 +283,34 @@ func TestStreamingListsThatStall(t *testing.T) {
 	})
 }
 
+// A streaming list that fails in its midst is told, though client-go would try it
+// again without a word; and streams are tried again when they work.
+func TestStreamingListsThatFail(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		server.BreakStreams(pods, "the webhook is down")
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		if r.state != "failed" || !strings.Contains(r.reason, "the webhook is down") {
+			t.Errorf("it is %s: %s, want failed and why", r.state, r.reason)
+		}
+		if len(server.Requests("limit=")) == 0 {
+			t.Error("no plain list was tried")
+		}
+		server.BreakStreams(pods, "")
+		<-time.After(time.Minute)
+		r.settle()
+		r.wantRows("a/p=Running")
+		streams := len(server.Requests("sendInitialEvents"))
+		server.Expire(pods)
+		<-time.After(time.Minute)
+		if len(server.Requests("sendInitialEvents")) == streams {
+			t.Error("no streaming list is tried any more")
+		}
+	})
+}
+
 // A long list tells how far it has come.
 func TestSyncingTellsACount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

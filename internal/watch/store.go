@@ -27,6 +27,7 @@ func (f *feed) replace(objects []*wire.Object) {
 	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
 	f.recolumn(f.source.Columns())
 	f.ReplaceIn(f.covers, entries)
+	f.arrived()
 	f.mu.Lock()
 	f.now.synced, f.now.listing, f.now.plain = true, false, false
 	f.now.lists++
@@ -68,6 +69,9 @@ func (f *feed) recolumn(columns []wire.Column) {
 // no more.
 func (i *informer) purge(which func(namespace string) bool) {
 	before := i.Len()
+	if before == 0 {
+		return
+	}
 	i.ReplaceIn(func(key string) bool { return which(namespaceOf(key)) }, nil)
 	if i.Len() == before {
 		return

@@ -302,15 +302,13 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/subscription.go", "Heartbeat = 15 * time.Second", "| Silence on a subscription | 15 s |"},
 		{"../watch/subscription.go", "batch = 1000", "| Changes in one message | 1,000 |"},
 		{"../watch/subscription.go", "chunk = 256 << 10", "parts of about 256 KiB"},
-		{"../watch/informer.go", "ringBytes = 64 << 20", "| Changes kept of one resource | 64 MiB, and 5 minutes |"},
-		{"../watch/informer.go", "ringAge = 5 * time.Minute", "| Changes kept of one resource | 64 MiB, and 5 minutes |"},
 		{"../watch/definitions.go", "followAge = 10 * time.Second", "within 10 s elsewhere"},
 		{"../watch/settle.go", "reviewEvery = 10 * time.Second", "asked every 10 s"},
 		{"../watch/settle.go", "deniedEvery = 30 * time.Second", "every 30 s) whether"},
 		{"../watch/feed.go", "pollInterval = 30 * time.Second", "listed every 30 s"},
 		{"../watch/catalog.go", "maxAge = 10 * time.Second", "An answer older than 10 s"},
 		{"../watch/cluster.go", "discoveryTimeout = 30 * time.Second", "0 stands for 30 s"},
-		{"../../cmd/dashboard/run.go", "linger = 5 * time.Minute", "| Watching after the last who looked | 5 minutes |"},
+		{"../watch/informer.go", "maxAsked = 500", "| Namespaces asked for of one resource | 500 |"},
 	} {
 		source := strings.Join(strings.Fields(readFile(t, limit.file)), " ")
 		if !strings.Contains(source, limit.source) {

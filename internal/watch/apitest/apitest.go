@@ -80,8 +80,9 @@ type kind struct {
 	cuts    int
 	refused map[string]int // By namespace; "" for all of them.
 	reason  string
-	silent  bool // Streaming lists never end.
-	noWatch int  // The status that watches are refused with; 0 lets them be.
+	silent  bool   // Streaming lists never end,
+	broken  string // or end with this, as plain ones fail with it.
+	noWatch int    // The status that watches are refused with; 0 lets them be.
 }
 
 type object struct {
@@ -214,6 +215,8 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, "the server could not find the requested resource")
 	case len(parts) == 4:
 		s.get(w, k, namespace, parts[3])
+	case !watching && k.broken != "":
+		fail(w, http.StatusInternalServerError, k.broken)
 	case status != 0:
 		fail(w, status, reason)
 	case watching && noWatch != 0:

@@ -151,6 +151,13 @@ func (s *Server) RevokeWatch(ref string) {
 // Silence makes streaming lists of a kind send their objects and never end.
 func (s *Server) Silence(ref string) { s.change(func() { s.kindLocked(ref).silent = true }) }
 
+// BreakStreams ends streaming lists of a kind with an error, and others with a
+// 500, as an API server does whose conversion webhook is down: client-go retries its
+// error without a word. "" mends them.
+func (s *Server) BreakStreams(ref, reason string) {
+	s.change(func() { s.kindLocked(ref).broken = reason })
+}
+
 // NoWatches refuses every watch of a kind with a status from now on, and ends
 // those there are; 0 lets them be again.
 func (s *Server) NoWatches(ref string, status int) {

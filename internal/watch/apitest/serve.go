@@ -55,9 +55,13 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, k *kind, namespace
 	from, _ := strconv.Atoi(r.URL.Query().Get("continue"))
 	to := len(objects)
 	meta := fmt.Sprintf(`{"resourceVersion":"%d"}`, s.version)
-	if k.Page > 0 && from+k.Page < to {
-		to = from + k.Page
-		meta = fmt.Sprintf(`{"resourceVersion":"%d","continue":"%d"}`, s.version, to)
+	page := k.Page
+	if limit, _ := strconv.Atoi(r.URL.Query().Get("limit")); page == 0 {
+		page = limit
+	}
+	if page > 0 && from+page < to {
+		to = from + page
+		meta = fmt.Sprintf(`{"resourceVersion":"%d","continue":"%d","remainingItemCount":%d}`, s.version, to, len(objects)-to)
 	}
 	texts := make([]string, 0, to-from)
 	for i := range objects[from:to] {
@@ -141,6 +145,9 @@ func (me *watcher) initialLocked(version int) string {
 	me.at, me.version = len(me.kind.log), version
 	if me.kind.silent {
 		return lines.String()
+	}
+	if me.kind.broken != "" {
+		return lines.String() + `{"type":"ERROR","object":` + Failure(http.StatusTooManyRequests, "TooManyRequests", me.kind.broken) + "}\n"
 	}
 	end := object{Item: Item{Metadata: `"annotations":{"k8s.io/initial-events-end":"true"}`}, version: version}
 	lines.WriteString(me.line("BOOKMARK", &end))

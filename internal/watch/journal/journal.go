@@ -94,6 +94,7 @@ type Journal[K comparable, V, M any] struct {
 
 	mu     sync.RWMutex
 	state  map[K]V
+	weight int // Of the values of state.
 	ring   ring[K, V, M]
 	offset uint64
 	nudges uint64
@@ -137,6 +138,7 @@ func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V]) {
 			j.state = make(map[K]V, len(next))
 			for _, e := range next {
 				j.state[e.Key] = e.Value
+				j.weight += j.options.Size(e.Value)
 			}
 			j.offset++
 			return
@@ -154,6 +156,11 @@ func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V]) {
 			j.setLocked(e.Key, e.Value, now)
 		}
 	})
+}
+
+// Forget drops the past: readers that have not read all of it get ErrGone.
+func (j *Journal[K, V, M]) Forget() {
+	j.write(func(time.Time) { j.ring = ring[K, V, M]{} })
 }
 
 // Nudge wakes every reader without a change, so that they look at whatever is
@@ -184,15 +191,18 @@ func (j *Journal[K, V, M]) write(change func(now time.Time)) {
 
 func (j *Journal[K, V, M]) setLocked(key K, value V, now time.Time) {
 	old, ok := j.state[key]
-	switch {
-	case ok && !j.options.Continues(old, value):
+	if ok && !j.options.Continues(old, value) {
 		j.deleteLocked(key, now)
 		ok = false
-	case ok && j.options.Same(old, value):
-		j.state[key] = value
-		return
+	}
+	j.weight += j.options.Size(value)
+	if ok {
+		j.weight -= j.options.Size(old)
 	}
 	j.state[key] = value
+	if ok && j.options.Same(old, value) {
+		return
+	}
 	change := &Change[K, V, M]{Key: key, New: value, Op: Add, Time: now}
 	if ok {
 		change.Old, change.Op = old, Update
@@ -206,6 +216,7 @@ func (j *Journal[K, V, M]) deleteLocked(key K, now time.Time) {
 		return
 	}
 	delete(j.state, key)
+	j.weight -= j.options.Size(old)
 	j.appendLocked(&Change[K, V, M]{Key: key, Old: old, Op: Delete, Time: now})
 }
 
@@ -299,9 +310,21 @@ func (j *Journal[K, V, M]) Len() int {
 	return len(j.state)
 }
 
-// Weight is what the ring holds, in the bytes that Options.Size gave.
-func (j *Journal[K, V, M]) Weight() int {
+// Weight is what the state and the ring hold, in the bytes that Options.Size
+// gave.
+func (j *Journal[K, V, M]) Weight() (state, ring int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
-	return j.ring.weight
+	return j.weight + entryOverhead*len(j.state), j.ring.weight
+}
+
+// Past is how many changes the ring holds, and when the oldest of them was
+// made; the zero Time where there is none.
+func (j *Journal[K, V, M]) Past() (changes int, since time.Time) {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	if j.ring.len() > 0 {
+		since = j.ring.at(0).change.Time
+	}
+	return j.ring.len(), since
 }

@@ -40,6 +40,11 @@ func newJournal(maxBytes int) *testJournal {
 	})
 }
 
+func ringWeight(j *testJournal) int {
+	_, ring := j.Weight()
+	return ring
+}
+
 func describe(changes []*testChange) (out []string) {
 	for _, c := range changes {
 		switch c.Op {
@@ -91,8 +96,8 @@ func TestFirstReplaceIsOneStep(t *testing.T) {
 		t.Errorf("a cursor from before the first state: got %v, want ErrGone", err)
 	}
 	entries, _ := j.Snapshot()
-	if len(entries) != 2 || j.Len() != 2 || j.Weight() != 0 {
-		t.Errorf("got %v, %d keys, ring of %d bytes", entries, j.Len(), j.Weight())
+	if len(entries) != 2 || j.Len() != 2 || ringWeight(j) != 0 {
+		t.Errorf("got %v, %d keys, ring of %d bytes", entries, j.Len(), ringWeight(j))
 	}
 }
 
@@ -101,8 +106,8 @@ func TestRingIsBoundedByBytes(t *testing.T) {
 	for i := range 1000 {
 		j.Set("a", thing{1, i})
 	}
-	if j.Weight() > 10_000 {
-		t.Errorf("the ring holds %d bytes, its bound is 10000", j.Weight())
+	if ringWeight(j) > 10_000 {
+		t.Errorf("the ring holds %d bytes, its bound is 10000", ringWeight(j))
 	}
 	if _, _, err := j.Next(t.Context(), journal.At(1), 10); !errors.Is(err, journal.ErrGone) {
 		t.Errorf("old cursor: got %v, want ErrGone", err)

@@ -6,6 +6,10 @@ import "time"
 // and its slot.
 const changeOverhead = 160
 
+// entryOverhead is what an entry of the state weighs beside its value: its slot
+// in the map, and its key.
+const entryOverhead = 120
+
 // ring is a queue of changes, oldest first, that grows and shrinks with what it
 // holds. Its bounds are trim's.
 type ring[K comparable, V, M any] struct {

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime/debug"
+	"strings"
+	"time"
+
+	"github.com/KimMachineGun/automemlimit/memlimit"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"glasshouse/internal/watch"
+)
+
+// watchSettings are the flags of what is watched, and for how long.
+type watchSettings struct {
+	always    []string
+	linger    time.Duration
+	memory    string
+	ringBytes string
+	ringAge   time.Duration
+}
+
+func (s *watchSettings) addFlags(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&s.always, "watch", nil, "Kinds to watch whether somebody looks or not, as in core/v1/pods,apps/v1/deployments.")
+	flags.DurationVar(&s.linger, "linger", 5*time.Minute, "How long a kind stays watched after the last who looked at it.")
+	flags.StringVar(&s.memory, "memory-limit", "", "What the program may take, as in 512Mi; off is no limit. The default is the limit of the container, where there is one.")
+	flags.StringVar(&s.ringBytes, "ring-bytes", "64Mi", "How much of the past of each kind is kept, from which readers go on that were away.")
+	flags.DurationVar(&s.ringAge, "ring-age", 5*time.Minute, "How long the past of each kind is kept.")
+}
+
+// options checks the settings, and tells the garbage collector of the memory
+// limit.
+func (s *watchSettings) options() (watch.Options, error) {
+	options := watch.Options{Always: s.always, Linger: s.linger, Ring: watch.Ring{Age: s.ringAge}}
+	for _, ref := range s.always {
+		if strings.Count(ref, "/") != 2 {
+			return options, &usageError{fmt.Errorf("--watch %q does not name a kind: write group/version/resource, as in core/v1/pods or apps/v1/deployments", ref)}
+		}
+	}
+	if s.linger <= 0 || s.ringAge <= 0 {
+		return options, &usageError{fmt.Errorf("--linger is %s and --ring-age %s; both take a time such as 30s or 5m", s.linger, s.ringAge)}
+	}
+	ring, err := resource.ParseQuantity(s.ringBytes)
+	if err != nil || ring.Value() < 1<<20 || ring.Value() > 1<<40 {
+		return options, &usageError{fmt.Errorf("--ring-bytes is %q; it takes a size from 1Mi, such as 64Mi", s.ringBytes)}
+	}
+	options.Ring.Bytes = int(ring.Value())
+	options.MemoryLimit, err = s.memoryLimit()
+	return options, err
+}
+
+// memoryLimit is in bytes; 0 is none.
+func (s *watchSettings) memoryLimit() (int64, error) {
+	var limit int64
+	switch s.memory {
+	case "off":
+		return 0, nil
+	case "":
+		found, err := memlimit.FromCgroup()
+		if err != nil || found > 1<<40 || found < watch.MinMemory {
+			return 0, nil //nolint:nilerr // No container, or one without a limit that can be kept to.
+		}
+		limit = int64(found)
+	default:
+		quantity, err := resource.ParseQuantity(s.memory)
+		if err != nil || quantity.Value() < watch.MinMemory {
+			return 0, &usageError{fmt.Errorf("--memory-limit is %q; it takes a size from %dMi, such as 512Mi, or off", s.memory, watch.MinMemory>>20)}
+		}
+		limit = quantity.Value()
+	}
+	if os.Getenv("GOMEMLIMIT") == "" {
+		debug.SetMemoryLimit(limit / 10 * 9)
+	}
+	return limit, nil
+}

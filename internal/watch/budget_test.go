@@ -1,0 +1,132 @@
+package watch_test
+
+import (
+	"fmt"
+	"log/slog"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+const widgets = "example.com/v1/widgets"
+
+// big is an object that nothing compresses.
+func big(namespace, name string, bytes int) apitest.Item {
+	var text strings.Builder
+	for n := uint64(len(name)) + 1; text.Len() < bytes; n = n*6364136223846793005 + 1442695040888963407 {
+		fmt.Fprintf(&text, "%016x", n)
+	}
+	return apitest.Item{Namespace: namespace, Name: name, Rest: fmt.Sprintf(`"data":%q`, name+text.String())}
+}
+
+// budgeted is a Cluster whose informers may hold 1 MiB.
+func budgeted(t *testing.T) (*apitest.Server, *watch.Cluster) {
+	t.Helper()
+	server := apitest.New(t, kinds()...)
+	server.Set("core/v1/namespaces", apitest.Item{Name: "a"}, apitest.Item{Name: "b"})
+	server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
+	return server, runClusterWith(t, server, watch.Options{
+		Linger: 5 * time.Minute, MemoryLimit: 50 << 20, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+}
+
+// What would not fit is refused with what it would take, and with what would
+// fit; a part of it is watched.
+func TestWhatWouldNotFit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		for n := range 60 {
+			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+		}
+		server.Set(widgets, big("b", "small", 1<<10))
+		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r.settle()
+		if r.state != "failed" || !strings.Contains(r.reason, "61 objects") || !strings.Contains(r.reason, "namespace") || !strings.Contains(r.reason, "MiB") {
+			t.Errorf("it is %s: %s, want failed with an estimate and an offer", r.state, r.reason)
+		}
+		part := subscribe(t, cluster, watch.Query{Resource: widgets, Namespaces: []string{"b"}}, "")
+		part.wantSettle("state live, snapshot of 1")
+		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 0")
+		if large := subscribe(t, cluster, watch.Query{Resource: widgets, Namespaces: []string{"a"}}, ""); large.settle() == "" || large.state != "failed" {
+			t.Errorf("the large namespace is %s, want failed", large.state)
+		}
+
+		// When there is less of it, it is watched.
+		for n := range 50 {
+			server.Delete(widgets, "a", fmt.Sprint("w", n))
+		}
+		<-time.After(90 * time.Second)
+		r.settle()
+		if r.state != "live" || len(r.rows) != 11 {
+			t.Errorf("it is %s with %d rows, want live with 11", r.state, len(r.rows))
+		}
+	})
+}
+
+// What nobody looks at goes first.
+func TestIdleGoesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		for n := range 20 {
+			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+			server.Set(pods, big("a", fmt.Sprint("p", n), 40<<10))
+		}
+		first := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		first.settle()
+		first.wantLive(20)
+		second := subscribe(t, cluster, watch.Query{}, "")
+		second.settle()
+		if second.state != "failed" {
+			t.Errorf("the second is %s, want failed while the first is looked at", second.state)
+		}
+		first.sub.Close()
+		<-time.After(90 * time.Second)
+		second.settle()
+		second.wantLive(20)
+	})
+}
+
+// What grows beyond the budget ends, and says so.
+func TestGrowsBeyondWhatFits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		bystander := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r.settle()
+		for n := range 40 {
+			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+		}
+		<-time.After(15 * time.Second)
+		r.settle()
+		if r.state != "failed" || !strings.Contains(r.reason, "had grown to") {
+			t.Errorf("it is %s: %s, want failed, for it had grown", r.state, r.reason)
+		}
+		bystander.settle()
+		bystander.wantLive(0)
+	})
+}
+
+// A kind may be watched before anybody looks, and as soon as it is served.
+func TestAlwaysWatched(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		server.Set(pods, pod("a", "p", "Running"))
+		cluster := runClusterWith(t, server, watch.Options{
+			Linger: time.Minute, Always: []string{pods, widgets}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		})
+		<-time.After(time.Hour)
+		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 1")
+		if lists := server.Requests("/pods?"); len(lists) != 1 {
+			t.Errorf("%d lists of pods in an hour, want 1: %s", len(lists), lists)
+		}
+		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
+		<-time.After(time.Minute)
+		if lists := server.Requests("/widgets?"); len(lists) != 1 {
+			t.Errorf("%d lists of widgets, want 1", len(lists))
+		}
+	})
+}

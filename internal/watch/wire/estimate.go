@@ -1,0 +1,43 @@
+package wire
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// estimateObjects is how many objects an estimate looks at: enough for a
+// dictionary, so that they are as small as they would be kept.
+const estimateObjects = 64
+
+// estimateStall bounds its request, in the way of SourceOptions.
+const estimateStall = 5 * time.Second
+
+// Estimate returns how many objects a scope has, and about how many bytes they
+// would hold, from one short page of its list. A server that does not tell how
+// many there are beyond the page (one with a selector does not) is taken at
+// what the page has.
+func (c *Client) Estimate(ctx context.Context, scope Scope) (objects int, bytes int64, err error) {
+	source, err := c.Source(scope, SourceOptions{Stall: estimateStall, Observe: func(int) {}, Panicked: func(any, []byte) {}})
+	if err != nil {
+		return 0, 0, err
+	}
+	list, err := source.List(ctx, metav1.ListOptions{Limit: estimateObjects})
+	if err != nil || len(list.Items) == 0 {
+		return 0, 0, err
+	}
+	if list.Continue != "" {
+		if err := source.decoder.endList(); err != nil {
+			return 0, 0, err
+		}
+	}
+	for _, o := range list.Items {
+		bytes += int64(o.Size())
+	}
+	objects = len(list.Items)
+	if list.RemainingItemCount != nil {
+		objects += int(*list.RemainingItemCount)
+	}
+	return objects, bytes / int64(len(list.Items)) * int64(objects), nil
+}
