@@ -265,7 +265,7 @@ func TestFollow(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-		if passed := time.Since(began); served() != want || passed > 2*time.Second {
+			if passed := time.Since(began); served() != want || passed > 2*time.Second {
 				t.Errorf("told after %s: %t, want %t within 2s", passed, served(), want)
 			}
 		}
