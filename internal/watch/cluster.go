@@ -52,6 +52,7 @@ type Cluster struct {
 	pool    *pool
 	log     *slog.Logger
 	cursors cursorKey
+	paper   sync.Pool // Of the texts of messages.
 }
 
 // New makes a Cluster of the API server that config names. Nothing is asked of

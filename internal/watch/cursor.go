@@ -21,19 +21,33 @@ func newCursorKey() (key cursorKey) {
 	return key
 }
 
-// encode makes a cursor for the wire.
-func (k *cursorKey) encode(bound string, epoch, offset uint64) string {
-	b := make([]byte, 0, cursorLength)
-	b = binary.BigEndian.AppendUint64(b, epoch)
-	b = binary.BigEndian.AppendUint64(b, offset)
-	b = append(b, k.sign(bound, b)...)
-	return base64.RawURLEncoding.EncodeToString(b)
+// seal is the key made for what a cursor is bound to: the short text that each
+// message carries is signed with it.
+type seal [sha256.Size]byte
+
+func (k *cursorKey) seal(bound string) (s seal) {
+	mac := hmac.New(sha256.New, k[:])
+	_, _ = mac.Write([]byte(bound)) // A hash takes every write.
+	mac.Sum(s[:0])
+	return s
+}
+
+// append appends a cursor for the wire.
+func (s *seal) append(dst []byte, epoch, offset uint64) []byte {
+	var b [cursorLength]byte
+	binary.BigEndian.PutUint64(b[:8], epoch)
+	binary.BigEndian.PutUint64(b[8:16], offset)
+	s.sign(&b)
+	return base64.RawURLEncoding.AppendEncode(dst, b[:])
 }
 
 // decode returns the offset, or why the cursor cannot be resumed from.
-func (k *cursorKey) decode(cursor, bound string, epoch uint64) (uint64, error) {
+func (s *seal) decode(cursor string, epoch uint64) (uint64, error) {
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || len(b) != cursorLength || !hmac.Equal(b[16:], k.sign(bound, b[:16])) {
+	var wanted [cursorLength]byte
+	copy(wanted[:], b)
+	s.sign(&wanted)
+	if err != nil || !hmac.Equal(b, wanted[:]) {
 		return 0, errors.New("the cursor was not issued for this subscription by this server")
 	}
 	if binary.BigEndian.Uint64(b) != epoch {
@@ -42,9 +56,11 @@ func (k *cursorKey) decode(cursor, bound string, epoch uint64) (uint64, error) {
 	return binary.BigEndian.Uint64(b[8:]), nil
 }
 
-func (k *cursorKey) sign(bound string, b []byte) []byte {
-	mac := hmac.New(sha256.New, k[:])
-	_, _ = mac.Write(b) // A hash takes every write.
-	_, _ = mac.Write([]byte(bound))
-	return mac.Sum(nil)[:8]
+// sign sets the last eight bytes by the others. The seal is secret and all that
+// is hashed has one length, so the hash of both is as good as an HMAC of them.
+func (s *seal) sign(b *[cursorLength]byte) {
+	var text [len(s) + 16]byte
+	copy(text[copy(text[:], s[:]):], b[:16])
+	sum := sha256.Sum256(text[:])
+	copy(b[16:], sum[:8])
 }

@@ -59,6 +59,8 @@ type informer struct {
 	dates  func(context.Context) map[string]string
 	log    *slog.Logger
 
+	listings listings
+
 	mu        sync.Mutex
 	status    Status
 	columns   []wire.Column

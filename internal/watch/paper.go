@@ -1,0 +1,49 @@
+package watch
+
+import "sync"
+
+// paper is what a Subscription writes its message on: borrowed for as long as
+// somebody reads it, so that one which waits holds none. With it goes the seal
+// that signs the cursors.
+type paper struct {
+	pool *sync.Pool // Of *[]byte.
+	text *[]byte    // Nil while nothing is borrowed.
+
+	sealed  bool
+	version int // That the seal is for.
+	seal    seal
+}
+
+// borrow returns an empty text to append to.
+func (p *paper) borrow() []byte {
+	if p.text == nil {
+		text, ok := p.pool.Get().(*[]byte)
+		if !ok {
+			text = new([]byte)
+		}
+		p.text = text
+	}
+	return (*p.text)[:0]
+}
+
+// keep takes note of what the borrowed text has become.
+func (p *paper) keep(text []byte) {
+	if p.text != nil {
+		*p.text = text
+	}
+}
+
+func (p *paper) giveBack() {
+	if p.text != nil {
+		p.pool.Put(p.text)
+		p.text = nil
+	}
+}
+
+// sign appends the subscription's cursor.
+func (p *paper) sign(s *Subscription, text []byte) []byte {
+	if !p.sealed || p.version != s.version {
+		p.sealed, p.version, p.seal = true, s.version, s.seal(s.version)
+	}
+	return p.seal.append(text, s.informer.epoch, s.cursor.Offset)
+}
