@@ -83,7 +83,8 @@ type Cluster struct {
 	pool    *pool
 	log     *slog.Logger
 	cursors cursorKey
-	changed *signal // Another list of resources, or another state of one.
+	changed *signal   // Another list of resources, or another state of one.
+	paper   sync.Pool // Of the texts of messages.
 }
 
 // New makes a Cluster of the API server that config names. Nothing is asked of

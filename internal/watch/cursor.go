@@ -5,12 +5,16 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/binary"
 	"errors"
 )
 
-// cursorLength is an epoch, an offset and a signature of eight bytes each.
-const cursorLength = 24
+// A cursor is the low four bytes of an epoch, five of an offset and a signature
+// of six: every message carries one, and a trillion changes will do.
+const (
+	epochLength  = 4
+	placeLength  = epochLength + 5
+	cursorLength = placeLength + 6
+)
 
 // cursorKey signs cursors, so that one that comes back is known to be ours, of
 // the same viewer and the same filter: another filter's state is another state.
@@ -21,30 +25,60 @@ func newCursorKey() (key cursorKey) {
 	return key
 }
 
-// encode makes a cursor for the wire.
-func (k *cursorKey) encode(bound string, epoch, offset uint64) string {
-	b := make([]byte, 0, cursorLength)
-	b = binary.BigEndian.AppendUint64(b, epoch)
-	b = binary.BigEndian.AppendUint64(b, offset)
-	b = append(b, k.sign(bound, b)...)
-	return base64.RawURLEncoding.EncodeToString(b)
+// seal is the key made for what a cursor is bound to: the short text that each
+// message carries is signed with it.
+type seal [sha256.Size]byte
+
+func (k *cursorKey) seal(bound string) (s seal) {
+	mac := hmac.New(sha256.New, k[:])
+	_, _ = mac.Write([]byte(bound)) // A hash takes every write.
+	mac.Sum(s[:0])
+	return s
+}
+
+// append appends a cursor for the wire.
+func (s *seal) append(dst []byte, epoch, offset uint64) []byte {
+	var b [cursorLength]byte
+	putNumber(b[:epochLength], epoch)
+	putNumber(b[epochLength:placeLength], offset)
+	s.sign(&b)
+	return base64.RawURLEncoding.AppendEncode(dst, b[:])
 }
 
 // decode returns the offset, or why the cursor cannot be resumed from.
-func (k *cursorKey) decode(cursor, bound string, epoch uint64) (uint64, error) {
+func (s *seal) decode(cursor string, epoch uint64) (uint64, error) {
 	b, err := base64.RawURLEncoding.DecodeString(cursor)
-	if err != nil || len(b) != cursorLength || !hmac.Equal(b[16:], k.sign(bound, b[:16])) {
+	var wanted [cursorLength]byte
+	copy(wanted[:], b)
+	s.sign(&wanted)
+	if err != nil || !hmac.Equal(b, wanted[:]) {
 		return 0, errors.New("the cursor was not issued for this subscription by this server")
 	}
-	if binary.BigEndian.Uint64(b) != epoch {
+	if uint32(number(b[:epochLength])) != uint32(epoch) { //nolint:gosec // The low bytes are meant.
 		return 0, errors.New("the resource was listed anew since the cursor was issued")
 	}
-	return binary.BigEndian.Uint64(b[8:]), nil
+	return number(b[epochLength:placeLength]), nil
 }
 
-func (k *cursorKey) sign(bound string, b []byte) []byte {
-	mac := hmac.New(sha256.New, k[:])
-	_, _ = mac.Write(b) // A hash takes every write.
-	_, _ = mac.Write([]byte(bound))
-	return mac.Sum(nil)[:8]
+// sign sets the signature by what is before it. The seal is secret and all that
+// is hashed has one length, so the hash of both is as good as an HMAC of them.
+func (s *seal) sign(b *[cursorLength]byte) {
+	var text [len(s) + placeLength]byte
+	copy(text[copy(text[:], s[:]):], b[:placeLength])
+	sum := sha256.Sum256(text[:])
+	copy(b[placeLength:], sum[:])
+}
+
+// putNumber writes the low bytes of n.
+func putNumber(b []byte, n uint64) {
+	for i := range b {
+		b[len(b)-1-i] = byte(n >> (8 * i))
+	}
+}
+
+func number(b []byte) (n uint64) {
+	for _, v := range b {
+		n = n<<8 | uint64(v)
+	}
+	return n
 }

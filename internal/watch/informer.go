@@ -59,6 +59,7 @@ type informer struct {
 	epoch      uint64        // Of this informer's offsets.
 	kicked     chan struct{} // A sign that settle has something to do.
 	expected   atomic.Int64  // What feeds have reserved, in bytes.
+	listings   listings
 
 	mu      sync.Mutex
 	status  Status            // Where no feed has one.

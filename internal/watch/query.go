@@ -86,6 +86,11 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 	return f, nil
 }
 
+// everything reports that match lets all objects through.
+func (f *filter) everything() bool {
+	return f.name == "" && len(f.namespaces) == 0 && f.selector == nil && len(f.words) == 0
+}
+
 func (f *filter) match(o *wire.Object) bool {
 	if f.name != "" && o.Name() != f.name {
 		return false

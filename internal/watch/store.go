@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/wire"
 )
 
@@ -79,26 +78,6 @@ func (i *informer) purge(which func(namespace string) bool) {
 	i.mu.Lock()
 	i.purged = true
 	i.mu.Unlock()
-}
-
-// objects returns what the filter lets through, by namespace and name, with the
-// cursor it belongs to, and what is present with it.
-func (i *informer) objects(f *filter) ([]*wire.Object, journal.Cursor, present) {
-	for {
-		now := i.present(f.namespaces)
-		f.columns = now.columns
-		entries, cursor := i.Snapshot()
-		if now.version != i.present(f.namespaces).version {
-			continue // Cells and columns may not fit.
-		}
-		entries = slices.DeleteFunc(entries, func(e objectEntry) bool { return !f.match(e.Value) })
-		slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
-		objects := make([]*wire.Object, len(entries))
-		for n := range entries {
-			objects[n] = entries[n].Value
-		}
-		return objects, cursor, now
-	}
 }
 
 // store is a feed as the Reflector's store: it takes notes, and nothing else.

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"glasshouse/internal/watch/journal"
@@ -41,7 +42,7 @@ type Subscription struct {
 	filter   *filter
 	view     View
 	key      string // Of the one object, in the Object view.
-	sign     func(offset uint64) string
+	seal     func() seal
 	check    func(context.Context) error // Why there may be no rows at all.
 
 	cursor  journal.Cursor
@@ -52,20 +53,28 @@ type Subscription struct {
 	columns []wire.Column
 	told    Status
 	notice  []byte         // A reset that is to be told before the snapshot.
-	rows    []*wire.Object // The rest of a snapshot.
+	listing *listing       // The snapshot that is being told.
+	rows    []*wire.Object // The rest of it.
 	first   bool           // None of rows has been told.
 	telling bool           // A snapshot is being told.
+
+	silence *time.Timer // Rings after Heartbeat,
+	waiting bool        // if Next has begun to wait.
+	writing paper
+	pace    pace
 }
 
 // Next waits for the next message of the wire and returns it without its id and
-// braces: `"type":"state","state":"live",...`. It ends with ctx's error, or
-// with ErrClosed.
+// braces: `"type":"state","state":"live",...`. It is good until Next is called
+// again. Next ends with ctx's error, or with ErrClosed.
 func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
-	ctx, cancel := context.WithTimeout(ctx, Heartbeat)
-	defer cancel()
+	s.pace.told()
+	s.waiting = false
 	for {
+		s.writing.giveBack()
 		message, err := s.step(ctx)
 		if message != nil || err != nil {
+			s.writing.keep(message)
 			return message, err
 		}
 	}
@@ -102,11 +111,12 @@ func (s *Subscription) begin(ctx context.Context) ([]byte, error) {
 		s.behind, s.started, s.version = false, true, s.informer.present(s.filter.namespaces).version
 		return s.objectSnapshot()
 	}
-	var now present
-	s.rows, s.cursor, now = s.informer.objects(s.filter)
+	listing, now := s.informer.objects(s.filter, batch) // What it lacks comes as events.
+	s.cursor = listing.cursor
 	if !now.synced {
 		return nil, nil // Other columns, or none: they come in a moment.
 	}
+	s.listing, s.rows = listing, listing.objects
 	s.behind, s.started, s.version = false, true, now.version
 	if len(s.rows) == 0 {
 		if err := s.check(ctx); err != nil {
@@ -118,11 +128,18 @@ func (s *Subscription) begin(ctx context.Context) ([]byte, error) {
 }
 
 // Close lets go of the resource.
-func (s *Subscription) Close() { s.release() }
+func (s *Subscription) Close() {
+	s.silence.Stop()
+	s.writing.giveBack()
+	s.release()
+}
 
 // read waits for changes, or for a nudge, which gives no message.
 func (s *Subscription) read(ctx context.Context) ([]byte, error) {
-	changes, next, err := s.informer.Next(ctx, s.cursor, batch)
+	changes, next, err := s.informer.NextWithin(ctx, s.alarm, s.cursor, batch)
+	if err == nil && len(changes) > 0 && len(changes) < batch && s.pace.rest(ctx) {
+		changes, next, err = s.informer.Next(ctx, s.cursor, batch) // There are more by now.
+	}
 	switch {
 	case errors.Is(err, journal.ErrGone) && s.behind:
 		s.cursor = s.informer.Now() // Listed while waiting for it.
@@ -130,7 +147,7 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 	case errors.Is(err, journal.ErrGone):
 		s.reset("more has changed than is kept; what was missed cannot be told one by one")
 		return nil, nil
-	case errors.Is(err, context.DeadlineExceeded):
+	case errors.Is(err, journal.ErrSilent):
 		if s.sent != s.cursor.Offset {
 			return append(s.message("events"), `,"events":[]`...), nil // Changes that the filter kept back.
 		}
@@ -141,16 +158,27 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	s.cursor = next // Also where nothing is told: who has not moved would hear the same at once.
-	if s.behind || s.informer.present(s.filter.namespaces).version != s.version {
+	if len(changes) == 0 || s.behind || s.informer.present(s.filter.namespaces).version != s.version {
 		return nil, nil // A snapshot will tell; cells of other columns would mean something else.
 	}
 	return s.eventsMessage(changes)
 }
 
+// alarm ends the wait of one Next.
+func (s *Subscription) alarm() <-chan time.Time {
+	if !s.waiting {
+		s.silence.Reset(Heartbeat)
+		s.waiting = true
+	}
+	return s.silence.C
+}
+
 // message begins a message that belongs to the cursor.
 func (s *Subscription) message(kind string) []byte {
 	s.sent = s.cursor.Offset
-	return fmt.Appendf(nil, `"type":%q,"cursor":%q`, kind, s.sign(s.cursor.Offset))
+	text := append(s.writing.borrow(), `"type":"`...)
+	text = append(append(text, kind...), `","cursor":"`...)
+	return append(s.writing.sign(s, text), '"')
 }
 
 func (s *Subscription) reset(reason string) {
@@ -172,34 +200,32 @@ func (s *Subscription) stateMessage(status Status) ([]byte, error) {
 }
 
 func (s *Subscription) eventsMessage(changes []*change) ([]byte, error) {
-	sent := s.sent
-	message := append(s.message("events"), `,"events":[`...)
-	empty := len(message)
+	encode, oldest := rowEvent, changes[0].Time
+	if s.view == Object {
+		encode = objectEvent
+		changes = slices.DeleteFunc(changes, func(c *change) bool { return c.Key != s.key })
+	}
+	var message []byte
 	for _, c := range journal.Fold(changes, sameThing) {
-		if s.view == Object && c.Key != s.key {
-			continue
-		}
 		c = s.filter.see(c)
 		if c == nil {
 			continue
-		}
-		encode := rowEvent
-		if s.view == Object {
-			encode = objectEvent
 		}
 		event, err := encode(c)
 		if err != nil {
 			return nil, err
 		}
-		if len(message) > empty {
+		if message == nil {
+			message = append(s.message("events"), `,"events":[`...)
+		} else {
 			message = append(message, ',')
 		}
 		message = append(message, event...)
 	}
-	if len(message) == empty {
-		s.sent = sent
+	if message == nil {
 		return nil, nil
 	}
+	s.pace.tell(oldest)
 	return append(message, ']'), nil
 }
 
@@ -223,7 +249,7 @@ func (s *Subscription) nextRows() ([]byte, error) {
 	}
 	s.rows, s.first = s.rows[n:], false
 	if len(s.rows) == 0 {
-		s.rows, s.telling = nil, false
+		s.listing, s.rows, s.telling = nil, nil, false
 	}
 	return fmt.Appendf(message, `],"last":%t`, !s.telling), nil
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -109,15 +110,17 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 	}
 	s := &Subscription{
 		informer: informer, release: release, filter: filter, view: view, behind: true,
+		silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper},
 		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, filter.namespaces) },
 	}
-	s.sign = func(offset uint64) string { return a.sign(&q, informer, s.version, offset) }
+	s.seal = func() seal { return a.seal(&q, informer) }
 	if view == Object {
 		s.key = keyOf(strings.Join(filter.namespaces, ""), q.Name)
 	}
 	if cursor != "" {
 		version := informer.present(filter.namespaces).version
-		offset, err := a.cluster.cursors.decode(cursor, a.bound(&q, informer), informer.epochOf(version))
+		sealed := a.seal(&q, informer)
+		offset, err := sealed.decode(cursor, informer.epochOf(version))
 		s.resume(offset, version, err)
 	}
 	return s, nil
@@ -135,13 +138,9 @@ func (s *Subscription) resume(offset uint64, version int, err error) {
 	s.version = version
 }
 
-// bound is what a cursor is good for: one viewer's view of one filter.
-func (a *Access) bound(q *Query, i *informer) string {
-	return fmt.Sprintf("%q %q %q %q %q %q %q %v", a.viewer.Name, q.Resource, q.Namespaces, q.Labels, q.Fields, q.Name, q.Text, i.scope)
-}
-
-func (a *Access) sign(q *Query, i *informer, version int, offset uint64) string {
-	return a.cluster.cursors.encode(a.bound(q, i), i.epochOf(version), offset)
+// seal is for cursors that are good for one viewer's view of one filter.
+func (a *Access) seal(q *Query, i *informer) seal {
+	return a.cluster.cursors.seal(fmt.Sprintf("%q %q %q %q %q %q %q %v", a.viewer.Name, q.Resource, q.Namespaces, q.Labels, q.Fields, q.Name, q.Text, i.scope))
 }
 
 // Item is one object of a Snapshot.
@@ -169,7 +168,7 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	}
 	defer release()
 	informer.wait(ctx, wait, func() bool { return informer.present(filter.namespaces).status.State != Syncing })
-	objects, cursor, now := informer.objects(filter)
+	listing, now := informer.objects(filter, 0)
 	snapshot := &Snapshot{Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced}
 	if !now.synced && now.status.State == Failed && q.Fields != "" {
 		return nil, invalid("Not a field selector", "The API server refuses %q for %s: %s", q.Fields, q.Resource, now.status.Reason)
@@ -177,8 +176,10 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	if !now.synced {
 		return snapshot, ctx.Err()
 	}
-	snapshot.Objects, snapshot.Cursor = objects, a.sign(&q, informer, now.version, cursor.Offset)
-	if len(objects) == 0 {
+	sealed := a.seal(&q, informer)
+	snapshot.Objects = slices.Clone(listing.objects) // They may be sorted in another way.
+	snapshot.Cursor = string(sealed.append(nil, informer.epochOf(now.version), listing.cursor.Offset))
+	if len(listing.objects) == 0 {
 		err = a.checkNamespaces(ctx, filter.namespaces)
 	}
 	return snapshot, err

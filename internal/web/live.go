@@ -1,12 +1,15 @@
 package web
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
+	"runtime/debug"
+	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -24,9 +27,12 @@ const (
 	maxDrained = 16 << 20
 	// maxSubscriptions are those of one connection.
 	maxSubscriptions = 100
-	writeTimeout     = 10 * time.Second
-	pingInterval     = 25 * time.Second
-	// compressFrom is the size of a frame from which compressing it pays.
+	// maxFaults are the messages that one connection may send in error.
+	maxFaults    = 100
+	writeTimeout = 10 * time.Second
+	pingInterval = 25 * time.Second
+	// compressFrom is the size of a frame from which compressing it pays. Events
+	// are never compressed: that would be done again for each who is told them.
 	compressFrom = 4 << 10
 )
 
@@ -36,7 +42,6 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 		return badRequest("Not a WebSocket of ours", "Open a WebSocket here with the subprotocol %s.", subprotocol)
 	}
 	s.sockets.Add(1) // Before Accept, which takes the connection from the http.Server that Run waits for.
-	defer s.sockets.Done()
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		Subprotocols:         []string{subprotocol},
 		CompressionMode:      websocket.CompressionNoContextTakeover,
@@ -44,12 +49,14 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 		OriginPatterns:       []string{"http://" + r.Host}, // guard has checked it.
 	})
 	if err != nil {
-		return nil // Accept has answered.
+		s.sockets.Done()
+		return nil //nolint:nilerr // Accept has answered.
 	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context())) // Which ends when the handler returns.
-	defer cancel()
-	l := &session{conn: conn, access: s.access(r), server: s, cancel: cancel, subscriptions: make(map[int]*follower)}
-	l.run(ctx)
+	l := &session{conn: conn, access: s.access(r), server: s, subscriptions: make(map[int]*follower)}
+	go func() { // The handler ends, and with it all that a request holds.
+		defer s.sockets.Done()
+		l.serve()
+	}()
 	return nil
 }
 
@@ -59,11 +66,16 @@ type session struct {
 	conn   *websocket.Conn
 	access *watch.Access
 	server *Server
-	cancel context.CancelFunc // Ends the whole session.
+	cancel context.CancelFunc // Ends the whole session, without a word.
 
-	running       sync.WaitGroup
+	running sync.WaitGroup
+	faults  int // What the reader has not understood so far.
+	writing sync.Mutex
+	late    *time.Timer // Ends the connection if a write takes too long.
+
 	mu            sync.Mutex
 	subscriptions map[int]*follower
+	pinger        *time.Timer // Nil when the session has ended.
 }
 
 // follower is a running subscription.
@@ -72,19 +84,43 @@ type follower struct {
 	ended chan struct{}
 }
 
-// run serves until the connection ends. The library ends it without a word when
-// a context of a read or write does: so none of them ends before it, and what
+// serve serves until the connection ends. The library ends it without a word
+// when the context of a read does: so that does not end before it, and what
 // stops the connection says so by closing it.
-func (l *session) run(ctx context.Context) {
-	stopped := context.AfterFunc(l.server.stopping, func() { //nolint:contextcheck // Close has a deadline of its own.
-		_ = l.conn.Close(websocket.StatusGoingAway, "the server stops; connect again in a moment") // It may be gone already.
+func (l *session) serve() {
+	defer l.caught()
+	ctx, cancel := context.WithCancel(context.WithoutCancel(l.server.stopping))
+	l.cancel = cancel
+	defer cancel()
+	if !l.server.enter() {
+		l.sendAway(websocket.StatusTryAgainLater, fullFor, "as many are connected as may be")
+		return
+	}
+	defer l.server.leave()
+	told := make(chan struct{})
+	unstopped := context.AfterFunc(l.server.stopping, func() {
+		defer close(told)
+		l.sendAway(websocket.StatusGoingAway, stopFor, "the server stops")
 	})
-	l.running.Go(func() { l.ping(ctx) })
+	l.late = time.AfterFunc(writeTimeout, l.cut)
+	l.late.Stop()
+	l.startPings(ctx)
 	_ = l.read(ctx) // It ends with the connection, however that does.
-	stopped()
-	l.cancel()
+	cancel()
 	_ = l.conn.CloseNow() // It may be closed already.
+	if !unstopped() {
+		<-told
+	}
+	l.stopPings()
 	l.running.Wait()
+}
+
+// caught logs a panic, which ends this connection and no other.
+func (l *session) caught() {
+	if v := recover(); v != nil {
+		l.server.log.Error("socket failed", "panic", v, "stack", string(debug.Stack()))
+		_ = l.conn.CloseNow() // Nobody else would.
+	}
 }
 
 // read serves frames until the connection ends.
@@ -107,52 +143,69 @@ func (l *session) read(ctx context.Context) error {
 			return err
 		}
 		if kind != websocket.MessageText {
-			l.problem(ctx, nil, badRequest("Not text", "A binary frame came; send JSON as text frames."))
+			l.fault(ctx, badRequest("Not text", "A binary frame came; send JSON as text frames."))
 		} else {
-			l.problem(ctx, nil, &problem{Title: "Frame too long", Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("A frame may have %d bytes.", maxFrame)})
-		}
-	}
-}
-
-// ping notices a peer that is gone without a word, and keeps proxies from
-// ending a quiet connection.
-func (l *session) ping(ctx context.Context) {
-	ticker := time.NewTicker(pingInterval)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-		}
-		wait, cancel := context.WithTimeout(ctx, writeTimeout)
-		err := l.conn.Ping(wait)
-		cancel()
-		if err != nil {
-			_ = l.conn.CloseNow() // The reader notices.
-			return
+			l.fault(ctx, &problem{Title: "Frame too long", Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("A frame may have %d bytes.", maxFrame)})
 		}
 	}
 }
 
 // write sends one message; members is what stands in its braces behind the id.
 func (l *session) write(ctx context.Context, members []byte, id *int) error {
-	var message []byte
-	if id != nil {
-		message = fmt.Appendf(message, `{"id":%d,`, *id)
-	} else {
-		message = append(message, '{')
+	text, ok := l.server.paper.Get().(*[]byte)
+	if !ok {
+		text = new([]byte)
 	}
+	defer l.server.paper.Put(text)
+	message := append((*text)[:0], '{')
+	if id != nil {
+		message = append(strconv.AppendInt(append(message, `"id":`...), int64(*id), 10), ',')
+	}
+	head := len(message)
 	message = append(append(message, members...), '}')
+	*text = message
+	l.writing.Lock()
+	defer l.writing.Unlock()
+	l.late.Reset(writeTimeout)
+	defer l.late.Stop()
 	// A subscription that is ended in the midst of a frame must not end the
-	// connection with it.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), writeTimeout)
-	defer cancel()
-	err := l.conn.Write(ctx, websocket.MessageText, message)
+	// connection with it. A context with a deadline would cost as much as the
+	// rest of the write.
+	err := l.send(context.WithoutCancel(ctx), message, head)
 	if err != nil {
-		_ = l.conn.CloseNow() // The reader notices.
+		l.cut()
 	}
 	return err
+}
+
+// send writes a message. The library compresses one by the length of what is
+// written first of it.
+func (l *session) send(ctx context.Context, message []byte, head int) error {
+	if len(message) < compressFrom || !bytes.HasPrefix(message[head:], []byte(`"type":"events"`)) {
+		return l.conn.Write(ctx, websocket.MessageText, message)
+	}
+	w, err := l.conn.Writer(ctx, websocket.MessageText)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(message[:head]); err != nil {
+		return err
+	}
+	if _, err := w.Write(message[head:]); err != nil {
+		return err
+	}
+	return w.Close()
+}
+
+// fault tells the client that it is not understood; one that never learns is
+// sent away.
+func (l *session) fault(ctx context.Context, err error) {
+	l.faults++
+	if l.faults > maxFaults {
+		l.close(websocket.StatusPolicyViolation, "too much was sent that makes no sense; the last errors say what")
+		return
+	}
+	l.problem(ctx, nil, err)
 }
 
 // problem tells the client of an error; id is nil where no subscription is

@@ -154,6 +154,7 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 	}{
 		{"not JSON", `oops`, 0, "Not JSON", "The frame is not JSON"},
 		{"nothing", ``, 0, "Not JSON", ""},
+		{"no message", ` [ ] `, 0, "Empty frame", "holds no message"},
 		{"an open array", `[{"op":`, 0, "Not JSON", ""},
 		{"deep nesting", strings.Repeat("[", 30_000), 0, "Not JSON", ""},
 		{"something behind it", `{"op":"subscribe","id":1,` + fine + `} {}`, 0, "Not JSON", "something follows"},
@@ -195,7 +196,7 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 	if m := c.until(0, "error"); m.Problem.Title != "Not text" {
 		t.Errorf("a binary frame: got %+v, want Not text", m.Problem)
 	}
-	c.send(`[]`)
+
 	c.alive()
 }
 

@@ -33,13 +33,13 @@ func (o *operation) query() watch.Query {
 func (l *session) frame(ctx context.Context, frame []byte) {
 	operations, err := parseFrame(frame)
 	if err != nil {
-		l.problem(ctx, nil, err)
+		l.fault(ctx, err)
 		return
 	}
 	for _, raw := range operations {
 		o, err := parseOperation(raw)
 		if err != nil {
-			l.problem(ctx, nil, err)
+			l.fault(ctx, err)
 			continue
 		}
 		if o.Op == "unsubscribe" {
@@ -55,6 +55,9 @@ func parseFrame(frame []byte) ([]json.RawMessage, error) {
 	if bytes.HasPrefix(bytes.TrimSpace(frame), []byte("[")) {
 		if err := json.Unmarshal(frame, &many); err != nil {
 			return nil, notJSON(err)
+		}
+		if len(many) == 0 {
+			return nil, badRequest("Empty frame", `The array holds no message; send one such as {"op":"subscribe","id":1,"resource":"core/v1/pods","view":"rows"}.`)
 		}
 		return many, nil
 	}

@@ -7,6 +7,9 @@ package journal
 //
 // A folded change has the offset and time of the newest change it stands for.
 func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(before, after V) bool) []*Change[K, V, M] {
+	if !repeats(changes) {
+		return changes
+	}
 	runs := make(map[K][]*Change[K, V, M], len(changes))
 	keys := make([]K, 0, len(changes))
 	for _, change := range changes {
@@ -15,14 +18,31 @@ func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(bef
 		}
 		runs[change.Key] = append(runs[change.Key], change)
 	}
-	if len(keys) == len(changes) {
-		return changes
-	}
 	folded := make([]*Change[K, V, M], 0, len(keys))
 	for _, key := range keys {
 		folded = append(folded, foldKey(runs[key], continues)...)
 	}
 	return folded
+}
+
+// repeats reports whether a key has more than one change: mostly none has, and
+// every reader asks.
+func repeats[K comparable, V, M any](changes []*Change[K, V, M]) bool {
+	if len(changes) <= 8 { // Quicker than a map.
+		for i, change := range changes {
+			for _, before := range changes[:i] {
+				if change.Key == before.Key {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	seen := make(map[K]struct{}, len(changes))
+	for _, change := range changes {
+		seen[change.Key] = struct{}{}
+	}
+	return len(seen) < len(changes)
 }
 
 func foldKey[K comparable, V, M any](run []*Change[K, V, M], continues func(before, after V) bool) []*Change[K, V, M] {

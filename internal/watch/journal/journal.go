@@ -10,17 +10,20 @@
 //   - A Snapshot and its cursor belong together: the snapshot plus every change
 //     after the cursor is the state, exactly.
 //   - All readers see the same changes in the same order, each once.
-//   - The writer never waits for a reader. It takes the lock for the time of a
-//     map write, and wakes one reader in constant time; that one wakes the rest.
+//   - The writer never waits for who reads changes, and wakes any number of them
+//     in constant time: it starts a goroutine that does, where none is about to.
+//     It waits for a Snapshot while that copies a few thousand keys.
 //
-// A Journal has one lock. Nothing is called while it is held but the functions
-// given in Options, which must be quick and must not call back.
+// A Journal has one lock, for its state; what has changed is read without. No
+// function is called while it is held but those given in Options, which must be
+// quick and must not call back.
 package journal
 
 import (
 	"context"
 	"errors"
 	"sync"
+	"sync/atomic"
 	"time"
 )
 
@@ -30,6 +33,8 @@ var (
 	ErrGone = errors.New("the change after this cursor is no longer kept")
 	// ErrClosed says that the journal has ended and all of it has been read.
 	ErrClosed = errors.New("the journal is closed")
+	// ErrSilent says that nothing came until the alarm.
+	ErrSilent = errors.New("nothing has changed")
 )
 
 // A Change is one step from a state to the next. Offsets rise by one a change.
@@ -90,26 +95,22 @@ type Entry[K comparable, V any] struct {
 // be their own.
 type Journal[K comparable, V, M any] struct {
 	options Options[K, V]
-	bell    chan struct{} // Rung by the writer; whoever hears it calls wakeAll.
+	tail    atomic.Pointer[tail[K, V, M]] // What readers see of the ring.
+	bed     bed
 
-	mu     sync.RWMutex
+	mu     sync.RWMutex // For all writes, and for reading the state.
 	state  map[K]V
 	weight int // Of the values of state.
 	ring   ring[K, V, M]
-	offset uint64
-	nudges uint64
-	wake   chan struct{} // Closed, and made anew, by wakeAll.
-	closed bool
+	now    tail[K, V, M] // The tail that is published when the write is done.
 }
 
 // New returns an empty journal.
 func New[K comparable, V, M any](options Options[K, V]) *Journal[K, V, M] {
-	return &Journal[K, V, M]{
-		options: options,
-		bell:    make(chan struct{}, 1),
-		state:   make(map[K]V),
-		wake:    make(chan struct{}),
-	}
+	j := &Journal[K, V, M]{options: options, state: make(map[K]V)}
+	j.tail.Store(&tail[K, V, M]{})
+	j.bed.init()
+	return j
 }
 
 // Set makes value the state of key.
@@ -134,13 +135,13 @@ func (j *Journal[K, V, M]) Replace(next []Entry[K, V]) {
 // of next must be of that part.
 func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V]) {
 	j.write(func(now time.Time) {
-		if j.offset == 0 {
+		if j.now.offset == 0 {
 			j.state = make(map[K]V, len(next))
 			for _, e := range next {
 				j.state[e.Key] = e.Value
 				j.weight += j.options.Size(e.Value)
 			}
-			j.offset++
+			j.now.offset++
 			return
 		}
 		keep := make(map[K]struct{}, len(next))
@@ -166,27 +167,31 @@ func (j *Journal[K, V, M]) Forget() {
 // Nudge wakes every reader without a change, so that they look at whatever is
 // kept beside the journal.
 func (j *Journal[K, V, M]) Nudge() {
-	j.write(func(time.Time) { j.nudges++ })
+	j.write(func(time.Time) { j.now.nudges++ })
 }
 
 // Close ends the journal: readers get what is left, then ErrClosed. Writes
 // after Close are dropped.
 func (j *Journal[K, V, M]) Close() {
-	j.write(func(time.Time) { j.closed = true })
+	j.write(func(time.Time) { j.now.closed = true })
 }
 
 func (j *Journal[K, V, M]) write(change func(now time.Time)) {
 	now := time.Now()
 	j.mu.Lock()
-	if !j.closed {
+	if !j.now.closed {
 		change(now)
 		j.ring.trim(j.options.MaxBytes, now.Add(-j.options.MaxAge))
+		j.publishLocked()
 	}
 	j.mu.Unlock()
-	select {
-	case j.bell <- struct{}{}:
-	default: // Rung already, and not yet heard.
-	}
+	j.bed.ring()
+}
+
+func (j *Journal[K, V, M]) publishLocked() {
+	now := j.now
+	now.slots, now.count = j.ring.slots, j.ring.count
+	j.tail.Store(&now)
 }
 
 func (j *Journal[K, V, M]) setLocked(key K, value V, now time.Time) {
@@ -221,8 +226,8 @@ func (j *Journal[K, V, M]) deleteLocked(key K, now time.Time) {
 }
 
 func (j *Journal[K, V, M]) appendLocked(change *Change[K, V, M]) {
-	j.offset++
-	change.Offset = j.offset
+	j.now.offset++
+	change.Offset = j.now.offset
 	weight := changeOverhead
 	if change.Op != Delete {
 		weight += j.options.Size(change.New)
@@ -237,51 +242,41 @@ func (j *Journal[K, V, M]) appendLocked(change *Change[K, V, M]) {
 // them: at most limit, at least one, waiting for it; or none when a Nudge came.
 // The changes are shared and must not be written to, their Memo apart.
 func (j *Journal[K, V, M]) Next(ctx context.Context, after Cursor, limit int) ([]*Change[K, V, M], Cursor, error) {
+	return j.NextWithin(ctx, never, after, limit)
+}
+
+// NextWithin is Next that waits no longer than until something is received from
+// what alarm returns: then it ends with ErrSilent. Where there is no need to
+// wait, alarm is not called.
+func (j *Journal[K, V, M]) NextWithin(ctx context.Context, alarm func() <-chan time.Time, after Cursor, limit int) ([]*Change[K, V, M], Cursor, error) {
 	for {
-		changes, next, wake, err := j.read(after, limit)
-		if err != nil || wake == nil {
+		changes, next, news, err := j.tail.Load().read(after, limit)
+		if news || err != nil {
 			return changes, next, err
 		}
-		select {
-		case <-ctx.Done():
-			return nil, after, ctx.Err()
-		case <-wake:
-		case <-j.bell:
-			j.wakeAll()
+		if err := j.sleep(ctx, alarm, after); err != nil {
+			return nil, after, err
 		}
 	}
 }
 
-// read returns a channel to wait on where there is nothing to return.
-func (j *Journal[K, V, M]) read(after Cursor, limit int) ([]*Change[K, V, M], Cursor, <-chan struct{}, error) {
-	j.mu.RLock()
-	defer j.mu.RUnlock()
-	if after.Offset > j.offset || after.Offset < j.offset-uint64(j.ring.len()) {
-		return nil, after, nil, ErrGone
-	}
-	if behind := int(j.offset - after.Offset); behind > 0 {
-		changes := j.ring.last(behind, limit)
-		next := Cursor{Offset: after.Offset + uint64(len(changes)), nudges: after.nudges}
-		if next.Offset == j.offset {
-			next.nudges = j.nudges
-		}
-		return changes, next, nil, nil
-	}
-	if after.nudges != j.nudges {
-		return nil, Cursor{Offset: after.Offset, nudges: j.nudges}, nil, nil
-	}
-	if j.closed {
-		return nil, after, nil, ErrClosed
-	}
-	return nil, after, j.wake, nil
-}
+func never() <-chan time.Time { return nil }
 
-func (j *Journal[K, V, M]) wakeAll() {
-	j.mu.Lock()
-	sleepers := j.wake
-	j.wake = make(chan struct{})
-	j.mu.Unlock()
-	close(sleepers)
+// sleep waits until there may be news for the cursor.
+func (j *Journal[K, V, M]) sleep(ctx context.Context, alarm func() <-chan time.Time, after Cursor) error {
+	woken := j.bed.lie()
+	defer j.bed.rise()
+	if j.tail.Load().moved(after) { // Since the look that sent us here.
+		return nil
+	}
+	select {
+	case <-woken:
+		return nil
+	case <-alarm():
+		return ErrSilent
+	case <-ctx.Done():
+		return ctx.Err()
+	}
 }
 
 // Get returns the present value of a key, and the cursor it belongs to.
@@ -289,18 +284,13 @@ func (j *Journal[K, V, M]) Get(key K) (V, bool, Cursor) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	value, ok := j.state[key]
-	return value, ok, j.nowLocked()
+	return value, ok, j.Now()
 }
 
 // Now is the cursor behind the newest change.
 func (j *Journal[K, V, M]) Now() Cursor {
-	j.mu.RLock()
-	defer j.mu.RUnlock()
-	return j.nowLocked()
-}
-
-func (j *Journal[K, V, M]) nowLocked() Cursor {
-	return Cursor{Offset: j.offset, nudges: j.nudges}
+	t := j.tail.Load()
+	return Cursor{Offset: t.offset, nudges: t.nudges}
 }
 
 // Len is the number of keys.
@@ -323,8 +313,8 @@ func (j *Journal[K, V, M]) Weight() (state, ring int) {
 func (j *Journal[K, V, M]) Past() (changes int, since time.Time) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
-	if j.ring.len() > 0 {
-		since = j.ring.at(0).change.Time
+	if j.ring.count > 0 {
+		since = j.ring.oldest().Time
 	}
-	return j.ring.len(), since
+	return j.ring.count, since
 }

@@ -379,3 +379,86 @@ func BenchmarkSet(b *testing.B) {
 		})
 	}
 }
+
+// NextWithin waits until its alarm, which is not set where there is no need to
+// wait.
+func TestNextWithin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal(1 << 20)
+		set := 0
+		alarm := func() <-chan time.Time { set++; return time.After(time.Second) }
+		j.Set("a", thing{1, 1})
+		changes, cursor, err := j.NextWithin(t.Context(), alarm, journal.Cursor{}, 10)
+		if err != nil || len(changes) != 1 || set != 0 {
+			t.Errorf("got %v, %v, and the alarm was set %d times", changes, err, set)
+		}
+		start := time.Now()
+		if _, _, err := j.NextWithin(t.Context(), alarm, cursor, 10); !errors.Is(err, journal.ErrSilent) || time.Since(start) != time.Second {
+			t.Errorf("got %v after %s, want ErrSilent after 1s", err, time.Since(start))
+		}
+	})
+}
+
+// A reader that is held up in the midst of reading gets what it asked for, or
+// ErrGone, whatever the writer does to the ring meanwhile.
+func TestReadersNeedNoLock(t *testing.T) {
+	for seed := range uint64(200) {
+		random := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // A test that can be replayed.
+		j := newJournal(3000)                    // A dozen changes: the ring turns, grows and shrinks all the time.
+		history(j, random, 30)
+		from := j.Now().Offset - min(j.Now().Offset, 5)
+		read := j.HeldUp(journal.At(from), 5)
+		history(j, random, random.IntN(60))
+		changes, err := read()
+		if err != nil && !errors.Is(err, journal.ErrGone) {
+			t.Fatalf("seed %d: %v", seed, err)
+		}
+		for i, c := range changes {
+			if c.Offset != from+uint64(i)+1 {
+				t.Fatalf("seed %d: got offset %d, want %d", seed, c.Offset, from+uint64(i)+1)
+			}
+		}
+	}
+}
+
+// No reader sleeps through a change, whenever that comes: here while others are
+// still being woken for the one before.
+func TestNobodySleepsOn(t *testing.T) {
+	const readers, rounds = 100, 1000
+	j := newJournal(1 << 20)
+	seen := make(chan uint64, 4*readers)
+	var wg sync.WaitGroup
+	for range readers {
+		wg.Go(func() {
+			for cursor := (journal.Cursor{}); ; {
+				_, next, err := j.Next(t.Context(), cursor, 10)
+				if err != nil {
+					return
+				}
+				cursor = next
+				seen <- next.Offset
+			}
+		})
+	}
+	late := time.After(30 * time.Second)
+	for round := range rounds {
+		j.Set("a", thing{1, 2 * round})
+		told, last := 0, uint64(2*round+2) //nolint:gosec // Small.
+		for told < readers {
+			select {
+			case offset := <-seen:
+				if told == 0 && offset < last {
+					j.Set("a", thing{1, 2*round + 1})
+					told = -1 // Only once.
+				}
+				if offset == last {
+					told = max(told, 0) + 1
+				}
+			case <-late:
+				t.Fatalf("round %d: %d of %d readers were told of the last change", round, told, readers)
+			}
+		}
+	}
+	j.Close()
+	wg.Wait()
+}

@@ -1,6 +1,9 @@
 package journal
 
-import "time"
+import (
+	"sync/atomic"
+	"time"
+)
 
 // changeOverhead is what a change weighs beside its values: the Change itself
 // and its slot.
@@ -11,41 +14,50 @@ const changeOverhead = 160
 const entryOverhead = 120
 
 // ring is a queue of changes, oldest first, that grows and shrinks with what it
-// holds. Its bounds are trim's.
+// holds. Its bounds are trim's. It is the writer's; readers have a tail.
 type ring[K comparable, V, M any] struct {
-	slots  []slot[K, V, M]
-	head   int // Index of the oldest.
-	count  int
-	weight int
+	slots   slots[K, V, M]
+	weights []int  // Of the slots' changes.
+	newest  uint64 // Offset of the last that was pushed.
+	count   int
+	weight  int
 }
 
-type slot[K comparable, V, M any] struct {
-	change *Change[K, V, M]
-	weight int
+// slots hold each change at its offset, modulo their number, which is a power of
+// two.
+type slots[K comparable, V, M any] []atomic.Pointer[Change[K, V, M]]
+
+func (s slots[K, V, M]) at(offset uint64) *atomic.Pointer[Change[K, V, M]] {
+	return &s[offset&uint64(len(s)-1)]
 }
 
-func (r *ring[K, V, M]) len() int { return r.count }
-
-func (r *ring[K, V, M]) at(i int) *slot[K, V, M] {
-	return &r.slots[(r.head+i)%len(r.slots)]
-}
-
+// push adds a change, whose offset follows that of the last.
 func (r *ring[K, V, M]) push(change *Change[K, V, M], weight int) {
 	if r.count == len(r.slots) {
 		r.resize(max(16, 2*r.count))
 	}
+	r.newest = change.Offset
 	r.count++
-	*r.at(r.count - 1) = slot[K, V, M]{change: change, weight: weight}
+	r.slots.at(r.newest).Store(change)
+	*r.weightOf(r.newest) = weight
 	r.weight += weight
+}
+
+// oldest is the first of the changes, of which there must be one.
+func (r *ring[K, V, M]) oldest() *Change[K, V, M] {
+	return r.slots.at(r.newest - uint64(r.count) + 1).Load() //nolint:gosec // A count is not negative.
 }
 
 // trim drops the oldest until the rest is light and young enough, or one is
 // left.
 func (r *ring[K, V, M]) trim(maxWeight int, oldest time.Time) {
-	for r.count > 1 && (r.weight > maxWeight || r.at(0).change.Time.Before(oldest)) {
-		r.weight -= r.at(0).weight
-		*r.at(0) = slot[K, V, M]{}
-		r.head = (r.head + 1) % len(r.slots)
+	for r.count > 1 {
+		at := r.newest - uint64(r.count) + 1 //nolint:gosec // A count is not negative.
+		if r.weight <= maxWeight && !r.slots.at(at).Load().Time.Before(oldest) {
+			break
+		}
+		r.weight -= *r.weightOf(at)
+		r.slots.at(at).Store(nil)
 		r.count--
 	}
 	if len(r.slots) > 64 && r.count < len(r.slots)/4 {
@@ -53,19 +65,18 @@ func (r *ring[K, V, M]) trim(maxWeight int, oldest time.Time) {
 	}
 }
 
-func (r *ring[K, V, M]) resize(n int) {
-	slots := make([]slot[K, V, M], n)
-	for i := range r.count {
-		slots[i] = *r.at(i)
-	}
-	r.slots, r.head = slots, 0
+func (r *ring[K, V, M]) weightOf(offset uint64) *int {
+	return &r.weights[offset&uint64(len(r.weights)-1)]
 }
 
-// last returns the first limit of the newest n.
-func (r *ring[K, V, M]) last(n, limit int) []*Change[K, V, M] {
-	changes := make([]*Change[K, V, M], min(n, limit))
-	for i := range changes {
-		changes[i] = r.at(r.count - n + i).change
+// resize moves the changes into other slots, and leaves the old ones as they are
+// to who still reads them.
+func (r *ring[K, V, M]) resize(n int) {
+	old := *r
+	r.slots, r.weights = make(slots[K, V, M], n), make([]int, n)
+	for i := range old.count {
+		at := old.newest - uint64(i) //nolint:gosec // As above.
+		r.slots.at(at).Store(old.slots.at(at).Load())
+		*r.weightOf(at) = *old.weightOf(at)
 	}
-	return changes
 }

@@ -1,5 +1,7 @@
 package journal
 
+import "math"
+
 // pause is after how many keys a Snapshot lets the writer in.
 const pause = 2048
 
@@ -19,7 +21,7 @@ func (j *Journal[K, V, M]) Snapshot() ([]Entry[K, V], Cursor) {
 func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
-	start := j.offset
+	start := j.now.offset
 	entries := make([]Entry[K, V], 0, len(j.state))
 	// A map may change between two steps of its iteration: what is not reached
 	// yet may come or not, what is removed does not (the Go specification, "For
@@ -32,19 +34,30 @@ func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 			j.mu.RLock()
 		}
 	}
-	if j.offset-start > uint64(j.ring.len()) {
+	changed, ok := j.changedLocked(start)
+	if !ok {
 		return nil, Cursor{}, false
 	}
-	return j.catchUpLocked(entries, start), j.nowLocked(), true
+	return j.catchUpLocked(entries, changed), j.Now(), true
 }
 
-func (j *Journal[K, V, M]) catchUpLocked(entries []Entry[K, V], start uint64) []Entry[K, V] {
-	if start == j.offset {
-		return entries
-	}
+// changedLocked are the keys that have changed since an offset, if the ring
+// still tells.
+func (j *Journal[K, V, M]) changedLocked(since uint64) (map[K]struct{}, bool) {
 	changed := make(map[K]struct{})
-	for _, change := range j.ring.last(int(j.offset-start), int(j.offset-start)) {
+	if since == j.now.offset {
+		return changed, true
+	}
+	changes, _, _, err := j.tail.Load().read(At(since), math.MaxInt)
+	for _, change := range changes {
 		changed[change.Key] = struct{}{}
+	}
+	return changed, err == nil
+}
+
+func (j *Journal[K, V, M]) catchUpLocked(entries []Entry[K, V], changed map[K]struct{}) []Entry[K, V] {
+	if len(changed) == 0 {
+		return entries
 	}
 	kept := entries[:0]
 	for _, e := range entries {

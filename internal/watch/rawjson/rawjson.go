@@ -137,13 +137,13 @@ func Unquote(raw []byte) (string, error) {
 
 // AppendString appends s as a JSON string. What HTML would mind is left as it
 // is: this JSON goes to JSON.parse.
-func AppendString(dst []byte, s string) []byte {
+func AppendString[S string | []byte](dst []byte, s S) []byte {
 	for i := range len(s) {
 		if b := s[i]; b < 0x20 || b >= 0x7f || b == '"' || b == '\\' {
 			var quoted bytes.Buffer
 			encode := json.NewEncoder(&quoted)
 			encode.SetEscapeHTML(false)
-			if err := encode.Encode(s); err != nil {
+			if err := encode.Encode(string(s)); err != nil {
 				panic(err) // A string always encodes.
 			}
 			return append(dst, bytes.TrimSuffix(quoted.Bytes(), []byte{'\n'})...)

@@ -56,6 +56,14 @@ func (o *Object) UID() string { return string(o.data[o.ends[1]:o.ends[2]]) }
 // ResourceVersion is opaque, as the API conventions say.
 func (o *Object) ResourceVersion() string { return string(o.data[o.ends[2]:o.ends[3]]) }
 
+// text is the namespace, name, uid or resourceVersion, without a copy.
+func (o *Object) text(part int) []byte {
+	if part == 0 {
+		return o.data[:o.ends[0]]
+	}
+	return o.data[o.ends[part-1]:o.ends[part]]
+}
+
 // Cells is the JSON array of the row's cells. Cells of relative columns hold
 // timestamps. The bytes are the Object's own and must not be changed.
 func (o *Object) Cells() []byte { return o.data[o.ends[3]:o.ends[4]:o.ends[4]] }

@@ -10,9 +10,9 @@ import (
 // {"ns","name","uid","rv","created","cells"}.
 func (o *Object) AppendRow(dst []byte) []byte {
 	dst = append(dst, `{"ns":`...)
-	dst = rawjson.AppendString(dst, o.Namespace())
+	dst = rawjson.AppendString(dst, o.text(0))
 	dst = append(dst, `,"name":`...)
-	dst = rawjson.AppendString(dst, o.Name())
+	dst = rawjson.AppendString(dst, o.text(1))
 	dst = o.AppendVersion(dst)
 	if created := o.Created(); !created.IsZero() {
 		dst = append(dst, `,"created":"`...)
@@ -27,7 +27,7 @@ func (o *Object) AppendRow(dst []byte) []byte {
 // this is: `,"uid":"..","rv":".."`.
 func (o *Object) AppendVersion(dst []byte) []byte {
 	dst = append(dst, `,"uid":`...)
-	dst = rawjson.AppendString(dst, o.UID())
+	dst = rawjson.AppendString(dst, o.text(2))
 	dst = append(dst, `,"rv":`...)
-	return rawjson.AppendString(dst, o.ResourceVersion())
+	return rawjson.AppendString(dst, o.text(3))
 }

@@ -1,0 +1,158 @@
+package watch_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+
+	"glasshouse/internal/watch"
+)
+
+// Ten thousand changes of one object in a second, read by somebody slow: each
+// message has one event, whose patch fits what that reader holds, and the end is
+// exact.
+func TestFloodOfOneObject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "0"), pod("a", "q", "Running"))
+		object := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
+		rows := subscribe(t, cluster, watch.Query{}, "")
+		rows.settle()
+		var held []byte
+		for held == nil {
+			held = object.next().Object
+		}
+		const changes = 10_000
+		go func() {
+			for i := range changes {
+				p := pod("a", "p", strconv.Itoa(i+1))
+				p.Rest += fmt.Sprintf(`,"spec":{"only-in-%d":1}`, i%7) // So that a patch fits one base alone.
+				server.Set(pods, p)
+				if i%100 == 99 {
+					<-time.After(10 * time.Millisecond)
+				}
+			}
+		}()
+		last, messages := fmt.Sprintf(`"phase":"%d"`, changes), 0
+		for !strings.Contains(string(held), last) {
+			for _, r := range []*reader{object, rows} {
+				m := r.next()
+				if len(m.Events) > 1 {
+					t.Fatalf("a message has %d events of one object", len(m.Events))
+				}
+				if r == rows || len(m.Events) == 0 {
+					continue
+				}
+				messages++
+				patch, err := jsonpatch.DecodePatch(m.Events[0].Patch)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if held, err = patch.Apply(held); err != nil {
+					t.Fatalf("the patch does not fit what the reader holds: %v", err)
+				}
+			}
+			<-time.After(70 * time.Millisecond) // Slow.
+		}
+		if messages < 5 || messages > 30 {
+			t.Errorf("the reader was told %d times, want one time for each time it read", messages)
+		}
+		want, err := cluster.For(watch.Viewer{}).Object(t.Context(), pods, "a", "p")
+		if err != nil || !sameJSON(t, held, want) {
+			t.Errorf("the reader holds %s, want %s, %v", held, want, err)
+		}
+		rows.settle()
+		rows.wantRows(fmt.Sprintf("a/p=%d", changes), "a/q=Running")
+	})
+}
+
+func sameJSON(t *testing.T, a, b []byte) bool {
+	t.Helper()
+	var values [2]any
+	for i, text := range [][]byte{a, b} {
+		if err := json.Unmarshal(text, &values[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return fmt.Sprint(values[0]) == fmt.Sprint(values[1])
+}
+
+// Who was told late is told more in one message; who was told at once is told
+// the next at once.
+func TestBatchesGrowUnderLoad(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "0"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		change := func(name string) {
+			server.Set(pods, pod("a", name, "Running"))
+		}
+		for i := range 3 { // At rest.
+			change(fmt.Sprint("rest-", i))
+			start := time.Now()
+			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
+				t.Fatalf("at rest %d events came after %s, want one at once", len(m.Events), time.Since(start))
+			}
+		}
+		for _, test := range []struct{ late, wait time.Duration }{
+			{2 * time.Millisecond, 6 * time.Millisecond},
+			{time.Second, 50 * time.Millisecond}, // And no longer.
+		} {
+			change("first " + test.late.String())
+			r.next()
+			<-time.After(test.late) // So long the message is on its way.
+			go func() {
+				change("second " + test.late.String())
+				<-time.After(test.wait / 2)
+				change("third " + test.late.String())
+			}()
+			start := time.Now()
+			if m := r.next(); len(m.Events) != 2 || time.Since(start) != test.wait {
+				t.Errorf("%d events came after %s, want 2 after %s", len(m.Events), time.Since(start), test.wait)
+			}
+			go change("soon after " + test.late.String()) // What was collected is not late.
+			start = time.Now()
+			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
+				t.Errorf("%d events came after %s, want one at once", len(m.Events), time.Since(start))
+			}
+		}
+	})
+}
+
+// Those who come together are given the same list, and what has changed since it
+// was made.
+func TestSnapshotsAreShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "1"), pod("b", "q", "1"))
+		first := subscribe(t, cluster, watch.Query{}, "")
+		for first.next().Type != "snapshot" {
+			continue
+		}
+		server.Set(pods, pod("a", "p", "2"))
+		synctest.Wait()
+		second := subscribe(t, cluster, watch.Query{}, "")
+		inB := subscribe(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
+		for second.next().Type != "snapshot" {
+			continue
+		}
+		now, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+		if err != nil || !strings.Contains(string(now.Objects[0].Cells()), "2") {
+			t.Errorf("a snapshot of its own has %s, %v; want what is now", now.Objects[0].Cells(), err)
+		}
+		second.wantSettle("state live, snapshot of 2, update a/p")
+		inB.wantSettle("state live, snapshot of 1")
+		for _, r := range []*reader{first, second} {
+			r.settle()
+			r.wantRows("a/p=2", "b/q=1")
+		}
+		inB.wantRows("b/q=1")
+	})
+}

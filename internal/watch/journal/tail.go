@@ -1,0 +1,57 @@
+package journal
+
+// tail is what readers see of a journal: which changes are in the ring. Each
+// write makes another; none changes once it is published, but the slots that it
+// leads to do. A change there that is not the one looked for has fallen off.
+type tail[K comparable, V, M any] struct {
+	slots  slots[K, V, M]
+	count  int    // Changes in the ring.
+	offset uint64 // Of the newest.
+	nudges uint64
+	closed bool
+}
+
+// read returns what follows the cursor; news says that there is something, if
+// only a nudge.
+func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M], next Cursor, news bool, err error) {
+	switch {
+	case after.Offset > t.offset || after.Offset < t.offset-uint64(t.count): //nolint:gosec // A count is not negative.
+		return nil, after, false, ErrGone
+	case after.Offset < t.offset:
+		changes = t.after(after.Offset, limit)
+		if changes == nil {
+			return nil, after, false, ErrGone // Just now.
+		}
+		next = Cursor{Offset: after.Offset + uint64(len(changes)), nudges: after.nudges}
+		if next.Offset == t.offset {
+			next.nudges = t.nudges
+		}
+		return changes, next, true, nil
+	case after.nudges != t.nudges:
+		return nil, Cursor{Offset: after.Offset, nudges: t.nudges}, true, nil
+	case t.closed:
+		return nil, after, false, ErrClosed
+	}
+	return nil, after, false, nil
+}
+
+// after returns the first limit of the changes after an offset, or nil where
+// they are no longer all there.
+func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
+	changes := make([]*Change[K, V, M], min(int(t.offset-offset), limit)) //nolint:gosec // At most the count.
+	for i := range changes {
+		at := offset + uint64(i) + 1 //nolint:gosec // An index is not negative.
+		change := t.slots.at(at).Load()
+		if change == nil || change.Offset != at {
+			return nil
+		}
+		changes[i] = change
+	}
+	return changes
+}
+
+// moved reports whether there is something behind the cursor that read would
+// tell.
+func (t *tail[K, V, M]) moved(after Cursor) bool {
+	return t.offset != after.Offset || t.nudges != after.nudges || t.closed
+}

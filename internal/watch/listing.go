@@ -1,0 +1,87 @@
+package watch
+
+import (
+	"slices"
+	"sync"
+	"time"
+	"weak"
+
+	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/wire"
+)
+
+// listing is all objects of one moment, by namespace and name. It is made once
+// for those who come together, as they do after a break, and goes when none of
+// them holds it.
+type listing struct {
+	objects []*wire.Object // Not to be written to.
+	cursor  journal.Cursor
+	version int // Of the columns.
+	made    time.Time
+}
+
+// togetherness is how long after its making a listing is given to others: the
+// ring holds what it lacks for much longer.
+const togetherness = time.Second
+
+// listings gives out the newest listing.
+type listings struct {
+	mu   sync.Mutex
+	last weak.Pointer[listing]
+}
+
+// find returns a young listing that lacks no more changes than may be, or nil.
+func (l *listings) find(now journal.Cursor, version int, behind uint64) *listing {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	last := l.last.Value()
+	if last == nil || last.version != version || now.Offset > last.cursor.Offset+behind || time.Since(last.made) > togetherness {
+		return nil
+	}
+	return last
+}
+
+func (l *listings) keep(newest *listing) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = weak.Make(newest)
+}
+
+// together returns all objects, with the cursor of a moment that is at most so many
+// changes ago.
+func (i *informer) together(version int, behind uint64) *listing {
+	if l := i.listings.find(i.Now(), version, behind); l != nil {
+		return l
+	}
+	entries, cursor := i.Snapshot()
+	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
+	l := &listing{objects: make([]*wire.Object, len(entries)), cursor: cursor, version: version, made: time.Now()}
+	for n := range entries {
+		l.objects[n] = entries[n].Value
+	}
+	return l
+}
+
+// objects returns what the filter lets through of such a list, and what is
+// present with it.
+func (i *informer) objects(f *filter, behind uint64) (*listing, present) {
+	for {
+		now := i.present(f.namespaces)
+		f.columns = now.columns
+		l := i.together(now.version, behind)
+		if now.version != i.present(f.namespaces).version {
+			continue // Cells and columns may not fit.
+		}
+		i.listings.keep(l)
+		if f.everything() {
+			return l, now
+		}
+		through := &listing{cursor: l.cursor}
+		for _, o := range l.objects {
+			if f.match(o) {
+				through.objects = append(through.objects, o)
+			}
+		}
+		return through, now
+	}
+}

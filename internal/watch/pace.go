@@ -1,0 +1,52 @@
+package watch
+
+import (
+	"context"
+	"time"
+)
+
+// pace lets batches grow under load. Who was told late, because there is so much
+// else to do, waits a few times as long before it is told more, and is told that
+// in one. Who was told at once does not wait to speak of.
+type pace struct {
+	until  time.Time // Collect until then.
+	oldest time.Time // Of the changes in the message that is on its way.
+}
+
+const (
+	// patience is how many times as long as a message was late it is until the
+	// next one, and gather is how long at most.
+	patience = 3
+	gather   = 50 * time.Millisecond
+)
+
+// tell takes note of a message of changes that is about to be sent.
+func (p *pace) tell(oldest time.Time) { p.oldest = oldest }
+
+// told says that it has been. What was collected on purpose was not late.
+func (p *pace) told() {
+	if p.oldest.IsZero() {
+		return
+	}
+	now, due := time.Now(), p.oldest
+	if p.until.After(due) {
+		due = p.until
+	}
+	p.until = now.Add(min(patience*now.Sub(due), gather))
+	p.oldest = time.Time{}
+}
+
+// rest collects, and reports whether it had to.
+func (p *pace) rest(ctx context.Context) bool {
+	long := time.Until(p.until)
+	if long <= 0 {
+		return false
+	}
+	timer := time.NewTimer(long)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+	return true
+}

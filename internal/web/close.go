@@ -1,0 +1,50 @@
+package web
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+const (
+	// maxSockets are those of all tabs together.
+	maxSockets = 5000
+	// stopFor and fullFor are after how long a client is told to come back, at
+	// the earliest; retrySpread is over how long they come, lest all do at once.
+	stopFor     = 500 * time.Millisecond
+	fullFor     = 5 * time.Second
+	retrySpread = 5 * time.Second
+	// closeTimeout is how long a client may take to answer a close.
+	closeTimeout = 4 * time.Second
+)
+
+// enter counts a socket in, if there is room.
+func (s *Server) enter() bool {
+	if s.open.Add(1) <= maxSockets {
+		return true
+	}
+	s.leave()
+	return false
+}
+
+func (s *Server) leave() { s.open.Add(-1) }
+
+// sendAway ends the connection, and says why and after how long to try again:
+// clients that are sent away together are told different times.
+func (l *session) sendAway(code websocket.StatusCode, after time.Duration, why string) {
+	after += rand.N(retrySpread) //nolint:gosec // No secret.
+	l.close(code, fmt.Sprintf("retry after %d ms: %s", after.Milliseconds(), why))
+}
+
+// close ends the connection and says why. It waits closeTimeout for the client's
+// answer, and at most as long again for a write that is on its way.
+func (l *session) close(code websocket.StatusCode, why string) {
+	impatient := time.AfterFunc(closeTimeout, l.cancel) // Ends what is read.
+	defer impatient.Stop()
+	_ = l.conn.Close(code, why) // It may be gone already.
+}
+
+// cut ends the connection without a word. The reader notices.
+func (l *session) cut() { _ = l.conn.CloseNow() }

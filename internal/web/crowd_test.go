@@ -1,0 +1,343 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/web"
+)
+
+// memory is a listener for connections in memory, which hold nothing: a client
+// that does not read stops who writes to it at once.
+type memory struct {
+	accepted chan net.Conn
+	closed   chan struct{}
+	close    func()
+}
+
+func (m *memory) Accept() (net.Conn, error) {
+	select {
+	case conn := <-m.accepted:
+		return conn, nil
+	case <-m.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (m *memory) Close() error   { m.close(); return nil }
+func (m *memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
+
+// bubble is a server in a bubble of synctest.
+type bubble struct {
+	*site
+
+	listener *memory
+}
+
+// inBubble runs a test whose time is its own, on a cluster with the pods of
+// newSite.
+func inBubble(t *testing.T, test func(b *bubble)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		api := apitest.New(t, apitest.Kind{Ref: podsRef, Kind: "Pod", Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"}]`})
+		for i := range 3 {
+			api.Set(podsRef, apitest.Item{Namespace: "a", Name: fmt.Sprint("web-", i), Cells: fmt.Sprintf(`["web-%d","Running"]`, i)})
+		}
+		log := slog.New(slog.DiscardHandler)
+		cluster, err := watch.New(api.Config, watch.Options{Linger: time.Minute, Log: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server, err := web.New(web.Options{Cluster: cluster, Log: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := &memory{accepted: make(chan net.Conn), closed: make(chan struct{})}
+		m.close = sync.OnceFunc(func() { close(m.closed) })
+		ctx, cancel := context.WithCancel(t.Context())
+		served, watched := make(chan error, 1), make(chan error, 1)
+		go func() { served <- server.Run(ctx, m) }()
+		go func() { watched <- cluster.Run(ctx) }()
+		stop := sync.OnceValue(func() error { cancel(); return errors.Join(<-served, <-watched) })
+		t.Cleanup(func() {
+			if err := stop(); err != nil {
+				t.Errorf("Run: %v", err)
+			}
+		})
+		test(&bubble{site: &site{t: t, api: api, stop: stop, addr: m.Addr().String()}, listener: m})
+	})
+}
+
+// dial opens a connection in memory.
+func (b *bubble) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	near, far := net.Pipe()
+	select {
+	case b.listener.accepted <- far:
+		return near, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (b *bubble) open() *tab {
+	b.t.Helper()
+	conn, _, err := websocket.Dial(b.t.Context(), "ws://127.0.0.1/api/v1/live", &websocket.DialOptions{
+		HTTPClient: &http.Client{Transport: &http.Transport{DialContext: b.dial}}, Subprotocols: []string{"glasshouse.v1+json"},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	conn.SetReadLimit(1 << 20)
+	b.t.Cleanup(func() { _ = conn.CloseNow() })
+	return &tab{t: b.t, conn: conn}
+}
+
+// deaf opens a socket that subscribes to the pods and never reads again.
+func (b *bubble) deaf() net.Conn {
+	b.t.Helper()
+	conn, err := b.dial(b.t.Context(), "", "")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.t.Cleanup(func() { _ = conn.Close() })
+	_, err = conn.Write([]byte("GET /api/v1/live HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n" +
+		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: glasshouse.v1+json\r\n\r\n"))
+	if err == nil {
+		_, err = http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
+	}
+	if err == nil {
+		text := `{"op":"subscribe","id":1,"resource":"core/v1/pods"}`
+		_, err = conn.Write(append([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}, text...))
+	}
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return conn
+}
+
+// A client that never reads is cut when a write has taken 10 s, and holds up
+// nobody else.
+func TestDeafClient(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		t := b.t
+		deaf := b.deaf()
+		synctest.Wait() // It is being told that the pods are live.
+		c := b.open()
+		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.until(1, "snapshot")
+		start := time.Now()
+		for i := range 9 {
+			b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-1", Cells: fmt.Sprintf(`["web-1","%d"]`, i)})
+			c.until(1, "events")
+			if waited := time.Since(start); waited != time.Duration(i)*time.Second {
+				t.Fatalf("event %d came after %s", i, waited)
+			}
+			<-time.After(time.Second)
+			synctest.Wait()
+		}
+		if !writable(deaf) {
+			t.Error("the deaf client is cut before its 10 s are over")
+		}
+		<-time.After(1100 * time.Millisecond)
+		synctest.Wait()
+		if writable(deaf) {
+			t.Error("the deaf client is not cut after 10 s")
+		}
+	})
+}
+
+// writable reports whether the other end of a connection in memory is open.
+func writable(conn net.Conn) bool {
+	_ = conn.SetWriteDeadline(time.Now().Add(time.Millisecond))
+	_, err := conn.Write([]byte{0x89}) // A ping begins.
+	return err == nil
+}
+
+// A client that does not answer pings is cut.
+func TestPing(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		t := b.t
+		c := b.open() // It answers while somebody reads.
+		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		start := time.Now()
+		for time.Since(start) < 5*time.Minute {
+			c.until(1, "heartbeat")
+		}
+		c.send(`{"op":"unsubscribe","id":1}`)
+		<-time.After(time.Minute)
+		if m, err := c.read(); err == nil || errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %+v, %v; want the end of the connection", m, err)
+		}
+	})
+}
+
+// When the server stops, each client is told another time to come back after,
+// and nobody holds it up.
+func TestThousandClientsAreSentAway(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		t := b.t
+		const clients = 1000
+		conns := make([]*tab, clients)
+		for i := range conns {
+			conns[i] = b.open()
+			conns[i].send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+			conns[i].until(1, "snapshot")
+		}
+		b.deaf()
+		var after [clients]int
+		var reading sync.WaitGroup
+		for i, c := range conns {
+			reading.Go(func() { after[i] = c.sentAway(websocket.StatusGoingAway) })
+		}
+		start := time.Now()
+		if err := b.stop(); err != nil {
+			t.Errorf("Run: %v", err)
+		}
+		if took := time.Since(start); took >= 10*time.Second {
+			t.Errorf("stopping took %s, want less than 10s", took)
+		}
+		reading.Wait()
+		var seconds [6]int
+		for _, ms := range after {
+			if ms < 500 || ms >= 5500 {
+				t.Fatalf("a client is told to come back after %d ms", ms)
+			}
+			seconds[ms/1000]++
+		}
+		for second, n := range seconds {
+			if n > clients*3/10 {
+				t.Errorf("%d of %d clients come back in second %d", n, clients, second)
+			}
+		}
+	})
+}
+
+// sentAway reads to the end, wants the code, and returns the milliseconds after
+// which to try again.
+func (c *tab) sentAway(code websocket.StatusCode) int {
+	for {
+		_, err := c.read()
+		if err == nil {
+			continue
+		}
+		var closed websocket.CloseError
+		match := regexp.MustCompile(`^retry after (\d+) ms: \w`)
+		if !errors.As(err, &closed) || closed.Code != code || match.FindString(closed.Reason) == "" {
+			c.t.Errorf("the socket ended with %v, want %d", err, code)
+			return -1
+		}
+		ms, err := strconv.Atoi(match.FindStringSubmatch(closed.Reason)[1])
+		if err != nil {
+			c.t.Error(err)
+		}
+		return ms
+	}
+}
+
+// More sockets than may be are told to try again later; there is room when
+// others have gone.
+func TestFull(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		t := b.t
+		conns := make([]*tab, 5000)
+		for i := range conns {
+			conns[i] = b.open()
+		}
+		if ms := b.open().sentAway(websocket.StatusTryAgainLater); ms < 5000 || ms >= 10_000 {
+			t.Errorf("a client too many is told to come back after %d ms", ms)
+		}
+		_ = conns[0].conn.CloseNow()
+		synctest.Wait()
+		c := b.open()
+		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.until(1, "snapshot")
+	})
+}
+
+// A client that sends nonsense without end is sent away.
+func TestNonsenseWithoutEnd(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		t := b.t
+		c := b.open()
+		go func() {
+			for range 200 {
+				if c.conn.Write(t.Context(), websocket.MessageText, []byte(`[]`)) != nil {
+					return
+				}
+			}
+		}()
+		for told := 0; ; told++ {
+			m, err := c.read()
+			if err == nil && m.Problem.Title == "Empty frame" {
+				continue
+			}
+			if websocket.CloseStatus(err) != websocket.StatusPolicyViolation || told != 100 {
+				t.Errorf("after %d errors came %+v, %v; want 100 errors and 1008", told, m, err)
+			}
+			return
+		}
+	})
+}
+
+// Events go as they are, a snapshot compressed: a thousand viewers would have a
+// thousand times the same events compressed.
+func TestSnapshotsAloneAreCompressed(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		t := b.t
+		long := strings.Repeat("x", 40_000)
+		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "long", Cells: fmt.Sprintf(`["long",%q]`, long)})
+		read := 0
+		transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+			conn, err := b.dial(ctx, network, address)
+			return &counted{Conn: conn, n: &read}, err
+		}}
+		conn, _, err := websocket.Dial(t.Context(), "ws://127.0.0.1/api/v1/live", &websocket.DialOptions{
+			HTTPClient: &http.Client{Transport: transport}, Subprotocols: []string{"glasshouse.v1+json"}, CompressionMode: websocket.CompressionNoContextTakeover,
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.CloseNow() }()
+		conn.SetReadLimit(1 << 20)
+		c := &tab{t: t, conn: conn}
+		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.until(1, "snapshot")
+		if read > 4000 {
+			t.Errorf("the snapshot took %d bytes, want it compressed", read)
+		}
+		read = 0
+		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "long", Cells: fmt.Sprintf(`["long",%q]`, long+"y")})
+		if m := c.until(1, "events"); len(m.Events) != 1 || read < 40_000 {
+			t.Errorf("the event took %d bytes, want it as it is", read)
+		}
+	})
+}
+
+// counted counts what is read.
+type counted struct {
+	net.Conn
+
+	n *int
+}
+
+func (c *counted) Read(p []byte) (int, error) {
+	n, err := c.Conn.Read(p)
+	*c.n += n
+	return n, err
+}

@@ -1,0 +1,41 @@
+package web
+
+import (
+	"context"
+	"time"
+)
+
+// startPings notices a peer that is gone without a word, and keeps proxies from
+// ending a quiet connection. Nothing but a timer waits between two pings.
+func (l *session) startPings(ctx context.Context) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.running.Add(1)
+	l.pinger = time.AfterFunc(pingInterval, func() { l.ping(ctx) })
+}
+
+func (l *session) ping(ctx context.Context) {
+	wait, cancel := context.WithTimeout(ctx, writeTimeout)
+	defer cancel()
+	err := l.conn.Ping(wait)
+	l.mu.Lock()
+	again := err == nil && l.pinger != nil
+	if again {
+		l.pinger.Reset(pingInterval)
+	}
+	l.mu.Unlock()
+	if !again {
+		l.cut()
+		l.running.Done()
+	}
+}
+
+// stopPings ends them; one that is on its way is running until it has ended.
+func (l *session) stopPings() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.pinger.Stop() {
+		l.running.Done()
+	}
+	l.pinger = nil
+}
