@@ -34,7 +34,7 @@ const page = document.querySelector<HTMLElement>("[data-page]");
 
 if (page?.dataset["page"] === "list") startList(page);
 else if (page?.dataset["page"] === "object") startObject(page);
-picker.start();
+picker.start(live);
 
 if (page?.dataset["page"] !== "problem") {
   live.connect();
