@@ -46,7 +46,7 @@ void test("reading anew is told, and counted", () => {
   assert.equal(status({ ...whole, anew: true, complete: false, state: null }, 0).words, "Reading anew");
   assert.equal(status({ ...whole, anew: true, complete: false, connection: "lost" }, 0).tone, "bad");
   assert.equal(note({ ...whole, anew: true, complete: false }, "pods", 0, false)?.title, "Reading pods anew");
-  assert.deepEqual([0, 1, 2, 1000].map(anewWords), ["", "read anew once", "read anew 2 times", "read anew 1,000 times"]);
+  assert.deepEqual([0, 1, 2, 1000].map(anewWords), [null, "read anew once", "read anew 2 times", "read anew 1,000 times"]);
 });
 
 void test("where not all is covered, the words say what is", () => {

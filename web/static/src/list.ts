@@ -177,7 +177,8 @@ export class ListPage implements Watcher {
     const known = this.feed.known();
     const narrowed = this.view.ns.length > 0 || this.view.labels !== "";
     const s = status(known, this.now());
-    sayStatus(s.tone, s.words, s.count, anewWords(this.live.anew));
+    sayStatus(s.tone, s.words, s.count);
+    say(byId("anew"), anewWords(this.live.anew));
     const { complete, total } = this.feed.rows;
     if (complete) setText(byId("count"), this.view.q === "" ? digits(total) : `${digits(this.shown)} of ${digits(total)}`);
     else if (!this.served) setText(byId("count"), "");
@@ -218,20 +219,17 @@ function say(e: HTMLElement, words: string | null): void {
   setText(e, words ?? "");
 }
 
-function sayStatus(tone: string, words: string, count: number | null, more: string): void {
+function sayStatus(tone: string, words: string, count: number | null): void {
   const e = byId("status");
   e.dataset["state"] = tone;
   let label = e.querySelector(".words");
   let number = e.querySelector(".number");
-  let aside = e.querySelector(".aside");
-  if (label === null || number === null || aside === null) {
+  if (label === null || number === null) {
     label = h("span", { class: "words" });
     // Read once with the words; a number that runs is not to be read out.
     number = h("span", { class: "number", "aria-hidden": "true" });
-    aside = h("span", { class: "aside" });
-    e.replaceChildren(label, number, aside);
+    e.replaceChildren(label, number);
   }
   setText(label, words);
   setText(number, count === null ? "" : digits(count));
-  setText(aside, more);
 }

@@ -3,7 +3,7 @@
 // with its section. Elements are kept while their kind stays, so that focus and
 // folded groups stay as well.
 
-import { digits, h, setText } from "./dom.ts";
+import { arrange, digits, h, setText } from "./dom.ts";
 import { KindFeed, type KindWatcher } from "./kindfeed.ts";
 import type { Kind, Listed } from "./kinds.ts";
 import type { Live } from "./live.ts";
@@ -157,19 +157,5 @@ export class Picker implements KindWatcher {
     e.preventDefault();
     e.stopPropagation();
     (links[at + step] ?? (step < 0 ? this.filter : null))?.focus();
-  }
-}
-
-// Makes the children of an element these, in this order, moving as few as can be.
-function arrange(parent: Element, children: readonly Element[]): void {
-  let next = parent.firstElementChild;
-  for (const child of children) {
-    if (child === next) next = next.nextElementSibling;
-    else parent.insertBefore(child, next);
-  }
-  while (next !== null) {
-    const gone = next;
-    next = next.nextElementSibling;
-    gone.remove();
   }
 }

@@ -48,9 +48,9 @@ export function status(k: Known, now: number): Status {
   }
 }
 
-/** How often something was read anew since the page was opened, empty for never. */
-export function anewWords(times: number): string {
-  return times === 0 ? "" : times === 1 ? "read anew once" : `read anew ${digits(times)} times`;
+/** How often something was read anew since the page was opened, null for never. */
+export function anewWords(times: number): string | null {
+  return times === 0 ? null : times === 1 ? "read anew once" : `read anew ${digits(times)} times`;
 }
 
 /** Says which namespaces are covered where not all that were asked for are, null where they are. */
