@@ -74,6 +74,15 @@ func newSite(t *testing.T) *site {
 			Metadata: `"labels":{"app":"web"},"creationTimestamp":"2026-11-21T10:00:00Z"`, Rest: `"spec":{"note":"<b>"}`,
 		})
 	}
+	s := startSite(t, startCluster(t, api))
+	s.api = api
+	s.get("/api/v1/snapshot/" + podsRef) // From here on it is live.
+	return s
+}
+
+// startCluster runs a view of the API server that nobody looks through yet.
+func startCluster(t *testing.T, api *apitest.Server) *watch.Cluster {
+	t.Helper()
 	cluster, err := watch.New(api.Config, watch.Options{Linger: time.Minute, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
@@ -87,10 +96,7 @@ func newSite(t *testing.T) *site {
 			t.Error(err)
 		}
 	})
-	s := startSite(t, cluster)
-	s.api = api
-	s.get("/api/v1/snapshot/" + podsRef) // From here on it is live.
-	return s
+	return cluster
 }
 
 func startSite(t *testing.T, cluster *watch.Cluster) *site {
@@ -185,6 +191,6 @@ func (s *site) wantProblem(what string, a answer, status int, title, detail stri
 func routes() []string {
 	return []string{
 		"/", "/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/api/openapi.json", "/api/v1/resources", "/api/v1/snapshot/" + podsRef,
-		"/api/v1/object/" + podsRef + "/a/web-1", "/api/v1/live", "/static/app.js", "/healthz", "/readyz", "/nothing", "/api/nothing",
+		"/api/v1/object/" + podsRef + "/a/web-1", "/api/v1/live", "/status", "/api/v1/status", "/static/app.js", "/healthz", "/readyz", "/nothing", "/api/nothing",
 	}
 }

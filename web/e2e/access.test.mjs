@@ -42,6 +42,10 @@ await test("accessibility", { timeout: 180_000 }, async (t) => {
       await page.goto(`${dashboard.url}r/example.org/v1/unicorns`);
       await page.locator(".note h1").waitFor();
       await check("problem page");
+      await page.goto(`${dashboard.url}status`);
+      await page.locator("#scopes tr").first().waitFor();
+      await page.locator('#status[data-state="live"]').waitFor();
+      await check("status page");
       await page.setViewportSize({ width: 390, height: 800 });
       await openLive(page, `${dashboard.url}r/core/v1/pods`);
       await rows();
@@ -49,6 +53,9 @@ await test("accessibility", { timeout: 180_000 }, async (t) => {
       await page.locator("button.kinds").click();
       await page.locator("#picker").waitFor();
       await check("picker on a phone");
+      await page.goto(`${dashboard.url}status`);
+      await page.locator("#scopes tr").first().waitFor();
+      await check("status page on a phone");
     });
   }
 });

@@ -73,7 +73,7 @@ func table(l List) templ.Component {
 					return templ_7745c5c3_Err
 				}
 				var templ_7745c5c3_Var4 string
-				templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(digits(i))
+				templ_7745c5c3_Var4, templ_7745c5c3_Err = templ.JoinStringErrs(Digits(i))
 				if templ_7745c5c3_Err != nil {
 					return templ.Error{Err: templ_7745c5c3_Err, FileName: `row.templ`, Line: 13, Col: 86}
 				}

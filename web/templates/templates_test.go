@@ -43,28 +43,40 @@ func pods() templates.List {
 
 var update = flag.Bool("update", false, "write testdata anew")
 
-// test/row.test.ts builds the same rows in the page's code and compares them
-// with the same file.
+// test/row.test.ts and test/ledger.test.ts build the same rows in the page's
+// code and compare them with the same files.
 func TestRowsAreTheFile(t *testing.T) {
-	html := render(t, templates.ListPage(pods()))
-	_, rows, _ := strings.Cut(html, `<tbody id="tbody">`)
-	rows, _, found := strings.Cut(rows, "</tbody>")
-	if !found {
-		t.Fatal("the page has no rows")
-	}
-	rows = strings.ReplaceAll(rows, "</tr>", "</tr>\n")
-	file := filepath.Join("testdata", "rows.html")
-	if *update {
-		if err := os.WriteFile(file, []byte(rows), 0o600); err != nil {
+	cells := []templates.Cell{{Text: "3", Wire: "3"}, {Text: "4s ago", Wire: "2026-11-21T10:04:56Z ago"}}
+	scope := templates.Scope{Href: "/r/core/v1/pods?ns=shop", Resource: "pods", Group: "core/v1", Scope: "shop", Cells: cells}
+	stale, live := scope, scope
+	stale.State, stale.Status, stale.Reason = "stale", templates.Cell{Text: "Stale for 10s", Wire: "Stale for 2026-11-21T10:04:50Z"}, "<b>ended</b>"
+	live.State, live.Status = "live", templates.Cell{Text: "Live for 10s", Wire: "Live for 2026-11-21T10:04:50Z"}
+	for _, test := range []struct {
+		name, body string
+		page       templ.Component
+	}{
+		{"rows.html", `<tbody id="tbody">`, templates.ListPage(pods())},
+		{"scopes.html", `<tbody id="scopes">`, templates.StatusPage(templates.Status{Scopes: []templates.Scope{stale, live}})},
+	} {
+		_, rows, _ := strings.Cut(render(t, test.page), test.body)
+		rows, _, found := strings.Cut(rows, "</tbody>")
+		if !found {
+			t.Fatal("the page has no rows")
+		}
+		rows = strings.ReplaceAll(rows, "</tr>", "</tr>\n")
+		file := filepath.Join("testdata", test.name)
+		if *update {
+			if err := os.WriteFile(file, []byte(rows), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		want, err := os.ReadFile(file)
+		if err != nil {
 			t.Fatal(err)
 		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if rows != string(want) {
-		t.Errorf("rows = %s\nwant %s", rows, want)
+		if rows != string(want) {
+			t.Errorf("rows = %s\nwant %s", rows, want)
+		}
 	}
 }
 
@@ -140,15 +152,15 @@ func TestListPage(t *testing.T) {
 // come out as markup, and no page may hold inline code or styles.
 func TestTextIsText(t *testing.T) {
 	const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>' onclick='x`
-	list, object, failure := templates.List{}, templates.Object{}, templates.Failure{}
-	for _, v := range []any{&list, &object, &failure} {
+	list, object, status, failure := templates.List{}, templates.Object{}, templates.Status{}, templates.Failure{}
+	for _, v := range []any{&list, &object, &status, &failure} {
 		poison(reflect.ValueOf(v).Elem(), hostile)
 	}
 	noRows := list
 	noRows.Rows = nil
 	inline := regexp.MustCompile(`(?i)<script>|<img|<[^>]*\s(style|on[a-z]+)=|javascript:`)
 	for name, page := range map[string]templ.Component{
-		"list": templates.ListPage(list), "empty list": templates.ListPage(noRows), "object": templates.ObjectPage(object), "problem": templates.ProblemPage(failure),
+		"list": templates.ListPage(list), "empty list": templates.ListPage(noRows), "object": templates.ObjectPage(object), "status": templates.StatusPage(status), "problem": templates.ProblemPage(failure),
 	} {
 		t.Run(name, func(t *testing.T) {
 			html := render(t, page)

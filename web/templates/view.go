@@ -124,6 +124,27 @@ type Object struct {
 	At        string // RFC 3339: when it was read
 }
 
+// Status is the page of what is watched, how well, and what it costs.
+type Status struct {
+	Frame
+	At     string // RFC 3339: when it was read
+	Held   string // how much memory, of how much
+	Scopes []Scope
+}
+
+// Scope is one line of the status page: a resource, or a part of it, that is
+// watched. len(Cells) is that of the columns after the state.
+type Scope struct {
+	Href     string // of the page that shows it
+	Resource string // "pods"
+	Group    string // "core/v1"
+	Scope    string // "all", a namespace, or a field selector
+	State    string // as in State.State
+	Status   Cell   // the state in words: "Live for 5m"
+	Reason   string // why it is not live; empty if it is
+	Cells    []Cell
+}
+
 // Problem is an RFC 9457 problem in words.
 type Problem struct {
 	Status int

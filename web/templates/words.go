@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// digits puts commas into a count: 10,020.
-func digits(n int) string {
+// Digits puts commas into a count: 10,020.
+func Digits(n int) string {
 	s := strconv.Itoa(n)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
 		s = s[:i] + "," + s[i:]
@@ -20,7 +20,7 @@ func number(n *int) string {
 	if n == nil {
 		return ""
 	}
-	return digits(*n)
+	return Digits(*n)
 }
 
 // shown reports whether a column is on the page.
@@ -95,7 +95,7 @@ func stateWords(s State, at string) string {
 	switch s.State {
 	case "syncing":
 		if s.Count != nil {
-			return "Syncing, " + digits(*s.Count) + " so far"
+			return "Syncing, " + Digits(*s.Count) + " so far"
 		}
 		return "Syncing"
 	case "live":
@@ -119,11 +119,11 @@ func stateWords(s State, at string) string {
 func shownOf(l List) string {
 	switch {
 	case l.Total == nil:
-		return "first " + digits(len(l.Rows))
+		return "first " + Digits(len(l.Rows))
 	case *l.Total == len(l.Rows):
-		return digits(*l.Total)
+		return Digits(*l.Total)
 	}
-	return fmt.Sprintf("first %s of %s", digits(len(l.Rows)), digits(*l.Total))
+	return fmt.Sprintf("first %s of %s", Digits(len(l.Rows)), Digits(*l.Total))
 }
 
 // emptyWords is what stands in place of rows, with the next step to take.

@@ -1,58 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Live, type Connection, type Host } from "../static/src/live.ts";
+import { Live, type Connection } from "../static/src/live.ts";
 import type { Message } from "../static/src/wire.ts";
-
-// A browser whose time passes when told to.
-class Browser implements Host {
-  time = 0;
-  sockets: Socket[] = [];
-  reports: string[] = [];
-  private timers = new Map<number, { at: number; run: () => void }>();
-  private next = 1;
-
-  open(): WebSocket {
-    const s = new Socket();
-    this.sockets.push(s);
-    return s as unknown as WebSocket;
-  }
-  now(): number { return this.time; }
-  random(): number { return 1; }
-  after(ms: number, run: () => void): unknown {
-    this.timers.set(this.next, { at: this.time + ms, run });
-    return this.next++;
-  }
-  cancel(timer: unknown): void { this.timers.delete(timer as number); }
-  report(what: string): void { this.reports.push(what); }
-
-  pass(ms: number): void {
-    const end = this.time + ms;
-    for (;;) {
-      const due = [...this.timers].filter(([, t]) => t.at <= end).sort((a, b) => a[1].at - b[1].at)[0];
-      if (due === undefined) break;
-      this.timers.delete(due[0]);
-      this.time = Math.max(this.time, due[1].at);
-      due[1].run();
-    }
-    this.time = end;
-  }
-  get socket(): Socket { return this.sockets[this.sockets.length - 1] as Socket; }
-}
-
-class Socket {
-  readyState = 0;
-  sent: Record<string, unknown>[] = [];
-  onopen: (() => void) | null = null;
-  onmessage: ((e: { data: string }) => void) | null = null;
-  onclose: (() => void) | null = null;
-  onerror: (() => void) | null = null;
-  send(text: string): void { this.sent.push(JSON.parse(text) as Record<string, unknown>); }
-  close(): void { this.readyState = 3; }
-  accept(): void { this.readyState = 1; this.onopen?.(); }
-  say(m: unknown): void { this.onmessage?.({ data: typeof m === "string" ? m : JSON.stringify(m) }); }
-  lose(): void { this.readyState = 3; this.onclose?.(); }
-  get last(): Record<string, unknown> { return this.sent[this.sent.length - 1] ?? {}; }
-}
+import { Browser } from "./browser.ts";
 
 function start() {
   const browser = new Browser();
@@ -110,6 +60,42 @@ void test("waits longer after each failure, and not at all when hurried", () => 
   assert.equal(browser.sockets.length, n + 1);
 });
 
+for (const [name, code, reason, wait, said] of [
+  ["a server that stops", 1001, "retry after 1830 ms: the server stops", 1830, "the server stops"],
+  ["one with too much to do", 1013, "retry after 42 ms: too many viewers: try again later", 42, "too many viewers: try again later"],
+  ["a time beyond all patience", 1013, "retry after 999999999 ms: no", 60_000, "no"],
+  ["words alone", 1001, "the server stops", 500, "the server stops"],
+  ["a time that goes with no such close", 1008, "retry after 9 ms: refused", 500, "retry after 9 ms: refused"],
+  ["no word", 1006, "", 500, ""],
+] as const) {
+  void test(`comes back when the server says: ${name}`, () => {
+    const { browser, live } = start();
+    browser.socket.accept();
+    browser.socket.lose(code, reason);
+    assert.equal(live.said, said);
+    const since = browser.time;
+    while (browser.sockets.length === 1) browser.pass(1);
+    assert.equal(browser.time - since, wait);
+    assert.equal(live.said, said, "until the server is back");
+    browser.socket.accept();
+    assert.equal(live.said, "");
+  });
+}
+
+void test("a time that the server named is not hurried, and holds once", () => {
+  const { browser, live } = start();
+  browser.socket.accept();
+  browser.socket.lose(1001, "retry after 5000 ms: the server stops");
+  live.hurry();
+  browser.pass(4999);
+  assert.equal(browser.sockets.length, 1);
+  browser.pass(1);
+  assert.equal(browser.sockets.length, 2);
+  browser.socket.lose();
+  live.hurry();
+  assert.equal(browser.sockets.length, 3);
+});
+
 void test("silence of 35 s is a loss; heartbeats are not silence", () => {
   const { browser, connections } = start();
   browser.socket.accept();
@@ -131,6 +117,28 @@ void test("behind a heartbeat's cursor it goes on from its own", () => {
   browser.socket.say({ id: browser.socket.last["id"], type: "heartbeat", cursor: "c9" });
   assert.equal(browser.socket.last["op"], "subscribe");
   assert.equal(browser.socket.last["cursor"], "c1");
+});
+
+void test("behind a digest's cursor it goes on from its own, and counts nothing", () => {
+  const { browser, got } = start();
+  browser.socket.accept();
+  browser.socket.say(snapshot(browser.socket.last["id"]));
+  const digest = { type: "digest", count: 0, digest: "00000000" };
+  browser.socket.say({ ...digest, id: browser.socket.last["id"], cursor: "c1" });
+  browser.socket.say({ ...digest, id: browser.socket.last["id"], cursor: "c9" });
+  assert.deepEqual(got, ["rows", "digest"]);
+  assert.equal(browser.socket.last["cursor"], "c1");
+});
+
+void test("kinds are subscribed to without a resource, and may be silent", () => {
+  const browser = new Browser();
+  const live: Live = new Live("ws://x", browser, () => undefined);
+  live.subscribe({ resource: "", view: "resources" }, { message: () => undefined, restart: () => undefined });
+  live.connect();
+  browser.socket.accept();
+  assert.deepEqual(browser.socket.last, { op: "subscribe", id: browser.socket.last["id"], view: "resources" });
+  browser.pass(600_000);
+  assert.equal(live.connection, "open");
 });
 
 void test("after a malformed message there is a new snapshot, at once and then ever later", () => {

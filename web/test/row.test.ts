@@ -4,28 +4,7 @@ import { test } from "node:test";
 import { emptyRow, fillRow, shapeOf, tick } from "../static/src/row.ts";
 import { Rows } from "../static/src/rows.ts";
 import type { Column, Row } from "../static/src/wire.ts";
-
-// As much of a DOM as a row needs.
-class Element {
-  readonly children: Element[] = [];
-  private readonly attributes = new Map<string, string>();
-  private text = "";
-  constructor(private readonly tag: string) {}
-  append(...children: Element[]): void { this.children.push(...children); }
-  get firstElementChild(): Element | null { return this.children[0] ?? null; }
-  setAttribute(name: string, value: string): void { this.attributes.set(name, value); }
-  removeAttribute(name: string): void { this.attributes.delete(name); }
-  getAttribute(name: string): string | null { return this.attributes.get(name) ?? null; }
-  get textContent(): string { return this.text + this.children.map((c) => c.textContent).join(""); }
-  set textContent(text: string) { this.text = text; }
-  querySelectorAll(): Element[] { return this.children.filter((c) => c.attributes.has("data-wire")); }
-  get html(): string {
-    const attributes = [...this.attributes].map(([name, value]) => ` ${name}="${escape(value)}"`).join("");
-    return `<${this.tag}${attributes}>${this.children.map((c) => c.html).join("")}${escape(this.text)}</${this.tag}>`;
-  }
-}
-const escape = (text: string): string => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&#34;").replace(/'/g, "&#39;");
-(globalThis as { document: unknown }).document = { createElement: (tag: string) => new Element(tag) };
+import { Element } from "./element.ts";
 
 const column = (name: string, priority = 0, relative = false): Column => ({ name, type: "string", format: "", priority, relative });
 const columns = [column("Name"), column("Status"), column("Restarts", 0, true), column("Node", 1)];
@@ -45,7 +24,7 @@ function build(): { html: () => string; tick: (ms: number) => void; refill: () =
     return tr;
   });
   return {
-    html: () => trs.map((tr) => `${(tr as unknown as Element).html}\n`).join(""),
+    html: () => trs.map((tr) => `${Element.of(tr).html}\n`).join(""),
     tick: (ms) => trs.forEach((tr) => tick(tr, now + ms)),
     refill: () => {
       const [first, second] = [trs[0], rows.visible()[1]];

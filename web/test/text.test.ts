@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aligned } from "../static/src/diff.ts";
 import { readKinds, readProblems } from "../static/src/kinds.ts";
-import { status, type Known } from "../static/src/status.ts";
+import { anewWords, banner, coverage, note, status, type Known } from "../static/src/status.ts";
 import { states } from "../static/src/wire.ts";
 import { keyEnds, yamlLines } from "../static/src/yaml.ts";
 
@@ -25,8 +25,9 @@ void test("keys are found, but not in texts", () => {
   assert.deepEqual(keyEnds(lines).map((end, i) => (lines[i] ?? "").slice(0, end).trim()), ["a:", "b.c/d:", "- e:", "text:", "", "", "", '"f":', "", "url:", ""]);
 });
 
+const whole: Known = { connection: "open", since: 0, said: "", state: { state: "live", since: "", reason: "", count: null, namespaces: [] }, complete: true, arriving: 0, problem: null, anew: false };
+
 void test("live is said only while it is", () => {
-  const whole: Known = { connection: "open", since: 0, state: { state: "live", since: "", reason: "", count: null }, complete: true, arriving: 0, problem: null };
   const live = (k: Partial<Known>): boolean => {
     const s = status({ ...whole, ...k }, 0);
     return s.tone === "live" || /live/i.test(s.words);
@@ -37,7 +38,32 @@ void test("live is said only while it is", () => {
   assert.equal(live({ complete: false }), false);
   assert.equal(live({ state: null }), false);
   assert.equal(live({ problem: { title: "", status: 400, detail: "" } }), false);
-  for (const state of states.filter((s) => s !== "live")) assert.equal(live({ state: { state, since: "", reason: "", count: null } }), false, state);
+  for (const state of states.filter((s) => s !== "live")) assert.equal(live({ state: { state, since: "", reason: "", count: null, namespaces: [] } }), false, state);
+});
+
+void test("reading anew is told, and counted", () => {
+  assert.deepEqual(status({ ...whole, anew: true, complete: false, arriving: 7 }, 0), { tone: "busy", words: "Reading anew", count: 7 });
+  assert.equal(status({ ...whole, anew: true, complete: false, state: null }, 0).words, "Reading anew");
+  assert.equal(status({ ...whole, anew: true, complete: false, connection: "lost" }, 0).tone, "bad");
+  assert.equal(note({ ...whole, anew: true, complete: false }, "pods", 0, false)?.title, "Reading pods anew");
+  assert.deepEqual([0, 1, 2, 1000].map(anewWords), [null, "read anew once", "read anew 2 times", "read anew 1,000 times"]);
+});
+
+void test("where not all is covered, the words say what is", () => {
+  const some: Known = { ...whole, state: { state: "live", since: "", reason: "", count: null, namespaces: ["data", "shop"] } };
+  const only = "Only data, shop: you may not list the others.";
+  assert.equal(coverage(whole), null);
+  assert.equal(coverage(some), only);
+  assert.equal(note(whole, "pods", 0, false)?.detail, "The cluster holds none now.");
+  assert.equal(note(some, "pods", 0, false)?.detail, only);
+  assert.ok(note(some, "pods", 0, true)?.detail.endsWith(only));
+  assert.ok(note(some, "pods", 5, false)?.detail.endsWith(only));
+});
+
+void test("a server that said why it went is quoted", () => {
+  const lost: Known = { ...whole, connection: "lost", said: "the server stops" };
+  assert.ok(banner(lost, 0)?.includes(": the server stops. What is shown is from before"));
+  assert.equal(note({ ...lost, complete: false }, "pods", 0, false)?.detail, "Glasshouse said: the server stops.");
 });
 
 void test("kinds that can be listed, and groups that could not be read", () => {

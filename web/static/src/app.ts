@@ -8,6 +8,7 @@ import { listenToKeys } from "./keys.ts";
 import { ListPage } from "./list.ts";
 import { Live } from "./live.ts";
 import { Picker } from "./picker.ts";
+import { StatusPage } from "./statuspage.ts";
 import { formatView, parseView, plain, type View } from "./view.ts";
 
 const clock = new Clock();
@@ -34,7 +35,8 @@ const page = document.querySelector<HTMLElement>("[data-page]");
 
 if (page?.dataset["page"] === "list") startList(page);
 else if (page?.dataset["page"] === "object") startObject(page);
-picker.start();
+else if (page?.dataset["page"] === "status") new StatusPage(now, (date) => clock.learn(date));
+picker.start(live);
 
 if (page?.dataset["page"] !== "problem") {
   live.connect();

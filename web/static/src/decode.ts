@@ -1,7 +1,8 @@
 // The checked decoder of server frames. It is the only place that trusts
 // nothing; everything behind it relies on the types in wire.ts.
 
-import { states, type By, type Cell, type Column, type Message, type ObjectEvent, type PatchOp, type Problem, type Row, type RowEvent, type Spec, type Tree } from "./wire.ts";
+import { readKinds, readProblems } from "./kinds.ts";
+import { states, type Author, type By, type Cell, type Change, type Column, type Message, type ObjectEvent, type PatchOp, type Problem, type Row, type RowEvent, type Spec, type Tree } from "./wire.ts";
 
 /** A message that could not be read, and the subscription it was for, if that much is known. */
 export interface Fault {
@@ -69,6 +70,9 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
       if (view === "object") {
         return { id, type: "object", cursor: optional(m["cursor"], "cursor"), object: absent(m["object"]) ? null : tree(m["object"], "object") };
       }
+      if (view === "changes") {
+        return { id, type: "changes", cursor: string(m["cursor"], "cursor"), since: optional(m["since"], "since"), events: absent(m["events"]) ? [] : list(m["events"], "events").map(change) };
+      }
       return {
         id,
         type: "rows",
@@ -80,12 +84,23 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
     case "events": {
       const cursor = string(m["cursor"], "cursor");
       const events = absent(m["events"]) ? [] : list(m["events"], "events");
+      if (view === "changes") return { id, type: "change-events", cursor, events: events.map(change) };
       return view === "object" ? { id, type: "object-events", cursor, events: events.map(objectEvent) } : { id, type: "row-events", cursor, events: events.map(rowEvent) };
     }
     case "state": {
       const state = states.find((s) => s === m["state"]);
       if (state === undefined) throw new Malformed("state is unknown");
-      return { id, type, state, since: optional(m["since"], "since"), reason: optional(m["reason"], "reason"), count: absent(m["count"]) ? null : number(m["count"], "count") };
+      return { id, type, state, since: optional(m["since"], "since"), reason: optional(m["reason"], "reason"), count: absent(m["count"]) ? null : number(m["count"], "count"), namespaces: absent(m["namespaces"]) ? [] : list(m["namespaces"], "namespaces").map((ns) => string(ns, "namespace")) };
+    }
+    case "resources":
+      if (view !== "resources") return null;
+      list(m["resources"], "resources");
+      return { id, type, kinds: readKinds(m), problems: readProblems(m) };
+    case "digest": {
+      if (view !== "rows") return null;
+      const digest = string(m["digest"], "digest");
+      if (!/^[0-9a-f]{8}$/.test(digest)) throw new Malformed("a digest is not 8 hex digits");
+      return { id, type, cursor: string(m["cursor"], "cursor"), count: number(m["count"], "count"), digest };
     }
     case "reset":
       return { id, type, reason: optional(m["reason"], "reason") };
@@ -119,12 +134,42 @@ function objectEvent(v: unknown): ObjectEvent {
     case "add":
       return { op: "add", object: tree(e["object"], "object"), ...who };
     case "update":
-      return { op: "update", uid: string(e["uid"], "uid"), rv: optional(e["rv"], "rv"), patch: list(e["patch"], "patch").map(patchOp), ...who };
+      return { op: "update", uid: string(e["uid"], "uid"), rv: optional(e["rv"], "rv"), ...patched(e), ...who };
     case "delete":
       return { op: "delete", uid: optional(e["uid"], "uid"), ...who };
     default:
       throw new Malformed("an event's op is unknown");
   }
+}
+
+function change(v: unknown): Change {
+  const e = tree(v, "event");
+  const op = (["add", "update", "delete"] as const).find((o) => o === e["op"]);
+  if (op === undefined) throw new Malformed("an event's op is unknown");
+  return {
+    op,
+    ns: optional(e["ns"], "ns"),
+    name: string(e["name"], "name"),
+    uid: optional(e["uid"], "uid"),
+    rv: optional(e["rv"], "rv"),
+    time: optional(e["time"], "time"),
+    ...(op === "update" ? patched(e) : { patch: [] }),
+    ...by(e["by"]),
+  };
+}
+
+// A patch, and who owns which of its operations.
+function patched(e: Tree): { patch: PatchOp[]; authors?: Author[] } {
+  const patch = list(e["patch"], "patch").map(patchOp);
+  if (absent(e["authors"])) return { patch };
+  return { patch, authors: list(e["authors"], "authors").map((a) => author(a, patch.length)) };
+}
+
+function author(v: unknown, operations: number): Author {
+  const a = tree(v, "author");
+  const ops = list(a["ops"], "ops").map((op) => number(op, "an operation's index"));
+  if (ops.some((op) => !Number.isInteger(op) || op < 0 || op >= operations)) throw new Malformed("an author's operation is not in the patch");
+  return { ...writer(a), ops };
 }
 
 function patchOp(v: unknown): PatchOp {
@@ -189,8 +234,11 @@ function cell(v: unknown): Cell {
 
 function by(v: unknown): { by?: By } {
   if (absent(v)) return {};
-  const b = tree(v, "by");
-  return { by: { manager: optional(b["manager"], "manager"), operation: optional(b["operation"], "operation"), subresource: optional(b["subresource"], "subresource"), time: optional(b["time"], "time") } };
+  return { by: writer(tree(v, "by")) };
+}
+
+function writer(b: Tree): By {
+  return { manager: optional(b["manager"], "manager"), operation: optional(b["operation"], "operation"), subresource: optional(b["subresource"], "subresource"), time: optional(b["time"], "time") };
 }
 
 function problem(v: unknown): Problem {

@@ -30,3 +30,17 @@ export const digits = (n: number): string => String(n).replace(/\B(?=(\d{3})+$)/
 export const setText = (e: Element, text: string): void => {
   if (e.textContent !== text) e.textContent = text;
 };
+
+/** Makes the children of an element these, in this order, moving as few as can be. */
+export function arrange(parent: Element, children: readonly Element[]): void {
+  let next = parent.firstElementChild;
+  for (const child of children) {
+    if (child === next) next = next.nextElementSibling;
+    else parent.insertBefore(child, next);
+  }
+  while (next !== null) {
+    const gone = next;
+    next = next.nextElementSibling;
+    gone.remove();
+  }
+}

@@ -12,6 +12,7 @@ import { YamlView } from "./yaml.ts";
 export class ObjectView implements Handler {
   private object: Tree | null = null;
   private complete = false;
+  private anew = false; // a patch did not fit
   private gone: string | null = null; // when it was deleted, in words
   private state: State | null = null;
   private problem: Problem | null = null;
@@ -84,6 +85,7 @@ export class ObjectView implements Handler {
 
   private snapshot(object: Tree | null): void {
     this.complete = true;
+    this.anew = false;
     this.problem = null;
     if (object !== null) this.gone = null;
     else if (this.object !== null) this.gone ??= "";
@@ -93,7 +95,9 @@ export class ObjectView implements Handler {
   private events(m: Extract<Message, { type: "object-events" }>): void {
     for (const e of m.events) {
       const why = this.event(e);
-      if (why !== null) return this.subscription.resync(why);
+      if (why === null) continue;
+      this.anew = true;
+      return this.subscription.resync(why);
     }
   }
 
@@ -116,13 +120,14 @@ export class ObjectView implements Handler {
         if (this.object === null || (e.uid !== "" && uid(this.object) !== e.uid)) return null;
         this.gone = clockTime(e.by?.time || new Date(this.now()).toISOString(), this.now());
     }
-    this.tell(e.op, e.by);
+    this.tell(e.op, e.by, e.op === "update" ? e.authors : undefined);
     return null;
   }
 
-  private tell(op: ObjectEvent["op"], by: By | undefined): void {
+  private tell(op: ObjectEvent["op"], by: By | undefined, authors: readonly By[] | undefined): void {
     const words = { add: "created", update: "changed", delete: "deleted" }[op];
-    const who = by === undefined ? "" : ` by ${by.manager}${by.subresource === "" ? "" : ` (${by.subresource})`}`;
+    const names = (authors ?? (by === undefined ? [] : [by])).map((a) => `${a.manager}${a.subresource === "" ? "" : ` (${a.subresource})`}`);
+    const who = names.length === 0 ? "" : ` by ${[...new Set(names)].join(", ")}`;
     setText(this.change, `${clockTime(by?.time || new Date(this.now()).toISOString(), this.now())} ${words}${who}`);
   }
 
@@ -139,7 +144,7 @@ export class ObjectView implements Handler {
 
   private draw(): void {
     this.frame = 0;
-    const known: Known = { connection: this.live.connection, since: this.live.since, state: this.state, complete: this.complete, arriving: 0, problem: this.problem };
+    const known: Known = { connection: this.live.connection, since: this.live.since, said: this.live.said, state: this.state, complete: this.complete, arriving: 0, problem: this.problem, anew: this.anew };
     const s = status(known, this.now());
     const missing = this.complete && this.object === null && this.problem === null;
     const dead = this.gone !== null;

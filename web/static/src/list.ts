@@ -2,24 +2,20 @@
 
 import { byId, digits, h, input, setText } from "./dom.ts";
 import { ObjectView } from "./drawer.ts";
-import type { Handler, Live, Subscription } from "./live.ts";
+import { Feed, type Watcher } from "./feed.ts";
+import type { Live } from "./live.ts";
 import type { Kind } from "./kinds.ts";
 import type { Picker } from "./picker.ts";
 import { shapeOf } from "./row.ts";
-import { keyOf, Rows } from "./rows.ts";
-import { banner, note, status, type Known } from "./status.ts";
+import { keyOf } from "./rows.ts";
+import { anewWords, banner, coverage, note, status, type Known } from "./status.ts";
 import { Table } from "./table.ts";
 import { formatView, namespaces, plain, type View } from "./view.ts";
-import type { Problem, State } from "./wire.ts";
 
-export class ListPage implements Handler {
+export class ListPage implements Watcher {
   view: View;
   private kind: Kind;
-  private rows = new Rows();
-  private subscription: Subscription | null = null;
-  private state: State | null = null;
-  private behind = false; // the rows held are about to be replaced by a snapshot
-  private problem: Problem | null = null;
+  private feed: Feed;
   private served: boolean; // the server's rows stand until there are newer ones
   private shown = 0;
   private drawer: ObjectView | null = null;
@@ -43,7 +39,8 @@ export class ListPage implements Handler {
     });
     picker.select(view.ref);
     this.fill();
-    this.subscribe();
+    this.feed = this.subscribe();
+    this.tell();
     this.openDrawer();
   }
 
@@ -62,11 +59,11 @@ export class ListPage implements Handler {
     if (other || view.ns.join() !== old.ns.join() || view.labels !== old.labels) {
       this.table.clear();
       this.served = false;
-      this.subscribe();
+      this.again();
     } else {
       const sort = JSON.stringify(view.sort) !== JSON.stringify(old.sort);
-      if (sort) this.rows.setSort(view.sort);
-      if (view.q !== old.q) this.rows.setFilter(view.q);
+      if (sort) this.feed.setSort(view.sort);
+      if (view.q !== old.q) this.feed.setFilter(view.q);
       if (view.wide !== old.wide) this.takeOver();
       else if (sort) this.table.markSort(view.sort);
       this.table.schedule();
@@ -75,76 +72,50 @@ export class ListPage implements Handler {
     this.tell();
   }
 
-  private subscribe(): void {
-    this.subscription?.close();
-    this.rows = new Rows();
-    this.rows.setSort(this.view.sort);
-    this.rows.setFilter(this.view.q);
-    this.state = this.problem = null;
-    this.behind = false;
-    const { ref, ns, labels } = this.view;
-    this.subscription = this.live.subscribe({ resource: ref, ns, labels, view: "rows" }, this);
-    this.tell();
+  private subscribe(): Feed {
+    const { ref, ns, labels, sort, q } = this.view;
+    return new Feed(this.live, { resource: ref, ns, labels, view: "rows" }, { sort, q }, this);
   }
 
-  restart(): void {
-    this.rows.restart();
-    this.behind = true;
-    this.tell();
-  }
-
-  message(m: Parameters<Handler["message"]>[0]): void {
-    switch (m.type) {
-      case "rows":
-      case "row-events": {
-        const columns = this.rows.columns;
-        if (!this.rows.apply(m)) return this.subscription?.resync("an event does not fit the rows held");
-        this.problem = null;
-        if (m.type === "rows" && m.last) {
-          this.behind = false;
-          this.arrived(columns !== this.rows.columns);
-        }
-        this.table.schedule();
-        if (m.type === "row-events") return;
-        break;
-      }
-      case "state":
-        this.state = m;
-        // A right that was lost takes with it what was seen; so does a kind that went.
-        if (m.state === "forbidden" || m.state === "absent") this.drop();
-        break;
-      case "error":
-        this.problem = m.problem;
-        this.drop();
-    }
+  private again(): void {
+    this.feed.close();
+    this.feed = this.subscribe();
     this.tell();
   }
 
   /** The connection is another, or time has passed. */
   refresh(): void {
-    if (this.live.connection !== "open") this.state = null;
+    this.feed.reconnected();
     this.drawer?.refresh();
     this.tell();
   }
 
-  private arrived(columns: boolean): void {
+  arrived(columns: boolean): void {
     if (columns || this.served || !byId("table").classList.contains("virtual") || byId("tbody").childElementCount === 0) this.takeOver();
     this.served = false;
-    for (const e of this.rows.all()) if (this.spaces.size < 1000) this.spaces.add(e.ns);
+    for (const e of this.feed.rows.all()) if (this.spaces.size < 1000) this.spaces.add(e.ns);
     byId("namespaces").replaceChildren(...[...this.spaces].sort().map((ns) => h("option", { value: ns })));
   }
 
   private takeOver(): void {
-    if (!this.rows.complete) return;
-    const shape = shapeOf(this.view.ref, this.rows.columns, this.kind.namespaced && this.view.ns.length !== 1, this.view.wide);
-    this.table.show(this.rows, shape, this.view.sort);
+    const { rows } = this.feed;
+    if (!rows.complete) return;
+    const shape = shapeOf(this.view.ref, rows.columns, this.kind.namespaced && this.view.ns.length !== 1, this.view.wide);
+    this.table.show(rows, shape, this.view.sort);
   }
 
-  private drop(): void {
-    this.rows = new Rows();
+  moved(): void {
+    this.table.schedule();
+  }
+
+  dropped(): void {
     this.served = false;
     this.shown = 0;
     this.table.clear();
+  }
+
+  told(): void {
+    this.tell();
   }
 
   // Puts the view into the form and the heading.
@@ -201,35 +172,31 @@ export class ListPage implements Handler {
     this.go({ ...this.view, q: value("q"), ns: this.kind.namespaced ? namespaces(value("ns")) : [], labels: value("labels"), wide: input("wide")?.checked ?? false }, how);
   }
 
-  private known(): Known {
-    return { connection: this.live.connection, since: this.live.since, state: this.state, complete: this.rows.complete && !this.behind, arriving: this.rows.arriving, problem: this.problem };
-  }
-
   // Says what is known, everywhere that it is said.
   private tell(): void {
-    const known = this.known();
+    const known = this.feed.known();
     const narrowed = this.view.ns.length > 0 || this.view.labels !== "";
     const s = status(known, this.now());
     sayStatus(s.tone, s.words, s.count);
-    const { complete, total } = this.rows;
+    say(byId("anew"), anewWords(this.live.anew));
+    const { complete, total } = this.feed.rows;
     if (complete) setText(byId("count"), this.view.q === "" ? digits(total) : `${digits(this.shown)} of ${digits(total)}`);
     else if (!this.served) setText(byId("count"), "");
     if (complete || !this.served) byId("asof").hidden = true;
     this.picker.setCount(complete && !narrowed && s.tone === "live" ? total : null);
-    const empty = complete ? this.shown === 0 && this.rows.visible().length === 0 : !this.served;
+    const empty = complete ? this.shown === 0 && this.feed.rows.visible().length === 0 : !this.served;
     const place = byId("note");
     place.hidden = !empty;
     byId("rows").hidden = empty;
     if (empty) this.drawNote(place, known, narrowed);
+    say(byId("covered"), empty ? null : coverage(known));
     const above = empty ? null : banner(known, this.now());
-    const b = byId("banner");
-    b.hidden = above === null;
-    setText(b, above ?? "");
+    say(byId("banner"), above);
     byId("rows").toggleAttribute("data-stale", complete && s.tone !== "live" && s.tone !== "busy");
   }
 
   private drawNote(place: HTMLElement, known: Known, narrowed: boolean): void {
-    const n = note(known, this.kind.resource, this.rows.total, narrowed);
+    const n = note(known, this.kind.resource, this.feed.rows.total, narrowed);
     if (n === null) return place.replaceChildren();
     const text = JSON.stringify(n);
     if (place.dataset["note"] === text) return;
@@ -240,11 +207,16 @@ export class ListPage implements Handler {
     if (n.act === "show-all") parts.push(h("p", {}, h("a", { href: formatView(plain(this.view.ref)), "data-ref": this.view.ref }, `Show all ${this.kind.resource}`)));
     if (n.act === "retry") {
       const b = h("button", { type: "button" }, "Try again");
-      b.addEventListener("click", () => this.subscribe());
+      b.addEventListener("click", () => this.again());
       parts.push(h("p", {}, b));
     }
     place.replaceChildren(...parts);
   }
+}
+
+function say(e: HTMLElement, words: string | null): void {
+  e.hidden = words === null;
+  setText(e, words ?? "");
 }
 
 function sayStatus(tone: string, words: string, count: number | null): void {

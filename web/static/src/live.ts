@@ -3,7 +3,8 @@
 // A subscription's handler gets its messages in order. After a lost connection
 // each subscription goes on from its last cursor; what arrives then is what was
 // missed, or a reset and a snapshot. restart() tells the handler that a
-// snapshot under way will not be finished.
+// snapshot under way will not be finished. Where the server says why it closes
+// the connection, and how long to wait, it is told and obeyed.
 
 import { decode, type Fault } from "./decode.ts";
 import type { Message, Spec } from "./wire.ts";
@@ -34,6 +35,7 @@ export interface Host {
 const silence = 35_000; // the server says something every 15 s
 const firstWait = 500;
 const longestWait = 20_000;
+const longestAsked = 60_000; // that a server may have us wait
 
 interface Sub {
   readonly spec: Spec;
@@ -50,12 +52,17 @@ export class Live {
   connection: Connection = "connecting";
   /** Since when the connection has been as it is. */
   since: number;
+  /** Why the server ended the connection, in its words; empty where it did not say. */
+  said = "";
+  /** How often what was held had to be read anew, because it or what came did not fit. */
+  anew = 0;
   private socket: WebSocket | null = null;
   private readonly subs = new Map<number, Sub>();
   private nextId = 1;
   private tries = 0;
   private heard = 0;
   private retry: unknown = null;
+  private asked = false; // retry is at the time that the server named
   private watchdog: unknown = null;
 
   constructor(
@@ -70,24 +77,27 @@ export class Live {
     if (this.socket !== null) return;
     this.host.cancel(this.retry);
     this.retry = null;
+    this.asked = false;
     const socket = this.host.open(this.url, "glasshouse.v1+json");
     this.socket = socket;
     this.heard = this.host.now();
     socket.onopen = () => {
       if (this.socket !== socket) return;
+      this.said = "";
       this.change("open");
       for (const sub of [...this.subs.values()]) if (sub.timer === null) this.send(sub);
     };
     socket.onmessage = (e: MessageEvent) => {
       if (this.socket === socket && typeof e.data === "string") this.receive(e.data);
     };
-    socket.onclose = () => this.drop(socket);
+    socket.onclose = (e: CloseEvent) => this.drop(socket, e);
     socket.onerror = () => this.drop(socket);
     this.watch();
   }
 
-  /** Tries at once, as when the network is back or the tab is looked at. */
+  /** Tries at once, as when the network is back or the tab is looked at; not before a time that the server named. */
   hurry(): void {
+    if (this.asked) return;
     if (this.retry !== null) {
       this.tries = 0;
       this.connect();
@@ -122,7 +132,7 @@ export class Live {
     this.tell({
       op: "subscribe",
       id: sub.id,
-      resource,
+      ...(resource !== "" ? { resource } : {}),
       ...(ns !== undefined && ns.length > 0 ? { ns } : {}),
       ...(labels !== undefined && labels !== "" ? { labels } : {}),
       ...(name !== undefined ? { name } : {}),
@@ -159,20 +169,28 @@ export class Live {
     if (sub === undefined) return;
     switch (m.type) {
       case "heartbeat":
+      case "digest":
         // Behind it: a frame was lost. Going on from our own cursor brings what was in it.
         if (sub.cursor !== null && m.cursor !== "" && m.cursor !== sub.cursor) {
           this.host.report(`behind the server: ${sub.spec.resource}`);
           this.send(sub);
+        } else if (sub.cursor !== null && m.type === "digest") {
+          sub.handler.message(m);
         }
         return;
       case "rows":
         sub.cursor = m.last ? m.cursor : null;
         break;
       case "object":
+      case "changes":
         sub.cursor = m.cursor;
+        break;
+      case "resources":
+        sub.resyncs = 0;
         break;
       case "row-events":
       case "object-events":
+      case "change-events":
         sub.cursor = m.cursor;
         sub.resyncs = 0;
         break;
@@ -199,7 +217,8 @@ export class Live {
 
   private resync(sub: Sub, why: string): void {
     if (sub.timer !== null || this.subs.get(sub.id) !== sub) return;
-    this.host.report(`reading ${sub.spec.resource} anew: ${why}`);
+    this.host.report(`reading ${sub.spec.resource || sub.spec.view} anew: ${why}`);
+    this.anew++;
     sub.cursor = null;
     sub.handler.restart();
     this.forget(sub);
@@ -210,7 +229,7 @@ export class Live {
     sub.timer = this.host.after(wait, () => this.send(sub));
   }
 
-  private drop(socket: WebSocket): void {
+  private drop(socket: WebSocket, closed: Pick<CloseEvent, "code" | "reason"> = { code: 1006, reason: "" }): void {
     if (this.socket !== socket) return;
     this.socket = null;
     socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null;
@@ -222,9 +241,12 @@ export class Live {
       sub.sent = false;
       if (sub.cursor === null) sub.handler.restart();
     }
+    const { words, wait } = partingWords(closed);
+    if (words !== "") this.said = words; // Stands until the server is back.
+    this.asked = wait !== null;
     this.change("lost");
     const most = Math.min(longestWait, firstWait * 2 ** this.tries++);
-    this.retry = this.host.after(most / 2 + (most / 2) * this.host.random(), () => {
+    this.retry = this.host.after(wait ?? most / 2 + (most / 2) * this.host.random(), () => {
       this.retry = null;
       this.connect();
     });
@@ -240,7 +262,8 @@ export class Live {
 
   // A laptop that slept, or a way that swallows packets, closes no socket.
   private check(): void {
-    const waiting = this.connection !== "open" || [...this.subs.values()].some((s) => !s.ended);
+    // The view resources says nothing while nothing changes.
+    const waiting = this.connection !== "open" || [...this.subs.values()].some((s) => !s.ended && s.spec.view !== "resources");
     if (this.socket !== null && waiting && this.host.now() - this.heard > silence) this.drop(this.socket);
   }
 
@@ -250,4 +273,12 @@ export class Live {
     this.since = this.host.now();
     this.onConnection();
   }
+}
+
+// What a server that stops, or has too much to do, says with the close: a time
+// of our own after which to come back, so that not all come at once, and why.
+function partingWords({ code, reason }: Pick<CloseEvent, "code" | "reason">): { words: string; wait: number | null } {
+  const asked = code === 1001 || code === 1013 ? /^retry after (\d+) ms: (.*)$/s.exec(reason) : null;
+  if (asked === null) return { words: reason, wait: null };
+  return { words: asked[2] ?? "", wait: Math.min(longestAsked, Number(asked[1])) };
 }

@@ -1,24 +1,25 @@
 // The picker of kinds. The server's markup is its first state; from then on it
-// follows /api/v1/resources, which comes in the order to be shown, each with its
-// section. Elements are kept while their kind stays, so that focus and folded
-// groups stay as well.
+// follows what the server knows, which comes in the order to be shown, each kind
+// with its section. Elements are kept while their kind stays, so that focus and
+// folded groups stay as well.
 
-import { digits, h, setText } from "./dom.ts";
-import { readKinds, readProblems, type Kind, type Listed } from "./kinds.ts";
+import { arrange, digits, h, setText } from "./dom.ts";
+import { KindFeed, type KindWatcher } from "./kindfeed.ts";
+import type { Kind, Listed } from "./kinds.ts";
+import type { Live } from "./live.ts";
 
-const every = 10_000;
-
-export class Picker {
+export class Picker implements KindWatcher {
   private readonly kinds = new Map<string, Kind>();
-  private etag = "";
+  private readonly feed: KindFeed;
   private selected = "";
   private own: number | null = null; // the count of the selected kind, where the page knows better
 
   constructor(
     private readonly filter: HTMLInputElement,
     private readonly groups: HTMLElement,
-    private readonly onDate: (header: string | null) => void,
+    onDate: (header: string | null) => void,
   ) {
+    this.feed = new KindFeed(this, onDate);
     for (const a of this.links()) {
       const ref = a.dataset["ref"] ?? "";
       this.kinds.set(ref, { ref, kind: a.querySelector(".kind")?.textContent ?? "", resource: ref.split("/")[2] ?? "", namespaced: a.dataset["namespaced"] !== undefined });
@@ -32,8 +33,9 @@ export class Picker {
   }
 
   /** Begins to follow the server. */
-  start(): void {
-    void this.poll();
+  start(live: Live): void {
+    this.feed.start(live);
+    void this.feed.poll();
   }
 
   /** What is known of a kind; undefined for one that was never listed. */
@@ -75,27 +77,15 @@ export class Picker {
     return this.links().filter((a) => !a.closest("[hidden]"));
   }
 
-  private async poll(): Promise<void> {
-    if (!document.hidden) {
-      try {
-        await this.fetch();
-      } catch {
-        // The socket tells that the server is away; the next round tries again.
-      }
+  counted(kinds: readonly Listed[]): void {
+    const links = new Map(this.links().map((a) => [a.dataset["ref"] ?? "", a]));
+    for (const k of kinds) {
+      const a = links.get(k.ref);
+      if (a !== undefined) this.drawCount(a, k);
     }
-    setTimeout(() => void this.poll(), every);
   }
 
-  private async fetch(): Promise<void> {
-    const answer = await fetch("/api/v1/resources", { cache: "no-store", headers: { accept: "application/json", ...(this.etag === "" ? {} : { "if-none-match": this.etag }) }, signal: AbortSignal.timeout(every) });
-    this.onDate(answer.headers.get("date"));
-    if (answer.status !== 200) return;
-    const body: unknown = await answer.json();
-    this.etag = answer.headers.get("etag") ?? "";
-    this.draw(readKinds(body), readProblems(body));
-  }
-
-  private draw(kinds: readonly Listed[], problems: ReadonlyMap<string, string>): void {
+  listed(kinds: readonly Listed[], problems: ReadonlyMap<string, string>): void {
     const sections = new Map<string, Listed[]>();
     for (const k of kinds) {
       this.kinds.set(k.ref, k);
@@ -132,15 +122,18 @@ export class Picker {
   }
 
   private drawKind(a: HTMLAnchorElement, k: Listed): void {
-    const own = k.ref === this.selected ? this.own : null;
     setText(a.children[0] as Element, k.kind);
-    const count = own ?? k.count;
-    setText(a.children[1] as Element, count === null ? "" : digits(count));
+    this.drawCount(a, k);
     a.dataset["words"] = k.words;
     a.dataset["state"] = k.state;
     a.toggleAttribute("data-namespaced", k.namespaced);
     const well = k.state === "" || k.state === "live" || k.state === "syncing";
     a.title = `${k.kind} (${k.ref})${well ? "" : `: ${k.state}${k.reason === "" ? "" : `. ${k.reason}`}`}`;
+  }
+
+  private drawCount(a: HTMLAnchorElement, k: Listed): void {
+    const count = (k.ref === this.selected ? this.own : null) ?? k.count;
+    setText(a.children[1] as Element, count === null ? "" : digits(count));
   }
 
   private applyFilter(): void {
@@ -164,19 +157,5 @@ export class Picker {
     e.preventDefault();
     e.stopPropagation();
     (links[at + step] ?? (step < 0 ? this.filter : null))?.focus();
-  }
-}
-
-// Makes the children of an element these, in this order, moving as few as can be.
-function arrange(parent: Element, children: readonly Element[]): void {
-  let next = parent.firstElementChild;
-  for (const child of children) {
-    if (child === next) next = next.nextElementSibling;
-    else parent.insertBefore(child, next);
-  }
-  while (next !== null) {
-    const gone = next;
-    next = next.nextElementSibling;
-    gone.remove();
   }
 }

@@ -9,10 +9,12 @@ import type { Problem, State } from "./wire.ts";
 export interface Known {
   readonly connection: Connection;
   readonly since: number; // the connection's
+  readonly said: string; // by the server that ended the connection, if it did say something
   readonly state: State | null; // the last one told over this connection
   readonly complete: boolean; // a whole snapshot is held, and no other is to come
   readonly arriving: number; // rows of a snapshot under way
   readonly problem: Problem | null;
+  readonly anew: boolean; // what was held, or came, did not fit: a new snapshot is to come
 }
 
 export interface Status {
@@ -28,6 +30,7 @@ export function status(k: Known, now: number): Status {
   if (k.connection === "lost") return say("bad", `Disconnected since ${clockTime(new Date(k.since).toISOString(), now)}, trying again`);
   if (k.connection === "connecting") return say("busy", "Connecting");
   if (k.problem !== null) return say("bad", k.problem.title === "" ? "Failed" : k.problem.title);
+  if (k.anew && !k.complete && (k.state === null || k.state.state === "live")) return say("busy", "Reading anew", k.arriving > 0 ? k.arriving : null);
   if (k.state === null) return say("busy", k.complete ? "Catching up" : "Asking");
   switch (k.state.state) {
     case "syncing":
@@ -43,6 +46,17 @@ export function status(k: Known, now: number): Status {
     case "failed":
       return say("bad", "Failed");
   }
+}
+
+/** How often something was read anew since the page was opened, null for never. */
+export function anewWords(times: number): string | null {
+  return times === 0 ? null : times === 1 ? "read anew once" : `read anew ${digits(times)} times`;
+}
+
+/** Says which namespaces are covered where not all that were asked for are, null where they are. */
+export function coverage(k: Known): string | null {
+  const covered = k.state?.namespaces ?? [];
+  return covered.length === 0 ? null : `Only ${covered.join(", ")}: you may not list the others.`;
 }
 
 /** A note that stands where the rows would, with the next step. */
@@ -65,17 +79,20 @@ export function note(k: Known, resource: string, total: number, narrowed: boolea
     case "failed":
       return say(`Reading ${resource} failed`, k.state.reason, "It is tried again by itself.");
   }
-  if (k.complete && total > 0) return say("Nothing matches", `None of ${digits(total)} ${resource} matches the filter.`, "", "show-all");
-  if (k.complete && narrowed) return say(`No ${resource} here`, "There is none in the namespaces and with the labels chosen.", "The first one appears by itself, or", "show-all");
-  if (k.complete) return say(`No ${resource}`, "The cluster holds none now.", "The first one appears here by itself.");
-  if (k.connection === "lost") return say("Disconnected", "Glasshouse cannot be reached from this browser.", "It is tried again by itself. Is the program still running?");
+  const only = coverage(k);
+  const here = (words: string): string => (only === null ? words : `${words} ${only}`);
+  if (k.complete && total > 0) return say("Nothing matches", here(`None of ${digits(total)} ${resource} matches the filter.`), "", "show-all");
+  if (k.complete && narrowed) return say(`No ${resource} here`, here("There is none in the namespaces and with the labels chosen."), "The first one appears by itself, or", "show-all");
+  if (k.complete) return say(`No ${resource}`, only ?? "The cluster holds none now.", "The first one appears here by itself.");
+  if (k.connection === "lost") return say("Disconnected", k.said === "" ? "Glasshouse cannot be reached from this browser." : `Glasshouse said: ${k.said}.`, "It is tried again by itself. Is the program still running?");
   const count = k.state?.count ?? k.arriving;
+  if (k.anew) return say(`Reading ${resource} anew`, `What was held did not agree with the server${count > 0 ? `; ${digits(count)} so far` : "."}`, "");
   return say(`Reading ${resource}`, count > 0 ? `${digits(count)} so far` : "", "");
 }
 
 /** What is to be said above rows that are shown but may not be true, null if they are. */
 export function banner(k: Known, now: number): string | null {
-  if (k.connection === "lost") return `Disconnected since ${clockTime(new Date(k.since).toISOString(), now)}. What is shown is from before, and is brought up to date as soon as the server answers.`;
+  if (k.connection === "lost") return `Disconnected since ${clockTime(new Date(k.since).toISOString(), now)}${k.said === "" ? "" : `: ${k.said}`}. What is shown is from before, and is brought up to date as soon as the server answers.`;
   if (k.problem !== null) return `${k.problem.title}. ${k.problem.detail}`;
   switch (k.state?.state) {
     case "stale":

@@ -1,5 +1,7 @@
 // The messages of /api/v1/live, as decode.ts has checked them.
 
+import type { Listed } from "./kinds.ts";
+
 export type Cell = string | number | boolean | null;
 
 export interface Column {
@@ -28,6 +30,11 @@ export interface By {
   readonly time: string;
 }
 
+/** Who owns which operations of a patch, by their index. */
+export interface Author extends By {
+  readonly ops: readonly number[];
+}
+
 export type Tree = Readonly<Record<string, unknown>>;
 
 export type PatchOp =
@@ -42,8 +49,23 @@ export type RowEvent =
 
 export type ObjectEvent =
   | { readonly op: "add"; readonly object: Tree; readonly by?: By }
-  | { readonly op: "update"; readonly uid: string; readonly rv: string; readonly patch: readonly PatchOp[]; readonly by?: By }
+  | { readonly op: "update"; readonly uid: string; readonly rv: string; readonly patch: readonly PatchOp[]; readonly by?: By; readonly authors?: readonly Author[] }
   | { readonly op: "delete"; readonly uid: string; readonly by?: By };
+
+/** What happened to one object, in the view changes. */
+export interface Change {
+  readonly op: "add" | "update" | "delete";
+  readonly ns: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly rv: string;
+  readonly time: string;
+  /** Of an update: how the object changed; empty for other changes. */
+  readonly patch: readonly PatchOp[];
+  readonly by?: By;
+  /** Left out where by alone made the whole change. */
+  readonly authors?: readonly Author[];
+}
 
 export const states = ["syncing", "live", "stale", "forbidden", "absent", "failed"] as const;
 export type StateName = (typeof states)[number];
@@ -53,6 +75,8 @@ export interface State {
   readonly since: string;
   readonly reason: string;
   readonly count: number | null;
+  /** The namespaces that are covered, where the viewer may not list all that were asked for; else empty. */
+  readonly namespaces: readonly string[];
 }
 
 export interface Problem {
@@ -66,6 +90,10 @@ export type Message =
   | { readonly id: number; readonly type: "object"; readonly cursor: string; readonly object: Tree | null }
   | { readonly id: number; readonly type: "row-events"; readonly cursor: string; readonly events: readonly RowEvent[] }
   | { readonly id: number; readonly type: "object-events"; readonly cursor: string; readonly events: readonly ObjectEvent[] }
+  | { readonly id: number; readonly type: "changes"; readonly cursor: string; readonly since: string; readonly events: readonly Change[] }
+  | { readonly id: number; readonly type: "change-events"; readonly cursor: string; readonly events: readonly Change[] }
+  | { readonly id: number; readonly type: "resources"; readonly kinds: readonly Listed[]; readonly problems: ReadonlyMap<string, string> }
+  | { readonly id: number; readonly type: "digest"; readonly cursor: string; readonly count: number; readonly digest: string }
   | ({ readonly id: number; readonly type: "state" } & State)
   | { readonly id: number; readonly type: "reset"; readonly reason: string }
   | { readonly id: number; readonly type: "heartbeat"; readonly cursor: string }
@@ -73,9 +101,10 @@ export type Message =
 
 /** What a client asks for. Its view decides which messages come. */
 export interface Spec {
+  /** Empty for the view resources, which is of all. */
   readonly resource: string;
   readonly ns?: readonly string[];
   readonly labels?: string;
   readonly name?: string;
-  readonly view: "rows" | "object";
+  readonly view: "rows" | "object" | "changes" | "resources";
 }

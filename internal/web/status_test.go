@@ -1,0 +1,92 @@
+package web_test
+
+import (
+	"encoding/json"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web"
+	"glasshouse/web/templates"
+)
+
+// The status page says of a ledger what its script says: web/test/ledger.test.ts
+// reads the same file.
+func TestStatusPageSays(t *testing.T) {
+	type said struct {
+		Ledger watch.Ledger
+		Held   string
+	}
+	var want struct {
+		said
+
+		Now    time.Time
+		Rows   [][]string
+		Totals []said
+	}
+	if err := json.Unmarshal([]byte(readFile(t, "testdata/ledger.json")), &want); err != nil || len(want.Rows) != len(want.Ledger.Entries) {
+		t.Fatalf("%d rows for %d scopes, %v", len(want.Rows), len(want.Ledger.Entries), err)
+	}
+	for _, total := range append(want.Totals, want.said) {
+		if got := web.StatusOf(templates.Frame{}, total.Ledger, want.Now).Held; got != total.Held {
+			t.Errorf("held: got %q, want %q", got, total.Held)
+		}
+	}
+	page := web.StatusOf(templates.Frame{}, want.Ledger, want.Now)
+	for i, s := range page.Scopes {
+		got := []string{s.Href, s.Resource, s.Group, s.Scope, s.Status.Text, s.Reason}
+		for _, cell := range s.Cells {
+			got = append(got, cell.Text)
+		}
+		if !slices.Equal(got, want.Rows[i]) {
+			t.Errorf("got  %q\nwant %q", got, want.Rows[i])
+		}
+	}
+}
+
+// What is looked at stands in the ledger: as JSON and on the page.
+func TestStatus(t *testing.T) {
+	s := newSite(t)
+	a := s.get("/api/v1/status")
+	var ledger watch.Ledger
+	if err := json.Unmarshal([]byte(a.body), &ledger); err != nil || a.status != 200 || a.header.Get("Cache-Control") != "no-store" {
+		t.Fatalf("got %d %s %s", a.status, a.header, a.body)
+	}
+	for i := range ledger.Entries {
+		c := &ledger.Entries[i]
+		if c.Resource == podsRef && (c.State != watch.Live || c.Objects != 3 || c.Since.IsZero() || c.Namespace != "") {
+			t.Errorf("got %+v, want 3 live pods", c)
+		}
+	}
+	if !slices.ContainsFunc(ledger.Entries, func(c watch.Coverage) bool { return c.Resource == podsRef }) {
+		t.Errorf("no pods in %s", a.body)
+	}
+
+	page := s.get("/status", "Accept: text/html").body
+	_, row, _ := strings.Cut(page, `<tr data-state="live"><th scope="row"><a href="/r/core/v1/pods">pods</a>`)
+	row, _, _ = strings.Cut(row, "</tr>")
+	if !regexp.MustCompile(`>Live for \d+s<.*>3</td>`).MatchString(row) {
+		t.Errorf("the page's row is %q", row)
+	}
+	if strings.Contains(page, `<div id="note" class="note">`) || !strings.Contains(page, `href="/status"`) {
+		t.Errorf("a note, or no link to the page itself: %s", page)
+	}
+}
+
+// Nothing is watched before somebody looks, and asking for the ledger is no
+// looking.
+func TestStatusOfNothing(t *testing.T) {
+	s := newSite(t)
+	idle := startSite(t, startCluster(t, s.api))
+	for range 2 {
+		if body := idle.get("/api/v1/status").body; body != `{"limit":0,"held":0,"resources":[]}` {
+			t.Errorf("got %s", body)
+		}
+	}
+	if page := idle.get("/status", "Accept: text/html").body; !strings.Contains(page, `<div id="note" class="note"><h2>Nothing is watched</h2>`) {
+		t.Errorf("the page does not say that nothing is watched: %s", page)
+	}
+}

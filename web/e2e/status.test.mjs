@@ -1,0 +1,71 @@
+// The page of what is watched.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browse, newPage, openLive } from "./browser.mjs";
+import { configMap, create, namespace, remove } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { become, until } from "./wait.mjs";
+
+const columns = ["Resource", "Scope", "State", "Objects", "Readers", "Cache", "Past kept", "Last event", "Relists", "Drops", "Resets", "Blind"];
+const scopes = (page) => page.evaluate(() => {
+  const head = [...document.querySelectorAll(".ledger thead th")].map((th) => th.textContent);
+  return [...document.querySelectorAll("#scopes tr")].map((tr) => Object.fromEntries([...tr.children].map((td, i) => [head[i], td.textContent])));
+});
+const configMaps = async (page) => (await scopes(page)).find((s) => s.Resource === "configmapscore/v1");
+
+await test("status", { timeout: 120_000 }, async (t) => {
+  const browser = await browse(t);
+  const dashboard = await Dashboard.start(t);
+  const ns = await namespace(t);
+
+  await t.test("says that nothing is watched, then what is as it is looked at", async (t) => {
+    const page = await newPage(t, browser);
+    await page.goto(`${dashboard.url}status`);
+    await page.locator("#note h2", { hasText: "Nothing is watched" }).waitFor();
+    assert.deepEqual(await scopes(page), []);
+    await become("the status", () => page.locator("#status").innerText(), "Updated every 2 s");
+
+    const list = await newPage(t, browser);
+    await openLive(list, `${dashboard.url}r/core/v1/configmaps`);
+    const seen = await until("the kind", () => configMaps(page), 5000);
+    assert.deepEqual(Object.keys(seen), columns);
+    assert.match(seen.State, /^Live for \d+s$/);
+    assert.deepEqual([seen.Scope, seen.Readers], ["all", "1"]);
+    assert.ok(await page.locator("#note").isHidden());
+
+    // The count is the cluster's, as it changes; the time passes by itself.
+    const before = Number(seen.Objects);
+    await create(`/api/v1/namespaces/${ns}/configmaps`, configMap("counted"));
+    await until("one more object", async () => Number((await configMaps(page)).Objects) > before, 5000);
+    await until("the time to pass", async () => parseInt((await configMaps(page)).State.slice("Live for ".length), 10) >= 2);
+    await remove(`/api/v1/namespaces/${ns}/configmaps/counted`);
+
+    // A row leads to its kind, and every page leads here.
+    await page.locator("#scopes a").filter({ hasText: /^configmaps$/ }).click();
+    await page.locator('#status[data-state="live"]', { hasText: "Live" }).waitFor();
+    await page.locator("a.status-link").click();
+    await page.locator("#heading", { hasText: "Status" }).waitFor();
+  });
+
+  await t.test("without script it says as of when", async (t) => {
+    const page = await newPage(t, browser, { javaScriptEnabled: false });
+    await page.goto(`${dashboard.url}status`);
+    assert.match(await page.locator("#asof").innerText(), /^As of \d{4}-/);
+    assert.match(await page.locator("#scopes tr", { hasText: "configmaps" }).innerText(), /Live for/);
+    assert.doesNotMatch(await page.locator("#status").innerText(), /Live|Updated/);
+  });
+
+  await t.test("a server that is away is not the server as it is", async (t) => {
+    const allow = [/ERR_CONNECTION_REFUSED/, /WebSocket/, /Failed to load resource/];
+    const page = await newPage(t, browser, { allow });
+    const mortal = await Dashboard.start(t);
+    await page.goto(`${mortal.url}status`);
+    await become("the status", () => page.locator("#status").innerText(), "Updated every 2 s");
+    await mortal.stop();
+    await page.locator('#status[data-state="bad"]', { hasText: "Disconnected since" }).waitFor();
+    assert.match(await page.locator("#banner").innerText(), /What is shown is from before/);
+    await mortal.run("admin", mortal.port);
+    await become("the status", () => page.locator("#status").innerText(), "Updated every 2 s");
+    assert.ok(await page.locator("#banner").isHidden());
+  });
+});

@@ -1,0 +1,46 @@
+// The digest of a set of rows, which the server counts in the same way
+// (test/digest.json holds both to it): the sum modulo 2^32 of the 32-bit FNV-1a
+// of the UTF-8 text "namespace/name/resourceVersion" of each row. The order of
+// the rows does not matter.
+
+const basis = 0x811c9dc5;
+const prime = 0x01000193;
+const slash = "/".charCodeAt(0);
+const encoder = new TextEncoder();
+
+export interface Digested {
+  readonly ns: string;
+  readonly name: string;
+  readonly rv: string;
+}
+
+/** The sum of the hashes of entries[from] up to, not including, entries[to]. */
+export function digest(entries: readonly Digested[], from = 0, to = entries.length): number {
+  let sum = 0;
+  for (let i = from; i < to; i++) {
+    const e = entries[i] as Digested;
+    let hash = fold(basis, e.ns);
+    hash = Math.imul(hash ^ slash, prime);
+    hash = fold(hash, e.name);
+    hash = Math.imul(hash ^ slash, prime);
+    sum = (sum + fold(hash, e.rv)) | 0;
+  }
+  return sum;
+}
+
+/** As it stands on the wire: 8 hex digits. */
+export const hex = (sum: number): string => (sum >>> 0).toString(16).padStart(8, "0");
+
+function fold(hash: number, text: string): number {
+  for (let i = 0; i < text.length; i++) {
+    const c = text.charCodeAt(i);
+    if (c > 0x7f) return foldBytes(hash, encoder.encode(text.slice(i)));
+    hash = Math.imul(hash ^ c, prime);
+  }
+  return hash;
+}
+
+function foldBytes(hash: number, bytes: Uint8Array): number {
+  for (const b of bytes) hash = Math.imul(hash ^ b, prime);
+  return hash;
+}

@@ -1,0 +1,122 @@
+// The checked reader of /api/v1/status, and its words. The server's HTML has
+// the same (internal/web/ledger.go); internal/web/testdata/ledger.json holds
+// both to them. Timestamps stand where the time passed since is to be shown.
+
+import { digits } from "./dom.ts";
+
+/** One line of the table. */
+export interface Scope {
+  readonly key: string;
+  readonly href: string;
+  readonly resource: string;
+  readonly group: string;
+  readonly scope: string;
+  readonly state: string;
+  readonly status: string;
+  readonly reason: string;
+  readonly cells: readonly string[];
+}
+
+export interface Ledger {
+  readonly held: string;
+  readonly scopes: readonly Scope[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Reads the body of an answer; null for one that is no ledger. */
+export function readLedger(body: unknown): Ledger | null {
+  if (!isFields(body) || !Array.isArray(body["resources"])) return null;
+  const scopes = body["resources"].filter(isFields).map(scope);
+  return { held: heldWords(number(body["held"]), number(body["limit"]), scopes.length), scopes };
+}
+
+function scope(c: Fields): Scope {
+  const [ref, ns, fields] = [text(c["resource"]), text(c["namespace"]), text(c["fields"])];
+  const cut = ref.lastIndexOf("/");
+  return {
+    key: [ref, ns, fields].join(" "),
+    href: `/r/${ref}${ns === "" ? "" : `?ns=${encodeURIComponent(ns)}`}`,
+    resource: ref.slice(cut + 1),
+    group: ref.slice(0, Math.max(0, cut)),
+    scope: `${ns || "all"}${fields === "" ? "" : ` where ${fields}`}`,
+    state: text(c["state"]),
+    status: stateWords(c),
+    reason: text(c["reason"]),
+    cells: cells(c),
+  };
+}
+
+// Stands for what is not known, which zero would not tell.
+const none = "–";
+
+// The columns after the state.
+function cells(c: Fields): string[] {
+  const listed = c["state"] === "live" || c["state"] === "stale";
+  const [objects, cache, lists] = [number(c["objects"]), number(c["cacheBytes"]), number(c["lists"])];
+  const last = stamp(c["lastEvent"]);
+  const since = (n: number): string => (lists > 0 ? digits(n) : none); // Before the first list nothing is counted.
+  return [
+    listed ? digits(objects) : none,
+    digits(number(c["readers"])),
+    cache > 0 || (listed && objects === 0) ? sizeWords(cache) : none,
+    ringWords(c),
+    last === "" ? none : `${last} ago`,
+    since(lists - 1),
+    since(number(c["drops"])),
+    since(number(c["resets"])),
+    lists > 0 ? blindWords(c) : none,
+  ];
+}
+
+function stateWords(c: Fields): string {
+  const state = text(c["state"]);
+  const word = { syncing: "Syncing", live: "Live", stale: "Stale", forbidden: "Forbidden", absent: "Not served", failed: "Failed" }[state] ?? "";
+  const since = stamp(c["since"]);
+  return `${word}${since === "" ? "" : ` for ${since}`}${typeof c["count"] === "number" ? `, ${digits(c["count"])} so far` : ""}`;
+}
+
+function ringWords(c: Fields): string {
+  const [bytes, since] = [number(c["ringBytes"]), stamp(c["ringSince"])];
+  if (bytes === 0) return "none";
+  return `${sizeWords(bytes)}${since === "" ? "" : ` over ${since}`}`;
+}
+
+function blindWords(c: Fields): string {
+  const [times, since] = [number(c["blind"]), stamp(c["blindSince"])];
+  if (times === 0) return "never";
+  return `${times === 1 ? "1 time" : `${digits(times)} times`}, ${secondsWords(number(c["blindSeconds"]))}${since === "" ? "" : `, now for ${since}`}`;
+}
+
+function heldWords(held: number, limit: number, scopes: number): string {
+  const words = held > 0 || scopes === 0 ? `${sizeWords(held)} held` : "memory is not counted";
+  return limit > 0 ? `${words}, of ${sizeWords(limit)} that may be` : `${words}, without a limit`;
+}
+
+/** Bytes in two or three figures. */
+export function sizeWords(bytes: number): string {
+  if (bytes < 1024) return `${bytes} B`;
+  const units = ["KiB", "MiB", "GiB", "TiB"];
+  let unit = 1024;
+  for (; units.length > 1 && bytes >= unit * 1024; unit *= 1024) units.shift();
+  const tenths = Math.floor((bytes * 10 + unit / 2) / unit);
+  return `${tenths < 100 ? `${Math.floor(tenths / 10)}.${tenths % 10}` : digits(Math.floor((bytes + unit / 2) / unit))} ${units[0] as string}`;
+}
+
+/** A time that does not go on. */
+export function secondsWords(seconds: number): string {
+  const tenths = Math.floor(seconds * 10);
+  if (tenths < 100) return `${Math.floor(tenths / 10)}.${tenths % 10} s`;
+  if (tenths < 1200) return `${Math.floor(tenths / 10)} s`;
+  return tenths < 72_000 ? `${Math.floor(tenths / 600)} min` : `${digits(Math.floor(tenths / 36_000))} h`;
+}
+
+// A moment to the second, empty for none.
+function stamp(v: unknown): string {
+  const at = new Date(text(v));
+  return Number.isNaN(at.getTime()) ? "" : at.toISOString().replace(/\.\d+/, "");
+}
+
+const text = (v: unknown): string => (typeof v === "string" ? v : "");
+const number = (v: unknown): number => (typeof v === "number" && Number.isFinite(v) ? v : 0);
+const isFields = (v: unknown): v is Fields => typeof v === "object" && v !== null && !Array.isArray(v);

@@ -1,0 +1,100 @@
+// The status page: the server's ledger, asked for every 2 s. Rows are kept while
+// their scope stays, so that focus stays as well.
+
+import { ages, clockTime } from "./age.ts";
+import { arrange, byId, h, setText } from "./dom.ts";
+import { readLedger, type Ledger, type Scope } from "./ledger.ts";
+import { tick } from "./row.ts";
+
+const every = 2000;
+
+export class StatusPage {
+  private readonly rows = new Map<string, HTMLTableRowElement>();
+  private readonly body = byId("scopes");
+  private lost: number | null = null; // since when there has been no answer
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(
+    private readonly now: () => number,
+    private readonly onDate: (header: string | null) => void,
+  ) {
+    setInterval(() => tick(this.body, now()), 1000);
+    document.addEventListener("visibilitychange", () => {
+      if (!document.hidden) void this.poll();
+    });
+    void this.poll();
+  }
+
+  private async poll(): Promise<void> {
+    clearTimeout(this.timer);
+    if (!document.hidden) {
+      try {
+        this.draw(await this.fetch());
+        this.lost = null;
+      } catch {
+        this.lost ??= this.now();
+      }
+      this.tell();
+    }
+    clearTimeout(this.timer); // Another may have begun meanwhile.
+    this.timer = setTimeout(() => void this.poll(), every);
+  }
+
+  private async fetch(): Promise<Ledger> {
+    const answer = await fetch("/api/v1/status", { cache: "no-store", headers: { accept: "application/json" }, signal: AbortSignal.timeout(2 * every) });
+    this.onDate(answer.headers.get("date"));
+    const ledger = answer.ok ? readLedger(await answer.json()) : null;
+    if (ledger === null) throw new Error(`an answer of ${answer.status} that is no ledger`);
+    return ledger;
+  }
+
+  private draw(ledger: Ledger): void {
+    setText(byId("held"), ledger.held);
+    byId("note").hidden = ledger.scopes.length > 0;
+    const rows = ledger.scopes.map((s) => {
+      const tr = this.rows.get(s.key) ?? emptyScope(s);
+      this.rows.set(s.key, tr);
+      fillScope(tr, s, this.now());
+      return tr;
+    });
+    for (const [key, tr] of this.rows) if (!rows.includes(tr)) this.rows.delete(key);
+    arrange(this.body, rows);
+  }
+
+  // Says nothing anew while all is well: it would be read aloud.
+  private tell(): void {
+    const status = byId("status");
+    const since = this.lost === null ? "" : clockTime(new Date(this.lost).toISOString(), this.now());
+    status.dataset["state"] = since === "" ? "live" : "bad";
+    setText(status, since === "" ? "Updated every 2 s" : `Disconnected since ${since}, trying again`);
+    byId("asof").hidden = true;
+    byId("banner").hidden = since === "";
+    setText(byId("banner"), since === "" ? "" : `Disconnected since ${since}. What is shown is from before; only the times go on.`);
+  }
+}
+
+/** The row of a scope, without its texts. */
+export function emptyScope(s: Scope): HTMLTableRowElement {
+  const th = h("th", { scope: "row" }, h("a"), h("span", { class: "group" }));
+  return h("tr", {}, th, h("td"), h("td", { class: "state" }, h("span", { class: "words" }), h("span", { class: "reason" })), ...s.cells.map(() => h("td")));
+}
+
+/** Puts what is known of a scope into its row. */
+export function fillScope(tr: Element, s: Scope, now: number): void {
+  const [th, where, state, ...cells] = [...tr.children] as [Element, Element, Element, ...Element[]];
+  const [a, group] = [...th.children] as [Element, Element];
+  const [words, reason] = [...state.children] as [Element, Element];
+  tr.setAttribute("data-state", s.state);
+  a.setAttribute("href", s.href);
+  setText(a, s.resource);
+  setText(group, s.group);
+  setText(where, s.scope);
+  pass(words, s.status, now);
+  setText(reason, s.reason);
+  cells.forEach((td, i) => pass(td, s.cells[i] ?? "", now));
+}
+
+function pass(e: Element, wire: string, now: number): void {
+  e.setAttribute("data-wire", wire);
+  setText(e, ages(wire, now));
+}

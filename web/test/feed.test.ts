@@ -1,0 +1,149 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { digest, hex } from "../static/src/digest.ts";
+import { Feed } from "../static/src/feed.ts";
+import { Live } from "../static/src/live.ts";
+import { status } from "../static/src/status.ts";
+import { Browser } from "./browser.ts";
+
+const columns = [{ name: "Name", type: "string" }, { name: "Phase", type: "string" }];
+const row = (name: string, phase = "Ready", rv = "1") => ({ ns: "shop", name, uid: `u-${name}`, rv, created: "", cells: [name, phase] });
+const digestOf = (rows: readonly ReturnType<typeof row>[]): string => hex(digest(rows));
+
+function start(q = "") {
+  const browser = new Browser();
+  const log: string[] = [];
+  const later: (() => void)[] = [];
+  const watcher = { arrived: (other: boolean) => log.push(other ? "arrived, other columns" : "arrived"), moved: () => undefined, dropped: () => log.push("dropped"), told: () => undefined };
+  const live: Live = new Live("ws://x", browser, () => feed.reconnected());
+  const feed = new Feed(live, { resource: "example.com/v1/widgets", view: "rows" }, { sort: { column: "name", descending: true }, q }, watcher, (run) => later.push(run));
+  live.connect();
+  browser.socket.accept();
+  return {
+    browser, live, feed, log, later,
+    tell: (m: object) => browser.socket.say({ id: browser.socket.sent.findLast((s) => s["op"] === "subscribe")?.["id"], ...m }),
+    seen: () => feed.rows.visible().map((e) => `${e.name} ${String(e.cells[1])}`),
+    words: () => status(feed.known(), 0).words,
+  };
+}
+type Started = ReturnType<typeof start>;
+const snapshot = (s: Started, cursor: string, ...rows: ReturnType<typeof row>[]): void => s.tell({ type: "snapshot", cursor, columns, rows, last: true });
+
+void test("a kind that goes and comes back is shown as it is then, filtered and sorted as before", () => {
+  const s = start("ready");
+  s.tell({ type: "state", state: "live" });
+  snapshot(s, "e1.1", row("a"), row("b", "Broken"), row("c"));
+  assert.deepEqual([s.seen(), s.words()], [["c Ready", "a Ready"], "Live"]);
+
+  s.tell({ type: "state", state: "absent", reason: "the server could not find the requested resource" });
+  assert.deepEqual([s.seen(), s.words(), s.feed.known().complete], [[], "Not served", false]);
+
+  s.tell({ type: "reset", reason: "the resource came back, or has other columns" });
+  s.tell({ type: "state", state: "syncing" });
+  snapshot(s, "e2.1", row("b"), row("d", "Broken"), row("e"));
+  s.tell({ type: "state", state: "live" });
+  assert.deepEqual([s.seen(), s.words(), s.feed.known().complete], [["e Ready", "b Ready"], "Live", true]);
+  assert.deepEqual(s.log, ["arrived, other columns", "dropped", "arrived, other columns"]);
+
+  s.tell({ type: "events", cursor: "e2.2", events: [{ op: "add", row: row("f") }] });
+  assert.deepEqual(s.seen(), ["f Ready", "e Ready", "b Ready"]);
+  s.browser.socket.lose();
+  s.browser.pass(600);
+  s.browser.socket.accept();
+  assert.equal(s.browser.socket.last["cursor"], "e2.2", "the cursor is of the new epoch");
+});
+
+void test("a kind may come back while its state is still told as absent", () => {
+  const s = start();
+  snapshot(s, "e1.1", row("a"));
+  s.tell({ type: "state", state: "absent" });
+  s.tell({ type: "state", state: "syncing" });
+  s.tell({ type: "reset", reason: "came back" });
+  snapshot(s, "e2.1");
+  s.tell({ type: "state", state: "live" });
+  assert.deepEqual([s.seen(), s.words(), s.feed.known().complete], [[], "Live", true]);
+});
+
+void test("a digest that agrees changes nothing, whatever is filtered out", () => {
+  const s = start("nothing has this");
+  const rows = [row("a"), row("b")];
+  s.tell({ type: "state", state: "live" });
+  snapshot(s, "c1", ...rows);
+  s.tell({ type: "events", cursor: "c2", events: [{ op: "update", ns: "shop", name: "a", uid: "u-a", rv: "2", cells: {} }] });
+  s.tell({ type: "digest", cursor: "c2", count: 2, digest: digestOf([row("a", "Ready", "2"), row("b")]) });
+  assert.deepEqual([s.words(), s.live.anew, s.log], ["Live", 0, ["arrived, other columns"]]);
+});
+
+for (const [name, count, rows] of [
+  ["a row too many", 1, [row("a")]],
+  ["another version of a row", 2, [row("a"), row("b", "Ready", "2")]],
+  ["another row", 2, [row("a"), row("c")]],
+] as const) {
+  void test(`a digest that does not agree has all read anew: ${name}`, () => {
+    const s = start();
+    s.tell({ type: "state", state: "live" });
+    snapshot(s, "c1", row("a"), row("b"));
+    s.tell({ type: "digest", cursor: "c1", count, digest: digestOf(rows) });
+    assert.deepEqual([s.seen(), s.words(), s.live.anew, s.log], [[], "Reading anew", 1, ["arrived, other columns", "dropped"]]);
+    assert.equal(s.browser.reports.length, 1);
+    s.browser.pass(0);
+    const asked = s.browser.socket.last;
+    assert.deepEqual([asked["op"], asked["resource"], asked["cursor"]], ["subscribe", "example.com/v1/widgets", undefined]);
+    s.tell({ type: "state", state: "live" });
+    assert.equal(s.words(), "Reading anew");
+    snapshot(s, "c1", ...rows);
+    assert.deepEqual([s.seen().length, s.words()], [rows.length, "Live"]);
+    s.tell({ type: "digest", cursor: "c1", count, digest: digestOf(rows) });
+    assert.deepEqual([s.words(), s.live.anew], ["Live", 1]);
+  });
+}
+
+void test("a digest is counted bit by bit over the rows that were held when it came", () => {
+  const many = Array.from({ length: 60_000 }, (_, i) => row(`app-${i}`));
+  const want = digestOf(many);
+  const real = performance.now;
+  let time = 0;
+  performance.now = () => (time += 5);
+  try {
+    const s = start();
+    s.tell({ type: "state", state: "live" });
+    snapshot(s, "c1", ...many);
+    s.tell({ type: "digest", cursor: "c1", count: many.length, digest: want });
+    assert.equal(s.later.length, 1, "it was counted in one go");
+    s.tell({ type: "events", cursor: "c2", events: [{ op: "delete", ns: "shop", name: "app-59999", uid: "u-app-59999" }, { op: "update", ns: "shop", name: "app-59998", uid: "u-app-59998", rv: "2", cells: {} }] });
+    for (let run = s.later.shift(); run !== undefined; run = s.later.shift()) run();
+    assert.deepEqual([s.words(), s.live.anew], ["Live", 0]);
+
+    // One that is being counted when a snapshot comes is of rows that are gone.
+    s.tell({ type: "digest", cursor: "c2", count: many.length - 1, digest: want });
+    s.tell({ type: "reset", reason: "listed anew" });
+    snapshot(s, "c3", ...many);
+    for (let run = s.later.shift(); run !== undefined; run = s.later.shift()) run();
+    assert.deepEqual([s.words(), s.live.anew], ["Live", 0]);
+
+    s.tell({ type: "digest", cursor: "c3", count: many.length, digest: "00000000" });
+    for (let run = s.later.shift(); run !== undefined; run = s.later.shift()) run();
+    assert.deepEqual([s.words(), s.live.anew], ["Reading anew", 1]);
+  } finally {
+    performance.now = real;
+  }
+});
+
+void test("over a new connection it is live when that is told again", () => {
+  const s = start();
+  s.tell({ type: "state", state: "live" });
+  snapshot(s, "c1", row("a"));
+  s.browser.socket.lose();
+  s.browser.pass(600);
+  s.browser.socket.accept();
+  assert.equal(s.words(), "Catching up");
+  s.tell({ type: "state", state: "live" });
+  assert.equal(s.words(), "Live");
+});
+
+void test("a digest that comes before the rows are whole is passed over", () => {
+  const s = start();
+  s.tell({ type: "snapshot", cursor: "c1", columns, rows: [row("a")], last: false });
+  s.tell({ type: "digest", cursor: "c1", count: 9, digest: "00000000" });
+  assert.equal(s.live.anew, 0);
+});

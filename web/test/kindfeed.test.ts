@@ -1,0 +1,61 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { KindFeed } from "../static/src/kindfeed.ts";
+import { Live } from "../static/src/live.ts";
+import { Browser } from "./browser.ts";
+
+const body = (...names: string[]) => ({ resources: names.map((n) => ({ group: "core", version: "v1", resource: n, kind: n, verbs: ["list"], ref: `core/v1/${n}`, section: "Workloads", count: n.length })), problems: [] });
+
+function start() {
+  const browser = new Browser();
+  const seen: string[] = [];
+  const feed = new KindFeed(
+    { listed: (kinds) => seen.push(kinds.map((k) => k.resource).join(" ")), counted: (kinds) => seen.push(kinds.map((k) => k.count).join(" ")) },
+    () => undefined,
+  );
+  const live: Live = new Live("ws://x", browser, () => undefined);
+  feed.start(live);
+  live.connect();
+  const tell = (m: object): void => browser.socket.say({ id: browser.socket.last["id"], ...m });
+  return { browser, feed, seen, tell };
+}
+
+void test("kinds come and go as the socket tells", () => {
+  const { browser, seen, tell } = start();
+  browser.socket.accept();
+  tell({ type: "resources", ...body("pods") });
+  tell({ type: "resources", ...body("pods", "widgets") });
+  tell({ type: "resources", ...body("pods") });
+  assert.deepEqual(seen, ["pods", "pods widgets", "pods"]);
+});
+
+void test("an answer that was on its way takes no kind away again, and has the counts", () => {
+  const { browser, feed, seen, tell } = start();
+  browser.socket.accept();
+  tell({ type: "resources", ...body("pods", "widgets") });
+  feed.answer(body("pods"));
+  assert.deepEqual(seen, ["pods widgets", "4"]);
+});
+
+void test("a server that does not know the view is asked in the old way", () => {
+  const { browser, feed, seen, tell } = start();
+  browser.socket.accept();
+  tell({ type: "error", problem: { title: "Unknown view", status: 400, detail: "" } });
+  feed.answer(body("pods", "widgets"));
+  feed.answer(body("pods"));
+  assert.deepEqual(seen, ["pods widgets", "pods"]);
+});
+
+void test("without a connection answers are all there is, until it is back", () => {
+  const { browser, feed, seen, tell } = start();
+  browser.socket.accept();
+  tell({ type: "resources", ...body("pods") });
+  browser.socket.lose();
+  feed.answer(body("pods", "widgets"));
+  browser.pass(600);
+  browser.socket.accept();
+  assert.equal(browser.socket.last["view"], "resources");
+  tell({ type: "resources", ...body("pods") });
+  feed.answer(body("pods", "widgets"));
+  assert.deepEqual(seen, ["pods", "pods widgets", "pods", "4 7"]);
+});
