@@ -81,6 +81,7 @@ func (i *informer) stopFeed(f *feed) {
 	<-f.stopped
 	i.mu.Lock()
 	f.now.settled()
+	f.now.lastEvent = f.lastHeard()
 	delete(i.feeds, f.namespace)
 	i.past.add(&f.now.record)
 	i.mu.Unlock()

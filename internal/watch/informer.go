@@ -60,6 +60,7 @@ type informer struct {
 	kicked     chan struct{} // A sign that settle has something to do.
 	expected   atomic.Int64  // What feeds have reserved, in bytes.
 	listings   listings
+	resets     atomic.Int64 // Readers that had to begin anew.
 
 	mu      sync.Mutex
 	status  Status            // Where no feed has one.

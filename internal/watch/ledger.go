@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"slices"
 	"time"
-
-	"glasshouse/internal/watch/wire"
 )
 
 // A Ledger says what is being watched, how well, and what that costs.
@@ -18,10 +16,10 @@ type Ledger struct {
 // Coverage is how one scope of a resource is known. What is not counted is left
 // at zero.
 type Coverage struct {
-	Resource    string `json:"resource"`            // Its ref.
-	Namespace   string `json:"namespace,omitempty"` // One, or empty for all.
-	Fields      string `json:"fields,omitempty"`    // Field selector.
-	Status             // State, since, reason and count.
+	Resource    string `json:"resource"`           // Its ref.
+	Fields      string `json:"fields,omitempty"`   // Field selector.
+	Metadata    bool   `json:"metadata,omitempty"` // Of the metadata alone: it tells when kinds come and go.
+	Status             // State, since, reason, count, and the namespaces where they are not all.
 	Objects     int    `json:"objects"`
 	CacheBytes  int64  `json:"cacheBytes"` // Of the objects,
 	RingBytes   int64  `json:"ringBytes"`  // and of the changes kept.
@@ -43,40 +41,51 @@ type Coverage struct {
 
 // Coverage returns the ledger of all that is watched, for whomever.
 func (a *Access) Coverage() Ledger {
-	held := a.cluster.pool.held()
-	ledger := Ledger{Entries: make([]Coverage, 0, len(held))}
-	for scope, h := range held {
-		c := h.informer.coverage(scope)
-		c.Readers = h.readers
+	ledger := Ledger{Limit: a.cluster.pool.budget, Entries: []Coverage{}}
+	for i, readers := range a.cluster.pool.readers() {
+		c := i.coverage()
+		c.Readers = readers
+		ledger.Held += c.CacheBytes + c.RingBytes
 		ledger.Entries = append(ledger.Entries, c)
 	}
 	slices.SortFunc(ledger.Entries, func(a, b Coverage) int {
-		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Fields, b.Fields))
+		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Fields, b.Fields), cmp.Compare(len(a.Namespaces), len(b.Namespaces)))
 	})
 	return ledger
 }
 
-// holding is a running informer and how many read it.
-type holding struct {
-	informer *informer
-	readers  int
-}
-
-// held returns what runs now.
-func (p *pool) held() map[wire.Scope]holding {
+// readers are the informers that run, and how many read each.
+func (p *pool) readers() map[*informer]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all := make(map[wire.Scope]holding, len(p.entries))
-	for scope, e := range p.entries {
-		all[scope] = holding{e.informer, e.holders}
+	all := make(map[*informer]int, len(p.entries))
+	for _, e := range p.entries {
+		all[e.informer] = e.holders
 	}
 	return all
 }
 
-func (i *informer) coverage(scope wire.Scope) Coverage {
-	resource := Resource{Group: scope.Resource.Group, Version: scope.Resource.Version, Resource: scope.Resource.Resource}
-	return Coverage{
-		Resource: resource.Ref(), Namespace: scope.Namespace, Fields: scope.Fields,
-		Status: i.present().status, Objects: i.Len(), RingBytes: int64(i.Weight()),
+func (i *informer) coverage() Coverage {
+	resource := Resource{Group: i.scope.Resource.Group, Version: i.scope.Resource.Version, Resource: i.scope.Resource.Resource}
+	cache, ring := i.Weight()
+	c := Coverage{
+		Resource: resource.Ref(), Fields: i.scope.Fields, Metadata: i.scope.Metadata,
+		Objects: i.Len(), CacheBytes: int64(cache), RingBytes: int64(ring), Resets: int(i.resets.Load()),
 	}
+	c.RingChanges, c.RingSince = i.Past()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	c.Status, _ = i.statusLocked(nil)
+	sum := i.past
+	for _, f := range i.feeds {
+		own := f.now.record
+		own.lastEvent = f.lastHeard()
+		sum.add(&own)
+		if !own.blindSince.IsZero() {
+			sum.blindFor += time.Since(own.blindSince)
+			c.BlindSince = own.blindSince
+		}
+	}
+	c.Lists, c.Drops, c.Blind, c.BlindFor, c.LastEvent = sum.lists, sum.drops, sum.blind, sum.blindFor.Seconds(), sum.lastEvent
+	return c
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -20,7 +21,7 @@ func TestCoverage(t *testing.T) {
 		access := cluster.For(watch.Viewer{})
 		lines := func() (lines []string) {
 			for _, c := range access.Coverage().Entries {
-				lines = append(lines, fmt.Sprint(c.Resource, " ", c.Namespace, c.Fields, ": ", c.State, ", ", c.Objects, " read by ", c.Readers, ", changes: ", c.RingBytes > 0))
+				lines = append(lines, fmt.Sprint(c.Resource, " ", strings.Join(c.Namespaces, " "), c.Fields, ": ", c.State, ", ", c.Objects, " read by ", c.Readers, ", changes: ", c.RingBytes > 0))
 			}
 			return lines
 		}
@@ -53,9 +54,60 @@ func TestCoverage(t *testing.T) {
 		}
 		server.Refuse(pods, "", http.StatusForbidden, "you may not")
 		first.settle()
-		want(pods + " : forbidden, 0 read by 1, changes: true")
-		if c := access.Coverage().Entries[0]; c.Reason != "you may not" {
+		// Which namespaces there are is looked at again: one of them might be listed.
+		want("core/v1/namespaces : live, 2 read by 1, changes: false", pods+" : forbidden, 0 read by 1, changes: true")
+		if c := access.Coverage().Entries[1]; !strings.HasSuffix(c.Reason, "you may not") {
 			t.Errorf("the reason is %q", c.Reason)
+		}
+	})
+}
+
+// Lists, watches that ended, time without one, and readers that began anew are
+// counted, and outlast the feeds they were counted of.
+func TestCoverageCounts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		ledger := func() watch.Coverage {
+			entries := cluster.For(watch.Viewer{}).Coverage().Entries
+			return entries[len(entries)-1]
+		}
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		if c := ledger(); c.Lists != 1 || c.Drops != 0 || c.Blind != 0 || c.CacheBytes == 0 || !c.LastEvent.IsZero() {
+			t.Errorf("after the first list it is %+v", c)
+		}
+		server.Set(pods, pod("a", "p", "Failed"))
+		r.settle()
+		if c := ledger(); c.LastEvent.IsZero() || c.RingChanges != 1 || c.RingSince.IsZero() {
+			t.Errorf("after a change it is %+v", c)
+		}
+
+		server.Cut(pods) // Opened again at once: not blind.
+		r.settle()
+		if c := ledger(); c.Drops != 1 || c.Blind != 0 {
+			t.Errorf("after a watch that ended it is %+v", c)
+		}
+
+		server.NoWatches(pods, http.StatusInternalServerError)
+		<-time.After(20 * time.Second)
+		if c := ledger(); c.Blind != 1 || c.BlindFor != 20 || c.BlindSince.IsZero() {
+			t.Errorf("20 s without a watch it is %+v", c)
+		}
+		server.NoWatches(pods, 0)
+		<-time.After(time.Minute)
+		blind := ledger().BlindFor
+		if c := ledger(); c.Blind != 1 || blind < 20 || !c.BlindSince.IsZero() || c.State != watch.Live {
+			t.Errorf("with a watch again it is %+v", c)
+		}
+
+		server.Refuse(pods, "", http.StatusForbidden, "")
+		<-time.After(time.Minute)
+		server.Refuse(pods, "", 0, "")
+		<-time.After(time.Minute)
+		r.settle()
+		if c := ledger(); c.Lists < 2 || c.Resets != 1 || c.LastEvent.IsZero() || c.Drops < 3 {
+			t.Errorf("after another feed it is %+v", c)
 		}
 	})
 }

@@ -107,6 +107,14 @@ func (s *store) Delete(obj any) error {
 	return nil
 }
 
+// lastHeard is when the last change came; the zero Time where none has.
+func (f *feed) lastHeard() time.Time {
+	if at := f.heard.Load(); at != 0 {
+		return time.Unix(0, at)
+	}
+	return time.Time{}
+}
+
 func (f *feed) hear() {
 	f.heard.Store(time.Now().UnixNano())
 	f.noted()

@@ -184,6 +184,7 @@ func (s *Subscription) message(kind string) []byte {
 func (s *Subscription) reset(reason string) {
 	s.behind = true
 	if s.started {
+		s.informer.resets.Add(1)
 		s.notice = rawjson.AppendString([]byte(`"type":"reset","reason":`), reason)
 	}
 }

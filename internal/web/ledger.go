@@ -3,7 +3,6 @@ package web
 import (
 	"cmp"
 	"fmt"
-	"net/url"
 	"path"
 	"strconv"
 	"strings"
@@ -27,9 +26,6 @@ func statusOf(frame templates.Frame, ledger watch.Ledger, now time.Time) templat
 		row := templates.Scope{
 			Href: "/r/" + c.Resource, Resource: resource, Group: strings.TrimSuffix(group, "/"), Scope: scopeWords(c),
 			State: string(c.State), Reason: c.Reason, Status: passed(stateWords(c)),
-		}
-		if c.Namespace != "" {
-			row.Href += "?ns=" + url.QueryEscape(c.Namespace)
 		}
 		for _, wire := range cells(c) {
 			row.Cells = append(row.Cells, passed(wire))
@@ -65,7 +61,10 @@ func cells(c *watch.Coverage) []string {
 }
 
 func scopeWords(c *watch.Coverage) string {
-	words := cmp.Or(c.Namespace, "all")
+	words := cmp.Or(strings.Join(c.Namespaces, ", "), "all")
+	if c.Metadata {
+		words += ", metadata alone"
+	}
 	if c.Fields != "" {
 		words += " where " + c.Fields
 	}

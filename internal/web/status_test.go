@@ -57,7 +57,7 @@ func TestStatus(t *testing.T) {
 	}
 	for i := range ledger.Entries {
 		c := &ledger.Entries[i]
-		if c.Resource == podsRef && (c.State != watch.Live || c.Objects != 3 || c.Since.IsZero() || c.Namespace != "") {
+		if c.Resource == podsRef && (c.State != watch.Live || c.Objects != 3 || c.Since.IsZero() || c.Namespaces != nil) {
 			t.Errorf("got %+v, want 3 live pods", c)
 		}
 	}

@@ -32,14 +32,15 @@ export function readLedger(body: unknown): Ledger | null {
 }
 
 function scope(c: Fields): Scope {
-  const [ref, ns, fields] = [text(c["resource"]), text(c["namespace"]), text(c["fields"])];
+  const [ref, fields, metadata] = [text(c["resource"]), text(c["fields"]), c["metadata"] === true];
+  const ns = Array.isArray(c["namespaces"]) ? c["namespaces"].map(text).join(", ") : "";
   const cut = ref.lastIndexOf("/");
   return {
-    key: [ref, ns, fields].join(" "),
-    href: `/r/${ref}${ns === "" ? "" : `?ns=${encodeURIComponent(ns)}`}`,
+    key: [ref, metadata, fields].join(" "),
+    href: `/r/${ref}`,
     resource: ref.slice(cut + 1),
     group: ref.slice(0, Math.max(0, cut)),
-    scope: `${ns || "all"}${fields === "" ? "" : ` where ${fields}`}`,
+    scope: `${ns || "all"}${metadata ? ", metadata alone" : ""}${fields === "" ? "" : ` where ${fields}`}`,
     state: text(c["state"]),
     status: stateWords(c),
     reason: text(c["reason"]),
