@@ -46,6 +46,8 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return nil // Accept has answered.
 	}
+	s.open.Add(1)
+	defer s.open.Add(-1)
 	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context())) // Which ends when the handler returns.
 	defer cancel()
 	l := &session{conn: conn, access: s.access(r), server: s, cancel: cancel, subscriptions: make(map[int]*follower)}

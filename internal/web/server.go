@@ -16,6 +16,7 @@ import (
 	"net/http"
 	"net/url"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/go-chi/chi/v5"
@@ -59,6 +60,7 @@ type Server struct {
 	stopping context.Context //nolint:containedctx // Ends the sockets, which outlive their requests' contexts.
 	stop     context.CancelFunc
 	sockets  sync.WaitGroup
+	open     atomic.Int64 // Sockets that are served.
 }
 
 // New makes a Server. It serves when Run is called.
