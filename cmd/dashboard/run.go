@@ -26,6 +26,7 @@ import (
 type settings struct {
 	kube      *genericclioptions.ConfigFlags
 	listen    string
+	metrics   string
 	fixed     bool // listen was given: another port will not do.
 	logLevel  string
 	logFormat string
@@ -88,6 +89,7 @@ func (s *settings) addFlags(flags *pflag.FlagSet) {
 	s.kube.AddFlags(flags)
 	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080", "The address to serve on. It must be a loopback address; port 0 takes a free one, and so does the default where it is taken.")
 	s.watch.addFlags(flags)
+	flags.StringVar(&s.metrics, "metrics-listen", "", "The address to serve Prometheus metrics and Go profiles on; none where it is empty. It must be a loopback address; port 0 takes a free one.")
 	flags.StringVar(&s.logLevel, "log-level", "info", "What to log: debug, info, warn or error.")
 	flags.StringVar(&s.logFormat, "log-format", "text", "How to log: text or json.")
 }
@@ -125,9 +127,18 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	address := "http://" + listener.Addr().String() + "/"
-	log.InfoContext(ctx, "serving", "url", address, "cluster", found.name, "server", found.config.Host)
-	_, _ = fmt.Fprintf(stdout, "Glasshouse shows %s at %s\n", found.name, address) // Said for people; the log says it too.
+	said := []slog.Attr{slog.String("url", address), slog.String("cluster", found.name), slog.String("server", found.config.Host)}
 	group, ctx := errgroup.WithContext(ctx)
+	if s.metrics != "" {
+		measured, err := listenOn(ctx, "--metrics-listen", s.metrics)
+		if err != nil {
+			return errors.Join(err, listener.Close())
+		}
+		said = append(said, slog.String("metrics", "http://"+measured.Addr().String()+"/metrics"))
+		group.Go(func() error { return server.RunMetrics(ctx, measured) })
+	}
+	log.LogAttrs(ctx, slog.LevelInfo, "serving", said...)
+	_, _ = fmt.Fprintf(stdout, "Glasshouse shows %s at %s\n", found.name, address) // Said for people; the log says it too.
 	group.Go(func() error { return cluster.Run(ctx) })
 	group.Go(func() error { return server.Run(ctx, listener) })
 	if err := group.Wait(); err != nil {
@@ -137,24 +148,31 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// open listens, on loopback alone: whoever reaches the port sees what this
-// program may see.
+// open listens where the pages are served.
 func (s *settings) open(ctx context.Context) (net.Listener, error) {
-	host, _, err := net.SplitHostPort(s.listen)
+	listener, err := listenOn(ctx, "--listen", s.listen)
+	if usage := new(usageError); err != nil && !s.fixed && !errors.As(err, &usage) {
+		host, _, _ := net.SplitHostPort(s.listen) // listenOn has split it.
+		return listenOn(ctx, "--listen", net.JoinHostPort(host, "0"))
+	}
+	return listener, err
+}
+
+// listenOn listens, on loopback alone: whoever reaches the port sees what this
+// program may see.
+func listenOn(ctx context.Context, flag, address string) (net.Listener, error) {
+	host, _, err := net.SplitHostPort(address)
 	if err != nil {
-		return nil, &usageError{fmt.Errorf("--listen %q is no address: write host:port, as in 127.0.0.1:8080", s.listen)}
+		return nil, &usageError{fmt.Errorf("%s %q is no address: write host:port, as in 127.0.0.1:8080", flag, address)}
 	}
 	addr, err := netip.ParseAddr(host)
 	if host != "localhost" && (err != nil || !addr.IsLoopback()) {
-		return nil, &usageError{fmt.Errorf("--listen %q would show the cluster to whoever reaches it, without a login: "+
-			"listen on 127.0.0.1, [::1] or localhost, and reach it from elsewhere by kubectl port-forward or ssh -L", s.listen)}
+		return nil, &usageError{fmt.Errorf("%s %q would show the cluster to whoever reaches it, without a login: "+
+			"listen on 127.0.0.1, [::1] or localhost, and reach it from elsewhere by kubectl port-forward or ssh -L", flag, address)}
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.listen)
-	if err != nil && !s.fixed {
-		listener, err = (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, "0"))
-	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("listen on %s: %w; choose another port with --listen", s.listen, err)
+		return nil, fmt.Errorf("listen on %s: %w; choose another port with %s", address, err, flag)
 	}
 	return listener, nil
 }

@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net"
+	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -92,6 +94,9 @@ func TestMistakes(t *testing.T) {
 		{"a name", []string{"--kubeconfig", config, "--listen", "localhost.evil.test:80"}, 2, []string{"without a login"}},
 		{"a port beyond all", []string{"--kubeconfig", config, "--listen", "127.0.0.1:99999"}, 1, []string{"listen on 127.0.0.1:99999", "--listen"}},
 		{"a port in use", []string{"--kubeconfig", config, "--listen", taken.Addr().String()}, 1, []string{"listen on " + taken.Addr().String(), "address already in use", "--listen"}},
+		{"metrics for all", []string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--metrics-listen", ":9090"}, 2, []string{`--metrics-listen ":9090" would show the cluster`, "without a login"}},
+		{"metrics on no address", []string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--metrics-listen", "on"}, 2, []string{`--metrics-listen "on" is no address`}},
+		{"metrics on a port in use", []string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--metrics-listen", taken.Addr().String()}, 1, []string{"address already in use", "--metrics-listen"}},
 		{"an unknown flag", []string{"--lisen", "127.0.0.1:0"}, 2, []string{"unknown flag: --lisen", "see dashboard --help"}},
 		{"an argument", []string{"serve"}, 2, []string{`"serve" is not understood`}},
 		{"a log level", []string{"--log-level", "loud"}, 2, []string{`--log-level is "loud"`, "debug, info, warn or error"}},
@@ -135,15 +140,15 @@ func TestWordsOnStdout(t *testing.T) {
 // cleanly when it is told to.
 func TestStartAndEnd(t *testing.T) {
 	away(t)
-	for _, test := range []struct{ format, want string }{
-		{"text", `msg=serving url=http://127\.0\.0\.1:\d+/ cluster=nowhere server=http://127\.0\.0\.1:1\n`},
-		{"json", `"msg":"serving","url":"http://127\.0\.0\.1:\d+/","cluster":"nowhere"`},
+	for _, test := range []struct{ format, metrics, want string }{
+		{"text", "", `msg=serving url=http://127\.0\.0\.1:\d+/ cluster=nowhere server=http://127\.0\.0\.1:1\n`},
+		{"json", "127.0.0.1:0", `"msg":"serving","url":"http://127\.0\.0\.1:\d+/","cluster":"nowhere","server":"http://127\.0\.0\.1:1","metrics":"(http://127\.0\.0\.1:\d+/metrics)"}`},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var stdout, stderr console
 		ended := make(chan int, 1)
 		go func() {
-			ended <- run(ctx, []string{"--kubeconfig", nowhere(t), "--listen", "127.0.0.1:0", "--log-format", test.format}, &stdout, &stderr)
+			ended <- run(ctx, []string{"--kubeconfig", nowhere(t), "--listen", "127.0.0.1:0", "--metrics-listen", test.metrics, "--log-format", test.format}, &stdout, &stderr)
 		}()
 		log := regexp.MustCompile(test.want)
 		deadline := time.After(20 * time.Second)
@@ -158,6 +163,9 @@ func TestStartAndEnd(t *testing.T) {
 			}
 		}
 		tick.Stop()
+		if test.metrics != "" {
+			wantMetrics(t, log.FindStringSubmatch(stderr.String())[1])
+		}
 		cancel()
 		select {
 		case code := <-ended:
@@ -167,5 +175,22 @@ func TestStartAndEnd(t *testing.T) {
 		case <-time.After(20 * time.Second):
 			t.Fatal(fmt.Sprint("it does not end: ", stderr.String()))
 		}
+	}
+}
+
+// wantMetrics scrapes the address that the log names.
+func wantMetrics(t *testing.T, address string) {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := (&http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if body, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusOK || !strings.Contains(string(body), "\nglasshouse_sockets 0\n") {
+		t.Errorf("the metrics are %d %s, %v", answer.StatusCode, body, err)
 	}
 }

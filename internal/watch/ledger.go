@@ -9,12 +9,11 @@ import (
 // A Ledger says what is being watched, how well, and what that costs.
 type Ledger struct {
 	Limit   int64      `json:"limit"`     // Bytes that may be held; 0 where there is no limit.
-	Held    int64      `json:"held"`      // Bytes that are held; 0 where they are not counted.
+	Held    int64      `json:"held"`      // Bytes that are held.
 	Entries []Coverage `json:"resources"` // By resource, then scope; never nil.
 }
 
-// Coverage is how one scope of a resource is known. What is not counted is left
-// at zero.
+// Coverage is how one scope of a resource is known.
 type Coverage struct {
 	Resource    string `json:"resource"`           // Its ref.
 	Fields      string `json:"fields,omitempty"`   // Field selector.

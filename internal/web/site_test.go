@@ -30,11 +30,12 @@ const (
 
 // site is a running server, on loopback.
 type site struct {
-	t    *testing.T
-	addr string
-	api  *apitest.Server // Nil for a server without a cluster, whose every look at it panics.
-	log  *lockedBuffer
-	stop func() error
+	t      *testing.T
+	server *web.Server
+	addr   string
+	api    *apitest.Server // Nil for a server without a cluster, whose every look at it panics.
+	log    *lockedBuffer
+	stop   func() error
 }
 
 type lockedBuffer struct {
@@ -106,6 +107,7 @@ func startSite(t *testing.T, cluster *watch.Cluster) *site {
 	if err != nil {
 		t.Fatal(err)
 	}
+	s.server = server
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -1,0 +1,55 @@
+package metrics
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"glasshouse/internal/watch"
+)
+
+// figure is a metric of scopes that go under the same labels.
+type figure struct {
+	name, help string
+	kind       prometheus.ValueType
+	of         func([]watch.Coverage) (value float64, known bool)
+}
+
+// figures are the metrics that begin with glasshouse_informer_, the state apart.
+func figures() []figure {
+	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
+	return []figure{
+		{"objects", "Objects held.", gauge, sum(func(c *watch.Coverage) float64 { return float64(c.Objects) })},
+		{"cache_bytes", "Memory of the objects held.", gauge, sum(func(c *watch.Coverage) float64 { return float64(c.CacheBytes) })},
+		{"ring_bytes", "Memory of the changes kept.", gauge, sum(func(c *watch.Coverage) float64 { return float64(c.RingBytes) })},
+		{"ring_changes", "Changes kept.", gauge, sum(func(c *watch.Coverage) float64 { return float64(c.RingChanges) })},
+		{"readers", "Readers now.", gauge, sum(func(c *watch.Coverage) float64 { return float64(c.Readers) })},
+		{"lists_total", "Lists, the first included.", counter, sum(func(c *watch.Coverage) float64 { return float64(c.Lists) })},
+		{"watch_drops_total", "Watches that ended.", counter, sum(func(c *watch.Coverage) float64 { return float64(c.Drops) })},
+		{"resets_total", "Readers that had to begin anew.", counter, sum(func(c *watch.Coverage) float64 { return float64(c.Resets) })},
+		{"blind_intervals_total", "Intervals without a watch after the first list.", counter, sum(func(c *watch.Coverage) float64 { return float64(c.Blind) })},
+		{"blind_seconds_total", "Time without a watch after the first list, the present interval included.", counter, sum(func(c *watch.Coverage) float64 { return c.BlindFor })},
+		{"last_event_timestamp_seconds", "When a watch told something last.", gauge, lastEvent},
+	}
+}
+
+// sum adds a value up.
+func sum(value func(*watch.Coverage) float64) func([]watch.Coverage) (float64, bool) {
+	return func(entries []watch.Coverage) (total float64, known bool) {
+		for i := range entries {
+			total += value(&entries[i])
+		}
+		return total, true
+	}
+}
+
+// lastEvent is the newest of all; before the first it is not known.
+func lastEvent(entries []watch.Coverage) (float64, bool) {
+	var last time.Time
+	for i := range entries {
+		if at := entries[i].LastEvent; at.After(last) {
+			last = at
+		}
+	}
+	return float64(last.UnixMilli()) / 1000, !last.IsZero()
+}

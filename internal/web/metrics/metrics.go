@@ -1,0 +1,116 @@
+// Package metrics tells Prometheus what the ledger says, read anew at each
+// scrape, together with what Go and the operating system know of the process.
+//
+// No label grows with what a cluster holds: scopes of one resource that have a
+// field selector are summed up.
+package metrics
+
+import (
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"glasshouse/internal/watch"
+)
+
+// Registry has all metrics. Both functions are asked at each scrape, and may be
+// called by many.
+func Registry(ledger func() watch.Ledger, sockets func() int) (*prometheus.Registry, error) {
+	registry := prometheus.NewRegistry()
+	for _, c := range []prometheus.Collector{
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), newCollector(ledger, sockets),
+	} {
+		if err := registry.Register(c); err != nil {
+			return nil, err
+		}
+	}
+	return registry, nil
+}
+
+// collector reads the ledger.
+type collector struct {
+	ledger  func() watch.Ledger
+	sockets func() int
+
+	open, limit, held *prometheus.Desc
+	informer          map[string]*prometheus.Desc
+	state             *prometheus.Desc
+}
+
+func newCollector(ledger func() watch.Ledger, sockets func() int) *collector {
+	plain := func(name, help string) *prometheus.Desc {
+		return prometheus.NewDesc("glasshouse_"+name, help, nil, nil)
+	}
+	labels := []string{"group", "version", "resource", "scope"}
+	c := &collector{
+		ledger: ledger, sockets: sockets, informer: make(map[string]*prometheus.Desc),
+		open:  plain("sockets", "WebSockets that are open."),
+		limit: plain("memory_limit_bytes", "Memory that the objects and changes held may take, left out where there is no limit."),
+		held:  plain("memory_held_bytes", "Memory that the objects and changes held take."),
+		state: prometheus.NewDesc("glasshouse_informer_state", "Scopes in this state: 0 or 1, but for fields.", append(labels, "state"), nil),
+	}
+	for _, f := range figures() {
+		c.informer[f.name] = prometheus.NewDesc("glasshouse_informer_"+f.name, f.help, labels, nil)
+	}
+	return c
+}
+
+// Describe is prometheus.Collector's.
+func (c *collector) Describe(descriptions chan<- *prometheus.Desc) {
+	for _, d := range append(slices.Collect(maps.Values(c.informer)), c.state, c.open, c.limit, c.held) {
+		descriptions <- d
+	}
+}
+
+// Collect is prometheus.Collector's.
+func (c *collector) Collect(metrics chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		metrics <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	ledger := c.ledger()
+	gauge(c.open, float64(c.sockets()))
+	if ledger.Limit > 0 {
+		gauge(c.limit, float64(ledger.Limit))
+	}
+	gauge(c.held, float64(ledger.Held))
+	for labels, entries := range grouped(ledger.Entries) {
+		for _, f := range figures() {
+			if value, known := f.of(entries); known {
+				metrics <- prometheus.MustNewConstMetric(c.informer[f.name], f.kind, value, labels[:]...)
+			}
+		}
+		for _, state := range []watch.State{watch.Syncing, watch.Live, watch.Stale, watch.Forbidden, watch.Absent, watch.Failed} {
+			count := 0
+			for i := range entries {
+				if entries[i].State == state {
+					count++
+				}
+			}
+			gauge(c.state, float64(count), append(labels[:], string(state))...)
+		}
+	}
+}
+
+// grouped are the entries by group, version, resource and kind of scope.
+func grouped(entries []watch.Coverage) map[[4]string][]watch.Coverage {
+	groups := make(map[[4]string][]watch.Coverage)
+	for i := range entries {
+		e := &entries[i]
+		scope := "all"
+		switch {
+		case e.Metadata:
+			scope = "metadata"
+		case e.Fields != "":
+			scope = "fields"
+		case len(e.Namespaces) > 0:
+			scope = "namespaces"
+		}
+		ref := append(strings.SplitN(e.Resource, "/", 3), "", "")
+		labels := [4]string{ref[0], ref[1], ref[2], scope}
+		groups[labels] = append(groups[labels], *e)
+	}
+	return groups
+}

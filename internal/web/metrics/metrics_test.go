@@ -1,0 +1,146 @@
+package metrics_test
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	dto "github.com/prometheus/client_model/go"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web/metrics"
+)
+
+// full is a scope of which everything is known.
+func full(namespaces []string, fields string) watch.Coverage {
+	return watch.Coverage{
+		Resource: "apps/v1/deployments", Fields: fields, Status: watch.Status{State: watch.Live, Namespaces: namespaces}, Objects: 3, CacheBytes: 300, RingBytes: 40, RingChanges: 4,
+		Readers: 2, LastEvent: time.UnixMilli(1_700_000_000_500), Lists: 2, Drops: 5, Resets: 6, Blind: 1, BlindFor: 0.5,
+	}
+}
+
+// scrape gives the metrics of a ledger that are ours, as lines.
+func scrape(t *testing.T, ledger watch.Ledger) []string {
+	t.Helper()
+	var lines []string
+	for _, family := range gather(t, ledger) {
+		for _, m := range family.GetMetric() {
+			var labels []string
+			for _, pair := range m.GetLabel() {
+				labels = append(labels, pair.GetName()+"="+pair.GetValue())
+			}
+			lines = append(lines, fmt.Sprintf("%s{%s} %.1f", family.GetName(), strings.Join(labels, ","), m.GetGauge().GetValue()+m.GetCounter().GetValue()))
+		}
+	}
+	return lines
+}
+
+func gather(t *testing.T, ledger watch.Ledger) []*dto.MetricFamily {
+	t.Helper()
+	registry, err := metrics.Registry(func() watch.Ledger { return ledger }, func() int { return 7 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems, err := testutil.GatherAndLint(registry); err != nil || len(problems) > 0 {
+		t.Errorf("the metrics are not as Prometheus would have them: %v, %v", problems, err)
+	}
+	families, err := registry.Gather()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.DeleteFunc(families, func(f *dto.MetricFamily) bool { return !strings.HasPrefix(f.GetName(), "glasshouse_") })
+}
+
+func TestScopesAreSummedUp(t *testing.T) {
+	stale := full(nil, "a=c")
+	stale.State, stale.LastEvent = watch.Stale, time.Unix(1_700_000_100, 0)
+	lines := scrape(t, watch.Ledger{Limit: 1000, Held: 340, Entries: []watch.Coverage{full([]string{"shop", "data"}, ""), full(nil, "a=b"), stale}})
+	for _, want := range []string{
+		"glasshouse_sockets{} 7.0", "glasshouse_memory_limit_bytes{} 1000.0", "glasshouse_memory_held_bytes{} 340.0",
+		"glasshouse_informer_objects{group=apps,resource=deployments,scope=namespaces,version=v1} 3.0",
+		"glasshouse_informer_objects{group=apps,resource=deployments,scope=fields,version=v1} 6.0",
+		"glasshouse_informer_cache_bytes{group=apps,resource=deployments,scope=fields,version=v1} 600.0",
+		"glasshouse_informer_ring_bytes{group=apps,resource=deployments,scope=fields,version=v1} 80.0",
+		"glasshouse_informer_ring_changes{group=apps,resource=deployments,scope=fields,version=v1} 8.0",
+		"glasshouse_informer_readers{group=apps,resource=deployments,scope=fields,version=v1} 4.0",
+		"glasshouse_informer_lists_total{group=apps,resource=deployments,scope=fields,version=v1} 4.0",
+		"glasshouse_informer_watch_drops_total{group=apps,resource=deployments,scope=fields,version=v1} 10.0",
+		"glasshouse_informer_resets_total{group=apps,resource=deployments,scope=fields,version=v1} 12.0",
+		"glasshouse_informer_blind_intervals_total{group=apps,resource=deployments,scope=fields,version=v1} 2.0",
+		"glasshouse_informer_blind_seconds_total{group=apps,resource=deployments,scope=fields,version=v1} 1.0",
+		"glasshouse_informer_last_event_timestamp_seconds{group=apps,resource=deployments,scope=namespaces,version=v1} 1700000000.5",
+		"glasshouse_informer_last_event_timestamp_seconds{group=apps,resource=deployments,scope=fields,version=v1} 1700000100.0",
+		"glasshouse_informer_state{group=apps,resource=deployments,scope=namespaces,state=live,version=v1} 1.0",
+		"glasshouse_informer_state{group=apps,resource=deployments,scope=namespaces,state=failed,version=v1} 0.0",
+		"glasshouse_informer_state{group=apps,resource=deployments,scope=fields,state=live,version=v1} 1.0",
+		"glasshouse_informer_state{group=apps,resource=deployments,scope=fields,state=stale,version=v1} 1.0",
+	} {
+		if !slices.Contains(lines, want) {
+			t.Errorf("no %s in\n%s", want, strings.Join(lines, "\n"))
+		}
+	}
+}
+
+// A hundred namespaces and field selectors make no series that one does not.
+func TestNoLabelGrowsWithNamespaces(t *testing.T) {
+	few := []watch.Coverage{full([]string{"ns-0"}, ""), full(nil, "metadata.name=0")}
+	many := slices.Clone(few)
+	for n := range 100 {
+		many[0].Namespaces = append(many[0].Namespaces, fmt.Sprint("ns-", n))
+		many = append(many, full(nil, fmt.Sprint("metadata.name=", n)))
+	}
+	got, want := scrape(t, watch.Ledger{Entries: many}), scrape(t, watch.Ledger{Entries: few})
+	if len(got) != len(want) || slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, "ns-") || strings.Contains(line, "metadata.") }) {
+		t.Errorf("%d series, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
+	}
+}
+
+// Of nothing there is nothing; no time is told of what has not happened.
+func TestUnknownIsNotZero(t *testing.T) {
+	if lines := scrape(t, watch.Ledger{}); !slices.Equal(lines, []string{"glasshouse_memory_held_bytes{} 0.0", "glasshouse_sockets{} 7.0"}) {
+		t.Errorf("of nothing it tells %q", lines)
+	}
+	unheard := watch.Coverage{Resource: "core/v1/pods", Metadata: true, Status: watch.Status{State: watch.Syncing}}
+	for _, line := range scrape(t, watch.Ledger{Entries: []watch.Coverage{unheard}}) {
+		if strings.Contains(line, "_event_") || strings.Contains(line, "scope=") && !strings.Contains(line, "scope=metadata") {
+			t.Errorf("%s, of metadata that has not come yet", line)
+		}
+	}
+}
+
+// Every metric of ours stands in the reference with its type and its labels, and
+// no other.
+func TestReferenceHasTheMetrics(t *testing.T) {
+	text, err := os.ReadFile("../../../docs/reference.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got, want []string
+	for _, row := range regexp.MustCompile("(?m)^\\| `(glasshouse_\\w+)` \\| (\\w+) \\| (.*?) \\| ").FindAllStringSubmatch(string(text), -1) {
+		got = append(got, fmt.Sprint(row[1], " ", row[2], " ", strings.ReplaceAll(row[3], "`", "")))
+	}
+	for _, family := range gather(t, watch.Ledger{Limit: 1, Held: 1, Entries: []watch.Coverage{full(nil, "")}}) {
+		labels := []string{}
+		for _, name := range []string{"group", "version", "resource", "scope", "state"} {
+			for _, pair := range family.GetMetric()[0].GetLabel() {
+				if pair.GetName() == name {
+					labels = append(labels, name)
+				}
+			}
+		}
+		if len(labels) == 0 {
+			labels = []string{"none"}
+		}
+		want = append(want, fmt.Sprint(family.GetName(), " ", strings.ToLower(family.GetType().String()), " ", strings.Join(labels, ", ")))
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("docs/reference.md has\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
