@@ -100,7 +100,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     assert.equal(await page.locator("#tbody tr a").first().innerText(), "Warning");
   });
 
-  await t.test("a kind that is installed while the page is open appears in the picker, and goes with its definition", async (t) => {
+  await t.test("a kind that is installed while the page is open appears in the picker within 2 s, and goes with its definition", async (t) => {
     const name = ns.replace(/-/g, "");
     const crd = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions`;
     const page = await newPage(t, browser);
@@ -113,13 +113,16 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
         versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object", "x-kubernetes-preserve-unknown-fields": true } } }],
       },
     });
+    const served = async () => (await read("/apis")).groups.some((g) => g.name === `${name}.example.com`);
     const link = page.locator(`#picker [data-group="${name}.example.com"] a`);
-    await link.waitFor({ timeout: 45_000 });
+    await until("the API server to serve it", served);
+    await link.waitFor({ timeout: 2000 });
     await link.click();
     await page.locator("#note h2", { hasText: "No " }).waitFor();
     await create(`/apis/${name}.example.com/v1/${name}s`, { apiVersion: `${name}.example.com/v1`, kind: "Fleeting", metadata: { name: "one" } });
     await until("its object", () => row(page, "one"));
     await remove(`${crd}/${name}s.${name}.example.com`);
-    await until("the kind to go", async () => (await link.count()) === 0, 45_000);
+    await until("the API server to serve it no more", async () => !(await served()));
+    await until("the kind to go", async () => (await link.count()) === 0, 2000);
   });
 });

@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive } from "./browser.mjs";
-import { configMap, create, namespace, remove } from "./cluster.mjs";
+import { create, namespace, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
@@ -11,7 +11,8 @@ const scopes = (page) => page.evaluate(() => {
   const head = [...document.querySelectorAll(".ledger thead th")].map((th) => th.textContent);
   return [...document.querySelectorAll("#scopes tr")].map((tr) => Object.fromEntries([...tr.children].map((td, i) => [head[i], td.textContent])));
 });
-const configMaps = async (page) => (await scopes(page)).find((s) => s.Resource === "configmapscore/v1");
+// A kind that nothing but this test changes.
+const limitRanges = async (page) => (await scopes(page)).find((s) => s.Resource === "limitrangescore/v1");
 
 await test("status", { timeout: 120_000 }, async (t) => {
   const browser = await browse(t);
@@ -26,8 +27,8 @@ await test("status", { timeout: 120_000 }, async (t) => {
     await become("the status", () => page.locator("#status").innerText(), "Updated every 2 s");
 
     const list = await newPage(t, browser);
-    await openLive(list, `${dashboard.url}r/core/v1/configmaps`);
-    const seen = await until("the kind", () => configMaps(page), 5000);
+    await openLive(list, `${dashboard.url}r/core/v1/limitranges`);
+    const seen = await until("the kind", () => limitRanges(page), 5000);
     assert.deepEqual(Object.keys(seen), columns);
     assert.match(seen.State, /^Live for \d+s$/);
     assert.deepEqual([seen.Scope, seen.Readers], ["all", "1"]);
@@ -35,13 +36,15 @@ await test("status", { timeout: 120_000 }, async (t) => {
 
     // The count is the cluster's, as it changes; the time passes by itself.
     const before = Number(seen.Objects);
-    await create(`/api/v1/namespaces/${ns}/configmaps`, configMap("counted"));
-    await until("one more object", async () => Number((await configMaps(page)).Objects) > before, 5000);
-    await until("the time to pass", async () => parseInt((await configMaps(page)).State.slice("Live for ".length), 10) >= 2);
-    await remove(`/api/v1/namespaces/${ns}/configmaps/counted`);
+    const where = `/api/v1/namespaces/${ns}/limitranges`;
+    await create(where, { metadata: { name: "counted" }, spec: { limits: [{ type: "Pod", max: { cpu: "1" } }] } });
+    await become("the objects", async () => (await limitRanges(page)).Objects, String(before + 1), 5000);
+    await until("the time to pass", async () => parseInt((await limitRanges(page)).State.slice("Live for ".length), 10) >= 2);
+    await remove(`${where}/counted`);
+    await become("the objects", async () => (await limitRanges(page)).Objects, String(before), 5000);
 
     // A row leads to its kind, and every page leads here.
-    await page.locator("#scopes a").filter({ hasText: /^configmaps$/ }).click();
+    await page.locator("#scopes a").filter({ hasText: /^limitranges$/ }).click();
     await page.locator('#status[data-state="live"]', { hasText: "Live" }).waitFor();
     await page.locator("a.status-link").click();
     await page.locator("#heading", { hasText: "Status" }).waitFor();
@@ -51,7 +54,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
     const page = await newPage(t, browser, { javaScriptEnabled: false });
     await page.goto(`${dashboard.url}status`);
     assert.match(await page.locator("#asof").innerText(), /^As of \d{4}-/);
-    assert.match(await page.locator("#scopes tr", { hasText: "configmaps" }).innerText(), /Live for/);
+    assert.match(await page.locator("#scopes tr", { hasText: "limitranges" }).innerText(), /Live for/);
     assert.doesNotMatch(await page.locator("#status").innerText(), /Live|Updated/);
   });
 
