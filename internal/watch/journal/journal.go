@@ -34,8 +34,9 @@ var (
 
 // A Change is one step from a state to the next. Offsets rise by one a change.
 //
-// Memo is for whatever readers derive from the change: made once, by the first
-// that asks, and shared by all. It starts as its zero value and guards itself.
+// Memo is for whatever belongs to the change alone: what the writer gave with it
+// (SetWith), and what readers derive from it, made once, by the first that asks,
+// and shared by all. It guards itself, and goes with the change.
 type Change[K comparable, V, M any] struct {
 	Offset   uint64
 	Time     time.Time
@@ -112,7 +113,14 @@ func New[K comparable, V, M any](options Options[K, V]) *Journal[K, V, M] {
 
 // Set makes value the state of key.
 func (j *Journal[K, V, M]) Set(key K, value V) {
-	j.write(func(now time.Time) { j.setLocked(key, value, now) })
+	var none M
+	j.SetWith(key, value, none, 0)
+}
+
+// SetWith is Set with what the change's Memo starts as, and the bytes that this
+// weighs in the ring. It is dropped where there is nothing to tell.
+func (j *Journal[K, V, M]) SetWith(key K, value V, memo M, weight int) {
+	j.write(func(now time.Time) { j.setLocked(key, value, memo, weight, now) })
 }
 
 // Delete removes key; a key that is not there is left so.
@@ -143,8 +151,9 @@ func (j *Journal[K, V, M]) Replace(next []Entry[K, V]) {
 				j.deleteLocked(key, now)
 			}
 		}
+		var none M
 		for _, e := range next {
-			j.setLocked(e.Key, e.Value, now)
+			j.setLocked(e.Key, e.Value, none, 0, now)
 		}
 	})
 }
@@ -175,7 +184,7 @@ func (j *Journal[K, V, M]) write(change func(now time.Time)) {
 	}
 }
 
-func (j *Journal[K, V, M]) setLocked(key K, value V, now time.Time) {
+func (j *Journal[K, V, M]) setLocked(key K, value V, memo M, weight int, now time.Time) {
 	old, ok := j.state[key]
 	switch {
 	case ok && !j.options.Continues(old, value):
@@ -186,11 +195,11 @@ func (j *Journal[K, V, M]) setLocked(key K, value V, now time.Time) {
 		return
 	}
 	j.state[key] = value
-	change := &Change[K, V, M]{Key: key, New: value, Op: Add, Time: now}
+	change := &Change[K, V, M]{Key: key, New: value, Op: Add, Time: now, Memo: memo}
 	if ok {
 		change.Old, change.Op = old, Update
 	}
-	j.appendLocked(change)
+	j.appendLocked(change, weight)
 }
 
 func (j *Journal[K, V, M]) deleteLocked(key K, now time.Time) {
@@ -199,13 +208,13 @@ func (j *Journal[K, V, M]) deleteLocked(key K, now time.Time) {
 		return
 	}
 	delete(j.state, key)
-	j.appendLocked(&Change[K, V, M]{Key: key, Old: old, Op: Delete, Time: now})
+	j.appendLocked(&Change[K, V, M]{Key: key, Old: old, Op: Delete, Time: now}, 0)
 }
 
-func (j *Journal[K, V, M]) appendLocked(change *Change[K, V, M]) {
+func (j *Journal[K, V, M]) appendLocked(change *Change[K, V, M], weight int) {
 	j.offset++
 	change.Offset = j.offset
-	weight := changeOverhead
+	weight += changeOverhead
 	if change.Op != Delete {
 		weight += j.options.Size(change.New)
 	}
@@ -292,7 +301,7 @@ func (j *Journal[K, V, M]) Len() int {
 	return len(j.state)
 }
 
-// Weight is what the ring holds, in the bytes that Options.Size gave.
+// Weight is what the ring holds, in the bytes that Options.Size and SetWith gave.
 func (j *Journal[K, V, M]) Weight() int {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

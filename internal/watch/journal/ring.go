@@ -13,6 +13,7 @@ type ring[K comparable, V, M any] struct {
 	head   int // Index of the oldest.
 	count  int
 	weight int
+	since  time.Time // Of the newest change that was dropped; zero for none.
 }
 
 type slot[K comparable, V, M any] struct {
@@ -40,6 +41,7 @@ func (r *ring[K, V, M]) push(change *Change[K, V, M], weight int) {
 func (r *ring[K, V, M]) trim(maxWeight int, oldest time.Time) {
 	for r.count > 1 && (r.weight > maxWeight || r.at(0).change.Time.Before(oldest)) {
 		r.weight -= r.at(0).weight
+		r.since = r.at(0).change.Time
 		*r.at(0) = slot[K, V, M]{}
 		r.head = (r.head + 1) % len(r.slots)
 		r.count--
