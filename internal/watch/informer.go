@@ -62,7 +62,8 @@ type informer struct {
 	mu        sync.Mutex
 	status    Status
 	columns   []wire.Column
-	version   int // Rises with other columns, and after a purge: readers begin anew.
+	version   int    // Rises with other columns, and after a purge: readers begin anew.
+	origin    origin // Of the version.
 	synced    bool
 	purged    bool   // The rows went because they may not be seen, or are no more.
 	open      bool   // A watch is open,

@@ -164,7 +164,7 @@ func (f *filter) see(c *change) *change {
 	if op == c.Op {
 		return c
 	}
-	return &change{Offset: c.Offset, Time: c.Time, Key: c.Key, Old: c.Old, New: c.New, Op: op}
+	return &change{Offset: c.Offset, Time: c.Time, Key: c.Key, Old: c.Old, New: c.New, Op: op, Memo: memo{managed: c.Memo.managed}}
 }
 
 func checkNamespace(ns string) error {

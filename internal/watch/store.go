@@ -24,7 +24,8 @@ func (i *informer) replace(objects []*wire.Object) {
 	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
 	columns := i.source.Columns()
 	i.mu.Lock()
-	if other := len(columns) > 0 && (len(i.columns) == 0 || &columns[0] != &i.columns[0]); other || i.purged {
+	anew := i.purged || len(columns) > 0 && (len(i.columns) == 0 || &columns[0] != &i.columns[0])
+	if anew {
 		// Cells of the old columns may still be held: nobody may take them for
 		// the new ones'.
 		i.columns, i.synced, i.purged = columns, false, false
@@ -32,7 +33,11 @@ func (i *informer) replace(objects []*wire.Object) {
 	}
 	i.mu.Unlock()
 	i.Replace(entries)
+	begun := origin{cursor: i.Now(), at: time.Now()}
 	i.mu.Lock()
+	if anew {
+		i.origin = begun
+	}
 	i.synced, i.listing = true, false
 	live := i.open
 	i.mu.Unlock()
@@ -67,20 +72,24 @@ func (i *informer) objects(f *filter) ([]*wire.Object, journal.Cursor, present) 
 type store informer
 
 func (s *store) Add(obj any) error {
-	o, ok := obj.(*wire.Object)
-	if !ok {
-		return fmt.Errorf("a %T where an Object should be", obj)
+	o, managed, err := received(obj)
+	if err != nil {
+		return err
 	}
-	(*informer)(s).Set(keyOf(o.Namespace(), o.Name()), o)
+	weight := 0
+	if managed != nil {
+		weight = managed.Size()
+	}
+	(*informer)(s).SetWith(keyOf(o.Namespace(), o.Name()), o, memo{managed: managed}, weight)
 	return nil
 }
 
 func (s *store) Update(obj any) error { return s.Add(obj) }
 
 func (s *store) Delete(obj any) error {
-	o, ok := obj.(*wire.Object)
-	if !ok {
-		return fmt.Errorf("a %T where an Object should be", obj)
+	o, _, err := received(obj)
+	if err != nil {
+		return err
 	}
 	(*informer)(s).Delete(keyOf(o.Namespace(), o.Name()))
 	return nil
@@ -89,9 +98,9 @@ func (s *store) Delete(obj any) error {
 func (s *store) Replace(list []any, _ string) error {
 	objects := make([]*wire.Object, len(list))
 	for n, obj := range list {
-		o, ok := obj.(*wire.Object)
-		if !ok {
-			return fmt.Errorf("a %T where an Object should be", obj)
+		o, _, err := received(obj)
+		if err != nil {
+			return err
 		}
 		objects[n] = o
 	}
@@ -100,6 +109,18 @@ func (s *store) Replace(list []any, _ string) error {
 }
 
 func (s *store) Resync() error { return nil }
+
+// received is what the Reflector brings: an Object of a list, or a Version of a
+// watch. The managedFields of the latter go with the change, never into the state.
+func received(obj any) (*wire.Object, *wire.Managed, error) {
+	switch o := obj.(type) {
+	case *wire.Object:
+		return o, nil, nil
+	case *wire.Version:
+		return o.Object, o.Managed, nil
+	}
+	return nil, nil, fmt.Errorf("a %T where an Object should be", obj)
+}
 
 // compareKeys orders by namespace, then by name: '/' sorts after '-' and '.',
 // which names may hold, and so cannot be compared as text.

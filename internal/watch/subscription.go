@@ -21,15 +21,6 @@ const (
 	chunk = 256 << 10
 )
 
-// View is what a Subscription tells of objects.
-type View string
-
-// The views of the wire.
-const (
-	Rows   View = "rows"   // Cells; an update has those that changed.
-	Object View = "object" // The text of one object; an update is a patch.
-)
-
 // ErrClosed says that the resource is watched no more: the program ends.
 var ErrClosed = errors.New("the resource is watched no more")
 
@@ -39,7 +30,7 @@ type Subscription struct {
 	informer *informer
 	release  func()
 	filter   *filter
-	view     View
+	view     view
 	key      string // Of the one object, in the Object view.
 	sign     func(offset uint64) string
 	check    func(context.Context) error // Why there may be no rows at all.
@@ -91,30 +82,14 @@ func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 		s.reset("the resource came back, or has other columns")
 		return nil, nil
 	case s.behind && now.synced:
-		return s.begin(ctx)
+		return s.view.begin(s, ctx)
 	}
 	return s.read(ctx)
 }
 
-// begin takes a snapshot.
-func (s *Subscription) begin(ctx context.Context) ([]byte, error) {
-	if s.view == Object {
-		s.behind, s.started, s.version = false, true, s.informer.present().version
-		return s.objectSnapshot()
-	}
-	var now present
-	s.rows, s.cursor, now = s.informer.objects(s.filter)
-	if !now.synced {
-		return nil, nil // Other columns, or none: they come in a moment.
-	}
-	s.behind, s.started, s.version = false, true, now.version
-	if len(s.rows) == 0 {
-		if err := s.check(ctx); err != nil {
-			return nil, err
-		}
-	}
-	s.columns, s.first, s.telling = now.columns, true, true
-	return s.nextRows()
+// begun says that what follows goes on from a snapshot.
+func (s *Subscription) begun(version int) {
+	s.behind, s.started, s.version = false, true, version
 }
 
 // Close lets go of the resource.
@@ -141,8 +116,10 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	s.cursor = next // Also where nothing is told: who has not moved would hear the same at once.
-	if s.behind || s.informer.present().version != s.version {
-		return nil, nil // A snapshot will tell; cells of other columns would mean something else.
+	if now := s.informer.present(); s.behind || now.version != s.version || s.view.each && !now.synced {
+		// A snapshot will tell. Cells of other columns would mean something else,
+		// and rows that go because they may not be seen are not deleted.
+		return nil, nil
 	}
 	return s.eventsMessage(changes)
 }
@@ -172,35 +149,56 @@ func (s *Subscription) stateMessage(status Status) ([]byte, error) {
 }
 
 func (s *Subscription) eventsMessage(changes []*change) ([]byte, error) {
-	sent := s.sent
-	message := append(s.message("events"), `,"events":[`...)
-	empty := len(message)
-	for _, c := range journal.Fold(changes, sameThing) {
-		if s.view == Object && c.Key != s.key {
-			continue
-		}
-		c = s.filter.see(c)
-		if c == nil {
-			continue
-		}
-		encode := rowEvent
-		if s.view == Object {
-			encode = objectEvent
-		}
-		event, err := encode(c)
+	if !s.view.each {
+		changes = fold(changes)
+	}
+	var events []byte
+	for _, c := range changes {
+		event, err := s.event(c)
 		if err != nil {
 			return nil, err
 		}
-		if len(message) > empty {
-			message = append(message, ',')
+		if len(event) > 0 && len(events) > 0 {
+			events = append(events, ',')
 		}
-		message = append(message, event...)
+		if events = append(events, event...); s.view.each && len(events) > chunk {
+			s.cursor = journal.At(c.Offset) // The rest is told by the next message.
+			break
+		}
 	}
-	if len(message) == empty {
-		s.sent = sent
+	if len(events) == 0 {
 		return nil, nil
 	}
-	return append(message, ']'), nil
+	message := append(s.message("events"), `,"events":[`...)
+	return append(append(message, events...), ']'), nil
+}
+
+// event is a change as this subscription tells it; nil where that is nothing.
+func (s *Subscription) event(c *change) ([]byte, error) {
+	if s.key != "" && c.Key != s.key {
+		return nil, nil
+	}
+	if c = s.filter.see(c); c == nil {
+		return nil, nil
+	}
+	return s.view.event(c)
+}
+
+// beginRows tells the first part of the rows.
+func (s *Subscription) beginRows(ctx context.Context) ([]byte, error) {
+	var now present
+	s.rows, s.cursor, now = s.informer.objects(s.filter)
+	if !now.synced {
+		return nil, nil // Other columns, or none: they come in a moment.
+	}
+	s.begun(now.version)
+	if len(s.rows) == 0 {
+		if err := s.check(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s.columns, s.first, s.telling = now.columns, true, true
+	return s.nextRows()
 }
 
 // nextRows tells the next part of a snapshot.
@@ -228,8 +226,9 @@ func (s *Subscription) nextRows() ([]byte, error) {
 	return fmt.Appendf(message, `],"last":%t`, !s.telling), nil
 }
 
-// objectSnapshot tells the one object; without it, it does not exist.
-func (s *Subscription) objectSnapshot() ([]byte, error) {
+// beginObject tells the one object; without it, it does not exist.
+func (s *Subscription) beginObject(context.Context) ([]byte, error) {
+	s.begun(s.informer.present().version)
 	o, ok, cursor := s.informer.Get(s.key)
 	s.cursor = cursor
 	message := s.message("snapshot")

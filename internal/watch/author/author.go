@@ -50,6 +50,26 @@ func Newest(managed []byte) (newest *Author, alone bool) {
 	return &clone, alone
 }
 
+// Latest is the newest time in managedFields, the zero Time where there is none.
+// It is Newest for who has thousands to read: it makes no text of them, and
+// takes what it can read.
+func Latest(managed []byte) (latest time.Time) {
+	c := rawjson.NewCursor(managed)
+	_ = c.Array(func(int) error { // What is malformed has none.
+		return c.Object(func(key []byte) error {
+			if string(key) != "time" {
+				return nil
+			}
+			text, err := c.Value()
+			if at, bad := time.Parse(`"`+time.RFC3339+`"`, string(text)); bad == nil && at.After(latest) {
+				latest = at
+			}
+			return err
+		})
+	})
+	return latest
+}
+
 // Of tells whose the operations of a patch are, newest author first. The patch
 // must be one of package diff, and after the document that it leads to: there
 // an index in a path is that of the element in after. managed is after's, and
