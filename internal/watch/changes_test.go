@@ -249,7 +249,7 @@ func TestChangesInParts(t *testing.T) {
 		f.settle()
 		server.Set(pods, pod("a", "p", ""))
 		for i := range 99 {
-			server.Set(pods, pod("a", "p", strings.Repeat(string(rune('a'+i%20)), 10_000)))
+			server.Set(pods, pod("a", "p", strings.Repeat(string(rune('a'+i%20)), 20_000)))
 		}
 		synctest.Wait()
 		seen := 0

@@ -135,21 +135,18 @@ func heir(shares []Share, since time.Time) int {
 func ownersOf(entries []entry, path []step, since time.Time) (owners []int) {
 	nearest := 0
 	for i := range entries {
-		found := len(owners) > 0 && entries[owners[0]].Time.After(since)
-		if found && nearest == len(path) && !entries[i].Time.After(since) {
+		stayed := len(owners) > 0 && entries[owners[0]].Time.After(since) && !entries[i].Time.After(since)
+		if stayed && nearest == len(path) {
 			return owners // Nobody comes nearer; so most entries' fields are never read.
 		}
 		depth, ok := entries[i].reach(path)
-		if !ok || depth < nearest {
+		if !ok || depth < nearest || stayed && depth == nearest {
 			continue
 		}
 		if depth > nearest {
 			nearest, owners = depth, nil
 		}
 		owners = append(owners, i)
-	}
-	if len(owners) > 0 && entries[owners[0]].Time.After(since) {
-		owners = slices.DeleteFunc(owners, func(i int) bool { return !entries[i].Time.After(since) })
 	}
 	return owners
 }
