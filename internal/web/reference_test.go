@@ -302,6 +302,8 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/subscription.go", "Heartbeat = 15 * time.Second", "| Silence on a subscription | 15 s |"},
 		{"../watch/subscription.go", "batch = 1000", "| Changes in one message | 1,000 |"},
 		{"../watch/subscription.go", "chunk = 256 << 10", "parts of about 256 KiB"},
+		{"../watch/changes.go", "feedChanges = 200", "`changes` | the newest 200, and about 1 MiB |"},
+		{"../watch/changes.go", "feedBytes = 1 << 20", "`changes` | the newest 200, and about 1 MiB |"},
 		{"../watch/informer.go", "ringBytes = 64 << 20", "| Changes kept of one resource | 64 MiB, and 5 minutes |"},
 		{"../watch/informer.go", "ringAge = 5 * time.Minute", "| Changes kept of one resource | 64 MiB, and 5 minutes |"},
 		{"../watch/informer.go", "pollInterval = 30 * time.Second", "listed every 30 s"},

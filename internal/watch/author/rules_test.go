@@ -46,6 +46,7 @@ func TestRules(t *testing.T) {
 		{"below, of several", []string{manager("m", 4, `{"f:metadata":{"f:labels":{"f:a":{}}}}`), manager("n", 5, `{"f:metadata":{"f:labels":{"f:0":{}}}}`)}, at("/metadata/labels"), "n: 0; m: 0"},
 		{"below, but stayed", []string{manager("m", old, `{"f:metadata":{"f:labels":{"f:a":{}}}}`), manager("n", 5, `{"f:metadata":{"f:labels":{"f:0":{}}}}`)}, at("/metadata/labels"), "n: 0"},
 		{"a list as a whole, but stayed", []string{manager("m", old, `{"f:spec":{"f:args":{}}}`), manager("n", 5, `{"f:spec":{"f:args":{}}}`)}, at("/spec/args/1"), "n: 0"},
+		{"that stayed, but comes nearer", []string{manager("m", 5, `{"f:data":{".":{}}}`), manager("n", old, `{"f:data":{"f:x~y":{}}}`)}, at("/data/x~0y"), "n: 0"},
 		{"both older than thought", []string{manager("m", old, `{"f:data":{"f:x~y":{}}}`), manager("n", old-1, `{"f:data":{"f:x~y":{}}}`)}, at("/data/x~0y"), "m: 0; n: 0"},
 		{"in an atomic list", []string{manager("m", 4, `{"f:spec":{"f:args":{}}}`)}, at("/spec/args/1", "/spec/sum/1/0"), "m: 0 1"},
 		{"that an object is there is not what is in it", []string{manager("m", 5, `{"f:data":{".":{}}}`), manager("n", 4, `{"f:data":{"f:x~y":{}}}`)}, at("/data/x~0y"), "n: 0"},
