@@ -1,43 +1,39 @@
 package watch
 
 import (
-	"encoding/json"
-	"fmt"
 	"strconv"
 	"sync"
-	"time"
 
-	"glasshouse/internal/watch/diff"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/rawjson"
+	"glasshouse/internal/watch/wire"
 )
 
-// memo is what is made of a change once and shared by all readers.
+// memo is what belongs to a change: the managedFields that came with it, and
+// what is made of it once and shared by all readers.
 type memo struct {
-	row, object once
+	managed *wire.Managed // Nil where a list brought the change.
+	sight   bool          // What the program may see has changed, not the object.
+	row     once[[]byte]
+	delta   once[*delta]
 }
 
-// once is a text that the first who asks for it makes.
-type once struct {
+// once is a value that the first who asks for it makes.
+type once[T any] struct {
 	sync.Once
 
-	text []byte
-	err  error
+	value T
+	err   error
 }
 
-func (o *once) get(encode func() ([]byte, error)) ([]byte, error) {
-	o.Do(func() { o.text, o.err = encode() })
-	return o.text, o.err
+func (o *once[T]) get(make func() (T, error)) (T, error) {
+	o.Do(func() { o.value, o.err = make() })
+	return o.value, o.err
 }
 
 // rowEvent is a change as an event of the rows view.
 func rowEvent(c *change) ([]byte, error) {
 	return c.Memo.row.get(func() ([]byte, error) { return appendRowEvent(nil, c) })
-}
-
-// objectEvent is a change as an event of the object view.
-func objectEvent(c *change) ([]byte, error) {
-	return c.Memo.object.get(func() ([]byte, error) { return appendObjectEvent(nil, c) })
 }
 
 func appendRowEvent(dst []byte, c *change) ([]byte, error) {
@@ -64,58 +60,30 @@ func appendRowEvent(dst []byte, c *change) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(appendAuthor(dst, c), '}'), nil
+	dst, err = appendRowAuthor(dst, c)
+	return append(dst, '}'), err
 }
 
-func appendObjectEvent(dst []byte, c *change) ([]byte, error) {
+// objectEvent is a change as an event of the object view. Few look at one object,
+// and what is dear of it, the delta, is made once.
+func objectEvent(c *change) ([]byte, error) {
 	switch c.Op {
 	case journal.Add:
 		text, err := c.New.JSON()
 		if err != nil {
 			return nil, err
 		}
-		dst = append(dst, `{"op":"add","object":`...)
-		return append(append(dst, text...), '}'), nil
+		return append(append([]byte(`{"op":"add","object":`), text...), '}'), nil
 	case journal.Delete:
-		dst = append(dst, `{"op":"delete","uid":`...)
-		return append(rawjson.AppendString(dst, c.Old.UID()), '}'), nil
+		return append(rawjson.AppendString([]byte(`{"op":"delete","uid":`), c.Old.UID()), '}'), nil
 	case journal.Update:
 	}
-	before, err := c.Old.JSON()
+	d, err := deltaOf(c)
 	if err != nil {
 		return nil, err
 	}
-	after, err := c.New.JSON()
-	if err != nil {
-		return nil, err
-	}
-	patch, err := diff.Patch(before, after)
-	if err != nil {
-		return nil, fmt.Errorf("compare two versions of %s: %w", c.Key, err)
-	}
-	dst = append(dst, `{"op":"update"`...)
-	dst = c.New.AppendVersion(dst)
-	dst = append(dst, `,"patch":`...)
-	dst = append(dst, patch...)
-	return append(appendAuthor(dst, c), '}'), nil
-}
-
-// authorAge is how old the newest entry of managedFields may be where the change
-// left them as they were: their times are in seconds, and a manager that writes
-// the same fields twice within one leaves no other trace.
-const authorAge = 2 * time.Second
-
-// appendAuthor names who made the change, where the object tells.
-func appendAuthor(dst []byte, c *change) []byte {
-	author := c.New.Author()
-	if author == nil || c.New.SameManagers(c.Old) && c.Time.Sub(author.Time) > authorAge {
-		return dst
-	}
-	by, err := json.Marshal(author)
-	if err != nil {
-		return dst // A year beyond 9999: it names nobody.
-	}
-	return append(append(dst, `,"by":`...), by...)
+	event := c.New.AppendVersion([]byte(`{"op":"update"`))
+	return append(append(event, d.text...), '}'), nil
 }
 
 // appendChangedCells appends the cells of after that differ, by column index.

@@ -68,8 +68,9 @@ type informer struct {
 	denied  map[string]Status // Why what has no feed has none; "" is all.
 	asked   map[string]bool   // Namespaces that readers asked for.
 	columns []wire.Column
-	version int  // Rises with other columns, and after a purge: readers begin anew.
-	purged  bool // Rows went because they may not be seen, or are no more.
+	version int    // Rises with other columns, and after a purge: readers begin anew.
+	origin  origin // Of the version.
+	purged  bool   // Rows went because they may not be seen, or are no more.
 	past    record
 }
 

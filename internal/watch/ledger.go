@@ -71,7 +71,7 @@ func (i *informer) coverage() Coverage {
 		Resource: resource.Ref(), Fields: i.scope.Fields, Metadata: i.scope.Metadata,
 		Objects: i.Len(), CacheBytes: int64(cache), RingBytes: int64(ring), Resets: int(i.resets.Load()),
 	}
-	c.RingChanges, c.RingSince = i.Past()
+	c.RingChanges, c.RingSince = i.whole()
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	c.Status, _ = i.statusLocked(nil)

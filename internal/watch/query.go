@@ -169,7 +169,7 @@ func (f *filter) see(c *change) *change {
 	if op == c.Op {
 		return c
 	}
-	return &change{Offset: c.Offset, Time: c.Time, Key: c.Key, Old: c.Old, New: c.New, Op: op}
+	return &change{Offset: c.Offset, Time: c.Time, Key: c.Key, Old: c.Old, New: c.New, Op: op, Memo: memo{managed: c.Memo.managed, sight: c.Memo.sight}}
 }
 
 func checkNamespace(ns string) error {

@@ -113,6 +113,7 @@ type toldEvent struct {
 	Cells                 map[string]any
 	Patch, Object         json.RawMessage
 	By                    *struct{ Manager string }
+	Authors               json.RawMessage
 }
 
 // reader is what a page does with a subscription: it keeps the rows, and finds

@@ -24,10 +24,17 @@ func (f *feed) replace(objects []*wire.Object) {
 		entries[n] = objectEntry{Key: keyOf(o.Namespace(), o.Name()), Value: o}
 	}
 	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
-	f.recolumn(f.source.Columns())
-	f.ReplaceIn(f.covers, entries)
-	f.arrived()
+	anew := f.recolumn(f.source.Columns())
 	f.mu.Lock()
+	first := f.now.lists == 0
+	f.mu.Unlock()
+	f.ReplaceIn(f.covers, entries, memo{sight: first})
+	f.arrived()
+	begun := origin{cursor: f.Now(), at: time.Now()}
+	f.mu.Lock()
+	if anew {
+		f.origin = begun
+	}
 	f.now.synced, f.now.listing, f.now.plain = true, false, false
 	f.now.lists++
 	live := f.now.open
@@ -44,8 +51,8 @@ func (f *feed) covers(key string) bool { return f.namespace == "" || namespaceOf
 
 // recolumn makes a list's columns those of the informer. Cells of others may
 // still be held: nobody may take them for the new ones', and what other feeds
-// have listed is listed again.
-func (f *feed) recolumn(columns []wire.Column) {
+// have listed is listed again. It reports whether readers begin anew.
+func (f *feed) recolumn(columns []wire.Column) (anew bool) {
 	f.mu.Lock()
 	other := len(columns) > 0 && !wire.SameColumns(columns, f.columns)
 	if other {
@@ -54,7 +61,7 @@ func (f *feed) recolumn(columns []wire.Column) {
 		}
 		f.columns = columns
 	}
-	if other || f.purged {
+	if anew = other || f.purged; anew {
 		f.purged = false
 		f.version++
 	}
@@ -62,6 +69,7 @@ func (f *feed) recolumn(columns []wire.Column) {
 	if other {
 		f.kick()
 	}
+	return anew
 }
 
 // purge takes the rows of namespaces out that may not be seen any more, or are
@@ -71,7 +79,7 @@ func (i *informer) purge(which func(namespace string) bool) {
 	if before == 0 {
 		return
 	}
-	i.ReplaceIn(func(key string) bool { return which(namespaceOf(key)) }, nil)
+	i.ReplaceIn(func(key string) bool { return which(namespaceOf(key)) }, nil, memo{sight: true})
 	if i.Len() == before {
 		return
 	}
@@ -84,12 +92,16 @@ func (i *informer) purge(which func(namespace string) bool) {
 type store feed
 
 func (s *store) Add(obj any) error {
-	o, ok := obj.(*wire.Object)
-	if !ok {
-		return fmt.Errorf("a %T where an Object should be", obj)
+	o, managed, err := received(obj)
+	if err != nil {
+		return err
+	}
+	weight := 0
+	if managed != nil {
+		weight = managed.Size()
 	}
 	f := (*feed)(s)
-	f.Set(keyOf(o.Namespace(), o.Name()), o)
+	f.SetWith(keyOf(o.Namespace(), o.Name()), o, memo{managed: managed}, weight)
 	f.hear()
 	return nil
 }
@@ -97,9 +109,9 @@ func (s *store) Add(obj any) error {
 func (s *store) Update(obj any) error { return s.Add(obj) }
 
 func (s *store) Delete(obj any) error {
-	o, ok := obj.(*wire.Object)
-	if !ok {
-		return fmt.Errorf("a %T where an Object should be", obj)
+	o, _, err := received(obj)
+	if err != nil {
+		return err
 	}
 	f := (*feed)(s)
 	f.Delete(keyOf(o.Namespace(), o.Name()))
@@ -123,9 +135,9 @@ func (f *feed) hear() {
 func (s *store) Replace(list []any, _ string) error {
 	objects := make([]*wire.Object, len(list))
 	for n, obj := range list {
-		o, ok := obj.(*wire.Object)
-		if !ok {
-			return fmt.Errorf("a %T where an Object should be", obj)
+		o, _, err := received(obj)
+		if err != nil {
+			return err
 		}
 		objects[n] = o
 	}
@@ -134,6 +146,18 @@ func (s *store) Replace(list []any, _ string) error {
 }
 
 func (s *store) Resync() error { return nil }
+
+// received is what the Reflector brings: an Object of a list, or a Version of a
+// watch. The managedFields of the latter go with the change, never into the state.
+func received(obj any) (*wire.Object, *wire.Managed, error) {
+	switch o := obj.(type) {
+	case *wire.Object:
+		return o, nil, nil
+	case *wire.Version:
+		return o.Object, o.Managed, nil
+	}
+	return nil, nil, fmt.Errorf("a %T where an Object should be", obj)
+}
 
 // compareKeys orders by namespace, then by name: '/' sorts after '-' and '.',
 // which names may hold, and so cannot be compared as text.

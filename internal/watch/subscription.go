@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"glasshouse/internal/watch/journal"
@@ -22,15 +21,6 @@ const (
 	chunk = 256 << 10
 )
 
-// View is what a Subscription tells of objects.
-type View string
-
-// The views of the wire.
-const (
-	Rows   View = "rows"   // Cells; an update has those that changed.
-	Object View = "object" // The text of one object; an update is a patch.
-)
-
 // ErrClosed says that the resource is watched no more: the program ends.
 var ErrClosed = errors.New("the resource is watched no more")
 
@@ -40,7 +30,7 @@ type Subscription struct {
 	informer *informer
 	release  func()
 	filter   *filter
-	view     View
+	view     view
 	key      string // Of the one object, in the Object view.
 	seal     func() seal
 	check    func(context.Context) error // Why there may be no rows at all.
@@ -100,31 +90,14 @@ func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 		s.reset("the resource came back, or has other columns")
 		return nil, nil
 	case s.behind && now.synced:
-		return s.begin(ctx)
+		return s.view.begin(s, ctx)
 	}
 	return s.read(ctx)
 }
 
-// begin takes a snapshot.
-func (s *Subscription) begin(ctx context.Context) ([]byte, error) {
-	if s.view == Object {
-		s.behind, s.started, s.version = false, true, s.informer.present(s.filter.namespaces).version
-		return s.objectSnapshot()
-	}
-	listing, now := s.informer.objects(s.filter, batch) // What it lacks comes as events.
-	s.cursor = listing.cursor
-	if !now.synced {
-		return nil, nil // Other columns, or none: they come in a moment.
-	}
-	s.listing, s.rows = listing, listing.objects
-	s.behind, s.started, s.version = false, true, now.version
-	if len(s.rows) == 0 {
-		if err := s.check(ctx); err != nil {
-			return nil, err
-		}
-	}
-	s.columns, s.first, s.telling = now.columns, true, true
-	return s.nextRows()
+// begun says that what follows goes on from a snapshot.
+func (s *Subscription) begun(version int) {
+	s.behind, s.started, s.version = false, true, version
 }
 
 // Close lets go of the resource.
@@ -201,33 +174,65 @@ func (s *Subscription) stateMessage(status Status) ([]byte, error) {
 }
 
 func (s *Subscription) eventsMessage(changes []*change) ([]byte, error) {
-	encode, oldest := rowEvent, changes[0].Time
-	if s.view == Object {
-		encode = objectEvent
-		changes = slices.DeleteFunc(changes, func(c *change) bool { return c.Key != s.key })
+	oldest := changes[0].Time
+	if !s.view.each {
+		changes = fold(changes)
 	}
-	var message []byte
-	for _, c := range journal.Fold(changes, sameThing) {
-		c = s.filter.see(c)
-		if c == nil {
-			continue
-		}
-		event, err := encode(c)
+	events, size := make([][]byte, 0, len(changes)), 0
+	for _, c := range changes {
+		event, err := s.event(c)
 		if err != nil {
 			return nil, err
 		}
-		if message == nil {
-			message = append(s.message("events"), `,"events":[`...)
-		} else {
+		if event != nil {
+			events = append(events, event)
+		}
+		if size += len(event); s.view.each && size > chunk {
+			s.cursor = journal.At(c.Offset) // The rest is told by the next message.
+			break
+		}
+	}
+	if len(events) == 0 {
+		return nil, nil
+	}
+	s.pace.tell(oldest)
+	message := append(s.message("events"), `,"events":[`...)
+	for n, event := range events {
+		if n > 0 {
 			message = append(message, ',')
 		}
 		message = append(message, event...)
 	}
-	if message == nil {
+	return append(message, ']'), nil
+}
+
+// event is a change as this subscription tells it; nil where that is nothing.
+func (s *Subscription) event(c *change) ([]byte, error) {
+	if s.key != "" && c.Key != s.key {
 		return nil, nil
 	}
-	s.pace.tell(oldest)
-	return append(message, ']'), nil
+	if c = s.filter.see(c); c == nil {
+		return nil, nil
+	}
+	return s.view.event(c)
+}
+
+// beginRows tells the first part of the rows.
+func (s *Subscription) beginRows(ctx context.Context) ([]byte, error) {
+	listing, now := s.informer.objects(s.filter, batch) // What it lacks comes as events.
+	s.cursor = listing.cursor
+	if !now.synced {
+		return nil, nil // Other columns, or none: they come in a moment.
+	}
+	s.listing, s.rows = listing, listing.objects
+	s.begun(now.version)
+	if len(s.rows) == 0 {
+		if err := s.check(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s.columns, s.first, s.telling = now.columns, true, true
+	return s.nextRows()
 }
 
 // nextRows tells the next part of a snapshot.
@@ -255,8 +260,9 @@ func (s *Subscription) nextRows() ([]byte, error) {
 	return fmt.Appendf(message, `],"last":%t`, !s.telling), nil
 }
 
-// objectSnapshot tells the one object; without it, it does not exist.
-func (s *Subscription) objectSnapshot() ([]byte, error) {
+// beginObject tells the one object; without it, it does not exist.
+func (s *Subscription) beginObject(context.Context) ([]byte, error) {
+	s.begun(s.informer.present(s.filter.namespaces).version)
 	o, ok, cursor := s.informer.Get(s.key)
 	s.cursor = cursor
 	message := s.message("snapshot")

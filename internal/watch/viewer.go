@@ -94,10 +94,11 @@ func (a *Access) open(ctx context.Context, q *Query) (*Resource, *filter, *infor
 // earlier subscription or snapshot to the same query it goes on from there, or
 // says why it cannot and begins anew.
 func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor string) (*Subscription, error) {
-	if view != Rows && view != Object {
-		return nil, invalid("Unknown view", "%.40q is not a view: use rows, object with a name, or resources.", view)
+	told, ok := viewOf(view)
+	if !ok {
+		return nil, invalid("Unknown view", "%.40q is not a view: use rows, object with a name, changes, or resources.", view)
 	}
-	if (view == Object) != (q.Name != "") {
+	if view == Object && q.Name == "" || view == Rows && q.Name != "" {
 		return nil, invalid("Name and view do not fit", "view object needs a name; view rows takes none.")
 	}
 	resource, filter, informer, release, err := a.open(ctx, &q)
@@ -109,7 +110,7 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 		return nil, invalid("Which object?", "view object needs exactly one namespace for a namespaced resource.")
 	}
 	s := &Subscription{
-		informer: informer, release: release, filter: filter, view: view, behind: true,
+		informer: informer, release: release, filter: filter, view: told, behind: true,
 		silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper},
 		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, filter.namespaces) },
 	}

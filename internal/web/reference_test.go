@@ -312,6 +312,8 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/settle.go", "reviewEvery = 10 * time.Second", "asked every 10 s"},
 		{"../watch/settle.go", "deniedEvery = 30 * time.Second", "every 30 s) whether"},
 		{"../watch/feed.go", "pollInterval = 30 * time.Second", "listed every 30 s"},
+		{"../watch/changes.go", "feedChanges = 200", "`changes` | the newest 200, and about 1 MiB |"},
+		{"../watch/changes.go", "feedBytes = 1 << 20", "`changes` | the newest 200, and about 1 MiB |"},
 		{"../watch/catalog.go", "maxAge = 10 * time.Second", "An answer older than 10 s"},
 		{"../watch/cluster.go", "discoveryTimeout = 30 * time.Second", "0 stands for 30 s"},
 		{"../watch/informer.go", "maxAsked = 500", "| Namespaces asked for of one resource | 500 |"},

@@ -5,7 +5,8 @@ package journal
 // of all before them holds. A change that stands alone is returned as it is,
 // Memo and all. The order is that of each key's first change.
 //
-// A folded change has the offset and time of the newest change it stands for.
+// A folded change has the offset and time of the newest change it stands for, and
+// an empty Memo.
 func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(before, after V) bool) []*Change[K, V, M] {
 	if !repeats(changes) {
 		return changes

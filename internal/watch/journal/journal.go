@@ -39,8 +39,9 @@ var (
 
 // A Change is one step from a state to the next. Offsets rise by one a change.
 //
-// Memo is for whatever readers derive from the change: made once, by the first
-// that asks, and shared by all. It starts as its zero value and guards itself.
+// Memo is for whatever belongs to the change alone: what the writer gave with it
+// (SetWith), and what readers derive from it, made once, by the first that asks,
+// and shared by all. It guards itself, and goes with the change.
 type Change[K comparable, V, M any] struct {
 	Offset   uint64
 	Time     time.Time
@@ -115,12 +116,20 @@ func New[K comparable, V, M any](options Options[K, V]) *Journal[K, V, M] {
 
 // Set makes value the state of key.
 func (j *Journal[K, V, M]) Set(key K, value V) {
-	j.write(func(now time.Time) { j.setLocked(key, value, now) })
+	var none M
+	j.SetWith(key, value, none, 0)
+}
+
+// SetWith is Set with what the change's Memo starts as, and the bytes that this
+// weighs in the ring. It is dropped where there is nothing to tell.
+func (j *Journal[K, V, M]) SetWith(key K, value V, memo M, weight int) {
+	j.write(func(now time.Time) { j.setLocked(key, value, memo, weight, now) })
 }
 
 // Delete removes key; a key that is not there is left so.
 func (j *Journal[K, V, M]) Delete(key K) {
-	j.write(func(now time.Time) { j.deleteLocked(key, now) })
+	var none M
+	j.write(func(now time.Time) { j.deleteLocked(key, none, now) })
 }
 
 // Replace makes next the whole state and journals only what differs: first the
@@ -128,12 +137,13 @@ func (j *Journal[K, V, M]) Delete(key K) {
 // journal is not worth a change for each key: it takes one offset, and cursors
 // from before it are gone. The journal keeps no reference to next.
 func (j *Journal[K, V, M]) Replace(next []Entry[K, V]) {
-	j.ReplaceIn(func(K) bool { return true }, next)
+	var none M
+	j.ReplaceIn(func(K) bool { return true }, next, none)
 }
 
 // ReplaceIn is Replace for the keys of a part of the state: others stay. All
-// of next must be of that part.
-func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V]) {
+// of next must be of that part. The Memo of each change starts as memo.
+func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V], memo M) {
 	j.write(func(now time.Time) {
 		if j.now.offset == 0 {
 			j.state = make(map[K]V, len(next))
@@ -150,18 +160,18 @@ func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V]) {
 		}
 		for key := range j.state {
 			if _, ok := keep[key]; !ok && part(key) {
-				j.deleteLocked(key, now)
+				j.deleteLocked(key, memo, now)
 			}
 		}
 		for _, e := range next {
-			j.setLocked(e.Key, e.Value, now)
+			j.setLocked(e.Key, e.Value, memo, 0, now)
 		}
 	})
 }
 
 // Forget drops the past: readers that have not read all of it get ErrGone.
 func (j *Journal[K, V, M]) Forget() {
-	j.write(func(time.Time) { j.ring = ring[K, V, M]{} })
+	j.write(func(now time.Time) { j.ring = ring[K, V, M]{since: now} })
 }
 
 // Nudge wakes every reader without a change, so that they look at whatever is
@@ -194,10 +204,11 @@ func (j *Journal[K, V, M]) publishLocked() {
 	j.tail.Store(&now)
 }
 
-func (j *Journal[K, V, M]) setLocked(key K, value V, now time.Time) {
+func (j *Journal[K, V, M]) setLocked(key K, value V, memo M, weight int, now time.Time) {
 	old, ok := j.state[key]
 	if ok && !j.options.Continues(old, value) {
-		j.deleteLocked(key, now)
+		var none M
+		j.deleteLocked(key, none, now)
 		ok = false
 	}
 	j.weight += j.options.Size(value)
@@ -208,27 +219,27 @@ func (j *Journal[K, V, M]) setLocked(key K, value V, now time.Time) {
 	if ok && j.options.Same(old, value) {
 		return
 	}
-	change := &Change[K, V, M]{Key: key, New: value, Op: Add, Time: now}
+	change := &Change[K, V, M]{Key: key, New: value, Op: Add, Time: now, Memo: memo}
 	if ok {
 		change.Old, change.Op = old, Update
 	}
-	j.appendLocked(change)
+	j.appendLocked(change, weight)
 }
 
-func (j *Journal[K, V, M]) deleteLocked(key K, now time.Time) {
+func (j *Journal[K, V, M]) deleteLocked(key K, memo M, now time.Time) {
 	old, ok := j.state[key]
 	if !ok {
 		return
 	}
 	delete(j.state, key)
 	j.weight -= j.options.Size(old)
-	j.appendLocked(&Change[K, V, M]{Key: key, Old: old, Op: Delete, Time: now})
+	j.appendLocked(&Change[K, V, M]{Key: key, Old: old, Op: Delete, Time: now, Memo: memo}, 0)
 }
 
-func (j *Journal[K, V, M]) appendLocked(change *Change[K, V, M]) {
+func (j *Journal[K, V, M]) appendLocked(change *Change[K, V, M], weight int) {
 	j.now.offset++
 	change.Offset = j.now.offset
-	weight := changeOverhead
+	weight += changeOverhead
 	if change.Op != Delete {
 		weight += j.options.Size(change.New)
 	}
@@ -301,20 +312,9 @@ func (j *Journal[K, V, M]) Len() int {
 }
 
 // Weight is what the state and the ring hold, in the bytes that Options.Size
-// gave.
+// and SetWith gave.
 func (j *Journal[K, V, M]) Weight() (state, ring int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	return j.weight + entryOverhead*len(j.state), j.ring.weight
-}
-
-// Past is how many changes the ring holds, and when the oldest of them was
-// made; the zero Time where there is none.
-func (j *Journal[K, V, M]) Past() (changes int, since time.Time) {
-	j.mu.RLock()
-	defer j.mu.RUnlock()
-	if j.ring.count > 0 {
-		since = j.ring.oldest().Time
-	}
-	return j.ring.count, since
 }

@@ -21,6 +21,7 @@ type ring[K comparable, V, M any] struct {
 	newest  uint64 // Offset of the last that was pushed.
 	count   int
 	weight  int
+	since   time.Time // Of the newest change that was dropped; zero for none.
 }
 
 // slots hold each change at its offset, modulo their number, which is a power of
@@ -43,19 +44,16 @@ func (r *ring[K, V, M]) push(change *Change[K, V, M], weight int) {
 	r.weight += weight
 }
 
-// oldest is the first of the changes, of which there must be one.
-func (r *ring[K, V, M]) oldest() *Change[K, V, M] {
-	return r.slots.at(r.newest - uint64(r.count) + 1).Load() //nolint:gosec // A count is not negative.
-}
-
 // trim drops the oldest until the rest is light and young enough, or one is
 // left.
 func (r *ring[K, V, M]) trim(maxWeight int, oldest time.Time) {
 	for r.count > 1 {
 		at := r.newest - uint64(r.count) + 1 //nolint:gosec // A count is not negative.
-		if r.weight <= maxWeight && !r.slots.at(at).Load().Time.Before(oldest) {
+		dropped := r.slots.at(at).Load()
+		if r.weight <= maxWeight && !dropped.Time.Before(oldest) {
 			break
 		}
+		r.since = dropped.Time
 		r.weight -= *r.weightOf(at)
 		r.slots.at(at).Store(nil)
 		r.count--

@@ -8,25 +8,27 @@ import (
 
 const (
 	// sampleObjects is how many objects of a list a dictionary is made from,
-	// taken evenly from the first trainingObjects.
+	// taken evenly from the first trainingObjects, and of how many it has the
+	// managedFields.
 	sampleObjects   = 8
 	trainingObjects = 256
 	// maxDictionary bounds a dictionary, in bytes.
-	maxDictionary = 64 << 10
+	maxDictionary = 128 << 10
 	// dictionaryID is any number: a codec knows one dictionary only.
 	dictionaryID = 1
 )
 
-// codec compresses bodies of one resource. Objects of a kind are much alike, so
-// a few of them make a dictionary that shrinks the others to a tenth.
+// codec compresses bodies and managedFields of one resource. Objects of a kind
+// are much alike, so a few of them make a dictionary that shrinks the others to a
+// tenth.
 // Safe for concurrent use.
 type codec struct {
 	encoder *zstd.Encoder
 	decoder *zstd.Decoder
 }
 
-// newCodec makes a codec whose dictionary is the given objects' text; without
-// any it compresses each body by itself.
+// newCodec makes a codec whose dictionary is the given texts; without any it
+// compresses each text by itself.
 func newCodec(samples [][]byte) (*codec, error) {
 	encoderOptions := []zstd.EOption{
 		zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(1), zstd.WithLowerEncoderMem(true),
@@ -35,7 +37,7 @@ func newCodec(samples [][]byte) (*codec, error) {
 	decoderOptions := []zstd.DOption{zstd.WithDecoderConcurrency(1), zstd.WithDecoderLowmem(true)}
 	var dictionary []byte
 	for _, sample := range samples {
-		dictionary = append(dictionary, sample[:min(len(sample), maxDictionary/sampleObjects)]...)
+		dictionary = append(dictionary, sample[:min(len(sample), maxDictionary/(2*sampleObjects))]...)
 	}
 	if len(dictionary) > 0 {
 		encoderOptions = append(encoderOptions, zstd.WithEncoderDictRaw(dictionaryID, dictionary))

@@ -2,10 +2,8 @@ package wire
 
 import (
 	"bytes"
-	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -13,6 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"glasshouse/internal/watch/author"
 	"glasshouse/internal/watch/rawjson"
 	"glasshouse/internal/watch/redact"
 )
@@ -29,8 +28,12 @@ type decoder struct {
 	codec    *codec                   // What new bodies are compressed with.
 	listing  bool
 	training []*Object // Not yet compressed; nil when none are collected.
+	samples  [][]byte  // managedFields of some of them.
 	scratch  []byte
 	packed   []byte
+
+	managed     *Managed // Of the newest event that had any,
+	managedText []byte   // and their text.
 }
 
 func newDecoder(gr schema.GroupResource) (*decoder, error) {
@@ -47,7 +50,7 @@ func newDecoder(gr schema.GroupResource) (*decoder, error) {
 // dictionary.
 func (d *decoder) beginList() {
 	d.redactor.BeginList()
-	d.training = make([]*Object, 0, trainingObjects)
+	d.training, d.samples = make([]*Object, 0, trainingObjects), nil
 	d.listing = true
 }
 
@@ -107,25 +110,24 @@ func readMembers(object []byte) (m members, err error) {
 	return m, err
 }
 
-func (d *decoder) object(cells, raw []byte, initial bool) (*Object, error) {
+// object makes an Object of a row. managed is the text of its managedFields,
+// and shares raw's bytes.
+func (d *decoder) object(cells, raw []byte) (o *Object, managed []byte, err error) {
 	if !utf8.Valid(raw) || !utf8.Valid(cells) {
 		raw, cells = bytes.ToValidUTF8(raw, []byte(string(utf8.RuneError))), bytes.ToValidUTF8(cells, []byte(string(utf8.RuneError)))
 	}
 	clean, managed, err := d.redactor.Object(d.scratch[:0], raw)
 	if err != nil {
-		return nil, fmt.Errorf("decode an object: %w", err)
+		return nil, nil, fmt.Errorf("decode an object: %w", err)
 	}
 	d.scratch = clean
 	m, err := readMembers(clean)
 	if err != nil {
-		return nil, fmt.Errorf("decode an object: %w", err)
+		return nil, nil, fmt.Errorf("decode an object: %w", err)
 	}
-	o := &Object{labels: unique.Make(string(m.labels)), managed: crc32.Checksum(managed, crc32.MakeTable(crc32.Castagnoli))}
+	o = &Object{labels: unique.Make(string(m.labels)), managed: author.Latest(managed).Unix()}
 	if at, err := time.Parse(time.RFC3339, m.created); err == nil {
 		o.created = at.Unix()
-	}
-	if !initial {
-		o.author = newestAuthor(managed)
 	}
 	body := clean
 	if d.training == nil {
@@ -134,14 +136,17 @@ func (d *decoder) object(cells, raw []byte, initial bool) (*Object, error) {
 	}
 	o.pack(m.namespace, m.name, m.uid, m.resourceVersion, d.cells(cells, clean, &m, o.Created()), body)
 	if d.training != nil {
+		if len(d.training)%(trainingObjects/sampleObjects) == 0 {
+			d.samples = append(d.samples, bytes.Clone(managed))
+		}
 		if d.training = append(d.training, o); len(d.training) == trainingObjects {
 			if err := d.train(); err != nil {
-				return nil, err
+				return nil, nil, err
 			}
 			d.training = nil
 		}
 	}
-	return o, nil
+	return o, managed, nil
 }
 
 // cells resolves the relative cells of a row, and undoes what encoding/json
@@ -183,16 +188,16 @@ func (d *decoder) cells(raw, object []byte, m *members, created time.Time) []byt
 
 // train makes a dictionary of the objects collected so far and compresses them.
 func (d *decoder) train() error {
-	objects := d.training
+	objects, samples := d.training, d.samples
+	d.samples = nil
 	if len(objects) == 0 {
 		return nil // Trained already, or nothing came.
 	}
 	d.codec = d.plain
 	if len(objects) >= 4*sampleObjects {
-		samples := make([][]byte, sampleObjects)
-		for i := range samples {
+		for i := range sampleObjects {
 			o := objects[i*len(objects)/sampleObjects]
-			samples[i] = o.data[o.ends[4]:]
+			samples = append(samples, o.data[o.ends[4]:])
 		}
 		var err error
 		if d.codec, err = newCodec(samples); err != nil {
@@ -204,23 +209,4 @@ func (d *decoder) train() error {
 		o.repack(d.codec, d.packed)
 	}
 	return nil
-}
-
-// newestAuthor is the entry of managedFields with the newest time; of several,
-// the last. Malformed managedFields name nobody.
-func newestAuthor(managed []byte) *Author {
-	if managed == nil {
-		return nil
-	}
-	var entries []Author
-	if err := json.Unmarshal(managed, &entries); err != nil {
-		return nil
-	}
-	var newest *Author
-	for i := range entries {
-		if newest == nil || !entries[i].Time.Before(newest.Time) {
-			newest = &entries[i]
-		}
-	}
-	return newest
 }

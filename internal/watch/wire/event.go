@@ -15,6 +15,8 @@ import (
 type event struct {
 	kind            watch.EventType
 	object          *Object        // ADDED, MODIFIED, DELETED
+	managed         *Managed       // Of the object, unless the event is part of a list.
+	initial         bool           // The event is part of a list.
 	resourceVersion string         // BOOKMARK
 	listEnds        bool           // BOOKMARK: the initial events have all been sent.
 	status          *metav1.Status // ERROR
@@ -40,7 +42,7 @@ func (d *decoder) event(line []byte, initial bool) (event, error) {
 	if err != nil {
 		return event{}, fmt.Errorf("decode a watch event: %w", err)
 	}
-	e := event{kind: watch.EventType(kind)}
+	e := event{kind: watch.EventType(kind), initial: initial}
 	switch e.kind {
 	case watch.Error:
 		e.status = new(metav1.Status)
@@ -52,7 +54,11 @@ func (d *decoder) event(line []byte, initial bool) (event, error) {
 		return e, d.table(object, func(_, raw []byte) error { return e.readBookmark(raw) })
 	case watch.Added, watch.Modified, watch.Deleted:
 		err := d.table(object, func(cells, raw []byte) (err error) {
-			e.object, err = d.object(cells, raw, initial)
+			var managed []byte
+			e.object, managed, err = d.object(cells, raw)
+			if err == nil && !initial {
+				e.managed = d.manage(managed)
+			}
 			return err
 		})
 		if err == nil && e.object == nil {
@@ -103,6 +109,9 @@ func (e *event) forReflector() watch.Event {
 		}
 		return watch.Event{Type: e.kind, Object: b}
 	default:
+		if !e.initial {
+			return watch.Event{Type: e.kind, Object: &Version{Object: e.object, Managed: e.managed}}
+		}
 		return watch.Event{Type: e.kind, Object: e.object}
 	}
 }

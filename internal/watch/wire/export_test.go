@@ -34,6 +34,14 @@ func CheckLine(t *testing.T, line []byte) {
 			if err != nil || !json.Valid(text) {
 				t.Errorf("the text is %q, %v", text, err)
 			}
+			if e.managed != nil {
+				if initial {
+					t.Error("managedFields of a list are compressed")
+				}
+				if text, err := e.managed.JSON(); err != nil || !json.Valid(text) {
+					t.Errorf("the managedFields are %q, %v", text, err)
+				}
+			}
 			if row := e.object.AppendRow(nil); !json.Valid(row) {
 				t.Errorf("the row is %q", row)
 			}

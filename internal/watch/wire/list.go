@@ -13,7 +13,7 @@ import (
 func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 	list := &List{}
 	add := func(cells, raw []byte) error {
-		o, err := d.object(cells, raw, true)
+		o, _, err := d.object(cells, raw)
 		if err != nil {
 			return err
 		}

@@ -32,16 +32,7 @@ type Object struct {
 	created int64                 // Unix seconds; 0 is unknown.
 	labels  unique.Handle[string] // JSON text; most objects share theirs.
 	codec   *codec
-	author  *Author
-	managed uint32 // A checksum of the managedFields, which are not kept.
-}
-
-// Author is who made the newest change to an object, as its managedFields tell.
-type Author struct {
-	Manager     string    `json:"manager"`
-	Operation   string    `json:"operation"` // "Apply" or "Update"
-	Subresource string    `json:"subresource,omitempty"`
-	Time        time.Time `json:"time,omitzero"`
+	managed int64 // Unix seconds of the newest time in the managedFields, which are not kept.
 }
 
 // Namespace is empty for an object of the cluster.
@@ -80,13 +71,10 @@ func (o *Object) Created() time.Time {
 // have equal handles.
 func (o *Object) Labels() unique.Handle[string] { return o.labels }
 
-// Author is nil for an object that has not changed since it was listed.
-func (o *Object) Author() *Author { return o.author }
-
-// SameManagers reports that the managedFields of two versions of an object are
-// the same: then they do not name who made the later one. A deletion that waits
-// for finalizers is such a change.
-func (o *Object) SameManagers(other *Object) bool { return o.managed == other.managed }
+// Managed is the newest time that the object's managedFields have, to the
+// second: a change that leaves it as it was need not have been made by any of
+// them. A deletion that waits for finalizers is such a change.
+func (o *Object) Managed() time.Time { return time.Unix(o.managed, 0).UTC() }
 
 // JSON is the object's redacted text, decompressed anew at each call.
 func (o *Object) JSON() ([]byte, error) {
@@ -98,7 +86,7 @@ func (o *Object) JSON() ([]byte, error) {
 }
 
 // Size is about how many bytes of memory the Object holds.
-func (o *Object) Size() int { return len(o.data) + 96 }
+func (o *Object) Size() int { return len(o.data) + 80 }
 
 func (o *Object) pack(namespace, name, uid, resourceVersion string, cells, body []byte) {
 	n := len(namespace) + len(name) + len(uid) + len(resourceVersion) + len(cells)

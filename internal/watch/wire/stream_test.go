@@ -164,7 +164,8 @@ func TestOddLines(t *testing.T) {
 			listAll(t, s)
 			w := open(t, s, metav1.ListOptions{ResourceVersion: "100"})
 			server.Send(pods, test.line+"\n")
-			o := object(t, next(t, w))
+			v := version(t, next(t, w))
+			o := v.Object
 			text, err := o.JSON()
 			if err != nil {
 				t.Fatal(err)
@@ -172,8 +173,8 @@ func TestOddLines(t *testing.T) {
 			if got := o.Name() + " " + string(o.Cells()) + " " + string(text); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}
-			if o.Author() != nil {
-				t.Errorf("the author is %+v, want none", o.Author())
+			if v.Managed != nil {
+				t.Errorf("managedFields are %+v, want none", v.Managed)
 			}
 		})
 	}

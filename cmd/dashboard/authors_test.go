@@ -1,0 +1,178 @@
+//go:build integration
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// authored is an event of the views object and changes.
+type authored struct {
+	Op, Name, UID, RV string
+	Time              time.Time
+	Patch             []struct{ Op, Path string }
+	By                struct{ Manager, Operation, Subresource string }
+	Authors           []struct {
+		Manager, Operation, Subresource string
+		Ops                             []int
+	}
+}
+
+// owners are whose each path of the patch is, "by" for who made the change.
+func (e *authored) owners() map[string]string {
+	owners := map[string]string{"by": strings.TrimSpace(e.By.Manager + " " + e.By.Operation + " " + e.By.Subresource)}
+	for i, op := range e.Patch {
+		var names []string
+		if len(e.Authors) == 0 {
+			names = append(names, e.By.Manager)
+		}
+		for _, a := range e.Authors {
+			if slices.Contains(a.Ops, i) {
+				names = append(names, a.Manager)
+			}
+		}
+		owners[op.Op+" "+op.Path] = strings.Join(names, " ")
+	}
+	return owners
+}
+
+// authoredEvents reads the events of a subscription, of which n come.
+func (s *socket) authoredEvents(n int) (events []authored) {
+	s.t.Helper()
+	for len(events) < n {
+		var m struct{ Events []authored }
+		if err := json.Unmarshal([]byte(s.until("events")), &m); err != nil {
+			s.t.Fatal(err)
+		}
+		events = append(events, m.Events...)
+	}
+	return events
+}
+
+// Two managers apply parts of one object, a third writes its status, a path is
+// removed: each path has its author, and the feed tells it all in order.
+func TestAuthorsOnARealServer(t *testing.T) {
+	d := start(t, adminConfig(t))
+	c := newOracle(t, adminConfig(t))
+	ns := c.namespace(t)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	feed, object := dial(ctx, t, d), dial(ctx, t, d)
+	feed.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"view":"changes"}`, ns))
+	object.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"name":"web","view":"object"}`, ns))
+	if m := feed.until("snapshot"); !strings.Contains(m, `"events":[],"last":true`) {
+		t.Errorf("the feed of a new namespace begins with %s", m)
+	}
+	object.until("snapshot")
+
+	services := c.core.Services(ns)
+	patch := func(manager string, kind types.PatchType, body string, subresources ...string) {
+		t.Helper()
+		if _, err := services.Patch(ctx, "web", kind, []byte(body), metav1.PatchOptions{FieldManager: manager}, subresources...); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const service = `{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"%s},"spec":{"type":"LoadBalancer","ports":[%s]}}`
+	const http, tls, metrics = `{"name":"http","port":80}`, `{"name":"tls","port":443}`, `{"name":"metrics","port":9090}`
+	for _, step := range []struct {
+		name string
+		do   func()
+		want map[string]string
+	}{
+		{
+			"a manager creates it",
+			func() {
+				patch("argocd", types.ApplyPatchType, fmt.Sprintf(service, `,"labels":{"app":"web","tier":"front"}`, http+","+tls))
+			},
+			map[string]string{"by": "argocd Apply"},
+		},
+		{
+			"another applies a port and a label of its own",
+			func() {
+				patch("monitoring", types.ApplyPatchType, fmt.Sprintf(service, `,"labels":{"scrape":"yes"}`, metrics))
+			},
+			map[string]string{
+				"by": "monitoring Apply", "add /metadata/labels/scrape": "monitoring", "add /spec/ports/2": "monitoring", "replace /metadata/resourceVersion": "monitoring",
+			},
+		},
+		{
+			"a controller writes the status",
+			func() {
+				patch("balancer", types.MergePatchType, `{"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.7"}]}}}`, "status")
+			},
+			map[string]string{"by": "balancer Update status", "add /status/loadBalancer/ingress": "balancer", "replace /metadata/resourceVersion": "balancer"},
+		},
+		{
+			"the first changes the port of one that it owns, by its place in the list",
+			func() {
+				patch("argocd", types.ApplyPatchType, fmt.Sprintf(service, `,"labels":{"app":"web","tier":"front"}`, http+`,{"name":"tls","port":443,"targetPort":8443}`))
+			},
+			map[string]string{"by": "argocd Apply", "replace /spec/ports/1/targetPort": "argocd", "replace /metadata/resourceVersion": "argocd"},
+		},
+		{
+			"the first takes a label away",
+			func() {
+				<-time.After(1100 * time.Millisecond) // The times of managedFields are in seconds.
+				patch("argocd", types.ApplyPatchType, fmt.Sprintf(service, `,"labels":{"app":"web"}`, http+`,{"name":"tls","port":443,"targetPort":8443}`))
+			},
+			map[string]string{"by": "argocd Apply", "remove /metadata/labels/tier": "argocd", "replace /metadata/resourceVersion": "argocd"},
+		},
+		{
+			"somebody edits without a trace but what is gone",
+			func() {
+				<-time.After(1100 * time.Millisecond)
+				patch("kubectl-label", types.MergePatchType, `{"metadata":{"labels":{"scrape":null}}}`)
+			},
+			map[string]string{"by": "", "remove /metadata/labels/scrape": "", "replace /metadata/resourceVersion": ""},
+		},
+		{
+			"it is deleted",
+			func() {
+				if err := services.Delete(ctx, "web", metav1.DeleteOptions{}); err != nil {
+					t.Fatal(err)
+				}
+			},
+			map[string]string{"by": ""},
+		},
+	} {
+		step.do()
+		told, seen := feed.authoredEvents(1)[0], object.authoredEvents(1)[0]
+		if got := told.owners(); !maps.Equal(got, step.want) {
+			t.Errorf("%s:\ngot  %v\nwant %v", step.name, got, step.want)
+		}
+		if told.Op == "update" && !maps.Equal(seen.owners(), step.want) {
+			t.Errorf("%s, in the view of the object:\ngot  %v\nwant %v", step.name, seen.owners(), step.want)
+		}
+		if seen.Op != told.Op || told.Name != "web" || told.RV == "" || time.Since(told.Time).Abs() > time.Minute {
+			t.Errorf("%s: the feed tells %+v, the object %+v", step.name, told, seen)
+		}
+	}
+
+	// Who comes later is told the same.
+	late := dial(ctx, t, d)
+	late.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"view":"changes"}`, ns))
+	var snapshot struct {
+		Since  time.Time
+		Events []authored
+	}
+	if err := json.Unmarshal([]byte(late.until("snapshot")), &snapshot); err != nil {
+		t.Fatal(err)
+	}
+	var ops []string
+	for i := range snapshot.Events {
+		ops = append(ops, strings.TrimSpace(snapshot.Events[i].Op+" "+snapshot.Events[i].By.Manager))
+	}
+	if got, want := strings.Join(ops, ", "), "add argocd, update monitoring, update balancer, update argocd, update argocd, update, delete"; got != want {
+		t.Errorf("the past is %s\nwant %s", got, want)
+	}
+}

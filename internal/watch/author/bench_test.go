@@ -1,0 +1,43 @@
+package author_test
+
+import (
+	"testing"
+
+	"glasshouse/internal/watch/author"
+	"glasshouse/internal/watch/diff"
+)
+
+// What it takes to name the authors of a pod's status change, beside what it
+// takes to find the change.
+func BenchmarkPodStatus(b *testing.B) {
+	all := versions(b, "pod.jsonl")
+	before, after := all[2], all[3]
+	patch, err := diff.Patch(before.text, after.text)
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.Run("diff", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if _, err := diff.Patch(before.text, after.text); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+	b.Run("authors", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if len(author.Of(after.managed, patch, after.text, before.newest())) != 1 {
+				b.Fatal("not the kubelet alone")
+			}
+		}
+	})
+	b.Run("newest", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			if newest, _ := author.Newest(after.managed); newest == nil {
+				b.Fatal("nobody")
+			}
+		}
+	})
+}

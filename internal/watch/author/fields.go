@@ -1,0 +1,125 @@
+package author
+
+import (
+	"bytes"
+	"slices"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+	"sigs.k8s.io/structured-merge-diff/v6/value"
+)
+
+// maxShapes bounds how many different sets of keys the elements of one list are
+// looked up by; a list has one, unless it is made to be hostile.
+const maxShapes = 8
+
+// entry is one of managedFields.
+type entry struct {
+	Author
+
+	fields []byte // FieldsV1, read when somebody asks.
+	set    *fieldpath.Set
+	shapes map[*fieldpath.Set][][]string // Of the keys of a list's elements.
+}
+
+// reach is how many steps of the path lead to what the entry owns: all, where
+// it owns the value there or something below, or fewer, where it owns a value
+// above as a whole. Not ok is that it owns neither.
+func (e *entry) reach(path []step) (depth int, ok bool) {
+	set := e.open()
+	for i := range path {
+		member, below := e.find(set, &path[i])
+		switch {
+		case below == nil:
+			return i + 1, member
+		case i == len(path)-1:
+			return len(path), true
+		}
+		set = below
+	}
+	return 0, !set.Empty()
+}
+
+// open reads the fields; malformed ones own nothing.
+func (e *entry) open() *fieldpath.Set {
+	if e.set == nil {
+		e.set = &fieldpath.Set{}
+		if len(e.fields) > 0 && e.set.FromJSON(bytes.NewReader(e.fields)) != nil {
+			e.set = &fieldpath.Set{}
+		}
+		e.shapes = make(map[*fieldpath.Set][][]string)
+	}
+	return e.set
+}
+
+// find takes one step into a set: whether what it leads to is a member itself,
+// and what is owned below.
+func (e *entry) find(set *fieldpath.Set, s *step) (member bool, below *fieldpath.Set) {
+	if s.item == nil {
+		return look(set, fieldpath.FieldNameElement(s.name))
+	}
+	if member, below = look(set, fieldpath.IndexElement(s.at)); member || below != nil {
+		return member, below // A list whose elements have no key.
+	}
+	if s.item.open(); s.item.members == nil {
+		v, err := value.FromJSON(s.item.text)
+		if err != nil {
+			return false, nil
+		}
+		return look(set, fieldpath.ValueElement(v))
+	}
+	for _, names := range e.shapesOf(set) {
+		if key, ok := keyOf(s.item, names); ok {
+			if member, below = look(set, key); member || below != nil {
+				return member, below
+			}
+		}
+	}
+	return false, nil
+}
+
+func look(set *fieldpath.Set, at fieldpath.PathElement) (member bool, below *fieldpath.Set) {
+	below, _ = set.Children.Get(at)
+	return set.Members.Has(at), below
+}
+
+// shapesOf are the names of the members by which the set knows the elements of
+// a list.
+func (e *entry) shapesOf(set *fieldpath.Set) [][]string {
+	shapes, known := e.shapes[set]
+	if known {
+		return shapes
+	}
+	add := func(at fieldpath.PathElement) {
+		if at.Key == nil || len(shapes) == maxShapes {
+			return
+		}
+		names := make([]string, len(*at.Key))
+		for i, field := range *at.Key {
+			names[i] = field.Name
+		}
+		if !slices.ContainsFunc(shapes, func(known []string) bool { return slices.Equal(known, names) }) {
+			shapes = append(shapes, names)
+		}
+	}
+	set.Members.Iterate(add)
+	set.Children.Iterate(add)
+	e.shapes[set] = shapes
+	return shapes
+}
+
+// keyOf is the element's key of these members; it may not have them.
+func keyOf(item *node, names []string) (fieldpath.PathElement, bool) {
+	key := make([]value.Field, len(names))
+	for i, name := range names {
+		member := item.members[name]
+		if member == nil {
+			return fieldpath.PathElement{}, false
+		}
+		v, err := value.FromJSON(member.text)
+		if err != nil {
+			return fieldpath.PathElement{}, false
+		}
+		key[i] = value.Field{Name: name, Value: v}
+	}
+	return fieldpath.KeyElement(key...), true
+}

@@ -1,0 +1,138 @@
+package watch
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/rawjson"
+)
+
+const (
+	// feedChanges and feedBytes bound what a new reader of changes is told of the
+	// past.
+	feedChanges = 200
+	feedBytes   = 1 << 20
+)
+
+// An origin is where a version of the columns begins. What was before it had
+// others, or was not to be seen for a while.
+type origin struct {
+	cursor journal.Cursor
+	at     time.Time
+}
+
+func (i *informer) begun() origin {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.origin
+}
+
+// whole is how many changes the ring holds, and the time after which it holds
+// all of them that readers may be told.
+func (i *informer) whole() (changes int, since time.Time) {
+	changes, since = i.Kept()
+	if begun := i.begun().at; begun.After(since) {
+		since = begun
+	}
+	return changes, since
+}
+
+// beginChanges tells the newest of what the ring holds, and how far back that
+// reaches.
+func (s *Subscription) beginChanges(ctx context.Context) ([]byte, error) {
+	now, origin := s.informer.present(s.filter.namespaces), s.informer.begun()
+	s.filter.columns, s.cursor = now.columns, s.informer.Now()
+	events, err := s.past(s.cursor, origin.cursor)
+	if err != nil {
+		return nil, err
+	}
+	if later := s.informer.present(s.filter.namespaces); later.version != now.version || !later.synced {
+		return nil, nil // Some of it is of another origin.
+	}
+	if len(events) == 0 {
+		if err := s.check(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s.begun(now.version)
+	_, since := s.informer.whole()
+	message := append(s.message("snapshot"), `,"since":"`...)
+	message = since.UTC().AppendFormat(message, time.RFC3339Nano)
+	message = append(message, `","events":[`...)
+	for n, event := range slices.Backward(events) {
+		message = append(message, event...)
+		if n > 0 {
+			message = append(message, ',')
+		}
+	}
+	return append(message, `],"last":true`...), nil
+}
+
+// past are the events after one cursor and up to another, newest first, as many
+// as are told.
+func (s *Subscription) past(until, after journal.Cursor) (events [][]byte, err error) {
+	size := 0
+	for until.Offset > after.Offset {
+		changes := s.informer.Past(until, batch)
+		for _, c := range slices.Backward(changes) {
+			if c.Offset <= after.Offset {
+				return events, nil
+			}
+			event, err := s.event(c)
+			if err != nil {
+				return nil, err
+			}
+			if size += len(event); event != nil {
+				events = append(events, event)
+			}
+			if len(events) == feedChanges || size > feedBytes {
+				return events, nil
+			}
+		}
+		if len(changes) == 0 {
+			break // All that is kept.
+		}
+		until = journal.At(changes[0].Offset - 1)
+	}
+	return events, nil
+}
+
+// changeEvent is a change as an event of the changes view; nil where nothing has
+// happened to the object: other columns were printed of it, or it came into
+// sight or went out of it.
+func changeEvent(c *change) ([]byte, error) {
+	if c.Memo.sight {
+		return nil, nil
+	}
+	o, op := c.New, "add"
+	var delta *delta
+	switch c.Op {
+	case journal.Add:
+	case journal.Delete:
+		o, op = c.Old, "delete" // Its managedFields do not tell who deleted it.
+	case journal.Update:
+		op = "update"
+		var err error
+		if delta, err = deltaOf(c); err != nil || delta.none {
+			return nil, err
+		}
+	}
+	event := append([]byte(`{"op":"`), op...)
+	event = append(event, `","ns":`...)
+	event = rawjson.AppendString(event, o.Namespace())
+	event = append(event, `,"name":`...)
+	event = rawjson.AppendString(event, o.Name())
+	event = o.AppendVersion(event)
+	event = append(event, `,"time":"`...)
+	event = c.Time.UTC().AppendFormat(event, "2006-01-02T15:04:05.000Z")
+	event = append(event, '"')
+	if delta != nil {
+		event = append(event, delta.text...)
+	}
+	if by, _ := newestAuthor(c); c.Op == journal.Add && by != nil {
+		event = appendMember(event, "by", by)
+	}
+	return append(event, '}'), nil
+}

@@ -1,0 +1,326 @@
+package watch_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// feed is a reader of the changes view.
+type feed struct {
+	t      *testing.T
+	sub    *watch.Subscription
+	cursor string
+	since  time.Time
+}
+
+func follow(t *testing.T, cluster *watch.Cluster, q watch.Query, cursor string) *feed {
+	t.Helper()
+	q.Resource = pods
+	sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), q, watch.Changes, cursor)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sub.Close)
+	return &feed{t: t, sub: sub}
+}
+
+// fed is an event of the changes view.
+type fed struct {
+	Op, NS, Name, UID, RV string
+	Time                  time.Time
+	Patch                 json.RawMessage
+	By                    *struct{ Manager string }
+	Authors               []struct {
+		Manager string
+		Ops     []int
+	}
+}
+
+// String is "add a/p" and who, and for several authors what of each.
+func (e *fed) String() string {
+	s := []string{e.Op, e.NS + "/" + e.Name}
+	if e.By != nil {
+		s = append(s, "by", e.By.Manager)
+	}
+	for _, a := range e.Authors {
+		s = append(s, fmt.Sprint(a.Manager, a.Ops))
+	}
+	return strings.Join(s, " ")
+}
+
+// settle reads up to the next heartbeat, and tells what came in short.
+func (f *feed) settle() string {
+	f.t.Helper()
+	var log []string
+	for {
+		m := f.next()
+		switch m.Type {
+		case "state":
+			continue
+		case "heartbeat":
+			return strings.Join(log, ", ")
+		}
+		if len(m.Events) == 0 || m.Type == "snapshot" {
+			log = append(log, m.Type)
+		}
+		for i := range m.Events {
+			log = append(log, m.Events[i].String())
+		}
+	}
+}
+
+type fedMessage struct {
+	Type, Cursor string
+	Since        time.Time
+	Last         bool
+	Events       []fed
+}
+
+func (f *feed) next() (m fedMessage) {
+	f.t.Helper()
+	text, err := f.sub.Next(f.t.Context())
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if err := json.Unmarshal([]byte("{"+string(text)+"}"), &m); err != nil {
+		f.t.Fatalf("%s: %v", text, err)
+	}
+	if m.Cursor != "" {
+		f.cursor = m.Cursor
+	}
+	if m.Type == "snapshot" {
+		if f.since = m.Since; !m.Last {
+			f.t.Errorf("a snapshot that is not the last: %s", text)
+		}
+	}
+	return m
+}
+
+func (f *feed) wantSettle(want string) {
+	f.t.Helper()
+	if got := f.settle(); got != want {
+		f.t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+// by gives a pod managedFields: pairs of a manager and the fields it owns, one
+// second after another from the one given, in the bubble's year.
+func by(p apitest.Item, second int, managers ...string) apitest.Item {
+	entries := []string{}
+	for i := 0; i < len(managers); i += 2 {
+		entries = append(entries, fmt.Sprintf(`{"manager":%q,"operation":"Update","time":"2000-01-01T00:%02d:%02dZ","fieldsV1":%s}`,
+			managers[i], (second+i/2)/60, (second+i/2)%60, managers[i+1]))
+	}
+	p.Metadata = `"managedFields":[` + strings.Join(entries, ",") + `]`
+	return p
+}
+
+const phase, labels = `{"f:status":{"f:phase":{}}}`, `{"f:metadata":{"f:labels":{"f:app":{}}}}`
+
+// The feed tells each change by itself, in order, with who made it, first of
+// what is still known, then as it comes.
+func TestChangesView(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "listed", "Running"))
+		listed := time.Now()
+		first := follow(t, cluster, watch.Query{}, "")
+		first.wantSettle("snapshot") // Takes 15 s. What was listed has not happened.
+		if !first.since.Equal(listed) {
+			t.Errorf("the past is known since %s, want %s", first.since, listed)
+		}
+		server.Set(pods, by(pod("a", "p", "Pending"), 15, "kubectl", phase))
+		server.Set(pods, by(pod("a", "p", "Running"), 15, "kubectl", `{}`, "kubelet", phase))
+		server.Set(pods, pod("b", "q", "Running"))
+		server.Delete(pods, "a", "p")
+		const told = "add a/p by kubectl, update a/p by kubelet, add b/q, delete a/p"
+		first.wantSettle(told)
+
+		cursor := first.cursor
+		server.Set(pods, by(pod("b", "q", "Failed"), 31, "kubelet", phase))
+		server.Set(pods, by(pod("b", "q", "Running"), 32, "kubelet", phase))
+		first.wantSettle("update b/q by kubelet, update b/q by kubelet")
+		follow(t, cluster, watch.Query{}, cursor).wantSettle("update b/q by kubelet, update b/q by kubelet")
+		follow(t, cluster, watch.Query{}, "").wantSettle("snapshot, " + told + ", update b/q by kubelet, update b/q by kubelet")
+		follow(t, cluster, watch.Query{Namespaces: []string{"b"}}, "").wantSettle("snapshot, add b/q, update b/q by kubelet, update b/q by kubelet")
+		follow(t, cluster, watch.Query{Name: "p"}, "").wantSettle("snapshot, add a/p by kubectl, update a/p by kubelet, delete a/p")
+
+		server.Reprint(pods, "b", "q", `["q","Odd"]`)
+		server.Quietly(pods, func() {})
+		first.wantSettle("events") // Other cells of the same object are no change of it.
+	})
+}
+
+func TestChangesHaveWhatTheyNeed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		f := follow(t, cluster, watch.Query{}, "")
+		f.settle()
+		for _, step := range []struct {
+			do   func()
+			want string
+		}{
+			{
+				func() { server.Set(pods, by(pod("a", "p", "Pending"), 15, "kubectl", phase)) },
+				`{"op":"add","ns":"a","name":"p","uid":"a/p","rv":"103","time":"2000-01-01T00:00:15.000Z","by":{"manager":"kubectl","operation":"Update","time":"2000-01-01T00:00:15Z"}}`,
+			},
+			{
+				func() { server.Set(pods, by(pod("a", "p", "Running"), 15, "kubectl", `{}`, "kubelet", phase)) },
+				`{"op":"update","ns":"a","name":"p","uid":"a/p","rv":"104","time":"2000-01-01T00:00:15.000Z",` +
+					`"patch":[{"op":"replace","path":"/metadata/resourceVersion","value":"104"},{"op":"replace","path":"/status/phase","value":"Running"}],` +
+					`"by":{"manager":"kubelet","operation":"Update","time":"2000-01-01T00:00:16Z"}}`,
+			},
+			{
+				func() { server.Delete(pods, "a", "p") },
+				`{"op":"delete","ns":"a","name":"p","uid":"a/p","rv":"104","time":"2000-01-01T00:00:15.000Z"}`,
+			},
+		} {
+			step.do()
+			text, err := f.sub.Next(t.Context())
+			if _, events, _ := strings.Cut(string(text), `"events":`); err != nil || events != "["+step.want+"]" {
+				t.Errorf("got  %s, %v\nwant %s", events, err, step.want)
+			}
+		}
+	})
+}
+
+// Who has fallen off the ring is told so, and begins again with what it holds.
+func TestChangesReset(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		f := follow(t, cluster, watch.Query{}, "")
+		f.settle()
+		old := f.cursor
+		server.Set(pods, pod("a", "p", "Pending"))
+		server.Set(pods, pod("a", "p", "Running"))
+		f.settle()
+		newest := time.Now()
+		<-time.After(6 * time.Minute)
+		server.Set(pods, pod("a", "q", "Running"))
+		synctest.Wait()
+		again := follow(t, cluster, watch.Query{}, old)
+		again.wantSettle("reset, snapshot, add a/q")
+		if again.since.After(newest) || newest.Sub(again.since) > 30*time.Second {
+			t.Errorf("the past is whole since %s; the newest that is lost was before %s", again.since, newest)
+		}
+	})
+}
+
+// A new reader is told of the newest 200 that it may see.
+func TestChangesOfLongAgo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		follow(t, cluster, watch.Query{}, "").settle()
+		for i := range 3000 {
+			server.Set(pods, pod([]string{"a", "b"}[i%2], fmt.Sprint("p", i), "Running"))
+		}
+		synctest.Wait()
+		for q, want := range map[string]string{"a": "p2998", "": "p2999"} {
+			query := watch.Query{}
+			if q != "" {
+				query.Namespaces = []string{q}
+			}
+			f := follow(t, cluster, query, "")
+			m := f.next()
+			for m.Type != "snapshot" {
+				m = f.next()
+			}
+			if n := len(m.Events); n != 200 || m.Events[n-1].Name != want {
+				t.Errorf("in %q there are %d events, want 200 up to %s", q, n, want)
+			}
+		}
+	})
+}
+
+// Changes are not folded, so their messages are bounded, and go on where the one
+// before has ended.
+func TestChangesInParts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		f := follow(t, cluster, watch.Query{}, "")
+		f.settle()
+		server.Set(pods, pod("a", "p", ""))
+		for i := range 99 {
+			server.Set(pods, pod("a", "p", strings.Repeat(string(rune('a'+i%20)), 20_000)))
+		}
+		synctest.Wait()
+		seen := 0
+		for seen < 100 {
+			m := f.next()
+			size := 0
+			for i := range m.Events {
+				size += len(m.Events[i].Patch)
+			}
+			if size > 300_000 || len(m.Events) == 0 {
+				t.Fatalf("a message of %d changes and %d bytes", len(m.Events), size)
+			}
+			resumed := follow(t, cluster, watch.Query{}, f.cursor)
+			resumed.next() // The state.
+			if seen += len(m.Events); seen < 100 {
+				if next := resumed.next(); next.Events[0].RV != strconv.Itoa(103+seen) {
+					t.Errorf("after %d changes the cursor leads to %s", seen, next.Events[0].RV)
+				}
+			}
+		}
+		if m := f.next(); m.Type != "heartbeat" || seen != 100 {
+			t.Errorf("%d changes, then %+v; want 100, and no more", seen, m)
+		}
+		big := 0
+		snapshot := follow(t, cluster, watch.Query{}, "")
+		for m := snapshot.next(); big == 0; m = snapshot.next() {
+			for i := range m.Events {
+				big += len(m.Events[i].Patch)
+			}
+		}
+		if big > 1_100_000 {
+			t.Errorf("a snapshot of %d bytes", big)
+		}
+	})
+}
+
+// Rows that go because they may not be seen any more have not been deleted, and
+// what was before is not told of when they come back.
+func TestChangesAcrossARefusal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		f := follow(t, cluster, watch.Query{}, "")
+		f.settle()
+		server.Set(pods, pod("a", "q", "Running"))
+		f.wantSettle("add a/q")
+		server.Refuse(pods, "", 403, "not any more")
+		server.Expire(pods)
+		server.Cut(pods)
+		if got := f.settle(); strings.Contains(got, "delete") {
+			t.Errorf("rows that may not be seen: %s", got)
+		}
+		server.Refuse(pods, "", 0, "")
+		<-time.After(time.Minute)
+		if got := f.settle(); got != "reset, snapshot" {
+			t.Errorf("rows that may be seen again: %s, want reset, snapshot", got)
+		}
+		server.Delete(pods, "a", "q")
+		f.wantSettle("delete a/q")
+		follow(t, cluster, watch.Query{}, "").wantSettle("snapshot, delete a/q")
+	})
+}
+
+func TestChangesThatMakeNoSense(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, cluster := serveCluster(t)
+		f := follow(t, cluster, watch.Query{Namespaces: []string{"nowhere"}}, "")
+		var err error
+		for err == nil {
+			_, err = f.sub.Next(t.Context())
+		}
+		wantProblem(t, err, watch.Unknown, "Unknown namespace", `"nowhere"`)
+	})
+}

@@ -1,0 +1,113 @@
+package watch
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"glasshouse/internal/watch/author"
+	"glasshouse/internal/watch/diff"
+	"glasshouse/internal/watch/rawjson"
+)
+
+// delta is what an update changed, and who did.
+type delta struct {
+	text []byte         // `,"patch":[..]`, and as far as they are known `,"by":BY,"authors":AUTHORS`.
+	none bool           // The patch is empty.
+	by   *author.Author // Nil where not known.
+}
+
+// deltaOf compares the two versions of an update, once for all readers.
+func deltaOf(c *change) (*delta, error) {
+	return c.Memo.delta.get(func() (*delta, error) {
+		before, err := c.Old.JSON()
+		if err != nil {
+			return nil, err
+		}
+		after, err := c.New.JSON()
+		if err != nil {
+			return nil, err
+		}
+		patch, err := diff.Patch(before, after)
+		if err != nil {
+			return nil, fmt.Errorf("compare two versions of %s: %w", c.Key, err)
+		}
+		d := &delta{none: string(patch) == "[]", text: append([]byte(`,"patch":`), patch...)}
+		if c.Memo.managed == nil {
+			return d, nil
+		}
+		managed, err := c.Memo.managed.JSON()
+		if err != nil {
+			return nil, err
+		}
+		d.credit(author.Of(managed, patch, after, c.Old.Managed()), operations(patch))
+		return d, nil
+	})
+}
+
+// credit names the authors of a patch of so many operations.
+func (d *delta) credit(shares []author.Share, operations int) {
+	if len(shares) == 0 {
+		return
+	}
+	d.by = &shares[0].Author
+	d.text = appendMember(d.text, "by", d.by)
+	if len(shares) > 1 || len(shares[0].Ops) < operations {
+		d.text = appendMember(d.text, "authors", shares)
+	}
+}
+
+// operations is how many a patch has.
+func operations(patch []byte) (n int) {
+	_ = rawjson.NewCursor(patch).Array(func(int) error { n++; return nil }) // It is well formed.
+	return n
+}
+
+// authorAge is how old the newest entry of managedFields may be where the change
+// left its time as it was: their times are in seconds, and a manager that writes
+// the same fields twice within one leaves no other trace.
+const authorAge = 2 * time.Second
+
+// newestAuthor is who made a change as far as the newest entry of managedFields
+// tells, which is nobody where that is older than the change. Where several
+// share the newest second it is a guess.
+func newestAuthor(c *change) (a *author.Author, guess bool) {
+	if c.Memo.managed == nil {
+		return nil, false
+	}
+	newest, alone := c.Memo.managed.Newest()
+	if c.Old != nil && !newest.Time.After(c.Old.Managed()) && c.Time.Sub(newest.Time) > authorAge {
+		return nil, false
+	}
+	return &newest, !alone
+}
+
+// appendRowAuthor names who made an update, and compares its two versions only
+// where the newest entry is a guess.
+func appendRowAuthor(dst []byte, c *change) ([]byte, error) {
+	by, guess := newestAuthor(c)
+	if guess {
+		d, err := deltaOf(c)
+		if err != nil {
+			return nil, err
+		}
+		by = d.by
+	}
+	if by == nil {
+		return dst, nil
+	}
+	return appendMember(dst, "by", by), nil
+}
+
+// appendMember appends one more member to an object, unless it cannot be
+// encoded: a time zone may be none.
+func appendMember(dst []byte, name string, value any) []byte {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return dst
+	}
+	dst = append(dst, `,"`...)
+	dst = append(dst, name...)
+	dst = append(dst, `":`...)
+	return append(dst, text...)
+}

@@ -1,0 +1,172 @@
+package watch_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"testing/synctest"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// In the object view an update has who made which part of it; by is the newest
+// of them, and authors are told where it did not make all.
+func TestObjectAuthors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // Which begins in the year 2000.
+		server, cluster := serveCluster(t)
+		set := func(app, status string, second int, managers ...string) {
+			p := by(pod("a", "p", status), second, managers...)
+			if app != "" {
+				p.Metadata += fmt.Sprintf(`,"labels":{"app":%q}`, app)
+			}
+			server.Set(pods, p)
+		}
+		set("web", "Pending", 1, "helm", labels, "kubelet", phase)
+		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
+		r.settle() // Takes 15 s.
+		wantUpdate := func(what, patch, by, authors string) {
+			t.Helper()
+			m := r.next()
+			for len(m.Events) == 0 {
+				m = r.next() // A state.
+			}
+			e := m.Events[0]
+			var ops []struct{ Op, Path string }
+			if err := json.Unmarshal(e.Patch, &ops); err != nil {
+				t.Fatal(err)
+			}
+			var got, who []string
+			for _, op := range ops {
+				got = append(got, op.Op+" "+op.Path)
+			}
+			if e.By != nil {
+				who = append(who, e.By.Manager)
+			}
+			if fmt.Sprint(got) != patch || strings.Join(who, "") != by || string(e.Authors) != authors {
+				t.Errorf("%s: got %s by %s, authors %s\nwant %s by %s, authors %s", what, got, who, e.Authors, patch, by, authors)
+			}
+		}
+		const version = "replace /metadata/resourceVersion"
+		set("web", "Running", 15, "helm", labels, "kubelet", phase)
+		wantUpdate("the kubelet", "["+version+" replace /status/phase]", "kubelet", "")
+		set("web", "Failed", 15, "helm", labels, "kubelet", phase)
+		wantUpdate("the kubelet within the same second", "["+version+" replace /status/phase]", "kubelet", "")
+		set("", "Failed", 16, "kubelet", phase)
+		wantUpdate("helm takes its label away and leaves no trace", "[remove /metadata/labels "+version+"]", "", "")
+		set("", "Failed", 16, "kubelet", phase, "helm", "{}")
+		wantUpdate("helm takes nothing away, at a time", "["+version+"]", "helm", "")
+
+		// Both while nobody read: folded.
+		set("db", "Failed", 18, "helm", labels, "kubelet", "{}")
+		set("db", "Running", 18, "helm", labels, "kubelet", phase)
+		synctest.Wait()
+		wantUpdate("folded", "[add /metadata/labels "+version+" replace /status/phase]", "kubelet",
+			`[{"manager":"kubelet","operation":"Update","time":"2000-01-01T00:00:19Z","ops":[1,2]},{"manager":"helm","operation":"Update","time":"2000-01-01T00:00:18Z","ops":[0]}]`)
+
+		server.Quietly(pods, func() { set("x", "Running", 20, "helm", labels, "kubelet", phase) })
+		wantUpdate("found by a list", "[replace /metadata/labels/app "+version+"]", "", "")
+	})
+}
+
+// In the rows view the newest entry has made the change; where two share its
+// second, the one that owns what changed.
+func TestRowAuthors(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, by(pod("a", "p", "Pending"), 1, "helm", labels, "kubelet", phase))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		at := func(p apitest.Item, helm, kubelet int) apitest.Item {
+			p.Metadata = fmt.Sprintf(`"managedFields":[{"manager":"kubelet","operation":"Update","time":"2000-01-01T00:00:%02dZ","fieldsV1":%s},`+
+				`{"manager":"helm","operation":"Update","time":"2000-01-01T00:00:%02dZ","fieldsV1":%s}]`, kubelet, phase, helm, labels)
+			return p
+		}
+		for _, step := range []struct {
+			status        string
+			helm, kubelet int
+			want          string
+		}{
+			{"Running", 2, 15, "kubelet"},
+			{"Failed", 15, 15, "kubelet"}, // The last entry is helm's.
+			{"Running", 16, 15, "helm"},   // The newest, though it owns nothing of it.
+		} {
+			server.Set(pods, at(pod("a", "p", step.status), step.helm, step.kubelet))
+			if e := r.next().Events; len(e) != 1 || e[0].By == nil || e[0].By.Manager != step.want {
+				t.Errorf("%+v: the update is %+v", step, e)
+			}
+		}
+	})
+}
+
+// A pod starts, and then is not ready any more: that change of its status is
+// short in a frame of the WebSocket. The lines are those of a real API server.
+func TestFramesAreSmall(t *testing.T) {
+	text, err := os.ReadFile("testdata/pod-table.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.SplitAfter(strings.TrimSuffix(string(text), "\n"), "\n")
+	var first struct {
+		Object struct{ ColumnDefinitions json.RawMessage }
+	}
+	if err := json.Unmarshal([]byte(lines[0]), &first); err != nil {
+		t.Fatal(err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, apitest.Kind{Ref: pods, Kind: "Pod", Columns: string(first.Object.ColumnDefinitions)})
+		cluster := runCluster(t, server)
+		open := func(q watch.Query, view watch.View) *watch.Subscription {
+			q.Resource = pods
+			sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), q, view, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(sub.Close)
+			return sub
+		}
+		next := func(sub *watch.Subscription, kind string) string {
+			for {
+				message, err := sub.Next(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				if strings.Contains(string(message), `"type":"`+kind+`"`) {
+					return `{"id":1,` + string(message) + "}"
+				}
+			}
+		}
+		rows := open(watch.Query{}, watch.Rows)
+		object := open(watch.Query{Namespaces: []string{"default"}, Name: "checkout-99bc5f5b6-vxqmm"}, watch.Object)
+		feed := open(watch.Query{}, watch.Changes)
+		for _, sub := range []*watch.Subscription{rows, object, feed} {
+			next(sub, "snapshot")
+		}
+		const header = 4 // Of a frame of up to 64 KiB.
+		for n, line := range lines {
+			if n == len(lines)-1 {
+				line += "\n"
+			}
+			server.Send(pods, line)
+			row, patch, change := next(rows, "events"), next(object, "events"), next(feed, "events")
+			t.Logf("%d: of %d bytes %d to rows, %d to object, %d to changes", n, len(line), len(row)+header, len(patch)+header, len(change)+header)
+			if n < 2 {
+				continue // Added, and bound to its node, of which managedFields do not tell.
+			}
+			if strings.Count(row+patch+change, `"by":{"manager":"kubelet","operation":"Update","subresource":"status","time":`) != 3 || strings.Contains(patch, "authors") {
+				t.Errorf("not by the kubelet:\n%s\n%s\n%s", row, patch, change)
+			}
+			if n < len(lines)-1 {
+				continue // Starting, which brings addresses and digests.
+			}
+			if len(row)+header > 320 {
+				t.Errorf("%d bytes to a viewer of rows, want 320 at most: %s", len(row)+header, row)
+			}
+			if len(patch)+header > 1024 {
+				t.Errorf("%d bytes to a viewer of the object, want 1,024 at most: %s", len(patch)+header, patch)
+			}
+		}
+	})
+}

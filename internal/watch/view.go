@@ -1,0 +1,53 @@
+package watch
+
+import (
+	"context"
+
+	"glasshouse/internal/watch/journal"
+)
+
+// View is what a Subscription tells of objects.
+type View string
+
+// The views of the wire.
+const (
+	Rows    View = "rows"    // Cells; an update has those that changed.
+	Object  View = "object"  // The text of one object; an update is a patch.
+	Changes View = "changes" // What happened, one by one: patches and who made them.
+)
+
+// view is how a View is told.
+type view struct {
+	// begin tells what there is, or the first part of it; nil where that is not
+	// known yet.
+	begin func(*Subscription, context.Context) ([]byte, error)
+	// event is a change as an event of this view; nil where it is nothing to it.
+	event func(*change) ([]byte, error)
+	// each says that every change is told; otherwise those of one object that
+	// piled up are told as one.
+	each bool
+}
+
+func viewOf(name View) (v view, ok bool) {
+	switch name {
+	case Rows:
+		return view{begin: (*Subscription).beginRows, event: rowEvent}, true
+	case Object:
+		return view{begin: (*Subscription).beginObject, event: objectEvent}, true
+	case Changes:
+		return view{begin: (*Subscription).beginChanges, event: changeEvent, each: true}, true
+	}
+	return view{}, false
+}
+
+// fold merges the changes of each object. What is merged has the managedFields
+// of its newest change.
+func fold(changes []*change) []*change {
+	folded := journal.Fold(changes, sameThing)
+	for _, c := range folded {
+		if newest := changes[c.Offset-changes[0].Offset]; c != newest {
+			c.Memo.managed = newest.Memo.managed
+		}
+	}
+	return folded
+}

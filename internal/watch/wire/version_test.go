@@ -1,0 +1,120 @@
+package wire_test
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	apiwatch "k8s.io/apimachinery/pkg/watch"
+
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/author"
+	"glasshouse/internal/watch/wire"
+)
+
+func version(t *testing.T, e apiwatch.Event) *wire.Version {
+	t.Helper()
+	v, ok := e.Object.(*wire.Version)
+	if !ok {
+		t.Fatalf("got %s with %T %+v, want a Version", e.Type, e.Object, e.Object)
+	}
+	return v
+}
+
+func managedPod(name, managed string) apitest.Item {
+	return apitest.Item{Namespace: "a", Name: name, Cells: fmt.Sprintf(`[%q,""]`, name), Metadata: `"managedFields":` + managed}
+}
+
+// What a watch brings has its managedFields with it, and what a list brings has
+// not, also where the list comes as a watch.
+func TestVersions(t *testing.T) {
+	const managed = `[{"manager":"kubectl","operation":"Apply","time":"2026-11-21T10:00:00Z"},` +
+		`{"manager":"kubelet","operation":"Update","subresource":"status","time":"2026-11-21T10:00:05Z","fieldsV1":{"f:status":{}}},` +
+		`{"manager":"scheduler","operation":"Update","time":"2026-11-21T10:00:01Z"}]`
+	server := podServer(t)
+	server.Set(pods, managedPod("listed", managed))
+	s := source(t, server, pods, wire.SourceOptions{})
+	w := open(t, s, initial())
+	if e := next(t, w); e.Object != object(t, e) {
+		t.Errorf("a list brings a %T", e.Object)
+	}
+	next(t, w) // The bookmark.
+	server.Set(pods, managedPod("listed", managed))
+	v := version(t, next(t, w))
+	text, err := v.Managed.JSON()
+	if err != nil || string(text) != managed {
+		t.Errorf("managedFields are %s, %v\nwant %s", text, err, managed)
+	}
+	at := time.Date(2026, 11, 21, 10, 0, 5, 0, time.UTC)
+	want := author.Author{Manager: "kubelet", Operation: "Update", Subresource: "status", Time: at}
+	if got, alone := v.Managed.Newest(); got != want || !alone || !v.Object.Managed().Equal(at) {
+		t.Errorf("the newest is %+v, alone %t, at %s; want %+v", got, alone, v.Object.Managed(), want)
+	}
+	server.Set(pods, managedPod("listed", managed), managedPod("other", "[]"), managedPod("other", `[{"manager":"m"},{"manager":"n"}]`))
+	if again := version(t, next(t, w)); again.Managed != v.Managed {
+		t.Error("the same managedFields are kept twice")
+	}
+	if none := version(t, next(t, w)); none.Managed != nil || !none.Object.Managed().IsZero() {
+		t.Errorf("without managedFields: %+v, %s", none.Managed, none.Object.Managed())
+	}
+	if got, alone := version(t, next(t, w)).Managed.Newest(); got.Manager != "n" || alone {
+		t.Errorf("of two without a time the newest is %+v, alone %t", got, alone)
+	}
+}
+
+// An Object, which the cache holds, does not hold managedFields: they go when
+// the Version goes.
+func TestObjectsHoldNoManagedFields(t *testing.T) {
+	server := podServer(t)
+	s := source(t, server, pods, wire.SourceOptions{})
+	listAll(t, s)
+	w := open(t, s, metav1.ListOptions{ResourceVersion: "100"})
+	server.Set(pods, managedPod("p", `[{"manager":"m"}]`), managedPod("q", `[{"manager":"n"}]`))
+	gone := make(chan string, 1)
+	v := version(t, next(t, w))
+	held := v.Object
+	runtime.AddCleanup(v.Managed, func(name string) { gone <- name }, "m")
+	v = version(t, next(t, w)) // The decoder holds those of the newest.
+	for deadline := time.After(10 * time.Second); ; {
+		runtime.GC()
+		select {
+		case <-gone:
+			if _, err := held.JSON(); err != nil {
+				t.Error(err)
+			}
+			runtime.KeepAlive(v)
+			return
+		case <-deadline:
+			t.Fatal("the managedFields of an Object are still held")
+		default:
+		}
+	}
+}
+
+// The dictionary of a list knows its managedFields too.
+func TestManagedFieldsAreSmall(t *testing.T) {
+	fixture, err := os.ReadFile("../author/testdata/pod.jsonl")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, managed, _ := strings.Cut(strings.Split(string(fixture), "\n")[3], `"managedFields":`)
+	managed, _, _ = strings.Cut(managed, `}]},"spec"`)
+	managed += "}]"
+	server := podServer(t)
+	for i := range 300 {
+		server.Set(pods, managedPod(fmt.Sprint("p", i), managed))
+	}
+	s := source(t, server, pods, wire.SourceOptions{})
+	listAll(t, s)
+	w := open(t, s, metav1.ListOptions{ResourceVersion: "400"})
+	server.Set(pods, managedPod("p1", strings.ReplaceAll(managed, "14:43:17", "15:01:42")))
+	got := version(t, next(t, w)).Managed.Size()
+	t.Logf("%d bytes of managedFields take %d", len(managed), got)
+	if got > len(managed)/5 {
+		t.Errorf("%d bytes of managedFields take %d, want a fifth at most", len(managed), got)
+	}
+}
