@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -80,12 +81,17 @@ func (s *stream) read(ctx context.Context, initial bool) (err error) {
 func (s *stream) readList(ctx context.Context, lines *lineReader) (ended bool, err error) {
 	options := &s.source.options
 	s.source.decoder.beginList()
-	stalled := time.AfterFunc(options.Stall, func() { _ = s.body.Close() })
+	var gaveUp atomic.Bool
+	stalled := time.AfterFunc(options.Stall, func() {
+		gaveUp.Store(true)
+		_ = s.body.Close() // There is nothing to lose.
+	})
 	defer stalled.Stop()
 	var held []watch.Event
+	growing := true
 	for objects := 1; ; objects++ {
 		line, err := lines.next()
-		if !stalled.Reset(options.Stall) {
+		if gaveUp.Load() {
 			options.Stalled()
 			return false, errStalled
 		}
@@ -111,7 +117,11 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) (ended bool, e
 			s.send(ctx, e.forReflector())
 			return false, nil
 		}
-		if e.kind == watch.Added {
+		// A list is objects. After the first event of another kind there is only
+		// its end to come: what changes meanwhile is no progress, and on a busy
+		// cluster it would never cease.
+		if growing = growing && e.kind == watch.Added; growing {
+			stalled.Reset(options.Stall)
 			options.Observe(objects)
 		}
 		held = append(held, e.forReflector())

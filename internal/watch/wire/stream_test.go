@@ -256,6 +256,29 @@ func TestStall(t *testing.T) {
 	})
 }
 
+// What changes while the end of a list does not come is no progress of it.
+func TestStallOnABusyCluster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := podServer(t)
+		server.Silence(pods)
+		var stalled atomic.Int32
+		s := source(t, server, pods, wire.SourceOptions{Stall: 30 * time.Second, Stalled: func() { stalled.Add(1) }})
+		w := open(t, s, initial())
+		began := time.Now()
+		for i := range 40 {
+			server.Set(pods, apitest.Item{Namespace: "a", Name: "p", Rest: fmt.Sprintf(`"spec":{"i":%d}`, i)})
+			<-time.After(time.Second)
+		}
+		e := next(t, w)
+		if status, ok := e.Object.(*metav1.Status); !ok || status.Reason != metav1.StatusReasonTimeout || stalled.Load() != 1 {
+			t.Errorf("got %s %+v, want ERROR with the reason Timeout", e.Type, e.Object)
+		}
+		if got := time.Since(began); got > 40*time.Second {
+			t.Errorf("it was given up only after %s, when nothing changed any more", got)
+		}
+	})
+}
+
 // After its list a stream may be silent for as long as it likes.
 func TestNoStallAfterTheList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
