@@ -29,6 +29,7 @@ type decoder struct {
 	codec    *codec                   // What new bodies are compressed with.
 	listing  bool
 	training []*Object // Not yet compressed; nil when none are collected.
+	raw      int       // The bytes of their bodies.
 	scratch  []byte
 	packed   []byte
 }
@@ -47,7 +48,7 @@ func newDecoder(gr schema.GroupResource) (*decoder, error) {
 // dictionary.
 func (d *decoder) beginList() {
 	d.redactor.BeginList()
-	d.training = make([]*Object, 0, trainingObjects)
+	d.training, d.raw = make([]*Object, 0, trainingObjects), 0
 	d.listing = true
 }
 
@@ -134,7 +135,8 @@ func (d *decoder) object(cells, raw []byte, initial bool) (*Object, error) {
 	}
 	o.pack(m.namespace, m.name, m.uid, m.resourceVersion, d.cells(cells, clean, &m, o.Created()), body)
 	if d.training != nil {
-		if d.training = append(d.training, o); len(d.training) == trainingObjects {
+		d.raw += len(clean)
+		if d.training = append(d.training, o); len(d.training) == trainingObjects || d.raw >= trainingBytes {
 			if err := d.train(); err != nil {
 				return nil, err
 			}

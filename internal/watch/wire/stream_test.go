@@ -279,6 +279,21 @@ func TestStallOnABusyCluster(t *testing.T) {
 	})
 }
 
+// Large objects are handed on, and made small, before many of them are held.
+func TestLargeObjectsAreNotCollected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := podServer(t)
+		server.Silence(pods)
+		for i := range 10 {
+			server.Set(pods, apitest.Item{Namespace: "a", Name: fmt.Sprint("p", i), Rest: fmt.Sprintf(`"spec":{"text":%q}`, strings.Repeat("x", 1<<20))})
+		}
+		w := open(t, source(t, server, pods, wire.SourceOptions{}), initial())
+		if o := object(t, next(t, w)); o.Size() > 1<<19 {
+			t.Errorf("%d bytes are held of a megabyte of one letter", o.Size())
+		}
+	})
+}
+
 // After its list a stream may be silent for as long as it likes.
 func TestNoStallAfterTheList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
