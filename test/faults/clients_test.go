@@ -37,6 +37,7 @@ func TestClientCutAndBack(t *testing.T) {
 			for _, stop := range stops {
 				stop()
 			}
+			check(t, w.Apply(t.Context(), w.namespace, "new", "1")) // The first that is lost where the ring is too small.
 			for range test.writes {
 				check(t, w.Apply(t.Context(), w.namespace, "it", noise(test.size)))
 			}

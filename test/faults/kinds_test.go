@@ -72,16 +72,19 @@ func (w *scene) undefine(k kind) {
 	})
 }
 
-func (w *scene) make(k kind, name string) {
+// make creates objects of the kind.
+func (w *scene) make(k kind, names ...string) {
 	w.t.Helper()
-	object := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": k.group + "/v1", "kind": k.name, "metadata": map[string]any{"name": name},
-	}}
-	eventually(w.t, 10*time.Second, "an object is created", func() error { // Its endpoint may not be there yet.
-		_, err := w.Dynamic.Resource(schema.GroupVersionResource{Group: k.group, Version: "v1", Resource: k.plural}).
-			Namespace(w.namespace).Create(w.t.Context(), object, metav1.CreateOptions{})
-		return err
-	})
+	resource := schema.GroupVersionResource{Group: k.group, Version: "v1", Resource: k.plural}
+	for _, name := range names {
+		object := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": k.group + "/v1", "kind": k.name, "metadata": map[string]any{"name": name},
+		}}
+		eventually(w.t, 10*time.Second, "an object is created", func() error { // Its endpoint may not be there yet.
+			_, err := w.Dynamic.Resource(resource).Namespace(w.namespace).Create(w.t.Context(), object, metav1.CreateOptions{})
+			return err
+		})
+	}
 }
 
 // offered tells whether the picker has the kind.
@@ -106,54 +109,74 @@ func (w *scene) becomesOffered(k kind, want bool) {
 
 // A kind that is deleted under its viewers goes, with its rows; one that returns is another, and its viewers see it.
 func TestDefinitionDeletedAndRecreated(t *testing.T) {
-	w := open(t, setting{})
-	k := newKind()
-	eventually(t, 10*time.Second, "the program is ready", func() error { return w.offered(k, false) })
-	w.define(k)
-	t.Cleanup(func() { w.undefine(k) })
-	w.becomesOffered(k, true)
-	for _, name := range []string{"a", "b", "c"} {
-		w.make(k, name)
-	}
-	rows := w.look(3, viewer.Rows(k.ref(), w.namespace))
-	away := viewer.New(w.url, viewer.Rows(k.ref(), w.namespace)) // Comes back with a cursor of the old kind.
-	stop := run(t, away.Run)
-	all := append([]*viewer.Viewer{away}, rows...)
-	becomes(t, 20*time.Second, "live", all...)
-	want := must(w.Rows(t.Context(), k.ref(), w.namespace))(t)
-	eventually(t, 5*time.Second, "the objects are told", func() error { return holdAll(want, all...) })
-	stop()
+	for _, test := range []struct {
+		name string
+		down bool // The upper link, while the kind is deleted: no row is told to be deleted.
+	}{
+		{"watched", false},
+		{"while disconnected", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := open(t, setting{})
+			k := newKind()
+			eventually(t, 10*time.Second, "the program is ready", func() error { return w.offered(k, false) })
+			w.define(k)
+			t.Cleanup(func() { w.undefine(k) })
+			w.becomesOffered(k, true)
+			w.make(k, "a", "b", "c")
+			rows := w.look(3, viewer.Rows(k.ref(), w.namespace))
+			away := viewer.New(w.url, viewer.Rows(k.ref(), w.namespace)) // Comes back with a cursor of the old kind.
+			stop := run(t, away.Run)
+			all := append([]*viewer.Viewer{away}, rows...)
+			becomes(t, 20*time.Second, "live", all...)
+			w.holdKind(k, all...)
+			stop()
 
-	w.undefine(k)
-	t.Logf("absent after %v", becomes(t, 15*time.Second, "absent", rows...))
-	eventually(t, 2*time.Second, "its rows go", func() error { return holdAll(nil, rows...) })
-	w.becomesOffered(k, false)
+			if test.down {
+				w.up.Cut()
+			}
+			w.undefine(k)
+			if test.down {
+				check(t, w.up.Mend())
+			}
+			t.Logf("absent after %v", becomes(t, 15*time.Second, "absent", rows...))
+			eventually(t, 2*time.Second, "its rows go", func() error { return holdNone(rows...) })
+			w.becomesOffered(k, false)
 
-	w.define(k)
-	w.becomesOffered(k, true)
-	for _, name := range []string{"b", "d"} {
-		w.make(k, name)
-	}
-	run(t, away.Run)
-	t.Logf("live after %v", becomes(t, 60*time.Second, "live", all...))
-	want = must(w.Rows(t.Context(), k.ref(), w.namespace))(t)
-	eventually(t, 5*time.Second, "the new objects are told", func() error { return holdAll(want, all...) })
-	sound(t, all...)
-	if n := away.Tally(); n.Resets == 0 {
-		t.Errorf("the cursor of a kind that is gone was gone on from: %+v", n)
+			w.define(k)
+			w.becomesOffered(k, true)
+			w.make(k, "b", "d")
+			run(t, away.Run)
+			t.Logf("live after %v", becomes(t, 60*time.Second, "live", all...))
+			w.holdKind(k, all...)
+			sound(t, all...)
+			if n := away.Tally(); n.Resets == 0 {
+				t.Errorf("the cursor of a kind that is gone was gone on from: %+v", n)
+			}
+		})
 	}
 }
 
-func holdAll(want map[string]viewer.Row, viewers ...*viewer.Viewer) error {
+// holdKind waits until all hold what there is of the kind.
+func (w *scene) holdKind(k kind, viewers ...*viewer.Viewer) {
+	w.t.Helper()
+	want := must(w.Rows(w.t.Context(), k.ref(), w.namespace))(w.t)
+	eventually(w.t, 5*time.Second, "its objects are told", func() error {
+		for i, v := range viewers {
+			if err := v.Holds(want); err != nil {
+				return fmt.Errorf("viewer %d: %w", i, err)
+			}
+		}
+		return nil
+	})
+}
+
+// holdNone tells who has rows.
+func holdNone(viewers ...*viewer.Viewer) error {
 	for i, v := range viewers {
-		if want == nil && v.Len() > 0 {
-			return fmt.Errorf("viewer %d holds %d rows", i, v.Len())
-		}
-		if want == nil {
-			continue
-		}
-		if err := v.Holds(want); err != nil {
-			return fmt.Errorf("viewer %d: %w", i, err)
+		if n := v.Len(); n > 0 {
+			return fmt.Errorf("viewer %d holds %d rows", i, n)
 		}
 	}
 	return nil
@@ -170,7 +193,7 @@ func TestRightGrantedAndRemoved(t *testing.T) {
 	t.Logf("forbidden after %v", becomes(t, 20*time.Second, "forbidden", rows...))
 	began := time.Now()
 	pass(2 * time.Second)
-	check(t, holdAll(nil, rows...))
+	check(t, holdNone(rows...))
 	notLive(t, began, time.Now(), rows...)
 
 	binding := &rbacv1.RoleBinding{
@@ -187,6 +210,6 @@ func TestRightGrantedAndRemoved(t *testing.T) {
 
 	check(t, w.Core.RbacV1().RoleBindings(w.namespace).Delete(t.Context(), "look", metav1.DeleteOptions{}))
 	t.Logf("removed: forbidden after %v", becomes(t, 25*time.Second, "forbidden", rows...))
-	eventually(t, 2*time.Second, "the rows go", func() error { return holdAll(nil, rows...) })
+	eventually(t, 2*time.Second, "the rows go", func() error { return holdNone(rows...) })
 	sound(t, rows...)
 }

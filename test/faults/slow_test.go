@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
+	"glasshouse/test/faults/cluster"
 	"glasshouse/test/faults/viewer"
 )
 
@@ -43,7 +44,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 		slowest = max(slowest, w.converges(5*time.Second, rows...), w.objectConverges(5*time.Second, "it", objects...))
 	}
 	t.Logf("the others had each of 30 changes of 0.9 MB within %v", slowest)
-	eventually(t, 25*time.Second, "they are let go", func() error {
+	eventually(t, 15*time.Second, "they are let go", func() error {
 		if n := must(w.program.Sockets())(t); n > sockets+1 {
 			return fmt.Errorf("%d sockets, %d before", n, sockets)
 		}
@@ -112,7 +113,7 @@ func (w *scene) flood(ctx context.Context, writers, times int) error {
 			cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("cm-", i)}}
 			var err error
 			for n := 0; n < times && err == nil; n++ {
-				cm.Data = map[string]string{"v": strconv.Itoa(n)}
+				cm.Data = cluster.Data(strconv.Itoa(n))
 				_, err = client.CoreV1().ConfigMaps(w.namespace).Update(ctx, cm, metav1.UpdateOptions{})
 			}
 			done <- err

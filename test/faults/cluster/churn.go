@@ -3,8 +3,10 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"hash/crc32"
 	"math/rand/v2"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
@@ -23,10 +25,11 @@ func (c *Cluster) Namespace(ctx context.Context) (string, error) {
 	return made.Name, nil
 }
 
-// Apply makes a ConfigMap hold value, and creates it if need be.
+// Apply makes a ConfigMap hold value, and creates it if need be. Its members differ from value to value, so that a patch
+// of one version does not fit another.
 func (c *Cluster) Apply(ctx context.Context, namespace, name, value string) error {
 	maps := c.Core.CoreV1().ConfigMaps(namespace)
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"v": value}}
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: Data(value)}
 	_, err := maps.Update(ctx, cm, metav1.UpdateOptions{})
 	if apierrors.IsNotFound(err) {
 		_, err = maps.Create(ctx, cm, metav1.CreateOptions{})
@@ -35,6 +38,14 @@ func (c *Cluster) Apply(ctx context.Context, namespace, name, value string) erro
 		return fmt.Errorf("apply %s: %w", name, err)
 	}
 	return nil
+}
+
+// Data is what a ConfigMap has that holds value. With what stays the same it is long enough for a patch not to replace
+// it whole.
+func Data(value string) map[string]string {
+	return map[string]string{
+		"v": value, "same": strings.Repeat("as before ", 20), fmt.Sprint("only-", crc32.ChecksumIEEE([]byte(value))%7): "1",
+	}
 }
 
 // Delete deletes a ConfigMap, if it is there.
@@ -46,10 +57,10 @@ func (c *Cluster) Delete(ctx context.Context, namespace, name string) error {
 	return nil
 }
 
-// Touch writes to a ConfigMap times times, some at once.
+// Touch patches a ConfigMap so many times.
 func (c *Cluster) Touch(ctx context.Context, namespace, name string, times int) error {
 	for i := range times {
-		patch := `{"data":{"v":"` + strconv.Itoa(i) + `"}}`
+		patch := fmt.Sprintf(`{"data":{"v":"%d","touch-%d":"1","touch-%d":null}}`, i, i%3, (i+1)%3)
 		_, err := c.Core.CoreV1().ConfigMaps(namespace).Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: "toucher"})
 		if err != nil {
 			return fmt.Errorf("patch %s: %w", name, err)
