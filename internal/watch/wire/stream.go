@@ -16,6 +16,11 @@ import (
 // and column definitions, they stay far below.
 const maxLine = 64 << 20
 
+// silence is how long nothing may come on a watch: API servers send a bookmark
+// every minute or so. HTTP/2's pings notice a dead connection sooner; HTTP/1.1,
+// which some proxies speak, has none.
+const silence = 150 * time.Second
+
 // stream reads a watch and hands its events on one by one. It is the
 // watch.Interface that the Reflector reads.
 type stream struct {
@@ -132,11 +137,14 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) (ended bool, e
 	}
 }
 
-// readEvents reads what comes after a list. A stream that is cut is no error:
-// the Reflector watches on from the last event.
+// readEvents reads what comes after a list. A stream that is cut, or silent, is
+// no error: the Reflector watches on from the last event.
 func (s *stream) readEvents(ctx context.Context, lines *lineReader) error {
+	silent := time.AfterFunc(silence, func() { _ = s.body.Close() }) // There is nothing to lose.
+	defer silent.Stop()
 	for {
 		line, err := lines.next()
+		silent.Reset(silence)
 		if err != nil {
 			return nil //nolint:nilerr // See above.
 		}

@@ -294,16 +294,22 @@ func TestLargeObjectsAreNotCollected(t *testing.T) {
 	})
 }
 
-// After its list a stream may be silent for as long as it likes.
-func TestNoStallAfterTheList(t *testing.T) {
+// A watch on which nothing comes for long is ended, for the next to go on; one that is quiet for a while is not.
+func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
 		s := source(t, server, pods, wire.SourceOptions{Stall: 30 * time.Second})
 		w := open(t, s, initial())
 		next(t, w)
-		<-time.After(time.Hour)
-		server.Set(pods, apitest.Item{Namespace: "a", Name: "p"})
-		object(t, next(t, w))
+		for i := range 3 {
+			<-time.After(149 * time.Second)
+			server.Set(pods, apitest.Item{Namespace: "a", Name: fmt.Sprint("p", i)})
+			object(t, next(t, w))
+		}
+		began := time.Now()
+		if e, more := <-w.ResultChan(); more || time.Since(began) != 150*time.Second {
+			t.Errorf("after %s of silence came %s %+v, want the end after 2m30s", time.Since(began), e.Type, e.Object)
+		}
 	})
 }
 
