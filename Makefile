@@ -4,6 +4,7 @@ NODES ?= 0
 PODS  ?= 0
 LIFE  ?= 20
 PORT  ?=
+TIME  ?= 10m
 
 export CGO_ENABLED ?= 0
 # The race detector needs a C compiler; without one the tests run without it, and say so.
@@ -11,7 +12,7 @@ RACE := $(shell command -v gcc >/dev/null 2>&1 && echo CGO_ENABLED=1 go test -ra
 LINT := go tool -modfile=$(CURDIR)/internal/tools/go.mod golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo generate check test bench clean
+.PHONY: help build demo generate check test soak bench clean
 
 help: ## Say what there is.
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,17 +33,24 @@ check: generate ## Format, lint, types, and that what is generated is current.
 	git diff --exit-code -- web/static/dist 'web/templates/*_templ.go' go.mod go.sum
 	go mod tidy -diff
 	cd deploy/demo && go mod tidy -diff
+	cd test/faults && go mod tidy -diff
 	npm --prefix web run types
 	$(LINT) run --allow-parallel-runners --build-tags integration ./...
 	cd deploy/demo && GOFLAGS=-trimpath $(LINT) run --allow-parallel-runners --config ../../.golangci.yml --disable depguard ./...
+	cd test/faults && $(LINT) run --allow-parallel-runners --build-tags soak --config ../../.golangci.yml --disable depguard ./...
 
-test: build web/node_modules/.package-lock.json ## All tests: unit, then against a cluster, then in a browser.
+test: build web/node_modules/.package-lock.json ## All tests: unit, then against a cluster, in a browser, and with faults.
 	$(RACE) ./...
 	cd deploy/demo && go test -trimpath ./...
 	npm --prefix web test
 	.ci/chromium
 	deploy/demo/build.sh .demo/bin/demo
 	.ci/on-demo .ci/cluster-tests
+
+soak: build ## Break everything at random for TIME= (10m), and compare what clients hold with the API server.
+	deploy/demo/build.sh .demo/bin/demo
+	.ci/on-demo env DASHBOARD=$(CURDIR)/bin/dashboard GLASSHOUSE_SOAK=$(TIME) \
+		go -C test/faults test -tags soak -count=1 -timeout 0 -v -run TestSoak .
 
 bench: build ## Measure against baselines in the same run, on 10,000 pods.
 	deploy/demo/build.sh .demo/bin/demo

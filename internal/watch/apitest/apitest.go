@@ -80,7 +80,7 @@ type kind struct {
 	cuts    int
 	refused map[string]int // By namespace; "" for all of them.
 	reason  string
-	silent  bool   // Streaming lists never end,
+	silent  bool   // No bookmark comes: streaming lists never end,
 	broken  string // or end with this, as plain ones fail with it.
 	noWatch int    // The status that watches are refused with; 0 lets them be.
 }

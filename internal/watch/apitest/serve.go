@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // json is the object as the API server sends it.
@@ -110,7 +111,9 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespac
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	flusher, _ := w.(http.Flusher)
-	flusher.Flush() // The watch is open before anything has happened.
+	flusher.Flush()                       // The watch is open before anything has happened.
+	minute := time.NewTicker(time.Minute) // As API servers do.
+	defer minute.Stop()
 	for {
 		if _, err := w.Write([]byte(lines)); err != nil {
 			return
@@ -129,6 +132,12 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespac
 		}
 		select {
 		case <-moved:
+		case <-minute.C:
+			s.mu.Lock()
+			if !k.silent {
+				lines = me.line("BOOKMARK", &object{version: s.version})
+			}
+			s.mu.Unlock()
 		case <-r.Context().Done():
 			return
 		}

@@ -8,10 +8,12 @@ import (
 
 const (
 	// sampleObjects is how many objects of a list a dictionary is made from,
-	// taken evenly from the first trainingObjects, and of how many it has the
-	// managedFields.
+	// taken evenly from the first trainingObjects, or trainingBytes of them, and
+	// of how many it has the managedFields. Until the dictionary is made they are
+	// held as they are.
 	sampleObjects   = 8
 	trainingObjects = 256
+	trainingBytes   = 8 << 20
 	// maxDictionary bounds a dictionary, in bytes.
 	maxDictionary = 128 << 10
 	// dictionaryID is any number: a codec knows one dictionary only.

@@ -28,6 +28,7 @@ type decoder struct {
 	codec    *codec                   // What new bodies are compressed with.
 	listing  bool
 	training []*Object // Not yet compressed; nil when none are collected.
+	raw      int       // The bytes of their bodies.
 	samples  [][]byte  // managedFields of some of them.
 	scratch  []byte
 	packed   []byte
@@ -50,7 +51,7 @@ func newDecoder(gr schema.GroupResource) (*decoder, error) {
 // dictionary.
 func (d *decoder) beginList() {
 	d.redactor.BeginList()
-	d.training, d.samples = make([]*Object, 0, trainingObjects), nil
+	d.training, d.raw, d.samples = make([]*Object, 0, trainingObjects), 0, nil
 	d.listing = true
 }
 
@@ -139,7 +140,8 @@ func (d *decoder) object(cells, raw []byte) (o *Object, managed []byte, err erro
 		if len(d.training)%(trainingObjects/sampleObjects) == 0 {
 			d.samples = append(d.samples, bytes.Clone(managed))
 		}
-		if d.training = append(d.training, o); len(d.training) == trainingObjects {
+		d.raw += len(clean)
+		if d.training = append(d.training, o); len(d.training) == trainingObjects || d.raw >= trainingBytes {
 			if err := d.train(); err != nil {
 				return nil, nil, err
 			}

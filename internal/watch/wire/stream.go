@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -15,6 +16,11 @@ import (
 // maxLine bounds one event. etcd takes objects of 1.5 MiB; escaped, with cells
 // and column definitions, they stay far below.
 const maxLine = 64 << 20
+
+// silence is how long nothing may come on a watch: API servers send a bookmark
+// every minute or so. HTTP/2's pings notice a dead connection sooner; HTTP/1.1,
+// which some proxies speak, has none.
+const silence = 150 * time.Second
 
 // stream reads a watch and hands its events on one by one. It is the
 // watch.Interface that the Reflector reads.
@@ -83,12 +89,17 @@ func (s *stream) read(ctx context.Context, initial bool) (err error) {
 func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	options := &s.source.options
 	s.source.decoder.beginList()
-	stalled := time.AfterFunc(options.Stall, func() { _ = s.body.Close() })
+	var gaveUp atomic.Bool
+	stalled := time.AfterFunc(options.Stall, func() {
+		gaveUp.Store(true)
+		_ = s.body.Close() // There is nothing to lose.
+	})
 	defer stalled.Stop()
 	var held []watch.Event
+	growing := true
 	for objects := 1; ; objects++ {
 		line, err := lines.next()
-		if !stalled.Reset(options.Stall) {
+		if gaveUp.Load() {
 			options.Stalled()
 			return errStalled
 		}
@@ -113,7 +124,11 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 		if e.kind == watch.Error {
 			return apierrors.FromObject(e.status)
 		}
-		if e.kind == watch.Added {
+		// A list is objects. After the first event of another kind there is only
+		// its end to come: what changes meanwhile is no progress, and on a busy
+		// cluster it would never cease.
+		if growing = growing && e.kind == watch.Added; growing {
+			stalled.Reset(options.Stall)
 			options.Observe(objects)
 		}
 		held = append(held, e.forReflector())
@@ -124,11 +139,14 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	}
 }
 
-// readEvents reads what comes after a list. A stream that is cut is no error:
-// the Reflector watches on from the last event.
+// readEvents reads what comes after a list. A stream that is cut, or silent, is
+// no error: the Reflector watches on from the last event.
 func (s *stream) readEvents(ctx context.Context, lines *lineReader) error {
+	silent := time.AfterFunc(silence, func() { _ = s.body.Close() }) // There is nothing to lose.
+	defer silent.Stop()
 	for {
 		line, err := lines.next()
+		silent.Reset(silence)
 		if err != nil {
 			return nil //nolint:nilerr // See above.
 		}

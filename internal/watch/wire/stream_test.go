@@ -257,16 +257,61 @@ func TestStall(t *testing.T) {
 	})
 }
 
-// After its list a stream may be silent for as long as it likes.
-func TestNoStallAfterTheList(t *testing.T) {
+// What changes while the end of a list does not come is no progress of it.
+func TestStallOnABusyCluster(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := podServer(t)
+		server.Silence(pods)
+		var stalled atomic.Int32
+		s := source(t, server, pods, wire.SourceOptions{Stall: 30 * time.Second, Stalled: func() { stalled.Add(1) }})
+		w := open(t, s, initial())
+		began := time.Now()
+		for i := range 40 {
+			server.Set(pods, apitest.Item{Namespace: "a", Name: "p", Rest: fmt.Sprintf(`"spec":{"i":%d}`, i)})
+			<-time.After(time.Second)
+		}
+		e := next(t, w)
+		if status, ok := e.Object.(*metav1.Status); !ok || status.Reason != metav1.StatusReasonTimeout || stalled.Load() != 1 {
+			t.Errorf("got %s %+v, want ERROR with the reason Timeout", e.Type, e.Object)
+		}
+		if got := time.Since(began); got > 40*time.Second {
+			t.Errorf("it was given up only after %s, when nothing changed any more", got)
+		}
+	})
+}
+
+// Large objects are handed on, and made small, before many of them are held.
+func TestLargeObjectsAreNotCollected(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := podServer(t)
+		server.Silence(pods)
+		for i := range 10 {
+			server.Set(pods, apitest.Item{Namespace: "a", Name: fmt.Sprint("p", i), Rest: fmt.Sprintf(`"spec":{"text":%q}`, strings.Repeat("x", 1<<20))})
+		}
+		w := open(t, source(t, server, pods, wire.SourceOptions{}), initial())
+		if o := object(t, next(t, w)); o.Size() > 1<<19 {
+			t.Errorf("%d bytes are held of a megabyte of one letter", o.Size())
+		}
+	})
+}
+
+// A watch on which nothing comes for long is ended, for the next to go on; one that is quiet for a while is not.
+func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
 		s := source(t, server, pods, wire.SourceOptions{Stall: 30 * time.Second})
 		w := open(t, s, initial())
 		next(t, w)
-		<-time.After(time.Hour)
-		server.Set(pods, apitest.Item{Namespace: "a", Name: "p"})
-		object(t, next(t, w))
+		server.Silence(pods)
+		for i := range 3 {
+			<-time.After(149 * time.Second)
+			server.Set(pods, apitest.Item{Namespace: "a", Name: fmt.Sprint("p", i)})
+			object(t, next(t, w))
+		}
+		began := time.Now()
+		if e, more := <-w.ResultChan(); more || time.Since(began) != 150*time.Second {
+			t.Errorf("after %s of silence came %s %+v, want the end after 2m30s", time.Since(began), e.Type, e.Object)
+		}
 	})
 }
 

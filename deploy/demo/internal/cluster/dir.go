@@ -32,6 +32,7 @@ func (d dir) etcd() string                 { return d.join("etcd") }
 func (d dir) logs() string                 { return d.join("logs") }
 func (d dir) log(part string) string       { return filepath.Join(d.logs(), part+".log") }
 func (d dir) audit() string                { return filepath.Join(d.logs(), "audit.log") }
+func (d dir) commands() string             { return d.join("commands.json") }
 func (d dir) podLogs() string              { return d.join("pod-logs") }
 func (d dir) stages() string               { return d.join("kubelet.yaml") }
 func (d dir) config(user string) string    { return filepath.Join(string(d), "auth", user+".kubeconfig") }

@@ -104,6 +104,9 @@ func (p plan) start(ctx context.Context, fleet *proc.Fleet, client kubernetes.In
 			Env: []string{"KWOK_WORKDIR=" + string(p.dir)}, // not the configuration in somebody's home
 		})
 	}
+	if err := p.writeCommands(self); err != nil {
+		return err
+	}
 	launch(parts.Etcd, p.etcdArgs())
 	if err := probe.wait(ctx, parts.Etcd, p.etcdServer()+"/health", patience); err != nil {
 		return err

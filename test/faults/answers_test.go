@@ -1,0 +1,137 @@
+package faults
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"glasshouse/test/faults/link"
+)
+
+// Some servers and proxies never send the bookmark that ends a streaming list. What changes meanwhile is no progress.
+func TestListEndNeverComes(t *testing.T) {
+	t.Parallel()
+	w := open(t, setting{noListEnds: true})
+	began := time.Now()
+	rows := w.look(2, w.rows())
+	stop := w.churn(10)
+	pass(25 * time.Second)
+	notLive(t, began, time.Now(), rows...)
+	becomes(t, 10*time.Second, "live", rows...)
+	t.Logf("live after %v", time.Since(began))
+	stop()
+	w.converges(10*time.Second, rows...)
+	// The next list does not wait for it again.
+	lists := w.gate.Count(link.Lists("configmaps"))
+	pass(2 * time.Second)
+	check(t, w.up.Blink())
+	check(t, w.Apply(t.Context(), w.namespace, "last", "1"))
+	w.converges(10*time.Second, rows...)
+	t.Logf("listed %d times more", w.gate.Count(link.Lists("configmaps"))-lists)
+	sound(t, rows...)
+}
+
+// An API server that has too much to do says when to come again. That is done, and shown.
+func TestTooManyRequests(t *testing.T) {
+	t.Parallel()
+	w := open(t, setting{})
+	ours := func(r link.Request) bool { return r.Resource == "configmaps" }
+	w.gate.Refuse(ours)
+	rows := w.look(4, w.rows())
+	began := time.Now()
+	pass(4 * time.Second)
+	notLive(t, began, time.Now(), rows...)
+	w.gate.Refuse(nil)
+	t.Logf("live after %v", becomes(t, 30*time.Second, "live", rows...))
+	if n := w.gate.Count(func(r link.Request) bool { return r.Refused }); n < 2 || n > 20 {
+		t.Errorf("refused %d times in 4 s, with Retry-After: 1", n)
+	}
+	stop := w.churn(20)
+	w.gate.Refuse(ours)
+	check(t, w.up.Blink())
+	cut := time.Now()
+	pass(5 * time.Second)
+	notLive(t, cut.Add(grace), time.Now(), rows...)
+	w.gate.Refuse(nil)
+	t.Logf("live after %v", becomes(t, 30*time.Second, "live", rows...))
+	stop()
+	w.converges(10*time.Second, rows...)
+	sound(t, rows...)
+}
+
+// Whatever is looked at, nothing but get, list and watch is ever sent, but for the question what may be seen.
+func TestOnlyReadsAreSent(t *testing.T) {
+	w := open(t, setting{})
+	var known struct {
+		Resources []struct {
+			Ref   string
+			Verbs []string
+		}
+	}
+	eventually(t, 10*time.Second, "the program is ready", func() error { return ready(t, w.url) })
+	check(t, json.Unmarshal(get(t, w.url+"/api/v1/resources"), &known))
+	looked := 0
+	for _, r := range known.Resources {
+		if !slices.Contains(r.Verbs, "list") {
+			continue
+		}
+		looked++
+		get(t, w.url+"/api/v1/snapshot/"+r.Ref+"?limit=1&wait=1s")
+	}
+	get(t, w.url+"/r/core/v1/pods")
+	get(t, w.url+"/o/core/v1/namespaces/_/default")
+	get(t, w.url+"/api/v1/object/core/v1/secrets/shop/"+w.anySecret())
+	seen := w.gate.Seen()
+	watched := make(map[string]bool)
+	for _, r := range seen {
+		review := r.Method == http.MethodPost && strings.HasPrefix(r.Path, "/apis/authorization.k8s.io/v1/selfsubject")
+		if r.Method != http.MethodGet && !review {
+			t.Errorf("%s %s was sent", r.Method, r.Path)
+		}
+		watched[r.Resource] = true
+	}
+	t.Logf("%d requests for %d kinds", len(seen), looked)
+	if looked < 50 || len(watched) < 50 {
+		t.Errorf("only %d of %d kinds were asked for: this test tests too little", len(watched), looked)
+	}
+}
+
+func (w *scene) anySecret() string {
+	w.t.Helper()
+	for _, row := range must(w.Rows(w.t.Context(), "core/v1/secrets", "shop"))(w.t) {
+		return row.Name
+	}
+	w.t.Fatal("the cluster has no Secret")
+	return ""
+}
+
+func ready(t *testing.T, url string) error {
+	t.Helper()
+	_, err := fetch(t, url+"/api/v1/resources")
+	return err
+}
+
+func get(t *testing.T, url string) []byte {
+	t.Helper()
+	return must(fetch(t, url))(t)
+}
+
+func fetch(t *testing.T, url string) ([]byte, error) {
+	t.Helper()
+	request := must(http.NewRequestWithContext(t.Context(), http.MethodGet, url, http.NoBody))(t)
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = response.Body.Close() }() // Read.
+	body, err := io.ReadAll(response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("GET %s: %s %.300s", url, response.Status, body)
+	}
+	return body, err
+}

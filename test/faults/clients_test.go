@@ -1,0 +1,101 @@
+package faults
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"testing"
+	"time"
+
+	"glasshouse/test/faults/link"
+	"glasshouse/test/faults/viewer"
+)
+
+// Who comes back in time is told what was missed, and nothing else; who comes back later is told so, and begins anew.
+func TestClientCutAndBack(t *testing.T) {
+	for _, test := range []struct {
+		name   string
+		writes int
+		size   int
+		resets int
+	}{
+		{"inside the ring", 300, 10, 0},
+		{"outside the ring", 110, 1_000_000, 1}, // Which takes some 80 MB, and the ring holds 64 MiB.
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := open(t, setting{})
+			check(t, w.Apply(t.Context(), w.namespace, "gone", "1"))
+			check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
+			rows, objects := viewer.New(w.url, w.rows()), viewer.New(w.url, w.object("it"))
+			var stops []func()
+			for _, v := range []*viewer.Viewer{rows, objects} {
+				stops = append(stops, run(t, v.Run))
+				becomes(t, 20*time.Second, "live", v)
+			}
+			w.converges(10*time.Second, rows)
+			w.objectConverges(10*time.Second, "it", objects)
+			for _, stop := range stops {
+				stop()
+			}
+			check(t, w.Apply(t.Context(), w.namespace, "new", "1")) // The first that is lost where the ring is too small.
+			for range test.writes {
+				check(t, w.Apply(t.Context(), w.namespace, "it", noise(test.size)))
+			}
+			check(t, w.Delete(t.Context(), w.namespace, "gone"))
+			for _, v := range []*viewer.Viewer{rows, objects} {
+				run(t, v.Run)
+			}
+			t.Logf("converged after %v", w.converges(20*time.Second, rows))
+			w.objectConverges(20*time.Second, "it", objects)
+			for _, v := range []*viewer.Viewer{rows, objects} {
+				sum := sound(t, v)
+				if sum.Resets != test.resets || sum.Snapshots != 1+test.resets || sum.Resumed != 1-test.resets {
+					t.Errorf("want %d resets: %+v", test.resets, sum)
+				}
+			}
+		})
+	}
+}
+
+// A thousand who look at one kind cost the API server one watch, also when all of them come back at once.
+func TestThousandClientsReconnect(t *testing.T) {
+	w := open(t, setting{})
+	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))
+	becomes(t, 20*time.Second, "live", w.look(1, w.rows())...)
+	lists, watches := w.gate.Count(link.Lists("configmaps")), w.gate.Count(link.Watches("configmaps"))
+	viewers := w.look(1000, w.rows())
+	t.Logf("all live after %v", becomes(t, 30*time.Second, "live", viewers...))
+	stop := w.churn(20)
+	for range 2 {
+		pass(time.Second)
+		check(t, w.down.Blink())
+		t.Logf("all live after %v", becomes(t, 30*time.Second, "live", viewers...))
+	}
+	stop()
+	t.Logf("converged after %v", w.converges(30*time.Second, viewers...))
+	if sum := sound(t, viewers...); sum.Connections < 2*len(viewers) || sum.Resets > 0 || sum.Snapshots != len(viewers) {
+		t.Errorf("they did not all go on from where they were: %+v", sum)
+	}
+	if again := w.gate.Count(link.Lists("configmaps")) - lists; again > 0 {
+		t.Errorf("listed %d times more", again)
+	}
+	if again := w.gate.Count(link.Watches("configmaps")) - watches; again > 0 {
+		t.Errorf("watched %d times more", again)
+	}
+}
+
+// noise is text that cannot be compressed.
+func noise(size int) string {
+	random := make([]byte, size*3/4)
+	_, _ = rand.Read(random) // Never fails (crypto/rand).
+	return base64.StdEncoding.EncodeToString(random)
+}
+
+// pattern is text as objects have it, of some size.
+func pattern(size, seed int) string {
+	text := make([]byte, 0, size+100)
+	for i := 0; len(text) < size; i++ {
+		text = fmt.Appendf(text, "  - name: setting-%d\n    value: %d\n    comment: as the others\n", i, (i*7919+seed*104729)%1_000_003)
+	}
+	return string(text[:size])
+}

@@ -1,0 +1,140 @@
+package cluster
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"syscall"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// commands is how the demo's parts were started.
+type commands struct {
+	Path string
+	Args map[string][]string
+}
+
+func (c *Cluster) commands() (*commands, error) {
+	text, err := os.ReadFile(filepath.Join(c.Dir, "commands.json"))
+	if err != nil {
+		return nil, fmt.Errorf("read how the cluster was started: %w", err)
+	}
+	own := &commands{}
+	if err := json.Unmarshal(text, own); err != nil {
+		return nil, fmt.Errorf("read how the cluster was started: %w", err)
+	}
+	return own, nil
+}
+
+// An APIServer is one more of the cluster's API servers, which may be killed. It belongs to one goroutine.
+type APIServer struct {
+	Addr string
+
+	cluster *Cluster
+	log     string
+	flags   []string
+	client  *http.Client
+	process *os.Process
+	ended   chan struct{}
+}
+
+// NewAPIServer makes one that Start starts; flags are added to those of the cluster's own. Its log goes to a file in dir.
+func (c *Cluster) NewAPIServer(ctx context.Context, dir string, flags ...string) (*APIServer, error) {
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("find a free port: %w", err)
+	}
+	defer func() { _ = listener.Close() }() // The port is wanted, not the listener.
+	config := rest.CopyConfig(c.Config)
+	config.Timeout = time.Second
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		return nil, fmt.Errorf("make a client: %w", err)
+	}
+	return &APIServer{
+		Addr: listener.Addr().String(), cluster: c, flags: flags, client: client,
+		log: filepath.Join(dir, "kube-apiserver.log"),
+	}, nil
+}
+
+// Start starts it, and returns when it is ready. It ends by Kill, or with this process.
+func (a *APIServer) Start(ctx context.Context) error {
+	own, err := a.cluster.commands()
+	if err != nil {
+		return err
+	}
+	_, port, err := net.SplitHostPort(a.Addr)
+	if err != nil {
+		return fmt.Errorf("read its address: %w", err)
+	}
+	log, err := os.Create(a.log)
+	if err != nil {
+		return fmt.Errorf("open its log: %w", err)
+	}
+	defer func() { _ = log.Close() }() // The process has it.
+	cmd := exec.Command(own.Path)      //nolint:gosec,noctx // The demo's own program, ended by Kill.
+	cmd.Args = slices.Concat([]string{"kube-apiserver"}, own.Args["kube-apiserver"], []string{"--secure-port=" + port}, a.flags)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	a.ended = make(chan struct{})
+	started := make(chan error, 1)
+	go func() {
+		// The kernel watches the thread that starts a process, so this one is kept until the process has ended.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		defer close(a.ended)
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			_ = cmd.Wait() // It is killed.
+		}
+	}()
+	if err := <-started; err != nil {
+		return fmt.Errorf("start an API server: %w", err)
+	}
+	a.process = cmd.Process
+	return a.ready(ctx)
+}
+
+func (a *APIServer) ready(ctx context.Context) error {
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://"+a.Addr+"/readyz", http.NoBody)
+		if err != nil {
+			return fmt.Errorf("ask the API server: %w", err)
+		}
+		if response, err := a.client.Do(request); err == nil {
+			_ = response.Body.Close() // Its status is enough.
+			if response.StatusCode == http.StatusOK {
+				return nil
+			}
+		}
+		select {
+		case <-tick.C:
+		case <-a.ended:
+			return fmt.Errorf("the API server ended; see %s", a.log)
+		case <-ctx.Done():
+			return fmt.Errorf("the API server is not ready: %w", ctx.Err())
+		}
+	}
+}
+
+// Kill ends it at once, if it runs.
+func (a *APIServer) Kill() {
+	if a.process == nil {
+		return
+	}
+	_ = a.process.Kill() // It may have ended.
+	<-a.ended
+	a.process = nil
+}

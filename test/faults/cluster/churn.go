@@ -1,0 +1,113 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"hash/crc32"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Namespace makes a namespace with a name of its own.
+func (c *Cluster) Namespace(ctx context.Context) (string, error) {
+	made, err := c.Core.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "fault-"}}, metav1.CreateOptions{})
+	if err != nil {
+		return "", fmt.Errorf("make a namespace: %w", err)
+	}
+	return made.Name, nil
+}
+
+// Apply makes a ConfigMap hold value, and creates it if need be. Its members differ from value to value, so that a patch
+// of one version does not fit another.
+func (c *Cluster) Apply(ctx context.Context, namespace, name, value string) error {
+	maps := c.Core.CoreV1().ConfigMaps(namespace)
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: Data(value)}
+	_, err := maps.Update(ctx, cm, metav1.UpdateOptions{})
+	if apierrors.IsNotFound(err) {
+		_, err = maps.Create(ctx, cm, metav1.CreateOptions{})
+	}
+	if err != nil {
+		return fmt.Errorf("apply %s: %w", name, err)
+	}
+	return nil
+}
+
+// Data is what a ConfigMap has that holds value. With what stays the same it is long enough for a patch not to replace
+// it whole.
+func Data(value string) map[string]string {
+	return map[string]string{
+		"v": value, "same": strings.Repeat("as before ", 20), fmt.Sprint("only-", crc32.ChecksumIEEE([]byte(value))%7): "1",
+	}
+}
+
+// Delete deletes a ConfigMap, if it is there.
+func (c *Cluster) Delete(ctx context.Context, namespace, name string) error {
+	err := c.Core.CoreV1().ConfigMaps(namespace).Delete(ctx, name, metav1.DeleteOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		return fmt.Errorf("delete %s: %w", name, err)
+	}
+	return nil
+}
+
+// Touch patches a ConfigMap so many times.
+func (c *Cluster) Touch(ctx context.Context, namespace, name string, times int) error {
+	for i := range times {
+		patch := fmt.Sprintf(`{"data":{"v":"%d","touch-%d":"1","touch-%d":null}}`, i, i%3, (i+1)%3)
+		_, err := c.Core.CoreV1().ConfigMaps(namespace).Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: "toucher"})
+		if err != nil {
+			return fmt.Errorf("patch %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// Churn changes about 25 ConfigMaps of a namespace at random, at most so many times a second, until stop is called,
+// which tells how many changes were made, or why one failed.
+func (c *Cluster) Churn(ctx context.Context, namespace string, rate int) (stop func() (int, error)) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	var changes int
+	var failed error
+	running.Go(func() {
+		random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A test that can be replayed.
+		tick := time.NewTicker(time.Second / time.Duration(rate))
+		defer tick.Stop()
+		for ; failed == nil; changes++ {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if err := c.change(context.WithoutCancel(ctx), namespace, random); err != nil {
+				failed = err
+			}
+		}
+	})
+	return func() (int, error) {
+		cancel()
+		running.Wait()
+		return changes, failed
+	}
+}
+
+func (c *Cluster) change(ctx context.Context, namespace string, random *rand.Rand) error {
+	name := fmt.Sprint("cm-", random.IntN(25))
+	const kinds = 5
+	switch random.IntN(kinds) {
+	case 0:
+		return c.Delete(ctx, namespace, name)
+	case 1: // Another object under the same name.
+		if err := c.Delete(ctx, namespace, name); err != nil {
+			return err
+		}
+	}
+	return c.Apply(ctx, namespace, name, strconv.Itoa(random.Int()))
+}

@@ -1,0 +1,118 @@
+// Package cluster is the demo cluster, asked directly: what the dashboard says is compared with it. KUBECONFIG and
+// GLASSHOUSE_DEMO_DIR name it, as .ci/on-demo sets them.
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"glasshouse/test/faults/viewer"
+)
+
+// Cluster is the demo cluster.
+type Cluster struct {
+	Kubeconfig string // Of its administrator.
+	Dir        string // Its data.
+	Config     *rest.Config
+	Core       kubernetes.Interface
+	Dynamic    dynamic.Interface
+}
+
+// Open finds the cluster.
+func Open() (*Cluster, error) {
+	c := &Cluster{Kubeconfig: os.Getenv("KUBECONFIG"), Dir: os.Getenv("GLASSHOUSE_DEMO_DIR")}
+	if c.Kubeconfig == "" || c.Dir == "" {
+		return nil, errors.New("KUBECONFIG and GLASSHOUSE_DEMO_DIR must name a demo cluster: run this by .ci/on-demo")
+	}
+	var err error
+	if c.Config, err = clientcmd.BuildConfigFromFlags("", c.Kubeconfig); err != nil {
+		return nil, fmt.Errorf("read the kubeconfig: %w", err)
+	}
+	c.Config.QPS = -1
+	c.Config.WarningHandler = rest.NoWarnings{}
+	if c.Core, err = kubernetes.NewForConfig(c.Config); err != nil {
+		return nil, fmt.Errorf("make a client: %w", err)
+	}
+	if c.Dynamic, err = dynamic.NewForConfig(c.Config); err != nil {
+		return nil, fmt.Errorf("make a client: %w", err)
+	}
+	return c, nil
+}
+
+// TLS is for speaking to its API servers.
+func (c *Cluster) TLS() (*tls.Config, error) { return rest.TLSConfigFor(c.Config) }
+
+// Certificate is that of an API server on the loopback.
+func (c *Cluster) Certificate() (tls.Certificate, error) {
+	return tls.LoadX509KeyPair(filepath.Join(c.Dir, "pki", "server.crt"), filepath.Join(c.Dir, "pki", "server.key"))
+}
+
+// path is where a resource such as core/v1/pods is served.
+func path(resource, namespace, name string) string {
+	part := strings.Split(resource, "/")
+	p := "/apis/" + part[0] + "/" + part[1]
+	if part[0] == "core" {
+		p = "/api/" + part[1]
+	}
+	if namespace != "" {
+		p += "/namespaces/" + namespace
+	}
+	return strings.TrimSuffix(p+"/"+part[2]+"/"+name, "/")
+}
+
+// Rows are the objects of a quorum list, in one namespace or in all, as the API server prints them.
+func (c *Cluster) Rows(ctx context.Context, resource, namespace string) (map[string]viewer.Row, error) {
+	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath(path(resource, namespace, "")).
+		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("list %s: %w", resource, err)
+	}
+	var table struct {
+		Rows []struct {
+			Cells  []json.RawMessage
+			Object struct{ Metadata metav1.ObjectMeta }
+		}
+	}
+	if err := json.Unmarshal(text, &table); err != nil {
+		return nil, fmt.Errorf("read the list of %s: %w", resource, err)
+	}
+	rows := make(map[string]viewer.Row, len(table.Rows))
+	for i := range table.Rows {
+		m := &table.Rows[i].Object.Metadata
+		row := viewer.Row{NS: m.Namespace, Name: m.Name, UID: string(m.UID), RV: m.ResourceVersion, Cells: table.Rows[i].Cells}
+		rows[row.Key()] = row
+	}
+	return rows, nil
+}
+
+// Object is an object as it may be shown, read from the quorum; nil where there is none. It is no Secret.
+func (c *Cluster) Object(ctx context.Context, resource, namespace, name string) ([]byte, error) {
+	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath(path(resource, namespace, name)).SetHeader("Accept", "application/json").DoRaw(ctx)
+	if apierrors.IsNotFound(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("get %s %s: %w", resource, name, err)
+	}
+	var object map[string]any
+	if err := json.Unmarshal(text, &object); err != nil {
+		return nil, fmt.Errorf("read %s %s: %w", resource, name, err)
+	}
+	if m, ok := object["metadata"].(map[string]any); ok {
+		delete(m, "managedFields")
+	}
+	return json.Marshal(object)
+}

@@ -1,0 +1,66 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+
+	"k8s.io/client-go/rest"
+)
+
+// Compact makes etcd forget every version before the present one.
+func (c *Cluster) Compact(ctx context.Context) error {
+	now := struct {
+		Header struct{ Revision string }
+	}{}
+	if err := c.etcd(ctx, "/v3/kv/range", `{"key":"AA=="}`, &now); err != nil {
+		return err
+	}
+	return c.etcd(ctx, "/v3/kv/compaction", `{"revision":"`+now.Header.Revision+`","physical":true}`, &struct{}{})
+}
+
+// etcd asks etcd's JSON gateway.
+func (c *Cluster) etcd(ctx context.Context, path, body string, answer any) error {
+	own, err := c.commands()
+	if err != nil {
+		return err
+	}
+	config, err := rest.TLSConfigFor(&rest.Config{TLSClientConfig: c.Config.TLSClientConfig})
+	if err != nil {
+		return fmt.Errorf("set up TLS: %w", err)
+	}
+	certificate, err := tls.LoadX509KeyPair(filepath.Join(c.Dir, "pki", "etcd-client.crt"), filepath.Join(c.Dir, "pki", "etcd-client.key"))
+	if err != nil {
+		return fmt.Errorf("read etcd's client certificate: %w", err)
+	}
+	config.Certificates = []tls.Certificate{certificate}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, own.flag("kube-apiserver", "--etcd-servers=")+path, bytes.NewBufferString(body))
+	if err != nil {
+		return fmt.Errorf("ask etcd: %w", err)
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: config, DisableKeepAlives: true}}
+	response, err := client.Do(request)
+	if err != nil {
+		return fmt.Errorf("ask etcd: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }() // Read.
+	if err := json.NewDecoder(response.Body).Decode(answer); err != nil || response.StatusCode != http.StatusOK {
+		return fmt.Errorf("etcd answers %s to %s: %w", response.Status, path, err)
+	}
+	return nil
+}
+
+// flag is the value of a part's flag.
+func (c *commands) flag(part, prefix string) string {
+	for _, arg := range c.Args[part] {
+		if value, ok := strings.CutPrefix(arg, prefix); ok {
+			return value
+		}
+	}
+	return ""
+}

@@ -1,0 +1,285 @@
+// Package faults breaks what the dashboard stands on, on a real API server, and compares what its clients hold with
+// what that API server lists. It needs the demo cluster that .ci/on-demo brings up, and the dashboard that DASHBOARD
+// names.
+package faults
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"glasshouse/test/faults/cluster"
+	"glasshouse/test/faults/link"
+	"glasshouse/test/faults/program"
+	"glasshouse/test/faults/viewer"
+)
+
+const (
+	configMaps = "core/v1/configmaps"
+	// grace is how long a watch may be away and be called live nevertheless: the program's own second, and as much for
+	// a busy machine.
+	grace = 2 * time.Second
+)
+
+// scene is a dashboard between two links, on a namespace of its own:
+//
+//	viewers - down - dashboard - up - gate - API server
+type scene struct {
+	*cluster.Cluster
+
+	t         *testing.T
+	namespace string
+	program   *program.Program
+	gate      *link.Gate // Nil where the upper link leads to another API server.
+	up, down  *link.Link
+	url       string // Of the dashboard, through the lower link.
+}
+
+// setting is what a scene has that is not usual.
+type setting struct {
+	server     string // An API server without a gate before it.
+	behindGate string // Another API server behind the gate.
+	noListEnds bool
+	kubeconfig string
+	env        []string
+}
+
+// open starts a dashboard and ends it with the test, which fails if it does not end well.
+func open(t *testing.T, s setting) *scene {
+	t.Helper()
+	c := must(cluster.Open())(t)
+	w := &scene{Cluster: c, t: t, namespace: must(c.Namespace(t.Context()))(t)}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+		defer cancel()
+		if err := c.Core.CoreV1().Namespaces().Delete(ctx, w.namespace, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	upstream := s.server
+	if upstream == "" {
+		w.gate = w.newGate(s)
+		upstream = w.gate.Addr()
+	}
+	w.up = must(link.New(upstream))(t)
+	t.Cleanup(w.up.Close)
+	path := os.Getenv("DASHBOARD")
+	if path == "" {
+		t.Fatal("DASHBOARD must name the program; make test sets it")
+	}
+	kubeconfig := s.kubeconfig
+	if kubeconfig == "" {
+		kubeconfig = c.Kubeconfig
+	}
+	w.program = must(program.Start(t.Context(), program.Options{
+		Path: path, Env: s.env, Args: []string{"--kubeconfig", kubeconfig, "--server", "https://" + w.up.Addr()},
+	}))(t)
+	t.Cleanup(func() {
+		if err := w.program.Stop(20 * time.Second); err != nil {
+			t.Errorf("the program ends with %v", err)
+		}
+		if t.Failed() {
+			t.Logf("its log:\n%s", w.program.Log())
+		}
+	})
+	w.down = must(link.New(strings.TrimPrefix(w.program.URL, "http://")))(t)
+	t.Cleanup(w.down.Close)
+	w.url = "http://" + w.down.Addr()
+	return w
+}
+
+func (w *scene) newGate(s setting) *link.Gate {
+	w.t.Helper()
+	server := w.Config.Host
+	if s.behindGate != "" {
+		server = "https://" + s.behindGate
+	}
+	gate := must(link.NewGate(w.t.Context(), link.GateOptions{
+		Server: server, TLS: must(w.TLS())(w.t), Serve: must(w.Certificate())(w.t), NoListEnds: s.noListEnds,
+	}))(w.t)
+	w.t.Cleanup(func() {
+		if err := gate.Close(); err != nil {
+			w.t.Error(err)
+		}
+	})
+	return gate
+}
+
+// look lets as many viewers look until the test ends.
+func (w *scene) look(count int, want viewer.Want) []*viewer.Viewer {
+	w.t.Helper()
+	viewers := make([]*viewer.Viewer, count)
+	for i := range viewers {
+		viewers[i] = viewer.New(w.url, want)
+		run(w.t, viewers[i].Run)
+	}
+	return viewers
+}
+
+// run runs until the test ends.
+func run(t *testing.T, f func(context.Context)) (stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { f(ctx) })
+	stop = func() {
+		cancel()
+		running.Wait()
+	}
+	t.Cleanup(stop)
+	return stop
+}
+
+func (w *scene) rows() viewer.Want { return viewer.Rows(configMaps, w.namespace) }
+
+func (w *scene) object(name string) viewer.Want {
+	return viewer.Object(configMaps, w.namespace, name)
+}
+
+// converges waits until every viewer holds what a quorum list gives, and reports how long that took.
+func (w *scene) converges(within time.Duration, viewers ...*viewer.Viewer) time.Duration {
+	w.t.Helper()
+	return eventually(w.t, within, "what is held is what the API server lists", func() error { return w.compare(viewers) })
+}
+
+// compare compares what viewers of the namespace's ConfigMaps hold with a quorum list.
+func (w *scene) compare(viewers []*viewer.Viewer) error {
+	want, err := w.Rows(w.t.Context(), configMaps, w.namespace)
+	if err != nil {
+		return err
+	}
+	for i, v := range viewers {
+		if err := v.Holds(want); err != nil {
+			return fmt.Errorf("viewer %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// objectConverges is converges for viewers of one object.
+func (w *scene) objectConverges(within time.Duration, name string, viewers ...*viewer.Viewer) time.Duration {
+	w.t.Helper()
+	return eventually(w.t, within, "the object held is the API server's", func() error { return w.compareObject(name, viewers) })
+}
+
+func (w *scene) compareObject(name string, viewers []*viewer.Viewer) error {
+	want, err := w.Object(w.t.Context(), configMaps, w.namespace, name)
+	if err != nil {
+		return err
+	}
+	for i, v := range viewers {
+		if err := v.HoldsObject(want); err != nil {
+			return fmt.Errorf("viewer %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// churn changes the namespace until stop is called.
+func (w *scene) churn(rate int) (stop func()) {
+	w.t.Helper()
+	end := w.Churn(w.t.Context(), w.namespace, rate)
+	stop = sync.OnceFunc(func() {
+		changes, err := end()
+		if err != nil {
+			w.t.Errorf("churn: %v", err)
+		}
+		w.t.Logf("%d changes", changes)
+	})
+	w.t.Cleanup(stop)
+	return stop
+}
+
+// becomes waits until every viewer is shown a state.
+func becomes(t *testing.T, within time.Duration, state string, viewers ...*viewer.Viewer) time.Duration {
+	t.Helper()
+	return eventually(t, within, "the state is "+state, func() error {
+		for i, v := range viewers {
+			if now := v.State(); now.State != state {
+				return fmt.Errorf("viewer %d is shown %q (%s)", i, now.State, now.Reason)
+			}
+		}
+		return nil
+	})
+}
+
+// notLive fails where a viewer was shown live between two moments.
+func notLive(t *testing.T, from, to time.Time, viewers ...*viewer.Viewer) {
+	t.Helper()
+	for i, v := range viewers {
+		if long := v.LiveWithin(from, to); long > 0 {
+			t.Errorf("viewer %d was shown live for %v of %v in which nothing was: %+v", i, long, to.Sub(from), v.States())
+		}
+	}
+}
+
+// sound fails where a viewer noted something that does not fit, and adds up what was told.
+func sound(t *testing.T, viewers ...*viewer.Viewer) (sum viewer.Tally) {
+	t.Helper()
+	for i, v := range viewers {
+		if faults := v.Faults(); len(faults) > 0 {
+			t.Errorf("viewer %d: %s", i, strings.Join(faults, "\n"))
+		}
+		n := v.Tally()
+		sum.Connections += n.Connections
+		sum.Snapshots += n.Snapshots
+		sum.Resets += n.Resets
+		sum.Resumed += n.Resumed
+		sum.Events += n.Events
+		sum.Patches += n.Patches
+		sum.Digests += n.Digests
+	}
+	t.Logf("%d viewers: %+v", len(viewers), sum)
+	return sum
+}
+
+// eventually tries until check is content, and reports how long that took.
+func eventually(t *testing.T, within time.Duration, what string, check func() error) time.Duration {
+	t.Helper()
+	took, err := try(within, check)
+	if err != nil {
+		t.Fatalf("%s: not within %v: %v", what, within, err)
+	}
+	return took
+}
+
+func try(within time.Duration, check func() error) (took time.Duration, err error) {
+	start := time.Now()
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := check()
+		took := time.Since(start)
+		if err == nil || took > within {
+			return took, err
+		}
+		<-tick.C
+	}
+}
+
+// pass lets time pass: what is waited for is that nothing happens, or that a fault lasts.
+func pass(long time.Duration) { <-time.After(long) }
+
+// must ends the test where there is an error.
+func must[T any](value T, err error) func(*testing.T) T {
+	return func(t *testing.T) T {
+		t.Helper()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return value
+	}
+}
+
+func check(t *testing.T, err error) {
+	t.Helper()
+	if err != nil {
+		t.Fatal(err)
+	}
+}

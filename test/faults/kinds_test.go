@@ -1,0 +1,215 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"glasshouse/test/faults/cluster"
+	"glasshouse/test/faults/viewer"
+)
+
+// kind is a kind that a test defines.
+type kind struct{ group, plural, name string }
+
+func newKind() kind {
+	name := fmt.Sprint("fault", time.Now().UnixNano()%1_000_000)
+	return kind{group: "faults.example.com", plural: name + "s", name: strings.ToUpper(name[:1]) + name[1:]}
+}
+
+func (k kind) ref() string { return k.group + "/v1/" + k.plural }
+
+func definitions() schema.GroupVersionResource {
+	return schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+}
+
+// define installs the kind, and returns when it is served.
+func (w *scene) define(k kind) {
+	w.t.Helper()
+	definition := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+		"metadata": map[string]any{"name": k.plural + "." + k.group},
+		"spec": map[string]any{
+			"group": k.group, "scope": "Namespaced",
+			"names": map[string]any{"plural": k.plural, "singular": strings.ToLower(k.name), "kind": k.name, "listKind": k.name + "List"},
+			"versions": []any{map[string]any{"name": "v1", "served": true, "storage": true, "schema": map[string]any{
+				"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true},
+			}}},
+		},
+	}}
+	_, err := w.Dynamic.Resource(definitions()).Create(w.t.Context(), definition, metav1.CreateOptions{})
+	check(w.t, err)
+	eventually(w.t, 15*time.Second, "the kind is served", func() error {
+		_, err := w.Rows(w.t.Context(), k.ref(), w.namespace)
+		return err
+	})
+}
+
+// undefine removes the kind, and returns when it is gone.
+func (w *scene) undefine(k kind) {
+	w.t.Helper()
+	ctx := context.WithoutCancel(w.t.Context())
+	err := w.Dynamic.Resource(definitions()).Delete(ctx, k.plural+"."+k.group, metav1.DeleteOptions{})
+	if err != nil && !apierrors.IsNotFound(err) {
+		w.t.Error(err)
+	}
+	eventually(w.t, 30*time.Second, "the kind is gone", func() error {
+		_, err := w.Dynamic.Resource(definitions()).Get(ctx, k.plural+"."+k.group, metav1.GetOptions{})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return errors.New("it is still there")
+	})
+}
+
+// make creates objects of the kind.
+func (w *scene) make(k kind, names ...string) {
+	w.t.Helper()
+	resource := schema.GroupVersionResource{Group: k.group, Version: "v1", Resource: k.plural}
+	for _, name := range names {
+		object := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": k.group + "/v1", "kind": k.name, "metadata": map[string]any{"name": name},
+		}}
+		eventually(w.t, 10*time.Second, "an object is created", func() error { // Its endpoint may not be there yet.
+			_, err := w.Dynamic.Resource(resource).Namespace(w.namespace).Create(w.t.Context(), object, metav1.CreateOptions{})
+			return err
+		})
+	}
+}
+
+// offered tells whether the picker has the kind.
+func (w *scene) offered(k kind, want bool) error {
+	body, err := fetch(w.t, w.url+"/api/v1/resources")
+	if err == nil && strings.Contains(string(body), k.ref()) != want {
+		return fmt.Errorf("%s is offered: %t", k.ref(), !want)
+	}
+	return err
+}
+
+// becomesOffered waits until the picker has the kind, or has it no more, and fails where that takes longer than promised.
+func (w *scene) becomesOffered(k kind, want bool) {
+	w.t.Helper()
+	const promised = 2 * time.Second
+	took := eventually(w.t, 30*time.Second, "the picker changes", func() error { return w.offered(k, want) })
+	w.t.Logf("offered (%t) after %v", want, took)
+	if took > promised {
+		w.t.Errorf("it took %v until the kind was offered (%t), want at most %v", took, want, promised)
+	}
+}
+
+// A kind that is deleted under its viewers goes, with its rows; one that returns is another, and its viewers see it.
+func TestDefinitionDeletedAndRecreated(t *testing.T) {
+	for _, test := range []struct {
+		name string
+		down bool // The upper link, while the kind is deleted: no row is told to be deleted.
+	}{
+		{"watched", false},
+		{"while disconnected", true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			t.Parallel()
+			w := open(t, setting{})
+			k := newKind()
+			eventually(t, 10*time.Second, "the program is ready", func() error { return w.offered(k, false) })
+			w.define(k)
+			t.Cleanup(func() { w.undefine(k) })
+			w.becomesOffered(k, true)
+			w.make(k, "a", "b", "c")
+			rows := w.look(3, viewer.Rows(k.ref(), w.namespace))
+			away := viewer.New(w.url, viewer.Rows(k.ref(), w.namespace)) // Comes back with a cursor of the old kind.
+			stop := run(t, away.Run)
+			all := append([]*viewer.Viewer{away}, rows...)
+			becomes(t, 20*time.Second, "live", all...)
+			w.holdKind(k, all...)
+			stop()
+
+			if test.down {
+				w.up.Cut()
+			}
+			w.undefine(k)
+			if test.down {
+				check(t, w.up.Mend())
+			}
+			t.Logf("absent after %v", becomes(t, 15*time.Second, "absent", rows...))
+			eventually(t, 2*time.Second, "its rows go", func() error { return holdNone(rows...) })
+			w.becomesOffered(k, false)
+
+			w.define(k)
+			w.becomesOffered(k, true)
+			w.make(k, "b", "d")
+			run(t, away.Run)
+			t.Logf("live after %v", becomes(t, 60*time.Second, "live", all...))
+			w.holdKind(k, all...)
+			sound(t, all...)
+			if n := away.Tally(); n.Resets == 0 {
+				t.Errorf("the cursor of a kind that is gone was gone on from: %+v", n)
+			}
+		})
+	}
+}
+
+// holdKind waits until all hold what there is of the kind.
+func (w *scene) holdKind(k kind, viewers ...*viewer.Viewer) {
+	w.t.Helper()
+	want := must(w.Rows(w.t.Context(), k.ref(), w.namespace))(w.t)
+	eventually(w.t, 5*time.Second, "its objects are told", func() error {
+		for i, v := range viewers {
+			if err := v.Holds(want); err != nil {
+				return fmt.Errorf("viewer %d: %w", i, err)
+			}
+		}
+		return nil
+	})
+}
+
+// holdNone tells who has rows.
+func holdNone(viewers ...*viewer.Viewer) error {
+	for i, v := range viewers {
+		if n := v.Len(); n > 0 {
+			return fmt.Errorf("viewer %d holds %d rows", i, n)
+		}
+	}
+	return nil
+}
+
+// A right that comes shows within a minute, and one that goes takes the rows with it, also while the watch would go on
+// for minutes.
+func TestRightGrantedAndRemoved(t *testing.T) {
+	t.Parallel()
+	c := must(cluster.Open())(t)
+	w := open(t, setting{kubeconfig: filepath.Join(c.Dir, "kubeconfig-nobody")})
+	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
+	rows := w.look(2, w.rows())
+	t.Logf("forbidden after %v", becomes(t, 20*time.Second, "forbidden", rows...))
+	began := time.Now()
+	pass(2 * time.Second)
+	check(t, holdNone(rows...))
+	notLive(t, began, time.Now(), rows...)
+
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "look"},
+		Subjects:   []rbacv1.Subject{{Kind: "User", APIGroup: "rbac.authorization.k8s.io", Name: "nobody"}},
+		RoleRef:    rbacv1.RoleRef{Kind: "ClusterRole", APIGroup: "rbac.authorization.k8s.io", Name: "view"},
+	}
+	_, err := w.Core.RbacV1().RoleBindings(w.namespace).Create(t.Context(), binding, metav1.CreateOptions{})
+	check(t, err)
+	t.Logf("granted: live after %v", becomes(t, 60*time.Second, "live", rows...))
+	w.converges(5*time.Second, rows...)
+	check(t, w.Apply(t.Context(), w.namespace, "it", "2"))
+	w.converges(5*time.Second, rows...)
+
+	check(t, w.Core.RbacV1().RoleBindings(w.namespace).Delete(t.Context(), "look", metav1.DeleteOptions{}))
+	t.Logf("removed: forbidden after %v", becomes(t, 25*time.Second, "forbidden", rows...))
+	eventually(t, 2*time.Second, "the rows go", func() error { return holdNone(rows...) })
+	sound(t, rows...)
+}

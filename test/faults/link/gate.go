@@ -1,0 +1,130 @@
+package link
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"net"
+	"net/http"
+	"net/http/httputil"
+	"net/url"
+	"sync"
+	"time"
+)
+
+// A Gate is a reverse proxy in front of an API server. It notes every request, and can refuse some, or keep back the
+// bookmark that ends a streaming list.
+type Gate struct {
+	addr    string
+	server  *http.Server
+	ended   chan struct{}
+	swallow bool
+
+	mu      sync.Mutex
+	seen    []Request
+	refuse  func(Request) bool
+	expired int
+}
+
+// GateOptions are what a Gate is made of.
+type GateOptions struct {
+	Server     string          // The API server's address.
+	TLS        *tls.Config     // For speaking to it.
+	Serve      tls.Certificate // For being it.
+	NoListEnds bool            // Keeps back the bookmark at the end of a streaming list.
+}
+
+// NewGate opens a Gate, which is open until Close.
+func NewGate(ctx context.Context, options GateOptions) (*Gate, error) {
+	target, err := url.Parse(options.Server)
+	if err != nil {
+		return nil, fmt.Errorf("read the API server's address: %w", err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	if err != nil {
+		return nil, fmt.Errorf("open a gate: %w", err)
+	}
+	g := &Gate{addr: listener.Addr().String(), ended: make(chan struct{}), swallow: options.NoListEnds}
+	proxy := &httputil.ReverseProxy{
+		Rewrite:        func(r *httputil.ProxyRequest) { r.SetURL(target) },
+		Transport:      &http.Transport{TLSClientConfig: options.TLS, ForceAttemptHTTP2: true},
+		ModifyResponse: g.watched,
+		FlushInterval:  -1,
+		ErrorLog:       log.New(io.Discard, "", 0), // Links that fail are what these tests are about.
+	}
+	g.server = &http.Server{
+		Handler: g.handler(proxy), ErrorLog: proxy.ErrorLog, ReadHeaderTimeout: time.Minute,
+		TLSConfig: &tls.Config{Certificates: []tls.Certificate{options.Serve}, MinVersion: tls.VersionTLS12},
+	}
+	go func() {
+		defer close(g.ended)
+		_ = g.server.ServeTLS(listener, "", "") // It ends by Close.
+	}()
+	return g, nil
+}
+
+// Addr is where it listens.
+func (g *Gate) Addr() string { return g.addr }
+
+// Close ends all that goes through it.
+func (g *Gate) Close() error {
+	err := g.server.Close()
+	<-g.ended
+	if errors.Is(err, http.ErrServerClosed) {
+		return nil
+	}
+	return err
+}
+
+func (g *Gate) handler(proxy http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		request := read(r)
+		g.mu.Lock()
+		request.Refused = g.refuse != nil && g.refuse(request)
+		g.seen = append(g.seen, request)
+		g.mu.Unlock()
+		if !request.Refused {
+			proxy.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Retry-After", "1")
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusTooManyRequests)
+		_, _ = io.WriteString(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"Too many requests, please try again later.","reason":"TooManyRequests","code":429,"details":{"retryAfterSeconds":1}}`)
+	})
+}
+
+// Refuse answers with 429 whatever which holds for; nil answers nothing.
+func (g *Gate) Refuse(which func(Request) bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.refuse = which
+}
+
+// Seen are the requests that came so far.
+func (g *Gate) Seen() []Request {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return append([]Request(nil), g.seen...)
+}
+
+// Count is how many requests which holds for.
+func (g *Gate) Count(which func(Request) bool) int {
+	n := 0
+	for _, r := range g.Seen() {
+		if which(r) {
+			n++
+		}
+	}
+	return n
+}
+
+// Expired is how often the API server said that a version is too old to watch from.
+func (g *Gate) Expired() int {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.expired
+}

@@ -1,0 +1,105 @@
+package link
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"net/http"
+	"strings"
+)
+
+// A Request is one that the program sent to the API server.
+type Request struct {
+	Method   string
+	Path     string
+	Resource string // As in "configmaps"; empty for discovery.
+	Verb     string // list (also a streaming one), watch or get; empty for discovery.
+	Refused  bool   // Answered with 429 by the Gate.
+}
+
+// Lists tells which requests list a resource.
+func Lists(resource string) func(Request) bool {
+	return func(r Request) bool { return r.Resource == resource && r.Verb == "list" }
+}
+
+// Watches tells which requests watch a resource, or list it by a watch.
+func Watches(resource string) func(Request) bool {
+	return func(r Request) bool { return r.Resource == resource && r.Verb != "get" }
+}
+
+// read tells what a request asks for, by its address.
+func read(r *http.Request) Request {
+	request := Request{Method: r.Method, Path: r.URL.Path}
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	switch {
+	case parts[0] == "api" && len(parts) > 2:
+		parts = parts[2:]
+	case parts[0] == "apis" && len(parts) > 3:
+		parts = parts[3:]
+	default:
+		return request
+	}
+	if parts[0] == "namespaces" && len(parts) > 2 {
+		parts = parts[2:]
+	}
+	request.Resource = parts[0]
+	query := r.URL.Query()
+	switch {
+	case query.Get("watch") != "" && query.Get("sendInitialEvents") != "true":
+		request.Verb = "watch"
+	case len(parts) == 1:
+		request.Verb = "list"
+	default:
+		request.Verb = "get"
+	}
+	return request
+}
+
+// watched reads along with the answer to a watch.
+func (g *Gate) watched(response *http.Response) error {
+	if query := response.Request.URL.Query(); query.Get("watch") == "" || response.StatusCode != http.StatusOK {
+		if response.StatusCode == http.StatusGone {
+			g.gone()
+		}
+		return nil
+	}
+	response.Body = &lines{gate: g, body: response.Body, reader: bufio.NewReaderSize(response.Body, 64<<10)}
+	return nil
+}
+
+func (g *Gate) gone() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.expired++
+}
+
+// lines is a watch's body that is handed on line by line, or without some.
+type lines struct {
+	gate   *Gate
+	body   io.Closer
+	reader *bufio.Reader
+	rest   []byte
+	err    error
+}
+
+// Read implements io.Reader.
+func (l *lines) Read(p []byte) (int, error) {
+	for len(l.rest) == 0 && l.err == nil {
+		l.rest, l.err = l.reader.ReadBytes('\n')
+		if bytes.HasPrefix(l.rest, []byte(`{"type":"ERROR"`)) && bytes.Contains(l.rest, []byte(`"code":410`)) {
+			l.gate.gone()
+		}
+		if l.gate.swallow && bytes.Contains(l.rest, []byte("k8s.io/initial-events-end")) {
+			l.rest = nil
+		}
+	}
+	if len(l.rest) == 0 {
+		return 0, l.err
+	}
+	n := copy(p, l.rest)
+	l.rest = l.rest[n:]
+	return n, nil
+}
+
+// Close implements io.Closer.
+func (l *lines) Close() error { return l.body.Close() }

@@ -1,0 +1,73 @@
+package faults
+
+import (
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"glasshouse/test/faults/program"
+)
+
+// sample is the program's memory at a time.
+type sample struct {
+	at    time.Time
+	bytes int
+}
+
+type samples []sample
+
+// watchMemory takes a sample every second until the test ends.
+func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
+	t.Helper()
+	var mu sync.Mutex
+	var taken samples
+	run(t, func(ctx context.Context) {
+		tick := time.NewTicker(time.Second)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			if bytes, err := p.RSS(); err == nil {
+				mu.Lock()
+				taken = append(taken, sample{at: time.Now(), bytes: bytes})
+				mu.Unlock()
+			}
+		}
+	})
+	return func() samples {
+		mu.Lock()
+		defer mu.Unlock()
+		return append(samples(nil), taken...)
+	}
+}
+
+// slope is how much the memory grows in an hour, in MB, by least squares over the samples after a time.
+func (s samples) slope(after time.Time) float64 {
+	var n, sumX, sumY, sumXX, sumXY float64
+	for _, taken := range s {
+		if taken.at.Before(after) {
+			continue
+		}
+		x, y := taken.at.Sub(after).Hours(), float64(taken.bytes)/(1<<20)
+		n, sumX, sumY, sumXX, sumXY = n+1, sumX+x, sumY+y, sumXX+x*x, sumXY+x*y
+	}
+	if d := n*sumXX - sumX*sumX; d > 0 {
+		return (n*sumXY - sumX*sumY) / d
+	}
+	return 0
+}
+
+func TestSlope(t *testing.T) {
+	start := time.Now()
+	s := samples{{start, 500 << 20}}
+	for minute := 1; minute <= 60; minute++ {
+		s = append(s, sample{start.Add(time.Duration(minute) * time.Minute), (100 + minute) << 20})
+	}
+	if got := s.slope(start.Add(time.Second)); got < 59.9 || got > 60.1 {
+		t.Errorf("a megabyte a minute is %.1f MB/h", got)
+	}
+}

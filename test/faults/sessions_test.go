@@ -1,0 +1,141 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"glasshouse/test/faults/program"
+	"glasshouse/test/faults/viewer"
+)
+
+// Subscriptions that are ended while they begin, and connections that are cut in the midst of it, leave nothing behind.
+func TestSubscribeRaces(t *testing.T) {
+	w := open(t, setting{})
+	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
+	watching := w.look(1, w.rows())
+	becomes(t, 20*time.Second, "live", watching...)
+	w.churn(20)
+	race(t, w, 1) // Whatever is made once is made.
+	pass(500 * time.Millisecond)
+	sockets := must(w.program.Sockets())(t)
+	goroutines, err := w.program.Goroutines(t.Context())
+	if err != nil && !errors.Is(err, program.ErrNotTold) {
+		t.Fatal(err)
+	}
+	var racing sync.WaitGroup
+	for i := range 20 {
+		racing.Go(func() { race(t, w, i) }) // 50 each.
+	}
+	racing.Wait()
+	eventually(t, 20*time.Second, "nothing is left", func() error {
+		if n := must(w.program.Sockets())(t); n > sockets+3 {
+			return fmt.Errorf("%d sockets, %d before", n, sockets)
+		}
+		n, err := w.program.Goroutines(t.Context())
+		if errors.Is(err, program.ErrNotTold) {
+			return nil
+		}
+		if err == nil && n > goroutines+5 {
+			err = fmt.Errorf("%d goroutines, %d before", n, goroutines)
+		}
+		return err
+	})
+	if errors.Is(err, program.ErrNotTold) {
+		t.Logf("goroutines were not counted: %v", err)
+	} else {
+		t.Logf("%d goroutines before; now %d", goroutines, must(w.program.Goroutines(t.Context()))(t))
+	}
+	sound(t, watching...)
+}
+
+// race subscribes and unsubscribes 50 times on one connection, without waiting for anything, and cuts it at last.
+func race(t *testing.T, w *scene, seed int) {
+	t.Helper()
+	random := rand.New(rand.NewPCG(uint64(seed), 1))                                                          //nolint:gosec // A test that can be replayed.
+	conn, _, err := websocket.Dial(t.Context(), strings.Replace(w.url, "http://", "ws://", 1)+"/api/v1/live", //nolint:bodyclose // It is the connection's.
+		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
+	if err != nil {
+		t.Error(err)
+		return
+	}
+	defer func() { _ = conn.CloseNow() }() // In the midst of it.
+	conn.SetReadLimit(64 << 20)
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	var reading sync.WaitGroup
+	reading.Go(func() {
+		for err := error(nil); err == nil; {
+			_, _, err = conn.Read(ctx)
+		}
+	})
+	defer reading.Wait()
+	defer cancel()
+	send := func(frame string) {
+		if err := conn.Write(ctx, websocket.MessageText, []byte(frame)); err != nil {
+			t.Errorf("send: %v", err)
+		}
+	}
+	for id := 1; id <= 50; id++ {
+		frame := fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"ns":[%q]}`, id, configMaps, w.namespace)
+		if random.IntN(2) == 0 {
+			frame = fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, id, configMaps, w.namespace)
+		}
+		send(frame)
+		if random.IntN(3) == 0 {
+			pass(time.Duration(random.IntN(3)) * time.Millisecond)
+		}
+		if random.IntN(5) > 0 { // The others are there when the connection is cut.
+			send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))
+		}
+	}
+}
+
+// A program that is told to stop tells all who look, each when to come again, and is gone within ten seconds.
+func TestStopWithThousandClients(t *testing.T) {
+	w := open(t, setting{})
+	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
+	ctx, cancel := context.WithCancel(t.Context())
+	var looking sync.WaitGroup
+	viewers := make([]*viewer.Viewer, 1000)
+	for i := range viewers {
+		viewers[i] = viewer.New(w.url, w.rows())
+		looking.Go(func() { viewers[i].Connect(ctx) })
+	}
+	t.Cleanup(func() { cancel(); looking.Wait() })
+	becomes(t, 30*time.Second, "live", viewers...)
+	stop := w.churn(20)
+	for range 20 { // Some do not read.
+		deaf(t, w, fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q]}`, configMaps, w.namespace))
+	}
+	began := time.Now()
+	if err := w.program.Stop(10 * time.Second); err != nil {
+		t.Errorf("it ends with %v", err)
+	}
+	t.Logf("drained in %v", time.Since(began))
+	stop()
+	looking.Wait()
+	waits := make(map[string]int)
+	for i, v := range viewers {
+		word, ok := v.Closed()
+		if !ok || word.Code != websocket.StatusGoingAway {
+			t.Fatalf("viewer %d: the connection ended with %v", i, word)
+		}
+		var milliseconds int
+		if n, _ := fmt.Sscanf(word.Reason, "retry after %d ms:", &milliseconds); n != 1 {
+			t.Fatalf("viewer %d is not told when to come again: %q", i, word.Reason)
+		}
+		waits[word.Reason]++
+	}
+	if len(waits) < len(viewers)/4 {
+		t.Errorf("a thousand are told only %d times to come again: they would come together", len(waits))
+	}
+	sound(t, viewers...)
+}

@@ -1,0 +1,172 @@
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"glasshouse/test/faults/cluster"
+	"glasshouse/test/faults/viewer"
+)
+
+// Who never reads is let go, and holds up nobody.
+func TestReaderThatNeverReads(t *testing.T) {
+	w := open(t, setting{})
+	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
+	rows, objects := w.look(2, w.rows()), w.look(2, w.object("it"))
+	all := append(rows, objects...)
+	becomes(t, 20*time.Second, "live", all...)
+	sockets := must(w.program.Sockets())(t)
+	const readers = 20
+	for range readers {
+		deaf(t, w, fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, w.namespace))
+	}
+	eventually(t, 5*time.Second, "they are there", func() error {
+		if n := must(w.program.Sockets())(t); n < sockets+readers {
+			return fmt.Errorf("%d sockets", n)
+		}
+		return nil
+	})
+	began := time.Now()
+	var slowest time.Duration
+	for range 30 {
+		check(t, w.Apply(t.Context(), w.namespace, "it", noise(900_000)))
+		slowest = max(slowest, w.converges(5*time.Second, rows...), w.objectConverges(5*time.Second, "it", objects...))
+	}
+	t.Logf("the others had each of 30 changes of 0.9 MB within %v", slowest)
+	eventually(t, 15*time.Second, "they are let go", func() error {
+		if n := must(w.program.Sockets())(t); n > sockets+1 {
+			return fmt.Errorf("%d sockets, %d before", n, sockets)
+		}
+		return nil
+	})
+	t.Logf("let go after %v; at most %d MB", time.Since(began), must(w.program.PeakRSS())(t)>>20)
+	sound(t, rows...)
+	sound(t, objects...)
+}
+
+// deaf opens a connection that subscribes and never reads.
+func deaf(t *testing.T, w *scene, frame string) {
+	t.Helper()
+	conn, _, err := websocket.Dial(t.Context(), strings.Replace(w.program.URL, "http://", "ws://", 1)+"/api/v1/live", //nolint:bodyclose // It is the connection's.
+		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
+	check(t, err)
+	t.Cleanup(func() { _ = conn.CloseNow() }) // It was closed.
+	check(t, conn.Write(t.Context(), websocket.MessageText, []byte(frame)))
+}
+
+// Readers that stall while everything changes hold nothing up, cost nothing, and end with what there is.
+func TestAllReadersStall(t *testing.T) {
+	const changes, writers = 50_000, 25
+	w := open(t, setting{})
+	for i := range writers {
+		check(t, w.Apply(t.Context(), w.namespace, fmt.Sprint("cm-", i), "0"))
+	}
+	rows, objects := w.look(40, w.rows()), w.look(10, w.object("cm-1"))
+	all := append(rows, objects...)
+	becomes(t, 20*time.Second, "live", all...)
+	w.converges(10*time.Second, rows...)
+	before := must(w.program.RSS())(t)
+	var goOn []func()
+	for _, v := range all {
+		goOn = append(goOn, v.Pause())
+	}
+	began := time.Now()
+	check(t, w.flood(t.Context(), writers, changes/writers))
+	t.Logf("%d updates in %v; %d MB before, at most %d MB since the start", changes, time.Since(began),
+		before>>20, must(w.program.PeakRSS())(t)>>20)
+	if peak := must(w.program.PeakRSS())(t); peak-before > 160<<20 { // A ring of 64 MiB, and what is garbage at the time.
+		t.Errorf("%d MB before, %d MB at most", before>>20, peak>>20)
+	}
+	for _, f := range goOn {
+		f()
+	}
+	t.Logf("converged after %v", w.converges(30*time.Second, rows...))
+	w.objectConverges(10*time.Second, "cm-1", objects...)
+	sound(t, rows...)
+	if sum := sound(t, objects...); sum.Patches == 0 {
+		t.Error("no patch was told")
+	}
+}
+
+// flood has each writer update its ConfigMap so many times.
+func (w *scene) flood(ctx context.Context, writers, times int) error {
+	config := rest.CopyConfig(w.Config)
+	config.ContentType = "application/vnd.kubernetes.protobuf"
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return fmt.Errorf("make a client: %w", err)
+	}
+	done := make(chan error)
+	for i := range writers {
+		go func() {
+			cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprint("cm-", i)}}
+			var err error
+			for n := 0; n < times && err == nil; n++ {
+				cm.Data = cluster.Data(strconv.Itoa(n))
+				_, err = client.CoreV1().ConfigMaps(w.namespace).Update(ctx, cm, metav1.UpdateOptions{})
+			}
+			done <- err
+		}()
+	}
+	for range writers {
+		err = errors.Join(err, <-done)
+	}
+	return err
+}
+
+// Objects of a megabyte each are listed, watched and told as any others.
+func TestLargeObjects(t *testing.T) {
+	const count, size = 300, 1_000_000
+	w := open(t, setting{})
+	began := time.Now()
+	written := make(chan error)
+	const writers = 6
+	for i := range writers {
+		go func() {
+			var err error
+			for n := i; n < count && err == nil; n += writers {
+				err = w.Apply(t.Context(), w.namespace, fmt.Sprint("big-", n), pattern(size, n))
+			}
+			written <- err
+		}()
+	}
+	for range writers {
+		check(t, <-written)
+	}
+	t.Logf("written in %v", time.Since(began))
+	began = time.Now()
+	rows, objects := w.look(4, w.rows()), w.look(4, w.object("big-7"))
+	all := append(append([]*viewer.Viewer(nil), rows...), objects...)
+	becomes(t, 60*time.Second, "live", all...)
+	t.Logf("live after %v", time.Since(began))
+	w.converges(20*time.Second, rows...)
+	for i := range 5 {
+		check(t, w.Apply(t.Context(), w.namespace, "big-7", pattern(size, 1000+i)))
+		check(t, w.Apply(t.Context(), w.namespace, fmt.Sprint("big-", 20+i), pattern(size, 2000+i)))
+		check(t, w.Delete(t.Context(), w.namespace, fmt.Sprint("big-", 30+i)))
+	}
+	w.up.Cut()
+	check(t, w.Apply(t.Context(), w.namespace, "big-8", "small"))
+	check(t, w.Touch(t.Context(), w.namespace, "big-7", 1))
+	check(t, w.up.Mend())
+	t.Logf("converged after %v", w.converges(60*time.Second, rows...))
+	w.objectConverges(20*time.Second, "big-7", objects...)
+	sound(t, rows...)
+	sound(t, objects...)
+	peak := must(w.program.PeakRSS())(t) >> 20
+	t.Logf("at most %d MB", peak)
+	if peak > 250 {
+		t.Errorf("%d MB for %d objects of %d bytes", peak, count, size)
+	}
+}

@@ -1,0 +1,216 @@
+//go:build soak
+
+package faults
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"glasshouse/test/faults/cluster"
+	"glasshouse/test/faults/link"
+	"glasshouse/test/faults/program"
+	"glasshouse/test/faults/viewer"
+)
+
+// soak is a scene that is broken for as long as asked.
+type soak struct {
+	*scene
+
+	own           *cluster.APIServer
+	random        *rand.Rand
+	rows, objects []*viewer.Viewer
+	mismatches    atomic.Int64
+	broken        atomic.Int64
+}
+
+// TestSoak breaks everything at random for GLASSHOUSE_SOAK, under churn, and after each fault compares all clients with
+// a quorum list. `make soak` runs it.
+func TestSoak(t *testing.T) {
+	long := must(time.ParseDuration(os.Getenv("GLASSHOUSE_SOAK")))(t)
+	seed := uint64(time.Now().UnixNano()) //nolint:gosec // Any number.
+	t.Logf("seed %d", seed)
+	own := apiServer(t)
+	s := &soak{
+		own: own, random: rand.New(rand.NewPCG(seed, seed)), //nolint:gosec // A run that can be replayed.
+		scene: open(t, setting{behindGate: own.Addr, env: []string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS=5", "HTTP2_PING_TIMEOUT_SECONDS=2"}}),
+	}
+	check(t, s.Apply(t.Context(), s.namespace, "kept", "1"))
+	s.rows, s.objects = s.look(30, s.scene.rows()), s.look(10, s.object("kept"))
+	s.look(1, viewer.Rows("core/v1/pods")) // Another kind, and a large one.
+	becomes(t, 30*time.Second, "live", s.viewers()...)
+	memory := watchMemory(t, s.program)
+	goroutines, counts := s.goroutines()
+
+	end, warm := time.Now().Add(long), time.Now().Add(min(6*time.Minute, long/2))
+	quiet := run(t, func(ctx context.Context) { s.tell(ctx, end) })
+	for time.Now().Before(end) {
+		s.round()
+	}
+	quiet()
+	slope := memory().slope(warm)
+	t.Logf("after %v and %d faults:", long, s.broken.Load())
+	t.Logf("mismatches: %d", s.mismatches.Load())
+	t.Logf("RSS: %d MB, at most %d MB, slope %+.1f MB/h after the first %v", must(s.program.RSS())(t)>>20,
+		must(s.program.PeakRSS())(t)>>20, slope, min(6*time.Minute, long/2))
+	if now, err := s.goroutines(); counts == nil {
+		t.Logf("goroutines: %d before, %d after", goroutines, now)
+		if err != nil || now > goroutines+20 {
+			t.Errorf("%d goroutines before, %d after: %v", goroutines, now, err)
+		}
+	} else {
+		t.Logf("goroutines: not counted: %v", counts)
+	}
+	sound(t, s.viewers()...)
+	if n := s.mismatches.Load(); n > 0 {
+		t.Errorf("%d times a client did not hold what there is", n)
+	}
+}
+
+// tell says every 10 s how it goes.
+func (s *soak) tell(ctx context.Context, end time.Time) {
+	tick := time.NewTicker(10 * time.Second)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		memory, _ := s.program.RSS() // It may just end.
+		goroutines, _ := s.program.Goroutines(ctx)
+		s.t.Logf("%v to go: %d faults, %d mismatches, %d notes, RSS %d MB, %d goroutines", time.Until(end).Round(time.Second),
+			s.broken.Load(), s.mismatches.Load(), s.notes(), memory>>20, goroutines)
+	}
+}
+
+func (s *soak) viewers() []*viewer.Viewer {
+	return append(append([]*viewer.Viewer(nil), s.rows...), s.objects...)
+}
+
+// goroutines are the program's, where it tells.
+func (s *soak) goroutines() (int, error) {
+	n, err := s.program.Goroutines(s.t.Context())
+	if errors.Is(err, program.ErrNotTold) {
+		return 0, err
+	}
+	check(s.t, err)
+	return n, nil
+}
+
+func (s *soak) notes() (n int) {
+	for _, v := range s.viewers() {
+		n += len(v.Faults())
+	}
+	return n
+}
+
+// round does one or two faults under churn, then lets everything come to rest and compares.
+func (s *soak) round() {
+	stop := s.Churn(s.t.Context(), s.namespace, 5+s.random.IntN(60))
+	faults := s.faults()
+	var names []string
+	for range 1 + s.random.IntN(2) {
+		pass(s.some(1500))
+		fault := faults[s.random.IntN(len(faults))]
+		names = append(names, fault.name)
+		check(s.t, s.Touch(s.t.Context(), s.namespace, "kept", s.random.IntN(5)))
+		check(s.t, fault.happens(s.t.Context()))
+		s.broken.Add(1)
+	}
+	_, err := stop()
+	check(s.t, err)
+	took, err := try(2*time.Minute, func() error {
+		return errors.Join(s.compare(s.rows), s.compareObject("kept", s.objects))
+	})
+	if err != nil {
+		s.mismatches.Add(1)
+		s.t.Logf("after %q: %v", names, err)
+	} else if took > 30*time.Second {
+		s.t.Logf("after %q it took %v to converge", names, took)
+	}
+}
+
+// some is a random time of at most so many milliseconds.
+func (s *soak) some(milliseconds int) time.Duration {
+	return time.Duration(s.random.IntN(milliseconds)) * time.Millisecond
+}
+
+type fault struct {
+	name    string
+	happens func(context.Context) error
+}
+
+func (s *soak) faults() []fault {
+	return []fault{
+		{"the upper link is cut", func(context.Context) error { return s.up.Blink() }},
+		{"the upper link is down", func(context.Context) error { s.up.Cut(); pass(s.some(8000)); return s.up.Mend() }},
+		{"the upper link freezes", func(ctx context.Context) error { return s.freeze(ctx, s.up, 12000) }},
+		{"the lower link is cut", func(context.Context) error { return s.down.Blink() }},
+		{"the lower link is down", func(context.Context) error { s.down.Cut(); pass(s.some(5000)); return s.down.Mend() }},
+		{"the lower link freezes", func(ctx context.Context) error { return s.freeze(ctx, s.down, 5000) }},
+		{"too many requests", func(context.Context) error {
+			s.gate.Refuse(func(r link.Request) bool { return r.Resource != "" })
+			defer s.gate.Refuse(nil)
+			pass(s.some(3000))
+			return s.up.Blink()
+		}},
+		{"the API server is killed", func(ctx context.Context) error { s.own.Kill(); pass(s.some(3000)); return s.own.Start(ctx) }},
+		{"etcd is compacted while the link is down", func(ctx context.Context) error {
+			s.up.Cut()
+			err := s.Compact(ctx)
+			return errors.Join(err, s.up.Mend())
+		}},
+		{"readers stall", func(context.Context) error {
+			for _, v := range s.viewers() {
+				if s.random.IntN(2) == 0 {
+					defer v.Pause()()
+				}
+			}
+			pass(s.some(15000))
+			return nil
+		}},
+		{"clients are cut", func(context.Context) error {
+			for _, v := range s.viewers() {
+				if s.random.IntN(2) == 0 {
+					v.Cut()
+				}
+			}
+			return nil
+		}},
+		{"everything is deleted", func(ctx context.Context) error {
+			for i := range 25 {
+				if err := s.Delete(ctx, s.namespace, fmt.Sprint("cm-", i)); err != nil {
+					return err
+				}
+			}
+			return nil
+		}},
+		{"the object is replaced", func(ctx context.Context) error {
+			return errors.Join(s.Delete(ctx, s.namespace, "kept"), s.Apply(ctx, s.namespace, "kept", "1"))
+		}},
+		{"large objects", func(ctx context.Context) error {
+			for range 5 {
+				if err := s.Apply(ctx, s.namespace, "kept", noise(500_000)); err != nil {
+					return err
+				}
+			}
+			return s.Apply(ctx, s.namespace, "kept", "1")
+		}},
+		{"subscriptions race", func(context.Context) error { race(s.t, s.scene, s.random.Int()); return nil }}, //nolint:contextcheck // It takes the test's.
+	}
+}
+
+func (s *soak) freeze(ctx context.Context, l *link.Link, milliseconds int) error {
+	if err := l.Freeze(); err != nil {
+		return err
+	}
+	pass(s.some(milliseconds))
+	l.Thaw(ctx)
+	return nil
+}

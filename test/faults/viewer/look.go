@@ -1,0 +1,129 @@
+package viewer
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/coder/websocket"
+	jsonpatch "github.com/evanphx/json-patch/v5"
+)
+
+// A State is what a Viewer was shown from At on; it is empty while there was no connection.
+type State struct {
+	At     time.Time
+	State  string
+	Reason string
+}
+
+// Faults are what did not fit; there should be none.
+func (v *Viewer) Faults() []string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return append([]string(nil), v.faults...)
+}
+
+// Tally is what was told so far.
+func (v *Viewer) Tally() Tally {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.tally
+}
+
+// States are what was shown so far, oldest first.
+func (v *Viewer) States() []State {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return append([]State(nil), v.states...)
+}
+
+// Closed is the last word of the server, if it ended a connection with one.
+func (v *Viewer) Closed() (word websocket.CloseError, ok bool) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.closed, v.closes > 0
+}
+
+// State is what is shown now.
+func (v *Viewer) State() State {
+	states := v.States()
+	if len(states) == 0 {
+		return State{}
+	}
+	return states[len(states)-1]
+}
+
+// LiveWithin tells for how long live was shown between two moments.
+func (v *Viewer) LiveWithin(from, to time.Time) (long time.Duration) {
+	states := append(v.States(), State{At: to})
+	for i, s := range states[:len(states)-1] {
+		begin, end := s.At, states[i+1].At
+		if begin.Before(from) {
+			begin = from
+		}
+		if end.After(to) {
+			end = to
+		}
+		if s.State == "live" && end.After(begin) {
+			long += end.Sub(begin)
+		}
+	}
+	return long
+}
+
+// Holds compares the rows with those that there are.
+func (v *Viewer) Holds(want map[string]Row) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !v.synced {
+		return fmt.Errorf("no snapshot yet; the state is %+v", v.states)
+	}
+	for key, w := range want {
+		held, ok := v.rows[key]
+		if !ok {
+			return fmt.Errorf("%s is missing among %d rows, want %d", key, len(v.rows), len(want))
+		}
+		if held.UID != w.UID || held.RV != w.RV {
+			return fmt.Errorf("%s is %s at %s, want %s at %s", key, held.UID, held.RV, w.UID, w.RV)
+		}
+		for i, cell := range w.Cells {
+			if i < len(v.columns) && !v.columns[i].Relative && (i >= len(held.Cells) || !same(held.Cells[i], cell)) {
+				return fmt.Errorf("%s has the cells %s, want %s", key, held.Cells, w.Cells)
+			}
+		}
+	}
+	if len(v.rows) != len(want) {
+		return fmt.Errorf("%d rows, want %d", len(v.rows), len(want))
+	}
+	return nil
+}
+
+// HoldsObject compares the object with what there is, which is nil for none.
+func (v *Viewer) HoldsObject(want []byte) error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch {
+	case !v.synced:
+		return fmt.Errorf("no snapshot yet; the state is %+v", v.states)
+	case want == nil && v.object == nil:
+		return nil
+	case want == nil || v.object == nil || !jsonpatch.Equal(want, v.object):
+		return fmt.Errorf("the object is %.300s, want %.300s", v.object, want)
+	}
+	return nil
+}
+
+// Len is how many rows are held.
+func (v *Viewer) Len() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.rows)
+}
+
+func same(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	return jsonpatch.Equal(a, b)
+}

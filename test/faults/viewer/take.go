@@ -1,0 +1,225 @@
+package viewer
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"strconv"
+	"time"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+)
+
+// A Row is an object as the rows view tells it.
+type Row struct {
+	NS, Name, UID, RV string
+	Cells             []json.RawMessage
+}
+
+// Key is how a Row is told from the others.
+func (r *Row) Key() string { return r.NS + "/" + r.Name }
+
+// A Column says what cells mean.
+type Column struct {
+	Name     string
+	Relative bool
+}
+
+type message struct {
+	Type    string
+	Cursor  string
+	State   string
+	Reason  string
+	Columns []Column
+	Rows    []Row
+	Last    bool
+	Object  json.RawMessage
+	Events  []event
+	Count   int
+	Digest  string
+	Problem json.RawMessage
+}
+
+type event struct {
+	Op, NS, Name, UID, RV string
+	Row                   Row
+	Cells                 map[int]json.RawMessage
+	Object, Patch         json.RawMessage
+}
+
+// take reads a frame: a message, or several.
+func (v *Viewer) take(frame []byte) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	messages := make([]message, 1)
+	var err error
+	if bytes.HasPrefix(frame, []byte("[")) {
+		err = json.Unmarshal(frame, &messages)
+	} else {
+		err = json.Unmarshal(frame, &messages[0])
+	}
+	if err != nil {
+		v.fault("a frame that is not understood: %v: %.200s", err, frame)
+		return
+	}
+	for i := range messages {
+		v.takeMessage(&messages[i])
+	}
+}
+
+func (v *Viewer) takeMessage(m *message) {
+	switch m.Type {
+	case "state":
+		v.states = append(v.states, State{At: time.Now(), State: m.State, Reason: m.Reason})
+	case "reset":
+		v.tally.Resets++
+		v.fresh = false
+	case "snapshot":
+		v.takeSnapshot(m)
+	case "events":
+		if v.fresh {
+			v.tally.Resumed++
+			v.fresh = false
+		}
+		if !v.synced {
+			v.fault("events before a snapshot")
+		}
+		for i := range m.Events {
+			v.takeEvent(&m.Events[i])
+		}
+		v.want.Cursor = m.Cursor
+	case "heartbeat":
+		if v.synced && m.Cursor != v.want.Cursor {
+			v.fault("a heartbeat with the cursor %s, where %s was the last", m.Cursor, v.want.Cursor)
+		}
+	case "digest":
+		v.tally.Digests++
+		if sum := digest(v.rows); m.Cursor != v.want.Cursor || m.Count != len(v.rows) || m.Digest != sum {
+			v.fault("a digest of %d rows %s at %s, where %d rows %s at %s are held", m.Count, m.Digest, m.Cursor, len(v.rows), sum, v.want.Cursor)
+		}
+	case "error":
+		v.fault("an error: %s", m.Problem)
+	}
+}
+
+// digest is as the wire defines it.
+func digest(rows map[string]Row) string {
+	var sum uint32
+	for key, row := range rows {
+		h := fnv.New32a()
+		_, _ = h.Write([]byte(key + "/" + row.RV)) // A hash takes every write.
+		sum += h.Sum32()
+	}
+	return fmt.Sprintf("%08x", sum)
+}
+
+func (v *Viewer) takeSnapshot(m *message) {
+	if v.fresh {
+		v.fault("a snapshot without a reset, after a cursor")
+		v.fresh = false
+	}
+	if m.Columns != nil || v.want.View == "object" {
+		v.parts = make(map[string]Row)
+		v.columns = m.Columns
+	}
+	for _, row := range m.Rows {
+		if _, twice := v.parts[row.Key()]; twice {
+			v.fault("a snapshot with %s twice", row.Key())
+		}
+		v.parts[row.Key()] = row
+	}
+	if !m.Last {
+		return
+	}
+	v.tally.Snapshots++
+	v.rows, v.parts, v.object, v.synced, v.want.Cursor = v.parts, nil, m.Object, true, m.Cursor
+}
+
+func (v *Viewer) takeEvent(e *event) {
+	v.tally.Events++
+	if v.want.View == "object" {
+		v.takeObject(e)
+		return
+	}
+	if e.Op == "add" {
+		e.NS, e.Name, e.UID, e.RV = e.Row.NS, e.Row.Name, e.Row.UID, e.Row.RV
+	}
+	key := e.NS + "/" + e.Name
+	held, ok := v.rows[key]
+	if ok == (e.Op == "add") || ok && held.UID != e.UID {
+		v.fault("%s of %s (%s), where %s %s is held", e.Op, key, e.UID, held.UID, held.RV)
+	}
+	switch e.Op {
+	case "add":
+		v.rows[key] = e.Row
+	case "delete":
+		delete(v.rows, key)
+	case "update":
+		if !newer(e.RV, held.RV) {
+			v.fault("%s goes from version %s to %s", key, held.RV, e.RV)
+		}
+		cells := append([]json.RawMessage(nil), held.Cells...)
+		for i, cell := range e.Cells {
+			if i >= len(cells) {
+				v.fault("%s has %d cells, and cell %d changes", key, len(cells), i)
+				continue
+			}
+			cells[i] = cell
+		}
+		v.rows[key] = Row{NS: e.NS, Name: e.Name, UID: e.UID, RV: e.RV, Cells: cells}
+	default:
+		v.fault("an event %q", e.Op)
+	}
+}
+
+// takeObject applies a change of the one object. What comes of a patch must be what the event says it is: its base is
+// the version held, and no other.
+func (v *Viewer) takeObject(e *event) {
+	if (v.object == nil) != (e.Op == "add") {
+		v.fault("%s of an object, where %.80q is held", e.Op, v.object)
+	}
+	before := identity(v.object)
+	switch e.Op {
+	case "add":
+		v.object = e.Object
+	case "delete":
+		if before.UID != e.UID {
+			v.fault("delete of %s, where %s is held", e.UID, before.UID)
+		}
+		v.object = nil
+	case "update":
+		v.tally.Patches++
+		patch, err := jsonpatch.DecodePatch(e.Patch)
+		if err == nil {
+			v.object, err = patch.Apply(v.object)
+		}
+		after := identity(v.object)
+		if err != nil || after.UID != e.UID || after.ResourceVersion != e.RV || !newer(e.RV, before.ResourceVersion) {
+			v.fault("the patch %.300s of %+v to %s at %s gives %+v: %v", e.Patch, before, e.UID, e.RV, after, err)
+		}
+	}
+}
+
+type meta struct{ UID, ResourceVersion string }
+
+func identity(object []byte) meta {
+	var o struct{ Metadata meta }
+	_ = json.Unmarshal(object, &o) // What is none has none.
+	return o.Metadata
+}
+
+// newer compares versions, which are whole numbers that rise.
+func newer(a, b string) bool {
+	x, errX := strconv.ParseUint(a, 10, 64)
+	y, errY := strconv.ParseUint(b, 10, 64)
+	return errX == nil && errY == nil && x > y
+}
+
+// RowsHeld is a copy of the rows.
+func (v *Viewer) RowsHeld() map[string]Row {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return maps.Clone(v.rows)
+}
