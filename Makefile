@@ -47,6 +47,7 @@ test: build web/node_modules/.package-lock.json ## All tests: unit, then against
 bench: build ## Measure against baselines in the same run, on 10,000 pods.
 	deploy/demo/build.sh .demo/bin/demo
 	NODES=60 PODS=10000 .ci/on-demo env GLASSHOUSE_BENCH=1 go test -tags integration -count=1 -timeout 60m -v -run TestBench ./internal/watch/bench
+	.ci/on-demo env GLASSHOUSE_BENCH=1 go test -tags integration -count=1 -timeout 60m -v -run TestBench ./internal/bench
 	go test -run '^$$' -bench . -count 6 ./internal/watch/diff ./internal/watch/journal
 
 clean: ## Remove what was built, and the demo cluster's data.
