@@ -55,6 +55,7 @@ soak: build ## Break everything at random for TIME= (10m), and compare what clie
 bench: build ## Measure against baselines in the same run, on 10,000 pods.
 	deploy/demo/build.sh .demo/bin/demo
 	NODES=60 PODS=10000 .ci/on-demo env GLASSHOUSE_BENCH=1 go test -tags integration -count=1 -timeout 60m -v -run TestBench ./internal/watch/bench
+	.ci/on-demo env GLASSHOUSE_BENCH=1 go test -tags integration -count=1 -timeout 60m -v -run TestBench ./internal/bench
 	go test -run '^$$' -bench . -count 6 ./internal/watch/diff ./internal/watch/journal
 
 clean: ## Remove what was built, and the demo cluster's data.

@@ -1,0 +1,121 @@
+package bench_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"github.com/coder/websocket"
+)
+
+// bare is the baseline: a loop around the same WebSocket library that sends the
+// events it is given, and knows nothing of clusters. Each writer sends what has
+// come since it last wrote in one frame. First it sends a snapshot, as long as
+// the program's and compressed as that is.
+type bare struct {
+	snapshot []byte
+
+	mu     sync.Mutex
+	events [][]byte
+	moved  chan struct{} // Closed, and made anew, with every event.
+}
+
+// startBare starts it in a process of its own, which reads events from its
+// standard input, one a line.
+func startBare(t *testing.T) *child {
+	t.Helper()
+	command := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], "-test.run=^TestBareLoop$") //nolint:gosec // This program.
+	command.Env = append(os.Environ(), "GLASSHOUSE_BENCH_BARE=1")
+	return spawn(t, command)
+}
+
+// TestBareLoop is the child of startBare.
+func TestBareLoop(t *testing.T) {
+	if os.Getenv("GLASSHOUSE_BENCH_BARE") == "" {
+		t.Skip("the baseline of the other benchmarks, which start it themselves")
+	}
+	b := &bare{moved: make(chan struct{}), snapshot: bareSnapshot()}
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	go func() { _ = http.Serve(listener, http.HandlerFunc(b.serve)) }() //nolint:gosec // On loopback, until the process ends.
+	_, _ = fmt.Fprintf(os.Stdout, "http://%s/\n", listener.Addr())
+	lines := bufio.NewReaderSize(os.Stdin, 1<<20)
+	for {
+		line, err := lines.ReadBytes('\n')
+		if err != nil {
+			return
+		}
+		b.mu.Lock()
+		b.events = append(b.events, line[:len(line)-1])
+		moved := b.moved
+		b.moved = make(chan struct{})
+		b.mu.Unlock()
+		close(moved)
+	}
+}
+
+func (b *bare) serve(w http.ResponseWriter, r *http.Request) {
+	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+		Subprotocols: []string{"glasshouse.v1+json"}, CompressionMode: websocket.CompressionNoContextTakeover, CompressionThreshold: len(b.snapshot),
+	})
+	if err != nil {
+		return
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(r.Context()))
+	defer cancel()
+	if _, _, err := conn.Read(ctx); err != nil { // The subscription.
+		return
+	}
+	go b.write(ctx, conn)
+	_, _, _ = conn.Read(ctx)
+}
+
+func (b *bare) write(ctx context.Context, conn *websocket.Conn) {
+	frame := b.snapshot
+	for at := 0; ; {
+		if err := conn.Write(ctx, websocket.MessageText, frame); err != nil {
+			return
+		}
+		b.mu.Lock()
+		events, moved := b.events[at:], b.moved
+		b.mu.Unlock()
+		if len(events) == 0 {
+			select {
+			case <-moved:
+			case <-ctx.Done():
+				return
+			}
+			b.mu.Lock()
+			events = b.events[at:]
+			b.mu.Unlock()
+		}
+		at += len(events)
+		if len(frame) == len(b.snapshot) {
+			frame = nil
+		}
+		frame = append(frame[:0], `{"id":1,"type":"events","cursor":"AAAAAAAAAAAAAAAAAAAA","events":[`...)
+		for i, event := range events {
+			if i > 0 {
+				frame = append(frame, ',')
+			}
+			frame = append(frame, event...)
+		}
+		frame = append(frame, "]}"...)
+	}
+}
+
+func bareSnapshot() []byte {
+	text := []byte(`{"id":1,"type":"snapshot","cursor":"AAAAAAAAAAAAAAAAAAAA","columns":[],"rows":[`)
+	for i := range objects {
+		text = fmt.Appendf(text, `{"ns":"shop","name":"web-%d","uid":"%s","rv":"%d","created":"2026-11-21T10:00:00Z","cells":%s},`, i, uid(i), 100+i, pod(i, 0).Cells)
+	}
+	return append(text[:len(text)-1], `],"last":true}`...)
+}

@@ -1,0 +1,122 @@
+package bench_test
+
+import (
+	"bufio"
+	"context"
+	"io"
+	"os"
+	"os/exec"
+	"regexp"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// child is a server in a process of its own, whose costs are nobody else's.
+type child struct {
+	t       *testing.T
+	command *exec.Cmd
+	in      io.WriteCloser
+	address string
+}
+
+// spawn starts a server and waits for the line that tells its address.
+func spawn(t *testing.T, command *exec.Cmd) *child {
+	t.Helper()
+	c := &child{t: t, command: command}
+	out, err := command.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	command.Stderr = os.Stderr
+	if c.in, err = command.StdinPipe(); err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(c.end)
+	lines := bufio.NewReader(out)
+	for c.address == "" {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatalf("the server has told no address: %v", err)
+		}
+		if match := regexp.MustCompile(`http://([0-9.:]+)/`).FindStringSubmatch(line); match != nil {
+			c.address = match[1]
+		}
+	}
+	return c
+}
+
+func (c *child) end() {
+	if c.command.ProcessState != nil {
+		return
+	}
+	_ = c.in.Close()
+	_ = c.command.Process.Signal(syscall.SIGTERM)
+	killed := time.AfterFunc(20*time.Second, func() { _ = c.command.Process.Kill() })
+	_ = c.command.Wait()
+	killed.Stop()
+}
+
+// cpu is the processor time so far, in seconds.
+func (c *child) cpu() float64 {
+	c.t.Helper()
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(c.command.Process.Pid) + "/stat")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	ticks := 0.0
+	for _, field := range fields[11:13] { // utime and stime (proc(5)), in hundredths.
+		n, err := strconv.ParseFloat(field, 64)
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		ticks += n
+	}
+	return ticks / 100
+}
+
+// rss is the resident memory, in KiB.
+func (c *child) rss() float64 {
+	c.t.Helper()
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(c.command.Process.Pid) + "/status")
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+			kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
+			if err != nil {
+				c.t.Fatal(err)
+			}
+			return kib
+		}
+	}
+	c.t.Fatal("no VmRSS")
+	return 0
+}
+
+// dashboard builds the program, once a test.
+func build(t *testing.T) string {
+	t.Helper()
+	binary := t.TempDir() + "/dashboard"
+	command := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "../../cmd/dashboard")
+	if out, err := command.CombinedOutput(); err != nil {
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	return binary
+}
+
+// serve starts the program on an API server.
+func serve(t *testing.T, binary, api string) *child {
+	t.Helper()
+	command := exec.CommandContext(context.WithoutCancel(t.Context()), binary, "--server", api, "--listen", "127.0.0.1:0", "--log-level", "warn") //nolint:gosec // Built above.
+	command.Env = append(os.Environ(), "KUBECONFIG=/dev/null")
+	return spawn(t, command)
+}

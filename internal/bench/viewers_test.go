@@ -1,0 +1,156 @@
+package bench_test
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// crowd is many viewers that read as quickly as they can, and only count: their
+// work must not be the bottleneck.
+type crowd struct {
+	events atomic.Int64 // Delivered to all of them together.
+	bytes  atomic.Int64
+	conns  []net.Conn
+	ended  sync.WaitGroup
+}
+
+// join opens n sockets at an address, subscribes each, and waits until all have
+// their snapshot.
+func join(t *testing.T, address string, n int, subscribe string) *crowd {
+	t.Helper()
+	c := &crowd{conns: make([]net.Conn, n)}
+	var ready sync.WaitGroup
+	slots := make(chan struct{}, 4)
+	for i := range n {
+		ready.Add(1)
+		slots <- struct{}{}
+		conn, in, err := open(address, subscribe)
+		if err != nil {
+			t.Fatalf("viewer %d: %v", i, err)
+		}
+		c.conns[i] = conn
+		c.ended.Go(func() {
+			begun := sync.OnceFunc(func() { <-slots; ready.Done() })
+			defer begun()
+			c.read(in, begun)
+		})
+	}
+	ready.Wait()
+	t.Cleanup(c.leave)
+	c.settle()
+	return c
+}
+
+// settle waits until nothing more comes.
+func (c *crowd) settle() {
+	for before := int64(-1); before != c.bytes.Load(); <-time.After(500 * time.Millisecond) {
+		before = c.bytes.Load()
+	}
+}
+
+func (c *crowd) leave() {
+	for _, conn := range c.conns {
+		_ = conn.Close()
+	}
+	c.ended.Wait()
+}
+
+// open does the handshake as a browser does, which offers compression.
+func open(address, subscribe string) (net.Conn, io.Reader, error) {
+	conn, err := net.Dial("tcp", address)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, err = fmt.Fprintf(conn, "GET /api/v1/live HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: glasshouse.v1+json\r\n"+
+		"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n", address)
+	if err != nil {
+		return nil, nil, err
+	}
+	in := bufio.NewReaderSize(conn, 16)
+	response, err := http.ReadResponse(in, nil)
+	if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
+		return nil, nil, fmt.Errorf("the handshake: %v, %w", response, err)
+	}
+	rest, _ := in.Peek(in.Buffered())
+	_, err = conn.Write(masked(subscribe))
+	return conn, io.MultiReader(bytes.NewReader(rest), conn), err
+}
+
+// masked is a text frame of a client, masked with zeros.
+func masked(text string) []byte {
+	frame := []byte{0x81}
+	if len(text) < 126 {
+		frame = append(frame, 0x80|byte(len(text)))
+	} else {
+		frame = binary.BigEndian.AppendUint16(append(frame, 0x80|126), uint16(len(text))) //nolint:gosec // Short.
+	}
+	return append(append(frame, 0, 0, 0, 0), text...)
+}
+
+// read counts what comes; begun is called once something has.
+func (c *crowd) read(in io.Reader, begun func()) {
+	const mark = `"op":"update"`
+	buffer := make([]byte, 32<<10)
+	kept := 0 // Bytes of the end of the last read, in which a mark may have begun.
+	for {
+		n, err := in.Read(buffer[kept:])
+		if err != nil {
+			return
+		}
+		c.bytes.Add(int64(n))
+		if found := bytes.Count(buffer[:kept+n], []byte(mark)); found > 0 {
+			c.events.Add(int64(found))
+		}
+		end := min(len(mark)-1, kept+n)
+		kept = copy(buffer, buffer[kept+n-end:kept+n])
+		begun()
+	}
+}
+
+// wait waits until so many events have been delivered, and fails where they
+// stop coming.
+func (c *crowd) wait(t *testing.T, want int64) {
+	t.Helper()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	last, at := int64(-1), time.Now()
+	for range tick.C {
+		got := c.events.Load()
+		switch {
+		case got >= want:
+			return
+		case got != last:
+			last, at = got, time.Now()
+		case time.Since(at) > 10*time.Second:
+			t.Fatalf("%d events came, want %d", got, want)
+		}
+	}
+}
+
+// subscribeTo is the frame that a page sends.
+func subscribeTo(ref string) string {
+	return fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"view":"rows"}`, ref)
+}
+
+// pace calls change n times at a rate, catching up where it is late.
+func pace(n, rate int, change func(i int)) {
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	start := time.Now()
+	for i := 0; i < n; {
+		<-tick.C
+		for due := int(time.Since(start).Seconds() * float64(rate)); i < n && i <= due; i++ {
+			change(i)
+		}
+	}
+}
