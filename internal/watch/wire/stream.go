@@ -99,14 +99,13 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	growing := true
 	for objects := 1; ; objects++ {
 		line, err := lines.next()
-		if gaveUp.Load() {
+		switch {
+		case gaveUp.Load():
 			options.Stalled()
 			return errStalled
-		}
-		if errors.Is(err, io.EOF) {
+		case errors.Is(err, io.EOF):
 			return io.ErrUnexpectedEOF
-		}
-		if err != nil {
+		case err != nil:
 			return err
 		}
 		e, err := s.source.decoder.event(line, true)
@@ -148,7 +147,7 @@ func (s *stream) readEvents(ctx context.Context, lines *lineReader) error {
 		line, err := lines.next()
 		silent.Reset(silence)
 		if err != nil {
-			return nil //nolint:nilerr // See above.
+			return nil // See above.
 		}
 		e, err := s.source.decoder.event(line, false)
 		if err != nil {
