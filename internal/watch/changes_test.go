@@ -324,3 +324,31 @@ func TestChangesThatMakeNoSense(t *testing.T) {
 		wantProblem(t, err, watch.Unknown, "Unknown namespace", `"nowhere"`)
 	})
 }
+
+// Rights that come and go change what may be seen, and no object.
+func TestSightIsNoChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+		allowOnly(server, "a")
+		f := follow(t, cluster, watch.Query{}, "")
+		f.wantSettle("snapshot")
+		for range 2 {
+			server.Refuse(pods, "b", 0, "")
+			<-time.After(time.Minute)
+			if got := f.settle(); strings.Contains(got, "a/p") || strings.Contains(got, "b/q") {
+				t.Errorf("a right that came was told as %s", got)
+			}
+			server.Set(pods, pod("b", "q", "Failed"))
+			f.wantSettle("update b/q")
+			server.Revoke(pods, "b")
+			<-time.After(15 * time.Second)
+			if got := f.settle(); strings.Contains(got, "a/p") || strings.Contains(got, "b/q") {
+				t.Errorf("a right that went was told as %s", got)
+			}
+			server.Set(pods, pod("b", "q", "Running"))
+		}
+		server.Delete(pods, "a", "p")
+		f.wantSettle("delete a/p")
+	})
+}

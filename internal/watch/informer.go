@@ -60,6 +60,8 @@ type informer struct {
 	kicked     chan struct{} // A sign that settle has something to do.
 	expected   atomic.Int64  // What feeds have reserved, in bytes.
 	listings   listings
+	digests    digests
+	began      time.Time
 	resets     atomic.Int64 // Readers that had to begin anew.
 
 	mu      sync.Mutex
@@ -79,7 +81,7 @@ func newInformer(scope wire.Scope, resource *Resource, around surroundings) *inf
 	around.log = around.log.With("resource", scope.Resource.GroupResource().String())
 	i := &informer{
 		surroundings: around, scope: scope, epoch: newEpoch(), namespaced: resource.Namespaced, polled: !resource.Can("watch"),
-		kicked: make(chan struct{}, 1), status: Status{State: Syncing, Since: time.Now()},
+		began: time.Now(), kicked: make(chan struct{}, 1), status: Status{State: Syncing, Since: time.Now()},
 		feeds: make(map[string]*feed), denied: make(map[string]Status), asked: make(map[string]bool),
 	}
 	i.resourceJournal = journal.New[string, *wire.Object, memo](journal.Options[string, *wire.Object]{

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"log/slog"
 	"maps"
 	"slices"
@@ -100,6 +101,7 @@ type told struct {
 	Object                      json.RawMessage
 	Last                        bool
 	Events                      []toldEvent
+	Digest                      string
 }
 
 type toldRow struct {
@@ -130,8 +132,12 @@ type reader struct {
 
 	namespaces []string // That are covered; nil for all.
 
-	whole bool     // A snapshot, or a resumed cursor, is complete.
-	log   []string // What came, in short, since it was last asked for.
+	whole bool // A snapshot, or a resumed cursor, is complete.
+	known bool // The rows are all there are: a snapshot came.
+
+	checked int // Digests that were compared.
+
+	log []string // What came, in short, since it was last asked for.
 }
 
 func subscribe(t *testing.T, cluster *watch.Cluster, q watch.Query, cursor string) *reader {
@@ -192,6 +198,8 @@ func (r *reader) try() (m told, err error) {
 		}
 	case "heartbeat":
 		r.note("heartbeat")
+	case "digest":
+		r.check(&m)
 	default:
 		r.t.Fatalf("a message of an unknown type: %s", text)
 	}
@@ -216,7 +224,7 @@ func (r *reader) snapshot(m *told) {
 	for _, row := range m.Rows {
 		r.rows[row.NS+"/"+row.Name] = row
 	}
-	r.whole = m.Last
+	r.whole, r.known = m.Last, true
 	if m.Last {
 		r.note("snapshot of %d", len(r.rows))
 	}
@@ -252,6 +260,24 @@ func (r *reader) event(e *toldEvent) {
 		r.rows[key] = row
 	}
 	r.note("%s", strings.TrimSuffix(e.Op+" "+key, " /"))
+}
+
+// check compares a digest with the rows.
+func (r *reader) check(m *told) {
+	r.t.Helper()
+	if !r.known {
+		return
+	}
+	var sum uint32
+	for key, row := range r.rows {
+		h := fnv.New32a()
+		_, _ = fmt.Fprintf(h, "%s/%s", key, row.RV)
+		sum += h.Sum32()
+	}
+	if got := fmt.Sprintf("%08x", sum); m.Count == nil || *m.Count != len(r.rows) || m.Digest != got {
+		r.t.Errorf("a digest that is not of the %d rows, %s: %+v", len(r.rows), got, m)
+	}
+	r.checked++
 }
 
 // settle reads until nothing more comes for a while, and returns what came.

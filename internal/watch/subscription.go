@@ -48,6 +48,9 @@ type Subscription struct {
 	first   bool           // None of rows has been told.
 	telling bool           // A snapshot is being told.
 
+	digestAt time.Time // When the next digest is due.
+	due      *digest   // The digest to be told at its offset.
+
 	silence *time.Timer // Rings after Heartbeat,
 	waiting bool        // if Next has begun to wait.
 	writing paper
@@ -91,13 +94,15 @@ func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	case s.behind && now.synced:
 		return s.view.begin(s, ctx)
+	case s.digestDue(now.synced):
+		s.due = s.informer.digest(s.filter, s.cursor.Offset)
 	}
 	return s.read(ctx)
 }
 
 // begun says that what follows goes on from a snapshot.
 func (s *Subscription) begun(version int) {
-	s.behind, s.started, s.version = false, true, version
+	s.behind, s.started, s.version, s.digestAt = false, true, version, s.informer.nextDigest()
 }
 
 // Close lets go of the resource.
@@ -109,9 +114,16 @@ func (s *Subscription) Close() {
 
 // read waits for changes, or for a nudge, which gives no message.
 func (s *Subscription) read(ctx context.Context) ([]byte, error) {
-	changes, next, err := s.informer.NextWithin(ctx, s.alarm, s.cursor, batch)
-	if err == nil && len(changes) > 0 && len(changes) < batch && s.pace.rest(ctx) {
-		changes, next, err = s.informer.Next(ctx, s.cursor, batch) // There are more by now.
+	limit := batch
+	if s.due != nil {
+		if s.due.offset == s.cursor.Offset {
+			return s.digestMessage(), nil
+		}
+		limit = min(limit, int(s.due.offset-s.cursor.Offset)) //nolint:gosec // Not below the cursor.
+	}
+	changes, next, err := s.informer.NextWithin(ctx, s.alarm, s.cursor, limit)
+	if err == nil && len(changes) > 0 && len(changes) < limit && s.pace.rest(ctx) {
+		changes, next, err = s.informer.Next(ctx, s.cursor, limit) // There are more by now.
 	}
 	switch {
 	case errors.Is(err, journal.ErrGone) && s.behind:
@@ -155,7 +167,7 @@ func (s *Subscription) message(kind string) []byte {
 }
 
 func (s *Subscription) reset(reason string) {
-	s.behind = true
+	s.behind, s.due = true, nil
 	if s.started {
 		s.informer.resets.Add(1)
 		s.notice = rawjson.AppendString([]byte(`"type":"reset","reason":`), reason)

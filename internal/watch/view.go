@@ -26,12 +26,14 @@ type view struct {
 	// each says that every change is told; otherwise those of one object that
 	// piled up are told as one.
 	each bool
+	// digests says that the reader is told digests of what it holds.
+	digests bool
 }
 
 func viewOf(name View) (v view, ok bool) {
 	switch name {
 	case Rows:
-		return view{begin: (*Subscription).beginRows, event: rowEvent}, true
+		return view{begin: (*Subscription).beginRows, event: rowEvent, digests: true}, true
 	case Object:
 		return view{begin: (*Subscription).beginObject, event: objectEvent}, true
 	case Changes:

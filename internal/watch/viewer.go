@@ -119,24 +119,24 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 		s.key = keyOf(strings.Join(filter.namespaces, ""), q.Name)
 	}
 	if cursor != "" {
-		version := informer.present(filter.namespaces).version
+		now := informer.present(filter.namespaces)
 		sealed := a.seal(&q, informer)
-		offset, err := sealed.decode(cursor, informer.epochOf(version))
-		s.resume(offset, version, err)
+		offset, err := sealed.decode(cursor, informer.epochOf(now.version))
+		filter.columns = now.columns
+		s.resume(offset, now.version, err)
 	}
 	return s, nil
 }
 
 // resume goes on from an offset, or says why that cannot be.
 func (s *Subscription) resume(offset uint64, version int, err error) {
-	s.started = true
 	if err != nil {
+		s.started = true // There is something to begin anew.
 		s.reset(err.Error())
 		return
 	}
-	s.behind = false
+	s.begun(version)
 	s.cursor = journal.At(offset)
-	s.version = version
 }
 
 // seal is for cursors that are good for one viewer's view of one filter.

@@ -306,6 +306,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/query.go", "maxSelector = 4 << 10", "text filter | 4,096 bytes |"},
 		{"../watch/query.go", "len(name) > 253", "| An object's name | 253 characters |"},
 		{"../watch/subscription.go", "Heartbeat = 15 * time.Second", "| Silence on a subscription | 15 s |"},
+		{"../watch/digest.go", "digestEvery = time.Minute", "Comes every 60 s"},
 		{"../watch/subscription.go", "batch = 1000", "| Changes in one message | 1,000 |"},
 		{"../watch/subscription.go", "chunk = 256 << 10", "parts of about 256 KiB"},
 		{"../watch/definitions.go", "followAge = 10 * time.Second", "within 10 s elsewhere"},

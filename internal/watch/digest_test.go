@@ -1,0 +1,128 @@
+package watch_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+)
+
+// A digest is counted as the page counts it, whose tests have the same cases.
+func TestDigestCases(t *testing.T) {
+	text, err := os.ReadFile("../../web/test/digest.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Cases []struct {
+			Name   string
+			Rows   []toldRow
+			Count  int
+			Digest string
+		}
+	}
+	if err := json.Unmarshal(text, &file); err != nil || len(file.Cases) == 0 {
+		t.Fatalf("%d cases, %v", len(file.Cases), err)
+	}
+	for _, c := range file.Cases {
+		rows := make([][2]string, len(c.Rows))
+		for i, row := range c.Rows {
+			rows[i] = [2]string{row.NS + "/" + row.Name, row.RV}
+		}
+		if count, got := watch.DigestOf(rows); count != c.Count || got != c.Digest {
+			t.Errorf("%s: got %d, %s; want %d, %s", c.Name, count, got, c.Count, c.Digest)
+		}
+	}
+}
+
+// Each minute every reader of rows is told the digest of just what it holds at
+// that cursor, whatever its filter and however much is on its way; the test's
+// reader compares.
+func TestDigest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A test that can be replayed.
+		there := make(map[string]bool)
+		change := func() {
+			ns, name := string(rune('a'+random.IntN(3))), fmt.Sprint("p", random.IntN(40))
+			had := there[ns+name]
+			there[ns+name] = !had || random.IntN(4) > 0
+			if !there[ns+name] {
+				server.Delete(pods, ns, name)
+			} else {
+				server.Set(pods, labelled(pod(ns, name, fmt.Sprint(random.Int())), string(rune('a'+random.IntN(2)))))
+			}
+		}
+		readers := map[string]*reader{
+			"all":        subscribe(t, cluster, watch.Query{}, ""),
+			"namespaces": subscribe(t, cluster, watch.Query{Namespaces: []string{"a", "c"}}, ""),
+			"labels":     subscribe(t, cluster, watch.Query{Labels: "app=a"}, ""),
+			"nothing":    subscribe(t, cluster, watch.Query{Labels: "app=none"}, ""),
+		}
+		for range 20 {
+			for range random.IntN(3000) {
+				change()
+			}
+			synctest.Wait()
+			<-time.After(time.Duration(random.IntN(20)) * time.Second)
+			for _, r := range readers {
+				r.next()
+				change() // Behind what the digest is of.
+				r.next()
+			}
+			for _, r := range readers {
+				r.settle()
+			}
+		}
+		for name, r := range readers {
+			if r.checked < 5 {
+				t.Errorf("the reader of %s was told %d digests", name, r.checked)
+			}
+		}
+	})
+}
+
+// A digest that is due when the reader must begin anew is of no use any more.
+func TestDigestAndReset(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		<-time.After(time.Minute)
+		for n := range 1500 { // More than one message holds.
+			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))
+		}
+		synctest.Wait()
+		r.next()
+		r.log = nil
+		<-time.After(6 * time.Minute) // Off the ring.
+		server.Set(pods, pod("a", "late", "Running"))
+		synctest.Wait()
+		r.wantSettle("reset, snapshot of 1501")
+		<-time.After(time.Minute)
+		r.settle()
+		if r.checked != 1 {
+			t.Errorf("%d digests were told, want 1", r.checked)
+		}
+	})
+}
+
+// The other views are told none: one holds an object, the other no state.
+func TestDigestIsOfRows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
+		for start := time.Now(); time.Since(start) < 5*time.Minute; {
+			r.next()
+		}
+		if r.checked > 0 {
+			t.Errorf("the reader of an object was told %d digests", r.checked)
+		}
+	})
+}

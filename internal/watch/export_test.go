@@ -1,0 +1,12 @@
+package watch
+
+import "fmt"
+
+// DigestOf is the digest of rows, each a key and a resourceVersion.
+func DigestOf(rows [][2]string) (count int, text string) {
+	var d digest
+	for _, row := range rows {
+		d.add(row[0], row[1])
+	}
+	return d.count, fmt.Sprintf("%08x", d.sum)
+}
