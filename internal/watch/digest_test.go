@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -55,7 +56,7 @@ func TestDigest(t *testing.T) {
 			if !there[ns+name] {
 				server.Delete(pods, ns, name)
 			} else {
-				server.Set(pods, labelled(pod(ns, name, fmt.Sprint(random.Int())), string(rune('a'+random.IntN(2)))))
+				server.Set(pods, labelled(pod(ns, name, strconv.Itoa(random.Int())), string(rune('a'+random.IntN(2)))))
 			}
 		}
 		readers := map[string]*reader{
