@@ -62,6 +62,7 @@ type informer struct {
 	listings   listings
 	digests    digests
 	began      time.Time
+	readers    atomic.Int64
 	resets     atomic.Int64 // Readers that had to begin anew.
 
 	mu      sync.Mutex

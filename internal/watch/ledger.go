@@ -25,7 +25,7 @@ type Coverage struct {
 	RingChanges int    `json:"ringChanges"`
 	// RingSince is how far back a cursor may reach.
 	RingSince time.Time `json:"ringSince,omitzero"`
-	Readers   int       `json:"readers"`
+	Readers   int       `json:"readers"` // Subscriptions now.
 	LastEvent time.Time `json:"lastEvent,omitzero"`
 	Lists     int       `json:"lists"`  // The first included; each one more is a relist.
 	Drops     int       `json:"drops"`  // Watches that ended.
@@ -41,9 +41,8 @@ type Coverage struct {
 // Coverage returns the ledger of all that is watched, for whomever.
 func (a *Access) Coverage() Ledger {
 	ledger := Ledger{Limit: a.cluster.pool.budget, Entries: []Coverage{}}
-	for i, readers := range a.cluster.pool.readers() {
+	for _, i := range a.cluster.pool.informers() {
 		c := i.coverage()
-		c.Readers = readers
 		ledger.Held += c.CacheBytes + c.RingBytes
 		ledger.Entries = append(ledger.Entries, c)
 	}
@@ -53,13 +52,13 @@ func (a *Access) Coverage() Ledger {
 	return ledger
 }
 
-// readers are the informers that run, and how many read each.
-func (p *pool) readers() map[*informer]int {
+// informers are those that run.
+func (p *pool) informers() []*informer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	all := make(map[*informer]int, len(p.entries))
+	all := make([]*informer, 0, len(p.entries))
 	for _, e := range p.entries {
-		all[e.informer] = e.holders
+		all = append(all, e.informer)
 	}
 	return all
 }
@@ -69,7 +68,7 @@ func (i *informer) coverage() Coverage {
 	cache, ring := i.Weight()
 	c := Coverage{
 		Resource: resource.Ref(), Fields: i.scope.Fields, Metadata: i.scope.Metadata,
-		Objects: i.Len(), CacheBytes: int64(cache), RingBytes: int64(ring), Resets: int(i.resets.Load()),
+		Objects: i.Len(), CacheBytes: int64(cache), RingBytes: int64(ring), Readers: int(i.readers.Load()), Resets: int(i.resets.Load()),
 	}
 	c.RingChanges, c.RingSince = i.whole()
 	i.mu.Lock()

@@ -109,6 +109,7 @@ func (s *Subscription) begun(version int) {
 func (s *Subscription) Close() {
 	s.silence.Stop()
 	s.writing.giveBack()
+	s.informer.readers.Add(-1)
 	s.release()
 }
 

@@ -109,6 +109,7 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 		release()
 		return nil, invalid("Which object?", "view object needs exactly one namespace for a namespaced resource.")
 	}
+	informer.readers.Add(1)
 	s := &Subscription{
 		informer: informer, release: release, filter: filter, view: told, behind: true,
 		silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper},
