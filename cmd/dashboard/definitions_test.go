@@ -105,6 +105,7 @@ func TestDeadAPIsHarmThemselvesAlone(t *testing.T) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()
 		o.ignoreMissing(t, o.dynamic.Resource(servicesResource).Delete(ctx, service.GetName(), metav1.DeleteOptions{}))
+		o.forgets(t, "dead.example.com")
 	})
 	ns := o.namespace(t)
 	eventually(t, "a widget can be made", func() error {
@@ -149,7 +150,8 @@ func decode(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-// define makes a CustomResourceDefinition, which goes with the test.
+// define makes a CustomResourceDefinition, which goes with the test, as does what
+// discovery says of it.
 func (o *oracle) define(t *testing.T, text string) {
 	t.Helper()
 	eventually(t, "the definition can be made", func() error { // One of before may still be going.
@@ -160,6 +162,22 @@ func (o *oracle) define(t *testing.T, text string) {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()
 		o.ignoreMissing(t, o.dynamic.Resource(definitionsResource).Delete(ctx, "widgets.test.example.com", metav1.DeleteOptions{}))
+		o.forgets(t, "test.example.com")
+	})
+}
+
+// forgets returns when discovery has the group no more: what is deleted stays in
+// there for a moment, and the next test would look for it.
+func (o *oracle) forgets(t *testing.T, group string) {
+	t.Helper()
+	eventually(t, "discovery forgets "+group, func() error {
+		text, err := o.core.RESTClient().Get().AbsPath("/apis").
+			SetHeader("Accept", "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList").
+			DoRaw(context.WithoutCancel(t.Context()))
+		if err == nil && contains(string(text), `"`+group+`"`) {
+			err = errors.New("it is there")
+		}
+		return err
 	})
 }
 

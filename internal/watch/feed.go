@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
+	"k8s.io/apimachinery/pkg/util/wait"
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/tools/cache"
 	"k8s.io/klog/v2"
@@ -122,6 +123,9 @@ func (f *feed) reflect(ctx context.Context) {
 	}
 	reflector := cache.NewReflectorWithOptions(lister, nil, (*store)(f), cache.ReflectorOptions{
 		Name: f.scope.Resource.String(), TypeDescription: f.scope.Resource.String(), Logger: &logger,
+		// Up to 15 s between two tries, where client-go would wait a minute: people
+		// sit in front of what is stale.
+		Backoff: &wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 10, Cap: 10 * time.Second},
 	})
 	reflector.RunWithContext(klog.NewContext(ctx, logger))
 }

@@ -219,6 +219,48 @@ func TestStale(t *testing.T) {
 	})
 }
 
+// An API server that is away for hours is called away all the time, is asked no
+// oftener than need be, and is found soon when it is back; who comes back with the
+// cursor of then goes on.
+func TestAwayForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		cursor := r.cursor
+		down := time.Now()
+		server.Down(true)
+		const away = 6 * time.Hour
+		for time.Since(down) < away {
+			if r.next(); time.Since(down) > 2*time.Second && r.state != "stale" {
+				t.Fatalf("the state is %s after %s", r.state, time.Since(down))
+			}
+		}
+		if !r.since.Equal(down) {
+			t.Errorf("it is stale since %s, want %s", r.since, down)
+		}
+		server.Down(false)
+		back := time.Now()
+		for r.state != "live" {
+			r.next()
+		}
+		if passed := time.Since(back); passed > 15*time.Second {
+			t.Errorf("the API server was found %s after it came back", passed)
+		}
+		if got := r.settle(); strings.Contains(got, "reset") || strings.Contains(got, "snapshot") {
+			t.Errorf("got %s, want nothing new", got)
+		}
+		server.Set(pods, pod("a", "p", "Failed"))
+		late := subscribe(t, cluster, watch.Query{}, cursor)
+		late.rows["a/p"] = toldRow{UID: "a/p", Cells: []any{"p", "Running"}}
+		late.wantSettle("state live, update a/p")
+		if lists := server.Requests("sendInitialEvents"); len(lists) != 1 {
+			t.Errorf("lists are %s, want one", lists)
+		}
+	})
+}
+
 // A watch that is cut in the midst of a line goes on where it was.
 func TestCutInALine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

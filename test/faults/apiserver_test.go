@@ -16,7 +16,10 @@ func TestAPIServerKilledAndRestarted(t *testing.T) {
 	w := open(t, setting{server: own.Addr})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))
 	rows, objects := w.look(4, w.rows()), w.look(2, w.object("kept"))
-	all := append(rows, objects...)
+	held := must(w.Rows(t.Context(), configMaps, w.namespace))(t)
+	changes := w.look(2, w.changes())
+	all := append(append(changes, rows...), objects...)
+	becomes(t, 20*time.Second, "live", changes...)
 	stop := w.churn(40)
 	becomes(t, 20*time.Second, "live", all...)
 	before := rows[0].Tally()
@@ -32,9 +35,11 @@ func TestAPIServerKilledAndRestarted(t *testing.T) {
 	stop()
 	t.Logf("converged after %v", w.converges(90*time.Second, rows...))
 	w.objectConverges(10*time.Second, "kept", objects...)
+	w.led(10*time.Second, held, changes...)
 	becomes(t, 10*time.Second, "live", all...)
 	sum := sound(t, rows...)
 	sound(t, objects...)
+	sound(t, changes...)
 	if after := rows[0].Tally(); after.Snapshots != before.Snapshots {
 		t.Errorf("a relist was told as a snapshot: %+v, then %+v", before, after)
 	}
@@ -78,7 +83,8 @@ func TestEtcdCompaction(t *testing.T) {
 	}
 }
 
-// While the API server is away nothing is called live, and when it is back it is found.
+// While the API server is away, for a minute, nothing is called live, and when it is back it is found. TestAwayForLong of
+// internal/watch simulates hours.
 func TestAPIServerAway(t *testing.T) {
 	t.Parallel()
 	w := open(t, setting{})
@@ -89,14 +95,14 @@ func TestAPIServerAway(t *testing.T) {
 	down := time.Now()
 	t.Logf("stale after %v", becomes(t, grace+time.Second, "stale", rows...))
 	late := w.look(1, w.rows())
-	pass(20 * time.Second)
+	pass(time.Minute)
 	notLive(t, down.Add(grace), time.Now(), rows...)
 	notLive(t, down, time.Now(), late...)
 	if reason := rows[0].State().Reason; !strings.Contains(reason, "connection refused") {
 		t.Errorf("the state's reason is %q", reason)
 	}
 	check(t, w.up.Mend())
-	t.Logf("live after %v", becomes(t, 60*time.Second, "live", rows...))
+	t.Logf("live after %v", becomes(t, 45*time.Second, "live", rows...)) // client-go tries every 30 s at the longest.
 	stop()
 	w.converges(10*time.Second, append(rows, late...)...)
 	sound(t, append(rows, late...)...)

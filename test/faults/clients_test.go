@@ -26,9 +26,11 @@ func TestClientCutAndBack(t *testing.T) {
 			w := open(t, setting{})
 			check(t, w.Apply(t.Context(), w.namespace, "gone", "1"))
 			check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
-			rows, objects := viewer.New(w.url, w.rows()), viewer.New(w.url, w.object("it"))
+			rows, objects, changes := viewer.New(w.url, w.rows()), viewer.New(w.url, w.object("it")), viewer.New(w.url, w.changes())
+			all := []*viewer.Viewer{rows, objects, changes}
+			before := must(w.Rows(t.Context(), configMaps, w.namespace))(t)
 			var stops []func()
-			for _, v := range []*viewer.Viewer{rows, objects} {
+			for _, v := range all {
 				stops = append(stops, run(t, v.Run))
 				becomes(t, 20*time.Second, "live", v)
 			}
@@ -42,12 +44,18 @@ func TestClientCutAndBack(t *testing.T) {
 				check(t, w.Apply(t.Context(), w.namespace, "it", noise(test.size)))
 			}
 			check(t, w.Delete(t.Context(), w.namespace, "gone"))
-			for _, v := range []*viewer.Viewer{rows, objects} {
+			for _, v := range all {
 				run(t, v.Run)
 			}
 			t.Logf("converged after %v", w.converges(20*time.Second, rows))
 			w.objectConverges(20*time.Second, "it", objects)
-			for _, v := range []*viewer.Viewer{rows, objects} {
+			if test.resets == 0 {
+				w.led(20*time.Second, before, changes)
+				if n, all := len(changes.History()), test.writes+2; n < all {
+					t.Errorf("%d changes were told of at least %d", n, all)
+				}
+			}
+			for _, v := range all {
 				sum := sound(t, v)
 				if sum.Resets != test.resets || sum.Snapshots != 1+test.resets || sum.Resumed != 1-test.resets {
 					t.Errorf("want %d resets: %+v", test.resets, sum)

@@ -7,6 +7,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -138,6 +139,8 @@ func run(t *testing.T, f func(context.Context)) (stop func()) {
 
 func (w *scene) rows() viewer.Want { return viewer.Rows(configMaps, w.namespace) }
 
+func (w *scene) changes() viewer.Want { return viewer.Changes(configMaps, w.namespace) }
+
 func (w *scene) object(name string) viewer.Want {
 	return viewer.Object(configMaps, w.namespace, name)
 }
@@ -181,6 +184,30 @@ func (w *scene) compareObject(name string, viewers []*viewer.Viewer) error {
 	return nil
 }
 
+// led waits until the changes that every viewer was told of lead from what there was before to what there is.
+func (w *scene) led(within time.Duration, before map[string]viewer.Row, viewers ...*viewer.Viewer) {
+	w.t.Helper()
+	eventually(w.t, within, "changes lead to what the API server lists", func() error { return w.compareChanges(before, viewers) })
+	for i, v := range viewers {
+		if one, other := viewers[0].History(), v.History(); !slices.Equal(one, other) {
+			w.t.Errorf("viewer %d was told %d changes in another order than viewer 0, or others than its %d", i, len(other), len(one))
+		}
+	}
+}
+
+func (w *scene) compareChanges(before map[string]viewer.Row, viewers []*viewer.Viewer) error {
+	want, err := w.Rows(w.t.Context(), configMaps, w.namespace)
+	if err != nil {
+		return err
+	}
+	for i, v := range viewers {
+		if err := v.Led(before, want); err != nil {
+			return fmt.Errorf("viewer %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
 // churn changes the namespace until stop is called.
 func (w *scene) churn(rate int) (stop func()) {
 	w.t.Helper()
@@ -214,7 +241,8 @@ func notLive(t *testing.T, from, to time.Time, viewers ...*viewer.Viewer) {
 	t.Helper()
 	for i, v := range viewers {
 		if long := v.LiveWithin(from, to); long > 0 {
-			t.Errorf("viewer %d was shown live for %v of %v in which nothing was: %+v", i, long, to.Sub(from), v.States())
+			states := v.States()
+			t.Errorf("viewer %d was shown live for %v of %v in which nothing was: %+v", i, long, to.Sub(from), states[max(0, len(states)-5):])
 		}
 	}
 }

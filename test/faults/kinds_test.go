@@ -87,23 +87,19 @@ func (w *scene) make(k kind, names ...string) {
 	}
 }
 
-// offered tells whether the picker has the kind.
-func (w *scene) offered(k kind, want bool) error {
-	body, err := fetch(w.t, w.url+"/api/v1/resources")
-	if err == nil && strings.Contains(string(body), k.ref()) != want {
-		return fmt.Errorf("%s is offered: %t", k.ref(), !want)
-	}
-	return err
-}
-
 // becomesOffered waits until the picker has the kind, or has it no more, and fails where that takes longer than promised.
-func (w *scene) becomesOffered(k kind, want bool) {
-	w.t.Helper()
+func becomesOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
+	t.Helper()
 	const promised = 2 * time.Second
-	took := eventually(w.t, 30*time.Second, "the picker changes", func() error { return w.offered(k, want) })
-	w.t.Logf("offered (%t) after %v", want, took)
+	took := eventually(t, 30*time.Second, "the picker changes", func() error {
+		if offered, known := picker.Offers(k.ref()); !known || offered != want {
+			return fmt.Errorf("%s is offered: %t, known: %t", k.ref(), offered, known)
+		}
+		return nil
+	})
+	t.Logf("offered (%t) after %v", want, took)
 	if took > promised {
-		w.t.Errorf("it took %v until the kind was offered (%t), want at most %v", took, want, promised)
+		t.Errorf("it took %v until the kind was offered (%t), want at most %v", took, want, promised)
 	}
 }
 
@@ -120,10 +116,12 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 			t.Parallel()
 			w := open(t, setting{})
 			k := newKind()
-			eventually(t, 10*time.Second, "the program is ready", func() error { return w.offered(k, false) })
+			eventually(t, 10*time.Second, "the program is ready", func() error { return ready(t, w.url) })
+			picker := w.look(1, viewer.Kinds())[0]
+			pass(time.Second) // What defines kinds is watched by now.
 			w.define(k)
 			t.Cleanup(func() { w.undefine(k) })
-			w.becomesOffered(k, true)
+			becomesOffered(t, picker, k, true)
 			w.make(k, "a", "b", "c")
 			rows := w.look(3, viewer.Rows(k.ref(), w.namespace))
 			away := viewer.New(w.url, viewer.Rows(k.ref(), w.namespace)) // Comes back with a cursor of the old kind.
@@ -142,15 +140,15 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 			}
 			t.Logf("absent after %v", becomes(t, 15*time.Second, "absent", rows...))
 			eventually(t, 2*time.Second, "its rows go", func() error { return holdNone(rows...) })
-			w.becomesOffered(k, false)
+			becomesOffered(t, picker, k, false)
 
 			w.define(k)
-			w.becomesOffered(k, true)
+			becomesOffered(t, picker, k, true)
 			w.make(k, "b", "d")
 			run(t, away.Run)
 			t.Logf("live after %v", becomes(t, 60*time.Second, "live", all...))
 			w.holdKind(k, all...)
-			sound(t, all...)
+			sound(t, append(all, picker)...)
 			if n := away.Tally(); n.Resets == 0 {
 				t.Errorf("the cursor of a kind that is gone was gone on from: %+v", n)
 			}

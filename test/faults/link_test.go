@@ -1,6 +1,7 @@
 package faults
 
 import (
+	"fmt"
 	"testing"
 	"time"
 
@@ -12,7 +13,10 @@ func TestWatchCutEverySecond(t *testing.T) {
 	w := open(t, setting{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))
 	rows, objects := w.look(4, w.rows()), w.look(2, w.object("kept"))
-	becomes(t, 20*time.Second, "live", append(rows, objects...)...)
+	before := must(w.Rows(t.Context(), configMaps, w.namespace))(t)
+	changes := w.look(2, w.changes())
+	all := append(append(changes, rows...), objects...)
+	becomes(t, 20*time.Second, "live", all...)
 	lists := w.gate.Count(link.Lists("configmaps"))
 	watches := w.gate.Count(link.Watches("configmaps"))
 	stop := w.churn(50)
@@ -25,9 +29,11 @@ func TestWatchCutEverySecond(t *testing.T) {
 	stop()
 	t.Logf("converged after %v", w.converges(30*time.Second, rows...))
 	w.objectConverges(10*time.Second, "kept", objects...)
-	becomes(t, 10*time.Second, "live", append(rows, objects...)...)
+	w.led(10*time.Second, before, changes...)
+	becomes(t, 10*time.Second, "live", all...)
 	sound(t, rows...)
 	sound(t, objects...)
+	sound(t, changes...)
 	if again := w.gate.Count(link.Lists("configmaps")) - lists; again > 0 {
 		t.Errorf("listed %d times more", again)
 	}
@@ -40,14 +46,18 @@ func TestWatchCutEverySecond(t *testing.T) {
 // shortened here, to see them work.
 func TestHalfOpenLink(t *testing.T) {
 	t.Parallel()
+	const ping = 3 * time.Second
 	w := open(t, setting{env: []string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS=2", "HTTP2_PING_TIMEOUT_SECONDS=1"}})
 	rows := w.look(4, w.rows())
 	stop := w.churn(10)
 	becomes(t, 20*time.Second, "live", rows...)
-	check(t, w.up.Freeze())
 	frozen := time.Now()
-	noticed := becomes(t, 3*time.Second+grace+time.Second, "stale", rows...)
-	t.Logf("noticed after %v", noticed)
+	check(t, w.up.Freeze())
+	noticed := becomes(t, ping+grace+time.Second, "stale", rows...)
+	t.Logf("noticed after %v: %s", noticed, rows[0].State().Reason)
+	if noticed < ping-time.Second {
+		t.Errorf("it was noticed after %v, want by pings: the link was not half-open, but cut", noticed)
+	}
 	pass(8 * time.Second)
 	notLive(t, frozen.Add(noticed), time.Now(), rows...)
 	w.up.Thaw(t.Context())
@@ -55,4 +65,34 @@ func TestHalfOpenLink(t *testing.T) {
 	stop()
 	w.converges(10*time.Second, rows...)
 	sound(t, rows...)
+}
+
+// The same towards clients: those are let go, and come back to where they were.
+func TestHalfOpenLinkToClients(t *testing.T) {
+	t.Parallel()
+	const pinged = 25*time.Second + 10*time.Second // As docs/reference.md has it.
+	w := open(t, setting{})
+	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))
+	before := must(w.program.Sockets(t.Context()))(t)
+	rows, objects := w.look(4, w.rows()), w.look(2, w.object("kept"))
+	all := append(rows, objects...)
+	becomes(t, 20*time.Second, "live", all...)
+	check(t, w.down.Freeze())
+	check(t, w.Touch(t.Context(), w.namespace, "kept", 5))
+	stop := w.churn(10)
+	t.Logf("let go after %v", eventually(t, pinged+5*time.Second, "clients are let go", func() error {
+		if n := must(w.program.Sockets(t.Context()))(t); n > before+spare {
+			return fmt.Errorf("%d sockets, %d before", n, before)
+		}
+		return nil
+	}))
+	w.down.Thaw(t.Context())
+	stop()
+	t.Logf("converged after %v", w.converges(10*time.Second, rows...))
+	w.objectConverges(10*time.Second, "kept", objects...)
+	for _, v := range all {
+		if sum := sound(t, v); sum.Connections < 2 || sum.Snapshots > 1 {
+			t.Errorf("it did not go on from where it was: %+v", sum)
+		}
+	}
 }

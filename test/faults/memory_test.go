@@ -31,7 +31,7 @@ func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
 				return
 			case <-tick.C:
 			}
-			if bytes, err := p.RSS(); err == nil {
+			if bytes, err := p.RSS(ctx); err == nil {
 				mu.Lock()
 				taken = append(taken, sample{at: time.Now(), bytes: bytes})
 				mu.Unlock()

@@ -26,13 +26,13 @@ func TestReaderThatNeverReads(t *testing.T) {
 	rows, objects := w.look(2, w.rows()), w.look(2, w.object("it"))
 	all := append(rows, objects...)
 	becomes(t, 20*time.Second, "live", all...)
-	sockets := must(w.program.Sockets())(t)
+	sockets := must(w.program.Sockets(t.Context()))(t)
 	const readers = 20
 	for range readers {
 		deaf(t, w, fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, w.namespace))
 	}
 	eventually(t, 5*time.Second, "they are there", func() error {
-		if n := must(w.program.Sockets())(t); n < sockets+readers {
+		if n := must(w.program.Sockets(t.Context()))(t); n < sockets+readers {
 			return fmt.Errorf("%d sockets", n)
 		}
 		return nil
@@ -45,7 +45,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 	}
 	t.Logf("the others had each of 30 changes of 0.9 MB within %v", slowest)
 	eventually(t, 15*time.Second, "they are let go", func() error {
-		if n := must(w.program.Sockets())(t); n > sockets+1 {
+		if n := must(w.program.Sockets(t.Context()))(t); n > sockets+1 {
 			return fmt.Errorf("%d sockets, %d before", n, sockets)
 		}
 		return nil
@@ -76,7 +76,7 @@ func TestAllReadersStall(t *testing.T) {
 	all := append(rows, objects...)
 	becomes(t, 20*time.Second, "live", all...)
 	w.converges(10*time.Second, rows...)
-	before := must(w.program.RSS())(t)
+	before := must(w.program.RSS(t.Context()))(t)
 	var goOn []func()
 	for _, v := range all {
 		goOn = append(goOn, v.Pause())

@@ -14,7 +14,6 @@ import (
 
 	"glasshouse/test/faults/cluster"
 	"glasshouse/test/faults/link"
-	"glasshouse/test/faults/program"
 	"glasshouse/test/faults/viewer"
 )
 
@@ -45,7 +44,7 @@ func TestSoak(t *testing.T) {
 	s.look(1, viewer.Rows("core/v1/pods")) // Another kind, and a large one.
 	becomes(t, 30*time.Second, "live", s.viewers()...)
 	memory := watchMemory(t, s.program)
-	goroutines, counts := s.goroutines()
+	goroutines := s.goroutines()
 
 	end, warm := time.Now().Add(long), time.Now().Add(min(6*time.Minute, long/2))
 	quiet := run(t, func(ctx context.Context) { s.tell(ctx, end) })
@@ -56,15 +55,12 @@ func TestSoak(t *testing.T) {
 	slope := memory().slope(warm)
 	t.Logf("after %v and %d faults:", long, s.broken.Load())
 	t.Logf("mismatches: %d", s.mismatches.Load())
-	t.Logf("RSS: %d MB, at most %d MB, slope %+.1f MB/h after the first %v", must(s.program.RSS())(t)>>20,
+	t.Logf("RSS: %d MB, at most %d MB, slope %+.1f MB/h after the first %v", must(s.program.RSS(t.Context()))(t)>>20,
 		must(s.program.PeakRSS())(t)>>20, slope, min(6*time.Minute, long/2))
-	if now, err := s.goroutines(); counts == nil {
-		t.Logf("goroutines: %d before, %d after", goroutines, now)
-		if err != nil || now > goroutines+20 {
-			t.Errorf("%d goroutines before, %d after: %v", goroutines, now, err)
-		}
-	} else {
-		t.Logf("goroutines: not counted: %v", counts)
+	now := s.goroutines()
+	t.Logf("goroutines: %d before, %d after", goroutines, now)
+	if now > goroutines+20 {
+		t.Errorf("%d goroutines before, %d after:\n%s", goroutines, now, must(s.program.Stacks(t.Context()))(t))
 	}
 	sound(t, s.viewers()...)
 	if n := s.mismatches.Load(); n > 0 {
@@ -82,7 +78,7 @@ func (s *soak) tell(ctx context.Context, end time.Time) {
 			return
 		case <-tick.C:
 		}
-		memory, _ := s.program.RSS() // It may just end.
+		memory, _ := s.program.RSS(ctx) // It may just end.
 		goroutines, _ := s.program.Goroutines(ctx)
 		s.t.Logf("%v to go: %d faults, %d mismatches, %d notes, RSS %d MB, %d goroutines", time.Until(end).Round(time.Second),
 			s.broken.Load(), s.mismatches.Load(), s.notes(), memory>>20, goroutines)
@@ -93,14 +89,9 @@ func (s *soak) viewers() []*viewer.Viewer {
 	return append(append([]*viewer.Viewer(nil), s.rows...), s.objects...)
 }
 
-// goroutines are the program's, where it tells.
-func (s *soak) goroutines() (int, error) {
-	n, err := s.program.Goroutines(s.t.Context())
-	if errors.Is(err, program.ErrNotTold) {
-		return 0, err
-	}
-	check(s.t, err)
-	return n, nil
+func (s *soak) goroutines() int {
+	s.t.Helper()
+	return must(s.program.Goroutines(s.t.Context()))(s.t)
 }
 
 func (s *soak) notes() (n int) {

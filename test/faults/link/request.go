@@ -6,14 +6,17 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"time"
 )
 
 // A Request is one that the program sent to the API server.
 type Request struct {
+	At       time.Time
 	Method   string
 	Path     string
 	Resource string // As in "configmaps"; empty for discovery.
 	Verb     string // list (also a streaming one), watch or get; empty for discovery.
+	Streams  bool   // A list that is asked for by a watch.
 	Refused  bool   // Answered with 429 by the Gate.
 }
 
@@ -29,7 +32,7 @@ func Watches(resource string) func(Request) bool {
 
 // read tells what a request asks for, by its address.
 func read(r *http.Request) Request {
-	request := Request{Method: r.Method, Path: r.URL.Path}
+	request := Request{At: time.Now(), Method: r.Method, Path: r.URL.Path}
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	switch {
 	case parts[0] == "api" && len(parts) > 2:
@@ -44,8 +47,9 @@ func read(r *http.Request) Request {
 	}
 	request.Resource = parts[0]
 	query := r.URL.Query()
+	request.Streams = query.Get("sendInitialEvents") == "true"
 	switch {
-	case query.Get("watch") != "" && query.Get("sendInitialEvents") != "true":
+	case query.Get("watch") != "" && !request.Streams:
 		request.Verb = "watch"
 	case len(parts) == 1:
 		request.Verb = "list"

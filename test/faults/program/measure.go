@@ -2,7 +2,6 @@ package program
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,58 +10,69 @@ import (
 	"strconv"
 )
 
-// ErrNotTold says that this program has no way to tell.
-var ErrNotTold = errors.New("this dashboard has no --metrics-listen")
-
 // Goroutines is how many goroutines the program has.
 func (p *Program) Goroutines(ctx context.Context) (int, error) {
-	if p.metrics == "" {
-		return 0, ErrNotTold
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+p.metrics+"/metrics", http.NoBody)
-	if err != nil {
-		return 0, fmt.Errorf("read metrics: %w", err)
-	}
-	response, err := http.DefaultClient.Do(request)
-	if err != nil {
-		return 0, fmt.Errorf("read metrics: %w", err)
-	}
-	defer func() { _ = response.Body.Close() }() // Read.
-	text, err := io.ReadAll(response.Body)
-	if err != nil {
-		return 0, fmt.Errorf("read metrics: %w", err)
-	}
-	return number(text, `(?m)^go_goroutines (\d+)`)
+	return p.metric(ctx, "go_goroutines")
 }
 
 // RSS is the program's resident memory in bytes.
-func (p *Program) RSS() (int, error) { return p.memory("VmRSS") }
+func (p *Program) RSS(ctx context.Context) (int, error) {
+	return p.metric(ctx, "process_resident_memory_bytes")
+}
 
-// PeakRSS is the most it ever had.
-func (p *Program) PeakRSS() (int, error) { return p.memory("VmHWM") }
+// Stacks is what its goroutines do.
+func (p *Program) Stacks(ctx context.Context) (string, error) {
+	text, err := p.get(ctx, "/debug/pprof/goroutine?debug=1")
+	return string(text), err
+}
 
-func (p *Program) memory(field string) (int, error) {
+// PeakRSS is the most it ever had, which no metric tells.
+func (p *Program) PeakRSS() (int, error) {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.cmd.Process.Pid))
 	if err != nil {
 		return 0, fmt.Errorf("read the program's memory: %w", err)
 	}
-	kilobytes, err := number(status, `(?m)^`+field+`:\s+(\d+) kB`)
+	kilobytes, err := number(status, `(?m)^VmHWM:\s+(\S+) kB`)
 	return kilobytes << 10, err
 }
 
 // Sockets is how many files and sockets the program has open.
-func (p *Program) Sockets() (int, error) {
-	files, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", p.cmd.Process.Pid))
+func (p *Program) Sockets(ctx context.Context) (int, error) { return p.metric(ctx, "process_open_fds") }
+
+func (p *Program) metric(ctx context.Context, name string) (int, error) {
+	text, err := p.get(ctx, "/metrics")
 	if err != nil {
-		return 0, fmt.Errorf("read the program's files: %w", err)
+		return 0, err
 	}
-	return len(files), nil
+	return number(text, `(?m)^`+name+` (\S+)$`)
 }
 
+func (p *Program) get(ctx context.Context, path string) ([]byte, error) {
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.metrics+path, http.NoBody)
+	if err != nil {
+		return nil, fmt.Errorf("measure the program: %w", err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return nil, fmt.Errorf("measure the program: %w", err)
+	}
+	defer func() { _ = response.Body.Close() }() // Read.
+	text, err := io.ReadAll(response.Body)
+	if err != nil {
+		return nil, fmt.Errorf("measure the program: %w", err)
+	}
+	if response.StatusCode != http.StatusOK {
+		return nil, fmt.Errorf("measure the program: %s is answered with %s", path, response.Status)
+	}
+	return text, nil
+}
+
+// number is the one that a pattern finds, which may be written as 1.5e+07.
 func number(text []byte, pattern string) (int, error) {
 	match := regexp.MustCompile(pattern).FindSubmatch(text)
 	if match == nil {
 		return 0, fmt.Errorf("nothing there matches %s", pattern)
 	}
-	return strconv.Atoi(string(match[1]))
+	value, err := strconv.ParseFloat(string(match[1]), 64)
+	return int(value), err
 }

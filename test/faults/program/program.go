@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"regexp"
@@ -25,7 +24,7 @@ type Program struct {
 	out     *buffer
 	ended   chan struct{}
 	err     error
-	metrics string // Empty where the program has no such listener.
+	metrics string // The address of its metrics and profiles.
 }
 
 // Options say how to run it.
@@ -38,15 +37,8 @@ type Options struct {
 // Start runs the program and returns when it serves. It ends by Stop, or with this process.
 func Start(ctx context.Context, options Options) (*Program, error) {
 	p := &Program{out: &buffer{}, ended: make(chan struct{})}
-	args := append([]string{"--listen", "127.0.0.1:0"}, options.Args...)
-	metrics, err := metricsArgs(ctx, options.Path)
-	if err != nil {
-		return nil, err
-	}
-	if len(metrics) > 0 {
-		p.metrics = metrics[1]
-	}
-	p.cmd = exec.Command(options.Path, append(args, metrics...)...) //nolint:gosec,noctx // It is what is tested, and it is ended by a signal.
+	args := append([]string{"--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0"}, options.Args...)
+	p.cmd = exec.Command(options.Path, args...) //nolint:gosec,noctx // It is what is tested, and it is ended by a signal.
 	p.cmd.Env = slices.Concat(os.Environ(), options.Env)
 	p.cmd.Stdout, p.cmd.Stderr = p.out, p.out
 	p.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
@@ -68,31 +60,14 @@ func Start(ctx context.Context, options Options) (*Program, error) {
 	return p, p.serves(ctx)
 }
 
-// metricsArgs asks for a listener on which goroutines can be counted, where the program has such a flag.
-func metricsArgs(ctx context.Context, path string) ([]string, error) {
-	help, err := exec.CommandContext(ctx, path, "--help").CombinedOutput() //nolint:gosec // As above.
-	if err != nil {
-		return nil, fmt.Errorf("ask %s for its flags: %w", path, err)
-	}
-	if !bytes.Contains(help, []byte("--metrics-listen")) {
-		return nil, nil
-	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, fmt.Errorf("find a free port: %w", err)
-	}
-	defer func() { _ = listener.Close() }() // The port is wanted, not the listener.
-	return []string{"--metrics-listen", listener.Addr().String()}, nil
-}
-
-// serves waits for the line that says where it serves.
+// serves waits for the lines that say where it serves.
 func (p *Program) serves(ctx context.Context) error {
-	line := regexp.MustCompile(`at (http://\S+)/\n`)
+	line := regexp.MustCompile(`(?s) metrics=(http://\S+)/metrics\n.* at (http://\S+)/\n`)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
 		if match := line.FindStringSubmatch(p.Log()); match != nil {
-			p.URL = match[1]
+			p.metrics, p.URL = match[1], match[2]
 			return nil
 		}
 		select {

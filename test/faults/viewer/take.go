@@ -40,6 +40,8 @@ type message struct {
 	Count   int
 	Digest  string
 	Problem json.RawMessage
+
+	Resources []struct{ Ref string }
 }
 
 type event struct {
@@ -90,6 +92,11 @@ func (v *Viewer) takeMessage(m *message) {
 			v.takeEvent(&m.Events[i])
 		}
 		v.want.Cursor = m.Cursor
+	case "resources":
+		v.kinds = make(map[string]bool)
+		for _, r := range m.Resources {
+			v.kinds[r.Ref] = true
+		}
 	case "heartbeat":
 		if v.synced && m.Cursor != v.want.Cursor {
 			v.fault("a heartbeat with the cursor %s, where %s was the last", m.Cursor, v.want.Cursor)
@@ -120,7 +127,7 @@ func (v *Viewer) takeSnapshot(m *message) {
 		v.fault("a snapshot without a reset, after a cursor")
 		v.fresh = false
 	}
-	if m.Columns != nil || v.want.View == "object" {
+	if m.Columns != nil || v.want.View != "rows" {
 		v.parts = make(map[string]Row)
 		v.columns = m.Columns
 	}
@@ -134,13 +141,21 @@ func (v *Viewer) takeSnapshot(m *message) {
 		return
 	}
 	v.tally.Snapshots++
+	v.history = nil
+	for i := range m.Events {
+		v.takeChange(&m.Events[i])
+	}
 	v.rows, v.parts, v.object, v.synced, v.want.Cursor = v.parts, nil, m.Object, true, m.Cursor
 }
 
 func (v *Viewer) takeEvent(e *event) {
 	v.tally.Events++
-	if v.want.View == "object" {
+	switch v.want.View {
+	case "object":
 		v.takeObject(e)
+		return
+	case "changes":
+		v.takeChange(e)
 		return
 	}
 	if e.Op == "add" {

@@ -21,7 +21,7 @@ import (
 type Want struct {
 	Op         string   `json:"op"`
 	ID         int      `json:"id"`
-	Resource   string   `json:"resource"`
+	Resource   string   `json:"resource,omitempty"`
 	Namespaces []string `json:"ns,omitempty"`
 	Labels     string   `json:"labels,omitempty"`
 	Name       string   `json:"name,omitempty"`
@@ -39,6 +39,14 @@ func Object(resource, namespace, name string) Want {
 	return Want{Resource: resource, Namespaces: []string{namespace}, Name: name, View: "object"}
 }
 
+// Changes is the view of what happens in some namespaces, one by one.
+func Changes(resource string, namespaces ...string) Want {
+	return Want{Resource: resource, Namespaces: namespaces, View: "changes"}
+}
+
+// Kinds is the view of what can be looked at.
+func Kinds() Want { return Want{View: "resources"} }
+
 // A Viewer rebuilds what it looks at.
 type Viewer struct {
 	url string
@@ -49,6 +57,8 @@ type Viewer struct {
 	rows    map[string]Row
 	parts   map[string]Row // A snapshot that is not whole.
 	object  []byte
+	history []Change
+	kinds   map[string]bool
 	synced  bool // A snapshot came, and nothing has cast doubt on it since.
 	fresh   bool // Nothing came since it connected with a cursor.
 	tally   Tally

@@ -1,0 +1,116 @@
+package viewer_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/coder/websocket"
+
+	"glasshouse/test/faults/viewer"
+)
+
+// told lets a Viewer look at what a server says, to its end.
+func told(t *testing.T, want viewer.Want, frames ...string) *viewer.Viewer {
+	t.Helper()
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{"glasshouse.v1+json"}})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		for _, frame := range frames {
+			if err := conn.Write(r.Context(), websocket.MessageText, []byte(frame)); err != nil {
+				t.Error(err)
+			}
+		}
+		_ = conn.Close(websocket.StatusNormalClosure, "") // All was said.
+	}))
+	defer server.Close()
+	v := viewer.New(server.URL, want)
+	v.Connect(t.Context())
+	return v
+}
+
+// The digest is counted as the browser's script counts it, by the same examples; one that is of other rows, or at
+// another cursor, is noted.
+func TestDigest(t *testing.T) {
+	text, err := os.ReadFile("../../../web/test/digest.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var examples struct {
+		Cases []struct {
+			Name, Digest string
+			Count        int
+			Rows         []json.RawMessage
+		}
+	}
+	if err := json.Unmarshal(text, &examples); err != nil || len(examples.Cases) == 0 {
+		t.Fatalf("%d examples, %v", len(examples.Cases), err)
+	}
+	for _, example := range examples.Cases {
+		rows, err := json.Marshal(append([]json.RawMessage{}, example.Rows...))
+		if err != nil {
+			t.Fatal(err)
+		}
+		snapshot := fmt.Sprintf(`{"type":"snapshot","cursor":"c","columns":[],"rows":%s,"last":true}`, rows)
+		for _, test := range []struct {
+			name, digest string
+			faults       int
+		}{
+			{"right", fmt.Sprintf(`"cursor":"c","count":%d,"digest":%q`, example.Count, example.Digest), 0},
+			{"another count", fmt.Sprintf(`"cursor":"c","count":%d,"digest":%q`, example.Count+1, example.Digest), 1},
+			{"another sum", fmt.Sprintf(`"cursor":"c","count":%d,"digest":"12345678"`, example.Count), 1},
+			{"another cursor", fmt.Sprintf(`"cursor":"d","count":%d,"digest":%q`, example.Count, example.Digest), 1},
+		} {
+			v := told(t, viewer.Rows("core/v1/pods"), snapshot, `{"type":"digest",`+test.digest+`}`)
+			if got := v.Faults(); len(got) != test.faults || v.Tally().Digests != 1 {
+				t.Errorf("%s, %s: %s of %d digests, want %d faults of one", example.Name, test.name, got, v.Tally().Digests, test.faults)
+			}
+		}
+	}
+}
+
+// Whatever does not fit what is held is noted.
+func TestFaults(t *testing.T) {
+	const (
+		rows    = `{"type":"snapshot","cursor":"c","columns":[{"name":"V"}],"rows":[{"ns":"a","name":"x","uid":"1","rv":"5","cells":["0"]}],"last":true}`
+		object  = `{"type":"snapshot","cursor":"c","object":{"metadata":{"uid":"1","resourceVersion":"5"},"a":1},"last":true}`
+		changes = `{"type":"snapshot","cursor":"c","since":"2026-11-21T10:00:00Z","events":[{"op":"add","ns":"a","name":"x","uid":"1","rv":"5"}],"last":true}`
+	)
+	events := func(event string) string { return `{"type":"events","cursor":"d","events":[` + event + `]}` }
+	for _, test := range []struct{ view, snapshot, frame, want string }{
+		{"rows", rows, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"6","cells":{"0":"1"}}`), ""},
+		{"rows", rows, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"5","cells":{}}`), "from version 5 to 5"},
+		{"rows", rows, events(`{"op":"update","ns":"a","name":"x","uid":"2","rv":"6","cells":{}}`), "update of a/x"},
+		{"rows", rows, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"6","cells":{"7":"1"}}`), "cell 7"},
+		{"rows", rows, events(`{"op":"add","row":{"ns":"a","name":"x","uid":"2","rv":"6","cells":["0"]}}`), "add of a/x"},
+		{"rows", rows, events(`{"op":"delete","ns":"a","name":"y","uid":"1"}`), "delete of a/y"},
+		{"rows", rows, rows, ""}, // Without a cursor to go on from, nothing is wrong with it.
+		{"rows", rows, `{"type":"heartbeat","cursor":"e"}`, "a heartbeat"},
+		{"rows", rows, `{"type":"error","problem":{}}`, "an error"},
+		{"rows", rows, `nonsense`, "not understood"},
+		{"rows", events(""), events(""), "before a snapshot"},
+		{"object", object, events(`{"op":"update","uid":"1","rv":"6","patch":[{"op":"replace","path":"/a","value":2},{"op":"replace","path":"/metadata/resourceVersion","value":"6"}]}`), ""},
+		{"object", object, events(`{"op":"update","uid":"1","rv":"7","patch":[{"op":"replace","path":"/metadata/resourceVersion","value":"6"}]}`), "the patch"},
+		{"object", object, events(`{"op":"update","uid":"1","rv":"6","patch":[{"op":"remove","path":"/b"},{"op":"replace","path":"/metadata/resourceVersion","value":"6"}]}`), "the patch"},
+		{"object", object, events(`{"op":"add","object":{}}`), "add of an object"},
+		{"object", object, events(`{"op":"delete","uid":"2"}`), "delete of 2"},
+		{"changes", changes, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"6","patch":[]}`), ""},
+		{"changes", changes, events(`{"op":"add","ns":"a","name":"x","uid":"2","rv":"6"}`), "comes"},
+		{"changes", changes, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"5","patch":[]}`), "older"},
+		{"changes", changes, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"6"}`), "a change with the patch"},
+		{"changes", changes, events(`{"op":"delete","ns":"a","name":"x","uid":"2","rv":"6"}`), "comes"},
+	} {
+		v := told(t, viewer.Want{Resource: "core/v1/pods", View: test.view}, test.snapshot, test.frame)
+		got := strings.Join(v.Faults(), "\n")
+		if (got == "") != (test.want == "") || !strings.Contains(got, test.want) {
+			t.Errorf("%s, after %.60s: %s\ngot %q, want %q", test.view, test.snapshot, test.frame, got, test.want)
+		}
+	}
+}
