@@ -36,11 +36,11 @@ func TestCoverage(t *testing.T) {
 		spaces := subscribe(t, cluster, watch.Query{Resource: "core/v1/namespaces"}, "")
 		first.settle()
 		spaces.settle()
-		want("core/v1/namespaces : live, 2 read by 0, changes: false", pods+" : live, 2 read by 2, changes: false")
+		want("core/v1/namespaces : live, 2 read by 1, changes: false", pods+" : live, 2 read by 2, changes: false")
 		server.Set(pods, pod("a", "p", "Failed"))
 		first.settle()
 		second.sub.Close()
-		want("core/v1/namespaces : live, 2 read by 0, changes: false", pods+" : live, 2 read by 1, changes: true")
+		want("core/v1/namespaces : live, 2 read by 1, changes: false", pods+" : live, 2 read by 1, changes: true")
 		for _, c := range access.Coverage().Entries {
 			if c.Since.IsZero() || c.Reason != "" {
 				t.Errorf("got %+v", c)
