@@ -61,7 +61,7 @@ func newCommand(stderr io.Writer) *cobra.Command {
 		Short: "A live window on a Kubernetes cluster, in a browser, that can look at everything and touch nothing",
 		Long: "dashboard serves a page on which every kind of object of a cluster can be browsed and watched as it changes.\n" +
 			"It finds the cluster as kubectl does: by flags, KUBECONFIG, ~/.kube/config, or from inside a pod.\n" +
-			"It only ever asks for get, list and watch.",
+			"It only ever asks for get, list and watch, and what of that it may.",
 		Example:       "  dashboard\n  dashboard --context staging --listen 127.0.0.1:9090",
 		Version:       version(),
 		SilenceErrors: true,
