@@ -72,8 +72,9 @@ func inBubble(t *testing.T, test func(b *bubble)) {
 		m.close = sync.OnceFunc(func() { close(m.closed) })
 		ctx, cancel := context.WithCancel(t.Context())
 		served, watched := make(chan error, 1), make(chan error, 1)
-		go func() { served <- server.Run(ctx, m) }()
 		go func() { watched <- cluster.Run(ctx) }()
+		synctest.Wait() // Who asks before it runs is sent away.
+		go func() { served <- server.Run(ctx, m) }()
 		stop := sync.OnceValue(func() error { cancel(); return errors.Join(<-served, <-watched) })
 		t.Cleanup(func() {
 			if err := stop(); err != nil {
@@ -259,6 +260,7 @@ func TestFull(t *testing.T) {
 		for i := range conns {
 			conns[i] = b.open()
 		}
+		synctest.Wait() // All of them are counted.
 		if ms := b.open().sentAway(websocket.StatusTryAgainLater); ms < 5000 || ms >= 10_000 {
 			t.Errorf("a client too many is told to come back after %d ms", ms)
 		}
