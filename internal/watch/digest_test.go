@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"strconv"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -83,6 +84,34 @@ func TestDigest(t *testing.T) {
 		for name, r := range readers {
 			if r.checked < 5 {
 				t.Errorf("the reader of %s was told %d digests", name, r.checked)
+			}
+		}
+	})
+}
+
+// A digest comes at the cursor that was told last, also where the filter kept
+// back what has changed since: another would mean that something was lost.
+func TestDigestAtTheLastCursor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+		r.settle()
+		var changing sync.WaitGroup
+		defer changing.Wait()
+		changing.Go(func() {
+			for n := range 70 {
+				server.Set(pods, pod("b", "q", "Running"))
+				if n == 7 {
+					server.Set(pods, pod("a", "p", "Failed")) // What moves the cursor after silence does not come with the digest.
+				}
+				<-time.After(time.Second)
+			}
+		})
+		for r.checked == 0 {
+			before := r.cursor
+			if m := r.next(); m.Type == "digest" && m.Cursor != before {
+				t.Errorf("a digest at %s, where %s was told last", m.Cursor, before)
 			}
 		}
 	})

@@ -117,8 +117,11 @@ func (s *Subscription) Close() {
 func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 	limit := batch
 	if s.due != nil {
-		if s.due.offset == s.cursor.Offset {
+		switch {
+		case s.due.offset == s.cursor.Offset && s.sent == s.cursor.Offset:
 			return s.digestMessage(), nil
+		case s.due.offset == s.cursor.Offset: // A digest at a cursor that was not told would seem to come after a lost frame.
+			return s.movedMessage(), nil
 		}
 		limit = min(limit, int(s.due.offset-s.cursor.Offset)) //nolint:gosec // Not below the cursor.
 	}
@@ -135,7 +138,7 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	case errors.Is(err, journal.ErrSilent):
 		if s.sent != s.cursor.Offset {
-			return append(s.message("events"), `,"events":[]`...), nil // Changes that the filter kept back.
+			return s.movedMessage(), nil
 		}
 		return s.message("heartbeat"), nil
 	case errors.Is(err, journal.ErrClosed):
@@ -165,6 +168,11 @@ func (s *Subscription) message(kind string) []byte {
 	text := append(s.writing.borrow(), `"type":"`...)
 	text = append(append(text, kind...), `","cursor":"`...)
 	return append(s.writing.sign(s, text), '"')
+}
+
+// movedMessage tells the cursor behind changes that the filter kept back.
+func (s *Subscription) movedMessage() []byte {
+	return append(s.message("events"), `,"events":[]`...)
 }
 
 func (s *Subscription) reset(reason string) {

@@ -125,10 +125,20 @@ func (w *scene) flood(ctx context.Context, writers, times int) error {
 	return err
 }
 
+// clear deletes the namespace's ConfigMaps.
+func (w *scene) clear() {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(w.t.Context()), 30*time.Second)
+	defer cancel()
+	if err := w.Core.CoreV1().ConfigMaps(w.namespace).DeleteCollection(ctx, metav1.DeleteOptions{}, metav1.ListOptions{}); err != nil {
+		w.t.Errorf("delete what was made: %v", err)
+	}
+}
+
 // Objects of a megabyte each are listed, watched and told as any others.
 func TestLargeObjects(t *testing.T) {
 	const count, size = 300, 1_000_000
 	w := open(t, setting{})
+	t.Cleanup(w.clear) // Every other test's programs would list them.
 	began := time.Now()
 	written := make(chan error)
 	const writers = 6

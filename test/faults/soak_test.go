@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"os"
+	"slices"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,6 +25,7 @@ type soak struct {
 	own           *cluster.APIServer
 	random        *rand.Rand
 	rows, objects []*viewer.Viewer
+	changes       []*viewer.Viewer
 	mismatches    atomic.Int64
 	broken        atomic.Int64
 }
@@ -41,6 +43,7 @@ func TestSoak(t *testing.T) {
 	}
 	check(t, s.Apply(t.Context(), s.namespace, "kept", "1"))
 	s.rows, s.objects = s.look(30, s.scene.rows()), s.look(10, s.object("kept"))
+	s.changes = s.look(5, s.scene.changes())
 	s.look(1, viewer.Rows("core/v1/pods")) // Another kind, and a large one.
 	becomes(t, 30*time.Second, "live", s.viewers()...)
 	memory := watchMemory(t, s.program)
@@ -62,7 +65,11 @@ func TestSoak(t *testing.T) {
 	if now > goroutines+20 {
 		t.Errorf("%d goroutines before, %d after:\n%s", goroutines, now, must(s.program.Stacks(t.Context()))(t))
 	}
-	sound(t, s.viewers()...)
+	sum := sound(t, s.viewers()...)
+	t.Logf("digests that agree: %d", sum.Digests)
+	if long > 3*time.Minute && sum.Digests == 0 { // One comes each minute where the resource stays live.
+		t.Error("no digest was told")
+	}
 	if n := s.mismatches.Load(); n > 0 {
 		t.Errorf("%d times a client did not hold what there is", n)
 	}
@@ -86,7 +93,7 @@ func (s *soak) tell(ctx context.Context, end time.Time) {
 }
 
 func (s *soak) viewers() []*viewer.Viewer {
-	return append(append([]*viewer.Viewer(nil), s.rows...), s.objects...)
+	return slices.Concat(s.rows, s.objects, s.changes)
 }
 
 func (s *soak) goroutines() int {
