@@ -36,33 +36,39 @@ func benchBytes(t *testing.T, on subject, to *table) {
 	to.add(row{objects + ", worst", "the object", object, worst(ofObjects), bar{"at most 1,024", alone, atMost(1024)}})
 }
 
-// weights are in bytes; those of frames with their header, which is of 4.
+// weights are in bytes.
 type weights struct {
 	object        float64
 	rows, objects figures
 }
 
-const header = 4
-
-// weigh lets a pod come up before one viewer of each kind.
+// weigh lets a pod come up before one viewer of each kind, and weighs what they
+// get on the wire.
 func weigh(t *testing.T, core *v1.CoreV1Client, server *child, namespace, name string) (w weights) {
 	t.Helper()
 	var reading sync.WaitGroup
-	var mu sync.Mutex
-	take := func(sizes *figures) func([]byte) {
-		return func(frame []byte) {
-			if bytes.Count(frame, []byte(`{"op":"update"`)) == 1 {
-				mu.Lock()
-				defer mu.Unlock()
-				*sizes = append(*sizes, float64(len(frame)+header))
-				t.Logf("%d bytes: %s", len(frame)+header, frame)
-			}
+	watch := func(subscribe string, sizes *figures) (leave func()) {
+		conn, in, err := open(server.address, subscribe)
+		if err != nil {
+			t.Fatal(err)
 		}
+		ready := make(chan struct{})
+		reading.Go(func() {
+			messages(t, in, func(m message) {
+				switch {
+				case bytes.HasSuffix(m.text, []byte(`"last":true}`)):
+					close(ready)
+				case bytes.Count(m.text, []byte(`{"op":"update"`)) == 1:
+					*sizes = append(*sizes, float64(m.size))
+					t.Logf("%d bytes: %s", m.size, m.text)
+				}
+			})
+		})
+		<-ready
+		return func() { _ = conn.Close() }
 	}
-	ofRows := listen(t, server, fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":[%q]}`, namespace), &reading, take(&w.rows))
-	ofObject := listen(t, server, fmt.Sprintf(`{"op":"subscribe","id":2,"resource":"core/v1/pods","ns":[%q],"view":"object","name":%q}`, namespace, name), &reading, take(&w.objects))
-	<-ofRows.whole
-	<-ofObject.whole
+	leaveRows := watch(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":[%q]}`, namespace), &w.rows)
+	leaveObject := watch(fmt.Sprintf(`{"op":"subscribe","id":2,"resource":"core/v1/pods","ns":[%q],"view":"object","name":%q}`, namespace, name), &w.objects)
 	_, err := core.Pods(namespace).Create(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "registry.example/web:1.2.3"}}},
@@ -72,8 +78,8 @@ func weigh(t *testing.T, core *v1.CoreV1Client, server *child, namespace, name s
 	}
 	w.object = float64(len(running(t.Context(), t, core, namespace, name)))
 	<-time.After(time.Second) // The last frames.
-	ofRows.leave()
-	ofObject.leave()
+	leaveRows()
+	leaveObject()
 	reading.Wait()
 	if len(w.rows) == 0 || len(w.objects) == 0 {
 		t.Fatalf("nothing was told of the pod: %v", w)
