@@ -52,11 +52,9 @@ soak: build ## Break everything at random for TIME= (10m), and compare what clie
 	.ci/on-demo env DASHBOARD=$(CURDIR)/bin/dashboard GLASSHOUSE_SOAK=$(TIME) \
 		go -C test/faults test -tags soak -count=1 -timeout 0 -v -run TestSoak .
 
-bench: build ## Measure against baselines in the same run, on 10,000 pods.
+bench: build ## Measure against baselines in the same run, in one table: PODS= (10000), 100000 for memory alone
 	deploy/demo/build.sh .demo/bin/demo
-	NODES=60 PODS=10000 .ci/on-demo env GLASSHOUSE_BENCH=1 go test -tags integration -count=1 -timeout 60m -v -run TestBench ./internal/watch/bench
-	.ci/on-demo env GLASSHOUSE_BENCH=1 go test -tags integration -count=1 -timeout 60m -v -run TestBench ./internal/bench
-	go test -run '^$$' -bench . -count 6 ./internal/watch/diff ./internal/watch/journal
+	PODS=$(PODS) .ci/bench
 
 clean: ## Remove what was built, and the demo cluster's data.
 	rm -rf bin .demo web/node_modules

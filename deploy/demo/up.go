@@ -22,6 +22,7 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.IntVar(&opts.Pods, "pods", 0, "number of pods at least, filled up in namespace big (default: the company's own)")
 	flags.IntVar(&opts.Life, "life", 20, "changes a minute that the cluster makes by itself; 0 for none")
 	flags.BoolVar(&opts.Seed, "seed", true, "put the company's workload on it; --seed=false leaves it empty but for the nodes")
+	flags.BoolVar(&opts.Still, "still", false, "etcd and API server alone, with --pods that run already and no workload: for very many pods")
 	flags.IntVar(&opts.APIServerPort, "apiserver-port", 0, "`port` of the API server if it is free (default 6443, or the one of last time)")
 	flags.DurationVar(&opts.Compaction, "etcd-compaction", 5*time.Minute, "how long etcd keeps old revisions; 0 for ever")
 	flags.BoolVar(&opts.Audit, "audit", false, "write an audit log, one line for each request")
@@ -35,6 +36,7 @@ func up(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if opts.Nodes < 0 || opts.Pods < 0 || opts.Life < 0 {
 		return errors.New("--nodes, --pods and --life are numbers from 0 up")
 	}
+	opts.Seed = opts.Seed && !opts.Still
 	opts.Command = flags.Args()
 	if before := len(args) - len(opts.Command); len(opts.Command) > 0 && (before == 0 || args[before-1] != "--") {
 		return fmt.Errorf("unexpected argument %q: a command to run goes after --", opts.Command[0])

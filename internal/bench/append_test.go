@@ -1,10 +1,11 @@
+//go:build integration
+
 package bench_test
 
 import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"sync"
 	"testing"
@@ -13,36 +14,32 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// TestBenchAppend compares how long the writer of a journal is held up by a
-// thousand readers with how long it is without any, at the rates of a busy and
-// of a very busy cluster, and in a flood.
-func TestBenchAppend(t *testing.T) {
-	if os.Getenv("GLASSHOUSE_BENCH") == "" {
-		t.Skip("takes a minute: make bench runs it")
-	}
-	var table rows
-	for _, rate := range []int{100, 1000, 10_000, 0} {
-		var ours, baseline []appends
-		for range runs() {
-			baseline = append(baseline, measureAppends(t, 0, rate))
-			ours = append(ours, measureAppends(t, viewers, rate))
+// benchAppend compares how long the writer of a journal is held up by a thousand
+// readers with how long it is without any, at the rates of a busy and of a very
+// busy cluster, and in a flood.
+func benchAppend(t *testing.T, _ subject, to *table) {
+	t.Helper()
+	for _, rate := range []int{100, 1000, 10_000, flood} {
+		results := many(t, func(t *testing.T) appends { t.Helper(); return measureAppends(t, 0, rate) },
+			func(t *testing.T) appends { t.Helper(); return measureAppends(t, viewers, rate) })
+		none, ours := results[0], results[1]
+		name := fmt.Sprintf("journal append with %d readers at %d/s, us, ", viewers, rate)
+		if rate == flood {
+			name = fmt.Sprintf("journal append with %d readers in a flood, us, ", viewers)
 		}
-		name := fmt.Sprintf("append, us at %d/s", rate)
-		if rate == 0 {
-			name = "append, us in a flood"
-		}
-		table.add(name+", p50", median(baseline, appends.p50), median(ours, appends.p50), "within 10 us")
-		table.add(name+", mean", median(baseline, appends.mean), median(ours, appends.mean), "within 10 us")
-		table.add(name+", p99", median(baseline, appends.p99), median(ours, appends.p99), "")
+		within := bar{"within 10 us", difference, atMost(10)}
+		to.add(row{name + "p50", "no reader", of(none, appends.p50), of(ours, appends.p50), within})
+		to.add(row{name + "mean", "no reader", of(none, appends.mean), of(ours, appends.mean), within})
 	}
-	table.log(t)
 }
+
+// flood is no rate: as quickly as can be.
+const flood = 0
 
 // appends are how long writes took, in microseconds, shortest first.
 type appends []float64
 
 func (a appends) p50() float64 { return a[len(a)/2] }
-func (a appends) p99() float64 { return a[len(a)*99/100] }
 func (a appends) mean() (sum float64) {
 	for _, v := range a {
 		sum += v
@@ -72,7 +69,7 @@ func measureAppends(t *testing.T, readers, rate int) appends {
 		})
 	}
 	n := 2 * rate
-	if rate == 0 {
+	if rate == flood {
 		n = 200_000
 	}
 	took := make(appends, 0, n)
@@ -81,7 +78,7 @@ func measureAppends(t *testing.T, readers, rate int) appends {
 		j.Set(i%1000, i)
 		took = append(took, float64(time.Since(start).Nanoseconds())/1000)
 	}
-	if rate == 0 {
+	if rate == flood {
 		for i := range n {
 			write(i)
 		}

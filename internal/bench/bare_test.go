@@ -1,3 +1,5 @@
+//go:build integration
+
 package bench_test
 
 import (
@@ -14,20 +16,19 @@ import (
 	"github.com/coder/websocket"
 )
 
-// bare is the baseline: a loop around the same WebSocket library that sends the
-// events it is given, and knows nothing of clusters. Each writer sends what has
-// come since it last wrote in one frame. First it sends a snapshot, as long as
-// the program's and compressed as that is.
+// bare is the baseline: a loop around the same WebSocket library that sends to
+// each viewer the frames it is given, and knows nothing of clusters. First it
+// sends a snapshot, as long as the program's and compressed as that is.
 type bare struct {
 	snapshot []byte
 
 	mu     sync.Mutex
-	events [][]byte
-	moved  chan struct{} // Closed, and made anew, with every event.
+	frames [][]byte
+	moved  chan struct{} // Closed, and made anew, with every frame.
 }
 
-// startBare starts it in a process of its own, which reads events from its
-// standard input, one a line.
+// startBare starts it in a process of its own, which reads frames from its
+// standard input: the events of one a line.
 func startBare(t *testing.T) *child {
 	t.Helper()
 	command := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], "-test.run=^TestBareLoop$") //nolint:gosec // This program.
@@ -49,12 +50,13 @@ func TestBareLoop(t *testing.T) {
 	_, _ = fmt.Fprintf(os.Stdout, "http://%s/\n", listener.Addr())
 	lines := bufio.NewReaderSize(os.Stdin, 1<<20)
 	for {
-		line, err := lines.ReadBytes('\n')
+		events, err := lines.ReadBytes('\n')
 		if err != nil {
 			return
 		}
+		frame := append([]byte(`{"id":1,"type":"events","cursor":"AAAAAAAAAAAAAAAAAAAA","events":[`), events[:len(events)-1]...)
 		b.mu.Lock()
-		b.events = append(b.events, line[:len(line)-1])
+		b.frames = append(b.frames, append(frame, "]}"...))
 		moved := b.moved
 		b.moved = make(chan struct{})
 		b.mu.Unlock()
@@ -79,36 +81,26 @@ func (b *bare) serve(w http.ResponseWriter, r *http.Request) {
 }
 
 func (b *bare) write(ctx context.Context, conn *websocket.Conn) {
-	frame := b.snapshot
+	if err := conn.Write(ctx, websocket.MessageText, b.snapshot); err != nil {
+		return
+	}
 	for at := 0; ; {
-		if err := conn.Write(ctx, websocket.MessageText, frame); err != nil {
-			return
-		}
 		b.mu.Lock()
-		events, moved := b.events[at:], b.moved
+		frames, moved := b.frames[at:], b.moved
 		b.mu.Unlock()
-		if len(events) == 0 {
-			select {
-			case <-moved:
-			case <-ctx.Done():
+		for _, frame := range frames {
+			if err := conn.Write(ctx, websocket.MessageText, frame); err != nil {
 				return
 			}
-			b.mu.Lock()
-			events = b.events[at:]
-			b.mu.Unlock()
 		}
-		at += len(events)
-		if len(frame) == len(b.snapshot) {
-			frame = nil
+		if at += len(frames); len(frames) > 0 {
+			continue
 		}
-		frame = append(frame[:0], `{"id":1,"type":"events","cursor":"AAAAAAAAAAAAAAAAAAAA","events":[`...)
-		for i, event := range events {
-			if i > 0 {
-				frame = append(frame, ',')
-			}
-			frame = append(frame, event...)
+		select {
+		case <-moved:
+		case <-ctx.Done():
+			return
 		}
-		frame = append(frame, "]}"...)
 	}
 }
 

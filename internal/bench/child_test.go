@@ -1,3 +1,5 @@
+//go:build integration
+
 package bench_test
 
 import (
@@ -82,27 +84,32 @@ func (c *child) cpu() float64 {
 	return ticks / 100
 }
 
-// rss is the resident memory, in KiB.
-func (c *child) rss() float64 {
-	c.t.Helper()
-	text, err := os.ReadFile("/proc/" + strconv.Itoa(c.command.Process.Pid) + "/status")
+// rss is the resident memory, and peak the most that it was, in KiB.
+func (c *child) rss() float64 { return resident(c.t, strconv.Itoa(c.command.Process.Pid), "VmRSS") }
+
+func (c *child) peak() float64 { return resident(c.t, strconv.Itoa(c.command.Process.Pid), "VmHWM") }
+
+// resident reads a line of a process's status (proc(5)), in KiB.
+func resident(t *testing.T, process, name string) float64 {
+	t.Helper()
+	text, err := os.ReadFile("/proc/" + process + "/status")
 	if err != nil {
-		c.t.Fatal(err)
+		t.Fatal(err)
 	}
 	for line := range strings.Lines(string(text)) {
-		if rest, ok := strings.CutPrefix(line, "VmRSS:"); ok {
+		if rest, ok := strings.CutPrefix(line, name+":"); ok {
 			kib, err := strconv.ParseFloat(strings.Fields(rest)[0], 64)
 			if err != nil {
-				c.t.Fatal(err)
+				t.Fatal(err)
 			}
 			return kib
 		}
 	}
-	c.t.Fatal("no VmRSS")
+	t.Fatalf("no %s", name)
 	return 0
 }
 
-// dashboard builds the program, once a test.
+// build builds the program as it is shipped.
 func build(t *testing.T) string {
 	t.Helper()
 	binary := t.TempDir() + "/dashboard"
@@ -119,4 +126,10 @@ func serve(t *testing.T, binary, api string) *child {
 	command := exec.CommandContext(context.WithoutCancel(t.Context()), binary, "--server", api, "--listen", "127.0.0.1:0", "--log-level", "warn") //nolint:gosec // Built above.
 	command.Env = append(os.Environ(), "KUBECONFIG=/dev/null")
 	return spawn(t, command)
+}
+
+// onCluster starts the program on the cluster that KUBECONFIG names.
+func onCluster(t *testing.T, binary string) *child {
+	t.Helper()
+	return spawn(t, exec.CommandContext(context.WithoutCancel(t.Context()), binary, "--listen", "127.0.0.1:0", "--log-level", "warn")) //nolint:gosec // Built above.
 }

@@ -1,93 +1,84 @@
-// Package bench_test measures the whole program beside baselines in the same
-// run: what telling a thousand viewers costs, how soon they hear, and whether
-// they hold up the writer.
+//go:build integration
+
 package bench_test
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"strconv"
 	"sync"
 	"testing"
+	"time"
 
 	"glasshouse/internal/watch/apitest"
 )
 
 const (
-	podsRef = "core/v1/pods"
 	objects = 1000
 	viewers = 1000
 )
 
-// runs is how many times each way is measured.
-func runs() int {
-	if n, err := strconv.Atoi(os.Getenv("GLASSHOUSE_BENCH_RUNS")); err == nil {
-		return n
-	}
-	return 6
-}
-
-// TestBenchFanout compares what it costs to tell a thousand viewers of changes:
-// the program beside a bare loop that sends the same events. Both are processes
-// of their own; the viewers and the API server are in this one, and do not
-// count.
-func TestBenchFanout(t *testing.T) {
-	if os.Getenv("GLASSHOUSE_BENCH") == "" {
-		t.Skip("takes minutes: make bench runs it")
-	}
-	binary := build(t)
-	var table rows
+// benchFanout compares what it costs to tell a thousand viewers of changes: the
+// program beside a bare loop around the same WebSocket library. It sends the
+// same frames, as many changes in each, and so the same bytes; and once more
+// each change in a frame of its own. All are processes of their own; the viewers
+// and the API server are in this one, and do not count.
+func benchFanout(t *testing.T, on subject, to *table) {
+	t.Helper()
 	for _, rate := range []int{100, 1000} {
-		var ours, baseline []figures
-		for range runs() {
-			ours = append(ours, fanoutOurs(t, binary, rate))
-			baseline = append(baseline, fanoutBare(t, rate))
-		}
-		at := fmt.Sprintf(" at %d/s", rate)
-		table.add("deliveries a CPU second"+at, median(baseline, figures.perCPU), median(ours, figures.perCPU), "at least 0.70")
-		table.add("RSS KiB a viewer, connected"+at, median(baseline, figures.connected), median(ours, figures.connected), "at most 1.30")
-		table.add("RSS KiB a viewer, after it"+at, median(baseline, figures.loaded), median(ours, figures.loaded), "")
-		table.add("bytes a delivery"+at, median(baseline, figures.size), median(ours, figures.size), "")
-		table.add("CPU busy of one"+at, median(baseline, figures.busy), median(ours, figures.busy), "")
+		share := 1.0
+		results := many(t, func(t *testing.T) load {
+			t.Helper()
+			l := fanoutOurs(t, on.binary, rate)
+			share = l.share()
+			return l
+		}, func(t *testing.T) load { t.Helper(); return fanoutBare(t, rate, share) },
+			func(t *testing.T) load { t.Helper(); return fanoutBare(t, rate, 1) })
+		ours, same, single := results[0], results[1], results[2]
+		at := fmt.Sprintf(", %d sockets, %d changes/s", viewers, rate)
+		t.Logf("changes a frame%s: ours %s, the bare loop %s and %s", at, of(ours, load.share), of(same, load.share), of(single, load.share))
+		to.add(row{"deliveries a CPU second" + at, "bare loop, the same frames", of(same, load.perCPU), of(ours, load.perCPU), bar{"at least x 0.70", ratio, atLeast(0.7)}})
+		to.add(row{"(the same)", "bare loop, a frame a change", of(single, load.perCPU), of(ours, load.perCPU), told(ratio)})
+		to.add(row{"(bytes a delivery)", "bare loop, the same frames", of(same, load.size), of(ours, load.size), told(ratio)})
+		to.add(row{"RSS a viewer, KiB" + at, "bare loop, the same frames", of(same, load.rss), of(ours, load.rss), bar{"at most x 1.30", ratio, atMost(1.3)}})
+		to.add(row{"(before the changes)", "bare loop, the same frames", of(same, load.quietRSS), of(ours, load.quietRSS), told(ratio)})
 	}
-	table.log(t)
 }
 
-// figures are those of one run.
-type figures struct {
-	deliveries, cpu, seconds, bytes float64
-	idleRSS, joinedRSS, endRSS      float64
+// load is what one run was, and cost.
+type load struct {
+	deliveries, frames, bytes, cpu float64
+	idle, joined, end              float64 // KiB resident.
 }
 
-func (f figures) perCPU() float64    { return f.deliveries / f.cpu }
-func (f figures) connected() float64 { return (f.joinedRSS - f.idleRSS) / viewers }
-func (f figures) loaded() float64    { return (f.endRSS - f.idleRSS) / viewers }
-func (f figures) size() float64      { return f.bytes / f.deliveries }
-func (f figures) busy() float64      { return f.cpu / f.seconds }
+func (l load) perCPU() float64   { return l.deliveries / l.cpu }
+func (l load) quietRSS() float64 { return (l.joined - l.idle) / viewers }
+func (l load) rss() float64      { return (l.end - l.idle) / viewers }
+func (l load) size() float64     { return l.bytes / l.deliveries }
+func (l load) share() float64    { return l.deliveries / l.frames }
 
-// fanout lets a crowd join and sends it changes at a rate, for five seconds.
-func fanout(t *testing.T, server *child, rate int, change func(i int)) (f figures) {
+// fanout lets a crowd join and makes n changes at a rate.
+func fanout(t *testing.T, server *child, n, rate int, change func(i int)) (l load) {
 	t.Helper()
 	warm := join(t, server.address, 1, subscribeTo(podsRef))
-	f.idleRSS = server.rss()
+	l.idle = server.rss()
 	crowd := join(t, server.address, viewers, subscribeTo(podsRef))
 	warm.leave()
-	f.joinedRSS = server.rss()
-	n := 5 * rate
-	before, cpu, start := crowd.bytes.Load(), server.cpu(), now()
+	l.joined = server.rss()
+	before, cpu := crowd.bytes.Load(), server.cpu()
 	pace(n, rate, change)
-	f.deliveries = float64(n * viewers)
+	l.deliveries = float64(n * viewers)
 	crowd.wait(t, int64(n*viewers))
-	f.cpu, f.seconds, f.bytes = server.cpu()-cpu, now()-start, float64(crowd.bytes.Load()-before)
-	f.endRSS = server.rss()
+	l.cpu, l.bytes, l.frames = server.cpu()-cpu, float64(crowd.bytes.Load()-before), float64(crowd.frames.Load())
+	l.end = server.rss()
 	crowd.leave()
 	server.end()
-	return f
+	return l
 }
 
-func fanoutOurs(t *testing.T, binary string, rate int) figures {
+func fanoutOurs(t *testing.T, binary string, rate int) load {
 	t.Helper()
 	api := apitest.New(t, podKinds()...)
 	api.Set("core/v1/namespaces", apitest.Item{Name: "shop"})
@@ -95,20 +86,34 @@ func fanoutOurs(t *testing.T, binary string, rate int) figures {
 		api.Set(podsRef, pod(i, 0))
 	}
 	server := serve(t, binary, onTCP(t, api))
-	f := fanout(t, server, rate, func(i int) { api.Set(podsRef, pod(i%objects, i+1)) })
+	f := fanout(t, server, 5*rate, rate, func(i int) { api.Set(podsRef, pod(i%objects, i+1)) })
 	if upstream := api.Requests("/api/v1/pods?"); len(upstream) != 1 {
 		t.Errorf("%d viewers made %d upstream requests, want one watch: %s", viewers, len(upstream), upstream)
 	}
 	return f
 }
 
-// fanoutBare sends events as the program writes them.
-func fanoutBare(t *testing.T, rate int) figures {
+// fanoutBare sends events as the program writes them, on average so many in one
+// frame.
+func fanoutBare(t *testing.T, rate int, share float64) load {
 	t.Helper()
 	server := startBare(t)
-	return fanout(t, server, rate, func(i int) {
-		if _, err := fmt.Fprintf(server.in, `{"op":"update","ns":"shop","name":"web-%d","uid":"%s","rv":"%d","cells":{"3":"%d (2026-11-21T10:00:00Z ago)"},`+
-			`"by":{"manager":"kubelet","operation":"Update","subresource":"status","time":"2026-11-21T10:00:00Z"}}`+"\n", i%objects, uid(i%objects), 2000+i, i+1); err != nil {
+	var frame bytes.Buffer
+	frames, n := 1.0, 5*rate
+	return fanout(t, server, n, rate, func(i int) {
+		if frame.Len() > 0 {
+			frame.WriteByte(',')
+		}
+		fmt.Fprintf(&frame, `{"op":"update","ns":"shop","name":"web-%d","uid":"%s","rv":"%d","cells":{"3":"%d (2026-11-21T10:00:00Z ago)"},`+
+			`"by":{"manager":"kubelet","operation":"Update","subresource":"status","time":"%s"}}`, i%objects, uid(i%objects), 2000+i, i+1, thisSecond())
+		if float64(i+1) < frames*share && i+1 < n {
+			return
+		}
+		for frames*share <= float64(i+1) {
+			frames++
+		}
+		frame.WriteByte('\n')
+		if _, err := frame.WriteTo(server.in); err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -123,13 +128,16 @@ func podKinds() []apitest.Kind {
 
 func uid(i int) string { return fmt.Sprintf("0c7a1f7e-93a4-4b1e-a6a5-%012d", i) }
 
+// thisSecond is the time that managedFields would have.
+func thisSecond() string { return time.Now().UTC().Format(time.RFC3339) }
+
 // pod is a pod whose restarts are n.
 func pod(i, n int) apitest.Item {
 	return apitest.Item{
 		Namespace: "shop", Name: "web-" + strconv.Itoa(i), UID: uid(i),
 		Cells: fmt.Sprintf(`["web-%d","1/1","Running","%d (2026-11-21T10:00:00Z ago)"]`, i, n),
 		Metadata: `"labels":{"app":"web"},"creationTimestamp":"2026-11-21T10:00:00Z",` +
-			`"managedFields":[{"manager":"kubelet","operation":"Update","subresource":"status","apiVersion":"v1","time":"2026-11-21T10:00:00Z","fieldsType":"FieldsV1","fieldsV1":{"f:status":{"n":` + strconv.Itoa(n) + `}}}]`,
+			`"managedFields":[{"manager":"kubelet","operation":"Update","subresource":"status","apiVersion":"v1","time":"` + thisSecond() + `","fieldsType":"FieldsV1","fieldsV1":{"f:status":{"n":` + strconv.Itoa(n) + `}}}]`,
 		Rest: fmt.Sprintf(`"spec":{"nodeName":"node-1","containers":[{"name":"web","image":"registry.example/web:1.2.3"}]},"status":{"phase":"Running","restarts":%d}`, n),
 	}
 }

@@ -8,23 +8,16 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"net/http"
-	"os"
-	"os/exec"
 	"slices"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
-	"github.com/coder/websocket"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
-
 	v1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 )
 
 const (
@@ -32,39 +25,33 @@ const (
 	writeRate = 100
 )
 
-// TestBenchLatency compares when a write to the API server is heard of: by a
-// client of the program's WebSocket, and by a raw HTTP watch of the API server.
-// It also weighs the frames of one pod that comes up.
-func TestBenchLatency(t *testing.T) {
-	if os.Getenv("GLASSHOUSE_BENCH") == "" {
-		t.Skip("takes minutes and a cluster: make bench runs it")
+// benchLatency compares when a write to the API server is heard of: by a client
+// of the program's WebSocket, and by a raw HTTP watch of the same pods.
+func benchLatency(t *testing.T, on subject, to *table) {
+	t.Helper()
+	core, namespace := place(t, on.config)
+	var raw, ours []delays
+	for range runs() {
+		a, b := measureDelays(t, on, core, namespace)
+		raw, ours = append(raw, a), append(ours, b)
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	config.QPS = -1
+	what := fmt.Sprintf("API write to event at %d/s, ms, ", writeRate)
+	to.add(row{what + "p50", "raw HTTP watch", of(raw, delays.p50), of(ours, delays.p50), bar{"at most + 2 ms", difference, atMost(2)}})
+	to.add(row{what + "p99", "raw HTTP watch", of(raw, delays.p99), of(ours, delays.p99), bar{"at most + 10 ms", difference, atMost(10)}})
+}
+
+// place makes a namespace, which goes with the cluster.
+func place(t *testing.T, config *rest.Config) (core *v1.CoreV1Client, namespace string) {
+	t.Helper()
 	core, err := v1.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	namespace, err := core.Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "bench-"}}, metav1.CreateOptions{})
+	made, err := core.Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "bench-"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	binary := build(t)
-	var raw, ours []delays
-	for range runs() {
-		a, b := measureDelays(t, config, core, namespace.Name, binary)
-		raw, ours = append(raw, a), append(ours, b)
-	}
-	var table rows
-	table.add("write to event, ms, p50", median(raw, delays.p50), median(ours, delays.p50), "at most + 2 ms")
-	table.add("write to event, ms, p99", median(raw, delays.p99), median(ours, delays.p99), "at most + 10 ms")
-	object, rowsBytes, patches := weigh(t, core, namespace.Name, binary)
-	table.add("bytes of a status change, rows viewer", object, rowsBytes, "at most 320 B")
-	table.add("bytes of a status change, object viewer", object, patches, "at most 1,024 B")
-	table.log(t)
+	return core, made.Name
 }
 
 // delays are in milliseconds, shortest first.
@@ -112,19 +99,30 @@ type write struct {
 	version string
 }
 
-func measureDelays(t *testing.T, config *rest.Config, core *v1.CoreV1Client, namespace, binary string) (raw, ours delays) {
+func measureDelays(t *testing.T, on subject, core *v1.CoreV1Client, namespace string) (raw, ours delays) {
 	t.Helper()
 	name := quietPod(t, core, namespace)
 	byWatch, bySocket := &heard{at: map[string]time.Time{}}, &heard{at: map[string]time.Time{}}
-	ctx, cancel := context.WithCancel(t.Context())
 	var reading sync.WaitGroup
 	defer reading.Wait()
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	open := make(chan struct{})
-	reading.Go(func() { rawWatch(ctx, t, config, namespace, byWatch, open) })
-	server := onCluster(t, binary)
+	body := get(ctx, t, on.config, "/api/v1/namespaces/"+namespace+"/pods?watch=1", "application/json")
+	reading.Go(func() {
+		defer func() { _ = body.Close() }()
+		for lines := bufio.NewReaderSize(body, 64<<10); ; {
+			line, err := lines.ReadBytes('\n')
+			if err != nil {
+				return
+			}
+			_, rest, _ := bytes.Cut(line, []byte(`"resourceVersion":"`))
+			version, _, _ := bytes.Cut(rest, []byte(`"`))
+			byWatch.note(string(version))
+		}
+	})
+	server := onCluster(t, on.binary)
 	defer server.end()
-	frames := listen(ctx, t, server, fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":[%q]}`, namespace), &reading, func(frame []byte) {
+	viewer := listen(t, server, fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":[%q]}`, namespace), &reading, func(frame []byte) {
 		var m struct{ Events []struct{ RV string } }
 		if json.Unmarshal(frame, &m) == nil {
 			for _, e := range m.Events {
@@ -132,8 +130,8 @@ func measureDelays(t *testing.T, config *rest.Config, core *v1.CoreV1Client, nam
 			}
 		}
 	})
-	<-open
-	<-frames // The snapshot.
+	defer viewer.leave()
+	<-viewer.whole
 	var written []write
 	pace(writes, writeRate, func(i int) {
 		patch := fmt.Sprintf(`{"status":{"message":"%d"}}`, i)
@@ -172,122 +170,4 @@ func quietPod(t *testing.T, core *v1.CoreV1Client, namespace string) string {
 		t.Fatal(err)
 	}
 	return pod.Name
-}
-
-func rawWatch(ctx context.Context, t *testing.T, config *rest.Config, namespace string, h *heard, open chan<- struct{}) {
-	t.Helper()
-	client, err := rest.HTTPClientFor(config)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+"/api/v1/namespaces/"+namespace+"/pods?watch=1", nil)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	response, err := client.Do(request)
-	if err != nil {
-		t.Error(err)
-		return
-	}
-	defer func() { _ = response.Body.Close() }()
-	close(open)
-	lines := bufio.NewReaderSize(response.Body, 64<<10)
-	for {
-		line, err := lines.ReadBytes('\n')
-		if err != nil {
-			return
-		}
-		_, rest, _ := bytes.Cut(line, []byte(`"resourceVersion":"`))
-		version, _, _ := bytes.Cut(rest, []byte(`"`))
-		h.note(string(version))
-	}
-}
-
-func onCluster(t *testing.T, binary string) *child {
-	t.Helper()
-	return spawn(t, exec.CommandContext(context.WithoutCancel(t.Context()), binary, "--listen", "127.0.0.1:0", "--log-level", "warn")) //nolint:gosec // Built above.
-}
-
-// listen subscribes, hands on each frame of events, and tells when the snapshot
-// has come.
-func listen(ctx context.Context, t *testing.T, server *child, subscribe string, reading *sync.WaitGroup, take func(frame []byte)) <-chan struct{} {
-	t.Helper()
-	conn, _, err := websocket.Dial(ctx, "ws://"+server.address+"/api/v1/live", &websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
-	if err == nil {
-		conn.SetReadLimit(64 << 20)
-		err = conn.Write(ctx, websocket.MessageText, []byte(subscribe))
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	whole := make(chan struct{})
-	reading.Go(func() {
-		defer func() { _ = conn.CloseNow() }()
-		for {
-			_, frame, err := conn.Read(ctx)
-			switch {
-			case err != nil:
-				return
-			case bytes.Contains(frame[:min(40, len(frame))], []byte(`"type":"events"`)):
-				take(frame)
-			case bytes.HasSuffix(frame, []byte(`"last":true}`)):
-				close(whole)
-			}
-		}
-	})
-	return whole
-}
-
-// weigh lets a pod come up and returns the bytes of the object, and the median
-// of those of the frames with one update for both kinds of viewer.
-func weigh(t *testing.T, core *v1.CoreV1Client, namespace, binary string) (object, ofRows, ofPatches float64) {
-	t.Helper()
-	server := onCluster(t, binary)
-	defer server.end()
-	ctx, cancel := context.WithCancel(t.Context())
-	var reading sync.WaitGroup
-	defer reading.Wait()
-	defer cancel()
-	const name = "weighed"
-	var mu sync.Mutex
-	sizes := map[string][]float64{}
-	for view, more := range map[string]string{"rows": "", "object": `,"name":"` + name + `"`} {
-		subscribe := fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":[%q],"view":%q%s}`, namespace, view, more)
-		whole := listen(ctx, t, server, subscribe, &reading, func(frame []byte) {
-			if strings.Count(string(frame), `{"op":"update"`) == 1 {
-				t.Logf("%s viewer, %d bytes: %s", view, len(frame), frame)
-				mu.Lock()
-				defer mu.Unlock()
-				sizes[view] = append(sizes[view], float64(len(frame)+4)) // And its header.
-			}
-		})
-		<-whole
-	}
-	_, err := core.Pods(namespace).Create(ctx, &corev1.Pod{
-		ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "registry.example/web:1.2.3"}}},
-	}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tick := time.NewTicker(100 * time.Millisecond)
-	defer tick.Stop()
-	for range 200 {
-		<-tick.C
-		text, err := core.RESTClient().Get().Namespace(namespace).Resource("pods").Name(name).DoRaw(ctx)
-		if err == nil && bytes.Contains(text, []byte(`"phase":"Running"`)) {
-			object = float64(len(text))
-			break
-		}
-	}
-	<-time.After(time.Second) // The last frames.
-	mu.Lock()
-	defer mu.Unlock()
-	if object == 0 || len(sizes["rows"]) == 0 || len(sizes["object"]) == 0 {
-		t.Fatalf("the pod has not come up: %v", sizes)
-	}
-	self := func(v float64) float64 { return v }
-	return object, median(sizes["rows"], self), median(sizes["object"], self)
 }

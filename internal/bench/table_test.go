@@ -1,32 +1,105 @@
+//go:build integration
+
 package bench_test
 
 import (
 	"fmt"
+	"io"
+	"math"
 	"slices"
 	"strings"
-	"testing"
-	"time"
+	"text/tabwriter"
 )
 
-// rows are a table of figures: baseline, ours, their ratio, and the bar.
-type rows []string
+// figures are those of all runs of one way.
+type figures []float64
 
-func (r *rows) add(what string, baseline, ours float64, bar string) {
-	*r = append(*r, fmt.Sprintf("%-46s %14.2f %14.2f %8.2f   %s", what, baseline, ours, ours/baseline, bar))
+func (f figures) median() float64 {
+	sorted := slices.Sorted(slices.Values(f))
+	return (sorted[(len(sorted)-1)/2] + sorted[len(sorted)/2]) / 2
 }
 
-func (r *rows) log(t *testing.T) {
-	t.Helper()
-	t.Logf("medians of %d runs\n%-46s %14s %14s %8s   %s\n%s", runs(), "", "baseline", "ours", "ratio", "bar", strings.Join(*r, "\n"))
-}
+func (f figures) worst() float64 { return slices.Max(f) }
 
-func median[T any](of []T, value func(T) float64) float64 {
-	values := make([]float64, 0, len(of))
-	for _, v := range of {
-		values = append(values, value(v))
+// String is the median, and how far any of them was off.
+func (f figures) String() string {
+	median, off := f.median(), 0.0
+	for _, v := range f {
+		off = max(off, math.Abs(v-median))
 	}
-	slices.Sort(values)
-	return (values[(len(values)-1)/2] + values[len(values)/2]) / 2
+	text := short(median)
+	if len(f) > 1 && median != 0 {
+		text += fmt.Sprintf(" ±%.0f%%", 100*off/math.Abs(median))
+	}
+	return text
 }
 
-func now() float64 { return float64(time.Now().UnixNano()) / 1e9 }
+// short has three digits that count, and all before the point.
+func short(v float64) string {
+	digits := 0
+	for size := math.Abs(v); size != 0 && size < 100 && digits < 3; size *= 10 {
+		digits++
+	}
+	return fmt.Sprintf("%.*f", digits, v)
+}
+
+// row is one thing that was measured. The baseline may be absent.
+type row struct {
+	what     string
+	of       string // What the baseline is.
+	baseline figures
+	ours     figures
+	bar      bar
+}
+
+// bar is what ours must keep to.
+type bar struct {
+	text    string
+	compare func(baseline, ours float64) (float64, string)
+	met     func(float64) bool
+}
+
+func ratio(baseline, ours float64) (float64, string) {
+	return ours / baseline, fmt.Sprintf("x %.2f", ours/baseline)
+}
+
+func part(baseline, ours float64) (float64, string) {
+	return ours / baseline, fmt.Sprintf("1/%.1f", baseline/ours)
+}
+
+func difference(baseline, ours float64) (float64, string) {
+	return ours - baseline, "+ " + short(ours-baseline)
+}
+
+func alone(_, ours float64) (float64, string) { return ours, "" }
+
+func atMost(limit float64) func(float64) bool  { return func(v float64) bool { return v <= limit } }
+func atLeast(limit float64) func(float64) bool { return func(v float64) bool { return v >= limit } }
+
+// told says that there is no bar.
+func told(compare func(baseline, ours float64) (float64, string)) bar { return bar{compare: compare} }
+
+type table []row
+
+func (t *table) add(r row) { *t = append(*t, r) }
+
+func (t table) String() string {
+	var out strings.Builder
+	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
+	line := func(cells ...string) { _, _ = io.WriteString(w, strings.Join(cells, "\t")+"\n") } // Into memory.
+	line("what", "baseline, in the same run", "", "ours", "", "bar", "")
+	for _, r := range t {
+		baseline, median := "", 0.0
+		if len(r.baseline) > 0 {
+			baseline, median = r.baseline.String(), r.baseline.median()
+		}
+		value, compared := r.bar.compare(median, r.ours.median())
+		verdict := ""
+		if r.bar.met != nil {
+			verdict = map[bool]string{true: "met", false: "MISSED"}[r.bar.met(value)]
+		}
+		line(r.what, r.of, baseline, r.ours.String(), compared, r.bar.text, verdict)
+	}
+	_ = w.Flush()
+	return out.String()
+}

@@ -1,3 +1,5 @@
+//go:build integration
+
 package bench_test
 
 import (
@@ -17,7 +19,8 @@ import (
 // crowd is many viewers that read as quickly as they can, and only count: their
 // work must not be the bottleneck.
 type crowd struct {
-	events atomic.Int64 // Delivered to all of them together.
+	events atomic.Int64 // Delivered to all of them together,
+	frames atomic.Int64 // in so many frames.
 	bytes  atomic.Int64
 	conns  []net.Conn
 	ended  sync.WaitGroup
@@ -99,7 +102,8 @@ func masked(text string) []byte {
 
 // read counts what comes; begun is called once something has.
 func (c *crowd) read(in io.Reader, begun func()) {
-	const mark = `"op":"update"`
+	// Both are as long, lest the shorter is counted twice.
+	const mark, begin = `"op":"update"`, `:"events","cu`
 	buffer := make([]byte, 32<<10)
 	kept := 0 // Bytes of the end of the last read, in which a mark may have begun.
 	for {
@@ -111,6 +115,7 @@ func (c *crowd) read(in io.Reader, begun func()) {
 		if found := bytes.Count(buffer[:kept+n], []byte(mark)); found > 0 {
 			c.events.Add(int64(found))
 		}
+		c.frames.Add(int64(bytes.Count(buffer[:kept+n], []byte(begin))))
 		end := min(len(mark)-1, kept+n)
 		kept = copy(buffer, buffer[kept+n-end:kept+n])
 		begun()

@@ -297,9 +297,10 @@ func TestNonsenseWithoutEnd(t *testing.T) {
 	})
 }
 
-// Events go as they are, a snapshot compressed: a thousand viewers would have a
-// thousand times the same events compressed.
-func TestSnapshotsAloneAreCompressed(t *testing.T) {
+// Events of rows go as they are, a snapshot compressed: a thousand viewers would
+// have a thousand times the same events compressed. Those of one object are
+// long, and told to few.
+func TestWhatIsCompressed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
 		long := strings.Repeat("x", 40_000)
@@ -327,6 +328,13 @@ func TestSnapshotsAloneAreCompressed(t *testing.T) {
 		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "long", Cells: fmt.Sprintf(`["long",%q]`, long+"y")})
 		if m := c.until(1, "events"); len(m.Events) != 1 || read < 40_000 {
 			t.Errorf("the event took %d bytes, want it as it is", read)
+		}
+		c.send(`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":2,"resource":"core/v1/pods","ns":["a"],"name":"long","view":"object"}]`)
+		c.until(2, "snapshot")
+		read = 0
+		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "long", Rest: fmt.Sprintf(`"spec":{"note":%q}`, long[:2000])})
+		if m := c.until(2, "events"); len(m.Events) != 1 || read > 1000 {
+			t.Errorf("%d events of the object took %d bytes, want one, compressed", len(m.Events), read)
 		}
 	})
 }

@@ -31,7 +31,7 @@ func (l *session) followResources(ctx context.Context, id int) error {
 		} else {
 			told = message
 		}
-		if err := l.write(ctx, message, &id); err != nil {
+		if err := l.write(ctx, message, &id, false); err != nil {
 			return nil // The session ends; there is nobody to tell.
 		}
 		changed, err := follower.Next(ctx)

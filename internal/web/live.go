@@ -32,8 +32,8 @@ const (
 	writeTimeout = 10 * time.Second
 	pingInterval = 25 * time.Second
 	// compressFrom is the size of a frame from which compressing it pays. Events
-	// are never compressed: that would be done again for each who is told them.
-	compressFrom = 4 << 10
+	// that many are told are not: it would be done again for each of them.
+	compressFrom = 1 << 10
 )
 
 // live is the WebSocket of a tab.
@@ -151,7 +151,8 @@ func (l *session) read(ctx context.Context) error {
 }
 
 // write sends one message; members is what stands in its braces behind the id.
-func (l *session) write(ctx context.Context, members []byte, id *int) error {
+// A plain one is not compressed, however long.
+func (l *session) write(ctx context.Context, members []byte, id *int, plain bool) error {
 	text, ok := l.server.paper.Get().(*[]byte)
 	if !ok {
 		text = new([]byte)
@@ -161,7 +162,6 @@ func (l *session) write(ctx context.Context, members []byte, id *int) error {
 	if id != nil {
 		message = append(strconv.AppendInt(append(message, `"id":`...), int64(*id), 10), ',')
 	}
-	head := len(message)
 	message = append(append(message, members...), '}')
 	*text = message
 	l.writing.Lock()
@@ -171,7 +171,7 @@ func (l *session) write(ctx context.Context, members []byte, id *int) error {
 	// A subscription that is ended in the midst of a frame must not end the
 	// connection with it. A context with a deadline would cost as much as the
 	// rest of the write.
-	err := l.send(context.WithoutCancel(ctx), message, head)
+	err := l.send(context.WithoutCancel(ctx), message, plain)
 	if err != nil {
 		l.cut()
 	}
@@ -180,10 +180,11 @@ func (l *session) write(ctx context.Context, members []byte, id *int) error {
 
 // send writes a message. The library compresses one by the length of what is
 // written first of it.
-func (l *session) send(ctx context.Context, message []byte, head int) error {
-	if len(message) < compressFrom || !bytes.HasPrefix(message[head:], []byte(`"type":"events"`)) {
+func (l *session) send(ctx context.Context, message []byte, plain bool) error {
+	if len(message) < compressFrom || !plain {
 		return l.conn.Write(ctx, websocket.MessageText, message)
 	}
+	const head = 16
 	w, err := l.conn.Writer(ctx, websocket.MessageText)
 	if err != nil {
 		return err
@@ -220,7 +221,7 @@ func (l *session) problem(ctx context.Context, id *int, err error) {
 	if err != nil {
 		return // Four strings and a number always encode.
 	}
-	_ = l.write(ctx, append([]byte(`"type":"error","problem":`), text...), id) // A failed write ends the session.
+	_ = l.write(ctx, append([]byte(`"type":"error","problem":`), text...), id, true) // A failed write ends the session.
 }
 
 // subscribe runs one subscription until it ends, by itself or by unsubscribe.
@@ -270,7 +271,8 @@ func (l *session) follow(ctx context.Context, o *operation) (err error) {
 		if err != nil {
 			return err
 		}
-		if err := l.write(ctx, message, &o.ID); err != nil {
+		plain := o.View != string(watch.Object) && bytes.HasPrefix(message, []byte(`"type":"events"`))
+		if err := l.write(ctx, message, &o.ID, plain); err != nil {
 			return nil // The session ends; there is nobody to tell.
 		}
 	}

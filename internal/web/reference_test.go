@@ -297,7 +297,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"live.go", "maxDrained = 16 << 20", "A frame beyond 16 MiB"},
 		{"live.go", "writeTimeout = 10 * time.Second", "| A message to the client | 10 s "},
 		{"live.go", "pingInterval = 25 * time.Second", "| Ping | every 25 s, to be answered within 10 s |"},
-		{"live.go", "compressFrom = 4 << 10", "frames of 4 KiB and more"},
+		{"live.go", "compressFrom = 1 << 10", "frames of 1 KiB and more"},
 		{"live.go", `subprotocol = "glasshouse.v1+json"`, "the subprotocol `glasshouse.v1+json`"},
 		{"snapshot.go", "snapshotWait = 5 * time.Second", "| `wait` | `5s` |"},
 		{"snapshot.go", "maxWait = time.Minute", "`0s` to `1m`"},

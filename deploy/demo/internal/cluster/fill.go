@@ -24,6 +24,9 @@ func (p plan) fill(ctx context.Context, config *rest.Config, client kubernetes.I
 		return err
 	}
 	progress.step("%d nodes registered", p.opts.nodes())
+	if p.opts.Still {
+		return seed.Still(ctx, client, p.opts.nodes(), p.opts.Pods, func(done int) { progress.step("%d pods written", done) })
+	}
 	if !p.opts.Seed && p.opts.Pods == 0 {
 		return nil
 	}

@@ -15,7 +15,8 @@ type Options struct {
 	Pods          int // at least so many; the company's own are always there
 	Life          int // changes a minute; 0: none
 	Seed          bool
-	APIServerPort int // 0: the one of last time, or 6443
+	Still         bool // etcd and API server alone; Pods are written as they would run
+	APIServerPort int  // 0: the one of last time, or 6443
 	Compaction    time.Duration
 	Audit         bool
 	Command       []string // run when the cluster is up; nothing: stay up until ctx ends

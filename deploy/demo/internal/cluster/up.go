@@ -120,6 +120,9 @@ func (p plan) start(ctx context.Context, fleet *proc.Fleet, client kubernetes.In
 	if err := seed.Release(ctx, client); err != nil {
 		return err
 	}
+	if p.opts.Still {
+		return nil
+	}
 	launch(parts.ControllerManager, p.controllerManagerArgs())
 	launch(parts.Scheduler, p.schedulerArgs())
 	launch(parts.Kubelet, p.kubeletArgs())

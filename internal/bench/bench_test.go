@@ -1,0 +1,97 @@
+//go:build integration
+
+// Package bench_test measures the program beside baselines in the same run, and
+// tells in one table whether it keeps to its bars: what a pod costs, how long a
+// list takes, how soon and at what cost a thousand viewers hear of a change.
+package bench_test
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+const podsRef = "core/v1/pods"
+
+// TestBench prints the table. It fails where something could not be measured; a
+// bar that is missed is for people to judge. Each part may be run alone, as in
+// -run TestBench/fanout; those in memory and program are for any number of
+// pods, the others for a cluster that moves.
+func TestBench(t *testing.T) {
+	if os.Getenv("GLASSHOUSE_BENCH") == "" {
+		t.Skip("takes half an hour and a cluster of thousands of pods: make bench runs it")
+	}
+	on := subject{onDemo(t), build(t)}
+	var all table
+	for _, part := range []struct {
+		name    string
+		measure func(*testing.T, subject, *table)
+	}{
+		{"memory", benchMemory},
+		{"program", benchProgram},
+		{"latency", benchLatency},
+		{"bytes", benchBytes},
+		{"fanout", benchFanout},
+		{"append", benchAppend},
+		{"upstream", benchUpstream},
+	} {
+		t.Run(part.name, func(t *testing.T) {
+			start := time.Now()
+			var own table
+			part.measure(t, on, &own)
+			t.Logf("%s, %d runs in %.0f s\n%s", part.name, runs(), time.Since(start).Seconds(), own)
+			all = append(all, own...)
+		})
+	}
+	t.Logf("medians of %d runs, and how far any run was off; every baseline was measured in turn with ours\n%s", runs(), all)
+}
+
+// subject is the cluster, and the program as it is shipped.
+type subject struct {
+	config *rest.Config
+	binary string
+}
+
+// runs is how many times each way is measured.
+func runs() int {
+	if n, err := strconv.Atoi(os.Getenv("GLASSHOUSE_BENCH_RUNS")); err == nil {
+		return n
+	}
+	return 6
+}
+
+// onDemo is the connection to the cluster that .ci/on-demo brought up.
+func onDemo(t *testing.T) *rest.Config {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
+	return config
+}
+
+// many measures n ways in turn, as often as there are runs.
+func many[T any](t *testing.T, ways ...func(*testing.T) T) [][]T {
+	t.Helper()
+	results := make([][]T, len(ways))
+	for range runs() {
+		for i, way := range ways {
+			results[i] = append(results[i], way(t))
+		}
+	}
+	return results
+}
+
+// of are the figures that value finds in results.
+func of[T any](results []T, value func(T) float64) figures {
+	f := make(figures, 0, len(results))
+	for _, r := range results {
+		f = append(f, value(r))
+	}
+	return f
+}

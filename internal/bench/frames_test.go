@@ -1,0 +1,58 @@
+//go:build integration
+
+package bench_test
+
+import (
+	"bytes"
+	"compress/flate"
+	"encoding/binary"
+	"io"
+	"testing"
+)
+
+// message is one of the WebSocket, and the bytes that it took on the wire, the
+// headers of its frames included.
+type message struct {
+	text []byte
+	size int
+}
+
+// messages reads those of a socket until it ends (RFC 6455, RFC 7692).
+func messages(t *testing.T, in io.Reader, take func(message)) {
+	t.Helper()
+	var m message
+	packed := false
+	for {
+		head := make([]byte, 2, 8)
+		if _, err := io.ReadFull(in, head); err != nil {
+			return
+		}
+		length := uint64(head[1])
+		if more := map[uint64]int{126: 2, 127: 8}[length]; more > 0 {
+			long := make([]byte, 8)
+			if _, err := io.ReadFull(in, long[8-more:]); err != nil {
+				return
+			}
+			length, m.size = binary.BigEndian.Uint64(long), m.size+more
+		}
+		payload := make([]byte, length)
+		if _, err := io.ReadFull(in, payload); err != nil {
+			return
+		}
+		m.text, m.size, packed = append(m.text, payload...), m.size+len(head)+len(payload), packed || head[0]&0x40 != 0
+		if head[0]&0x80 == 0 {
+			continue
+		}
+		if packed {
+			const tail = "\x00\x00\xff\xff\x01\x00\x00\xff\xff" // What was left off, and an end.
+			text, err := io.ReadAll(flate.NewReader(io.MultiReader(bytes.NewReader(m.text), bytes.NewReader([]byte(tail)))))
+			if err != nil {
+				t.Errorf("a compressed message: %v", err)
+				return
+			}
+			m.text = text
+		}
+		take(m)
+		m, packed = message{}, false
+	}
+}

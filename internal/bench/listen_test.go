@@ -1,0 +1,78 @@
+//go:build integration
+
+package bench_test
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/coder/websocket"
+	"k8s.io/client-go/rest"
+)
+
+// viewer is one client of the program's WebSocket.
+type viewer struct {
+	whole chan struct{} // Closed when the snapshot has come.
+	rows  atomic.Int64  // In the snapshot.
+	leave context.CancelFunc
+}
+
+// listen subscribes and hands on each frame of events.
+func listen(t *testing.T, server *child, subscribe string, reading *sync.WaitGroup, take func(frame []byte)) *viewer {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	conn, _, err := websocket.Dial(ctx, "ws://"+server.address+"/api/v1/live", &websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
+	if err == nil {
+		conn.SetReadLimit(64 << 20)
+		err = conn.Write(ctx, websocket.MessageText, []byte(subscribe))
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	v := &viewer{whole: make(chan struct{}), leave: cancel}
+	reading.Go(func() {
+		defer func() { _ = conn.CloseNow() }()
+		for {
+			_, frame, err := conn.Read(ctx)
+			switch head := frame[:min(40, len(frame))]; {
+			case err != nil:
+				return
+			case bytes.Contains(head, []byte(`"type":"events"`)) && take != nil:
+				take(frame)
+			case bytes.Contains(head, []byte(`"type":"snapshot"`)):
+				v.rows.Add(int64(bytes.Count(frame, []byte(`,"cells":[`))))
+				if bytes.HasSuffix(frame, []byte(`"last":true}`)) {
+					close(v.whole)
+				}
+			}
+		}
+	})
+	return v
+}
+
+// get asks the API server as client-go would, and knows nothing of what comes.
+func get(ctx context.Context, t *testing.T, config *rest.Config, path, accept string) io.ReadCloser {
+	t.Helper()
+	client, err := rest.HTTPClientFor(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, config.Host+path, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Accept", accept)
+	response, err := client.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if response.StatusCode != http.StatusOK {
+		t.Fatalf("GET %s: %s", path, response.Status)
+	}
+	return response.Body
+}

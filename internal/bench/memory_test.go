@@ -1,0 +1,103 @@
+//go:build integration
+
+package bench_test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/rest"
+)
+
+// benchMemory compares what keeping all pods costs, and how long it takes to
+// have them: ours beside client-go's dynamic informer without managedFields, and
+// beside reading the same stream to nowhere.
+func benchMemory(t *testing.T, _ subject, to *table) {
+	t.Helper()
+	sync := func(way string) func(*testing.T) synced {
+		return func(t *testing.T) synced { t.Helper(); return syncInChild(t, way) }
+	}
+	results := many(t, sync("stream"), sync("glasshouse"), sync("dynamicinformer"))
+	stream, ours, informer := results[0], results[1], results[2]
+	heap := func(s synced) float64 { return s.heap }
+	peak := func(s synced) float64 { return s.peak }
+	seconds := func(s synced) float64 { return s.seconds }
+	at := fmt.Sprintf(" at %d pods", ours[0].pods)
+	if n := informer[0].pods; n != ours[0].pods || stream[0].pods != n {
+		t.Errorf("the stream had %d pods, dynamicinformer %d, ours %d", stream[0].pods, n, ours[0].pods)
+	}
+	to.add(row{"heap a pod, bytes," + at, "dynamicinformer", of(informer, heap), of(ours, heap), bar{"at most 1/14", part, atMost(1. / 14)}})
+	to.add(row{"peak RSS while syncing, MiB above idle," + at, "dynamicinformer", of(informer, peak), of(ours, peak), bar{"at most 1/4", part, atMost(1. / 4)}})
+	to.add(row{"time to synced, s," + at, "the stream, read to nowhere", of(stream, seconds), of(ours, seconds), bar{"at most x 1.10", ratio, atMost(1.1)}})
+	to.add(row{"(time to synced of dynamicinformer)", "the stream, read to nowhere", of(stream, seconds), of(informer, seconds), told(ratio)})
+}
+
+// synced is what it took to have all pods.
+type synced struct {
+	pods    int
+	heap    float64 // Bytes a pod, above the idle process, after GC.
+	peak    float64 // MiB of RSS while syncing, above the idle process.
+	seconds float64
+	rss     float64 // MiB, some seconds later.
+}
+
+func syncInChild(t *testing.T, way string) (s synced) {
+	t.Helper()
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestSyncInChild$", "-test.v")
+	child.Env = append(os.Environ(), "GLASSHOUSE_BENCH_WAY="+way)
+	out, err := child.CombinedOutput()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", way, err, out)
+	}
+	for line := range strings.Lines(string(out)) {
+		if _, figures, ok := strings.Cut(line, "RESULT "); ok {
+			if _, err := fmt.Sscan(figures, &s.pods, &s.heap, &s.peak, &s.seconds, &s.rss); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if s.pods == 0 {
+		t.Fatalf("%s saw no pods:\n%s", way, out)
+	}
+	return s
+}
+
+// TestSyncInChild syncs one way and prints the figures.
+func TestSyncInChild(t *testing.T) {
+	name := os.Getenv("GLASSHOUSE_BENCH_WAY")
+	if name == "" {
+		t.Skip("the child of other benchmarks, which start it themselves")
+	}
+	config := onDemo(t)
+	way := map[string]func(*testing.T, *rest.Config) (int, any){
+		"stream": readStream, "glasshouse": syncOurs, "dynamicinformer": syncDynamic, "left alone": syncDynamic,
+	}[name]
+	idleHeap, idleRSS := heapNow(), resident(t, "self", "VmRSS")
+	start := time.Now()
+	pods, keep := way(t, config)
+	took := time.Since(start).Seconds()
+	peak := resident(t, "self", "VmHWM") - idleRSS
+	rss := 0.0
+	if name == "left alone" {
+		<-time.After(settled)
+		rss = resident(t, "self", "VmRSS") / 1024
+	}
+	heap := float64(heapNow()-idleHeap) / float64(pods)
+	t.Logf("RESULT %d %f %f %f %f", pods, heap, peak/1024, took, rss)
+	runtime.KeepAlive(keep)
+}
+
+func heapNow() int64 {
+	for range 3 {
+		debug.FreeOSMemory()
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return int64(m.HeapAlloc) //nolint:gosec // No heap is that large.
+}

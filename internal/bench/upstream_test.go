@@ -1,0 +1,56 @@
+//go:build integration
+
+package bench_test
+
+import (
+	"bufio"
+	"fmt"
+	"regexp"
+	"strconv"
+	"testing"
+
+	"k8s.io/client-go/rest"
+)
+
+// benchUpstream counts the watches of pods at the API server that a thousand
+// viewers cost, and that one costs.
+func benchUpstream(t *testing.T, on subject, to *table) {
+	t.Helper()
+	results := many(t, func(t *testing.T) float64 { t.Helper(); return upstream(t, on, 1) },
+		func(t *testing.T) float64 { t.Helper(); return upstream(t, on, viewers) })
+	self := func(n float64) float64 { return n }
+	to.add(row{fmt.Sprintf("upstream watches of pods with %d viewers", viewers), "one viewer", of(results[0], self), of(results[1], self), bar{"1", alone, func(n float64) bool { return n == 1 }}})
+}
+
+func upstream(t *testing.T, on subject, viewers int) float64 {
+	t.Helper()
+	before := watches(t, on.config)
+	server := onCluster(t, on.binary)
+	defer server.end()
+	crowd := join(t, server.address, viewers, `{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["shop"]}`)
+	defer crowd.leave()
+	return watches(t, on.config) - before
+}
+
+// watches are those of pods that the API server has open.
+func watches(t *testing.T, config *rest.Config) (n float64) {
+	t.Helper()
+	body := get(t.Context(), t, config, "/metrics", "text/plain")
+	defer func() { _ = body.Close() }()
+	lines := bufio.NewScanner(body)
+	lines.Buffer(nil, 1<<20)
+	series := regexp.MustCompile(`^apiserver_longrunning_requests\{.*resource="pods".*verb="WATCH".*\} (\S+)$`)
+	for lines.Scan() {
+		if match := series.FindStringSubmatch(lines.Text()); match != nil {
+			count, err := strconv.ParseFloat(match[1], 64)
+			if err != nil {
+				t.Fatal(err)
+			}
+			n += count
+		}
+	}
+	if lines.Err() != nil || n == 0 {
+		t.Fatalf("the API server counts no watch of pods, not even its own: %v", lines.Err())
+	}
+	return n
+}
