@@ -159,7 +159,6 @@ func (s *settler) restrain() bool {
 	held := s.holding()
 	s.end(everyFeed)
 	s.clear()
-	s.Forget()
 	refusal := fmt.Sprintf("It had grown to %s, and all that is watched together may hold %s: %s.", inBytes(held), inBytes(s.pool.budget), s.offer(""))
 	s.estimates[""] = estimate{refusal: refusal, until: time.Now().Add(estimateEvery)}
 	s.refuse("", refusal)

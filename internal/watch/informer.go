@@ -7,6 +7,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"log/slog"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -71,9 +72,8 @@ type informer struct {
 	denied  map[string]Status // Why what has no feed has none; "" is all.
 	asked   map[string]bool   // Namespaces that readers asked for.
 	columns []wire.Column
-	version int    // Rises with other columns, and after a purge: readers begin anew.
+	version int    // Rises with other columns, and where the past is not to be told any more: readers begin anew.
 	origin  origin // Of the version.
-	purged  bool   // Rows went because they may not be seen, or are no more.
 	past    record
 }
 
@@ -148,6 +148,7 @@ type present struct {
 	synced  bool // What the journal holds of it is all there is.
 	columns []wire.Column
 	version int
+	none    bool // There is nothing to be seen, and the status says why.
 }
 
 // present tells how well the namespaces are known; none are all.
@@ -156,6 +157,8 @@ func (i *informer) present(namespaces []string) present {
 	defer i.mu.Unlock()
 	now := present{columns: i.columns, version: i.version}
 	now.status, now.synced = i.statusLocked(namespaces)
+	state := now.status.State
+	now.none = !now.synced && (state == Forbidden || state == Absent || state == Failed)
 	if now.columns == nil {
 		for _, f := range i.feeds {
 			now.columns = f.source.Columns() // Known before the first list is whole.
@@ -164,41 +167,58 @@ func (i *informer) present(namespaces []string) present {
 	return now
 }
 
-// statusLocked is the least good of what the feeds of the namespaces tell.
+// statusLocked is what the feeds of the namespaces tell together. Namespaces that
+// may not be listed, or never could be, are not covered, and no reason to hide
+// the others.
 func (i *informer) statusLocked(namespaces []string) (status Status, synced bool) {
 	if f := i.feeds[""]; f != nil {
 		return f.now.status, f.now.synced
 	}
 	all := len(namespaces) == 0
 	if all {
-		for ns := range i.feeds {
-			namespaces = append(namespaces, ns)
+		if i.denied[""].State == Failed { // All together would not fit.
+			return i.denied[""], false
 		}
+		namespaces = slices.Sorted(maps.Keys(i.feeds))
 	}
+	var known, failed sum
+	var covered []string
 	synced = true
 	for _, ns := range namespaces {
-		f, denied := i.feeds[ns], i.denied[ns]
-		switch {
-		case f != nil:
-			synced = synced && f.now.synced
-			status = worse(status, f.now.status)
-			status.Namespaces = append(status.Namespaces, ns)
-		case denied.State == "":
+		now := i.denied[ns]
+		f := i.feeds[ns]
+		if f != nil {
+			now = f.now.status
+		}
+		switch now.State {
+		case "":
 			return i.status, false // Not yet settled.
+		case Forbidden, Absent, Failed:
+			if now.State == Failed && len(namespaces) > 1 {
+				now.Reason = ns + ": " + now.Reason
+			}
+			failed.add(now)
+		case Syncing, Live, Stale:
+			known.add(now)
+			synced = synced && f.now.synced
+			covered = append(covered, ns)
 		}
 	}
-	if len(status.Namespaces) == 0 {
-		if denied := i.denied[""]; all && denied.State != "" {
-			return denied, false
-		}
-		for _, ns := range namespaces {
-			return i.denied[ns], false
-		}
+	switch {
+	case len(covered) > 0:
+		status = known.status()
+	case len(namespaces) > 0:
+		return failed.status(), false
+	case i.denied[""].State != "":
+		return i.denied[""], false
+	default:
 		return i.status, false
 	}
-	slices.Sort(status.Namespaces)
-	if !all && len(status.Namespaces) == len(namespaces) {
-		status.Namespaces = nil // All that were asked for.
+	if all || len(covered) < len(namespaces) {
+		status.Namespaces = covered
+	}
+	if failed.State == Failed && status.Reason == "" {
+		status.Reason = "Not known: " + failed.status().Reason
 	}
 	return status, synced
 }

@@ -55,7 +55,7 @@ func TestCoverage(t *testing.T) {
 		server.Refuse(pods, "", http.StatusForbidden, "you may not")
 		first.settle()
 		// Which namespaces there are is looked at again: one of them might be listed.
-		want("core/v1/namespaces : live, 2 read by 0, changes: false", pods+" : forbidden, 0 read by 1, changes: true")
+		want("core/v1/namespaces : live, 2 read by 0, changes: false", pods+" : forbidden, 0 read by 1, changes: false")
 		if c := access.Coverage().Entries[1]; !strings.HasSuffix(c.Reason, "you may not") {
 			t.Errorf("the reason is %q", c.Reason)
 		}

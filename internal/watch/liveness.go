@@ -179,10 +179,9 @@ func (f *feed) ended(ctx context.Context) {
 	f.now.pending = time.AfterFunc(grace, func() {
 		f.mu.Lock()
 		stale := (!f.now.open || f.now.listing) && f.now.status.State == Live && ctx.Err() == nil
+		stale = stale && f.now.set(Stale, at, "The watch ended and has not been opened again yet.")
 		f.mu.Unlock()
-		if stale {
-			f.setStatus(Stale, at, "The watch ended and has not been opened again yet.")
-		}
+		f.announce(stale)
 	})
 }
 
@@ -202,7 +201,7 @@ func (f *feed) fail(ctx context.Context, err error) {
 	changed := f.now.set(state, time.Now(), reasonOf(err))
 	f.mu.Unlock()
 	if purge {
-		f.purge(func(ns string) bool { return f.namespace == "" || ns == f.namespace })
+		f.forgetRows(func(ns string) bool { return f.namespace == "" || ns == f.namespace })
 	}
 	f.announce(changed)
 	if refused {

@@ -1,6 +1,8 @@
 package watch_test
 
 import (
+	"fmt"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
@@ -141,5 +143,122 @@ func TestOneWatchForEachNamespace(t *testing.T) {
 		if len(lists) != 1 {
 			t.Errorf("%d lists for 40 readers, want 1", len(lists))
 		}
+	})
+}
+
+// What several namespaces tell together is told once for each time that it is
+// another, in few words, and covers just those that are known.
+func TestStatusOfSeveralNamespaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		var names []string
+		for n := range 30 {
+			ns := fmt.Sprint("team-", n)
+			names = append(names, ns)
+			server.Set("core/v1/namespaces", apitest.Item{Name: ns})
+			server.Set(pods, pod(ns, "p", "Running"))
+		}
+		allowOnly(server, names...)
+		for n := range 5 {
+			server.Refuse(pods, fmt.Sprint("team-", n+7), http.StatusInternalServerError, fmt.Sprint("ill since ", n))
+		}
+		all := subscribe(t, cluster, watch.Query{}, "")
+		two := subscribe(t, cluster, watch.Query{Namespaces: []string{"team-1", "team-2"}}, "")
+		ill := subscribe(t, cluster, watch.Query{Namespaces: []string{"team-1", "team-7"}}, "")
+		<-time.After(time.Minute)
+		for _, r := range []*reader{all, two, ill} {
+			r.settle()
+		}
+		if all.wantLive(25); len(all.namespaces) != 25 || all.reason != "Not known: team-10: ill since 4; team-11: ill since 4; team-7: ill since 4; and 2 more" {
+			t.Errorf("all are known in %s: %s; want all but five, and why", all.namespaces, all.reason)
+		}
+		if ill.wantLive(1); strings.Join(ill.namespaces, " ") != "team-1" {
+			t.Errorf("one of two is known, and it says %s", ill.namespaces)
+		}
+		server.Refuse(pods, "team-2", http.StatusInternalServerError, "ill now")
+		<-time.After(20 * time.Second)
+		two.settle()
+		if two.state != "stale" || two.namespaces != nil || len(two.rows) != 2 {
+			t.Errorf("it is %s in %s with %d rows, want stale in all that were asked for", two.state, two.namespaces, len(two.rows))
+		}
+		server.Down(true)
+		<-time.After(time.Minute)
+		for start, n := time.Now(), 0; time.Since(start) < 10*time.Minute; {
+			if all.next().Type != "state" {
+				n = 0
+			} else if n++; n > 3 || len(all.reason) > 300 {
+				t.Fatalf("state upon state is told, the last of them because %s", all.reason)
+			}
+		}
+	})
+}
+
+// A list that makes no progress is told once, and not again and again.
+func TestSyncingOfSeveralNamespaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+		allowOnly(server, "a", "b")
+		server.Silence(pods)
+		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a", "b"}}, "")
+		for n, start := 0, time.Now(); time.Since(start) < 10*time.Second; n++ {
+			if r.next(); n > 10 {
+				t.Fatalf("%d messages of a list that makes no progress", n)
+			}
+		}
+	})
+}
+
+// Rows that go because they may not be seen are gone for everybody, also where
+// there are more of them than the ring holds.
+func TestMoreGoesThanTheRingHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		cluster := runClusterWith(t, server, watch.Options{
+			Linger: time.Minute, Ring: watch.Ring{Bytes: 64 << 10}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		})
+		for n := range 1000 {
+			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))
+		}
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		server.Revoke(pods, "")
+		<-time.After(15 * time.Second)
+		if r.wantSettle("state forbidden, reset, snapshot of 0"); len(r.rows) != 0 {
+			t.Errorf("%d rows are held that may not be seen", len(r.rows))
+		}
+		server.Refuse(pods, "", 0, "")
+		<-time.After(time.Minute)
+		r.settle()
+		r.wantLive(1000)
+	})
+}
+
+// A namespace that goes, and another that comes, are nothing to who looks at a
+// third. Where a right goes nobody is told any more what was before.
+func TestNamespacesComeAndGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set("core/v1/namespaces", apitest.Item{Name: "ci-1"})
+		server.Set(pods, pod("a", "p", "Running"), pod("ci-1", "q", "Running"))
+		allowOnly(server, "a", "ci-1", "ci-2")
+		one, all := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, ""), subscribe(t, cluster, watch.Query{}, "")
+		one.settle()
+		all.settle()
+		server.Delete("core/v1/namespaces", "", "ci-1")
+		<-time.After(time.Minute)
+		server.Set("core/v1/namespaces", apitest.Item{Name: "ci-2"})
+		server.Set(pods, pod("ci-2", "q", "Running"))
+		<-time.After(time.Minute)
+		one.wantSettle("")
+		all.wantSettle("state live, delete ci-1/q, add ci-2/q")
+		server.Refuse(pods, "ci-2", http.StatusForbidden, "no more")
+		server.Cut(pods)
+		<-time.After(time.Minute)
+		server.Refuse(pods, "ci-2", 0, "")
+		<-time.After(time.Minute)
+		all.settle()
+		all.wantRows("a/p=Running", "ci-2/q=Running")
+		one.wantSettle("reset, snapshot of 1")
 	})
 }

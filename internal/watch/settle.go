@@ -88,12 +88,21 @@ func (s *settler) settle(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
+	lost := false // A right; not only a namespace that is no more.
 	before := s.end(func(f *feed) bool {
 		rights, ok := want[f.namespace]
+		if _, known := s.verdicts[f.namespace]; known && !ok {
+			lost = true
+		}
 		return !ok || f.now.outdated || f.polled != s.unwatchable(rights)
 	})
-	if _, all := want[""]; !all {
-		s.purge(func(ns string) bool { _, ok := want[ns]; return !ok })
+	unwanted := func(ns string) bool { _, ok := want[ns]; return !ok }
+	switch _, all := want[""]; {
+	case all:
+	case lost:
+		s.forgetRows(unwanted)
+	default:
+		s.purge(unwanted)
 	}
 	for ns, rights := range want {
 		s.begin(ctx, ns, rights, before)
@@ -146,12 +155,7 @@ func (s *settler) absent(reason string) {
 
 // clear takes all rows out, as another definition's objects are others: what
 // comes next begins a new epoch.
-func (s *settler) clear() {
-	s.purge(func(string) bool { return true })
-	s.mu.Lock()
-	s.purged = true
-	s.mu.Unlock()
-}
+func (s *settler) clear() { s.forgetRows(func(string) bool { return true }) }
 
 // stand sets what is told where there is no feed.
 func (s *settler) stand(status Status) {
@@ -281,7 +285,7 @@ func (s *settler) judge(ctx context.Context, namespaces []string) map[string]rig
 		switch {
 		case verdicts[n].list:
 			allowed[ns] = verdicts[n].rights
-		case s.denied[ns].State == "":
+		case s.denied[ns].State == "", s.denied[ns].State == Failed:
 			s.denied[ns] = Status{State: Forbidden, Since: time.Now(), Reason: verdicts[n].reason}
 			s.moved = true
 		}

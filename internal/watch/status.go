@@ -2,6 +2,8 @@ package watch
 
 import (
 	"errors"
+	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -35,30 +37,50 @@ type Status struct {
 
 // same reports that there is nothing new to tell.
 func (s Status) same(other Status) bool {
-	return s.State == other.State && s.Reason == other.Reason && s.Count == other.Count && slices.Equal(s.Namespaces, other.Namespaces)
+	counted := s.Count == other.Count || s.Count != nil && other.Count != nil && *s.Count == *other.Count
+	return s.State == other.State && s.Reason == other.Reason && counted && slices.Equal(s.Namespaces, other.Namespaces)
 }
 
-// worse is the less good of two, or what both have in common; the zero Status
-// is none.
-func worse(a, b Status) Status {
+// maxReasons is how many reasons of several namespaces are told.
+const maxReasons = 3
+
+// sum is what several namespaces tell together: the least good of their states,
+// when it began for the last of them, and why.
+type sum struct {
+	Status
+
+	reasons []string
+}
+
+func (s *sum) add(other Status) {
 	good := []State{"", Live, Stale, Syncing, Forbidden, Absent, Failed}
-	switch n := slices.Index(good, a.State) - slices.Index(good, b.State); {
-	case n < 0:
-		return b
+	switch n := slices.Index(good, s.State) - slices.Index(good, other.State); {
 	case n > 0:
-		return a
+		return
+	case n < 0:
+		*s = sum{Status: Status{State: other.State}}
 	}
-	if b.Since.After(a.Since) {
-		a.Since = b.Since
+	if other.Since.After(s.Since) {
+		s.Since = other.Since
 	}
-	if a.Reason != b.Reason {
-		a.Reason = strings.TrimSpace(a.Reason + " " + b.Reason)
+	if other.Reason != "" && !slices.Contains(s.reasons, other.Reason) {
+		s.reasons = append(s.reasons, other.Reason)
 	}
-	if a.Count != nil && b.Count != nil {
-		sum := *a.Count + *b.Count
-		a.Count = &sum
+	if other.Count != nil {
+		count := *other.Count
+		if s.Count != nil {
+			count += *s.Count
+		}
+		s.Count = &count
 	}
-	return a
+}
+
+func (s *sum) status() Status {
+	s.Reason = strings.Join(s.reasons[:min(len(s.reasons), maxReasons)], "; ")
+	if more := len(s.reasons) - maxReasons; more > 0 {
+		s.Reason += fmt.Sprintf("; and %d more", more)
+	}
+	return s.Status
 }
 
 // stateOf tells what an error of list or watch makes of a resource.
@@ -77,6 +99,9 @@ func stateOf(err error, synced bool) State {
 // reasonOf is an error in words that a person can act on; the API server's own
 // message where there is one.
 func reasonOf(err error) string {
+	if request, ok := errors.AsType[*url.Error](err); ok {
+		err = request.Err // Its address is of no use, and another each time.
+	}
 	var status apierrors.APIStatus
 	if errors.As(err, &status) && status.Status().Message != "" {
 		return status.Status().Message

@@ -29,6 +29,9 @@ func (f *feed) replace(objects []*wire.Object) {
 	first := f.now.lists == 0
 	f.mu.Unlock()
 	f.ReplaceIn(f.covers, entries, memo{sight: first})
+	if anew {
+		f.Forget() // Who read before begins anew.
+	}
 	f.arrived()
 	begun := origin{cursor: f.Now(), at: time.Now()}
 	f.mu.Lock()
@@ -52,40 +55,42 @@ func (f *feed) covers(key string) bool { return f.namespace == "" || namespaceOf
 // recolumn makes a list's columns those of the informer. Cells of others may
 // still be held: nobody may take them for the new ones', and what other feeds
 // have listed is listed again. It reports whether readers begin anew.
-func (f *feed) recolumn(columns []wire.Column) (anew bool) {
+func (f *feed) recolumn(columns []wire.Column) (other bool) {
 	f.mu.Lock()
-	other := len(columns) > 0 && !wire.SameColumns(columns, f.columns)
+	other = len(columns) > 0 && !wire.SameColumns(columns, f.columns)
 	if other {
 		for _, one := range f.feeds {
 			one.now.synced, one.now.outdated = false, one != f && f.columns != nil
 		}
 		f.columns = columns
 	}
-	if anew = other || f.purged; anew {
-		f.purged = false
+	if other {
 		f.version++
 	}
 	f.mu.Unlock()
 	if other {
 		f.kick()
 	}
-	return anew
+	return other
 }
 
-// purge takes the rows of namespaces out that may not be seen any more, or are
-// no more.
-func (i *informer) purge(which func(namespace string) bool) {
-	before := i.Len()
-	if before == 0 {
-		return
-	}
-	i.ReplaceIn(func(key string) bool { return which(namespaceOf(key)) }, nil, memo{sight: true})
-	if i.Len() == before {
-		return
-	}
+// forgetRows takes the rows of namespaces out that may not be seen any more, or
+// are others' now, and the past with them: everybody begins anew.
+func (i *informer) forgetRows(which func(namespace string) bool) {
+	i.purge(which)
+	i.Forget()
 	i.mu.Lock()
-	i.purged = true
+	i.version++
+	i.origin = origin{cursor: i.Now(), at: time.Now()}
 	i.mu.Unlock()
+	i.Nudge()
+}
+
+// purge takes the rows of namespaces out.
+func (i *informer) purge(which func(namespace string) bool) {
+	if i.Len() > 0 {
+		i.ReplaceIn(func(key string) bool { return which(namespaceOf(key)) }, nil, memo{sight: true})
+	}
 }
 
 // store is a feed as the Reflector's store: it takes notes, and nothing else.

@@ -92,12 +92,22 @@ func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 		s.version = now.version
 		s.reset("the resource came back, or has other columns")
 		return nil, nil
-	case s.behind && now.synced:
+	case s.behind && (now.synced || s.emptied(&now)):
 		return s.view.begin(s, ctx)
 	case s.digestDue(now.synced):
 		s.due = s.informer.digest(s.filter, s.cursor.Offset)
 	}
 	return s.read(ctx)
+}
+
+// emptied reports whether who must begin anew is to be told that there is
+// nothing: all that was held has gone.
+func (s *Subscription) emptied(now *present) bool {
+	if !s.started || !now.none || s.view.each {
+		return false
+	}
+	listing, _ := s.informer.objects(s.filter, 0)
+	return len(listing.objects) == 0
 }
 
 // begun says that what follows goes on from a snapshot.
@@ -137,6 +147,9 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 		s.reset("more has changed than is kept; what was missed cannot be told one by one")
 		return nil, nil
 	case errors.Is(err, journal.ErrSilent):
+		if s.behind {
+			return []byte(`"type":"heartbeat","cursor":""`), nil // There is nothing yet to go on from.
+		}
 		if s.sent != s.cursor.Offset {
 			return s.movedMessage(), nil
 		}
@@ -242,7 +255,7 @@ func (s *Subscription) event(c *change) ([]byte, error) {
 func (s *Subscription) beginRows(ctx context.Context) ([]byte, error) {
 	listing, now := s.informer.objects(s.filter, batch) // What it lacks comes as events.
 	s.cursor = listing.cursor
-	if !now.synced {
+	if !now.synced && !now.none {
 		return nil, nil // Other columns, or none: they come in a moment.
 	}
 	s.listing, s.rows = listing, listing.objects

@@ -260,7 +260,7 @@ func TestColumnsChange(t *testing.T) {
 		server.Print(pods, `[{"name":"Status","type":"string"},{"name":"Name","type":"string"}]`)
 		server.Cut(pods) // The definition was changed: watches begin anew.
 		server.Set(pods, apitest.Item{Namespace: "a", Name: "p", Cells: `["Running","p"]`})
-		if got := r.settle(); !strings.HasSuffix(got, "reset, snapshot of 1") || strings.Contains(got, "update") {
+		if got := r.settle(); !strings.Contains(got, "reset") || !strings.HasSuffix(got, "snapshot of 1") || strings.Contains(got, "update") {
 			t.Errorf("got %s, want a reset and a snapshot at the end, and no update", got)
 		}
 		if fmt.Sprint(r.columns) != "[Status Name]" {
