@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -23,6 +24,14 @@ func budgetOf(limit int64) int64 {
 		return 0
 	}
 	return (limit - ownMemory) / 2
+}
+
+// within is a Ring of which several fit into a budget.
+func (r Ring) within(budget int64) Ring {
+	if budget > 0 {
+		r.Bytes = int(min(int64(r.Bytes), budget/8))
+	}
+	return r
 }
 
 const (
@@ -81,17 +90,54 @@ func (p *pool) evict(but *informer) bool {
 	return true
 }
 
+// load is what an informer holds of what there is now, and will hold when
+// what it lists has come: all but the past.
+func (i *informer) load() int64 {
+	state, _ := i.Weight()
+	return int64(state) + i.expected.Load()
+}
+
 // overdrawn reports whether an informer must end because all of them hold more
-// than they may, and none holds more than this one.
+// than they may, without their past, and none holds more than this one.
 func (p *pool) overdrawn(i *informer) bool {
-	if p.budget == 0 || p.holdings() <= p.budget {
+	if p.budget == 0 || p.shed() {
 		return false
 	}
 	if _, fits := p.room(0, i); fits {
 		return false
 	}
-	own := i.holding()
-	return !slices.ContainsFunc(p.all(), func(e *entry) bool { return e.informer != i && e.holding() > own })
+	own := i.load()
+	return !slices.ContainsFunc(p.all(), func(e *entry) bool { return e.informer != i && e.load() > own })
+}
+
+// shed drops the past of informers, the largest first, until all that is held
+// fits, and reports whether it does. None is dropped where that would not do.
+func (p *pool) shed() bool {
+	over := p.holdings() - p.budget
+	type past struct {
+		of     *informer
+		weight int64
+	}
+	var all []past
+	var sum int64
+	for _, e := range p.all() {
+		_, ring := e.Weight()
+		all = append(all, past{e.informer, int64(ring)})
+		sum += int64(ring)
+	}
+	if over > sum {
+		return false
+	}
+	slices.SortFunc(all, func(a, b past) int { return cmp.Compare(b.weight, a.weight) })
+	for _, one := range all {
+		if over <= 0 {
+			break
+		}
+		one.of.Forget()
+		one.of.log.Info("its past is dropped, for memory is short", "held", inBytes(one.weight))
+		over -= one.weight
+	}
+	return true
 }
 
 // estimate is what a namespace would hold.
@@ -156,7 +202,7 @@ func (s *settler) restrain() bool {
 	if !s.pool.overdrawn(s.informer) {
 		return false
 	}
-	held := s.holding()
+	held := s.load()
 	s.end(everyFeed)
 	s.clear()
 	s.Forget()

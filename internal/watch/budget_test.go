@@ -110,6 +110,47 @@ func TestGrowsBeyondWhatFits(t *testing.T) {
 	})
 }
 
+// The past alone never ends what is watched: it is bounded by the budget, and
+// goes before anything else does.
+func TestThePastGoesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		for n := range 20 {
+			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+		}
+		first := subscribe(t, cluster, watch.Query{}, "")
+		second := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		first.settle()
+		second.settle()
+		var most, past int64
+		for n := range 120 {
+			server.Set(pods, big("a", "p", 30<<10+16*n))
+			server.Set(widgets, big("b", "w", 30<<10+16*n))
+			<-time.After(time.Second)
+			ledger := cluster.For(watch.Viewer{}).Coverage()
+			most = max(most, ledger.Held)
+			for _, c := range ledger.Entries {
+				past = max(past, c.RingBytes)
+				if c.State != watch.Live {
+					t.Fatalf("%s is %s after %d s: %s", c.Resource, c.State, n, c.Reason)
+				}
+			}
+		}
+		if limit := int64(1 << 20); past > limit/8 || most < limit {
+			t.Errorf("%d KiB at most, %d of one's past, want an eighth of %d, and more than that of all", most>>10, past>>10, limit>>10)
+		}
+		for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+			if c.Drops > 0 || c.Lists != 1 {
+				t.Errorf("%s was listed %d times", c.Resource, c.Lists)
+			}
+		}
+		first.settle()
+		first.wantLive(1)
+		second.settle()
+		second.wantLive(21)
+	})
+}
+
 // A kind may be watched before anybody looks, and as soon as it is served.
 func TestAlwaysWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
