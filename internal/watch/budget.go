@@ -75,18 +75,11 @@ func (p *pool) room(bytes int64, asker *informer) (free int64, fits bool) {
 func (p *pool) evict(but *informer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var oldest *entry
-	for _, e := range p.entries {
-		if e.holders == 0 && e.informer != but && (oldest == nil || e.idleSince.Before(oldest.idleSince)) {
-			oldest = e
-		}
-	}
-	if oldest == nil {
+	ended := p.evictLocked(func(e *entry) bool { return e.informer != but })
+	if ended == nil {
 		return false
 	}
-	oldest.stop()
-	p.removeLocked(oldest.scope, oldest)
-	p.log.Info("nobody looks at it, and memory is short: no longer watched", "resource", oldest.scope.Resource.GroupResource().String())
+	p.log.Info("nobody looks at it, and memory is short: no longer watched", "resource", ended.scope.Resource.GroupResource().String())
 	return true
 }
 
