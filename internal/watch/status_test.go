@@ -404,6 +404,31 @@ func TestPolled(t *testing.T) {
 	})
 }
 
+// An API that gives no resourceVersion tells what has changed, and no more.
+func TestNoResourceVersion(t *testing.T) {
+	const ref = "metrics.example.com/v1/pods"
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Serve(apitest.Kind{Ref: ref, Kind: "PodMetrics", Verbs: []string{"get", "list"}})
+		usage := func(name, cpu string) apitest.Item {
+			return apitest.Item{Namespace: "a", Name: name, Metadata: `"resourceVersion":""`, Rest: fmt.Sprintf(`"usage":{"cpu":%q}`, cpu)}
+		}
+		server.Set(ref, usage("m", "1"), usage("n", "1"))
+		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
+		r.settle()
+		<-time.After(5 * time.Minute)
+		r.wantSettle("")
+		for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+			if c.Lists < 10 || c.RingChanges > 0 {
+				t.Errorf("%d lists, and %d changes are kept of nothing", c.Lists, c.RingChanges)
+			}
+		}
+		server.Set(ref, usage("n", "2"))
+		<-time.After(31 * time.Second)
+		r.wantSettle("update a/n")
+	})
+}
+
 // A server that cannot print has the columns Name and Age from the beginning.
 func TestPlainObjects(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
