@@ -41,32 +41,84 @@ const (
 	changeMargin = 1.1
 )
 
-// holding is what an informer holds, in bytes, and will hold when what it lists
-// has come.
-func (i *informer) holding() int64 {
-	state, ring := i.Weight()
-	return int64(state+ring) + i.expected.Load()
+// load is what an informer holds of what there is now, in bytes, and will hold
+// when what it lists has come.
+func (i *informer) load() int64 {
+	state, _ := i.Weight()
+	return int64(state) + i.expected.Load()
 }
 
-// holdings are what all informers hold.
-func (p *pool) holdings() (sum int64) {
-	for _, e := range p.all() {
-		sum += e.holding()
+// pastLoad is what its changes hold.
+func (i *informer) pastLoad() int64 {
+	_, ring := i.Weight()
+	return int64(ring)
+}
+
+// free is how many bytes of the budget are left; it may be less than none.
+func (p *pool) free() int64 {
+	free := p.budget
+	for _, i := range p.informers() {
+		free -= i.load() + i.pastLoad()
+	}
+	return free
+}
+
+// room makes room for bytes more: the past goes first, the largest of it, then
+// informers that nobody looks at, longest idle first. Where all of that would not
+// do, all of it stays. It reports whether they fit, and how many are or could be
+// free.
+func (p *pool) room(bytes int64, asker *informer) (free int64, fits bool) {
+	if p.budget == 0 {
+		return 0, true
+	}
+	free = p.free()
+	if most := free + p.spare(asker); bytes > most {
+		return most, false
+	}
+	p.forget(bytes - free)
+	for free = p.free(); bytes > free && p.evict(asker); {
+		free = p.free()
+	}
+	return free, bytes <= free
+}
+
+// spare is what could be done without: the past, and what nobody looks at.
+func (p *pool) spare(asker *informer) (sum int64) {
+	for _, i := range p.informers() {
+		sum += i.pastLoad()
+	}
+	for _, i := range p.idle() {
+		if i != asker {
+			sum += i.load()
+		}
 	}
 	return sum
 }
 
-// room ends informers that nobody looks at, longest idle first, until bytes
-// more fit. It reports whether they do, and how many are free.
-func (p *pool) room(bytes int64, asker *informer) (free int64, fits bool) {
-	for {
-		free = p.budget - p.holdings()
-		if p.budget == 0 || bytes <= free {
-			return free, true
+// idle are the informers that nobody looks at.
+func (p *pool) idle() (idle []*informer) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, e := range p.entries {
+		if e.holders == 0 {
+			idle = append(idle, e.informer)
 		}
-		if !p.evict(asker) {
-			return free, false
+	}
+	return idle
+}
+
+// forget drops the past of informers, the largest first, until it was bytes.
+func (p *pool) forget(bytes int64) {
+	all := p.informers()
+	slices.SortFunc(all, func(a, b *informer) int { return cmp.Compare(b.pastLoad(), a.pastLoad()) })
+	for _, i := range all {
+		weight := i.pastLoad()
+		if bytes <= 0 || weight == 0 {
+			return
 		}
+		i.Forget()
+		i.log.Info("its past is dropped, for memory is short", "held", inBytes(weight))
+		bytes -= weight
 	}
 }
 
@@ -83,54 +135,15 @@ func (p *pool) evict(but *informer) bool {
 	return true
 }
 
-// load is what an informer holds of what there is now, and will hold when
-// what it lists has come: all but the past.
-func (i *informer) load() int64 {
-	state, _ := i.Weight()
-	return int64(state) + i.expected.Load()
-}
-
 // overdrawn reports whether an informer must end because all of them hold more
-// than they may, without their past, and none holds more than this one.
+// than they may, without what can be done without, and none holds more than this
+// one.
 func (p *pool) overdrawn(i *informer) bool {
-	if p.budget == 0 || p.shed() {
-		return false
-	}
 	if _, fits := p.room(0, i); fits {
 		return false
 	}
 	own := i.load()
-	return !slices.ContainsFunc(p.all(), func(e *entry) bool { return e.informer != i && e.load() > own })
-}
-
-// shed drops the past of informers, the largest first, until all that is held
-// fits, and reports whether it does. None is dropped where that would not do.
-func (p *pool) shed() bool {
-	over := p.holdings() - p.budget
-	type past struct {
-		of     *informer
-		weight int64
-	}
-	var all []past
-	var sum int64
-	for _, e := range p.all() {
-		_, ring := e.Weight()
-		all = append(all, past{e.informer, int64(ring)})
-		sum += int64(ring)
-	}
-	if over > sum {
-		return false
-	}
-	slices.SortFunc(all, func(a, b past) int { return cmp.Compare(b.weight, a.weight) })
-	for _, one := range all {
-		if over <= 0 {
-			break
-		}
-		one.of.Forget()
-		one.of.log.Info("its past is dropped, for memory is short", "held", inBytes(one.weight))
-		over -= one.weight
-	}
-	return true
+	return !slices.ContainsFunc(p.informers(), func(other *informer) bool { return other != i && other.load() > own })
 }
 
 // estimate is what a namespace would hold.

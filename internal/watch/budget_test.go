@@ -12,7 +12,10 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-const widgets = "example.com/v1/widgets"
+const (
+	widgets    = "example.com/v1/widgets"
+	namespaces = "core/v1/namespaces"
+)
 
 // big is an object that nothing compresses.
 func big(namespace, name string, bytes int) apitest.Item {
@@ -148,6 +151,35 @@ func TestThePastGoesFirst(t *testing.T) {
 		first.wantLive(1)
 		second.settle()
 		second.wantLive(21)
+
+		// It makes room for what is to be watched, too.
+		server.Set(namespaces, big("", "large", 100<<10))
+		third := subscribe(t, cluster, watch.Query{Resource: namespaces}, "")
+		third.settle()
+		third.wantLive(3)
+	})
+}
+
+// Nothing ends for what would not fit then either.
+func TestNothingEndsInVain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		for n := range 60 {
+			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+		}
+		small := subscribe(t, cluster, watch.Query{}, "")
+		small.settle()
+		server.Set(pods, pod("a", "p", "Failed"))
+		small.sub.Close()
+		large := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		large.settle()
+		if large.state != "failed" {
+			t.Errorf("it is %s, want failed", large.state)
+		}
+		back := subscribe(t, cluster, watch.Query{}, small.cursor)
+		back.rows = small.rows
+		back.wantSettle("state live, update a/p")
 	})
 }
 

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -161,16 +159,9 @@ func (p *pool) find(scope wire.Scope) *informer {
 	return nil
 }
 
-// all returns the running informers.
-func (p *pool) all() []*entry {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Collect(maps.Values(p.entries))
-}
-
 // kick has every informer look at its surroundings.
 func (p *pool) kick() {
-	for _, e := range p.all() {
-		e.kick()
+	for _, i := range p.informers() {
+		i.kick()
 	}
 }
