@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -37,6 +38,12 @@ func (r Ring) within(budget int64) Ring {
 const (
 	// estimateEvery is how long an estimate that did not fit is good for.
 	estimateEvery = time.Minute
+	// relistEvery is the same for a list that was ended: all of it came for
+	// nothing.
+	relistEvery = 5 * time.Minute
+	// measureEvery is how many objects more than estimated are made room for at
+	// a time.
+	measureEvery = 64
 	// changeMargin is how much of what is watched its changes may add.
 	changeMargin = 1.1
 )
@@ -65,30 +72,27 @@ func (p *pool) free() int64 {
 
 // room makes room for bytes more: the past goes first, the largest of it, then
 // informers that nobody looks at, longest idle first. Where all of that would not
-// do, all of it stays. It reports whether they fit, and how many are or could be
-// free.
-func (p *pool) room(bytes int64, asker *informer) (free int64, fits bool) {
+// do, all of it stays. It reports whether they fit, and how many would be free
+// without all of it.
+func (p *pool) room(bytes int64, asker *informer) (most int64, fits bool) {
 	if p.budget == 0 {
 		return 0, true
 	}
-	free = p.free()
-	if most := free + p.spare(asker); bytes > most {
+	if most = p.budget - p.needed(asker); bytes > most {
 		return most, false
 	}
-	p.forget(bytes - free)
-	for free = p.free(); bytes > free && p.evict(asker); {
-		free = p.free()
+	p.forget(bytes - p.free())
+	for bytes > p.free() && p.evict(asker) {
+		continue
 	}
-	return free, bytes <= free
+	return most, true // What the past has grown by meanwhile goes next time.
 }
 
-// spare is what could be done without: the past, and what nobody looks at.
-func (p *pool) spare(asker *informer) (sum int64) {
+// needed is what cannot be done without: the past can, and what nobody looks at.
+func (p *pool) needed(asker *informer) (sum int64) {
+	idle := p.idle()
 	for _, i := range p.informers() {
-		sum += i.pastLoad()
-	}
-	for _, i := range p.idle() {
-		if i != asker {
+		if i == asker || !idle[i] {
 			sum += i.load()
 		}
 	}
@@ -96,13 +100,12 @@ func (p *pool) spare(asker *informer) (sum int64) {
 }
 
 // idle are the informers that nobody looks at.
-func (p *pool) idle() (idle []*informer) {
+func (p *pool) idle() map[*informer]bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	idle := make(map[*informer]bool)
 	for _, e := range p.entries {
-		if e.holders == 0 {
-			idle = append(idle, e.informer)
-		}
+		idle[e.informer] = e.holders == 0
 	}
 	return idle
 }
@@ -149,6 +152,7 @@ func (p *pool) overdrawn(i *informer) bool {
 // estimate is what a namespace would hold.
 type estimate struct {
 	bytes   int64
+	mean    int64     // Of one object.
 	refusal string    // Empty where it fits.
 	until   time.Time // When a refusal is looked at again.
 }
@@ -177,7 +181,7 @@ func (s *settler) fits(ctx context.Context, namespace string) bool {
 	bytes = int64(float64(bytes) * changeMargin)
 	free, fits := s.pool.room(bytes, s.informer)
 	if fits {
-		s.estimates[namespace] = estimate{bytes: bytes}
+		s.estimates[namespace] = estimate{bytes: bytes, mean: bytes / int64(max(1, objects))}
 		return true
 	}
 	refusal := fmt.Sprintf("It would take about %s (%d objects), and %s of the %s for what is watched are free: %s.",
@@ -187,8 +191,46 @@ func (s *settler) fits(ctx context.Context, namespace string) bool {
 	return false
 }
 
+// reservation is what a feed will hold, in bytes, until it has listed.
+type reservation struct {
+	bytes atomic.Int64
+	mean  atomic.Int64 // Of one object; 0 where it is not known.
+}
+
+func (r *reservation) set(e estimate) {
+	r.bytes.Store(e.bytes)
+	r.mean.Store(e.mean)
+}
+
+// measure takes note of how many objects a first list has sent, and ends it where
+// it is larger than was estimated, and than fits. Of a list with a field selector
+// the API server does not tell how long it is.
+func (f *feed) measure(objects int) {
+	mean := f.reserved.mean.Load()
+	if mean == 0 || int64(objects)*mean <= f.reserved.bytes.Load() {
+		return
+	}
+	more := mean * measureEvery
+	free, fits := f.pool.room(more, f.informer)
+	if fits {
+		f.reserved.bytes.Add(more)
+		f.expected.Add(more)
+		return
+	}
+	f.reserved.mean.Store(0)
+	f.mu.Lock()
+	f.now.outgrown = fmt.Sprintf("The first %d objects of it take about %s, there are more, and of the %s for what is watched %s more are free",
+		objects, inBytes(int64(objects)*mean), inBytes(f.pool.budget), inBytes(max(0, free)))
+	f.mu.Unlock()
+	f.stop()
+	f.kick()
+}
+
 // offer is what would be less.
 func (s *settler) offer(namespace string) string {
+	if s.scope.Fields != "" {
+		return "choose a narrower field selector, or raise --memory-limit"
+	}
 	if s.namespaced && namespace == "" {
 		return "choose one namespace or a few (ns=...), a field selector, or raise --memory-limit"
 	}
@@ -201,6 +243,25 @@ func (s *settler) refuse(namespace, reason string) {
 	defer s.mu.Unlock()
 	s.denied[namespace] = Status{State: Failed, Since: time.Now(), Reason: reason}
 	s.moved = true
+}
+
+// curb ends the feeds whose first list turned out not to fit.
+func (s *settler) curb() {
+	s.mu.Lock()
+	outgrown := make(map[string]string)
+	for ns, f := range s.feeds {
+		if f.now.outgrown != "" {
+			outgrown[ns] = f.now.outgrown
+		}
+	}
+	s.mu.Unlock()
+	for ns, reason := range outgrown {
+		s.end(func(f *feed) bool { return f.namespace == ns })
+		refusal := reason + ": " + s.offer(ns) + "."
+		s.estimates[ns] = estimate{refusal: refusal, until: time.Now().Add(relistEvery)}
+		s.refuse(ns, refusal)
+		s.log.Warn("not watched, for memory is short", "namespace", ns, "reason", refusal)
+	}
 }
 
 // restrain ends an informer that has grown beyond what may be held.

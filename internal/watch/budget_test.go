@@ -2,6 +2,7 @@ package watch_test
 
 import (
 	"fmt"
+	"hash/fnv"
 	"log/slog"
 	"strings"
 	"testing"
@@ -20,7 +21,9 @@ const (
 // big is an object that nothing compresses.
 func big(namespace, name string, bytes int) apitest.Item {
 	var text strings.Builder
-	for n := uint64(len(name)) + 1; text.Len() < bytes; n = n*6364136223846793005 + 1442695040888963407 {
+	seed := fnv.New64()
+	_, _ = seed.Write([]byte(name))
+	for n := seed.Sum64(); text.Len() < bytes; n = n*6364136223846793005 + 1442695040888963407 {
 		fmt.Fprintf(&text, "%016x", n)
 	}
 	return apitest.Item{Namespace: namespace, Name: name, Rest: fmt.Sprintf(`"data":%q`, name+text.String())}
@@ -90,6 +93,35 @@ func TestIdleGoesFirst(t *testing.T) {
 		<-time.After(90 * time.Second)
 		second.settle()
 		second.wantLive(20)
+	})
+}
+
+// Of a list with a field selector nobody tells how long it is: it ends where it
+// turns out not to fit, and is not begun again at once.
+func TestFieldSelectorsThatDoNotFit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		for n := range 1000 {
+			server.Set(widgets, big("a", fmt.Sprint("w", n), 4<<10))
+		}
+		bystander := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, watch.Query{Resource: widgets, Fields: "metadata.namespace=a"}, "")
+		r.settle()
+		if r.state != "failed" || !strings.Contains(r.reason, "there are more") || !strings.Contains(r.reason, "narrower field selector") || len(r.rows) > 0 {
+			t.Errorf("it is %s with %d rows: %s, want failed with an offer", r.state, len(r.rows), r.reason)
+		}
+		<-time.After(4 * time.Minute)
+		if lists := server.Requests("fieldSelector"); len(lists) != 2 {
+			t.Errorf("it was asked for %d times, want an estimate and a list: %s", len(lists), lists)
+		}
+		for n := range 900 {
+			server.Delete(widgets, "a", fmt.Sprint("w", n))
+		}
+		<-time.After(2 * time.Minute)
+		r.settle()
+		r.wantLive(100)
+		bystander.settle()
+		bystander.wantLive(0)
 	})
 }
 

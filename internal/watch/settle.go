@@ -84,6 +84,7 @@ func (s *settler) settle(ctx context.Context) {
 	if !s.isServed(ctx) || !s.heed() || s.restrain() {
 		return
 	}
+	s.curb()
 	want := s.wanted(ctx)
 	if ctx.Err() != nil {
 		return
@@ -328,7 +329,9 @@ func (s *settler) begin(ctx context.Context, namespace string, r rights, before 
 	if running {
 		return
 	}
-	if err := s.startFeed(ctx, &feed{informer: s.informer, namespace: namespace, polled: s.unwatchable(r), reserved: s.estimates[namespace].bytes}, status); err != nil {
+	f := &feed{informer: s.informer, namespace: namespace, polled: s.unwatchable(r)}
+	f.reserved.set(s.estimates[namespace])
+	if err := s.startFeed(ctx, f, status); err != nil {
 		s.stand(Status{State: Failed, Since: time.Now(), Reason: err.Error()})
 		return
 	}
