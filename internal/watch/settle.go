@@ -54,6 +54,7 @@ func (i *informer) run(ctx context.Context) {
 	defer s.join()
 	for ctx.Err() == nil {
 		s.settle(ctx)
+		s.Trim()
 		if s.moved {
 			s.moved = false
 			s.tell()

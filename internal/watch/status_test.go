@@ -297,6 +297,38 @@ func TestNonsenseInAWatch(t *testing.T) {
 	})
 }
 
+// Of a kind that falls silent no old past is held.
+func TestQuietKindsForget(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		for n := range 100 {
+			server.Set(pods, pod("a", "p", fmt.Sprint(n)))
+		}
+		r.settle()
+		kept := func() int {
+			for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+				if c.Resource == pods {
+					return c.RingChanges
+				}
+			}
+			return 0
+		}
+		if kept() != 100 {
+			t.Errorf("%d changes are kept, want all", kept())
+		}
+		<-time.After(5 * time.Minute)
+		synctest.Wait()
+		if kept() > 1 {
+			t.Errorf("%d changes of long ago are kept", kept())
+		}
+		if got := r.settle(); got != "" {
+			t.Errorf("got %s, want nothing", got)
+		}
+	})
+}
+
 // A streaming list that never ends is given up for a list in one answer.
 func TestStreamingListsThatStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
