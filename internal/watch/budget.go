@@ -1,9 +1,11 @@
 package watch
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -25,39 +27,101 @@ func budgetOf(limit int64) int64 {
 	return (limit - ownMemory) / 2
 }
 
+// within is a Ring of which several fit into a budget.
+func (r Ring) within(budget int64) Ring {
+	if budget > 0 {
+		r.Bytes = int(min(int64(r.Bytes), budget/8))
+	}
+	return r
+}
+
 const (
 	// estimateEvery is how long an estimate that did not fit is good for.
 	estimateEvery = time.Minute
+	// relistEvery is the same for a list that was ended: all of it came for
+	// nothing.
+	relistEvery = 5 * time.Minute
+	// measureEvery is how many objects more than estimated are made room for at
+	// a time.
+	measureEvery = 64
 	// changeMargin is how much of what is watched its changes may add.
 	changeMargin = 1.1
 )
 
-// holding is what an informer holds, in bytes, and will hold when what it lists
-// has come.
-func (i *informer) holding() int64 {
-	state, ring := i.Weight()
-	return int64(state+ring) + i.expected.Load()
+// load is what an informer holds of what there is now, in bytes, and will hold
+// when what it lists has come.
+func (i *informer) load() int64 {
+	state, _ := i.Weight()
+	return int64(state) + i.expected.Load()
 }
 
-// holdings are what all informers hold.
-func (p *pool) holdings() (sum int64) {
-	for _, e := range p.all() {
-		sum += e.holding()
+// pastLoad is what its changes hold.
+func (i *informer) pastLoad() int64 {
+	_, ring := i.Weight()
+	return int64(ring)
+}
+
+// free is how many bytes of the budget are left; it may be less than none.
+func (p *pool) free() int64 {
+	free := p.budget
+	for _, i := range p.informers() {
+		free -= i.load() + i.pastLoad()
+	}
+	return free
+}
+
+// room makes room for bytes more: the past goes first, the largest of it, then
+// informers that nobody looks at, longest idle first. Where all of that would not
+// do, all of it stays. It reports whether they fit, and how many would be free
+// without all of it.
+func (p *pool) room(bytes int64, asker *informer) (most int64, fits bool) {
+	if p.budget == 0 {
+		return 0, true
+	}
+	if most = p.budget - p.needed(asker); bytes > most {
+		return most, false
+	}
+	p.forget(bytes - p.free())
+	for bytes > p.free() && p.evict(asker) {
+		continue
+	}
+	return most, true // What the past has grown by meanwhile goes next time.
+}
+
+// needed is what cannot be done without: the past can, and what nobody looks at.
+func (p *pool) needed(asker *informer) (sum int64) {
+	idle := p.idle()
+	for _, i := range p.informers() {
+		if i == asker || !idle[i] {
+			sum += i.load()
+		}
 	}
 	return sum
 }
 
-// room ends informers that nobody looks at, longest idle first, until bytes
-// more fit. It reports whether they do, and how many are free.
-func (p *pool) room(bytes int64, asker *informer) (free int64, fits bool) {
-	for {
-		free = p.budget - p.holdings()
-		if p.budget == 0 || bytes <= free {
-			return free, true
+// idle are the informers that nobody looks at.
+func (p *pool) idle() map[*informer]bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	idle := make(map[*informer]bool)
+	for _, e := range p.entries {
+		idle[e.informer] = e.holders == 0
+	}
+	return idle
+}
+
+// forget drops the past of informers, the largest first, until it was bytes.
+func (p *pool) forget(bytes int64) {
+	all := p.informers()
+	slices.SortFunc(all, func(a, b *informer) int { return cmp.Compare(b.pastLoad(), a.pastLoad()) })
+	for _, i := range all {
+		weight := i.pastLoad()
+		if bytes <= 0 || weight == 0 {
+			return
 		}
-		if !p.evict(asker) {
-			return free, false
-		}
+		i.Forget()
+		i.log.Info("its past is dropped, for memory is short", "held", inBytes(weight))
+		bytes -= weight
 	}
 }
 
@@ -66,37 +130,29 @@ func (p *pool) room(bytes int64, asker *informer) (free int64, fits bool) {
 func (p *pool) evict(but *informer) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	var oldest *entry
-	for _, e := range p.entries {
-		if e.holders == 0 && e.informer != but && (oldest == nil || e.idleSince.Before(oldest.idleSince)) {
-			oldest = e
-		}
-	}
-	if oldest == nil {
+	ended := p.evictLocked(func(e *entry) bool { return e.informer != but })
+	if ended == nil {
 		return false
 	}
-	oldest.stop()
-	p.removeLocked(oldest.scope, oldest)
-	p.log.Info("nobody looks at it, and memory is short: no longer watched", "resource", oldest.scope.Resource.GroupResource().String())
+	p.log.Info("nobody looks at it, and memory is short: no longer watched", "resource", ended.scope.Resource.GroupResource().String())
 	return true
 }
 
 // overdrawn reports whether an informer must end because all of them hold more
-// than they may, and none holds more than this one.
+// than they may, without what can be done without, and none holds more than this
+// one.
 func (p *pool) overdrawn(i *informer) bool {
-	if p.budget == 0 || p.holdings() <= p.budget {
-		return false
-	}
 	if _, fits := p.room(0, i); fits {
 		return false
 	}
-	own := i.holding()
-	return !slices.ContainsFunc(p.all(), func(e *entry) bool { return e.informer != i && e.holding() > own })
+	own := i.load()
+	return !slices.ContainsFunc(p.informers(), func(other *informer) bool { return other != i && other.load() > own })
 }
 
 // estimate is what a namespace would hold.
 type estimate struct {
 	bytes   int64
+	mean    int64     // Of one object.
 	refusal string    // Empty where it fits.
 	until   time.Time // When a refusal is looked at again.
 }
@@ -125,7 +181,7 @@ func (s *settler) fits(ctx context.Context, namespace string) bool {
 	bytes = int64(float64(bytes) * changeMargin)
 	free, fits := s.pool.room(bytes, s.informer)
 	if fits {
-		s.estimates[namespace] = estimate{bytes: bytes}
+		s.estimates[namespace] = estimate{bytes: bytes, mean: bytes / int64(max(1, objects))}
 		return true
 	}
 	refusal := fmt.Sprintf("It would take about %s (%d objects), and %s of the %s for what is watched are free: %s.",
@@ -135,8 +191,46 @@ func (s *settler) fits(ctx context.Context, namespace string) bool {
 	return false
 }
 
+// reservation is what a feed will hold, in bytes, until it has listed.
+type reservation struct {
+	bytes atomic.Int64
+	mean  atomic.Int64 // Of one object; 0 where it is not known.
+}
+
+func (r *reservation) set(e estimate) {
+	r.bytes.Store(e.bytes)
+	r.mean.Store(e.mean)
+}
+
+// measure takes note of how many objects a first list has sent, and ends it where
+// it is larger than was estimated, and than fits. Of a list with a field selector
+// the API server does not tell how long it is.
+func (f *feed) measure(objects int) {
+	mean := f.reserved.mean.Load()
+	if mean == 0 || int64(objects)*mean <= f.reserved.bytes.Load() {
+		return
+	}
+	more := mean * measureEvery
+	free, fits := f.pool.room(more, f.informer)
+	if fits {
+		f.reserved.bytes.Add(more)
+		f.expected.Add(more)
+		return
+	}
+	f.reserved.mean.Store(0)
+	f.mu.Lock()
+	f.now.outgrown = fmt.Sprintf("The first %d objects of it take about %s, there are more, and of the %s for what is watched %s more are free",
+		objects, inBytes(int64(objects)*mean), inBytes(f.pool.budget), inBytes(max(0, free)))
+	f.mu.Unlock()
+	f.stop()
+	f.kick()
+}
+
 // offer is what would be less.
 func (s *settler) offer(namespace string) string {
+	if s.scope.Fields != "" {
+		return "choose a narrower field selector, or raise --memory-limit"
+	}
 	if s.namespaced && namespace == "" {
 		return "choose one namespace or a few (ns=...), a field selector, or raise --memory-limit"
 	}
@@ -151,12 +245,31 @@ func (s *settler) refuse(namespace, reason string) {
 	s.moved = true
 }
 
+// curb ends the feeds whose first list turned out not to fit.
+func (s *settler) curb() {
+	s.mu.Lock()
+	outgrown := make(map[string]string)
+	for ns, f := range s.feeds {
+		if f.now.outgrown != "" {
+			outgrown[ns] = f.now.outgrown
+		}
+	}
+	s.mu.Unlock()
+	for ns, reason := range outgrown {
+		s.end(func(f *feed) bool { return f.namespace == ns })
+		refusal := reason + ": " + s.offer(ns) + "."
+		s.estimates[ns] = estimate{refusal: refusal, until: time.Now().Add(relistEvery)}
+		s.refuse(ns, refusal)
+		s.log.Warn("not watched, for memory is short", "namespace", ns, "reason", refusal)
+	}
+}
+
 // restrain ends an informer that has grown beyond what may be held.
 func (s *settler) restrain() bool {
 	if !s.pool.overdrawn(s.informer) {
 		return false
 	}
-	held := s.holding()
+	held := s.load()
 	s.end(everyFeed)
 	s.clear()
 	refusal := fmt.Sprintf("It had grown to %s, and all that is watched together may hold %s: %s.", inBytes(held), inBytes(s.pool.budget), s.offer(""))

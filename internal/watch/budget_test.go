@@ -2,6 +2,7 @@ package watch_test
 
 import (
 	"fmt"
+	"hash/fnv"
 	"log/slog"
 	"strings"
 	"testing"
@@ -12,12 +13,17 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-const widgets = "example.com/v1/widgets"
+const (
+	widgets    = "example.com/v1/widgets"
+	namespaces = "core/v1/namespaces"
+)
 
 // big is an object that nothing compresses.
 func big(namespace, name string, bytes int) apitest.Item {
 	var text strings.Builder
-	for n := uint64(len(name)) + 1; text.Len() < bytes; n = n*6364136223846793005 + 1442695040888963407 {
+	seed := fnv.New64()
+	_, _ = seed.Write([]byte(name))
+	for n := seed.Sum64(); text.Len() < bytes; n = n*6364136223846793005 + 1442695040888963407 {
 		fmt.Fprintf(&text, "%016x", n)
 	}
 	return apitest.Item{Namespace: namespace, Name: name, Rest: fmt.Sprintf(`"data":%q`, name+text.String())}
@@ -90,6 +96,35 @@ func TestIdleGoesFirst(t *testing.T) {
 	})
 }
 
+// Of a list with a field selector nobody tells how long it is: it ends where it
+// turns out not to fit, and is not begun again at once.
+func TestFieldSelectorsThatDoNotFit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		for n := range 1000 {
+			server.Set(widgets, big("a", fmt.Sprint("w", n), 4<<10))
+		}
+		bystander := subscribe(t, cluster, watch.Query{}, "")
+		r := subscribe(t, cluster, watch.Query{Resource: widgets, Fields: "metadata.namespace=a"}, "")
+		r.settle()
+		if r.state != "failed" || !strings.Contains(r.reason, "there are more") || !strings.Contains(r.reason, "narrower field selector") || len(r.rows) > 0 {
+			t.Errorf("it is %s with %d rows: %s, want failed with an offer", r.state, len(r.rows), r.reason)
+		}
+		<-time.After(4 * time.Minute)
+		if lists := server.Requests("fieldSelector"); len(lists) != 2 {
+			t.Errorf("it was asked for %d times, want an estimate and a list: %s", len(lists), lists)
+		}
+		for n := range 900 {
+			server.Delete(widgets, "a", fmt.Sprint("w", n))
+		}
+		<-time.After(2 * time.Minute)
+		r.settle()
+		r.wantLive(100)
+		bystander.settle()
+		bystander.wantLive(0)
+	})
+}
+
 // What grows beyond the budget ends, and says so.
 func TestGrowsBeyondWhatFits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -107,6 +142,76 @@ func TestGrowsBeyondWhatFits(t *testing.T) {
 		}
 		bystander.settle()
 		bystander.wantLive(0)
+	})
+}
+
+// The past alone never ends what is watched: it is bounded by the budget, and
+// goes before anything else does.
+func TestThePastGoesFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		for n := range 20 {
+			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+		}
+		first := subscribe(t, cluster, watch.Query{}, "")
+		second := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		first.settle()
+		second.settle()
+		var most, past int64
+		for n := range 120 {
+			server.Set(pods, big("a", "p", 30<<10+16*n))
+			server.Set(widgets, big("b", "w", 30<<10+16*n))
+			<-time.After(time.Second)
+			ledger := cluster.For(watch.Viewer{}).Coverage()
+			most = max(most, ledger.Held)
+			for _, c := range ledger.Entries {
+				past = max(past, c.RingBytes)
+				if c.State != watch.Live {
+					t.Fatalf("%s is %s after %d s: %s", c.Resource, c.State, n, c.Reason)
+				}
+			}
+		}
+		if limit := int64(1 << 20); past > limit/8 || most < limit {
+			t.Errorf("%d KiB at most, %d of one's past, want an eighth of %d, and more than that of all", most>>10, past>>10, limit>>10)
+		}
+		for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+			if c.Drops > 0 || c.Lists != 1 {
+				t.Errorf("%s was listed %d times", c.Resource, c.Lists)
+			}
+		}
+		first.settle()
+		first.wantLive(1)
+		second.settle()
+		second.wantLive(21)
+
+		// It makes room for what is to be watched, too.
+		server.Set(namespaces, big("", "large", 100<<10))
+		third := subscribe(t, cluster, watch.Query{Resource: namespaces}, "")
+		third.settle()
+		third.wantLive(3)
+	})
+}
+
+// Nothing ends for what would not fit then either.
+func TestNothingEndsInVain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		for n := range 60 {
+			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+		}
+		small := subscribe(t, cluster, watch.Query{}, "")
+		small.settle()
+		server.Set(pods, pod("a", "p", "Failed"))
+		small.sub.Close()
+		large := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		large.settle()
+		if large.state != "failed" {
+			t.Errorf("it is %s, want failed", large.state)
+		}
+		back := subscribe(t, cluster, watch.Query{}, small.cursor)
+		back.rows = small.rows
+		back.wantSettle("state live, update a/p")
 	})
 }
 

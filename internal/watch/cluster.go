@@ -52,8 +52,8 @@ type Options struct {
 	Always []string
 	// MemoryLimit is what the whole program may take, in bytes, at least
 	// MinMemory; 0 is no limit. What is watched may hold about half of it: what
-	// would not fit is refused with its estimate, and what nobody looks at goes
-	// first.
+	// would not fit is refused with its estimate; the past goes first, then what
+	// nobody looks at.
 	MemoryLimit int64
 	Ring        Ring
 	Log         *slog.Logger
@@ -62,7 +62,7 @@ type Options struct {
 // A Ring bounds the past that is kept of each resource, from which readers go
 // on that were away.
 type Ring struct {
-	Bytes int           // 0 is 64 MiB.
+	Bytes int           // 0 is 64 MiB; an eighth of what may be held at most.
 	Age   time.Duration // 0 is 5 minutes.
 }
 
@@ -108,12 +108,14 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
 	}
+	budget := budgetOf(options.MemoryLimit)
+	ring := Ring{Bytes: cmp.Or(options.Ring.Bytes, ringBytes), Age: cmp.Or(options.Ring.Age, ringAge)}
 	c := &Cluster{
 		client: wire.NewClient(config), reviews: &reviewer{authorizer.SelfSubjectAccessReviews()},
 		timeout: timeout, home: options.Namespace, always: options.Always, log: options.Log, cursors: newCursorKey(), changed: newSignal(),
-		ring: Ring{Bytes: cmp.Or(options.Ring.Bytes, ringBytes), Age: cmp.Or(options.Ring.Age, ringAge)},
+		ring: ring.within(budget),
 	}
-	c.pool = newPool(options.Linger, budgetOf(options.MemoryLimit), c.newInformer, options.Log)
+	c.pool = newPool(options.Linger, budget, c.newInformer, options.Log)
 	c.catalog = newCatalog(discoverer, config.Host, c.discovered, options.Log)
 	return c, nil
 }

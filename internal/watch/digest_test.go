@@ -66,8 +66,8 @@ func TestDigest(t *testing.T) {
 			"labels":     subscribe(t, cluster, watch.Query{Labels: "app=a"}, ""),
 			"nothing":    subscribe(t, cluster, watch.Query{Labels: "app=none"}, ""),
 		}
-		for range 20 {
-			for range random.IntN(3000) {
+		for range 14 {
+			for range random.IntN(1200) {
 				change()
 			}
 			synctest.Wait()

@@ -44,7 +44,7 @@ type feed struct {
 	stop      context.CancelFunc
 	stopped   chan struct{}
 	heard     atomic.Int64 // When the last change came, in Unix nanoseconds.
-	reserved  int64        // What it will hold, in bytes, until it has listed.
+	reserved  reservation
 
 	now standing // Guarded by the informer's lock.
 }
@@ -68,7 +68,7 @@ func (i *informer) startFeed(ctx context.Context, f *feed, status Status) error 
 	i.mu.Lock()
 	i.feeds[f.namespace] = f
 	i.mu.Unlock()
-	i.expected.Add(f.reserved)
+	i.expected.Add(f.reserved.bytes.Load())
 	go func() {
 		defer close(f.stopped)
 		f.run(ctx)
@@ -91,8 +91,8 @@ func (i *informer) stopFeed(f *feed) {
 
 // arrived says that what was reserved is there, or will not come.
 func (f *feed) arrived() {
-	f.expected.Add(-f.reserved)
-	f.reserved = 0
+	f.reserved.mean.Store(0)
+	f.expected.Add(-f.reserved.bytes.Swap(0))
 }
 
 // run lists and watches until ctx ends.

@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/binary"
@@ -86,10 +85,7 @@ func newInformer(scope wire.Scope, resource *Resource, around surroundings) *inf
 		feeds: make(map[string]*feed), denied: make(map[string]Status), asked: make(map[string]bool),
 	}
 	i.resourceJournal = journal.New[string, *wire.Object, memo](journal.Options[string, *wire.Object]{
-		Same: func(before, after *wire.Object) bool {
-			return before.ResourceVersion() == after.ResourceVersion() && after.ResourceVersion() != "" &&
-				bytes.Equal(before.Cells(), after.Cells()) // A CRD may print other cells of the same object.
-		},
+		Same:      unchanged,
 		Continues: sameThing,
 		Size:      (*wire.Object).Size,
 		MaxBytes:  around.ring.Bytes,

@@ -4,8 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"maps"
-	"slices"
 	"sync"
 	"time"
 
@@ -86,21 +84,35 @@ func (p *pool) acquire(scope wire.Scope, resource *Resource) (i *informer, relea
 	return e.informer, sync.OnceFunc(func() { p.release(scope, e) }), nil
 }
 
-// roomLocked makes room for one more scope with a field selector, at the cost
-// of one that nobody holds.
+// roomLocked makes room for one more scope with a field selector: where there is
+// none left, that which nobody has held for the longest time ends.
 func (p *pool) roomLocked() bool {
 	used := 0
-	for scope, e := range p.entries {
-		if scope.Fields == "" {
-			continue
-		}
-		if used++; e.holders == 0 {
-			e.stop()
-			p.removeLocked(scope, e)
-			used--
+	for scope := range p.entries {
+		if scope.Fields != "" {
+			used++
 		}
 	}
-	return used < maxFieldScopes
+	if used < maxFieldScopes {
+		return true
+	}
+	return p.evictLocked(func(e *entry) bool { return e.scope.Fields != "" }) != nil
+}
+
+// evictLocked ends the informer that nobody has held for the longest time, of
+// those that which chooses, and returns it; nil where there is none.
+func (p *pool) evictLocked(which func(*entry) bool) *entry {
+	var oldest *entry
+	for _, e := range p.entries {
+		if e.holders == 0 && which(e) && (oldest == nil || e.idleSince.Before(oldest.idleSince)) {
+			oldest = e
+		}
+	}
+	if oldest != nil {
+		oldest.stop()
+		p.removeLocked(oldest.scope, oldest)
+	}
+	return oldest
 }
 
 func (p *pool) startLocked(scope wire.Scope, resource *Resource) *entry {
@@ -147,16 +159,9 @@ func (p *pool) find(scope wire.Scope) *informer {
 	return nil
 }
 
-// all returns the running informers.
-func (p *pool) all() []*entry {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return slices.Collect(maps.Values(p.entries))
-}
-
 // kick has every informer look at its surroundings.
 func (p *pool) kick() {
-	for _, e := range p.all() {
-		e.kick()
+	for _, i := range p.informers() {
+		i.kick()
 	}
 }

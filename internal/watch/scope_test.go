@@ -109,7 +109,8 @@ func TestRightToWatchGoes(t *testing.T) {
 	})
 }
 
-// Where reviews cannot be asked for, the lists themselves tell.
+// Where reviews cannot be asked for, the lists themselves tell; and who looks is
+// told nothing while they tell the same.
 func TestReviewsThatMayNotBeAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -119,6 +120,9 @@ func TestReviewsThatMayNotBeAsked(t *testing.T) {
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
 		r.wantRows("a/p=Running")
+		for since := time.Now(); time.Since(since) < 2*time.Minute; {
+			r.wantSettle("")
+		}
 		server.Refuse(pods, "", 0, "")
 		<-time.After(time.Minute)
 		r.settle()

@@ -54,6 +54,7 @@ func (i *informer) run(ctx context.Context) {
 	defer s.join()
 	for ctx.Err() == nil {
 		s.settle(ctx)
+		s.Trim()
 		if s.moved {
 			s.moved = false
 			s.tell()
@@ -84,6 +85,7 @@ func (s *settler) settle(ctx context.Context) {
 	if !s.isServed(ctx) || !s.heed() || s.restrain() {
 		return
 	}
+	s.curb()
 	want := s.wanted(ctx)
 	if ctx.Err() != nil {
 		return
@@ -133,7 +135,7 @@ func (s *settler) isServed(ctx context.Context) bool {
 	case !served:
 		s.absent(fmt.Sprintf("The cluster does not serve %s.", s.scope.Resource.GroupResource()))
 		return false
-	case identity == s.identity && gone && time.Now().Before(s.retry):
+	case identity == s.identity && gone && !s.back(ctx):
 		return false
 	case identity != s.identity && identity != "" && s.identity != "":
 		s.end(everyFeed)
@@ -144,6 +146,31 @@ func (s *settler) isServed(ctx context.Context) bool {
 	}
 	s.identity = cmp.Or(identity, s.identity)
 	return true
+}
+
+// back reports whether the API server finds again what it did not. Who waits for
+// that is told once that it is gone, not with each try.
+func (s *settler) back(ctx context.Context) bool {
+	if time.Now().Before(s.retry) {
+		return false
+	}
+	s.retry = time.Now().Add(reviewEvery)
+	err := s.try(ctx, "")
+	return !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err)
+}
+
+// try asks for a page of a list that was refused: one that still is ends no feed,
+// and tells nobody.
+func (s *settler) try(ctx context.Context, namespace string) error {
+	scope := s.scope
+	scope.Namespace = namespace
+	_, _, err := s.client.Estimate(ctx, scope)
+	return err
+}
+
+// mayNotAsk reports whether reviews are refused, or not served.
+func mayNotAsk(err error) bool {
+	return apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
 }
 
 // absent ends everything, for the resource is no more.
@@ -266,7 +293,7 @@ func (s *settler) judge(ctx context.Context, namespaces []string) map[string]rig
 			switch {
 			case err == nil:
 				verdicts[n].rights = rights
-			case !ok || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err): // Nobody may ask.
+			case !ok || mayNotAsk(err) && (known.list || s.try(ctx, ns) == nil): // The list alone tells.
 				verdicts[n].list, verdicts[n].watch = true, true
 			}
 			verdicts[n].next = time.Now().Add(reviewEvery)
@@ -307,7 +334,9 @@ func (s *settler) begin(ctx context.Context, namespace string, r rights, before 
 	if running {
 		return
 	}
-	if err := s.startFeed(ctx, &feed{informer: s.informer, namespace: namespace, polled: s.unwatchable(r), reserved: s.estimates[namespace].bytes}, status); err != nil {
+	f := &feed{informer: s.informer, namespace: namespace, polled: s.unwatchable(r)}
+	f.reserved.set(s.estimates[namespace])
+	if err := s.startFeed(ctx, f, status); err != nil {
 		s.stand(Status{State: Failed, Since: time.Now(), Reason: err.Error()})
 		return
 	}

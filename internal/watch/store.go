@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -16,6 +17,21 @@ func keyOf(namespace, name string) string { return namespace + "/" + name }
 func namespaceOf(key string) string { return key[:strings.IndexByte(key, '/')] }
 
 func sameThing(before, after *wire.Object) bool { return before.UID() == after.UID() }
+
+// unchanged reports that there is nothing to tell between two versions of an
+// object. An API that is listed again and again need not give a resourceVersion:
+// then the texts tell.
+func unchanged(before, after *wire.Object) bool {
+	if before.ResourceVersion() != after.ResourceVersion() || !bytes.Equal(before.Cells(), after.Cells()) {
+		return false // A CRD may print other cells of the same object.
+	}
+	if after.ResourceVersion() != "" {
+		return true
+	}
+	was, err := before.JSON()
+	is, other := after.JSON()
+	return err == nil && other == nil && bytes.Equal(was, is)
+}
 
 // replace makes the listed objects the state of the feed's namespace.
 func (f *feed) replace(objects []*wire.Object) {

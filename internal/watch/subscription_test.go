@@ -113,6 +113,38 @@ func TestFieldSelectorsGoUpstream(t *testing.T) {
 	})
 }
 
+// A field selector that nobody looks at any more lingers like any other scope;
+// where there are too many, the one that was left first ends, and no other.
+func TestFieldSelectorsLinger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		selector := func(n int) watch.Query { return watch.Query{Resource: pods, Fields: fmt.Sprint("metadata.name=p", n)} }
+		const most = 20
+		cursors := make([]string, most)
+		for n := range most {
+			r := subscribe(t, cluster, selector(n), "")
+			for !r.whole {
+				r.next()
+			}
+			cursors[n] = r.cursor
+			r.sub.Close()
+			<-time.After(time.Second)
+		}
+		held := []*reader{subscribe(t, cluster, selector(most), "")}
+		for n := 1; n < most; n++ {
+			held = append(held, subscribe(t, cluster, selector(n), cursors[n]))
+		}
+		for _, r := range held[1:] {
+			r.wantSettle("state live")
+		}
+		_, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), selector(most+1), watch.Rows, "")
+		wantProblem(t, err, watch.Unavailable, "Too many field selectors", "20 are in use")
+		held[0].sub.Close()
+		subscribe(t, cluster, selector(0), cursors[0]).wantSettle("reset, state live, snapshot of 1")
+	})
+}
+
 // A new object under an old name is another object.
 func TestUIDChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -63,6 +63,9 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, k *kind, namespace
 	if page > 0 && from+page < to {
 		to = from + page
 		meta = fmt.Sprintf(`{"resourceVersion":"%d","continue":"%d","remainingItemCount":%d}`, s.version, to, len(objects)-to)
+		if r.URL.Query().Get("fieldSelector") != "" { // As API servers do.
+			meta = fmt.Sprintf(`{"resourceVersion":"%d","continue":"%d"}`, s.version, to)
+		}
 	}
 	texts := make([]string, 0, to-from)
 	for i := range objects[from:to] {

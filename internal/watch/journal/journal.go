@@ -174,6 +174,19 @@ func (j *Journal[K, V, M]) Forget() {
 	j.write(func(now time.Time) { j.ring = ring[K, V, M]{since: now} })
 }
 
+// Trim drops what is too old. Writes do, too: it is for a journal that is quiet.
+func (j *Journal[K, V, M]) Trim() {
+	now := time.Now()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.trimLocked(now)
+	j.publishLocked()
+}
+
+func (j *Journal[K, V, M]) trimLocked(now time.Time) {
+	j.ring.trim(j.options.MaxBytes, now.Add(-j.options.MaxAge))
+}
+
 // Nudge wakes every reader without a change, so that they look at whatever is
 // kept beside the journal.
 func (j *Journal[K, V, M]) Nudge() {
@@ -191,7 +204,7 @@ func (j *Journal[K, V, M]) write(change func(now time.Time)) {
 	j.mu.Lock()
 	if !j.now.closed {
 		change(now)
-		j.ring.trim(j.options.MaxBytes, now.Add(-j.options.MaxAge))
+		j.trimLocked(now)
 		j.publishLocked()
 	}
 	j.mu.Unlock()

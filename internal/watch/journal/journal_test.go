@@ -136,6 +136,35 @@ func TestRingIsBoundedByAge(t *testing.T) {
 	})
 }
 
+// A journal that is quiet holds no old changes either, once it is trimmed; who
+// has read them all goes on.
+func TestTrim(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := newJournal(1 << 20)
+		for i := range 500 {
+			j.Set("a", thing{1, i})
+		}
+		weight := ringWeight(j)
+		j.Trim()
+		if got := ringWeight(j); got != weight {
+			t.Errorf("%d bytes of the last hour are kept, want %d", got, weight)
+		}
+		read := j.Now()
+		time.Sleep(2 * time.Hour) //nolint:forbidigo // The clock of synctest.
+		j.Trim()
+		if changes, _ := j.Kept(); changes > 1 {
+			t.Errorf("%d old changes are kept, want the newest alone", changes)
+		}
+		if _, _, err := j.Next(t.Context(), journal.At(1), 10); !errors.Is(err, journal.ErrGone) {
+			t.Errorf("old cursor: got %v, want ErrGone", err)
+		}
+		j.Set("a", thing{2, 0})
+		if changes, _, err := j.Next(t.Context(), read, 10); err != nil || len(changes) != 2 {
+			t.Errorf("got %v, %v, want a delete and an add", changes, err)
+		}
+	})
+}
+
 func TestNextWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(1 << 20)
