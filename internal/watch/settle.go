@@ -193,11 +193,13 @@ func (s *settler) heed() bool {
 
 // wanted are the namespaces to be watched, with the rights to them; "" is all.
 func (s *settler) wanted(ctx context.Context) map[string]rights {
+	s.lapse(s.pool.linger)
 	all := s.judge(ctx, []string{""})
 	allowed := len(all) == 1
 	if allowed && s.fits(ctx, "") {
 		s.release()
 		s.release = func() {}
+		s.forget(nil)
 		return all
 	}
 	if !s.namespaced {
@@ -233,16 +235,17 @@ func (s *settler) candidates(ctx context.Context, asked bool) (names []string) {
 	return slices.Compact(names)
 }
 
-// forget drops what is known of namespaces that are no more.
-func (s *settler) forget(names []string) {
+// forget drops what is known of namespaces other than these, which are sorted.
+func (s *settler) forget(but []string) {
+	other := func(ns string) bool {
+		_, there := slices.BinarySearch(but, ns)
+		return ns != "" && !there
+	}
+	maps.DeleteFunc(s.verdicts, func(ns string, _ verdict) bool { return other(ns) })
+	maps.DeleteFunc(s.estimates, func(ns string, _ estimate) bool { return other(ns) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for ns := range s.verdicts {
-		if _, there := slices.BinarySearch(names, ns); ns != "" && !there {
-			delete(s.verdicts, ns)
-			delete(s.denied, ns)
-		}
-	}
+	maps.DeleteFunc(s.denied, func(ns string, _ Status) bool { return other(ns) })
 }
 
 // judge returns those of the namespaces that may be listed. What cannot be found

@@ -317,7 +317,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/changes.go", "feedBytes = 1 << 20", "`changes` | the newest 200, and about 1 MiB |"},
 		{"../watch/catalog.go", "maxAge = 10 * time.Second", "An answer older than 10 s"},
 		{"../watch/cluster.go", "discoveryTimeout = 30 * time.Second", "0 stands for 30 s"},
-		{"../watch/informer.go", "maxAsked = 500", "| Namespaces asked for of one resource | 500 |"},
+		{"../watch/asked.go", "maxAsked = 500", "| Namespaces of one resource that are looked at one by one, where not all may be watched | 500 |"},
 	} {
 		source := strings.Join(strings.Fields(readFile(t, limit.file)), " ")
 		if !strings.Contains(source, limit.source) {
