@@ -29,7 +29,8 @@ const (
 type verdict struct {
 	rights
 
-	next time.Time // When it is to be asked again.
+	refused bool      // The list was, whatever reviews say: it is tried before a feed begins.
+	next    time.Time // When it is to be asked again.
 }
 
 // settler decides which feeds an informer has. It belongs to the goroutine of
@@ -163,34 +164,6 @@ func (s *settler) stand(status Status) {
 	}
 }
 
-// heed learns from feeds that were refused: they end, and are tried again after
-// a while. It reports whether the resource is there.
-func (s *settler) heed() bool {
-	s.mu.Lock()
-	refused := make(map[string]Status)
-	there := true
-	for ns, f := range s.feeds {
-		switch {
-		case f.now.own && f.now.status.State == Forbidden:
-			refused[ns] = f.now.status
-			s.denied[ns] = f.now.status
-		case f.now.own && f.now.status.State == Absent:
-			there = false
-		}
-	}
-	s.mu.Unlock()
-	if !there {
-		s.retry = time.Now().Add(reviewEvery)
-		s.absent(fmt.Sprintf("The API server does not find %s.", s.scope.Resource.GroupResource()))
-		return false
-	}
-	for ns, status := range refused {
-		s.verdicts[ns] = verdict{rights{reason: status.Reason}, time.Now().Add(reviewEvery)}
-	}
-	s.end(func(f *feed) bool { _, ok := refused[f.namespace]; return ok })
-	return true
-}
-
 // wanted are the namespaces to be watched, with the rights to them; "" is all.
 func (s *settler) wanted(ctx context.Context) map[string]rights {
 	s.lapse(s.pool.linger)
@@ -263,15 +236,18 @@ func (s *settler) judge(ctx context.Context, namespaces []string) map[string]rig
 		reviews.Go(func() error {
 			rights, err := s.reviews.review(ctx, wire.Scope{Resource: s.scope.Resource, Namespace: ns})
 			switch {
+			case err == nil && rights.list && known.refused:
+				verdicts[n].list, verdicts[n].watch = true, rights.watch // The reason is the list's.
 			case err == nil:
-				verdicts[n].rights = rights
+				verdicts[n].rights, verdicts[n].refused = rights, false
 			case !ok || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err): // Nobody may ask.
 				verdicts[n].list, verdicts[n].watch = true, true
 			}
-			verdicts[n].next = time.Now().Add(reviewEvery)
-			if ns != "" && !verdicts[n].list {
-				verdicts[n].next = time.Now().Add(deniedEvery)
+			if verdicts[n].list && verdicts[n].refused {
+				verdicts[n].list = !s.refuses(ctx, ns)
+				verdicts[n].refused = !verdicts[n].list
 			}
+			verdicts[n].next = time.Now().Add(interval(ns, verdicts[n].list))
 			return nil
 		})
 	}
@@ -284,7 +260,7 @@ func (s *settler) judge(ctx context.Context, namespaces []string) map[string]rig
 		switch {
 		case verdicts[n].list:
 			allowed[ns] = verdicts[n].rights
-		case s.denied[ns].State == "":
+		case s.denied[ns].State == "" || s.denied[ns].Reason != verdicts[n].reason:
 			s.denied[ns] = Status{State: Forbidden, Since: time.Now(), Reason: verdicts[n].reason}
 			s.moved = true
 		}
