@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/redact"
 	"glasshouse/internal/watch/wire"
 )
 
@@ -61,6 +62,7 @@ type informer struct {
 	expected   atomic.Int64  // What feeds have reserved, in bytes.
 	listings   listings
 	digests    digests
+	masks      *redact.Memory // Outlasts the feeds.
 	began      time.Time
 	readers    atomic.Int64
 	resets     atomic.Int64 // Readers that had to begin anew.
@@ -82,7 +84,7 @@ func newInformer(scope wire.Scope, resource *Resource, around surroundings) *inf
 	around.log = around.log.With("resource", scope.Resource.GroupResource().String())
 	i := &informer{
 		surroundings: around, scope: scope, epoch: newEpoch(), namespaced: resource.Namespaced, polled: !resource.Can("watch"),
-		began: time.Now(), kicked: make(chan struct{}, 1), status: Status{State: Syncing, Since: time.Now()},
+		masks: redact.NewMemory(), began: time.Now(), kicked: make(chan struct{}, 1), status: Status{State: Syncing, Since: time.Now()},
 		feeds: make(map[string]*feed), denied: make(map[string]Status), asked: make(map[string]*asked),
 	}
 	i.resourceJournal = journal.New[string, *wire.Object, memo](journal.Options[string, *wire.Object]{

@@ -75,6 +75,7 @@ func (f *feed) recolumn(columns []wire.Column) (anew bool) {
 // purge takes the rows of namespaces out that may not be seen any more, or are
 // no more.
 func (i *informer) purge(which func(namespace string) bool) {
+	i.masks.Forget(which)
 	before := i.Len()
 	if before == 0 {
 		return
