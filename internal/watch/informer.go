@@ -36,6 +36,8 @@ type surroundings struct {
 	// one of the same name, and whether the resource is served; known is false
 	// where that cannot be told now.
 	served func(context.Context) (identity string, served, known bool)
+	// stir has discovery asked: it may have changed. It must return at once.
+	stir func()
 	// namespaces returns those of the cluster, where they may be listed. They
 	// are watched until release.
 	namespaces func(ctx context.Context) (names []string, release func())

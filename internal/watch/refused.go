@@ -26,6 +26,11 @@ func (s *settler) heed() bool {
 		}
 	}
 	s.mu.Unlock()
+	for _, status := range refused {
+		if status.State == Absent {
+			s.stir() // It may be no more.
+		}
+	}
 	if refused[""].State == Absent {
 		s.retry = time.Now().Add(reviewEvery)
 		s.absent(fmt.Sprintf("The API server does not find %s.", s.scope.Resource.GroupResource()))
@@ -44,9 +49,16 @@ func (s *settler) heed() bool {
 // refuses reports whether the API server refuses a short list of a namespace, as
 // it did before. Any other error is for a feed to tell.
 func (s *settler) refuses(ctx context.Context, namespace string) bool {
+	state := s.try(ctx, namespace)
+	return state == Forbidden || state == Absent
+}
+
+// try is what the API server makes of a short list of a namespace; "" is all.
+func (s *settler) try(ctx context.Context, namespace string) State {
 	scope := s.scope
 	scope.Namespace = namespace
-	_, _, err := s.client.Estimate(ctx, scope)
-	state := stateOf(err, false)
-	return err != nil && (state == Forbidden || state == Absent)
+	if _, _, err := s.client.Estimate(ctx, scope); err != nil {
+		return stateOf(err, false)
+	}
+	return Live
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
 )
 
 // A namespace that the API server does not find, as some aggregated APIs answer
@@ -44,5 +45,50 @@ func TestNamespaceThatIsNotFound(t *testing.T) {
 		<-time.After(time.Minute)
 		b.settle()
 		b.wantLive(1)
+	})
+}
+
+// A kind that is no more is not asked for again, though nobody follows what is
+// served; and it is found when it is back.
+func TestGoneIsNotAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		kind := apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`}
+		server.Serve(kind)
+		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r.settle()
+		server.Remove(widgets)
+		<-time.After(10 * time.Second)
+		r.wantSettle("state absent")
+		before := len(server.Requests("/widgets"))
+		<-time.After(5 * time.Minute)
+		r.wantSettle("")
+		if lists := len(server.Requests("/widgets")) - before; lists > 0 {
+			t.Errorf("it is listed %d times in 5 minutes", lists)
+		}
+		server.Serve(kind)
+		server.Set(widgets, apitest.Item{Namespace: "a", Name: "w"})
+		<-time.After(30 * time.Second)
+		r.settle()
+		r.wantLive(1)
+	})
+}
+
+// A kind that discovery tells of and that is not found, as of an aggregated API
+// that is ill, is absent until it is found.
+func TestNotFoundThoughServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Refuse(pods, "", http.StatusNotFound, "nothing here")
+		r := subscribe(t, cluster, watch.Query{}, "")
+		if r.settle(); r.state != "absent" {
+			t.Errorf("it is %s, want absent", r.state)
+		}
+		for range 8 {
+			r.wantSettle("")
+		}
+		server.Refuse(pods, "", 0, "")
+		<-time.After(15 * time.Second)
+		r.wantSettle("state live, snapshot of 0")
 	})
 }

@@ -124,8 +124,9 @@ func (s *settler) isServed(ctx context.Context) bool {
 		return !gone
 	case !served:
 		s.absent(fmt.Sprintf("The cluster does not serve %s.", s.scope.Resource.GroupResource()))
+		s.retry = time.Time{}
 		return false
-	case identity == s.identity && gone && time.Now().Before(s.retry):
+	case identity == s.identity && gone && !s.found(ctx):
 		return false
 	case identity != s.identity && identity != "" && s.identity != "":
 		s.end(everyFeed)
@@ -136,6 +137,16 @@ func (s *settler) isServed(ctx context.Context) bool {
 	}
 	s.identity = cmp.Or(identity, s.identity)
 	return true
+}
+
+// found reports whether the API server finds again what it did not find though
+// discovery told of it. It is asked now and then.
+func (s *settler) found(ctx context.Context) bool {
+	if time.Now().Before(s.retry) {
+		return false
+	}
+	s.retry = time.Now().Add(reviewEvery)
+	return s.try(ctx, "") != Absent
 }
 
 // absent ends everything, for the resource is no more.
