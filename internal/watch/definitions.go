@@ -31,6 +31,7 @@ type Follower struct {
 // date. Where that may not be watched, discovery is asked now and then.
 func (a *Access) Follow() *Follower {
 	f := &Follower{cluster: a.cluster, raised: a.cluster.changed.next()}
+	f.cluster.catalog.followers.Add(1)
 	for _, scope := range definitionScopes() {
 		resource := &Resource{
 			Group: scope.Resource.Group, Version: scope.Resource.Version, Resource: scope.Resource.Resource,
@@ -45,30 +46,23 @@ func (a *Access) Follow() *Follower {
 
 // Close lets go of what is watched.
 func (f *Follower) Close() {
+	f.cluster.catalog.followers.Add(-1)
 	for _, release := range f.releases {
 		release()
 	}
 }
 
-// followAge is how old what discovery told may be for a Follower.
-const followAge = 10 * time.Second
-
 // Next returns when there may be something else, or after Heartbeat, with
 // whether there may. It ends with ctx's error.
 func (f *Follower) Next(ctx context.Context) (bool, error) {
-	deadline := time.After(Heartbeat)
-	for {
-		select {
-		case <-ctx.Done():
-			return false, ctx.Err()
-		case <-f.raised:
-			f.raised = f.cluster.changed.next()
-			return true, nil
-		case <-time.After(followAge):
-			f.cluster.catalog.renew(ctx, 0)
-		case <-deadline:
-			return false, nil
-		}
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-f.raised:
+		f.raised = f.cluster.changed.next()
+		return true, nil
+	case <-time.After(Heartbeat):
+		return false, nil
 	}
 }
 

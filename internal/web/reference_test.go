@@ -309,7 +309,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/digest.go", "digestEvery = time.Minute", "Comes every 60 s"},
 		{"../watch/subscription.go", "batch = 1000", "| Changes in one message | 1,000 |"},
 		{"../watch/subscription.go", "chunk = 256 << 10", "parts of about 256 KiB"},
-		{"../watch/definitions.go", "followAge = 10 * time.Second", "within 10 s elsewhere"},
+		{"../watch/catalog.go", "followAge = 9 * time.Second", "within 10 s elsewhere"},
 		{"../watch/settle.go", "reviewEvery = 10 * time.Second", "asked every 10 s"},
 		{"../watch/settle.go", "deniedEvery = 30 * time.Second", "every 30 s) whether"},
 		{"../watch/feed.go", "pollInterval = 30 * time.Second", "listed every 30 s"},
