@@ -277,18 +277,31 @@ func (c *catalog) unavailableLocked() *Problem {
 	return p
 }
 
+// knows reports whether a resource was served when discovery was asked last.
+func (c *catalog) knows(ref string) bool {
+	resources, _, _ := c.all()
+	return indexOf(resources, ref) >= 0
+}
+
+// indexOf is the place of a resource, or -1.
+func indexOf(resources []Resource, ref string) int {
+	i, found := slices.BinarySearchFunc(resources, ref, func(r Resource, ref string) int { return cmp.Compare(r.Ref(), ref) })
+	if !found {
+		return -1
+	}
+	return i
+}
+
 // find looks a resource up by its ref, with one more discovery for one that is
 // not known: it may have been created a moment ago.
 func (c *catalog) find(ctx context.Context, ref string) (*Resource, error) {
-	c.renew(ctx, 0)
 	for try := 0; ; try++ {
 		resources, gaps, err := c.all()
 		if err != nil && try > 0 {
 			return nil, err
 		}
-		if i, ok := slices.BinarySearchFunc(resources, ref, func(r Resource, ref string) int {
-			return cmp.Compare(r.Ref(), ref)
-		}); ok {
+		if i := indexOf(resources, ref); i >= 0 {
+			c.renew(ctx, 0)
 			return &resources[i], nil
 		}
 		if try > 0 || strings.Count(ref, "/") != 2 {

@@ -131,32 +131,11 @@ func (c *Cluster) Run(ctx context.Context) error {
 	return nil
 }
 
-// holdRetry is between two tries to watch a resource that is not served.
-const holdRetry = 2 * time.Second
-
-// hold watches a resource until ctx ends. One that is not served is waited for.
-func (c *Cluster) hold(ctx context.Context, ref string) {
-	var said string
-	for ctx.Err() == nil {
-		_, _, _, release, err := c.For(Viewer{}).open(ctx, &Query{Resource: ref})
-		if err == nil {
-			<-ctx.Done()
-			release()
-			return
-		}
-		if said != err.Error() && ctx.Err() == nil {
-			said = err.Error()
-			c.log.WarnContext(ctx, "cannot be watched yet", "resource", ref, "error", err)
-		}
-		sleep(ctx, holdRetry)
-	}
-}
-
 func (c *Cluster) newInformer(scope wire.Scope, resource *Resource) *informer {
 	around := surroundings{
 		client: c.client, reviews: c.reviews, pool: c.pool, ring: c.ring, home: c.home, log: c.log,
 		dates:      func(ctx context.Context) map[string]string { return c.dateColumns(ctx, resource) },
-		served:     func(ctx context.Context) (string, bool, bool) { return c.served(ctx, scope.Resource) },
+		served:     func(ctx context.Context) (string, bool, bool) { return c.served(ctx, scope) },
 		stir:       c.catalog.stir,
 		namespaces: c.namespaces,
 		changed:    c.changed.raise,

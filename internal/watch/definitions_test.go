@@ -1,6 +1,7 @@
 package watch_test
 
 import (
+	"log/slog"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -56,4 +57,34 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 			t.Errorf("nobody follows, and discovery is asked %d times in an hour", n)
 		}
 	})
+}
+
+// A kind that is always to be watched, and is not served, has discovery asked
+// seldom; when it is defined it is watched at once.
+func TestAlwaysWaits(t *testing.T) {
+	for name, defined := range map[string]bool{"definitions are watched": true, "they may not be": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := apitest.New(t, kinds()...)
+				if defined {
+					server.Serve(apitest.Kind{Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`})
+				}
+				cluster := runClusterWith(t, server, watch.Options{Linger: time.Minute, Always: []string{widgets}, Log: slog.New(slog.DiscardHandler)})
+				<-time.After(time.Hour)
+				if n := len(server.Requests("GET /apis")); n > 150 {
+					t.Errorf("discovery is asked %d times in an hour, want every 30 s", n)
+				}
+				server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
+				wait := 31 * time.Second
+				if defined {
+					server.Set(definitions, apitest.Item{Name: "widgets.example.com"})
+					wait = 2 * time.Second
+				}
+				<-time.After(wait)
+				if held := cluster.For(watch.Viewer{}).Coverage().Entries; !slices.ContainsFunc(held, func(c watch.Coverage) bool { return c.Resource == widgets && c.State == watch.Live }) {
+					t.Errorf("%s after it was served: %+v", wait, held)
+				}
+			})
+		})
+	}
 }
