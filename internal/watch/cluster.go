@@ -4,8 +4,9 @@
 // A Cluster runs one informer for each resource and scope that somebody looks
 // at: client-go's Reflector lists and watches it as Tables (package wire) into
 // a journal (package journal), and every reader holds a cursor of that journal.
-// Data goes one way, from the API server to the readers; nothing but get, list
-// and watch is ever asked of it.
+// Data goes one way, from the API server to the readers: it is asked for get,
+// list and watch alone, and by SelfSubjectAccessReviews, which it keeps nowhere,
+// whether they are allowed.
 //
 // Cluster.For is the only way to read, so that no reader can go round the check
 // of what its viewer may see. Errors that are the asker's or the cluster's come
@@ -109,7 +110,7 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
 	}
 	c := &Cluster{
-		client: wire.NewClient(config), reviews: &reviewer{authorizer.SelfSubjectAccessReviews()},
+		client: wire.NewClient(config), reviews: &reviewer{client: authorizer.SelfSubjectAccessReviews()},
 		timeout: timeout, home: options.Namespace, always: options.Always, log: options.Log, cursors: newCursorKey(), changed: newSignal(),
 		ring: Ring{Bytes: cmp.Or(options.Ring.Bytes, ringBytes), Age: cmp.Or(options.Ring.Age, ringAge)},
 	}

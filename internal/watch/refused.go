@@ -6,14 +6,6 @@ import (
 	"time"
 )
 
-// interval is between two questions for the right to a namespace; "" is all.
-func interval(namespace string, allowed bool) time.Duration {
-	if namespace != "" && !allowed {
-		return deniedEvery
-	}
-	return reviewEvery
-}
-
 // heed learns from feeds that were refused: they end, and are tried again after
 // a while. It reports whether the resource is there, which a namespace that is
 // not found does not tell.
@@ -37,7 +29,7 @@ func (s *settler) heed() bool {
 		return false
 	}
 	for ns, status := range refused {
-		s.verdicts[ns] = verdict{rights{reason: status.Reason}, true, time.Now().Add(interval(ns, false))}
+		s.verdicts[ns] = verdict{rights{reason: status.Reason}, true, time.Now().Add(s.reviews.interval(ns, false))}
 		s.mu.Lock()
 		s.denied[ns] = status
 		s.mu.Unlock()

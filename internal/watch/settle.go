@@ -7,31 +7,7 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"golang.org/x/sync/errgroup"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
-	"glasshouse/internal/watch/wire"
 )
-
-const (
-	// reviewEvery is how often it is asked whether what is watched still may
-	// be, and whether what could not be listed now can.
-	reviewEvery = 10 * time.Second
-	// deniedEvery is the same for namespaces that nobody may list: there may be
-	// hundreds of them.
-	deniedEvery = 30 * time.Second
-	// reviewsAtOnce bounds the access reviews on their way for one resource.
-	reviewsAtOnce = 8
-)
-
-// verdict is what is known of the right to a namespace.
-type verdict struct {
-	rights
-
-	refused bool      // The list was, whatever reviews say: it is tried before a feed begins.
-	next    time.Time // When it is to be asked again.
-}
 
 // settler decides which feeds an informer has. It belongs to the goroutine of
 // run.
@@ -42,6 +18,9 @@ type settler struct {
 	identity string             // Of the definition that the feeds were started for.
 	retry    time.Time          // Not before this is a definition tried again that turned out to be absent.
 	release  func()             // Lets go of the cluster's namespaces.
+	due      time.Time          // When a right is to be asked for again.
+	asking   sums               // What of the reviews is this informer's.
+	ended    bool               // Feeds have ended whose rows may be there.
 	moved    bool               // There is something to tell.
 
 	estimates map[string]estimate // By namespace; "" is all.
@@ -52,6 +31,7 @@ func (i *informer) run(ctx context.Context) {
 	defer i.Close()
 	s := &settler{informer: i, verdicts: make(map[string]verdict), estimates: make(map[string]estimate), release: func() {}}
 	defer func() { s.release() }()
+	defer s.count(sums{})
 	defer s.join()
 	for ctx.Err() == nil {
 		s.settle(ctx)
@@ -62,7 +42,7 @@ func (i *informer) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-i.kicked:
-		case <-time.After(reviewEvery):
+		case <-time.After(min(max(time.Until(s.due), settleMinimum), reviewEvery)):
 		}
 	}
 }
@@ -82,6 +62,7 @@ func everyFeed(*feed) bool { return true }
 // settle starts the feeds that there should be and ends those that there should
 // not. Rows that no feed covers any more go.
 func (s *settler) settle(ctx context.Context) {
+	s.due = time.Now().Add(reviewEvery)
 	if !s.isServed(ctx) || !s.heed() || s.restrain() {
 		return
 	}
@@ -93,7 +74,8 @@ func (s *settler) settle(ctx context.Context) {
 		rights, ok := want[f.namespace]
 		return !ok || f.now.outdated || f.polled != s.unwatchable(rights)
 	})
-	if _, all := want[""]; !all {
+	if _, all := want[""]; !all && s.ended {
+		s.ended = false
 		s.purge(func(ns string) bool { _, ok := want[ns]; return !ok })
 	}
 	for ns, rights := range want {
@@ -232,53 +214,6 @@ func (s *settler) forget(but []string) {
 	maps.DeleteFunc(s.denied, func(ns string, _ Status) bool { return other(ns) })
 }
 
-// judge returns those of the namespaces that may be listed. What cannot be found
-// out stays as it was, or else is tried.
-func (s *settler) judge(ctx context.Context, namespaces []string) map[string]rights {
-	verdicts := make([]verdict, len(namespaces))
-	var reviews errgroup.Group
-	reviews.SetLimit(reviewsAtOnce)
-	for n, ns := range namespaces {
-		known, ok := s.verdicts[ns]
-		verdicts[n] = known
-		if ok && time.Now().Before(known.next) {
-			continue
-		}
-		reviews.Go(func() error {
-			rights, err := s.reviews.review(ctx, wire.Scope{Resource: s.scope.Resource, Namespace: ns})
-			switch {
-			case err == nil && rights.list && known.refused:
-				verdicts[n].list, verdicts[n].watch = true, rights.watch // The reason is the list's.
-			case err == nil:
-				verdicts[n].rights, verdicts[n].refused = rights, false
-			case !ok || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err): // Nobody may ask.
-				verdicts[n].list, verdicts[n].watch = true, true
-			}
-			if verdicts[n].list && verdicts[n].refused {
-				verdicts[n].list = !s.refuses(ctx, ns)
-				verdicts[n].refused = !verdicts[n].list
-			}
-			verdicts[n].next = time.Now().Add(interval(ns, verdicts[n].list))
-			return nil
-		})
-	}
-	_ = reviews.Wait() // They give no error.
-	allowed := make(map[string]rights)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for n, ns := range namespaces {
-		s.verdicts[ns] = verdicts[n]
-		switch {
-		case verdicts[n].list:
-			allowed[ns] = verdicts[n].rights
-		case s.denied[ns].State == "" || s.denied[ns].Reason != verdicts[n].reason:
-			s.denied[ns] = Status{State: Forbidden, Since: time.Now(), Reason: verdicts[n].reason}
-			s.moved = true
-		}
-	}
-	return allowed
-}
-
 // begin starts the feed of a namespace that has none. A refusal that was told
 // holds until the API server has answered it; not where feeds before it showed
 // rows.
@@ -317,6 +252,8 @@ func (s *settler) end(which func(*feed) bool) bool {
 	for _, f := range ending {
 		s.stopFeed(f)
 	}
-	s.moved = s.moved || len(ending) > 0
+	if len(ending) > 0 {
+		s.moved, s.ended = true, true
+	}
 	return len(ending) > 0
 }
