@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	authorization "k8s.io/api/authorization/v1"
@@ -26,14 +27,34 @@ type rights struct {
 // is made anew for each question and kept nowhere, here or there.
 type reviewer struct {
 	client authorizationclient.SelfSubjectAccessReviewInterface
+
+	allowed, denied atomic.Int64 // Namespaces of all resources that are asked for, by what was answered.
 }
 
-// review returns the rights to a scope. An error says that they are not known:
-// the API server is away, or does not let itself be asked.
-func (r *reviewer) review(ctx context.Context, scope wire.Scope) (rights, error) {
+// interval is between two questions for the right to a namespace: the more
+// there are, the longer. For all together, "", it is always the same.
+func (r *reviewer) interval(namespace string, allowed bool) time.Duration {
+	switch {
+	case namespace == "":
+		return reviewEvery
+	case allowed:
+		return max(reviewEvery, time.Duration(r.allowed.Load())*reviewPace)
+	}
+	return max(deniedEvery, time.Duration(r.denied.Load())*reviewPace)
+}
+
+// review returns the rights to a scope, of which known were known before. An
+// error says that they are not known now: the API server is away, or does not
+// let itself be asked. The right to watch one namespace of many is not asked for
+// again: it shows nothing that may not be listed, and watches end by themselves
+// within minutes.
+func (r *reviewer) review(ctx context.Context, scope wire.Scope, known rights) (rights, error) {
 	list, err := r.may(ctx, scope, "list")
 	if err != nil || !list.Allowed {
 		return rights{reason: refusal(scope, list.Reason)}, err
+	}
+	if known.list && known.watch && scope.Namespace != "" {
+		return known, nil
 	}
 	watch, err := r.may(ctx, scope, "watch")
 	return rights{list: true, watch: watch.Allowed}, err

@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -21,6 +22,9 @@ const (
 	// maxAge is how old an answer may be before whoever reads it has it
 	// refreshed. While nobody reads, nothing is asked of the API server.
 	maxAge = 10 * time.Second
+	// followAge is between two discoveries while somebody follows, so that a kind
+	// whose definition may not be watched is told within 10 s.
+	followAge = 9 * time.Second
 	// refreshMinimum is between two discoveries that somebody asked for.
 	refreshMinimum = time.Second
 	// stirMinimum is between two discoveries after a definition has changed. The
@@ -73,6 +77,8 @@ type catalog struct {
 	asked  chan struct{} // A sign that somebody wants it refreshed.
 	stirs  chan struct{} // A sign that a definition has changed.
 
+	followers atomic.Int64
+
 	mu        sync.Mutex
 	resources []Resource // Sorted by Ref.
 	gaps      []Gap
@@ -94,6 +100,8 @@ func newCatalog(client *discovery.DiscoveryClient, server string, other func(), 
 func (c *catalog) run(ctx context.Context) {
 	retry := firstRetry
 	failing := false
+	follow := time.NewTicker(followAge)
+	defer follow.Stop()
 	var again <-chan time.Time
 	looks := 0
 	for ctx.Err() == nil {
@@ -116,14 +124,19 @@ func (c *catalog) run(ctx context.Context) {
 			again = time.After(lookInterval)
 		}
 		c.finish(err, wait)
-		select {
-		case <-ctx.Done():
-		case <-again:
-		case <-c.stirs:
-			looks = looksAfterStir
-			sleep(ctx, stirMinimum-time.Since(began))
-		case <-c.asked:
-			sleep(ctx, refreshMinimum-time.Since(began))
+		for due := false; !due; {
+			due = true
+			select {
+			case <-ctx.Done():
+			case <-again:
+			case <-c.stirs:
+				looks = looksAfterStir
+				sleep(ctx, stirMinimum-time.Since(began))
+			case <-c.asked:
+				sleep(ctx, refreshMinimum-time.Since(began))
+			case <-follow.C:
+				due = c.followers.Load() > 0 && !failing
+			}
 		}
 	}
 }
@@ -264,18 +277,31 @@ func (c *catalog) unavailableLocked() *Problem {
 	return p
 }
 
+// knows reports whether a resource was served when discovery was asked last.
+func (c *catalog) knows(ref string) bool {
+	resources, _, _ := c.all()
+	return indexOf(resources, ref) >= 0
+}
+
+// indexOf is the place of a resource, or -1.
+func indexOf(resources []Resource, ref string) int {
+	i, found := slices.BinarySearchFunc(resources, ref, func(r Resource, ref string) int { return cmp.Compare(r.Ref(), ref) })
+	if !found {
+		return -1
+	}
+	return i
+}
+
 // find looks a resource up by its ref, with one more discovery for one that is
 // not known: it may have been created a moment ago.
 func (c *catalog) find(ctx context.Context, ref string) (*Resource, error) {
-	c.renew(ctx, 0)
 	for try := 0; ; try++ {
 		resources, gaps, err := c.all()
 		if err != nil && try > 0 {
 			return nil, err
 		}
-		if i, ok := slices.BinarySearchFunc(resources, ref, func(r Resource, ref string) int {
-			return cmp.Compare(r.Ref(), ref)
-		}); ok {
+		if i := indexOf(resources, ref); i >= 0 {
+			c.renew(ctx, 0)
 			return &resources[i], nil
 		}
 		if try > 0 || strings.Count(ref, "/") != 2 {

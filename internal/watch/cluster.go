@@ -4,8 +4,9 @@
 // A Cluster runs one informer for each resource and scope that somebody looks
 // at: client-go's Reflector lists and watches it as Tables (package wire) into
 // a journal (package journal), and every reader holds a cursor of that journal.
-// Data goes one way, from the API server to the readers; nothing but get, list
-// and watch is ever asked of it.
+// Data goes one way, from the API server to the readers: it is asked for get,
+// list and watch alone, and by SelfSubjectAccessReviews, which it keeps nowhere,
+// whether they are allowed.
 //
 // Cluster.For is the only way to read, so that no reader can go round the check
 // of what its viewer may see. Errors that are the asker's or the cluster's come
@@ -111,7 +112,7 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	budget := budgetOf(options.MemoryLimit)
 	ring := Ring{Bytes: cmp.Or(options.Ring.Bytes, ringBytes), Age: cmp.Or(options.Ring.Age, ringAge)}
 	c := &Cluster{
-		client: wire.NewClient(config), reviews: &reviewer{authorizer.SelfSubjectAccessReviews()},
+		client: wire.NewClient(config), reviews: &reviewer{client: authorizer.SelfSubjectAccessReviews()},
 		timeout: timeout, home: options.Namespace, always: options.Always, log: options.Log, cursors: newCursorKey(), changed: newSignal(),
 		ring: ring.within(budget),
 	}
@@ -133,32 +134,12 @@ func (c *Cluster) Run(ctx context.Context) error {
 	return nil
 }
 
-// holdRetry is between two tries to watch a resource that is not served.
-const holdRetry = 2 * time.Second
-
-// hold watches a resource until ctx ends. One that is not served is waited for.
-func (c *Cluster) hold(ctx context.Context, ref string) {
-	var said string
-	for ctx.Err() == nil {
-		_, _, _, release, err := c.For(Viewer{}).open(ctx, &Query{Resource: ref})
-		if err == nil {
-			<-ctx.Done()
-			release()
-			return
-		}
-		if said != err.Error() && ctx.Err() == nil {
-			said = err.Error()
-			c.log.WarnContext(ctx, "cannot be watched yet", "resource", ref, "error", err)
-		}
-		sleep(ctx, holdRetry)
-	}
-}
-
 func (c *Cluster) newInformer(scope wire.Scope, resource *Resource) *informer {
 	around := surroundings{
 		client: c.client, reviews: c.reviews, pool: c.pool, ring: c.ring, home: c.home, log: c.log,
 		dates:      func(ctx context.Context) map[string]string { return c.dateColumns(ctx, resource) },
-		served:     func(ctx context.Context) (string, bool, bool) { return c.served(ctx, scope.Resource) },
+		served:     func(ctx context.Context) (string, bool, bool) { return c.served(ctx, scope) },
+		stir:       c.catalog.stir,
 		namespaces: c.namespaces,
 		changed:    c.changed.raise,
 		noted:      func() {},

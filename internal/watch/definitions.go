@@ -22,66 +22,73 @@ func definitionScopes() []wire.Scope {
 // A Follower is told when Resources gives something else. It is for one
 // goroutine, and must be closed.
 type Follower struct {
-	cluster  *Cluster
-	releases []func()
-	raised   <-chan struct{}
+	cluster *Cluster
+	release func()
+	raised  <-chan struct{}
 }
 
 // Follow begins to watch what defines resources, so that Resources is up to
 // date. Where that may not be watched, discovery is asked now and then.
 func (a *Access) Follow() *Follower {
 	f := &Follower{cluster: a.cluster, raised: a.cluster.changed.next()}
+	f.cluster.catalog.followers.Add(1)
+	f.release = a.cluster.watchDefinitions()
+	return f
+}
+
+// watchDefinitions watches what defines resources until release: discovery is
+// asked when it changes.
+func (c *Cluster) watchDefinitions() (release func()) {
+	var releases []func()
 	for _, scope := range definitionScopes() {
 		resource := &Resource{
 			Group: scope.Resource.Group, Version: scope.Resource.Version, Resource: scope.Resource.Resource,
 			Verbs: []string{"list", "watch"},
 		}
-		if _, release, err := a.cluster.pool.acquire(scope, resource); err == nil {
-			f.releases = append(f.releases, release)
+		if _, release, err := c.pool.acquire(scope, resource); err == nil {
+			releases = append(releases, release)
 		}
 	}
-	return f
+	return func() {
+		for _, release := range releases {
+			release()
+		}
+	}
 }
 
 // Close lets go of what is watched.
 func (f *Follower) Close() {
-	for _, release := range f.releases {
-		release()
-	}
+	f.cluster.catalog.followers.Add(-1)
+	f.release()
 }
-
-// followAge is how old what discovery told may be for a Follower.
-const followAge = 10 * time.Second
 
 // Next returns when there may be something else, or after Heartbeat, with
 // whether there may. It ends with ctx's error.
 func (f *Follower) Next(ctx context.Context) (bool, error) {
-	deadline := time.After(Heartbeat)
-	for {
-		select {
-		case <-ctx.Done():
-			return false, ctx.Err()
-		case <-f.raised:
-			f.raised = f.cluster.changed.next()
-			return true, nil
-		case <-time.After(followAge):
-			f.cluster.catalog.renew(ctx, 0)
-		case <-deadline:
-			return false, nil
-		}
+	select {
+	case <-ctx.Done():
+		return false, ctx.Err()
+	case <-f.raised:
+		f.raised = f.cluster.changed.next()
+		return true, nil
+	case <-time.After(Heartbeat):
+		return false, nil
 	}
 }
 
 // served tells one definition of a resource from a later one, and whether the
 // resource is served; known is false where discovery cannot tell.
-func (c *Cluster) served(ctx context.Context, gvr schema.GroupVersionResource) (identity string, served, known bool) {
+func (c *Cluster) served(ctx context.Context, scope wire.Scope) (identity string, served, known bool) {
+	gvr := scope.Resource
 	resources, gaps, err := c.catalog.all()
 	if err != nil {
 		return "", false, false
 	}
 	served = slices.ContainsFunc(resources, func(r Resource) bool { return r.gvr() == gvr })
 	if !served {
-		c.catalog.renew(ctx, 0) // It may come back.
+		if !scope.Metadata { // A cluster without definitions will have none.
+			c.catalog.renew(ctx, 0) // It may come back.
+		}
 		unread := slices.ContainsFunc(gaps, func(g Gap) bool { return g.Group == gvr.Group && g.Version == gvr.Version })
 		return "", false, !unread
 	}

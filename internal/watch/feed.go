@@ -57,7 +57,7 @@ func (i *informer) startFeed(ctx context.Context, f *feed, status Status) error 
 	f.stopped, f.now.status = make(chan struct{}), status
 	ctx, f.stop = context.WithCancel(ctx)
 	source, err := i.client.Source(scope, wire.SourceOptions{
-		Stall: stall, Stalled: f.stalled, Panicked: f.panicked, Observe: f.observe,
+		Stall: stall, Stalled: f.stalled, Panicked: f.panicked, Observe: f.observe, Masks: i.masks,
 		Failed: func(err error) { f.streamFailed(ctx, err) },
 	})
 	if err != nil {

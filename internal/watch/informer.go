@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/redact"
 	"glasshouse/internal/watch/wire"
 )
 
@@ -35,6 +36,8 @@ type surroundings struct {
 	// one of the same name, and whether the resource is served; known is false
 	// where that cannot be told now.
 	served func(context.Context) (identity string, served, known bool)
+	// stir has discovery asked: it may have changed. It must return at once.
+	stir func()
 	// namespaces returns those of the cluster, where they may be listed. They
 	// are watched until release.
 	namespaces func(ctx context.Context) (names []string, release func())
@@ -61,6 +64,7 @@ type informer struct {
 	expected   atomic.Int64  // What feeds have reserved, in bytes.
 	listings   listings
 	digests    digests
+	masks      *redact.Memory // Outlasts the feeds.
 	began      time.Time
 	readers    atomic.Int64
 	resets     atomic.Int64 // Readers that had to begin anew.
@@ -69,7 +73,7 @@ type informer struct {
 	status  Status            // Where no feed has one.
 	feeds   map[string]*feed  // By namespace; "" is all.
 	denied  map[string]Status // Why what has no feed has none; "" is all.
-	asked   map[string]bool   // Namespaces that readers asked for.
+	asked   map[string]*asked // Namespaces that readers named.
 	columns []wire.Column
 	version int    // Rises with other columns, and where the past is not to be told any more: readers begin anew.
 	origin  origin // Of the version.
@@ -81,8 +85,8 @@ func newInformer(scope wire.Scope, resource *Resource, around surroundings) *inf
 	around.log = around.log.With("resource", scope.Resource.GroupResource().String())
 	i := &informer{
 		surroundings: around, scope: scope, epoch: newEpoch(), namespaced: resource.Namespaced, polled: !resource.Can("watch"),
-		began: time.Now(), kicked: make(chan struct{}, 1), status: Status{State: Syncing, Since: time.Now()},
-		feeds: make(map[string]*feed), denied: make(map[string]Status), asked: make(map[string]bool),
+		masks: redact.NewMemory(), began: time.Now(), kicked: make(chan struct{}, 1), status: Status{State: Syncing, Since: time.Now()},
+		feeds: make(map[string]*feed), denied: make(map[string]Status), asked: make(map[string]*asked),
 	}
 	i.resourceJournal = journal.New[string, *wire.Object, memo](journal.Options[string, *wire.Object]{
 		Same:      unchanged,
@@ -103,32 +107,6 @@ func newEpoch() uint64 {
 // epochOf is the epoch of cursors that were issued at a version: other columns
 // begin another.
 func (i *informer) epochOf(version int) uint64 { return i.epoch + uint64(version) } //nolint:gosec // It never falls.
-
-// maxAsked bounds the namespaces that readers of one resource may name, as
-// anybody can think of any number of them.
-const maxAsked = 500
-
-// ask has the namespaces watched, where not all are.
-func (i *informer) ask(namespaces []string) error {
-	i.mu.Lock()
-	news := false
-	for _, ns := range namespaces {
-		if i.asked[ns] {
-			continue
-		}
-		if len(i.asked) >= maxAsked {
-			i.mu.Unlock()
-			return invalid("Too many namespaces", "%d namespaces of %s were asked for by now; ask for some of them, or for all by leaving ns out.", maxAsked, i.scope.Resource.GroupResource())
-		}
-		i.asked[ns] = true
-		news = true
-	}
-	i.mu.Unlock()
-	if news {
-		i.kick()
-	}
-	return nil
-}
 
 // kick has the informer settle soon.
 func (i *informer) kick() {

@@ -196,18 +196,12 @@ func (f *feed) fail(ctx context.Context, err error) {
 	f.mu.Lock()
 	state := stateOf(err, f.now.synced)
 	refused := state == Forbidden || state == Absent
-	purge := f.now.synced && refused
-	if purge {
-		f.now.synced = false // In one step with the state: no rows are not none.
-	}
+	f.now.synced = f.now.synced && !refused // In one step with the state: no rows are not none.
 	changed := f.now.set(state, time.Now(), reasonOf(err))
 	f.mu.Unlock()
-	if purge {
-		f.forgetRows(func(ns string) bool { return f.namespace == "" || ns == f.namespace })
-	}
 	f.announce(changed)
 	if refused {
-		f.kick()
+		f.kick() // See heed.
 	}
 }
 

@@ -266,3 +266,41 @@ func TestNamespacesComeAndGo(t *testing.T) {
 		one.wantSettle("reset, snapshot of 1")
 	})
 }
+
+// Questions for rights are bounded, however many namespaces there are, and come
+// spread; a right that goes is found all the same.
+func TestReviewsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		var names []string
+		for n := range 100 {
+			ns := fmt.Sprint("team-", n)
+			names = append(names, ns)
+			server.Set("core/v1/namespaces", apitest.Item{Name: ns})
+			server.Set(pods, pod(ns, "p", "Running"))
+		}
+		for n := range 200 {
+			server.Set("core/v1/namespaces", apitest.Item{Name: fmt.Sprint("closed-", n)})
+		}
+		allowOnly(server, names...)
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		<-time.After(time.Minute)
+		most, began := 0, len(server.Requests("POST"))
+		for range 120 {
+			before := len(server.Requests("POST"))
+			<-time.After(5 * time.Second)
+			most = max(most, len(server.Requests("POST"))-before)
+		}
+		if n := len(server.Requests("POST")) - began; n > 600*11 || most > 100 {
+			t.Errorf("%d reviews in 10 minutes, %d in 5 s; want 10 a second at most", n, most)
+		}
+		server.Revoke(pods, "team-50")
+		server.Revoke(pods, "team-99")
+		<-time.After(30 * time.Second) // 100 of them take 20 s.
+		r.settle()
+		if len(r.rows) != 98 {
+			t.Errorf("%d rows, want 98", len(r.rows))
+		}
+	})
+}

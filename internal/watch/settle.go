@@ -7,30 +7,7 @@ import (
 	"maps"
 	"slices"
 	"time"
-
-	"golang.org/x/sync/errgroup"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
-	"glasshouse/internal/watch/wire"
 )
-
-const (
-	// reviewEvery is how often it is asked whether what is watched still may
-	// be, and whether what could not be listed now can.
-	reviewEvery = 10 * time.Second
-	// deniedEvery is the same for namespaces that nobody may list: there may be
-	// hundreds of them.
-	deniedEvery = 30 * time.Second
-	// reviewsAtOnce bounds the access reviews on their way for one resource.
-	reviewsAtOnce = 8
-)
-
-// verdict is what is known of the right to a namespace.
-type verdict struct {
-	rights
-
-	next time.Time // When it is to be asked again.
-}
 
 // settler decides which feeds an informer has. It belongs to the goroutine of
 // run.
@@ -41,6 +18,9 @@ type settler struct {
 	identity string             // Of the definition that the feeds were started for.
 	retry    time.Time          // Not before this is a definition tried again that turned out to be absent.
 	release  func()             // Lets go of the cluster's namespaces.
+	due      time.Time          // When a right is to be asked for again.
+	asking   sums               // What of the reviews is this informer's.
+	ended    bool               // Feeds have ended whose rows may be there.
 	moved    bool               // There is something to tell.
 
 	estimates map[string]estimate // By namespace; "" is all.
@@ -51,6 +31,7 @@ func (i *informer) run(ctx context.Context) {
 	defer i.Close()
 	s := &settler{informer: i, verdicts: make(map[string]verdict), estimates: make(map[string]estimate), release: func() {}}
 	defer func() { s.release() }()
+	defer s.count(sums{})
 	defer s.join()
 	for ctx.Err() == nil {
 		s.settle(ctx)
@@ -62,7 +43,7 @@ func (i *informer) run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 		case <-i.kicked:
-		case <-time.After(reviewEvery):
+		case <-time.After(min(max(time.Until(s.due), settleMinimum), reviewEvery)):
 		}
 	}
 }
@@ -82,6 +63,7 @@ func everyFeed(*feed) bool { return true }
 // settle starts the feeds that there should be and ends those that there should
 // not. Rows that no feed covers any more go.
 func (s *settler) settle(ctx context.Context) {
+	s.due = time.Now().Add(reviewEvery)
 	if !s.isServed(ctx) || !s.heed() || s.restrain() {
 		return
 	}
@@ -99,12 +81,11 @@ func (s *settler) settle(ctx context.Context) {
 		return !ok || f.now.outdated || f.polled != s.unwatchable(rights)
 	})
 	unwanted := func(ns string) bool { _, ok := want[ns]; return !ok }
-	switch _, all := want[""]; {
-	case all:
-	case lost:
-		s.forgetRows(unwanted)
-	default:
-		s.purge(unwanted)
+	if _, all := want[""]; !all && s.ended {
+		s.ended = false
+		if s.purge(unwanted); lost {
+			s.beginAnew()
+		}
 	}
 	for ns, rights := range want {
 		s.begin(ctx, ns, rights, before)
@@ -134,8 +115,9 @@ func (s *settler) isServed(ctx context.Context) bool {
 		return !gone
 	case !served:
 		s.absent(fmt.Sprintf("The cluster does not serve %s.", s.scope.Resource.GroupResource()))
+		s.retry = time.Time{}
 		return false
-	case identity == s.identity && gone && !s.back(ctx):
+	case identity == s.identity && gone && !s.found(ctx):
 		return false
 	case identity != s.identity && identity != "" && s.identity != "":
 		s.end(everyFeed)
@@ -148,41 +130,33 @@ func (s *settler) isServed(ctx context.Context) bool {
 	return true
 }
 
-// back reports whether the API server finds again what it did not. Who waits for
-// that is told once that it is gone, not with each try.
-func (s *settler) back(ctx context.Context) bool {
+// found reports whether the API server finds again what it did not find though
+// discovery told of it. It is asked now and then.
+func (s *settler) found(ctx context.Context) bool {
 	if time.Now().Before(s.retry) {
 		return false
 	}
 	s.retry = time.Now().Add(reviewEvery)
-	err := s.try(ctx, "")
-	return !apierrors.IsNotFound(err) && !apierrors.IsMethodNotSupported(err)
-}
-
-// try asks for a page of a list that was refused: one that still is ends no feed,
-// and tells nobody.
-func (s *settler) try(ctx context.Context, namespace string) error {
-	scope := s.scope
-	scope.Namespace = namespace
-	_, _, err := s.client.Estimate(ctx, scope)
-	return err
-}
-
-// mayNotAsk reports whether reviews are refused, or not served.
-func mayNotAsk(err error) bool {
-	return apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err)
+	return s.try(ctx, "") != Absent
 }
 
 // absent ends everything, for the resource is no more.
 func (s *settler) absent(reason string) {
-	s.end(everyFeed)
-	s.clear()
+	s.mu.Lock()
+	known := s.status.State == Absent
+	s.mu.Unlock()
+	if s.end(everyFeed) || !known {
+		s.clear()
+	}
 	s.stand(Status{State: Absent, Since: time.Now(), Reason: reason})
 }
 
 // clear takes all rows out, as another definition's objects are others: what
 // comes next begins a new epoch.
-func (s *settler) clear() { s.forgetRows(func(string) bool { return true }) }
+func (s *settler) clear() {
+	s.purge(func(string) bool { return true })
+	s.beginAnew()
+}
 
 // stand sets what is told where there is no feed.
 func (s *settler) stand(status Status) {
@@ -194,41 +168,15 @@ func (s *settler) stand(status Status) {
 	}
 }
 
-// heed learns from feeds that were refused: they end, and are tried again after
-// a while. It reports whether the resource is there.
-func (s *settler) heed() bool {
-	s.mu.Lock()
-	refused := make(map[string]Status)
-	there := true
-	for ns, f := range s.feeds {
-		switch {
-		case f.now.own && f.now.status.State == Forbidden:
-			refused[ns] = f.now.status
-			s.denied[ns] = f.now.status
-		case f.now.own && f.now.status.State == Absent:
-			there = false
-		}
-	}
-	s.mu.Unlock()
-	if !there {
-		s.retry = time.Now().Add(reviewEvery)
-		s.absent(fmt.Sprintf("The API server does not find %s.", s.scope.Resource.GroupResource()))
-		return false
-	}
-	for ns, status := range refused {
-		s.verdicts[ns] = verdict{rights{reason: status.Reason}, time.Now().Add(reviewEvery)}
-	}
-	s.end(func(f *feed) bool { _, ok := refused[f.namespace]; return ok })
-	return true
-}
-
 // wanted are the namespaces to be watched, with the rights to them; "" is all.
 func (s *settler) wanted(ctx context.Context) map[string]rights {
+	s.lapse(s.pool.linger)
 	all := s.judge(ctx, []string{""})
 	allowed := len(all) == 1
 	if allowed && s.fits(ctx, "") {
 		s.release()
 		s.release = func() {}
+		s.forget(nil)
 		return all
 	}
 	if !s.namespaced {
@@ -264,60 +212,17 @@ func (s *settler) candidates(ctx context.Context, asked bool) (names []string) {
 	return slices.Compact(names)
 }
 
-// forget drops what is known of namespaces that are no more.
-func (s *settler) forget(names []string) {
+// forget drops what is known of namespaces other than these, which are sorted.
+func (s *settler) forget(but []string) {
+	other := func(ns string) bool {
+		_, there := slices.BinarySearch(but, ns)
+		return ns != "" && !there
+	}
+	maps.DeleteFunc(s.verdicts, func(ns string, _ verdict) bool { return other(ns) })
+	maps.DeleteFunc(s.estimates, func(ns string, _ estimate) bool { return other(ns) })
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for ns := range s.verdicts {
-		if _, there := slices.BinarySearch(names, ns); ns != "" && !there {
-			delete(s.verdicts, ns)
-			delete(s.denied, ns)
-		}
-	}
-}
-
-// judge returns those of the namespaces that may be listed. What cannot be found
-// out stays as it was, or else is tried.
-func (s *settler) judge(ctx context.Context, namespaces []string) map[string]rights {
-	verdicts := make([]verdict, len(namespaces))
-	var reviews errgroup.Group
-	reviews.SetLimit(reviewsAtOnce)
-	for n, ns := range namespaces {
-		known, ok := s.verdicts[ns]
-		verdicts[n] = known
-		if ok && time.Now().Before(known.next) {
-			continue
-		}
-		reviews.Go(func() error {
-			rights, err := s.reviews.review(ctx, wire.Scope{Resource: s.scope.Resource, Namespace: ns})
-			switch {
-			case err == nil:
-				verdicts[n].rights = rights
-			case !ok || mayNotAsk(err) && (known.list || s.try(ctx, ns) == nil): // The list alone tells.
-				verdicts[n].list, verdicts[n].watch = true, true
-			}
-			verdicts[n].next = time.Now().Add(reviewEvery)
-			if ns != "" && !verdicts[n].list {
-				verdicts[n].next = time.Now().Add(deniedEvery)
-			}
-			return nil
-		})
-	}
-	_ = reviews.Wait() // They give no error.
-	allowed := make(map[string]rights)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for n, ns := range namespaces {
-		s.verdicts[ns] = verdicts[n]
-		switch {
-		case verdicts[n].list:
-			allowed[ns] = verdicts[n].rights
-		case s.denied[ns].State == "", s.denied[ns].State == Failed:
-			s.denied[ns] = Status{State: Forbidden, Since: time.Now(), Reason: verdicts[n].reason}
-			s.moved = true
-		}
-	}
-	return allowed
+	maps.DeleteFunc(s.denied, func(ns string, _ Status) bool { return other(ns) })
 }
 
 // begin starts the feed of a namespace that has none. A refusal that was told
@@ -360,6 +265,8 @@ func (s *settler) end(which func(*feed) bool) bool {
 	for _, f := range ending {
 		s.stopFeed(f)
 	}
-	s.moved = s.moved || len(ending) > 0
+	if len(ending) > 0 {
+		s.moved, s.ended = true, true
+	}
 	return len(ending) > 0
 }

@@ -90,23 +90,25 @@ func (f *feed) recolumn(columns []wire.Column) (other bool) {
 	return other
 }
 
-// forgetRows takes the rows of namespaces out that may not be seen any more, or
-// are others' now, and the past with them: everybody begins anew.
-func (i *informer) forgetRows(which func(namespace string) bool) {
-	i.purge(which)
+// purge takes the rows of namespaces out, and reports whether there were any.
+func (i *informer) purge(which func(namespace string) bool) bool {
+	i.masks.Forget(which)
+	before := i.Len()
+	if before > 0 {
+		i.ReplaceIn(func(key string) bool { return which(namespaceOf(key)) }, nil, memo{sight: true})
+	}
+	return i.Len() < before
+}
+
+// beginAnew forgets the past, for some of it may not be told any more: everybody
+// begins anew.
+func (i *informer) beginAnew() {
 	i.Forget()
 	i.mu.Lock()
 	i.version++
 	i.origin = origin{cursor: i.Now(), at: time.Now()}
 	i.mu.Unlock()
 	i.Nudge()
-}
-
-// purge takes the rows of namespaces out.
-func (i *informer) purge(which func(namespace string) bool) {
-	if i.Len() > 0 {
-		i.ReplaceIn(func(key string) bool { return which(namespaceOf(key)) }, nil, memo{sight: true})
-	}
 }
 
 // store is a feed as the Reflector's store: it takes notes, and nothing else.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -83,11 +84,12 @@ func (a *Access) open(ctx context.Context, q *Query) (*Resource, *filter, *infor
 	if err != nil {
 		return nil, nil, nil, nil, err
 	}
-	if err := informer.ask(filter.namespaces); err != nil {
+	letGo, err := informer.ask(filter.namespaces)
+	if err != nil {
 		release()
 		return nil, nil, nil, nil, err
 	}
-	return resource, filter, informer, release, nil
+	return resource, filter, informer, sync.OnceFunc(func() { letGo(); release() }), nil
 }
 
 // Subscribe begins to read what the query asks for. With a cursor of an

@@ -309,15 +309,16 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/digest.go", "digestEvery = time.Minute", "Comes every 60 s"},
 		{"../watch/subscription.go", "batch = 1000", "| Changes in one message | 1,000 |"},
 		{"../watch/subscription.go", "chunk = 256 << 10", "parts of about 256 KiB"},
-		{"../watch/definitions.go", "followAge = 10 * time.Second", "within 10 s elsewhere"},
-		{"../watch/settle.go", "reviewEvery = 10 * time.Second", "asked every 10 s"},
-		{"../watch/settle.go", "deniedEvery = 30 * time.Second", "every 30 s) whether"},
+		{"../watch/catalog.go", "followAge = 9 * time.Second", "within 10 s elsewhere"},
+		{"../watch/rights.go", "reviewEvery = 10 * time.Second", "asked every 10 s"},
+		{"../watch/rights.go", "deniedEvery = 30 * time.Second", "every 30 s) whether"},
+		{"../watch/rights.go", "reviewPace = 200 * time.Millisecond", "single namespaces, of all resources together | 5 a second"},
 		{"../watch/feed.go", "pollInterval = 30 * time.Second", "listed every 30 s"},
 		{"../watch/changes.go", "feedChanges = 200", "`changes` | the newest 200, and about 1 MiB |"},
 		{"../watch/changes.go", "feedBytes = 1 << 20", "`changes` | the newest 200, and about 1 MiB |"},
 		{"../watch/catalog.go", "maxAge = 10 * time.Second", "An answer older than 10 s"},
 		{"../watch/cluster.go", "discoveryTimeout = 30 * time.Second", "0 stands for 30 s"},
-		{"../watch/informer.go", "maxAsked = 500", "| Namespaces asked for of one resource | 500 |"},
+		{"../watch/asked.go", "maxAsked = 500", "| Namespaces of one resource that are looked at one by one, where not all may be watched | 500 |"},
 	} {
 		source := strings.Join(strings.Fields(readFile(t, limit.file)), " ")
 		if !strings.Contains(source, limit.source) {

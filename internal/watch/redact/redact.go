@@ -14,6 +14,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"glasshouse/internal/watch/rawjson"
@@ -22,17 +23,22 @@ import (
 // LastApplied is the annotation in which client-side apply keeps its input.
 const LastApplied = "kubectl.kubernetes.io/last-applied-configuration"
 
-// Redactor redacts the objects of one resource. It remembers a keyed digest of
-// every masked value, so that a value that changes shows as changed; what it
-// shows (a count of changes) says nothing of the value, and A, B, A shows three
-// different masks. Safe for concurrent use.
-type Redactor struct {
-	masked map[string]bool // Top-level members whose values are masked.
-	key    [32]byte        // Of this Redactor alone, so that digests mean nothing elsewhere.
+// Memory is what the Redactors of one resource remember together: a keyed digest
+// of every masked value, so that a value that changes shows as changed, also to
+// the Redactor after the one that saw it before. What is shown (a count of
+// changes) says nothing of the value, and A, B, A shows three different masks.
+// It holds what was listed and not deleted since. Safe for concurrent use.
+type Memory struct {
+	key [32]byte // Of this Memory alone, so that digests mean nothing elsewhere.
 
-	mu     sync.Mutex
-	seen   map[string]map[string]mask // By UID, then by path.
-	listed map[string]bool            // UIDs since BeginList; nil outside a list.
+	mu   sync.Mutex
+	seen map[string]object // By UID.
+}
+
+// object is what is known of the masked values of an object, by their path.
+type object struct {
+	namespace string
+	masks     map[string]mask
 }
 
 // mask is what is known of a masked value.
@@ -41,22 +47,50 @@ type mask struct {
 	changes int
 }
 
-// New returns a Redactor for a resource; group is "" for the core group.
-func New(group, resource string) *Redactor {
-	r := &Redactor{seen: make(map[string]map[string]mask)}
+// NewMemory returns a Memory of nothing.
+func NewMemory() *Memory {
+	m := &Memory{seen: make(map[string]object)}
+	_, _ = rand.Read(m.key[:]) // Never fails (crypto/rand).
+	return m
+}
+
+// Forget drops what is remembered of the objects of namespaces.
+func (m *Memory) Forget(which func(namespace string) bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.seen, func(_ string, o object) bool { return which(o.namespace) })
+}
+
+// Redactor redacts the objects of one resource. One list is read at a time;
+// otherwise it is safe for concurrent use.
+type Redactor struct {
+	*Memory
+
+	masked    map[string]bool // Top-level members whose values are masked.
+	namespace string          // That is listed; "" is all.
+	listed    map[string]bool // UIDs since BeginList; nil outside a list.
+}
+
+// New returns a Redactor for a resource, with a Memory of its own; group is ""
+// for the core group.
+func New(group, resource string) *Redactor { return NewMemory().Redactor(group, resource, "") }
+
+// Redactor returns a Redactor for a resource, whose lists are of a namespace;
+// "" is all.
+func (m *Memory) Redactor(group, resource, namespace string) *Redactor {
+	r := &Redactor{Memory: m, namespace: namespace}
 	if group == "" && resource == "secrets" {
 		r.masked = map[string]bool{"data": true, "stringData": true}
 	}
-	_, _ = rand.Read(r.key[:]) // Never fails (crypto/rand).
 	return r
 }
 
 // Object appends the redacted text of an object to dst. managed is the text of
 // its metadata.managedFields, nil where it has none, and shares raw's bytes.
 func (r *Redactor) Object(dst, raw []byte) (clean, managed []byte, err error) {
-	var uid string
+	var of *subject
 	if len(r.masked) > 0 {
-		if uid, err = uidOf(raw); err != nil {
+		if of, err = subjectOf(raw); err != nil {
 			return nil, nil, err
 		}
 	}
@@ -66,10 +100,13 @@ func (r *Redactor) Object(dst, raw []byte) (clean, managed []byte, err error) {
 			out, managed, err = metadata(out, value)
 			return out, err
 		case r.masked[key]:
-			return r.maskAll(out, uid, key, value)
+			return r.maskAll(out, of, key, value)
 		}
 		return append(out, value...), nil
 	})
+	if of != nil {
+		r.tidy(of)
+	}
 	return clean, managed, err
 }
 
@@ -128,37 +165,38 @@ func edit(dst, raw []byte, change func(out []byte, key string, value []byte) ([]
 }
 
 // maskAll masks each value of an object by its key, and any other type whole.
-func (r *Redactor) maskAll(out []byte, uid, path string, value []byte) ([]byte, error) {
+func (r *Redactor) maskAll(out []byte, of *subject, path string, value []byte) ([]byte, error) {
 	switch c := rawjson.NewCursor(value); c.Peek() {
 	case '{':
 		return edit(out, value, func(out []byte, key string, value []byte) ([]byte, error) {
-			return r.mask(out, uid, path+"/"+key, value), nil
+			return r.mask(out, of, path+"/"+key, value), nil
 		})
 	case 'n':
 		return append(out, value...), nil // null: there is no value.
 	}
-	return r.mask(out, uid, path, value), nil
+	return r.mask(out, of, path, value), nil
 }
 
-func (r *Redactor) mask(out []byte, uid, path string, value []byte) []byte {
+func (r *Redactor) mask(out []byte, of *subject, path string, value []byte) []byte {
 	mac := hmac.New(sha256.New, r.key[:])
-	_, _ = fmt.Fprintf(mac, "%q %q ", uid, path) // A hash takes every write.
+	_, _ = fmt.Fprintf(mac, "%q %q ", of.uid, path) // A hash takes every write.
 	_, _ = mac.Write(value)
 	digest := binary.BigEndian.Uint64(mac.Sum(nil))
 
+	of.paths = append(of.paths, path)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.seen[uid] == nil {
-		r.seen[uid] = make(map[string]mask)
+	if r.seen[of.uid].masks == nil {
+		r.seen[of.uid] = object{of.namespace, make(map[string]mask)}
 	}
-	m, known := r.seen[uid][path]
+	m, known := r.seen[of.uid].masks[path]
 	if known && m.digest != digest {
 		m.changes++
 	}
 	m.digest = digest
-	r.seen[uid][path] = m
+	r.seen[of.uid].masks[path] = m
 	if r.listed != nil {
-		r.listed[uid] = true
+		r.listed[of.uid] = true
 	}
 	if m.changes == 0 {
 		return append(out, `"(masked)"`...)
@@ -166,8 +204,21 @@ func (r *Redactor) mask(out []byte, uid, path string, value []byte) []byte {
 	return fmt.Appendf(out, `"(masked, change %d)"`, m.changes)
 }
 
-// BeginList says that all objects follow, EndList that they have: what was not
-// among them is forgotten.
+// spare is how many paths are remembered that an object has no more: a value
+// that goes and comes back as another shows as changed.
+const spare = 32
+
+// tidy forgets the paths that an object has no more, once they are many.
+func (r *Redactor) tidy(of *subject) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if masks := r.seen[of.uid].masks; len(masks) > len(of.paths)+spare {
+		maps.DeleteFunc(masks, func(path string, _ mask) bool { return !slices.Contains(of.paths, path) })
+	}
+}
+
+// BeginList says that all objects of the namespace follow, EndList that they
+// have: what was not among them is forgotten.
 func (r *Redactor) BeginList() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -179,30 +230,42 @@ func (r *Redactor) EndList() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.listed != nil {
-		maps.DeleteFunc(r.seen, func(uid string, _ map[string]mask) bool { return !r.listed[uid] })
+		maps.DeleteFunc(r.seen, func(uid string, o object) bool {
+			return (r.namespace == "" || r.namespace == o.namespace) && !r.listed[uid]
+		})
 	}
 	r.listed = nil
 }
 
-// Forget drops what is remembered of a deleted object.
-func (r *Redactor) Forget(uid string) {
+// Deleted drops what is remembered of a deleted object.
+func (r *Redactor) Deleted(uid string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	delete(r.seen, uid)
 }
 
-func uidOf(raw []byte) (uid string, err error) {
+// subject is the object that is being redacted.
+type subject struct {
+	uid, namespace string
+	paths          []string // Of its masked values.
+}
+
+func subjectOf(raw []byte) (*subject, error) {
+	of := &subject{}
 	c := rawjson.NewCursor(raw)
-	err = c.Object(func(key []byte) error {
+	err := c.Object(func(key []byte) error {
 		if string(key) != "metadata" || c.Peek() != '{' {
 			return nil
 		}
 		return c.Object(func(key []byte) (err error) {
-			if string(key) == "uid" {
-				uid, err = c.Text()
+			switch string(key) {
+			case "uid":
+				of.uid, err = c.Text()
+			case "namespace":
+				of.namespace, err = c.Text()
 			}
 			return err
 		})
 	})
-	return uid, err
+	return of, err
 }

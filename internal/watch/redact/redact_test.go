@@ -2,6 +2,7 @@ package redact_test
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -81,7 +82,7 @@ func TestAChangedValueShowsAndNothingElse(t *testing.T) {
 	if strings.Join(got, ";") != strings.Join(want, ";") {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	r.Forget("u")
+	r.Deleted("u")
 	r.BeginList()
 	again := show("u", "A")
 	r.EndList() // Forgets v, which was not in the list.
@@ -123,4 +124,58 @@ func FuzzNothingMaskedComesThrough(f *testing.F) {
 			t.Errorf("got %s", clean)
 		}
 	})
+}
+
+// A value that changes between two Redactors shows as changed, and what is gone
+// is forgotten, in the namespace that was listed alone.
+func TestMemoryOutlastsItsRedactors(t *testing.T) {
+	memory := redact.NewMemory()
+	show := func(r *redact.Redactor, namespace, value string) string {
+		clean, _, err := r.Object(nil, []byte(`{"metadata":{"uid":"u`+namespace+`","namespace":"`+namespace+`"},"data":{"k":"`+value+`"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var o struct{ Data map[string]string }
+		if err := json.Unmarshal(clean, &o); err != nil {
+			t.Fatal(err)
+		}
+		return o.Data["k"]
+	}
+	all := memory.Redactor("", "secrets", "")
+	got := []string{show(all, "a", "A"), show(all, "b", "A"), show(all, "c", "A")}
+	one, other := memory.Redactor("", "secrets", "a"), memory.Redactor("", "secrets", "b")
+	one.BeginList()
+	other.BeginList()
+	got = append(got, show(one, "a", "B"))
+	other.EndList()
+	one.EndList()
+	memory.Forget(func(namespace string) bool { return namespace == "c" })
+	got = append(got, show(all, "a", "C"), show(all, "b", "B"), show(all, "c", "B"))
+	want := []string{"(masked)", "(masked)", "(masked)", "(masked, change 1)", "(masked, change 2)", "(masked)", "(masked)"}
+	if strings.Join(got, ";") != strings.Join(want, ";") {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// What is remembered of one object is bounded by what it has.
+func TestKeysThatGoAreForgotten(t *testing.T) {
+	r := redact.New("", "secrets")
+	show := func(key, value string) string {
+		clean, _, err := r.Object(nil, []byte(`{"metadata":{"uid":"u"},"data":{"`+key+`":"`+value+`"}}`))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(clean)
+	}
+	show("first", "A")
+	show("other", "A")
+	if got := show("first", "B"); !strings.Contains(got, "change 1") {
+		t.Errorf("a key that comes back with another value shows as %s", got)
+	}
+	for n := range 100 {
+		show(fmt.Sprint("key-", n), "A")
+	}
+	if got := show("first", "C"); strings.Contains(got, "change") {
+		t.Errorf("a key that went 100 keys ago is remembered: %s", got)
+	}
 }

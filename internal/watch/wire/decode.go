@@ -37,13 +37,13 @@ type decoder struct {
 	managedText []byte   // and their text.
 }
 
-func newDecoder(gr schema.GroupResource) (*decoder, error) {
+func newDecoder(gr schema.GroupResource, redactor *redact.Redactor) (*decoder, error) {
 	plain, err := newCodec(nil)
 	if err != nil {
 		return nil, err
 	}
 	return &decoder{
-		resource: gr.String(), redactor: redact.New(gr.Group, gr.Resource), plain: plain, codec: plain,
+		resource: gr.String(), redactor: redactor, plain: plain, codec: plain,
 	}, nil
 }
 

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"glasshouse/internal/watch/redact"
 )
 
 // CheckLine decodes a line as each of the things it may be, and checks what
@@ -14,7 +16,7 @@ func CheckLine(t *testing.T, line []byte) {
 	t.Helper()
 	for _, initial := range []bool{false, true} {
 		for _, resource := range []string{"pods", "secrets"} {
-			d, err := newDecoder(schema.GroupResource{Resource: resource})
+			d, err := newDecoder(schema.GroupResource{Resource: resource}, redact.New("", resource))
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -76,6 +76,9 @@ type SourceOptions struct {
 	Panicked func(v any, stack []byte)
 	// Observe is called for each object of a list with how many it has sent.
 	Observe func(objects int)
+	// Masks is what Sources of one resource remember of masked values; nil is
+	// nothing of another Source's.
+	Masks *redact.Memory
 }
 
 // Source returns a Source for scope.
@@ -84,7 +87,12 @@ func (c *Client) Source(scope Scope, options SourceOptions) (*Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	decoder, err := newDecoder(scope.Resource.GroupResource())
+	masks := options.Masks
+	if masks == nil {
+		masks = redact.NewMemory()
+	}
+	gr := scope.Resource.GroupResource()
+	decoder, err := newDecoder(gr, masks.Redactor(gr.Group, gr.Resource, scope.Namespace))
 	if err != nil {
 		return nil, err
 	}

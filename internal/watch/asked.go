@@ -1,0 +1,88 @@
+package watch
+
+import (
+	"slices"
+	"time"
+)
+
+// maxAsked bounds the namespaces of one resource that readers name and that are
+// watched one by one, as anybody can think of any number of them.
+const maxAsked = 500
+
+// asked is a namespace that readers named.
+type asked struct {
+	holders int
+	idle    time.Time // Since when nobody holds it.
+}
+
+// ask has the namespaces watched, where not all are, until release is called,
+// once, and for as long after that as the pool keeps what nobody looks at.
+func (i *informer) ask(namespaces []string) (release func(), err error) {
+	i.mu.Lock()
+	news := 0
+	for _, ns := range namespaces {
+		if i.asked[ns] == nil {
+			news++
+		}
+	}
+	if _, partly := i.denied[""]; partly && !i.roomLocked(news, namespaces) {
+		i.mu.Unlock()
+		return nil, invalid("Too many namespaces", "%d namespaces of %s are asked for now; ask for some of them, or for all by leaving ns out.", maxAsked, i.scope.Resource.GroupResource())
+	}
+	for _, ns := range namespaces {
+		if i.asked[ns] == nil {
+			i.asked[ns] = &asked{}
+		}
+		i.asked[ns].holders++
+	}
+	i.mu.Unlock()
+	if news > 0 {
+		i.kick()
+	}
+	return func() { i.letGo(namespaces) }, nil
+}
+
+// letGo ends what ask began. Where all namespaces are watched, there is nothing
+// to keep.
+func (i *informer) letGo(namespaces []string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, ns := range namespaces {
+		a := i.asked[ns]
+		if a.holders--; a.holders > 0 {
+			continue
+		}
+		if a.idle = time.Now(); i.feeds[""] != nil {
+			delete(i.asked, ns)
+		}
+	}
+}
+
+// roomLocked makes room for more namespaces at the cost of those that nobody
+// holds, longest idle first, and reports whether there is.
+func (i *informer) roomLocked(more int, but []string) bool {
+	for len(i.asked)+more > maxAsked {
+		oldest := ""
+		for ns, a := range i.asked {
+			if a.holders == 0 && !slices.Contains(but, ns) && (oldest == "" || a.idle.Before(i.asked[oldest].idle)) {
+				oldest = ns
+			}
+		}
+		if oldest == "" {
+			return false
+		}
+		delete(i.asked, oldest)
+	}
+	return true
+}
+
+// lapse forgets what nobody has held for long.
+func (i *informer) lapse(long time.Duration) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for ns, a := range i.asked {
+		if a.holders == 0 && time.Since(a.idle) >= long {
+			delete(i.asked, ns)
+		}
+	}
+}

@@ -1,0 +1,84 @@
+package watch_test
+
+import (
+	"fmt"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+)
+
+// A namespace that nobody looks at is let go after a while, like a kind.
+func TestNamespacesAreLetGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Refuse("core/v1/namespaces", "", http.StatusForbidden, "no")
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+		allowOnly(server, "a", "b")
+		stays := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+		stays.settle()
+		goes := subscribe(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
+		goes.settle()
+		goes.sub.Close()
+		again := func(after time.Duration) int {
+			<-time.After(after)
+			before := len(server.Requests("/namespaces/b/pods"))
+			server.Cut(pods)
+			<-time.After(30 * time.Second)
+			return len(server.Requests("/namespaces/b/pods")) - before
+		}
+		if again(4*time.Minute) == 0 {
+			t.Error("b is let go before its time")
+		}
+		if n := again(time.Minute); n > 0 {
+			t.Errorf("b is watched after its time: %d requests", n)
+		}
+		if stays.settle(); len(stays.rows) != 1 || stays.state != "live" {
+			t.Errorf("a is %s with %d rows, want live with 1", stays.state, len(stays.rows))
+		}
+		back := subscribe(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
+		back.settle()
+		back.wantLive(1)
+	})
+}
+
+// Any number of namespaces may be named while one watch has them all; one by one,
+// only so many at once.
+func TestNamespacesAskedFor(t *testing.T) {
+	for name, all := range map[string]bool{"one watch has all": true, "one by one": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				if !all {
+					allowOnly(server, "a")
+				}
+				first := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+				first.settle()
+				open := func(n int) (*watch.Subscription, error) {
+					return cluster.For(watch.Viewer{}).Subscribe(t.Context(), watch.Query{Resource: pods, Namespaces: []string{fmt.Sprint("ns-", n)}}, watch.Rows, "")
+				}
+				for n := range 600 {
+					sub, err := open(n)
+					if err != nil {
+						t.Fatalf("the %dth in turn: %v", n+1, err)
+					}
+					sub.Close()
+				}
+				for n := range 600 {
+					sub, err := open(n)
+					if err == nil {
+						defer sub.Close()
+					}
+					switch refused := n >= 499 && !all; {
+					case refused:
+						wantProblem(t, err, watch.Invalid, "Too many namespaces", "500 namespaces of pods")
+					case err != nil:
+						t.Fatalf("the %dth at once: %v", n+1, err)
+					}
+				}
+			})
+		})
+	}
+}

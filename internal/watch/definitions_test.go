@@ -1,0 +1,90 @@
+package watch_test
+
+import (
+	"log/slog"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"
+
+// serves reports whether the Cluster knows of a resource.
+func serves(t *testing.T, cluster *watch.Cluster, ref string) bool {
+	t.Helper()
+	known, _, err := cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return slices.ContainsFunc(known, func(k watch.Known) bool { return k.Ref() == ref })
+}
+
+// Who follows is told of a kind within 10 s where its definition may not be
+// watched, whenever it comes, and whatever else happens meanwhile.
+func TestFollowWithoutDefinitions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		follower := cluster.For(watch.Viewer{}).Follow()
+		<-time.After(30 * time.Second)
+		await := func(want bool) {
+			t.Helper()
+			began := time.Now()
+			for serves(t, cluster, widgets) != want {
+				if _, err := follower.Next(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if passed := time.Since(began); passed > 10*time.Second {
+				t.Errorf("told after %s, want 10 s at most", passed)
+			}
+		}
+		for n := range 20 {
+			server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget"})
+			await(true)
+			server.Remove(widgets)
+			await(false)
+			<-time.After(time.Duration(n) * 700 * time.Millisecond)
+		}
+		follower.Close()
+		<-time.After(10 * time.Minute) // What defines kinds is watched a while longer.
+		before := len(server.Requests("GET /apis"))
+		<-time.After(time.Hour)
+		if n := len(server.Requests("GET /apis")) - before; n > 0 {
+			t.Errorf("nobody follows, and discovery is asked %d times in an hour", n)
+		}
+	})
+}
+
+// A kind that is always to be watched, and is not served, has discovery asked
+// seldom; when it is defined it is watched at once.
+func TestAlwaysWaits(t *testing.T) {
+	for name, defined := range map[string]bool{"definitions are watched": true, "they may not be": false} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := apitest.New(t, kinds()...)
+				if defined {
+					server.Serve(apitest.Kind{Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`})
+				}
+				cluster := runClusterWith(t, server, watch.Options{Linger: time.Minute, Always: []string{widgets}, Log: slog.New(slog.DiscardHandler)})
+				<-time.After(time.Hour)
+				if n := len(server.Requests("GET /apis")); n > 150 {
+					t.Errorf("discovery is asked %d times in an hour, want every 30 s", n)
+				}
+				server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
+				wait := 31 * time.Second
+				if defined {
+					server.Set(definitions, apitest.Item{Name: "widgets.example.com"})
+					wait = 2 * time.Second
+				}
+				<-time.After(wait)
+				if held := cluster.For(watch.Viewer{}).Coverage().Entries; !slices.ContainsFunc(held, func(c watch.Coverage) bool { return c.Resource == widgets && c.State == watch.Live }) {
+					t.Errorf("%s after it was served: %+v", wait, held)
+				}
+			})
+		})
+	}
+}

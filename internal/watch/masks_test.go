@@ -1,0 +1,61 @@
+package watch_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+const secrets = "core/v1/secrets"
+
+func secret(value string) apitest.Item {
+	return apitest.Item{Namespace: "a", Name: "s", Rest: fmt.Sprintf(`"data":{"k":%q}`, value)}
+}
+
+// A masked value that changes while one feed makes way for another shows as
+// changed, and masks do not begin anew.
+func TestMasksOutlastFeeds(t *testing.T) {
+	for wait := range 12 {
+		t.Run(fmt.Sprintf("%d s", wait), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Serve(apitest.Kind{Ref: secrets, Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`})
+				server.Set(secrets, secret("one"))
+				sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), watch.Query{Resource: secrets, Namespaces: []string{"a"}, Name: "s"}, watch.Object, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer sub.Close()
+				updates := func() (all []string) {
+					for {
+						m, err := sub.Next(t.Context())
+						if err != nil || strings.Contains(string(m), `"heartbeat"`) {
+							return all
+						}
+						if strings.Contains(string(m), `"op":"update"`) {
+							all = append(all, string(m))
+						}
+					}
+				}
+				updates()
+				server.Set(secrets, secret("two"))
+				updates()
+				server.NoWatches(secrets, http.StatusForbidden)
+				<-time.After(2 * time.Minute)
+				<-time.After(time.Duration(wait) * time.Second)
+				server.Set(secrets, secret("three"))
+				server.NoWatches(secrets, 0)
+				<-time.After(time.Minute)
+				if got := updates(); len(got) != 1 || !strings.Contains(got[0], `"/data/k","value":"(masked, change 2)"`) {
+					t.Errorf("got %s, want one update to change 2", got)
+				}
+			})
+		})
+	}
+}

@@ -1,0 +1,68 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// heed learns from feeds that were refused: they end, with their rows and what
+// was kept of the past, and are tried again after a while. It reports whether the resource is there, which a namespace that is
+// not found does not tell.
+func (s *settler) heed() bool {
+	refused := make(map[string]Status)
+	s.mu.Lock()
+	for ns, f := range s.feeds {
+		if status := f.now.status; f.now.own && (status.State == Forbidden || status.State == Absent) {
+			refused[ns] = status
+		}
+	}
+	s.mu.Unlock()
+	if len(refused) == 0 {
+		return true
+	}
+	for _, status := range refused {
+		if status.State == Absent {
+			s.stir() // It may be no more.
+		}
+	}
+	if refused[""].State == Absent {
+		s.retry = time.Now().Add(reviewEvery)
+		s.absent(fmt.Sprintf("The API server does not find %s.", s.scope.Resource.GroupResource()))
+		return false
+	}
+	for ns, status := range refused {
+		s.verdicts[ns] = verdict{rights{reason: status.Reason}, true, time.Now().Add(s.reviews.interval(ns, false))}
+		s.mu.Lock()
+		s.denied[ns] = status
+		s.mu.Unlock()
+	}
+	listed := false
+	s.end(func(f *feed) bool {
+		_, ok := refused[f.namespace]
+		listed = listed || ok && f.now.lists > 0
+		return ok
+	})
+	_, all := refused[""]
+	if s.purge(func(ns string) bool { _, ok := refused[ns]; return ok || all }) || listed {
+		s.beginAnew()
+	}
+	return true
+}
+
+// refuses reports whether the API server refuses a short list of a namespace, as
+// it did before. Any other error is for a feed to tell.
+func (s *settler) refuses(ctx context.Context, namespace string) bool {
+	state := s.try(ctx, namespace)
+	return state == Forbidden || state == Absent
+}
+
+// try is what the API server makes of a short list of a namespace; "" is all.
+func (s *settler) try(ctx context.Context, namespace string) State {
+	scope := s.scope
+	scope.Namespace = namespace
+	if _, _, err := s.client.Estimate(ctx, scope); err != nil {
+		return stateOf(err, false)
+	}
+	return Live
+}

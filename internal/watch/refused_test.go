@@ -1,0 +1,94 @@
+package watch_test
+
+import (
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// A namespace that the API server does not find, as some aggregated APIs answer
+// for one that they do not know, is none of the others'.
+func TestNamespaceThatIsNotFound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+		allowOnly(server, "a")
+		a := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+		a.settle()
+		all := subscribe(t, cluster, watch.Query{}, "")
+		all.settle()
+		server.Refuse(pods, "b", http.StatusNotFound, "no such namespace")
+		<-time.After(40 * time.Second) // It is allowed now, as a review says.
+		if got := a.settle(); got != "" && got != "state live" {
+			t.Errorf("who looks at a is told %s", got)
+		}
+		a.wantLive(1)
+		for range 8 {
+			a.wantSettle("")
+		}
+		if all.settle(); all.state != "live" || len(all.rows) != 1 {
+			t.Errorf("all is %s with %d rows, want live with 1", all.state, len(all.rows))
+		}
+		b := subscribe(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
+		if b.settle(); b.state != "absent" || b.reason != "no such namespace" {
+			t.Errorf("b is %s: %s, want absent with the API server's reason", b.state, b.reason)
+		}
+		all.log = nil
+		for range 8 {
+			all.wantSettle("")
+		}
+		server.Refuse(pods, "b", 0, "")
+		<-time.After(time.Minute)
+		b.settle()
+		b.wantLive(1)
+	})
+}
+
+// A kind that is no more is not asked for again, though nobody follows what is
+// served; and it is found when it is back.
+func TestGoneIsNotAskedFor(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		kind := apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`}
+		server.Serve(kind)
+		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r.settle()
+		server.Remove(widgets)
+		<-time.After(10 * time.Second)
+		r.wantSettle("state absent, reset, snapshot of 0")
+		before := len(server.Requests("/widgets"))
+		<-time.After(5 * time.Minute)
+		r.wantSettle("")
+		if lists := len(server.Requests("/widgets")) - before; lists > 0 {
+			t.Errorf("it is listed %d times in 5 minutes", lists)
+		}
+		server.Serve(kind)
+		server.Set(widgets, apitest.Item{Namespace: "a", Name: "w"})
+		<-time.After(30 * time.Second)
+		r.settle()
+		r.wantLive(1)
+	})
+}
+
+// A kind that discovery tells of and that is not found, as of an aggregated API
+// that is ill, is absent until it is found.
+func TestNotFoundThoughServed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Refuse(pods, "", http.StatusNotFound, "nothing here")
+		r := subscribe(t, cluster, watch.Query{}, "")
+		if r.settle(); r.state != "absent" {
+			t.Errorf("it is %s, want absent", r.state)
+		}
+		for range 8 {
+			r.wantSettle("")
+		}
+		server.Refuse(pods, "", 0, "")
+		<-time.After(15 * time.Second)
+		r.wantSettle("state live, snapshot of 0")
+	})
+}
