@@ -102,7 +102,7 @@ func (s *Subscription) past(until, after journal.Cursor) (events [][]byte, err e
 // changeEvent is a change as an event of the changes view; nil where nothing has
 // happened to the object: other columns were printed of it, or it came into
 // sight or went out of it.
-func changeEvent(c *change) ([]byte, error) {
+func changeEvent(c *change, recent *recent) ([]byte, error) {
 	if c.Memo.sight {
 		return nil, nil
 	}
@@ -115,7 +115,7 @@ func changeEvent(c *change) ([]byte, error) {
 	case journal.Update:
 		op = "update"
 		var err error
-		if delta, err = deltaOf(c); err != nil || delta.none {
+		if delta, err = deltaOf(c, recent); err != nil || delta.none {
 			return nil, err
 		}
 	}

@@ -54,6 +54,7 @@ type Subscription struct {
 	silence *time.Timer // Rings after Heartbeat,
 	waiting bool        // if Next has begun to wait.
 	writing paper
+	recent  *recent // Of the cluster.
 	pace    pace
 }
 
@@ -235,7 +236,7 @@ func (s *Subscription) event(c *change) ([]byte, error) {
 	if c = s.filter.see(c); c == nil {
 		return nil, nil
 	}
-	return s.view.event(c)
+	return s.view.event(c, s.recent)
 }
 
 // beginRows tells the first part of the rows.

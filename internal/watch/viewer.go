@@ -112,7 +112,7 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 	informer.readers.Add(1)
 	s := &Subscription{
 		informer: informer, release: release, filter: filter, view: told, behind: true,
-		silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper},
+		silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper}, recent: &a.cluster.recent,
 		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, filter.namespaces) },
 	}
 	s.seal = func() seal { return a.seal(&q, informer) }
