@@ -116,3 +116,29 @@ func TestRingWeighsRows(t *testing.T) {
 		}
 	})
 }
+
+// What a reader keeps for its label selector does not grow with the objects.
+func TestSelectorsAreSmall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		items := make([]apitest.Item, 5000)
+		for n := range items {
+			items[n] = labelled(pod("a", fmt.Sprint("p", n), "Running"), fmt.Sprint("app-", n))
+		}
+		server.Set(pods, items...)
+		view(t, cluster, watch.Query{}, watch.Rows)
+		var held []uint64
+		const readers = 40
+		for _, q := range []watch.Query{{Namespaces: []string{"b"}}, {Labels: "app=none"}} {
+			before, _ := memory()
+			for range readers {
+				view(t, cluster, q, watch.Rows)
+			}
+			after, _ := memory()
+			held = append(held, (after-before)/readers)
+		}
+		if held[1] > held[0]+20<<10 {
+			t.Errorf("a reader of labels holds %d KiB, one of a namespace %d", held[1]>>10, held[0]>>10)
+		}
+	})
+}
