@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"crypto/sha256"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -82,6 +84,17 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 	}
 	f.fields = selector.String()
 	return f, nil
+}
+
+// filterID tells filters of one resource apart.
+type filterID [sha256.Size]byte
+
+func (f *filter) id() filterID {
+	var labels string
+	if f.selector != nil {
+		labels = f.selector.String()
+	}
+	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", f.namespaces, f.name, f.words, labels))
 }
 
 // everything reports that match lets all objects through.

@@ -51,8 +51,8 @@ type Subscription struct {
 	digestAt time.Time // When the next digest is due.
 	due      *digest   // The digest to be told at its offset.
 
-	silence *time.Timer // Rings after Heartbeat,
-	waiting bool        // if Next has begun to wait.
+	silence *time.Timer // Rings after Heartbeat, or when a digest is due,
+	waiting time.Time   // from when Next has begun to wait.
 	writing paper
 	recent  *recent // Of the cluster.
 	pace    pace
@@ -63,7 +63,7 @@ type Subscription struct {
 // again. Next ends with ctx's error, or with ErrClosed.
 func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	s.pace.told()
-	s.waiting = false
+	s.waiting = time.Time{}
 	for {
 		s.writing.giveBack()
 		message, err := s.step(ctx)
@@ -96,14 +96,14 @@ func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 	case s.behind && now.synced:
 		return s.view.begin(s, ctx)
 	case s.digestDue(now.synced):
-		s.due = s.informer.digest(s.filter, s.cursor.Offset)
+		s.due = s.informer.digest(ctx, s.filter, s.cursor.Offset)
 	}
 	return s.read(ctx)
 }
 
 // begun says that what follows goes on from a snapshot.
 func (s *Subscription) begun(version int) {
-	s.behind, s.started, s.version, s.digestAt = false, true, version, s.informer.nextDigest()
+	s.behind, s.started, s.version, s.digestAt = false, true, version, s.informer.nextDigest(s.filter)
 }
 
 // Close lets go of the resource.
@@ -137,6 +137,9 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 	case errors.Is(err, journal.ErrGone):
 		s.reset("more has changed than is kept; what was missed cannot be told one by one")
 		return nil, nil
+	case errors.Is(err, journal.ErrSilent) && time.Since(s.waiting) < Heartbeat: // A digest is due.
+		s.silence.Reset(Heartbeat - time.Since(s.waiting))
+		return nil, nil
 	case errors.Is(err, journal.ErrSilent):
 		if s.sent != s.cursor.Offset {
 			return s.movedMessage(), nil
@@ -156,9 +159,13 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 
 // alarm ends the wait of one Next.
 func (s *Subscription) alarm() <-chan time.Time {
-	if !s.waiting {
-		s.silence.Reset(Heartbeat)
-		s.waiting = true
+	if s.waiting.IsZero() {
+		long := Heartbeat
+		if due := time.Until(s.digestAt); s.view.digests && due > 0 {
+			long = min(long, due)
+		}
+		s.waiting = time.Now()
+		s.silence.Reset(long)
 	}
 	return s.silence.C
 }
