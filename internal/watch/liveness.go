@@ -3,6 +3,8 @@ package watch
 import (
 	"context"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 const (
@@ -200,6 +202,7 @@ func (f *feed) fail(ctx context.Context, err error) {
 		f.now.synced = false // In one step with the state: no rows are not none.
 	}
 	changed := f.now.set(state, time.Now(), reasonOf(err))
+	f.now.status.senseless = apierrors.IsBadRequest(err) || apierrors.IsInvalid(err)
 	f.mu.Unlock()
 	if purge {
 		f.purge(func(ns string) bool { return f.namespace == "" || ns == f.namespace })

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -111,6 +112,28 @@ func TestFieldSelectorsGoUpstream(t *testing.T) {
 			t.Errorf("requests are %s, want one with the field selector", server.Requests("/pods"))
 		}
 	})
+}
+
+// A field selector is called none where the API server says so, and not because
+// it cannot be asked.
+func TestFieldSelectorsThatAreNone(t *testing.T) {
+	for _, code := range []int{http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, 0} {
+		synctest.Test(t, func(t *testing.T) {
+			server, cluster := serveCluster(t)
+			view(t, cluster, watch.Query{Resource: pods}, watch.Rows)
+			if server.Down(code == 0); code != 0 {
+				server.Refuse(pods, "", code, "no such field")
+			}
+			snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods, Fields: "status.phase=Running"}, 30*time.Second)
+			switch {
+			case code == http.StatusBadRequest || code == http.StatusUnprocessableEntity:
+				wantProblem(t, err, watch.Invalid, "Not a field selector", "no such field")
+			case err != nil || snapshot.Status.State != watch.Failed:
+				t.Errorf("%d: %+v, %v, want that it failed", code, snapshot, err)
+			}
+			server.Down(false)
+		})
+	}
 }
 
 // A new object under an old name is another object.

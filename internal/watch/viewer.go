@@ -172,7 +172,7 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	informer.wait(ctx, wait, func() bool { return informer.present(filter.namespaces).status.State != Syncing })
 	listing, now := informer.objects(filter, 0)
 	snapshot := &Snapshot{Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced}
-	if !now.synced && now.status.State == Failed && q.Fields != "" {
+	if !now.synced && now.status.State == Failed && now.status.senseless && q.Fields != "" {
 		return nil, invalid("Not a field selector", "The API server refuses %q for %s: %s", q.Fields, q.Resource, now.status.Reason)
 	}
 	if !now.synced {
