@@ -27,6 +27,7 @@ type standing struct {
 	outdated bool   // It has listed with other columns than those of now.
 	stalled  bool   // A streaming list stalled: list the plain way from now on.
 	plain    bool   // A streaming list failed: list the plain way once.
+	replaced time.Time // When the last list was in the journal.
 	listed   int
 	told     time.Time // When listed was told last.
 	pending  *time.Timer
