@@ -47,6 +47,7 @@ type Subscription struct {
 	rows    []*wire.Object // The rest of it.
 	first   bool           // None of rows has been told.
 	telling bool           // A snapshot is being told.
+	closed  bool
 
 	digestAt time.Time // When the next digest is due.
 	due      *digest   // The digest to be told at its offset.
@@ -106,8 +107,12 @@ func (s *Subscription) begun(version int) {
 	s.behind, s.started, s.version, s.digestAt = false, true, version, s.informer.nextDigest(s.filter)
 }
 
-// Close lets go of the resource.
+// Close lets go of the resource. Closing again does nothing.
 func (s *Subscription) Close() {
+	if s.closed {
+		return
+	}
+	s.closed = true
 	s.silence.Stop()
 	s.writing.giveBack()
 	s.informer.readers.Add(-1)

@@ -446,6 +446,22 @@ func TestNamespaceThatIsNotThere(t *testing.T) {
 	})
 }
 
+// A subscription that is closed twice was one reader.
+func TestClosedTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, cluster := serveCluster(t)
+		view(t, cluster, watch.Query{}, watch.Rows)
+		twice := view(t, cluster, watch.Query{}, watch.Rows)
+		twice.Close()
+		twice.Close()
+		for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+			if c.Resource == pods && c.Readers != 1 {
+				t.Errorf("%d readers are left, want 1", c.Readers)
+			}
+		}
+	})
+}
+
 // The end of the program ends a subscription, and says so.
 func TestEnd(t *testing.T) {
 	var r *reader
