@@ -39,6 +39,22 @@ func (i *informer) whole() (changes int, since time.Time) {
 	return changes, since
 }
 
+// since is the time after which the ring holds all changes of the namespaces one
+// by one: the last list brought what was before it as far as it could be told
+// then.
+func (i *informer) since(namespaces []string) time.Time {
+	_, since := i.whole()
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for ns, f := range i.feeds {
+		asked := ns == "" || len(namespaces) == 0 || slices.Contains(namespaces, ns)
+		if asked && f.now.replaced.After(since) {
+			since = f.now.replaced
+		}
+	}
+	return since
+}
+
 // beginChanges tells the newest of what the ring holds, and how far back that
 // reaches.
 func (s *Subscription) beginChanges(ctx context.Context) ([]byte, error) {
@@ -57,7 +73,7 @@ func (s *Subscription) beginChanges(ctx context.Context) ([]byte, error) {
 		}
 	}
 	s.begun(now.version)
-	_, since := s.informer.whole()
+	since := s.informer.since(s.filter.namespaces)
 	message := append(s.message("snapshot"), `,"since":"`...)
 	message = since.UTC().AppendFormat(message, time.RFC3339Nano)
 	message = append(message, `","events":[`...)
@@ -102,7 +118,7 @@ func (s *Subscription) past(until, after journal.Cursor) (events [][]byte, err e
 // changeEvent is a change as an event of the changes view; nil where nothing has
 // happened to the object: other columns were printed of it, or it came into
 // sight or went out of it.
-func changeEvent(c *change) ([]byte, error) {
+func changeEvent(c *change, recent *recent) ([]byte, error) {
 	if c.Memo.sight {
 		return nil, nil
 	}
@@ -115,7 +131,7 @@ func changeEvent(c *change) ([]byte, error) {
 	case journal.Update:
 		op = "update"
 		var err error
-		if delta, err = deltaOf(c); err != nil || delta.none {
+		if delta, err = deltaOf(c, recent); err != nil || delta.none {
 			return nil, err
 		}
 	}

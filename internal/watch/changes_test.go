@@ -350,3 +350,40 @@ func TestSightIsNoChange(t *testing.T) {
 		f.wantSettle("delete a/p")
 	})
 }
+
+// What is said to be known begins with the last list of the namespaces that are
+// looked at: what happened while there was no watch, or no right to one, was
+// told as one or not at all.
+func TestChangesAreKnownSinceTheLastList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "1"))
+		allowOnly(server, "a")
+		subscribe(t, cluster, watch.Query{}, "").settle()
+		listed := time.Now()
+		<-time.After(time.Minute)
+		server.Refuse(pods, "b", 0, "")
+		allowed := time.Now()
+		<-time.After(time.Minute)
+		since := func(namespaces ...string) time.Time {
+			f := follow(t, cluster, watch.Query{Namespaces: namespaces}, "")
+			f.settle()
+			return f.since
+		}
+		a, b, both := since("a"), since("b"), since()
+		if a.After(listed) || b.Before(allowed) || !both.Equal(b) {
+			t.Errorf("a is known since %s, want %s; b since %s, want after %s; both since %s", a, listed, b, allowed, both)
+		}
+		server.Down(true)
+		<-time.After(10 * time.Second)
+		server.Set(pods, pod("a", "p", "1"))
+		server.Set(pods, pod("a", "p", "2"))
+		server.Expire(pods)
+		server.Down(false)
+		back := time.Now()
+		<-time.After(time.Minute)
+		if a = since("a"); a.Before(back) {
+			t.Errorf("after a relist a is known since %s, want after %s", a, back)
+		}
+	})
+}

@@ -86,6 +86,7 @@ type Cluster struct {
 	cursors cursorKey
 	changed *signal   // Another list of resources, or another state of one.
 	paper   sync.Pool // Of the texts of messages.
+	recent  recent
 }
 
 // New makes a Cluster of the API server that config names. Nothing is asked of

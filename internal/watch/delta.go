@@ -3,6 +3,7 @@ package watch
 import (
 	"encoding/json"
 	"fmt"
+	"sync"
 	"time"
 
 	"glasshouse/internal/watch/author"
@@ -17,32 +18,66 @@ type delta struct {
 	by   *author.Author // Nil where not known.
 }
 
-// deltaOf compares the two versions of an update, once for all readers.
-func deltaOf(c *change) (*delta, error) {
-	return c.Memo.delta.get(func() (*delta, error) {
-		before, err := c.Old.JSON()
-		if err != nil {
-			return nil, err
-		}
-		after, err := c.New.JSON()
-		if err != nil {
-			return nil, err
-		}
-		patch, err := diff.Patch(before, after)
-		if err != nil {
-			return nil, fmt.Errorf("compare two versions of %s: %w", c.Key, err)
-		}
-		d := &delta{none: string(patch) == "[]", text: append([]byte(`,"patch":`), patch...)}
-		if c.Memo.managed == nil {
-			return d, nil
-		}
-		managed, err := c.Memo.managed.JSON()
-		if err != nil {
-			return nil, err
-		}
-		d.credit(author.Of(managed, patch, after, c.Old.Managed()), operations(patch))
+const (
+	// recentBytes is about what the deltas of recent hold together, of all
+	// resources: it is not counted anywhere else.
+	recentBytes   = 4 << 20
+	deltaOverhead = 128
+)
+
+// recent holds the newest deltas, so that all who are told of a change share
+// one: between two of them nobody may hold it.
+type recent struct {
+	mu     sync.Mutex
+	deltas []*delta // Oldest first.
+	bytes  int
+}
+
+func (r *recent) hold(newest *delta) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.deltas = append(r.deltas, newest)
+	r.bytes += len(newest.text) + deltaOverhead
+	for r.bytes > recentBytes && len(r.deltas) > 1 {
+		r.bytes -= len(r.deltas[0].text) + deltaOverhead
+		r.deltas[0] = nil
+		r.deltas = r.deltas[1:]
+	}
+}
+
+// deltaOf compares the two versions of an update, once for all readers that
+// come together.
+func deltaOf(c *change, recent *recent) (*delta, error) {
+	d, made, err := c.Memo.delta.get(func() (*delta, error) { return newDelta(c) })
+	if made {
+		recent.hold(d)
+	}
+	return d, err
+}
+
+func newDelta(c *change) (*delta, error) {
+	before, err := c.Old.JSON()
+	if err != nil {
+		return nil, err
+	}
+	after, err := c.New.JSON()
+	if err != nil {
+		return nil, err
+	}
+	patch, err := diff.Patch(before, after)
+	if err != nil {
+		return nil, fmt.Errorf("compare two versions of %s: %w", c.Key, err)
+	}
+	d := &delta{none: string(patch) == "[]", text: append([]byte(`,"patch":`), patch...)}
+	if c.Memo.managed == nil {
 		return d, nil
-	})
+	}
+	managed, err := c.Memo.managed.JSON()
+	if err != nil {
+		return nil, err
+	}
+	d.credit(author.Of(managed, patch, after, c.Old.Managed()), operations(patch))
+	return d, nil
 }
 
 // credit names the authors of a patch of so many operations.
@@ -84,10 +119,10 @@ func newestAuthor(c *change) (a *author.Author, guess bool) {
 
 // appendRowAuthor names who made an update, and compares its two versions only
 // where the newest entry is a guess.
-func appendRowAuthor(dst []byte, c *change) ([]byte, error) {
+func appendRowAuthor(dst []byte, c *change, recent *recent) ([]byte, error) {
 	by, guess := newestAuthor(c)
 	if guess {
-		d, err := deltaOf(c)
+		d, err := deltaOf(c, recent)
 		if err != nil {
 			return nil, err
 		}

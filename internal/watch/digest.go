@@ -1,9 +1,12 @@
 package watch
 
 import (
+	"context"
+	"encoding/binary"
 	"fmt"
 	"hash/fnv"
 	"io"
+	"maps"
 	"sync"
 	"time"
 )
@@ -30,28 +33,69 @@ func (d *digest) add(key, version string) {
 	d.count++
 }
 
-// digests keeps the newest digest of each filter: readers that wake together
-// share it.
+// digests keeps the newest digest of each filter that was counted within the
+// last moment: readers that wake together share it.
 type digests struct {
 	mu     sync.Mutex
-	newest map[string]*digest
+	newest map[filterID]*tally
 }
 
-// manyDigests is how many filters' digests are kept.
-const manyDigests = 64
+// tally is a digest that is counted, or has been.
+type tally struct {
+	*digest
+
+	began time.Time
+	made  chan struct{} // Closed when it has been.
+}
+
+// done reports whether it has been counted.
+func (t *tally) done() bool {
+	select {
+	case <-t.made:
+		return true
+	default:
+		return false
+	}
+}
+
+// join returns the tally of a filter, and whether it is the caller's to count.
+func (d *digests) join(id filterID, offset uint64) (t *tally, mine bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if t = d.newest[id]; t != nil && (!t.done() || t.offset >= offset) {
+		return t, false
+	}
+	maps.DeleteFunc(d.newest, func(_ filterID, t *tally) bool { return t.done() && time.Since(t.began) > togetherness })
+	if d.newest == nil {
+		d.newest = make(map[filterID]*tally)
+	}
+	t = &tally{began: time.Now(), made: make(chan struct{})}
+	d.newest[id] = t
+	return t, true
+}
 
 // digest returns the digest of what a filter lets through, at the reader's
-// offset or a later one.
-func (i *informer) digest(f *filter, offset uint64) *digest {
-	i.digests.mu.Lock()
-	defer i.digests.mu.Unlock()
-	key := fmt.Sprintf("%q %q %q %q", f.namespaces, f.name, f.words, f.selector)
-	if d := i.digests.newest[key]; d != nil && d.offset >= offset {
-		return d
+// offset or a later one; nil where ctx ends before. Whoever has the same filter
+// waits for the first, and nobody else does.
+func (i *informer) digest(ctx context.Context, f *filter, offset uint64) *digest {
+	for {
+		t, mine := i.digests.join(f.id(), offset)
+		if mine {
+			t.digest = i.count(f)
+			close(t.made)
+		}
+		select {
+		case <-t.made:
+		case <-ctx.Done():
+			return nil
+		}
+		if t.offset >= offset {
+			return t.digest
+		}
 	}
-	if len(i.digests.newest) >= manyDigests || i.digests.newest == nil {
-		i.digests.newest = make(map[string]*digest)
-	}
+}
+
+func (i *informer) count(f *filter) *digest {
 	entries, cursor := i.Snapshot()
 	d := &digest{offset: cursor.Offset}
 	for n := range entries {
@@ -59,13 +103,16 @@ func (i *informer) digest(f *filter, offset uint64) *digest {
 			d.add(entries[n].Key, entries[n].Value.ResourceVersion())
 		}
 	}
-	i.digests.newest[key] = d
 	return d
 }
 
-// nextDigest is when readers are told the next digest: all at the same time.
-func (i *informer) nextDigest() time.Time {
-	return i.began.Add(time.Since(i.began).Truncate(digestEvery) + digestEvery)
+// nextDigest is when readers of a filter are told the next digest: all of them
+// at the same time, which is another for each filter, as all rows are gone
+// through for each.
+func (i *informer) nextDigest(f *filter) time.Time {
+	id := f.id()
+	phase := time.Duration(binary.BigEndian.Uint16(id[:])) * digestEvery >> 16
+	return i.began.Add(phase + (time.Since(i.began) - phase + digestEvery).Truncate(digestEvery))
 }
 
 // digestDue reports whether it is time to begin with one. It can be told as soon
@@ -76,6 +123,6 @@ func (s *Subscription) digestDue(synced bool) bool {
 
 func (s *Subscription) digestMessage() []byte {
 	d := s.due
-	s.due, s.digestAt = nil, s.informer.nextDigest()
+	s.due, s.digestAt = nil, s.informer.nextDigest(s.filter)
 	return fmt.Appendf(s.message("digest"), `,"count":%d,"digest":"%08x"`, d.count, d.sum)
 }

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
 )
 
 // A digest is counted as the page counts it, whose tests have the same cases.
@@ -153,6 +154,54 @@ func TestDigestIsOfRows(t *testing.T) {
 		}
 		if r.checked > 0 {
 			t.Errorf("the reader of an object was told %d digests", r.checked)
+		}
+	})
+}
+
+// The digests of different filters come at different times of the minute, as each
+// goes through all rows; readers of the same filter are told at the same time,
+// and it is counted once for them.
+func TestDigestsAreSpread(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		items := make([]apitest.Item, 5000)
+		for n := range items {
+			items[n] = pod("a", fmt.Sprint("p", n), "Running")
+		}
+		server.Set(pods, items...)
+		const filters, alike = 60, 150
+		told := make([]time.Time, filters+alike)
+		var subs []*watch.Subscription
+		for n := range told {
+			q := watch.Query{Labels: fmt.Sprint("app=", min(n, filters))}
+			subs = append(subs, view(t, cluster, q, watch.Rows))
+		}
+		var readers sync.WaitGroup
+		_, before := memory()
+		for n, sub := range subs {
+			readers.Go(func() {
+				until(t, sub, "digest")
+				told[n] = time.Now()
+			})
+		}
+		readers.Wait()
+		_, after := memory()
+		seconds := make(map[int64]int)
+		for _, at := range told[:filters] {
+			seconds[at.Unix()]++
+		}
+		for second, n := range seconds {
+			if n > filters/8 {
+				t.Errorf("%d of %d digests come in the second %d", n, filters, second)
+			}
+		}
+		for _, at := range told[filters:] {
+			if !at.Equal(told[filters]) {
+				t.Errorf("readers of one filter are told at %s and %s", told[filters], at)
+			}
+		}
+		if each := (after - before) / (filters + 1); each > 250<<10 {
+			t.Errorf("%d KiB were taken for each filter", each>>10)
 		}
 	})
 }

@@ -1,8 +1,10 @@
 package watch
 
 import (
+	"bytes"
 	"strconv"
 	"sync"
+	"weak"
 
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/rawjson"
@@ -10,12 +12,14 @@ import (
 )
 
 // memo is what belongs to a change: the managedFields that came with it, and
-// what is made of it once and shared by all readers.
+// what is made of it once and shared by all readers. The row is kept as long as
+// the change, which weighs it. A delta can be as long as the object is when it
+// is not compressed: it goes with the last who holds it.
 type memo struct {
 	managed *wire.Managed // Nil where a list brought the change.
 	sight   bool          // What the program may see has changed, not the object.
 	row     once[[]byte]
-	delta   once[*delta]
+	delta   shared[delta]
 }
 
 // once is a value that the first who asks for it makes.
@@ -31,12 +35,37 @@ func (o *once[T]) get(make func() (T, error)) (T, error) {
 	return o.value, o.err
 }
 
-// rowEvent is a change as an event of the rows view.
-func rowEvent(c *change) ([]byte, error) {
-	return c.Memo.row.get(func() ([]byte, error) { return appendRowEvent(nil, c) })
+// shared is a value that the first who asks for it makes, while somebody holds
+// it.
+type shared[T any] struct {
+	mu   sync.Mutex
+	last weak.Pointer[T]
 }
 
-func appendRowEvent(dst []byte, c *change) ([]byte, error) {
+// get returns it, and whether it was made for the purpose.
+func (s *shared[T]) get(make func() (*T, error)) (value *T, made bool, err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if last := s.last.Value(); last != nil {
+		return last, false, nil
+	}
+	value, err = make()
+	if err != nil {
+		return nil, false, err
+	}
+	s.last = weak.Make(value)
+	return value, true, nil
+}
+
+// rowEvent is a change as an event of the rows view.
+func rowEvent(c *change, recent *recent) ([]byte, error) {
+	return c.Memo.row.get(func() ([]byte, error) {
+		event, err := appendRowEvent(nil, c, recent)
+		return bytes.Clone(event), err // As long as it is weighed.
+	})
+}
+
+func appendRowEvent(dst []byte, c *change, recent *recent) ([]byte, error) {
 	switch c.Op {
 	case journal.Add:
 		dst = append(dst, `{"op":"add","row":`...)
@@ -60,13 +89,13 @@ func appendRowEvent(dst []byte, c *change) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	dst, err = appendRowAuthor(dst, c)
+	dst, err = appendRowAuthor(dst, c, recent)
 	return append(dst, '}'), err
 }
 
 // objectEvent is a change as an event of the object view. Few look at one object,
 // and what is dear of it, the delta, is made once.
-func objectEvent(c *change) ([]byte, error) {
+func objectEvent(c *change, recent *recent) ([]byte, error) {
 	switch c.Op {
 	case journal.Add:
 		text, err := c.New.JSON()
@@ -78,7 +107,7 @@ func objectEvent(c *change) ([]byte, error) {
 		return append(rawjson.AppendString([]byte(`{"op":"delete","uid":`), c.Old.UID()), '}'), nil
 	case journal.Update:
 	}
-	d, err := deltaOf(c)
+	d, err := deltaOf(c, recent)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,10 @@
 package watch
 
-import "fmt"
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/labels"
+)
 
 // DigestOf is the digest of rows, each a key and a resourceVersion.
 func DigestOf(rows [][2]string) (count int, text string) {
@@ -10,3 +14,6 @@ func DigestOf(rows [][2]string) (count int, text string) {
 	}
 	return d.count, fmt.Sprintf("%08x", d.sum)
 }
+
+// Labels is a JSON object of labels, as a selector reads it.
+func Labels(text string) labels.Labels { return labelText(text) }

@@ -92,6 +92,7 @@ func newInformer(scope wire.Scope, resource *Resource, around surroundings) *inf
 		Same:      unchanged,
 		Continues: sameThing,
 		Size:      (*wire.Object).Size,
+		Derived:   (*wire.Object).RowSize,
 		MaxBytes:  around.ring.Bytes,
 		MaxAge:    around.ring.Age,
 	})

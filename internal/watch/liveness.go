@@ -3,6 +3,8 @@ package watch
 import (
 	"context"
 	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 const (
@@ -17,15 +19,16 @@ const (
 // standing is how well a feed goes. The informer's lock guards it.
 type standing struct {
 	status   Status
-	own      bool   // The status is this feed's own, not what was told before it.
-	synced   bool   // All that was listed is in the journal.
-	open     bool   // A watch is open,
-	listing  bool   // but has not sent all of its list yet.
-	refused  string // Why the watch was refused, where the list was not.
-	outgrown string // Why its first list ended; empty where it did not.
-	outdated bool   // It has listed with other columns than those of now.
-	stalled  bool   // A streaming list stalled: list the plain way from now on.
-	plain    bool   // A streaming list failed: list the plain way once.
+	own      bool      // The status is this feed's own, not what was told before it.
+	synced   bool      // All that was listed is in the journal.
+	open     bool      // A watch is open,
+	listing  bool      // but has not sent all of its list yet.
+	refused  string    // Why the watch was refused, where the list was not.
+	outgrown string    // Why its first list ended; empty where it did not.
+	outdated bool      // It has listed with other columns than those of now.
+	stalled  bool      // A streaming list stalled: list the plain way from now on.
+	plain    bool      // A streaming list failed: list the plain way once.
+	replaced time.Time // When the last list was in the journal.
 	listed   int
 	told     time.Time // When listed was told last.
 	pending  *time.Timer
@@ -198,6 +201,7 @@ func (f *feed) fail(ctx context.Context, err error) {
 	refused := state == Forbidden || state == Absent
 	f.now.synced = f.now.synced && !refused // In one step with the state: no rows are not none.
 	changed := f.now.set(state, time.Now(), reasonOf(err))
+	f.now.status.senseless = apierrors.IsBadRequest(err) || apierrors.IsInvalid(err)
 	f.mu.Unlock()
 	f.announce(changed)
 	if refused {

@@ -1,7 +1,8 @@
 package watch
 
 import (
-	"encoding/json"
+	"crypto/sha256"
+	"fmt"
 	"slices"
 	"strings"
 	"unicode"
@@ -39,14 +40,13 @@ type filter struct {
 	words      []string // In lower case.
 	fields     string   // The field selector, written as apimachinery writes it.
 	columns    []wire.Column
-	selector   labels.Selector // Nil for all.
-	matched    map[unique.Handle[string]]bool
+	selector   *selector // Of labels; nil for all.
 }
 
 // newFilter checks the query against the resource. A filter is for one
 // goroutine.
 func newFilter(q *Query, r *Resource) (*filter, error) {
-	f := &filter{name: q.Name, words: strings.Fields(strings.ToLower(q.Text)), matched: make(map[unique.Handle[string]]bool)}
+	f := &filter{name: q.Name, words: strings.Fields(strings.ToLower(q.Text))}
 	if !r.Can("list") {
 		return nil, invalid("Not listable", "%s cannot be listed: the API serves %s alone.", r.Ref(), strings.Join(r.Verbs, ", "))
 	}
@@ -72,11 +72,11 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 		return nil, invalid("Not a selector", "A selector holds a control character; kubectl's syntax has none.")
 	}
 	if q.Labels != "" {
-		selector, err := labels.Parse(q.Labels)
+		parsed, err := labels.Parse(q.Labels)
 		if err != nil {
 			return nil, invalid("Not a label selector", "%q does not parse: %v. Write it as kubectl -l takes it: app=web,tier!=db or env in (prod,test).", q.Labels, err)
 		}
-		f.selector = selector
+		f.selector = &selector{parsed, make(map[unique.Handle[string]]bool)}
 	}
 	selector, err := fields.ParseSelector(q.Fields)
 	if err != nil {
@@ -84,6 +84,17 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 	}
 	f.fields = selector.String()
 	return f, nil
+}
+
+// filterID tells filters of one resource apart.
+type filterID [sha256.Size]byte
+
+func (f *filter) id() filterID {
+	var labels string
+	if f.selector != nil {
+		labels = f.selector.String()
+	}
+	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", f.namespaces, f.name, f.words, labels))
 }
 
 // everything reports that match lets all objects through.
@@ -100,26 +111,10 @@ func (f *filter) match(o *wire.Object) bool {
 			return false
 		}
 	}
-	if f.selector != nil && !f.matchLabels(o.Labels()) {
+	if f.selector != nil && !f.selector.matches(o.Labels()) {
 		return false
 	}
 	return len(f.words) == 0 || f.matchText(o)
-}
-
-// matchLabels decides once for each set of labels; most objects share theirs
-// with others.
-func (f *filter) matchLabels(set unique.Handle[string]) bool {
-	matched, known := f.matched[set]
-	if !known {
-		var of labels.Set
-		_ = json.Unmarshal([]byte(set.Value()), &of) // Labels that are none match as no labels do.
-		matched = f.selector.Matches(of)
-		if len(f.matched) > 10_000 {
-			clear(f.matched)
-		}
-		f.matched[set] = matched
-	}
-	return matched
 }
 
 // matchText looks for every word in what a person reads of the row; relative

@@ -33,6 +33,8 @@ type Status struct {
 	// Namespaces are those that this covers, where not all that were asked for
 	// may be listed. It is sorted, and must not be changed.
 	Namespaces []string `json:"namespaces,omitempty"`
+
+	senseless bool // The API server has answered that what it was asked makes no sense.
 }
 
 // same reports that there is nothing new to tell.

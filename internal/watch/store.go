@@ -55,6 +55,7 @@ func (f *feed) replace(objects []*wire.Object) {
 		f.origin = begun
 	}
 	f.now.synced, f.now.listing, f.now.plain = true, false, false
+	f.now.replaced = begun.at
 	f.now.lists++
 	live := f.now.open
 	f.mu.Unlock()

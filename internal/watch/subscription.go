@@ -47,13 +47,15 @@ type Subscription struct {
 	rows    []*wire.Object // The rest of it.
 	first   bool           // None of rows has been told.
 	telling bool           // A snapshot is being told.
+	closed  bool
 
 	digestAt time.Time // When the next digest is due.
 	due      *digest   // The digest to be told at its offset.
 
-	silence *time.Timer // Rings after Heartbeat,
-	waiting bool        // if Next has begun to wait.
+	silence *time.Timer // Rings after Heartbeat, or when a digest is due,
+	waiting time.Time   // from when Next has begun to wait.
 	writing paper
+	recent  *recent // Of the cluster.
 	pace    pace
 }
 
@@ -62,7 +64,7 @@ type Subscription struct {
 // again. Next ends with ctx's error, or with ErrClosed.
 func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	s.pace.told()
-	s.waiting = false
+	s.waiting = time.Time{}
 	for {
 		s.writing.giveBack()
 		message, err := s.step(ctx)
@@ -95,7 +97,7 @@ func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 	case s.behind && (now.synced || s.emptied(&now)):
 		return s.view.begin(s, ctx)
 	case s.digestDue(now.synced):
-		s.due = s.informer.digest(s.filter, s.cursor.Offset)
+		s.due = s.informer.digest(ctx, s.filter, s.cursor.Offset)
 	}
 	return s.read(ctx)
 }
@@ -112,11 +114,15 @@ func (s *Subscription) emptied(now *present) bool {
 
 // begun says that what follows goes on from a snapshot.
 func (s *Subscription) begun(version int) {
-	s.behind, s.started, s.version, s.digestAt = false, true, version, s.informer.nextDigest()
+	s.behind, s.started, s.version, s.digestAt = false, true, version, s.informer.nextDigest(s.filter)
 }
 
-// Close lets go of the resource.
+// Close lets go of the resource. Closing again does nothing.
 func (s *Subscription) Close() {
+	if s.closed {
+		return
+	}
+	s.closed = true
 	s.silence.Stop()
 	s.writing.giveBack()
 	s.informer.readers.Add(-1)
@@ -146,6 +152,9 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 	case errors.Is(err, journal.ErrGone):
 		s.reset("more has changed than is kept; what was missed cannot be told one by one")
 		return nil, nil
+	case errors.Is(err, journal.ErrSilent) && time.Since(s.waiting) < Heartbeat: // A digest is due.
+		s.silence.Reset(Heartbeat - time.Since(s.waiting))
+		return nil, nil
 	case errors.Is(err, journal.ErrSilent):
 		if s.behind {
 			return []byte(`"type":"heartbeat","cursor":""`), nil // There is nothing yet to go on from.
@@ -168,9 +177,13 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 
 // alarm ends the wait of one Next.
 func (s *Subscription) alarm() <-chan time.Time {
-	if !s.waiting {
-		s.silence.Reset(Heartbeat)
-		s.waiting = true
+	if s.waiting.IsZero() {
+		long := Heartbeat
+		if due := time.Until(s.digestAt); s.view.digests && due > 0 {
+			long = min(long, due)
+		}
+		s.waiting = time.Now()
+		s.silence.Reset(long)
 	}
 	return s.silence.C
 }
@@ -248,7 +261,7 @@ func (s *Subscription) event(c *change) ([]byte, error) {
 	if c = s.filter.see(c); c == nil {
 		return nil, nil
 	}
-	return s.view.event(c)
+	return s.view.event(c, s.recent)
 }
 
 // beginRows tells the first part of the rows.

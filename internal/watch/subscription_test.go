@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"net/http"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -143,6 +144,28 @@ func TestFieldSelectorsLinger(t *testing.T) {
 		held[0].sub.Close()
 		subscribe(t, cluster, selector(0), cursors[0]).wantSettle("reset, state live, snapshot of 1")
 	})
+}
+
+// A field selector is called none where the API server says so, and not because
+// it cannot be asked.
+func TestFieldSelectorsThatAreNone(t *testing.T) {
+	for _, code := range []int{http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, 0} {
+		synctest.Test(t, func(t *testing.T) {
+			server, cluster := serveCluster(t)
+			view(t, cluster, watch.Query{Resource: pods}, watch.Rows)
+			if server.Down(code == 0); code != 0 {
+				server.Refuse(pods, "", code, "no such field")
+			}
+			snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods, Fields: "status.phase=Running"}, 30*time.Second)
+			switch {
+			case code == http.StatusBadRequest || code == http.StatusUnprocessableEntity:
+				wantProblem(t, err, watch.Invalid, "Not a field selector", "no such field")
+			case err != nil || snapshot.Status.State != watch.Failed:
+				t.Errorf("%d: %+v, %v, want that it failed", code, snapshot, err)
+			}
+			server.Down(false)
+		})
+	}
 }
 
 // A new object under an old name is another object.
@@ -452,6 +475,22 @@ func TestNamespaceThatIsNotThere(t *testing.T) {
 		// One that may not be read is not said to be away.
 		server.Break("/api/v1/namespaces/hidden", "no")
 		subscribe(t, cluster, watch.Query{Namespaces: []string{"hidden"}}, "").wantSettle("state live, snapshot of 0")
+	})
+}
+
+// A subscription that is closed twice was one reader.
+func TestClosedTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, cluster := serveCluster(t)
+		view(t, cluster, watch.Query{}, watch.Rows)
+		twice := view(t, cluster, watch.Query{}, watch.Rows)
+		twice.Close()
+		twice.Close()
+		for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+			if c.Resource == pods && c.Readers != 1 {
+				t.Errorf("%d readers are left, want 1", c.Readers)
+			}
+		}
 	})
 }
 

@@ -22,7 +22,7 @@ type view struct {
 	// known yet.
 	begin func(*Subscription, context.Context) ([]byte, error)
 	// event is a change as an event of this view; nil where it is nothing to it.
-	event func(*change) ([]byte, error)
+	event func(*change, *recent) ([]byte, error)
 	// each says that every change is told; otherwise those of one object that
 	// piled up are told as one.
 	each bool

@@ -114,7 +114,7 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 	informer.readers.Add(1)
 	s := &Subscription{
 		informer: informer, release: release, filter: filter, view: told, behind: true,
-		silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper},
+		silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper}, recent: &a.cluster.recent,
 		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, filter.namespaces) },
 	}
 	s.seal = func() seal { return a.seal(&q, informer) }
@@ -174,7 +174,7 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	informer.wait(ctx, wait, func() bool { return informer.present(filter.namespaces).status.State != Syncing })
 	listing, now := informer.objects(filter, 0)
 	snapshot := &Snapshot{Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced}
-	if !now.synced && now.status.State == Failed && q.Fields != "" {
+	if !now.synced && now.status.State == Failed && now.status.senseless && q.Fields != "" {
 		return nil, invalid("Not a field selector", "The API server refuses %q for %s: %s", q.Fields, q.Resource, now.status.Reason)
 	}
 	if !now.synced {

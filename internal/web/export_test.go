@@ -1,4 +1,21 @@
 package web
 
+import (
+	"context"
+	"time"
+)
+
 // StatusOf lets tests put a ledger of their own into words.
 var StatusOf = statusOf
+
+// Documents are those of a view that many follow.
+type Documents = documents
+
+// Latest is documents.latest.
+func (d *Documents) Latest(ctx context.Context, after time.Time, text func(context.Context) ([]byte, error)) (number int, made []byte, err error) {
+	one, err := d.latest(ctx, after, text)
+	if err != nil {
+		return 0, nil, err
+	}
+	return one.number, one.text, nil
+}

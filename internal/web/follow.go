@@ -1,11 +1,12 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"fmt"
 	"time"
+
+	"glasshouse/internal/watch"
 )
 
 // viewResources is the view of what discovery knows.
@@ -16,34 +17,39 @@ const viewResources = "resources"
 const together = 100 * time.Millisecond
 
 // followResources tells what discovery knows, at once and whenever it, or the
-// state of a resource, has changed.
+// state of a resource, has changed. Who is told the same shares the text.
 func (l *session) followResources(ctx context.Context, id int) error {
 	follower := l.access.Follow() //nolint:contextcheck // An informer outlives who starts it.
 	defer follower.Close()
-	var told []byte
+	opened, told := time.Now(), 0
+	after := opened.Add(-together) // Who comes at the same time shares one,
 	for {
-		message, err := l.resourcesMessage(ctx)
+		known, err := l.server.picker.latest(ctx, after, l.resourcesMessage)
 		if err != nil {
 			return err
 		}
-		if bytes.Equal(message, told) {
+		message := known.text
+		if known.number == told {
 			message = []byte(`"type":"heartbeat","cursor":""`)
-		} else {
-			told = message
 		}
-		if err := l.write(ctx, message, &id, false); err != nil {
+		told = known.number
+		if err := l.write(ctx, message, &id, true); err != nil {
 			return nil // The session ends; there is nobody to tell.
 		}
-		changed, err := follower.Next(ctx)
-		if err != nil {
-			return err
-		}
-		if changed {
-			select {
-			case <-ctx.Done():
-				return ctx.Err()
-			case <-time.After(together):
+		changed := !known.began.After(opened) // and looks again for what it may lack.
+		if !changed {
+			if changed, err = follower.Next(ctx); err != nil {
+				return err
 			}
+		}
+		if after = time.Now(); !changed {
+			after = after.Add(-watch.Heartbeat)
+			continue
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(together):
 		}
 	}
 }

@@ -23,15 +23,16 @@ type tab struct {
 
 // frameOf is a message of the server.
 type frameOf struct {
-	ID      *int
-	Type    string
-	State   string
-	Cursor  string
-	Rows    []struct{ Name string }
-	Events  []struct{ Op string }
-	Object  json.RawMessage
-	Last    bool
-	Problem struct {
+	ID        *int
+	Type      string
+	State     string
+	Cursor    string
+	Rows      []struct{ Name string }
+	Events    []struct{ Op string }
+	Object    json.RawMessage
+	Resources []struct{ Ref, State string }
+	Last      bool
+	Problem   struct {
 		Title, Detail string
 		Status        int
 	}

@@ -62,6 +62,7 @@ type Server struct {
 	sockets  sync.WaitGroup
 	open     atomic.Int64 // Sockets that are served.
 	paper    sync.Pool    // Of *[]byte: the messages that are being written.
+	picker   documents    // Of the view resources, for the one Viewer there is.
 }
 
 // New makes a Server. It serves when Run is called.

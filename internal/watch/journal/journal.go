@@ -71,6 +71,9 @@ type Options[K comparable, V any] struct {
 	Continues func(before, after V) bool
 	// Size is what a change's values weigh in the ring, in bytes.
 	Size func(V) int
+	// Derived is what readers keep beside a change to a value, in its Memo, in
+	// bytes; nil where they keep nothing.
+	Derived func(V) int
 	// MaxBytes and MaxAge bound the ring; the newest change is always kept.
 	// An age of zero keeps nothing for its age.
 	MaxBytes int
@@ -258,6 +261,13 @@ func (j *Journal[K, V, M]) appendLocked(change *Change[K, V, M], weight int) {
 	}
 	if change.Op != Add {
 		weight += j.options.Size(change.Old)
+	}
+	if j.options.Derived != nil {
+		last := change.New
+		if change.Op == Delete {
+			last = change.Old
+		}
+		weight += j.options.Derived(last)
 	}
 	j.ring.push(change, weight)
 }

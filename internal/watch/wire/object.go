@@ -88,6 +88,9 @@ func (o *Object) JSON() ([]byte, error) {
 // Size is about how many bytes of memory the Object holds.
 func (o *Object) Size() int { return len(o.data) + 80 }
 
+// RowSize is about how many bytes of memory its row takes on the wire.
+func (o *Object) RowSize() int { return int(o.ends[4]) + 96 }
+
 func (o *Object) pack(namespace, name, uid, resourceVersion string, cells, body []byte) {
 	n := len(namespace) + len(name) + len(uid) + len(resourceVersion) + len(cells)
 	data := make([]byte, 0, n+len(body))

@@ -1,0 +1,30 @@
+package watch_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	apilabels "k8s.io/apimachinery/pkg/labels"
+
+	"glasshouse/internal/watch"
+)
+
+// Selectors say of a text what they say of the labels decoded from it.
+func TestLabels(t *testing.T) {
+	for _, text := range []string{
+		``, `{}`, `{"app":"web"}`, `{"tier":"db", "app" : "web"}`, `{"app":"api"}`, `{"app":""}`, `{"\u0061pp":"w\u0065b"}`,
+		`{"app":"api","app":"web"}`, `{"application":"web"}`, `null`, `[]`, `{"app":`,
+	} {
+		var set apilabels.Set
+		_ = json.Unmarshal([]byte(text), &set)
+		for _, query := range []string{"app", "!app", "app=web", "app!=web", "app in (web,api)", "app notin (web)", "app=web,tier=db"} {
+			selector, err := apilabels.Parse(query)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got, want := selector.Matches(watch.Labels(text)), selector.Matches(set); got != want {
+				t.Errorf("%s matches %s: %t, want %t", query, text, got, want)
+			}
+		}
+	}
+}

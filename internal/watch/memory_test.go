@@ -1,0 +1,144 @@
+package watch_test
+
+import (
+	"fmt"
+	"runtime"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// memory is what the heap holds, and all that was ever taken from it.
+func memory() (held, taken uint64) {
+	runtime.GC()
+	runtime.GC() // What finalizers and pools held for one more round.
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc, m.TotalAlloc
+}
+
+// long is a pod with nearly half a megabyte of text that compresses well.
+func long(word, phase string) apitest.Item {
+	return apitest.Item{
+		Namespace: "a", Name: "p", Cells: fmt.Sprintf(`["p",%q]`, phase),
+		Rest: fmt.Sprintf(`"data":{"text":%q},"status":{"phase":%q}`, strings.Repeat(word+" all work and no play makes jack a dull boy; ", 10_000), phase),
+	}
+}
+
+// until reads up to the next message of a type.
+func until(t *testing.T, sub *watch.Subscription, kind string) {
+	t.Helper()
+	for {
+		m, err := sub.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if strings.HasPrefix(string(m), `"type":"`+kind+`"`) {
+			return
+		}
+	}
+}
+
+// view subscribes to pods, and reads up to the snapshot.
+func view(t *testing.T, cluster *watch.Cluster, q watch.Query, view watch.View) *watch.Subscription {
+	t.Helper()
+	q.Resource = pods
+	sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), q, view, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sub.Close)
+	until(t, sub, "snapshot")
+	return sub
+}
+
+// Patches that are long when they are not compressed go when they are told; the
+// ring keeps what it weighs.
+func TestLongPatchesAreNotKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, long("0", "Running"))
+		sub := view(t, cluster, watch.Query{}, watch.Changes)
+		before, _ := memory()
+		for n := range 60 {
+			server.Set(pods, long(strconv.Itoa(n), "Running"))
+			until(t, sub, "events")
+		}
+		server.Expire(pods) // It keeps all that it has sent.
+		<-time.After(5 * time.Second)
+		if after, _ := memory(); after > before+12<<20 {
+			t.Errorf("60 changes of half a megabyte, told once, hold %d MiB", (after-before)>>20)
+		}
+	})
+}
+
+// All who are told of a change share the patch, though none holds it meanwhile.
+func TestPatchesAreShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, long("0", "Pending"))
+		var subs []*watch.Subscription
+		for range 30 {
+			subs = append(subs, view(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, watch.Object))
+		}
+		server.Set(pods, long("0", "Running"))
+		until(t, subs[0], "events")
+		_, before := memory()
+		for _, sub := range subs[1:] {
+			until(t, sub, "events")
+			runtime.GC()
+		}
+		if _, after := memory(); after > before+4<<20 {
+			t.Errorf("29 more readers of one small patch took %d MiB", (after-before)>>20)
+		}
+	})
+}
+
+// The texts of rows, which are kept for other readers, are in the ring's weight.
+func TestRingWeighsRows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		sub := view(t, cluster, watch.Query{}, watch.Rows)
+		const changes, cell = 20, 10_000
+		for n := range changes {
+			server.Set(pods, pod("a", fmt.Sprint("p", n), strings.Repeat("x", cell)))
+			until(t, sub, "events")
+		}
+		for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+			if c.Resource == pods && c.RingBytes < changes*2*cell {
+				t.Errorf("%d rows with a cell of %d bytes, and their texts, weigh %d", changes, cell, c.RingBytes)
+			}
+		}
+	})
+}
+
+// What a reader keeps for its label selector does not grow with the objects.
+func TestSelectorsAreSmall(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		items := make([]apitest.Item, 5000)
+		for n := range items {
+			items[n] = labelled(pod("a", fmt.Sprint("p", n), "Running"), fmt.Sprint("app-", n))
+		}
+		server.Set(pods, items...)
+		view(t, cluster, watch.Query{}, watch.Rows)
+		var held []uint64
+		const readers = 40
+		for _, q := range []watch.Query{{Namespaces: []string{"b"}}, {Labels: "app=none"}} {
+			before, _ := memory()
+			for range readers {
+				view(t, cluster, q, watch.Rows)
+			}
+			after, _ := memory()
+			held = append(held, (after-before)/readers)
+		}
+		if held[1] > held[0]+20<<10 {
+			t.Errorf("a reader of labels holds %d KiB, one of a namespace %d", held[1]>>10, held[0]>>10)
+		}
+	})
+}

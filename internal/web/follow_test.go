@@ -1,0 +1,137 @@
+package web_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/web"
+)
+
+// All who are woken together are given one document, made once; one that reads
+// as before keeps its number. Who needs a newer one has it made.
+func TestDocumentsAreMadeOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var documents web.Documents
+		var made atomic.Int32
+		text := "one"
+		wave := func(wantNumber int, wantMade int32) {
+			t.Helper()
+			woken := time.Now()
+			var wave sync.WaitGroup
+			for n := range 100 {
+				wave.Go(func() {
+					<-time.After(time.Duration(n) * time.Millisecond)
+					number, got, err := documents.Latest(t.Context(), woken, func(context.Context) ([]byte, error) {
+						made.Add(1)
+						<-time.After(20 * time.Millisecond)
+						return []byte(text), nil
+					})
+					if err != nil || number != wantNumber || string(got) != text {
+						t.Errorf("number %d, %s, %v, want %d, %s", number, got, err, wantNumber, text)
+					}
+				})
+			}
+			wave.Wait()
+			if made.Load() != wantMade {
+				t.Errorf("made %d times, want %d", made.Load(), wantMade)
+			}
+			<-time.After(time.Second)
+		}
+		wave(1, 1)
+		wave(1, 2)
+		text = "two"
+		wave(2, 3)
+	})
+}
+
+// Who goes while a document is made for all takes it from nobody; one that
+// cannot be made is made again for who comes later.
+func TestDocumentsOfWhoGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var documents web.Documents
+		ctx, cancel := context.WithCancel(t.Context())
+		go func() {
+			_, _, _ = documents.Latest(ctx, time.Now(), func(ctx context.Context) ([]byte, error) {
+				<-time.After(time.Second)
+				return []byte("one"), ctx.Err()
+			})
+		}()
+		after := time.Now()
+		synctest.Wait()
+		cancel()
+		if _, got, err := documents.Latest(t.Context(), after, nil); err != nil || string(got) != "one" {
+			t.Errorf("%s, %v", got, err)
+		}
+		<-time.After(time.Second)
+		bad := errors.New("bad")
+		if _, _, err := documents.Latest(t.Context(), time.Now(), func(context.Context) ([]byte, error) { return nil, bad }); !errors.Is(err, bad) {
+			t.Errorf("got %v", err)
+		}
+		<-time.After(time.Second)
+		if number, got, err := documents.Latest(t.Context(), time.Now(), func(context.Context) ([]byte, error) { return []byte("one"), nil }); err != nil || number != 1 || string(got) != "one" {
+			t.Errorf("number %d, %s, %v", number, got, err)
+		}
+	})
+}
+
+// A tab that follows the picker costs little more than one that does not.
+func TestFollowersHoldNoText(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		for n := range 300 {
+			b.api.Serve(apitest.Kind{Ref: fmt.Sprintf("group-%d.example.com/v1/somethings%d", n/10, n), Kind: fmt.Sprint("Something", n)})
+		}
+		heap := func() uint64 {
+			runtime.GC()
+			runtime.GC()
+			var m runtime.MemStats
+			runtime.ReadMemStats(&m)
+			return m.HeapAlloc
+		}
+		<-time.After(time.Minute) // Discovery is asked again.
+		const tabs = 30
+		var held []uint64
+		for _, frame := range []string{`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`, `{"op":"subscribe","id":1,"view":"resources"}`} {
+			before := heap()
+			for range tabs {
+				tab := b.open()
+				tab.send(frame)
+				tab.until(1, "snapshot", "resources")
+			}
+			<-time.After(5 * time.Second)
+			held = append(held, (heap()-before)/tabs)
+		}
+		if held[1] > held[0]+20<<10 {
+			b.t.Errorf("a tab of the picker holds %d KiB, one of rows %d", held[1]>>10, held[0]>>10)
+		}
+	})
+}
+
+// What changes while somebody comes is told, though what was made for who came a
+// moment before is told first.
+func TestFollowWhileItChanges(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		first := b.open()
+		first.send(`{"op":"subscribe","id":1,"view":"resources"}`)
+		first.until(1, "resources")
+		b.open().send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		synctest.Wait()
+		second := b.open()
+		second.send(`{"op":"subscribe","id":1,"view":"resources"}`)
+		for began := time.Now(); time.Since(began) < time.Second; {
+			for _, r := range second.until(1, "resources", "heartbeat").Resources {
+				if r.Ref == "core/v1/pods" && r.State == "live" {
+					return
+				}
+			}
+		}
+		b.t.Error("the state of pods was not told within a second")
+	})
+}
