@@ -33,6 +33,13 @@ const (
 	stirMinimum    = 100 * time.Millisecond
 	looksAfterStir = 4
 	lookInterval   = 400 * time.Millisecond
+	// quickStirs is how many of these follow one another so fast, until for calm
+	// nothing has changed; from then on stormInterval is between them. What in a
+	// definition has changed is not known: its metadata tells nothing of its
+	// conditions, and these of when it is served.
+	quickStirs    = 10
+	calm          = 10 * time.Second
+	stormInterval = time.Second
 	// firstRetry and lastRetry bound the back-off while discovery fails.
 	firstRetry, lastRetry = 500 * time.Millisecond, 15 * time.Second
 )
@@ -104,6 +111,7 @@ func (c *catalog) run(ctx context.Context) {
 	defer follow.Stop()
 	var again <-chan time.Time
 	looks := 0
+	storm := &storm{}
 	for ctx.Err() == nil {
 		began := time.Now()
 		err := c.refresh(ctx)
@@ -121,7 +129,7 @@ func (c *catalog) run(ctx context.Context) {
 			c.log.InfoContext(ctx, "the API server answers", "server", c.server)
 		case looks > 0:
 			looks--
-			again = time.After(lookInterval)
+			again = time.After(storm.slow(lookInterval))
 		}
 		c.finish(err, wait)
 		for due := false; !due; {
@@ -131,7 +139,8 @@ func (c *catalog) run(ctx context.Context) {
 			case <-again:
 			case <-c.stirs:
 				looks = looksAfterStir
-				sleep(ctx, stirMinimum-time.Since(began))
+				storm.note()
+				sleep(ctx, storm.slow(stirMinimum)-time.Since(began))
 			case <-c.asked:
 				sleep(ctx, refreshMinimum-time.Since(began))
 			case <-follow.C:
@@ -139,6 +148,29 @@ func (c *catalog) run(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// storm says whether definitions change again and again.
+type storm struct {
+	stirs  int       // One after another.
+	newest time.Time // The last of them.
+}
+
+// note takes note of a change.
+func (s *storm) note() {
+	if time.Since(s.newest) > calm {
+		s.stirs = 0
+	}
+	s.stirs++
+	s.newest = time.Now()
+}
+
+// slow is an interval, or a longer one in a storm.
+func (s *storm) slow(interval time.Duration) time.Duration {
+	if s.stirs > quickStirs {
+		return max(interval, stormInterval)
+	}
+	return interval
 }
 
 func sleep(ctx context.Context, long time.Duration) {

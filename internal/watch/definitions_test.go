@@ -1,6 +1,7 @@
 package watch_test
 
 import (
+	"fmt"
 	"log/slog"
 	"slices"
 	"testing"
@@ -83,6 +84,40 @@ func TestAlwaysWaits(t *testing.T) {
 				<-time.After(wait)
 				if held := cluster.For(watch.Viewer{}).Coverage().Entries; !slices.ContainsFunc(held, func(c watch.Coverage) bool { return c.Resource == widgets && c.State == watch.Live }) {
 					t.Errorf("%s after it was served: %+v", wait, held)
+				}
+			})
+		})
+	}
+}
+
+// A definition that is written again and again has discovery asked every second,
+// and a new kind is told within 2 s all the same.
+func TestDefinitionsInAStorm(t *testing.T) {
+	for _, every := range []time.Duration{100 * time.Millisecond, 500 * time.Millisecond} {
+		t.Run(every.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Serve(apitest.Kind{Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`})
+				follower := cluster.For(watch.Viewer{}).Follow()
+				defer follower.Close()
+				<-time.After(time.Minute)
+				write := func(passed time.Duration) {
+					for began := time.Now(); time.Since(began) < passed; <-time.After(every) {
+						server.Set(definitions, apitest.Item{Name: "gadgets.example.com", Rest: fmt.Sprintf(`"status":{"n":%d}`, time.Now().UnixNano())})
+					}
+				}
+				discoveries := func() int { return len(server.Requests("GET /apis?")) }
+				before := discoveries()
+				write(time.Minute)
+				if n := discoveries() - before; n > 90 {
+					t.Errorf("discovery is asked %d times in a minute, want every second", n)
+				}
+				server.Set(definitions, apitest.Item{Name: "widgets.example.com"})
+				write(700 * time.Millisecond) // The API server takes a moment.
+				server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget"})
+				write(2 * time.Second)
+				if !serves(t, cluster, widgets) {
+					t.Error("a kind is not known 2 s after it is served")
 				}
 			})
 		})
