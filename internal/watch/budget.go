@@ -137,7 +137,7 @@ func (s *settler) fits(ctx context.Context, namespace string) bool {
 
 // offer is what would be less.
 func (s *settler) offer(namespace string) string {
-	if s.namespaced && namespace == "" {
+	if s.resource.Namespaced && namespace == "" {
 		return "choose one namespace or a few (ns=...), a field selector, or raise --memory-limit"
 	}
 	return "choose less, by a field selector, or raise --memory-limit"

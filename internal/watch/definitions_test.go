@@ -3,7 +3,9 @@ package watch_test
 import (
 	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -122,4 +124,50 @@ func TestDefinitionsInAStorm(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A kind that comes back in another way is taken as it is now, by those too who
+// have looked at it all the time.
+func TestKindComesBackOtherwise(t *testing.T) {
+	columns := `[{"name":"Name","type":"string"}]`
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns, Verbs: []string{"get", "list"}})
+		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		if r.settle(); r.state != "stale" {
+			t.Errorf("it is %s, want stale: it cannot be watched", r.state)
+		}
+		server.Remove(widgets)
+		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns})
+		server.Set(widgets, apitest.Item{Namespace: "a", Name: "w"})
+		later := func() {
+			<-time.After(11 * time.Second)
+			serves(t, cluster, widgets) // Whoever reads what is old has it refreshed.
+			<-time.After(time.Minute)
+			r.settle()
+		}
+		later()
+		r.wantLive(1)
+
+		// It has no namespaces any more, so that none may be asked for.
+		server.Remove(widgets)
+		later()
+		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns, Cluster: true})
+		server.Set(widgets, apitest.Item{Name: "w"})
+		server.Refuse(widgets, "", http.StatusForbidden, "not any more")
+		server.Refuse(widgets, "a", 0, "not any more")
+		before := len(server.Requests("/widgets?"))
+		later()
+		if r.wantRows(); r.state != "forbidden" {
+			t.Errorf("it is %s, want forbidden", r.state)
+		}
+		for _, line := range server.Requests("/widgets?")[before:] {
+			if strings.Contains(line, "/namespaces/") {
+				t.Errorf("a kind without namespaces is asked for by %s", line)
+			}
+		}
+		server.Refuse(widgets, "", 0, "")
+		later()
+		r.wantLive(1)
+	})
 }
