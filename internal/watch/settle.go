@@ -104,6 +104,8 @@ func (s *settler) isServed(ctx context.Context) bool {
 	switch {
 	case !now.known:
 		return !gone
+	case now.resource == nil && !gone && s.listed(ctx):
+		return true // Discovery lacks it by mistake, or is ahead.
 	case now.resource == nil:
 		s.absent(fmt.Sprintf("The cluster does not serve %s.", s.scope.Resource.GroupResource()))
 		s.retry = time.Time{}
