@@ -69,7 +69,8 @@ func (r *Resource) gvr() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
 }
 
-// Gap is a part of the API that discovery could not read.
+// Gap is a part of the API that discovery could not read. Its Group is "*" where
+// that is all of it, and what was told before is given.
 type Gap struct {
 	Group, Version string
 	Reason         string
@@ -91,6 +92,8 @@ type catalog struct {
 	gaps      []Gap
 	at        time.Time     // When resources was read.
 	err       error         // Of the last try; nil when it worked.
+	failing   time.Time     // Of the first of the tries that failed since one worked.
+	silent    bool          // They have failed for long.
 	next      time.Time     // Of the next try, while they fail.
 	tried     chan struct{} // Closed, and made anew, after each try.
 }
@@ -182,10 +185,22 @@ func sleep(ctx context.Context, long time.Duration) {
 
 func (c *catalog) finish(err error, wait time.Duration) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.err, c.next = err, time.Now().Add(wait)
+	switch {
+	case err == nil:
+		c.failing = time.Time{}
+	case c.failing.IsZero():
+		c.failing = time.Now()
+	}
+	silent := err != nil && time.Since(c.failing) > maxAge
+	other := silent != c.silent
+	c.silent = silent
 	close(c.tried)
 	c.tried = make(chan struct{})
+	c.mu.Unlock()
+	if other {
+		c.other()
+	}
 }
 
 func (c *catalog) refresh(ctx context.Context) error {
@@ -269,7 +284,11 @@ func (c *catalog) all() ([]Resource, []Gap, error) {
 	if c.resources == nil && c.err != nil {
 		return nil, nil, c.unavailableLocked()
 	}
-	return c.resources, c.gaps, nil
+	if !c.silent {
+		return c.resources, c.gaps, nil
+	}
+	reason := fmt.Sprintf("Discovery has failed since %s, and what it told before is given. %s", c.failing.UTC().Format(time.RFC3339), reasonOf(c.err))
+	return c.resources, append(slices.Clone(c.gaps), Gap{Group: "*", Reason: reason}), nil
 }
 
 // renew has an old answer refreshed, and waits for that no longer than wait.
