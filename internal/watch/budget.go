@@ -231,7 +231,7 @@ func (s *settler) offer(namespace string) string {
 	if s.scope.Fields != "" {
 		return "choose a narrower field selector, or raise --memory-limit"
 	}
-	if s.namespaced && namespace == "" {
+	if s.resource.Namespaced && namespace == "" {
 		return "choose one namespace or a few (ns=...), a field selector, or raise --memory-limit"
 	}
 	return "choose less, by a field selector, or raise --memory-limit"

@@ -33,6 +33,13 @@ const (
 	stirMinimum    = 100 * time.Millisecond
 	looksAfterStir = 4
 	lookInterval   = 400 * time.Millisecond
+	// quickStirs is how many of these follow one another so fast, until for calm
+	// nothing has changed; from then on stormInterval is between them. What in a
+	// definition has changed is not known: its metadata tells nothing of its
+	// conditions, and these of when it is served.
+	quickStirs    = 10
+	calm          = 10 * time.Second
+	stormInterval = time.Second
 	// firstRetry and lastRetry bound the back-off while discovery fails.
 	firstRetry, lastRetry = 500 * time.Millisecond, 15 * time.Second
 )
@@ -62,7 +69,8 @@ func (r *Resource) gvr() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
 }
 
-// Gap is a part of the API that discovery could not read.
+// Gap is a part of the API that discovery could not read. Its Group is "*" where
+// that is all of it, and what was told before is given.
 type Gap struct {
 	Group, Version string
 	Reason         string
@@ -84,6 +92,8 @@ type catalog struct {
 	gaps      []Gap
 	at        time.Time     // When resources was read.
 	err       error         // Of the last try; nil when it worked.
+	failing   time.Time     // Of the first of the tries that failed since one worked.
+	silent    bool          // They have failed for long.
 	next      time.Time     // Of the next try, while they fail.
 	tried     chan struct{} // Closed, and made anew, after each try.
 }
@@ -104,6 +114,7 @@ func (c *catalog) run(ctx context.Context) {
 	defer follow.Stop()
 	var again <-chan time.Time
 	looks := 0
+	storm := &storm{}
 	for ctx.Err() == nil {
 		began := time.Now()
 		err := c.refresh(ctx)
@@ -121,7 +132,7 @@ func (c *catalog) run(ctx context.Context) {
 			c.log.InfoContext(ctx, "the API server answers", "server", c.server)
 		case looks > 0:
 			looks--
-			again = time.After(lookInterval)
+			again = time.After(storm.slow(lookInterval))
 		}
 		c.finish(err, wait)
 		for due := false; !due; {
@@ -131,7 +142,8 @@ func (c *catalog) run(ctx context.Context) {
 			case <-again:
 			case <-c.stirs:
 				looks = looksAfterStir
-				sleep(ctx, stirMinimum-time.Since(began))
+				storm.note()
+				sleep(ctx, storm.slow(stirMinimum)-time.Since(began))
 			case <-c.asked:
 				sleep(ctx, refreshMinimum-time.Since(began))
 			case <-follow.C:
@@ -139,6 +151,29 @@ func (c *catalog) run(ctx context.Context) {
 			}
 		}
 	}
+}
+
+// storm says whether definitions change again and again.
+type storm struct {
+	stirs  int       // One after another.
+	newest time.Time // The last of them.
+}
+
+// note takes note of a change.
+func (s *storm) note() {
+	if time.Since(s.newest) > calm {
+		s.stirs = 0
+	}
+	s.stirs++
+	s.newest = time.Now()
+}
+
+// slow is an interval, or a longer one in a storm.
+func (s *storm) slow(interval time.Duration) time.Duration {
+	if s.stirs > quickStirs {
+		return max(interval, stormInterval)
+	}
+	return interval
 }
 
 func sleep(ctx context.Context, long time.Duration) {
@@ -150,10 +185,22 @@ func sleep(ctx context.Context, long time.Duration) {
 
 func (c *catalog) finish(err error, wait time.Duration) {
 	c.mu.Lock()
-	defer c.mu.Unlock()
 	c.err, c.next = err, time.Now().Add(wait)
+	switch {
+	case err == nil:
+		c.failing = time.Time{}
+	case c.failing.IsZero():
+		c.failing = time.Now()
+	}
+	silent := err != nil && time.Since(c.failing) > maxAge
+	other := silent != c.silent
+	c.silent = silent
 	close(c.tried)
 	c.tried = make(chan struct{})
+	c.mu.Unlock()
+	if other {
+		c.other()
+	}
 }
 
 func (c *catalog) refresh(ctx context.Context) error {
@@ -237,7 +284,11 @@ func (c *catalog) all() ([]Resource, []Gap, error) {
 	if c.resources == nil && c.err != nil {
 		return nil, nil, c.unavailableLocked()
 	}
-	return c.resources, c.gaps, nil
+	if !c.silent {
+		return c.resources, c.gaps, nil
+	}
+	reason := fmt.Sprintf("Discovery has failed since %s, and what it told before is given. %s", c.failing.UTC().Format(time.RFC3339), reasonOf(c.err))
+	return c.resources, append(slices.Clone(c.gaps), Gap{Group: "*", Reason: reason}), nil
 }
 
 // renew has an old answer refreshed, and waits for that no longer than wait.

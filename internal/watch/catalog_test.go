@@ -283,3 +283,53 @@ func TestFollow(t *testing.T) {
 		}
 	})
 }
+
+// An answer that is given while discovery fails says since when it does.
+func TestDiscoveryThatFailsForLong(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		access := cluster.For(watch.Viewer{})
+		follower := access.Follow()
+		defer follower.Close()
+		<-time.After(time.Minute)
+		problems := func() []watch.Gap {
+			t.Helper()
+			known, gaps, err := access.Resources(t.Context(), 0)
+			if err != nil || len(known) != 2 {
+				t.Errorf("%d resources are known, %v; want 2", len(known), err)
+			}
+			return gaps
+		}
+		began := time.Now()
+		server.RefuseGet("/apis", http.StatusForbidden, "not today")
+		<-time.After(12 * time.Second) // It has failed for a moment.
+		if gaps := problems(); len(gaps) != 0 {
+			t.Errorf("a try that failed is a problem at once: %+v", gaps)
+		}
+		told := func() {
+			t.Helper()
+			for changed := false; !changed; {
+				var err error
+				if changed, err = follower.Next(t.Context()); err != nil || time.Since(began) > 2*time.Minute {
+					t.Fatalf("who follows is not told, %v", err)
+				}
+			}
+		}
+		for len(problems()) == 0 {
+			told()
+		}
+		gaps := problems()
+		if len(gaps) != 1 || gaps[0].Group != "*" {
+			t.Fatalf("got %+v, want one problem of all", gaps)
+		}
+		_, rest, _ := strings.Cut(gaps[0].Reason, "failed since ")
+		since, err := time.Parse(time.RFC3339, rest[:min(len(rest), 20)])
+		if passed := since.Sub(began); err != nil || passed < 0 || passed > 10*time.Second {
+			t.Errorf("it says that discovery fails since %s, %s after it began", since, passed)
+		}
+		server.RefuseGet("/apis", 0, "")
+		for len(problems()) > 0 {
+			told()
+		}
+	})
+}

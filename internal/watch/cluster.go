@@ -139,7 +139,7 @@ func (c *Cluster) newInformer(scope wire.Scope, resource *Resource) *informer {
 	around := surroundings{
 		client: c.client, reviews: c.reviews, pool: c.pool, ring: c.ring, home: c.home, log: c.log,
 		dates:      func(ctx context.Context) map[string]string { return c.dateColumns(ctx, resource) },
-		served:     func(ctx context.Context) (string, bool, bool) { return c.served(ctx, scope) },
+		served:     func(ctx context.Context) definition { return c.served(ctx, scope) },
 		stir:       c.catalog.stir,
 		namespaces: c.namespaces,
 		changed:    c.changed.raise,

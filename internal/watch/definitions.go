@@ -76,30 +76,37 @@ func (f *Follower) Next(ctx context.Context) (bool, error) {
 	}
 }
 
-// served tells one definition of a resource from a later one, and whether the
-// resource is served; known is false where discovery cannot tell.
-func (c *Cluster) served(ctx context.Context, scope wire.Scope) (identity string, served, known bool) {
-	gvr := scope.Resource
+// definition is what discovery tells of a resource now.
+type definition struct {
+	known    bool      // Discovery can tell.
+	resource *Resource // Nil where it is not served.
+	identity string    // Tells it from a later one of the same name; may be empty.
+}
+
+// served is what discovery tells of the resource of a scope.
+func (c *Cluster) served(ctx context.Context, scope wire.Scope) definition {
 	resources, gaps, err := c.catalog.all()
 	if err != nil {
-		return "", false, false
+		return definition{}
 	}
-	served = slices.ContainsFunc(resources, func(r Resource) bool { return r.gvr() == gvr })
-	if !served {
+	gvr := scope.Resource
+	at := slices.IndexFunc(resources, func(r Resource) bool { return r.gvr() == gvr })
+	if at < 0 {
 		if !scope.Metadata { // A cluster without definitions will have none.
 			c.catalog.renew(ctx, 0) // It may come back.
 		}
 		unread := slices.ContainsFunc(gaps, func(g Gap) bool { return g.Group == gvr.Group && g.Version == gvr.Version })
-		return "", false, !unread
+		return definition{known: !unread}
 	}
+	now := definition{known: true, resource: &resources[at]}
 	definitions := c.pool.find(definitionScopes()[0])
 	if definitions == nil {
-		return "", true, true
+		return now
 	}
 	if o, ok, _ := definitions.Get(keyOf("", gvr.GroupResource().String())); ok {
-		identity = o.UID()
+		now.identity = o.UID()
 	}
-	return identity, true, true
+	return now
 }
 
 // namespacesWait is how long the list of namespaces may take.

@@ -1,8 +1,11 @@
 package watch_test
 
 import (
+	"fmt"
 	"log/slog"
+	"net/http"
 	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -87,4 +90,84 @@ func TestAlwaysWaits(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A definition that is written again and again has discovery asked every second,
+// and a new kind is told within 2 s all the same.
+func TestDefinitionsInAStorm(t *testing.T) {
+	for _, every := range []time.Duration{100 * time.Millisecond, 500 * time.Millisecond} {
+		t.Run(every.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Serve(apitest.Kind{Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`})
+				follower := cluster.For(watch.Viewer{}).Follow()
+				defer follower.Close()
+				<-time.After(time.Minute)
+				write := func(passed time.Duration) {
+					for began := time.Now(); time.Since(began) < passed; <-time.After(every) {
+						server.Set(definitions, apitest.Item{Name: "gadgets.example.com", Rest: fmt.Sprintf(`"status":{"n":%d}`, time.Now().UnixNano())})
+					}
+				}
+				discoveries := func() int { return len(server.Requests("GET /apis?")) }
+				before := discoveries()
+				write(time.Minute)
+				if n := discoveries() - before; n > 90 {
+					t.Errorf("discovery is asked %d times in a minute, want every second", n)
+				}
+				server.Set(definitions, apitest.Item{Name: "widgets.example.com"})
+				write(700 * time.Millisecond) // The API server takes a moment.
+				server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget"})
+				write(2 * time.Second)
+				if !serves(t, cluster, widgets) {
+					t.Error("a kind is not known 2 s after it is served")
+				}
+			})
+		})
+	}
+}
+
+// A kind that comes back in another way is taken as it is now, by those too who
+// have looked at it all the time.
+func TestKindComesBackOtherwise(t *testing.T) {
+	columns := `[{"name":"Name","type":"string"}]`
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns, Verbs: []string{"get", "list"}})
+		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		if r.settle(); r.state != "stale" {
+			t.Errorf("it is %s, want stale: it cannot be watched", r.state)
+		}
+		server.Remove(widgets)
+		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns})
+		server.Set(widgets, apitest.Item{Namespace: "a", Name: "w"})
+		later := func() {
+			<-time.After(11 * time.Second)
+			serves(t, cluster, widgets) // Whoever reads what is old has it refreshed.
+			<-time.After(time.Minute)
+			r.settle()
+		}
+		later()
+		r.wantLive(1)
+
+		// It has no namespaces any more, so that none may be asked for.
+		server.Remove(widgets)
+		later()
+		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns, Cluster: true})
+		server.Set(widgets, apitest.Item{Name: "w"})
+		server.Refuse(widgets, "", http.StatusForbidden, "not any more")
+		server.Refuse(widgets, "a", 0, "not any more")
+		before := len(server.Requests("/widgets?"))
+		later()
+		if r.wantRows(); r.state != "forbidden" {
+			t.Errorf("it is %s, want forbidden", r.state)
+		}
+		for _, line := range server.Requests("/widgets?")[before:] {
+			if strings.Contains(line, "/namespaces/") {
+				t.Errorf("a kind without namespaces is asked for by %s", line)
+			}
+		}
+		server.Refuse(widgets, "", 0, "")
+		later()
+		r.wantLive(1)
+	})
 }

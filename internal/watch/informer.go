@@ -32,10 +32,8 @@ type surroundings struct {
 	// dates finds the paths of the resource's date columns; asked before each
 	// list.
 	dates func(context.Context) map[string]string
-	// served returns what tells this definition of the resource from a later
-	// one of the same name, and whether the resource is served; known is false
-	// where that cannot be told now.
-	served func(context.Context) (identity string, served, known bool)
+	// served returns what discovery tells of the resource.
+	served func(context.Context) definition
 	// stir has discovery asked: it may have changed. It must return at once.
 	stir func()
 	// namespaces returns those of the cluster, where they may be listed. They
@@ -56,18 +54,17 @@ type informer struct {
 	*resourceJournal
 	surroundings
 
-	scope      wire.Scope // Its namespace is empty.
-	namespaced bool
-	polled     bool          // The API serves no watch.
-	epoch      uint64        // Of this informer's offsets.
-	kicked     chan struct{} // A sign that settle has something to do.
-	expected   atomic.Int64  // What feeds have reserved, in bytes.
-	listings   listings
-	digests    digests
-	masks      *redact.Memory // Outlasts the feeds.
-	began      time.Time
-	readers    atomic.Int64
-	resets     atomic.Int64 // Readers that had to begin anew.
+	scope    wire.Scope    // Its namespace is empty.
+	resource *Resource     // As discovery told of it last; it belongs to run.
+	epoch    uint64        // Of this informer's offsets.
+	kicked   chan struct{} // A sign that settle has something to do.
+	expected atomic.Int64  // What feeds have reserved, in bytes.
+	listings listings
+	digests  digests
+	masks    *redact.Memory // Outlasts the feeds.
+	began    time.Time
+	readers  atomic.Int64
+	resets   atomic.Int64 // Readers that had to begin anew.
 
 	mu      sync.Mutex
 	status  Status            // Where no feed has one.
@@ -84,7 +81,7 @@ type informer struct {
 func newInformer(scope wire.Scope, resource *Resource, around surroundings) *informer {
 	around.log = around.log.With("resource", scope.Resource.GroupResource().String())
 	i := &informer{
-		surroundings: around, scope: scope, epoch: newEpoch(), namespaced: resource.Namespaced, polled: !resource.Can("watch"),
+		surroundings: around, scope: scope, epoch: newEpoch(), resource: resource,
 		masks: redact.NewMemory(), began: time.Now(), kicked: make(chan struct{}, 1), status: Status{State: Syncing, Since: time.Now()},
 		feeds: make(map[string]*feed), denied: make(map[string]Status), asked: make(map[string]*asked),
 	}

@@ -66,3 +66,16 @@ func (s *settler) try(ctx context.Context, namespace string) State {
 	}
 	return Live
 }
+
+// listed reports whether the API server still lists what is watched, or cannot
+// tell now.
+func (s *settler) listed(ctx context.Context) bool {
+	s.mu.Lock()
+	namespace, watched := "", false
+	for namespace = range s.feeds {
+		watched = true
+		break
+	}
+	s.mu.Unlock()
+	return watched && s.try(ctx, namespace) != Absent
+}

@@ -92,3 +92,31 @@ func TestNotFoundThoughServed(t *testing.T) {
 		r.wantSettle("state live, snapshot of 0")
 	})
 }
+
+// What discovery lacks once, and the API server still lists, is live all the
+// while; when it is no more, that is told.
+func TestDiscoveryAloneEndsNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		server.RefuseGet("/api", http.StatusNotFound, "not today") // client-go takes it for none.
+		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget"})
+		for range 4 {
+			<-time.After(11 * time.Second)
+			serves(t, cluster, pods)
+		}
+		if serves(t, cluster, pods) {
+			t.Error("discovery has what it cannot read")
+		}
+		r.wantSettle("")
+		r.wantLive(1)
+		server.Remove(pods)
+		<-time.After(30 * time.Second)
+		r.settle()
+		if r.wantRows(); r.state != "absent" {
+			t.Errorf("it is %s, want absent", r.state)
+		}
+	})
+}

@@ -95,7 +95,7 @@ func (s *settler) settle(ctx context.Context) {
 // unwatchable is why a resource must be listed again and again.
 func (s *settler) unwatchable(r rights) string {
 	switch {
-	case s.polled:
+	case !s.resource.Can("watch"):
 		return "This API cannot be watched."
 	case !r.watch:
 		return notWatchable + "No rule of the cluster allows it."
@@ -106,27 +106,29 @@ func (s *settler) unwatchable(r rights) string {
 // isServed reports whether there is something to list. A resource that is gone
 // loses its feeds and rows; one that is there again, or anew, begins anew.
 func (s *settler) isServed(ctx context.Context) bool {
-	identity, served, known := s.served(ctx)
+	now := s.served(ctx)
 	s.mu.Lock()
 	gone := s.status.State == Absent
 	s.mu.Unlock()
 	switch {
-	case !known:
+	case !now.known:
 		return !gone
-	case !served:
+	case now.resource == nil && !gone && s.listed(ctx):
+		return true // Discovery lacks it by mistake, or is ahead.
+	case now.resource == nil:
 		s.absent(fmt.Sprintf("The cluster does not serve %s.", s.scope.Resource.GroupResource()))
 		s.retry = time.Time{}
 		return false
-	case identity == s.identity && gone && !s.found(ctx):
+	case now.identity == s.identity && gone && !s.found(ctx):
 		return false
-	case identity != s.identity && identity != "" && s.identity != "":
+	case now.identity != s.identity && now.identity != "" && s.identity != "", now.resource.Namespaced != s.resource.Namespaced:
 		s.end(everyFeed)
 		s.clear()
 	}
 	if gone {
 		s.stand(Status{State: Syncing, Since: time.Now()})
 	}
-	s.identity = cmp.Or(identity, s.identity)
+	s.identity, s.resource = cmp.Or(now.identity, s.identity), now.resource
 	return true
 }
 
@@ -179,7 +181,7 @@ func (s *settler) wanted(ctx context.Context) map[string]rights {
 		s.forget(nil)
 		return all
 	}
-	if !s.namespaced {
+	if !s.resource.Namespaced {
 		return nil
 	}
 	names := s.candidates(ctx, allowed)
