@@ -4,10 +4,13 @@ import (
 	"fmt"
 	"hash/fnv"
 	"log/slog"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"k8s.io/apimachinery/pkg/api/resource"
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
@@ -69,6 +72,44 @@ func TestWhatWouldNotFit(t *testing.T) {
 		r.settle()
 		if r.state != "live" || len(r.rows) != 11 {
 			t.Errorf("it is %s with %d rows, want live with 11", r.state, len(r.rows))
+		}
+	})
+}
+
+// What is wanted is never said to be what is free, however near it is.
+func TestRefusalAddsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		for n := range 24 {
+			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+		}
+		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r.settle()
+		var size [2]resource.Quantity
+		for n, text := range regexp.MustCompile(`about (\S+)B .* and (\S+)B of the 1MiB`).FindStringSubmatch(r.reason)[1:] {
+			size[n] = resource.MustParse(text)
+		}
+		if wanted, free := size[0].Value(), size[1].Value(); wanted <= free || wanted > free*11/10 || free < 1<<20*9/10 {
+			t.Errorf("%d are wanted, and %d are free: %s", wanted, free, r.reason)
+		}
+	})
+}
+
+// A kind that is to be watched at any rate, and does not fit, is in the log, once.
+func TestRefusalIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		for n := range 60 {
+			server.Set(pods, big("a", fmt.Sprint("p", n), 40<<10))
+		}
+		var log strings.Builder
+		runClusterWith(t, server, watch.Options{
+			Linger: time.Minute, MemoryLimit: 50 << 20, Always: []string{pods}, Log: slog.New(slog.NewTextHandler(&log, nil)),
+		})
+		<-time.After(10 * time.Minute)
+		synctest.Wait()
+		if strings.Count(log.String(), "level=WARN") != 1 || !strings.Contains(log.String(), "It would take about") {
+			t.Errorf("the log has %s", log.String())
 		}
 	})
 }

@@ -42,6 +42,7 @@ type settler struct {
 	retry    time.Time          // Not before this is a definition tried again that turned out to be absent.
 	release  func()             // Lets go of the cluster's namespaces.
 	moved    bool               // There is something to tell.
+	said     State              // In the log, where there is no feed.
 
 	estimates map[string]estimate // By namespace; "" is all.
 }
@@ -57,6 +58,7 @@ func (i *informer) run(ctx context.Context) {
 		s.Trim()
 		if s.moved {
 			s.moved = false
+			s.say()
 			s.tell()
 		}
 		select {
@@ -65,6 +67,22 @@ func (i *informer) run(ctx context.Context) {
 		case <-time.After(reviewEvery):
 		}
 	}
+}
+
+// say logs why there is no feed.
+func (s *settler) say() {
+	s.mu.Lock()
+	status, _ := s.statusLocked(nil)
+	none := len(s.feeds) == 0
+	s.mu.Unlock()
+	if !none {
+		s.said = ""
+		return
+	}
+	if s.said != status.State && status.State != Syncing {
+		s.log.Warn("not watched", "state", status.State, "reason", status.Reason)
+	}
+	s.said = status.State
 }
 
 // join waits for the feeds, which end with ctx.

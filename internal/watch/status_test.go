@@ -3,6 +3,7 @@ package watch_test
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -304,7 +305,7 @@ func TestQuietKindsForget(t *testing.T) {
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
 		for n := range 100 {
-			server.Set(pods, pod("a", "p", fmt.Sprint(n)))
+			server.Set(pods, pod("a", "p", strconv.Itoa(n)))
 		}
 		r.settle()
 		kept := func() int {
