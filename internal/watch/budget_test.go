@@ -99,14 +99,14 @@ func TestRefusalAddsUp(t *testing.T) {
 func TestRefusalIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
-		for n := range 60 {
+		for n := range 30 {
 			server.Set(pods, big("a", fmt.Sprint("p", n), 40<<10))
 		}
 		var log strings.Builder
 		runClusterWith(t, server, watch.Options{
 			Linger: time.Minute, MemoryLimit: 50 << 20, Always: []string{pods}, Log: slog.New(slog.NewTextHandler(&log, nil)),
 		})
-		<-time.After(10 * time.Minute)
+		<-time.After(3 * time.Minute)
 		synctest.Wait()
 		if strings.Count(log.String(), "level=WARN") != 1 || !strings.Contains(log.String(), "It would take about") {
 			t.Errorf("the log has %s", log.String())
@@ -264,10 +264,10 @@ func TestAlwaysWatched(t *testing.T) {
 		cluster := runClusterWith(t, server, watch.Options{
 			Linger: time.Minute, Always: []string{pods, widgets}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		})
-		<-time.After(time.Hour)
+		<-time.After(20 * time.Minute)
 		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 1")
 		if lists := server.Requests("/pods?"); len(lists) != 1 {
-			t.Errorf("%d lists of pods in an hour, want 1: %s", len(lists), lists)
+			t.Errorf("%d lists of pods in 20 minutes, want 1: %s", len(lists), lists)
 		}
 		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
 		<-time.After(time.Minute)
