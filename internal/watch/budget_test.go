@@ -142,7 +142,7 @@ func TestIdleGoesFirst(t *testing.T) {
 func TestFieldSelectorsThatDoNotFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
-		for n := range 1000 {
+		for n := range 600 {
 			server.Set(widgets, big("a", fmt.Sprint("w", n), 4<<10))
 		}
 		bystander := subscribe(t, cluster, watch.Query{}, "")
@@ -155,7 +155,7 @@ func TestFieldSelectorsThatDoNotFit(t *testing.T) {
 		if lists := server.Requests("fieldSelector"); len(lists) != 2 {
 			t.Errorf("it was asked for %d times, want an estimate and a list: %s", len(lists), lists)
 		}
-		for n := range 900 {
+		for n := range 500 {
 			server.Delete(widgets, "a", fmt.Sprint("w", n))
 		}
 		<-time.After(2 * time.Minute)
@@ -199,7 +199,7 @@ func TestThePastGoesFirst(t *testing.T) {
 		first.settle()
 		second.settle()
 		var most, past int64
-		for n := range 120 {
+		for n := range 60 {
 			server.Set(pods, big("a", "p", 30<<10+16*n))
 			server.Set(widgets, big("b", "w", 30<<10+16*n))
 			<-time.After(time.Second)
@@ -238,7 +238,7 @@ func TestNothingEndsInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		for n := range 60 {
+		for n := range 30 {
 			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
 		}
 		small := subscribe(t, cluster, watch.Query{}, "")
