@@ -2,12 +2,12 @@ package main
 
 import (
 	"fmt"
+	"log/slog"
 	"os"
 	"runtime/debug"
 	"strings"
 	"time"
 
-	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/api/resource"
 
@@ -32,8 +32,8 @@ func (s *watchSettings) addFlags(flags *pflag.FlagSet) {
 }
 
 // options checks the settings, and tells the garbage collector of the memory
-// limit.
-func (s *watchSettings) options() (watch.Options, error) {
+// limit. container is that of the container, in bytes.
+func (s *watchSettings) options(log *slog.Logger, container func() (uint64, error)) (watch.Options, error) {
 	options := watch.Options{Always: s.always, Linger: s.linger, Ring: watch.Ring{Age: s.ringAge}}
 	for _, ref := range s.always {
 		if strings.Count(ref, "/") != 2 {
@@ -48,20 +48,20 @@ func (s *watchSettings) options() (watch.Options, error) {
 		return options, &usageError{fmt.Errorf("--ring-bytes is %q; it takes a size from 1Mi, such as 64Mi", s.ringBytes)}
 	}
 	options.Ring.Bytes = int(ring.Value())
-	options.MemoryLimit, err = s.memoryLimit()
+	options.MemoryLimit, err = s.memoryLimit(log, container)
 	return options, err
 }
 
 // memoryLimit is in bytes; 0 is none.
-func (s *watchSettings) memoryLimit() (int64, error) {
+func (s *watchSettings) memoryLimit(log *slog.Logger, container func() (uint64, error)) (int64, error) {
 	var limit int64
 	switch s.memory {
 	case "off":
 		return 0, nil
 	case "":
-		found, err := memlimit.FromCgroup()
-		if err != nil || found > 1<<40 || found < watch.MinMemory {
-			return 0, nil //nolint:nilerr // No container, or one without a limit that can be kept to.
+		found, err := container()
+		if err != nil || found > 1<<40 {
+			return 0, nil //nolint:nilerr // No container, or one without a limit.
 		}
 		limit = int64(found)
 	default:
@@ -74,5 +74,8 @@ func (s *watchSettings) memoryLimit() (int64, error) {
 	if os.Getenv("GOMEMLIMIT") == "" {
 		debug.SetMemoryLimit(limit / 10 * 9)
 	}
-	return limit, nil
+	if limit < watch.MinMemory {
+		log.Warn("the container's memory is less than the program needs; what is watched is held to what the least --memory-limit gives", "bytes", limit, "least", watch.MinMemory)
+	}
+	return max(limit, watch.MinMemory), nil
 }

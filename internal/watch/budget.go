@@ -129,12 +129,12 @@ func (p *pool) forget(bytes int64) {
 // whether there was one.
 func (p *pool) evict(but *informer) bool {
 	p.mu.Lock()
-	defer p.mu.Unlock()
 	ended := p.evictLocked(func(e *entry) bool { return e.informer != but })
+	p.mu.Unlock()
 	if ended == nil {
 		return false
 	}
-	p.log.Info("nobody looks at it, and memory is short: no longer watched", "resource", ended.scope.Resource.GroupResource().String())
+	ended.log.Info("nobody looks at it, and memory is short: no longer watched")
 	return true
 }
 
@@ -185,7 +185,7 @@ func (s *settler) fits(ctx context.Context, namespace string) bool {
 		return true
 	}
 	refusal := fmt.Sprintf("It would take about %s (%d objects), and %s of the %s for what is watched are free: %s.",
-		inBytes(bytes), objects, inBytes(max(0, free)), inBytes(s.pool.budget), s.offer(namespace))
+		inBytesUp(bytes), objects, inBytes(max(0, free)), inBytes(s.pool.budget), s.offer(namespace))
 	s.estimates[namespace] = estimate{refusal: refusal, until: time.Now().Add(estimateEvery)}
 	s.refuse(namespace, refusal)
 	return false
@@ -220,7 +220,7 @@ func (f *feed) measure(objects int) {
 	f.reserved.mean.Store(0)
 	f.mu.Lock()
 	f.now.outgrown = fmt.Sprintf("The first %d objects of it take about %s, there are more, and of the %s for what is watched %s more are free",
-		objects, inBytes(int64(objects)*mean), inBytes(f.pool.budget), inBytes(max(0, free)))
+		objects, inBytesUp(int64(objects)*mean), inBytes(f.pool.budget), inBytes(max(0, free)))
 	f.mu.Unlock()
 	f.stop()
 	f.kick()
@@ -260,7 +260,6 @@ func (s *settler) curb() {
 		refusal := reason + ": " + s.offer(ns) + "."
 		s.estimates[ns] = estimate{refusal: refusal, until: time.Now().Add(relistEvery)}
 		s.refuse(ns, refusal)
-		s.log.Warn("not watched, for memory is short", "namespace", ns, "reason", refusal)
 	}
 }
 
@@ -272,18 +271,23 @@ func (s *settler) restrain() bool {
 	held := s.load()
 	s.end(everyFeed)
 	s.clear()
-	refusal := fmt.Sprintf("It had grown to %s, and all that is watched together may hold %s: %s.", inBytes(held), inBytes(s.pool.budget), s.offer(""))
+	refusal := fmt.Sprintf("It had grown to %s, and all that is watched together may hold %s: %s.", inBytesUp(held), inBytes(s.pool.budget), s.offer(""))
 	s.estimates[""] = estimate{refusal: refusal, until: time.Now().Add(estimateEvery)}
 	s.refuse("", refusal)
-	s.log.Warn("no longer watched, for memory is short", "held", inBytes(held), "budget", inBytes(s.pool.budget))
 	return true
 }
 
-// inBytes is a size for people.
+// inBytes is a size for people, rounded down.
 func inBytes(n int64) string {
-	const unit = 1 << 20
-	if n >= unit {
-		n = n / unit * unit
+	return resource.NewQuantity(n/unitOf(n)*unitOf(n), resource.BinarySI).String() + "B"
+}
+
+// inBytesUp is a size for people, rounded up.
+func inBytesUp(n int64) string { return inBytes(n + unitOf(n) - 1) }
+
+func unitOf(n int64) int64 {
+	if n >= 10<<20 {
+		return 1 << 20
 	}
-	return resource.NewQuantity(n, resource.BinarySI).String() + "B"
+	return 1 << 10
 }

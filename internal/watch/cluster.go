@@ -117,7 +117,7 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 		timeout: timeout, home: options.Namespace, always: options.Always, log: options.Log, cursors: newCursorKey(), changed: newSignal(),
 		ring: ring.within(budget),
 	}
-	c.pool = newPool(options.Linger, budget, c.newInformer, options.Log)
+	c.pool = newPool(options.Linger, budget, c.newInformer)
 	c.catalog = newCatalog(discoverer, config.Host, c.discovered, options.Log)
 	return c, nil
 }

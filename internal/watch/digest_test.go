@@ -68,7 +68,7 @@ func TestDigest(t *testing.T) {
 			"nothing":    subscribe(t, cluster, watch.Query{Labels: "app=none"}, ""),
 		}
 		for range 14 {
-			for range random.IntN(1200) {
+			for range random.IntN(500) {
 				change()
 			}
 			synctest.Wait()

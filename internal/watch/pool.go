@@ -3,7 +3,6 @@ package watch
 import (
 	"context"
 	"fmt"
-	"log/slog"
 	"sync"
 	"time"
 
@@ -20,7 +19,6 @@ type pool struct {
 	linger time.Duration
 	budget int64 // What all informers may hold, in bytes; 0 is no bound.
 	start  func(wire.Scope, *Resource) *informer
-	log    *slog.Logger
 
 	mu      sync.Mutex
 	ctx     context.Context //nolint:containedctx // Of run, whose informers outlive the requests that start them.
@@ -38,8 +36,8 @@ type entry struct {
 	stop      context.CancelFunc
 }
 
-func newPool(linger time.Duration, budget int64, start func(wire.Scope, *Resource) *informer, log *slog.Logger) *pool {
-	return &pool{linger: linger, budget: budget, start: start, log: log, entries: make(map[wire.Scope]*entry)}
+func newPool(linger time.Duration, budget int64, start func(wire.Scope, *Resource) *informer) *pool {
+	return &pool{linger: linger, budget: budget, start: start, entries: make(map[wire.Scope]*entry)}
 }
 
 // run lets informers run until ctx ends, and returns when all have ended.

@@ -22,6 +22,7 @@ type settler struct {
 	asking   sums               // What of the reviews is this informer's.
 	ended    bool               // Feeds have ended whose rows may be there.
 	moved    bool               // There is something to tell.
+	said     State              // In the log, where there is no feed.
 
 	estimates map[string]estimate // By namespace; "" is all.
 }
@@ -38,6 +39,7 @@ func (i *informer) run(ctx context.Context) {
 		s.Trim()
 		if s.moved {
 			s.moved = false
+			s.say()
 			s.tell()
 		}
 		select {
@@ -46,6 +48,22 @@ func (i *informer) run(ctx context.Context) {
 		case <-time.After(min(max(time.Until(s.due), settleMinimum), reviewEvery)):
 		}
 	}
+}
+
+// say logs why there is no feed.
+func (s *settler) say() {
+	s.mu.Lock()
+	status, _ := s.statusLocked(nil)
+	none := len(s.feeds) == 0
+	s.mu.Unlock()
+	if !none {
+		s.said = ""
+		return
+	}
+	if s.said != status.State && status.State != Syncing {
+		s.log.Warn("not watched", "state", status.State, "reason", status.Reason)
+	}
+	s.said = status.State
 }
 
 // join waits for the feeds, which end with ctx.

@@ -435,6 +435,31 @@ func TestPolled(t *testing.T) {
 	})
 }
 
+// A date whose path is not known is reckoned from the time passed: another list
+// is no change.
+func TestReckonedDates(t *testing.T) {
+	const ref = "metrics.example.com/v1/pods"
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Serve(apitest.Kind{Ref: ref, Kind: "PodMetrics", Columns: `[{"name":"Name","type":"string"},{"name":"Seen","type":"date"}]`})
+		server.Set(ref, apitest.Item{Namespace: "a", Name: "m", Cells: `["m","33h"]`})
+		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
+		r.wantSettle("state live, snapshot of 1")
+		if _, err := time.Parse(time.RFC3339, fmt.Sprint(r.rows["a/m"].Cells[1])); err != nil {
+			t.Errorf("the date is %v", r.rows["a/m"].Cells[1])
+		}
+		<-time.After(10 * time.Minute)
+		server.Expire(ref)
+		<-time.After(time.Minute)
+		r.wantSettle("")
+		for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+			if c.Resource == ref && c.Lists != 2 {
+				t.Errorf("it was listed %d times, want 2", c.Lists)
+			}
+		}
+	})
+}
+
 // An API that gives no resourceVersion tells what has changed, and no more.
 func TestNoResourceVersion(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"

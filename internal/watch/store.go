@@ -22,7 +22,7 @@ func sameThing(before, after *wire.Object) bool { return before.UID() == after.U
 // object. An API that is listed again and again need not give a resourceVersion:
 // then the texts tell.
 func unchanged(before, after *wire.Object) bool {
-	if before.ResourceVersion() != after.ResourceVersion() || !bytes.Equal(before.Cells(), after.Cells()) {
+	if before.ResourceVersion() != after.ResourceVersion() || !before.SameCells(after) {
 		return false // A CRD may print other cells of the same object.
 	}
 	if after.ResourceVersion() != "" {

@@ -200,10 +200,10 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	at := slices.IndexFunc(s.kinds, func(k *kind) bool { return k.Ref == ref })
 	var k *kind
-	status, reason, noWatch := 0, "", 0
+	status, reason, noWatch, broken := 0, "", 0, ""
 	if at >= 0 {
 		k = s.kinds[at]
-		status, reason, noWatch = k.refused[""], k.reason, k.noWatch
+		status, reason, noWatch, broken = k.refused[""], k.reason, k.noWatch, k.broken
 		if given, ok := k.refused[namespace]; ok && namespace != "" {
 			status = given
 		}
@@ -215,8 +215,8 @@ func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 		fail(w, http.StatusNotFound, "the server could not find the requested resource")
 	case len(parts) == 4:
 		s.get(w, k, namespace, parts[3])
-	case !watching && k.broken != "":
-		fail(w, http.StatusInternalServerError, k.broken)
+	case !watching && broken != "":
+		fail(w, http.StatusInternalServerError, broken)
 	case status != 0:
 		fail(w, status, reason)
 	case watching && noWatch != 0:
