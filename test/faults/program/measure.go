@@ -20,6 +20,11 @@ func (p *Program) RSS(ctx context.Context) (int, error) {
 	return p.metric(ctx, "process_resident_memory_bytes")
 }
 
+// Held is how many bytes it says that the objects and changes take that it holds.
+func (p *Program) Held(ctx context.Context) (int, error) {
+	return p.metric(ctx, "glasshouse_memory_held_bytes")
+}
+
 // Stacks is what its goroutines do.
 func (p *Program) Stacks(ctx context.Context) (string, error) {
 	text, err := p.get(ctx, "/debug/pprof/goroutine?debug=1")
