@@ -1,8 +1,10 @@
 package watch_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"strings"
 	"testing"
@@ -420,6 +422,29 @@ func TestNamespaceThatIsNotThere(t *testing.T) {
 		// One that may not be read is not said to be away.
 		server.Break("/api/v1/namespaces/hidden", "no")
 		subscribe(t, cluster, watch.Query{Namespaces: []string{"hidden"}}, "").wantSettle("state live, snapshot of 0")
+	})
+}
+
+// The end does not wait for the next try of an API server that is away.
+func TestEndWhileAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		cluster, err := watch.New(server.Config, watch.Options{Linger: time.Minute, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- cluster.Run(ctx) }()
+		synctest.Wait()
+		server.Down(true)
+		subscribe(t, cluster, watch.Query{}, "")
+		<-time.After(10 * time.Minute)
+		cancel()
+		began := time.Now()
+		if err := <-ended; err != nil || time.Since(began) > 0 {
+			t.Errorf("it ended after %s with %v, want at once", time.Since(began), err)
+		}
 	})
 }
 
