@@ -54,8 +54,12 @@ func TestSoak(t *testing.T) {
 
 	end, warm := time.Now().Add(long), time.Now().Add(min(ringAge, long/2))
 	quiet := run(t, func(ctx context.Context) { s.tell(ctx, end) })
+	live, held := 0, 0 // When memory has stopped to grow by what is held.
 	for time.Now().Before(end) {
 		s.round()
+		if live == 0 && time.Now().After(warm) {
+			live, held = must(s.program.Live(t.Context()))(t), must(s.program.Held(t.Context()))(t)
+		}
 	}
 	quiet()
 	taken := memory()
@@ -63,6 +67,8 @@ func TestSoak(t *testing.T) {
 	t.Logf("mismatches: %d", s.mismatches.Load())
 	t.Logf("RSS: %d MB, at most %d MB; slope after %v: %+.1f MB/h, beside what is held %+.1f MB/h", must(s.program.RSS(t.Context()))(t)>>20,
 		must(s.program.PeakRSS())(t)>>20, min(ringAge, long/2), taken.slope(warm), taken.beside().slope(warm))
+	t.Logf("live heap: %.1f MB, of which %.1f MB held, then; %.1f MB and %.1f MB at the end", mega(live), mega(held),
+		mega(must(s.program.Live(t.Context()))(t)), mega(must(s.program.Held(t.Context()))(t)))
 	now := s.goroutines()
 	t.Logf("goroutines: %d before, %d after", goroutines, now)
 	if now > goroutines+20 {
@@ -77,6 +83,8 @@ func TestSoak(t *testing.T) {
 		t.Errorf("%d times a client did not hold what there is", n)
 	}
 }
+
+func mega(bytes int) float64 { return float64(bytes) / (1 << 20) }
 
 // tell says every 10 s how it goes.
 func (s *soak) tell(ctx context.Context, end time.Time) {
