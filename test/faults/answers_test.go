@@ -64,7 +64,7 @@ func TestTooManyRequests(t *testing.T) {
 	const long = 14 * time.Second // client-go tries ten times before it tells us.
 	pass(long)
 	notLive(t, began, time.Now(), rows...)
-	if now := rows[0].State(); now.State != "failed" || !strings.Contains(now.Reason, "too many requests") {
+	if now := rows[0].State(); now.State != "failed" || !strings.Contains(now.Reason, "Too many requests") {
 		t.Errorf("the state is %s: %s", now.State, now.Reason)
 	}
 	n := w.gate.Count(func(r link.Request) bool { return r.Refused })
