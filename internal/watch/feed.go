@@ -122,7 +122,7 @@ func (f *feed) reflect(ctx context.Context) {
 		},
 	}
 	reflector := cache.NewReflectorWithOptions(lister, nil, (*store)(f), cache.ReflectorOptions{
-		Name: f.scope.Resource.String(), TypeDescription: f.scope.Resource.String(), Logger: &logger,
+		Name: f.scope.Resource.String(), TypeDescription: f.scope.Resource.String(), Logger: &logger, Clock: endingClock{ctx: ctx},
 		// Up to 15 s between two tries, where client-go would wait a minute: people
 		// sit in front of what is stale.
 		Backoff: &wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 10, Cap: 10 * time.Second},

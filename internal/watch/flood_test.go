@@ -57,8 +57,16 @@ func TestFloodOfOneObject(t *testing.T) {
 				if held, err = patch.Apply(held); err != nil {
 					t.Fatalf("the patch does not fit what the reader holds: %v", err)
 				}
+				if want := fmt.Sprintf(`"resourceVersion":%q`, m.Events[0].RV); !strings.Contains(string(held), want) {
+					t.Fatalf("the patch gives %s, want %s", held, want)
+				}
 			}
 			<-time.After(70 * time.Millisecond) // Slow.
+		}
+		for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+			if c.Resource == pods && c.RingChanges != changes {
+				t.Errorf("%d changes came, want each of %d", c.RingChanges, changes)
+			}
 		}
 		if messages < 5 || messages > 30 {
 			t.Errorf("the reader was told %d times, want one time for each time it read", messages)

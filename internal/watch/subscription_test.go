@@ -1,8 +1,10 @@
 package watch_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"log/slog"
 	"maps"
 	"net/http"
 	"strings"
@@ -490,6 +492,29 @@ func TestClosedTwice(t *testing.T) {
 			if c.Resource == pods && c.Readers != 1 {
 				t.Errorf("%d readers are left, want 1", c.Readers)
 			}
+		}
+	})
+}
+
+// The end does not wait for the next try of an API server that is away.
+func TestEndWhileAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		cluster, err := watch.New(server.Config, watch.Options{Linger: time.Minute, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan error, 1)
+		go func() { ended <- cluster.Run(ctx) }()
+		synctest.Wait()
+		server.Down(true)
+		subscribe(t, cluster, watch.Query{}, "")
+		<-time.After(10 * time.Minute)
+		cancel()
+		began := time.Now()
+		if err := <-ended; err != nil || time.Since(began) > 0 {
+			t.Errorf("it ended after %s with %v, want at once", time.Since(began), err)
 		}
 	})
 }

@@ -4,18 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"glasshouse/test/faults/cluster"
 	"glasshouse/test/faults/viewer"
 )
 
@@ -178,36 +175,4 @@ func holdNone(viewers ...*viewer.Viewer) error {
 		}
 	}
 	return nil
-}
-
-// A right that comes shows within a minute, and one that goes takes the rows with it, also while the watch would go on
-// for minutes.
-func TestRightGrantedAndRemoved(t *testing.T) {
-	t.Parallel()
-	c := must(cluster.Open())(t)
-	w := open(t, setting{kubeconfig: filepath.Join(c.Dir, "kubeconfig-nobody")})
-	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
-	rows := w.look(2, w.rows())
-	t.Logf("forbidden after %v", becomes(t, 20*time.Second, "forbidden", rows...))
-	began := time.Now()
-	pass(2 * time.Second)
-	check(t, holdNone(rows...))
-	notLive(t, began, time.Now(), rows...)
-
-	binding := &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "look"},
-		Subjects:   []rbacv1.Subject{{Kind: "User", APIGroup: "rbac.authorization.k8s.io", Name: "nobody"}},
-		RoleRef:    rbacv1.RoleRef{Kind: "ClusterRole", APIGroup: "rbac.authorization.k8s.io", Name: "view"},
-	}
-	_, err := w.Core.RbacV1().RoleBindings(w.namespace).Create(t.Context(), binding, metav1.CreateOptions{})
-	check(t, err)
-	t.Logf("granted: live after %v", becomes(t, 60*time.Second, "live", rows...))
-	w.converges(5*time.Second, rows...)
-	check(t, w.Apply(t.Context(), w.namespace, "it", "2"))
-	w.converges(5*time.Second, rows...)
-
-	check(t, w.Core.RbacV1().RoleBindings(w.namespace).Delete(t.Context(), "look", metav1.DeleteOptions{}))
-	t.Logf("removed: forbidden after %v", becomes(t, 25*time.Second, "forbidden", rows...))
-	eventually(t, 2*time.Second, "the rows go", func() error { return holdNone(rows...) })
-	sound(t, rows...)
 }

@@ -13,6 +13,7 @@ import (
 type sample struct {
 	at    time.Time
 	bytes int
+	held  int // Of these, by objects and changes, as the program counts them.
 }
 
 type samples []sample
@@ -31,9 +32,11 @@ func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
 				return
 			case <-tick.C:
 			}
-			if bytes, err := p.RSS(ctx); err == nil {
+			bytes, err := p.RSS(ctx)
+			held, notTold := p.Held(ctx)
+			if err == nil && notTold == nil {
 				mu.Lock()
-				taken = append(taken, sample{at: time.Now(), bytes: bytes})
+				taken = append(taken, sample{at: time.Now(), bytes: bytes, held: held})
 				mu.Unlock()
 			}
 		}
@@ -43,6 +46,15 @@ func watchMemory(t *testing.T, p *program.Program) (soFar func() samples) {
 		defer mu.Unlock()
 		return append(samples(nil), taken...)
 	}
+}
+
+// beside is the memory without what is held: the past grows to its bound, and is no leak.
+func (s samples) beside() samples {
+	beside := make(samples, len(s))
+	for i, taken := range s {
+		beside[i] = sample{at: taken.at, bytes: taken.bytes - taken.held}
+	}
+	return beside
 }
 
 // slope is how much the memory grows in an hour, in MB, by least squares over the samples after a time.
@@ -63,11 +75,14 @@ func (s samples) slope(after time.Time) float64 {
 
 func TestSlope(t *testing.T) {
 	start := time.Now()
-	s := samples{{start, 500 << 20}}
+	s := samples{{at: start, bytes: 500 << 20}}
 	for minute := 1; minute <= 60; minute++ {
-		s = append(s, sample{start.Add(time.Duration(minute) * time.Minute), (100 + minute) << 20})
+		s = append(s, sample{at: start.Add(time.Duration(minute) * time.Minute), bytes: (100 + minute) << 20, held: minute << 19})
 	}
 	if got := s.slope(start.Add(time.Second)); got < 59.9 || got > 60.1 {
 		t.Errorf("a megabyte a minute is %.1f MB/h", got)
+	}
+	if got := s.beside().slope(start.Add(time.Second)); got < 29.9 || got > 30.1 {
+		t.Errorf("half a megabyte a minute beside what is held is %.1f MB/h", got)
 	}
 }

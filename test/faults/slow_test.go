@@ -50,6 +50,10 @@ func TestReaderThatNeverReads(t *testing.T) {
 		}
 		return nil
 	})
+	const promised = 20 * time.Second // 10 s after what could not be written. Pings would need 30.
+	if long := time.Since(began); long > promised {
+		t.Errorf("they were let go after %v, want %v at most", long, promised)
+	}
 	t.Logf("let go after %v; at most %d MB", time.Since(began), must(w.program.PeakRSS())(t)>>20)
 	sound(t, rows...)
 	sound(t, objects...)

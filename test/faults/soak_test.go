@@ -18,6 +18,9 @@ import (
 	"glasshouse/test/faults/viewer"
 )
 
+// ringAge is for how long the past is kept, and a minute: before that memory grows.
+const ringAge = 6 * time.Minute
+
 // soak is a scene that is broken for as long as asked.
 type soak struct {
 	*scene
@@ -49,17 +52,23 @@ func TestSoak(t *testing.T) {
 	memory := watchMemory(t, s.program)
 	goroutines := s.goroutines()
 
-	end, warm := time.Now().Add(long), time.Now().Add(min(6*time.Minute, long/2))
+	end, warm := time.Now().Add(long), time.Now().Add(min(ringAge, long/2))
 	quiet := run(t, func(ctx context.Context) { s.tell(ctx, end) })
+	live, held := 0, 0 // When memory has stopped to grow by what is held.
 	for time.Now().Before(end) {
 		s.round()
+		if live == 0 && time.Now().After(warm) {
+			live, held = must(s.program.Live(t.Context()))(t), must(s.program.Held(t.Context()))(t)
+		}
 	}
 	quiet()
-	slope := memory().slope(warm)
+	taken := memory()
 	t.Logf("after %v and %d faults:", long, s.broken.Load())
 	t.Logf("mismatches: %d", s.mismatches.Load())
-	t.Logf("RSS: %d MB, at most %d MB, slope %+.1f MB/h after the first %v", must(s.program.RSS(t.Context()))(t)>>20,
-		must(s.program.PeakRSS())(t)>>20, slope, min(6*time.Minute, long/2))
+	t.Logf("RSS: %d MB, at most %d MB; slope after %v: %+.1f MB/h, beside what is held %+.1f MB/h", must(s.program.RSS(t.Context()))(t)>>20,
+		must(s.program.PeakRSS())(t)>>20, min(ringAge, long/2), taken.slope(warm), taken.beside().slope(warm))
+	t.Logf("live heap: %.1f MB, of which %.1f MB held, then; %.1f MB and %.1f MB at the end", mega(live), mega(held),
+		mega(must(s.program.Live(t.Context()))(t)), mega(must(s.program.Held(t.Context()))(t)))
 	now := s.goroutines()
 	t.Logf("goroutines: %d before, %d after", goroutines, now)
 	if now > goroutines+20 {
@@ -75,6 +84,8 @@ func TestSoak(t *testing.T) {
 	}
 }
 
+func mega(bytes int) float64 { return float64(bytes) / (1 << 20) }
+
 // tell says every 10 s how it goes.
 func (s *soak) tell(ctx context.Context, end time.Time) {
 	tick := time.NewTicker(10 * time.Second)
@@ -86,9 +97,10 @@ func (s *soak) tell(ctx context.Context, end time.Time) {
 		case <-tick.C:
 		}
 		memory, _ := s.program.RSS(ctx) // It may just end.
+		held, _ := s.program.Held(ctx)
 		goroutines, _ := s.program.Goroutines(ctx)
-		s.t.Logf("%v to go: %d faults, %d mismatches, %d notes, RSS %d MB, %d goroutines", time.Until(end).Round(time.Second),
-			s.broken.Load(), s.mismatches.Load(), s.notes(), memory>>20, goroutines)
+		s.t.Logf("%v to go: %d faults, %d mismatches, %d notes, RSS %d MB, %d MB held, %d goroutines", time.Until(end).Round(time.Second),
+			s.broken.Load(), s.mismatches.Load(), s.notes(), memory>>20, held>>20, goroutines)
 	}
 }
 

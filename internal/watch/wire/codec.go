@@ -23,9 +23,9 @@ const (
 // codec compresses bodies and managedFields of one resource. Objects of a kind
 // are much alike, so a few of them make a dictionary that shrinks the others to a
 // tenth.
-// Safe for concurrent use.
+// Reading is safe for concurrent use.
 type codec struct {
-	encoder *zstd.Encoder
+	encoder *zstd.Encoder // The decoder's of the feed alone; nil after the next list.
 	decoder *zstd.Decoder
 }
 

@@ -195,6 +195,9 @@ func (d *decoder) train() error {
 	if len(objects) == 0 {
 		return nil // Trained already, or nothing came.
 	}
+	if d.codec != d.plain {
+		d.codec.encoder = nil // Objects of the list before may be held for long; they are read alone.
+	}
 	d.codec = d.plain
 	if len(objects) >= 4*sampleObjects {
 		for i := range sampleObjects {

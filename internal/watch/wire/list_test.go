@@ -3,6 +3,7 @@ package wire_test
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -27,6 +28,39 @@ func items(n int) []apitest.Item {
 
 func wantText(i int, item apitest.Item) string {
 	return fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"a","uid":"a/%s","resourceVersion":"%d"},%s}`, item.Name, item.Name, 101+i, item.Rest)
+}
+
+// What has changed holds objects of lists before: it may cost what reads them, and
+// not what wrote them.
+func TestListsBeforeAreSmall(t *testing.T) {
+	server := podServer(t)
+	server.Set(pods, items(40)...)
+	s := source(t, server, pods, wire.SourceOptions{})
+	var held []*wire.Object
+	live := func() uint64 {
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.GC() // What pools hold goes with the second.
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	list := func() { held = append(held, listAll(t, s)[0]) }
+	list()
+	before := live()
+	const lists = 50
+	for range lists {
+		list()
+	}
+	grown := int64(live()) - int64(before) //nolint:gosec // Far below 2^63.
+	t.Logf("%d bytes for each list", grown/lists)
+	if grown/lists > 150_000 {
+		t.Errorf("each list leaves %d bytes", grown/lists)
+	}
+	for _, o := range held {
+		if text, err := o.JSON(); err != nil || !strings.HasPrefix(string(text), "{") {
+			t.Fatalf("an object of a list before is %s, %v", text, err)
+		}
+	}
 }
 
 // Every text comes back byte by byte, whether it was compressed with a

@@ -20,6 +20,19 @@ func (p *Program) RSS(ctx context.Context) (int, error) {
 	return p.metric(ctx, "process_resident_memory_bytes")
 }
 
+// Held is how many bytes it says that the objects and changes take that it holds.
+func (p *Program) Held(ctx context.Context) (int, error) {
+	return p.metric(ctx, "glasshouse_memory_held_bytes")
+}
+
+// Live is how many bytes of its heap are in use once what is garbage has been collected.
+func (p *Program) Live(ctx context.Context) (int, error) {
+	if _, err := p.get(ctx, "/debug/pprof/heap?gc=1"); err != nil {
+		return 0, err
+	}
+	return p.metric(ctx, "go_memstats_heap_alloc_bytes")
+}
+
 // Stacks is what its goroutines do.
 func (p *Program) Stacks(ctx context.Context) (string, error) {
 	text, err := p.get(ctx, "/debug/pprof/goroutine?debug=1")

@@ -1,0 +1,27 @@
+package watch
+
+import (
+	"context"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// endingClock is the real one, but for waits that end with ctx: client-go's
+// Reflector waits for the next try of a streaming list without looking whether
+// it has been ended.
+type endingClock struct {
+	clock.RealClock
+
+	ctx context.Context //nolint:containedctx // What waits has no other way to hear of it.
+}
+
+// After implements clock.Clock.
+func (c endingClock) After(long time.Duration) <-chan time.Time {
+	rung := make(chan time.Time)
+	go func() {
+		defer close(rung)
+		sleep(c.ctx, long)
+	}()
+	return rung
+}

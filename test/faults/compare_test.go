@@ -1,0 +1,118 @@
+package faults
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"glasshouse/test/faults/viewer"
+)
+
+// converges waits until every viewer holds what a quorum list gives, and reports how long that took.
+func (w *scene) converges(within time.Duration, viewers ...*viewer.Viewer) time.Duration {
+	w.t.Helper()
+	return eventually(w.t, within, "what is held is what the API server lists", func() error { return w.compare(viewers) })
+}
+
+// compare compares what viewers of the namespace's ConfigMaps hold with a quorum list.
+func (w *scene) compare(viewers []*viewer.Viewer) error {
+	want, err := w.Rows(w.t.Context(), configMaps, w.namespace)
+	if err != nil {
+		return err
+	}
+	for i, v := range viewers {
+		if err := v.Holds(want); err != nil {
+			return fmt.Errorf("viewer %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// objectConverges is converges for viewers of one object.
+func (w *scene) objectConverges(within time.Duration, name string, viewers ...*viewer.Viewer) time.Duration {
+	w.t.Helper()
+	return eventually(w.t, within, "the object held is the API server's", func() error { return w.compareObject(name, viewers) })
+}
+
+func (w *scene) compareObject(name string, viewers []*viewer.Viewer) error {
+	want, err := w.Object(w.t.Context(), configMaps, w.namespace, name)
+	if err != nil {
+		return err
+	}
+	for i, v := range viewers {
+		if err := v.HoldsObject(want); err != nil {
+			return fmt.Errorf("viewer %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// led waits until the changes that every viewer was told of lead from what there was before to what there is.
+func (w *scene) led(within time.Duration, before map[string]viewer.Row, viewers ...*viewer.Viewer) {
+	w.t.Helper()
+	eventually(w.t, within, "changes lead to what the API server lists", func() error { return w.compareChanges(before, viewers) })
+	for i, v := range viewers {
+		if one, other := viewers[0].History(), v.History(); !slices.Equal(one, other) {
+			w.t.Errorf("viewer %d was told %d changes in another order than viewer 0, or others than its %d", i, len(other), len(one))
+		}
+	}
+}
+
+func (w *scene) compareChanges(before map[string]viewer.Row, viewers []*viewer.Viewer) error {
+	want, err := w.Rows(w.t.Context(), configMaps, w.namespace)
+	if err != nil {
+		return err
+	}
+	for i, v := range viewers {
+		if err := v.Led(before, want); err != nil {
+			return fmt.Errorf("viewer %d: %w", i, err)
+		}
+	}
+	return nil
+}
+
+// becomes waits until every viewer is shown a state.
+func becomes(t *testing.T, within time.Duration, state string, viewers ...*viewer.Viewer) time.Duration {
+	t.Helper()
+	return eventually(t, within, "the state is "+state, func() error {
+		for i, v := range viewers {
+			if now := v.State(); now.State != state {
+				return fmt.Errorf("viewer %d is shown %q (%s)", i, now.State, now.Reason)
+			}
+		}
+		return nil
+	})
+}
+
+// notLive fails where a viewer was shown live between two moments.
+func notLive(t *testing.T, from, to time.Time, viewers ...*viewer.Viewer) {
+	t.Helper()
+	for i, v := range viewers {
+		if long := v.LiveWithin(from, to); long > 0 {
+			states := v.States()
+			t.Errorf("viewer %d was shown live for %v of %v in which nothing was: %+v", i, long, to.Sub(from), states[max(0, len(states)-5):])
+		}
+	}
+}
+
+// sound fails where a viewer noted something that does not fit, and adds up what was told.
+func sound(t *testing.T, viewers ...*viewer.Viewer) (sum viewer.Tally) {
+	t.Helper()
+	for i, v := range viewers {
+		if faults := v.Faults(); len(faults) > 0 {
+			t.Errorf("viewer %d: %s", i, strings.Join(faults, "\n"))
+		}
+		n := v.Tally()
+		sum.Connections += n.Connections
+		sum.Snapshots += n.Snapshots
+		sum.Resets += n.Resets
+		sum.Resumed += n.Resumed
+		sum.Events += n.Events
+		sum.Patches += n.Patches
+		sum.Digests += n.Digests
+	}
+	t.Logf("%d viewers: %+v", len(viewers), sum)
+	return sum
+}
