@@ -129,7 +129,7 @@ func (c *Cursor) skipString() (escaped bool, err error) {
 // bit where it was less; what is borrowed from those above it does not matter.
 func plain(b uint64) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
-	found := ((b - ones*0x20) | (b^ones*'"' - ones) | (b^ones*'\\' - ones)) & ^b & high
+	found := ((b - ones*0x20) | (b ^ ones*'"' - ones) | (b ^ ones*'\\' - ones)) & ^b & high
 	return bits.TrailingZeros64(found) / 8
 }
 
