@@ -2,7 +2,6 @@ package wire
 
 import (
 	"bufio"
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -21,11 +20,6 @@ const maxLine = 64 << 20
 // turn is how many objects of a list are handed on at once. The Reflector keeps
 // them until the list ends; to wake it for each took as long as to decode some.
 const turn = 64
-
-// gatherFor is how long a long list collects before it is read on. An API server
-// sends each object by itself; to answer each with more of HTTP/2's window, and
-// to be woken by each, cost both sides more than to decode it.
-const gatherFor = 2 * time.Millisecond
 
 // silence is how long nothing may come on a watch: API servers send a bookmark
 // every minute or so. HTTP/2's pings notice a dead connection sooner; HTTP/1.1,
@@ -108,9 +102,6 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	var held []watch.Event
 	growing := true
 	for objects := 1; ; objects++ {
-		if objects > turn {
-			lines.gather(ctx)
-		}
 		line, err := lines.next()
 		switch {
 		case gaveUp.Load():
@@ -190,20 +181,6 @@ func statusOf(err error) *metav1.Status {
 type lineReader struct {
 	r    *bufio.Reader
 	long []byte
-}
-
-// gather waits a moment where no whole line has come yet, and little of one.
-func (l *lineReader) gather(ctx context.Context) {
-	begun, _ := l.r.Peek(l.r.Buffered()) // Of what is buffered there is no error.
-	if len(begun) > l.r.Size()/2 || bytes.IndexByte(begun, '\n') >= 0 {
-		return
-	}
-	moment := time.NewTimer(gatherFor)
-	defer moment.Stop()
-	select {
-	case <-moment.C:
-	case <-ctx.Done():
-	}
 }
 
 func (l *lineReader) next() ([]byte, error) {

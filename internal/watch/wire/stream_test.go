@@ -315,31 +315,6 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// What is there is read at once, however long the list: it collects only where
-// nothing has come yet, and what comes after the list is told at once.
-func TestLongListIsNotHeldUp(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server := podServer(t)
-		const objects = 500
-		for i := range objects {
-			server.Set(pods, apitest.Item{Namespace: "a", Name: fmt.Sprint("p", i), Rest: fmt.Sprintf(`"spec":{"text":%q}`, strings.Repeat("x", 4000))})
-		}
-		w := open(t, source(t, server, pods, wire.SourceOptions{}), initial())
-		began := time.Now()
-		for range objects {
-			object(t, next(t, w))
-		}
-		if e := next(t, w); e.Type != apiwatch.Bookmark || time.Since(began) > 250*time.Millisecond {
-			t.Errorf("after %s came %s, want BOOKMARK sooner", time.Since(began), e.Type)
-		}
-		began = time.Now()
-		server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"})
-		if object(t, next(t, w)); time.Since(began) != 0 {
-			t.Errorf("a change was told after %s, want at once", time.Since(began))
-		}
-	})
-}
-
 // Stop ends a watch whatever it waits for.
 func TestStop(t *testing.T) {
 	server := podServer(t)
