@@ -23,7 +23,7 @@ const podsRef = "core/v1/pods"
 // pods, the others for a cluster that moves.
 func TestBench(t *testing.T) {
 	if os.Getenv("GLASSHOUSE_BENCH") == "" {
-		t.Skip("takes half an hour and a cluster of thousands of pods: make bench runs it")
+		t.Skip("takes a quarter of an hour and a cluster of thousands of pods: make bench runs it")
 	}
 	on := subject{onDemo(t), build(t)}
 	var all table

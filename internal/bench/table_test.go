@@ -68,7 +68,8 @@ func part(baseline, ours float64) (float64, string) {
 }
 
 func difference(baseline, ours float64) (float64, string) {
-	return ours - baseline, "+ " + short(ours-baseline)
+	sign := map[bool]string{true: "- ", false: "+ "}[ours < baseline]
+	return ours - baseline, sign + short(math.Abs(ours-baseline))
 }
 
 func alone(_, ours float64) (float64, string) { return ours, "" }

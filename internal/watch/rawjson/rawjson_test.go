@@ -98,6 +98,24 @@ func TestAppendStringIsJSON(t *testing.T) {
 	}
 }
 
+// Strings are read eight bytes at a time: each byte is seen at each place.
+func TestEveryByteAtEveryPlace(t *testing.T) {
+	for place := range 18 {
+		for b := range 256 {
+			text := []byte("[\"" + strings.Repeat("a\x80", 10) + "\",1]")
+			text[2+place] = byte(b)
+			c := rawjson.NewCursor(text)
+			err := c.Skip()
+			if err == nil {
+				err = c.End()
+			}
+			if want := json.Valid(text); (err == nil) != want {
+				t.Errorf("%q: %v, but json.Valid says %v", text, err, want)
+			}
+		}
+	}
+}
+
 // walk reads a document through Object and Array instead of Skip.
 func walk(c *rawjson.Cursor) error {
 	switch c.Peek() {

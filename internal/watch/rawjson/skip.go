@@ -2,7 +2,9 @@ package rawjson
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
+	"math/bits"
 )
 
 // Skip moves behind the value at the cursor and checks it on the way.
@@ -92,6 +94,15 @@ func (c *Cursor) skipArray() error {
 func (c *Cursor) skipString() (escaped bool, err error) {
 	data := c.data
 	for i := c.pos + 1; i < len(data); i++ {
+		for len(data)-i >= 8 {
+			n := plain(binary.LittleEndian.Uint64(data[i:]))
+			if i += n; n < 8 {
+				break
+			}
+		}
+		if i == len(data) {
+			break
+		}
 		switch b := data[i]; {
 		case b == '"':
 			c.pos = i + 1
@@ -111,6 +122,15 @@ func (c *Cursor) skipString() (escaped bool, err error) {
 	}
 	c.pos = len(data)
 	return false, c.unexpected("the end of a string")
+}
+
+// plain is how many of eight bytes, from the lowest, neither end a string nor
+// begin an escape nor are control characters. Taking n from a byte sets its high
+// bit where it was less; what is borrowed from those above it does not matter.
+func plain(b uint64) int {
+	const ones, high = 0x0101010101010101, 0x8080808080808080
+	found := ((b - ones*0x20) | (b ^ ones*'"' - ones) | (b ^ ones*'\\' - ones)) & ^b & high
+	return bits.TrailingZeros64(found) / 8
 }
 
 // escapeLength is how many bytes follow the backslash.

@@ -17,6 +17,10 @@ import (
 // and column definitions, they stay far below.
 const maxLine = 64 << 20
 
+// turn is how many objects of a list are handed on at once. The Reflector keeps
+// them until the list ends; to wake it for each took as long as to decode some.
+const turn = 64
+
 // silence is how long nothing may come on a watch: API servers send a bookmark
 // every minute or so. HTTP/2's pings notice a dead connection sooner; HTTP/1.1,
 // which some proxies speak, has none.
@@ -131,7 +135,7 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 			options.Observe(objects)
 		}
 		held = append(held, e.forReflector())
-		if !s.source.decoder.collecting() {
+		if !s.source.decoder.collecting() && len(held) >= turn {
 			s.send(ctx, held...)
 			held = held[:0]
 		}

@@ -285,12 +285,12 @@ func TestLargeObjectsAreNotCollected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
 		server.Silence(pods)
-		for i := range 10 {
-			server.Set(pods, apitest.Item{Namespace: "a", Name: fmt.Sprint("p", i), Rest: fmt.Sprintf(`"spec":{"text":%q}`, strings.Repeat("x", 1<<20))})
+		for i := range 80 {
+			server.Set(pods, apitest.Item{Namespace: "a", Name: fmt.Sprint("p", i), Rest: fmt.Sprintf(`"spec":{"text":%q}`, strings.Repeat("x", 128<<10))})
 		}
 		w := open(t, source(t, server, pods, wire.SourceOptions{}), initial())
-		if o := object(t, next(t, w)); o.Size() > 1<<19 {
-			t.Errorf("%d bytes are held of a megabyte of one letter", o.Size())
+		if o := object(t, next(t, w)); o.Size() > 1<<16 {
+			t.Errorf("%d bytes are held of 128 KiB of one letter", o.Size())
 		}
 	})
 }

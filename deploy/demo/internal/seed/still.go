@@ -93,7 +93,7 @@ func stillPods(ctx context.Context, client kubernetes.Interface, set *appsv1.Rep
 func stillPod(ctx context.Context, client kubernetes.Interface, set *appsv1.ReplicaSet, i, number, nodes int) error {
 	pods := client.CoreV1().Pods(Big)
 	want := &corev1.Pod{ObjectMeta: *set.Spec.Template.ObjectMeta.DeepCopy(), Spec: *set.Spec.Template.Spec.DeepCopy()}
-	want.GenerateName, want.Name = set.Name+"-", fmt.Sprintf("%s-%s", set.Name, digest(set.Name, fmt.Sprint(i))[:5])
+	want.GenerateName, want.Name = set.Name+"-", fmt.Sprintf("%s-%s%02x", set.Name, digest(set.Name)[:3], i) // 250 at most
 	want.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(set, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}
 	onto := node(general(number, nodes), 0)
 	want.Spec.NodeName = onto.Name

@@ -1,0 +1,50 @@
+package seed_test
+
+import (
+	"slices"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+
+	"glasshouse/deploy/demo/internal/seed"
+)
+
+// What was begun is ended the next time, and what is there is written once.
+func TestStillPodsRun(t *testing.T) {
+	client := fake.NewClientset()
+	const nodes, total = 12, 600
+	var told []int
+	still := func() {
+		t.Helper()
+		if err := seed.Still(t.Context(), client, nodes, total, func(done int) { told = append(told, done) }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	still()
+	if want := []int{250, 500, 600}; !slices.Equal(told, want) {
+		t.Errorf("it told of %v pods, want %v", told, want)
+	}
+	pods, err := client.CoreV1().Pods(seed.Big).List(t.Context(), metav1.ListOptions{})
+	if err != nil || len(pods.Items) != total {
+		t.Fatalf("%d pods, %v; want %d", len(pods.Items), err, total)
+	}
+	addresses := make(map[string]bool)
+	for _, pod := range pods.Items {
+		addresses[pod.Status.PodIP] = true
+		if pod.Spec.NodeName == "" || pod.Status.Phase != corev1.PodRunning || metav1.GetControllerOf(&pod) == nil {
+			t.Fatalf("%s is %s, on node %q, and of %v", pod.Name, pod.Status.Phase, pod.Spec.NodeName, pod.OwnerReferences)
+		}
+	}
+	if len(addresses) != total {
+		t.Errorf("%d addresses for %d pods", len(addresses), total)
+	}
+	client.ClearActions()
+	still()
+	for _, action := range client.Actions() {
+		if action.GetResource().Resource == "pods" {
+			t.Fatalf("the second time it did %s on a pod", action.GetVerb())
+		}
+	}
+}
