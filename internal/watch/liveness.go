@@ -19,14 +19,14 @@ const (
 // standing is how well a feed goes. The informer's lock guards it.
 type standing struct {
 	status   Status
-	own      bool   // The status is this feed's own, not what was told before it.
-	synced   bool   // All that was listed is in the journal.
-	open     bool   // A watch is open,
-	listing  bool   // but has not sent all of its list yet.
-	refused  string // Why the watch was refused, where the list was not.
-	outdated bool   // It has listed with other columns than those of now.
-	stalled  bool   // A streaming list stalled: list the plain way from now on.
-	plain    bool   // A streaming list failed: list the plain way once.
+	own      bool      // The status is this feed's own, not what was told before it.
+	synced   bool      // All that was listed is in the journal.
+	open     bool      // A watch is open,
+	listing  bool      // but has not sent all of its list yet.
+	refused  string    // Why the watch was refused, where the list was not.
+	outdated bool      // It has listed with other columns than those of now.
+	stalled  bool      // A streaming list stalled: list the plain way from now on.
+	plain    bool      // A streaming list failed: list the plain way once.
 	replaced time.Time // When the last list was in the journal.
 	listed   int
 	told     time.Time // When listed was told last.
