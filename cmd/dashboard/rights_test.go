@@ -50,7 +50,10 @@ func TestRightsComeAndGo(t *testing.T) {
 
 	began = time.Now()
 	takeBack()
-	tab.untilHas(`"op":"delete"`, `"name":"b"`)
+	tab.untilHas(`"type":"reset"`, "may not be seen any more")
+	if snapshot := tab.untilHas(`"type":"snapshot"`); contains(snapshot, `"name":"b"`) {
+		t.Errorf("a row that may not be seen is told: %s", snapshot)
+	}
 	t.Logf("one that went took its rows with it after %s", time.Since(began))
 	if passed := time.Since(began); passed > 15*time.Second {
 		t.Errorf("a right that went was found after %s, want 15 s at most", passed)

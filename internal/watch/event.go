@@ -2,6 +2,7 @@ package watch
 
 import (
 	"bytes"
+	"errors"
 	"strconv"
 	"sync"
 	"weak"
@@ -31,9 +32,14 @@ type once[T any] struct {
 }
 
 func (o *once[T]) get(make func() (T, error)) (T, error) {
-	o.Do(func() { o.value, o.err = make() })
+	o.Do(func() {
+		o.err = errPanicked // Unless make returns: the others must not take nothing for an answer.
+		o.value, o.err = make()
+	})
 	return o.value, o.err
 }
+
+var errPanicked = errors.New("making it panicked")
 
 // shared is a value that the first who asks for it makes, while somebody holds
 // it.

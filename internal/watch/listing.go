@@ -20,8 +20,7 @@ type listing struct {
 	made    time.Time
 }
 
-// togetherness is how long after its making a listing is given to others: the
-// ring holds what it lacks for much longer.
+// togetherness is how long after its making a listing is given to others.
 const togetherness = time.Second
 
 // listings gives out the newest listing.
@@ -48,8 +47,10 @@ func (l *listings) keep(newest *listing) {
 }
 
 // together returns all objects, with the cursor of a moment that is at most so many
-// changes ago.
+// changes ago, all of which the ring holds.
 func (i *informer) together(version int, behind uint64) *listing {
+	kept, _ := i.Kept()
+	behind = min(behind, uint64(kept+1)/2) //nolint:gosec // Not negative. Half: it goes on while the list is told.
 	if l := i.listings.find(i.Now(), version, behind); l != nil {
 		return l
 	}

@@ -283,7 +283,10 @@ func (r *reader) check(m *told) {
 // settle reads until nothing more comes for a while, and returns what came.
 func (r *reader) settle() string {
 	r.t.Helper()
-	for {
+	for start := time.Now(); ; {
+		if time.Since(start) > 10*time.Minute {
+			r.t.Fatalf("it does not cease: %.300s", strings.Join(r.log, ", "))
+		}
 		if m := r.next(); m.Type == "heartbeat" || m.Type == "events" && len(m.Events) == 0 {
 			log := strings.TrimSuffix(strings.Join(r.log, ", "), "heartbeat")
 			r.log = nil

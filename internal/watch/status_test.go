@@ -553,3 +553,21 @@ func TestLinger(t *testing.T) {
 		}
 	})
 }
+
+// An answer that is no list, as a gateway may give with 200, is not a list of
+// nothing.
+func TestAnswerThatIsNoList(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		server.RefuseGet("/api/v1/pods", http.StatusOK, "hello")
+		server.Expire(pods)
+		<-time.After(time.Minute)
+		r.settle()
+		if r.wantRows("a/p=Running"); r.state != "stale" || !strings.Contains(r.reason, "no list") {
+			t.Errorf("it is %s: %s, want stale for the answer is no list", r.state, r.reason)
+		}
+	})
+}

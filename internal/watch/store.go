@@ -104,11 +104,11 @@ func (i *informer) purge(which func(namespace string) bool) bool {
 // beginAnew forgets the past, for some of it may not be told any more: everybody
 // begins anew.
 func (i *informer) beginAnew() {
-	i.Forget()
 	i.mu.Lock()
 	i.version++
 	i.origin = origin{cursor: i.Now(), at: time.Now()}
 	i.mu.Unlock()
+	i.Forget()
 	i.Nudge()
 }
 

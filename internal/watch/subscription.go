@@ -92,7 +92,7 @@ func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 		return s.stateMessage(now.status)
 	case s.started && !s.behind && now.version != s.version:
 		s.version = now.version
-		s.reset("the resource came back, or has other columns")
+		s.reset("the resource came back, has other columns, or some of it may not be seen any more")
 		return nil, nil
 	case s.behind && (now.synced || s.emptied(&now)):
 		return s.view.begin(s, ctx)

@@ -7,6 +7,8 @@ import (
 	"log/slog"
 	"maps"
 	"net/http"
+	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -539,4 +541,26 @@ func TestEnd(t *testing.T) {
 	if !errors.Is(err, watch.ErrClosed) {
 		t.Errorf("after the end Next gives %v, want ErrClosed", err)
 	}
+}
+
+// Who comes shortly after another is given no list that lacks more than the ring
+// holds, and begins once.
+func TestListsThatTheRingHasLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		cluster := runClusterWith(t, server, watch.Options{Linger: time.Minute, Ring: watch.Ring{Bytes: 1}, Log: slog.New(slog.DiscardHandler)})
+		for n := range 3000 {
+			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))
+		}
+		first := subscribe(t, cluster, watch.Query{}, "")
+		for len(first.rows) == 0 {
+			first.next() // It holds the list while it is told the rest.
+		}
+		for n := range 10 {
+			server.Set(pods, pod("a", "p0", strconv.Itoa(n)))
+		}
+		synctest.Wait()
+		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 3000")
+		runtime.KeepAlive(first)
+	})
 }

@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"runtime"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -133,5 +135,25 @@ func TestFollowWhileItChanges(t *testing.T) {
 			}
 		}
 		b.t.Error("the state of pods was not told within a second")
+	})
+}
+
+// A kind that is covered in some namespaces says in which.
+func TestFollowSomeNamespaces(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.api.Refuse("core/v1/pods", "", http.StatusForbidden, "no")
+		b.api.Refuse("core/v1/pods", "a", 0, "")
+		c := b.open()
+		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"]}`)
+		c.until(1, "snapshot")
+		c.send(`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":2,"view":"resources"}]`)
+		for range 5 {
+			for _, r := range c.until(2, "resources", "heartbeat").Resources {
+				if r.State == "live" && slices.Equal(r.Namespaces, []string{"a"}) {
+					return
+				}
+			}
+		}
+		b.t.Error("it does not say that pods are watched in one namespace")
 	})
 }

@@ -30,9 +30,12 @@ type frameOf struct {
 	Rows      []struct{ Name string }
 	Events    []struct{ Op string }
 	Object    json.RawMessage
-	Resources []struct{ Ref, State string }
-	Last      bool
-	Problem   struct {
+	Resources []struct {
+		Ref, State string
+		Namespaces []string
+	}
+	Last    bool
+	Problem struct {
 		Title, Detail string
 		Status        int
 	}

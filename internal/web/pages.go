@@ -149,7 +149,7 @@ func (s *Server) frame(r *http.Request, title, selected string) templates.Frame 
 		d := s.resourceDocument(k)
 		kinds = append(kinds, templates.Kind{
 			Ref: d.Ref, Href: "/r/" + d.Ref, Group: d.Group, Kind: d.Kind, Resource: d.Resource, Namespaced: d.Namespaced, ShortNames: d.ShortNames,
-			Categories: d.Categories, Count: d.Count, State: string(d.State), Reason: d.Reason, Selected: d.Ref == selected,
+			Categories: d.Categories, Count: d.Count, State: string(d.State), Reason: d.Reason, Namespaces: len(d.Namespaces), Selected: d.Ref == selected,
 		})
 	}
 	problems := make(map[string]string, len(gaps))

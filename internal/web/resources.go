@@ -32,6 +32,7 @@ type resourceDocument struct {
 	Section    string      `json:"section"`
 	State      watch.State `json:"state,omitempty"`
 	Reason     string      `json:"reason,omitempty"`
+	Namespaces []string    `json:"namespaces,omitempty"`
 	Count      *int        `json:"count,omitempty"`
 }
 
@@ -99,7 +100,7 @@ func (s *Server) resourceDocument(known *watch.Known) resourceDocument {
 		Preferred: known.Preferred, Ref: known.Ref(), Section: s.sections.Section(group, known.Resource.Resource), Count: known.Count,
 	}
 	if known.Status != nil {
-		d.State, d.Reason = known.Status.State, known.Status.Reason
+		d.State, d.Reason, d.Namespaces = known.Status.State, known.Status.Reason, known.Status.Namespaces
 	}
 	return d
 }

@@ -44,6 +44,7 @@ type Kind struct {
 	Count      *int   // objects held; nil when it is not being watched, which is not zero
 	State      string // as in State.State; empty when it is not being watched
 	Reason     string // why it is forbidden, stale or failed
+	Namespaces int    // how many are watched; 0 for all
 	Selected   bool   // it is the kind that the page shows
 }
 

@@ -146,11 +146,16 @@ func emptyWords(l List) Problem {
 	return Problem{Title: "No " + l.Resource, Detail: "The cluster holds none now. The first one appears here by itself."}
 }
 
-// pickerWords is what the picker says of a kind that is not simply live.
+// pickerWords is what the picker says of a kind that is not simply live in all
+// namespaces.
 func pickerWords(k Kind) string {
+	words := k.Kind + " (" + k.Ref + ")"
+	if k.Namespaces > 0 {
+		words += ", in " + Digits(k.Namespaces) + " of the namespaces"
+	}
 	switch k.State {
 	case "", "live", "syncing":
-		return k.Kind + " (" + k.Ref + ")"
+		return words
 	}
-	return strings.TrimSuffix(k.Kind+" ("+k.Ref+"): "+k.State+". "+k.Reason, ". ")
+	return strings.TrimSuffix(words+": "+k.State+". "+k.Reason, ". ")
 }

@@ -38,7 +38,7 @@ void test("a kind that goes and comes back is shown as it is then, filtered and 
   s.tell({ type: "state", state: "absent", reason: "the server could not find the requested resource" });
   assert.deepEqual([s.seen(), s.words(), s.feed.known().complete], [[], "Not served", false]);
 
-  s.tell({ type: "reset", reason: "the resource came back, or has other columns" });
+  s.tell({ type: "reset", reason: "the resource came back, has other columns, or some of it may not be seen any more" });
   s.tell({ type: "state", state: "syncing" });
   snapshot(s, "e2.1", row("b"), row("d", "Broken"), row("e"));
   s.tell({ type: "state", state: "live" });

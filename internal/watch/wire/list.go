@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 
@@ -22,6 +23,7 @@ func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 		return nil
 	}
 	decode := json.NewDecoder(body)
+	whole := false
 	err := eachMember(decode, func(key string) error {
 		switch key {
 		case "metadata":
@@ -33,8 +35,10 @@ func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 			}
 			return d.setColumns(definitions)
 		case "rows":
+			whole = true
 			return eachElement(decode, func(raw json.RawMessage) error { return d.row(rawjson.NewCursor(raw), add) })
 		case "items": // Also of an empty list: the columns come with no other.
+			whole = true
 			if err := d.useColumns(plainColumns()); err != nil {
 				return err
 			}
@@ -43,8 +47,15 @@ func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 		var skipped json.RawMessage
 		return decode.Decode(&skipped)
 	})
+	if err == nil && !whole {
+		err = errNoList
+	}
 	return list, err
 }
+
+// errNoList says that the answer is something else, as of a gateway before the
+// API server: it must not be taken for a list of nothing.
+var errNoList = errors.New("the answer is no list: it has neither rows nor items")
 
 // eachMember walks the object that decode is about to read; visit reads each
 // member's value.

@@ -38,6 +38,7 @@ type collector struct {
 	open, limit, held *prometheus.Desc
 	informer          map[string]*prometheus.Desc
 	state             *prometheus.Desc
+	counters          counters
 }
 
 func newCollector(ledger func() watch.Ledger, sockets func() int) *collector {
@@ -47,10 +48,11 @@ func newCollector(ledger func() watch.Ledger, sockets func() int) *collector {
 	labels := []string{"group", "version", "resource", "scope"}
 	c := &collector{
 		ledger: ledger, sockets: sockets, informer: make(map[string]*prometheus.Desc),
-		open:  plain("sockets", "WebSockets that are open."),
-		limit: plain("memory_limit_bytes", "Memory that the objects and changes held may take, left out where there is no limit."),
-		held:  plain("memory_held_bytes", "Memory that the objects and changes held take."),
-		state: prometheus.NewDesc("glasshouse_informer_state", "Scopes in this state: 0 or 1, but for fields.", append(labels, "state"), nil),
+		counters: counters{ended: make(map[[4]string]watch.Coverage)},
+		open:     plain("sockets", "WebSockets that are open."),
+		limit:    plain("memory_limit_bytes", "Memory that the objects and changes held may take, left out where there is no limit."),
+		held:     plain("memory_held_bytes", "Memory that the objects and changes held take."),
+		state:    prometheus.NewDesc("glasshouse_informer_state", "Scopes in this state: 0 or 1, but for fields.", append(labels, "state"), nil),
 	}
 	for _, f := range figures() {
 		c.informer[f.name] = prometheus.NewDesc("glasshouse_informer_"+f.name, f.help, labels, nil)
@@ -76,9 +78,15 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 		gauge(c.limit, float64(ledger.Limit))
 	}
 	gauge(c.held, float64(ledger.Held))
-	for labels, entries := range grouped(ledger.Entries) {
+	groups := grouped(ledger.Entries)
+	ended := c.counters.ongoing(groups)
+	for labels, entries := range groups {
 		for _, f := range figures() {
-			if value, known := f.of(entries); known {
+			of := entries
+			if f.kind == prometheus.CounterValue {
+				of = append(slices.Clone(entries), ended[labels])
+			}
+			if value, known := f.of(of); known {
 				metrics <- prometheus.MustNewConstMetric(c.informer[f.name], f.kind, value, labels[:]...)
 			}
 		}

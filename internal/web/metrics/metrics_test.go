@@ -100,6 +100,42 @@ func TestNoLabelGrowsWithNamespaces(t *testing.T) {
 	}
 }
 
+// No counter falls when a scope ends, or begins anew; gauges do.
+func TestCountersDoNotFall(t *testing.T) {
+	var ledger watch.Ledger
+	registry, err := metrics.Registry(func() watch.Ledger { return ledger }, func() int { return 0 })
+	if err != nil {
+		t.Fatal(err)
+	}
+	anew := full(nil, "a=b")
+	anew.Lists, anew.Drops = 1, 0
+	for n, step := range []struct {
+		entries        []watch.Coverage
+		lists, readers float64
+	}{
+		{[]watch.Coverage{full(nil, "a=b"), full(nil, "a=c")}, 4, 4},
+		{[]watch.Coverage{full(nil, "a=b")}, 4, 2},
+		{[]watch.Coverage{full(nil, "a=b"), full(nil, "a=c")}, 6, 4},
+		{[]watch.Coverage{anew, full(nil, "a=c")}, 7, 4},
+		{nil, 0, 0},
+		{[]watch.Coverage{full(nil, "a=b")}, 9, 2},
+	} {
+		ledger.Entries = step.entries
+		families, err := registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := make(map[string]float64)
+		for _, family := range families {
+			m := family.GetMetric()[0]
+			got[family.GetName()] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
+		}
+		if lists, readers := got["glasshouse_informer_lists_total"], got["glasshouse_informer_readers"]; lists != step.lists || readers != step.readers {
+			t.Errorf("step %d: %v lists, want %v; %v readers, want %v", n, lists, step.lists, readers, step.readers)
+		}
+	}
+}
+
 // Of nothing there is nothing; no time is told of what has not happened.
 func TestUnknownIsNotZero(t *testing.T) {
 	if lines := scrape(t, watch.Ledger{}); !slices.Equal(lines, []string{"glasshouse_memory_held_bytes{} 0.0", "glasshouse_sockets{} 7.0"}) {

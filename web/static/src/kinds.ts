@@ -14,6 +14,8 @@ export interface Listed extends Kind {
   readonly state: string; // empty: not being watched
   readonly reason: string;
   readonly count: number | null;
+  /** How many namespaces are watched; 0 for all. */
+  readonly namespaces: number;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -35,6 +37,7 @@ export function readKinds(body: unknown): Listed[] {
       state: text(r["state"]),
       reason: text(r["reason"]),
       count: typeof r["count"] === "number" ? r["count"] : null,
+      namespaces: texts(r["namespaces"]).length,
     });
   }
   return out;

@@ -128,7 +128,8 @@ export class Picker implements KindWatcher {
     a.dataset["state"] = k.state;
     a.toggleAttribute("data-namespaced", k.namespaced);
     const well = k.state === "" || k.state === "live" || k.state === "syncing";
-    a.title = `${k.kind} (${k.ref})${well ? "" : `: ${k.state}${k.reason === "" ? "" : `. ${k.reason}`}`}`;
+    const where = k.namespaces === 0 ? "" : `, in ${digits(k.namespaces)} of the namespaces`;
+    a.title = `${k.kind} (${k.ref})${where}${well ? "" : `: ${k.state}${k.reason === "" ? "" : `. ${k.reason}`}`}`;
   }
 
   private drawCount(a: HTMLAnchorElement, k: Listed): void {
