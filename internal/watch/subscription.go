@@ -309,8 +309,12 @@ func (s *Subscription) nextRows() ([]byte, error) {
 
 // beginObject tells the one object; without it, it does not exist.
 func (s *Subscription) beginObject(context.Context) ([]byte, error) {
-	s.begun(s.informer.present(s.filter.namespaces).version)
+	now := s.informer.present(s.filter.namespaces)
 	o, ok, cursor := s.informer.Get(s.key)
+	if later := s.informer.present(s.filter.namespaces); later.version != now.version || later.none != now.none {
+		return nil, nil // What was read may not be seen any more.
+	}
+	s.begun(now.version)
 	s.cursor = cursor
 	message := s.message("snapshot")
 	if ok && s.filter.match(o) {

@@ -180,6 +180,29 @@ void test("a reset makes the next connection ask for a snapshot", () => {
   assert.equal("cursor" in browser.socket.last, false);
 });
 
+void test("tries again what the server cannot do now, and no other", () => {
+  const { browser, got, sub } = start();
+  browser.socket.accept();
+  const asked = () => browser.sockets.flatMap((s) => s.sent).filter((m) => m["op"] === "subscribe").length;
+  const refuse = (status: number) => browser.socket.say({ id: browser.socket.last["id"], type: "error", problem: { title: "No", status, detail: "" } });
+  for (const wait of [2000, 4000, 8000, 16_000, 20_000, 20_000]) {
+    const before = asked();
+    refuse(503);
+    browser.pass(wait / 2 - 1);
+    assert.equal(asked(), before);
+    browser.pass(wait / 2 + 1);
+    assert.equal(asked(), before + 1);
+  }
+  browser.socket.say(snapshot(browser.socket.last["id"]));
+  assert.deepEqual(got.slice(-2), ["error", "rows"]);
+  refuse(503);
+  sub.close();
+  refuse(403);
+  const before = asked();
+  browser.pass(60_000);
+  assert.equal(asked(), before);
+});
+
 void test("ends only subscriptions that the server holds", () => {
   const { browser, sub } = start();
   const ended = () => browser.sockets.flatMap((s) => s.sent).filter((m) => m["op"] === "unsubscribe").map((m) => m["id"]);

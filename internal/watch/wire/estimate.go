@@ -14,6 +14,9 @@ const estimateObjects = 64
 // estimateStall bounds its request, in the way of SourceOptions.
 const estimateStall = 5 * time.Second
 
+// mostObjects is more than any cluster holds, whatever a server says.
+const mostObjects = 1 << 30
+
 // Estimate returns how many objects a scope has, and about how many bytes they
 // would hold, from one short page of its list. A server that does not tell how
 // many there are beyond the page (one with a selector does not) is taken at
@@ -37,7 +40,7 @@ func (c *Client) Estimate(ctx context.Context, scope Scope) (objects int, bytes 
 	}
 	objects = len(list.Items)
 	if list.RemainingItemCount != nil {
-		objects += int(*list.RemainingItemCount)
+		objects += int(min(max(0, *list.RemainingItemCount), mostObjects))
 	}
 	return objects, bytes / int64(len(list.Items)) * int64(objects), nil
 }

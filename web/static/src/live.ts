@@ -201,6 +201,12 @@ export class Live {
       case "error":
         sub.ended = true;
         sub.sent = false;
+        // Not now: as long as nobody ends it, it is tried again.
+        if (m.problem.status === 503) {
+          sub.cursor = null;
+          const most = Math.min(longestWait, firstWait * 4 * 2 ** sub.resyncs++);
+          sub.timer = this.host.after(most / 2 + (most / 2) * this.host.random(), () => this.send(sub));
+        }
     }
     sub.handler.message(m);
   }
