@@ -149,6 +149,8 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 	case errors.Is(err, journal.ErrGone) && s.behind:
 		s.cursor = s.informer.Now() // Listed while waiting for it.
 		return nil, nil
+	case errors.Is(err, journal.ErrGone) && s.informer.present(s.filter.namespaces).version != s.version:
+		return nil, nil // The next step says why.
 	case errors.Is(err, journal.ErrGone):
 		s.reset("more has changed than is kept; what was missed cannot be told one by one")
 		return nil, nil
