@@ -18,7 +18,7 @@ await test("rights", { timeout: 120_000 }, async (t) => {
     await become("the status", () => status(page), "Forbidden");
     const note = page.locator("#note");
     assert.match(await note.innerText(), /You may not list pods/);
-    assert.match(await note.innerText(), /pods is forbidden: User "nobody" cannot list resource "pods"/);
+    assert.match(await note.innerText(), /You cannot list pods at the cluster scope\./);
     assert.match(await note.innerText(), /Choose a namespace that you may read, or ask for the right/);
     assert.equal((await table(page)).rows.length, 0);
     await page.locator('#picker a[data-ref="core/v1/pods"][data-state="forbidden"]').waitFor();
