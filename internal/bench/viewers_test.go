@@ -20,7 +20,7 @@ import (
 // work must not be the bottleneck.
 type crowd struct {
 	events atomic.Int64 // Delivered to all of them together,
-	frames atomic.Int64 // in so many frames.
+	frames atomic.Int64 // in so many messages.
 	bytes  atomic.Int64
 	conns  []net.Conn
 	ended  sync.WaitGroup
@@ -102,8 +102,9 @@ func masked(text string) []byte {
 
 // read counts what comes; begun is called once something has.
 func (c *crowd) read(in io.Reader, begun func()) {
-	// Both are as long, lest the shorter is counted twice.
-	const mark, begin = `"op":"update"`, `:"events","cu`
+	// Both are as long, lest the shorter is counted twice. A long message may come
+	// in two frames, the first of which is of 16 bytes.
+	const mark, begin = `"op":"update"`, `ts","cursor":`
 	buffer := make([]byte, 32<<10)
 	kept := 0 // Bytes of the end of the last read, in which a mark may have begun.
 	for {
