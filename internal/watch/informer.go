@@ -190,7 +190,7 @@ func (i *informer) statusLocked(namespaces []string) (status Status, synced bool
 		status.Namespaces = covered
 	}
 	if failed.State == Failed && status.Reason == "" {
-		status.Reason = "Not known: " + failed.status().Reason
+		status.Reason = "not known: " + failed.status().Reason
 	}
 	return status, synced
 }

@@ -173,7 +173,7 @@ func TestStatusOfSeveralNamespaces(t *testing.T) {
 		for _, r := range []*reader{all, two, ill} {
 			r.settle()
 		}
-		if all.wantLive(25); len(all.namespaces) != 25 || all.reason != "Not known: team-10: ill since 4; team-11: ill since 4; team-7: ill since 4; and 2 more" {
+		if all.wantLive(25); len(all.namespaces) != 25 || all.reason != "not known: team-10: ill since 4; team-11: ill since 4; team-7: ill since 4; and 2 more" {
 			t.Errorf("all are known in %s: %s; want all but five, and why", all.namespaces, all.reason)
 		}
 		if ill.wantLive(1); strings.Join(ill.namespaces, " ") != "team-1" {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { browse, newPage, openLive, status, table } from "./browser.mjs";
 import { read } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
-import { become, until } from "./wait.mjs";
+import { become } from "./wait.mjs";
 
 await test("rights", { timeout: 120_000 }, async (t) => {
   const browser = await browse(t);
@@ -48,7 +48,8 @@ await test("rights", { timeout: 120_000 }, async (t) => {
     await page.locator("#ns").fill("");
     await page.keyboard.press("Enter");
     await become("the address", () => new URL(page.url()).search, "");
-    await until("the words", async () => /at the cluster scope/.test(await page.locator("#note").innerText()));
+    await become("what is covered", () => page.locator("#covered").innerText(), "Only shop: you may not list the others.");
+    await page.locator("#count", { hasText: new RegExp(`^${want.length}$`) }).waitFor();
     await page.goBack();
     await page.goBack();
     await page.locator('#status[data-state="live"]').waitFor();

@@ -56,7 +56,8 @@ export function anewWords(times: number): string | null {
 /** Says which namespaces are covered where not all that were asked for are, null where they are. */
 export function coverage(k: Known): string | null {
   const covered = k.state?.namespaces ?? [];
-  return covered.length === 0 ? null : `Only ${covered.join(", ")}: you may not list the others.`;
+  const why = k.state?.state === "live" && k.state.reason !== null ? k.state.reason : "you may not list the others.";
+  return covered.length === 0 ? null : `Only ${covered.join(", ")}: ${why}`;
 }
 
 /** A note that stands where the rows would, with the next step. */
