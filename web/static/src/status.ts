@@ -56,7 +56,7 @@ export function anewWords(times: number): string | null {
 /** Says which namespaces are covered where not all that were asked for are, null where they are. */
 export function coverage(k: Known): string | null {
   const covered = k.state?.namespaces ?? [];
-  const why = k.state?.state === "live" && k.state.reason !== null ? k.state.reason : "you may not list the others.";
+  const why = k.state?.state === "live" && k.state.reason !== "" ? k.state.reason : "you may not list the others.";
   return covered.length === 0 ? null : `Only ${covered.join(", ")}: ${why}`;
 }
 
