@@ -44,11 +44,11 @@ func (f *feed) replace(objects []*wire.Object) {
 	f.mu.Lock()
 	first := f.now.lists == 0
 	f.mu.Unlock()
+	f.arrived() // Before: counted twice it would seem not to fit.
 	f.ReplaceIn(f.covers, entries, memo{sight: first})
 	if anew {
 		f.Forget() // Who read before begins anew.
 	}
-	f.arrived()
 	begun := origin{cursor: f.Now(), at: time.Now()}
 	f.mu.Lock()
 	if anew {

@@ -77,7 +77,11 @@ func newSite(t *testing.T) *site {
 	}
 	s := startSite(t, startCluster(t, api))
 	s.api = api
-	s.get("/api/v1/snapshot/" + podsRef) // From here on it is live.
+	for tries := 0; s.get("/api/v1/snapshot/"+podsRef).status != http.StatusOK; tries++ { // From here on it is live.
+		if tries == 1000 {
+			t.Fatal("the cluster does not begin to run")
+		}
+	}
 	return s
 }
 
