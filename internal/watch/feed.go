@@ -145,10 +145,7 @@ func (f *feed) poll(ctx context.Context) {
 		f.setStatus(Stale, time.Now(), fmt.Sprintf("%s It is listed every %s.", reason, pollInterval))
 	}
 	f.refuse("")
-	select {
-	case <-ctx.Done():
-	case <-time.After(pollInterval):
-	}
+	sleep(ctx, pollInterval)
 }
 
 func (f *feed) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {

@@ -129,8 +129,7 @@ func (i *informer) present(namespaces []string) present {
 	defer i.mu.Unlock()
 	now := present{columns: i.columns, version: i.version}
 	now.status, now.synced = i.statusLocked(namespaces)
-	state := now.status.State
-	now.none = !now.synced && (state == Forbidden || state == Absent || state == Failed)
+	now.none = !now.synced && (now.status.State.refused() || now.status.State == Failed)
 	if now.columns == nil {
 		for _, f := range i.feeds {
 			now.columns = f.source.Columns() // Known before the first list is whole.

@@ -52,17 +52,6 @@ func (a *Access) Coverage() Ledger {
 	return ledger
 }
 
-// informers are those that run.
-func (p *pool) informers() []*informer {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	all := make([]*informer, 0, len(p.entries))
-	for _, e := range p.entries {
-		all = append(all, e.informer)
-	}
-	return all
-}
-
 func (i *informer) coverage() Coverage {
 	resource := Resource{Group: i.scope.Resource.Group, Version: i.scope.Resource.Version, Resource: i.scope.Resource.Resource}
 	cache, ring := i.Weight()

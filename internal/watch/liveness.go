@@ -198,13 +198,12 @@ func (f *feed) fail(ctx context.Context, err error) {
 	}
 	f.mu.Lock()
 	state := stateOf(err, f.now.synced)
-	refused := state == Forbidden || state == Absent
-	f.now.synced = f.now.synced && !refused // In one step with the state: no rows are not none.
+	f.now.synced = f.now.synced && !state.refused() // In one step with the state: no rows are not none.
 	changed := f.now.set(state, time.Now(), reasonOf(err))
 	f.now.status.senseless = apierrors.IsBadRequest(err) || apierrors.IsInvalid(err)
 	f.mu.Unlock()
 	f.announce(changed)
-	if refused {
+	if state.refused() {
 		f.kick() // See heed.
 	}
 }

@@ -42,11 +42,6 @@ func (p *pace) rest(ctx context.Context) bool {
 	if long <= 0 {
 		return false
 	}
-	timer := time.NewTimer(long)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
+	sleep(ctx, long)
 	return true
 }

@@ -163,3 +163,14 @@ func (p *pool) kick() {
 		i.kick()
 	}
 }
+
+// informers are those that run.
+func (p *pool) informers() []*informer {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	all := make([]*informer, 0, len(p.entries))
+	for _, e := range p.entries {
+		all = append(all, e.informer)
+	}
+	return all
+}

@@ -7,13 +7,13 @@ import (
 )
 
 // heed learns from feeds that were refused: they end, with their rows and what
-// was kept of the past, and are tried again after a while. It reports whether the resource is there, which a namespace that is
-// not found does not tell.
+// was kept of the past, and are tried again after a while. It reports whether
+// the resource is there, which a namespace that is not found does not tell.
 func (s *settler) heed() bool {
 	refused := make(map[string]Status)
 	s.mu.Lock()
 	for ns, f := range s.feeds {
-		if status := f.now.status; f.now.own && (status.State == Forbidden || status.State == Absent) {
+		if status := f.now.status; f.now.own && status.State.refused() {
 			refused[ns] = status
 		}
 	}
@@ -53,8 +53,7 @@ func (s *settler) heed() bool {
 // refuses reports whether the API server refuses a short list of a namespace, as
 // it did before. Any other error is for a feed to tell.
 func (s *settler) refuses(ctx context.Context, namespace string) bool {
-	state := s.try(ctx, namespace)
-	return state == Forbidden || state == Absent
+	return s.try(ctx, namespace).refused()
 }
 
 // try is what the API server makes of a short list of a namespace; "" is all.

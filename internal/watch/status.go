@@ -24,6 +24,9 @@ const (
 	Failed    State = "failed"    // Never listed, and the last try failed.
 )
 
+// refused reports whether the API server would not list it: what was held goes.
+func (s State) refused() bool { return s == Forbidden || s == Absent }
+
 // Status is a State with its reason.
 type Status struct {
 	State  State     `json:"state"`
