@@ -44,7 +44,7 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 		Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource, Href: "/r/" + resource.Ref(),
 		Namespaced: resource.Namespaced, At: time.Now().UTC().Format(time.RFC3339), Namespaces: s.namespaces(r),
 		Query: templates.Query{
-			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels, Sort: values.Get("sort"), Wide: values.Get("cols") == "wide",
+			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels, Sort: values.Get("sort"), Columns: values["cols"],
 		},
 	}
 	status := http.StatusOK
@@ -59,7 +59,8 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	} else if err := fillList(&page, snapshot); err != nil {
 		return err
 	}
-	page.Frame = s.frame(r, resource.Kind, resource.Ref())
+	page.Frame = s.frame(r, templates.Plural(resource.Kind, resource.Resource), resource.Ref())
+	page.Exports = exportsOf(resource.Ref(), values)
 	return render(w, r, status, templates.ListPage(page))
 }
 
@@ -119,7 +120,7 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	list := "/r/" + resource.Ref()
 	page := templates.Object{
-		Frame: s.frame(r, param(r, "name"), resource.Ref()), Ref: resource.Ref(), Kind: resource.Kind,
+		Frame: s.frame(r, param(r, "name"), resource.Ref()), Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource,
 		Namespace: namespaceOf(r), Name: param(r, "name"), YAML: string(document), At: time.Now().UTC().Format(time.RFC3339),
 		Crumbs: []templates.Crumb{{Text: resource.Resource, Href: list}},
 	}
@@ -133,7 +134,7 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 // frame is what every page has around its content.
 func (s *Server) frame(r *http.Request, title, selected string) templates.Frame {
 	f := templates.Frame{
-		Title: title, Version: s.version, Cluster: s.name,
+		Title: title, Version: s.version, Cluster: s.name, Look: lookOf(r),
 		Assets: templates.Assets{Script: s.assets.URL("app.js"), Style: s.assets.URL("app.css"), Icon: s.assets.URL("favicon.svg")},
 	}
 	known, gaps, err := s.access(r).Resources(r.Context(), 0)
@@ -158,6 +159,46 @@ func (s *Server) frame(r *http.Request, title, selected string) templates.Frame 
 	}
 	f.Groups = s.sections.Groups(kinds, problems)
 	return f
+}
+
+// lookOf reads the cookie "look", as in "dark-compact". What is not known in it is
+// not there.
+func lookOf(r *http.Request) templates.Look {
+	var look templates.Look
+	cookie, err := r.Cookie("look")
+	if err != nil {
+		return look
+	}
+	for word := range strings.SplitSeq(cookie.Value, "-") {
+		switch word {
+		case "light", "dark":
+			look.Theme = word
+		case "compact", "roomy":
+			look.Density = word
+		}
+	}
+	return look
+}
+
+// exportsOf are the links to what a page shows, all of it, in each format.
+func exportsOf(ref string, shown url.Values) []templates.Export {
+	query := url.Values{}
+	for _, name := range []string{"ns", "labels", "q"} {
+		for _, value := range shown[name] {
+			if value != "" {
+				query.Add(name, value)
+			}
+		}
+	}
+	exports := []templates.Export{{Format: "csv", Text: "Rows as CSV"}, {Format: "json", Text: "Objects as JSON"}, {Format: "ndjson", Text: "Objects, a line each"}, {Format: "yaml", Text: "Objects as YAML"}}
+	for i := range exports {
+		query.Set("format", exports[i].Format)
+		if exports[i].Format != "csv" {
+			query.Set("view", "objects")
+		}
+		exports[i].Href = "/api/v1/snapshot/" + ref + "?" + query.Encode()
+	}
+	return exports
 }
 
 // namespaces are those to choose from; none where they cannot be listed.

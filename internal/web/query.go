@@ -44,8 +44,8 @@ func queryOf(r *http.Request, known ...string) (watch.Query, url.Values, error) 
 			slices.Sort(known)
 			return watch.Query{}, nil, badRequest("Unknown parameter", "%.40q is not a parameter here; these are: %s.", name, strings.Join(known, ", "))
 		}
-		if len(given) > 1 && name != "ns" {
-			return watch.Query{}, nil, badRequest("Repeated parameter", "%s may be given once; ns alone may be repeated.", name)
+		if len(given) > 1 && name != "ns" && name != "cols" {
+			return watch.Query{}, nil, badRequest("Repeated parameter", "%s may be given once; ns and cols alone may be repeated.", name)
 		}
 	}
 	var namespaces []string // ns=a&ns=b, or ns=a,b as a form sends it.

@@ -54,7 +54,7 @@ func table(l List) templ.Component {
 			}
 		}
 		for i, c := range l.Columns {
-			if shown(c, l.Query.Wide) {
+			if shown(c, l.Query) {
 				templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 4, "<th scope=\"col\" aria-sort=\"")
 				if templ_7745c5c3_Err != nil {
 					return templ_7745c5c3_Err
@@ -105,7 +105,7 @@ func table(l List) templ.Component {
 			return templ_7745c5c3_Err
 		}
 		for _, r := range l.Rows {
-			templ_7745c5c3_Err = row(l, r, linkColumn(l.Columns, l.Query.Wide)).Render(ctx, templ_7745c5c3_Buffer)
+			templ_7745c5c3_Err = row(l, r, linkColumn(l.Columns, l.Query)).Render(ctx, templ_7745c5c3_Buffer)
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -203,7 +203,7 @@ func row(l List, r Row, link int) templ.Component {
 			}
 		}
 		for i, cell := range r.Cells {
-			if shown(l.Columns[i], l.Query.Wide) {
+			if shown(l.Columns[i], l.Query) {
 				if i == link {
 					templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 16, "<th scope=\"row\"")
 					if templ_7745c5c3_Err != nil {

@@ -112,7 +112,9 @@ func TestListPage(t *testing.T) {
 		not  []string
 	}{
 		{"rows", func(*templates.List) {}, []string{"first 2 of 10,020", "As of 2026-11-21T10:05:00Z", ">Namespace</th>", `href="/o/core/v1/pods/big/web-1"`, `name="labels"`}, []string{"node-1", ">Live<", "No pods"}},
-		{"wide", func(l *templates.List) { l.Query.Wide = true }, []string{"node-1", "checked"}, nil},
+		{"wide", func(l *templates.List) { l.Query.Columns = []string{"wide"} }, []string{"node-1", "checked"}, nil},
+		{"columns chosen", func(l *templates.List) { l.Query.Columns = []string{"node", "restarts"} }, []string{"node-1", "3 (5m ago)", ">web-1</a>"}, []string{">Status</th>", ">Namespace</th>"}},
+		{"and the namespace", func(l *templates.List) { l.Query.Columns = []string{"namespace"} }, []string{">web-1</a>", ">Namespace</th>"}, []string{">Status</th>"}},
 		{"one namespace", func(l *templates.List) { l.Query.Namespaces = []string{"big"} }, []string{`value="big"`}, []string{">Namespace</th>"}},
 		{"several namespaces", func(l *templates.List) { l.Query.Namespaces = []string{"a", "b"} }, []string{`value="a,b"`, ">Namespace</th>"}, nil},
 		{"a time is no link", func(l *templates.List) { l.Columns[0] = templates.Column{Name: "Last Seen", Relative: true} }, []string{`href="/o/core/v1/pods/big/web-1">Running</a>`}, nil},

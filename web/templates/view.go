@@ -15,6 +15,20 @@ type Frame struct {
 	Version string // of this program, as "v0.1.0"; empty is not shown
 	Cluster string // the context's or cluster's name; empty is not shown
 	Groups  []Group
+	Look    Look
+}
+
+// Look is how a person likes pages to look; the script keeps it in a cookie.
+type Look struct {
+	Theme   string // "light" or "dark"; empty is the system's
+	Density string // "compact" or "roomy"; empty is between them
+}
+
+// Export is a link to what the page shows, in a format.
+type Export struct {
+	Format string // "csv"
+	Text   string // "CSV, as shown"
+	Href   string
 }
 
 // Assets are the addresses of the embedded files, with their content hash.
@@ -62,13 +76,13 @@ type Query struct {
 	Q          string   // text filter
 	Labels     string   // label selector
 	Sort       string   // a column's name, lower case, "-" before it to reverse
-	Wide       bool     // cols=wide: columns of priority above 0 are shown as well
+	Columns    []string // names, lower case, of those to show; empty: the usual; "wide": all
 }
 
 // Column is one column of the cluster's own table, in the wire's order.
 type Column struct {
 	Name     string
-	Priority int // above 0: shown only with Query.Wide
+	Priority int // above 0: not among the usual
 	Relative bool
 }
 
@@ -102,6 +116,7 @@ type List struct {
 	Namespaces []string // offered by the namespace box; may be empty
 	State      State
 	Query      Query
+	Exports    []Export
 	Problem    *Problem // shown instead of the rows, as for a bad label selector
 }
 
@@ -116,6 +131,7 @@ type Object struct {
 	Frame
 	Ref       string
 	Kind      string
+	Resource  string
 	Namespace string // empty for a cluster-scoped object
 	Name      string
 	Crumbs    []Crumb

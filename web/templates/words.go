@@ -2,6 +2,7 @@ package templates
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,15 +24,46 @@ func number(n *int) string {
 	return Digits(*n)
 }
 
-// shown reports whether a column is on the page.
-func shown(c Column, wide bool) bool { return wide || c.Priority <= 0 }
+// wide reports whether all columns are on the page.
+func wide(q Query) bool { return len(q.Columns) == 1 && q.Columns[0] == "wide" }
+
+// shown reports whether a column is on the page: the one of the name always is.
+func shown(c Column, q Query) bool {
+	if len(q.Columns) == 0 || wide(q) {
+		return wide(q) || c.Priority <= 0
+	}
+	return strings.EqualFold(c.Name, "name") || chosen(c.Name, q)
+}
+
+func chosen(column string, q Query) bool {
+	return slices.ContainsFunc(q.Columns, func(name string) bool { return strings.EqualFold(name, column) })
+}
+
+// Plural is a kind as a heading: "Pods", "NetworkPolicies". Where the resource is
+// no plural of the kind it is the resource.
+func Plural(kind, resource string) string {
+	for _, ending := range []struct{ cut, put string }{{"", "s"}, {"", "es"}, {"y", "ies"}, {"", ""}} {
+		if stem, found := strings.CutSuffix(kind, ending.cut); found && strings.EqualFold(stem+ending.put, resource) {
+			return stem + ending.put
+		}
+	}
+	return resource
+}
+
+// versionWords is the program's version, for the end of a sentence.
+func versionWords(f Frame) string {
+	if f.Version == "" {
+		return ""
+	}
+	return ". Glasshouse " + f.Version
+}
 
 // linkColumn is the index of the column that names the object and carries the
 // link to it: the one called Name, else the first one shown that holds no time.
-func linkColumn(columns []Column, wide bool) int {
+func linkColumn(columns []Column, q Query) int {
 	first := -1
 	for i, c := range columns {
-		if !shown(c, wide) {
+		if !shown(c, q) {
 			continue
 		}
 		if strings.EqualFold(c.Name, "name") {
@@ -72,9 +104,9 @@ func tone(column, text string) string {
 }
 
 // showNamespace reports whether rows tell their namespace: not when there is
-// only one that they can be in.
+// only one that they can be in, or other columns were chosen.
 func showNamespace(namespaced bool, q Query) bool {
-	return namespaced && len(q.Namespaces) != 1
+	return namespaced && len(q.Namespaces) != 1 && (len(q.Columns) == 0 || wide(q) || chosen("namespace", q))
 }
 
 // sortState is the aria-sort of a column.

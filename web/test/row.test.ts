@@ -17,7 +17,7 @@ function build(): { html: () => string; tick: (ms: number) => void; refill: () =
     row("web-1", "u1", ["web-1", "Running", "3 (2026-11-21T10:00:00Z ago)", "node-1"]),
     row("web-2", "u2", ["web-2", `<b>"it's" & javascript:x`, 0, null]),
   ] });
-  const shape = shapeOf("core/v1/pods", columns, true, false);
+  const shape = shapeOf("core/v1/pods", columns, true, []);
   const trs = rows.visible().map((e) => {
     const tr = emptyRow(shape);
     fillRow(tr, shape, e, now);
@@ -44,6 +44,6 @@ void test("times pass", () => {
 void test("a row filled again tells what differs", () => assert.deepEqual(build().refill(), ["web-2", `<b>"it's" & javascript:x`, "0"]));
 
 void test("a time is no link where another column is shown", () => {
-  assert.equal(shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, false).link, 1);
-  assert.equal(shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, true).link, 2);
+  assert.equal(shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, []).link, 1);
+  assert.equal(shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, ["wide"]).link, 2);
 });

@@ -3,10 +3,11 @@
 
 import { Clock } from "./clock.ts";
 import { byId, input } from "./dom.ts";
-import { ObjectView } from "./drawer.ts";
 import { listenToKeys } from "./keys.ts";
 import { ListPage } from "./list.ts";
 import { Live } from "./live.ts";
+import { turnTheme } from "./look.ts";
+import { Panel } from "./panel.ts";
 import { Picker } from "./picker.ts";
 import { StatusPage } from "./statuspage.ts";
 import { formatView, parseView, plain, type View } from "./view.ts";
@@ -37,6 +38,7 @@ if (page?.dataset["page"] === "list") startList(page);
 else if (page?.dataset["page"] === "object") startObject(page);
 else if (page?.dataset["page"] === "status") new StatusPage(now, (date) => clock.learn(date));
 picker.start(live);
+byId("theme").addEventListener("click", turnTheme);
 
 if (page?.dataset["page"] !== "problem") {
   live.connect();
@@ -106,9 +108,24 @@ function startList(section: HTMLElement): void {
 }
 
 function startObject(section: HTMLElement): void {
-  const ref = section.dataset["ref"] ?? "";
+  const { ref = "", resource = "", namespaced } = section.dataset;
+  const kind = { ref, kind: section.dataset["kind"] ?? "", resource, namespaced: namespaced !== undefined };
+  picker.add(kind);
   picker.select(ref);
-  const object = new ObjectView(byId("object"), live, now, ref, { ns: section.dataset["ns"] ?? "", name: section.dataset["name"] ?? "" }, null);
+  const tab = (): string => new URLSearchParams(location.search).get("tab") ?? "";
+  const panel = new Panel(
+    byId("object"),
+    { live, now, kind, name: { ns: section.dataset["ns"] ?? "", name: section.dataset["name"] ?? "" }, kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind), kindOfRef: (ref) => picker.get(ref) },
+    tab(),
+    {
+      tab: (id) => {
+        history.pushState(null, "", id === "" ? location.pathname : `?tab=${id}`);
+        panel.show(id);
+      },
+      close: null,
+    },
+  );
+  addEventListener("popstate", () => panel.show(tab()));
   byId("asof").hidden = true;
-  refresh = () => object.refresh();
+  refresh = () => panel.refresh();
 }

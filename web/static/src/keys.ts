@@ -36,7 +36,7 @@ export function listenToKeys(list: ListPage): void {
       return;
     }
     const onRows = at === document.body || at.closest("#rows") !== null || at.id === "main";
-    const letters = at.closest("#drawer") !== null;
+    const letters = at.closest("#panel") !== null;
     const move = moves[e.key];
     if (move !== undefined && (onRows || (letters && e.key.length === 1))) {
       e.preventDefault();

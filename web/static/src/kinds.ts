@@ -18,6 +18,15 @@ export interface Listed extends Kind {
   readonly namespaces: number;
 }
 
+/** A kind as a heading, as Plural in templates/words.go has it: "Pods", "NetworkPolicies". */
+export function plural({ kind, resource }: Kind): string {
+  for (const [cut, put] of [["", "s"], ["", "es"], ["y", "ies"], ["", ""]] as const) {
+    const word = kind.slice(0, kind.length - cut.length) + put;
+    if (kind.endsWith(cut) && word.toLowerCase() === resource) return word;
+  }
+  return resource;
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The kinds that can be listed, in their preferred version. What cannot be read is left out. */

@@ -1,16 +1,17 @@
-// The page of one kind: its view, its subscription, its table and its drawer.
+// The page of one kind: its view, its subscription, its table and the panel beside it.
 
 import { byId, digits, h, input, setText } from "./dom.ts";
-import { ObjectView } from "./drawer.ts";
 import { Feed, type Watcher } from "./feed.ts";
 import type { Live } from "./live.ts";
-import type { Kind } from "./kinds.ts";
+import { plural, type Kind } from "./kinds.ts";
 import type { Picker } from "./picker.ts";
 import { shapeOf } from "./row.ts";
 import { keyOf } from "./rows.ts";
+import { Panel } from "./panel.ts";
 import { anewWords, banner, coverage, note, status, type Known } from "./status.ts";
+import type { Host } from "./tabs.ts";
 import { Table } from "./table.ts";
-import { formatView, namespaces, plain, type View } from "./view.ts";
+import { formatView, namespaces, plain, type ObjectName, type View } from "./view.ts";
 
 export class ListPage implements Watcher {
   view: View;
@@ -18,7 +19,7 @@ export class ListPage implements Watcher {
   private feed: Feed;
   private served: boolean; // the server's rows stand until there are newer ones
   private shown = 0;
-  private drawer: ObjectView | null = null;
+  private panel: Panel | null = null;
   readonly table: Table;
   private readonly spaces = new Set<string>();
 
@@ -41,7 +42,7 @@ export class ListPage implements Watcher {
     this.fill();
     this.feed = this.subscribe();
     this.tell();
-    this.openDrawer();
+    this.openPanel();
   }
 
   /** Shows another view, which the address has already. */
@@ -64,11 +65,12 @@ export class ListPage implements Watcher {
       const sort = JSON.stringify(view.sort) !== JSON.stringify(old.sort);
       if (sort) this.feed.setSort(view.sort);
       if (view.q !== old.q) this.feed.setFilter(view.q);
-      if (view.wide !== old.wide) this.takeOver();
+      if (view.cols.join() !== old.cols.join()) this.takeOver();
       else if (sort) this.table.markSort(view.sort);
       this.table.schedule();
     }
-    if (other || JSON.stringify(view.open) !== JSON.stringify(old.open)) this.openDrawer();
+    if (other || JSON.stringify(view.open) !== JSON.stringify(old.open)) this.openPanel();
+    else this.panel?.show(view.tab);
     this.tell();
   }
 
@@ -86,7 +88,7 @@ export class ListPage implements Watcher {
   /** The connection is another, or time has passed. */
   refresh(): void {
     this.feed.reconnected();
-    this.drawer?.refresh();
+    this.panel?.refresh();
     this.tell();
   }
 
@@ -100,7 +102,7 @@ export class ListPage implements Watcher {
   private takeOver(): void {
     const { rows } = this.feed;
     if (!rows.complete) return;
-    const shape = shapeOf(this.view.ref, rows.columns, this.kind.namespaced && this.view.ns.length !== 1, this.view.wide);
+    const shape = shapeOf(this.view.ref, rows.columns, this.kind.namespaced && this.view.ns.length !== 1, this.view.cols);
     this.table.show(rows, shape, this.view.sort);
   }
 
@@ -132,19 +134,24 @@ export class ListPage implements Watcher {
     const ns = input("ns");
     if (ns !== null) ns.hidden = !kind.namespaced;
     const wide = input("wide");
-    if (wide !== null) wide.checked = view.wide;
-    setText(byId("heading"), kind.resource);
-    document.title = `${kind.resource} - Glasshouse`;
+    if (wide !== null) wide.checked = view.cols[0] === "wide";
+    setText(byId("heading"), plural(kind));
+    document.title = `${plural(kind)} - Glasshouse`;
   }
 
-  private openDrawer(): void {
-    const aside = byId("drawer");
-    this.drawer?.close();
-    this.drawer = null;
-    const open = this.view.open;
+  private openPanel(): void {
+    const aside = byId("panel");
+    this.panel?.close();
+    this.panel = null;
+    const { open, tab } = this.view;
     aside.hidden = open === null;
     this.table.setOpened(open === null ? null : keyOf(open.ns, open.name));
-    if (open !== null) this.drawer = new ObjectView(aside, this.live, this.now, this.view.ref, open, () => this.close());
+    if (open !== null) this.panel = new Panel(aside, this.host(open), tab, { tab: (id) => this.go({ ...this.view, tab: id }, "push"), close: () => this.close() });
+  }
+
+  private host(name: ObjectName): Host {
+    const { live, now, kind, picker } = this;
+    return { live, now, kind, name, kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind), kindOfRef: (ref) => picker.get(ref) };
   }
 
   /** Opens the object of a row. */
@@ -152,10 +159,10 @@ export class ListPage implements Watcher {
     this.go({ ...this.view, open: { ns, name } }, "push");
   }
 
-  /** Closes the drawer; false if none is open. */
+  /** Closes the panel; false if none is open. */
   close(): boolean {
     if (this.view.open === null) return false;
-    this.go({ ...this.view, open: null }, "push");
+    this.go({ ...this.view, open: null, tab: "" }, "push");
     byId("table").focus({ preventScroll: true });
     return true;
   }
@@ -169,7 +176,12 @@ export class ListPage implements Watcher {
   /** Takes the form's boxes into the view; text is filtered by as it is typed. */
   applyForm(how: "push" | "replace"): void {
     const value = (id: string): string => input(id)?.value.trim() ?? "";
-    this.go({ ...this.view, q: value("q"), ns: this.kind.namespaced ? namespaces(value("ns")) : [], labels: value("labels"), wide: input("wide")?.checked ?? false }, how);
+    this.go({ ...this.view, q: value("q"), ns: this.kind.namespaced ? namespaces(value("ns")) : [], labels: value("labels"), cols: this.cols() }, how);
+  }
+
+  private cols(): readonly string[] {
+    const wide = this.view.cols[0] === "wide";
+    return input("wide")?.checked === wide ? this.view.cols : wide ? [] : ["wide"];
   }
 
   // Says what is known, everywhere that it is said.

@@ -43,6 +43,13 @@ export class Picker implements KindWatcher {
     return this.kinds.get(ref);
   }
 
+  /** The kind of an object by its apiVersion and kind, in whichever version it is listed; undefined as above. */
+  kindOf(apiVersion: string, kind: string): Kind | undefined {
+    const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "core";
+    for (const k of this.kinds.values()) if (k.kind === kind && k.ref.startsWith(`${group}/`)) return k;
+    return undefined;
+  }
+
   add(kind: Kind): void {
     if (!this.kinds.has(kind.ref)) this.kinds.set(kind.ref, kind);
   }

@@ -23,10 +23,14 @@ export interface ShownColumn {
   readonly tells: boolean; // a state, see tone.ts
 }
 
-export function shapeOf(ref: string, columns: readonly Column[], namespace: boolean, wide: boolean): Shape {
-  const shown = columns.map((c, index) => ({ index, name: c.name, relative: c.relative, tells: tells(c.name), priority: c.priority })).filter((c) => wide || c.priority <= 0);
+export function shapeOf(ref: string, columns: readonly Column[], namespace: boolean, cols: readonly string[]): Shape {
+  const wide = cols.length === 1 && cols[0] === "wide";
+  const chosen = (name: string): boolean => cols.includes(name.toLowerCase());
+  const usual = cols.length === 0 || wide;
+  const stands = (c: Column): boolean => (usual ? wide || c.priority <= 0 : c.name.toLowerCase() === "name" || chosen(c.name));
+  const shown = columns.map((c, index) => ({ index, name: c.name, relative: c.relative, tells: tells(c.name), stands: stands(c) })).filter((c) => c.stands);
   const link = shown.find((c) => c.name.toLowerCase() === "name") ?? shown.find((c) => !c.relative) ?? shown[0];
-  return { ref, namespace, link: link?.index ?? -1, columns: shown };
+  return { ref, namespace: namespace && (usual || chosen("namespace")), link: link?.index ?? -1, columns: shown };
 }
 
 /** A cell as text: what kubectl prints. */

@@ -48,8 +48,8 @@ export type RowEvent =
   | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly uid: string; readonly by?: By };
 
 export type ObjectEvent =
-  | { readonly op: "add"; readonly object: Tree; readonly by?: By }
-  | { readonly op: "update"; readonly uid: string; readonly rv: string; readonly patch: readonly PatchOp[]; readonly by?: By; readonly authors?: readonly Author[] }
+  | { readonly op: "add"; readonly object: Tree; readonly health?: Health | null; readonly by?: By }
+  | { readonly op: "update"; readonly uid: string; readonly rv: string; readonly patch: readonly PatchOp[]; readonly health?: Health | null; readonly by?: By; readonly authors?: readonly Author[] }
   | { readonly op: "delete"; readonly uid: string; readonly by?: By };
 
 /** What happened to one object, in the view changes. */
@@ -65,6 +65,13 @@ export interface Change {
   readonly by?: By;
   /** Left out where by alone made the whole change. */
   readonly authors?: readonly Author[];
+}
+
+/** Whether an object is well, and why, as the server reads it. */
+export interface Health {
+  readonly status: "Current" | "InProgress" | "Failed" | "Terminating" | "Unknown";
+  readonly summary: string; // one sentence
+  readonly details: readonly string[];
 }
 
 export const states = ["syncing", "live", "stale", "forbidden", "absent", "failed"] as const;
@@ -87,7 +94,7 @@ export interface Problem {
 
 export type Message =
   | { readonly id: number; readonly type: "rows"; readonly cursor: string; readonly columns: readonly Column[] | null; readonly rows: readonly Row[]; readonly last: boolean }
-  | { readonly id: number; readonly type: "object"; readonly cursor: string; readonly object: Tree | null }
+  | { readonly id: number; readonly type: "object"; readonly cursor: string; readonly object: Tree | null; readonly health?: Health | null }
   | { readonly id: number; readonly type: "row-events"; readonly cursor: string; readonly events: readonly RowEvent[] }
   | { readonly id: number; readonly type: "object-events"; readonly cursor: string; readonly events: readonly ObjectEvent[] }
   | { readonly id: number; readonly type: "changes"; readonly cursor: string; readonly since: string; readonly events: readonly Change[] }
