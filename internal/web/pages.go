@@ -5,6 +5,8 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -31,7 +33,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 
 // listPage is the page of one kind, with its first rows.
 func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
-	query, values, err := queryOf(r, "sort", "cols", "open", "tab", "at")
+	query, values, err := queryOf(r, "sort", "cols", "from", "open", "tab", "at")
 	if err != nil {
 		return err
 	}
@@ -47,6 +49,9 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels, Sort: values.Get("sort"), Columns: values["cols"],
 		},
 	}
+	if page.From, err = numberOf(values, "from"); err != nil {
+		return err
+	}
 	status := http.StatusOK
 	snapshot, err := access.Snapshot(r.Context(), query, pageWait)
 	if err != nil {
@@ -61,6 +66,7 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	page.Frame = s.frame(r, templates.Plural(resource.Kind, resource.Resource), resource.Ref())
 	page.Exports = exportsOf(resource.Ref(), values)
+	linkList(&page, values)
 	return render(w, r, status, templates.ListPage(page))
 }
 
@@ -77,10 +83,12 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	for _, column := range snapshot.Columns {
 		page.Columns = append(page.Columns, templates.Column{Name: column.Name, Priority: int(column.Priority), Relative: column.Relative})
 	}
-	objects, err := firstRows(snapshot, page.Query.Sort, pageRows)
+	objects, err := sorted(snapshot, page.Query.Sort)
 	if err != nil {
 		return err
 	}
+	page.From = min(page.From, max(len(objects), 1)-1)
+	objects = objects[page.From:min(page.From+pageRows, len(objects))]
 	now := time.Now()
 	for _, o := range objects {
 		row := templates.Row{
@@ -101,6 +109,53 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 		page.Rows = append(page.Rows, row)
 	}
 	return nil
+}
+
+// linkList makes the links by which a list is sorted and paged without script.
+// They keep what else is shown.
+func linkList(page *templates.List, shown url.Values) {
+	link := func(name, value string) string {
+		query := url.Values{}
+		for _, kept := range []string{"ns", "labels", "q", "sort", "cols"} {
+			if values := slices.DeleteFunc(slices.Clone(shown[kept]), func(v string) bool { return v == "" }); len(values) > 0 {
+				query[kept] = values
+			}
+		}
+		if query.Set(name, value); value == "" {
+			query.Del(name)
+		}
+		if len(query) == 0 {
+			return page.Href
+		}
+		return page.Href + "?" + query.Encode()
+	}
+	turned := func(column string) string { // By a column, then the other way round, then not at all.
+		switch page.Query.Sort {
+		case column:
+			return link("sort", "-"+column)
+		case "-" + column:
+			return link("sort", "")
+		}
+		return link("sort", column)
+	}
+	page.SortNamespace = turned("namespace")
+	for i := range page.Columns {
+		page.Columns[i].Sort = turned(strings.ToLower(page.Columns[i].Name))
+	}
+	if page.From > 0 {
+		page.Previous = link("from", number(max(0, page.From-pageRows)))
+	}
+	if next := page.From + len(page.Rows); page.Total != nil && next < *page.Total {
+		page.Next = link("from", number(next))
+	}
+}
+
+// number is a number in an address, where 0 is left out.
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 // objectPage is the page of one object.

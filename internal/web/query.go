@@ -61,6 +61,19 @@ func queryOf(r *http.Request, known ...string) (watch.Query, url.Values, error) 
 	}, values, nil
 }
 
+// numberOf reads a whole number, 0 where it is not given.
+func numberOf(values url.Values, name string) (int, error) {
+	text := values.Get(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, badRequest("Not a number", "%s is %.40q; it takes a whole number from 0.", name, text)
+	}
+	return n, nil
+}
+
 // limitOf reads the parameter limit: 0 where it is not given.
 func limitOf(values url.Values) (int, error) {
 	text := values.Get("limit")

@@ -14,18 +14,18 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// firstRows are the first n objects in the order that sort asks for: a column's
-// name in lower case, with "-" before it for the other way round. Without one,
-// or with one that is not there, the order is that of namespace and name.
+// sorted are the objects in the order that sort asks for: a column's name in
+// lower case, with "-" before it for the other way round. Without one, or with
+// one that is not there, the order is that of namespace and name.
 //
 // static/src/sort.ts orders by the same rules; testdata/ranks.json holds both
 // to them.
-func firstRows(snapshot *watch.Snapshot, sort string, n int) ([]*watch.Item, error) {
+func sorted(snapshot *watch.Snapshot, sort string) ([]*watch.Item, error) {
 	name, descending := strings.CutPrefix(sort, "-")
 	column := slices.IndexFunc(snapshot.Columns, func(c watch.Column) bool { return strings.EqualFold(c.Name, name) })
 	objects := snapshot.Objects
 	if column < 0 && name != "namespace" {
-		return objects[:min(n, len(objects))], nil
+		return objects, nil
 	}
 	ranks := make(map[*watch.Item]rank, len(objects))
 	order := newRanking()
@@ -42,9 +42,9 @@ func firstRows(snapshot *watch.Snapshot, sort string, n int) ([]*watch.Item, err
 			ranks[o] = order.rank(cells[column], snapshot.Columns[column].Relative)
 		}
 	}
-	sorted := slices.Clone(objects)
-	slices.SortStableFunc(sorted, func(a, b *watch.Item) int { return compareRanks(ranks[a], ranks[b], descending) })
-	return sorted[:min(n, len(sorted))], nil
+	objects = slices.Clone(objects)
+	slices.SortStableFunc(objects, func(a, b *watch.Item) int { return compareRanks(ranks[a], ranks[b], descending) })
+	return objects, nil
 }
 
 // rank is what a cell is ordered by: a number, a text, or nothing known.

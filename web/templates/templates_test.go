@@ -111,12 +111,12 @@ func TestListPage(t *testing.T) {
 		want []string
 		not  []string
 	}{
-		{"rows", func(*templates.List) {}, []string{"first 2 of 10,020", "As of 2026-11-21T10:05:00Z", ">Namespace</th>", `href="/o/core/v1/pods/big/web-1"`, `name="labels"`}, []string{"node-1", ">Live<", "No pods"}},
+		{"rows", func(*templates.List) {}, []string{"first 2 of 10,020", "As of 2026-11-21T10:05:00Z", ">Namespace</a></th>", `href="/o/core/v1/pods/big/web-1"`, `name="labels"`}, []string{"node-1", ">Live<", "No pods"}},
 		{"wide", func(l *templates.List) { l.Query.Columns = []string{"wide"} }, []string{"node-1", "checked"}, nil},
-		{"columns chosen", func(l *templates.List) { l.Query.Columns = []string{"node", "restarts"} }, []string{"node-1", "3 (5m ago)", ">web-1</a>"}, []string{">Status</th>", ">Namespace</th>"}},
-		{"and the namespace", func(l *templates.List) { l.Query.Columns = []string{"namespace"} }, []string{">web-1</a>", ">Namespace</th>"}, []string{">Status</th>"}},
-		{"one namespace", func(l *templates.List) { l.Query.Namespaces = []string{"big"} }, []string{`value="big"`}, []string{">Namespace</th>"}},
-		{"several namespaces", func(l *templates.List) { l.Query.Namespaces = []string{"a", "b"} }, []string{`value="a,b"`, ">Namespace</th>"}, nil},
+		{"columns chosen", func(l *templates.List) { l.Query.Columns = []string{"node", "restarts"} }, []string{"node-1", "3 (5m ago)", ">web-1</a>"}, []string{">Status</a></th>", ">Namespace</a></th>"}},
+		{"and the namespace", func(l *templates.List) { l.Query.Columns = []string{"namespace"} }, []string{">web-1</a>", ">Namespace</a></th>"}, []string{">Status</a></th>"}},
+		{"one namespace", func(l *templates.List) { l.Query.Namespaces = []string{"big"} }, []string{`value="big"`}, []string{">Namespace</a></th>"}},
+		{"several namespaces", func(l *templates.List) { l.Query.Namespaces = []string{"a", "b"} }, []string{`value="a,b"`, ">Namespace</a></th>"}, nil},
 		{"a time is no link", func(l *templates.List) { l.Columns[0] = templates.Column{Name: "Last Seen", Relative: true} }, []string{`href="/o/core/v1/pods/big/web-1">Running</a>`}, nil},
 		{"sorted", func(l *templates.List) { l.Query.Sort = "-status" }, []string{`aria-sort="descending" data-column="1"`, `type="hidden" name="sort" value="-status"`}, []string{`aria-sort="ascending"`}},
 		{"unknown count is not zero", func(l *templates.List) { l.Total = nil }, []string{"first 2</span>"}, []string{`class="count">0<`}},

@@ -84,6 +84,7 @@ type Column struct {
 	Name     string
 	Priority int // above 0: not among the usual
 	Relative bool
+	Sort     string // the address of the list sorted by it, or otherwise if it is so now
 }
 
 // Cell is one cell of a row.
@@ -110,14 +111,19 @@ type List struct {
 	Href       string // "/r/core/v1/pods", the form's target
 	Namespaced bool
 	Columns    []Column
-	Rows       []Row    // the first ones of those that the query asks for
-	Total      *int     // how many the query asks for; nil when unknown
-	At         string   // RFC 3339: when these rows were read
-	Namespaces []string // offered by the namespace box; may be empty
-	State      State
-	Query      Query
-	Exports    []Export
-	Problem    *Problem // shown instead of the rows, as for a bad label selector
+	// SortNamespace is as Column.Sort.
+	SortNamespace string
+	Rows          []Row    // some of those that the query asks for
+	From          int      // how many come before these
+	Previous      string   // the address of the rows before; empty without any
+	Next          string   // and of those after
+	Total         *int     // how many the query asks for; nil when unknown
+	At            string   // RFC 3339: when these rows were read
+	Namespaces    []string // offered by the namespace box; may be empty
+	State         State
+	Query         Query
+	Exports       []Export
+	Problem       *Problem // shown instead of the rows, as for a bad label selector
 }
 
 // Crumb is one step of the way to an object; the last one has no Href.

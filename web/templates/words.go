@@ -154,8 +154,19 @@ func shownOf(l List) string {
 		return "first " + Digits(len(l.Rows))
 	case *l.Total == len(l.Rows):
 		return Digits(*l.Total)
+	case l.From > 0:
+		return pageWords(l)
 	}
 	return fmt.Sprintf("first %s of %s", Digits(len(l.Rows)), Digits(*l.Total))
+}
+
+// pageWords says which of the rows are on the page: "101 to 200 of 10,020".
+func pageWords(l List) string {
+	words := Digits(l.From+1) + " to " + Digits(l.From+len(l.Rows))
+	if l.Total != nil {
+		words += " of " + Digits(*l.Total)
+	}
+	return words
 }
 
 // emptyWords is what stands in place of rows, with the next step to take.

@@ -28,7 +28,7 @@ function build(): { html: () => string; tick: (ms: number) => void; refill: () =
     tick: (ms) => trs.forEach((tr) => tick(tr, now + ms)),
     refill: () => {
       const [first, second] = [trs[0], rows.visible()[1]];
-      return first === undefined || second === undefined ? [] : fillRow(first, shape, second, now).map((td) => td.textContent ?? "");
+      return first === undefined || second === undefined ? [] : fillRow(first, shape, second, now).map(({ cell, before }) => `${before} > ${cell.textContent ?? ""}`);
     },
   };
 }
@@ -41,7 +41,7 @@ void test("times pass", () => {
   assert.ok(b.html().includes("3 (65m ago)"));
 });
 
-void test("a row filled again tells what differs", () => assert.deepEqual(build().refill(), ["web-2", `<b>"it's" & javascript:x`, "0"]));
+void test("a row filled again tells what differs", () => assert.deepEqual(build().refill(), ["web-1 > web-2", `Running > <b>"it's" & javascript:x`, "3 (5m ago) > 0"]));
 
 void test("a time is no link where another column is shown", () => {
   assert.equal(shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, []).link, 1);

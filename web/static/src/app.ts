@@ -9,6 +9,7 @@ import { Live } from "./live.ts";
 import { turnTheme } from "./look.ts";
 import { Panel } from "./panel.ts";
 import { Picker } from "./picker.ts";
+import { splits } from "./split.ts";
 import { StatusPage } from "./statuspage.ts";
 import { formatView, parseView, plain, type View } from "./view.ts";
 
@@ -83,7 +84,10 @@ function startList(section: HTMLElement): void {
       return;
     }
     const sort = e.target.closest<HTMLElement>("[data-sort]")?.dataset["sort"];
-    if (sort !== undefined) return list.sortBy(sort);
+    if (sort !== undefined) {
+      e.preventDefault();
+      return list.sortBy(sort);
+    }
     const tr = e.target.closest<HTMLElement>("#tbody tr[data-name]");
     if (tr === null || String(getSelection()) !== "") return;
     e.preventDefault();
@@ -102,9 +106,11 @@ function startList(section: HTMLElement): void {
     const cell = e.target instanceof Element ? e.target.closest("td, th") : null;
     if (cell !== null && cell.scrollWidth > cell.clientWidth && !cell.hasAttribute("title")) cell.setAttribute("title", cell.textContent ?? "");
   });
+  byId("held").addEventListener("click", () => list.table.hold(false));
   byId("table").tabIndex = 0;
   listenToKeys(list);
-  setInterval(() => list.table.tick(), 1000);
+  setInterval(() => list.tick(), 1000);
+  splits(byId("split"), byId("panel"), localStorage);
 }
 
 function startObject(section: HTMLElement): void {

@@ -25,6 +25,8 @@ const step = 5000;
 
 export class Feed implements Handler {
   rows: Rows;
+  /** How many changes were told. */
+  events = 0;
   private state: State | null = null;
   private problem: Problem | null = null;
   private behind = false; // the rows held are about to be replaced by a snapshot
@@ -82,6 +84,7 @@ export class Feed implements Handler {
         const columns = this.rows.columns;
         if (!this.rows.apply(m)) return this.again("an event does not fit the rows held");
         this.problem = null;
+        if (m.type === "row-events") this.events += m.events.length;
         if (m.type === "rows" && m.last) {
           this.checks++;
           this.behind = this.anew = false;

@@ -9,6 +9,7 @@ import { shapeOf } from "./row.ts";
 import { keyOf } from "./rows.ts";
 import { Panel } from "./panel.ts";
 import { anewWords, banner, coverage, note, status, type Known } from "./status.ts";
+import { Rate } from "./rate.ts";
 import type { Host } from "./tabs.ts";
 import { Table } from "./table.ts";
 import { formatView, namespaces, plain, type ObjectName, type View } from "./view.ts";
@@ -21,6 +22,7 @@ export class ListPage implements Watcher {
   private shown = 0;
   private panel: Panel | null = null;
   readonly table: Table;
+  private readonly rate = new Rate();
   private readonly spaces = new Set<string>();
 
   constructor(
@@ -37,7 +39,7 @@ export class ListPage implements Watcher {
     this.table = new Table(byId("rows"), byId("table") as HTMLTableElement, now, (shown) => {
       this.shown = shown;
       this.tell();
-    });
+    }, (waiting) => say(byId("held"), waiting === "" ? null : waiting));
     picker.select(view.ref);
     this.fill();
     this.feed = this.subscribe();
@@ -92,6 +94,18 @@ export class ListPage implements Watcher {
     this.tell();
   }
 
+  /** A second has passed. */
+  tick(): void {
+    this.table.tick();
+    this.rate.tick(this.feed.events);
+    const e = byId("rate");
+    const live = this.feed.known().state?.state === "live" && this.live.connection === "open";
+    e.hidden = !live;
+    if (!live) return;
+    e.title = `${this.rate.words} changes of ${this.kind.resource}`;
+    setText(e, `${this.rate.line} ${this.rate.words}`);
+  }
+
   arrived(columns: boolean): void {
     if (columns || this.served || !byId("table").classList.contains("virtual") || byId("tbody").childElementCount === 0) this.takeOver();
     this.served = false;
@@ -144,7 +158,7 @@ export class ListPage implements Watcher {
     this.panel?.close();
     this.panel = null;
     const { open, tab } = this.view;
-    aside.hidden = open === null;
+    aside.hidden = byId("split").hidden = open === null;
     this.table.setOpened(open === null ? null : keyOf(open.ns, open.name));
     if (open !== null) this.panel = new Panel(aside, this.host(open), tab, { tab: (id) => this.go({ ...this.view, tab: id }, "push"), close: () => this.close() });
   }

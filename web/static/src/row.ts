@@ -43,9 +43,15 @@ export function emptyRow(shape: Shape): HTMLTableRowElement {
   return tr;
 }
 
+/** A cell that was written anew, and what stood in it. */
+export interface Differs {
+  readonly cell: Element;
+  readonly before: string;
+}
+
 /** Writes an entry into a row of the same shape, and returns the cells that differ from before. */
-export function fillRow(tr: HTMLTableRowElement, shape: Shape, e: Entry, now: number): Element[] {
-  const differ: Element[] = [];
+export function fillRow(tr: HTMLTableRowElement, shape: Shape, e: Entry, now: number): Differs[] {
+  const differ: Differs[] = [];
   tr.setAttribute("data-ns", e.ns);
   tr.setAttribute("data-name", e.name);
   tr.setAttribute("data-uid", e.uid);
@@ -54,6 +60,7 @@ export function fillRow(tr: HTMLTableRowElement, shape: Shape, e: Entry, now: nu
   for (const c of shape.columns) {
     const td = tr.children[at++] as Element;
     const text = cellText(e.cells[c.index]);
+    const before = td.textContent ?? "";
     if (c.index === shape.link) {
       const a = td.firstElementChild as Element;
       a.setAttribute("href", objectHref(shape.ref, e));
@@ -70,7 +77,7 @@ export function fillRow(tr: HTMLTableRowElement, shape: Shape, e: Entry, now: nu
     const stands = c.tells ? tone(text) : null;
     if (stands !== null) td.setAttribute("data-tone", stands);
     else td.removeAttribute("data-tone");
-    differ.push(td);
+    differ.push({ cell: td, before });
   }
   return differ;
 }

@@ -5,6 +5,7 @@
 // new ones in, once a frame, however many events came; and the table sees by
 // identity which rows are to be drawn again.
 
+import { Hold } from "./hold.ts";
 import { compareRanks, natural, rank, type Rank, type Sort } from "./sort.ts";
 import type { By, Column, Message, Row } from "./wire.ts";
 
@@ -35,10 +36,33 @@ export class Rows {
   private ordered: Entry[] = [];
   private fresh: Entry[] = [];
   private stale: "no" | "merge" | "all" = "no";
+  private order: Hold | null = null;
 
   /** How many rows there are, filtered out or not. */
   get total(): number {
     return this.byKey.size;
+  }
+
+  /** Keeps the order as it is seen now; null lets it go. Another sort or filter begins anew. */
+  hold(on: boolean): void {
+    if (on === (this.order !== null)) return;
+    this.order = on ? new Hold(this.visible()) : null;
+    this.version++;
+  }
+
+  /** Whether the order is kept. */
+  get held(): boolean {
+    return this.order !== null;
+  }
+
+  /** What waits to be let in while the order is held, in words; empty for nothing. */
+  get waiting(): string {
+    return this.order?.words ?? "";
+  }
+
+  /** The rows in the order that is shown, some of which may be gone while it is held. Not to be changed by the caller. */
+  shown(): readonly Entry[] {
+    return this.order?.entries ?? this.visible();
   }
 
   /** How many rows of a snapshot under way have come. */
@@ -55,17 +79,19 @@ export class Rows {
   }
 
   setSort(sort: Sort | null): void {
+    this.order = null;
     this.sort = sort;
     this.rerank();
   }
 
   /** Keeps the rows that hold every word of q in their namespace, name or cells. */
   setFilter(q: string): void {
+    this.order = null;
     this.terms = q.toLowerCase().split(/\s+/).filter((t) => t !== "");
     this.touch("all");
   }
 
-  /** The rows shown, in order. Not to be changed by the caller. */
+  /** The rows that the filter lets through, in order. Not to be changed by the caller. */
   visible(): readonly Entry[] {
     if (this.stale === "all") {
       this.ordered = [...this.byKey.values()].filter((e) => this.matches(e)).sort(this.compare);
@@ -99,6 +125,7 @@ export class Rows {
     if (!m.last) return true;
     this.byKey = incoming;
     this.incoming = null;
+    this.order = null;
     this.complete = true;
     this.rerank();
     return true;
@@ -128,6 +155,7 @@ export class Rows {
           if (old === undefined || (e.uid !== "" && old.uid !== e.uid)) break;
           old.dead = true;
           this.byKey.delete(old.key);
+          this.order?.note(old.key, old, null, true);
           this.touch("merge");
         }
       }
@@ -138,6 +166,7 @@ export class Rows {
   private put(e: Entry): void {
     const old = this.byKey.get(e.key);
     if (old !== undefined) old.dead = true;
+    this.order?.note(e.key, old, e, old !== undefined && (this.compare(old, e) !== 0 || this.matches(old) !== this.matches(e)));
     this.byKey.set(e.key, e);
     if (this.stale === "all") return void this.version++;
     this.fresh.push(e);
@@ -192,7 +221,8 @@ export class Rows {
     return this.sort?.column === "namespace" ? natural(e.ns) : null;
   }
 
-  private readonly compare = (a: Entry, b: Entry): number =>
+  /** Less than 0 where a comes before b. */
+  readonly compare = (a: Entry, b: Entry): number =>
     compareRanks(a.rank, b.rank, this.sort?.descending ?? false) || (a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
 
   private matches(e: Entry): boolean {

@@ -1,16 +1,20 @@
 // The table: of any number of rows only those in the window are elements, of
 // one height, used again as the window moves. All drawing is done once an
-// animation frame, from what the rows are then.
+// animation frame, from what the rows are then. Nothing moves while the pointer
+// is over it; a row that went is struck, and stands a moment longer.
 
 import { clockTime } from "./age.ts";
 import { drawHead, markSort, Widths, type Head } from "./columns.ts";
 import { h } from "./dom.ts";
-import { emptyRow, fillRow, tick, type Shape } from "./row.ts";
+import { emptyRow, fillRow, tick, type Differs, type Shape } from "./row.ts";
 import type { Entry, Rows } from "./rows.ts";
 import type { Sort } from "./sort.ts";
 
 const overscan = 6;
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
+
+const parting = 900; // ms that a row which went is still to be seen
+const mostParting = 20; // rows; where more go at once it is another view
 
 interface Drawn {
   readonly tr: HTMLTableRowElement;
@@ -22,6 +26,7 @@ export class Table {
   private shape: Shape | null = null;
   private widths: Widths | null = null;
   private drawn = new Map<string, Drawn>();
+  private readonly leaving = new Map<string, { readonly entry: Entry; readonly until: number }>();
   private active: string | null = null; // the key of the row that the keyboard is at
   private activeIndex = 0;
   private opened: string | null = null;
@@ -40,6 +45,7 @@ export class Table {
     private readonly table: HTMLTableElement,
     private readonly now: () => number,
     private readonly onDraw: (shown: number) => void,
+    private readonly onHold: (waiting: string) => void,
   ) {
     const colgroup = h("colgroup");
     table.prepend(colgroup);
@@ -50,6 +56,8 @@ export class Table {
     this.tbody = tbody;
     scroller.addEventListener("scroll", () => this.schedule(), { passive: true });
     new ResizeObserver(() => this.schedule()).observe(scroller);
+    tbody.addEventListener("pointermove", (e) => this.hold(e.pointerType === "mouse"), { passive: true });
+    for (const type of ["pointerleave", "pointercancel"] as const) tbody.addEventListener(type, () => this.hold(false));
   }
 
   /** Takes over the element, with rows of one shape. Before, the server's rows stand. */
@@ -63,16 +71,28 @@ export class Table {
     this.table.classList.add("virtual");
     this.tbody.replaceChildren(this.above, this.below);
     this.rowHeight = parseFloat(getComputedStyle(this.table).getPropertyValue("--row-height")) || 24;
-    this.drawn.clear();
+    this.forget();
     this.fresh = true;
     this.version = -1;
     this.schedule();
   }
 
+  /** Lets rows move, or not. */
+  hold(on: boolean): void {
+    if (this.rows === null || this.rows.held === on) return;
+    this.rows.hold(on);
+    this.schedule();
+  }
+
+  private forget(): void {
+    this.drawn.clear();
+    this.leaving.clear();
+  }
+
   /** Takes all rows away, as when another kind is to be shown. */
   clear(): void {
     this.rows = this.shape = this.widths = null;
-    this.drawn.clear();
+    this.forget();
     this.head.thead.replaceChildren();
     this.tbody.replaceChildren();
     this.scroller.scrollTop = 0;
@@ -106,7 +126,7 @@ export class Table {
 
   /** Moves the keyboard's row by a number of rows, "page", or to an end. */
   move(by: number | "page-down" | "page-up" | "first" | "last"): void {
-    const entries = this.rows?.visible() ?? [];
+    const entries = this.rows?.shown() ?? [];
     if (entries.length === 0) return;
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / this.rowHeight) - 2);
     const from = this.active === null ? -1 : this.activeIndex;
@@ -126,7 +146,7 @@ export class Table {
 
   private activate(index: number): void {
     this.activeIndex = index;
-    this.active = this.rows?.visible()[index]?.key ?? null;
+    this.active = this.rows?.shown()[index]?.key ?? null;
     this.schedule();
   }
 
@@ -134,18 +154,20 @@ export class Table {
     this.frame = 0;
     const { rows, shape, widths } = this;
     if (rows === null || shape === null || widths === null) return;
-    const entries = rows.visible();
+    const entries = rows.shown();
     if (rows.version !== this.version) {
       this.version = rows.version;
       this.table.setAttribute("aria-rowcount", String(entries.length + 1));
-      this.onDraw(entries.length);
+      this.onDraw(rows.visible().length);
+      this.onHold(rows.waiting);
     }
     const height = this.rowHeight;
     const first = Math.max(0, Math.min(Math.floor(this.scroller.scrollTop / height) - overscan, entries.length - 1));
     const last = Math.min(entries.length, Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / height) + overscan);
-    const window = entries.slice(first, last);
+    // Each as it is now, where the order is an older one.
+    const window = entries.slice(first, last).map((e) => rows.get(e.key) ?? e);
     if (widths.fit(window)) widths.apply(this.head);
-    this.place(window, first, shape);
+    this.place(this.withLeaving(window, rows), first, shape, rows);
     this.above.style.height = `${first * height}px`;
     this.below.style.height = `${Math.max(0, entries.length - last) * height}px`;
     this.fresh = false;
@@ -154,7 +176,24 @@ export class Table {
     else this.table.setAttribute("aria-activedescendant", activeRow.tr.id);
   }
 
-  private place(window: readonly Entry[], first: number, shape: Shape): void {
+  // Puts the rows that have just gone where they were.
+  private withLeaving(window: Entry[], rows: Rows): readonly Entry[] {
+    const now = performance.now();
+    for (const [key, l] of this.leaving) if (l.until < now || rows.get(key) !== undefined) this.leaving.delete(key);
+    if (this.fresh || rows.held) return window;
+    const gone = [...this.drawn.values()].filter((d) => rows.get(d.entry.key) === undefined && !this.leaving.has(d.entry.key) && !d.tr.hasAttribute("data-gone"));
+    if (gone.length <= mostParting) for (const { entry } of gone) this.leaving.set(entry.key, { entry, until: now + parting });
+    if (this.leaving.size === 0) return window;
+    setTimeout(() => this.schedule(), parting + 20);
+    const all = [...window];
+    for (const { entry } of this.leaving.values()) {
+      const at = all.findIndex((e) => rows.compare(entry, e) < 0);
+      all.splice(at < 0 ? all.length : at, 0, entry);
+    }
+    return all;
+  }
+
+  private place(window: readonly Entry[], first: number, shape: Shape, rows: Rows): void {
     const now = this.now();
     const keep = new Set(window.map((e) => e.key));
     const free: HTMLTableRowElement[] = [];
@@ -176,11 +215,11 @@ export class Table {
       } else if (d.entry !== e) {
         const differ = fillRow(d.tr, shape, e, now);
         d.entry = e;
-        if (!this.fresh) for (const cell of differ) mark(cell, e, now);
+        if (!this.fresh) for (const one of differ) mark(one, e, now);
       }
       if (after.nextElementSibling !== d.tr) after.after(d.tr);
       after = d.tr;
-      this.dress(d.tr, e, first + i);
+      this.dress(d.tr, e, first + i, rows.get(e.key) === undefined);
     });
     for (const tr of free) tr.remove();
   }
@@ -193,7 +232,8 @@ export class Table {
     return tr;
   }
 
-  private dress(tr: HTMLTableRowElement, e: Entry, index: number): void {
+  private dress(tr: HTMLTableRowElement, e: Entry, index: number, gone: boolean): void {
+    set(tr, "data-gone", gone ? "" : null);
     set(tr, "aria-rowindex", String(index + 2));
     set(tr, "data-active", e.key === this.active ? "" : null);
     set(tr, "aria-selected", e.key === this.opened ? "true" : null);
@@ -207,11 +247,11 @@ function set(e: Element, name: string, value: string | null): void {
   else e.setAttribute(name, value);
 }
 
-// A changed cell flashes once, and tells who changed it.
-function mark(cell: Element, e: Entry, now: number): void {
-  const at = e.by?.time || new Date(now).toISOString();
+// A changed cell flashes once, and tells what stood in it and who changed it.
+function mark({ cell, before }: Differs, e: Entry, now: number): void {
+  const at = clockTime(e.by?.time || new Date(now).toISOString(), now);
   const who = e.by === null ? "" : ` by ${e.by.manager}${e.by.subresource === "" ? "" : ` (${e.by.subresource})`}`;
-  cell.setAttribute("title", `Changed ${clockTime(at, now)}${who}`);
+  cell.setAttribute("title", `${before === "" ? "" : `${before} → ${cell.textContent ?? ""}\n`}Changed ${at}${who}`);
   flash(cell);
 }
 
