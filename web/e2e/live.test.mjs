@@ -41,7 +41,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
       return r?.Ready === "3/3" && r["Up-to-date"] === "3" && r.Available === "3";
     });
     const marked = await until("a cell that flashes", () => page.evaluate(() => window.e2e.marked.filter((m) => m.row === "scaled")));
-    assert.ok(marked.some((m) => /^Changed \d\d:\d\d:\d\d by kube-controller-manager \(status\)$/.test(m.title ?? "")), JSON.stringify(marked));
+    assert.ok(marked.some((m) => /^\S+ → \S+\nChanged \d\d:\d\d:\d\d by kube-controller-manager \(status\)$/.test(m.title ?? "")), JSON.stringify(marked));
     await become("flashes to end", () => page.locator("#tbody [data-changed]").count(), 0);
     assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was loaded anew");
     // What is shown is what the server says.

@@ -154,13 +154,13 @@ export class ListPage implements Watcher {
   }
 
   private openPanel(): void {
-    const aside = byId("panel");
+    const root = byId("panel");
     this.panel?.close();
     this.panel = null;
     const { open, tab } = this.view;
-    aside.hidden = byId("split").hidden = open === null;
+    byId("side").hidden = open === null;
     this.table.setOpened(open === null ? null : keyOf(open.ns, open.name));
-    if (open !== null) this.panel = new Panel(aside, this.host(open), tab, { tab: (id) => this.go({ ...this.view, tab: id }, "push"), close: () => this.close() });
+    if (open !== null) this.panel = new Panel(root, this.host(open), tab, { tab: (id) => this.go({ ...this.view, tab: id }, "push"), close: () => this.close() });
   }
 
   private host(name: ObjectName): Host {

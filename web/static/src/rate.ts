@@ -1,7 +1,7 @@
 // How much happens: events a second over the last minute, as a line of blocks
 // and a number.
 
-const seconds = 20;
+const seconds = 10;
 const blocks = "▁▂▃▄▅▆▇█";
 
 export class Rate {

@@ -10,13 +10,15 @@ export function splits(separator: HTMLElement, part: HTMLElement, remembered: St
   const set = (width: number): void => {
     const to = Math.round(Math.max(least, Math.min(innerWidth - room, width)));
     document.documentElement.style.setProperty("--panel-width", `${to}px`);
-    separator.setAttribute("aria-valuenow", String(to));
-    separator.setAttribute("aria-valuemin", String(least));
-    separator.setAttribute("aria-valuemax", String(Math.max(least, innerWidth - room)));
     remembered.setItem("panel-width", String(to));
   };
   const before = Number(remembered.getItem("panel-width"));
   if (before > 0) set(before);
+  new ResizeObserver(() => {
+    separator.setAttribute("aria-valuemin", String(least));
+    separator.setAttribute("aria-valuemax", String(Math.max(least, innerWidth - room)));
+    separator.setAttribute("aria-valuenow", String(Math.round(part.offsetWidth)));
+  }).observe(part);
   separator.addEventListener("pointerdown", (e) => {
     e.preventDefault();
     separator.setPointerCapture(e.pointerId);
