@@ -79,7 +79,7 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 // changed. It may come to nothing.
 func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 	if s.telling {
-		return s.nextRows()
+		return s.view.next(s)
 	}
 	if notice := s.notice; notice != nil {
 		s.notice = nil
@@ -281,7 +281,7 @@ func (s *Subscription) beginRows(ctx context.Context) ([]byte, error) {
 		}
 	}
 	s.columns, s.first, s.telling = now.columns, true, true
-	return s.nextRows()
+	return s.view.next(s)
 }
 
 // nextRows tells the next part of a snapshot.
@@ -302,11 +302,16 @@ func (s *Subscription) nextRows() ([]byte, error) {
 		}
 		message = s.rows[n].AppendRow(message)
 	}
+	s.toldRows(n)
+	return fmt.Appendf(message, `],"last":%t`, !s.telling), nil
+}
+
+// toldRows says that the first n of the rows were told.
+func (s *Subscription) toldRows(n int) {
 	s.rows, s.first = s.rows[n:], false
 	if len(s.rows) == 0 {
 		s.listing, s.rows, s.telling = nil, nil, false
 	}
-	return fmt.Appendf(message, `],"last":%t`, !s.telling), nil
 }
 
 // beginObject tells the one object; without it, it does not exist.

@@ -98,10 +98,10 @@ func (a *Access) open(ctx context.Context, q *Query) (*Resource, *filter, *infor
 func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor string) (*Subscription, error) {
 	told, ok := viewOf(view)
 	if !ok {
-		return nil, invalid("Unknown view", "%.40q is not a view: use rows, object with a name, changes, or resources.", view)
+		return nil, invalid("Unknown view", "%.40q is not a view: use rows, table, object with a name, changes, or resources.", view)
 	}
-	if view == Object && q.Name == "" || view == Rows && q.Name != "" {
-		return nil, invalid("Name and view do not fit", "view object needs a name; view rows takes none.")
+	if view == Object && q.Name == "" || (view == Rows || view == Table) && q.Name != "" {
+		return nil, invalid("Name and view do not fit", "view object needs a name; views rows and table take none.")
 	}
 	resource, filter, informer, release, err := a.open(ctx, &q)
 	if err != nil {

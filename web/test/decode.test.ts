@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decode, parse } from "../static/src/decode.ts";
 import type { Spec } from "../static/src/wire.ts";
+import { tableOf } from "./table.ts";
 
-const views = new Map<number, Spec["view"]>([[1, "rows"], [2, "object"], [3, "changes"], [4, "resources"]]);
+const views = new Map<number, Spec["view"]>([[1, "table"], [2, "object"], [3, "changes"], [4, "resources"]]);
 const read = (frame: unknown): ReturnType<typeof decode> => decode(typeof frame === "string" ? frame : JSON.stringify(frame), (id) => views.get(id) ?? null);
 const row = { ns: "big", name: "web-1", uid: "u", rv: "811", created: "2026-11-21T10:00:00Z", cells: ["web-1", 1, true, null] };
 
@@ -17,14 +18,15 @@ void test("one message or several share a frame", () => {
 });
 
 void test("a snapshot of rows", () => {
-  const { messages, faults } = read({ id: 1, type: "snapshot", cursor: "c", columns: [{ name: "Age", type: "string", relative: true }], rows: [row], last: true });
+  const { messages, faults } = read({ id: 1, type: "snapshot", cursor: "c", columns: [{ name: "Age", type: "string", relative: true }], table: tableOf([row]), last: true });
   assert.deepEqual(faults, []);
   assert.deepEqual(messages, [{ id: 1, type: "rows", cursor: "c", columns: [{ name: "Age", type: "string", format: "", priority: 0, relative: true }], rows: [row], last: true }]);
 });
 
 void test("a chunk without columns, and one of a cluster-scoped kind", () => {
-  const [m] = read({ id: 1, type: "snapshot", rows: [{ name: "n", uid: "u", rv: "1", cells: [] }] }).messages;
+  const [m] = read({ id: 1, type: "snapshot", table: { ns: [""], name: ["n"], uid: ["u"], rv: ["1"], created: ["c"], cells: ["name", "created", [null]] } }).messages;
   assert.ok(m?.type === "rows" && m.columns === null && !m.last && m.rows[0]?.ns === "");
+  assert.deepEqual(m.rows[0].cells, ["n", "c", null], "a column that repeats another is told by its name");
 });
 
 void test("an object that is not there", () => {
@@ -94,9 +96,12 @@ const malformed: [string, unknown, number | null][] = [
   ["no type", { id: 1 }, 1],
   ["no id", { type: "heartbeat", cursor: "" }, null],
   ["a text for an id", { id: "1", type: "heartbeat" }, null],
-  ["rows that are no list", { id: 1, type: "snapshot", rows: {} }, 1],
-  ["a row without a name", { id: 1, type: "snapshot", rows: [{ cells: [] }] }, 1],
-  ["a row without cells", { id: 1, type: "snapshot", rows: [{ name: "a" }] }, 1],
+  ["a table that is a list", { id: 1, type: "snapshot", table: [] }, 1],
+  ["a table without names", { id: 1, type: "snapshot", table: { ...tableOf([row]), name: undefined } }, 1],
+  ["a name that is no text", { id: 1, type: "snapshot", table: { ...tableOf([row]), name: [null] } }, 1],
+  ["a column that is too short", { id: 1, type: "snapshot", table: { ...tableOf([row]), uid: [] } }, 1],
+  ["cells that are too short", { id: 1, type: "snapshot", table: { ...tableOf([row]), cells: [[]] } }, 1],
+  ["a table without cells", { id: 1, type: "snapshot", table: { ...tableOf([row]), cells: undefined } }, 1],
   ["a name that is a number", { id: 1, type: "events", cursor: "c", events: [{ op: "delete", name: 7 }] }, 1],
   ["events without a cursor", { id: 1, type: "events", events: [] }, 1],
   ["an unknown op", { id: 1, type: "events", cursor: "c", events: [{ op: "explode" }] }, 1],

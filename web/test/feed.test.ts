@@ -5,6 +5,7 @@ import { Feed } from "../static/src/feed.ts";
 import { Live } from "../static/src/live.ts";
 import { status } from "../static/src/status.ts";
 import { Browser } from "./browser.ts";
+import { tableOf } from "./table.ts";
 
 const columns = [{ name: "Name", type: "string" }, { name: "Phase", type: "string" }];
 const row = (name: string, phase = "Ready", rv = "1") => ({ ns: "shop", name, uid: `u-${name}`, rv, created: "", cells: [name, phase] });
@@ -16,7 +17,7 @@ function start(q = "") {
   const later: (() => void)[] = [];
   const watcher = { arrived: (other: boolean) => log.push(other ? "arrived, other columns" : "arrived"), moved: () => undefined, dropped: () => log.push("dropped"), told: () => undefined };
   const live: Live = new Live("ws://x", browser, () => feed.reconnected());
-  const feed = new Feed(live, { resource: "example.com/v1/widgets", view: "rows" }, { sort: { column: "name", descending: true }, q }, watcher, (run) => later.push(run));
+  const feed = new Feed(live, { resource: "example.com/v1/widgets", view: "table" }, { sort: { column: "name", descending: true }, q }, watcher, (run) => later.push(run));
   live.connect();
   browser.socket.accept();
   return {
@@ -27,7 +28,7 @@ function start(q = "") {
   };
 }
 type Started = ReturnType<typeof start>;
-const snapshot = (s: Started, cursor: string, ...rows: ReturnType<typeof row>[]): void => s.tell({ type: "snapshot", cursor, columns, rows, last: true });
+const snapshot = (s: Started, cursor: string, ...rows: ReturnType<typeof row>[]): void => s.tell({ type: "snapshot", cursor, columns, table: tableOf(rows), last: true });
 
 void test("a kind that goes and comes back is shown as it is then, filtered and sorted as before", () => {
   const s = start("ready");

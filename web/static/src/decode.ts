@@ -78,7 +78,7 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
         type: "rows",
         cursor: optional(m["cursor"], "cursor"),
         columns: absent(m["columns"]) ? null : list(m["columns"], "columns").map(column),
-        rows: absent(m["rows"]) ? [] : list(m["rows"], "rows").map(row),
+        rows: absent(m["table"]) ? [] : table(m["table"]),
         last: m["last"] === true,
       };
     case "events": {
@@ -97,7 +97,7 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
       list(m["resources"], "resources");
       return { id, type, kinds: readKinds(m), problems: readProblems(m) };
     case "digest": {
-      if (view !== "rows") return null;
+      if (view !== "table") return null;
       const digest = string(m["digest"], "digest");
       if (!/^[0-9a-f]{8}$/.test(digest)) throw new Malformed("a digest is not 8 hex digits");
       return { id, type, cursor: string(m["cursor"], "cursor"), count: number(m["count"], "count"), digest };
@@ -201,6 +201,28 @@ function column(v: unknown): Column {
     priority: absent(c["priority"]) ? 0 : number(c["priority"], "priority"),
     relative: c["relative"] === true,
   };
+}
+
+// Rows that came column by column. A column of cells may be told by the name of
+// the member that it repeats.
+function table(v: unknown): Row[] {
+  const t = tree(v, "table");
+  const names = list(t["name"], "name");
+  const texts = (member: string): readonly unknown[] => same(list(t[member], member), member);
+  const same = <T>(column: readonly T[], what: string): readonly T[] => {
+    if (column.length !== names.length) throw new Malformed(`${what} has ${column.length} of ${names.length} rows`);
+    return column;
+  };
+  const [ns, uid, rv, created] = [texts("ns"), texts("uid"), texts("rv"), texts("created")];
+  const columns = list(t["cells"], "cells").map((c) => (c === "name" ? names : c === "created" ? created : same(list(c, "a column"), "a column")));
+  return names.map((name, i) => ({
+    ns: string(ns[i], "ns"),
+    name: string(name, "name"),
+    uid: string(uid[i], "uid"),
+    rv: string(rv[i], "rv"),
+    created: string(created[i], "created"),
+    cells: columns.map((c) => cell(c[i])),
+  }));
 }
 
 function row(v: unknown): Row {

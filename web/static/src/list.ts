@@ -78,7 +78,7 @@ export class ListPage implements Watcher {
 
   private subscribe(): Feed {
     const { ref, ns, labels, sort, q } = this.view;
-    return new Feed(this.live, { resource: ref, ns, labels, view: "rows" }, { sort, q }, this);
+    return new Feed(this.live, { resource: ref, ns, labels, view: "table" }, { sort, q }, this);
   }
 
   private again(): void {

@@ -113,5 +113,5 @@ export interface Spec {
   readonly ns?: readonly string[];
   readonly labels?: string;
   readonly name?: string;
-  readonly view: "rows" | "object" | "changes" | "resources";
+  readonly view: "table" | "object" | "changes" | "resources";
 }
