@@ -61,12 +61,16 @@ type Subscription struct {
 
 // Next waits for the next message of the wire and returns it without its id and
 // braces: `"type":"state","state":"live",...`. It is good until Next is called
-// again. Next ends with ctx's error, or with ErrClosed.
+// again. Next ends with ctx's error, also where there is more to tell, or with
+// ErrClosed.
 func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	s.pace.told()
 	s.waiting = time.Time{}
 	for {
 		s.writing.giveBack()
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		message, err := s.step(ctx)
 		if message != nil || err != nil {
 			s.writing.keep(message)
