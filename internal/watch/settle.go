@@ -90,6 +90,7 @@ func (s *settler) settle(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
+	seen := s.seen()
 	lost := false // A right; not only a namespace that is no more.
 	before := s.end(func(f *feed) bool {
 		rights, ok := want[f.namespace]
@@ -106,8 +107,20 @@ func (s *settler) settle(ctx context.Context) {
 		}
 	}
 	for ns, rights := range want {
-		s.begin(ctx, ns, rights, before)
+		s.begin(ctx, ns, rights, before, seen[""] || seen[ns])
 	}
+}
+
+// seen are the namespaces whose rows were all held at some time, and still are as
+// they were then or later; "" is all.
+func (s *settler) seen() map[string]bool {
+	seen := make(map[string]bool)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for ns, f := range s.feeds {
+		seen[ns] = f.heir || f.now.lists > 0
+	}
+	return seen
 }
 
 // unwatchable is why a resource must be listed again and again.
@@ -248,7 +261,7 @@ func (s *settler) forget(but []string) {
 // begin starts the feed of a namespace that has none. A refusal that was told
 // holds until the API server has answered it; not where feeds before it showed
 // rows.
-func (s *settler) begin(ctx context.Context, namespace string, r rights, before bool) {
+func (s *settler) begin(ctx context.Context, namespace string, r rights, before, heir bool) {
 	s.mu.Lock()
 	running := s.feeds[namespace] != nil
 	status, denied := s.denied[namespace]
@@ -259,7 +272,7 @@ func (s *settler) begin(ctx context.Context, namespace string, r rights, before 
 	if running {
 		return
 	}
-	f := &feed{informer: s.informer, namespace: namespace, polled: s.unwatchable(r)}
+	f := &feed{informer: s.informer, namespace: namespace, polled: s.unwatchable(r), heir: heir}
 	f.reserved.set(s.estimates[namespace])
 	if err := s.startFeed(ctx, f, status); err != nil {
 		s.stand(Status{State: Failed, Since: time.Now(), Reason: err.Error()})

@@ -42,10 +42,10 @@ func (f *feed) replace(objects []*wire.Object) {
 	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
 	anew := f.recolumn(f.source.Columns())
 	f.mu.Lock()
-	first := f.now.lists == 0
+	first := f.now.lists == 0 && !f.heir
 	f.mu.Unlock()
 	f.arrived() // Before: counted twice it would seem not to fit.
-	f.ReplaceIn(f.covers, entries, memo{sight: first})
+	f.ReplaceIn(f.covers, entries, memo{sight: first}, memo{}) // What was held was in sight: only adds are new to it.
 	if anew {
 		f.Forget() // Who read before begins anew.
 	}
@@ -96,7 +96,7 @@ func (i *informer) purge(which func(namespace string) bool) bool {
 	i.masks.Forget(which)
 	before := i.Len()
 	if before > 0 {
-		i.ReplaceIn(func(key string) bool { return which(namespaceOf(key)) }, nil, memo{sight: true})
+		i.ReplaceIn(func(key string) bool { return which(namespaceOf(key)) }, nil, memo{}, memo{sight: true})
 	}
 	return i.Len() < before
 }
