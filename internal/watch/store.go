@@ -45,7 +45,8 @@ func (f *feed) replace(objects []*wire.Object) {
 	first := f.now.lists == 0 && !f.heir
 	f.mu.Unlock()
 	f.arrived() // Before: counted twice it would seem not to fit.
-	f.ReplaceIn(f.covers, entries, memo{sight: first}, memo{}) // What was held was in sight: only adds are new to it.
+	// What was held was in sight: only adds may be what comes into it.
+	f.ReplaceIn(f.covers, entries, memo{sight: first}, memo{})
 	if anew {
 		f.Forget() // Who read before begins anew.
 	}
