@@ -123,6 +123,12 @@ type present struct {
 	none    bool // There is nothing to be seen, and the status says why.
 }
 
+// stays reports whether what was read between the two may be told: otherwise its
+// cells may be of other columns, or it was being taken out.
+func (p *present) stays(later present) bool {
+	return p.version == later.version && p.none == later.none
+}
+
 // present tells how well the namespaces are known; none are all.
 func (i *informer) present(namespaces []string) present {
 	i.mu.Lock()
