@@ -112,7 +112,9 @@ func (f *feed) reflect(ctx context.Context) {
 	defer giveUp()
 	logger := klog.Logger{}
 	lister := &cache.ListWatch{
-		ListWithContextFunc: f.list,
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return f.list(ctx, options)
+		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
 			w, err := f.watch(ctx, options)
 			if f.refusedToWatch() != "" {
@@ -140,15 +142,29 @@ func (f *feed) poll(ctx context.Context) {
 	if refused := f.refusedToWatch(); refused != "" {
 		reason = notWatchable + refused
 	}
-	if list, err := f.list(ctx, metav1.ListOptions{}); err == nil {
-		f.replace(list.(*wire.List).Items) //nolint:errcheck // What list returns.
+	if objects, err := f.listAll(ctx); err == nil {
+		f.replace(objects)
 		f.setStatus(Stale, time.Now(), fmt.Sprintf("%s It is listed every %s.", reason, pollInterval))
 	}
 	f.refuse("")
 	sleep(ctx, pollInterval)
 }
 
-func (f *feed) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+// listAll lists to the end, as some servers send a part at a time, asked or not.
+func (f *feed) listAll(ctx context.Context) (objects []*wire.Object, err error) {
+	for options := (metav1.ListOptions{}); ; {
+		list, err := f.list(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, list.Items...)
+		if options.Continue = list.Continue; options.Continue == "" {
+			return objects, nil
+		}
+	}
+}
+
+func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*wire.List, error) {
 	if options.Continue == "" {
 		f.restart(ctx)
 	}

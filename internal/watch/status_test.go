@@ -437,6 +437,23 @@ func TestPolled(t *testing.T) {
 	})
 }
 
+// A list that comes in parts, though nobody asked for parts, is read to its end.
+func TestPolledInParts(t *testing.T) {
+	const ref = "metrics.example.com/v1/pods"
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Serve(apitest.Kind{Ref: ref, Kind: "PodMetrics", Verbs: []string{"get", "list"}, Page: 2})
+		for n := range 5 {
+			server.Set(ref, apitest.Item{Namespace: "a", Name: fmt.Sprint("m", n)})
+		}
+		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
+		r.wantSettle("state stale, snapshot of 5")
+		server.Delete(ref, "a", "m4")
+		<-time.After(31 * time.Second)
+		r.wantSettle("delete a/m4")
+	})
+}
+
 // A date whose path is not known is reckoned from the time passed: another list
 // is no change.
 func TestReckonedDates(t *testing.T) {
