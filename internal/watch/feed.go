@@ -107,8 +107,8 @@ func (f *feed) run(ctx context.Context) {
 
 // reflect lists and watches until ctx ends, or the API server refuses to let
 // the resource be watched.
-func (f *feed) reflect(ctx context.Context) {
-	ctx, giveUp := context.WithCancel(ctx)
+func (f *feed) reflect(lasting context.Context) {
+	ctx, giveUp := context.WithCancel(lasting)
 	defer giveUp()
 	logger := klog.Logger{}
 	lister := &cache.ListWatch{
@@ -117,10 +117,13 @@ func (f *feed) reflect(ctx context.Context) {
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
 			w, err := f.watch(ctx, options)
+			if err == nil {
+				return &tracked{Interface: w, ended: func() { f.ended(lasting) }}, nil
+			}
 			if f.refusedToWatch() != "" {
 				giveUp()
 			}
-			return w, err
+			return nil, err
 		},
 	}
 	reflector := cache.NewReflectorWithOptions(lister, nil, (*store)(f), cache.ReflectorOptions{
@@ -198,7 +201,7 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 		return nil, err
 	}
 	f.opened(initial)
-	return &tracked{Interface: stream, ended: func() { f.ended(ctx) }}, nil
+	return stream, nil
 }
 
 // restart prepares for a list.
