@@ -169,7 +169,8 @@ func (s *settler) fits(ctx context.Context, namespace string) bool {
 	if running {
 		return true
 	}
-	if time.Now().Before(s.estimates[namespace].until) {
+	if known := s.estimates[namespace]; time.Now().Before(known.until) {
+		s.refuse(namespace, known.refusal)
 		return false
 	}
 	scope := s.scope
@@ -241,8 +242,14 @@ func (s *settler) offer(namespace string) string {
 func (s *settler) refuse(namespace, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.denied[namespace] = Status{State: Failed, Since: time.Now(), Reason: reason}
-	s.moved = true
+	before, since := s.denied[namespace], time.Now()
+	if before.State == Failed {
+		since = before.Since
+	}
+	if before.State != Failed || before.Reason != reason {
+		s.denied[namespace] = Status{State: Failed, Since: since, Reason: reason}
+		s.moved = true
+	}
 }
 
 // curb ends the feeds whose first list turned out not to fit.

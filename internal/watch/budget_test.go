@@ -166,6 +166,53 @@ func TestFieldSelectorsThatDoNotFit(t *testing.T) {
 	})
 }
 
+// What another definition's objects would have taken is nothing to those of the
+// next one under its name.
+func TestAnotherDefinitionIsTriedAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		for n := range 600 {
+			server.Set(widgets, big("a", fmt.Sprint("w", n), 4<<10))
+		}
+		picker := cluster.For(watch.Viewer{}).Follow()
+		defer picker.Close()
+		r := subscribe(t, cluster, watch.Query{Resource: widgets, Fields: "metadata.namespace=a"}, "")
+		if r.settle(); r.state != "failed" {
+			t.Errorf("it is %s, want failed", r.state)
+		}
+		server.Remove(widgets)
+		<-time.After(20 * time.Second)
+		if r.settle(); r.state != "absent" {
+			t.Errorf("it is %s, want absent", r.state)
+		}
+		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
+		server.Set(widgets, big("a", "small", 1<<10))
+		<-time.After(20 * time.Second)
+		r.settle()
+		r.wantLive(1)
+	})
+}
+
+// What would not fit says so again once it may be listed again.
+func TestRefusalOutlastsARight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		for n := range 30 {
+			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+		}
+		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r.wantSettle("state failed")
+		server.Revoke(widgets, "")
+		<-time.After(11 * time.Second)
+		r.next()
+		server.Refuse(widgets, "", 0, "")
+		<-time.After(11 * time.Second)
+		if r.next(); r.state != "failed" || !strings.Contains(r.reason, "30 objects") {
+			t.Errorf("it is %s: %s, want failed, for it would not fit", r.state, r.reason)
+		}
+	})
+}
+
 // What grows beyond the budget ends, and says so.
 func TestGrowsBeyondWhatFits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

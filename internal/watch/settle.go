@@ -171,9 +171,10 @@ func (s *settler) absent(reason string) {
 	s.stand(Status{State: Absent, Since: time.Now(), Reason: reason})
 }
 
-// clear takes all rows out, as another definition's objects are others: what
-// comes next begins a new epoch.
+// clear takes all rows out, as another definition's objects are others, of
+// another size: what comes next begins a new epoch.
 func (s *settler) clear() {
+	clear(s.estimates)
 	s.purge(func(string) bool { return true })
 	s.beginAnew()
 }
