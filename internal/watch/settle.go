@@ -9,6 +9,11 @@ import (
 	"time"
 )
 
+// columnsEvery is between two lists of a namespace whose columns are others than
+// those of another: servers of two versions may print differently for as long as
+// both answer.
+const columnsEvery = 10 * time.Second
+
 // settler decides which feeds an informer has. It belongs to the goroutine of
 // run.
 type settler struct {
@@ -96,7 +101,7 @@ func (s *settler) settle(ctx context.Context) {
 		if _, known := s.verdicts[f.namespace]; known && !ok {
 			lost = true
 		}
-		return !ok || f.now.outdated || f.polled != s.unwatchable(rights)
+		return !ok || f.now.outdated && time.Since(f.now.replaced) >= columnsEvery || f.polled != s.unwatchable(rights)
 	})
 	unwanted := func(ns string) bool { _, ok := want[ns]; return !ok }
 	if _, all := want[""]; !all && s.ended {
