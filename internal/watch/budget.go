@@ -158,7 +158,8 @@ type estimate struct {
 }
 
 // fits reports whether a namespace ("" is all) may be watched within the memory
-// budget. Where not, why and what would is kept as its status.
+// budget, beside what may already and has not begun. Where not, why and what
+// would is kept as its status.
 func (s *settler) fits(ctx context.Context, namespace string) bool {
 	if s.pool.budget == 0 {
 		return true
@@ -180,11 +181,13 @@ func (s *settler) fits(ctx context.Context, namespace string) bool {
 		return true // The list will tell what is wrong.
 	}
 	bytes = int64(float64(bytes) * changeMargin)
-	free, fits := s.pool.room(bytes, s.informer)
+	free, fits := s.pool.room(s.promised+bytes, s.informer)
 	if fits {
+		s.promised += bytes
 		s.estimates[namespace] = estimate{bytes: bytes, mean: bytes / int64(max(1, objects))}
 		return true
 	}
+	free -= s.promised
 	refusal := fmt.Sprintf("It would take about %s (%d objects), and %s of the %s for what is watched are free: %s.",
 		inBytesUp(bytes), objects, inBytes(max(0, free)), inBytes(s.pool.budget), s.offer(namespace))
 	s.estimates[namespace] = estimate{refusal: refusal, until: time.Now().Add(estimateEvery)}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"log/slog"
+	"net/http"
 	"regexp"
 	"strings"
 	"testing"
@@ -163,6 +164,39 @@ func TestFieldSelectorsThatDoNotFit(t *testing.T) {
 		r.wantLive(100)
 		bystander.settle()
 		bystander.wantLive(0)
+	})
+}
+
+// Namespaces that are watched one by one fit together, or some of them are not
+// begun; and nothing is listed in vain.
+func TestNamespacesFitTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		server.Refuse(widgets, "", http.StatusForbidden, "not all of them")
+		for n := range 10 {
+			ns := fmt.Sprint("team-", n)
+			server.Set(namespaces, apitest.Item{Name: ns})
+			server.Refuse(widgets, ns, 0, "not all of them")
+			for m := range 10 {
+				server.Set(widgets, big(ns, fmt.Sprint("w", n, m), 40<<10))
+			}
+		}
+		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r.settle()
+		for range 5 {
+			r.wantLive(20)
+			if got := strings.Join(r.namespaces, " "); got != "team-0 team-1" || !strings.Contains(r.reason, "team-2: It would take about") {
+				t.Errorf("it is known in %s: %s; want two, and why not the others", got, r.reason)
+			}
+			if ledger := cluster.For(watch.Viewer{}).Coverage(); ledger.Held > ledger.Limit {
+				t.Errorf("%d bytes are held of %d", ledger.Held, ledger.Limit)
+			}
+			<-time.After(time.Minute)
+			r.settle()
+		}
+		if lists := server.Requests("widgets?allowWatch"); len(lists) != 2 {
+			t.Errorf("%d lists of two namespaces: %s", len(lists), lists)
+		}
 	})
 }
 

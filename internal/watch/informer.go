@@ -150,7 +150,13 @@ func (i *informer) statusLocked(namespaces []string) (status Status, synced bool
 		if i.denied[""].State == Failed { // All together would not fit.
 			return i.denied[""], false
 		}
-		namespaces = slices.Sorted(maps.Keys(i.feeds))
+		namespaces = slices.Collect(maps.Keys(i.feeds))
+		for ns, why := range i.denied {
+			if why.State == Failed { // It may be listed, and would not fit.
+				namespaces = append(namespaces, ns)
+			}
+		}
+		slices.Sort(namespaces)
 	}
 	var known, failed sum
 	var covered []string

@@ -30,6 +30,7 @@ type settler struct {
 	said     State              // In the log, where there is no feed.
 
 	estimates map[string]estimate // By namespace; "" is all.
+	promised  int64               // Bytes of what fits and is about to begin.
 }
 
 // run lists and watches what may be, until ctx ends, then closes the journal.
@@ -197,6 +198,7 @@ func (s *settler) stand(status Status) {
 // wanted are the namespaces to be watched, with the rights to them; "" is all.
 func (s *settler) wanted(ctx context.Context) map[string]rights {
 	s.lapse(s.pool.linger)
+	s.promised = 0
 	all := s.judge(ctx, []string{""})
 	allowed := len(all) == 1
 	if allowed && s.fits(ctx, "") {
@@ -211,7 +213,7 @@ func (s *settler) wanted(ctx context.Context) map[string]rights {
 	names := s.candidates(ctx, allowed)
 	s.forget(names)
 	some := s.judge(ctx, names)
-	for ns := range some {
+	for _, ns := range slices.Sorted(maps.Keys(some)) { // The same at each time.
 		if !s.fits(ctx, ns) {
 			delete(some, ns)
 		}
