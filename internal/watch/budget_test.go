@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -196,6 +197,37 @@ func TestNamespacesFitTogether(t *testing.T) {
 		}
 		if lists := server.Requests("widgets?allowWatch"); len(lists) != 2 {
 			t.Errorf("%d lists of two namespaces: %s", len(lists), lists)
+		}
+	})
+}
+
+// What is listed in another way from now on is not counted twice meanwhile.
+func TestBegunAgainIsCountedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		for n := range 18 {
+			server.Set(pods, big("a", fmt.Sprint("p", n), 40<<10))
+		}
+		var slow atomic.Bool
+		server.Config.WrapTransport = slowLists(&slow)
+		cluster := runClusterWith(t, server, watch.Options{
+			Linger: 5 * time.Minute, MemoryLimit: 50 << 20, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		})
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		r.wantLive(18)
+		slow.Store(true)
+		server.RevokeWatch(pods)
+		for range 60 {
+			<-time.After(time.Second)
+			c := cluster.For(watch.Viewer{}).Coverage().Entries[0]
+			if c.State == watch.Failed {
+				t.Fatalf("it is %s: %s", c.State, c.Reason)
+			}
+		}
+		r.settle()
+		if len(r.rows) != 18 || r.state != "stale" {
+			t.Errorf("it is %s with %d rows, want stale with 18", r.state, len(r.rows))
 		}
 	})
 }

@@ -269,6 +269,7 @@ func (s *settler) begin(ctx context.Context, namespace string, r rights, before 
 	}
 	f := &feed{informer: s.informer, namespace: namespace, polled: s.unwatchable(r)}
 	f.reserved.set(s.estimates[namespace])
+	delete(s.estimates, namespace) // Rows of a feed that begins again are there.
 	if err := s.startFeed(ctx, f, status); err != nil {
 		s.stand(Status{State: Failed, Since: time.Now(), Reason: err.Error()})
 		return
