@@ -181,13 +181,12 @@ func (s *settler) fits(ctx context.Context, namespace string) bool {
 		return true // The list will tell what is wrong.
 	}
 	bytes = int64(float64(bytes) * changeMargin)
-	free, fits := s.pool.room(s.promised+bytes, s.informer)
+	free, fits := s.pool.room(bytes, s.informer)
 	if fits {
-		s.promised += bytes
+		s.expected.Add(bytes) // Until its feed has listed, see begin.
 		s.estimates[namespace] = estimate{bytes: bytes, mean: bytes / int64(max(1, objects))}
 		return true
 	}
-	free -= s.promised
 	refusal := fmt.Sprintf("It would take about %s (%d objects), and %s of the %s for what is watched are free: %s.",
 		inBytesUp(bytes), objects, inBytes(max(0, free)), inBytes(s.pool.budget), s.offer(namespace))
 	s.estimates[namespace] = estimate{refusal: refusal, until: time.Now().Add(estimateEvery)}

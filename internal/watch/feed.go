@@ -68,7 +68,6 @@ func (i *informer) startFeed(ctx context.Context, f *feed, status Status) error 
 	i.mu.Lock()
 	i.feeds[f.namespace] = f
 	i.mu.Unlock()
-	i.expected.Add(f.reserved.bytes.Load())
 	go func() {
 		defer close(f.stopped)
 		f.run(ctx)

@@ -30,7 +30,6 @@ type settler struct {
 	said     State              // In the log, where there is no feed.
 
 	estimates map[string]estimate // By namespace; "" is all.
-	promised  int64               // Bytes of what fits and is about to begin.
 }
 
 // run lists and watches what may be, until ctx ends, then closes the journal.
@@ -198,7 +197,6 @@ func (s *settler) stand(status Status) {
 // wanted are the namespaces to be watched, with the rights to them; "" is all.
 func (s *settler) wanted(ctx context.Context) map[string]rights {
 	s.lapse(s.pool.linger)
-	s.promised = 0
 	all := s.judge(ctx, []string{""})
 	allowed := len(all) == 1
 	if allowed && s.fits(ctx, "") {
@@ -271,6 +269,7 @@ func (s *settler) begin(ctx context.Context, namespace string, r rights, before 
 	f.reserved.set(s.estimates[namespace])
 	delete(s.estimates, namespace) // Rows of a feed that begins again are there.
 	if err := s.startFeed(ctx, f, status); err != nil {
+		f.arrived()
 		s.stand(Status{State: Failed, Since: time.Now(), Reason: err.Error()})
 		return
 	}
