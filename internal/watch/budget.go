@@ -181,17 +181,33 @@ func (s *settler) fits(ctx context.Context, namespace string) bool {
 		return true // The list will tell what is wrong.
 	}
 	bytes = int64(float64(bytes) * changeMargin)
-	free, fits := s.pool.room(bytes, s.informer)
+	held := s.replaceable(namespace)
+	more := max(0, bytes-held)
+	free, fits := s.pool.room(more, s.informer)
 	if fits {
-		s.expected.Add(bytes) // Until its feed has listed, see begin.
-		s.estimates[namespace] = estimate{bytes: bytes, mean: bytes / int64(max(1, objects))}
+		s.expected.Add(more) // Until its feed has listed, see begin.
+		s.estimates[namespace] = estimate{bytes: more}
+		if held == 0 { // Otherwise nobody can tell how many of a list are more.
+			s.estimates[namespace] = estimate{bytes: more, mean: more / int64(max(1, objects))}
+		}
 		return true
 	}
+	free += held
 	refusal := fmt.Sprintf("It would take about %s (%d objects), and %s of the %s for what is watched are free: %s.",
 		inBytesUp(bytes), objects, inBytes(max(0, free)), inBytes(s.pool.budget), s.offer(namespace))
 	s.estimates[namespace] = estimate{refusal: refusal, until: time.Now().Add(estimateEvery)}
 	s.refuse(namespace, refusal)
 	return false
+}
+
+// replaceable is how much is held that the list of all namespaces takes the place
+// of, in bytes.
+func (s *settler) replaceable(namespace string) int64 {
+	if namespace != "" {
+		return 0
+	}
+	state, _ := s.Weight()
+	return int64(state)
 }
 
 // reservation is what a feed will hold, in bytes, until it has listed.

@@ -201,6 +201,36 @@ func TestNamespacesFitTogether(t *testing.T) {
 	})
 }
 
+// A right to all namespaces takes nothing away from who had one to each: what is
+// held already needs no room.
+func TestRightToAllFits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		server.Refuse(widgets, "", http.StatusForbidden, "not all of them")
+		for _, ns := range []string{"a", "b"} {
+			server.Refuse(widgets, ns, 0, "not all of them")
+			for n := range 9 {
+				server.Set(widgets, big(ns, fmt.Sprint(ns, n), 40<<10))
+			}
+		}
+		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r.settle()
+		r.wantLive(18)
+		server.Refuse(widgets, "", 0, "")
+		for range 30 {
+			<-time.After(time.Second)
+			c := cluster.For(watch.Viewer{}).Coverage()
+			if c := c.Entries[len(c.Entries)-1]; c.Objects != 18 || c.State == watch.Failed {
+				t.Fatalf("it is %s with %d rows: %s", c.State, c.Objects, c.Reason)
+			}
+		}
+		if r.settle(); r.namespaces != nil {
+			t.Errorf("it is %s in %s, want in all", r.state, r.namespaces)
+		}
+		r.wantLive(18)
+	})
+}
+
 // What is listed in another way from now on is not counted twice meanwhile.
 func TestBegunAgainIsCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
