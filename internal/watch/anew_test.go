@@ -55,11 +55,16 @@ func TestCollectedWhileItBeginsAnew(t *testing.T) {
 				synctest.Wait()
 				got := make(chan string, 1)
 				go func() {
-					message, err := r.sub.Next(context.WithoutCancel(t.Context()))
-					if err != nil {
-						t.Error(err)
+					for {
+						message, err := r.sub.Next(context.WithoutCancel(t.Context()))
+						if err != nil {
+							t.Error(err)
+						}
+						if !strings.HasPrefix(string(message), `"type":"state"`) { // That it is syncing may be told before.
+							got <- string(message)
+							return
+						}
 					}
-					got <- string(message)
 				}()
 				synctest.Wait()
 				begin(cluster)
