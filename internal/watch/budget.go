@@ -158,7 +158,8 @@ type estimate struct {
 }
 
 // fits reports whether a namespace ("" is all) may be watched within the memory
-// budget. Where not, why and what would is kept as its status.
+// budget, beside what may already and has not begun. Where not, why and what
+// would is kept as its status.
 func (s *settler) fits(ctx context.Context, namespace string) bool {
 	if s.pool.budget == 0 {
 		return true
@@ -169,7 +170,8 @@ func (s *settler) fits(ctx context.Context, namespace string) bool {
 	if running {
 		return true
 	}
-	if time.Now().Before(s.estimates[namespace].until) {
+	if known := s.estimates[namespace]; time.Now().Before(known.until) {
+		s.refuse(namespace, known.refusal)
 		return false
 	}
 	scope := s.scope
@@ -179,16 +181,33 @@ func (s *settler) fits(ctx context.Context, namespace string) bool {
 		return true // The list will tell what is wrong.
 	}
 	bytes = int64(float64(bytes) * changeMargin)
-	free, fits := s.pool.room(bytes, s.informer)
+	held := s.replaceable(namespace)
+	more := max(0, bytes-held)
+	free, fits := s.pool.room(more, s.informer)
 	if fits {
-		s.estimates[namespace] = estimate{bytes: bytes, mean: bytes / int64(max(1, objects))}
+		s.expected.Add(more) // Until its feed has listed, see begin.
+		s.estimates[namespace] = estimate{bytes: more}
+		if held == 0 { // Otherwise nobody can tell how many of a list are more.
+			s.estimates[namespace] = estimate{bytes: more, mean: more / int64(max(1, objects))}
+		}
 		return true
 	}
+	free += held
 	refusal := fmt.Sprintf("It would take about %s (%d objects), and %s of the %s for what is watched are free: %s.",
 		inBytesUp(bytes), objects, inBytes(max(0, free)), inBytes(s.pool.budget), s.offer(namespace))
 	s.estimates[namespace] = estimate{refusal: refusal, until: time.Now().Add(estimateEvery)}
 	s.refuse(namespace, refusal)
 	return false
+}
+
+// replaceable is how much is held that the list of all namespaces takes the place
+// of, in bytes.
+func (s *settler) replaceable(namespace string) int64 {
+	if namespace != "" {
+		return 0
+	}
+	state, _ := s.Weight()
+	return int64(state)
 }
 
 // reservation is what a feed will hold, in bytes, until it has listed.
@@ -241,8 +260,14 @@ func (s *settler) offer(namespace string) string {
 func (s *settler) refuse(namespace, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	s.denied[namespace] = Status{State: Failed, Since: time.Now(), Reason: reason}
-	s.moved = true
+	before, since := s.denied[namespace], time.Now()
+	if before.State == Failed {
+		since = before.Since
+	}
+	if before.State != Failed || before.Reason != reason {
+		s.denied[namespace] = Status{State: Failed, Since: since, Reason: reason}
+		s.moved = true
+	}
 }
 
 // curb ends the feeds whose first list turned out not to fit.

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"hash/fnv"
 	"log/slog"
+	"net/http"
 	"regexp"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -163,6 +165,147 @@ func TestFieldSelectorsThatDoNotFit(t *testing.T) {
 		r.wantLive(100)
 		bystander.settle()
 		bystander.wantLive(0)
+	})
+}
+
+// Namespaces that are watched one by one fit together, or some of them are not
+// begun; and nothing is listed in vain.
+func TestNamespacesFitTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		server.Refuse(widgets, "", http.StatusForbidden, "not all of them")
+		for n := range 10 {
+			ns := fmt.Sprint("team-", n)
+			server.Set(namespaces, apitest.Item{Name: ns})
+			server.Refuse(widgets, ns, 0, "not all of them")
+			for m := range 10 {
+				server.Set(widgets, big(ns, fmt.Sprint("w", n, m), 40<<10))
+			}
+		}
+		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r.settle()
+		for range 5 {
+			r.wantLive(20)
+			if got := strings.Join(r.namespaces, " "); got != "team-0 team-1" || !strings.Contains(r.reason, "team-2: It would take about") {
+				t.Errorf("it is known in %s: %s; want two, and why not the others", got, r.reason)
+			}
+			if ledger := cluster.For(watch.Viewer{}).Coverage(); ledger.Held > ledger.Limit {
+				t.Errorf("%d bytes are held of %d", ledger.Held, ledger.Limit)
+			}
+			<-time.After(time.Minute)
+			r.settle()
+		}
+		if lists := server.Requests("widgets?allowWatch"); len(lists) != 2 {
+			t.Errorf("%d lists of two namespaces: %s", len(lists), lists)
+		}
+	})
+}
+
+// A right to all namespaces takes nothing away from who had one to each: what is
+// held already needs no room.
+func TestRightToAllFits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		server.Refuse(widgets, "", http.StatusForbidden, "not all of them")
+		for _, ns := range []string{"a", "b"} {
+			server.Refuse(widgets, ns, 0, "not all of them")
+			for n := range 9 {
+				server.Set(widgets, big(ns, fmt.Sprint(ns, n), 40<<10))
+			}
+		}
+		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r.settle()
+		r.wantLive(18)
+		server.Refuse(widgets, "", 0, "")
+		for range 30 {
+			<-time.After(time.Second)
+			c := cluster.For(watch.Viewer{}).Coverage()
+			if c := c.Entries[len(c.Entries)-1]; c.Objects != 18 || c.State == watch.Failed {
+				t.Fatalf("it is %s with %d rows: %s", c.State, c.Objects, c.Reason)
+			}
+		}
+		if r.settle(); r.namespaces != nil {
+			t.Errorf("it is %s in %s, want in all", r.state, r.namespaces)
+		}
+		r.wantLive(18)
+	})
+}
+
+// What is listed in another way from now on is not counted twice meanwhile.
+func TestBegunAgainIsCountedOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		for n := range 18 {
+			server.Set(pods, big("a", fmt.Sprint("p", n), 40<<10))
+		}
+		var slow atomic.Bool
+		server.Config.WrapTransport = slowLists(&slow)
+		cluster := runClusterWith(t, server, watch.Options{
+			Linger: 5 * time.Minute, MemoryLimit: 50 << 20, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+		})
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		r.wantLive(18)
+		slow.Store(true)
+		server.RevokeWatch(pods)
+		for range 60 {
+			<-time.After(time.Second)
+			c := cluster.For(watch.Viewer{}).Coverage().Entries[0]
+			if c.State == watch.Failed {
+				t.Fatalf("it is %s: %s", c.State, c.Reason)
+			}
+		}
+		r.settle()
+		if len(r.rows) != 18 || r.state != "stale" {
+			t.Errorf("it is %s with %d rows, want stale with 18", r.state, len(r.rows))
+		}
+	})
+}
+
+// What another definition's objects would have taken is nothing to those of the
+// next one under its name.
+func TestAnotherDefinitionIsTriedAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		for n := range 600 {
+			server.Set(widgets, big("a", fmt.Sprint("w", n), 4<<10))
+		}
+		picker := cluster.For(watch.Viewer{}).Follow()
+		defer picker.Close()
+		r := subscribe(t, cluster, watch.Query{Resource: widgets, Fields: "metadata.namespace=a"}, "")
+		if r.settle(); r.state != "failed" {
+			t.Errorf("it is %s, want failed", r.state)
+		}
+		server.Remove(widgets)
+		<-time.After(20 * time.Second)
+		if r.settle(); r.state != "absent" {
+			t.Errorf("it is %s, want absent", r.state)
+		}
+		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
+		server.Set(widgets, big("a", "small", 1<<10))
+		<-time.After(20 * time.Second)
+		r.settle()
+		r.wantLive(1)
+	})
+}
+
+// What would not fit says so again once it may be listed again.
+func TestRefusalOutlastsARight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		for n := range 30 {
+			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+		}
+		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r.wantSettle("state failed")
+		server.Revoke(widgets, "")
+		<-time.After(11 * time.Second)
+		r.next()
+		server.Refuse(widgets, "", 0, "")
+		<-time.After(11 * time.Second)
+		if r.next(); r.state != "failed" || !strings.Contains(r.reason, "30 objects") {
+			t.Errorf("it is %s: %s, want failed, for it would not fit", r.state, r.reason)
+		}
 	})
 }
 

@@ -351,6 +351,56 @@ func TestSightIsNoChange(t *testing.T) {
 	})
 }
 
+// A right to watch that comes or goes takes nothing out of sight: what happened
+// until the next list is told.
+func TestChangesAcrossARightToWatch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
+		server.RevokeWatch(pods)
+		f := follow(t, cluster, watch.Query{}, "")
+		f.wantSettle("snapshot")
+		for _, status := range []string{"Failed", "Running"} { // It is watched from now on, and then listed again.
+			server.Quietly(pods, func() {
+				server.Set(pods, pod("a", "p", status), pod("a", "n-"+status, "Pending"))
+				server.Delete(pods, "a", "q")
+			})
+			if status == "Failed" {
+				server.NoWatches(pods, 0)
+			} else {
+				server.RevokeWatch(pods)
+			}
+			<-time.After(time.Minute)
+			f.wantSettle("delete a/q, add a/n-" + status + ", update a/p")
+			server.Set(pods, pod("a", "q", "Running"))
+			<-time.After(time.Minute)
+			f.wantSettle("add a/q")
+		}
+	})
+}
+
+// Nor does a right to all namespaces: what happened to objects that were in sight
+// is told, and no object of another namespace.
+func TestChangesAcrossARightToAll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"), pod("b", "r", "Running"))
+		server.RevokeWatch(pods)
+		allowOnly(server, "a")
+		f := follow(t, cluster, watch.Query{}, "")
+		f.wantSettle("snapshot")
+		lists := func() int { return cluster.For(watch.Viewer{}).Coverage().Entries[1].Lists }
+		for before := lists(); lists() == before; { // The next is 30 s away, and the right is asked for every 10 s.
+			<-time.After(time.Second)
+		}
+		server.Set(pods, pod("a", "p", "Failed"))
+		server.Delete(pods, "a", "q")
+		server.Refuse(pods, "", 0, "")
+		<-time.After(time.Minute)
+		f.wantSettle("delete a/q, update a/p")
+	})
+}
+
 // What is said to be known begins with the last list of the namespaces that are
 // looked at: what happened while there was no watch, or no right to one, was
 // told as one or not at all.

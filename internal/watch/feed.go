@@ -40,6 +40,7 @@ type feed struct {
 
 	namespace string // Empty for all.
 	polled    string // Why it is listed again and again; empty where it is watched.
+	heir      bool   // The rows that a feed before it left are all there was then.
 	source    *wire.Source
 	stop      context.CancelFunc
 	stopped   chan struct{}
@@ -68,7 +69,6 @@ func (i *informer) startFeed(ctx context.Context, f *feed, status Status) error 
 	i.mu.Lock()
 	i.feeds[f.namespace] = f
 	i.mu.Unlock()
-	i.expected.Add(f.reserved.bytes.Load())
 	go func() {
 		defer close(f.stopped)
 		f.run(ctx)
@@ -107,18 +107,23 @@ func (f *feed) run(ctx context.Context) {
 
 // reflect lists and watches until ctx ends, or the API server refuses to let
 // the resource be watched.
-func (f *feed) reflect(ctx context.Context) {
-	ctx, giveUp := context.WithCancel(ctx)
+func (f *feed) reflect(lasting context.Context) {
+	ctx, giveUp := context.WithCancel(lasting)
 	defer giveUp()
 	logger := klog.Logger{}
 	lister := &cache.ListWatch{
-		ListWithContextFunc: f.list,
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			return f.list(ctx, options)
+		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
 			w, err := f.watch(ctx, options)
+			if err == nil {
+				return &tracked{Interface: w, ended: func() { f.ended(lasting) }}, nil
+			}
 			if f.refusedToWatch() != "" {
 				giveUp()
 			}
-			return w, err
+			return nil, err
 		},
 	}
 	reflector := cache.NewReflectorWithOptions(lister, nil, (*store)(f), cache.ReflectorOptions{
@@ -140,15 +145,29 @@ func (f *feed) poll(ctx context.Context) {
 	if refused := f.refusedToWatch(); refused != "" {
 		reason = notWatchable + refused
 	}
-	if list, err := f.list(ctx, metav1.ListOptions{}); err == nil {
-		f.replace(list.(*wire.List).Items) //nolint:errcheck // What list returns.
+	if objects, err := f.listAll(ctx); err == nil {
+		f.replace(objects)
 		f.setStatus(Stale, time.Now(), fmt.Sprintf("%s It is listed every %s.", reason, pollInterval))
 	}
 	f.refuse("")
 	sleep(ctx, pollInterval)
 }
 
-func (f *feed) list(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+// listAll lists to the end, as some servers send a part at a time, asked or not.
+func (f *feed) listAll(ctx context.Context) (objects []*wire.Object, err error) {
+	for options := (metav1.ListOptions{}); ; {
+		list, err := f.list(ctx, options)
+		if err != nil {
+			return nil, err
+		}
+		objects = append(objects, list.Items...)
+		if options.Continue = list.Continue; options.Continue == "" {
+			return objects, nil
+		}
+	}
+}
+
+func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*wire.List, error) {
 	if options.Continue == "" {
 		f.restart(ctx)
 	}
@@ -182,7 +201,7 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 		return nil, err
 	}
 	f.opened(initial)
-	return &tracked{Interface: stream, ended: func() { f.ended(ctx) }}, nil
+	return stream, nil
 }
 
 // restart prepares for a list.

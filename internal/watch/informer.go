@@ -123,6 +123,12 @@ type present struct {
 	none    bool // There is nothing to be seen, and the status says why.
 }
 
+// stays reports whether what was read between the two may be told: otherwise its
+// cells may be of other columns, or it was being taken out.
+func (p *present) stays(later present) bool {
+	return p.version == later.version && p.none == later.none
+}
+
 // present tells how well the namespaces are known; none are all.
 func (i *informer) present(namespaces []string) present {
 	i.mu.Lock()
@@ -150,7 +156,7 @@ func (i *informer) statusLocked(namespaces []string) (status Status, synced bool
 		if i.denied[""].State == Failed { // All together would not fit.
 			return i.denied[""], false
 		}
-		namespaces = slices.Sorted(maps.Keys(i.feeds))
+		namespaces = i.triedLocked()
 	}
 	var known, failed sum
 	var covered []string
@@ -192,6 +198,18 @@ func (i *informer) statusLocked(namespaces []string) (status Status, synced bool
 		status.Reason = "not known: " + failed.status().Reason
 	}
 	return status, synced
+}
+
+// triedLocked are the namespaces that may be listed, whether they fit or not.
+func (i *informer) triedLocked() []string {
+	namespaces := slices.Collect(maps.Keys(i.feeds))
+	for ns, why := range i.denied {
+		if why.State == Failed { // It would not fit.
+			namespaces = append(namespaces, ns)
+		}
+	}
+	slices.Sort(namespaces)
+	return namespaces
 }
 
 // wait returns when until holds, at the end of ctx, or after long enough.

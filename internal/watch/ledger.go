@@ -31,8 +31,8 @@ type Coverage struct {
 	Drops     int       `json:"drops"`  // Watches that ended.
 	Resets    int       `json:"resets"` // Readers that had to begin anew.
 	// Blind counts the intervals without a watch after the first list; BlindFor
-	// is all of them together, in seconds, the present one included, which
-	// began at BlindSince.
+	// is all of them together, in seconds, the present ones included, the first
+	// of which began at BlindSince.
 	Blind      int       `json:"blind"`
 	BlindFor   float64   `json:"blindSeconds"`
 	BlindSince time.Time `json:"blindSince,omitzero"`
@@ -70,7 +70,9 @@ func (i *informer) coverage() Coverage {
 		sum.add(&own)
 		if !own.blindSince.IsZero() {
 			sum.blindFor += time.Since(own.blindSince)
-			c.BlindSince = own.blindSince
+			if c.BlindSince.IsZero() || own.blindSince.Before(c.BlindSince) {
+				c.BlindSince = own.blindSince
+			}
 		}
 	}
 	c.Lists, c.Drops, c.Blind, c.BlindFor, c.LastEvent = sum.lists, sum.drops, sum.blind, sum.blindFor.Seconds(), sum.lastEvent

@@ -111,3 +111,27 @@ func TestCoverageCounts(t *testing.T) {
 		}
 	})
 }
+
+// Of several namespaces without a watch it is told since when the first of them
+// has none.
+func TestBlindSinceTheFirst(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		allowOnly(server, "a", "b")
+		subscribe(t, cluster, watch.Query{}, "").settle()
+		blind := func() time.Time {
+			entries := cluster.For(watch.Viewer{}).Coverage().Entries
+			return entries[len(entries)-1].BlindSince
+		}
+		server.Refuse(pods, "a", http.StatusInternalServerError, "ill")
+		<-time.After(30 * time.Second)
+		first := blind()
+		server.Refuse(pods, "b", http.StatusInternalServerError, "ill")
+		<-time.After(30 * time.Second)
+		for range 50 {
+			if since := blind(); first.IsZero() || !since.Equal(first) {
+				t.Fatalf("it is blind since %v, want %v", since, first)
+			}
+		}
+	})
+}

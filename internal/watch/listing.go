@@ -70,8 +70,8 @@ func (i *informer) objects(f *filter, behind uint64) (*listing, present) {
 		now := i.present(f.namespaces)
 		f.columns = now.columns
 		l := i.together(now.version, behind)
-		if now.version != i.present(f.namespaces).version {
-			continue // Cells and columns may not fit.
+		if !now.stays(i.present(f.namespaces)) {
+			continue
 		}
 		i.listings.keep(l)
 		if f.everything() {

@@ -1,11 +1,14 @@
 package watch_test
 
 import (
+	"bytes"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -211,6 +214,50 @@ func TestSyncingOfSeveralNamespaces(t *testing.T) {
 			}
 		}
 	})
+}
+
+// While servers of two versions print differently, the namespaces are not listed
+// in turn as quick as can be, and their rows are not called live under columns
+// of others.
+func TestNamespacesWithOtherColumns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		for _, ns := range []string{"a", "b", "c"} {
+			server.Set("core/v1/namespaces", apitest.Item{Name: ns})
+			server.Set(pods, pod(ns, "p", "Running"))
+		}
+		allowOnly(server, "a", "b", "c")
+		var answers atomic.Int32
+		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
+			return roundTrip(func(r *http.Request) (*http.Response, error) {
+				response, err := next.RoundTrip(r)
+				if err == nil && strings.Contains(r.URL.Path, "/b/pods") && answers.Add(1) < 500 { // It would not end.
+					response.Body = newer{response.Body}
+				}
+				return response, err
+			})
+		}
+		cluster := runCluster(t, server)
+		for range 60 {
+			<-time.After(time.Second)
+			snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
+			if err != nil || snapshot.Status.State == watch.Live && !snapshot.Synced {
+				t.Fatalf("%+v, %v: live, and nothing is known", snapshot, err)
+			}
+		}
+		if n := len(server.Requests("/pods?")); n > 60 {
+			t.Errorf("three namespaces were listed %d times in a minute", n)
+		}
+	})
+}
+
+// newer prints the status under another name.
+type newer struct{ io.ReadCloser }
+
+func (n newer) Read(text []byte) (int, error) {
+	read, err := n.ReadCloser.Read(text)
+	copy(text[:read], bytes.ReplaceAll(text[:read], []byte(`"name":"Status"`), []byte(`"name":"Phases"`)))
+	return read, err
 }
 
 // Rows that go because they may not be seen are gone for everybody, also where

@@ -9,6 +9,11 @@ import (
 	"time"
 )
 
+// columnsEvery is between two lists of a namespace whose columns are others than
+// those of another: servers of two versions may print differently for as long as
+// both answer.
+const columnsEvery = 10 * time.Second
+
 // settler decides which feeds an informer has. It belongs to the goroutine of
 // run.
 type settler struct {
@@ -90,13 +95,14 @@ func (s *settler) settle(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
+	seen := s.seen()
 	lost := false // A right; not only a namespace that is no more.
 	before := s.end(func(f *feed) bool {
 		rights, ok := want[f.namespace]
 		if _, known := s.verdicts[f.namespace]; known && !ok {
 			lost = true
 		}
-		return !ok || f.now.outdated || f.polled != s.unwatchable(rights)
+		return !ok || f.now.outdated && time.Since(f.now.replaced) >= columnsEvery || f.polled != s.unwatchable(rights)
 	})
 	unwanted := func(ns string) bool { _, ok := want[ns]; return !ok }
 	if _, all := want[""]; !all && s.ended {
@@ -106,8 +112,20 @@ func (s *settler) settle(ctx context.Context) {
 		}
 	}
 	for ns, rights := range want {
-		s.begin(ctx, ns, rights, before)
+		s.begin(ctx, ns, rights, before, seen[""] || seen[ns])
 	}
+}
+
+// seen are the namespaces whose rows were all held at some time, and still are as
+// they were then or later; "" is all.
+func (s *settler) seen() map[string]bool {
+	seen := make(map[string]bool)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for ns, f := range s.feeds {
+		seen[ns] = f.heir || f.now.lists > 0
+	}
+	return seen
 }
 
 // unwatchable is why a resource must be listed again and again.
@@ -171,9 +189,10 @@ func (s *settler) absent(reason string) {
 	s.stand(Status{State: Absent, Since: time.Now(), Reason: reason})
 }
 
-// clear takes all rows out, as another definition's objects are others: what
-// comes next begins a new epoch.
+// clear takes all rows out, as another definition's objects are others, of
+// another size: what comes next begins a new epoch.
 func (s *settler) clear() {
+	clear(s.estimates)
 	s.purge(func(string) bool { return true })
 	s.beginAnew()
 }
@@ -205,7 +224,7 @@ func (s *settler) wanted(ctx context.Context) map[string]rights {
 	names := s.candidates(ctx, allowed)
 	s.forget(names)
 	some := s.judge(ctx, names)
-	for ns := range some {
+	for _, ns := range slices.Sorted(maps.Keys(some)) { // The same at each time.
 		if !s.fits(ctx, ns) {
 			delete(some, ns)
 		}
@@ -248,7 +267,7 @@ func (s *settler) forget(but []string) {
 // begin starts the feed of a namespace that has none. A refusal that was told
 // holds until the API server has answered it; not where feeds before it showed
 // rows.
-func (s *settler) begin(ctx context.Context, namespace string, r rights, before bool) {
+func (s *settler) begin(ctx context.Context, namespace string, r rights, before, heir bool) {
 	s.mu.Lock()
 	running := s.feeds[namespace] != nil
 	status, denied := s.denied[namespace]
@@ -259,9 +278,11 @@ func (s *settler) begin(ctx context.Context, namespace string, r rights, before 
 	if running {
 		return
 	}
-	f := &feed{informer: s.informer, namespace: namespace, polled: s.unwatchable(r)}
+	f := &feed{informer: s.informer, namespace: namespace, polled: s.unwatchable(r), heir: heir}
 	f.reserved.set(s.estimates[namespace])
+	delete(s.estimates, namespace) // Rows of a feed that begins again are there.
 	if err := s.startFeed(ctx, f, status); err != nil {
+		f.arrived()
 		s.stand(Status{State: Failed, Since: time.Now(), Reason: err.Error()})
 		return
 	}

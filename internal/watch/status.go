@@ -65,6 +65,7 @@ func (s *sum) add(other Status) {
 	case n < 0:
 		*s = sum{Status: Status{State: other.State}}
 	}
+	s.senseless = s.senseless || other.senseless
 	if other.Since.After(s.Since) {
 		s.Since = other.Since
 	}

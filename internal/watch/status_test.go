@@ -5,9 +5,12 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"k8s.io/client-go/transport"
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
@@ -49,6 +52,51 @@ func TestForbidden(t *testing.T) {
 		bystander.wantSettle("")
 	})
 }
+
+// Where a watch is not opened again because that is refused, nothing is called
+// live, however long the list takes that comes instead.
+func TestNotLiveWhileListedInstead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		server.Set(pods, pod("a", "p", "Running"))
+		server.RefuseGet(apitest.Reviews, http.StatusForbidden, "no reviews for you")
+		var slow atomic.Bool
+		server.Config.WrapTransport = slowLists(&slow)
+		cluster := runCluster(t, server)
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.wantSettle("state live, snapshot of 1")
+		slow.Store(true)
+		server.NoWatches(pods, http.StatusForbidden)
+		<-time.After(3 * time.Second)
+		if r.next(); r.state != "stale" {
+			t.Errorf("it is %s while there is no watch, want stale", r.state)
+		}
+		<-time.After(20 * time.Second)
+		if r.settle(); r.state != "stale" || !strings.Contains(r.reason, "listed, but not watched") {
+			t.Errorf("it is %s: %s, want stale, because it may not be watched", r.state, r.reason)
+		}
+	})
+}
+
+// slowLists has lists, once it is slow, answered after 20 s.
+func slowLists(slow *atomic.Bool) transport.WrapperFunc {
+	return func(next http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(r *http.Request) (*http.Response, error) {
+			if slow.Load() && r.Method == http.MethodGet && r.URL.Query().Get("watch") == "" {
+				select {
+				case <-time.After(20 * time.Second):
+				case <-r.Context().Done():
+					return nil, r.Context().Err()
+				}
+			}
+			return next.RoundTrip(r)
+		})
+	}
+}
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // A kind that may be listed and not watched is listed again and again. Its rows
 // stay, and it is not called live.
@@ -434,6 +482,23 @@ func TestPolled(t *testing.T) {
 				t.Errorf("it was watched: %s", line)
 			}
 		}
+	})
+}
+
+// A list that comes in parts, though nobody asked for parts, is read to its end.
+func TestPolledInParts(t *testing.T) {
+	const ref = "metrics.example.com/v1/pods"
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Serve(apitest.Kind{Ref: ref, Kind: "PodMetrics", Verbs: []string{"get", "list"}, Page: 2})
+		for n := range 5 {
+			server.Set(ref, apitest.Item{Namespace: "a", Name: fmt.Sprint("m", n)})
+		}
+		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
+		r.wantSettle("state stale, snapshot of 5")
+		server.Delete(ref, "a", "m4")
+		<-time.After(31 * time.Second)
+		r.wantSettle("delete a/m4")
 	})
 }
 

@@ -40,12 +40,14 @@ func (f *feed) replace(objects []*wire.Object) {
 		entries[n] = objectEntry{Key: keyOf(o.Namespace(), o.Name()), Value: o}
 	}
 	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
-	anew := f.recolumn(f.source.Columns())
+	columns := f.source.Columns()
+	anew := f.recolumn(columns)
 	f.mu.Lock()
-	first := f.now.lists == 0
+	first := f.now.lists == 0 && !f.heir
 	f.mu.Unlock()
 	f.arrived() // Before: counted twice it would seem not to fit.
-	f.ReplaceIn(f.covers, entries, memo{sight: first})
+	// What was held was in sight: only adds may be what comes into it.
+	f.ReplaceIn(f.covers, entries, memo{sight: first}, memo{})
 	if anew {
 		f.Forget() // Who read before begins anew.
 	}
@@ -54,10 +56,12 @@ func (f *feed) replace(objects []*wire.Object) {
 	if anew {
 		f.origin = begun
 	}
-	f.now.synced, f.now.listing, f.now.plain = true, false, false
+	fit := len(columns) == 0 || wire.SameColumns(columns, f.columns) // Another feed may have changed them since.
+	f.now.synced, f.now.outdated = fit, !fit
+	f.now.listing, f.now.plain = false, false
 	f.now.replaced = begun.at
 	f.now.lists++
-	live := f.now.open
+	live := f.now.open && fit
 	f.mu.Unlock()
 	if live {
 		f.setStatus(Live, time.Now(), "")
@@ -78,6 +82,9 @@ func (f *feed) recolumn(columns []wire.Column) (other bool) {
 	if other {
 		for _, one := range f.feeds {
 			one.now.synced, one.now.outdated = false, one != f && f.columns != nil
+			if state := one.now.status.State; state == Live || state == Stale {
+				one.now.status = Status{State: Syncing, Since: time.Now()}
+			}
 		}
 		f.columns = columns
 	}
@@ -96,7 +103,7 @@ func (i *informer) purge(which func(namespace string) bool) bool {
 	i.masks.Forget(which)
 	before := i.Len()
 	if before > 0 {
-		i.ReplaceIn(func(key string) bool { return which(namespaceOf(key)) }, nil, memo{sight: true})
+		i.ReplaceIn(func(key string) bool { return which(namespaceOf(key)) }, nil, memo{}, memo{sight: true})
 	}
 	return i.Len() < before
 }

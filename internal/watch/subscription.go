@@ -61,12 +61,16 @@ type Subscription struct {
 
 // Next waits for the next message of the wire and returns it without its id and
 // braces: `"type":"state","state":"live",...`. It is good until Next is called
-// again. Next ends with ctx's error, or with ErrClosed.
+// again. Next ends with ctx's error, also where there is more to tell, or with
+// ErrClosed.
 func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	s.pace.told()
 	s.waiting = time.Time{}
 	for {
 		s.writing.giveBack()
+		if err := ctx.Err(); err != nil {
+			return nil, err
+		}
 		message, err := s.step(ctx)
 		if message != nil || err != nil {
 			s.writing.keep(message)
@@ -270,8 +274,8 @@ func (s *Subscription) event(c *change) ([]byte, error) {
 func (s *Subscription) beginRows(ctx context.Context) ([]byte, error) {
 	listing, now := s.informer.objects(s.filter, batch) // What it lacks comes as events.
 	s.cursor = listing.cursor
-	if !now.synced && !now.none {
-		return nil, nil // Other columns, or none: they come in a moment.
+	if !now.status.same(s.told) || !now.synced && !now.none {
+		return nil, nil // Why there are none is told first; or other columns come in a moment.
 	}
 	s.listing, s.rows = listing, listing.objects
 	s.begun(now.version)
@@ -318,8 +322,8 @@ func (s *Subscription) toldRows(n int) {
 func (s *Subscription) beginObject(context.Context) ([]byte, error) {
 	now := s.informer.present(s.filter.namespaces)
 	o, ok, cursor := s.informer.Get(s.key)
-	if later := s.informer.present(s.filter.namespaces); later.version != now.version || later.none != now.none {
-		return nil, nil // What was read may not be seen any more.
+	if !now.status.same(s.told) || !now.stays(s.informer.present(s.filter.namespaces)) {
+		return nil, nil
 	}
 	s.begun(now.version)
 	s.cursor = cursor

@@ -150,6 +150,18 @@ func TestFieldSelectorsLinger(t *testing.T) {
 	})
 }
 
+// A field selector that is none is called so also where namespaces are watched
+// one by one.
+func TestFieldSelectorThatIsNoneInANamespace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Refuse(pods, "", http.StatusForbidden, "not all of them")
+		server.Refuse(pods, "a", http.StatusBadRequest, "no such field")
+		_, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods, Namespaces: []string{"a"}, Fields: "status.phase=Running"}, 30*time.Second)
+		wantProblem(t, err, watch.Invalid, "Not a field selector", "no such field")
+	})
+}
+
 // A field selector is called none where the API server says so, and not because
 // it cannot be asked.
 func TestFieldSelectorsThatAreNone(t *testing.T) {

@@ -189,12 +189,18 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	return snapshot, err
 }
 
-// maxChecked is how many namespaces are asked for, one by one.
-const maxChecked = 10
+const (
+	// maxChecked is how many namespaces are asked for, one by one.
+	maxChecked = 10
+	// checkTimeout bounds all of that: who waits for rows is told no sooner.
+	checkTimeout = 2 * time.Second
+)
 
 // checkNamespaces tells of a namespace that does not exist. One that may not be
-// read passes, and so do those after the first few.
+// read passes, and so does what is not answered in time, or after the first few.
 func (a *Access) checkNamespaces(ctx context.Context, namespaces []string) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
 	for _, ns := range namespaces[:min(len(namespaces), maxChecked)] {
 		_, err := a.cluster.get(ctx, schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, "", ns)
 		if p := new(Problem); err != nil && errors.As(problemOf(err, ns), &p) && p.Cause == Unknown {

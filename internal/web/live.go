@@ -258,7 +258,10 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 // follow sends a subscription's messages.
 func (l *session) follow(ctx context.Context, o *operation) (err error) {
 	defer caught(&err)
-	if o.View == viewResources {
+	switch {
+	case o.View == viewResources && o.filters():
+		return badRequest("View is of everything", "view resources tells all that there is, and takes no other member but id.")
+	case o.View == viewResources:
 		return l.followResources(ctx, o.ID)
 	}
 	subscription, err := l.access.Subscribe(ctx, o.query(), watch.View(o.View), o.Cursor)

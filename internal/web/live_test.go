@@ -184,6 +184,8 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 		{"a field selector", `{"op":"subscribe","id":1,` + fine + `,"fields":"a~b"}`, 1, "Not a field selector", "a~b"},
 		{"a namespace", `{"op":"subscribe","id":1,` + fine + `,"ns":["../x"]}`, 1, "Not a namespace", "../x"},
 		{"a namespace that is not there", `{"op":"subscribe","id":1,` + fine + `,"ns":["nowhere"]}`, 1, "Unknown namespace", "nowhere"},
+		{"resources of a namespace", `{"op":"subscribe","id":1,"view":"resources","ns":["a"]}`, 1, "View is of everything", "no other member"},
+		{"resources of a resource", `{"op":"subscribe","id":1,` + fine + `,"view":"resources"}`, 1, "View is of everything", ""},
 		{"an object without a name", `{"op":"subscribe","id":1,` + fine + `,"view":"object"}`, 1, "Name and view do not fit", ""},
 		{"a name that is none", `{"op":"subscribe","id":1,` + fine + `,"view":"object","ns":["a"],"name":"../x"}`, 1, "Not a name", "../x"},
 		{"a long frame", strings.Repeat(" ", 40<<10), 0, "Frame too long", "32768"},

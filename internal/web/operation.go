@@ -29,6 +29,11 @@ func (o *operation) query() watch.Query {
 	return watch.Query{Resource: o.Resource, Namespaces: o.Namespaces, Labels: o.Labels, Fields: o.Fields, Name: o.Name}
 }
 
+// filters reports whether it names more than a view.
+func (o *operation) filters() bool {
+	return len(o.Namespaces) > 0 || o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != ""
+}
+
 // frame serves one frame: an operation, or an array of them.
 func (l *session) frame(ctx context.Context, frame []byte) {
 	operations, err := parseFrame(frame)

@@ -64,6 +64,9 @@ type Server struct {
 	broken   map[string]status
 }
 
+// never is the code of what is not answered.
+const never = -1
+
 // status is a refusal.
 type status struct {
 	code   int
@@ -164,6 +167,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case down:
 		panic(http.ErrAbortHandler)
+	case broken.code == never:
+		<-r.Context().Done()
 	case broken.code != 0:
 		fail(w, broken.code, broken.reason)
 	case r.URL.Path == "/api" || r.URL.Path == "/apis":

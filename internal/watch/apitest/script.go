@@ -182,3 +182,8 @@ func (s *Server) Break(path, reason string) { s.RefuseGet(path, http.StatusServi
 func (s *Server) RefuseGet(path string, code int, reason string) {
 	s.change(func() { s.broken[path] = status{code, reason} })
 }
+
+// Hang never answers a path.
+func (s *Server) Hang(path string) {
+	s.change(func() { s.broken[path] = status{code: never} })
+}

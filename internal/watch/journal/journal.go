@@ -141,12 +141,15 @@ func (j *Journal[K, V, M]) Delete(key K) {
 // from before it are gone. The journal keeps no reference to next.
 func (j *Journal[K, V, M]) Replace(next []Entry[K, V]) {
 	var none M
-	j.ReplaceIn(func(K) bool { return true }, next, none)
+	j.ReplaceIn(func(K) bool { return true }, next, none, none)
 }
 
 // ReplaceIn is Replace for the keys of a part of the state: others stay. All
-// of next must be of that part. The Memo of each change starts as memo.
-func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V], memo M) {
+// of next must be of that part. The Memo of the add of a key that was not there
+// starts as came, that of the delete of a key that is not in next as went; others
+// start empty.
+func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V], came, went M) {
+	var none M
 	j.write(func(now time.Time) {
 		if j.now.offset == 0 {
 			j.state = make(map[K]V, len(next))
@@ -163,10 +166,14 @@ func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V], memo
 		}
 		for key := range j.state {
 			if _, ok := keep[key]; !ok && part(key) {
-				j.deleteLocked(key, memo, now)
+				j.deleteLocked(key, went, now)
 			}
 		}
 		for _, e := range next {
+			memo := came
+			if _, ok := j.state[e.Key]; ok {
+				memo = none
+			}
 			j.setLocked(e.Key, e.Value, memo, 0, now)
 		}
 	})

@@ -14,7 +14,6 @@ import (
 	"encoding/binary"
 	"fmt"
 	"maps"
-	"slices"
 	"sync"
 
 	"glasshouse/internal/watch/rawjson"
@@ -183,7 +182,7 @@ func (r *Redactor) mask(out []byte, of *subject, path string, value []byte) []by
 	_, _ = mac.Write(value)
 	digest := binary.BigEndian.Uint64(mac.Sum(nil))
 
-	of.paths = append(of.paths, path)
+	of.paths[path] = true
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.seen[of.uid].masks == nil {
@@ -213,7 +212,7 @@ func (r *Redactor) tidy(of *subject) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if masks := r.seen[of.uid].masks; len(masks) > len(of.paths)+spare {
-		maps.DeleteFunc(masks, func(path string, _ mask) bool { return !slices.Contains(of.paths, path) })
+		maps.DeleteFunc(masks, func(path string, _ mask) bool { return !of.paths[path] })
 	}
 }
 
@@ -247,11 +246,11 @@ func (r *Redactor) Deleted(uid string) {
 // subject is the object that is being redacted.
 type subject struct {
 	uid, namespace string
-	paths          []string // Of its masked values.
+	paths          map[string]bool // Of its masked values.
 }
 
 func subjectOf(raw []byte) (*subject, error) {
-	of := &subject{}
+	of := &subject{paths: make(map[string]bool)}
 	c := rawjson.NewCursor(raw)
 	err := c.Object(func(key []byte) error {
 		if string(key) != "metadata" || c.Peek() != '{' {

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"glasshouse/internal/watch/redact"
 )
@@ -177,5 +178,29 @@ func TestKeysThatGoAreForgotten(t *testing.T) {
 	}
 	if got := show("first", "C"); strings.Contains(got, "change") {
 		t.Errorf("a key that went 100 keys ago is remembered: %s", got)
+	}
+}
+
+// Values that all go while as many come take about as long as those that stay.
+func TestManyValues(t *testing.T) {
+	const values = 50_000
+	r := redact.New("", "secrets")
+	secret := func(prefix string) []byte {
+		text := []byte(`{"metadata":{"uid":"1"},"data":{`)
+		for n := range values {
+			text = fmt.Appendf(text, `"%s%d":"",`, prefix, n)
+		}
+		return append(text, `"last":""}}`...)
+	}
+	took := func(text []byte) time.Duration {
+		began := time.Now()
+		if _, _, err := r.Object(nil, text); err != nil {
+			t.Fatal(err)
+		}
+		return time.Since(began)
+	}
+	one := max(took(secret("a")), took(secret("a")))
+	if other := took(secret("b")); other > 10*one {
+		t.Errorf("%d other values took %v, and the same again %v", values, other, one)
 	}
 }

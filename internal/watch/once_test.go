@@ -1,0 +1,29 @@
+package watch_test
+
+import (
+	"testing"
+
+	"glasshouse/internal/watch"
+)
+
+// A text whose making panics fails who asked first, and is no text to the others.
+func TestOncePanics(t *testing.T) {
+	get := watch.Once[[]byte]()
+	func() {
+		defer func() {
+			if v := recover(); v != "broken" {
+				t.Errorf("the first who asked got the panic %v", v)
+			}
+		}()
+		_, _ = get(func() ([]byte, error) { panic("broken") })
+	}()
+	for range 2 {
+		text, err := get(func() ([]byte, error) {
+			t.Error("it is made again")
+			return []byte("a text"), nil
+		})
+		if err == nil || text != nil {
+			t.Errorf("the others get %q, %v, want an error", text, err)
+		}
+	}
+}

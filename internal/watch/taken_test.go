@@ -1,0 +1,77 @@
+package watch_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+)
+
+// awaitReader returns when somebody waits for a journal's lock to read.
+func awaitReader() {
+	for stacks := make([]byte, 1<<20); ; runtime.Gosched() {
+		if n := runtime.Stack(stacks, true); bytes.Contains(stacks[:n], []byte("SemacquireRWMutexR")) {
+			return
+		}
+	}
+}
+
+// Who reads while rows are being taken out, because they may not be seen any
+// more, is not told that there are none, nor what there was.
+func TestRowsThatAreBeingTakenOut(t *testing.T) {
+	for _, what := range []string{"rows", "object", "snapshot"} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
+				subscribe(t, cluster, watch.Query{}, "").settle()
+				next := begin(t, cluster, what)
+				got := make(chan told, 1)
+				cluster.TakeOut(pods, func() {
+					go func() { got <- next() }()
+					awaitReader()
+				})
+				if m := <-got; m.Type != "state" || m.State != "forbidden" || len(m.Rows) > 0 {
+					t.Errorf("%+v was told of what may not be seen any more, want that it is forbidden", m)
+				}
+			})
+		})
+	}
+}
+
+// begin begins to read, and returns what tells what comes after the state.
+func begin(t *testing.T, cluster *watch.Cluster, what string) func() told {
+	t.Helper()
+	if what == "snapshot" {
+		return func() told {
+			s, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+			if err != nil {
+				t.Error(err)
+				return told{}
+			}
+			return told{Type: "state", State: string(s.Status.State), Rows: make([]toldRow, len(s.Objects))}
+		}
+	}
+	q := watch.Query{}
+	if what == "object" {
+		q = watch.Query{Namespaces: []string{"a"}, Name: "p"}
+	}
+	r := subscribe(t, cluster, q, "")
+	if m := r.next(); m.State != "live" {
+		t.Fatalf("the first message is %+v", m)
+	}
+	return func() (m told) {
+		text, err := r.sub.Next(t.Context())
+		if err == nil {
+			err = json.Unmarshal([]byte("{"+string(text)+"}"), &m)
+		}
+		if err != nil {
+			t.Error(err)
+		}
+		return m
+	}
+}
