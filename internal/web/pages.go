@@ -76,12 +76,8 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	for _, column := range snapshot.Columns {
 		page.Columns = append(page.Columns, templates.Column{Name: column.Name, Priority: int(column.Priority), Relative: column.Relative})
 	}
-	objects, err := firstRows(snapshot, page.Query.Sort, pageRows)
-	if err != nil {
-		return err
-	}
 	now := time.Now()
-	for _, o := range objects {
+	for _, o := range firstRows(snapshot, page.Query.Sort, pageRows) {
 		row := templates.Row{
 			Namespace: o.Namespace(), Name: o.Name(), UID: o.UID(),
 			Href: "/o/" + page.Ref + "/" + url.PathEscape(cmp.Or(o.Namespace(), "_")) + "/" + url.PathEscape(o.Name()),
