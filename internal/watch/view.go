@@ -14,6 +14,8 @@ const (
 	Rows    View = "rows"    // Cells; an update has those that changed.
 	Object  View = "object"  // The text of one object; an update is a patch.
 	Changes View = "changes" // What happened, one by one: patches and who made them.
+	// Windowed is a part of the rows in an order that the server keeps.
+	Windowed View = "window"
 )
 
 // view is how a View is told.
@@ -38,6 +40,8 @@ func viewOf(name View) (v view, ok bool) {
 		return view{begin: (*Subscription).beginObject, event: objectEvent}, true
 	case Changes:
 		return view{begin: (*Subscription).beginChanges, event: changeEvent, each: true}, true
+	case Windowed:
+		return view{begin: (*Subscription).beginWindow}, true
 	}
 	return view{}, false
 }
