@@ -49,11 +49,14 @@ type Subscription struct {
 	telling bool           // A snapshot is being told.
 	closed  bool
 
+	window *windowed // In the Windowed view; nil in others.
+
 	digestAt time.Time // When the next digest is due.
 	due      *digest   // The digest to be told at its offset.
 
-	silence *time.Timer // Rings after Heartbeat, or when a digest is due,
-	waiting time.Time   // from when Next has begun to wait.
+	silence *time.Timer      // Rings after Heartbeat, or when a digest is due,
+	waiting time.Time        // from when Next has begun to wait,
+	rings   <-chan time.Time // here.
 	writing paper
 	recent  *recent // Of the cluster.
 	pace    pace
@@ -102,6 +105,8 @@ func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 		return s.view.begin(s, ctx)
 	case s.digestDue(now.synced):
 		s.due = s.informer.digest(ctx, s.filter, s.cursor.Offset)
+	case s.window != nil:
+		return s.readWindow(ctx)
 	}
 	return s.read(ctx)
 }
@@ -129,6 +134,9 @@ func (s *Subscription) Close() {
 	s.closed = true
 	s.silence.Stop()
 	s.writing.giveBack()
+	if s.window != nil {
+		s.window.close()
+	}
 	s.informer.readers.Add(-1)
 	s.release()
 }
@@ -158,7 +166,20 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 	case errors.Is(err, journal.ErrGone):
 		s.reset("more has changed than is kept; what was missed cannot be told one by one")
 		return nil, nil
-	case errors.Is(err, journal.ErrSilent) && time.Since(s.waiting) < Heartbeat: // A digest is due.
+	case err != nil:
+		return s.silent(err)
+	}
+	s.cursor = next // Also where nothing is told: who has not moved would hear the same at once.
+	if len(changes) == 0 || s.behind || s.informer.present(s.filter.namespaces).version != s.version {
+		return nil, nil // A snapshot will tell; cells of other columns would mean something else.
+	}
+	return s.eventsMessage(changes)
+}
+
+// silent is what is told where waiting for changes gave none.
+func (s *Subscription) silent(err error) ([]byte, error) {
+	switch {
+	case errors.Is(err, journal.ErrSilent) && time.Since(s.waiting) < Heartbeat: // A digest is due, or the window moved.
 		s.silence.Reset(Heartbeat - time.Since(s.waiting))
 		return nil, nil
 	case errors.Is(err, journal.ErrSilent):
@@ -171,14 +192,8 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 		return s.message("heartbeat"), nil
 	case errors.Is(err, journal.ErrClosed):
 		return nil, ErrClosed
-	case err != nil:
-		return nil, err
 	}
-	s.cursor = next // Also where nothing is told: who has not moved would hear the same at once.
-	if len(changes) == 0 || s.behind || s.informer.present(s.filter.namespaces).version != s.version {
-		return nil, nil // A snapshot will tell; cells of other columns would mean something else.
-	}
-	return s.eventsMessage(changes)
+	return nil, err
 }
 
 // alarm ends the wait of one Next.
@@ -191,7 +206,7 @@ func (s *Subscription) alarm() <-chan time.Time {
 		s.waiting = time.Now()
 		s.silence.Reset(long)
 	}
-	return s.silence.C
+	return s.rings
 }
 
 // message begins a message that belongs to the cursor.
@@ -204,6 +219,9 @@ func (s *Subscription) message(kind string) []byte {
 
 // movedMessage tells the cursor behind changes that the filter kept back.
 func (s *Subscription) movedMessage() []byte {
+	if s.window != nil {
+		return append(s.window.held.appendCounts(s.message("window-events")), `,"events":[]`...)
+	}
 	return append(s.message("events"), `,"events":[]`...)
 }
 

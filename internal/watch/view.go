@@ -15,6 +15,8 @@ const (
 	Table   View = "table"   // The same, but that a snapshot comes column by column.
 	Object  View = "object"  // The text of one object; an update is a patch.
 	Changes View = "changes" // What happened, one by one: patches and who made them.
+	// Windowed is a part of the rows in an order that the server keeps.
+	Windowed View = "window"
 )
 
 // view is how a View is told.
@@ -43,6 +45,8 @@ func viewOf(name View) (v view, ok bool) {
 		return view{begin: (*Subscription).beginObject, event: objectEvent}, true
 	case Changes:
 		return view{begin: (*Subscription).beginChanges, event: changeEvent, each: true}, true
+	case Windowed:
+		return view{begin: (*Subscription).beginWindow}, true
 	}
 	return view{}, false
 }

@@ -98,10 +98,13 @@ func (a *Access) open(ctx context.Context, q *Query) (*Resource, *filter, *infor
 func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor string) (*Subscription, error) {
 	told, ok := viewOf(view)
 	if !ok {
-		return nil, invalid("Unknown view", "%.40q is not a view: use rows, table, object with a name, changes, or resources.", view)
+		return nil, invalid("Unknown view", "%.40q is not a view: use rows, table, window, object with a name, changes, or resources.", view)
 	}
-	if view == Object && q.Name == "" || (view == Rows || view == Table) && q.Name != "" {
-		return nil, invalid("Name and view do not fit", "view object needs a name; views rows and table take none.")
+	if view == Object && q.Name == "" || (view == Rows || view == Table || view == Windowed) && q.Name != "" {
+		return nil, invalid("Name and view do not fit", "view object needs a name; views rows, table and window take none.")
+	}
+	if (view == Windowed) != (q.Window != nil) {
+		return nil, invalid("Not a window", "view window needs a window, and no other has one.")
 	}
 	resource, filter, informer, release, err := a.open(ctx, &q)
 	if err != nil {
@@ -116,6 +119,13 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 		informer: informer, release: release, filter: filter, view: told, behind: true,
 		silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper}, recent: &a.cluster.recent,
 		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, filter.namespaces) },
+	}
+	s.rings = s.silence.C
+	if q.Window != nil {
+		s.window = &windowed{Window: q.Window}
+		s.silence.Stop()
+		s.silence, s.rings = time.AfterFunc(Heartbeat, q.Window.ring), q.Window.rings
+		cursor = "" // A window is told anew as a whole.
 	}
 	s.seal = func() seal { return a.seal(&q, informer) }
 	if view == Object {

@@ -83,10 +83,7 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	for _, column := range snapshot.Columns {
 		page.Columns = append(page.Columns, templates.Column{Name: column.Name, Priority: int(column.Priority), Relative: column.Relative})
 	}
-	objects, err := sorted(snapshot, page.Query.Sort)
-	if err != nil {
-		return err
-	}
+	objects := sorted(snapshot, page.Query.Sort)
 	page.From = min(page.From, max(len(objects), 1)-1)
 	objects = objects[page.From:min(page.From+pageRows, len(objects))]
 	now := time.Now()

@@ -318,6 +318,10 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/changes.go", "feedBytes = 1 << 20", "`changes` | the newest 200, and about 1 MiB |"},
 		{"../watch/catalog.go", "maxAge = 10 * time.Second", "An answer older than 10 s"},
 		{"../watch/cluster.go", "discoveryTimeout = 30 * time.Second", "0 stands for 30 s"},
+		{"../watch/window.go", "maxWindow = 1000", "| Rows of a window | 1,000 |"},
+		{"../watch/window.go", "maxOffset = 1 << 30", "from 0 to 1,073,741,824"},
+		{"../watch/rankings.go", "maxRankings = 100", "windows are held of | 100;"},
+		{"../watch/rankings.go", "rankingLinger = 30 * time.Second", "nobody holds goes after 30 s"},
 		{"../watch/asked.go", "maxAsked = 500", "| Namespaces of one resource that are looked at one by one, where not all may be watched | 500 |"},
 	} {
 		source := strings.Join(strings.Fields(readFile(t, limit.file)), " ")

@@ -4,7 +4,7 @@ import { decode, parse } from "../static/src/decode.ts";
 import type { Spec } from "../static/src/wire.ts";
 import { tableOf } from "./table.ts";
 
-const views = new Map<number, Spec["view"]>([[1, "table"], [2, "object"], [3, "changes"], [4, "resources"]]);
+const views = new Map<number, Spec["view"]>([[1, "table"], [2, "object"], [3, "changes"], [4, "resources"], [5, "window"]]);
 const read = (frame: unknown): ReturnType<typeof decode> => decode(typeof frame === "string" ? frame : JSON.stringify(frame), (id) => views.get(id) ?? null);
 const row = { ns: "big", name: "web-1", uid: "u", rv: "811", created: "2026-11-21T10:00:00Z", cells: ["web-1", 1, true, null] };
 
@@ -67,6 +67,39 @@ void test("the activity feed", () => {
     { id: 3, type: "change-events", cursor: "c2", events: [{ ...gone, patch: [] }] },
     { id: 3, type: "changes", cursor: "c3", since: "2026-11-21T09:55:00Z", events: [] },
   ]);
+});
+
+void test("a window, and what changes in it", () => {
+  const counts = { total: 120000, matching: 5200 };
+  const whole = { id: 5, type: "window", cursor: "c1", columns: [{ name: "Age", type: "string", format: "", priority: 0, relative: true }], ...counts, offset: 40, count: 2, rows: [row, row] };
+  const moved = { id: 5, type: "window", cursor: "c2", ...counts, offset: 5300, count: 2, rows: [] };
+  const events = [{ op: "remove", at: 1 }, { op: "insert", at: 0, row, by }, { op: "insert", at: 1, row }, { op: "update", at: 1, uid: "u", rv: "812", cells: { 2: "Running" }, by }];
+  const { messages, faults } = read([whole, moved, { id: 5, type: "window-events", cursor: "c3", ...counts, events }, { id: 5, type: "window-events", cursor: "c4", ...counts, events: [] }]);
+  assert.deepEqual(faults, []);
+  assert.deepEqual(messages, [
+    whole,
+    { ...moved, columns: null },
+    { id: 5, type: "window-events", cursor: "c3", ...counts, events: [...events.slice(0, 3), { ...events[3], cells: new Map([[2, "Running"]]) }] },
+    { id: 5, type: "window-events", cursor: "c4", ...counts, events: [] },
+  ]);
+  assert.deepEqual(read({ ...whole, id: 1 }).messages, []); // Of another view.
+});
+
+void test("a window that makes no sense is a fault", () => {
+  const fine = { id: 5, type: "window", cursor: "c", total: 9, matching: 9, offset: 0, count: 1, rows: [row] };
+  const events = (...list: unknown[]) => ({ id: 5, type: "window-events", cursor: "c", total: 9, matching: 9, events: list });
+  assert.deepEqual(read(fine).faults, []);
+  const wrong = [
+    { ...fine, total: undefined }, { ...fine, matching: "9" }, { ...fine, matching: -1 }, { ...fine, offset: 0.5 }, { ...fine, offset: undefined }, { ...fine, count: 0 }, { ...fine, count: null },
+    { ...fine, rows: null }, { ...fine, rows: [{ ...row, cells: 1 }] }, { ...fine, cursor: undefined }, { ...fine, columns: [{}] },
+    { ...events(), events: undefined }, { ...events(), total: null }, { ...events(), cursor: 7 },
+    events(null), events({ op: "swap", at: 1 }), events({ op: "remove" }), events({ op: "remove", at: -1 }), events({ op: "remove", at: 1e300 }),
+    events({ op: "insert", at: 0 }), events({ op: "insert", at: "0", row }), events({ op: "update", at: 0, cells: { x: 1 } }), events({ op: "update", at: 0, cells: {}, by: 7 }),
+  ];
+  for (const frame of wrong) {
+    const { messages, faults } = read(frame);
+    assert.deepEqual([messages.length, faults.length, faults[0]?.id], [0, 1, 5], JSON.stringify(frame));
+  }
 });
 
 void test("resources, and a digest", () => {

@@ -2,7 +2,7 @@
 // nothing; everything behind it relies on the types in wire.ts.
 
 import { readKinds, readProblems } from "./kinds.ts";
-import { states, type Author, type By, type Cell, type Change, type Column, type Message, type ObjectEvent, type PatchOp, type Problem, type Row, type RowEvent, type Spec, type Tree } from "./wire.ts";
+import { states, type Author, type By, type Cell, type Change, type Column, type Message, type ObjectEvent, type PatchOp, type Problem, type Row, type RowEvent, type Spec, type Tree, type WindowEvent } from "./wire.ts";
 
 /** A message that could not be read, and the subscription it was for, if that much is known. */
 export interface Fault {
@@ -87,6 +87,16 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
       if (view === "changes") return { id, type: "change-events", cursor, events: events.map(change) };
       return view === "object" ? { id, type: "object-events", cursor, events: events.map(objectEvent) } : { id, type: "row-events", cursor, events: events.map(rowEvent) };
     }
+    case "window": {
+      if (view !== "window") return null;
+      const count = whole(m["count"], "count");
+      const rows = list(m["rows"], "rows").map(row);
+      if (rows.length > count) throw new Malformed("a window has more rows than were asked for");
+      return { id, type, cursor: string(m["cursor"], "cursor"), columns: absent(m["columns"]) ? null : list(m["columns"], "columns").map(column), ...counts(m), offset: whole(m["offset"], "offset"), count, rows };
+    }
+    case "window-events":
+      if (view !== "window") return null;
+      return { id, type, cursor: string(m["cursor"], "cursor"), ...counts(m), events: list(m["events"], "events").map(windowEvent) };
     case "state": {
       const state = states.find((s) => s === m["state"]);
       if (state === undefined) throw new Malformed("state is unknown");
@@ -125,6 +135,25 @@ function rowEvent(v: unknown): RowEvent {
       // An operation that is not understood may have changed anything.
       throw new Malformed("an event's op is unknown");
   }
+}
+
+function windowEvent(v: unknown): WindowEvent {
+  const e = tree(v, "event");
+  const at = whole(e["at"], "an event's place");
+  switch (e["op"]) {
+    case "insert":
+      return { op: "insert", at, row: row(e["row"]), ...by(e["by"]) };
+    case "update":
+      return { op: "update", at, uid: optional(e["uid"], "uid"), rv: optional(e["rv"], "rv"), cells: cells(e["cells"]), ...by(e["by"]) };
+    case "remove":
+      return { op: "remove", at };
+    default:
+      throw new Malformed("an event's op is unknown");
+  }
+}
+
+function counts(m: Tree): { total: number; matching: number } {
+  return { total: whole(m["total"], "total"), matching: whole(m["matching"], "matching") };
 }
 
 function objectEvent(v: unknown): ObjectEvent {
@@ -286,6 +315,12 @@ function string(v: unknown, what: string): string {
 function number(v: unknown, what: string): number {
   if (typeof v !== "number" || !Number.isFinite(v)) throw new Malformed(`${what} is no number`);
   return v;
+}
+
+function whole(v: unknown, what: string): number {
+  const n = number(v, what);
+  if (!Number.isSafeInteger(n) || n < 0) throw new Malformed(`${what} is no whole number from 0`);
+  return n;
 }
 
 function optional(v: unknown, what: string): string {

@@ -47,6 +47,18 @@ export type RowEvent =
   | { readonly op: "update"; readonly ns: string; readonly name: string; readonly uid: string; readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By }
   | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly uid: string; readonly by?: By };
 
+/** What happens to the rows of a window, each at its place when its turn comes. */
+export type WindowEvent =
+  | { readonly op: "insert"; readonly at: number; readonly row: Row; readonly by?: By }
+  | { readonly op: "update"; readonly at: number; readonly uid: string; readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By }
+  | { readonly op: "remove"; readonly at: number };
+
+/** How many rows there are: all that the filter lets through, and of those the ones with the words of q. */
+export interface Counts {
+  readonly total: number;
+  readonly matching: number;
+}
+
 export type ObjectEvent =
   | { readonly op: "add"; readonly object: Tree; readonly health?: Health | null; readonly by?: By }
   | { readonly op: "update"; readonly uid: string; readonly rv: string; readonly patch: readonly PatchOp[]; readonly health?: Health | null; readonly by?: By; readonly authors?: readonly Author[] }
@@ -99,6 +111,8 @@ export type Message =
   | { readonly id: number; readonly type: "object-events"; readonly cursor: string; readonly events: readonly ObjectEvent[] }
   | { readonly id: number; readonly type: "changes"; readonly cursor: string; readonly since: string; readonly events: readonly Change[] }
   | { readonly id: number; readonly type: "change-events"; readonly cursor: string; readonly events: readonly Change[] }
+  | ({ readonly id: number; readonly type: "window"; readonly cursor: string; readonly columns: readonly Column[] | null; readonly offset: number; readonly count: number; readonly rows: readonly Row[] } & Counts)
+  | ({ readonly id: number; readonly type: "window-events"; readonly cursor: string; readonly events: readonly WindowEvent[] } & Counts)
   | { readonly id: number; readonly type: "resources"; readonly kinds: readonly Listed[]; readonly problems: ReadonlyMap<string, string> }
   | { readonly id: number; readonly type: "digest"; readonly cursor: string; readonly count: number; readonly digest: string }
   | ({ readonly id: number; readonly type: "state" } & State)
@@ -112,6 +126,12 @@ export interface Spec {
   readonly resource: string;
   readonly ns?: readonly string[];
   readonly labels?: string;
+  readonly fields?: string;
   readonly name?: string;
-  readonly view: "table" | "object" | "changes" | "resources";
+  readonly view: "table" | "object" | "changes" | "resources" | "window";
+  /** Of the view window alone: the words and the order, and which rows are held. */
+  readonly q?: string;
+  readonly sort?: string;
+  readonly offset?: number;
+  readonly count?: number;
 }
