@@ -44,7 +44,7 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := templates.List{
 		Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource, Href: "/r/" + resource.Ref(),
-		Namespaced: resource.Namespaced, At: time.Now().UTC().Format(time.RFC3339), Namespaces: s.namespaces(r),
+		Namespaced: resource.Namespaced, At: time.Now().UTC().Format(time.RFC3339), Namespaces: s.namespaces(r), Limit: s.pageRows,
 		Query: templates.Query{
 			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels, Sort: values.Get("sort"), Columns: values["cols"],
 		},

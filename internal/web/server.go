@@ -44,7 +44,9 @@ type Options struct {
 	// Namespace is the one that the first page shows; empty for all.
 	Namespace string
 	Version   string
-	Log       *slog.Logger
+	// PageRows is how many rows a page holds at most; of more it shows a window.
+	PageRows int
+	Log      *slog.Logger
 }
 
 // Server answers the routes of the dashboard.
@@ -53,6 +55,7 @@ type Server struct {
 	name     string
 	start    string // Where / leads.
 	version  string
+	pageRows int
 	log      *slog.Logger
 	assets   *web.Assets
 	sections templates.Sections
@@ -76,7 +79,7 @@ func New(options Options) (*Server, error) {
 		start += "?ns=" + url.QueryEscape(options.Namespace)
 	}
 	return &Server{
-		start: start, cluster: options.Cluster, name: options.Name, version: options.Version, log: options.Log,
+		start: start, cluster: options.Cluster, name: options.Name, version: options.Version, pageRows: options.PageRows, log: options.Log,
 		assets: assets, sections: templates.NewSections(),
 	}, nil
 }

@@ -118,6 +118,7 @@ type List struct {
 	Previous      string   // the address of the rows before; empty without any
 	Next          string   // and of those after
 	Total         *int     // how many the query asks for; nil when unknown
+	Limit         int      // how many rows the script may hold
 	At            string   // RFC 3339: when these rows were read
 	Namespaces    []string // offered by the namespace box; may be empty
 	State         State

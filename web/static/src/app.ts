@@ -60,7 +60,7 @@ function startList(section: HTMLElement): void {
     if (href !== location.pathname + location.search) history[how === "push" ? "pushState" : "replaceState"](null, "", href);
     list.show(view, kind);
   };
-  const list = new ListPage(live, picker, now, go, first, read());
+  const list = new ListPage(live, picker, now, go, first, read(), Number(section.dataset["limit"] ?? Infinity));
   refresh = () => list.refresh();
 
   addEventListener("popstate", () => {

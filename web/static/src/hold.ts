@@ -2,7 +2,7 @@
 // move under it: rows stay where they are, each as it is now, those that went
 // are struck, and what came, or belongs elsewhere, waits to be let in.
 
-import type { Entry } from "./rows.ts";
+import type { Entry } from "./ordered.ts";
 
 export class Hold {
   private readonly added = new Set<string>();

@@ -6,7 +6,7 @@ import type { Live } from "./live.ts";
 import { plural, type Kind } from "./kinds.ts";
 import type { Picker } from "./picker.ts";
 import { shapeOf } from "./row.ts";
-import { keyOf } from "./rows.ts";
+import { keyOf } from "./ordered.ts";
 import { Panel } from "./panel.ts";
 import { anewWords, banner, coverage, note, status, type Known } from "./status.ts";
 import { Rate } from "./rate.ts";
@@ -32,6 +32,8 @@ export class ListPage implements Watcher {
     private readonly go: (view: View, how: "push" | "replace") => void,
     kind: Kind,
     view: View,
+    /** How many rows the page holds at most. */
+    private readonly limit: number,
   ) {
     this.kind = kind;
     this.view = view;
@@ -78,7 +80,9 @@ export class ListPage implements Watcher {
 
   private subscribe(): Feed {
     const { ref, ns, labels, sort, q } = this.view;
-    return new Feed(this.live, { resource: ref, ns, labels, view: "table" }, { sort, q }, this);
+    // Of a part of them it is not known how many there are.
+    const expected = ns.length > 0 || labels !== "" ? 0 : this.picker.countOf(ref);
+    return new Feed(this.live, { resource: ref, ns, labels }, { sort, q }, this, this.limit, expected);
   }
 
   private again(): void {
@@ -210,7 +214,7 @@ export class ListPage implements Watcher {
     else if (!this.served) setText(byId("count"), "");
     if (complete || !this.served) byId("asof").hidden = true;
     this.picker.setCount(complete && !narrowed && s.tone === "live" ? total : null);
-    const empty = complete ? this.shown === 0 && this.feed.rows.visible().length === 0 : !this.served;
+    const empty = complete ? this.shown === 0 && this.feed.rows.matching === 0 : !this.served;
     const place = byId("note");
     place.hidden = !empty;
     byId("rows").hidden = empty;

@@ -10,6 +10,7 @@ import type { Live } from "./live.ts";
 
 export class Picker implements KindWatcher {
   private readonly kinds = new Map<string, Kind>();
+  private readonly counts = new Map<string, number>();
   private readonly feed: KindFeed;
   private selected = "";
   private own: number | null = null; // the count of the selected kind, where the page knows better
@@ -22,6 +23,8 @@ export class Picker implements KindWatcher {
     this.feed = new KindFeed(this, onDate);
     for (const a of this.links()) {
       const ref = a.dataset["ref"] ?? "";
+      const count = Number((a.querySelector(".count")?.textContent ?? "").replaceAll(",", ""));
+      if (count > 0) this.counts.set(ref, count);
       this.kinds.set(ref, { ref, kind: a.querySelector(".kind")?.textContent ?? "", resource: ref.split("/")[2] ?? "", namespaced: a.dataset["namespaced"] !== undefined });
     }
     filter.addEventListener("input", () => this.applyFilter());
@@ -36,6 +39,11 @@ export class Picker implements KindWatcher {
   start(live: Live): void {
     this.feed.start(live);
     void this.feed.poll();
+  }
+
+  /** How many objects of a kind there were when they were counted last, 0 where they were not. */
+  countOf(ref: string): number {
+    return this.counts.get(ref) ?? 0;
   }
 
   /** What is known of a kind; undefined for one that was never listed. */
@@ -140,6 +148,7 @@ export class Picker implements KindWatcher {
   }
 
   private drawCount(a: HTMLAnchorElement, k: Listed): void {
+    if (k.count !== null) this.counts.set(k.ref, k.count);
     const count = (k.ref === this.selected ? this.own : null) ?? k.count;
     setText(a.children[1] as Element, count === null ? "" : digits(count));
   }

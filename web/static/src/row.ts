@@ -3,7 +3,7 @@
 
 import { ages } from "./age.ts";
 import { h, setText } from "./dom.ts";
-import type { Entry } from "./rows.ts";
+import type { Entry } from "./ordered.ts";
 import { tells, tone } from "./tone.ts";
 import { objectHref } from "./view.ts";
 import type { Cell, Column } from "./wire.ts";

@@ -7,22 +7,11 @@
 
 import { Hold } from "./hold.ts";
 import { compareRanks, natural, rank, type Rank, type Sort } from "./sort.ts";
+import { entryOf, keyOf, withCells, type Entry, type Ordered } from "./ordered.ts";
 import type { By, Column, Message, Row } from "./wire.ts";
 
-export interface Entry extends Row {
-  readonly key: string;
-  /** Came as an event, not in a snapshot. */
-  readonly added: boolean;
-  /** Who made the last change, where that is known. */
-  readonly by: By | null;
-  rank: Rank;
-  hay: string | null;
-  dead: boolean;
-}
-
-export const keyOf = (ns: string, name: string): string => `${ns}/${name}`;
-
-export class Rows {
+export class Rows implements Ordered {
+  readonly whole = true;
   columns: readonly Column[] = [];
   /** A whole snapshot has come. */
   complete = false;
@@ -60,8 +49,20 @@ export class Rows {
     return this.order?.words ?? "";
   }
 
-  /** The rows in the order that is shown, some of which may be gone while it is held. Not to be changed by the caller. */
-  shown(): readonly Entry[] {
+  get matching(): number {
+    return this.visible().length;
+  }
+
+  get length(): number {
+    return this.shown().length;
+  }
+
+  /** Each as it is now; one that is gone as it was last. */
+  slice(from: number, to: number): readonly Entry[] {
+    return this.shown().slice(from, to).map((e) => this.byKey.get(e.key) ?? e);
+  }
+
+  private shown(): readonly Entry[] {
     return this.order?.entries ?? this.visible();
   }
 
@@ -141,11 +142,8 @@ export class Rows {
         case "update": {
           const old = this.byKey.get(keyOf(e.ns, e.name));
           if (old === undefined || old.uid !== e.uid) return false;
-          const cells = [...old.cells];
-          for (const [index, cell] of e.cells) {
-            if (index >= cells.length) return false;
-            cells[index] = cell;
-          }
+          const cells = withCells(old, e.cells);
+          if (cells === null) return false;
           this.put(this.entry({ ...old, rv: e.rv, cells }, false, e.by ?? null));
           break;
         }
@@ -202,8 +200,7 @@ export class Rows {
   }
 
   private entry(r: Row, added: boolean, by: By | null): Entry {
-    const { ns, name, uid, rv, created, cells } = r;
-    const e: Entry = { key: keyOf(ns, name), ns, name, uid, rv, created, cells, added, by, rank: null, hay: null, dead: false };
+    const e = entryOf(r, added, by);
     e.rank = this.rankOf(e);
     return e;
   }

@@ -7,7 +7,7 @@ import { clockTime } from "./age.ts";
 import { drawHead, markSort, Widths, type Head } from "./columns.ts";
 import { h } from "./dom.ts";
 import { emptyRow, fillRow, tick, type Differs, type Shape } from "./row.ts";
-import type { Entry, Rows } from "./rows.ts";
+import type { Entry, Ordered } from "./ordered.ts";
 import type { Sort } from "./sort.ts";
 
 const overscan = 6;
@@ -22,7 +22,7 @@ interface Drawn {
 }
 
 export class Table {
-  private rows: Rows | null = null;
+  private rows: Ordered | null = null;
   private shape: Shape | null = null;
   private widths: Widths | null = null;
   private drawn = new Map<string, Drawn>();
@@ -61,7 +61,7 @@ export class Table {
   }
 
   /** Takes over the element, with rows of one shape. Before, the server's rows stand. */
-  show(rows: Rows, shape: Shape, sort: Sort | null): void {
+  show(rows: Ordered, shape: Shape, sort: Sort | null): void {
     this.rows = rows;
     this.shape = shape;
     this.widths = new Widths(shape);
@@ -126,12 +126,12 @@ export class Table {
 
   /** Moves the keyboard's row by a number of rows, "page", or to an end. */
   move(by: number | "page-down" | "page-up" | "first" | "last"): void {
-    const entries = this.rows?.shown() ?? [];
-    if (entries.length === 0) return;
+    const length = this.rows?.length ?? 0;
+    if (length === 0) return;
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / this.rowHeight) - 2);
     const from = this.active === null ? -1 : this.activeIndex;
-    const to = by === "first" ? 0 : by === "last" ? entries.length - 1 : from + (by === "page-down" ? page : by === "page-up" ? -page : by);
-    this.activate(Math.max(0, Math.min(entries.length - 1, to)));
+    const to = by === "first" ? 0 : by === "last" ? length - 1 : from + (by === "page-down" ? page : by === "page-up" ? -page : by);
+    this.activate(Math.max(0, Math.min(length - 1, to)));
     const top = this.activeIndex * this.rowHeight;
     const room = this.scroller.clientHeight - this.head.thead.offsetHeight - this.rowHeight;
     if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
@@ -146,7 +146,7 @@ export class Table {
 
   private activate(index: number): void {
     this.activeIndex = index;
-    this.active = this.rows?.shown()[index]?.key ?? null;
+    this.active = this.rows?.slice(index, index + 1)[0]?.key ?? null;
     this.schedule();
   }
 
@@ -154,22 +154,27 @@ export class Table {
     this.frame = 0;
     const { rows, shape, widths } = this;
     if (rows === null || shape === null || widths === null) return;
-    const entries = rows.shown();
+    const { length } = rows;
     if (rows.version !== this.version) {
       this.version = rows.version;
-      this.table.setAttribute("aria-rowcount", String(entries.length + 1));
-      this.onDraw(rows.visible().length);
+      this.table.setAttribute("aria-rowcount", String(length + 1));
+      this.onDraw(rows.matching);
       this.onHold(rows.waiting);
     }
     const height = this.rowHeight;
-    const first = Math.max(0, Math.min(Math.floor(this.scroller.scrollTop / height) - overscan, entries.length - 1));
-    const last = Math.min(entries.length, Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / height) + overscan);
-    // Each as it is now, where the order is an older one.
-    const window = entries.slice(first, last).map((e) => rows.get(e.key) ?? e);
+    const first = Math.max(0, Math.min(Math.floor(this.scroller.scrollTop / height) - overscan, length - 1));
+    const last = Math.min(length, Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / height) + overscan);
+    const places = rows.slice(first, last);
+    // Rows that have not come yet leave their room free, above or below the others.
+    const before = Math.max(0, places.findIndex((e) => e !== undefined));
+    const window = places.filter((e) => e !== undefined);
     if (widths.fit(window)) widths.apply(this.head);
-    this.place(this.withLeaving(window, rows), first, shape, rows);
-    this.above.style.height = `${first * height}px`;
-    this.below.style.height = `${Math.max(0, entries.length - last) * height}px`;
+    // The keyboard went to a row that had not come then.
+    if (this.active === null && this.activeIndex > 0) this.active = places[this.activeIndex - first]?.key ?? null;
+    this.place(this.withLeaving(window, rows), first + before, shape, rows);
+    this.above.style.height = `${(first + before) * height}px`;
+    this.below.style.height = `${Math.max(0, length - first - before - window.length) * height}px`;
+    this.scroller.toggleAttribute("data-waits", window.length < places.length);
     this.fresh = false;
     const activeRow = this.active === null ? undefined : this.drawn.get(this.active);
     if (activeRow === undefined) this.table.removeAttribute("aria-activedescendant");
@@ -177,10 +182,10 @@ export class Table {
   }
 
   // Puts the rows that have just gone where they were.
-  private withLeaving(window: Entry[], rows: Rows): readonly Entry[] {
+  private withLeaving(window: Entry[], rows: Ordered): readonly Entry[] {
     const now = performance.now();
     for (const [key, l] of this.leaving) if (l.until < now || rows.get(key) !== undefined) this.leaving.delete(key);
-    if (this.fresh || rows.held) return window;
+    if (this.fresh || rows.held || !rows.whole) return window;
     const gone = [...this.drawn.values()].filter((d) => rows.get(d.entry.key) === undefined && !this.leaving.has(d.entry.key) && !d.tr.hasAttribute("data-gone"));
     if (gone.length <= mostParting) for (const { entry } of gone) this.leaving.set(entry.key, { entry, until: now + parting });
     if (this.leaving.size === 0) return window;
@@ -193,7 +198,7 @@ export class Table {
     return all;
   }
 
-  private place(window: readonly Entry[], first: number, shape: Shape, rows: Rows): void {
+  private place(window: readonly Entry[], first: number, shape: Shape, rows: Ordered): void {
     const now = this.now();
     const keep = new Set(window.map((e) => e.key));
     const free: HTMLTableRowElement[] = [];
