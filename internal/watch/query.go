@@ -136,27 +136,53 @@ func (f *filter) matchText(o *wire.Object) bool {
 		return true
 	}
 	texts := []string{o.Namespace(), o.Name()}
+	var cells []string
 	c := rawjson.NewCursor(o.Cells())
 	_ = c.Array(func(i int) error { // Cells are well formed.
 		cell, err := c.Value()
-		if err == nil && (i >= len(f.columns) || !f.columns[i].Relative) {
-			text := string(cell) // A number or truth value.
-			if cell[0] == '"' || cell[0] == 'n' {
-				text, err = rawjson.Unquote(cell)
-			}
+		if err != nil {
+			return err
+		}
+		text := string(cell) // A number or truth value.
+		if cell[0] == '"' || cell[0] == 'n' {
+			text, err = rawjson.Unquote(cell)
+		}
+		cells = append(cells, text)
+		if i >= len(f.columns) || !f.columns[i].Relative {
 			texts = append(texts, text)
 		}
 		return err
 	})
+	var tones []Tone
+	if slices.ContainsFunc(f.words, func(word string) bool { return toneOf(word) != Calm }) {
+		tones = Tones(f.columns, cells)
+	}
 	for i := range texts {
 		texts[i] = order.Lower(texts[i])
 	}
 	for _, word := range f.words {
+		if tone := toneOf(word); tone != Calm {
+			if !slices.Contains(tones, tone) {
+				return false
+			}
+			continue
+		}
 		if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, word) }) {
 			return false
 		}
 	}
 	return true
+}
+
+// toneOf is the tone that a word of the text filter asks for: "is:failing".
+func toneOf(word string) Tone {
+	switch word {
+	case "is:failing":
+		return Failing
+	case "is:waiting":
+		return Waiting
+	}
+	return Calm
 }
 
 // see is what the change is to a reader who sees through the filter: leaving

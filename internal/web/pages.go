@@ -97,7 +97,9 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 			return err
 		}
 		row.Cells = make([]templates.Cell, len(page.Columns))
+		tones := watch.Tones(snapshot.Columns, cells)
 		for i := range min(len(cells), len(page.Columns)) {
+			row.Cells[i].Tone = string(tones[i])
 			row.Cells[i].Text = snapshot.Columns[i].Passed(cells[i], now)
 			if snapshot.Columns[i].Relative {
 				row.Cells[i].Wire = cells[i]

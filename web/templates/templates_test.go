@@ -1,7 +1,6 @@
 package templates_test
 
 import (
-	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -76,29 +75,6 @@ func TestRowsAreTheFile(t *testing.T) {
 		}
 		if rows != string(want) {
 			t.Errorf("rows = %s\nwant %s", rows, want)
-		}
-	}
-}
-
-// test/tone.test.ts reads the same file.
-func TestTones(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("testdata", "tones.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases [][3]string // A column's name, a cell's text, its tone.
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range cases {
-		l := pods()
-		l.Columns[1].Name, l.Rows[0].Cells[1].Text = c[0], c[1]
-		got := ""
-		if m := regexp.MustCompile(`data-tone="([^"]*)"`).FindStringSubmatch(render(t, templates.ListPage(l))); m != nil {
-			got = m[1]
-		}
-		if got != c[2] {
-			t.Errorf("tone of %s %q = %q, want %q", c[0], c[1], got, c[2])
 		}
 	}
 }

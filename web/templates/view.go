@@ -91,6 +91,7 @@ type Column struct {
 type Cell struct {
 	Text string // as shown: "4m", "3 (5m ago)", "Running"
 	Wire string // relative columns only: the wire's text, with RFC 3339 in it
+	Tone string // how it stands out: "bad", "warn" or not at all
 }
 
 // Row is one object in a table. len(Cells) equals len(List.Columns).

@@ -76,33 +76,6 @@ func linkColumn(columns []Column, q Query) int {
 	return first
 }
 
-// tone is how a cell that tells a state stands out: "bad", "warn", or not at
-// all. static/src/tone.ts is the same; test/tone.test.ts and its cases in
-// testdata/tones.json hold both to it.
-func tone(column, text string) string {
-	switch strings.ToLower(column) {
-	case "status", "phase", "state", "health", "type", "sync status", "health status":
-	default:
-		return ""
-	}
-	word, _, _ := strings.Cut(strings.ToLower(text), " ")
-	has := func(parts string) bool {
-		for part := range strings.FieldsSeq(parts) {
-			if strings.Contains(word, part) {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case has("backoff error errimage fail oomkilled evicted notready lost degraded exceeded invalid cannot outofcpu outofmemory outofpods unhealthy denied signal: exitcode:"):
-		return "bad"
-	case has("pending terminating creating deleting initializing init: progressing warning schedulingdisabled outofsync missing unknown released waiting"):
-		return "warn"
-	}
-	return ""
-}
-
 // showNamespace reports whether rows tell their namespace: not when there is
 // only one that they can be in, or other columns were chosen.
 func showNamespace(namespaced bool, q Query) bool {

@@ -159,3 +159,13 @@ void test("a held order stays, and says what waits", () => {
   rows.setFilter("c");
   assert.deepEqual([names(), rows.held], [["c"], false], "another filter is another order");
 });
+
+void test("rows that are not well are counted, filtered out or not", () => {
+  const rows = new Rows();
+  const row = (name: string, status: string): Row => ({ ...one, name, uid: name, cells: [name, status, 0, at(0)] });
+  rows.apply(snapshot([row("a", "Running"), row("b", "CrashLoopBackOff"), row("c", "Pending")], true));
+  rows.setFilter("a");
+  assert.deepEqual([rows.count("bad"), rows.count("warn")], [1, 1]);
+  rows.apply(events([{ op: "update", ns: "a", name: "b", uid: "b", rv: "2", cells: new Map([[1, "Running"]]) }]));
+  assert.deepEqual([rows.count("bad"), rows.count("warn")], [0, 1]);
+});

@@ -83,6 +83,11 @@ function startList(section: HTMLElement): void {
       document.getElementById("picker")?.hidePopover();
       return;
     }
+    const address = e.target.closest<HTMLAnchorElement>("a[data-view]");
+    if (address !== null) {
+      e.preventDefault();
+      return go(parseView(address.pathname, address.search, list.view.ref), "push");
+    }
     const sort = e.target.closest<HTMLElement>("[data-sort]")?.dataset["sort"];
     if (sort !== undefined) {
       e.preventDefault();

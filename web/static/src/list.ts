@@ -98,8 +98,24 @@ export class ListPage implements Watcher {
     this.tell();
   }
 
+  // How many rows are not well, each a link to them alone.
+  private tellTrouble(): void {
+    const place = byId("trouble");
+    const words = (["bad", "warn"] as const).map((tone) => {
+      const n = this.feed.rows.complete ? (this.feed.rows.count(tone) ?? 0) : 0;
+      const word = tone === "bad" ? "failing" : "waiting";
+      return n === 0 ? null : { tone, text: `${digits(n)} ${word}`, href: formatView({ ...this.view, q: `is:${word}` }) };
+    }).filter((w) => w !== null);
+    place.hidden = words.length === 0;
+    const known = JSON.stringify(words);
+    if (place.dataset["known"] === known) return;
+    place.dataset["known"] = known;
+    place.replaceChildren(...words.map((w) => h("a", { href: w.href, "data-tone": w.tone, "data-view": true }, w.text)));
+  }
+
   /** A second has passed. */
   tick(): void {
+    this.tellTrouble();
     this.table.tick();
     this.rate.tick(this.feed.events);
     const e = byId("rate");
@@ -113,6 +129,7 @@ export class ListPage implements Watcher {
   arrived(columns: boolean): void {
     if (columns || this.served || !byId("table").classList.contains("virtual") || byId("tbody").childElementCount === 0) this.takeOver();
     this.served = false;
+    this.tellTrouble();
     for (const e of this.feed.rows.all()) if (this.spaces.size < 1000) this.spaces.add(e.ns);
     byId("namespaces").replaceChildren(...[...this.spaces].sort().map((ns) => h("option", { value: ns })));
   }

@@ -4,6 +4,7 @@
 
 import type { By, Column, Row } from "./wire.ts";
 import type { Rank } from "./sort.ts";
+import type { Tone } from "./tone.ts";
 
 /** A row. It is never changed once made: an update makes another. */
 export interface Entry extends Row {
@@ -14,13 +15,14 @@ export interface Entry extends Row {
   readonly by: By | null;
   rank: Rank;
   hay: string | null;
+  tones: ReadonlySet<Tone> | null;
   dead: boolean;
 }
 
 export const keyOf = (ns: string, name: string): string => `${ns}/${name}`;
 
 export function entryOf({ ns, name, uid, rv, created, cells }: Row, added: boolean, by: By | null): Entry {
-  return { key: keyOf(ns, name), ns, name, uid, rv, created, cells, added, by, rank: null, hay: null, dead: false };
+  return { key: keyOf(ns, name), ns, name, uid, rv, created, cells, added, by, rank: null, hay: null, tones: null, dead: false };
 }
 
 /** The cells with some of them changed; null where one is not there. */
@@ -62,6 +64,8 @@ export interface Ordered {
   readonly whole: boolean;
   /** Less than 0 where a comes before b. */
   compare(a: Entry, b: Entry): number;
+  /** How many rows have a cell of this tone, whatever the filter; null where that is not known. */
+  count(tone: Tone): number | null;
   /** Keeps the order as it is seen now, or lets it go. */
   hold(on: boolean): void;
 }

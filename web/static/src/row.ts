@@ -4,7 +4,7 @@
 import { ages } from "./age.ts";
 import { h, setText } from "./dom.ts";
 import type { Entry } from "./ordered.ts";
-import { tells, tone } from "./tone.ts";
+import { telling, tones, type Telling } from "./tone.ts";
 import { objectHref } from "./view.ts";
 import type { Cell, Column } from "./wire.ts";
 
@@ -14,13 +14,13 @@ export interface Shape {
   readonly namespace: boolean; // rows tell their namespace
   readonly link: number; // the column that names the object, see linkColumn
   readonly columns: readonly ShownColumn[];
+  readonly telling: readonly Telling[]; // those that tell a state, shown or not
 }
 
 export interface ShownColumn {
   readonly index: number; // in the wire's columns
   readonly name: string;
   readonly relative: boolean;
-  readonly tells: boolean; // a state, see tone.ts
 }
 
 export function shapeOf(ref: string, columns: readonly Column[], namespace: boolean, cols: readonly string[]): Shape {
@@ -28,9 +28,9 @@ export function shapeOf(ref: string, columns: readonly Column[], namespace: bool
   const chosen = (name: string): boolean => cols.includes(name.toLowerCase());
   const usual = cols.length === 0 || wide;
   const stands = (c: Column): boolean => (usual ? wide || c.priority <= 0 : c.name.toLowerCase() === "name" || chosen(c.name));
-  const shown = columns.map((c, index) => ({ index, name: c.name, relative: c.relative, tells: tells(c.name), stands: stands(c) })).filter((c) => c.stands);
+  const shown = columns.map((c, index) => ({ index, name: c.name, relative: c.relative, stands: stands(c) })).filter((c) => c.stands);
   const link = shown.find((c) => c.name.toLowerCase() === "name") ?? shown.find((c) => !c.relative) ?? shown[0];
-  return { ref, namespace: namespace && (usual || chosen("namespace")), link: link?.index ?? -1, columns: shown };
+  return { ref, namespace: namespace && (usual || chosen("namespace")), link: link?.index ?? -1, columns: shown, telling: telling(columns.map((c) => c.name)) };
 }
 
 /** A cell as text: what kubectl prints. */
@@ -55,6 +55,7 @@ export function fillRow(tr: HTMLTableRowElement, shape: Shape, e: Entry, now: nu
   tr.setAttribute("data-ns", e.ns);
   tr.setAttribute("data-name", e.name);
   tr.setAttribute("data-uid", e.uid);
+  const stand = tones(shape.telling, e.cells);
   let at = 0;
   if (shape.namespace) setText(tr.children[at++] as Element, e.ns);
   for (const c of shape.columns) {
@@ -64,19 +65,15 @@ export function fillRow(tr: HTMLTableRowElement, shape: Shape, e: Entry, now: nu
     if (c.index === shape.link) {
       const a = td.firstElementChild as Element;
       a.setAttribute("href", objectHref(shape.ref, e));
-      if (a.textContent === text) continue;
-      a.textContent = text;
-    } else if (c.relative) {
-      setText(td, ages(text, now));
-      if (td.getAttribute("data-wire") === text) continue;
-      td.setAttribute("data-wire", text);
+      setText(a, text);
     } else {
-      if (td.textContent === text) continue;
-      td.textContent = text;
+      setText(td, c.relative ? ages(text, now) : text);
     }
-    const stands = c.tells ? tone(text) : null;
-    if (stands !== null) td.setAttribute("data-tone", stands);
+    const stands = stand.get(c.index);
+    if (stands !== undefined) td.setAttribute("data-tone", stands);
     else td.removeAttribute("data-tone");
+    if ((c.relative ? td.getAttribute("data-wire") : before) === text) continue;
+    if (c.relative) td.setAttribute("data-wire", text);
     differ.push({ cell: td, before });
   }
   return differ;

@@ -8,6 +8,7 @@
 import { Hold } from "./hold.ts";
 import { compareRanks, natural, rank, type Rank, type Sort } from "./sort.ts";
 import { entryOf, keyOf, withCells, type Entry, type Ordered } from "./ordered.ts";
+import { telling, toneOf, tones, type Telling, type Tone } from "./tone.ts";
 import type { By, Column, Message, Row } from "./wire.ts";
 
 export class Rows implements Ordered {
@@ -26,6 +27,7 @@ export class Rows implements Ordered {
   private fresh: Entry[] = [];
   private stale: "no" | "merge" | "all" = "no";
   private order: Hold | null = null;
+  private told: { readonly of: readonly Column[]; readonly telling: readonly Telling[] } = { of: [], telling: [] };
 
   /** How many rows there are, filtered out or not. */
   get total(): number {
@@ -226,7 +228,21 @@ export class Rows implements Ordered {
     if (this.terms.length === 0) return true;
     e.hay ??= [e.ns, e.name, ...e.cells.filter((_, i) => this.columns[i]?.relative !== true)].join(" ").toLowerCase();
     const hay = e.hay;
-    return this.terms.every((t) => hay.includes(t));
+    return this.terms.every((t) => {
+      const tone = toneOf(t);
+      return tone === null ? hay.includes(t) : this.tonesOf(e).has(tone);
+    });
+  }
+
+  count(tone: Tone): number {
+    let n = 0;
+    for (const e of this.byKey.values()) if (this.tonesOf(e).has(tone)) n++;
+    return n;
+  }
+
+  private tonesOf(e: Entry): ReadonlySet<Tone> {
+    if (this.told.of !== this.columns) this.told = { of: this.columns, telling: telling(this.columns.map((c) => c.name)) };
+    return (e.tones ??= new Set(tones(this.told.telling, e.cells).values()));
   }
 
   private touch(what: "merge" | "all"): void {

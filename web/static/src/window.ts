@@ -60,6 +60,11 @@ export class Window implements Ordered {
     });
   }
 
+  /** Only some of the rows are here. */
+  count(): null {
+    return null;
+  }
+
   /** The order is the server's. */
   compare(a: Entry, b: Entry): number {
     return this.entries.indexOf(a) - this.entries.indexOf(b);
@@ -100,7 +105,7 @@ export class Window implements Ordered {
       return before !== undefined && before.uid === e.uid && before.rv === e.rv ? before : e;
     });
     this.offset = this.asked = m.offset;
-    this.count(m);
+    this.take(m);
     this.waits = false;
     this.order = null;
     this.complete = true;
@@ -129,12 +134,12 @@ export class Window implements Ordered {
         }
       }
     }
-    this.count(m);
+    this.take(m);
     this.note(before);
     return true;
   }
 
-  private count({ total, matching }: Whole | Events): void {
+  private take({ total, matching }: Whole | Events): void {
     this.total = total;
     this.matching = matching;
     this.byKey = new Map(this.entries.map((e) => [e.key, e]));
