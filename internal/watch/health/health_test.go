@@ -88,6 +88,13 @@ func TestBounds(t *testing.T) {
 	for _, sentence := range append(h.Details, h.Summary) {
 		wantSentence(t, sentence)
 	}
+	for _, before := range []string{"", "x"} { // Of which one would be cut in a letter.
+		h := health.Of([]byte(`{"status":{"conditions":[{"type":"Ready","status":"False","message":"` + before + strings.Repeat("é", 2000) + `"}]}}`))
+		wantSentence(t, h.Summary)
+		if !strings.HasSuffix(h.Summary, "é…") || len(h.Summary) < 990 {
+			t.Errorf("of %d bytes %q", len(h.Summary), h.Summary[len(h.Summary)-10:])
+		}
+	}
 	if !strings.HasSuffix(h.Summary, "…") || !strings.HasPrefix(h.Summary, "container c: ErrImagePull: much much") {
 		t.Errorf("the summary is %.60q…%q", h.Summary, h.Summary[len(h.Summary)-10:])
 	}
