@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"glasshouse/internal/watch/wire"
 )
@@ -64,3 +65,18 @@ func (c *Cluster) BeginAnew(ref string) { c.informerOf(ref).beginAnew() }
 
 // Once returns what the first who asks makes, each time the same way.
 func Once[T any]() func(make func() (T, error)) (T, error) { return new(once[T]).get }
+
+// Uncover has the pods of a namespace be as they are for a moment after the right
+// to them is gone, until it is restored: not watched, and their rows still there.
+func (c *Cluster) Uncover(namespace string) (restore func()) {
+	i := c.pool.find(wire.Scope{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}})
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	f := i.feeds[namespace]
+	delete(i.feeds, namespace)
+	return func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.feeds[namespace] = f
+	}
+}

@@ -49,19 +49,26 @@ func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]Known, []
 	}
 	known := make([]Known, len(resources))
 	for n := range resources {
-		known[n].Resource = resources[n]
-		i := a.cluster.pool.find(wire.Scope{Resource: resources[n].gvr()})
-		if i == nil {
-			continue
-		}
-		now := i.present(nil)
-		known[n].Status = &now.status
-		if now.synced && now.status.State != Forbidden && now.status.State != Absent {
-			count := i.Len()
-			known[n].Count = &count
-		}
+		known[n], _ = a.known(resources[n])
 	}
 	return known, gaps, nil
+}
+
+// known tells how well a resource is known, and by which informer; nil where
+// nobody watches all of it.
+func (a *Access) known(r Resource) (Known, *informer) {
+	known := Known{Resource: r}
+	i := a.cluster.pool.find(wire.Scope{Resource: r.gvr()})
+	if i == nil {
+		return known, nil
+	}
+	now := i.present(nil)
+	known.Status = &now.status
+	if now.synced && !now.status.State.refused() {
+		count := i.Len()
+		known.Count = &count
+	}
+	return known, i
 }
 
 // Resource finds a resource by its ref, as "apps/v1/deployments".

@@ -34,19 +34,9 @@ func param(r *http.Request, name string) string {
 // the route takes; any more are refused, because a mistyped filter that is
 // ignored shows what was not asked for.
 func queryOf(r *http.Request, known ...string) (watch.Query, url.Values, error) {
-	values, err := url.ParseQuery(r.URL.RawQuery)
+	values, err := parametersOf(r, append(known, "ns", "labels", "q")...)
 	if err != nil {
-		return watch.Query{}, nil, badRequest("Malformed query", "The part of the address behind the ? cannot be read: %v.", err)
-	}
-	known = append(known, "ns", "labels", "q")
-	for name, given := range values {
-		if !slices.Contains(known, name) {
-			slices.Sort(known)
-			return watch.Query{}, nil, badRequest("Unknown parameter", "%.40q is not a parameter here; these are: %s.", name, strings.Join(known, ", "))
-		}
-		if len(given) > 1 && name != "ns" && name != "cols" {
-			return watch.Query{}, nil, badRequest("Repeated parameter", "%s may be given once; ns and cols alone may be repeated.", name)
-		}
+		return watch.Query{}, nil, err
 	}
 	var namespaces []string // ns=a&ns=b, or ns=a,b as a form sends it.
 	for ns := range strings.FieldsFuncSeq(strings.Join(values["ns"], ","), func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -72,6 +62,24 @@ func numberOf(values url.Values, name string) (int, error) {
 		return 0, badRequest("Not a number", "%s is %.40q; it takes a whole number from 0.", name, text)
 	}
 	return n, nil
+}
+
+// parametersOf reads those of a request, of which it takes no others.
+func parametersOf(r *http.Request, known ...string) (url.Values, error) {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, badRequest("Malformed query", "The part of the address behind the ? cannot be read: %v.", err)
+	}
+	for name, given := range values {
+		if !slices.Contains(known, name) {
+			slices.Sort(known)
+			return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; these are: %s.", name, strings.Join(known, ", "))
+		}
+		if len(given) > 1 && name != "ns" && name != "cols" {
+			return nil, badRequest("Repeated parameter", "%s may be given once; ns and cols alone may be repeated.", name)
+		}
+	}
+	return values, nil
 }
 
 // limitOf reads the parameter limit: 0 where it is not given.

@@ -184,7 +184,7 @@ func checkReferences(t *testing.T, text []byte) {
 // the reference. A route tells them when it is given another.
 func TestReferenceHasTheParameters(t *testing.T) {
 	d, _ := openAPI(t)
-	for _, path := range []string{"/r/{group}/{version}/{resource}", "/api/v1/snapshot/{group}/{version}/{resource}"} {
+	for _, path := range []string{"/r/{group}/{version}/{resource}", "/api/v1/snapshot/{group}/{version}/{resource}", "/api/v1/search"} {
 		var p struct{ Detail string }
 		if err := json.Unmarshal(request(t, path+"?no-such-parameter=1").Body.Bytes(), &p); err != nil {
 			t.Fatal(err)
@@ -314,6 +314,11 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/rights.go", "deniedEvery = 30 * time.Second", "every 30 s) whether"},
 		{"../watch/rights.go", "reviewPace = 200 * time.Millisecond", "single namespaces, of all resources together | 5 a second"},
 		{"../watch/feed.go", "pollInterval = 30 * time.Second", "listed every 30 s"},
+		{"../watch/health/health.go", "maxDetails = 20", "| The health of an object | 20 details, 1,000 bytes a sentence |"},
+		{"../watch/health/health.go", "maxText = 1000", "| The health of an object | 20 details, 1,000 bytes a sentence |"},
+		{"../watch/search.go", "maxSearch = 320", "| A search | 320 bytes; 100 objects of those that it finds |"},
+		{"search.go", "maxSearchLimit = 100", "| A search | 320 bytes; 100 objects of those that it finds |"},
+		{"search.go", "searchLimit = 20", "| `limit` | `20` | At most so many objects, up to 100. |"},
 		{"../watch/changes.go", "feedChanges = 200", "`changes` | the newest 200, and about 1 MiB |"},
 		{"../watch/changes.go", "feedBytes = 1 << 20", "`changes` | the newest 200, and about 1 MiB |"},
 		{"../watch/catalog.go", "maxAge = 10 * time.Second", "An answer older than 10 s"},
