@@ -102,8 +102,8 @@ type event struct {
 }
 
 // New starts a server with the given kinds. It ends with the test.
-func New(t *testing.T, kinds ...Kind) *Server {
-	t.Helper()
+func New(tb testing.TB, kinds ...Kind) *Server {
+	tb.Helper()
 	s := &Server{moved: make(chan struct{}), version: 100, listener: newPipes(), broken: make(map[string]status)}
 	for _, k := range kinds {
 		s.Serve(k)
@@ -111,10 +111,10 @@ func New(t *testing.T, kinds ...Kind) *Server {
 	server := &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(s.listener) }()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		_ = server.Close()
 		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
-			t.Errorf("the API server: %v", err)
+			tb.Errorf("the API server: %v", err)
 		}
 	})
 	s.Config = &rest.Config{Host: "http://api.test", Dial: s.dial}
