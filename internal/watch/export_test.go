@@ -80,3 +80,27 @@ func (c *Cluster) Uncover(namespace string) (restore func()) {
 		i.feeds[namespace] = f
 	}
 }
+
+// ForgetOrders drops the orders that nobody holds, and the list that those who
+// come together share, without waiting for it.
+func (c *Cluster) ForgetOrders() {
+	for _, i := range c.pool.informers() {
+		i.listings.keep(nil)
+		i.rankings.mu.Lock()
+		for id, h := range i.rankings.held {
+			if h.holders == 0 {
+				i.rankings.removeLocked(id, h)
+			}
+		}
+		i.rankings.mu.Unlock()
+	}
+}
+
+// Put makes an object what there is of it, as a watch would.
+func (c *Cluster) Put(ref string, o *Item) {
+	for _, i := range c.pool.informers() {
+		if i.resource.Ref() == ref {
+			i.Set(keyOf(o.Namespace(), o.Name()), o)
+		}
+	}
+}
