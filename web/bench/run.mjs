@@ -74,7 +74,7 @@ async function main() {
     });
     if (!large) await part("writes", (t) => writes(t, slow, at, bar));
   }
-  await part("heap", async (t) => {
+  await part("memory", async (t) => {
     const page = await open(t, browser, 1);
     await visit(page, list);
     table.add(`JS heap with ${total} rows`, "MiB", await heap(page), large ? 120 : 25);

@@ -122,6 +122,7 @@ export class Feed implements Handler {
           this.checks++;
           this.behind = this.anew = false;
           this.watcher.arrived(columns !== this.rows.columns);
+          this.warm(this.rows, [...this.rows.all()], 0);
         }
         this.watcher.moved();
         if (m.type === "row-events") return;
@@ -173,6 +174,14 @@ export class Feed implements Handler {
     } while (from < entries.length && performance.now() < end);
     if (from < entries.length) return this.later(() => this.count(entries, from, sum, want, check));
     if (hex(sum) !== want) this.wrong("the rows held are not those of the server, by their digest");
+  }
+
+  // Reads rows for the filter, bit by bit, before somebody filters.
+  private warm(rows: Rows, entries: readonly Entry[], from: number): void {
+    if (rows !== this.rows) return;
+    const end = performance.now() + slice;
+    for (; from < entries.length && performance.now() < end; from++) rows.warm(entries[from] as Entry);
+    if (from < entries.length) this.later(() => this.warm(rows, entries, from));
   }
 
   private wrong(why: string): void {
