@@ -184,7 +184,7 @@ func checkReferences(t *testing.T, text []byte) {
 // the reference. A route tells them when it is given another.
 func TestReferenceHasTheParameters(t *testing.T) {
 	d, _ := openAPI(t)
-	for _, path := range []string{"/r/{group}/{version}/{resource}", "/api/v1/snapshot/{group}/{version}/{resource}"} {
+	for _, path := range []string{"/r/{group}/{version}/{resource}", "/api/v1/snapshot/{group}/{version}/{resource}", "/api/v1/logs/{namespace}/{name}"} {
 		var p struct{ Detail string }
 		if err := json.Unmarshal(request(t, path+"?no-such-parameter=1").Body.Bytes(), &p); err != nil {
 			t.Fatal(err)
@@ -299,6 +299,10 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"live.go", "pingInterval = 25 * time.Second", "| Ping | every 25 s, to be answered within 10 s |"},
 		{"live.go", "compressFrom = 1 << 10", "frames of 1 KiB and more"},
 		{"live.go", `subprotocol = "glasshouse.v1+json"`, "the subprotocol `glasshouse.v1+json`"},
+		{"logs.go", "maxLogs = 100", "| Logs that are read at a time, by all together | 100;"},
+		{"logs.go", "logTail, maxTail = 500, 5000", "| Lines of a log at the start | 500 where `tail` says nothing, 5,000 at most |"},
+		{"live.go", "writeTimeout = 10 * time.Second", "| Part of a log to a client | 10 s "},
+		{"logs.go", "logPatience = 2 * time.Second", "has nothing in it yet is answered after 2 s"},
 		{"snapshot.go", "snapshotWait = 5 * time.Second", "| `wait` | `5s` |"},
 		{"snapshot.go", "maxWait = time.Minute", "`0s` to `1m`"},
 		{"pages.go", "pageRows = 100", "the first 100 rows"},

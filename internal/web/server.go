@@ -61,6 +61,7 @@ type Server struct {
 	stop     context.CancelFunc
 	sockets  sync.WaitGroup
 	open     atomic.Int64 // Sockets that are served.
+	reading  atomic.Int64 // Logs that are read.
 	paper    sync.Pool    // Of *[]byte: the messages that are being written.
 	picker   documents    // Of the view resources, for the one Viewer there is.
 }
@@ -90,6 +91,7 @@ func (s *Server) Handler() (http.Handler, error) {
 	r := chi.NewRouter()
 	r.Use(s.recover, guard)
 	r.Get("/api/v1/live", s.handle(s.live))
+	r.Get("/api/v1/logs/{namespace}/{name}", s.handle(s.logs))
 	r.Group(func(r chi.Router) {
 		r.Use(func(next http.Handler) http.Handler { return compress(next) })
 		r.Get("/", s.handle(s.home))

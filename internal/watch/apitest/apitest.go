@@ -62,6 +62,7 @@ type Server struct {
 	plain    bool
 	requests []string
 	broken   map[string]status
+	answers  map[string]http.HandlerFunc
 }
 
 // status is a refusal.
@@ -104,7 +105,7 @@ type event struct {
 // New starts a server with the given kinds. It ends with the test.
 func New(t *testing.T, kinds ...Kind) *Server {
 	t.Helper()
-	s := &Server{moved: make(chan struct{}), version: 100, listener: newPipes(), broken: make(map[string]status)}
+	s := &Server{moved: make(chan struct{}), version: 100, listener: newPipes(), broken: make(map[string]status), answers: make(map[string]http.HandlerFunc)}
 	for _, k := range kinds {
 		s.Serve(k)
 	}
@@ -159,13 +160,15 @@ func (s *Server) Requests(part string) []string {
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.requests = append(s.requests, r.Method+" "+r.RequestURI)
-	down, broken := s.down, s.broken[r.URL.Path]
+	down, broken, own := s.down, s.broken[r.URL.Path], s.answers[r.URL.Path]
 	s.mu.Unlock()
 	switch {
 	case down:
 		panic(http.ErrAbortHandler)
 	case broken.code != 0:
 		fail(w, broken.code, broken.reason)
+	case own != nil:
+		own(w, r)
 	case r.URL.Path == "/api" || r.URL.Path == "/apis":
 		s.groups(w, r)
 	case r.Method == http.MethodPost && r.URL.Path == Reviews:
