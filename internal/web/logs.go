@@ -43,7 +43,7 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
-	defer context.AfterFunc(s.stopping, cancel)()
+	defer context.AfterFunc(s.stopping, cancel)() //nolint:contextcheck // Either ends it.
 	out := &logWriter{ResponseController: http.NewResponseController(w), out: w}
 	body, err := s.openLog(ctx, r, options, out)
 	if err != nil {

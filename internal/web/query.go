@@ -39,6 +39,9 @@ func strictQuery(r *http.Request, known ...string) (url.Values, error) {
 	}
 	for name, given := range values {
 		if !slices.Contains(known, name) {
+			if len(known) == 0 {
+				return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; there are none.", name)
+			}
 			slices.Sort(known)
 			return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; these are: %s.", name, strings.Join(known, ", "))
 		}

@@ -102,6 +102,7 @@ func (s *Server) Handler() (http.Handler, error) {
 		r.Get("/api/v1/resources", s.handle(s.resources))
 		r.Get("/api/v1/snapshot/{group}/{version}/{resource}", s.handle(s.snapshot))
 		r.Get("/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}", s.handle(s.object))
+		r.Get("/api/v1/related/{group}/{version}/{resource}/{namespace}/{name}", s.handle(s.related))
 		r.Get("/api/v1/status", s.handle(s.status))
 		r.Get("/static/*", s.handle(s.static))
 	})
