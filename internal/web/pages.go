@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
-	"sigs.k8s.io/yaml"
 
 	"glasshouse/internal/watch"
 	"glasshouse/web/templates"
@@ -114,7 +113,7 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	document, err := yaml.JSONToYAML(text)
+	document, err := documentOf(text)
 	if err != nil {
 		return err
 	}
