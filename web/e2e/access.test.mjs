@@ -35,6 +35,12 @@ await test("accessibility", { timeout: 180_000 }, async (t) => {
       await page.getByRole("tab", { name: "YAML" }).click();
       await page.locator("#panel .line").first().waitFor();
       await check("YAML in the panel");
+      await page.locator(".yaml.text").focus();
+      await page.keyboard.press("/");
+      await page.keyboard.type("name");
+      await page.getByRole("button", { name: "Fold all" }).or(page.getByRole("button", { name: "Unfold all" })).click();
+      await page.keyboard.press("ArrowDown");
+      await check("YAML searched and folded");
       await page.locator("#panel .page-link").click();
       await page.locator('#status[data-state="live"]').waitFor();
       await page.locator("#object .facts").waitFor();
