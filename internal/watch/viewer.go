@@ -118,7 +118,7 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, filter.namespaces) },
 	}
 	s.seal = func() seal { return a.seal(&q, informer) }
-	if view == Object {
+	if q.Name != "" && resource.Namespaced == (len(filter.namespaces) == 1) {
 		s.key = keyOf(strings.Join(filter.namespaces, ""), q.Name)
 	}
 	if cursor != "" {

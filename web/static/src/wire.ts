@@ -62,6 +62,8 @@ export interface Change {
   readonly time: string;
   /** Of an update: how the object changed; empty for other changes. */
   readonly patch: readonly PatchOp[];
+  /** Of an add, where one object is asked for. */
+  readonly object?: Tree;
   readonly by?: By;
   /** Left out where by alone made the whole change. */
   readonly authors?: readonly Author[];
@@ -97,7 +99,7 @@ export type Message =
   | { readonly id: number; readonly type: "object"; readonly cursor: string; readonly object: Tree | null; readonly health?: Health | null }
   | { readonly id: number; readonly type: "row-events"; readonly cursor: string; readonly events: readonly RowEvent[] }
   | { readonly id: number; readonly type: "object-events"; readonly cursor: string; readonly events: readonly ObjectEvent[] }
-  | { readonly id: number; readonly type: "changes"; readonly cursor: string; readonly since: string; readonly events: readonly Change[] }
+  | { readonly id: number; readonly type: "changes"; readonly cursor: string; readonly since: string; readonly object: Tree | null; readonly events: readonly Change[] }
   | { readonly id: number; readonly type: "change-events"; readonly cursor: string; readonly events: readonly Change[] }
   | { readonly id: number; readonly type: "resources"; readonly kinds: readonly Listed[]; readonly problems: ReadonlyMap<string, string> }
   | { readonly id: number; readonly type: "digest"; readonly cursor: string; readonly count: number; readonly digest: string }
