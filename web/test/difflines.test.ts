@@ -10,6 +10,7 @@ void test("lines that take each other's place stand side by side", () => {
     ["a b c", "a b c", "a b c", 0],
     ["a b c", "a x c", "a b|x c", 1],
     ["a b c d", "a x c y z", "a b|x c d|y |z", 2],
+    ["a b c d", "a x y z d", "a b|x c|y |z d", 1],
     ["a b", "b", "a| b", 1],
     ["", "a b", "|a |b", 1],
     ["a b c", "a c", "a b| c", 1],
@@ -47,6 +48,11 @@ void test("what is unchanged is folded, but for a few lines around each change",
   assert.deepEqual(cut, ["folded 1-7", "8-17", "folded 18-20", "21-27", "folded 28-40"]);
   assert.deepEqual(runs(pairLines(left.slice(0, 5), right.slice(0, 5))).map((r) => r.folded), [true]);
   assert.deepEqual(runs(pairLines(["a", "b", "c", "d", "e"], ["a", "b", "c", "d", "x"])).map((r) => r.folded), [false], "a line or two are no fold");
+});
+
+void test("lines with the same key stand side by side", () => {
+  const pairs = pairLines(["labels:", "  version: 1", "name: a"], ["labels:", "  version: 2", "  round: 4", "name: b"]);
+  assert.deepEqual(pairs.map((p) => [p.left, p.right]), [["labels:", "labels:"], ["  version: 1", "  version: 2"], [null, "  round: 4"], ["name: a", "name: b"]]);
 });
 
 void test("words that differ are marked", () => {

@@ -17,6 +17,9 @@ const patience = 300; // ms; texts that have nothing in common take long
 export function pairLines(left: readonly string[], right: readonly string[]): Pair[] {
   const pairs: Pair[] = [];
   let [l, r] = [0, 0];
+  const change = (lefts: readonly string[], rights: readonly string[]): void => {
+    for (const [a, b] of alike(lefts, rights)) put(a, b, false);
+  };
   const put = (lefts: readonly string[], rights: readonly string[], same: boolean): void => {
     for (let i = 0; i < Math.max(lefts.length, rights.length); i++) {
       const [a, b] = [lefts[i] ?? null, rights[i] ?? null];
@@ -43,7 +46,7 @@ export function pairLines(left: readonly string[], right: readonly string[]): Pa
       removed = part.value;
       continue;
     }
-    if (part.added) put(removed, part.value, false);
+    if (part.added) change(removed, part.value);
     else {
       put(removed, [], false);
       put(part.value, part.value, true);
@@ -52,6 +55,37 @@ export function pairLines(left: readonly string[], right: readonly string[]): Pa
   }
   put(removed, [], false);
   return pairs;
+}
+
+const mostAlike = 400; // lines that are paired by their keys
+
+// Cuts lines that took each other's place so that those with the same key of
+// YAML stand side by side.
+function alike(left: readonly string[], right: readonly string[]): (readonly [readonly string[], readonly string[]])[] {
+  if (left.length === right.length || left.length + right.length > mostAlike) return [[left, right]];
+  const keyOf = (line: string): string => /^\s*(?:- )*[^:]*:/.exec(line)?.[0] ?? line;
+  const out: [readonly string[], readonly string[]][] = [];
+  let [l, r] = [0, 0];
+  let removed = 0;
+  const flush = (added: number): void => {
+    if (removed + added > 0) out.push([left.slice(l, l + removed), right.slice(r, r + added)]);
+    l += removed;
+    r += added;
+    removed = 0;
+  };
+  for (const part of diffArrays(left.map(keyOf), right.map(keyOf))) {
+    if (part.removed) removed = part.value.length;
+    else if (part.added) flush(part.value.length);
+    else {
+      flush(0);
+      const n = part.value.length;
+      out.push([left.slice(l, l + n), right.slice(r, r + n)]);
+      l += n;
+      r += n;
+    }
+  }
+  flush(0);
+  return out;
 }
 
 /** How many places differ: runs of lines that are not the same. */

@@ -1,7 +1,7 @@
 // What changes all the time and says nothing: heartbeats, and the counters that
 // the API server keeps.
 
-const beats = new Set(["lastProbeTime", "lastHeartbeatTime", "renewTime", "observedGeneration"]);
+const beats = new Set(["lastProbeTime", "lastHeartbeatTime", "lastUpdateTime", "renewTime", "observedGeneration"]);
 const counters = new Set(["metadata.resourceVersion", "metadata.generation"]);
 
 /** Whether a change at this path alone is not worth a line. */
