@@ -6,7 +6,7 @@ import type { Handler, Live, Subscription } from "./live.ts";
 import { Rows, type Entry } from "./rows.ts";
 import type { Sort } from "./sort.ts";
 import type { Known } from "./status.ts";
-import type { Message, Problem, Spec, State } from "./wire.ts";
+import type { Message, Problem, RowEvent, Spec, State } from "./wire.ts";
 
 export interface Watcher {
   /** A whole snapshot has come; columns: its columns are others than before. */
@@ -15,6 +15,8 @@ export interface Watcher {
   moved(): void;
   /** What was held is gone: it may not be seen, is no more, or was wrong. */
   dropped(): void;
+  /** Events are about to be applied to rows. */
+  coming?(events: readonly RowEvent[], rows: Rows): void;
   /** What is known, in words, may be another. */
   told(): void;
 }
@@ -80,6 +82,7 @@ export class Feed implements Handler {
       case "rows":
       case "row-events": {
         const columns = this.rows.columns;
+        if (m.type === "row-events") this.watcher.coming?.(m.events, this.rows);
         if (!this.rows.apply(m)) return this.again("an event does not fit the rows held");
         this.problem = null;
         if (m.type === "rows" && m.last) {

@@ -1,17 +1,19 @@
 // The page of one kind: its view, its subscription, its table and the panel beside it.
 
+import { Activity } from "./activity.ts";
 import { byId, digits, h, input, setText } from "./dom.ts";
 import { Feed, type Watcher } from "./feed.ts";
 import type { Live } from "./live.ts";
 import { plural, type Kind } from "./kinds.ts";
 import type { Picker } from "./picker.ts";
 import { shapeOf } from "./row.ts";
-import { keyOf } from "./rows.ts";
+import { keyOf, type Rows } from "./rows.ts";
 import { Panel } from "./panel.ts";
 import { anewWords, banner, coverage, note, status, type Known } from "./status.ts";
 import type { Host } from "./tabs.ts";
 import { Table } from "./table.ts";
 import { formatView, namespaces, plain, type ObjectName, type View } from "./view.ts";
+import type { RowEvent } from "./wire.ts";
 
 export class ListPage implements Watcher {
   view: View;
@@ -21,6 +23,7 @@ export class ListPage implements Watcher {
   private shown = 0;
   private panel: Panel | null = null;
   readonly table: Table;
+  readonly activity: Activity;
   private readonly spaces = new Set<string>();
 
   constructor(
@@ -38,6 +41,8 @@ export class ListPage implements Watcher {
       this.shown = shown;
       this.tell();
     });
+    const changes = (open: ObjectName): View => ({ ...this.view, open, tab: "changes" });
+    this.activity = new Activity(byId("activity"), { live, now, href: (o) => formatView(changes(o)), open: (o) => this.go(changes(o), "push") });
     picker.select(view.ref);
     this.fill();
     this.feed = this.subscribe();
@@ -76,6 +81,7 @@ export class ListPage implements Watcher {
 
   private subscribe(): Feed {
     const { ref, ns, labels, sort, q } = this.view;
+    this.activity.follow({ ref, ns, labels, resource: this.kind.resource });
     return new Feed(this.live, { resource: ref, ns, labels, view: "rows" }, { sort, q }, this);
   }
 
@@ -104,6 +110,10 @@ export class ListPage implements Watcher {
     if (!rows.complete) return;
     const shape = shapeOf(this.view.ref, rows.columns, this.kind.namespaced && this.view.ns.length !== 1, this.view.cols);
     this.table.show(rows, shape, this.view.sort);
+  }
+
+  coming(events: readonly RowEvent[], rows: Rows): void {
+    this.activity.coming(events, rows);
   }
 
   moved(): void {

@@ -1,0 +1,1 @@
+import{b as r}from"./chunk-MNPJC3BC.js";import"./chunk-BRBRHH4U.js";var t=class{view=new r;element=this.view.element;drawn=null;constructor(e){}show({object:e}){e!==this.drawn&&(e===null?this.element.replaceChildren():this.view.show(e,this.drawn!==null),this.drawn=e)}close(){}};export{t as YamlTab};
