@@ -99,7 +99,7 @@ export class Activity {
     const now = this.way.now();
     const cells = t.cells.map((c) => h("span", { class: "cell" }, `${c.column} `, h("del", {}, ages(c.before, now) || "nothing"), " → ", h("ins", {}, ages(c.after, now) || "nothing")));
     const what = t.op === "add" ? [h("span", { class: "cell" }, "created")] : t.op === "delete" ? [h("span", { class: "cell" }, "deleted")] : cells;
-    this.words.replaceChildren(h("time", { datetime: this.at }, clockTime(this.at, now)), h("span", { class: "object" }, t.ns === "" ? t.name : `${t.ns}/${t.name}`), ...what, ...(t.by === null || t.by.manager === "" ? [] : [h("span", { class: "author" }, t.by.manager)]));
+    this.words.replaceChildren(h("time", { datetime: this.at }, clockTime(this.at, now)), h("span", { class: "subject" }, t.ns === "" ? t.name : `${t.ns}/${t.name}`), ...what, ...(t.by === null || t.by.manager === "" ? [] : [h("span", { class: "author" }, t.by.manager)]));
   }
 
   private keep(): void {
