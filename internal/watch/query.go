@@ -208,6 +208,15 @@ func (f *filter) see(c *change) *change {
 	return &change{Offset: c.Offset, Time: c.Time, Key: c.Key, Old: c.Old, New: c.New, Op: op, Memo: memo{managed: c.Memo.managed, sight: c.Memo.sight}}
 }
 
+// seen is the object before a change, as the filter lets it be seen; nil where
+// there was none.
+func (f *filter) seen(before *change) *wire.Object {
+	if before.Op == journal.Add || !f.match(before.Old) {
+		return nil
+	}
+	return before.Old
+}
+
 func checkNamespace(ns string) error {
 	if why := validation.ValidateNamespaceName(ns, false); len(why) > 0 {
 		return invalid("Not a namespace", "%.100q cannot be a namespace: %s.", ns, why[0])

@@ -31,7 +31,7 @@ type Subscription struct {
 	release  func()
 	filter   *filter
 	view     view
-	key      string // Of the one object, in the Object view.
+	key      string // Of the one object, where it is one that is asked for.
 	seal     func() seal
 	check    func(context.Context) error // Why there may be no rows at all.
 
@@ -285,7 +285,11 @@ func (s *Subscription) event(c *change) ([]byte, error) {
 	if c = s.filter.see(c); c == nil {
 		return nil, nil
 	}
-	return s.view.event(c, s.recent)
+	event, err := s.view.event(c, s.recent)
+	if err == nil && event != nil && s.view.each && s.key != "" && c.Op == journal.Add {
+		return withObject(event, c.New)
+	}
+	return event, err
 }
 
 // beginRows tells the first part of the rows.

@@ -135,7 +135,7 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 		cursor = "" // A window is told anew as a whole.
 	}
 	s.seal = func() seal { return a.seal(&q, informer) }
-	if view == Object {
+	if q.Name != "" && resource.Namespaced == (len(filter.namespaces) == 1) {
 		s.key = keyOf(strings.Join(filter.namespaces, ""), q.Name)
 	}
 	if cursor != "" {

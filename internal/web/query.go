@@ -30,9 +30,10 @@ func param(r *http.Request, name string) string {
 	return raw
 }
 
-// strictQuery are the parameters of a request. One that is not known is refused,
-// because a mistyped filter that is ignored shows what was not asked for.
-func strictQuery(r *http.Request, known ...string) (url.Values, error) {
+// valuesOf reads the parameters of a request, of which known are all that the
+// route takes: any more are refused, because a mistyped filter that is ignored
+// shows what was not asked for.
+func valuesOf(r *http.Request, known ...string) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
 		return nil, badRequest("Malformed query", "The part of the address behind the ? cannot be read: %v.", err)
@@ -46,7 +47,7 @@ func strictQuery(r *http.Request, known ...string) (url.Values, error) {
 			return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; these are: %s.", name, strings.Join(known, ", "))
 		}
 		if len(given) > 1 && name != "ns" && name != "cols" {
-			return nil, badRequest("Repeated parameter", "%s may be given once.", name)
+			return nil, badRequest("Repeated parameter", "%s may be given once; ns and cols alone may be repeated.", name)
 		}
 	}
 	return values, nil
@@ -55,7 +56,7 @@ func strictQuery(r *http.Request, known ...string) (url.Values, error) {
 // queryOf reads a watch.Query of a request. known are the other parameters that
 // the route takes.
 func queryOf(r *http.Request, known ...string) (watch.Query, url.Values, error) {
-	values, err := strictQuery(r, append(known, "ns", "labels", "q")...)
+	values, err := valuesOf(r, append(known, "ns", "labels", "q")...)
 	if err != nil {
 		return watch.Query{}, nil, err
 	}

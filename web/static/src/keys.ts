@@ -1,4 +1,5 @@
-// The keyboard: / filters, j k and the arrows move, Enter opens, Esc closes.
+// The keyboard: / filters, j k and the arrows move, Enter opens, Esc closes, a
+// opens and closes the activity.
 
 import { byId, input } from "./dom.ts";
 import type { ListPage } from "./list.ts";
@@ -35,6 +36,7 @@ export function listenToKeys(list: ListPage): void {
       q?.select();
       return;
     }
+    if (e.key === "a") return list.activity.toggle();
     const onRows = at === document.body || at.closest("#rows") !== null || at.id === "main";
     const letters = at.closest("#panel") !== null;
     const move = moves[e.key];

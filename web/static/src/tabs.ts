@@ -54,6 +54,7 @@ const every = (): boolean => true;
 export const tabs: readonly TabKind[] = [
   { id: "overview", label: "Overview", of: every, open: async (host) => new (await import("./tabs/overview.ts")).Overview(host) },
   { id: "yaml", label: "YAML", of: every, open: async (host) => new (await import("./tabs/yaml.ts")).YamlTab(host) },
+  { id: "changes", label: "Changes", of: every, open: async (host) => new (await import("./tabs/changes.ts")).Changes(host) },
 ];
 
 /** The tabs of a kind's objects. */

@@ -46,6 +46,11 @@ export class Writer {
     return isTree(object) ? this.lines(object, 0) : [line("{}", 0, 0, "word")];
   }
 
+  /** The lines of a value, at once. */
+  now(value: unknown): readonly Line[] {
+    return isTree(value) ? this.lines(value, 0) : made(value, 2);
+  }
+
   // What is not written yet, the inner before the outer.
   private missing(value: unknown, indent: number, out: [Part, number][]): [Part, number][] {
     if (typeof value === "string" && value.length >= long) out.push([value, indent]);
@@ -126,6 +131,9 @@ export class Writer {
     return text;
   }
 }
+
+/** The lines of a value that is written once. */
+export const yamlLines = (value: unknown): string[] => new Writer().now(value).map((l) => l.text);
 
 function isTree(v: unknown): v is readonly unknown[] | Tree {
   if (typeof v !== "object" || v === null) return false;
