@@ -55,7 +55,7 @@ func (c *Cluster) Recolumn(ref, column string, reading func()) {
 		reading()
 		feed.recolumn([]wire.Column{{Name: column}})
 	})
-	i.ReplaceIn(func(string) bool { recolumn(); return false }, nil, memo{}, memo{})
+	i.ReplaceIn(func(string) bool { recolumn(); return false }, nil, nil, memo{})
 	i.Nudge()
 }
 

@@ -40,7 +40,6 @@ type feed struct {
 
 	namespace string // Empty for all.
 	polled    string // Why it is listed again and again; empty where it is watched.
-	heir      bool   // The rows that a feed before it left are all there was then.
 	source    *wire.Source
 	stop      context.CancelFunc
 	stopped   chan struct{}

@@ -74,6 +74,7 @@ type informer struct {
 	columns []wire.Column
 	version int    // Rises with other columns, and where the past is not to be told any more: readers begin anew.
 	origin  origin // Of the version.
+	sight   sight
 	past    record
 }
 
@@ -84,6 +85,7 @@ func newInformer(scope wire.Scope, resource *Resource, around surroundings) *inf
 		surroundings: around, scope: scope, epoch: newEpoch(), resource: resource,
 		masks: redact.NewMemory(), began: time.Now(), kicked: make(chan struct{}, 1), status: Status{State: Syncing, Since: time.Now()},
 		feeds: make(map[string]*feed), denied: make(map[string]Status), asked: make(map[string]*asked),
+		sight: newSight(),
 	}
 	i.resourceJournal = journal.New[string, *wire.Object, memo](journal.Options[string, *wire.Object]{
 		Same:      unchanged,

@@ -95,7 +95,6 @@ func (s *settler) settle(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	seen := s.seen()
 	lost := false // A right; not only a namespace that is no more.
 	before := s.end(func(f *feed) bool {
 		rights, ok := want[f.namespace]
@@ -107,25 +106,13 @@ func (s *settler) settle(ctx context.Context) {
 	unwanted := func(ns string) bool { _, ok := want[ns]; return !ok }
 	if _, all := want[""]; !all && s.ended {
 		s.ended = false
-		if s.purge(unwanted); lost {
+		if _, asked := s.purge(unwanted); lost || asked { // Asked for while it was let go.
 			s.beginAnew()
 		}
 	}
 	for ns, rights := range want {
-		s.begin(ctx, ns, rights, before, seen[""] || seen[ns])
+		s.begin(ctx, ns, rights, before)
 	}
-}
-
-// seen are the namespaces whose rows were all held at some time, and still are as
-// they were then or later; "" is all.
-func (s *settler) seen() map[string]bool {
-	seen := make(map[string]bool)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for ns, f := range s.feeds {
-		seen[ns] = f.heir || f.now.lists > 0
-	}
-	return seen
 }
 
 // unwatchable is why a resource must be listed again and again.
@@ -267,7 +254,7 @@ func (s *settler) forget(but []string) {
 // begin starts the feed of a namespace that has none. A refusal that was told
 // holds until the API server has answered it; not where feeds before it showed
 // rows.
-func (s *settler) begin(ctx context.Context, namespace string, r rights, before, heir bool) {
+func (s *settler) begin(ctx context.Context, namespace string, r rights, before bool) {
 	s.mu.Lock()
 	running := s.feeds[namespace] != nil
 	status, denied := s.denied[namespace]
@@ -278,7 +265,7 @@ func (s *settler) begin(ctx context.Context, namespace string, r rights, before,
 	if running {
 		return
 	}
-	f := &feed{informer: s.informer, namespace: namespace, polled: s.unwatchable(r), heir: heir}
+	f := &feed{informer: s.informer, namespace: namespace, polled: s.unwatchable(r)}
 	f.reserved.set(s.estimates[namespace])
 	delete(s.estimates, namespace) // Rows of a feed that begins again are there.
 	if err := s.startFeed(ctx, f, status); err != nil {

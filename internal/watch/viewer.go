@@ -126,6 +126,9 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 		sealed := a.seal(&q, informer)
 		offset, err := sealed.decode(cursor, informer.epochOf(now.version))
 		filter.columns = now.columns
+		if err == nil && told.each && informer.missed(filter.namespaces, offset) {
+			err = errors.New("one of the namespaces was not watched for a while; what happened there is not known")
+		}
 		s.resume(offset, now.version, err)
 	}
 	return s, nil
