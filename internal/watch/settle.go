@@ -208,8 +208,11 @@ func (s *settler) wanted(ctx context.Context) map[string]rights {
 	if !s.resource.Namespaced {
 		return nil
 	}
-	names := s.candidates(ctx, allowed)
-	s.forget(names)
+	names, later := s.candidates(ctx, allowed)
+	s.forget(slices.Sorted(slices.Values(slices.Concat(names, later))))
+	for _, ns := range later {
+		s.refuse(ns, fmt.Sprintf("%d namespaces of %s are watched one by one, and no more may be: it has its turn when one of them is left.", maxAsked, s.scope.Resource.GroupResource()))
+	}
 	some := s.judge(ctx, names)
 	for _, ns := range slices.Sorted(maps.Keys(some)) { // The same at each time.
 		if !s.fits(ctx, ns) {
@@ -220,11 +223,10 @@ func (s *settler) wanted(ctx context.Context) map[string]rights {
 }
 
 // candidates are the namespaces that may be watched one by one: those that were
-// asked for, and all that are known where all together may not be listed.
-func (s *settler) candidates(ctx context.Context, asked bool) (names []string) {
-	s.mu.Lock()
-	names = slices.Collect(maps.Keys(s.asked))
-	s.mu.Unlock()
+// asked for, and all that are known where all together may not be listed; and those
+// that were asked for beyond what may be.
+func (s *settler) candidates(ctx context.Context, asked bool) (names, later []string) {
+	names, later = s.turns()
 	if !asked {
 		known, release := s.namespaces(ctx)
 		s.release()
@@ -235,7 +237,8 @@ func (s *settler) candidates(ctx context.Context, asked bool) (names []string) {
 		}
 	}
 	slices.Sort(names)
-	return slices.Compact(names)
+	names = slices.Compact(names)
+	return names, slices.DeleteFunc(later, func(ns string) bool { _, known := slices.BinarySearch(names, ns); return known })
 }
 
 // forget drops what is known of namespaces other than these, which are sorted.
