@@ -90,7 +90,7 @@ func (i *informer) stopFeed(f *feed) {
 
 // arrived says that what was reserved is there, or will not come.
 func (f *feed) arrived() {
-	f.reserved.mean.Store(0)
+	f.reserved.measured.Store(false)
 	f.expected.Add(-f.reserved.bytes.Swap(0))
 }
 

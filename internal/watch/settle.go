@@ -30,6 +30,7 @@ type settler struct {
 	said     State              // In the log, where there is no feed.
 
 	estimates map[string]estimate // By namespace; "" is all.
+	pages     pages
 }
 
 // run lists and watches what may be, until ctx ends, then closes the journal.
@@ -38,6 +39,7 @@ func (i *informer) run(ctx context.Context) {
 	s := &settler{informer: i, verdicts: make(map[string]verdict), estimates: make(map[string]estimate), release: func() {}}
 	defer func() { s.release() }()
 	defer s.count(sums{})
+	defer s.pages.running.Wait()
 	defer s.join()
 	for ctx.Err() == nil {
 		s.settle(ctx)
@@ -95,6 +97,7 @@ func (s *settler) settle(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
+	s.settled(!s.pages.wanted())
 	lost := false // A right; not only a namespace that is no more.
 	before := s.end(func(f *feed) bool {
 		rights, ok := want[f.namespace]
@@ -112,6 +115,15 @@ func (s *settler) settle(ctx context.Context) {
 	}
 	for ns, rights := range want {
 		s.begin(ctx, ns, rights, before)
+	}
+}
+
+// settled says whether all that may be watched is known, and whether it fits.
+func (s *settler) settled(all bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unsettled == all {
+		s.unsettled, s.moved = !all, true
 	}
 }
 
@@ -180,6 +192,7 @@ func (s *settler) absent(reason string) {
 // another size: what comes next begins a new epoch.
 func (s *settler) clear() {
 	clear(s.estimates)
+	s.pages.drop(func(string) bool { return true })
 	s.purge(func(string) bool { return true })
 	s.beginAnew()
 }
@@ -214,7 +227,7 @@ func (s *settler) wanted(ctx context.Context) map[string]rights {
 		s.refuse(ns, fmt.Sprintf("%d namespaces of %s are watched one by one, and no more may be: it has its turn when one of them is left.", maxAsked, s.scope.Resource.GroupResource()))
 	}
 	some := s.judge(ctx, names)
-	for _, ns := range slices.Sorted(maps.Keys(some)) { // The same at each time.
+	for _, ns := range slices.Sorted(maps.Keys(some)) {
 		if !s.fits(ctx, ns) {
 			delete(some, ns)
 		}
@@ -249,6 +262,7 @@ func (s *settler) forget(but []string) {
 	}
 	maps.DeleteFunc(s.verdicts, func(ns string, _ verdict) bool { return other(ns) })
 	maps.DeleteFunc(s.estimates, func(ns string, _ estimate) bool { return other(ns) })
+	s.pages.drop(other)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.denied, func(ns string, _ Status) bool { return other(ns) })
@@ -269,7 +283,9 @@ func (s *settler) begin(ctx context.Context, namespace string, r rights, before 
 		return
 	}
 	f := &feed{informer: s.informer, namespace: namespace, polled: s.unwatchable(r)}
-	f.reserved.set(s.estimates[namespace])
+	if e, first := s.estimates[namespace]; first {
+		f.reserved.set(e)
+	}
 	delete(s.estimates, namespace) // Rows of a feed that begins again are there.
 	if err := s.startFeed(ctx, f, status); err != nil {
 		f.arrived()
