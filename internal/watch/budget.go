@@ -165,7 +165,7 @@ func (s *settler) fits(ctx context.Context, namespace string) bool {
 		return true
 	}
 	s.mu.Lock()
-	held := s.feeds[namespace] != nil || namespace != "" && s.sight.seen[""]
+	held := s.feeds[namespace] != nil || namespace != "" && (s.sight.seen[""] || s.sight.seen[namespace])
 	s.mu.Unlock()
 	if held {
 		return true

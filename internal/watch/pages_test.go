@@ -99,3 +99,45 @@ func TestListWithoutAnEstimate(t *testing.T) {
 		small.wantLive(1)
 	})
 }
+
+// What is held needs no estimate: where a right to all comes and goes again, before
+// all has been listed or after, the rows of a namespace stay.
+func TestWhatIsHeldNeedsNoEstimate(t *testing.T) {
+	for _, name := range []string{"before it is listed", "after", "as it was from the beginning"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := budgetedBy(t, func(r *http.Request) bool {
+					if strings.Contains(r.URL.RawQuery, "limit=64") && strings.Contains(r.URL.Path, "/namespaces/") {
+						<-time.After(3 * time.Second)
+					}
+					return false
+				})
+				if name != "as it was from the beginning" {
+					server.Refuse(widgets, "", http.StatusForbidden, "not all of them")
+				}
+				server.Refuse(widgets, "a", 0, "")
+				server.Set(widgets, big("a", "w", 1<<10))
+				r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+				<-time.After(10 * time.Second)
+				r.settle()
+				r.wantLive(1)
+				if name == "before it is listed" {
+					server.Hang("/apis/example.com/v1/widgets")
+				}
+				server.Refuse(widgets, "", 0, "")
+				for second := range 80 {
+					if second == 40 {
+						server.Revoke(widgets, "")
+					}
+					<-time.After(time.Second)
+					c := cluster.For(watch.Viewer{}).Coverage()
+					if n := c.Entries[len(c.Entries)-1].Objects; n != 1 {
+						t.Fatalf("%d objects are held after %d s, want 1", n, second)
+					}
+				}
+				r.settle()
+				r.wantLive(1)
+			})
+		})
+	}
+}
