@@ -72,8 +72,8 @@ func (s *Subscription) beginChanges(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if later := s.informer.present(s.filter.namespaces); later.version != now.version || !later.synced {
-		return nil, nil // Some of it is of another origin.
+	if later := s.informer.present(s.filter.namespaces); !now.synced || !later.synced || !now.stays(later) {
+		return nil, nil // It is not known yet, or some of it is of another origin.
 	}
 	if len(events) == 0 {
 		if err := s.check(ctx); err != nil {

@@ -189,6 +189,9 @@ func toneOf(word string) Tone {
 // it is a delete, entering an add. The change itself is returned where it is
 // the same to everybody, nil where it is nothing.
 func (f *filter) see(c *change) *change {
+	if c.Op == 0 { // A mark.
+		return nil
+	}
 	had := c.Op != journal.Add && f.match(c.Old)
 	has := c.Op != journal.Delete && f.match(c.New)
 	var op journal.Op

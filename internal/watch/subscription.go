@@ -103,7 +103,8 @@ func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	case s.behind && (now.synced || s.emptied(&now)):
 		return s.view.begin(s, ctx)
-	case s.digestDue(now.synced):
+	case s.digestDue():
+		s.digestAt = s.informer.nextDigest(s.filter)
 		s.due = s.informer.digest(ctx, s.filter, s.cursor.Offset)
 	case s.window != nil:
 		return s.readWindow(ctx)
