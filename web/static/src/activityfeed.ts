@@ -85,6 +85,11 @@ export class ActivityFeed implements Handler {
     } else if (m.type === "change-events") this.happenings.add(m.events);
     else if (m.type === "state") this.state = m;
     else if (m.type === "error") this.problem = m.problem;
+    // A right that was lost takes with it what was seen.
+    if (m.type === "error" || (m.type === "state" && m.state === "forbidden")) {
+      this.happenings.begin("", []);
+      this.complete = false;
+    }
     this.timer ??= setTimeout(() => this.draw(), pause);
   }
 

@@ -84,6 +84,12 @@ export class ComparePage {
     this.tell();
     const objects = this.held.map((x) => x.object);
     const how = `${this.layout} ${formatHide(this.hidden) ?? ""}`;
+    if (this.drawn !== null && objects.some((o) => o === null)) {
+      // A right that was lost takes with it what was seen.
+      this.drawn = null;
+      this.place.replaceChildren();
+      setText(byId("count"), "");
+    }
     if (objects.some((o) => o === null) || (this.drawn?.how === how && objects.every((o, i) => o === this.drawn?.objects[i]))) return;
     const began = performance.now();
     this.drawn = { objects, how };

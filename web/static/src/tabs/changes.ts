@@ -65,14 +65,25 @@ export class Changes implements Tab, Handler {
       this.problem = null;
       this.drawn.clear();
     } else if (m.type === "change-events") fits = this.history.add(m.events);
-    else if (m.type === "state") this.state = m;
-    else if (m.type === "error") this.problem = m.problem;
+    else if (m.type === "state") {
+      this.state = m;
+      if (m.state === "forbidden") this.drop();
+    } else if (m.type === "error") {
+      this.problem = m.problem;
+      this.drop();
+    }
     if (!fits) this.subscription.resync("a change does not fit the one before it");
     this.schedule();
   }
 
   // What is shown stays until the snapshot has come: it has happened.
   restart(): void {}
+
+  // A right that was lost takes with it what was seen.
+  private drop(): void {
+    this.history.begin(null, "", []);
+    this.complete = false;
+  }
 
   // The subscription is the tab's own; the object is of no use to it.
   show(): void {}
