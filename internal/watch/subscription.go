@@ -333,7 +333,7 @@ func (s *Subscription) beginObject(context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		message = append(append(message, `,"object":`...), text...)
+		message = appendHealth(append(append(message, `,"object":`...), text...), text)
 	}
 	return append(message, `,"last":true`...), nil
 }

@@ -314,6 +314,8 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/rights.go", "deniedEvery = 30 * time.Second", "every 30 s) whether"},
 		{"../watch/rights.go", "reviewPace = 200 * time.Millisecond", "single namespaces, of all resources together | 5 a second"},
 		{"../watch/feed.go", "pollInterval = 30 * time.Second", "listed every 30 s"},
+		{"../watch/health/health.go", "maxDetails = 20", "| The health of an object | 20 details, 1,000 bytes a sentence |"},
+		{"../watch/health/health.go", "maxText = 1000", "| The health of an object | 20 details, 1,000 bytes a sentence |"},
 		{"../watch/changes.go", "feedChanges = 200", "`changes` | the newest 200, and about 1 MiB |"},
 		{"../watch/changes.go", "feedBytes = 1 << 20", "`changes` | the newest 200, and about 1 MiB |"},
 		{"../watch/catalog.go", "maxAge = 10 * time.Second", "An answer older than 10 s"},

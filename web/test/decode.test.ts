@@ -53,6 +53,21 @@ void test("who owns which operations of a patch", () => {
   assert.equal("authors" in second, false);
 });
 
+void test("the health of an object, where it is told", () => {
+  const failed = { status: "Failed", summary: "unschedulable: 0/3 nodes are available", details: ["to be disrupted"] };
+  const { messages, faults } = read([
+    { id: 2, type: "snapshot", cursor: "c", object: { a: 1 }, health: failed, last: true },
+    { id: 2, type: "snapshot", cursor: "c", health: null, last: true },
+    { id: 2, type: "events", cursor: "c", events: [{ op: "update", uid: "u", rv: "2", patch, health: { status: "Current", summary: "ready" } }, { op: "update", uid: "u", rv: "3", patch }, { op: "add", object: {}, health: { ...failed, status: "Splendid" } }] },
+  ]);
+  assert.deepEqual(faults, []);
+  const [there, none, events] = messages;
+  assert.ok(there?.type === "object" && none?.type === "object" && events?.type === "object-events");
+  assert.deepEqual(there.health, failed);
+  assert.equal("health" in none, false);
+  assert.deepEqual(events.events.map((e) => ("health" in e ? e.health : null)), [{ status: "Current", summary: "ready", details: [] }, null, { ...failed, status: "Unknown" }]);
+});
+
 void test("the activity feed", () => {
   const update = { op: "update", ns: "shop", name: "web-1", uid: "u", rv: "812", time: "2026-11-21T10:00:01Z", patch, by, authors: [{ ...by, ops: [0, 1] }] };
   const gone = { op: "delete", ns: "shop", name: "web-2", uid: "v", rv: "813", time: "2026-11-21T10:00:02Z" };
@@ -120,6 +135,10 @@ const malformed: [string, unknown, number | null][] = [
   ["resources that are no list", { id: 4, type: "resources", resources: {} }, 4],
   ["a digest of 7 digits", { id: 1, type: "digest", cursor: "c", count: 1, digest: "0ab12ef" }, 1],
   ["a digest without a count", { id: 1, type: "digest", cursor: "c", digest: "00ab12ef" }, 1],
+  ["a health that is a text", { id: 2, type: "snapshot", cursor: "c", object: {}, health: "fine" }, 2],
+  ["a health without a summary", { id: 2, type: "events", cursor: "c", events: [{ op: "add", object: {}, health: { status: "Failed", details: [] } }] }, 2],
+  ["a health with a detail that is no text", { id: 2, type: "snapshot", cursor: "c", object: {}, health: { status: "Failed", summary: "s", details: [{}] } }, 2],
+  ["a health without a status", { id: 2, type: "snapshot", cursor: "c", object: {}, health: { summary: "s", details: [] } }, 2],
   ["an object that is a list", { id: 2, type: "snapshot", cursor: "c", object: [] }, 2],
 ];
 for (const [name, frame, id] of malformed) {

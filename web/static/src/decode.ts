@@ -2,7 +2,7 @@
 // nothing; everything behind it relies on the types in wire.ts.
 
 import { readKinds, readProblems } from "./kinds.ts";
-import { states, type Author, type By, type Cell, type Change, type Column, type Message, type ObjectEvent, type PatchOp, type Problem, type Row, type RowEvent, type Spec, type Tree } from "./wire.ts";
+import { states, verdicts, type Author, type By, type Cell, type Change, type Column, type Health, type Message, type ObjectEvent, type PatchOp, type Problem, type Row, type RowEvent, type Spec, type Tree } from "./wire.ts";
 
 /** A message that could not be read, and the subscription it was for, if that much is known. */
 export interface Fault {
@@ -68,7 +68,7 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
   switch (type) {
     case "snapshot":
       if (view === "object") {
-        return { id, type: "object", cursor: optional(m["cursor"], "cursor"), object: absent(m["object"]) ? null : tree(m["object"], "object") };
+        return { id, type: "object", cursor: optional(m["cursor"], "cursor"), object: absent(m["object"]) ? null : tree(m["object"], "object"), ...health(m["health"]) };
       }
       if (view === "changes") {
         return { id, type: "changes", cursor: string(m["cursor"], "cursor"), since: optional(m["since"], "since"), events: absent(m["events"]) ? [] : list(m["events"], "events").map(change) };
@@ -132,14 +132,28 @@ function objectEvent(v: unknown): ObjectEvent {
   const who = by(e["by"]);
   switch (e["op"]) {
     case "add":
-      return { op: "add", object: tree(e["object"], "object"), ...who };
+      return { op: "add", object: tree(e["object"], "object"), ...health(e["health"]), ...who };
     case "update":
-      return { op: "update", uid: string(e["uid"], "uid"), rv: optional(e["rv"], "rv"), ...patched(e), ...who };
+      return { op: "update", uid: string(e["uid"], "uid"), rv: optional(e["rv"], "rv"), ...patched(e), ...health(e["health"]), ...who };
     case "delete":
       return { op: "delete", uid: optional(e["uid"], "uid"), ...who };
     default:
       throw new Malformed("an event's op is unknown");
   }
+}
+
+// A status that is not known yet is one that does not tell.
+function health(v: unknown): { health?: Health } {
+  if (absent(v)) return {};
+  const h = tree(v, "health");
+  const status = string(h["status"], "health status");
+  return {
+    health: {
+      status: verdicts.find((known) => known === status) ?? "Unknown",
+      summary: string(h["summary"], "health summary"),
+      details: absent(h["details"]) ? [] : list(h["details"], "health details").map((d) => string(d, "a detail of health")),
+    },
+  };
 }
 
 function change(v: unknown): Change {

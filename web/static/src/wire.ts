@@ -37,6 +37,16 @@ export interface Author extends By {
 
 export type Tree = Readonly<Record<string, unknown>>;
 
+export const verdicts = ["Current", "InProgress", "Failed", "Terminating", "Unknown"] as const;
+export type Verdict = (typeof verdicts)[number];
+
+/** Whether an object is well, and why. Sentences have no full stop. */
+export interface Health {
+  readonly status: Verdict;
+  readonly summary: string;
+  readonly details: readonly string[];
+}
+
 export type PatchOp =
   | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string }
@@ -48,8 +58,9 @@ export type RowEvent =
   | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly uid: string; readonly by?: By };
 
 export type ObjectEvent =
-  | { readonly op: "add"; readonly object: Tree; readonly health?: Health | null; readonly by?: By }
-  | { readonly op: "update"; readonly uid: string; readonly rv: string; readonly patch: readonly PatchOp[]; readonly health?: Health | null; readonly by?: By; readonly authors?: readonly Author[] }
+  | { readonly op: "add"; readonly object: Tree; readonly health?: Health; readonly by?: By }
+  /** Without health that is as it was before. */
+  | { readonly op: "update"; readonly uid: string; readonly rv: string; readonly patch: readonly PatchOp[]; readonly health?: Health; readonly by?: By; readonly authors?: readonly Author[] }
   | { readonly op: "delete"; readonly uid: string; readonly by?: By };
 
 /** What happened to one object, in the view changes. */
@@ -65,13 +76,6 @@ export interface Change {
   readonly by?: By;
   /** Left out where by alone made the whole change. */
   readonly authors?: readonly Author[];
-}
-
-/** Whether an object is well, and why, as the server reads it. */
-export interface Health {
-  readonly status: "Current" | "InProgress" | "Failed" | "Terminating" | "Unknown";
-  readonly summary: string; // one sentence
-  readonly details: readonly string[];
 }
 
 export const states = ["syncing", "live", "stale", "forbidden", "absent", "failed"] as const;
@@ -94,7 +98,7 @@ export interface Problem {
 
 export type Message =
   | { readonly id: number; readonly type: "rows"; readonly cursor: string; readonly columns: readonly Column[] | null; readonly rows: readonly Row[]; readonly last: boolean }
-  | { readonly id: number; readonly type: "object"; readonly cursor: string; readonly object: Tree | null; readonly health?: Health | null }
+  | { readonly id: number; readonly type: "object"; readonly cursor: string; readonly object: Tree | null; readonly health?: Health }
   | { readonly id: number; readonly type: "row-events"; readonly cursor: string; readonly events: readonly RowEvent[] }
   | { readonly id: number; readonly type: "object-events"; readonly cursor: string; readonly events: readonly ObjectEvent[] }
   | { readonly id: number; readonly type: "changes"; readonly cursor: string; readonly since: string; readonly events: readonly Change[] }
