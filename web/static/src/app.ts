@@ -83,6 +83,11 @@ function startList(section: HTMLElement): void {
       document.getElementById("picker")?.hidePopover();
       return;
     }
+    const beside = e.target.closest<HTMLAnchorElement>("a[data-view]");
+    if (beside !== null) {
+      e.preventDefault();
+      return go(parseView(beside.pathname, beside.search, first.ref), "push");
+    }
     const sort = e.target.closest<HTMLElement>("[data-sort]")?.dataset["sort"];
     if (sort !== undefined) {
       e.preventDefault();
