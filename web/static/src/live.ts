@@ -128,13 +128,14 @@ export class Live {
     this.subs.set(sub.id, sub);
     if (this.connection !== "open") return;
     sub.sent = true;
-    const { resource, ns, labels, name, view } = sub.spec;
+    const { resource, ns, labels, fields, name, view } = sub.spec;
     this.tell({
       op: "subscribe",
       id: sub.id,
       ...(resource !== "" ? { resource } : {}),
       ...(ns !== undefined && ns.length > 0 ? { ns } : {}),
       ...(labels !== undefined && labels !== "" ? { labels } : {}),
+      ...(fields !== undefined && fields !== "" ? { fields } : {}),
       ...(name !== undefined ? { name } : {}),
       view,
       ...(sub.cursor !== null ? { cursor: sub.cursor } : {}),

@@ -54,6 +54,7 @@ const every = (): boolean => true;
 export const tabs: readonly TabKind[] = [
   { id: "overview", label: "Overview", of: every, open: async (host) => new (await import("./tabs/overview.ts")).Overview(host) },
   { id: "yaml", label: "YAML", of: every, open: async (host) => new (await import("./tabs/yaml.ts")).YamlTab(host) },
+  { id: "events", label: "Events", of: (kind) => kind.resource !== "events", open: async (host) => new (await import("./tabs/events.ts")).EventsTab(host) },
 ];
 
 /** The tabs of a kind's objects. */
