@@ -5,14 +5,13 @@
 
 import { clockTime } from "./age.ts";
 import { drawHead, markSort, Widths, type Head } from "./columns.ts";
-import { h } from "./dom.ts";
+import { h, setAttr } from "./dom.ts";
+import { flash } from "./flash.ts";
 import { emptyRow, fillRow, tick, type Differs, type Shape } from "./row.ts";
 import type { Entry, Ordered } from "./ordered.ts";
 import type { Sort } from "./sort.ts";
 
 const overscan = 6;
-const reduced = matchMedia("(prefers-reduced-motion: reduce)");
-
 const parting = 900; // ms that a row which went is still to be seen
 const mostParting = 20; // rows; where more go at once it is another view
 
@@ -238,18 +237,12 @@ export class Table {
   }
 
   private dress(tr: HTMLTableRowElement, e: Entry, index: number, gone: boolean): void {
-    set(tr, "data-gone", gone ? "" : null);
-    set(tr, "aria-rowindex", String(index + 2));
-    set(tr, "data-active", e.key === this.active ? "" : null);
-    set(tr, "aria-selected", e.key === this.opened ? "true" : null);
+    setAttr(tr, "data-gone", gone ? "" : null);
+    setAttr(tr, "aria-rowindex", String(index + 2));
+    setAttr(tr, "data-active", e.key === this.active ? "" : null);
+    setAttr(tr, "aria-selected", e.key === this.opened ? "true" : null);
     if (e.key === this.active) this.activeIndex = index;
   }
-}
-
-function set(e: Element, name: string, value: string | null): void {
-  if (e.getAttribute(name) === value) return;
-  if (value === null) e.removeAttribute(name);
-  else e.setAttribute(name, value);
 }
 
 // A changed cell flashes once, and tells what stood in it and who changed it.
@@ -258,18 +251,6 @@ function mark({ cell, before }: Differs, e: Entry, now: number): void {
   const who = e.by === null ? "" : ` by ${e.by.manager}${e.by.subresource === "" ? "" : ` (${e.by.subresource})`}`;
   cell.setAttribute("title", `${before === "" ? "" : `${before} → ${cell.textContent ?? ""}\n`}Changed ${at}${who}`);
   flash(cell);
-}
-
-function flash(e: Element): void {
-  e.setAttribute("data-changed", "");
-  const still = reduced.matches;
-  const colour = "var(--flash)";
-  // Without motion the mark stands for a moment and goes.
-  const frames = still ? [{ backgroundColor: colour }, { backgroundColor: colour }] : [{ backgroundColor: colour }, { backgroundColor: "transparent" }];
-  const animation = e.animate(frames, { duration: still ? 2000 : 1400, easing: "ease-out" });
-  animation.onfinish = () => {
-    if (e.getAnimations().length === 0) e.removeAttribute("data-changed");
-  };
 }
 
 function unmark(tr: Element): void {

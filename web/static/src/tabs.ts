@@ -55,6 +55,7 @@ export const tabs: readonly TabKind[] = [
   { id: "overview", label: "Overview", of: every, open: async (host) => new (await import("./tabs/overview.ts")).Overview(host) },
   { id: "yaml", label: "YAML", of: every, open: async (host) => new (await import("./tabs/yaml.ts")).YamlTab(host) },
   { id: "changes", label: "Changes", of: every, open: async (host) => new (await import("./tabs/changes.ts")).Changes(host) },
+  { id: "events", label: "Events", of: (kind) => kind.resource !== "events", open: async (host) => new (await import("./tabs/events.ts")).EventsTab(host) },
 ];
 
 /** The tabs of a kind's objects. */

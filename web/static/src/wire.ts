@@ -132,6 +132,7 @@ export interface Spec {
   readonly resource: string;
   readonly ns?: readonly string[];
   readonly labels?: string;
+  /** A field selector, which costs the server a watch of its own. */
   readonly fields?: string;
   readonly name?: string;
   readonly view: "table" | "object" | "changes" | "resources" | "window";
