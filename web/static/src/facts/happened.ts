@@ -1,6 +1,6 @@
 // The events of an object, of rows of the kind events.
 
-import type { Entry } from "../rows.ts";
+import type { Entry } from "../ordered.ts";
 import type { Cell, Column } from "../wire.ts";
 
 export interface Happened {

@@ -74,7 +74,7 @@ export class EventsTab implements Tab, Watcher {
     this.sheet.first = true;
     const { live, name } = this.host;
     // Ages grow backwards: the newest come first.
-    this.feed = new Feed(live, { resource: "core/v1/events", ns: name.ns === "" ? [] : [name.ns], fields: this.of, view: "table" }, { sort: { column: "last seen", descending: false }, q: "" }, this);
+    this.feed = new Feed(live, { resource: "core/v1/events", ns: name.ns === "" ? [] : [name.ns], fields: this.of }, { sort: { column: "last seen", descending: false }, q: "" }, this, Infinity, 0);
   }
 
   private schedule(): void {
@@ -87,7 +87,7 @@ export class EventsTab implements Tab, Watcher {
     if (feed === null) return this.say({ title: "Events", detail: "They are asked for once the object is known.", next: "", act: null });
     const { rows } = feed;
     const known = feed.known();
-    const all = happened(rows.columns, rows.visible(), this.warningsFirst.checked);
+    const all = happened(rows.columns, rows.slice(0, rows.length).filter((e) => e !== undefined), this.warningsFirst.checked);
     const s = status(known, host.now());
     // The panel says Live of the object; of its events only what is otherwise is said.
     setText(this.state, s.tone === "live" ? "" : s.words);
