@@ -56,12 +56,35 @@ func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]Known, []
 		}
 		now := i.present(nil)
 		known[n].Status = &now.status
-		if now.synced && now.status.State != Forbidden && now.status.State != Absent {
-			count := i.Len()
-			known[n].Count = &count
-		}
+		known[n].Count = i.known()
 	}
 	return known, gaps, nil
+}
+
+// known is how many objects there are; nil where that is not known.
+func (i *informer) known() *int {
+	now := i.present(nil)
+	if !now.synced || now.status.State == Forbidden || now.status.State == Absent {
+		return nil
+	}
+	count := i.Len()
+	return &count
+}
+
+// Counts returns how many objects there are of each resource that is watched, by
+// its ref, where that is known.
+func (a *Access) Counts() map[string]int {
+	counts := make(map[string]int)
+	for _, i := range a.cluster.pool.informers() {
+		if i.scope != (wire.Scope{Resource: i.scope.Resource}) {
+			continue
+		}
+		if count := i.known(); count != nil {
+			r := Resource{Group: i.scope.Resource.Group, Version: i.scope.Resource.Version, Resource: i.scope.Resource.Resource}
+			counts[r.Ref()] = *count
+		}
+	}
+	return counts
 }
 
 // Resource finds a resource by its ref, as "apps/v1/deployments".

@@ -17,11 +17,14 @@ const viewResources = "resources"
 const together = 100 * time.Millisecond
 
 // followResources tells what discovery knows, at once and whenever it, or the
-// state of a resource, has changed. Who is told the same shares the text.
+// state of a resource, has changed, and the counts of what is watched. Who is
+// told the same shares the text.
 func (l *session) followResources(ctx context.Context, id int) error {
 	follower := l.access.Follow() //nolint:contextcheck // An informer outlives who starts it.
 	defer follower.Close()
-	opened, told := time.Now(), 0
+	l.server.counts.followers.Add(1)
+	defer l.server.counts.followers.Add(-1)
+	opened, told, counted := time.Now(), 0, 0
 	after := opened.Add(-together) // Who comes at the same time shares one,
 	for {
 		known, err := l.server.picker.latest(ctx, after, l.resourcesMessage)
@@ -37,8 +40,15 @@ func (l *session) followResources(ctx context.Context, id int) error {
 			return nil // The session ends; there is nobody to tell.
 		}
 		changed := !known.began.After(opened) // and looks again for what it may lack.
-		if !changed {
-			if changed, err = follower.Next(ctx); err != nil {
+		for until := time.Now().Add(watch.Heartbeat); !changed && time.Now().Before(until); {
+			number, text, other := l.server.counts.latest(l.access.Counts)
+			if number != counted {
+				if err := l.write(ctx, text, &id, true); err != nil {
+					return nil
+				}
+				counted = number
+			}
+			if changed, err = follower.Next(ctx, other); err != nil {
 				return err
 			}
 		}
@@ -54,7 +64,8 @@ func (l *session) followResources(ctx context.Context, id int) error {
 	}
 }
 
-// resourcesMessage has no counts: they change with every object.
+// resourcesMessage has no counts: they change with every object, and have a
+// message of their own.
 func (l *session) resourcesMessage(ctx context.Context) ([]byte, error) {
 	known, err := l.server.known(ctx, l.access, renewWait)
 	if err != nil {
