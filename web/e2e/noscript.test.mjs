@@ -25,7 +25,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     assert.deepEqual(await page.locator("thead th").allInnerTexts(), ["Namespace", "Name", "Ready", "Status", "Restarts", "Age"]);
     assert.match(await page.locator("#asof").innerText(), /^As of \d{4}-/);
     assert.doesNotMatch(await page.locator("body").innerText(), /\bLive\b/, "a page without script is not live");
-    await page.locator("#picker a", { hasText: /^Deployment\d*$/ }).click();
+    await page.locator("#picker a", { hasText: /^Deployments\d*$/ }).click();
     assert.equal(new URL(page.url()).pathname, "/r/apps/v1/deployments");
     assert.equal(await page.locator("#picker a[aria-current]").count(), 1);
   });

@@ -1,7 +1,7 @@
 // The checked decoder of server frames. It is the only place that trusts
 // nothing; everything behind it relies on the types in wire.ts.
 
-import { readKinds, readProblems } from "./kinds.ts";
+import { readCounts, readKinds, readProblems } from "./kinds.ts";
 import { states, type Author, type By, type Cell, type Change, type Column, type Message, type ObjectEvent, type PatchOp, type Problem, type Row, type RowEvent, type Spec, type Tree } from "./wire.ts";
 
 /** A message that could not be read, and the subscription it was for, if that much is known. */
@@ -96,6 +96,8 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
       if (view !== "resources") return null;
       list(m["resources"], "resources");
       return { id, type, kinds: readKinds(m), problems: readProblems(m) };
+    case "counts":
+      return view === "resources" ? { id, type, counts: readCounts(m) } : null;
     case "digest": {
       if (view !== "rows") return null;
       const digest = string(m["digest"], "digest");

@@ -100,6 +100,7 @@ export type Message =
   | { readonly id: number; readonly type: "changes"; readonly cursor: string; readonly since: string; readonly events: readonly Change[] }
   | { readonly id: number; readonly type: "change-events"; readonly cursor: string; readonly events: readonly Change[] }
   | { readonly id: number; readonly type: "resources"; readonly kinds: readonly Listed[]; readonly problems: ReadonlyMap<string, string> }
+  | { readonly id: number; readonly type: "counts"; readonly counts: ReadonlyMap<string, number> }
   | { readonly id: number; readonly type: "digest"; readonly cursor: string; readonly count: number; readonly digest: string }
   | ({ readonly id: number; readonly type: "state" } & State)
   | { readonly id: number; readonly type: "reset"; readonly reason: string }
