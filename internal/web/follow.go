@@ -40,15 +40,8 @@ func (l *session) followResources(ctx context.Context, id int) error {
 			return nil // The session ends; there is nobody to tell.
 		}
 		changed := !known.began.After(opened) // and looks again for what it may lack.
-		for until := time.Now().Add(watch.Heartbeat); !changed && time.Now().Before(until); {
-			number, text, other := l.server.counts.latest(l.access.Counts)
-			if number != counted {
-				if err := l.write(ctx, text, &id, true); err != nil {
-					return nil
-				}
-				counted = number
-			}
-			if changed, err = follower.Next(ctx, other); err != nil {
+		if !changed {
+			if changed, err = l.followCounts(ctx, id, follower, &counted); err != nil {
 				return err
 			}
 		}
@@ -62,6 +55,24 @@ func (l *session) followResources(ctx context.Context, id int) error {
 		case <-time.After(together):
 		}
 	}
+}
+
+// followCounts tells the counts, of which the one with a number has been told,
+// until there may be other resources, or Heartbeat has passed.
+func (l *session) followCounts(ctx context.Context, id int, follower *watch.Follower, told *int) (changed bool, err error) {
+	for until := time.Now().Add(watch.Heartbeat); !changed && time.Now().Before(until); {
+		number, text, other := l.server.counts.latest(l.access.Counts)
+		if number != *told {
+			if err := l.write(ctx, text, &id, true); err != nil {
+				return false, watch.ErrClosed // The session ends; there is nobody to tell.
+			}
+			*told = number
+		}
+		if changed, err = follower.Next(ctx, other); err != nil {
+			return false, err
+		}
+	}
+	return changed, nil
 }
 
 // resourcesMessage has no counts: they change with every object, and have a

@@ -193,8 +193,11 @@ func exportsOf(ref string, shown url.Values) []templates.Export {
 		}
 	}
 	exports := []templates.Export{
-		{View: "rows", Format: "csv", Text: "Rows as CSV"}, {View: "rows", Format: "json", Text: "Rows as JSON"},
-		{View: "objects", Format: "json", Text: "Objects as JSON"}, {View: "objects", Format: "ndjson", Text: "Objects as JSON, a line each"}, {View: "objects", Format: "yaml", Text: "Objects as YAML"},
+		{View: "rows", Format: "csv", Text: "Rows as CSV"},
+		{View: "rows", Format: "json", Text: "Rows as JSON"},
+		{View: "objects", Format: "json", Text: "Objects as JSON"},
+		{View: "objects", Format: "ndjson", Text: "Objects as JSON, a line each"},
+		{View: "objects", Format: "yaml", Text: "Objects as YAML"},
 	}
 	for i, e := range exports {
 		query := maps.Clone(query)
