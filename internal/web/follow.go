@@ -42,7 +42,7 @@ func (l *session) followResources(ctx context.Context, id int) error {
 		changed := !known.began.After(opened) // and looks again for what it may lack.
 		if !changed {
 			if changed, err = l.followCounts(ctx, id, follower, &counted); err != nil {
-				return err
+				return nil // The subscription ends, or the session; there is nobody to tell.
 			}
 		}
 		if after = time.Now(); !changed {
@@ -64,7 +64,7 @@ func (l *session) followCounts(ctx context.Context, id int, follower *watch.Foll
 		number, text, other := l.server.counts.latest(l.access.Counts)
 		if number != *told {
 			if err := l.write(ctx, text, &id, true); err != nil {
-				return false, watch.ErrClosed // The session ends; there is nobody to tell.
+				return false, err
 			}
 			*told = number
 		}

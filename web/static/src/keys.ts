@@ -20,7 +20,8 @@ export function listenToKeys(commands: () => readonly Command[]): void {
 }
 
 function spotOf(target: EventTarget | null): Spot {
-  const at = target instanceof HTMLElement ? target : document.body;
+  // What has just been closed has the keyboard for a frame yet.
+  const at = target instanceof HTMLElement && target.checkVisibility() ? target : document.body;
   if (at.id === "q") return "filter";
   const typed = at instanceof HTMLInputElement && !["checkbox", "radio", "button", "submit"].includes(at.type);
   if (typed || at instanceof HTMLTextAreaElement || at instanceof HTMLSelectElement || at.isContentEditable) return "box";

@@ -142,7 +142,7 @@ export class Palette {
   }
 
   private press(e: KeyboardEvent): void {
-    if (e.isComposing) return;
+    if (e.isComposing || !this.dialog.open) return;
     const { length } = this.items;
     const item = this.items[this.at];
     const down = e.key === "ArrowDown" || (e.ctrlKey && e.key === "n");
@@ -165,7 +165,6 @@ export class Palette {
   private take(item: Item, tab: boolean): void {
     if (tab && item.href !== null) return void window.open(item.href, "_blank", "noopener");
     this.dialog.close();
-    this.box.blur(); // At once: the browser takes the keyboard from what is hidden a frame later.
     if ("view" in item.act) this.around.go(item.act.view);
     else if ("object" in item.act) this.around.open(item.act.ref, item.act.object);
     else run(item.act.command);

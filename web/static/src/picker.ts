@@ -32,7 +32,7 @@ export class Picker implements KindWatcher {
       const ref = a.dataset["ref"] ?? "";
       this.kinds.set(ref, { ref, kind: a.dataset["kind"] ?? "", resource: ref.split("/")[2] ?? "", namespaced: a.dataset["namespaced"] !== undefined });
     }
-    groups.after(this.none);
+    groups.before(this.none);
     this.fold();
     new Hint(groups);
     filter.addEventListener("input", () => this.applyFilter());
@@ -171,6 +171,9 @@ export class Picker implements KindWatcher {
     const li = old ?? h("li", {}, a);
     const name = plural(k);
     setText(a.children[0] as Element, name);
+    // Events are in two API groups: the one that is not core says so.
+    const twice = k.group !== "core" && this.list.some((other) => other !== k && other.kind === k.kind);
+    if (twice) (a.children[0] as HTMLElement).dataset["of"] = k.group;
     a.dataset["words"] = `${name.toLowerCase()} ${k.words}`;
     a.dataset["kind"] = k.kind;
     a.dataset["state"] = k.state;
