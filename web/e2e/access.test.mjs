@@ -17,7 +17,7 @@ await test("accessibility", { timeout: 180_000 }, async (t) => {
 
   for (const colorScheme of ["light", "dark"]) {
     await t.test(colorScheme, async (t) => {
-      const page = await newPage(t, browser, { colorScheme, allow: [/status of 404/] });
+      const page = await newPage(t, browser, { colorScheme, allow: [/status of 404/, /\/api\/v1\/search/] });
       await page.addInitScript({ path: axe });
       const check = async (what) => {
         const found = await page.evaluate(async () => {
@@ -30,6 +30,29 @@ await test("accessibility", { timeout: 180_000 }, async (t) => {
       await openLive(page, `${dashboard.url}r/core/v1/pods`);
       await rows();
       await check("list");
+      // What opens above the page, and under its buttons.
+      for (const [what, keys, there] of [
+        ["palette", ["Control+k"], "#palette [role=option]"],
+        ["palette with what is found", ["Control+k", "p", "o"], "#palette mark"],
+        ["palette after a colon", [":", "q"], ".palette-words"],
+        ["help", ["?"], "dialog.help"],
+        ["namespaces", ["n"], "#spaces-pop .pop-list li"],
+        ["columns", ["v"], "#columns-pop .pop-list li"],
+        ["export", ["x"], "#export[open]"],
+      ]) {
+        for (const k of keys) await page.keyboard.press(k);
+        await page.locator(there).first().waitFor();
+        await check(what);
+        await page.keyboard.press("Escape");
+        await page.locator(there).first().waitFor({ state: "hidden" });
+      }
+      await page.locator('#picker a[data-ref="core/v1/services"]').hover();
+      await page.getByRole("button", { name: "Pin Services" }).click();
+      await page.locator('#picker [data-group="Pinned"] a').waitFor();
+      await page.locator("#picker-filter").fill("unicorn");
+      await check("picker with a pin, and nothing found");
+      await page.locator("#picker-filter").fill("");
+      await page.keyboard.press("Escape");
       await page.keyboard.press("j");
       await page.keyboard.press("Enter");
       await page.locator('#panel .status[data-state="live"]').waitFor();
@@ -91,6 +114,10 @@ await test("accessibility", { timeout: 180_000 }, async (t) => {
       await page.locator("button.kinds").click();
       await page.locator("#picker").waitFor();
       await check("picker on a phone");
+      await page.keyboard.press("Escape");
+      await page.locator("#spaces").click();
+      await page.locator("#spaces-pop .pop-list li").first().waitFor();
+      await check("namespaces on a phone");
       await page.goto(`${dashboard.url}status`);
       await page.locator("#scopes tr").first().waitFor();
       await check("status page on a phone");

@@ -7,6 +7,7 @@ declare module "node:assert/strict" {
     equal(got: unknown, want: unknown, message?: string): void;
     deepEqual(got: unknown, want: unknown, message?: string): void;
     ok(value: unknown, message?: string): asserts value;
+    match(value: string, pattern: RegExp, message?: string): void;
   };
   export default assert;
 }

@@ -69,11 +69,10 @@ export class Table {
     this.widths.apply(this.head);
     this.table.classList.add("virtual");
     this.tbody.replaceChildren(this.above, this.below);
-    this.rowHeight = parseFloat(getComputedStyle(this.table).getPropertyValue("--row-height")) || 24;
     this.forget();
     this.fresh = true;
     this.version = -1;
-    this.schedule();
+    this.measure();
   }
 
   /** Lets rows move, or not. */
@@ -131,6 +130,39 @@ export class Table {
     const from = this.active === null ? -1 : this.activeIndex;
     const to = by === "first" ? 0 : by === "last" ? length - 1 : from + (by === "page-down" ? page : by === "page-up" ? -page : by);
     this.activate(Math.max(0, Math.min(length - 1, to)));
+    this.scroll();
+  }
+
+  /** The row that is so many further than the one of a key, which becomes the keyboard's; undefined at the end. */
+  step(key: string, by: number): Entry | undefined {
+    const { rows } = this;
+    if (rows === null) return undefined;
+    const at = rows.indexOf(key);
+    const to = at < 0 ? (this.active === null ? 0 : this.activeIndex) : at + by;
+    const entry = to < 0 ? undefined : rows.slice(to, to + 1)[0];
+    if (entry === undefined) return undefined;
+    this.activate(to);
+    this.scroll();
+    return entry;
+  }
+
+  /** Chooses the column that is so many further in the head, for the keyboard to sort by, and returns what to sort by. */
+  chooseColumn(by: number): string {
+    const buttons = [...this.head.thead.querySelectorAll("[data-sort]")];
+    const from = buttons.findIndex((b) => b.hasAttribute("data-chosen"));
+    const to = buttons[from < 0 && by < 0 ? buttons.length - 1 : Math.max(0, Math.min(buttons.length - 1, from + by))];
+    for (const b of buttons) b.toggleAttribute("data-chosen", b === to);
+    to?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    return to?.getAttribute("data-sort") ?? "";
+  }
+
+  /** Rows may be of another height. */
+  measure(): void {
+    this.rowHeight = parseFloat(getComputedStyle(this.table).getPropertyValue("--row-height")) || 24;
+    this.schedule();
+  }
+
+  private scroll(): void {
     const top = this.activeIndex * this.rowHeight;
     const room = this.scroller.clientHeight - this.head.thead.offsetHeight - this.rowHeight;
     if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;

@@ -43,6 +43,8 @@ export interface Tab {
 export interface TabKind {
   readonly id: string; // in the address
   readonly label: string;
+  /** The letter by which the keyboard opens it. */
+  readonly key?: string;
   /** Whether objects of this kind have it. */
   readonly of: (kind: Kind) => boolean;
   readonly open: (host: Host) => Promise<Tab>;
@@ -52,10 +54,10 @@ const every = (): boolean => true;
 
 /** The tabs, the first being the one that is shown where the address names none. */
 export const tabs: readonly TabKind[] = [
-  { id: "overview", label: "Overview", of: every, open: async (host) => new (await import("./tabs/overview.ts")).Overview(host) },
-  { id: "yaml", label: "YAML", of: every, open: async (host) => new (await import("./tabs/yaml.ts")).YamlTab(host) },
-  { id: "changes", label: "Changes", of: every, open: async (host) => new (await import("./tabs/changes.ts")).Changes(host) },
-  { id: "events", label: "Events", of: (kind) => kind.resource !== "events", open: async (host) => new (await import("./tabs/events.ts")).EventsTab(host) },
+  { id: "overview", label: "Overview", key: "o", of: every, open: async (host) => new (await import("./tabs/overview.ts")).Overview(host) },
+  { id: "yaml", label: "YAML", key: "y", of: every, open: async (host) => new (await import("./tabs/yaml.ts")).YamlTab(host) },
+  { id: "changes", label: "Changes", key: "c", of: every, open: async (host) => new (await import("./tabs/changes.ts")).Changes(host) },
+  { id: "events", label: "Events", key: "e", of: (kind) => kind.resource !== "events", open: async (host) => new (await import("./tabs/events.ts")).EventsTab(host) },
 ];
 
 /** The tabs of a kind's objects. */
