@@ -88,8 +88,8 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
       const cut = await page.evaluate(() => [...document.querySelectorAll("#tbody :is(td, th), #table thead button")].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent));
       assert.deepEqual(cut, []);
     };
-    await seen("r/core/v1/pods", "crashloop", { CrashLoopBackOff: "bad" });
-    await seen("r/core/v1/pods", "pending", { Pending: "warn" });
+    await seen("r/core/v1/pods", "crashloop", { "0/1": "warn", CrashLoopBackOff: "bad" });
+    await seen("r/core/v1/pods", "pending", { "0/1": "warn", Pending: "warn" });
     await seen("r/core/v1/pods", "postgres", {});
     await seen("r/core/v1/nodes", "node", { NotReady: "bad", "Ready,SchedulingDisabled": "warn" });
     // Events have no name to be shown: a column that is no time leads to them.

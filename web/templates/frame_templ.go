@@ -174,7 +174,7 @@ func page(f Frame, scope templ.Component) templ.Component {
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}
-		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "</main><aside id=\"side\" class=\"side\" aria-label=\"Object\" hidden><div id=\"split\" class=\"split\" role=\"separator\" aria-orientation=\"vertical\" aria-label=\"Width of the object\" aria-controls=\"panel\" aria-valuenow=\"0\" tabindex=\"0\"></div><div id=\"panel\" class=\"panel\"></div></aside></div></body></html>")
+		templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 14, "</main><aside id=\"side\" class=\"beside\" aria-label=\"Object\" hidden><div id=\"split\" class=\"split\" role=\"separator\" aria-orientation=\"vertical\" aria-label=\"Width of the object\" aria-controls=\"panel\" aria-valuenow=\"0\" tabindex=\"0\"></div><div id=\"panel\" class=\"panel\"></div></aside></div></body></html>")
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -116,7 +116,7 @@ function startList(section: HTMLElement): void {
       document.getElementById("picker")?.hidePopover();
       return;
     }
-    const address = e.target.closest<HTMLAnchorElement>("a[data-view]");
+    const address = e.target.closest<HTMLAnchorElement>("a[data-address]");
     if (address !== null) {
       e.preventDefault();
       return turn(parseView(address.pathname, address.search, list.view.ref));

@@ -124,7 +124,7 @@ export class ListPage implements Watcher {
     const known = JSON.stringify(words);
     if (place.dataset["known"] === known) return;
     place.dataset["known"] = known;
-    place.replaceChildren(...words.map((w) => h("a", { href: w.href, "data-tone": w.tone, "data-view": true }, w.text)));
+    place.replaceChildren(...words.map((w) => h("a", { href: w.href, "data-tone": w.tone, "data-address": true }, w.text)));
   }
 
   /** A second has passed. */

@@ -49,7 +49,7 @@ export class OwnersView {
 
   private link(o: Owner): HTMLElement {
     const href = this.sheet.href({ ...o, ns: this.host.name.ns });
-    return href === null ? h("span", {}, o.name) : h("a", { href, "data-view": "" }, o.name);
+    return href === null ? h("span", {}, o.name) : h("a", { href, "data-address": "" }, o.name);
   }
 
   private async read(o: Owner, signal: AbortSignal): Promise<Answer> {

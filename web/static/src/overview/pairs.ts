@@ -16,7 +16,7 @@ export class LabelsView {
 
   show(labels: readonly Pair[]): void {
     this.element.hidden = labels.length === 0;
-    keep(this.list, labels, () => h("li", {}, h("a", { "data-view": "" }, h("span"), h("b"))), (e, { key, value }) => {
+    keep(this.list, labels, () => h("li", {}, h("a", { "data-address": "" }, h("span"), h("b"))), (e, { key, value }) => {
       const a = e.firstElementChild as Element;
       setAttr(a, "href", formatView({ ...plain(this.ref), labels: `${key}=${value}` }));
       setAttr(a, "title", `Show all with ${key}=${value}`);

@@ -87,7 +87,7 @@ export class Sheet {
 
   private piece(e: Element, p: Piece, href: string | null): void {
     setAttr(e, "href", href);
-    setAttr(e, "data-view", href === null ? null : "");
+    setAttr(e, "data-address", href === null ? null : "");
     setAttr(e, "data-wire", p.passing === true ? p.text : null);
     setAttr(e, "title", p.title ?? null);
     setAttr(e, "data-tone", p.tone ?? null);
