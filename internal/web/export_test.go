@@ -19,3 +19,13 @@ func (d *Documents) Latest(ctx context.Context, after time.Time, text func(conte
 	}
 	return one.number, one.text, nil
 }
+
+// PlainText is what is shown of a log that comes in pieces.
+func PlainText(pieces ...[]byte) string {
+	var p plainText
+	var text []byte
+	for _, piece := range pieces {
+		text = p.append(text, piece)
+	}
+	return string(p.end(text))
+}

@@ -64,7 +64,8 @@ func numberOf(values url.Values, name string) (int, error) {
 	return n, nil
 }
 
-// parametersOf reads those of a request, of which it takes no others.
+// parametersOf reads those of a request, of which it takes no others: a mistyped
+// filter that is ignored shows what was not asked for.
 func parametersOf(r *http.Request, known ...string) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -72,6 +73,9 @@ func parametersOf(r *http.Request, known ...string) (url.Values, error) {
 	}
 	for name, given := range values {
 		if !slices.Contains(known, name) {
+			if len(known) == 0 {
+				return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; there are none.", name)
+			}
 			slices.Sort(known)
 			return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; these are: %s.", name, strings.Join(known, ", "))
 		}

@@ -184,7 +184,7 @@ func checkReferences(t *testing.T, text []byte) {
 // the reference. A route tells them when it is given another.
 func TestReferenceHasTheParameters(t *testing.T) {
 	d, _ := openAPI(t)
-	for _, path := range []string{"/r/{group}/{version}/{resource}", "/api/v1/snapshot/{group}/{version}/{resource}", "/api/v1/search"} {
+	for _, path := range []string{"/r/{group}/{version}/{resource}", "/api/v1/snapshot/{group}/{version}/{resource}", "/api/v1/search", "/api/v1/logs/{namespace}/{name}"} {
 		var p struct{ Detail string }
 		if err := json.Unmarshal(request(t, path+"?no-such-parameter=1").Body.Bytes(), &p); err != nil {
 			t.Fatal(err)
@@ -299,6 +299,15 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"live.go", "pingInterval = 25 * time.Second", "| Ping | every 25 s, to be answered within 10 s |"},
 		{"live.go", "compressFrom = 1 << 10", "frames of 1 KiB and more"},
 		{"live.go", `subprotocol = "glasshouse.v1+json"`, "the subprotocol `glasshouse.v1+json`"},
+		{"../related/related.go", "maxNodes = 200", "| Nodes of one graph of relations | 200 |"},
+		{"../related/related.go", "maxAlike, shareAlike = 20, 120", "| Objects of one kind and one owner in it, one by one | 20;"},
+		{"../related/related.go", "maxKinds, maxReads = 16, 60", "| Kinds that are looked through for it | 16 |"},
+		{"../related/related.go", "maxKinds, maxReads = 16, 60", "| Objects that are looked up for it, one by one | 60;"},
+		{"../related/related.go", "listWait, readWait = 3 * time.Second, 5 * time.Second", "3 s are waited for first lists, and 5 s in all"},
+		{"logs.go", "maxLogs = 100", "| Logs that are read at a time, by all together | 100;"},
+		{"logs.go", "logTail, maxTail = 500, 5000", "| Lines of a log at the start | 500 where `tail` says nothing, 5,000 at most |"},
+		{"live.go", "writeTimeout = 10 * time.Second", "| Part of a log to a client | 10 s "},
+		{"logs.go", "logPatience = 2 * time.Second", "has nothing in it yet is answered after 2 s"},
 		{"snapshot.go", "snapshotWait = 5 * time.Second", "| `wait` | `5s` |"},
 		{"snapshot.go", "maxWait = time.Minute", "`0s` to `1m`"},
 		{"pages.go", "pageRows = 100", "the first 100 rows"},

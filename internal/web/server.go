@@ -64,6 +64,7 @@ type Server struct {
 	stop     context.CancelFunc
 	sockets  sync.WaitGroup
 	open     atomic.Int64 // Sockets that are served.
+	reading  atomic.Int64 // Logs that are read.
 	paper    sync.Pool    // Of *[]byte: the messages that are being written.
 	picker   documents    // Of the view resources, for the one Viewer there is.
 }
@@ -93,6 +94,7 @@ func (s *Server) Handler() (http.Handler, error) {
 	r := chi.NewRouter()
 	r.Use(s.recover, guard)
 	r.Get("/api/v1/live", s.handle(s.live))
+	r.Get("/api/v1/logs/{namespace}/{name}", s.handle(s.logs))
 	r.Group(func(r chi.Router) {
 		r.Use(func(next http.Handler) http.Handler { return compress(next) })
 		r.Get("/", s.handle(s.home))
@@ -104,6 +106,7 @@ func (s *Server) Handler() (http.Handler, error) {
 		r.Get("/api/v1/snapshot/{group}/{version}/{resource}", s.handle(s.snapshot))
 		r.Get("/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}", s.handle(s.object))
 		r.Get("/api/v1/search", s.handle(s.search))
+		r.Get("/api/v1/related/{group}/{version}/{resource}/{namespace}/{name}", s.handle(s.related))
 		r.Get("/api/v1/status", s.handle(s.status))
 		r.Get("/static/*", s.handle(s.static))
 	})

@@ -62,6 +62,7 @@ type Server struct {
 	plain    bool
 	requests []string
 	broken   map[string]status
+	answers  map[string]http.HandlerFunc
 }
 
 // never is the code of what is not answered.
@@ -107,7 +108,7 @@ type event struct {
 // New starts a server with the given kinds. It ends with the test.
 func New(tb testing.TB, kinds ...Kind) *Server {
 	tb.Helper()
-	s := &Server{moved: make(chan struct{}), version: 100, listener: newPipes(), broken: make(map[string]status)}
+	s := &Server{moved: make(chan struct{}), version: 100, listener: newPipes(), broken: make(map[string]status), answers: make(map[string]http.HandlerFunc)}
 	for _, k := range kinds {
 		s.Serve(k)
 	}
@@ -162,7 +163,7 @@ func (s *Server) Requests(part string) []string {
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.requests = append(s.requests, r.Method+" "+r.RequestURI)
-	down, broken := s.down, s.broken[r.URL.Path]
+	down, broken, own := s.down, s.broken[r.URL.Path], s.answers[r.URL.Path]
 	s.mu.Unlock()
 	switch {
 	case down:
@@ -171,6 +172,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 	case broken.code != 0:
 		fail(w, broken.code, broken.reason)
+	case own != nil:
+		own(w, r)
 	case r.URL.Path == "/api" || r.URL.Path == "/apis":
 		s.groups(w, r)
 	case r.Method == http.MethodPost && r.URL.Path == Reviews:

@@ -110,8 +110,11 @@ func (o *Object) Labels() unique.Handle[string] { return o.labels }
 func (o *Object) Managed() time.Time { return time.Unix(o.managed, 0).UTC() }
 
 // JSON is the object's redacted text, decompressed anew at each call.
-func (o *Object) JSON() ([]byte, error) {
-	text, err := o.codec.decode(o.data[o.ends[4]:])
+func (o *Object) JSON() ([]byte, error) { return o.AppendJSON(nil) }
+
+// AppendJSON appends the same to dst.
+func (o *Object) AppendJSON(dst []byte) ([]byte, error) {
+	text, err := o.codec.decode(dst, o.data[o.ends[4]:])
 	if err != nil {
 		return nil, fmt.Errorf("decompress %s/%s: %w", o.Namespace(), o.Name(), err)
 	}
