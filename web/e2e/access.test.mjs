@@ -35,6 +35,16 @@ await test("accessibility", { timeout: 180_000 }, async (t) => {
       await page.getByRole("tab", { name: "YAML" }).click();
       await page.locator("#panel .line").first().waitFor();
       await check("YAML in the panel");
+      await page.getByRole("tab", { name: "Related" }).click();
+      await page.locator("#panel .card").first().waitFor();
+      await page.locator("#panel .card[data-self]").focus();
+      await check("the graph");
+      await page.getByRole("button", { name: "List" }).click();
+      await page.locator("#panel .related-list li").first().waitFor();
+      await page.locator("#panel .searched summary").click();
+      await check("related objects as a list");
+      await page.getByRole("button", { name: "Graph" }).click();
+      await page.getByRole("tab", { name: "Overview" }).click();
       await page.locator("#panel .page-link").click();
       await page.locator('#status[data-state="live"]').waitFor();
       await page.locator("#object .facts").waitFor();

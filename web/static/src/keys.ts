@@ -1,4 +1,5 @@
-// The keyboard: / filters, j k and the arrows move, Enter opens, Esc closes.
+// The keyboard: / filters, j k and the arrows move, Enter opens, Esc closes,
+// and some tabs of an object have a letter.
 
 import { byId, input } from "./dom.ts";
 import type { ListPage } from "./list.ts";
@@ -35,6 +36,7 @@ export function listenToKeys(list: ListPage): void {
       q?.select();
       return;
     }
+    if (e.key.length === 1 && list.openTab(e.key)) return e.preventDefault();
     const onRows = at === document.body || at.closest("#rows") !== null || at.id === "main";
     const letters = at.closest("#panel") !== null;
     const move = moves[e.key];

@@ -10,7 +10,7 @@ import { keyOf } from "./ordered.ts";
 import { Panel } from "./panel.ts";
 import { anewWords, banner, coverage, note, status, type Known } from "./status.ts";
 import { Rate } from "./rate.ts";
-import type { Host } from "./tabs.ts";
+import { tabsOf, type Host } from "./tabs.ts";
 import { Table } from "./table.ts";
 import { formatView, namespaces, plain, type ObjectName, type View } from "./view.ts";
 
@@ -192,6 +192,15 @@ export class ListPage implements Watcher {
   /** Opens the object of a row. */
   open(ns: string, name: string): void {
     this.go({ ...this.view, open: { ns, name } }, "push");
+  }
+
+  /** Opens the tab of a letter, of the object that is open or chosen; false where there is none. */
+  openTab(key: string): boolean {
+    const kind = tabsOf(this.kind).find((t) => t.key === key);
+    const at = this.view.open ?? this.table.activeEntry;
+    if (kind === undefined || at === undefined) return false;
+    this.go({ ...this.view, open: { ns: at.ns, name: at.name }, tab: kind.id }, "push");
+    return true;
   }
 
   /** Closes the panel; false if none is open. */

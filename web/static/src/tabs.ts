@@ -43,6 +43,8 @@ export interface Tab {
 export interface TabKind {
   readonly id: string; // in the address
   readonly label: string;
+  /** The letter by which the keyboard opens it. */
+  readonly key?: string;
   /** Whether objects of this kind have it. */
   readonly of: (kind: Kind) => boolean;
   readonly open: (host: Host) => Promise<Tab>;
@@ -54,6 +56,7 @@ const every = (): boolean => true;
 export const tabs: readonly TabKind[] = [
   { id: "overview", label: "Overview", of: every, open: async (host) => new (await import("./tabs/overview.ts")).Overview(host) },
   { id: "yaml", label: "YAML", of: every, open: async (host) => new (await import("./tabs/yaml.ts")).YamlTab(host) },
+  { id: "related", label: "Related", key: "r", of: every, open: async (host) => new (await import("./tabs/related.ts")).Related(host) },
 ];
 
 /** The tabs of a kind's objects. */
