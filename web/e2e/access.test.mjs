@@ -44,6 +44,11 @@ await test("accessibility", { timeout: 180_000 }, async (t) => {
       await page.locator("#panel .searched summary").click();
       await check("related objects as a list");
       await page.getByRole("button", { name: "Graph" }).click();
+      await page.getByRole("tab", { name: "Logs" }).click();
+      await page.locator("#panel .log-line").first().waitFor();
+      await page.getByLabel("Find in the log").fill("level");
+      await page.locator("#panel mark").first().waitFor();
+      await check("a log");
       await page.getByRole("tab", { name: "Overview" }).click();
       await page.locator("#panel .page-link").click();
       await page.locator('#status[data-state="live"]').waitFor();
