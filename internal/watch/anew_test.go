@@ -55,21 +55,75 @@ func TestCollectedWhileItBeginsAnew(t *testing.T) {
 				synctest.Wait()
 				got := make(chan string, 1)
 				go func() {
-					for {
-						message, err := r.sub.Next(context.WithoutCancel(t.Context()))
+					message := `"type":"state"`
+					for strings.HasPrefix(message, `"type":"state"`) { // Other columns are listed for.
+						text, err := r.sub.Next(context.WithoutCancel(t.Context()))
 						if err != nil {
 							t.Error(err)
 						}
-						if !strings.HasPrefix(string(message), `"type":"state"`) { // That it is syncing may be told before.
-							got <- string(message)
-							return
-						}
+						message = string(text)
 					}
+					got <- message
 				}()
 				synctest.Wait()
 				begin(cluster)
 				if message := <-got; !strings.HasPrefix(message, `"type":"reset","reason":"the resource came back, has other columns`) {
 					t.Errorf("told %s", message)
+				}
+			})
+		})
+	}
+}
+
+// What was before all begin anew is not told of the past, also where it is still
+// there and something has happened since.
+func TestPastOfAnotherOrigin(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		follow(t, cluster, watch.Query{}, "").settle()
+		server.Set(pods, pod("a", "p", "Failed"), pod("a", "p", "Running"), pod("a", "p", "Failed"))
+		synctest.Wait()
+		f := follow(t, cluster, watch.Query{}, "")
+		for _, before := range []int{0, 1, 3} {
+			if got := f.sub.PastFrom(before); got != 3-before {
+				t.Errorf("%d changes are told after %d of 3", got, before)
+			}
+		}
+	})
+}
+
+// While there is nothing to go on from, before the first snapshot and after a reset,
+// heartbeats have no cursor.
+func TestHeartbeatsWithoutASnapshot(t *testing.T) {
+	for _, view := range []watch.View{watch.Rows, watch.Changes} {
+		t.Run(string(view), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Hang("/api/v1/pods")
+				sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), watch.Query{Resource: pods}, view, "unknown")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer sub.Close()
+				reset, beats := false, 0
+				for start := time.Now(); time.Since(start) < 40*time.Second; {
+					text, err := sub.Next(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					reset = reset || strings.HasPrefix(string(text), `"type":"reset"`)
+					switch {
+					case strings.HasPrefix(string(text), `"type":"snapshot"`):
+						t.Fatalf("told %s, and nothing is known", text)
+					case strings.HasPrefix(string(text), `"type":"heartbeat"`):
+						if beats++; string(text) != `"type":"heartbeat","cursor":""` {
+							t.Errorf("told %s, want no cursor", text)
+						}
+					}
+				}
+				if !reset || beats == 0 {
+					t.Errorf("a reset was told: %t, and %d heartbeats", reset, beats)
 				}
 			})
 		})

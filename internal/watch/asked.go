@@ -1,6 +1,8 @@
 package watch
 
 import (
+	"cmp"
+	"maps"
 	"slices"
 	"time"
 )
@@ -12,6 +14,7 @@ const maxAsked = 500
 // asked is a namespace that readers named.
 type asked struct {
 	holders int
+	since   time.Time
 	idle    time.Time // Since when nobody holds it.
 }
 
@@ -25,13 +28,13 @@ func (i *informer) ask(namespaces []string) (release func(), err error) {
 			news++
 		}
 	}
-	if _, partly := i.denied[""]; partly && !i.roomLocked(news, namespaces) {
+	if _, partly := i.denied[""]; partly && news > 0 && !i.roomLocked(news, namespaces) {
 		i.mu.Unlock()
 		return nil, invalid("Too many namespaces", "%d namespaces of %s are asked for now; ask for some of them, or for all by leaving ns out.", maxAsked, i.scope.Resource.GroupResource())
 	}
 	for _, ns := range namespaces {
 		if i.asked[ns] == nil {
-			i.asked[ns] = &asked{}
+			i.asked[ns] = &asked{since: time.Now()}
 		}
 		i.asked[ns].holders++
 	}
@@ -47,6 +50,9 @@ func (i *informer) ask(namespaces []string) (release func(), err error) {
 func (i *informer) letGo(namespaces []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
+	if len(i.asked) > maxAsked {
+		i.kick() // It is another's turn.
+	}
 	for _, ns := range namespaces {
 		a := i.asked[ns]
 		if a.holders--; a.holders > 0 {
@@ -85,4 +91,30 @@ func (i *informer) lapse(long time.Duration) {
 			delete(i.asked, ns)
 		}
 	}
+}
+
+// turns are the namespaces that were asked for and have their turn, and those that
+// have not, as too many are asked for: any number could be while all were watched.
+// What is watched comes first, then what was asked for first; what nobody holds
+// any more makes room.
+func (i *informer) turns() (now, later []string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	now = slices.Collect(maps.Keys(i.asked))
+	if len(now) <= maxAsked {
+		return now, nil
+	}
+	rank := func(ns string) int {
+		switch {
+		case i.asked[ns].holders == 0:
+			return 2
+		case i.feeds[ns] == nil:
+			return 1
+		}
+		return 0
+	}
+	slices.SortFunc(now, func(a, b string) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), i.asked[a].since.Compare(i.asked[b].since), cmp.Compare(a, b))
+	})
+	return now[:maxAsked], now[maxAsked:]
 }

@@ -3,11 +3,14 @@ package watch_test
 import (
 	"fmt"
 	"net/http"
+	"slices"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
 )
 
 // A namespace that nobody looks at is let go after a while, like a kind.
@@ -81,4 +84,61 @@ func TestNamespacesAskedFor(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Once the right to all has gone, those who named too many are told so in words,
+// and those who wait have their turn when others leave.
+func TestNamespacesBeyondTheBound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Refuse(namespaces, "", http.StatusForbidden, "no")
+		var all []string
+		for n := range 1000 {
+			ns := fmt.Sprintf("ns-%03d", n)
+			all = append(all, ns)
+			server.Set(namespaces, apitest.Item{Name: ns})
+			server.Set(pods, pod(ns, "p", "Running"))
+		}
+		var readers []*reader
+		for part := range slices.Chunk(all, 200) {
+			r := subscribe(t, cluster, watch.Query{Namespaces: part}, "")
+			r.settle()
+			r.wantLive(200)
+			readers = append(readers, r)
+			<-time.After(time.Minute)
+		}
+		server.Refuse(pods, "", http.StatusForbidden, "not any more")
+		for _, ns := range all {
+			server.Refuse(pods, ns, 0, "")
+		}
+		server.Cut(pods)
+		<-time.After(5 * time.Minute)
+		covered := func() (rows []int) {
+			feeds := cluster.For(watch.Viewer{}).Coverage().Entries[1]
+			if len(feeds.Namespaces) != 500 {
+				t.Errorf("%d namespaces are watched, want 500", len(feeds.Namespaces))
+			}
+			for _, r := range readers {
+				r.settle()
+				rows = append(rows, len(r.rows))
+			}
+			return rows
+		}
+		if got := fmt.Sprint(covered()); got != "[200 200 100 0 0]" {
+			t.Errorf("rows are %s, want those of the first 500", got)
+		}
+		if last := readers[4]; last.state != "failed" || !strings.Contains(last.reason, "500 namespaces of pods") {
+			t.Errorf("the last is %s: %s, want failed and why", last.state, last.reason)
+		}
+		if some := readers[2]; some.state != "live" || !strings.Contains(some.reason, "500 namespaces of pods") {
+			t.Errorf("the third is %s: %s, want live, and why not all", some.state, some.reason)
+		}
+		subscribe(t, cluster, watch.Query{Namespaces: all[:1]}, "").wantSettle("state live, snapshot of 1")
+		readers[0].sub.Close()
+		readers = readers[1:]
+		<-time.After(time.Minute)
+		if got := fmt.Sprint(covered()); got != "[200 200 99 0]" {
+			t.Errorf("rows are %s when 199 have left, want those of the next", got)
+		}
+	})
 }

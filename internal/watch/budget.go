@@ -41,9 +41,9 @@ const (
 	// relistEvery is the same for a list that was ended: all of it came for
 	// nothing.
 	relistEvery = 5 * time.Minute
-	// measureEvery is how many objects more than estimated are made room for at
-	// a time.
-	measureEvery = 64
+	// measureEvery is how many bytes more than estimated are made room for at a
+	// time.
+	measureEvery = 64 << 10
 	// changeMargin is how much of what is watched its changes may add.
 	changeMargin = 1.1
 )
@@ -52,7 +52,7 @@ const (
 // when what it lists has come.
 func (i *informer) load() int64 {
 	state, _ := i.Weight()
-	return int64(state) + i.expected.Load() + i.rankings.weight()
+	return int64(state) + i.masks.Weight() + i.expected.Load() + i.rankings.weight()
 }
 
 // pastLoad is what its changes hold.
@@ -151,8 +151,8 @@ func (p *pool) overdrawn(i *informer) bool {
 
 // estimate is what a namespace would hold.
 type estimate struct {
-	bytes   int64
-	mean    int64     // Of one object.
+	bytes   int64     // Beyond what is held of it.
+	held    int64     // Of it, already.
 	refusal string    // Empty where it fits.
 	until   time.Time // When a refusal is looked at again.
 }
@@ -165,36 +165,38 @@ func (s *settler) fits(ctx context.Context, namespace string) bool {
 		return true
 	}
 	s.mu.Lock()
-	running := s.feeds[namespace] != nil
+	held := s.feeds[namespace] != nil || namespace != "" && (s.sight.seen[""] || s.sight.seen[namespace])
 	s.mu.Unlock()
-	if running {
+	if held {
 		return true
 	}
 	if known := s.estimates[namespace]; time.Now().Before(known.until) {
 		s.refuse(namespace, known.refusal)
 		return false
 	}
-	scope := s.scope
-	scope.Namespace = namespace
-	objects, bytes, err := s.client.Estimate(ctx, scope)
-	if err != nil {
-		return true // The list will tell what is wrong.
-	}
-	bytes = int64(float64(bytes) * changeMargin)
+	page := s.page(ctx, namespace)
+	return page != nil && s.weigh(namespace, page)
+}
+
+// weigh makes an estimate of a first page, and reports whether it fits. Where there
+// is none the list will tell what is wrong, or how large it is.
+func (s *settler) weigh(namespace string, page *page) bool {
 	held := s.replaceable(namespace)
+	if page.err != nil {
+		s.estimates[namespace] = estimate{held: held}
+		return true
+	}
+	bytes := int64(float64(page.bytes) * changeMargin)
 	more := max(0, bytes-held)
 	free, fits := s.pool.room(more, s.informer)
 	if fits {
 		s.expected.Add(more) // Until its feed has listed, see begin.
-		s.estimates[namespace] = estimate{bytes: more}
-		if held == 0 { // Otherwise nobody can tell how many of a list are more.
-			s.estimates[namespace] = estimate{bytes: more, mean: more / int64(max(1, objects))}
-		}
+		s.estimates[namespace] = estimate{bytes: more, held: held}
 		return true
 	}
 	free += held
 	refusal := fmt.Sprintf("It would take about %s (%d objects), and %s of the %s for what is watched are free: %s.",
-		inBytesUp(bytes), objects, inBytes(max(0, free)), inBytes(s.pool.budget), s.offer(namespace))
+		inBytesUp(bytes), page.objects, inBytes(max(0, free)), inBytes(s.pool.budget), s.offer(namespace))
 	s.estimates[namespace] = estimate{refusal: refusal, until: time.Now().Add(estimateEvery)}
 	s.refuse(namespace, refusal)
 	return false
@@ -212,34 +214,36 @@ func (s *settler) replaceable(namespace string) int64 {
 
 // reservation is what a feed will hold, in bytes, until it has listed.
 type reservation struct {
-	bytes atomic.Int64
-	mean  atomic.Int64 // Of one object; 0 where it is not known.
+	bytes    atomic.Int64
+	held     int64       // Already, of what it lists.
+	measured atomic.Bool // It may turn out to be more.
 }
 
 func (r *reservation) set(e estimate) {
 	r.bytes.Store(e.bytes)
-	r.mean.Store(e.mean)
+	r.held = e.held
+	r.measured.Store(true)
 }
 
-// measure takes note of how many objects a first list has sent, and ends it where
-// it is larger than was estimated, and than fits. Of a list with a field selector
-// the API server does not tell how long it is.
-func (f *feed) measure(objects int) {
-	mean := f.reserved.mean.Load()
-	if mean == 0 || int64(objects)*mean <= f.reserved.bytes.Load() {
+// measure takes note of what a first list has sent, and ends it where that is more
+// than was estimated, and than fits. Of a list with a field selector the API server
+// does not tell how long it is, and of some lists nothing at all.
+func (f *feed) measure(objects int, bytes int64) {
+	over := bytes - f.reserved.held - f.reserved.bytes.Load()
+	if over <= 0 || !f.reserved.measured.Load() {
 		return
 	}
-	more := mean * measureEvery
+	more := over + measureEvery
 	free, fits := f.pool.room(more, f.informer)
 	if fits {
 		f.reserved.bytes.Add(more)
 		f.expected.Add(more)
 		return
 	}
-	f.reserved.mean.Store(0)
+	f.reserved.measured.Store(false)
 	f.mu.Lock()
 	f.now.outgrown = fmt.Sprintf("The first %d objects of it take about %s, there are more, and of the %s for what is watched %s more are free",
-		objects, inBytesUp(int64(objects)*mean), inBytes(f.pool.budget), inBytes(max(0, free)))
+		objects, inBytesUp(bytes), inBytes(f.pool.budget), inBytes(max(0, free)))
 	f.mu.Unlock()
 	f.stop()
 	f.kick()

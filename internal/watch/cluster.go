@@ -87,6 +87,8 @@ type Cluster struct {
 	changed *signal   // Another list of resources, or another state of one.
 	paper   sync.Pool // Of the texts of messages.
 	recent  recent
+
+	existing existence
 }
 
 // New makes a Cluster of the API server that config names. Nothing is asked of

@@ -74,22 +74,35 @@ func (d *digests) join(id filterID, offset uint64) (t *tally, mine bool) {
 	return t, true
 }
 
+// make counts a digest for all who wait for it. One whose counting panics is none,
+// and is forgotten: the others must not wait for it for ever.
+func (d *digests) make(id filterID, t *tally, count func() *digest) {
+	defer close(t.made)
+	defer func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		if t.digest == nil && d.newest[id] == t {
+			delete(d.newest, id)
+		}
+	}()
+	t.digest = count()
+}
+
 // digest returns the digest of what a filter lets through, at the reader's
-// offset or a later one; nil where ctx ends before. Whoever has the same filter
-// waits for the first, and nobody else does.
+// offset or a later one; nil where ctx ends before, or it could not be counted.
+// Whoever has the same filter waits for the first, and nobody else does.
 func (i *informer) digest(ctx context.Context, f *filter, offset uint64) *digest {
 	for {
 		t, mine := i.digests.join(f.id(), offset)
 		if mine {
-			t.digest = i.count(f)
-			close(t.made)
+			i.digests.make(f.id(), t, func() *digest { return i.count(f) })
 		}
 		select {
 		case <-t.made:
 		case <-ctx.Done():
 			return nil
 		}
-		if t.offset >= offset {
+		if t.digest == nil || t.offset >= offset {
 			return t.digest
 		}
 	}
@@ -117,8 +130,8 @@ func (i *informer) nextDigest(f *filter) time.Time {
 
 // digestDue reports whether it is time to begin with one. It can be told as soon
 // as all changes up to its offset have been.
-func (s *Subscription) digestDue(synced bool) bool {
-	return s.view.digests && s.due == nil && synced && !s.behind && !time.Now().Before(s.digestAt)
+func (s *Subscription) digestDue() bool {
+	return s.view.digests && s.due == nil && !s.behind && !time.Now().Before(s.digestAt)
 }
 
 func (s *Subscription) digestMessage() []byte {

@@ -205,3 +205,26 @@ func TestDigestsAreSpread(t *testing.T) {
 		}
 	})
 }
+
+// A digest whose counting panics fails who began with it; who waits for it waits no
+// longer, and the next who asks counts anew.
+func TestDigestPanics(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		subscribe(t, cluster, watch.Query{}, "").settle()
+		other := make(chan any, 1)
+		broken := cluster.DigestOfPanics(t.Context(), pods, func() {
+			go func() {
+				other <- cluster.DigestOfPanics(t.Context(), pods, func() { t.Error("it is counted twice at once") })
+			}()
+			<-time.After(time.Second)
+		})
+		if got := <-other; broken != "broken" || got != nil {
+			t.Errorf("who began got the panic %v, who waited %v", broken, got)
+		}
+		if again := cluster.DigestOfPanics(t.Context(), pods, func() {}); again != "broken" {
+			t.Errorf("the next got %v, want that it is counted", again)
+		}
+	})
+}

@@ -1,13 +1,16 @@
 package watch
 
 import (
+	"context"
 	"fmt"
 	"sync"
 	"time"
+	"unique"
 
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/wire"
 )
 
@@ -56,7 +59,7 @@ func (c *Cluster) Recolumn(ref, column string, reading func()) {
 		reading()
 		feed.recolumn([]wire.Column{{Name: column}})
 	})
-	i.ReplaceIn(func(string) bool { recolumn(); return false }, nil, memo{}, memo{})
+	i.ReplaceIn(func(string) bool { recolumn(); return false }, nil, nil, memo{})
 	i.Nudge()
 }
 
@@ -79,4 +82,82 @@ func (c *Cluster) Uncover(namespace string) (restore func()) {
 		defer i.mu.Unlock()
 		i.feeds[namespace] = f
 	}
+}
+
+// ForgetOrders drops the orders that nobody holds, and the list that those who
+// come together share, without waiting for it.
+func (c *Cluster) ForgetOrders() {
+	for _, i := range c.pool.informers() {
+		i.listings.keep(nil)
+		i.rankings.mu.Lock()
+		for id, h := range i.rankings.held {
+			if h.holders == 0 {
+				i.rankings.removeLocked(id, h)
+			}
+		}
+		i.rankings.mu.Unlock()
+	}
+}
+
+// Put makes an object what there is of it, as a watch would.
+func (c *Cluster) Put(ref string, o *Item) {
+	for _, i := range c.pool.informers() {
+		if i.resource.Ref() == ref {
+			i.Set(keyOf(o.Namespace(), o.Name()), o)
+		}
+	}
+}
+
+// panicking is a selector that matches nothing, and does so loudly.
+type panicking struct {
+	labels.Selector
+
+	first func()
+}
+
+func (panicking) String() string { return "panicking" }
+
+func (p panicking) Matches(labels.Labels) bool {
+	p.first()
+	panic("broken")
+}
+
+// DigestOfPanics counts a digest whose counting panics, after first, and returns
+// that panic.
+func (c *Cluster) DigestOfPanics(ctx context.Context, ref string, first func()) (panicked any) {
+	defer func() { panicked = recover() }()
+	i := c.informerOf(ref)
+	f := &filter{selector: &selector{panicking{labels.Everything(), first}, make(map[unique.Handle[string]]bool)}}
+	i.digest(ctx, f, 0)
+	return nil
+}
+
+// Forbid has a resource refused, as a list is; its rows go a moment later.
+func (c *Cluster) Forbid(ref string) {
+	i := c.informerOf(ref)
+	i.mu.Lock()
+	for _, f := range i.feeds {
+		f.now.synced = false
+		f.now.set(Forbidden, time.Now(), "It may not be seen any more.")
+	}
+	i.mu.Unlock()
+	i.tell()
+}
+
+// PastFrom is how many changes are told of the past after so many of the ring.
+func (s *Subscription) PastFrom(n int) int {
+	kept, _ := s.informer.Kept()
+	now := s.informer.Now()
+	events, _, _, err := s.past(now, journal.At(now.Offset-uint64(kept-n)))
+	if err != nil {
+		panic(err)
+	}
+	return len(events)
+}
+
+// Remembered is how many namespaces it is remembered of whether they exist.
+func (c *Cluster) Remembered() int {
+	c.existing.mu.Lock()
+	defer c.existing.mu.Unlock()
+	return len(c.existing.answers)
 }

@@ -40,7 +40,6 @@ type feed struct {
 
 	namespace string // Empty for all.
 	polled    string // Why it is listed again and again; empty where it is watched.
-	heir      bool   // The rows that a feed before it left are all there was then.
 	source    *wire.Source
 	stop      context.CancelFunc
 	stopped   chan struct{}
@@ -91,7 +90,7 @@ func (i *informer) stopFeed(f *feed) {
 
 // arrived says that what was reserved is there, or will not come.
 func (f *feed) arrived() {
-	f.reserved.mean.Store(0)
+	f.reserved.measured.Store(false)
 	f.expected.Add(-f.reserved.bytes.Swap(0))
 }
 

@@ -67,15 +67,18 @@ type informer struct {
 	readers  atomic.Int64
 	resets   atomic.Int64 // Readers that had to begin anew.
 
-	mu      sync.Mutex
-	status  Status            // Where no feed has one.
-	feeds   map[string]*feed  // By namespace; "" is all.
-	denied  map[string]Status // Why what has no feed has none; "" is all.
-	asked   map[string]*asked // Namespaces that readers named.
-	columns []wire.Column
-	version int    // Rises with other columns, and where the past is not to be told any more: readers begin anew.
-	origin  origin // Of the version.
-	past    record
+	mu     sync.Mutex
+	status Status            // Where no feed has one.
+	feeds  map[string]*feed  // By namespace; "" is all.
+	denied map[string]Status // Why what has no feed has none; "" is all.
+	// unsettled says that some namespaces may be watched, for all that is known yet.
+	unsettled bool
+	asked     map[string]*asked // Namespaces that readers named.
+	columns   []wire.Column
+	version   int    // Rises with other columns, and where the past is not to be told any more: readers begin anew.
+	origin    origin // Of the version.
+	sight     sight
+	past      record
 }
 
 // newInformer makes an informer that run starts.
@@ -85,6 +88,7 @@ func newInformer(scope wire.Scope, resource *Resource, around surroundings) *inf
 		surroundings: around, scope: scope, epoch: newEpoch(), resource: resource,
 		masks: redact.NewMemory(), began: time.Now(), kicked: make(chan struct{}, 1), status: Status{State: Syncing, Since: time.Now()},
 		feeds: make(map[string]*feed), denied: make(map[string]Status), asked: make(map[string]*asked),
+		sight: newSight(), unsettled: true,
 	}
 	i.resourceJournal = journal.New[string, *wire.Object, memo](journal.Options[string, *wire.Object]{
 		Same:      unchanged,
@@ -187,7 +191,7 @@ func (i *informer) statusLocked(namespaces []string) (status Status, synced bool
 		status = known.status()
 	case len(namespaces) > 0:
 		return failed.status(), false
-	case i.denied[""].State != "":
+	case i.denied[""].State != "" && !i.unsettled:
 		return i.denied[""], false
 	default:
 		return i.status, false

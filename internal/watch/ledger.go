@@ -58,7 +58,7 @@ func (i *informer) coverage() Coverage {
 	cache, ring := i.Weight()
 	c := Coverage{
 		Resource: resource.Ref(), Fields: i.scope.Fields, Metadata: i.scope.Metadata,
-		Objects: i.Len(), CacheBytes: int64(cache), OrderBytes: i.rankings.weight(), RingBytes: int64(ring), Readers: int(i.readers.Load()), Resets: int(i.resets.Load()),
+		Objects: i.Len(), CacheBytes: int64(cache) + i.masks.Weight(), OrderBytes: i.rankings.weight(), RingBytes: int64(ring), Readers: int(i.readers.Load()), Resets: int(i.resets.Load()),
 	}
 	c.RingChanges, c.RingSince = i.whole()
 	i.mu.Lock()

@@ -16,7 +16,6 @@ import (
 type listing struct {
 	objects []*wire.Object // Not to be written to.
 	cursor  journal.Cursor
-	version int // Of the columns.
 	made    time.Time
 }
 
@@ -29,12 +28,13 @@ type listings struct {
 	last weak.Pointer[listing]
 }
 
-// find returns a young listing that lacks no more changes than may be, or nil.
-func (l *listings) find(now journal.Cursor, version int, behind uint64) *listing {
+// find returns a young listing that lacks no more changes than may be, or nil. Where
+// readers begin anew the ring has been emptied: none from before lacks so few.
+func (l *listings) find(now journal.Cursor, behind uint64) *listing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	last := l.last.Value()
-	if last == nil || last.version != version || now.Offset > last.cursor.Offset+behind || time.Since(last.made) > togetherness {
+	if last == nil || now.Offset > last.cursor.Offset+behind || time.Since(last.made) > togetherness {
 		return nil
 	}
 	return last
@@ -48,15 +48,15 @@ func (l *listings) keep(newest *listing) {
 
 // together returns all objects, with the cursor of a moment that is at most so many
 // changes ago, all of which the ring holds.
-func (i *informer) together(version int, behind uint64) *listing {
+func (i *informer) together(behind uint64) *listing {
 	kept, _ := i.Kept()
 	behind = min(behind, uint64(kept+1)/2) //nolint:gosec // Not negative. Half: it goes on while the list is told.
-	if l := i.listings.find(i.Now(), version, behind); l != nil {
+	if l := i.listings.find(i.Now(), behind); l != nil {
 		return l
 	}
 	entries, cursor := i.Snapshot()
 	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
-	l := &listing{objects: make([]*wire.Object, len(entries)), cursor: cursor, version: version, made: time.Now()}
+	l := &listing{objects: make([]*wire.Object, len(entries)), cursor: cursor, made: time.Now()}
 	for n := range entries {
 		l.objects[n] = entries[n].Value
 	}
@@ -69,7 +69,7 @@ func (i *informer) objects(f *filter, behind uint64) (*listing, present) {
 	for {
 		now := i.present(f.namespaces)
 		f.columns = now.columns
-		l := i.together(now.version, behind)
+		l := i.together(behind)
 		if !now.stays(i.present(f.namespaces)) {
 			continue
 		}

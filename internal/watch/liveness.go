@@ -96,7 +96,7 @@ func (s *standing) set(state State, since time.Time, reason string) bool {
 }
 
 // observe takes note of the progress of a list.
-func (f *feed) observe(objects int) {
+func (f *feed) observe(objects int, bytes int64) {
 	f.mu.Lock()
 	f.now.listed = objects
 	tell := time.Since(f.now.told) >= countInterval && f.now.status.State == Syncing
@@ -108,7 +108,7 @@ func (f *feed) observe(objects int) {
 	if tell {
 		f.Nudge()
 	}
-	f.measure(objects)
+	f.measure(objects, bytes)
 }
 
 // panicked logs what a decoder could not cope with.

@@ -59,3 +59,27 @@ func TestMasksOutlastFeeds(t *testing.T) {
 		})
 	}
 }
+
+// What is remembered of masked values is in the ledger.
+func TestMasksAreInTheLedger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Serve(apitest.Kind{Ref: secrets, Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`})
+		for n := range 100 {
+			s := secret("one")
+			s.Name = fmt.Sprint("s", n)
+			server.Set(secrets, s)
+			s.Rest = strings.ReplaceAll(s.Rest, "one", "(masked)")
+			server.Set(pods, s)
+		}
+		subscribe(t, cluster, watch.Query{}, "").settle()
+		subscribe(t, cluster, watch.Query{Resource: secrets}, "").settle()
+		held := make(map[string]int64)
+		for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+			held[c.Resource] = c.CacheBytes
+		}
+		if more := held[secrets] - held[pods]; more < 40_000 || more > 70_000 {
+			t.Errorf("100 Secrets hold %d bytes more than as many of another kind, want about 500 each", more)
+		}
+	})
+}

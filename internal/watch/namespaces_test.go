@@ -1,11 +1,17 @@
 package watch_test
 
 import (
+	"context"
+	"fmt"
+	"net/http"
+	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
 )
 
 // Whether a namespace exists is asked where it has no rows. An API server that
@@ -31,6 +37,65 @@ func TestNamespacesThatAreNotAnswered(t *testing.T) {
 		snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), q, 0)
 		if long := time.Since(began); err != nil || !snapshot.Synced || long > 2*time.Second {
 			t.Errorf("the snapshot is %+v (%v), after %s", snapshot, err, long)
+		}
+	})
+}
+
+// However many look at an empty namespace at once, it is asked for once, also where
+// the first of them leaves; and again when they come later.
+func TestNamespacesAreAskedForOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		server.Set(namespaces, apitest.Item{Name: "a"})
+		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
+			return roundTrip(func(r *http.Request) (*http.Response, error) {
+				if strings.HasSuffix(r.URL.Path, "/namespaces/a") {
+					select {
+					case <-time.After(time.Second):
+					case <-r.Context().Done():
+						return nil, r.Context().Err()
+					}
+				}
+				return next.RoundTrip(r)
+			})
+		}
+		cluster := runCluster(t, server)
+		subscribe(t, cluster, watch.Query{}, "").settle()
+		look := func(ctx context.Context, ns string) error {
+			_, err := cluster.For(watch.Viewer{}).Snapshot(ctx, watch.Query{Resource: pods, Namespaces: []string{ns}}, 0)
+			return err
+		}
+		asked := func() int { return len(server.Requests("/namespaces/a")) }
+		impatient, leave := context.WithCancel(t.Context())
+		var looking sync.WaitGroup
+		looking.Go(func() { _ = look(impatient, "a") })
+		synctest.Wait()
+		for range 100 {
+			looking.Go(func() {
+				if err := look(t.Context(), "a"); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		synctest.Wait()
+		leave()
+		looking.Wait()
+		if n := asked(); n != 1 { // The first's was given up before it was sent.
+			t.Errorf("101 who looked asked %d times, want once", n)
+		}
+		<-time.After(time.Second)
+		if err := look(t.Context(), "a"); err != nil || asked() != 1 {
+			t.Errorf("who looked a moment later asked again (%v)", err)
+		}
+		<-time.After(4 * time.Second)
+		if err := look(t.Context(), "a"); err != nil || asked() != 2 {
+			t.Errorf("who looked later asked %d times (%v), want anew", asked()-1, err)
+		}
+		for n := range 3000 { // What is remembered is bounded.
+			wantProblem(t, look(t.Context(), fmt.Sprint("none-", n)), watch.Unknown, "Unknown namespace", "none-")
+		}
+		if n := cluster.Remembered(); n > 1000 {
+			t.Errorf("%d namespaces are remembered, want 1000 at most", n)
 		}
 	})
 }

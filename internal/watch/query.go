@@ -189,6 +189,9 @@ func toneOf(word string) Tone {
 // it is a delete, entering an add. The change itself is returned where it is
 // the same to everybody, nil where it is nothing.
 func (f *filter) see(c *change) *change {
+	if c.Op == 0 { // A mark.
+		return nil
+	}
 	had := c.Op != journal.Add && f.match(c.Old)
 	has := c.Op != journal.Delete && f.match(c.New)
 	var op journal.Op
@@ -206,6 +209,15 @@ func (f *filter) see(c *change) *change {
 		return c
 	}
 	return &change{Offset: c.Offset, Time: c.Time, Key: c.Key, Old: c.Old, New: c.New, Op: op, Memo: memo{managed: c.Memo.managed, sight: c.Memo.sight}}
+}
+
+// seen is the object before a change, as the filter lets it be seen; nil where
+// there was none.
+func (f *filter) seen(before *change) *wire.Object {
+	if before.Op == journal.Add || !f.match(before.Old) {
+		return nil
+	}
+	return before.Old
 }
 
 func checkNamespace(ns string) error {

@@ -15,7 +15,7 @@ import (
 
 const (
 	// rowWeight is what a row of a ranking takes, beside its text.
-	rowWeight = 48
+	rowWeight = 40
 	// maxTexts is how many texts the rows of a ranking share: a status, a node.
 	maxTexts = 1000
 	// maxFrames is how many parts of a ranking are kept, as it is, for others.

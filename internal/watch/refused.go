@@ -44,7 +44,7 @@ func (s *settler) heed() bool {
 		return ok
 	})
 	_, all := refused[""]
-	if s.purge(func(ns string) bool { _, ok := refused[ns]; return ok || all }) || listed {
+	if taken, _ := s.purge(func(ns string) bool { _, ok := refused[ns]; return ok || all }); taken || listed {
 		s.beginAnew()
 	}
 	return true

@@ -30,6 +30,7 @@ type settler struct {
 	said     State              // In the log, where there is no feed.
 
 	estimates map[string]estimate // By namespace; "" is all.
+	pages     pages
 }
 
 // run lists and watches what may be, until ctx ends, then closes the journal.
@@ -38,6 +39,7 @@ func (i *informer) run(ctx context.Context) {
 	s := &settler{informer: i, verdicts: make(map[string]verdict), estimates: make(map[string]estimate), release: func() {}}
 	defer func() { s.release() }()
 	defer s.count(sums{})
+	defer s.pages.running.Wait()
 	defer s.join()
 	for ctx.Err() == nil {
 		s.settle(ctx)
@@ -95,7 +97,7 @@ func (s *settler) settle(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
 	}
-	seen := s.seen()
+	s.settled(!s.pages.wanted())
 	lost := false // A right; not only a namespace that is no more.
 	before := s.end(func(f *feed) bool {
 		rights, ok := want[f.namespace]
@@ -107,25 +109,22 @@ func (s *settler) settle(ctx context.Context) {
 	unwanted := func(ns string) bool { _, ok := want[ns]; return !ok }
 	if _, all := want[""]; !all && s.ended {
 		s.ended = false
-		if s.purge(unwanted); lost {
+		if _, asked := s.purge(unwanted); lost || asked { // Asked for while it was let go.
 			s.beginAnew()
 		}
 	}
 	for ns, rights := range want {
-		s.begin(ctx, ns, rights, before, seen[""] || seen[ns])
+		s.begin(ctx, ns, rights, before)
 	}
 }
 
-// seen are the namespaces whose rows were all held at some time, and still are as
-// they were then or later; "" is all.
-func (s *settler) seen() map[string]bool {
-	seen := make(map[string]bool)
+// settled says whether all that may be watched is known, and whether it fits.
+func (s *settler) settled(all bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	for ns, f := range s.feeds {
-		seen[ns] = f.heir || f.now.lists > 0
+	if s.unsettled == all {
+		s.unsettled, s.moved = !all, true
 	}
-	return seen
 }
 
 // unwatchable is why a resource must be listed again and again.
@@ -193,6 +192,7 @@ func (s *settler) absent(reason string) {
 // another size: what comes next begins a new epoch.
 func (s *settler) clear() {
 	clear(s.estimates)
+	s.pages.drop(func(string) bool { return true })
 	s.purge(func(string) bool { return true })
 	s.beginAnew()
 }
@@ -221,10 +221,13 @@ func (s *settler) wanted(ctx context.Context) map[string]rights {
 	if !s.resource.Namespaced {
 		return nil
 	}
-	names := s.candidates(ctx, allowed)
-	s.forget(names)
+	names, later := s.candidates(ctx, allowed)
+	s.forget(slices.Sorted(slices.Values(slices.Concat(names, later))))
+	for _, ns := range later {
+		s.refuse(ns, fmt.Sprintf("%d namespaces of %s are watched one by one, and no more may be: it has its turn when one of them is left.", maxAsked, s.scope.Resource.GroupResource()))
+	}
 	some := s.judge(ctx, names)
-	for _, ns := range slices.Sorted(maps.Keys(some)) { // The same at each time.
+	for _, ns := range slices.Sorted(maps.Keys(some)) {
 		if !s.fits(ctx, ns) {
 			delete(some, ns)
 		}
@@ -233,11 +236,10 @@ func (s *settler) wanted(ctx context.Context) map[string]rights {
 }
 
 // candidates are the namespaces that may be watched one by one: those that were
-// asked for, and all that are known where all together may not be listed.
-func (s *settler) candidates(ctx context.Context, asked bool) (names []string) {
-	s.mu.Lock()
-	names = slices.Collect(maps.Keys(s.asked))
-	s.mu.Unlock()
+// asked for, and all that are known where all together may not be listed; and those
+// that were asked for beyond what may be.
+func (s *settler) candidates(ctx context.Context, asked bool) (names, later []string) {
+	names, later = s.turns()
 	if !asked {
 		known, release := s.namespaces(ctx)
 		s.release()
@@ -248,7 +250,8 @@ func (s *settler) candidates(ctx context.Context, asked bool) (names []string) {
 		}
 	}
 	slices.Sort(names)
-	return slices.Compact(names)
+	names = slices.Compact(names)
+	return names, slices.DeleteFunc(later, func(ns string) bool { _, known := slices.BinarySearch(names, ns); return known })
 }
 
 // forget drops what is known of namespaces other than these, which are sorted.
@@ -259,6 +262,7 @@ func (s *settler) forget(but []string) {
 	}
 	maps.DeleteFunc(s.verdicts, func(ns string, _ verdict) bool { return other(ns) })
 	maps.DeleteFunc(s.estimates, func(ns string, _ estimate) bool { return other(ns) })
+	s.pages.drop(other)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	maps.DeleteFunc(s.denied, func(ns string, _ Status) bool { return other(ns) })
@@ -267,7 +271,7 @@ func (s *settler) forget(but []string) {
 // begin starts the feed of a namespace that has none. A refusal that was told
 // holds until the API server has answered it; not where feeds before it showed
 // rows.
-func (s *settler) begin(ctx context.Context, namespace string, r rights, before, heir bool) {
+func (s *settler) begin(ctx context.Context, namespace string, r rights, before bool) {
 	s.mu.Lock()
 	running := s.feeds[namespace] != nil
 	status, denied := s.denied[namespace]
@@ -278,8 +282,10 @@ func (s *settler) begin(ctx context.Context, namespace string, r rights, before,
 	if running {
 		return
 	}
-	f := &feed{informer: s.informer, namespace: namespace, polled: s.unwatchable(r), heir: heir}
-	f.reserved.set(s.estimates[namespace])
+	f := &feed{informer: s.informer, namespace: namespace, polled: s.unwatchable(r)}
+	if e, first := s.estimates[namespace]; first {
+		f.reserved.set(e)
+	}
 	delete(s.estimates, namespace) // Rows of a feed that begins again are there.
 	if err := s.startFeed(ctx, f, status); err != nil {
 		f.arrived()

@@ -67,19 +67,17 @@ func sameRow(a, b *wire.Object) bool {
 	return a == b || a.ResourceVersion() == b.ResourceVersion() && bytes.Equal(a.Cells(), b.Cells())
 }
 
-// newest are the changes that made the rows of a frame what they are, of those
-// that came after another, as far as the ring holds them.
+// newest are the changes between two frames by what they made, as far as the ring
+// holds them.
 func newest(from, to *frame, i *informer) map[*wire.Object]*change {
-	rows := make(map[*wire.Object]*change, len(to.rows))
-	for _, row := range to.rows {
-		rows[row.object] = nil
-	}
-	for _, c := range i.Past(journal.At(to.newest), int(min(to.newest-from.newest, batch))) { //nolint:gosec // At most a batch.
-		if _, ok := rows[c.New]; ok && c.Op == journal.Update {
-			rows[c.New] = c
+	changes := i.Past(journal.At(to.newest), int(min(to.newest-from.newest, batch))) //nolint:gosec // At most a batch.
+	made := make(map[*wire.Object]*change, len(changes))
+	for _, c := range changes {
+		if c.Op == journal.Update {
+			made[c.New] = c
 		}
 	}
-	return rows
+	return made
 }
 
 // appendChangeAuthor ends an event, with who made the change where that is known.
@@ -95,17 +93,29 @@ func appendChangeAuthor(dst []byte, c *change, recent *recent) ([]byte, error) {
 // comes, and which of those before stay. As many do as keep their order: the
 // others go, and come elsewhere.
 func staying(before, after []*rankRow) (was []int, stays map[int]int) {
-	places := make(map[string]int, len(before))
+	places := make(map[*rankRow]int, len(before))
 	for at, row := range before {
-		places[keyOf(row.object.Namespace(), row.object.Name())] = at
+		places[row] = at
 	}
 	was = make([]int, len(after))
 	for at, row := range after {
-		place, ok := places[keyOf(row.object.Namespace(), row.object.Name())]
-		if !ok || !sameThing(before[place].object, row.object) {
-			place = -1
+		was[at] = -1
+		if place, ok := places[row]; ok {
+			was[at] = place
+			delete(places, row)
 		}
-		was[at] = place
+	}
+	others := make(map[string]int, len(places)) // Rows that have changed, or gone.
+	for row, at := range places {
+		others[keyOf(row.object.Namespace(), row.object.Name())] = at
+	}
+	for at, row := range after {
+		if was[at] >= 0 || len(others) == 0 {
+			continue
+		}
+		if place, ok := others[keyOf(row.object.Namespace(), row.object.Name())]; ok && sameThing(before[place].object, row.object) {
+			was[at] = place
+		}
 	}
 	stays = rising(was)
 	for at, place := range was {

@@ -42,12 +42,9 @@ func (f *feed) replace(objects []*wire.Object) {
 	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
 	columns := f.source.Columns()
 	anew := f.recolumn(columns)
-	f.mu.Lock()
-	first := f.now.lists == 0 && !f.heir
-	f.mu.Unlock()
 	f.arrived() // Before: counted twice it would seem not to fit.
 	// What was held was in sight: only adds may be what comes into it.
-	f.ReplaceIn(f.covers, entries, memo{sight: first}, memo{})
+	f.ReplaceIn(f.covers, entries, f.comes(), memo{})
 	if anew {
 		f.Forget() // Who read before begins anew.
 	}
@@ -61,6 +58,7 @@ func (f *feed) replace(objects []*wire.Object) {
 	f.now.listing, f.now.plain = false, false
 	f.now.replaced = begun.at
 	f.now.lists++
+	f.sight.seen[f.namespace] = true
 	live := f.now.open && fit
 	f.mu.Unlock()
 	if live {
@@ -98,14 +96,15 @@ func (f *feed) recolumn(columns []wire.Column) (other bool) {
 	return other
 }
 
-// purge takes the rows of namespaces out, and reports whether there were any.
-func (i *informer) purge(which func(namespace string) bool) bool {
+// purge takes the rows of namespaces out, and reports whether there were any, and
+// whether somebody asks for some of them all the same.
+func (i *informer) purge(which func(namespace string) bool) (any, asked bool) {
 	i.masks.Forget(which)
 	before := i.Len()
 	if before > 0 {
-		i.ReplaceIn(func(key string) bool { return which(namespaceOf(key)) }, nil, memo{}, memo{sight: true})
+		i.ReplaceIn(func(key string) bool { return which(namespaceOf(key)) }, nil, nil, memo{sight: true})
 	}
-	return i.Len() < before
+	return i.Len() < before, i.lose(which)
 }
 
 // beginAnew forgets the past, for some of it may not be told any more: everybody
@@ -114,6 +113,7 @@ func (i *informer) beginAnew() {
 	i.mu.Lock()
 	i.version++
 	i.origin = origin{cursor: i.Now(), at: time.Now()}
+	clear(i.sight.lost) // It goes for older cursors, which are all refused.
 	i.mu.Unlock()
 	i.Forget()
 	i.Nudge()

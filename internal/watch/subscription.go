@@ -31,7 +31,7 @@ type Subscription struct {
 	release  func()
 	filter   *filter
 	view     view
-	key      string // Of the one object, in the Object view.
+	key      string // Of the one object, where it is one that is asked for.
 	seal     func() seal
 	check    func(context.Context) error // Why there may be no rows at all.
 
@@ -103,7 +103,8 @@ func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	case s.behind && (now.synced || s.emptied(&now)):
 		return s.view.begin(s, ctx)
-	case s.digestDue(now.synced):
+	case s.digestDue():
+		s.digestAt = s.informer.nextDigest(s.filter)
 		s.due = s.informer.digest(ctx, s.filter, s.cursor.Offset)
 	case s.window != nil:
 		return s.readWindow(ctx)
@@ -285,7 +286,11 @@ func (s *Subscription) event(c *change) ([]byte, error) {
 	if c = s.filter.see(c); c == nil {
 		return nil, nil
 	}
-	return s.view.event(c, s.recent)
+	event, err := s.view.event(c, s.recent)
+	if err == nil && event != nil && s.view.each && s.key != "" && c.Op == journal.Add {
+		return withObject(event, c.New)
+	}
+	return event, err
 }
 
 // beginRows tells the first part of the rows.

@@ -11,7 +11,7 @@ import (
 )
 
 // chunkRows is how many rows one message of a table has.
-const chunkRows = 4000
+const chunkRows = 2000
 
 // columnar is rows, column by column: what is alike stands together, which makes
 // a third less of it when it is compressed, and is quicker to read.

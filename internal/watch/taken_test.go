@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -74,4 +75,23 @@ func begin(t *testing.T, cluster *watch.Cluster, what string) func() told {
 		}
 		return m
 	}
+}
+
+// Who begins anew when the rows may not be seen any more is told that there are
+// none when they have been taken out, and not those that are still there.
+func TestBeginsAnewBeforeRowsAreTakenOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		cluster.BeginAnew(pods)
+		cluster.Forbid(pods)
+		for !strings.Contains(strings.Join(r.log, ", "), "snapshot") {
+			r.next()
+		}
+		if len(r.rows) > 0 || r.state != "forbidden" {
+			t.Errorf("%d rows are told of what is %s", len(r.rows), r.state)
+		}
+	})
 }

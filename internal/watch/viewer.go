@@ -135,7 +135,7 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 		cursor = "" // A window is told anew as a whole.
 	}
 	s.seal = func() seal { return a.seal(&q, informer) }
-	if view == Object {
+	if q.Name != "" && resource.Namespaced == (len(filter.namespaces) == 1) {
 		s.key = keyOf(strings.Join(filter.namespaces, ""), q.Name)
 	}
 	if cursor != "" {
@@ -143,6 +143,9 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 		sealed := a.seal(&q, informer)
 		offset, err := sealed.decode(cursor, informer.epochOf(now.version))
 		filter.columns = now.columns
+		if err == nil && told.each && informer.missed(filter.namespaces, offset) {
+			err = errors.New("one of the namespaces was not watched for a while; what happened there is not known")
+		}
 		s.resume(offset, now.version, err)
 	}
 	return s, nil
@@ -219,10 +222,17 @@ func (a *Access) checkNamespaces(ctx context.Context, namespaces []string) error
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
 	for _, ns := range namespaces[:min(len(namespaces), maxChecked)] {
-		_, err := a.cluster.get(ctx, schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, "", ns)
-		if p := new(Problem); err != nil && errors.As(problemOf(err, ns), &p) && p.Cause == Unknown {
-			return unknown("Unknown namespace", "The cluster has no namespace %q. GET /api/v1/snapshot/core/v1/namespaces lists those it has.", ns)
+		if err := a.cluster.existing.of(ctx, ns, a.cluster.checkNamespace); err != nil {
+			return err
 		}
+	}
+	return nil
+}
+
+func (c *Cluster) checkNamespace(ctx context.Context, ns string) error {
+	_, err := c.get(ctx, schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, "", ns)
+	if p := new(Problem); err != nil && errors.As(problemOf(err, ns), &p) && p.Cause == Unknown {
+		return unknown("Unknown namespace", "The cluster has no namespace %q. GET /api/v1/snapshot/core/v1/namespaces lists those it has.", ns)
 	}
 	return nil
 }

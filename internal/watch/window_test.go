@@ -826,7 +826,7 @@ func TestOrdersAreInTheLedger(t *testing.T) {
 		q := openPane(t, cluster, watch.Query{Text: "P1"}, "name", 20, 10)
 		p.settle()
 		q.settle()
-		if order, held, rest := bytes(); order != 111*48 || held != order+rest {
+		if order, held, rest := bytes(); order != 111*40 || held != order+rest {
 			t.Errorf("111 rows take %d bytes; %d are held, of which %d are other", order, held, rest)
 		}
 		p.sub.Close()

@@ -8,6 +8,9 @@ import (
 // StatusOf lets tests put a ledger of their own into words.
 var StatusOf = statusOf
 
+// DocumentOf writes JSON as YAML.
+var DocumentOf = documentOf
+
 // Documents are those of a view that many follow.
 type Documents = documents
 

@@ -7,8 +7,6 @@ import (
 	"fmt"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"glasshouse/internal/watch"
 )
 
@@ -49,7 +47,7 @@ func writeYAML(out *bufio.Writer, snapshot *watch.Snapshot, view string) error {
 		if err != nil {
 			return err
 		}
-		document, err := yaml.JSONToYAML(text)
+		document, err := documentOf(text)
 		if err != nil {
 			return fmt.Errorf("write %s as YAML: %w", o.Name(), err)
 		}

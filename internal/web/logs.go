@@ -148,7 +148,7 @@ func (l *logWriter) flush() error {
 
 // logOptionsOf reads what is wanted of a log.
 func logOptionsOf(r *http.Request) (o watch.LogOptions, err error) {
-	values, err := parametersOf(r, "container", "follow", "previous", "since", "tail", "timestamps")
+	values, err := valuesOf(r, "container", "follow", "previous", "since", "tail", "timestamps")
 	if err != nil {
 		return o, err
 	}

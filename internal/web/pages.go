@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/a-h/templ"
-	"sigs.k8s.io/yaml"
 
 	"glasshouse/internal/watch"
 	"glasshouse/web/templates"
@@ -168,7 +167,7 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	document, err := yaml.JSONToYAML(text)
+	document, err := documentOf(text)
 	if err != nil {
 		return err
 	}

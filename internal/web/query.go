@@ -30,11 +30,33 @@ func param(r *http.Request, name string) string {
 	return raw
 }
 
+// valuesOf reads the parameters of a request, of which known are all that the
+// route takes: any more are refused, because a mistyped filter that is ignored
+// shows what was not asked for.
+func valuesOf(r *http.Request, known ...string) (url.Values, error) {
+	values, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return nil, badRequest("Malformed query", "The part of the address behind the ? cannot be read: %v.", err)
+	}
+	for name, given := range values {
+		if !slices.Contains(known, name) {
+			if len(known) == 0 {
+				return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; there are none.", name)
+			}
+			slices.Sort(known)
+			return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; these are: %s.", name, strings.Join(known, ", "))
+		}
+		if len(given) > 1 && name != "ns" && name != "cols" {
+			return nil, badRequest("Repeated parameter", "%s may be given once; ns and cols alone may be repeated.", name)
+		}
+	}
+	return values, nil
+}
+
 // queryOf reads a watch.Query of a request. known are the other parameters that
-// the route takes; any more are refused, because a mistyped filter that is
-// ignored shows what was not asked for.
+// the route takes.
 func queryOf(r *http.Request, known ...string) (watch.Query, url.Values, error) {
-	values, err := parametersOf(r, append(known, "ns", "labels", "q")...)
+	values, err := valuesOf(r, append(known, "ns", "labels", "q")...)
 	if err != nil {
 		return watch.Query{}, nil, err
 	}
@@ -62,28 +84,6 @@ func numberOf(values url.Values, name string) (int, error) {
 		return 0, badRequest("Not a number", "%s is %.40q; it takes a whole number from 0.", name, text)
 	}
 	return n, nil
-}
-
-// parametersOf reads those of a request, of which it takes no others: a mistyped
-// filter that is ignored shows what was not asked for.
-func parametersOf(r *http.Request, known ...string) (url.Values, error) {
-	values, err := url.ParseQuery(r.URL.RawQuery)
-	if err != nil {
-		return nil, badRequest("Malformed query", "The part of the address behind the ? cannot be read: %v.", err)
-	}
-	for name, given := range values {
-		if !slices.Contains(known, name) {
-			if len(known) == 0 {
-				return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; there are none.", name)
-			}
-			slices.Sort(known)
-			return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; these are: %s.", name, strings.Join(known, ", "))
-		}
-		if len(given) > 1 && name != "ns" && name != "cols" {
-			return nil, badRequest("Repeated parameter", "%s may be given once; ns and cols alone may be repeated.", name)
-		}
-	}
-	return values, nil
 }
 
 // limitOf reads the parameter limit: 0 where it is not given.

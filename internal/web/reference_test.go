@@ -184,7 +184,7 @@ func checkReferences(t *testing.T, text []byte) {
 // the reference. A route tells them when it is given another.
 func TestReferenceHasTheParameters(t *testing.T) {
 	d, _ := openAPI(t)
-	for _, path := range []string{"/r/{group}/{version}/{resource}", "/api/v1/snapshot/{group}/{version}/{resource}", "/api/v1/search", "/api/v1/logs/{namespace}/{name}"} {
+	for _, path := range []string{"/r/{group}/{version}/{resource}", "/compare", "/api/v1/snapshot/{group}/{version}/{resource}", "/api/v1/search", "/api/v1/logs/{namespace}/{name}"} {
 		var p struct{ Detail string }
 		if err := json.Unmarshal(request(t, path+"?no-such-parameter=1").Body.Bytes(), &p); err != nil {
 			t.Fatal(err)

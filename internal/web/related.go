@@ -10,7 +10,7 @@ import (
 
 // related answers with the neighbourhood of an object.
 func (s *Server) related(w http.ResponseWriter, r *http.Request) error {
-	if _, err := parametersOf(r); err != nil {
+	if _, err := valuesOf(r); err != nil {
 		return err
 	}
 	graph, err := related.Of(r.Context(), s.access(r), refOf(r), namespaceOf(r), param(r, "name"))

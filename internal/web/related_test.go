@@ -1,9 +1,12 @@
 package web_test
 
 import (
+	"context"
+	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
+	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -12,6 +15,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
 )
 
@@ -264,6 +268,39 @@ func TestRelatedTellsWhatItDidNotSee(t *testing.T) {
 		}
 		b.want("the pod of an owner that may not be read", b.related(podsRef + "/shop/web-1-000").states()[:2], podsID+"web-1-000 there", "apps/replicasets/shop/web-1 there")
 	}, kindsOfACompany()...)
+}
+
+// A kind that does not fit into memory is told as such, with the reason.
+func TestRelatedToWhatDoesNotFit(t *testing.T) {
+	api := apitest.New(t, apitest.Kind{Ref: podsRef, Kind: "Pod"}, apitest.Kind{Ref: "core/v1/nodes", Kind: "Node", Cluster: true})
+	api.Set("core/v1/nodes", apitest.Item{Name: "node-1"})
+	for n := range 70 { // No two of their texts are alike.
+		noise := make([]byte, 300<<10)
+		_, _ = rand.Read(noise)
+		api.Set(podsRef, apitest.Item{Namespace: "a", Name: fmt.Sprint("p-", n), Rest: fmt.Sprintf(`"spec":{"nodeName":"node-1","noise":"%x"}`, noise)})
+	}
+	log := slog.New(slog.DiscardHandler)
+	cluster, err := watch.New(api.Config, watch.Options{Linger: time.Minute, MemoryLimit: watch.MinMemory, Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- cluster.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	s := startSite(t, cluster)
+	a := s.get("/api/v1/related/core/v1/nodes/_/node-1")
+	for tries := 0; a.status == http.StatusServiceUnavailable && tries < 1000; tries++ {
+		a = s.get("/api/v1/related/core/v1/nodes/_/node-1")
+	}
+	if !strings.Contains(a.body, `{"ref":"core/v1/pods","state":"failed"`) || !strings.Contains(a.body, "It would take about") {
+		t.Errorf("got %.600s, want that the pods do not fit", a.body)
+	}
 }
 
 // What a list lacks is missing where that is live, and asked for where it may be

@@ -40,7 +40,7 @@ type searchedDocument struct {
 
 // search finds objects by name, in what is watched.
 func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
-	values, err := parametersOf(r, "q", "limit")
+	values, err := valuesOf(r, "q", "limit")
 	if err != nil {
 		return err
 	}

@@ -100,6 +100,7 @@ func (s *Server) Handler() (http.Handler, error) {
 		r.Get("/", s.handle(s.home))
 		r.Get("/r/{group}/{version}/{resource}", s.handle(s.listPage))
 		r.Get("/o/{group}/{version}/{resource}/{namespace}/{name}", s.handle(s.objectPage))
+		r.Get("/compare", s.handle(s.comparePage))
 		r.Get("/status", s.handle(s.statusPage))
 		r.Get("/api/openapi.json", s.handle(s.openapi))
 		r.Get("/api/v1/resources", s.handle(s.resources))

@@ -36,6 +36,16 @@ async function main() {
     for (const end of mine) await end();
   };
 
+  await part("memory", async (t) => {
+    const page = await open(t, browser, 1);
+    await visit(page, list);
+    table.add(`JS heap with ${total} rows`, "MiB", await heap(page), large ? 120 : 25);
+    table.add("server RSS with the list open", "MiB", rss(dashboard.child.pid), large ? null : 80);
+    const before = rss(dashboard.child.pid), watches = await upstream();
+    for (let i = 0; i < 5; i++) await visit(await open(t, browser, 1), list);
+    table.add("each further tab: server RSS", "MiB", Math.max(0, (rss(dashboard.child.pid) - before) / 5), 1);
+    table.add("each further tab: upstream watches", "", (await upstream()) - watches, 0);
+  });
   for (const slow of [1, 4]) {
     const at = slow === 1 ? "" : `, ${slow} times slower`;
     const bar = (value) => (slow === 1 ? value : null);
@@ -74,16 +84,6 @@ async function main() {
     });
     if (!large) await part("writes", (t) => writes(t, slow, at, bar));
   }
-  await part("heap", async (t) => {
-    const page = await open(t, browser, 1);
-    await visit(page, list);
-    table.add(`JS heap with ${total} rows`, "MiB", await heap(page), large ? 120 : 25);
-    table.add("server RSS with the list open", "MiB", rss(dashboard.child.pid), large ? null : 80);
-    const before = rss(dashboard.child.pid), watches = await upstream();
-    for (let i = 0; i < 5; i++) await visit(await open(t, browser, 1), list);
-    table.add("each further tab: server RSS", "MiB", Math.max(0, (rss(dashboard.child.pid) - before) / 5), 1);
-    table.add("each further tab: upstream watches", "", (await upstream()) - watches, 0);
-  });
   await part("assets", async (t) => {
     const page = await open(t, browser, 1);
     await visit(page, list);

@@ -149,6 +149,28 @@ type Object struct {
 	At        string // RFC 3339: when it was read
 }
 
+// Compare is the page of two objects.
+type Compare struct {
+	Frame
+	A, B   Side
+	Others []Step   // what A may be compared with, where there is no B
+	Hide   []string // what the script leaves out of both
+}
+
+// Side is one of the objects that are compared. Without a Ref nothing more is
+// known than the Text.
+type Side struct {
+	Text      string // as it was asked for, "core/v1/pods/big/web-1"; may be empty
+	Ref       string
+	Kind      string
+	Resource  string
+	Namespace string // empty for a cluster-scoped object
+	Name      string
+	Href      string // its own page
+	YAML      string
+	Problem   *Problem // why there is no YAML
+}
+
 // Status is the page of what is watched, how well, and what it costs.
 type Status struct {
 	Frame

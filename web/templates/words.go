@@ -50,6 +50,25 @@ func Plural(kind, resource string) string {
 	return resource
 }
 
+// sideName is the name of an object that is compared.
+func sideName(s Side) string { return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") }
+
+// orOne leads to the others that may be chosen.
+func orOne(others []Step) string {
+	if len(others) == 0 {
+		return "."
+	}
+	return ", or choose one:"
+}
+
+// otherWords says what may be typed for the second object.
+func otherWords(first Side) string {
+	if first.Ref == "" {
+		return "core/v1/pods/namespace/name"
+	}
+	return "Name of another of the " + first.Resource + ", or group/version/resource/namespace/name"
+}
+
 // versionWords is the program's version, for the end of a sentence.
 func versionWords(f Frame) string {
 	if f.Version == "" {

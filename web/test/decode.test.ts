@@ -71,16 +71,17 @@ void test("the health of an object, where it is told", () => {
 void test("the activity feed", () => {
   const update = { op: "update", ns: "shop", name: "web-1", uid: "u", rv: "812", time: "2026-11-21T10:00:01Z", patch, by, authors: [{ ...by, ops: [0, 1] }] };
   const gone = { op: "delete", ns: "shop", name: "web-2", uid: "v", rv: "813", time: "2026-11-21T10:00:02Z" };
+  const made = { ...gone, op: "add", object: { kind: "Pod" } };
   const { messages, faults } = read([
-    { id: 3, type: "snapshot", cursor: "c1", since: "2026-11-21T09:55:00Z", events: [update], last: true },
-    { id: 3, type: "events", cursor: "c2", events: [gone] },
+    { id: 3, type: "snapshot", cursor: "c1", since: "2026-11-21T09:55:00Z", events: [update], last: true, object: { kind: "Pod" } },
+    { id: 3, type: "events", cursor: "c2", events: [gone, made] },
     { id: 3, type: "snapshot", cursor: "c3", since: "2026-11-21T09:55:00Z", last: true },
   ]);
   assert.deepEqual(faults, []);
   assert.deepEqual(messages, [
-    { id: 3, type: "changes", cursor: "c1", since: "2026-11-21T09:55:00Z", events: [update] },
-    { id: 3, type: "change-events", cursor: "c2", events: [{ ...gone, patch: [] }] },
-    { id: 3, type: "changes", cursor: "c3", since: "2026-11-21T09:55:00Z", events: [] },
+    { id: 3, type: "changes", cursor: "c1", since: "2026-11-21T09:55:00Z", object: { kind: "Pod" }, events: [update] },
+    { id: 3, type: "change-events", cursor: "c2", events: [{ ...gone, patch: [] }, { ...made, patch: [] }] },
+    { id: 3, type: "changes", cursor: "c3", since: "2026-11-21T09:55:00Z", object: null, events: [] },
   ]);
 });
 

@@ -109,6 +109,8 @@ void test("a digest is counted bit by bit over the rows that were held when it c
     const s = start();
     s.tell({ type: "state", state: "live" });
     snapshot(s, "c1", ...many);
+    assert.equal(s.later.length, 1, "rows are read for the filter in one go");
+    for (let run = s.later.shift(); run !== undefined; run = s.later.shift()) run();
     s.tell({ type: "digest", cursor: "c1", count: many.length, digest: want });
     assert.equal(s.later.length, 1, "it was counted in one go");
     s.tell({ type: "events", cursor: "c2", events: [{ op: "delete", ns: "shop", name: "app-59999", uid: "u-app-59999" }, { op: "update", ns: "shop", name: "app-59998", uid: "u-app-59998", rv: "2", cells: {} }] });

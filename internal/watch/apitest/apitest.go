@@ -169,6 +169,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case down:
 		panic(http.ErrAbortHandler)
 	case broken.code == never:
+		_, _ = io.Copy(io.Discard, r.Body) // Until then nothing tells that the client has gone.
 		<-r.Context().Done()
 	case broken.code != 0:
 		fail(w, broken.code, broken.reason)

@@ -6,7 +6,7 @@ package journal
 // Memo and all. The order is that of each key's first change.
 //
 // A folded change has the offset and time of the newest change it stands for, and
-// an empty Memo.
+// an empty Memo. Of marks nothing is left where anything is merged.
 func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(before, after V) bool) []*Change[K, V, M] {
 	if !repeats(changes) {
 		return changes
@@ -14,6 +14,9 @@ func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(bef
 	runs := make(map[K][]*Change[K, V, M], len(changes))
 	keys := make([]K, 0, len(changes))
 	for _, change := range changes {
+		if change.Op == 0 { // A mark.
+			continue
+		}
 		if _, seen := runs[change.Key]; !seen {
 			keys = append(keys, change.Key)
 		}

@@ -51,7 +51,8 @@ type Change[K comparable, V, M any] struct {
 	Memo     M
 }
 
-// Op tells which of a Change's values are set.
+// Op tells which of a Change's values are set. It is 0 where none is, nor a key:
+// see Mark.
 type Op uint8
 
 // What a Change does to its key.
@@ -141,14 +142,14 @@ func (j *Journal[K, V, M]) Delete(key K) {
 // from before it are gone. The journal keeps no reference to next.
 func (j *Journal[K, V, M]) Replace(next []Entry[K, V]) {
 	var none M
-	j.ReplaceIn(func(K) bool { return true }, next, none, none)
+	j.ReplaceIn(func(K) bool { return true }, next, func(K) M { return none }, none)
 }
 
 // ReplaceIn is Replace for the keys of a part of the state: others stay. All
 // of next must be of that part. The Memo of the add of a key that was not there
-// starts as came, that of the delete of a key that is not in next as went; others
-// start empty.
-func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V], came, went M) {
+// starts as came says, that of the delete of a key that is not in next as went;
+// others start empty.
+func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V], came func(K) M, went M) {
 	var none M
 	j.write(func(now time.Time) {
 		if j.now.offset == 0 {
@@ -170,12 +171,21 @@ func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V], came
 			}
 		}
 		for _, e := range next {
-			memo := came
 			if _, ok := j.state[e.Key]; ok {
-				memo = none
+				j.setLocked(e.Key, e.Value, none, 0, now)
+				continue
 			}
-			j.setLocked(e.Key, e.Value, memo, 0, now)
+			j.setLocked(e.Key, e.Value, came(e.Key), 0, now)
 		}
+	})
+}
+
+// Mark journals a Change of nothing, which tells cursors from before it from those
+// after it.
+func (j *Journal[K, V, M]) Mark() {
+	j.write(func(now time.Time) {
+		j.now.offset++
+		j.ring.push(&Change[K, V, M]{Offset: j.now.offset, Time: now}, changeOverhead)
 	})
 }
 

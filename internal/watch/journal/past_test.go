@@ -100,3 +100,19 @@ func TestSetWith(t *testing.T) {
 	}
 	runtime.KeepAlive(j)
 }
+
+// A mark takes an offset and changes nothing, whatever is merged around it.
+func TestMark(t *testing.T) {
+	j := newJournal(1 << 20)
+	j.Set("a", thing{1, 1})
+	j.Mark()
+	j.Set("a", thing{1, 2})
+	j.Mark()
+	changes, cursor, err := j.Next(t.Context(), journal.Cursor{}, 100)
+	if err != nil || len(changes) != 4 || cursor.Offset != 4 || changes[1].Op != 0 || j.Len() != 1 {
+		t.Errorf("%d changes up to %d (%v), want 4, two of them marks", len(changes), cursor.Offset, err)
+	}
+	if folded := journal.Fold(changes, continues); len(folded) != 1 || folded[0].Op != journal.Add {
+		t.Errorf("merged they are %v", describe(folded))
+	}
+}

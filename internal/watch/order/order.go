@@ -19,22 +19,44 @@ import (
 )
 
 // A Rank is what a cell is ordered by: a number, a text, or, as the zero Rank,
-// nothing known.
+// nothing known. Every row of an order has one.
 type Rank struct {
-	Text   string
-	number float64
-	known  bool
+	Text string
+	bits uint64 // Of the number, turned round: so 0 is none.
 }
+
+func number(n float64) Rank {
+	if math.IsNaN(n) {
+		return Rank{}
+	}
+	return Rank{bits: ^math.Float64bits(n)}
+}
+
+// number is NaN where there is none.
+func (r Rank) number() float64 { return math.Float64frombits(^r.bits) }
 
 // Compare puts numbers before text; the unknown come last, also when the order
 // is reversed.
 func Compare(a, b Rank, descending bool) int {
-	if !a.known || !b.known {
-		return cmp.Compare(bit(b.known), bit(a.known))
+	none := Rank{}
+	switch {
+	case a == none && b == none:
+		return 0
+	case a == none:
+		return 1
+	case b == none:
+		return -1
 	}
-	order := cmp.Compare(bit(a.Text != ""), bit(b.Text != ""))
-	if order == 0 {
-		order = cmp.Or(cmp.Compare(a.number, b.number), CompareText(a.Text, b.Text))
+	var order int
+	switch {
+	case a.Text == "" && b.Text == "":
+		order = cmp.Compare(a.number(), b.number())
+	case a.Text == "":
+		order = -1
+	case b.Text == "":
+		order = 1
+	default:
+		order = CompareText(a.Text, b.Text)
 	}
 	if descending {
 		return -order
@@ -42,17 +64,8 @@ func Compare(a, b Rank, descending bool) int {
 	return order
 }
 
-func bit(b bool) int {
-	if b {
-		return 1
-	}
-	return 0
-}
-
 // Natural ranks a text.
-func Natural(text string) Rank { return Rank{Text: natural(text), known: text != ""} }
-
-func number(n float64) Rank { return Rank{number: n, known: !math.IsNaN(n)} }
+func Natural(text string) Rank { return Rank{Text: natural(text)} }
 
 // Cell ranks a cell as JSON has it. The cells of relative columns hold
 // timestamps: the newest is the youngest, and comes first.

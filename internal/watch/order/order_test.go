@@ -57,7 +57,7 @@ func sign(n int) int { return max(-1, min(1, n)) }
 
 // What is no text, number or truth value is ordered by its JSON.
 func TestOtherCells(t *testing.T) {
-	if a, b := order.Cell([]byte(`["a",2]`), false), order.Cell([]byte(`["a",10]`), false); order.Compare(a, b, false) != -1 {
+	if a, b := order.Cell([]byte(`["a",2]`), false), order.Cell([]byte(`["a",10]`), false); order.Compare(a, b, false) > -1 {
 		t.Errorf("%v is not before %v", a, b)
 	}
 	for _, none := range []string{"", "null", `"`} {

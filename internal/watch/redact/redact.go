@@ -32,6 +32,42 @@ type Memory struct {
 
 	mu   sync.Mutex
 	seen map[string]object // By UID.
+	held int64             // About what it holds, in bytes.
+}
+
+// objectHeld and maskHeld are about what an object and a mask hold beside texts.
+const (
+	objectHeld = 400
+	maskHeld   = 60
+)
+
+// Weight is about what is remembered, in bytes.
+func (m *Memory) Weight() int64 {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.held
+}
+
+// dropLocked drops what is remembered of the objects that which chooses.
+func (m *Memory) dropLocked(which func(uid string, o object) bool) {
+	maps.DeleteFunc(m.seen, func(uid string, o object) bool {
+		if !which(uid, o) {
+			return false
+		}
+		m.held -= objectHeld + int64(len(uid))
+		m.dropMasksLocked(o, func(string) bool { return true })
+		return true
+	})
+}
+
+func (m *Memory) dropMasksLocked(o object, which func(path string) bool) {
+	maps.DeleteFunc(o.masks, func(path string, _ mask) bool {
+		if !which(path) {
+			return false
+		}
+		m.held -= maskHeld + int64(len(path))
+		return true
+	})
 }
 
 // object is what is known of the masked values of an object, by their path.
@@ -57,7 +93,7 @@ func NewMemory() *Memory {
 func (m *Memory) Forget(which func(namespace string) bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	maps.DeleteFunc(m.seen, func(_ string, o object) bool { return which(o.namespace) })
+	m.dropLocked(func(_ string, o object) bool { return which(o.namespace) })
 }
 
 // Redactor redacts the objects of one resource. One list is read at a time;
@@ -187,10 +223,14 @@ func (r *Redactor) mask(out []byte, of *subject, path string, value []byte) []by
 	defer r.mu.Unlock()
 	if r.seen[of.uid].masks == nil {
 		r.seen[of.uid] = object{of.namespace, make(map[string]mask)}
+		r.held += objectHeld + int64(len(of.uid))
 	}
 	m, known := r.seen[of.uid].masks[path]
 	if known && m.digest != digest {
 		m.changes++
+	}
+	if !known {
+		r.held += maskHeld + int64(len(path))
 	}
 	m.digest = digest
 	r.seen[of.uid].masks[path] = m
@@ -211,8 +251,8 @@ const spare = 32
 func (r *Redactor) tidy(of *subject) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if masks := r.seen[of.uid].masks; len(masks) > len(of.paths)+spare {
-		maps.DeleteFunc(masks, func(path string, _ mask) bool { return !of.paths[path] })
+	if o := r.seen[of.uid]; len(o.masks) > len(of.paths)+spare {
+		r.dropMasksLocked(o, func(path string) bool { return !of.paths[path] })
 	}
 }
 
@@ -229,7 +269,7 @@ func (r *Redactor) EndList() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.listed != nil {
-		maps.DeleteFunc(r.seen, func(uid string, o object) bool {
+		r.dropLocked(func(uid string, o object) bool {
 			return (r.namespace == "" || r.namespace == o.namespace) && !r.listed[uid]
 		})
 	}
@@ -240,7 +280,11 @@ func (r *Redactor) EndList() {
 func (r *Redactor) Deleted(uid string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.seen, uid)
+	if o, known := r.seen[uid]; known {
+		r.held -= objectHeld + int64(len(uid))
+		r.dropMasksLocked(o, func(string) bool { return true })
+		delete(r.seen, uid)
+	}
 }
 
 // subject is the object that is being redacted.

@@ -3,6 +3,7 @@ package redact_test
 import (
 	"encoding/json"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -202,5 +203,43 @@ func TestManyValues(t *testing.T) {
 	one := max(took(secret("a")), took(secret("a")))
 	if other := took(secret("b")); other > 10*one {
 		t.Errorf("%d other values took %v, and the same again %v", values, other, one)
+	}
+}
+
+// What is remembered weighs about what it holds, and nothing when it is forgotten.
+func TestWeight(t *testing.T) {
+	heap := func() int64 {
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return int64(m.HeapAlloc)
+	}
+	for _, values := range []int{1, 10} {
+		memory := redact.NewMemory()
+		r := memory.Redactor("", "secrets", "")
+		before := heap()
+		for n := range 5000 {
+			var data []string
+			for v := range values {
+				data = append(data, fmt.Sprintf(`"key-%d":"c2VjcmV0"`, v))
+			}
+			raw := fmt.Sprintf(`{"metadata":{"uid":"11111111-2222-3333-4444-%012d","namespace":"a"},"data":{%s}}`, n, strings.Join(data, ","))
+			if _, _, err := r.Object(nil, []byte(raw)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		held, weight := heap()-before, memory.Weight()
+		if weight < held*2/3 || weight > held*3/2 {
+			t.Errorf("with %d values each 5000 Secrets weigh %d bytes, and hold %d", values, weight, held)
+		}
+		r.Deleted("11111111-2222-3333-4444-000000000000")
+		if memory.Weight() >= weight {
+			t.Error("one that is deleted weighs on")
+		}
+		memory.Forget(func(string) bool { return true })
+		if left := memory.Weight(); left != 0 {
+			t.Errorf("what is forgotten weighs %d bytes", left)
+		}
+		runtime.KeepAlive(r)
 	}
 }

@@ -1,7 +1,7 @@
 package relate
 
 import (
-	"strings"
+	"bytes"
 
 	"glasshouse/internal/watch/rawjson"
 )
@@ -9,22 +9,44 @@ import (
 // walker finds what an object uses.
 type walker struct {
 	object *Object
-	path   []string
+	path   [][]byte
 	seen   map[Ref]bool // Without Via.
 }
 
-// root walks the whole object.
-func (w *walker) root(text []byte) error { return w.members(rawjson.NewCursor(text), "") }
+// said is what an object says that it refers to.
+type said struct {
+	name, namespace, kind, apiVersion, group string
+}
 
-// value walks the value of a member.
-func (w *walker) value(c *rawjson.Cursor, key string) error {
+// member is where the text of a member is kept; nil for any other.
+func (s *said) member(key []byte) *string {
+	switch string(key) {
+	case "name":
+		return &s.name
+	case "namespace":
+		return &s.namespace
+	case "kind":
+		return &s.kind
+	case "apiVersion":
+		return &s.apiVersion
+	case "apiGroup", "group":
+		return &s.group
+	}
+	return nil
+}
+
+// root walks the whole object.
+func (w *walker) root(text []byte) error { return w.members(rawjson.NewCursor(text)) }
+
+// value walks the value of the member that the path ends with.
+func (w *walker) value(c *rawjson.Cursor) error {
 	switch c.Peek() {
 	case '{':
-		return w.members(c, key)
+		return w.members(c)
 	case '[':
-		return c.Array(func(int) error { return w.value(c, key) })
+		return c.Array(func(int) error { return w.value(c) })
 	case '"':
-		target, ok := named(key)
+		target, ok := named(string(w.path[len(w.path)-1]))
 		if !ok {
 			return c.Skip()
 		}
@@ -40,50 +62,47 @@ func (w *walker) value(c *rawjson.Cursor, key string) error {
 }
 
 // members walks an object, which may itself name another.
-func (w *walker) members(c *rawjson.Cursor, key string) error {
-	said := make(map[string]string)
-	err := c.Object(func(member []byte) error {
-		name := string(member)
-		if opaque(name, len(w.path)) {
+func (w *walker) members(c *rawjson.Cursor) error {
+	var s said
+	err := c.Object(func(key []byte) error {
+		if opaque(string(key), len(w.path)) {
 			return c.Skip()
 		}
-		switch name {
-		case "name", "namespace", "kind", "apiVersion", "apiGroup", "group":
-			if c.Peek() == '"' {
-				text, err := c.Text()
-				said[name] = text
-				return err
-			}
+		if text := s.member(key); text != nil && c.Peek() == '"' {
+			var err error
+			*text, err = c.Text()
+			return err
 		}
-		w.path = append(w.path, name)
-		defer func() { w.path = w.path[:len(w.path)-1] }()
-		return w.value(c, name)
+		w.path = append(w.path, key)
+		err := w.value(c)
+		w.path = w.path[:len(w.path)-1]
+		return err
 	})
-	if err == nil && key != "" {
-		w.refer(key, said)
+	if err == nil && len(w.path) > 0 && s.name != "" {
+		w.refer(string(w.path[len(w.path)-1]), &s)
 	}
 	return err
 }
 
-// refer adds what an object says that it refers to.
-func (w *walker) refer(key string, said map[string]string) {
+// refer adds what an object that is the value of a member refers to.
+func (w *walker) refer(key string, s *said) {
 	target, ok := held(key)
-	if kind := said["kind"]; kind != "" && typed(key) {
-		target, ok = Ref{Kind: kind, Group: said["apiGroup"] + said["group"]}, kind != "User" && kind != "Group"
-		if apiVersion := said["apiVersion"]; apiVersion != "" {
-			target.Group, target.Version = splitVersion(apiVersion)
+	if s.kind != "" && typed(key) {
+		target, ok = Ref{Kind: s.kind, Group: s.group}, s.kind != "User" && s.kind != "Group"
+		if s.apiVersion != "" {
+			target.Group, target.Version = splitVersion(s.apiVersion)
 		}
 	}
 	if key == "secrets" && w.object.Kind == "ServiceAccount" {
 		target, ok = Ref{Kind: "Secret"}, true
 	}
 	if ok {
-		target.Namespace, target.Name, target.Via = said["namespace"], said["name"], w.via()
+		target.Namespace, target.Name, target.Via = s.namespace, s.name, w.via()
 		w.add(target)
 	}
 }
 
-func (w *walker) via() string { return strings.Join(w.path, ".") }
+func (w *walker) via() string { return string(bytes.Join(w.path, []byte("."))) }
 
 // add adds what has a name, once.
 func (w *walker) add(target Ref) {

@@ -27,6 +27,7 @@ type decoder struct {
 	plain    *codec                   // For objects that no dictionary fits.
 	codec    *codec                   // What new bodies are compressed with.
 	listing  bool
+	listed   int64     // What the list's objects hold, but those in training.
 	training []*Object // Not yet compressed; nil when none are collected.
 	raw      int       // The bytes of their bodies.
 	samples  [][]byte  // managedFields of some of them.
@@ -52,7 +53,7 @@ func newDecoder(gr schema.GroupResource, redactor *redact.Redactor) (*decoder, e
 func (d *decoder) beginList() {
 	d.redactor.BeginList()
 	d.training, d.raw, d.samples = make([]*Object, 0, trainingObjects), 0, nil
-	d.listing = true
+	d.listing, d.listed = true, 0
 }
 
 // collecting reports that the Objects so far wait for their dictionary, and must
@@ -136,6 +137,9 @@ func (d *decoder) object(cells, raw []byte) (o *Object, managed []byte, err erro
 		body, o.codec = d.packed, d.codec
 	}
 	o.pack(m.namespace, m.name, m.uid, m.resourceVersion, d.cells(cells, clean, &m, o.Created()), body)
+	if d.training == nil {
+		d.listed += int64(o.Size())
+	}
 	if d.training != nil {
 		if len(d.training)%(trainingObjects/sampleObjects) == 0 {
 			d.samples = append(d.samples, bytes.Clone(managed))
@@ -212,6 +216,7 @@ func (d *decoder) train() error {
 	for _, o := range objects {
 		d.packed = d.codec.encode(d.packed[:0], o.data[o.ends[4]:])
 		o.repack(d.codec, d.packed)
+		d.listed += int64(o.Size())
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ const mostObjects = 1 << 30
 // many there are beyond the page (one with a selector does not) is taken at
 // what the page has.
 func (c *Client) Estimate(ctx context.Context, scope Scope) (objects int, bytes int64, err error) {
-	source, err := c.Source(scope, SourceOptions{Stall: estimateStall, Observe: func(int) {}, Panicked: func(any, []byte) {}})
+	source, err := c.Source(scope, SourceOptions{Stall: estimateStall, Observe: func(int, int64) {}, Panicked: func(any, []byte) {}})
 	if err != nil {
 		return 0, 0, err
 	}

@@ -141,7 +141,7 @@ func TestList(t *testing.T) {
 			all := items(test.n)
 			server.Set(pods, all...)
 			var observed []int
-			s := source(t, server, pods, wire.SourceOptions{Observe: func(n int) { observed = append(observed, n) }})
+			s := source(t, server, pods, wire.SourceOptions{Observe: func(n int, _ int64) { observed = append(observed, n) }})
 			var got []*wire.Object
 			options := metav1.ListOptions{}
 			for {

@@ -74,8 +74,9 @@ type SourceOptions struct {
 	// Panicked is called with a panic and its stack: a decoder that cannot cope
 	// with an object fails its list or watch, and not the program.
 	Panicked func(v any, stack []byte)
-	// Observe is called for each object of a list with how many it has sent.
-	Observe func(objects int)
+	// Observe is called for each object of a list with how many it has sent, and
+	// what those hold that are as small already as they are kept.
+	Observe func(objects int, bytes int64)
 	// Masks is what Sources of one resource remember of masked values; nil is
 	// nothing of another Source's.
 	Masks *redact.Memory
@@ -163,7 +164,7 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 	before := s.listed
 	list, err = s.decoder.list(bufio.NewReaderSize(body, 64<<10), func(objects int) {
 		stalled.Reset(2 * s.options.Stall)
-		s.options.Observe(before + objects)
+		s.options.Observe(before+objects, s.decoder.listed)
 	})
 	if err != nil {
 		return nil, fmt.Errorf("read the list of %s: %w", s.scope.Resource.Resource, err)

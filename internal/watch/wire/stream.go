@@ -132,7 +132,7 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 		// cluster it would never cease.
 		if growing = growing && e.kind == watch.Added; growing {
 			stalled.Reset(options.Stall)
-			options.Observe(objects)
+			options.Observe(objects, s.source.decoder.listed)
 		}
 		held = append(held, e.forReflector())
 		if !s.source.decoder.collecting() && len(held) >= turn {

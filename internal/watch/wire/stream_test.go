@@ -29,7 +29,7 @@ func TestStreamingList(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"}, apitest.Item{Namespace: "a", Name: "p2"})
 	var observed []int
-	s := source(t, server, pods, wire.SourceOptions{Observe: func(n int) { observed = append(observed, n) }})
+	s := source(t, server, pods, wire.SourceOptions{Observe: func(n int, _ int64) { observed = append(observed, n) }})
 	w := open(t, s, initial())
 	var got []string
 	read := func() {
@@ -75,7 +75,7 @@ func TestPanicWhileDecoding(t *testing.T) {
 	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"})
 	panics := 0
 	s := source(t, server, pods, wire.SourceOptions{
-		Observe:  func(int) { panic("boom") },
+		Observe:  func(int, int64) { panic("boom") },
 		Panicked: func(any, []byte) { panics++ },
 	})
 	if e := next(t, open(t, s, initial())); e.Type != apiwatch.Error {
@@ -198,7 +198,7 @@ func TestCut(t *testing.T) {
 			server := podServer(t)
 			server.Silence(pods)
 			observed := make(chan int, 1)
-			s := source(t, server, pods, wire.SourceOptions{Observe: func(n int) { observed <- n }})
+			s := source(t, server, pods, wire.SourceOptions{Observe: func(n int, _ int64) { observed <- n }})
 			w := open(t, s, test.options)
 			server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"})
 			if test.options.SendInitialEvents != nil {
@@ -231,7 +231,7 @@ func TestStall(t *testing.T) {
 		server.Silence(pods)
 		var stalled, observed atomic.Int32
 		s := source(t, server, pods, wire.SourceOptions{
-			Stall: 30 * time.Second, Stalled: func() { stalled.Add(1) }, Observe: func(int) { observed.Add(1) },
+			Stall: 30 * time.Second, Stalled: func() { stalled.Add(1) }, Observe: func(int, int64) { observed.Add(1) },
 		})
 		w := open(t, s, initial())
 		for i := range 5 {

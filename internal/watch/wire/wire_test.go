@@ -35,7 +35,7 @@ func source(t *testing.T, server *apitest.Server, ref string, options wire.Sourc
 	t.Helper()
 	parts := strings.Split(strings.TrimPrefix(ref, "core"), "/")
 	if options.Observe == nil {
-		options.Observe = func(int) {}
+		options.Observe = func(int, int64) {}
 	}
 	if options.Stalled == nil {
 		options.Stalled = func() { t.Error("Stalled was called") }

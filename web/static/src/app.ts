@@ -37,6 +37,7 @@ const page = document.querySelector<HTMLElement>("[data-page]");
 
 if (page?.dataset["page"] === "list") startList(page);
 else if (page?.dataset["page"] === "object") startObject(page);
+else if (page?.dataset["page"] === "compare") void startCompare();
 else if (page?.dataset["page"] === "status") new StatusPage(now, (date) => clock.learn(date));
 picker.start(live);
 byId("theme").addEventListener("click", turnTheme);
@@ -139,4 +140,10 @@ function startObject(section: HTMLElement): void {
   addEventListener("popstate", () => panel.show(tab()));
   byId("asof").hidden = true;
   refresh = () => panel.refresh();
+}
+
+async function startCompare(): Promise<void> {
+  const { ComparePage } = await import("./compare.ts");
+  const compare = new ComparePage(live, now);
+  refresh = () => compare.refresh();
 }

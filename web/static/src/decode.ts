@@ -71,7 +71,7 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
         return { id, type: "object", cursor: optional(m["cursor"], "cursor"), object: absent(m["object"]) ? null : tree(m["object"], "object"), ...health(m["health"]) };
       }
       if (view === "changes") {
-        return { id, type: "changes", cursor: string(m["cursor"], "cursor"), since: optional(m["since"], "since"), events: absent(m["events"]) ? [] : list(m["events"], "events").map(change) };
+        return { id, type: "changes", cursor: string(m["cursor"], "cursor"), since: optional(m["since"], "since"), object: absent(m["object"]) ? null : tree(m["object"], "object"), events: absent(m["events"]) ? [] : list(m["events"], "events").map(change) };
       }
       return {
         id,
@@ -197,6 +197,7 @@ function change(v: unknown): Change {
     rv: optional(e["rv"], "rv"),
     time: optional(e["time"], "time"),
     ...(op === "update" ? patched(e) : { patch: [] }),
+    ...(op === "add" && !absent(e["object"]) ? { object: tree(e["object"], "object") } : {}),
     ...by(e["by"]),
   };
 }

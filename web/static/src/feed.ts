@@ -8,7 +8,7 @@ import { Rows } from "./rows.ts";
 import type { Sort } from "./sort.ts";
 import type { Known } from "./status.ts";
 import { Window, windowRows } from "./window.ts";
-import type { Message, Problem, Spec, State } from "./wire.ts";
+import type { Message, Problem, RowEvent, Spec, State } from "./wire.ts";
 
 export interface Watcher {
   /** A whole snapshot has come; columns: its columns are others than before. */
@@ -17,6 +17,8 @@ export interface Watcher {
   moved(): void;
   /** What was held is gone: it may not be seen, is no more, or was wrong. */
   dropped(): void;
+  /** Events are about to be applied to rows. */
+  coming?(events: readonly RowEvent[], rows: Rows): void;
   /** What is known, in words, may be another. */
   told(): void;
 }
@@ -114,6 +116,7 @@ export class Feed implements Handler {
       case "rows":
       case "row-events": {
         const columns = this.rows.columns;
+        if (m.type === "row-events" && this.rows instanceof Rows) this.watcher.coming?.(m.events, this.rows);
         if (!(this.rows instanceof Rows) || !this.rows.apply(m)) return this.again("an event does not fit the rows held");
         this.problem = null;
         if (this.rows.arriving > this.limit || this.rows.total > 1.2 * this.limit) return this.toWindow();
@@ -122,6 +125,7 @@ export class Feed implements Handler {
           this.checks++;
           this.behind = this.anew = false;
           this.watcher.arrived(columns !== this.rows.columns);
+          this.warm(this.rows, [...this.rows.all()], 0);
         }
         this.watcher.moved();
         if (m.type === "row-events") return;
@@ -173,6 +177,14 @@ export class Feed implements Handler {
     } while (from < entries.length && performance.now() < end);
     if (from < entries.length) return this.later(() => this.count(entries, from, sum, want, check));
     if (hex(sum) !== want) this.wrong("the rows held are not those of the server, by their digest");
+  }
+
+  // Reads rows for the filter, bit by bit, before somebody filters.
+  private warm(rows: Rows, entries: readonly Entry[], from: number): void {
+    if (rows !== this.rows) return;
+    const end = performance.now() + slice;
+    for (; from < entries.length && performance.now() < end; from++) rows.warm(entries[from] as Entry);
+    if (from < entries.length) this.later(() => this.warm(rows, entries, from));
   }
 
   private wrong(why: string): void {

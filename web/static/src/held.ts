@@ -12,6 +12,7 @@ export interface LastChange {
   readonly op: ObjectEvent["op"];
   readonly at: string; // RFC 3339
   readonly by: readonly By[]; // newest first; empty where nobody is known
+  readonly before: Tree | null; // the object that it happened to
 }
 
 export class Held implements Handler {
@@ -99,6 +100,7 @@ export class Held implements Handler {
   // Returns why the event does not fit what is held, null if it does.
   private event(e: ObjectEvent): string | null {
     const at = e.by?.time || new Date(this.now()).toISOString();
+    const before = this.object;
     switch (e.op) {
       case "add":
         this.object = e.object;
@@ -118,7 +120,7 @@ export class Held implements Handler {
     }
     if (e.op !== "delete" && e.health !== undefined) this.health = e.health;
     const authors = e.op === "update" ? e.authors : undefined;
-    this.last = { op: e.op, at, by: authors ?? (e.by === undefined ? [] : [e.by]) };
+    this.last = { op: e.op, at, by: authors ?? (e.by === undefined ? [] : [e.by]), before };
     return null;
   }
 }

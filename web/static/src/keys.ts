@@ -1,5 +1,5 @@
-// The keyboard: / filters, j k and the arrows move, Enter opens, Esc closes,
-// and some tabs of an object have a letter.
+// The keyboard: / filters, j k and the arrows move, Enter opens, Esc closes, a
+// opens and closes the activity; some tabs of an object have a letter.
 
 import { byId, input } from "./dom.ts";
 import type { ListPage } from "./list.ts";
@@ -36,6 +36,7 @@ export function listenToKeys(list: ListPage): void {
       q?.select();
       return;
     }
+    if (e.key === "a") return list.activity.toggle();
     if (e.key.length === 1 && list.openTab(e.key)) return e.preventDefault();
     const onRows = at === document.body || at.closest("#rows") !== null || at.id === "main";
     const letters = at.closest("#panel") !== null;

@@ -1,5 +1,6 @@
 // The page of one kind: its view, its subscription, its table and the panel beside it.
 
+import { Activity } from "./activity.ts";
 import { byId, digits, h, input, setText } from "./dom.ts";
 import { Feed, type Watcher } from "./feed.ts";
 import type { Live } from "./live.ts";
@@ -7,12 +8,14 @@ import { plural, type Kind } from "./kinds.ts";
 import type { Picker } from "./picker.ts";
 import { shapeOf } from "./row.ts";
 import { keyOf } from "./ordered.ts";
+import type { Rows } from "./rows.ts";
 import { Panel } from "./panel.ts";
 import { anewWords, banner, coverage, note, status, type Known } from "./status.ts";
 import { Rate } from "./rate.ts";
 import { tabsOf, type Host } from "./tabs.ts";
 import { Table } from "./table.ts";
 import { formatView, namespaces, plain, type ObjectName, type View } from "./view.ts";
+import type { RowEvent } from "./wire.ts";
 
 export class ListPage implements Watcher {
   view: View;
@@ -23,6 +26,7 @@ export class ListPage implements Watcher {
   private panel: Panel | null = null;
   readonly table: Table;
   private readonly rate = new Rate();
+  readonly activity: Activity;
   private readonly spaces = new Set<string>();
 
   constructor(
@@ -42,6 +46,8 @@ export class ListPage implements Watcher {
       this.shown = shown;
       this.tell();
     }, (waiting) => say(byId("held"), waiting === "" ? null : waiting));
+    const changes = (open: ObjectName): View => ({ ...this.view, open, tab: "changes" });
+    this.activity = new Activity(byId("activity"), { live, now, href: (o) => formatView(changes(o)), open: (o) => this.go(changes(o), "push") });
     picker.select(view.ref);
     this.fill();
     this.feed = this.subscribe();
@@ -80,6 +86,7 @@ export class ListPage implements Watcher {
 
   private subscribe(): Feed {
     const { ref, ns, labels, sort, q } = this.view;
+    this.activity.follow({ ref, ns, labels, resource: this.kind.resource });
     // Of a part of them it is not known how many there are.
     const expected = ns.length > 0 || labels !== "" ? 0 : this.picker.countOf(ref);
     return new Feed(this.live, { resource: ref, ns, labels }, { sort, q }, this, this.limit, expected);
@@ -139,6 +146,10 @@ export class ListPage implements Watcher {
     if (!rows.complete) return;
     const shape = shapeOf(this.view.ref, rows.columns, this.kind.namespaced && this.view.ns.length !== 1, this.view.cols);
     this.table.show(rows, shape, this.view.sort);
+  }
+
+  coming(events: readonly RowEvent[], rows: Rows): void {
+    this.activity.coming(events, rows);
   }
 
   moved(): void {

@@ -15,14 +15,15 @@ export interface Entry extends Row {
   readonly by: By | null;
   rank: Rank;
   hay: string | null;
-  tones: ReadonlySet<Tone> | null;
+  failing: boolean | null; // null: not looked at yet
+  waiting: boolean;
   dead: boolean;
 }
 
 export const keyOf = (ns: string, name: string): string => `${ns}/${name}`;
 
 export function entryOf({ ns, name, uid, rv, created, cells }: Row, added: boolean, by: By | null): Entry {
-  return { key: keyOf(ns, name), ns, name, uid, rv, created, cells, added, by, rank: null, hay: null, tones: null, dead: false };
+  return { key: keyOf(ns, name), ns, name, uid, rv, created, cells, added, by, rank: null, hay: null, failing: null, waiting: false, dead: false };
 }
 
 /** The cells with some of them changed; null where one is not there. */

@@ -6,7 +6,7 @@ import { byId, h, setText } from "./dom.ts";
 import { Held, type LastChange } from "./held.ts";
 import { banner, status } from "./status.ts";
 import { tabsOf, type Host, type Tab, type TabKind } from "./tabs.ts";
-import { objectHref } from "./view.ts";
+import { compareHref, objectHref } from "./view.ts";
 
 /** What becomes of what a person does in the panel. */
 export interface Turn {
@@ -47,7 +47,8 @@ export class Panel {
       return button;
     }));
     this.strip.addEventListener("keydown", (e) => this.walk(e));
-    const bar = h("div", { class: "bar told" }, ...(alone ? [] : [this.words]), this.change);
+    const other = h("a", { class: "compare-link", href: compareHref(kind.ref, name), title: "Compare with another object" }, "Compare with…");
+    const bar = h("div", { class: "bar told" }, ...(alone ? [] : [this.words]), this.change, h("span", { class: "spring" }), other);
     if (alone) root.prepend(this.strip, bar, this.banner);
     else root.replaceChildren(this.title(), this.strip, bar, this.banner, this.body);
     this.held = new Held(host.live, host.now, kind.ref, name, () => this.schedule());

@@ -4,7 +4,7 @@
 import { ages } from "./age.ts";
 import { h, setText } from "./dom.ts";
 import type { Entry } from "./ordered.ts";
-import { telling, tones, type Telling } from "./tone.ts";
+import { telling, toneIn, type Telling } from "./tone.ts";
 import { objectHref } from "./view.ts";
 import type { Cell, Column } from "./wire.ts";
 
@@ -21,6 +21,7 @@ export interface ShownColumn {
   readonly index: number; // in the wire's columns
   readonly name: string;
   readonly relative: boolean;
+  readonly tells: Telling | null;
 }
 
 export function shapeOf(ref: string, columns: readonly Column[], namespace: boolean, cols: readonly string[]): Shape {
@@ -28,9 +29,10 @@ export function shapeOf(ref: string, columns: readonly Column[], namespace: bool
   const chosen = (name: string): boolean => cols.includes(name.toLowerCase());
   const usual = cols.length === 0 || wide;
   const stands = (c: Column): boolean => (usual ? wide || c.priority <= 0 : c.name.toLowerCase() === "name" || chosen(c.name));
-  const shown = columns.map((c, index) => ({ index, name: c.name, relative: c.relative, stands: stands(c) })).filter((c) => c.stands);
+  const told = telling(columns.map((c) => c.name));
+  const shown = columns.map((c, index) => ({ index, name: c.name, relative: c.relative, tells: told.find((t) => t.index === index) ?? null, stands: stands(c) })).filter((c) => c.stands);
   const link = shown.find((c) => c.name.toLowerCase() === "name") ?? shown.find((c) => !c.relative) ?? shown[0];
-  return { ref, namespace: namespace && (usual || chosen("namespace")), link: link?.index ?? -1, columns: shown, telling: telling(columns.map((c) => c.name)) };
+  return { ref, namespace: namespace && (usual || chosen("namespace")), link: link?.index ?? -1, columns: shown, telling: told };
 }
 
 /** A cell as text: what kubectl prints. */
@@ -55,7 +57,6 @@ export function fillRow(tr: HTMLTableRowElement, shape: Shape, e: Entry, now: nu
   tr.setAttribute("data-ns", e.ns);
   tr.setAttribute("data-name", e.name);
   tr.setAttribute("data-uid", e.uid);
-  const stand = tones(shape.telling, e.cells);
   let at = 0;
   if (shape.namespace) setText(tr.children[at++] as Element, e.ns);
   for (const c of shape.columns) {
@@ -69,8 +70,8 @@ export function fillRow(tr: HTMLTableRowElement, shape: Shape, e: Entry, now: nu
     } else {
       setText(td, c.relative ? ages(text, now) : text);
     }
-    const stands = stand.get(c.index);
-    if (stands !== undefined) td.setAttribute("data-tone", stands);
+    const stands = c.tells === null ? null : toneIn(shape.telling, e.cells, c.tells);
+    if (stands !== null) td.setAttribute("data-tone", stands);
     else td.removeAttribute("data-tone");
     if ((c.relative ? td.getAttribute("data-wire") : before) === text) continue;
     if (c.relative) td.setAttribute("data-wire", text);

@@ -8,7 +8,7 @@
 import { Hold } from "./hold.ts";
 import { compareRanks, natural, rank, type Rank, type Sort } from "./sort.ts";
 import { entryOf, keyOf, withCells, type Entry, type Ordered } from "./ordered.ts";
-import { telling, toneOf, tones, type Telling, type Tone } from "./tone.ts";
+import { telling, toneIn, toneOf, type Telling, type Tone } from "./tone.ts";
 import type { By, Column, Message, Row } from "./wire.ts";
 
 export class Rows implements Ordered {
@@ -23,9 +23,12 @@ export class Rows implements Ordered {
   private sort: Sort | null = null;
   private sortIndex = -1;
   private terms: readonly string[] = [];
-  private ordered: Entry[] = [];
+  private sorted: Entry[] = []; // all of them
+  private filtered: Entry[] = []; // those that the filter lets through; the same array where there is none
   private fresh: Entry[] = [];
-  private stale: "no" | "merge" | "all" = "no";
+  private stale: "no" | "merge" | "filter" | "all" = "no";
+  private inOrder = false; // byKey is in the order that is without a sort
+  private comes: { inOrder: boolean; last: Entry | null } = { inOrder: true, last: null }; // of the snapshot under way
   private order: Hold | null = null;
   private told: { readonly of: readonly Column[]; readonly telling: readonly Telling[] } = { of: [], telling: [] };
 
@@ -91,19 +94,28 @@ export class Rows implements Ordered {
   setFilter(q: string): void {
     this.order = null;
     this.terms = q.toLowerCase().split(/\s+/).filter((t) => t !== "");
-    this.touch("all");
+    this.touch("filter");
   }
 
   /** The rows that the filter lets through, in order. Not to be changed by the caller. */
   visible(): readonly Entry[] {
-    if (this.stale === "all") {
-      this.ordered = [...this.byKey.values()].filter((e) => this.matches(e)).sort(this.compare);
-    } else if (this.stale === "merge") {
-      this.ordered = this.merge();
+    const filters = this.terms.length > 0;
+    if (this.stale === "merge") {
+      const fresh = this.fresh.filter((e) => !e.dead).sort(this.compare);
+      this.sorted = this.merge(this.sorted, fresh);
+      this.filtered = filters ? this.merge(this.filtered, fresh.filter((e) => this.matches(e))) : this.sorted;
+    } else if (this.stale !== "no") {
+      if (this.stale === "all") this.sorted = this.sortAll();
+      this.filtered = filters ? this.sorted.filter((e) => this.matches(e)) : this.sorted;
     }
     this.stale = "no";
     this.fresh = [];
-    return this.ordered;
+    return this.filtered;
+  }
+
+  private sortAll(): Entry[] {
+    const all = [...this.byKey.values()];
+    return this.inOrder && this.sort === null ? all : all.sort(this.compare);
   }
 
   /** Forgets a snapshot that did not come to its end. */
@@ -121,12 +133,17 @@ export class Rows implements Ordered {
     const incoming = (this.incoming ??= new Map());
     if (m.columns !== null) this.columns = m.columns;
     else if (first && this.columns.length === 0 && m.rows.length > 0) return false;
+    if (first) this.comes = { inOrder: true, last: null };
     for (const row of m.rows) {
       const e = this.entry(row, false, null);
+      const { last } = this.comes;
+      if (last !== null && byName(last, e) >= 0) this.comes.inOrder = false;
+      this.comes.last = e;
       incoming.set(e.key, e);
     }
     if (!m.last) return true;
     this.byKey = incoming;
+    this.inOrder = this.comes.inOrder;
     this.incoming = null;
     this.order = null;
     this.complete = true;
@@ -168,15 +185,15 @@ export class Rows implements Ordered {
     if (old !== undefined) old.dead = true;
     this.order?.note(e.key, old, e, old !== undefined && (this.compare(old, e) !== 0 || this.matches(old) !== this.matches(e)));
     this.byKey.set(e.key, e);
+    this.inOrder = false; // A map keeps a new key last.
     if (this.stale === "all") return void this.version++;
     this.fresh.push(e);
     // Nobody looks, as in a hidden tab: then sorting anew is cheaper than keeping what to merge.
     this.touch(this.fresh.length > this.byKey.size ? "all" : "merge");
   }
 
-  private merge(): Entry[] {
-    const fresh = this.fresh.filter((e) => !e.dead && this.matches(e)).sort(this.compare);
-    const kept = this.ordered.filter((e) => !e.dead);
+  private merge(sorted: readonly Entry[], fresh: readonly Entry[]): Entry[] {
+    const kept = sorted.filter((e) => !e.dead);
     if (fresh.length === 0) return kept;
     // The few are searched for among the many, and what lies between is copied.
     const parts: Entry[][] = [];
@@ -222,32 +239,53 @@ export class Rows implements Ordered {
 
   /** Less than 0 where a comes before b. */
   readonly compare = (a: Entry, b: Entry): number =>
-    compareRanks(a.rank, b.rank, this.sort?.descending ?? false) || (a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+    compareRanks(a.rank, b.rank, this.sort?.descending ?? false) || byName(a, b);
 
   private matches(e: Entry): boolean {
     if (this.terms.length === 0) return true;
-    e.hay ??= [e.ns, e.name, ...e.cells.filter((_, i) => this.columns[i]?.relative !== true)].join(" ").toLowerCase();
-    const hay = e.hay;
+    const hay = this.hayOf(e);
     return this.terms.every((t) => {
       const tone = toneOf(t);
-      return tone === null ? hay.includes(t) : this.tonesOf(e).has(tone);
+      return tone === null ? hay.includes(t) : this.stands(e, tone);
     });
+  }
+
+  /** Reads a row as the filter does, so that a first filter is as quick as the next. */
+  warm(e: Entry): void {
+    this.hayOf(e);
+  }
+
+  private hayOf(e: Entry): string {
+    return (e.hay ??= [e.ns, e.name, ...e.cells.filter((_, i) => this.columns[i]?.relative !== true)].join(" ").toLowerCase());
   }
 
   count(tone: Tone): number {
     let n = 0;
-    for (const e of this.byKey.values()) if (this.tonesOf(e).has(tone)) n++;
+    for (const e of this.byKey.values()) if (this.stands(e, tone)) n++;
     return n;
   }
 
-  private tonesOf(e: Entry): ReadonlySet<Tone> {
-    if (this.told.of !== this.columns) this.told = { of: this.columns, telling: telling(this.columns.map((c) => c.name)) };
-    return (e.tones ??= new Set(tones(this.told.telling, e.cells).values()));
+  private stands(e: Entry, tone: Tone): boolean {
+    if (e.failing === null) {
+      if (this.told.of !== this.columns) this.told = { of: this.columns, telling: telling(this.columns.map((c) => c.name)) };
+      e.failing = false;
+      for (const t of this.told.telling) {
+        const one = toneIn(this.told.telling, e.cells, t);
+        e.failing ||= one === "bad";
+        e.waiting ||= one === "warn";
+      }
+    }
+    return tone === "bad" ? e.failing : e.waiting;
   }
 
-  private touch(what: "merge" | "all"): void {
+  private touch(what: "merge" | "filter" | "all"): void {
+    // What is to be filtered anew has to be in order before.
+    if (what === "filter" && this.stale === "merge" || what === "merge" && this.stale === "filter") what = "all";
     if (what === "all") this.fresh = [];
     if (this.stale !== "all") this.stale = what;
     this.version++;
   }
 }
+
+// The order without a sort; it breaks the ties of every other.
+const byName = (a: Entry, b: Entry): number => (a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

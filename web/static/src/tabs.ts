@@ -56,6 +56,7 @@ const every = (): boolean => true;
 export const tabs: readonly TabKind[] = [
   { id: "overview", label: "Overview", of: every, open: async (host) => new (await import("./tabs/overview.ts")).Overview(host) },
   { id: "yaml", label: "YAML", of: every, open: async (host) => new (await import("./tabs/yaml.ts")).YamlTab(host) },
+  { id: "changes", label: "Changes", of: every, open: async (host) => new (await import("./tabs/changes.ts")).Changes(host) },
   { id: "related", label: "Related", key: "r", of: every, open: async (host) => new (await import("./tabs/related.ts")).Related(host) },
   { id: "logs", label: "Logs", key: "l", of: (kind) => kind.ref === "core/v1/pods", open: async (host) => new (await import("./tabs/logs.ts")).Logs(host) },
 ];

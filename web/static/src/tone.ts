@@ -24,20 +24,29 @@ export function telling(names: readonly string[]): Telling[] {
   return names.map((name, index) => ({ index, name: name.toLowerCase() })).filter(({ name }) => name === "ready" || columns.has(name)).map(({ index, name }) => ({ index, ready: name === "ready" }));
 }
 
-/** The tones of a row's cells, by index; calm ones are left out. */
-export function tones(told: readonly Telling[], cells: readonly Cell[]): Map<number, Tone> {
-  const out = new Map<number, Tone>();
-  const text = ({ index }: Telling): string => String(cells[index] ?? "");
+/** The tone of a cell of a row, one of those that tell. */
+export function toneIn(told: readonly Telling[], cells: readonly Cell[], { index, ready }: Telling): Tone | null {
+  const text = textIn(cells, index);
+  const tone = ready ? readyTone(text) : stateTone(text);
   // What has run to its end is not ready any more, and need not be.
-  const done = told.some((t) => !t.ready && ends.includes(text(t)));
-  for (const t of told) {
-    const one = t.ready ? readyTone(text(t)) : stateTone(text(t));
-    if (one !== null && !(done && t.ready && one === "warn")) out.set(t.index, one);
-  }
-  return out;
+  return ready && tone === "warn" && told.some((t) => !t.ready && ends.includes(textIn(cells, t.index))) ? null : tone;
 }
 
+const textIn = (cells: readonly Cell[], index: number): string => String(cells[index] ?? "");
+
+// Of many rows few tell something that no other does.
+const known = new Map<string, Tone | null>();
+const mostKnown = 5000;
+
 function stateTone(text: string): Tone | null {
+  let tone = known.get(text);
+  if (tone !== undefined) return tone;
+  tone = readState(text);
+  if (known.size < mostKnown) known.set(text, tone);
+  return tone;
+}
+
+function readState(text: string): Tone | null {
   const word = text.toLowerCase().split(" ", 1)[0] ?? "";
   const has = (parts: readonly string[]): boolean => parts.some((p) => word.includes(p));
   if (has(bad)) return "bad";
@@ -48,6 +57,7 @@ function stateTone(text: string): Tone | null {
 function readyTone(text: string): Tone | null {
   if (text === "False") return "bad";
   if (text === "Unknown") return "warn";
+  if (text === "1/1") return null; // As most are.
   const found = /^(\d+)\/(\d+)$/.exec(text);
   return found !== null && BigInt(found[1] ?? 0) < BigInt(found[2] ?? 0) ? "warn" : null;
 }

@@ -58,6 +58,9 @@ export function formatView(v: View): string {
 /** The address of an object's own page. */
 export const objectHref = (ref: string, o: ObjectName): string => `/o/${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}`;
 
+/** The address of the page that compares an object with another, which is named there. */
+export const compareHref = (ref: string, o: ObjectName): string => `/compare?a=${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}`;
+
 /** "a, b" as typed: each once, in order. */
 export function namespaces(text: string): string[] {
   return [...new Set(text.split(/[\s,]+/).filter((ns) => ns !== ""))].sort();

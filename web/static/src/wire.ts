@@ -85,6 +85,8 @@ export interface Change {
   readonly time: string;
   /** Of an update: how the object changed; empty for other changes. */
   readonly patch: readonly PatchOp[];
+  /** Of an add, where one object is asked for. */
+  readonly object?: Tree;
   readonly by?: By;
   /** Left out where by alone made the whole change. */
   readonly authors?: readonly Author[];
@@ -113,7 +115,7 @@ export type Message =
   | { readonly id: number; readonly type: "object"; readonly cursor: string; readonly object: Tree | null; readonly health?: Health }
   | { readonly id: number; readonly type: "row-events"; readonly cursor: string; readonly events: readonly RowEvent[] }
   | { readonly id: number; readonly type: "object-events"; readonly cursor: string; readonly events: readonly ObjectEvent[] }
-  | { readonly id: number; readonly type: "changes"; readonly cursor: string; readonly since: string; readonly events: readonly Change[] }
+  | { readonly id: number; readonly type: "changes"; readonly cursor: string; readonly since: string; readonly object: Tree | null; readonly events: readonly Change[] }
   | { readonly id: number; readonly type: "change-events"; readonly cursor: string; readonly events: readonly Change[] }
   | ({ readonly id: number; readonly type: "window"; readonly cursor: string; readonly columns: readonly Column[] | null; readonly offset: number; readonly count: number; readonly rows: readonly Row[] } & Counts)
   | ({ readonly id: number; readonly type: "window-events"; readonly cursor: string; readonly events: readonly WindowEvent[] } & Counts)

@@ -51,7 +51,7 @@ export class Bar {
     for (const e of [this.container, this.tail, this.since]) e.addEventListener("change", () => deeds.chosen());
     press(this.follow, true);
     press(this.times, localStorage.getItem("log-times") !== null);
-    press(this.wrap, localStorage.getItem("wrap") !== null);
+    press(this.wrap, localStorage.getItem("log-wrap") !== null);
     for (const b of [this.previous, this.follow, this.times, this.wrap]) b.addEventListener("click", () => this.turn(b));
     this.input.addEventListener("input", () => deeds.search(this.input.value));
     this.input.addEventListener("keydown", (e) => this.key(e));
@@ -109,7 +109,7 @@ export class Bar {
       return this.deeds.chosen();
     }
     remember("log-times", this.timed);
-    remember("wrap", this.wrapped);
+    remember("log-wrap", this.wrapped);
     this.deeds.shown();
   }
 

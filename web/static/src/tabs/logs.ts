@@ -1,11 +1,11 @@
 // The log of a pod, as it is written.
 
+import { clockTime } from "../age.ts";
+import { copyText } from "../clipboard.ts";
 import { digits, h, setText } from "../dom.ts";
 import { Bar } from "../logs/bar.ts";
 import { LogBuffer } from "../logs/buffer.ts";
 import { containersOf, firstOf, placed, type Container } from "../logs/containers.ts";
-import { copyText } from "../logs/copy.ts";
-import { clockTime } from "../age.ts";
 import type { Line } from "../logs/lines.ts";
 import { Screen } from "../logs/screen.ts";
 import { Search } from "../logs/search.ts";

@@ -1,3 +1,5 @@
+// What is copied, where the browser lets it.
+
 /** Puts a text onto the clipboard; false if the browser does not let it. */
 export async function copyText(text: string): Promise<boolean> {
   try {

@@ -1,0 +1,143 @@
+package watch_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// estimated is a cluster with pods in 30 namespaces that are watched one by one,
+// of which answer answers the first pages from which it is estimated how large
+// they are.
+func estimated(t *testing.T, answer func(*http.Request, http.RoundTripper) (*http.Response, error)) *watch.Cluster {
+	t.Helper()
+	server := apitest.New(t, kinds()...)
+	var names []string
+	for n := range 30 {
+		ns := fmt.Sprintf("team-%02d", n)
+		names = append(names, ns)
+		server.Set(namespaces, apitest.Item{Name: ns})
+		server.Set(pods, pod(ns, "p", "Running"))
+	}
+	allowOnly(server, names...)
+	server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
+		return roundTrip(func(r *http.Request) (*http.Response, error) {
+			if strings.Contains(r.URL.RawQuery, "limit=64") && strings.HasSuffix(r.URL.Path, "/pods") {
+				return answer(r, next)
+			}
+			return next.RoundTrip(r)
+		})
+	}
+	return runClusterWith(t, server, watch.Options{
+		Linger: 5 * time.Minute, MemoryLimit: 100 << 20, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+}
+
+// How large namespaces are is asked for a few at a time, and each begins when that
+// is known: one that does not answer holds up no other.
+func TestEstimatesOfManyNamespaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var now, most atomic.Int32
+		cluster := estimated(t, func(r *http.Request, next http.RoundTripper) (*http.Response, error) {
+			most.Store(max(most.Load(), now.Add(1)))
+			defer now.Add(-1)
+			if strings.Contains(r.URL.Path, "team-00") {
+				<-r.Context().Done()
+				return nil, r.Context().Err()
+			}
+			<-time.After(800 * time.Millisecond)
+			return next.RoundTrip(r)
+		})
+		r := subscribe(t, cluster, watch.Query{}, "")
+		began := time.Now()
+		for len(r.rows) < 29 || r.state != "live" {
+			if m := r.next(); m.State == "forbidden" || m.State == "failed" {
+				t.Errorf("it is said to be %s: %s", m.State, m.Reason)
+			}
+		}
+		if long := time.Since(began); long > 9*time.Second || most.Load() != 4 {
+			t.Errorf("all but one were live after %s, %d estimated at once; want 8 s, 4 at once", long, most.Load())
+		}
+		if slices.Contains(r.namespaces, "team-00") {
+			t.Error("what does not answer is said to be covered")
+		}
+		<-time.After(time.Minute)
+		r.settle()
+		r.wantLive(30)
+	})
+}
+
+// A list of which it cannot be told how large it is ends where it does not fit.
+func TestListWithoutAnEstimate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgetedBy(t, func(r *http.Request) bool { return strings.Contains(r.URL.RawQuery, "limit=64") })
+		for n := range 300 {
+			server.Set(widgets, big("a", fmt.Sprint("w", n), 8<<10))
+		}
+		server.Set(pods, pod("a", "p", "Running"))
+		small := subscribe(t, cluster, watch.Query{}, "")
+		small.settle()
+		small.wantLive(1)
+		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r.settle()
+		if r.state != "failed" || !strings.Contains(r.reason, "there are more") || len(r.rows) > 0 {
+			t.Errorf("it is %s with %d rows: %s, want failed, for there are more", r.state, len(r.rows), r.reason)
+		}
+		if ledger := cluster.For(watch.Viewer{}).Coverage(); ledger.Held > ledger.Limit/2 {
+			t.Errorf("%d bytes are held of %d", ledger.Held, ledger.Limit)
+		}
+		small.settle()
+		small.wantLive(1)
+	})
+}
+
+// What is held needs no estimate: where a right to all comes and goes again, before
+// all has been listed or after, the rows of a namespace stay.
+func TestWhatIsHeldNeedsNoEstimate(t *testing.T) {
+	for _, name := range []string{"before it is listed", "after", "as it was from the beginning"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := budgetedBy(t, func(r *http.Request) bool {
+					if strings.Contains(r.URL.RawQuery, "limit=64") && strings.Contains(r.URL.Path, "/namespaces/") {
+						<-time.After(3 * time.Second)
+					}
+					return false
+				})
+				if name != "as it was from the beginning" {
+					server.Refuse(widgets, "", http.StatusForbidden, "not all of them")
+				}
+				server.Refuse(widgets, "a", 0, "")
+				server.Set(widgets, big("a", "w", 1<<10))
+				r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+				<-time.After(10 * time.Second)
+				r.settle()
+				r.wantLive(1)
+				if name == "before it is listed" {
+					server.Hang("/apis/example.com/v1/widgets")
+				}
+				server.Refuse(widgets, "", 0, "")
+				for second := range 80 {
+					if second == 40 {
+						server.Revoke(widgets, "")
+					}
+					<-time.After(time.Second)
+					c := cluster.For(watch.Viewer{}).Coverage()
+					if n := c.Entries[len(c.Entries)-1].Objects; n != 1 {
+						t.Fatalf("%d objects are held after %d s, want 1", n, second)
+					}
+				}
+				r.settle()
+				r.wantLive(1)
+			})
+		})
+	}
+}

@@ -1,0 +1,159 @@
+package watch_test
+
+import (
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// askedOnly serves a cluster of which a program may see the pods of the namespaces
+// that it is asked for, and not which there are; somebody looks at a.
+func askedOnly(t *testing.T) (*apitest.Server, *watch.Cluster) {
+	t.Helper()
+	server := apitest.New(t, kinds()...)
+	server.Set(namespaces, apitest.Item{Name: "a"}, apitest.Item{Name: "b"})
+	server.Refuse(namespaces, "", http.StatusForbidden, "no")
+	allowOnly(server, "a", "b")
+	cluster := runClusterWith(t, server, watch.Options{
+		Linger: 5 * time.Minute, Ring: watch.Ring{Age: time.Hour}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
+	})
+	server.Set(pods, pod("a", "p", "Running"))
+	subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "").settle()
+	return server, cluster
+}
+
+// What happened in a namespace after it was let go is not known: who was away since
+// before begins anew, also where it was empty; who looks at others does not.
+func TestChangesAcrossANamespaceThatWasLetGo(t *testing.T) {
+	for name, empty := range map[string]bool{"with rows": false, "empty": true} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := askedOnly(t)
+				if !empty {
+					server.Set(pods, pod("b", "q", "Running"))
+				}
+				cursors := make(map[string]string)
+				for _, ns := range []string{"a", "b", "a b"} {
+					f := follow(t, cluster, watch.Query{Namespaces: strings.Fields(ns)}, "")
+					f.wantSettle("snapshot")
+					f.sub.Close()
+					cursors[ns] = f.cursor
+				}
+				<-time.After(6 * time.Minute)
+				server.Set(pods, pod("b", "r", "Running"))
+				server.Delete(pods, "b", "r")
+				<-time.After(time.Minute)
+				for ns, cursor := range cursors {
+					f := follow(t, cluster, watch.Query{Namespaces: strings.Fields(ns)}, cursor)
+					if got := f.settle(); strings.HasPrefix(got, "reset, snapshot") != (ns != "a") {
+						t.Errorf("who was away from %s is told %q", ns, got)
+					}
+				}
+				f := follow(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
+				f.settle()
+				server.Set(pods, pod("b", "s", "Running"))
+				follow(t, cluster, watch.Query{Namespaces: []string{"b"}}, f.cursor).wantSettle("add b/s")
+			})
+		})
+	}
+}
+
+// Nor is it where somebody comes back just while it is let go.
+func TestBackWhileItIsLetGo(t *testing.T) {
+	for wait := range 20 {
+		t.Run(fmt.Sprintf("%d s", wait), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := askedOnly(t)
+				f := follow(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
+				f.wantSettle("snapshot")
+				f.sub.Close()
+				server.Hang(apitest.Reviews) // It takes a while to find out what else is to be watched.
+				<-time.After(5*time.Minute + time.Duration(wait)*time.Second)
+				f = follow(t, cluster, watch.Query{Namespaces: []string{"b"}}, f.cursor)
+				var want []string
+				for n := range 100 {
+					name := fmt.Sprint("p", n)
+					server.Set(pods, pod("b", name, "Running"))
+					server.Delete(pods, "b", name)
+					want = append(want, "add b/"+name, "delete b/"+name)
+					<-time.After(100 * time.Millisecond)
+				}
+				if got := f.settle(); !strings.Contains(got, "reset, snapshot") && got != strings.Join(want, ", ") {
+					t.Errorf("neither what happened nor a reset is told: %.300s", got)
+				}
+			})
+		})
+	}
+}
+
+// Where one feed follows another nobody begins anew, and all is told.
+func TestNobodyBeginsAnewWhereOneFeedFollowsAnother(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "r", "Running"))
+		server.RevokeWatch(pods)
+		allowOnly(server, "a")
+		all, one := follow(t, cluster, watch.Query{}, ""), follow(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+		all.wantSettle("snapshot")
+		one.wantSettle("snapshot")
+		before, after := []string{all.cursor, one.cursor}, "add a/n"
+		lists := func() int { return cluster.For(watch.Viewer{}).Coverage().Entries[1].Lists }
+		for before := lists(); lists() == before; { // The next is 30 s away, and the right is asked for every 10 s.
+			<-time.After(time.Second)
+		}
+		server.Set(pods, pod("a", "n", "Running"), pod("b", "s", "Running"))
+		server.Refuse(pods, "", 0, "")
+		<-time.After(time.Minute)
+		all.wantSettle(after)
+		one.wantSettle(after)
+		server.NoWatches(pods, 0) // It is watched from now on.
+		<-time.After(time.Minute)
+		follow(t, cluster, watch.Query{}, before[0]).wantSettle(after)
+		follow(t, cluster, watch.Query{Namespaces: []string{"a"}}, before[1]).wantSettle(after)
+	})
+}
+
+// A right that comes is no reason to begin anew: nothing of the namespace had been
+// told before.
+func TestNobodyBeginsAnewForARightThatComes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		allowOnly(server, "a")
+		f := follow(t, cluster, watch.Query{}, "")
+		f.wantSettle("snapshot")
+		server.Refuse(pods, "b", 0, "")
+		<-time.After(time.Minute)
+		server.Set(pods, pod("b", "q", "Running"))
+		follow(t, cluster, watch.Query{}, f.cursor).wantSettle("add b/q")
+	})
+}
+
+// Nor is a namespace that went and is none any more, to who looks at all; one that
+// came back is.
+func TestNamespacesThatComeBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(namespaces, apitest.Item{Name: "ci"})
+		server.Set(pods, pod("a", "p", "Running"), pod("ci", "q", "Running"))
+		allowOnly(server, "a", "ci")
+		f := follow(t, cluster, watch.Query{}, "")
+		f.wantSettle("snapshot")
+		server.Delete(namespaces, "", "ci")
+		<-time.After(time.Minute)
+		server.Set(pods, pod("a", "p", "Failed"))
+		follow(t, cluster, watch.Query{}, f.cursor).wantSettle("update a/p")
+		server.Set(namespaces, apitest.Item{Name: "ci"})
+		<-time.After(time.Minute)
+		if got := follow(t, cluster, watch.Query{}, f.cursor).settle(); !strings.HasPrefix(got, "reset, snapshot") {
+			t.Errorf("who was away is told %q, want a reset", got)
+		}
+	})
+}
