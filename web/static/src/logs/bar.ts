@@ -35,14 +35,15 @@ export class Bar {
   private readonly times = toggle("Times", "When each line was written");
   private readonly wrap = toggle("Wrap", "Long lines go on in the next");
   readonly input = h("input", { type: "search", placeholder: "Find", "aria-label": "Find in the log", title: "Find in the log (/ or Ctrl F)", autocomplete: "off", spellcheck: "false" });
-  private readonly found = h("span", { class: "found", role: "status" });
+  private readonly found = h("span", { class: "found" });
+  private readonly said = h("span", { class: "said", role: "status" }); // what is found, when somebody asks: lines come all the time
   private readonly back = h("button", { type: "button", class: "icon", "aria-label": "Previous found", title: "Previous (Shift Enter)" }, "↑");
   private readonly next = h("button", { type: "button", class: "icon", "aria-label": "Next found", title: "Next (Enter)" }, "↓");
   private readonly copy = h("button", { type: "button", title: "Copy the lines that are held" }, "Copy");
   private readonly download = h("button", { type: "button", title: "Save the lines that are held as a file" }, "Download");
   readonly element = h("div", { class: "log-bar" },
     h("div", { class: "part" }, this.container, this.tail, this.since, this.previous, this.follow),
-    h("div", { class: "part" }, h("span", { class: "finder" }, this.input, this.found, this.back, this.next), h("span", { class: "spring" }), this.times, this.wrap, this.copy, this.download),
+    h("div", { class: "part" }, h("span", { class: "finder" }, this.input, this.found, this.back, this.next), h("span", { class: "spring" }), this.times, this.wrap, this.copy, this.download, this.said),
   );
   private known = "";
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -100,6 +101,11 @@ export class Bar {
     setText(this.found, this.input.value === "" ? "" : words);
     this.back.hidden = this.next.hidden = this.input.value === "";
     this.back.disabled = this.next.disabled = count === 0;
+  }
+
+  /** Says where the search is to those who do not see it. */
+  sayFound(): void {
+    setText(this.said, this.found.textContent ?? "");
   }
 
   private turn(b: HTMLButtonElement): void {

@@ -2,16 +2,15 @@
 // have elements. It stays at the end while somebody is there, and where they are
 // otherwise.
 
-import { digits, h } from "../dom.ts";
+import { h } from "../dom.ts";
 import type { LogBuffer } from "./buffer.ts";
 import { Heights } from "./heights.ts";
-import { levelOf } from "./level.ts";
 import type { Line } from "./lines.ts";
+import { most, rowOf } from "./row.ts";
 import type { Search } from "./search.ts";
 
 const lineHeight = 18;
 const beside = 20; // lines drawn above and below what is seen
-const most = 4000; // characters of a line that are drawn
 const near = 4; // pixels from the end that count as there
 
 export class Screen {
@@ -189,7 +188,8 @@ export class Screen {
     for (let n = from; n < to; n++) {
       let row = this.drawn.get(n);
       if (row === undefined) {
-        row = this.row(n);
+        const { search } = this;
+        row = rowOf(buffer.at(n) as Line, this.times, search.spans(n), search.current?.line === n ? search.current.nth : -1);
         this.drawn.set(n, row);
         this.rows.insertBefore(row, next);
       } else next = row.nextElementSibling;
@@ -212,33 +212,4 @@ export class Screen {
     }
     return changed;
   }
-
-  private row(n: number): HTMLElement {
-    const line = this.buffer.at(n) as Line;
-    if (line.note === true) return h("div", { class: "log-note" }, line.text);
-    const level = levelOf(line.text);
-    const row = h("div", { class: "log-line", "data-tone": level?.tone });
-    if (this.times && line.at !== "") row.append(h("time", { datetime: line.at }, shortTime(line.at)), " ");
-    const text = line.text.length > most ? line.text.slice(0, most) : line.text;
-    const current = this.search.current?.line === n ? this.search.current.nth : -1;
-    const found = this.search.spans(n).map((span, nth) => ({ ...span, make: (part: string) => h("mark", { "data-current": nth === current ? true : null }, part) }));
-    const word = level === null || found.some((f) => f.start < level.end && f.end > level.start) ? [] : [{ ...level, make: (part: string) => h("span", { class: "level" }, part) }];
-    let at = 0;
-    for (const span of [...found, ...word].sort((a, b) => a.start - b.start)) {
-      if (span.start >= text.length) break;
-      row.append(text.slice(at, span.start), span.make(text.slice(span.start, span.end)));
-      at = span.end;
-    }
-    row.append(text.slice(at));
-    if (text !== line.text) row.append(h("span", { class: "log-more" }, ` ⋯ ${digits(line.text.length - most)} more characters, which a copy has`));
-    return row;
-  }
-}
-
-/** To the millisecond, in the browser's time zone: 14:03:22.945. */
-function shortTime(at: string): string {
-  const d = new Date(at);
-  if (Number.isNaN(d.getTime())) return at;
-  const two = (n: number, width = 2): string => String(n).padStart(width, "0");
-  return `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}.${two(d.getMilliseconds(), 3)}`;
 }

@@ -39,7 +39,7 @@ export function foot(s: Situation, now: number): Foot {
       if (!s.placed && s.lines === 0) return say("busy", "No log yet");
       if (s.gone) return say("ended", "Ended: the pod is deleted");
       if (!s.follow && !s.previous && s.container?.phase === "running") return say("ended", "Read to its end; not following");
-      return say("ended", s.container?.phase === "ended" && !s.previous ? `Ended: ${s.container.state}` : "Ended");
+      return say("ended", s.container?.phase === "ended" && !s.previous ? `The container has ${s.container.state}` : "Ended");
     case "refused":
       return say(state.next === null ? "bad" : "warn", `${state.problem.title}${state.next === null ? "" : ", trying again"}`);
     case "lost":

@@ -40,7 +40,7 @@ export class Plane {
     element.addEventListener("dragstart", (e) => e.preventDefault());
     // What was dragged was not meant to be opened.
     element.addEventListener("click", (e) => {
-      if (!this.dragged) return;
+      if (!this.dragged || e.detail === 0) return;
       e.preventDefault();
       e.stopPropagation();
     }, { capture: true });

@@ -145,6 +145,8 @@ export class Logs implements Tab, Reader {
     const place = this.search.step(by, this.screen.top);
     if (place === null) this.screen.redraw();
     else this.screen.to(place.line);
+    this.bar.tellFound(this.search.number, this.search.count);
+    this.bar.sayFound();
   }
 
   // After each frame in which the screen was drawn.

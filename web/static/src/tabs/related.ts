@@ -19,7 +19,7 @@ export class Related implements Tab {
   private static followed = "";
   private readonly asGraph = h("button", { type: "button" }, "Graph");
   private readonly asList = h("button", { type: "button" }, "List");
-  private readonly time = h("span", { class: "related-time", role: "status" });
+  private readonly time = h("span", { class: "related-time" });
   private readonly again = h("button", { type: "button", class: "icon", "aria-label": "Look again", title: "Look again" }, "↻");
   private readonly zoom = h("span", { class: "zoom" });
   private readonly body = h("div", { class: "related-body" });
@@ -79,9 +79,11 @@ export class Related implements Tab {
   }
 
   private read(graph: Graph, at: number): void {
+    const same = this.problem.hidden && JSON.stringify(graph) === JSON.stringify(this.graph);
     this.graph = graph;
     this.problem.hidden = true;
     setText(this.time, `As of ${clockTime(new Date(at).toISOString(), at)}`);
+    if (same) return;
     this.searched.show(graph);
     this.draw();
   }
@@ -117,7 +119,7 @@ export class Related implements Tab {
     if (graph === null) return;
     const beside = this.element.closest("#panel") !== null;
     if (graph.nodes.length === 1) this.body.replaceChildren(this.alone(graph));
-    else if (this.as === "list") this.body.replaceChildren(listOf(graph, beside, this.host));
+    else if (this.as === "list") this.list(graph, beside);
     else void this.lay(graph, beside);
   }
 
@@ -140,7 +142,18 @@ export class Related implements Tab {
     } catch {
       if (signal.aborted) return;
       this.failed({ title: "The graph could not be laid out", status: 0, detail: "The list says the same." });
-      this.body.replaceChildren(listOf(graph, beside, this.host));
+      this.list(graph, beside);
     }
+  }
+
+  // Another list begins where the one before was.
+  private list(graph: Graph, beside: boolean): void {
+    const { body } = this;
+    const at = body.firstElementChild?.scrollTop ?? 0;
+    const focused = body.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset["id"] : undefined;
+    const list = listOf(graph, beside, this.host);
+    body.replaceChildren(list);
+    list.scrollTop = at;
+    if (focused !== undefined) [...list.querySelectorAll<HTMLElement>("[data-id]")].find((e) => e.dataset["id"] === focused)?.focus({ preventScroll: true });
   }
 }
