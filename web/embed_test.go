@@ -61,6 +61,7 @@ func TestAssetsNameNoOtherHost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		data = bytes.ReplaceAll(data, []byte("http://www.w3.org/2000/svg"), nil) // A name, which nothing is asked of.
 		for _, address := range []string{"http://", "https://", "@import", "innerHTML", "eval(", "new Function"} {
 			if bytes.Contains(data, []byte(address)) {
 				t.Errorf("%s contains %q", name, address)

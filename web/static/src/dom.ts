@@ -12,6 +12,16 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Att
   return e;
 }
 
+/** The same for what is drawn. */
+export function svg<K extends keyof SVGElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: (Node | string)[]): SVGElementTagNameMap[K] {
+  const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value !== null && value !== undefined) e.setAttribute(name, value === true ? "" : value);
+  }
+  e.append(...children);
+  return e;
+}
+
 /** The element of the page with this id, which the templates have. */
 export function byId(id: string): HTMLElement {
   const e = document.getElementById(id);

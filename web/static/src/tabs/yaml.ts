@@ -2,12 +2,13 @@
 // made of it marked.
 
 import { clockTime } from "../age.ts";
+import { copyText } from "../clipboard.ts";
 import { digits, h } from "../dom.ts";
 import type { LastChange } from "../held.ts";
 import type { Host, Shown, Tab } from "../tabs.ts";
 import type { Tree } from "../wire.ts";
 import { Bar } from "../yaml/bar.ts";
-import { copyText, selected, whole } from "../yaml/copy.ts";
+import { selected, whole } from "../yaml/copy.ts";
 import { Search } from "../yaml/find.ts";
 import { Hands } from "../yaml/hands.ts";
 import { paint, unpaint } from "../yaml/paint.ts";
