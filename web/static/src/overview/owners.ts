@@ -13,17 +13,18 @@ export class OwnersView {
   readonly element = h("nav", { class: "part owners", "aria-labelledby": "owners" }, h("h3", { id: "owners" }, "Owners"), this.list, this.others);
   private drawn = "";
   private gone = new AbortController();
+  private failed = false; // to read one, for no reason of its own
 
   constructor(private readonly host: Host, private readonly sheet: Sheet) {}
 
-  /** Shows the owners of an object; they are read anew when it has others, or its kind's have come to be known. */
+  /** Shows the owners of an object; they are read anew when it has others, their kinds have come to be known, or reading them failed. */
   show(object: Tree): void {
     const owners = ownersOf(object);
     const asked = JSON.stringify(owners.map((o) => [o, this.host.kindOf(o.apiVersion, o.kind)?.ref]));
     this.element.hidden = owners.length === 0;
-    // While a link leads nowhere that is known, more kinds may have come.
-    if (asked === this.drawn) return;
+    if (asked === this.drawn && !this.failed) return;
     this.drawn = asked;
+    this.failed = false;
     this.gone.abort();
     const gone = (this.gone = new AbortController());
     this.draw(owners.slice(0, 1).map((owner) => ({ owner, trouble: "" })), owners);
@@ -59,8 +60,12 @@ export class OwnersView {
     try {
       const answer = await fetch(`/api/v1/object/${kind.ref}/${ns}/${encodeURIComponent(o.name)}`, { signal, headers: { accept: "application/json" } });
       if (answer.ok) return { object: (await answer.json()) as unknown };
-      return { trouble: answer.status === 404 ? "is gone" : answer.status === 403 ? "you may not read it" : `could not be read (${answer.status})` };
+      if (answer.status === 404) return { trouble: "is gone" };
+      if (answer.status === 403) return { trouble: "you may not read it" };
+      this.failed = !signal.aborted;
+      return { trouble: `could not be read (${answer.status})` };
     } catch {
+      this.failed = !signal.aborted;
       return { trouble: "could not be read" };
     }
   }
