@@ -55,6 +55,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     page.removeAllListeners("download");
     write("needle one Needle", "hay", "NEEDLE two");
     await until("the lines", async () => (await texts(page)).includes("NEEDLE two"));
+    await page.locator(".log-screen").focus();
     await page.keyboard.press("/");
     await page.keyboard.type("needle");
     await until("what is found", async () => /^\d of 3$/.test(await page.locator(".found").innerText()));

@@ -51,7 +51,7 @@ export function card(node: GraphNode, self: boolean, beside: boolean, host: Host
   const name = nameOf(node);
   const cut = name.length > 18 ? name.length - 8 : name.length;
   const where = node.ns !== "" && node.ns !== host.name.ns && host.name.ns !== "" ? [h("span", { class: "where" }, node.ns)] : [];
-  const e = linkTo(node, self, beside, h("span", { class: "what" }, h("span", { class: "kind" }, node.kind), ...where, ...stateOf(node)), h("span", { class: "name" }, h("span", { class: "head" }, name.slice(0, cut)), h("span", {}, name.slice(cut))));
+  const e = linkTo(node, self, beside, h("span", { class: "card-top" }, h("span", { class: "kind" }, node.kind), ...where, ...stateOf(node)), h("span", { class: "card-name" }, h("span", { class: "card-head" }, name.slice(0, cut)), h("span", {}, name.slice(cut))));
   e.classList.add("card");
   return e;
 }
