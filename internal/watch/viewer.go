@@ -64,11 +64,34 @@ func (a *Access) known(r Resource) (Known, *informer) {
 	}
 	now := i.present(nil)
 	known.Status = &now.status
-	if now.synced && !now.status.State.refused() {
-		count := i.Len()
-		known.Count = &count
-	}
+	known.Count = i.known()
 	return known, i
+}
+
+// known is how many objects there are; nil where that is not known.
+func (i *informer) known() *int {
+	now := i.present(nil)
+	if !now.synced || now.status.State.refused() {
+		return nil
+	}
+	count := i.Len()
+	return &count
+}
+
+// Counts returns how many objects there are of each resource that is watched, by
+// its ref, where that is known.
+func (a *Access) Counts() map[string]int {
+	counts := make(map[string]int)
+	for _, i := range a.cluster.pool.informers() {
+		if i.scope != (wire.Scope{Resource: i.scope.Resource}) {
+			continue
+		}
+		if count := i.known(); count != nil {
+			r := Resource{Group: i.scope.Resource.Group, Version: i.scope.Resource.Version, Resource: i.scope.Resource.Resource}
+			counts[r.Ref()] = *count
+		}
+	}
+	return counts
 }
 
 // Resource finds a resource by its ref, as "apps/v1/deployments".

@@ -3,6 +3,7 @@ package web
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
 	"slices"
@@ -234,20 +235,32 @@ func lookOf(r *http.Request) templates.Look {
 }
 
 // exportsOf are the links to what a page shows, all of it, in each format.
+// static/src/exports.ts keeps them current.
 func exportsOf(ref string, shown url.Values) []templates.Export {
 	query := url.Values{}
-	for _, name := range []string{"ns", "labels", "q"} {
+	for _, name := range []string{"ns", "labels", "q", "sort"} {
 		for _, value := range shown[name] {
 			if value != "" {
 				query.Add(name, value)
 			}
 		}
 	}
-	exports := []templates.Export{{Format: "csv", Text: "Rows as CSV"}, {Format: "json", Text: "Objects as JSON"}, {Format: "ndjson", Text: "Objects, a line each"}, {Format: "yaml", Text: "Objects as YAML"}}
-	for i := range exports {
-		query.Set("format", exports[i].Format)
-		if exports[i].Format != "csv" {
-			query.Set("view", "objects")
+	exports := []templates.Export{
+		{View: "rows", Format: "csv", Text: "Rows as CSV"},
+		{View: "rows", Format: "json", Text: "Rows as JSON"},
+		{View: "objects", Format: "json", Text: "Objects as JSON"},
+		{View: "objects", Format: "ndjson", Text: "Objects as JSON, a line each"},
+		{View: "objects", Format: "yaml", Text: "Objects as YAML"},
+	}
+	for i, e := range exports {
+		query := maps.Clone(query)
+		query.Set("format", e.Format)
+		query.Set("view", e.View)
+		if e.View == "rows" {
+			query["cols"] = []string{"usual"}
+			if cols := shown["cols"]; len(cols) > 0 {
+				query["cols"] = cols
+			}
 		}
 		exports[i].Href = "/api/v1/snapshot/" + ref + "?" + query.Encode()
 	}

@@ -67,6 +67,7 @@ type Server struct {
 	reading  atomic.Int64 // Logs that are read.
 	paper    sync.Pool    // Of *[]byte: the messages that are being written.
 	picker   documents    // Of the view resources, for the one Viewer there is.
+	counts   counts       // The same.
 }
 
 // New makes a Server. It serves when Run is called.
@@ -133,6 +134,10 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
+	var counting sync.WaitGroup
+	counting.Go(func() { s.counts.run(s.stopping, s.access(nil).Counts) })
+	defer counting.Wait()
+	defer s.stop()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve on %s: %w", listener.Addr(), err)

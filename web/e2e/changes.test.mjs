@@ -220,7 +220,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     assert.deepEqual([searchParams.get("open"), searchParams.get("tab")], [`${ns}/busy`, "changes"]);
 
     // Another list, another activity.
-    await page.locator("#picker a", { hasText: /^ConfigMap\d*$/ }).click();
+    await page.locator("#picker a", { hasText: /^ConfigMaps\d*$/ }).click();
     await page.locator("#heading", { hasText: "ConfigMaps" }).waitFor();
     await api("PATCH", `${where}/left`, { data: { port: "81" } }, { type: "application/merge-patch+json", manager: "e2e-painter" });
     await until("its own", async () => (await entries()).some((e) => /data\.port → 81/.test(e)));

@@ -102,7 +102,7 @@ await test("hostile text", { timeout: 120_000 }, async (t) => {
       assert.equal(new URL(page.url()).searchParams.get("open"), `${ns}/${name}`);
       await page.locator('#panel .status[data-state="live"]').waitFor();
       assert.equal(await page.locator("#panel h2").textContent(), `${ns}/${name}`);
-      await page.locator("#panel .facts", { hasText: ns }).waitFor();
+      await page.locator("#panel .overview", { hasText: ns }).waitFor();
       await harmless(page);
       await page.locator("#panel .page-link").click();
       await page.locator('#status[data-state="live"]').waitFor();

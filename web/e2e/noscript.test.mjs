@@ -40,7 +40,7 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     assert.equal((await names(page))[0], second.at(-1), "the last is the first");
     await page.locator("thead a", { hasText: "Name" }).last().click();
     assert.equal(new URL(page.url()).search, "");
-    await page.locator("#picker a", { hasText: /^Deployment\d*$/ }).click();
+    await page.locator("#picker a", { hasText: /^Deployments\d*$/ }).click();
     assert.equal(new URL(page.url()).pathname, "/r/apps/v1/deployments");
     assert.equal(await page.locator("#picker a[aria-current]").count(), 1);
   });

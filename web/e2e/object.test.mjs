@@ -22,7 +22,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
   };
   const panel = (page) => page.locator("#panel");
   const yaml = async (page) => (await page.locator("#panel .line").allTextContents()).join("\n");
-  const shows = (page, name) => until(`the panel to show ${name}`, async () => (await page.locator("#panel h2").innerText()).endsWith(`/${name}`) && (await page.locator("#panel .facts").or(page.locator("#panel .yaml")).innerText()).includes(name));
+  const shows = (page, name) => until(`the panel to show ${name}`, async () => (await page.locator("#panel h2").innerText()).endsWith(`/${name}`) && (await page.locator("#panel .overview").or(page.locator("#panel .yaml")).innerText()).includes(name));
   const active = (page) => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name ?? null);
   const openOf = (page) => new URL(page.url()).searchParams.get("open");
 

@@ -26,8 +26,9 @@ type Look struct {
 
 // Export is a link to what the page shows, in a format.
 type Export struct {
+	View   string // "rows" or "objects"
 	Format string // "csv"
-	Text   string // "CSV, as shown"
+	Text   string // "Rows as CSV"
 	Href   string
 }
 

@@ -184,7 +184,7 @@ func emptyWords(l List) Problem {
 // pickerWords is what the picker says of a kind that is not simply live in all
 // namespaces.
 func pickerWords(k Kind) string {
-	words := k.Kind + " (" + k.Ref + ")"
+	words := Plural(k.Kind, k.Resource) + " (" + k.Ref + ")"
 	if k.Namespaces > 0 {
 		words += ", in " + Digits(k.Namespaces) + " of the namespaces"
 	}

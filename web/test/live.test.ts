@@ -33,6 +33,16 @@ void test("subscribes once open, and goes on from the cursor after a loss", () =
   assert.ok(browser.socket.last["id"] !== id, "another id, so that nothing old is taken for new");
 });
 
+void test("a field selector is sent, and left out where it is empty", () => {
+  const { browser, live } = start();
+  browser.socket.accept();
+  const deaf = { message: () => {}, restart: () => {} };
+  live.subscribe({ resource: "core/v1/events", ns: [], fields: "involvedObject.uid=u-1", view: "table" }, deaf);
+  assert.deepEqual(browser.socket.last, { op: "subscribe", id: browser.socket.last["id"], resource: "core/v1/events", fields: "involvedObject.uid=u-1", view: "table" });
+  live.subscribe({ resource: "core/v1/events", fields: "", view: "table" }, deaf);
+  assert.deepEqual(browser.socket.last, { op: "subscribe", id: browser.socket.last["id"], resource: "core/v1/events", view: "table" });
+});
+
 void test("a snapshot that was cut off is asked for again as a whole", () => {
   const { browser, restarts } = start();
   browser.socket.accept();

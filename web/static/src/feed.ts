@@ -42,7 +42,7 @@ export class Feed implements Handler {
   /** limit is how many rows are held at most; expected how many there may be. */
   constructor(
     private readonly live: Live,
-    private readonly what: Pick<Spec, "resource" | "ns" | "labels">,
+    private readonly what: Pick<Spec, "resource" | "ns" | "labels" | "fields">,
     private readonly order: { sort: Sort | null; q: string },
     private readonly watcher: Watcher,
     private readonly limit: number,

@@ -1,25 +1,29 @@
 // The page of one kind: its view, its subscription, its table and the panel beside it.
 
 import { Activity } from "./activity.ts";
+import { columnWords } from "./columnset.ts";
 import { byId, digits, h, input, setText } from "./dom.ts";
+import { drawExports } from "./exports.ts";
 import { Feed, type Watcher } from "./feed.ts";
 import type { Live } from "./live.ts";
 import { plural, type Kind } from "./kinds.ts";
+import { say as announce } from "./said.ts";
+import { namespaceWords } from "./spaces.ts";
 import type { Picker } from "./picker.ts";
 import { shapeOf } from "./row.ts";
 import { keyOf } from "./ordered.ts";
-import type { Rows } from "./rows.ts";
+import { Rows } from "./rows.ts";
 import { Panel } from "./panel.ts";
 import { anewWords, banner, coverage, note, status, type Known } from "./status.ts";
 import { Rate } from "./rate.ts";
 import { tabsOf, type Host } from "./tabs.ts";
 import { Table } from "./table.ts";
 import { formatView, namespaces, plain, type ObjectName, type View } from "./view.ts";
-import type { RowEvent } from "./wire.ts";
+import type { Column, RowEvent } from "./wire.ts";
 
 export class ListPage implements Watcher {
   view: View;
-  private kind: Kind;
+  kind: Kind;
   private feed: Feed;
   private served: boolean; // the server's rows stand until there are newer ones
   private shown = 0;
@@ -27,7 +31,6 @@ export class ListPage implements Watcher {
   readonly table: Table;
   private readonly rate = new Rate();
   readonly activity: Activity;
-  private readonly spaces = new Set<string>();
 
   constructor(
     private readonly live: Live,
@@ -51,6 +54,7 @@ export class ListPage implements Watcher {
     picker.select(view.ref);
     this.fill();
     this.feed = this.subscribe();
+    this.drawExports();
     this.tell();
     this.openPanel();
   }
@@ -63,8 +67,6 @@ export class ListPage implements Watcher {
     if (other) {
       this.kind = kind;
       this.picker.select(view.ref);
-      this.spaces.clear();
-      byId("namespaces").replaceChildren();
     }
     this.fill();
     if (other || view.ns.join() !== old.ns.join() || view.labels !== old.labels) {
@@ -81,7 +83,12 @@ export class ListPage implements Watcher {
     }
     if (other || JSON.stringify(view.open) !== JSON.stringify(old.open)) this.openPanel();
     else this.panel?.show(view.tab);
+    this.drawExports();
     this.tell();
+  }
+
+  private drawExports(): void {
+    drawExports(byId("export"), this.view, this.columns);
   }
 
   private subscribe(): Feed {
@@ -117,7 +124,7 @@ export class ListPage implements Watcher {
     const known = JSON.stringify(words);
     if (place.dataset["known"] === known) return;
     place.dataset["known"] = known;
-    place.replaceChildren(...words.map((w) => h("a", { href: w.href, "data-tone": w.tone, "data-view": true }, w.text)));
+    place.replaceChildren(...words.map((w) => h("a", { href: w.href, "data-tone": w.tone, "data-address": true }, w.text)));
   }
 
   /** A second has passed. */
@@ -137,13 +144,12 @@ export class ListPage implements Watcher {
     if (columns || this.served || !byId("table").classList.contains("virtual") || byId("tbody").childElementCount === 0) this.takeOver();
     this.served = false;
     this.tellTrouble();
-    for (const e of this.feed.rows.all()) if (this.spaces.size < 1000) this.spaces.add(e.ns);
-    byId("namespaces").replaceChildren(...[...this.spaces].sort().map((ns) => h("option", { value: ns })));
   }
 
   private takeOver(): void {
     const { rows } = this.feed;
     if (!rows.complete) return;
+    this.drawExports();
     const shape = shapeOf(this.view.ref, rows.columns, this.kind.namespaced && this.view.ns.length !== 1, this.view.cols);
     this.table.show(rows, shape, this.view.sort);
   }
@@ -179,8 +185,11 @@ export class ListPage implements Watcher {
     put("labels", view.labels);
     const ns = input("ns");
     if (ns !== null) ns.hidden = !kind.namespaced;
-    const wide = input("wide");
-    if (wide !== null) wide.checked = view.cols[0] === "wide";
+    const button = byId("spaces");
+    button.hidden = !kind.namespaced;
+    setText(button, namespaceWords(view.ns));
+    button.toggleAttribute("data-chosen", view.ns.length > 0);
+    setText(byId("columns"), columnWords(view.cols));
     setText(byId("heading"), plural(kind));
     document.title = `${plural(kind)} - Glasshouse`;
   }
@@ -205,15 +214,6 @@ export class ListPage implements Watcher {
     this.go({ ...this.view, open: { ns, name } }, "push");
   }
 
-  /** Opens the tab of a letter, of the object that is open or chosen; false where there is none. */
-  openTab(key: string): boolean {
-    const kind = tabsOf(this.kind).find((t) => t.key === key);
-    const at = this.view.open ?? this.table.activeEntry;
-    if (kind === undefined || at === undefined) return false;
-    this.go({ ...this.view, open: { ns: at.ns, name: at.name }, tab: kind.id }, "push");
-    return true;
-  }
-
   /** Closes the panel; false if none is open. */
   close(): boolean {
     if (this.view.open === null) return false;
@@ -231,12 +231,53 @@ export class ListPage implements Watcher {
   /** Takes the form's boxes into the view; text is filtered by as it is typed. */
   applyForm(how: "push" | "replace"): void {
     const value = (id: string): string => input(id)?.value.trim() ?? "";
-    this.go({ ...this.view, q: value("q"), ns: this.kind.namespaced ? namespaces(value("ns")) : [], labels: value("labels"), cols: this.cols() }, how);
+    this.go({ ...this.view, q: value("q"), ns: this.kind.namespaced ? namespaces(value("ns")) : [], labels: value("labels") }, how);
   }
 
-  private cols(): readonly string[] {
-    const wide = this.view.cols[0] === "wide";
-    return input("wide")?.checked === wide ? this.view.cols : wide ? [] : ["wide"];
+  /** The columns that the server's table has; none while they are not known. */
+  get columns(): readonly Column[] {
+    return this.feed.rows.columns;
+  }
+
+  /** The rows, shown or not; null where the page does not hold all of them. */
+  get held(): Rows | null {
+    return this.feed.rows instanceof Rows ? this.feed.rows : null;
+  }
+
+  /** The namespaces of the rows held. */
+  seen(): Set<string> {
+    const seen = new Set<string>();
+    for (const e of this.feed.rows.all()) seen.add(e.ns);
+    seen.delete("");
+    return seen;
+  }
+
+  setFilter(q: string): void {
+    const box = input("q");
+    if (box !== null) box.value = q;
+    this.applyForm("replace");
+  }
+
+  /** Shows something else of the same kind. */
+  change(part: Partial<View>, how: "push" | "replace" = "push"): void {
+    this.go({ ...this.view, ...part }, how);
+  }
+
+  /** Opens a tab of the object that is open, or of the one that the keyboard is at. */
+  openTab(key: string): void {
+    const kind = tabsOf(this.kind).find((t) => t.key === key);
+    const at = this.view.open ?? this.table.activeEntry;
+    if (kind === undefined || at === undefined) return announce("Choose an object first, with j and k.");
+    this.change({ open: { ns: at.ns, name: at.name }, tab: kind === tabsOf(this.kind)[0] ? "" : kind.id });
+  }
+
+  /** Opens the object before or after the one that is open. */
+  step(by: 1 | -1): void {
+    const { open } = this.view;
+    if (open === null) return;
+    const next = this.table.step(keyOf(open.ns, open.name), by);
+    if (next === undefined) announce(by > 0 ? "This is the last one." : "This is the first one.");
+    else this.change({ open: { ns: next.ns, name: next.name } }, "replace");
   }
 
   // Says what is known, everywhere that it is said.

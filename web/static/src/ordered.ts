@@ -57,6 +57,8 @@ export interface Ordered {
 
   /** The rows at these places. Not all need be held: they come when they were asked for. */
   slice(from: number, to: number): readonly (Entry | undefined)[];
+  /** The place of a row; -1 for one that is not held. */
+  indexOf(key: string): number;
   /** A row as it is now; undefined for one that is not held. */
   get(key: string): Entry | undefined;
   /** The rows that are held, in any order. */

@@ -103,6 +103,12 @@ export class Panel {
     );
   }
 
+  /** Opens the tab of a letter. */
+  press(key: string): void {
+    const kind = this.kinds.find((t) => t.key === key);
+    if (kind !== undefined) this.turn.tab(kind === this.kinds[0] ? "" : kind.id);
+  }
+
   /** The connection is another, or time has passed. */
   refresh(): void {
     this.held.reconnected();

@@ -67,6 +67,10 @@ export class Rows implements Ordered {
     return this.shown().slice(from, to).map((e) => this.byKey.get(e.key) ?? e);
   }
 
+  indexOf(key: string): number {
+    return this.shown().findIndex((e) => e.key === key);
+  }
+
   private shown(): readonly Entry[] {
     return this.order?.entries ?? this.visible();
   }

@@ -5,14 +5,13 @@
 
 import { clockTime } from "./age.ts";
 import { drawHead, markSort, Widths, type Head } from "./columns.ts";
-import { h } from "./dom.ts";
+import { h, setAttr } from "./dom.ts";
+import { flash } from "./flash.ts";
 import { emptyRow, fillRow, tick, type Differs, type Shape } from "./row.ts";
 import type { Entry, Ordered } from "./ordered.ts";
 import type { Sort } from "./sort.ts";
 
 const overscan = 6;
-const reduced = matchMedia("(prefers-reduced-motion: reduce)");
-
 const parting = 900; // ms that a row which went is still to be seen
 const mostParting = 20; // rows; where more go at once it is another view
 
@@ -70,11 +69,10 @@ export class Table {
     this.widths.apply(this.head);
     this.table.classList.add("virtual");
     this.tbody.replaceChildren(this.above, this.below);
-    this.rowHeight = parseFloat(getComputedStyle(this.table).getPropertyValue("--row-height")) || 24;
     this.forget();
     this.fresh = true;
     this.version = -1;
-    this.schedule();
+    this.measure();
   }
 
   /** Lets rows move, or not. */
@@ -132,6 +130,39 @@ export class Table {
     const from = this.active === null ? -1 : this.activeIndex;
     const to = by === "first" ? 0 : by === "last" ? length - 1 : from + (by === "page-down" ? page : by === "page-up" ? -page : by);
     this.activate(Math.max(0, Math.min(length - 1, to)));
+    this.scroll();
+  }
+
+  /** The row that is so many further than the one of a key, which becomes the keyboard's; undefined at the end. */
+  step(key: string, by: number): Entry | undefined {
+    const { rows } = this;
+    if (rows === null) return undefined;
+    const at = rows.indexOf(key);
+    const to = at < 0 ? (this.active === null ? 0 : this.activeIndex) : at + by;
+    const entry = to < 0 ? undefined : rows.slice(to, to + 1)[0];
+    if (entry === undefined) return undefined;
+    this.activate(to);
+    this.scroll();
+    return entry;
+  }
+
+  /** Chooses the column that is so many further in the head, for the keyboard to sort by, and returns what to sort by. */
+  chooseColumn(by: number): string {
+    const buttons = [...this.head.thead.querySelectorAll("[data-sort]")];
+    const from = buttons.findIndex((b) => b.hasAttribute("data-chosen"));
+    const to = buttons[from < 0 && by < 0 ? buttons.length - 1 : Math.max(0, Math.min(buttons.length - 1, from + by))];
+    for (const b of buttons) b.toggleAttribute("data-chosen", b === to);
+    to?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    return to?.getAttribute("data-sort") ?? "";
+  }
+
+  /** Rows may be of another height. */
+  measure(): void {
+    this.rowHeight = parseFloat(getComputedStyle(this.table).getPropertyValue("--row-height")) || 24;
+    this.schedule();
+  }
+
+  private scroll(): void {
     const top = this.activeIndex * this.rowHeight;
     const room = this.scroller.clientHeight - this.head.thead.offsetHeight - this.rowHeight;
     if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
@@ -238,18 +269,12 @@ export class Table {
   }
 
   private dress(tr: HTMLTableRowElement, e: Entry, index: number, gone: boolean): void {
-    set(tr, "data-gone", gone ? "" : null);
-    set(tr, "aria-rowindex", String(index + 2));
-    set(tr, "data-active", e.key === this.active ? "" : null);
-    set(tr, "aria-selected", e.key === this.opened ? "true" : null);
+    setAttr(tr, "data-gone", gone ? "" : null);
+    setAttr(tr, "aria-rowindex", String(index + 2));
+    setAttr(tr, "data-active", e.key === this.active ? "" : null);
+    setAttr(tr, "aria-selected", e.key === this.opened ? "true" : null);
     if (e.key === this.active) this.activeIndex = index;
   }
-}
-
-function set(e: Element, name: string, value: string | null): void {
-  if (e.getAttribute(name) === value) return;
-  if (value === null) e.removeAttribute(name);
-  else e.setAttribute(name, value);
 }
 
 // A changed cell flashes once, and tells what stood in it and who changed it.
@@ -258,18 +283,6 @@ function mark({ cell, before }: Differs, e: Entry, now: number): void {
   const who = e.by === null ? "" : ` by ${e.by.manager}${e.by.subresource === "" ? "" : ` (${e.by.subresource})`}`;
   cell.setAttribute("title", `${before === "" ? "" : `${before} → ${cell.textContent ?? ""}\n`}Changed ${at}${who}`);
   flash(cell);
-}
-
-function flash(e: Element): void {
-  e.setAttribute("data-changed", "");
-  const still = reduced.matches;
-  const colour = "var(--flash)";
-  // Without motion the mark stands for a moment and goes.
-  const frames = still ? [{ backgroundColor: colour }, { backgroundColor: colour }] : [{ backgroundColor: colour }, { backgroundColor: "transparent" }];
-  const animation = e.animate(frames, { duration: still ? 2000 : 1400, easing: "ease-out" });
-  animation.onfinish = () => {
-    if (e.getAnimations().length === 0) e.removeAttribute("data-changed");
-  };
 }
 
 function unmark(tr: Element): void {

@@ -54,9 +54,10 @@ const every = (): boolean => true;
 
 /** The tabs, the first being the one that is shown where the address names none. */
 export const tabs: readonly TabKind[] = [
-  { id: "overview", label: "Overview", of: every, open: async (host) => new (await import("./tabs/overview.ts")).Overview(host) },
-  { id: "yaml", label: "YAML", of: every, open: async (host) => new (await import("./tabs/yaml.ts")).YamlTab(host) },
-  { id: "changes", label: "Changes", of: every, open: async (host) => new (await import("./tabs/changes.ts")).Changes(host) },
+  { id: "overview", label: "Overview", key: "o", of: every, open: async (host) => new (await import("./tabs/overview.ts")).Overview(host) },
+  { id: "yaml", label: "YAML", key: "y", of: every, open: async (host) => new (await import("./tabs/yaml.ts")).YamlTab(host) },
+  { id: "changes", label: "Changes", key: "c", of: every, open: async (host) => new (await import("./tabs/changes.ts")).Changes(host) },
+  { id: "events", label: "Events", key: "e", of: (kind) => kind.resource !== "events", open: async (host) => new (await import("./tabs/events.ts")).EventsTab(host) },
   { id: "related", label: "Related", key: "r", of: every, open: async (host) => new (await import("./tabs/related.ts")).Related(host) },
   { id: "logs", label: "Logs", key: "l", of: (kind) => kind.ref === "core/v1/pods", open: async (host) => new (await import("./tabs/logs.ts")).Logs(host) },
 ];

@@ -55,6 +55,9 @@ export function formatView(v: View): string {
   return `/r/${v.ref}${search === "" ? "" : `?${search}`}`;
 }
 
+/** The address of a kind's list with an object beside it. */
+export const besideHref = (ref: string, o: ObjectName): string => formatView({ ...plain(ref), ns: o.ns === "" ? [] : [o.ns], open: o });
+
 /** The address of an object's own page. */
 export const objectHref = (ref: string, o: ObjectName): string => `/o/${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}`;
 

@@ -43,6 +43,11 @@ export class Window implements Ordered {
     return this.order?.words ?? "";
   }
 
+  indexOf(key: string): number {
+    const at = (this.order?.entries ?? this.entries).findIndex((e) => e.key === key);
+    return at < 0 ? -1 : this.offset + at;
+  }
+
   get(key: string): Entry | undefined {
     return this.byKey.get(key);
   }

@@ -120,6 +120,7 @@ export type Message =
   | ({ readonly id: number; readonly type: "window"; readonly cursor: string; readonly columns: readonly Column[] | null; readonly offset: number; readonly count: number; readonly rows: readonly Row[] } & Counts)
   | ({ readonly id: number; readonly type: "window-events"; readonly cursor: string; readonly events: readonly WindowEvent[] } & Counts)
   | { readonly id: number; readonly type: "resources"; readonly kinds: readonly Listed[]; readonly problems: ReadonlyMap<string, string> }
+  | { readonly id: number; readonly type: "counts"; readonly counts: ReadonlyMap<string, number> }
   | { readonly id: number; readonly type: "digest"; readonly cursor: string; readonly count: number; readonly digest: string }
   | ({ readonly id: number; readonly type: "state" } & State)
   | { readonly id: number; readonly type: "reset"; readonly reason: string }
@@ -132,6 +133,7 @@ export interface Spec {
   readonly resource: string;
   readonly ns?: readonly string[];
   readonly labels?: string;
+  /** A field selector, which costs the server a watch of its own. */
   readonly fields?: string;
   readonly name?: string;
   readonly view: "table" | "object" | "changes" | "resources" | "window";

@@ -43,7 +43,7 @@ export function linkTo(node: GraphNode, self: boolean, beside: boolean, ...child
   const href = hrefOf(node, beside);
   const known = { "data-id": node.id, "data-state": node.state, "data-self": self ? "" : null, "data-many": node.count > 0 ? "" : null, title: sentence(node, self) };
   if (href === null) return h("span", { ...known, tabindex: "0", role: "group", "aria-label": sentence(node, self) }, ...children);
-  return h("a", { ...known, href, "data-view": true, "aria-current": self ? "true" : null }, ...children);
+  return h("a", { ...known, href, "data-address": true, "aria-current": self ? "true" : null }, ...children);
 }
 
 /** A card of the graph. The end of a long name is what tells it from its like. */
