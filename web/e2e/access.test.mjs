@@ -65,11 +65,11 @@ await test("accessibility", { timeout: 180_000 }, async (t) => {
       await page.locator("#panel .card").first().waitFor();
       await page.locator("#panel .card[data-self]").focus();
       await check("the graph");
-      await page.getByRole("button", { name: "List" }).click();
+      await page.getByRole("button", { name: "List", exact: true }).click();
       await page.locator("#panel .related-list li").first().waitFor();
       await page.locator("#panel .searched summary").click();
       await check("related objects as a list");
-      await page.getByRole("button", { name: "Graph" }).click();
+      await page.getByRole("button", { name: "Graph", exact: true }).click();
       await page.getByRole("tab", { name: "Logs" }).click();
       await page.locator("#panel .log-line").first().waitFor();
       await page.getByLabel("Find in the log").fill("level");

@@ -55,6 +55,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     page.removeAllListeners("download");
     write("needle one Needle", "hay", "NEEDLE two");
     await until("the lines", async () => (await texts(page)).includes("NEEDLE two"));
+    await page.locator(".log-screen").focus();
     await page.keyboard.press("/");
     await page.keyboard.type("needle");
     await until("what is found", async () => /^\d of 3$/.test(await page.locator(".found").innerText()));
@@ -85,9 +86,12 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await until("its end", async () => (await texts(page)).includes("flood 24999"));
     await until("what is held", async () => (await page.locator(".log-size").innerText()).startsWith("20,000 lines, the newest; "));
     assert.ok((await page.locator(".log-line").count()) < 150, "only what is seen has elements");
+    // However little somebody goes up: smooth scrolling begins with a pixel or two.
+    await page.locator(".log-screen").hover();
+    await page.mouse.wheel(0, -2);
+    await page.locator(".log-below").waitFor();
     await page.locator(".log-screen").focus();
     await page.keyboard.press("PageUp");
-    await page.locator(".log-below").waitFor();
     const seen = (await texts(page)).filter((l) => l.startsWith("flood "))[30];
     write("below 1", "below 2");
     await until("the count", async () => Number(/^([\d,]+) new lines? below/.exec(await page.locator(".log-below").innerText())?.[1] ?? 0) >= 2);

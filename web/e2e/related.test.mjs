@@ -20,7 +20,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     return items.length === 2 && items.every((p) => p.status.phase === "Running") && items.map((p) => p.metadata.name).sort();
   });
   const pod = pods[0];
-  const cards = (page) => page.locator(".card").evaluateAll((all) => all.map((e) => `${e.querySelector(".kind").textContent} ${e.querySelector(".name").textContent}`));
+  const cards = (page) => page.locator(".card").evaluateAll((all) => all.map((e) => `${e.querySelector(".kind").textContent} ${e.querySelector(".card-name").textContent}`));
   const focused = (page) => page.evaluate(() => document.activeElement?.querySelector?.(".kind")?.textContent ?? "");
   const open = async (t, path, options) => {
     const page = await newPage(t, browser, options);
@@ -34,7 +34,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     await until("the cards", async () => (await cards(page)).includes("ConfigMap settings"));
     const got = await cards(page);
     for (const want of [`Pod ${pod}`, "Deployment web", "Service web", "ConfigMap gone", "ServiceAccount default"]) assert.ok(got.includes(want), `${want} in ${got.join(", ")}`);
-    assert.equal(await page.locator(".card[data-self] .name").innerText(), pod);
+    assert.equal(await page.locator(".card[data-self] .card-name").textContent(), pod);
     const missing = page.locator(".card", { hasText: "gone" });
     assert.match(await missing.innerText(), /missing/);
     const x = (text) => page.locator(".card", { hasText: text }).first().evaluate((e) => e.getBoundingClientRect().x);
@@ -42,7 +42,7 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     assert.ok((await x("ReplicaSet")) < (await page.locator(".card[data-self]").evaluate((e) => e.getBoundingClientRect().x)));
     // By the keyboard, along the lines.
     await page.locator(".card[data-self]").focus();
-    assert.ok((await page.locator(".lines text[data-lit]").allTextContents()).includes("owns"), "the lines say what they are");
+    assert.ok((await page.locator(".words text").allTextContents()).includes("owns"), "the lines say what they are");
     await page.keyboard.press("ArrowLeft");
     await page.keyboard.press("ArrowLeft");
     await page.keyboard.press("Home");
@@ -52,17 +52,17 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     assert.equal(await focused(page), "Deployment");
     await page.keyboard.press("Enter");
     await page.waitForURL((u) => u.pathname === "/r/apps/v1/deployments" && u.searchParams.get("open") === `${ns}/web` && u.searchParams.get("tab") === "related");
-    await until("the deployment's graph", async () => (await page.locator(".card[data-self] .name").allInnerTexts()).join() === "web");
+    await until("the deployment's graph", async () => (await page.locator(".card[data-self] .card-name").allTextContents()).join() === "web");
     await until("the keyboard to go on there", async () => (await focused(page)) === "Deployment");
     const all = await cards(page);
     assert.ok(pods.every((p) => all.includes(`Pod ${p}`)), all.join());
     await page.goBack();
-    await until("the pod again", async () => (await page.locator(".card[data-self] .name").allInnerTexts()).join() === pod);
+    await until("the pod again", async () => (await page.locator(".card[data-self] .card-name").allTextContents()).join() === pod);
   });
 
   await t.test("a list that says the same, which is remembered", async (t) => {
     const page = await open(t, beside);
-    await page.getByRole("button", { name: "List" }).click();
+    await page.getByRole("button", { name: "List", exact: true }).click();
     const list = page.locator(".related-list");
     await list.waitFor();
     const groups = await list.locator("section").evaluateAll((all) => Object.fromEntries(all.map((s) => [s.querySelector("h3").firstChild.textContent, [...s.querySelectorAll("li")].map((li) => li.textContent)])));
@@ -91,10 +91,11 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     assert.ok(Math.abs(before.x - moved.x - 100) < 2 && Math.abs(before.y - moved.y - 50) < 2, JSON.stringify([before, moved]));
     await page.getByRole("button", { name: "Larger" }).click();
     assert.ok((await place()).width > moved.width * 1.2);
+    await page.mouse.move(box.x + 40, box.y + box.height - 40);
     await page.keyboard.down("Control");
     await page.mouse.wheel(0, 400);
     await page.keyboard.up("Control");
-    assert.ok((await place()).width < moved.width);
+    await until("it to be smaller", async () => (await place()).width < moved.width);
     await page.getByRole("button", { name: "Fit: all of it" }).click();
     assert.ok(Math.abs((await place()).width - before.width) < 1);
     await patch(`/apis/apps/v1/namespaces/${ns}/deployments/web`, { spec: { replicas: 3 } });

@@ -15,6 +15,7 @@ export class ColumnChooser implements Content {
   readonly elements: readonly Node[];
   private readonly list = h("ul", { class: "pop-list" });
   private readonly note = h("p", { class: "pop-note", role: "status" });
+  private readonly timer: ReturnType<typeof setInterval>;
   private moved = false;
 
   constructor(private readonly page: ListPage) {
@@ -38,11 +39,15 @@ export class ColumnChooser implements Content {
     });
     for (const e of this.elements) e.addEventListener("keydown", (e) => this.walk(e as KeyboardEvent));
     this.draw();
+    // Columns come with the rows, which may be on their way.
+    this.timer = setInterval(() => {
+      if (this.list.childElementCount === 0) this.draw();
+    }, 200);
     this.focus = this.list.querySelector<HTMLElement>("input:enabled") ?? rows;
   }
 
   close(): void {
-    // Nothing is held.
+    clearInterval(this.timer);
   }
 
   private choices(): Choice[] {

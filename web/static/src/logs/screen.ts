@@ -25,6 +25,7 @@ export class Screen {
   private column = 7.2; // pixels of a character
   private seen = 0; // the number of the first line that was never seen
   private stuck = true;
+  private last = 0; // how far it was scrolled
   wrap = false;
   times = false;
 
@@ -110,7 +111,10 @@ export class Screen {
 
   private scrolled(): void {
     const { scrollTop, clientHeight, scrollHeight } = this.element;
-    const stuck = scrollTop + clientHeight >= scrollHeight - near;
+    const rest = scrollHeight - clientHeight - scrollTop;
+    // Smooth scrolling begins with a pixel or two: whoever goes up is let go at once.
+    const stuck = scrollTop < this.last && rest > 1 ? false : this.stuck ? true : rest <= near;
+    this.last = scrollTop;
     if (stuck !== this.stuck) {
       this.stuck = stuck;
       this.seen = this.buffer.end;
@@ -166,6 +170,7 @@ export class Screen {
       if (this.stuck) element.scrollTop = heights.total;
       this.place();
     }
+    this.last = element.scrollTop;
     if (this.stuck) this.seen = buffer.end;
     this.moved();
   }

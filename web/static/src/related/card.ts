@@ -43,7 +43,7 @@ export function linkTo(node: GraphNode, self: boolean, beside: boolean, ...child
   const href = hrefOf(node, beside);
   const known = { "data-id": node.id, "data-state": node.state, "data-self": self ? "" : null, "data-many": node.count > 0 ? "" : null, title: sentence(node, self) };
   if (href === null) return h("span", { ...known, tabindex: "0", role: "group", "aria-label": sentence(node, self) }, ...children);
-  return h("a", { ...known, href, "data-view": true, "aria-current": self ? "true" : null }, ...children);
+  return h("a", { ...known, href, "data-address": true, "aria-current": self ? "true" : null }, ...children);
 }
 
 /** A card of the graph. The end of a long name is what tells it from its like. */
@@ -51,7 +51,7 @@ export function card(node: GraphNode, self: boolean, beside: boolean, host: Host
   const name = nameOf(node);
   const cut = name.length > 18 ? name.length - 8 : name.length;
   const where = node.ns !== "" && node.ns !== host.name.ns && host.name.ns !== "" ? [h("span", { class: "where" }, node.ns)] : [];
-  const e = linkTo(node, self, beside, h("span", { class: "what" }, h("span", { class: "kind" }, node.kind), ...where, ...stateOf(node)), h("span", { class: "name" }, h("span", { class: "head" }, name.slice(0, cut)), h("span", {}, name.slice(cut))));
+  const e = linkTo(node, self, beside, h("span", { class: "card-top" }, h("span", { class: "kind" }, node.kind), ...where, ...stateOf(node)), h("span", { class: "card-name" }, h("span", { class: "card-head" }, name.slice(0, cut)), h("span", {}, name.slice(cut))));
   e.classList.add("card");
   return e;
 }

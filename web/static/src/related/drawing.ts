@@ -8,13 +8,15 @@ import type { Graph } from "./graph.ts";
 import { Plane } from "./plane.ts";
 import { cardHeight, cardWidth, inOrder, linksOf, neighbour, pathOf, wordAt, type Link, type Picture } from "./picture.ts";
 
+const dense = 120; // lines, beyond which each is fainter
+
 export class Drawing {
   private readonly lines = svg("svg", { class: "lines", "aria-hidden": "true" });
   private readonly words = svg("svg", { class: "lines words", "aria-hidden": "true" }); // above the cards
   readonly plane: Plane;
   readonly element: HTMLElement;
   private cards = new Map<string, HTMLElement>();
-  private edges: { readonly link: Link; readonly group: SVGElement; readonly word: SVGElement }[] = [];
+  private edges: { readonly link: Link; readonly group: SVGElement; readonly word: () => SVGElement; told: SVGElement | null }[] = [];
   private links: readonly Link[] = [];
   private picture: Picture | null = null;
   private self = "";
@@ -77,12 +79,13 @@ export class Drawing {
       const d = pathOf(from, to, points);
       const { x, y } = wordAt(from, to, points);
       const said = link.types.join(", ");
-      const word = svg("text", { x: String(x), y: String(y + 4) }, said);
+      const word = (): SVGElement => svg("text", { x: String(x), y: String(y + 4) }, said);
       const group = svg("g", { "data-type": link.types[0], "data-edge": String(i) }, svg("title", {}, `${said}: ${link.via.join(", ")}`), svg("path", { class: "near", d }), svg("path", { class: "line", d }));
-      return [{ link, group, word }];
+      return [{ link, group, word, told: null }];
     });
     this.lines.replaceChildren(...this.edges.map((e) => e.group));
-    this.words.replaceChildren(...this.edges.map((e) => e.word));
+    this.lines.toggleAttribute("data-dense", this.edges.length > dense);
+    this.words.replaceChildren();
   }
 
   // Shows what a card, or a line, has to do with others.
@@ -92,7 +95,9 @@ export class Drawing {
     for (const e of this.edges) {
       if (e.group !== group && (id === null || (e.link.from !== id && e.link.to !== id))) continue;
       e.group.toggleAttribute("data-lit", on);
-      e.word.toggleAttribute("data-lit", on);
+      e.told?.remove();
+      e.told = on ? e.word() : null;
+      if (e.told !== null) this.words.append(e.told);
     }
   }
 

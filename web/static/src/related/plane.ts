@@ -66,7 +66,8 @@ export class Plane {
       return;
     }
     const whole = Math.min(1, clientWidth / this.width, clientHeight / this.height);
-    this.scale = Math.max(all ? least : legible, whole);
+    // What must be scrolled anyway is as large as its width lets it be.
+    this.scale = all ? Math.max(least, whole) : whole >= legible ? whole : Math.max(legible, Math.min(1, clientWidth / this.width));
     const place = (size: number, window: number, at: number): number => {
       const scaled = size * this.scale;
       return scaled <= window ? (window - scaled) / 2 : Math.min(0, Math.max(window - scaled, window / 2 - at * this.scale));
