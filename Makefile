@@ -12,10 +12,10 @@ RACE := $(shell command -v gcc >/dev/null 2>&1 && echo CGO_ENABLED=1 go test -ra
 LINT := go tool -modfile=$(CURDIR)/internal/tools/go.mod golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo generate check test soak bench clean
+.PHONY: help build demo generate check test soak bench bench-page clean
 
 help: ## Say what there is.
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-9s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build the dashboard into bin/.
 	go build -trimpath -ldflags '-s -w' -o bin/dashboard ./cmd/dashboard
@@ -55,6 +55,11 @@ soak: build ## Break everything at random for TIME= (10m), and compare what clie
 bench: build ## Measure against baselines in the same run, in one table: PODS= (10000), 100000 for memory alone
 	deploy/demo/build.sh .demo/bin/demo
 	PODS=$(PODS) .ci/bench
+
+bench-page: build web/node_modules/.package-lock.json ## Measure the page in Chromium: PODS= (10000)
+	deploy/demo/build.sh .demo/bin/demo
+	.ci/chromium
+	PODS=$(PODS) .ci/bench-page
 
 clean: ## Remove what was built, and the demo cluster's data.
 	rm -rf bin .demo web/node_modules

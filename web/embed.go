@@ -4,7 +4,8 @@
 // and committed, so that building the program takes Go alone.
 //
 // An asset's address carries a hash of its bytes, so that it may be cached for
-// ever: another build has other addresses.
+// ever: another build has other addresses. What the script loads when it is
+// needed has the hash in its name, as the script names it itself.
 package web
 
 import (
@@ -13,11 +14,13 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"strings"
 )
 
 // Rebuilding takes npm for the libraries that are bundled: npm ci --prefix web.
 //go:generate go tool templ generate -path templates
-//go:generate go tool esbuild static/src/app.ts static/src/app.css static/src/favicon.svg --bundle --minify --format=esm --target=es2022 --charset=utf8 --legal-comments=none --loader:.svg=copy --entry-names=[name] --outdir=static/dist --log-level=warning
+//go:generate rm -rf static/dist
+//go:generate go tool esbuild static/src/app.ts static/src/app.css static/src/favicon.svg --bundle --splitting --minify --format=esm --target=es2022 --charset=utf8 --legal-comments=none --loader:.svg=copy --entry-names=[name] --chunk-names=[name]-[hash] --outdir=static/dist --log-level=warning
 
 //go:embed all:static/dist
 var dist embed.FS
@@ -70,9 +73,17 @@ func (a *Assets) URL(name string) string {
 	return "/static/" + name
 }
 
-// Current reports whether v is the hash that URL gives a file, so that the
-// answer may be cached for ever.
+// Current reports whether name and v, the hash that URL gives, are those of one
+// text alone, so that the answer may be cached for ever.
 func (a *Assets) Current(name, v string) bool {
 	hash, ok := a.hashes[name]
-	return ok && hash == v
+	return ok && (hash == v || isChunk(name))
+}
+
+// isChunk reports whether a file is a part of the script: the bundler names it
+// "yaml-5KQ2XV7A.js", by what it was made of.
+func isChunk(name string) bool {
+	name, isScript := strings.CutSuffix(name, ".js")
+	dash := strings.LastIndexByte(name, '-')
+	return isScript && dash >= 0 && len(name)-dash-1 == 8 && strings.ToUpper(name[dash:]) == name[dash:]
 }

@@ -32,6 +32,15 @@ func TestAssets(t *testing.T) {
 			}
 		})
 	}
+	parts, err := fs.Glob(assets.FS(), "*-*.js")
+	if err != nil || len(parts) == 0 {
+		t.Fatalf("parts = %q, %v", parts, err)
+	}
+	for _, name := range parts {
+		if !assets.Current(name, "") {
+			t.Errorf("%s may not be kept, though its name has its hash", name)
+		}
+	}
 	if got := assets.URL("none.js"); got != "/static/none.js" {
 		t.Errorf("URL of no file = %q", got)
 	}
@@ -43,11 +52,16 @@ func TestAssetsNameNoOtherHost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"app.js", "app.css"} {
+	names, err := fs.Glob(assets.FS(), "*.[jc]s*")
+	if err != nil || len(names) < 5 {
+		t.Fatalf("assets = %q, %v", names, err)
+	}
+	for _, name := range names {
 		data, err := fs.ReadFile(assets.FS(), name)
 		if err != nil {
 			t.Fatal(err)
 		}
+		data = bytes.ReplaceAll(data, []byte("http://www.w3.org/2000/svg"), nil) // A name, which nothing is asked of.
 		for _, address := range []string{"http://", "https://", "@import", "innerHTML", "eval(", "new Function"} {
 			if bytes.Contains(data, []byte(address)) {
 				t.Errorf("%s contains %q", name, address)

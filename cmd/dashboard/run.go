@@ -29,6 +29,7 @@ type settings struct {
 	listen    string
 	metrics   string
 	fixed     bool // listen was given: another port will not do.
+	pageRows  int
 	logLevel  string
 	logFormat string
 	watch     watchSettings
@@ -91,6 +92,7 @@ func (s *settings) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080", "The address to serve on. It must be a loopback address; port 0 takes a free one, and so does the default where it is taken.")
 	s.watch.addFlags(flags)
 	flags.StringVar(&s.metrics, "metrics-listen", "", "The address to serve Prometheus metrics and Go profiles on; none where it is empty. It must be a loopback address; port 0 takes a free one.")
+	flags.IntVar(&s.pageRows, "page-rows", 100_000, "How many rows a page holds at most; of more the server keeps the order, and the page holds those that are looked at.")
 	flags.StringVar(&s.logLevel, "log-level", "info", "What to log: debug, info, warn or error.")
 	flags.StringVar(&s.logFormat, "log-format", "text", "How to log: text or json.")
 }
@@ -115,11 +117,14 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	options.RequestTimeout, options.Namespace, options.Log = timeout, found.namespace, log
+	if s.pageRows < 0 {
+		return &usageError{fmt.Errorf("--page-rows is %d; it takes a number from 0", s.pageRows)}
+	}
 	cluster, err := watch.New(found.config, options)
 	if err != nil {
 		return err
 	}
-	server, err := web.New(web.Options{Cluster: cluster, Name: found.name, Namespace: found.namespace, Version: version(), Log: log})
+	server, err := web.New(web.Options{Cluster: cluster, Name: found.name, Namespace: found.namespace, Version: version(), PageRows: s.pageRows, Log: log})
 	if err != nil {
 		return err
 	}

@@ -95,6 +95,7 @@ func TestMistakes(t *testing.T) {
 		{"a port beyond all", []string{"--kubeconfig", config, "--listen", "127.0.0.1:99999"}, 1, []string{"listen on 127.0.0.1:99999", "--listen"}},
 		{"a port in use", []string{"--kubeconfig", config, "--listen", taken.Addr().String()}, 1, []string{"listen on " + taken.Addr().String(), "address already in use", "--listen"}},
 		{"metrics for all", []string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--metrics-listen", ":9090"}, 2, []string{`--metrics-listen ":9090" would show the cluster`, "without a login"}},
+		{"rows below none", []string{"--kubeconfig", config, "--page-rows", "-1"}, 2, []string{"--page-rows is -1; it takes a number from 0"}},
 		{"metrics on no address", []string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--metrics-listen", "on"}, 2, []string{`--metrics-listen "on" is no address`}},
 		{"metrics on a port in use", []string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--metrics-listen", taken.Addr().String()}, 1, []string{"address already in use", "--metrics-listen"}},
 		{"an unknown flag", []string{"--lisen", "127.0.0.1:0"}, 2, []string{"unknown flag: --lisen", "see dashboard --help"}},

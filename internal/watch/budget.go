@@ -52,7 +52,7 @@ const (
 // when what it lists has come.
 func (i *informer) load() int64 {
 	state, _ := i.Weight()
-	return int64(state) + i.masks.Weight() + i.expected.Load()
+	return int64(state) + i.masks.Weight() + i.expected.Load() + i.rankings.weight()
 }
 
 // pastLoad is what its changes hold.

@@ -261,7 +261,7 @@ func TestFollow(t *testing.T) {
 			t.Helper()
 			began := time.Now()
 			for served() != want && time.Since(began) < time.Minute {
-				if _, err := follower.Next(t.Context()); err != nil {
+				if _, err := follower.Next(t.Context(), nil); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -310,7 +310,7 @@ func TestDiscoveryThatFailsForLong(t *testing.T) {
 			t.Helper()
 			for changed := false; !changed; {
 				var err error
-				if changed, err = follower.Next(t.Context()); err != nil || time.Since(began) > 2*time.Minute {
+				if changed, err = follower.Next(t.Context(), nil); err != nil || time.Since(began) > 2*time.Minute {
 					t.Fatalf("who follows is not told, %v", err)
 				}
 			}

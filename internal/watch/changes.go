@@ -7,6 +7,7 @@ import (
 
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/rawjson"
+	"glasshouse/internal/watch/wire"
 )
 
 const (
@@ -56,11 +57,18 @@ func (i *informer) since(namespaces []string) time.Time {
 }
 
 // beginChanges tells the newest of what the ring holds, and how far back that
-// reaches.
+// reaches; of one object also how it was before the first of that, so that its
+// patches lead to how it is.
 func (s *Subscription) beginChanges(ctx context.Context) ([]byte, error) {
 	now, origin := s.informer.present(s.filter.namespaces), s.informer.begun()
 	s.filter.columns, s.cursor = now.columns, s.informer.Now()
-	events, err := s.past(s.cursor, origin.cursor)
+	var before *wire.Object
+	if s.key != "" {
+		if o, ok, cursor := s.informer.Get(s.key); ok && s.filter.match(o) {
+			before, s.cursor = o, cursor
+		}
+	}
+	events, oldest, whole, err := s.past(s.cursor, origin.cursor)
 	if err != nil {
 		return nil, err
 	}
@@ -74,6 +82,9 @@ func (s *Subscription) beginChanges(ctx context.Context) ([]byte, error) {
 	}
 	s.begun(now.version)
 	since := s.informer.since(s.filter.namespaces)
+	if !whole && oldest.Time.After(since) {
+		since = oldest.Time
+	}
 	message := append(s.message("snapshot"), `,"since":"`...)
 	message = since.UTC().AppendFormat(message, time.RFC3339Nano)
 	message = append(message, `","events":[`...)
@@ -83,36 +94,59 @@ func (s *Subscription) beginChanges(ctx context.Context) ([]byte, error) {
 			message = append(message, ',')
 		}
 	}
-	return append(message, `],"last":true`...), nil
+	message = append(message, `],"last":true`...)
+	if oldest != nil {
+		before = s.filter.seen(oldest)
+	}
+	if s.key == "" || before == nil {
+		return message, nil
+	}
+	text, err := before.JSON()
+	if err != nil {
+		return nil, err
+	}
+	return append(append(message, `,"object":`...), text...), nil
 }
 
 // past are the events after one cursor and up to another, newest first, as many
-// as are told.
-func (s *Subscription) past(until, after journal.Cursor) (events [][]byte, err error) {
+// as are told; the oldest change of them, and whether they are all.
+func (s *Subscription) past(until, after journal.Cursor) (events [][]byte, oldest *change, whole bool, err error) {
 	size := 0
 	for until.Offset > after.Offset {
 		changes := s.informer.Past(until, batch)
 		for _, c := range slices.Backward(changes) {
 			if c.Offset <= after.Offset {
-				return events, nil
+				return events, oldest, true, nil
 			}
 			event, err := s.event(c)
-			if err != nil {
-				return nil, err
+			switch {
+			case err != nil:
+				return nil, nil, false, err
+			case event == nil:
+				continue
+			case len(events) == feedChanges || size > feedBytes:
+				return events, oldest, false, nil
 			}
-			if size += len(event); event != nil {
-				events = append(events, event)
-			}
-			if len(events) == feedChanges || size > feedBytes {
-				return events, nil
-			}
+			size += len(event)
+			events, oldest = append(events, event), c
 		}
 		if len(changes) == 0 {
 			break // All that is kept.
 		}
 		until = journal.At(changes[0].Offset - 1)
 	}
-	return events, nil
+	return events, oldest, true, nil
+}
+
+// withObject adds to an event what came with it: where one object is followed,
+// its patches go on from there.
+func withObject(event []byte, o *wire.Object) ([]byte, error) {
+	text, err := o.JSON()
+	if err != nil {
+		return nil, err
+	}
+	event = append(event[:len(event)-1], `,"object":`...)
+	return append(append(event, text...), '}'), nil
 }
 
 // changeEvent is a change as an event of the changes view; nil where nothing has

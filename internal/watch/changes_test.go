@@ -36,7 +36,7 @@ func follow(t *testing.T, cluster *watch.Cluster, q watch.Query, cursor string) 
 type fed struct {
 	Op, NS, Name, UID, RV string
 	Time                  time.Time
-	Patch                 json.RawMessage
+	Patch, Object         json.RawMessage
 	By                    *struct{ Manager string }
 	Authors               []struct {
 		Manager string
@@ -81,6 +81,7 @@ type fedMessage struct {
 	Type, Cursor string
 	Since        time.Time
 	Last         bool
+	Object       json.RawMessage
 	Events       []fed
 }
 
@@ -157,6 +158,74 @@ func TestChangesView(t *testing.T) {
 		server.Quietly(pods, func() {})
 		first.wantSettle("events") // Other cells of the same object are no change of it.
 	})
+}
+
+// Who follows one object holds it as it was before the first change told, and
+// each that is added: what is told leads from there to how it is.
+func TestChangesOfOneObject(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "listed"))
+		snapshot := func(q watch.Query) (m fedMessage) {
+			f := follow(t, cluster, q, "")
+			for m.Type != "snapshot" {
+				m = f.next()
+			}
+			return m
+		}
+		one := watch.Query{Namespaces: []string{"a"}, Name: "p"}
+		follow(t, cluster, one, "").settle()
+		want := func(q watch.Query, want string) {
+			t.Helper()
+			m := snapshot(q)
+			got := []string{phaseOf(m.Object)}
+			for i := range m.Events {
+				got = append(got, m.Events[i].Op+phaseOf(m.Events[i].Object))
+			}
+			if got := strings.Join(got, ", "); got != want {
+				t.Errorf("got  %s\nwant %s", got, want)
+			}
+		}
+		want(one, " listed")
+		live := follow(t, cluster, one, "")
+		live.settle()
+		for _, phase := range []string{"1", "2"} {
+			server.Set(pods, pod("a", "p", phase))
+		}
+		synctest.Wait()
+		want(one, " listed, update, update")
+		server.Delete(pods, "a", "p")
+		server.Set(pods, pod("a", "p", "anew"))
+		synctest.Wait()
+		want(one, " listed, update, update, delete, add anew")
+		m := live.next()
+		for ; m.Type != "events" || m.Events[len(m.Events)-1].Op != "add"; m = live.next() {
+		}
+		if got := phaseOf(m.Events[len(m.Events)-1].Object); got != " anew" {
+			t.Errorf("the one that was made anew is told as%s", got)
+		}
+		// Of all objects there is no one to go on from.
+		want(watch.Query{}, ", update, update, delete, add")
+		for n := range 200 {
+			server.Set(pods, pod("a", "p", fmt.Sprint("n", n)))
+		}
+		<-time.After(time.Second)
+		server.Set(pods, pod("a", "p", "last"))
+		synctest.Wait()
+		if m := snapshot(one); len(m.Events) != 200 || phaseOf(m.Object) != " n0" || !m.Since.Equal(m.Events[0].Time) {
+			t.Errorf("%d events from%s, since %s; want the newest 200, from n0, since the first of them at %s", len(m.Events), phaseOf(m.Object), m.Since, m.Events[0].Time)
+		}
+	})
+}
+
+// phaseOf is the phase of a pod, with a space before it; empty where there is no
+// pod.
+func phaseOf(object json.RawMessage) string {
+	var p struct{ Status struct{ Phase string } }
+	if len(object) == 0 || json.Unmarshal(object, &p) != nil {
+		return ""
+	}
+	return " " + p.Status.Phase
 }
 
 func TestChangesHaveWhatTheyNeed(t *testing.T) {

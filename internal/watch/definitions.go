@@ -62,15 +62,17 @@ func (f *Follower) Close() {
 	f.release()
 }
 
-// Next returns when there may be something else, or after Heartbeat, with
-// whether there may. It ends with ctx's error.
-func (f *Follower) Next(ctx context.Context) (bool, error) {
+// Next returns when there may be something else, when other is closed, or after
+// Heartbeat, with whether there may. It ends with ctx's error.
+func (f *Follower) Next(ctx context.Context, other <-chan struct{}) (bool, error) {
 	select {
 	case <-ctx.Done():
 		return false, ctx.Err()
 	case <-f.raised:
 		f.raised = f.cluster.changed.next()
 		return true, nil
+	case <-other:
+		return false, nil
 	case <-time.After(Heartbeat):
 		return false, nil
 	}

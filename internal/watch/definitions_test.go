@@ -37,7 +37,7 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 			t.Helper()
 			began := time.Now()
 			for serves(t, cluster, widgets) != want {
-				if _, err := follower.Next(t.Context()); err != nil {
+				if _, err := follower.Next(t.Context(), nil); err != nil {
 					t.Fatal(err)
 				}
 			}

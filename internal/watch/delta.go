@@ -19,29 +19,35 @@ type delta struct {
 }
 
 const (
-	// recentBytes is about what the deltas of recent hold together, of all
+	// recentBytes is about what the texts of recent hold together, of all
 	// resources: it is not counted anywhere else.
-	recentBytes   = 4 << 20
-	deltaOverhead = 128
+	recentBytes    = 4 << 20
+	recentOverhead = 128
 )
 
-// recent holds the newest deltas, so that all who are told of a change share
-// one: between two of them nobody may hold it.
+// recent holds the newest texts that were made of changes, so that all who are
+// told of a change share them: between two of them nobody may hold it.
 type recent struct {
-	mu     sync.Mutex
-	deltas []*delta // Oldest first.
-	bytes  int
+	mu    sync.Mutex
+	held  []kept // Oldest first.
+	bytes int
 }
 
-func (r *recent) hold(newest *delta) {
+type kept struct {
+	value any
+	bytes int
+}
+
+func (r *recent) hold(value any, text []byte) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.deltas = append(r.deltas, newest)
-	r.bytes += len(newest.text) + deltaOverhead
-	for r.bytes > recentBytes && len(r.deltas) > 1 {
-		r.bytes -= len(r.deltas[0].text) + deltaOverhead
-		r.deltas[0] = nil
-		r.deltas = r.deltas[1:]
+	newest := kept{value, len(text) + recentOverhead}
+	r.held = append(r.held, newest)
+	r.bytes += newest.bytes
+	for r.bytes > recentBytes && len(r.held) > 1 {
+		r.bytes -= r.held[0].bytes
+		r.held[0] = kept{}
+		r.held = r.held[1:]
 	}
 }
 
@@ -50,7 +56,7 @@ func (r *recent) hold(newest *delta) {
 func deltaOf(c *change, recent *recent) (*delta, error) {
 	d, made, err := c.Memo.delta.get(func() (*delta, error) { return newDelta(c) })
 	if made {
-		recent.hold(d)
+		recent.hold(d, d.text)
 	}
 	return d, err
 }

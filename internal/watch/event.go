@@ -15,12 +15,14 @@ import (
 // memo is what belongs to a change: the managedFields that came with it, and
 // what is made of it once and shared by all readers. The row is kept as long as
 // the change, which weighs it. A delta can be as long as the object is when it
-// is not compressed: it goes with the last who holds it.
+// is not compressed: it goes with the last who holds it, and so does the health,
+// which few ask for.
 type memo struct {
 	managed *wire.Managed // Nil where a list brought the change.
 	sight   bool          // What the program may see has changed, not the object.
 	row     once[[]byte]
 	delta   shared[delta]
+	health  shared[healthText]
 }
 
 // once is a value that the first who asks for it makes.
@@ -100,25 +102,30 @@ func appendRowEvent(dst []byte, c *change, recent *recent) ([]byte, error) {
 }
 
 // objectEvent is a change as an event of the object view. Few look at one object,
-// and what is dear of it, the delta, is made once.
+// and what is dear of it, the delta and the health, is made once.
 func objectEvent(c *change, recent *recent) ([]byte, error) {
-	switch c.Op {
-	case journal.Add:
+	if c.Op == journal.Delete {
+		return append(rawjson.AppendString([]byte(`{"op":"delete","uid":`), c.Old.UID()), '}'), nil
+	}
+	health, err := healthOf(c, recent)
+	if err != nil {
+		return nil, err
+	}
+	var event []byte
+	if c.Op == journal.Add {
 		text, err := c.New.JSON()
 		if err != nil {
 			return nil, err
 		}
-		return append(append([]byte(`{"op":"add","object":`), text...), '}'), nil
-	case journal.Delete:
-		return append(rawjson.AppendString([]byte(`{"op":"delete","uid":`), c.Old.UID()), '}'), nil
-	case journal.Update:
+		event = append([]byte(`{"op":"add","object":`), text...)
+	} else {
+		d, err := deltaOf(c, recent)
+		if err != nil {
+			return nil, err
+		}
+		event = append(c.New.AppendVersion([]byte(`{"op":"update"`)), d.text...)
 	}
-	d, err := deltaOf(c, recent)
-	if err != nil {
-		return nil, err
-	}
-	event := c.New.AppendVersion([]byte(`{"op":"update"`))
-	return append(append(event, d.text...), '}'), nil
+	return append(append(event, health.text...), '}'), nil
 }
 
 // appendChangedCells appends the cells of after that differ, by column index.

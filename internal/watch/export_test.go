@@ -8,6 +8,7 @@ import (
 	"unique"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/wire"
@@ -68,6 +69,45 @@ func (c *Cluster) BeginAnew(ref string) { c.informerOf(ref).beginAnew() }
 // Once returns what the first who asks makes, each time the same way.
 func Once[T any]() func(make func() (T, error)) (T, error) { return new(once[T]).get }
 
+// Uncover has the pods of a namespace be as they are for a moment after the right
+// to them is gone, until it is restored: not watched, and their rows still there.
+func (c *Cluster) Uncover(namespace string) (restore func()) {
+	i := c.pool.find(wire.Scope{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}})
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	f := i.feeds[namespace]
+	delete(i.feeds, namespace)
+	return func() {
+		i.mu.Lock()
+		defer i.mu.Unlock()
+		i.feeds[namespace] = f
+	}
+}
+
+// ForgetOrders drops the orders that nobody holds, and the list that those who
+// come together share, without waiting for it.
+func (c *Cluster) ForgetOrders() {
+	for _, i := range c.pool.informers() {
+		i.listings.keep(nil)
+		i.rankings.mu.Lock()
+		for id, h := range i.rankings.held {
+			if h.holders == 0 {
+				i.rankings.removeLocked(id, h)
+			}
+		}
+		i.rankings.mu.Unlock()
+	}
+}
+
+// Put makes an object what there is of it, as a watch would.
+func (c *Cluster) Put(ref string, o *Item) {
+	for _, i := range c.pool.informers() {
+		if i.resource.Ref() == ref {
+			i.Set(keyOf(o.Namespace(), o.Name()), o)
+		}
+	}
+}
+
 // panicking is a selector that matches nothing, and does so loudly.
 type panicking struct {
 	labels.Selector
@@ -108,7 +148,7 @@ func (c *Cluster) Forbid(ref string) {
 func (s *Subscription) PastFrom(n int) int {
 	kept, _ := s.informer.Kept()
 	now := s.informer.Now()
-	events, err := s.past(now, journal.At(now.Offset-uint64(kept-n)))
+	events, _, _, err := s.past(now, journal.At(now.Offset-uint64(kept-n)))
 	if err != nil {
 		panic(err)
 	}

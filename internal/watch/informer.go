@@ -61,6 +61,7 @@ type informer struct {
 	expected atomic.Int64  // What feeds have reserved, in bytes.
 	listings listings
 	digests  digests
+	rankings rankings
 	masks    *redact.Memory // Outlasts the feeds.
 	began    time.Time
 	readers  atomic.Int64

@@ -21,6 +21,7 @@ type Coverage struct {
 	Status             // State, since, reason, count, and the namespaces where they are not all.
 	Objects     int    `json:"objects"`
 	CacheBytes  int64  `json:"cacheBytes"` // Of the objects,
+	OrderBytes  int64  `json:"orderBytes"` // of their rows in the orders of windows,
 	RingBytes   int64  `json:"ringBytes"`  // and of the changes kept.
 	RingChanges int    `json:"ringChanges"`
 	// RingSince is how far back a cursor may reach.
@@ -43,7 +44,7 @@ func (a *Access) Coverage() Ledger {
 	ledger := Ledger{Limit: a.cluster.pool.budget, Entries: []Coverage{}}
 	for _, i := range a.cluster.pool.informers() {
 		c := i.coverage()
-		ledger.Held += c.CacheBytes + c.RingBytes
+		ledger.Held += c.CacheBytes + c.OrderBytes + c.RingBytes
 		ledger.Entries = append(ledger.Entries, c)
 	}
 	slices.SortFunc(ledger.Entries, func(a, b Coverage) int {
@@ -57,7 +58,7 @@ func (i *informer) coverage() Coverage {
 	cache, ring := i.Weight()
 	c := Coverage{
 		Resource: resource.Ref(), Fields: i.scope.Fields, Metadata: i.scope.Metadata,
-		Objects: i.Len(), CacheBytes: int64(cache) + i.masks.Weight(), RingBytes: int64(ring), Readers: int(i.readers.Load()), Resets: int(i.resets.Load()),
+		Objects: i.Len(), CacheBytes: int64(cache) + i.masks.Weight(), OrderBytes: i.rankings.weight(), RingBytes: int64(ring), Readers: int(i.readers.Load()), Resets: int(i.resets.Load()),
 	}
 	c.RingChanges, c.RingSince = i.whole()
 	i.mu.Lock()

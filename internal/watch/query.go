@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/order"
 	"glasshouse/internal/watch/rawjson"
 	"glasshouse/internal/watch/wire"
 )
@@ -31,6 +32,7 @@ type Query struct {
 	Fields     string   // A field selector; which fields there are is the API server's to say.
 	Name       string   // One object alone.
 	Text       string   // Words that a row must have in its namespace, name or cells, whatever the case.
+	Window     *Window  // Of the view Windowed alone.
 }
 
 // filter is a Query that makes sense, as a test of objects.
@@ -46,7 +48,7 @@ type filter struct {
 // newFilter checks the query against the resource. A filter is for one
 // goroutine.
 func newFilter(q *Query, r *Resource) (*filter, error) {
-	f := &filter{name: q.Name, words: strings.Fields(strings.ToLower(q.Text))}
+	f := &filter{name: q.Name, words: order.Words(q.Text)}
 	if !r.Can("list") {
 		return nil, invalid("Not listable", "%s cannot be listed: the API serves %s alone.", r.Ref(), strings.Join(r.Verbs, ", "))
 	}
@@ -102,7 +104,20 @@ func (f *filter) everything() bool {
 	return f.name == "" && len(f.namespaces) == 0 && f.selector == nil && len(f.words) == 0
 }
 
-func (f *filter) match(o *wire.Object) bool {
+// alike returns the same filter for another goroutine, of other columns.
+func (f *filter) alike(columns []wire.Column) *filter {
+	other := *f
+	other.columns = columns
+	if f.selector != nil {
+		other.selector = &selector{f.selector.Selector, make(map[unique.Handle[string]]bool)}
+	}
+	return &other
+}
+
+func (f *filter) match(o *wire.Object) bool { return f.selects(o) && f.matchText(o) }
+
+// selects is match without the words.
+func (f *filter) selects(o *wire.Object) bool {
 	if f.name != "" && o.Name() != f.name {
 		return false
 	}
@@ -111,37 +126,63 @@ func (f *filter) match(o *wire.Object) bool {
 			return false
 		}
 	}
-	if f.selector != nil && !f.selector.matches(o.Labels()) {
-		return false
-	}
-	return len(f.words) == 0 || f.matchText(o)
+	return f.selector == nil || f.selector.matches(o.Labels())
 }
 
 // matchText looks for every word in what a person reads of the row; relative
 // cells change by themselves, and are no text.
 func (f *filter) matchText(o *wire.Object) bool {
+	if len(f.words) == 0 {
+		return true
+	}
 	texts := []string{o.Namespace(), o.Name()}
+	var cells []string
 	c := rawjson.NewCursor(o.Cells())
 	_ = c.Array(func(i int) error { // Cells are well formed.
 		cell, err := c.Value()
-		if err == nil && (i >= len(f.columns) || !f.columns[i].Relative) {
-			text, err := rawjson.Unquote(cell)
-			if err != nil {
-				text = string(cell) // A number or truth value.
-			}
+		if err != nil {
+			return err
+		}
+		text := string(cell) // A number or truth value.
+		if cell[0] == '"' || cell[0] == 'n' {
+			text, err = rawjson.Unquote(cell)
+		}
+		cells = append(cells, text)
+		if i >= len(f.columns) || !f.columns[i].Relative {
 			texts = append(texts, text)
 		}
 		return err
 	})
+	var tones []Tone
+	if slices.ContainsFunc(f.words, func(word string) bool { return toneOf(word) != Calm }) {
+		tones = Tones(f.columns, cells)
+	}
 	for i := range texts {
-		texts[i] = strings.ToLower(texts[i])
+		texts[i] = order.Lower(texts[i])
 	}
 	for _, word := range f.words {
+		if tone := toneOf(word); tone != Calm {
+			if !slices.Contains(tones, tone) {
+				return false
+			}
+			continue
+		}
 		if !slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(text, word) }) {
 			return false
 		}
 	}
 	return true
+}
+
+// toneOf is the tone that a word of the text filter asks for: "is:failing".
+func toneOf(word string) Tone {
+	switch word {
+	case "is:failing":
+		return Failing
+	case "is:waiting":
+		return Waiting
+	}
+	return Calm
 }
 
 // see is what the change is to a reader who sees through the filter: leaving
@@ -168,6 +209,15 @@ func (f *filter) see(c *change) *change {
 		return c
 	}
 	return &change{Offset: c.Offset, Time: c.Time, Key: c.Key, Old: c.Old, New: c.New, Op: op, Memo: memo{managed: c.Memo.managed, sight: c.Memo.sight}}
+}
+
+// seen is the object before a change, as the filter lets it be seen; nil where
+// there was none.
+func (f *filter) seen(before *change) *wire.Object {
+	if before.Op == journal.Add || !f.match(before.Old) {
+		return nil
+	}
+	return before.Old
 }
 
 func checkNamespace(ns string) error {

@@ -98,7 +98,7 @@ type told struct {
 	Namespaces                  []string
 	Columns                     []struct{ Name string }
 	Rows                        []toldRow
-	Object                      json.RawMessage
+	Object, Health              json.RawMessage
 	Last                        bool
 	Events                      []toldEvent
 	Digest                      string
@@ -113,7 +113,7 @@ type toldEvent struct {
 	Op, NS, Name, UID, RV string
 	Row                   *toldRow
 	Cells                 map[string]any
-	Patch, Object         json.RawMessage
+	Patch, Object, Health json.RawMessage
 	By                    *struct{ Manager string }
 	Authors               json.RawMessage
 }

@@ -31,7 +31,7 @@ type Subscription struct {
 	release  func()
 	filter   *filter
 	view     view
-	key      string // Of the one object, in the Object view.
+	key      string // Of the one object, where it is one that is asked for.
 	seal     func() seal
 	check    func(context.Context) error // Why there may be no rows at all.
 
@@ -49,11 +49,14 @@ type Subscription struct {
 	telling bool           // A snapshot is being told.
 	closed  bool
 
+	window *windowed // In the Windowed view; nil in others.
+
 	digestAt time.Time // When the next digest is due.
 	due      *digest   // The digest to be told at its offset.
 
-	silence *time.Timer // Rings after Heartbeat, or when a digest is due,
-	waiting time.Time   // from when Next has begun to wait.
+	silence *time.Timer      // Rings after Heartbeat, or when a digest is due,
+	waiting time.Time        // from when Next has begun to wait,
+	rings   <-chan time.Time // here.
 	writing paper
 	recent  *recent // Of the cluster.
 	pace    pace
@@ -83,7 +86,7 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 // changed. It may come to nothing.
 func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 	if s.telling {
-		return s.nextRows()
+		return s.view.next(s)
 	}
 	if notice := s.notice; notice != nil {
 		s.notice = nil
@@ -103,6 +106,8 @@ func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 	case s.digestDue():
 		s.digestAt = s.informer.nextDigest(s.filter)
 		s.due = s.informer.digest(ctx, s.filter, s.cursor.Offset)
+	case s.window != nil:
+		return s.readWindow(ctx)
 	}
 	return s.read(ctx)
 }
@@ -130,6 +135,9 @@ func (s *Subscription) Close() {
 	s.closed = true
 	s.silence.Stop()
 	s.writing.giveBack()
+	if s.window != nil {
+		s.window.close()
+	}
 	s.informer.readers.Add(-1)
 	s.release()
 }
@@ -159,7 +167,20 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 	case errors.Is(err, journal.ErrGone):
 		s.reset("more has changed than is kept; what was missed cannot be told one by one")
 		return nil, nil
-	case errors.Is(err, journal.ErrSilent) && time.Since(s.waiting) < Heartbeat: // A digest is due.
+	case err != nil:
+		return s.silent(err)
+	}
+	s.cursor = next // Also where nothing is told: who has not moved would hear the same at once.
+	if len(changes) == 0 || s.behind || s.informer.present(s.filter.namespaces).version != s.version {
+		return nil, nil // A snapshot will tell; cells of other columns would mean something else.
+	}
+	return s.eventsMessage(changes)
+}
+
+// silent is what is told where waiting for changes gave none.
+func (s *Subscription) silent(err error) ([]byte, error) {
+	switch {
+	case errors.Is(err, journal.ErrSilent) && time.Since(s.waiting) < Heartbeat: // A digest is due, or the window moved.
 		s.silence.Reset(Heartbeat - time.Since(s.waiting))
 		return nil, nil
 	case errors.Is(err, journal.ErrSilent):
@@ -172,14 +193,8 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 		return s.message("heartbeat"), nil
 	case errors.Is(err, journal.ErrClosed):
 		return nil, ErrClosed
-	case err != nil:
-		return nil, err
 	}
-	s.cursor = next // Also where nothing is told: who has not moved would hear the same at once.
-	if len(changes) == 0 || s.behind || s.informer.present(s.filter.namespaces).version != s.version {
-		return nil, nil // A snapshot will tell; cells of other columns would mean something else.
-	}
-	return s.eventsMessage(changes)
+	return nil, err
 }
 
 // alarm ends the wait of one Next.
@@ -192,7 +207,7 @@ func (s *Subscription) alarm() <-chan time.Time {
 		s.waiting = time.Now()
 		s.silence.Reset(long)
 	}
-	return s.silence.C
+	return s.rings
 }
 
 // message begins a message that belongs to the cursor.
@@ -205,6 +220,9 @@ func (s *Subscription) message(kind string) []byte {
 
 // movedMessage tells the cursor behind changes that the filter kept back.
 func (s *Subscription) movedMessage() []byte {
+	if s.window != nil {
+		return append(s.window.held.appendCounts(s.message("window-events")), `,"events":[]`...)
+	}
 	return append(s.message("events"), `,"events":[]`...)
 }
 
@@ -268,7 +286,11 @@ func (s *Subscription) event(c *change) ([]byte, error) {
 	if c = s.filter.see(c); c == nil {
 		return nil, nil
 	}
-	return s.view.event(c, s.recent)
+	event, err := s.view.event(c, s.recent)
+	if err == nil && event != nil && s.view.each && s.key != "" && c.Op == journal.Add {
+		return withObject(event, c.New)
+	}
+	return event, err
 }
 
 // beginRows tells the first part of the rows.
@@ -286,7 +308,7 @@ func (s *Subscription) beginRows(ctx context.Context) ([]byte, error) {
 		}
 	}
 	s.columns, s.first, s.telling = now.columns, true, true
-	return s.nextRows()
+	return s.view.next(s)
 }
 
 // nextRows tells the next part of a snapshot.
@@ -307,11 +329,16 @@ func (s *Subscription) nextRows() ([]byte, error) {
 		}
 		message = s.rows[n].AppendRow(message)
 	}
+	s.toldRows(n)
+	return fmt.Appendf(message, `],"last":%t`, !s.telling), nil
+}
+
+// toldRows says that the first n of the rows were told.
+func (s *Subscription) toldRows(n int) {
 	s.rows, s.first = s.rows[n:], false
 	if len(s.rows) == 0 {
 		s.listing, s.rows, s.telling = nil, nil, false
 	}
-	return fmt.Appendf(message, `],"last":%t`, !s.telling), nil
 }
 
 // beginObject tells the one object; without it, it does not exist.
@@ -329,7 +356,7 @@ func (s *Subscription) beginObject(context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		message = append(append(message, `,"object":`...), text...)
+		message = appendHealth(append(append(message, `,"object":`...), text...), text)
 	}
 	return append(message, `,"last":true`...), nil
 }

@@ -456,7 +456,8 @@ func TestSubscriptionsThatMakeNoSense(t *testing.T) {
 		}{
 			{"a view", watch.Query{Resource: pods}, "colours", "Unknown view", `"colours"`},
 			{"object without a name", watch.Query{Resource: pods}, watch.Object, "Name and view do not fit", "needs a name"},
-			{"rows with a name", watch.Query{Resource: pods, Name: "p"}, watch.Rows, "Name and view do not fit", "takes none"},
+			{"rows with a name", watch.Query{Resource: pods, Name: "p"}, watch.Rows, "Name and view do not fit", "take none"},
+			{"a table with a name", watch.Query{Resource: pods, Name: "p"}, watch.Table, "Name and view do not fit", "take none"},
 			{"object without a namespace", watch.Query{Resource: pods, Name: "p"}, watch.Object, "Which object?", "exactly one namespace"},
 			{"labels", watch.Query{Resource: pods, Labels: "a=b=c"}, watch.Rows, "Not a label selector", "a=b=c"},
 			{"fields", watch.Query{Resource: pods, Fields: "a~b"}, watch.Rows, "Not a field selector", "a~b"},

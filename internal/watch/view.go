@@ -12,8 +12,11 @@ type View string
 // The views of the wire.
 const (
 	Rows    View = "rows"    // Cells; an update has those that changed.
+	Table   View = "table"   // The same, but that a snapshot comes column by column.
 	Object  View = "object"  // The text of one object; an update is a patch.
 	Changes View = "changes" // What happened, one by one: patches and who made them.
+	// Windowed is a part of the rows in an order that the server keeps.
+	Windowed View = "window"
 )
 
 // view is how a View is told.
@@ -21,6 +24,8 @@ type view struct {
 	// begin tells what there is, or the first part of it; nil where that is not
 	// known yet.
 	begin func(*Subscription, context.Context) ([]byte, error)
+	// next tells the next part of rows that are being told.
+	next func(*Subscription) ([]byte, error)
 	// event is a change as an event of this view; nil where it is nothing to it.
 	event func(*change, *recent) ([]byte, error)
 	// each says that every change is told; otherwise those of one object that
@@ -33,11 +38,15 @@ type view struct {
 func viewOf(name View) (v view, ok bool) {
 	switch name {
 	case Rows:
-		return view{begin: (*Subscription).beginRows, event: rowEvent, digests: true}, true
+		return view{begin: (*Subscription).beginRows, next: (*Subscription).nextRows, event: rowEvent, digests: true}, true
+	case Table:
+		return view{begin: (*Subscription).beginRows, next: (*Subscription).nextTable, event: rowEvent, digests: true}, true
 	case Object:
 		return view{begin: (*Subscription).beginObject, event: objectEvent}, true
 	case Changes:
 		return view{begin: (*Subscription).beginChanges, event: changeEvent, each: true}, true
+	case Windowed:
+		return view{begin: (*Subscription).beginWindow}, true
 	}
 	return view{}, false
 }

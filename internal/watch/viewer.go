@@ -49,19 +49,49 @@ func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]Known, []
 	}
 	known := make([]Known, len(resources))
 	for n := range resources {
-		known[n].Resource = resources[n]
-		i := a.cluster.pool.find(wire.Scope{Resource: resources[n].gvr()})
-		if i == nil {
-			continue
-		}
-		now := i.present(nil)
-		known[n].Status = &now.status
-		if now.synced && now.status.State != Forbidden && now.status.State != Absent {
-			count := i.Len()
-			known[n].Count = &count
-		}
+		known[n], _ = a.known(resources[n])
 	}
 	return known, gaps, nil
+}
+
+// known tells how well a resource is known, and by which informer; nil where
+// nobody watches all of it.
+func (a *Access) known(r Resource) (Known, *informer) {
+	known := Known{Resource: r}
+	i := a.cluster.pool.find(wire.Scope{Resource: r.gvr()})
+	if i == nil {
+		return known, nil
+	}
+	now := i.present(nil)
+	known.Status = &now.status
+	known.Count = i.known()
+	return known, i
+}
+
+// known is how many objects there are; nil where that is not known.
+func (i *informer) known() *int {
+	now := i.present(nil)
+	if !now.synced || now.status.State.refused() {
+		return nil
+	}
+	count := i.Len()
+	return &count
+}
+
+// Counts returns how many objects there are of each resource that is watched, by
+// its ref, where that is known.
+func (a *Access) Counts() map[string]int {
+	counts := make(map[string]int)
+	for _, i := range a.cluster.pool.informers() {
+		if i.scope != (wire.Scope{Resource: i.scope.Resource}) {
+			continue
+		}
+		if count := i.known(); count != nil {
+			r := Resource{Group: i.scope.Resource.Group, Version: i.scope.Resource.Version, Resource: i.scope.Resource.Resource}
+			counts[r.Ref()] = *count
+		}
+	}
+	return counts
 }
 
 // Resource finds a resource by its ref, as "apps/v1/deployments".
@@ -98,10 +128,13 @@ func (a *Access) open(ctx context.Context, q *Query) (*Resource, *filter, *infor
 func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor string) (*Subscription, error) {
 	told, ok := viewOf(view)
 	if !ok {
-		return nil, invalid("Unknown view", "%.40q is not a view: use rows, object with a name, changes, or resources.", view)
+		return nil, invalid("Unknown view", "%.40q is not a view: use rows, table, window, object with a name, changes, or resources.", view)
 	}
-	if view == Object && q.Name == "" || view == Rows && q.Name != "" {
-		return nil, invalid("Name and view do not fit", "view object needs a name; view rows takes none.")
+	if view == Object && q.Name == "" || (view == Rows || view == Table || view == Windowed) && q.Name != "" {
+		return nil, invalid("Name and view do not fit", "view object needs a name; views rows, table and window take none.")
+	}
+	if (view == Windowed) != (q.Window != nil) {
+		return nil, invalid("Not a window", "view window needs a window, and no other has one.")
 	}
 	resource, filter, informer, release, err := a.open(ctx, &q)
 	if err != nil {
@@ -117,8 +150,15 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 		silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper}, recent: &a.cluster.recent,
 		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, filter.namespaces) },
 	}
+	s.rings = s.silence.C
+	if q.Window != nil {
+		s.window = &windowed{Window: q.Window}
+		s.silence.Stop()
+		s.silence, s.rings = time.AfterFunc(Heartbeat, q.Window.ring), q.Window.rings
+		cursor = "" // A window is told anew as a whole.
+	}
 	s.seal = func() seal { return a.seal(&q, informer) }
-	if view == Object {
+	if q.Name != "" && resource.Namespaced == (len(filter.namespaces) == 1) {
 		s.key = keyOf(strings.Join(filter.namespaces, ""), q.Name)
 	}
 	if cursor != "" {

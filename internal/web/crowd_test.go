@@ -51,11 +51,14 @@ type bubble struct {
 }
 
 // inBubble runs a test whose time is its own, on a cluster with the pods of
-// newSite.
-func inBubble(t *testing.T, test func(b *bubble)) {
+// newSite, and of the kinds given.
+func inBubble(t *testing.T, test func(b *bubble), kinds ...apitest.Kind) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t, apitest.Kind{Ref: podsRef, Kind: "Pod", Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"}]`})
+		for _, kind := range kinds {
+			api.Serve(kind)
+		}
 		for i := range 3 {
 			api.Set(podsRef, apitest.Item{Namespace: "a", Name: fmt.Sprint("web-", i), Cells: fmt.Sprintf(`["web-%d","Running"]`, i)})
 		}

@@ -17,11 +17,14 @@ const viewResources = "resources"
 const together = 100 * time.Millisecond
 
 // followResources tells what discovery knows, at once and whenever it, or the
-// state of a resource, has changed. Who is told the same shares the text.
+// state of a resource, has changed, and the counts of what is watched. Who is
+// told the same shares the text.
 func (l *session) followResources(ctx context.Context, id int) error {
 	follower := l.access.Follow() //nolint:contextcheck // An informer outlives who starts it.
 	defer follower.Close()
-	opened, told := time.Now(), 0
+	l.server.counts.followers.Add(1)
+	defer l.server.counts.followers.Add(-1)
+	opened, told, counted := time.Now(), 0, 0
 	after := opened.Add(-together) // Who comes at the same time shares one,
 	for {
 		known, err := l.server.picker.latest(ctx, after, l.resourcesMessage)
@@ -38,8 +41,8 @@ func (l *session) followResources(ctx context.Context, id int) error {
 		}
 		changed := !known.began.After(opened) // and looks again for what it may lack.
 		if !changed {
-			if changed, err = follower.Next(ctx); err != nil {
-				return err
+			if changed, err = l.followCounts(ctx, id, follower, &counted); err != nil {
+				return nil // The subscription ends, or the session; there is nobody to tell.
 			}
 		}
 		if after = time.Now(); !changed {
@@ -54,7 +57,26 @@ func (l *session) followResources(ctx context.Context, id int) error {
 	}
 }
 
-// resourcesMessage has no counts: they change with every object.
+// followCounts tells the counts, of which the one with a number has been told,
+// until there may be other resources, or Heartbeat has passed.
+func (l *session) followCounts(ctx context.Context, id int, follower *watch.Follower, told *int) (changed bool, err error) {
+	for until := time.Now().Add(watch.Heartbeat); !changed && time.Now().Before(until); {
+		number, text, other := l.server.counts.latest(l.access.Counts)
+		if number != *told {
+			if err := l.write(ctx, text, &id, true); err != nil {
+				return false, err
+			}
+			*told = number
+		}
+		if changed, err = follower.Next(ctx, other); err != nil {
+			return false, err
+		}
+	}
+	return changed, nil
+}
+
+// resourcesMessage has no counts: they change with every object, and have a
+// message of their own.
 func (l *session) resourcesMessage(ctx context.Context) ([]byte, error) {
 	known, err := l.server.known(ctx, l.access, renewWait)
 	if err != nil {

@@ -157,3 +157,47 @@ func TestFollowSomeNamespaces(t *testing.T) {
 		b.t.Error("it does not say that pods are watched in one namespace")
 	})
 }
+
+// Counts of what is watched are told as they change, once a second at most, and
+// to who comes at once.
+func TestFollowCounts(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		c := b.open()
+		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.until(1, "snapshot")
+		c.send(`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":2,"view":"resources"}]`)
+		began := time.Now()
+		if counts := c.until(2, "counts").Counts; counts["core/v1/pods"] != 3 || len(counts) != 1 || time.Since(began) > time.Second {
+			b.t.Fatalf("the first counts are %v after %s, want 3 pods", counts, time.Since(began))
+		}
+		go func() {
+			for n := range 1000 {
+				b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: fmt.Sprint("more-", n), Cells: `["more","Running"]`})
+				<-time.After(10 * time.Millisecond)
+			}
+		}()
+		told := 0
+		for last := 3; last < 1003; told++ {
+			count := c.until(2, "counts").Counts["core/v1/pods"]
+			if count <= last {
+				b.t.Fatalf("%d pods are told after %d", count, last)
+			}
+			last = count
+		}
+		if most := int(time.Since(began)/time.Second) + 1; told > most || told < 5 {
+			b.t.Errorf("counts were told %d times in %s, want 5 to %d", told, time.Since(began), most)
+		}
+	})
+}
+
+// What is not watched, or may not be seen, has no count.
+func TestFollowCountsOfWhatIsRefused(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.api.Refuse(podsRef, "", http.StatusForbidden, "no")
+		c := b.open()
+		c.send(`[{"op":"subscribe","id":1,"resource":"core/v1/pods"},{"op":"subscribe","id":2,"view":"resources"}]`)
+		if counts := c.until(2, "counts").Counts; counts == nil || len(counts) != 0 {
+			b.t.Errorf("the counts are %v, want none", counts)
+		}
+	})
+}

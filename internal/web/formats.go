@@ -7,21 +7,11 @@ import (
 	"fmt"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"glasshouse/internal/watch"
 )
 
-// itemText is one row, or object, as JSON.
-func itemText(o *watch.Item, view string) ([]byte, error) {
-	if view == "objects" {
-		return o.JSON()
-	}
-	return o.AppendRow(nil), nil
-}
-
-func writeItem(out *bufio.Writer, o *watch.Item, view string) error {
-	text, err := itemText(o, view)
+func writeItem(out *bufio.Writer, o *watch.Item, t *table) error {
+	text, err := t.itemText(o)
 	if err != nil {
 		return err
 	}
@@ -30,9 +20,9 @@ func writeItem(out *bufio.Writer, o *watch.Item, view string) error {
 }
 
 // writeLines writes one row, or object, a line.
-func writeLines(out *bufio.Writer, snapshot *watch.Snapshot, view string) error {
-	for _, o := range snapshot.Objects {
-		if err := writeItem(out, o, view); err != nil {
+func writeLines(out *bufio.Writer, t *table) error {
+	for _, o := range t.Objects {
+		if err := writeItem(out, o, t); err != nil {
 			return err
 		}
 		if err := out.WriteByte('\n'); err != nil {
@@ -43,13 +33,13 @@ func writeLines(out *bufio.Writer, snapshot *watch.Snapshot, view string) error 
 }
 
 // writeYAML writes one document for each object, or row.
-func writeYAML(out *bufio.Writer, snapshot *watch.Snapshot, view string) error {
-	for _, o := range snapshot.Objects {
-		text, err := itemText(o, view)
+func writeYAML(out *bufio.Writer, t *table) error {
+	for _, o := range t.Objects {
+		text, err := t.itemText(o)
 		if err != nil {
 			return err
 		}
-		document, err := yaml.JSONToYAML(text)
+		document, err := documentOf(text)
 		if err != nil {
 			return fmt.Errorf("write %s as YAML: %w", o.Name(), err)
 		}
@@ -62,36 +52,40 @@ func writeYAML(out *bufio.Writer, snapshot *watch.Snapshot, view string) error {
 }
 
 // writeCSV writes a header and one line a row. Timestamps stay timestamps.
-func writeCSV(out *bufio.Writer, snapshot *watch.Snapshot, _ string) error {
-	table := csv.NewWriter(out)
+func writeCSV(out *bufio.Writer, t *table) error {
+	lines := csv.NewWriter(out)
 	var header []string
-	if snapshot.Resource.Namespaced {
+	if t.namespace {
 		header = append(header, "Namespace")
 	}
-	for _, column := range snapshot.Columns {
-		header = append(header, plain(column.Name)) // A CRD may name its columns as it likes.
+	for _, n := range t.columns {
+		header = append(header, plain(t.Columns[n].Name)) // A CRD may name its columns as it likes.
 	}
-	if err := table.Write(header); err != nil {
+	if err := lines.Write(header); err != nil {
 		return err
 	}
-	for _, o := range snapshot.Objects {
+	for _, o := range t.Objects {
 		var line []string
-		if snapshot.Resource.Namespaced {
+		if t.namespace {
 			line = append(line, o.Namespace())
 		}
 		cells, err := texts(o)
 		if err != nil {
 			return err
 		}
-		for _, cell := range cells {
-			line = append(line, plain(cell))
+		for _, n := range t.columns {
+			if n < len(cells) {
+				line = append(line, plain(cells[n]))
+			} else {
+				line = append(line, "")
+			}
 		}
-		if err := table.Write(line); err != nil {
+		if err := lines.Write(line); err != nil {
 			return err
 		}
 	}
-	table.Flush()
-	return table.Error()
+	lines.Flush()
+	return lines.Error()
 }
 
 // plain keeps a spreadsheet from taking a cell of the cluster for a formula

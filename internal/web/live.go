@@ -80,8 +80,9 @@ type session struct {
 
 // follower is a running subscription.
 type follower struct {
-	stop  context.CancelFunc
-	ended chan struct{}
+	stop   context.CancelFunc
+	ended  chan struct{}
+	window *watch.Window // Nil in other views.
 }
 
 // serve serves until the connection ends. The library ends it without a word
@@ -226,8 +227,13 @@ func (l *session) problem(ctx context.Context, id *int, err error) {
 
 // subscribe runs one subscription until it ends, by itself or by unsubscribe.
 func (l *session) subscribe(ctx context.Context, o *operation) {
+	window, err := o.window()
+	if err != nil {
+		l.problem(ctx, &o.ID, err)
+		return
+	}
 	ctx, cancel := context.WithCancel(ctx)
-	f := &follower{stop: cancel, ended: make(chan struct{})}
+	f := &follower{stop: cancel, ended: make(chan struct{}), window: window}
 	l.mu.Lock()
 	_, taken := l.subscriptions[o.ID]
 	full := len(l.subscriptions) >= maxSubscriptions
@@ -246,7 +252,7 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 		l.running.Go(func() {
 			defer close(f.ended)
 			defer cancel()
-			err := l.follow(ctx, o)
+			err := l.follow(ctx, o, window)
 			l.forget(o.ID, f)
 			if err != nil && ctx.Err() == nil && !errors.Is(err, watch.ErrClosed) {
 				l.problem(ctx, &o.ID, err)
@@ -256,7 +262,7 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 }
 
 // follow sends a subscription's messages.
-func (l *session) follow(ctx context.Context, o *operation) (err error) {
+func (l *session) follow(ctx context.Context, o *operation, window *watch.Window) (err error) {
 	defer caught(&err)
 	switch {
 	case o.View == viewResources && o.filters():
@@ -264,7 +270,7 @@ func (l *session) follow(ctx context.Context, o *operation) (err error) {
 	case o.View == viewResources:
 		return l.followResources(ctx, o.ID)
 	}
-	subscription, err := l.access.Subscribe(ctx, o.query(), watch.View(o.View), o.Cursor)
+	subscription, err := l.access.Subscribe(ctx, o.query(window), watch.View(o.View), o.Cursor)
 	if err != nil {
 		return err
 	}
@@ -274,11 +280,33 @@ func (l *session) follow(ctx context.Context, o *operation) (err error) {
 		if err != nil {
 			return err
 		}
-		plain := o.View != string(watch.Object) && bytes.HasPrefix(message, []byte(`"type":"events"`))
+		plain := o.View != string(watch.Object) && (bytes.HasPrefix(message, []byte(`"type":"events"`)) || bytes.HasPrefix(message, []byte(`"type":"window-events"`)))
 		if err := l.write(ctx, message, &o.ID, plain); err != nil {
 			return nil // The session ends; there is nobody to tell.
 		}
 	}
+}
+
+// move moves the window of a subscription, which answers. What is asked for in
+// vain leaves it where it is.
+func (l *session) move(ctx context.Context, o *operation) {
+	l.mu.Lock()
+	f := l.subscriptions[o.ID]
+	l.mu.Unlock()
+	err := error(noSubscription(o.ID))
+	switch {
+	case f != nil && f.window == nil:
+		err = badRequest("Not a window", "The subscription with the id %d is to another view.", o.ID)
+	case f != nil:
+		err = f.window.Move(o.Offset, o.Count)
+	}
+	if err != nil {
+		l.problem(ctx, nil, err)
+	}
+}
+
+func noSubscription(id int) *problem {
+	return badRequest("No such subscription", "There is no subscription with the id %d.", id)
 }
 
 // unsubscribe ends a subscription. Nothing comes under its id any more, which
@@ -288,7 +316,7 @@ func (l *session) unsubscribe(ctx context.Context, id int) {
 	f := l.subscriptions[id]
 	l.mu.Unlock()
 	if f == nil {
-		l.problem(ctx, nil, badRequest("No such subscription", "There is no subscription with the id %d.", id))
+		l.problem(ctx, nil, noSubscription(id))
 		return
 	}
 	f.stop()

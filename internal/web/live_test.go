@@ -30,6 +30,7 @@ type frameOf struct {
 	Rows      []struct{ Name string }
 	Events    []struct{ Op string }
 	Object    json.RawMessage
+	Counts    map[string]int
 	Resources []struct {
 		Ref, State string
 		Namespaces []string

@@ -2,8 +2,6 @@ package web
 
 import (
 	"net/http"
-
-	"sigs.k8s.io/yaml"
 )
 
 // namespaceOf is the namespace that a route names: "_" stands for none.
@@ -34,7 +32,7 @@ func (s *Server) object(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if format == "yaml" {
-		if text, err = yaml.JSONToYAML(text); err != nil {
+		if text, err = documentOf(text); err != nil {
 			return err
 		}
 	}

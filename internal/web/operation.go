@@ -23,10 +23,25 @@ type operation struct {
 	Name       string   `json:"name"`
 	View       string   `json:"view"`
 	Cursor     string   `json:"cursor"`
+	Text       string   `json:"q"`      // These are of the view window alone.
+	Sort       string   `json:"sort"`   //
+	Offset     int      `json:"offset"` //
+	Count      int      `json:"count"`  //
 }
 
-func (o *operation) query() watch.Query {
-	return watch.Query{Resource: o.Resource, Namespaces: o.Namespaces, Labels: o.Labels, Fields: o.Fields, Name: o.Name}
+func (o *operation) query(window *watch.Window) watch.Query {
+	return watch.Query{Resource: o.Resource, Namespaces: o.Namespaces, Labels: o.Labels, Fields: o.Fields, Name: o.Name, Text: o.Text, Window: window}
+}
+
+// window is what a subscription to the view window begins with, nil for others.
+func (o *operation) window() (*watch.Window, error) {
+	if o.View == string(watch.Windowed) {
+		return watch.NewWindow(o.Sort, o.Offset, o.Count)
+	}
+	if o.Text != "" || o.Sort != "" || o.Offset != 0 || o.Count != 0 {
+		return nil, badRequest("Not a window", "q, sort, offset and count are of the view window alone; the view is %.40q.", o.View)
+	}
+	return nil, nil // Nothing is wrong with having none.
 }
 
 // filters reports whether it names more than a view.
@@ -47,9 +62,12 @@ func (l *session) frame(ctx context.Context, frame []byte) {
 			l.fault(ctx, err)
 			continue
 		}
-		if o.Op == "unsubscribe" {
+		switch o.Op {
+		case "unsubscribe":
 			l.unsubscribe(ctx, o.ID)
-		} else {
+		case "window":
+			l.move(ctx, o)
+		default:
 			l.subscribe(ctx, o)
 		}
 	}
@@ -88,11 +106,11 @@ func parseOperation(raw []byte) (*operation, error) {
 	case errors.As(err, &wrong):
 		return nil, badRequest("Wrong type", "%s is a %s, but should be %s.", whichMember(wrong.Field), wrong.Value, jsonType(wrong.Type.String()))
 	case err != nil && strings.HasPrefix(err.Error(), "json: unknown field "):
-		return nil, badRequest("Unknown member", "%.60s is not known; a message has op, id, resource, ns, labels, fields, name, view and cursor.", strings.TrimPrefix(err.Error(), "json: unknown field "))
+		return nil, badRequest("Unknown member", "%.60s is not known; a message has op, id, resource, ns, labels, fields, name, view, cursor, q, sort, offset and count.", strings.TrimPrefix(err.Error(), "json: unknown field "))
 	case err != nil:
 		return nil, notJSON(err)
-	case o.Op != "subscribe" && o.Op != "unsubscribe":
-		return nil, badRequest("Unknown op", "op is %.40q; it takes subscribe and unsubscribe.", o.Op)
+	case o.Op != "subscribe" && o.Op != "unsubscribe" && o.Op != "window":
+		return nil, badRequest("Unknown op", "op is %.40q; it takes subscribe, window and unsubscribe.", o.Op)
 	case o.ID <= 0:
 		return nil, badRequest("Id missing", "id is %d; give each subscription a whole number from 1.", o.ID)
 	}

@@ -3,13 +3,15 @@ package web
 import (
 	"cmp"
 	"errors"
+	"maps"
 	"net/http"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/a-h/templ"
-	"sigs.k8s.io/yaml"
 
 	"glasshouse/internal/watch"
 	"glasshouse/web/templates"
@@ -31,7 +33,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 
 // listPage is the page of one kind, with its first rows.
 func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
-	query, values, err := queryOf(r, "sort", "cols", "open", "tab", "at")
+	query, values, err := queryOf(r, "sort", "cols", "from", "open", "tab", "at")
 	if err != nil {
 		return err
 	}
@@ -42,10 +44,13 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := templates.List{
 		Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource, Href: "/r/" + resource.Ref(),
-		Namespaced: resource.Namespaced, At: time.Now().UTC().Format(time.RFC3339), Namespaces: s.namespaces(r),
+		Namespaced: resource.Namespaced, At: time.Now().UTC().Format(time.RFC3339), Namespaces: s.namespaces(r), Limit: s.pageRows,
 		Query: templates.Query{
-			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels, Sort: values.Get("sort"), Wide: values.Get("cols") == "wide",
+			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels, Sort: values.Get("sort"), Columns: values["cols"],
 		},
+	}
+	if page.From, err = numberOf(values, "from"); err != nil {
+		return err
 	}
 	status := http.StatusOK
 	snapshot, err := access.Snapshot(r.Context(), query, pageWait)
@@ -59,7 +64,9 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	} else if err := fillList(&page, snapshot); err != nil {
 		return err
 	}
-	page.Frame = s.frame(r, resource.Kind, resource.Ref())
+	page.Frame = s.frame(r, templates.Plural(resource.Kind, resource.Resource), resource.Ref())
+	page.Exports = exportsOf(resource.Ref(), values)
+	linkList(&page, values)
 	return render(w, r, status, templates.ListPage(page))
 }
 
@@ -76,10 +83,9 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	for _, column := range snapshot.Columns {
 		page.Columns = append(page.Columns, templates.Column{Name: column.Name, Priority: int(column.Priority), Relative: column.Relative})
 	}
-	objects, err := firstRows(snapshot, page.Query.Sort, pageRows)
-	if err != nil {
-		return err
-	}
+	objects := sorted(snapshot, page.Query.Sort)
+	page.From = min(page.From, max(len(objects), 1)-1)
+	objects = objects[page.From:min(page.From+pageRows, len(objects))]
 	now := time.Now()
 	for _, o := range objects {
 		row := templates.Row{
@@ -91,7 +97,9 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 			return err
 		}
 		row.Cells = make([]templates.Cell, len(page.Columns))
+		tones := watch.Tones(snapshot.Columns, cells)
 		for i := range min(len(cells), len(page.Columns)) {
+			row.Cells[i].Tone = string(tones[i])
 			row.Cells[i].Text = snapshot.Columns[i].Passed(cells[i], now)
 			if snapshot.Columns[i].Relative {
 				row.Cells[i].Wire = cells[i]
@@ -100,6 +108,53 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 		page.Rows = append(page.Rows, row)
 	}
 	return nil
+}
+
+// linkList makes the links by which a list is sorted and paged without script.
+// They keep what else is shown.
+func linkList(page *templates.List, shown url.Values) {
+	link := func(name, value string) string {
+		query := url.Values{}
+		for _, kept := range []string{"ns", "labels", "q", "sort", "cols"} {
+			if values := slices.DeleteFunc(slices.Clone(shown[kept]), func(v string) bool { return v == "" }); len(values) > 0 {
+				query[kept] = values
+			}
+		}
+		if query.Set(name, value); value == "" {
+			query.Del(name)
+		}
+		if len(query) == 0 {
+			return page.Href
+		}
+		return page.Href + "?" + query.Encode()
+	}
+	turned := func(column string) string { // By a column, then the other way round, then not at all.
+		switch page.Query.Sort {
+		case column:
+			return link("sort", "-"+column)
+		case "-" + column:
+			return link("sort", "")
+		}
+		return link("sort", column)
+	}
+	page.SortNamespace = turned("namespace")
+	for i := range page.Columns {
+		page.Columns[i].Sort = turned(strings.ToLower(page.Columns[i].Name))
+	}
+	if page.From > 0 {
+		page.Previous = link("from", number(max(0, page.From-pageRows)))
+	}
+	if next := page.From + len(page.Rows); page.Total != nil && next < *page.Total {
+		page.Next = link("from", number(next))
+	}
+}
+
+// number is a number in an address, where 0 is left out.
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 // objectPage is the page of one object.
@@ -113,13 +168,13 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	document, err := yaml.JSONToYAML(text)
+	document, err := documentOf(text)
 	if err != nil {
 		return err
 	}
 	list := "/r/" + resource.Ref()
 	page := templates.Object{
-		Frame: s.frame(r, param(r, "name"), resource.Ref()), Ref: resource.Ref(), Kind: resource.Kind,
+		Frame: s.frame(r, param(r, "name"), resource.Ref()), Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource,
 		Namespace: namespaceOf(r), Name: param(r, "name"), YAML: string(document), At: time.Now().UTC().Format(time.RFC3339),
 		Crumbs: []templates.Crumb{{Text: resource.Resource, Href: list}},
 	}
@@ -133,7 +188,7 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 // frame is what every page has around its content.
 func (s *Server) frame(r *http.Request, title, selected string) templates.Frame {
 	f := templates.Frame{
-		Title: title, Version: s.version, Cluster: s.name,
+		Title: title, Version: s.version, Cluster: s.name, Look: lookOf(r),
 		Assets: templates.Assets{Script: s.assets.URL("app.js"), Style: s.assets.URL("app.css"), Icon: s.assets.URL("favicon.svg")},
 	}
 	known, gaps, err := s.access(r).Resources(r.Context(), 0)
@@ -158,6 +213,58 @@ func (s *Server) frame(r *http.Request, title, selected string) templates.Frame 
 	}
 	f.Groups = s.sections.Groups(kinds, problems)
 	return f
+}
+
+// lookOf reads the cookie "look", as in "dark-compact". What is not known in it is
+// not there.
+func lookOf(r *http.Request) templates.Look {
+	var look templates.Look
+	cookie, err := r.Cookie("look")
+	if err != nil {
+		return look
+	}
+	for word := range strings.SplitSeq(cookie.Value, "-") {
+		switch word {
+		case "light", "dark":
+			look.Theme = word
+		case "compact", "roomy":
+			look.Density = word
+		}
+	}
+	return look
+}
+
+// exportsOf are the links to what a page shows, all of it, in each format.
+// static/src/exports.ts keeps them current.
+func exportsOf(ref string, shown url.Values) []templates.Export {
+	query := url.Values{}
+	for _, name := range []string{"ns", "labels", "q", "sort"} {
+		for _, value := range shown[name] {
+			if value != "" {
+				query.Add(name, value)
+			}
+		}
+	}
+	exports := []templates.Export{
+		{View: "rows", Format: "csv", Text: "Rows as CSV"},
+		{View: "rows", Format: "json", Text: "Rows as JSON"},
+		{View: "objects", Format: "json", Text: "Objects as JSON"},
+		{View: "objects", Format: "ndjson", Text: "Objects as JSON, a line each"},
+		{View: "objects", Format: "yaml", Text: "Objects as YAML"},
+	}
+	for i, e := range exports {
+		query := maps.Clone(query)
+		query.Set("format", e.Format)
+		query.Set("view", e.View)
+		if e.View == "rows" {
+			query["cols"] = []string{"usual"}
+			if cols := shown["cols"]; len(cols) > 0 {
+				query["cols"] = cols
+			}
+		}
+		exports[i].Href = "/api/v1/snapshot/" + ref + "?" + query.Encode()
+	}
+	return exports
 }
 
 // namespaces are those to choose from; none where they cannot be listed.

@@ -114,7 +114,11 @@ func caught(err *error) {
 func (s *Server) recover(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
-			if v := recover(); v != nil {
+			switch v := recover(); v {
+			case nil:
+			case http.ErrAbortHandler:
+				panic(v) // An answer is cut on purpose.
+			default:
 				s.fail(w, r, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
 			}
 		}()

@@ -30,23 +30,35 @@ func param(r *http.Request, name string) string {
 	return raw
 }
 
-// queryOf reads a watch.Query of a request. known are the other parameters that
-// the route takes; any more are refused, because a mistyped filter that is
-// ignored shows what was not asked for.
-func queryOf(r *http.Request, known ...string) (watch.Query, url.Values, error) {
+// valuesOf reads the parameters of a request, of which known are all that the
+// route takes: any more are refused, because a mistyped filter that is ignored
+// shows what was not asked for.
+func valuesOf(r *http.Request, known ...string) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
-		return watch.Query{}, nil, badRequest("Malformed query", "The part of the address behind the ? cannot be read: %v.", err)
+		return nil, badRequest("Malformed query", "The part of the address behind the ? cannot be read: %v.", err)
 	}
-	known = append(known, "ns", "labels", "q")
 	for name, given := range values {
 		if !slices.Contains(known, name) {
+			if len(known) == 0 {
+				return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; there are none.", name)
+			}
 			slices.Sort(known)
-			return watch.Query{}, nil, badRequest("Unknown parameter", "%.40q is not a parameter here; these are: %s.", name, strings.Join(known, ", "))
+			return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; these are: %s.", name, strings.Join(known, ", "))
 		}
-		if len(given) > 1 && name != "ns" {
-			return watch.Query{}, nil, badRequest("Repeated parameter", "%s may be given once; ns alone may be repeated.", name)
+		if len(given) > 1 && name != "ns" && name != "cols" {
+			return nil, badRequest("Repeated parameter", "%s may be given once; ns and cols alone may be repeated.", name)
 		}
+	}
+	return values, nil
+}
+
+// queryOf reads a watch.Query of a request. known are the other parameters that
+// the route takes.
+func queryOf(r *http.Request, known ...string) (watch.Query, url.Values, error) {
+	values, err := valuesOf(r, append(known, "ns", "labels", "q")...)
+	if err != nil {
+		return watch.Query{}, nil, err
 	}
 	var namespaces []string // ns=a&ns=b, or ns=a,b as a form sends it.
 	for ns := range strings.FieldsFuncSeq(strings.Join(values["ns"], ","), func(r rune) bool { return r == ',' || r == ' ' }) {
@@ -59,6 +71,19 @@ func queryOf(r *http.Request, known ...string) (watch.Query, url.Values, error) 
 		Fields:     values.Get("fields"),
 		Text:       values.Get("q"),
 	}, values, nil
+}
+
+// numberOf reads a whole number, 0 where it is not given.
+func numberOf(values url.Values, name string) (int, error) {
+	text := values.Get(name)
+	if text == "" {
+		return 0, nil
+	}
+	n, err := strconv.Atoi(text)
+	if err != nil || n < 0 {
+		return 0, badRequest("Not a number", "%s is %.40q; it takes a whole number from 0.", name, text)
+	}
+	return n, nil
 }
 
 // limitOf reads the parameter limit: 0 where it is not given.

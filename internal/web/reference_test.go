@@ -184,7 +184,7 @@ func checkReferences(t *testing.T, text []byte) {
 // the reference. A route tells them when it is given another.
 func TestReferenceHasTheParameters(t *testing.T) {
 	d, _ := openAPI(t)
-	for _, path := range []string{"/r/{group}/{version}/{resource}", "/api/v1/snapshot/{group}/{version}/{resource}"} {
+	for _, path := range []string{"/r/{group}/{version}/{resource}", "/compare", "/api/v1/snapshot/{group}/{version}/{resource}", "/api/v1/search", "/api/v1/logs/{namespace}/{name}"} {
 		var p struct{ Detail string }
 		if err := json.Unmarshal(request(t, path+"?no-such-parameter=1").Body.Bytes(), &p); err != nil {
 			t.Fatal(err)
@@ -299,6 +299,15 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"live.go", "pingInterval = 25 * time.Second", "| Ping | every 25 s, to be answered within 10 s |"},
 		{"live.go", "compressFrom = 1 << 10", "frames of 1 KiB and more"},
 		{"live.go", `subprotocol = "glasshouse.v1+json"`, "the subprotocol `glasshouse.v1+json`"},
+		{"../related/related.go", "maxNodes = 200", "| Nodes of one graph of relations | 200 |"},
+		{"../related/related.go", "maxAlike, shareAlike = 20, 120", "| Objects of one kind and one owner in it, one by one | 20;"},
+		{"../related/related.go", "maxKinds, maxReads = 16, 60", "| Kinds that are looked through for it | 16 |"},
+		{"../related/related.go", "maxKinds, maxReads = 16, 60", "| Objects that are looked up for it, one by one | 60;"},
+		{"../related/related.go", "listWait, readWait = 3 * time.Second, 5 * time.Second", "3 s are waited for first lists, and 5 s in all"},
+		{"logs.go", "maxLogs = 100", "| Logs that are read at a time, by all together | 100;"},
+		{"logs.go", "logTail, maxTail = 500, 5000", "| Lines of a log at the start | 500 where `tail` says nothing, 5,000 at most |"},
+		{"live.go", "writeTimeout = 10 * time.Second", "| Part of a log to a client | 10 s "},
+		{"logs.go", "logPatience = 2 * time.Second", "has nothing in it yet is answered after 2 s"},
 		{"snapshot.go", "snapshotWait = 5 * time.Second", "| `wait` | `5s` |"},
 		{"snapshot.go", "maxWait = time.Minute", "`0s` to `1m`"},
 		{"pages.go", "pageRows = 100", "the first 100 rows"},
@@ -314,10 +323,19 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/rights.go", "deniedEvery = 30 * time.Second", "every 30 s) whether"},
 		{"../watch/rights.go", "reviewPace = 200 * time.Millisecond", "single namespaces, of all resources together | 5 a second"},
 		{"../watch/feed.go", "pollInterval = 30 * time.Second", "listed every 30 s"},
+		{"../watch/health/health.go", "maxDetails = 20", "| The health of an object | 20 details, 1,000 bytes a sentence |"},
+		{"../watch/health/health.go", "maxText = 1000", "| The health of an object | 20 details, 1,000 bytes a sentence |"},
+		{"../watch/search.go", "maxSearch = 320", "| A search | 320 bytes; 100 objects of those that it finds |"},
+		{"search.go", "maxSearchLimit = 100", "| A search | 320 bytes; 100 objects of those that it finds |"},
+		{"search.go", "searchLimit = 20", "| `limit` | `20` | At most so many objects, up to 100. |"},
 		{"../watch/changes.go", "feedChanges = 200", "`changes` | the newest 200, and about 1 MiB |"},
 		{"../watch/changes.go", "feedBytes = 1 << 20", "`changes` | the newest 200, and about 1 MiB |"},
 		{"../watch/catalog.go", "maxAge = 10 * time.Second", "An answer older than 10 s"},
 		{"../watch/cluster.go", "discoveryTimeout = 30 * time.Second", "0 stands for 30 s"},
+		{"../watch/window.go", "maxWindow = 1000", "| Rows of a window | 1,000 |"},
+		{"../watch/window.go", "maxOffset = 1 << 30", "from 0 to 1,073,741,824"},
+		{"../watch/rankings.go", "maxRankings = 100", "windows are held of | 100;"},
+		{"../watch/rankings.go", "rankingLinger = 30 * time.Second", "nobody holds goes after 30 s"},
 		{"../watch/asked.go", "maxAsked = 500", "| Namespaces of one resource that are looked at one by one, where not all may be watched | 500 |"},
 	} {
 		source := strings.Join(strings.Fields(readFile(t, limit.file)), " ")

@@ -21,7 +21,7 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 		status        int
 		title, detail string
 	}{
-		{snapshot + "?nss=a", 400, "Unknown parameter", `"nss" is not a parameter here; these are: fields, format, labels, limit, ns, q, view, wait.`},
+		{snapshot + "?nss=a", 400, "Unknown parameter", `"nss" is not a parameter here; these are: cols, fields, format, labels, limit, ns, q, sort, view, wait.`},
 		{snapshot + "?labels=a&labels=b", 400, "Repeated parameter", "labels may be given once"},
 		{snapshot + "?limit=0", 400, "Not a limit", `"0"`},
 		{snapshot + "?limit=-1", 400, "Not a limit", `"-1"`},

@@ -44,7 +44,9 @@ type Options struct {
 	// Namespace is the one that the first page shows; empty for all.
 	Namespace string
 	Version   string
-	Log       *slog.Logger
+	// PageRows is how many rows a page holds at most; of more it shows a window.
+	PageRows int
+	Log      *slog.Logger
 }
 
 // Server answers the routes of the dashboard.
@@ -53,6 +55,7 @@ type Server struct {
 	name     string
 	start    string // Where / leads.
 	version  string
+	pageRows int
 	log      *slog.Logger
 	assets   *web.Assets
 	sections templates.Sections
@@ -61,8 +64,10 @@ type Server struct {
 	stop     context.CancelFunc
 	sockets  sync.WaitGroup
 	open     atomic.Int64 // Sockets that are served.
+	reading  atomic.Int64 // Logs that are read.
 	paper    sync.Pool    // Of *[]byte: the messages that are being written.
 	picker   documents    // Of the view resources, for the one Viewer there is.
+	counts   counts       // The same.
 }
 
 // New makes a Server. It serves when Run is called.
@@ -76,7 +81,7 @@ func New(options Options) (*Server, error) {
 		start += "?ns=" + url.QueryEscape(options.Namespace)
 	}
 	return &Server{
-		start: start, cluster: options.Cluster, name: options.Name, version: options.Version, log: options.Log,
+		start: start, cluster: options.Cluster, name: options.Name, version: options.Version, pageRows: options.PageRows, log: options.Log,
 		assets: assets, sections: templates.NewSections(),
 	}, nil
 }
@@ -90,16 +95,20 @@ func (s *Server) Handler() (http.Handler, error) {
 	r := chi.NewRouter()
 	r.Use(s.recover, guard)
 	r.Get("/api/v1/live", s.handle(s.live))
+	r.Get("/api/v1/logs/{namespace}/{name}", s.handle(s.logs))
 	r.Group(func(r chi.Router) {
 		r.Use(func(next http.Handler) http.Handler { return compress(next) })
 		r.Get("/", s.handle(s.home))
 		r.Get("/r/{group}/{version}/{resource}", s.handle(s.listPage))
 		r.Get("/o/{group}/{version}/{resource}/{namespace}/{name}", s.handle(s.objectPage))
+		r.Get("/compare", s.handle(s.comparePage))
 		r.Get("/status", s.handle(s.statusPage))
 		r.Get("/api/openapi.json", s.handle(s.openapi))
 		r.Get("/api/v1/resources", s.handle(s.resources))
 		r.Get("/api/v1/snapshot/{group}/{version}/{resource}", s.handle(s.snapshot))
 		r.Get("/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}", s.handle(s.object))
+		r.Get("/api/v1/search", s.handle(s.search))
+		r.Get("/api/v1/related/{group}/{version}/{resource}/{namespace}/{name}", s.handle(s.related))
 		r.Get("/api/v1/status", s.handle(s.status))
 		r.Get("/static/*", s.handle(s.static))
 	})
@@ -125,6 +134,10 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(listener) }()
+	var counting sync.WaitGroup
+	counting.Go(func() { s.counts.run(s.stopping, s.access(nil).Counts) })
+	defer counting.Wait()
+	defer s.stop()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve on %s: %w", listener.Addr(), err)

@@ -86,19 +86,19 @@ func newSite(t *testing.T) *site {
 }
 
 // startCluster runs a view of the API server that nobody looks through yet.
-func startCluster(t *testing.T, api *apitest.Server) *watch.Cluster {
-	t.Helper()
+func startCluster(tb testing.TB, api *apitest.Server) *watch.Cluster {
+	tb.Helper()
 	cluster, err := watch.New(api.Config, watch.Options{Linger: time.Minute, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
-		t.Fatal(err)
+		tb.Fatal(err)
 	}
-	ctx, cancel := context.WithCancel(t.Context())
+	ctx, cancel := context.WithCancel(tb.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- cluster.Run(ctx) }()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		cancel()
 		if err := <-ended; err != nil {
-			t.Error(err)
+			tb.Error(err)
 		}
 	})
 	return cluster
@@ -197,6 +197,6 @@ func (s *site) wantProblem(what string, a answer, status int, title, detail stri
 func routes() []string {
 	return []string{
 		"/", "/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/api/openapi.json", "/api/v1/resources", "/api/v1/snapshot/" + podsRef,
-		"/api/v1/object/" + podsRef + "/a/web-1", "/api/v1/live", "/status", "/api/v1/status", "/static/app.js", "/healthz", "/readyz", "/nothing", "/api/nothing",
+		"/api/v1/object/" + podsRef + "/a/web-1", "/api/v1/logs/a/web-1", "/api/v1/related/" + podsRef + "/a/web-1", "/api/v1/live", "/api/v1/search?q=web", "/status", "/api/v1/status", "/static/app.js", "/healthz", "/readyz", "/nothing", "/api/nothing",
 	}
 }

@@ -21,7 +21,7 @@ const (
 
 // snapshot answers with the rows, or objects, of a resource.
 func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
-	query, values, err := queryOf(r, "fields", "limit", "view", "format", "wait")
+	query, values, err := queryOf(r, "fields", "limit", "view", "format", "wait", "cols", "sort")
 	if err != nil {
 		return err
 	}
@@ -50,11 +50,11 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	total := len(snapshot.Objects)
-	if limit > 0 && limit < total {
-		snapshot.Objects = snapshot.Objects[:limit]
-		snapshot.Cursor = "" // The rest would be missing for ever.
+	t, err := newTable(snapshot, view, values["cols"])
+	if err != nil {
+		return err
 	}
+	t.order(values.Get("sort"), limit)
 	if format != "json" && !snapshot.Synced {
 		status := http.StatusServiceUnavailable
 		switch snapshot.Status.State {
@@ -70,14 +70,11 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	out := bufio.NewWriterSize(w, 32<<10)
-	write := map[string]func(*bufio.Writer, *watch.Snapshot, string) error{
-		"json": func(out *bufio.Writer, snapshot *watch.Snapshot, view string) error {
-			return writeJSON(out, snapshot, view, total)
-		},
-		"ndjson": writeLines, "csv": writeCSV, "yaml": writeYAML,
+	write := map[string]func(*bufio.Writer, *table) error{
+		"json": writeJSON, "ndjson": writeLines, "csv": writeCSV, "yaml": writeYAML,
 	}[format]
 	w.Header().Set("Content-Type", contentType(format))
-	if err := write(out, snapshot, view); err != nil {
+	if err := write(out, t); err != nil {
 		return err
 	}
 	return out.Flush()
@@ -118,39 +115,36 @@ func formatOf(r *http.Request) string {
 
 // writeJSON writes the document of the route: first what is known of the whole,
 // then its rows or objects, one after the other.
-func writeJSON(out *bufio.Writer, snapshot *watch.Snapshot, view string, total int) error {
+func writeJSON(out *bufio.Writer, t *table) error {
 	head := struct {
-		Resource   string      `json:"resource"`
-		Kind       string      `json:"kind"`
-		Namespaced bool        `json:"namespaced"`
-		Cursor     string      `json:"cursor"`
-		State      watch.State `json:"state"`
-		Since      time.Time   `json:"since,omitzero"`
-		Reason     string      `json:"reason,omitempty"`
-		Namespaces []string    `json:"namespaces,omitempty"`
-		Total      *int        `json:"total"` // null while it is not known.
-		Columns    any         `json:"columns"`
+		Resource   string         `json:"resource"`
+		Kind       string         `json:"kind"`
+		Namespaced bool           `json:"namespaced"`
+		Cursor     string         `json:"cursor"`
+		State      watch.State    `json:"state"`
+		Since      time.Time      `json:"since,omitzero"`
+		Reason     string         `json:"reason,omitempty"`
+		Namespaces []string       `json:"namespaces,omitempty"`
+		Total      *int           `json:"total"` // null while it is not known.
+		Columns    []watch.Column `json:"columns"`
 	}{
-		snapshot.Resource.Ref(), snapshot.Resource.Kind, snapshot.Resource.Namespaced, snapshot.Cursor,
-		snapshot.Status.State, snapshot.Status.Since, snapshot.Status.Reason, snapshot.Status.Namespaces, nil, snapshot.Columns,
+		t.Resource.Ref(), t.Resource.Kind, t.Resource.Namespaced, t.Cursor,
+		t.Status.State, t.Status.Since, t.Status.Reason, t.Status.Namespaces, nil, t.written(),
 	}
-	if snapshot.Columns == nil {
-		head.Columns = []struct{}{}
-	}
-	if snapshot.Synced {
-		head.Total = &total
+	if t.Synced {
+		head.Total = &t.total
 	}
 	text, err := json.Marshal(head)
 	if err != nil {
 		return fmt.Errorf("encode a snapshot: %w", err)
 	}
 	_, _ = out.Write(text[:len(text)-1]) // An error stays with the writer; Flush tells it.
-	_, _ = fmt.Fprintf(out, ",%q:[", view)
-	for i, o := range snapshot.Objects {
+	_, _ = fmt.Fprintf(out, ",%q:[", t.view)
+	for i, o := range t.Objects {
 		if i > 0 {
 			_ = out.WriteByte(',')
 		}
-		if err := writeItem(out, o, view); err != nil {
+		if err := writeItem(out, o, t); err != nil {
 			return err
 		}
 	}

@@ -26,7 +26,7 @@ function listen() {
 
 /**
  * A page that is watched until the test ends. allow are patterns of console
- * lines that the test brings about on purpose.
+ * lines, popups and downloads that the test brings about on purpose.
  */
 export async function newPage(t, browser, options = {}) {
   const { allow = [], ...rest } = options;
@@ -46,8 +46,9 @@ export async function newPage(t, browser, options = {}) {
     troubles.push(`dialog: ${d.message()}`);
     void d.dismiss();
   });
-  page.on("popup", (p) => troubles.push(`popup: ${p.url()}`));
-  page.on("download", (d) => troubles.push(`download: ${d.url()}`));
+  const unless = (line) => void (allow.some((p) => p.test(line)) || troubles.push(line));
+  page.on("popup", (p) => unless(`popup: ${p.url()}`));
+  page.on("download", (d) => unless(`download: ${d.url()}`));
   context.on("request", (r) => hosts.add(new URL(r.url()).host));
   page.on("response", (r) => {
     const body = r.body().then((b) => void wire.push(b.toString()), () => {}).finally(() => loading.delete(body));
@@ -75,6 +76,20 @@ export const table = (page) => page.evaluate(() => {
   const rows = [...document.querySelectorAll("#tbody tr[data-name]")].map((tr) => Object.fromEntries([...tr.children].map((td, i) => [head[i], td.textContent])));
   return { head, rows };
 });
+
+/** Chooses these namespaces in the header; all, where none is named. */
+export async function chooseNamespaces(page, ...names) {
+  await page.locator("#spaces").click();
+  const pop = page.locator("#spaces-pop");
+  if (names.length === 0) {
+    await pop.locator("[data-all]").check();
+    await page.keyboard.press("Escape");
+  } else {
+    await pop.locator('input[type="text"]').fill(names.join(","));
+    await page.keyboard.press("Enter");
+  }
+  await pop.waitFor({ state: "hidden" });
+}
 
 /** The row of an object, undefined if it is not drawn. */
 export const row = async (page, name) => (await table(page)).rows.find((r) => r.Name === name);

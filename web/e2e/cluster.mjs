@@ -20,7 +20,7 @@ const { token } = config.users.find((u) => u.name === context.user).user;
 const agent = new Agent({ keepAlive: true, ca: Buffer.from(ca, "base64") });
 
 /** One request; throws on an answer that is not 2xx, unless its status is among allowed. */
-export function api(method, where, body, { type = "application/json", allowed = [], manager = "e2e" } = {}) {
+export function api(method, where, body, { type = "application/json", allowed = [], manager = "e2e", plain = false } = {}) {
   const url = new URL(where, server);
   if (method !== "GET" && method !== "DELETE") url.searchParams.set("fieldManager", manager);
   const text = body === undefined ? undefined : JSON.stringify(body);
@@ -32,7 +32,7 @@ export function api(method, where, body, { type = "application/json", allowed = 
       answer.on("error", reject);
       answer.on("end", () => {
         const got = Buffer.concat(chunks).toString();
-        if (answer.statusCode < 300 || allowed.includes(answer.statusCode)) resolve(JSON.parse(got));
+        if (answer.statusCode < 300 || allowed.includes(answer.statusCode)) resolve(plain ? got : JSON.parse(got));
         else reject(new Error(`${method} ${where}: ${answer.statusCode} ${got}`));
       });
     });
@@ -46,6 +46,8 @@ const merge = { type: "application/merge-patch+json" };
 export const patch = (where, body, options = {}) => api("PATCH", where, body, { ...merge, ...options });
 export const create = (where, body, options) => api("POST", where, body, options);
 export const remove = (where) => api("DELETE", where, { gracePeriodSeconds: 0 }, { allowed: [404] });
+/** The API server's own metrics, as text. */
+export const metrics = () => api("GET", "/metrics", undefined, { plain: true });
 export const read = (where) => api("GET", where);
 
 /** A namespace of its own for a test file, gone when the file is through. */

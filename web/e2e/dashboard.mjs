@@ -9,8 +9,9 @@ if (!binary) throw new Error("DASHBOARD is to name the built dashboard");
 
 export class Dashboard {
   /** Serves for one of the demo's users; port 0 takes a free one. */
-  static async start(t, { user = "admin", port = 0 } = {}) {
+  static async start(t, { user = "admin", port = 0, flags = [] } = {}) {
     const d = new Dashboard();
+    d.flags = flags;
     t.after(() => d.stop());
     await d.run(user, port);
     return d;
@@ -20,7 +21,7 @@ export class Dashboard {
     this.user = user;
     this.log = [];
     const env = { ...process.env, KUBECONFIG: kubeconfig(user) };
-    const child = spawn(binary, ["--listen", `127.0.0.1:${port}`, "--log-format", "json"], { env, stdio: ["ignore", "ignore", "pipe"] });
+    const child = spawn(binary, ["--listen", `127.0.0.1:${port}`, "--log-format", "json", ...this.flags], { env, stdio: ["ignore", "ignore", "pipe"] });
     this.child = child;
     const kill = () => child.kill("SIGKILL");
     process.once("exit", kill);

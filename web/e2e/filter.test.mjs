@@ -1,7 +1,7 @@
 // Fewer rows, other orders, and addresses that lead nowhere.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { browse, newPage, openLive, row, table } from "./browser.mjs";
+import { browse, chooseNamespaces, newPage, openLive, row, table } from "./browser.mjs";
 import { configMap, create, namespace } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
@@ -47,7 +47,7 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     await head("Name").locator("button").click();
     await become("as people count", () => names(page), ["map-2", "map-10", "map-new"]);
     const link = page.url();
-    await page.locator("#ns").fill(`${ns}, ${other}`);
+    await chooseNamespaces(page, ns, other);
     await page.locator("#q").fill("");
     await page.locator("#labels").fill("tier=front");
     await page.keyboard.press("Enter");

@@ -73,8 +73,8 @@ await test("hostile text", { timeout: 120_000 }, async (t) => {
 
   await t.test("in an object's YAML, drawn by the server and by the page", async (t) => {
     await create(`${core}/configmaps`, configMap("hostile", texts, { annotations }));
-    const page = await list(t, `r/core/v1/configmaps?ns=${ns}&open=${ns}/hostile`);
-    const yaml = page.locator("#drawer .yaml");
+    const page = await list(t, `r/core/v1/configmaps?ns=${ns}&open=${ns}/hostile&tab=yaml`);
+    const yaml = page.locator("#panel .yaml");
     await until("the values", async () => (await yaml.textContent()).includes("onerror="));
     const text = await yaml.textContent();
     for (const part of [image.replace(/"/g, '\\"'), "<script>window.e2e.hit=1</script>", link, "<b>third</b>", long]) assert.ok(text.includes(part) || text.includes(part.replace(/\\"/g, '"')), part.slice(0, 80));
@@ -100,16 +100,16 @@ await test("hostile text", { timeout: 120_000 }, async (t) => {
     for (const name of names) {
       await page.locator("#tbody tr[data-name]").nth((await table(page)).rows.findIndex((r) => r.Name === name)).locator("td").last().click();
       assert.equal(new URL(page.url()).searchParams.get("open"), `${ns}/${name}`);
-      await page.locator('#drawer .status[data-state="live"]').waitFor();
-      assert.equal(await page.locator("#drawer h2").textContent(), `${ns}/${name}`);
-      await page.locator("#drawer .line", { hasText: "kind: Role" }).waitFor();
+      await page.locator('#panel .status[data-state="live"]').waitFor();
+      assert.equal(await page.locator("#panel h2").textContent(), `${ns}/${name}`);
+      await page.locator("#panel .overview", { hasText: ns }).waitFor();
       await harmless(page);
-      await page.locator("#drawer .page-link").click();
+      await page.locator("#panel .page-link").click();
       await page.locator('#status[data-state="live"]').waitFor();
       assert.equal(await page.locator("h1").textContent(), name);
       await harmless(page);
       await page.goBack();
-      await page.locator('#drawer .status[data-state="live"]').waitFor();
+      await page.locator('#panel .status[data-state="live"]').waitFor();
     }
   });
 });

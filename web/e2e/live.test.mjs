@@ -1,7 +1,7 @@
 // Rows as they change: a built-in kind, and one of the cluster's own.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { browse, newPage, openLive, row, table } from "./browser.mjs";
+import { browse, chooseNamespaces, newPage, openLive, row, table } from "./browser.mjs";
 import { create, deployment, namespace, patch, read, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
@@ -19,15 +19,14 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     await openLive(page, dashboard.url);
     await page.evaluate(() => { window.e2e.same = true; });
     const groups = await page.evaluate(() => Object.fromEntries([...document.querySelectorAll("#picker-groups .group")].map((g) => [g.dataset.group, [...g.querySelectorAll(".kind")].map((k) => k.textContent)])));
-    for (const kind of ["Pod", "Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob"]) assert.ok(groups["Workloads"]?.includes(kind), kind);
-    assert.ok(groups["Network"]?.includes("Service"));
-    assert.deepEqual(groups["data.example.com"], ["Backup"]);
-    assert.deepEqual(groups["shop.example.com"], ["FeatureFlag"]);
+    for (const kind of ["Pods", "Deployments", "StatefulSets", "DaemonSets", "Jobs", "CronJobs"]) assert.ok(groups["Workloads"]?.includes(kind), kind);
+    assert.ok(groups["Network"]?.includes("Services"));
+    assert.deepEqual(groups["data.example.com"], ["Backups"]);
+    assert.deepEqual(groups["shop.example.com"], ["FeatureFlags"]);
 
-    await page.locator("#picker a", { hasText: /^Deployment\d*$/ }).click();
+    await page.locator("#picker a", { hasText: /^Deployments\d*$/ }).click();
     await page.waitForURL(/\/r\/apps\/v1\/deployments$/);
-    await page.locator("#ns").fill(ns);
-    await page.keyboard.press("Enter");
+    await chooseNamespaces(page, ns);
     await page.waitForURL(new RegExp(`ns=${ns}$`));
     await until("the first pod to be ready", async () => (await row(page, "scaled"))?.Ready === "1/1");
     // The namespace is not told where there is only one.
@@ -41,7 +40,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
       return r?.Ready === "3/3" && r["Up-to-date"] === "3" && r.Available === "3";
     });
     const marked = await until("a cell that flashes", () => page.evaluate(() => window.e2e.marked.filter((m) => m.row === "scaled")));
-    assert.ok(marked.some((m) => /^Changed \d\d:\d\d:\d\d by kube-controller-manager \(status\)$/.test(m.title ?? "")), JSON.stringify(marked));
+    assert.ok(marked.some((m) => /^\S+ → \S+\nChanged \d\d:\d\d:\d\d by kube-controller-manager \(status\)$/.test(m.title ?? "")), JSON.stringify(marked));
     await become("flashes to end", () => page.locator("#tbody [data-changed]").count(), 0);
     assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was loaded anew");
     // What is shown is what the server says.
@@ -55,7 +54,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     await openLive(page, `${dashboard.url}r/data.example.com/v1/backups`);
     await until("seeded rows", async () => (await table(page)).rows.length > 0);
     assert.deepEqual((await table(page)).head, ["Namespace", "Name", "Source", "Schedule", "Phase", "GiB", "Last Run", "Age"]);
-    await page.locator("#wide").check();
+    await page.keyboard.press("w");
     await become("the wide columns", async () => (await table(page)).head, ["Namespace", "Name", "Source", "Schedule", "Phase", "GiB", "Last Run", "Target", "Age"]);
     assert.match(page.url(), /cols=wide/);
 
@@ -89,8 +88,8 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
       const cut = await page.evaluate(() => [...document.querySelectorAll("#tbody :is(td, th), #table thead button")].filter((e) => e.scrollWidth > e.clientWidth).map((e) => e.textContent));
       assert.deepEqual(cut, []);
     };
-    await seen("r/core/v1/pods", "crashloop", { CrashLoopBackOff: "bad" });
-    await seen("r/core/v1/pods", "pending", { Pending: "warn" });
+    await seen("r/core/v1/pods", "crashloop", { "0/1": "warn", CrashLoopBackOff: "bad" });
+    await seen("r/core/v1/pods", "pending", { "0/1": "warn", Pending: "warn" });
     await seen("r/core/v1/pods", "postgres", {});
     await seen("r/core/v1/nodes", "node", { NotReady: "bad", "Ready,SchedulingDisabled": "warn" });
     // Events have no name to be shown: a column that is no time leads to them.

@@ -25,7 +25,22 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     assert.deepEqual(await page.locator("thead th").allInnerTexts(), ["Namespace", "Name", "Ready", "Status", "Restarts", "Age"]);
     assert.match(await page.locator("#asof").innerText(), /^As of \d{4}-/);
     assert.doesNotMatch(await page.locator("body").innerText(), /\bLive\b/, "a page without script is not live");
-    await page.locator("#picker a", { hasText: /^Deployment\d*$/ }).click();
+    // By links alone: sorted by a column, then the other way round, and page by page.
+    await page.locator("thead a", { hasText: "Name" }).last().click();
+    assert.equal(new URL(page.url()).searchParams.get("sort"), "name");
+    const forwards = await names(page);
+    await page.locator(".pages a", { hasText: "Next" }).click();
+    assert.match(await page.locator("#count").innerText(), /^101 to /);
+    const second = await names(page);
+    assert.ok(second.length > 20 && !second.some((n) => forwards.includes(n)), "the next rows are others");
+    assert.equal(new URL(page.url()).searchParams.get("sort"), "name", "the order stays");
+    await page.locator(".pages a", { hasText: "Previous" }).click();
+    await page.locator("thead a", { hasText: "Name" }).last().click();
+    assert.equal(new URL(page.url()).searchParams.get("sort"), "-name");
+    assert.equal((await names(page))[0], second.at(-1), "the last is the first");
+    await page.locator("thead a", { hasText: "Name" }).last().click();
+    assert.equal(new URL(page.url()).search, "");
+    await page.locator("#picker a", { hasText: /^Deployments\d*$/ }).click();
     assert.equal(new URL(page.url()).pathname, "/r/apps/v1/deployments");
     assert.equal(await page.locator("#picker a[aria-current]").count(), 1);
   });

@@ -20,9 +20,9 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await until("the rows", () => row(page, "a-3"));
     return page;
   };
-  const drawer = (page) => page.locator("#drawer");
-  const yaml = async (page) => (await page.locator("#drawer .line").allTextContents()).join("\n");
-  const shows = (page, name) => until(`the drawer to show ${name}`, async () => (await yaml(page)).includes(`\n  name: ${name}\n`));
+  const panel = (page) => page.locator("#panel");
+  const yaml = async (page) => (await page.locator("#panel .line").allTextContents()).join("\n");
+  const shows = (page, name) => until(`the panel to show ${name}`, async () => (await page.locator("#panel h2").innerText()).endsWith(`/${name}`) && (await page.locator("#panel .overview").or(page.locator("#panel .yaml")).innerText()).includes(name));
   const active = (page) => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name ?? null);
   const openOf = (page) => new URL(page.url()).searchParams.get("open");
 
@@ -31,27 +31,30 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await page.locator("#tbody tr", { hasText: "a-2" }).locator("td").last().click();
     await shows(page, "a-2");
     assert.equal(openOf(page), `${ns}/a-2`);
-    await drawer(page).locator('.status[data-state="live"]').waitFor();
-    assert.equal(await page.locator("#drawer .line[data-changed]").count(), 0, "nothing has changed yet");
+    await page.getByRole("tab", { name: "YAML" }).click();
+    await until("the YAML", async () => (await yaml(page)).includes("\n  name: a-2\n"));
+    assert.equal(new URL(page.url()).searchParams.get("tab"), "yaml");
+    await panel(page).locator('.status[data-state="live"]').waitFor();
+    assert.equal(await page.locator("#panel .line[data-changed]").count(), 0, "nothing has changed yet");
 
     await patch(`${where}/a-2`, { metadata: { labels: { colour: "green" } } }, { manager: "e2e-painter" });
     await until("the label", async () => (await yaml(page)).includes("    colour: green"));
-    const marked = (await page.locator("#drawer .line[data-changed]").allTextContents()).map((l) => l.trim());
+    const marked = (await page.locator("#panel .line[data-changed]").allTextContents()).map((l) => l.trim());
     assert.ok(marked.includes("colour: green"), marked.join());
     assert.ok(!marked.some((l) => l.startsWith("text:") || l.startsWith("name:")), marked.join());
-    assert.match(await drawer(page).locator(".change").innerText(), /^\d\d:\d\d:\d\d changed by e2e-painter$/);
+    assert.match(await panel(page).locator(".change").innerText(), /^\d\d:\d\d:\d\d changed by e2e-painter$/);
 
     await remove(`${where}/a-2`);
-    await drawer(page).locator(".status", { hasText: "Deleted" }).waitFor();
-    assert.match(await drawer(page).locator(".banner").innerText(), /^Deleted at \d\d:\d\d:\d\d/);
+    await panel(page).locator(".status", { hasText: "Deleted" }).waitFor();
+    assert.match(await panel(page).locator(".banner").innerText(), /^Deleted at \d\d:\d\d:\d\d/);
     assert.match(await yaml(page), /colour: green/, "the last that was known stays");
     await until("the row to go", async () => (await row(page, "a-2")) === undefined);
     await create(where, configMap("a-2", { text: "of the second a-2" }));
     await until("the one made anew", async () => (await yaml(page)).includes("of the second a-2"));
-    await drawer(page).locator('.status[data-state="live"]').waitFor();
+    await panel(page).locator('.status[data-state="live"]').waitFor();
 
     await page.keyboard.press("Escape");
-    await drawer(page).waitFor({ state: "hidden" });
+    await panel(page).waitFor({ state: "hidden" });
     assert.equal(openOf(page), null);
   });
 
@@ -65,7 +68,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await page.goBack();
     await shows(page, "a-1");
     await page.goBack();
-    await drawer(page).waitFor({ state: "hidden" });
+    await panel(page).waitFor({ state: "hidden" });
     await page.goForward();
     await shows(page, "a-1");
     await page.goForward();
@@ -75,10 +78,11 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     const other = await open(t, link);
     await shows(other, "a-3");
     assert.equal(await other.locator('#tbody tr[aria-selected="true"]').getAttribute("data-name"), "a-3");
-    await other.locator("#drawer .page-link").click();
+    await other.locator("#panel .page-link").click();
     await other.waitForURL(`${dashboard.url}o/core/v1/configmaps/${ns}/a-3`);
     await other.locator('#status[data-state="live"]').waitFor();
-    assert.match(await other.locator("#object").innerText(), /text: of a-3/);
+    await other.getByRole("tab", { name: "YAML" }).click();
+    await until("the YAML", async () => (await other.locator("#object").innerText()).includes("text: of a-3"));
     await patch(`${where}/a-3`, { data: { text: "changed" } });
     await until("the page to follow", async () => (await other.locator("#object .line[data-changed]").allTextContents()).includes("  text: changed"));
   });
@@ -96,7 +100,7 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await keys("Enter");
     await shows(page, "a-2");
     await keys("Escape");
-    await drawer(page).waitFor({ state: "hidden" });
+    await panel(page).waitFor({ state: "hidden" });
     await keys("k", "Enter");
     await shows(page, "a-10");
     await keys("Escape");

@@ -17,16 +17,16 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
 
   await t.test("is said at once, and made up for", async (t) => {
     const page = await newPage(t, browser, { allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/] });
-    await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/stays`);
+    await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/stays&tab=yaml`);
     await until("the rows", () => row(page, "goes"));
-    await page.locator("#drawer .line", { hasText: "name: stays" }).waitFor();
+    await page.locator("#panel .line", { hasText: "name: stays" }).waitFor();
     await page.evaluate(() => { window.e2e.same = true; });
     await dashboard.stop();
     const ended = Date.now();
     await page.locator('#status[data-state="bad"]').waitFor({ timeout: 2000 });
     t.diagnostic(`told ${Date.now() - ended} ms after the end`);
     assert.match(await status(page), /^Disconnected since \d\d:\d\d:\d\d/);
-    assert.match(await page.locator("#drawer .status").innerText(), /^Disconnected/);
+    assert.match(await page.locator("#panel .status").innerText(), /^Disconnected/);
     assert.match(await page.locator("#banner").innerText(), /from before/);
     assert.ok(await row(page, "goes"), "what was known stays to be read");
 
@@ -40,7 +40,7 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     await until("what came", () => row(page, "came"));
     await until("what went to go", async () => (await row(page, "goes")) === undefined);
     assert.equal((await row(page, "stays")).Data, "1");
-    await page.locator("#drawer .line", { hasText: "meanwhile:" }).waitFor();
+    await page.locator("#panel .line", { hasText: "meanwhile:" }).waitFor();
     assert.equal(await page.locator("#banner").isHidden(), true);
     await create(where, configMap("later"));
     await until("what comes now", () => row(page, "later"));

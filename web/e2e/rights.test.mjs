@@ -1,7 +1,7 @@
 // People who may see little, or nothing: the dashboard runs with their rights.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { browse, newPage, openLive, status, table } from "./browser.mjs";
+import { browse, chooseNamespaces, newPage, openLive, status, table } from "./browser.mjs";
 import { read } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become } from "./wait.mjs";
@@ -22,7 +22,14 @@ await test("rights", { timeout: 120_000 }, async (t) => {
     assert.match(await note.innerText(), /Choose a namespace that you may read, or ask for the right/);
     assert.equal((await table(page)).rows.length, 0);
     await page.locator('#picker a[data-ref="core/v1/pods"][data-state="forbidden"]').waitFor();
-    assert.match(await page.locator('#picker a[data-ref="core/v1/pods"]').getAttribute("title"), /forbidden/);
+    // Why is told to the pointer and to the keyboard.
+    await page.locator('#picker a[data-ref="core/v1/pods"]').focus();
+    await become("the reason", async () => /Pods \(core\/v1\/pods\): forbidden\. You cannot list pods/.test(await page.getByRole("tooltip").innerText()), true);
+    await page.locator("#picker-filter").focus();
+    await page.getByRole("tooltip").waitFor({ state: "hidden" });
+    await page.locator('#picker a[data-ref="core/v1/pods"]').hover();
+    await page.getByRole("tooltip").waitFor();
+    await page.locator("#heading").hover();
 
     await plain.goto(`${dashboard.url}r/core/v1/pods`);
     assert.match(await plain.locator("#note").innerText(), /You may not list pods/);
@@ -41,12 +48,16 @@ await test("rights", { timeout: 120_000 }, async (t) => {
     const drawn = (await table(page)).rows.map((r) => r.Name);
     assert.ok(drawn.length > 5 && drawn.every((name) => want.includes(name)));
     // Beyond it: words, and the way back.
-    await page.locator("#ns").fill("payments");
+    // They may not be listed, so that a name is typed.
+    await page.keyboard.press("n");
+    await page.locator("#spaces-pop .pop-note", { hasText: "does not let its namespaces be listed" }).waitFor();
+    assert.deepEqual(await page.locator("#spaces-pop .pop-list .name").allInnerTexts(), ["shop"]);
+    await page.keyboard.type("payments");
+    await page.locator("#spaces-pop .pop-note", { hasText: "Enter shows payments." }).waitFor();
     await page.keyboard.press("Enter");
     await become("the status", () => status(page), "Forbidden");
     assert.match(await page.locator("#note").innerText(), /in the namespace "payments"/);
-    await page.locator("#ns").fill("");
-    await page.keyboard.press("Enter");
+    await chooseNamespaces(page);
     await become("the address", () => new URL(page.url()).search, "");
     await become("what is covered", () => page.locator("#covered").innerText(), "Only shop: you may not list the others.");
     await page.locator("#count", { hasText: new RegExp(`^${want.length}$`) }).waitFor();

@@ -31,20 +31,21 @@ await test("secrets", { timeout: 120_000 }, async (t) => {
     await create(where, { metadata: { name: "meanwhile" }, stringData: { password: canaries.meanwhile } });
     await until("the new row", () => row(page, "meanwhile"));
     await page.locator("#tbody tr", { hasText: "kept" }).locator("td").last().click();
-    const line = page.locator("#drawer .line", { hasText: "password:" });
+    await page.getByRole("tab", { name: "YAML" }).click();
+    const line = page.locator("#panel .line", { hasText: "password:" });
     await line.waitFor();
     const before = await line.innerText();
     assert.match(before, /^ {2}password: .+/, "the key is told, not the value");
-    await page.locator('#drawer .status[data-state="live"]').waitFor();
+    await page.locator('#panel .status[data-state="live"]').waitFor();
 
     await patch(`${where}/kept`, { data: { password: base64(canaries.changed) } }, { manager: "e2e-rotator" });
-    await page.locator("#drawer .line[data-changed]", { hasText: "password:" }).waitFor();
+    await page.locator("#panel .line[data-changed]", { hasText: "password:" }).waitFor();
     assert.notEqual(await line.innerText(), before);
-    assert.match(await page.locator("#drawer .change").innerText(), /changed by e2e-rotator/);
-    assert.equal(await page.locator("#drawer .line[data-changed]", { hasText: "token:" }).count(), 0, "what is the same is not marked");
+    assert.match(await page.locator("#panel .change").innerText(), /changed by e2e-rotator/);
+    assert.equal(await page.locator("#panel .line[data-changed]", { hasText: "token:" }).count(), 0, "what is the same is not marked");
     const texts = [await page.content()];
 
-    await page.locator("#drawer .page-link").click();
+    await page.locator("#panel .page-link").click();
     await page.locator('#status[data-state="live"]').waitFor();
     texts.push(await page.content());
     // A filter does not tell either whether a value holds a text.

@@ -26,9 +26,9 @@ try {
     await shoot("pods");
     await list("r/core/v1/pods?ns=data&ns=payments&ns=shop&sort=-restarts");
     await page.locator("#tbody tr", { hasText: "CrashLoopBackOff" }).first().locator("td").last().click();
-    await page.locator("#drawer .line").first().waitFor();
-    await page.locator('#drawer .status[data-state="live"]').waitFor();
-    await shoot("drawer");
+    await page.locator("#panel .line").first().waitFor();
+    await page.locator('#panel .status[data-state="live"]').waitFor();
+    await shoot("panel");
     await list("r/core/v1/nodes?cols=wide");
     await shoot("nodes");
     await list("r/core/v1/events");

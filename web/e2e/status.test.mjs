@@ -46,8 +46,8 @@ await test("status", { timeout: 120_000 }, async (t) => {
     // A row leads to its kind, and every page leads here.
     await page.locator("#scopes a").filter({ hasText: /^limitranges$/ }).click();
     await page.locator('#status[data-state="live"]', { hasText: "Live" }).waitFor();
-    await page.locator("a.status-link").click();
-    await page.locator("#heading", { hasText: "Status" }).waitFor();
+    await page.locator("header a.quiet").click();
+    await page.locator("#heading", { hasText: "Coverage" }).waitFor();
   });
 
   await t.test("without script it says as of when", async (t) => {

@@ -43,7 +43,7 @@ func StatusPage(s Status) templ.Component {
 				}()
 			}
 			ctx = templ.InitializeContext(ctx)
-			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"ledger\" data-page=\"status\" aria-labelledby=\"heading\"><div class=\"bar\"><h1 id=\"heading\">Status</h1><span id=\"held\" class=\"asof\">")
+			templ_7745c5c3_Err = templruntime.WriteString(templ_7745c5c3_Buffer, 1, "<section class=\"ledger\" data-page=\"status\" aria-labelledby=\"heading\"><div class=\"bar\"><h1 id=\"heading\">Coverage</h1><span id=\"held\" class=\"asof\">")
 			if templ_7745c5c3_Err != nil {
 				return templ_7745c5c3_Err
 			}
@@ -95,7 +95,7 @@ func StatusPage(s Status) templ.Component {
 			}
 			return nil
 		})
-		templ_7745c5c3_Err = page(s.Frame).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
+		templ_7745c5c3_Err = page(s.Frame, nil).Render(templ.WithChildren(ctx, templ_7745c5c3_Var2), templ_7745c5c3_Buffer)
 		if templ_7745c5c3_Err != nil {
 			return templ_7745c5c3_Err
 		}

@@ -1,7 +1,6 @@
 package templates_test
 
 import (
-	"encoding/json"
 	"flag"
 	"os"
 	"path/filepath"
@@ -80,29 +79,6 @@ func TestRowsAreTheFile(t *testing.T) {
 	}
 }
 
-// test/tone.test.ts reads the same file.
-func TestTones(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("testdata", "tones.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var cases [][3]string // A column's name, a cell's text, its tone.
-	if err := json.Unmarshal(text, &cases); err != nil {
-		t.Fatal(err)
-	}
-	for _, c := range cases {
-		l := pods()
-		l.Columns[1].Name, l.Rows[0].Cells[1].Text = c[0], c[1]
-		got := ""
-		if m := regexp.MustCompile(`data-tone="([^"]*)"`).FindStringSubmatch(render(t, templates.ListPage(l))); m != nil {
-			got = m[1]
-		}
-		if got != c[2] {
-			t.Errorf("tone of %s %q = %q, want %q", c[0], c[1], got, c[2])
-		}
-	}
-}
-
 func TestListPage(t *testing.T) {
 	none := 0
 	for _, test := range []struct {
@@ -111,10 +87,12 @@ func TestListPage(t *testing.T) {
 		want []string
 		not  []string
 	}{
-		{"rows", func(*templates.List) {}, []string{"first 2 of 10,020", "As of 2026-11-21T10:05:00Z", ">Namespace</th>", `href="/o/core/v1/pods/big/web-1"`, `name="labels"`}, []string{"node-1", ">Live<", "No pods"}},
-		{"wide", func(l *templates.List) { l.Query.Wide = true }, []string{"node-1", "checked"}, nil},
-		{"one namespace", func(l *templates.List) { l.Query.Namespaces = []string{"big"} }, []string{`value="big"`}, []string{">Namespace</th>"}},
-		{"several namespaces", func(l *templates.List) { l.Query.Namespaces = []string{"a", "b"} }, []string{`value="a,b"`, ">Namespace</th>"}, nil},
+		{"rows", func(*templates.List) {}, []string{"first 2 of 10,020", "As of 2026-11-21T10:05:00Z", ">Namespace</a></th>", `href="/o/core/v1/pods/big/web-1"`, `name="labels"`}, []string{"node-1", ">Live<", "No pods"}},
+		{"wide", func(l *templates.List) { l.Query.Columns = []string{"wide"} }, []string{"node-1", "checked"}, nil},
+		{"columns chosen", func(l *templates.List) { l.Query.Columns = []string{"node", "restarts"} }, []string{"node-1", "3 (5m ago)", ">web-1</a>"}, []string{">Status</a></th>", ">Namespace</a></th>"}},
+		{"and the namespace", func(l *templates.List) { l.Query.Columns = []string{"namespace"} }, []string{">web-1</a>", ">Namespace</a></th>"}, []string{">Status</a></th>"}},
+		{"one namespace", func(l *templates.List) { l.Query.Namespaces = []string{"big"} }, []string{`value="big"`}, []string{">Namespace</a></th>"}},
+		{"several namespaces", func(l *templates.List) { l.Query.Namespaces = []string{"a", "b"} }, []string{`value="a,b"`, ">Namespace</a></th>"}, nil},
 		{"a time is no link", func(l *templates.List) { l.Columns[0] = templates.Column{Name: "Last Seen", Relative: true} }, []string{`href="/o/core/v1/pods/big/web-1">Running</a>`}, nil},
 		{"sorted", func(l *templates.List) { l.Query.Sort = "-status" }, []string{`aria-sort="descending" data-column="1"`, `type="hidden" name="sort" value="-status"`}, []string{`aria-sort="ascending"`}},
 		{"unknown count is not zero", func(l *templates.List) { l.Total = nil }, []string{"first 2</span>"}, []string{`class="count">0<`}},

@@ -15,6 +15,21 @@ type Frame struct {
 	Version string // of this program, as "v0.1.0"; empty is not shown
 	Cluster string // the context's or cluster's name; empty is not shown
 	Groups  []Group
+	Look    Look
+}
+
+// Look is how a person likes pages to look; the script keeps it in a cookie.
+type Look struct {
+	Theme   string // "light" or "dark"; empty is the system's
+	Density string // "compact" or "roomy"; empty is between them
+}
+
+// Export is a link to what the page shows, in a format.
+type Export struct {
+	View   string // "rows" or "objects"
+	Format string // "csv"
+	Text   string // "Rows as CSV"
+	Href   string
 }
 
 // Assets are the addresses of the embedded files, with their content hash.
@@ -62,20 +77,22 @@ type Query struct {
 	Q          string   // text filter
 	Labels     string   // label selector
 	Sort       string   // a column's name, lower case, "-" before it to reverse
-	Wide       bool     // cols=wide: columns of priority above 0 are shown as well
+	Columns    []string // names, lower case, of those to show; empty: the usual; "wide": all
 }
 
 // Column is one column of the cluster's own table, in the wire's order.
 type Column struct {
 	Name     string
-	Priority int // above 0: shown only with Query.Wide
+	Priority int // above 0: not among the usual
 	Relative bool
+	Sort     string // the address of the list sorted by it, or otherwise if it is so now
 }
 
 // Cell is one cell of a row.
 type Cell struct {
 	Text string // as shown: "4m", "3 (5m ago)", "Running"
 	Wire string // relative columns only: the wire's text, with RFC 3339 in it
+	Tone string // how it stands out: "bad", "warn" or not at all
 }
 
 // Row is one object in a table. len(Cells) equals len(List.Columns).
@@ -96,13 +113,20 @@ type List struct {
 	Href       string // "/r/core/v1/pods", the form's target
 	Namespaced bool
 	Columns    []Column
-	Rows       []Row    // the first ones of those that the query asks for
-	Total      *int     // how many the query asks for; nil when unknown
-	At         string   // RFC 3339: when these rows were read
-	Namespaces []string // offered by the namespace box; may be empty
-	State      State
-	Query      Query
-	Problem    *Problem // shown instead of the rows, as for a bad label selector
+	// SortNamespace is as Column.Sort.
+	SortNamespace string
+	Rows          []Row    // some of those that the query asks for
+	From          int      // how many come before these
+	Previous      string   // the address of the rows before; empty without any
+	Next          string   // and of those after
+	Total         *int     // how many the query asks for; nil when unknown
+	Limit         int      // how many rows the script may hold
+	At            string   // RFC 3339: when these rows were read
+	Namespaces    []string // offered by the namespace box; may be empty
+	State         State
+	Query         Query
+	Exports       []Export
+	Problem       *Problem // shown instead of the rows, as for a bad label selector
 }
 
 // Crumb is one step of the way to an object; the last one has no Href.
@@ -116,6 +140,7 @@ type Object struct {
 	Frame
 	Ref       string
 	Kind      string
+	Resource  string
 	Namespace string // empty for a cluster-scoped object
 	Name      string
 	Crumbs    []Crumb
@@ -123,6 +148,28 @@ type Object struct {
 	Note      string
 	State     State
 	At        string // RFC 3339: when it was read
+}
+
+// Compare is the page of two objects.
+type Compare struct {
+	Frame
+	A, B   Side
+	Others []Step   // what A may be compared with, where there is no B
+	Hide   []string // what the script leaves out of both
+}
+
+// Side is one of the objects that are compared. Without a Ref nothing more is
+// known than the Text.
+type Side struct {
+	Text      string // as it was asked for, "core/v1/pods/big/web-1"; may be empty
+	Ref       string
+	Kind      string
+	Resource  string
+	Namespace string // empty for a cluster-scoped object
+	Name      string
+	Href      string // its own page
+	YAML      string
+	Problem   *Problem // why there is no YAML
 }
 
 // Status is the page of what is watched, how well, and what it costs.

@@ -2,6 +2,7 @@ package templates
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -23,15 +24,65 @@ func number(n *int) string {
 	return Digits(*n)
 }
 
-// shown reports whether a column is on the page.
-func shown(c Column, wide bool) bool { return wide || c.Priority <= 0 }
+// wide reports whether all columns are on the page.
+func wide(q Query) bool { return len(q.Columns) == 1 && q.Columns[0] == "wide" }
+
+// shown reports whether a column is on the page: the one of the name always is.
+func shown(c Column, q Query) bool {
+	if len(q.Columns) == 0 || wide(q) {
+		return wide(q) || c.Priority <= 0
+	}
+	return strings.EqualFold(c.Name, "name") || chosen(c.Name, q)
+}
+
+func chosen(column string, q Query) bool {
+	return slices.ContainsFunc(q.Columns, func(name string) bool { return strings.EqualFold(name, column) })
+}
+
+// Plural is a kind as a heading: "Pods", "NetworkPolicies". Where the resource is
+// no plural of the kind it is the resource.
+func Plural(kind, resource string) string {
+	for _, ending := range []struct{ cut, put string }{{"", "s"}, {"", "es"}, {"y", "ies"}, {"", ""}} {
+		if stem, found := strings.CutSuffix(kind, ending.cut); found && strings.EqualFold(stem+ending.put, resource) {
+			return stem + ending.put
+		}
+	}
+	return resource
+}
+
+// sideName is the name of an object that is compared.
+func sideName(s Side) string { return strings.TrimPrefix(s.Namespace+"/"+s.Name, "/") }
+
+// orOne leads to the others that may be chosen.
+func orOne(others []Step) string {
+	if len(others) == 0 {
+		return "."
+	}
+	return ", or choose one:"
+}
+
+// otherWords says what may be typed for the second object.
+func otherWords(first Side) string {
+	if first.Ref == "" {
+		return "core/v1/pods/namespace/name"
+	}
+	return "Name of another of the " + first.Resource + ", or group/version/resource/namespace/name"
+}
+
+// versionWords is the program's version, for the end of a sentence.
+func versionWords(f Frame) string {
+	if f.Version == "" {
+		return ""
+	}
+	return ". Glasshouse " + f.Version
+}
 
 // linkColumn is the index of the column that names the object and carries the
 // link to it: the one called Name, else the first one shown that holds no time.
-func linkColumn(columns []Column, wide bool) int {
+func linkColumn(columns []Column, q Query) int {
 	first := -1
 	for i, c := range columns {
-		if !shown(c, wide) {
+		if !shown(c, q) {
 			continue
 		}
 		if strings.EqualFold(c.Name, "name") {
@@ -44,37 +95,10 @@ func linkColumn(columns []Column, wide bool) int {
 	return first
 }
 
-// tone is how a cell that tells a state stands out: "bad", "warn", or not at
-// all. static/src/tone.ts is the same; test/tone.test.ts and its cases in
-// testdata/tones.json hold both to it.
-func tone(column, text string) string {
-	switch strings.ToLower(column) {
-	case "status", "phase", "state", "health", "type", "sync status", "health status":
-	default:
-		return ""
-	}
-	word, _, _ := strings.Cut(strings.ToLower(text), " ")
-	has := func(parts string) bool {
-		for part := range strings.FieldsSeq(parts) {
-			if strings.Contains(word, part) {
-				return true
-			}
-		}
-		return false
-	}
-	switch {
-	case has("backoff error errimage fail oomkilled evicted notready lost degraded exceeded invalid cannot outofcpu outofmemory outofpods unhealthy denied signal: exitcode:"):
-		return "bad"
-	case has("pending terminating creating deleting initializing init: progressing warning schedulingdisabled outofsync missing unknown released waiting"):
-		return "warn"
-	}
-	return ""
-}
-
 // showNamespace reports whether rows tell their namespace: not when there is
-// only one that they can be in.
+// only one that they can be in, or other columns were chosen.
 func showNamespace(namespaced bool, q Query) bool {
-	return namespaced && len(q.Namespaces) != 1
+	return namespaced && len(q.Namespaces) != 1 && (len(q.Columns) == 0 || wide(q) || chosen("namespace", q))
 }
 
 // sortState is the aria-sort of a column.
@@ -122,8 +146,19 @@ func shownOf(l List) string {
 		return "first " + Digits(len(l.Rows))
 	case *l.Total == len(l.Rows):
 		return Digits(*l.Total)
+	case l.From > 0:
+		return pageWords(l)
 	}
 	return fmt.Sprintf("first %s of %s", Digits(len(l.Rows)), Digits(*l.Total))
+}
+
+// pageWords says which of the rows are on the page: "101 to 200 of 10,020".
+func pageWords(l List) string {
+	words := Digits(l.From+1) + " to " + Digits(l.From+len(l.Rows))
+	if l.Total != nil {
+		words += " of " + Digits(*l.Total)
+	}
+	return words
 }
 
 // emptyWords is what stands in place of rows, with the next step to take.
@@ -149,7 +184,7 @@ func emptyWords(l List) Problem {
 // pickerWords is what the picker says of a kind that is not simply live in all
 // namespaces.
 func pickerWords(k Kind) string {
-	words := k.Kind + " (" + k.Ref + ")"
+	words := Plural(k.Kind, k.Resource) + " (" + k.Ref + ")"
 	if k.Namespaces > 0 {
 		words += ", in " + Digits(k.Namespaces) + " of the namespaces"
 	}

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { decode, parse } from "../static/src/decode.ts";
 import type { Spec } from "../static/src/wire.ts";
+import { tableOf } from "./table.ts";
 
-const views = new Map<number, Spec["view"]>([[1, "rows"], [2, "object"], [3, "changes"], [4, "resources"]]);
+const views = new Map<number, Spec["view"]>([[1, "table"], [2, "object"], [3, "changes"], [4, "resources"], [5, "window"]]);
 const read = (frame: unknown): ReturnType<typeof decode> => decode(typeof frame === "string" ? frame : JSON.stringify(frame), (id) => views.get(id) ?? null);
 const row = { ns: "big", name: "web-1", uid: "u", rv: "811", created: "2026-11-21T10:00:00Z", cells: ["web-1", 1, true, null] };
 
@@ -17,14 +18,15 @@ void test("one message or several share a frame", () => {
 });
 
 void test("a snapshot of rows", () => {
-  const { messages, faults } = read({ id: 1, type: "snapshot", cursor: "c", columns: [{ name: "Age", type: "string", relative: true }], rows: [row], last: true });
+  const { messages, faults } = read({ id: 1, type: "snapshot", cursor: "c", columns: [{ name: "Age", type: "string", relative: true }], table: tableOf([row]), last: true });
   assert.deepEqual(faults, []);
   assert.deepEqual(messages, [{ id: 1, type: "rows", cursor: "c", columns: [{ name: "Age", type: "string", format: "", priority: 0, relative: true }], rows: [row], last: true }]);
 });
 
 void test("a chunk without columns, and one of a cluster-scoped kind", () => {
-  const [m] = read({ id: 1, type: "snapshot", rows: [{ name: "n", uid: "u", rv: "1", cells: [] }] }).messages;
+  const [m] = read({ id: 1, type: "snapshot", table: { ns: [""], name: ["n"], uid: ["u"], rv: ["1"], created: ["c"], cells: ["name", "created", [null]] } }).messages;
   assert.ok(m?.type === "rows" && m.columns === null && !m.last && m.rows[0]?.ns === "");
+  assert.deepEqual(m.rows[0].cells, ["n", "c", null], "a column that repeats another is told by its name");
 });
 
 void test("an object that is not there", () => {
@@ -51,20 +53,69 @@ void test("who owns which operations of a patch", () => {
   assert.equal("authors" in second, false);
 });
 
+void test("the health of an object, where it is told", () => {
+  const failed = { status: "Failed", summary: "unschedulable: 0/3 nodes are available", details: ["to be disrupted"] };
+  const { messages, faults } = read([
+    { id: 2, type: "snapshot", cursor: "c", object: { a: 1 }, health: failed, last: true },
+    { id: 2, type: "snapshot", cursor: "c", health: null, last: true },
+    { id: 2, type: "events", cursor: "c", events: [{ op: "update", uid: "u", rv: "2", patch, health: { status: "Current", summary: "ready" } }, { op: "update", uid: "u", rv: "3", patch }, { op: "add", object: {}, health: { ...failed, status: "Splendid" } }] },
+  ]);
+  assert.deepEqual(faults, []);
+  const [there, none, events] = messages;
+  assert.ok(there?.type === "object" && none?.type === "object" && events?.type === "object-events");
+  assert.deepEqual(there.health, failed);
+  assert.equal("health" in none, false);
+  assert.deepEqual(events.events.map((e) => ("health" in e ? e.health : null)), [{ status: "Current", summary: "ready", details: [] }, null, { ...failed, status: "Unknown" }]);
+});
+
 void test("the activity feed", () => {
   const update = { op: "update", ns: "shop", name: "web-1", uid: "u", rv: "812", time: "2026-11-21T10:00:01Z", patch, by, authors: [{ ...by, ops: [0, 1] }] };
   const gone = { op: "delete", ns: "shop", name: "web-2", uid: "v", rv: "813", time: "2026-11-21T10:00:02Z" };
+  const made = { ...gone, op: "add", object: { kind: "Pod" } };
   const { messages, faults } = read([
-    { id: 3, type: "snapshot", cursor: "c1", since: "2026-11-21T09:55:00Z", events: [update], last: true },
-    { id: 3, type: "events", cursor: "c2", events: [gone] },
+    { id: 3, type: "snapshot", cursor: "c1", since: "2026-11-21T09:55:00Z", events: [update], last: true, object: { kind: "Pod" } },
+    { id: 3, type: "events", cursor: "c2", events: [gone, made] },
     { id: 3, type: "snapshot", cursor: "c3", since: "2026-11-21T09:55:00Z", last: true },
   ]);
   assert.deepEqual(faults, []);
   assert.deepEqual(messages, [
-    { id: 3, type: "changes", cursor: "c1", since: "2026-11-21T09:55:00Z", events: [update] },
-    { id: 3, type: "change-events", cursor: "c2", events: [{ ...gone, patch: [] }] },
-    { id: 3, type: "changes", cursor: "c3", since: "2026-11-21T09:55:00Z", events: [] },
+    { id: 3, type: "changes", cursor: "c1", since: "2026-11-21T09:55:00Z", object: { kind: "Pod" }, events: [update] },
+    { id: 3, type: "change-events", cursor: "c2", events: [{ ...gone, patch: [] }, { ...made, patch: [] }] },
+    { id: 3, type: "changes", cursor: "c3", since: "2026-11-21T09:55:00Z", object: null, events: [] },
   ]);
+});
+
+void test("a window, and what changes in it", () => {
+  const counts = { total: 120000, matching: 5200 };
+  const whole = { id: 5, type: "window", cursor: "c1", columns: [{ name: "Age", type: "string", format: "", priority: 0, relative: true }], ...counts, offset: 40, count: 2, rows: [row, row] };
+  const moved = { id: 5, type: "window", cursor: "c2", ...counts, offset: 5300, count: 2, rows: [] };
+  const events = [{ op: "remove", at: 1 }, { op: "insert", at: 0, row, by }, { op: "insert", at: 1, row }, { op: "update", at: 1, uid: "u", rv: "812", cells: { 2: "Running" }, by }];
+  const { messages, faults } = read([whole, moved, { id: 5, type: "window-events", cursor: "c3", ...counts, events }, { id: 5, type: "window-events", cursor: "c4", ...counts, events: [] }]);
+  assert.deepEqual(faults, []);
+  assert.deepEqual(messages, [
+    whole,
+    { ...moved, columns: null },
+    { id: 5, type: "window-events", cursor: "c3", ...counts, events: [...events.slice(0, 3), { ...events[3], cells: new Map([[2, "Running"]]) }] },
+    { id: 5, type: "window-events", cursor: "c4", ...counts, events: [] },
+  ]);
+  assert.deepEqual(read({ ...whole, id: 1 }).messages, []); // Of another view.
+});
+
+void test("a window that makes no sense is a fault", () => {
+  const fine = { id: 5, type: "window", cursor: "c", total: 9, matching: 9, offset: 0, count: 1, rows: [row] };
+  const events = (...list: unknown[]) => ({ id: 5, type: "window-events", cursor: "c", total: 9, matching: 9, events: list });
+  assert.deepEqual(read(fine).faults, []);
+  const wrong = [
+    { ...fine, total: undefined }, { ...fine, matching: "9" }, { ...fine, matching: -1 }, { ...fine, offset: 0.5 }, { ...fine, offset: undefined }, { ...fine, count: 0 }, { ...fine, count: null },
+    { ...fine, rows: null }, { ...fine, rows: [{ ...row, cells: 1 }] }, { ...fine, cursor: undefined }, { ...fine, columns: [{}] },
+    { ...events(), events: undefined }, { ...events(), total: null }, { ...events(), cursor: 7 },
+    events(null), events({ op: "swap", at: 1 }), events({ op: "remove" }), events({ op: "remove", at: -1 }), events({ op: "remove", at: 1e300 }),
+    events({ op: "insert", at: 0 }), events({ op: "insert", at: "0", row }), events({ op: "update", at: 0, cells: { x: 1 } }), events({ op: "update", at: 0, cells: {}, by: 7 }),
+  ];
+  for (const frame of wrong) {
+    const { messages, faults } = read(frame);
+    assert.deepEqual([messages.length, faults.length, faults[0]?.id], [0, 1, 5], JSON.stringify(frame));
+  }
 });
 
 void test("resources, and a digest", () => {
@@ -94,9 +145,12 @@ const malformed: [string, unknown, number | null][] = [
   ["no type", { id: 1 }, 1],
   ["no id", { type: "heartbeat", cursor: "" }, null],
   ["a text for an id", { id: "1", type: "heartbeat" }, null],
-  ["rows that are no list", { id: 1, type: "snapshot", rows: {} }, 1],
-  ["a row without a name", { id: 1, type: "snapshot", rows: [{ cells: [] }] }, 1],
-  ["a row without cells", { id: 1, type: "snapshot", rows: [{ name: "a" }] }, 1],
+  ["a table that is a list", { id: 1, type: "snapshot", table: [] }, 1],
+  ["a table without names", { id: 1, type: "snapshot", table: { ...tableOf([row]), name: undefined } }, 1],
+  ["a name that is no text", { id: 1, type: "snapshot", table: { ...tableOf([row]), name: [null] } }, 1],
+  ["a column that is too short", { id: 1, type: "snapshot", table: { ...tableOf([row]), uid: [] } }, 1],
+  ["cells that are too short", { id: 1, type: "snapshot", table: { ...tableOf([row]), cells: [[]] } }, 1],
+  ["a table without cells", { id: 1, type: "snapshot", table: { ...tableOf([row]), cells: undefined } }, 1],
   ["a name that is a number", { id: 1, type: "events", cursor: "c", events: [{ op: "delete", name: 7 }] }, 1],
   ["events without a cursor", { id: 1, type: "events", events: [] }, 1],
   ["an unknown op", { id: 1, type: "events", cursor: "c", events: [{ op: "explode" }] }, 1],
@@ -115,6 +169,10 @@ const malformed: [string, unknown, number | null][] = [
   ["resources that are no list", { id: 4, type: "resources", resources: {} }, 4],
   ["a digest of 7 digits", { id: 1, type: "digest", cursor: "c", count: 1, digest: "0ab12ef" }, 1],
   ["a digest without a count", { id: 1, type: "digest", cursor: "c", digest: "00ab12ef" }, 1],
+  ["a health that is a text", { id: 2, type: "snapshot", cursor: "c", object: {}, health: "fine" }, 2],
+  ["a health without a summary", { id: 2, type: "events", cursor: "c", events: [{ op: "add", object: {}, health: { status: "Failed", details: [] } }] }, 2],
+  ["a health with a detail that is no text", { id: 2, type: "snapshot", cursor: "c", object: {}, health: { status: "Failed", summary: "s", details: [{}] } }, 2],
+  ["a health without a status", { id: 2, type: "snapshot", cursor: "c", object: {}, health: { summary: "s", details: [] } }, 2],
   ["an object that is a list", { id: 2, type: "snapshot", cursor: "c", object: [] }, 2],
 ];
 for (const [name, frame, id] of malformed) {

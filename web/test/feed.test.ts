@@ -5,29 +5,30 @@ import { Feed } from "../static/src/feed.ts";
 import { Live } from "../static/src/live.ts";
 import { status } from "../static/src/status.ts";
 import { Browser } from "./browser.ts";
+import { tableOf } from "./table.ts";
 
 const columns = [{ name: "Name", type: "string" }, { name: "Phase", type: "string" }];
 const row = (name: string, phase = "Ready", rv = "1") => ({ ns: "shop", name, uid: `u-${name}`, rv, created: "", cells: [name, phase] });
 const digestOf = (rows: readonly ReturnType<typeof row>[]): string => hex(digest(rows));
 
-function start(q = "") {
+function start(q = "", limit = Infinity) {
   const browser = new Browser();
   const log: string[] = [];
   const later: (() => void)[] = [];
   const watcher = { arrived: (other: boolean) => log.push(other ? "arrived, other columns" : "arrived"), moved: () => undefined, dropped: () => log.push("dropped"), told: () => undefined };
   const live: Live = new Live("ws://x", browser, () => feed.reconnected());
-  const feed = new Feed(live, { resource: "example.com/v1/widgets", view: "rows" }, { sort: { column: "name", descending: true }, q }, watcher, (run) => later.push(run));
+  const feed = new Feed(live, { resource: "example.com/v1/widgets" }, { sort: { column: "name", descending: true }, q }, watcher, limit, 0, (run) => later.push(run));
   live.connect();
   browser.socket.accept();
   return {
     browser, live, feed, log, later,
     tell: (m: object) => browser.socket.say({ id: browser.socket.sent.findLast((s) => s["op"] === "subscribe")?.["id"], ...m }),
-    seen: () => feed.rows.visible().map((e) => `${e.name} ${String(e.cells[1])}`),
+    seen: () => feed.rows.slice(0, feed.rows.length).map((e) => `${e?.name ?? "?"} ${String(e?.cells[1])}`),
     words: () => status(feed.known(), 0).words,
   };
 }
 type Started = ReturnType<typeof start>;
-const snapshot = (s: Started, cursor: string, ...rows: ReturnType<typeof row>[]): void => s.tell({ type: "snapshot", cursor, columns, rows, last: true });
+const snapshot = (s: Started, cursor: string, ...rows: ReturnType<typeof row>[]): void => s.tell({ type: "snapshot", cursor, columns, table: tableOf(rows), last: true });
 
 void test("a kind that goes and comes back is shown as it is then, filtered and sorted as before", () => {
   const s = start("ready");
@@ -108,6 +109,8 @@ void test("a digest is counted bit by bit over the rows that were held when it c
     const s = start();
     s.tell({ type: "state", state: "live" });
     snapshot(s, "c1", ...many);
+    assert.equal(s.later.length, 1, "rows are read for the filter in one go");
+    for (let run = s.later.shift(); run !== undefined; run = s.later.shift()) run();
     s.tell({ type: "digest", cursor: "c1", count: many.length, digest: want });
     assert.equal(s.later.length, 1, "it was counted in one go");
     s.tell({ type: "events", cursor: "c2", events: [{ op: "delete", ns: "shop", name: "app-59999", uid: "u-app-59999" }, { op: "update", ns: "shop", name: "app-59998", uid: "u-app-59998", rv: "2", cells: {} }] });
@@ -146,4 +149,26 @@ void test("a digest that comes before the rows are whole is passed over", () => 
   s.tell({ type: "snapshot", cursor: "c1", columns, rows: [row("a")], last: false });
   s.tell({ type: "digest", cursor: "c1", count: 9, digest: "00000000" });
   assert.equal(s.live.anew, 0);
+});
+
+void test("more rows than may be held are the server's to keep", () => {
+  const s = start("ready", 2);
+  s.tell({ type: "state", state: "live" });
+  snapshot(s, "c1", row("a"), row("b"), row("c"));
+  const asked = s.browser.socket.last;
+  assert.deepEqual([asked["op"], asked["view"], asked["q"], asked["sort"], asked["offset"]], ["subscribe", "window", "ready", "-name", 0]);
+  s.tell({ type: "state", state: "live" });
+  s.tell({ type: "window", cursor: "w1", columns, total: 3, matching: 3, offset: 0, count: asked["count"], rows: [row("c"), row("b"), row("a")] });
+  assert.deepEqual([s.seen(), s.words()], [["c Ready", "b Ready", "a Ready"], "Live"]);
+  s.tell({ type: "window-events", cursor: "w2", total: 2, matching: 2, events: [{ op: "remove", at: 1 }] });
+  assert.deepEqual(s.seen(), ["c Ready", "a Ready"]);
+  s.feed.setFilter("a");
+  assert.equal(s.words(), "Receiving", "the rows held are those of another filter");
+  assert.equal(s.browser.socket.last["q"], "a");
+  s.tell({ type: "state", state: "live" });
+  s.tell({ type: "window", cursor: "w3", columns, total: 2, matching: 1, offset: 0, count: 400, rows: [row("a")] });
+  assert.deepEqual([s.seen(), s.words()], [["a Ready"], "Live"]);
+  s.tell({ type: "window-events", cursor: "w4", total: 1, matching: 1, events: [{ op: "remove", at: 7 }] });
+  s.browser.pass(0);
+  assert.deepEqual([s.browser.socket.last["view"], s.words()], ["window", "Reading anew"], "what does not fit is read anew");
 });

@@ -10,7 +10,7 @@ function start() {
   const browser = new Browser();
   const seen: string[] = [];
   const feed = new KindFeed(
-    { listed: (kinds) => seen.push(kinds.map((k) => k.resource).join(" ")), counted: (kinds) => seen.push(kinds.map((k) => k.count).join(" ")) },
+    { listed: (kinds) => seen.push(kinds.map((k) => k.resource).join(" ")), counted: (counts) => seen.push([...counts.values()].join(" ")) },
     () => undefined,
   );
   const live: Live = new Live("ws://x", browser, () => undefined);
@@ -43,7 +43,7 @@ void test("a server that does not know the view is asked in the old way", () => 
   tell({ type: "error", problem: { title: "Unknown view", status: 400, detail: "" } });
   feed.answer(body("pods", "widgets"));
   feed.answer(body("pods"));
-  assert.deepEqual(seen, ["pods widgets", "pods"]);
+  assert.deepEqual(seen, ["pods widgets", "4 7", "pods", "4"]);
 });
 
 void test("without a connection answers are all there is, until it is back", () => {
@@ -57,5 +57,15 @@ void test("without a connection answers are all there is, until it is back", () 
   assert.equal(browser.socket.last["view"], "resources");
   tell({ type: "resources", ...body("pods") });
   feed.answer(body("pods", "widgets"));
-  assert.deepEqual(seen, ["pods", "pods widgets", "pods", "4 7"]);
+  assert.deepEqual(seen, ["pods", "pods widgets", "4 7", "pods", "4 7"]);
+});
+
+void test("counts of the socket are newer than those of any answer", () => {
+  const { browser, feed, seen, tell } = start();
+  browser.socket.accept();
+  tell({ type: "resources", ...body("pods") });
+  tell({ type: "counts", counts: { "core/v1/pods": 10, "core/v1/odd": "many" } });
+  feed.answer(body("pods"));
+  tell({ type: "counts", counts: {} });
+  assert.deepEqual(seen, ["pods", "10", ""]);
 });

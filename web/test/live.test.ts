@@ -10,7 +10,7 @@ function start() {
   const got: Message["type"][] = [];
   let restarts = 0;
   const live: Live = new Live("ws://x", browser, () => connections.push(live.connection));
-  const sub = live.subscribe({ resource: "core/v1/pods", ns: ["big"], labels: "", view: "rows" }, { message: (m) => got.push(m.type), restart: () => restarts++ });
+  const sub = live.subscribe({ resource: "core/v1/pods", ns: ["big"], labels: "", view: "table" }, { message: (m) => got.push(m.type), restart: () => restarts++ });
   live.connect();
   return { browser, live, sub, connections, got, restarts: () => restarts };
 }
@@ -20,7 +20,7 @@ void test("subscribes once open, and goes on from the cursor after a loss", () =
   const { browser, connections, got } = start();
   assert.deepEqual(browser.socket.sent, []);
   browser.socket.accept();
-  assert.deepEqual(browser.socket.last, { op: "subscribe", id: browser.socket.last["id"], resource: "core/v1/pods", ns: ["big"], view: "rows" });
+  assert.deepEqual(browser.socket.last, { op: "subscribe", id: browser.socket.last["id"], resource: "core/v1/pods", ns: ["big"], view: "table" });
   const id = browser.socket.last["id"];
   browser.socket.say(snapshot(id));
   browser.socket.say({ id, type: "events", cursor: "c2", events: [] });
@@ -31,6 +31,16 @@ void test("subscribes once open, and goes on from the cursor after a loss", () =
   browser.socket.accept();
   assert.equal(browser.socket.last["cursor"], "c2");
   assert.ok(browser.socket.last["id"] !== id, "another id, so that nothing old is taken for new");
+});
+
+void test("a field selector is sent, and left out where it is empty", () => {
+  const { browser, live } = start();
+  browser.socket.accept();
+  const deaf = { message: () => {}, restart: () => {} };
+  live.subscribe({ resource: "core/v1/events", ns: [], fields: "involvedObject.uid=u-1", view: "table" }, deaf);
+  assert.deepEqual(browser.socket.last, { op: "subscribe", id: browser.socket.last["id"], resource: "core/v1/events", fields: "involvedObject.uid=u-1", view: "table" });
+  live.subscribe({ resource: "core/v1/events", fields: "", view: "table" }, deaf);
+  assert.deepEqual(browser.socket.last, { op: "subscribe", id: browser.socket.last["id"], resource: "core/v1/events", view: "table" });
 });
 
 void test("a snapshot that was cut off is asked for again as a whole", () => {

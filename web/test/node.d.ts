@@ -7,9 +7,11 @@ declare module "node:assert/strict" {
     equal(got: unknown, want: unknown, message?: string): void;
     deepEqual(got: unknown, want: unknown, message?: string): void;
     ok(value: unknown, message?: string): asserts value;
+    match(value: string, pattern: RegExp, message?: string): void;
   };
   export default assert;
 }
 declare module "node:fs" {
   export function readFileSync(path: string, encoding: "utf8"): string;
+  export function readdirSync(path: string): string[];
 }

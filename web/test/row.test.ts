@@ -17,7 +17,7 @@ function build(): { html: () => string; tick: (ms: number) => void; refill: () =
     row("web-1", "u1", ["web-1", "Running", "3 (2026-11-21T10:00:00Z ago)", "node-1"]),
     row("web-2", "u2", ["web-2", `<b>"it's" & javascript:x`, 0, null]),
   ] });
-  const shape = shapeOf("core/v1/pods", columns, true, false);
+  const shape = shapeOf("core/v1/pods", columns, true, []);
   const trs = rows.visible().map((e) => {
     const tr = emptyRow(shape);
     fillRow(tr, shape, e, now);
@@ -28,7 +28,7 @@ function build(): { html: () => string; tick: (ms: number) => void; refill: () =
     tick: (ms) => trs.forEach((tr) => tick(tr, now + ms)),
     refill: () => {
       const [first, second] = [trs[0], rows.visible()[1]];
-      return first === undefined || second === undefined ? [] : fillRow(first, shape, second, now).map((td) => td.textContent ?? "");
+      return first === undefined || second === undefined ? [] : fillRow(first, shape, second, now).map(({ cell, before }) => `${before} > ${cell.textContent ?? ""}`);
     },
   };
 }
@@ -41,9 +41,9 @@ void test("times pass", () => {
   assert.ok(b.html().includes("3 (65m ago)"));
 });
 
-void test("a row filled again tells what differs", () => assert.deepEqual(build().refill(), ["web-2", `<b>"it's" & javascript:x`, "0"]));
+void test("a row filled again tells what differs", () => assert.deepEqual(build().refill(), ["web-1 > web-2", `Running > <b>"it's" & javascript:x`, "3 (5m ago) > 0"]));
 
 void test("a time is no link where another column is shown", () => {
-  assert.equal(shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, false).link, 1);
-  assert.equal(shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, true).link, 2);
+  assert.equal(shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, []).link, 1);
+  assert.equal(shapeOf("core/v1/events", [column("Last Seen", 0, true), column("Type"), column("Name", 1)], true, ["wide"]).link, 2);
 });

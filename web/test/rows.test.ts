@@ -136,3 +136,36 @@ void test("every word of a filter must be there; times are not looked in", () =>
   assert.deepEqual(names("2026"), []);
   assert.deepEqual(names(""), ["x", "y"]);
 });
+
+void test("a held order stays, and says what waits", () => {
+  const rows = new Rows();
+  const row = (name: string, status: string): Row => ({ ...one, name, uid: name, cells: [name, status, 0, at(0)] });
+  rows.apply(snapshot([row("a", "1"), row("b", "2"), row("c", "3")], true));
+  rows.setSort({ column: "status", descending: false });
+  const names = (): string[] => rows.slice(0, rows.length).map((e) => e.name);
+  rows.hold(true);
+  const move = (name: string, status: string): RowEvent => ({ op: "update", ns: "a", name, uid: name, rv: "2", cells: new Map([[1, status]]) });
+  rows.apply(events([move("a", "9"), { op: "add", row: row("d", "0") }, { op: "delete", ns: "a", name: "b", uid: "b" }]));
+  assert.deepEqual(names(), ["a", "b", "c"]);
+  assert.equal(rows.waiting, "1 moved, 1 new, 1 gone");
+  assert.equal(rows.get("a/a")?.cells[1], "9", "what is in a row is true all the same");
+  assert.deepEqual(rows.visible().map((e) => e.name), ["d", "c", "a"]);
+  // What came and went again is nothing; what went and came again has moved, if anything.
+  rows.apply(events([{ op: "delete", ns: "a", name: "d", uid: "d" }, { op: "add", row: row("b", "2") }]));
+  assert.equal(rows.waiting, "1 moved");
+  rows.hold(false);
+  assert.deepEqual([names(), rows.waiting], [["b", "c", "a"], ""]);
+  rows.hold(true);
+  rows.setFilter("c");
+  assert.deepEqual([names(), rows.held], [["c"], false], "another filter is another order");
+});
+
+void test("rows that are not well are counted, filtered out or not", () => {
+  const rows = new Rows();
+  const row = (name: string, status: string): Row => ({ ...one, name, uid: name, cells: [name, status, 0, at(0)] });
+  rows.apply(snapshot([row("a", "Running"), row("b", "CrashLoopBackOff"), row("c", "Pending")], true));
+  rows.setFilter("a");
+  assert.deepEqual([rows.count("bad"), rows.count("warn")], [1, 1]);
+  rows.apply(events([{ op: "update", ns: "a", name: "b", uid: "b", rv: "2", cells: new Map([[1, "Running"]]) }]));
+  assert.deepEqual([rows.count("bad"), rows.count("warn")], [0, 1]);
+});

@@ -4,7 +4,6 @@ import { aligned } from "../static/src/diff.ts";
 import { readKinds, readProblems } from "../static/src/kinds.ts";
 import { anewWords, banner, coverage, note, status, type Known } from "../static/src/status.ts";
 import { states } from "../static/src/wire.ts";
-import { keyEnds, yamlLines } from "../static/src/yaml.ts";
 
 const changed = (before: string, next: string): string => [...aligned([...before], [...next])].map((from, i) => (from < 0 ? next[i] : ".")).join("");
 for (const [before, next, want] of [["abc", "abc", "..."], ["abc", "axc", ".x."], ["abc", "abxc", "..x."], ["abxc", "abc", "..."], ["abcdef", "acbdxf", "..b.x."], ["", "ab", "ab"], ["ab", "", ""]] as const) {
@@ -14,16 +13,6 @@ for (const [before, next, want] of [["abc", "abc", "..."], ["abc", "axc", ".x."]
     assert.ok(marks === want || (before === "abcdef" && marks === ".c..x."), marks);
   });
 }
-
-void test("YAML as kubectl prints it, and strings that stay strings", () => {
-  const lines = yamlLines({ kind: "A", a: ["x", { b: 1, c: "1" }], big: 12345678901234567890n, yes: "yes", text: "one\ntwo: 2\n", empty: {}, none: null });
-  assert.deepEqual(lines, ["a:", "- x", "- b: 1", '  c: "1"', "big: 12345678901234567890", "empty: {}", "kind: A", "none: null", "text: |", "  one", "  two: 2", '"yes": "yes"']);
-});
-
-void test("keys are found, but not in texts", () => {
-  const lines = ["a:", "  b.c/d: 1", "  - e: 2", "  text: |-", "    no: key", "", "    no: key", '  "f": x', "  - plain", "  url: http://x", "# g: 1"];
-  assert.deepEqual(keyEnds(lines).map((end, i) => (lines[i] ?? "").slice(0, end).trim()), ["a:", "b.c/d:", "- e:", "text:", "", "", "", '"f":', "", "url:", ""]);
-});
 
 const whole: Known = { connection: "open", since: 0, said: "", state: { state: "live", since: "", reason: "", count: null, namespaces: [] }, complete: true, arriving: 0, problem: null, anew: false };
 

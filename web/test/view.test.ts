@@ -4,7 +4,8 @@ import { formatView, objectHref, parseView } from "../static/src/view.ts";
 
 const same: string[] = [
   "/r/core/v1/pods",
-  "/r/core/v1/pods?ns=a&ns=b&q=web+1&labels=app=web,tier!=db&sort=-age&cols=wide&open=a/web-1",
+  "/r/core/v1/pods?ns=a&ns=b&q=web+1&labels=app=web,tier!=db&sort=-age&cols=wide&open=a/web-1&tab=yaml",
+  "/r/core/v1/pods?cols=status&cols=ip+address",
   "/r/rbac.authorization.k8s.io/v1/clusterroles?open=_/system:node",
 ];
 for (const href of same) {

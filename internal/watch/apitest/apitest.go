@@ -62,6 +62,7 @@ type Server struct {
 	plain    bool
 	requests []string
 	broken   map[string]status
+	answers  map[string]http.HandlerFunc
 }
 
 // never is the code of what is not answered.
@@ -105,19 +106,19 @@ type event struct {
 }
 
 // New starts a server with the given kinds. It ends with the test.
-func New(t *testing.T, kinds ...Kind) *Server {
-	t.Helper()
-	s := &Server{moved: make(chan struct{}), version: 100, listener: newPipes(), broken: make(map[string]status)}
+func New(tb testing.TB, kinds ...Kind) *Server {
+	tb.Helper()
+	s := &Server{moved: make(chan struct{}), version: 100, listener: newPipes(), broken: make(map[string]status), answers: make(map[string]http.HandlerFunc)}
 	for _, k := range kinds {
 		s.Serve(k)
 	}
 	server := &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(s.listener) }()
-	t.Cleanup(func() {
+	tb.Cleanup(func() {
 		_ = server.Close()
 		if err := <-ended; !errors.Is(err, http.ErrServerClosed) {
-			t.Errorf("the API server: %v", err)
+			tb.Errorf("the API server: %v", err)
 		}
 	})
 	s.Config = &rest.Config{Host: "http://api.test", Dial: s.dial}
@@ -162,7 +163,7 @@ func (s *Server) Requests(part string) []string {
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.requests = append(s.requests, r.Method+" "+r.RequestURI)
-	down, broken := s.down, s.broken[r.URL.Path]
+	down, broken, own := s.down, s.broken[r.URL.Path], s.answers[r.URL.Path]
 	s.mu.Unlock()
 	switch {
 	case down:
@@ -172,6 +173,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		<-r.Context().Done()
 	case broken.code != 0:
 		fail(w, broken.code, broken.reason)
+	case own != nil:
+		own(w, r)
 	case r.URL.Path == "/api" || r.URL.Path == "/apis":
 		s.groups(w, r)
 	case r.Method == http.MethodPost && r.URL.Path == Reviews:

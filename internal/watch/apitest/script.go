@@ -178,6 +178,11 @@ func (s *Server) Plain() { s.change(func() { s.plain = true }) }
 // Break answers a path with a 503 and a reason.
 func (s *Server) Break(path, reason string) { s.RefuseGet(path, http.StatusServiceUnavailable, reason) }
 
+// Answer leaves the answers of a path to a test.
+func (s *Server) Answer(path string, answer http.HandlerFunc) {
+	s.change(func() { s.answers[path] = answer })
+}
+
 // RefuseGet answers a path with a status and a reason.
 func (s *Server) RefuseGet(path string, code int, reason string) {
 	s.change(func() { s.broken[path] = status{code, reason} })

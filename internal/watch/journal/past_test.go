@@ -13,7 +13,7 @@ import (
 
 func TestPast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		j := newJournal(5 * 360) // Five updates.
+		j := newJournal(5 * 376) // Five updates.
 		if got := j.Past(j.Now(), 10); len(got) > 0 {
 			t.Errorf("before the first state the past is %v", describe(got))
 		}
@@ -70,8 +70,8 @@ func TestSetWith(t *testing.T) {
 	set(thing{1, 1}, "add", 300)
 	_, before := j.Weight()
 	set(thing{1, 1}, "nothing to tell", 300)
-	if _, got := j.Weight(); got != before || got != 300+160+100 {
-		t.Errorf("the weight is %d and then %d, want %d", before, got, 300+160+100)
+	if _, got := j.Weight(); got != before || got != 300+176+100 {
+		t.Errorf("the weight is %d and then %d, want %d", before, got, 300+176+100)
 	}
 	changes, next, err := j.Next(t.Context(), journal.At(0), 10)
 	if err != nil || len(changes) != 1 || *changes[0].Memo != "add" {

@@ -7,7 +7,7 @@ import (
 
 // changeOverhead is what a change weighs beside its values: the Change itself
 // and its slot.
-const changeOverhead = 160
+const changeOverhead = 176
 
 // entryOverhead is what an entry of the state weighs beside its value: its slot
 // in the map, and its key.

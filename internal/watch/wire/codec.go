@@ -58,10 +58,10 @@ func newCodec(samples [][]byte) (*codec, error) {
 
 func (c *codec) encode(dst, text []byte) []byte { return c.encoder.EncodeAll(text, dst) }
 
-// decode of a nil codec returns a copy: the body was kept as it is.
-func (c *codec) decode(body []byte) ([]byte, error) {
+// decode appends the text of a body. That of a nil codec was kept as it is.
+func (c *codec) decode(dst, body []byte) ([]byte, error) {
 	if c == nil {
-		return append([]byte(nil), body...), nil
+		return append(dst, body...), nil
 	}
-	return c.decoder.DecodeAll(body, nil)
+	return c.decoder.DecodeAll(body, dst)
 }

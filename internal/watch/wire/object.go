@@ -21,6 +21,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+
+	"glasshouse/internal/watch/order"
+	"glasshouse/internal/watch/rawjson"
 )
 
 // An Object is one object of the cluster, as small as it can be kept: what
@@ -56,6 +59,27 @@ func (o *Object) text(part int) []byte {
 	return o.data[o.ends[part-1]:o.ends[part]]
 }
 
+// Compare orders by namespace, then by name.
+func (o *Object) Compare(other *Object) int {
+	if c := order.CompareText(o.text(0), other.text(0)); c != 0 {
+		return c
+	}
+	return order.CompareText(o.text(1), other.text(1))
+}
+
+// Cell is a cell of the row as JSON has it, or empty where there are not so many.
+func (o *Object) Cell(at int) (cell []byte) {
+	c := rawjson.NewCursor(o.Cells())
+	_ = c.Array(func(i int) error { // Cells are well formed.
+		if i < at {
+			return nil
+		}
+		cell, _ = c.Value()
+		return rawjson.ErrStop
+	})
+	return cell
+}
+
 // Cells is the JSON array of the row's cells. Cells of relative columns hold
 // timestamps. The bytes are the Object's own and must not be changed.
 func (o *Object) Cells() []byte { return o.data[o.ends[3]:o.ends[4]:o.ends[4]] }
@@ -86,8 +110,11 @@ func (o *Object) Labels() unique.Handle[string] { return o.labels }
 func (o *Object) Managed() time.Time { return time.Unix(o.managed, 0).UTC() }
 
 // JSON is the object's redacted text, decompressed anew at each call.
-func (o *Object) JSON() ([]byte, error) {
-	text, err := o.codec.decode(o.data[o.ends[4]:])
+func (o *Object) JSON() ([]byte, error) { return o.AppendJSON(nil) }
+
+// AppendJSON appends the same to dst.
+func (o *Object) AppendJSON(dst []byte) ([]byte, error) {
+	text, err := o.codec.decode(dst, o.data[o.ends[4]:])
 	if err != nil {
 		return nil, fmt.Errorf("decompress %s/%s: %w", o.Namespace(), o.Name(), err)
 	}

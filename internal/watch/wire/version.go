@@ -36,7 +36,7 @@ func (m *Managed) Newest() (newest author.Author, alone bool) { return m.newest,
 
 // JSON is the text of the managedFields, decompressed anew at each call.
 func (m *Managed) JSON() ([]byte, error) {
-	text, err := m.codec.decode(m.packed)
+	text, err := m.codec.decode(nil, m.packed)
 	if err != nil {
 		return nil, fmt.Errorf("decompress managedFields: %w", err)
 	}

@@ -32,6 +32,7 @@ function pair(a: number, unitA: string, b: number, unitB: string): string {
   return b === 0 ? `${a}${unitA}` : `${a}${unitA}${b}${unitB}`;
 }
 
+const ahead = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) ago/g;
 const timestamp = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
 
 /** A relative cell as shown: each timestamp in it becomes the time passed since. */
@@ -40,6 +41,15 @@ export function ages(wire: string, now: number): string {
     const ms = Date.parse(at);
     return Number.isNaN(ms) ? at : humanDuration(now - ms);
   });
+}
+
+/** The same in a sentence, where "TIME ago" that is yet to come is "in 5m". */
+export function passed(wire: string, now: number): string {
+  const future = wire.replace(ahead, (whole: string, at: string) => {
+    const ms = Date.parse(at) - now;
+    return ms > 2 * second ? `in ${humanDuration(ms)}` : whole;
+  });
+  return ages(future, now);
 }
 
 /** The first timestamp in a relative cell, in milliseconds; NaN without one. */

@@ -2,14 +2,23 @@
 // it is kept true.
 
 import { Clock } from "./clock.ts";
+import type { Command } from "./commands.ts";
 import { byId, input } from "./dom.ts";
-import { ObjectView } from "./drawer.ts";
+import { tendMenu } from "./exports.ts";
+import { Jump } from "./jump.ts";
+import { listCommands, objectCommands, pageCommands } from "./keymap.ts";
 import { listenToKeys } from "./keys.ts";
 import { ListPage } from "./list.ts";
 import { Live } from "./live.ts";
+import { turnTheme } from "./look.ts";
+import { Panel } from "./panel.ts";
 import { Picker } from "./picker.ts";
+import { splits } from "./split.ts";
+import { Popover } from "./popover.ts";
+import { say } from "./said.ts";
 import { StatusPage } from "./statuspage.ts";
-import { formatView, parseView, plain, type View } from "./view.ts";
+import { remember, stored } from "./stored.ts";
+import { formatView, objectHref, parseView, plain, type ObjectName, type View } from "./view.ts";
 
 const clock = new Clock();
 const now = (): number => clock.now();
@@ -33,10 +42,30 @@ const live = new Live(
 const picker = new Picker(byId("picker-filter") as HTMLInputElement, byId("picker-groups"), (date) => clock.learn(date));
 const page = document.querySelector<HTMLElement>("[data-page]");
 
+// What the page can do. A page of a kind, or of an object, can do more.
+let shown: ListPage | null = null;
+let special = (): readonly Command[] => [];
+let go = (view: View): void => location.assign(formatView(view));
+const jump = new Jump(byId("jump"), {
+  live,
+  known: () => ({
+    kinds: picker.all(), pins: picker.pins(), recent: stored("kinds"), commands: commands().filter((c) => c.offered === true),
+    view: shown?.view ?? null, rows: shown?.held ?? null, seen: () => shown?.seen() ?? [],
+  }),
+  go: (view) => go(preferred(view)),
+  open: openObject,
+});
+const common = pageCommands(jump, help);
+const commands = (): readonly Command[] => [...special(), ...common];
+
 if (page?.dataset["page"] === "list") startList(page);
 else if (page?.dataset["page"] === "object") startObject(page);
+else if (page?.dataset["page"] === "compare") void startCompare();
 else if (page?.dataset["page"] === "status") new StatusPage(now, (date) => clock.learn(date));
 picker.start(live);
+byId("theme").addEventListener("click", turnTheme);
+byId("help").addEventListener("click", help);
+listenToKeys(commands);
 
 if (page?.dataset["page"] !== "problem") {
   live.connect();
@@ -50,15 +79,22 @@ function startList(section: HTMLElement): void {
   const first = { ref: section.dataset["ref"] ?? "", kind: section.dataset["kind"] ?? "", resource: section.dataset["resource"] ?? "", namespaced: section.dataset["namespaced"] !== undefined };
   picker.add(first);
   const read = (): View => parseView(location.pathname, location.search, first.ref);
-  const go = (view: View, how: "push" | "replace"): void => {
+  const turn = (view: View, how: "push" | "replace" = "push"): void => {
     const href = formatView(view);
     const kind = picker.get(view.ref);
     if (kind === undefined) return location.assign(href);
     if (href !== location.pathname + location.search) history[how === "push" ? "pushState" : "replaceState"](null, "", href);
+    remember("kinds", view.ref);
     list.show(view, kind);
   };
-  const list = new ListPage(live, picker, now, go, first, read());
+  const list = shown = new ListPage(live, picker, now, turn, first, read(), Number(section.dataset["limit"] ?? Infinity));
+  go = turn;
   refresh = () => list.refresh();
+  remember("kinds", first.ref);
+  const spaces = new Popover(byId("spaces") as HTMLButtonElement, "Namespaces", async (close) => new (await import("./spacechooser.ts")).SpaceChooser(live, list, close));
+  const columns = new Popover(byId("columns") as HTMLButtonElement, "Columns", async () => new (await import("./columnchooser.ts")).ColumnChooser(list));
+  tendMenu(byId("export"));
+  special = () => listCommands(list, picker, spaces, columns);
 
   addEventListener("popstate", () => {
     const view = read();
@@ -76,12 +112,20 @@ function startList(section: HTMLElement): void {
       const view = list.view;
       // The namespaces chosen stay when another namespaced kind is looked at.
       const ns = ref !== view.ref && picker.get(ref)?.namespaced === true ? view.ns : [];
-      go({ ...plain(ref), ns }, "push");
+      turn(preferred({ ...plain(ref), ns }));
       document.getElementById("picker")?.hidePopover();
       return;
     }
+    const address = e.target.closest<HTMLAnchorElement>("a[data-address]");
+    if (address !== null) {
+      e.preventDefault();
+      return turn(parseView(address.pathname, address.search, list.view.ref));
+    }
     const sort = e.target.closest<HTMLElement>("[data-sort]")?.dataset["sort"];
-    if (sort !== undefined) return list.sortBy(sort);
+    if (sort !== undefined) {
+      e.preventDefault();
+      return list.sortBy(sort);
+    }
     const tr = e.target.closest<HTMLElement>("#tbody tr[data-name]");
     if (tr === null || String(getSelection()) !== "") return;
     e.preventDefault();
@@ -94,21 +138,60 @@ function startList(section: HTMLElement): void {
     list.applyForm("push");
   });
   input("q")?.addEventListener("input", () => list.applyForm("replace"));
-  for (const id of ["ns", "labels", "wide"]) input(id)?.addEventListener("change", () => list.applyForm("push"));
+  input("labels")?.addEventListener("change", () => list.applyForm("push"));
   // A cell that is cut off says all of itself to the pointer.
   byId("tbody").addEventListener("mouseover", (e) => {
     const cell = e.target instanceof Element ? e.target.closest("td, th") : null;
     if (cell !== null && cell.scrollWidth > cell.clientWidth && !cell.hasAttribute("title")) cell.setAttribute("title", cell.textContent ?? "");
   });
+  byId("held").addEventListener("click", () => list.table.hold(false));
   byId("table").tabIndex = 0;
-  listenToKeys(list);
-  setInterval(() => list.table.tick(), 1000);
+  setInterval(() => list.tick(), 1000);
+  splits(byId("split"), byId("panel"), localStorage);
 }
 
 function startObject(section: HTMLElement): void {
-  const ref = section.dataset["ref"] ?? "";
+  const { ref = "", resource = "", namespaced } = section.dataset;
+  const kind = { ref, kind: section.dataset["kind"] ?? "", resource, namespaced: namespaced !== undefined };
+  picker.add(kind);
   picker.select(ref);
-  const object = new ObjectView(byId("object"), live, now, ref, { ns: section.dataset["ns"] ?? "", name: section.dataset["name"] ?? "" }, null);
+  const tab = (): string => new URLSearchParams(location.search).get("tab") ?? "";
+  const panel = new Panel(
+    byId("object"),
+    { live, now, kind, name: { ns: section.dataset["ns"] ?? "", name: section.dataset["name"] ?? "" }, kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind), kindOfRef: (ref) => picker.get(ref) },
+    tab(),
+    {
+      tab: (id) => {
+        history.pushState(null, "", id === "" ? location.pathname : `?tab=${id}`);
+        panel.show(id);
+      },
+      close: null,
+    },
+  );
+  addEventListener("popstate", () => panel.show(tab()));
   byId("asof").hidden = true;
-  refresh = () => object.refresh();
+  refresh = () => panel.refresh();
+  special = () => objectCommands(kind, panel);
+}
+
+// The columns that a person has chosen for a kind are put into the address that
+// is made for it. An address that was given stays as it is: it is somebody's view.
+function preferred(view: View): View {
+  return view.cols.length > 0 || view.ref === shown?.view.ref ? view : { ...view, cols: stored(`columns.${view.ref}`) };
+}
+
+function openObject(ref: string, object: ObjectName): void {
+  if (shown === null) location.assign(objectHref(ref, object));
+  else if (shown.view.ref === ref) shown.change({ open: object });
+  else go(preferred({ ...plain(ref), ns: object.ns === "" ? [] : [object.ns], open: object }));
+}
+
+function help(): void {
+  import("./help.ts").then(({ openHelp }) => openHelp(commands()), () => say("The help could not be loaded. Reload the page to try again."));
+}
+
+async function startCompare(): Promise<void> {
+  const { ComparePage } = await import("./compare.ts");
+  const compare = new ComparePage(live, now);
+  refresh = () => compare.refresh();
 }

@@ -4,7 +4,7 @@
 
 import { h } from "./dom.ts";
 import { cellText, type Shape } from "./row.ts";
-import type { Entry } from "./rows.ts";
+import type { Entry } from "./ordered.ts";
 import type { Sort } from "./sort.ts";
 
 const widest = 56; // characters; a longer text ends in an ellipsis

@@ -1,8 +1,8 @@
 // The checked decoder of server frames. It is the only place that trusts
 // nothing; everything behind it relies on the types in wire.ts.
 
-import { readKinds, readProblems } from "./kinds.ts";
-import { states, type Author, type By, type Cell, type Change, type Column, type Message, type ObjectEvent, type PatchOp, type Problem, type Row, type RowEvent, type Spec, type Tree } from "./wire.ts";
+import { readCounts, readKinds, readProblems } from "./kinds.ts";
+import { states, verdicts, type Author, type By, type Cell, type Change, type Column, type Health, type Message, type ObjectEvent, type PatchOp, type Problem, type Row, type RowEvent, type Spec, type Tree, type WindowEvent } from "./wire.ts";
 
 /** A message that could not be read, and the subscription it was for, if that much is known. */
 export interface Fault {
@@ -68,17 +68,17 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
   switch (type) {
     case "snapshot":
       if (view === "object") {
-        return { id, type: "object", cursor: optional(m["cursor"], "cursor"), object: absent(m["object"]) ? null : tree(m["object"], "object") };
+        return { id, type: "object", cursor: optional(m["cursor"], "cursor"), object: absent(m["object"]) ? null : tree(m["object"], "object"), ...health(m["health"]) };
       }
       if (view === "changes") {
-        return { id, type: "changes", cursor: string(m["cursor"], "cursor"), since: optional(m["since"], "since"), events: absent(m["events"]) ? [] : list(m["events"], "events").map(change) };
+        return { id, type: "changes", cursor: string(m["cursor"], "cursor"), since: optional(m["since"], "since"), object: absent(m["object"]) ? null : tree(m["object"], "object"), events: absent(m["events"]) ? [] : list(m["events"], "events").map(change) };
       }
       return {
         id,
         type: "rows",
         cursor: optional(m["cursor"], "cursor"),
         columns: absent(m["columns"]) ? null : list(m["columns"], "columns").map(column),
-        rows: absent(m["rows"]) ? [] : list(m["rows"], "rows").map(row),
+        rows: absent(m["table"]) ? [] : table(m["table"]),
         last: m["last"] === true,
       };
     case "events": {
@@ -87,6 +87,16 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
       if (view === "changes") return { id, type: "change-events", cursor, events: events.map(change) };
       return view === "object" ? { id, type: "object-events", cursor, events: events.map(objectEvent) } : { id, type: "row-events", cursor, events: events.map(rowEvent) };
     }
+    case "window": {
+      if (view !== "window") return null;
+      const count = whole(m["count"], "count");
+      const rows = list(m["rows"], "rows").map(row);
+      if (rows.length > count) throw new Malformed("a window has more rows than were asked for");
+      return { id, type, cursor: string(m["cursor"], "cursor"), columns: absent(m["columns"]) ? null : list(m["columns"], "columns").map(column), ...counts(m), offset: whole(m["offset"], "offset"), count, rows };
+    }
+    case "window-events":
+      if (view !== "window") return null;
+      return { id, type, cursor: string(m["cursor"], "cursor"), ...counts(m), events: list(m["events"], "events").map(windowEvent) };
     case "state": {
       const state = states.find((s) => s === m["state"]);
       if (state === undefined) throw new Malformed("state is unknown");
@@ -96,8 +106,10 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
       if (view !== "resources") return null;
       list(m["resources"], "resources");
       return { id, type, kinds: readKinds(m), problems: readProblems(m) };
+    case "counts":
+      return view === "resources" ? { id, type, counts: readCounts(m) } : null;
     case "digest": {
-      if (view !== "rows") return null;
+      if (view !== "table") return null;
       const digest = string(m["digest"], "digest");
       if (!/^[0-9a-f]{8}$/.test(digest)) throw new Malformed("a digest is not 8 hex digits");
       return { id, type, cursor: string(m["cursor"], "cursor"), count: number(m["count"], "count"), digest };
@@ -127,19 +139,52 @@ function rowEvent(v: unknown): RowEvent {
   }
 }
 
+function windowEvent(v: unknown): WindowEvent {
+  const e = tree(v, "event");
+  const at = whole(e["at"], "an event's place");
+  switch (e["op"]) {
+    case "insert":
+      return { op: "insert", at, row: row(e["row"]), ...by(e["by"]) };
+    case "update":
+      return { op: "update", at, uid: optional(e["uid"], "uid"), rv: optional(e["rv"], "rv"), cells: cells(e["cells"]), ...by(e["by"]) };
+    case "remove":
+      return { op: "remove", at };
+    default:
+      throw new Malformed("an event's op is unknown");
+  }
+}
+
+function counts(m: Tree): { total: number; matching: number } {
+  return { total: whole(m["total"], "total"), matching: whole(m["matching"], "matching") };
+}
+
 function objectEvent(v: unknown): ObjectEvent {
   const e = tree(v, "event");
   const who = by(e["by"]);
   switch (e["op"]) {
     case "add":
-      return { op: "add", object: tree(e["object"], "object"), ...who };
+      return { op: "add", object: tree(e["object"], "object"), ...health(e["health"]), ...who };
     case "update":
-      return { op: "update", uid: string(e["uid"], "uid"), rv: optional(e["rv"], "rv"), ...patched(e), ...who };
+      return { op: "update", uid: string(e["uid"], "uid"), rv: optional(e["rv"], "rv"), ...patched(e), ...health(e["health"]), ...who };
     case "delete":
       return { op: "delete", uid: optional(e["uid"], "uid"), ...who };
     default:
       throw new Malformed("an event's op is unknown");
   }
+}
+
+// A status that is not known yet is one that does not tell.
+function health(v: unknown): { health?: Health } {
+  if (absent(v)) return {};
+  const h = tree(v, "health");
+  const status = string(h["status"], "health status");
+  return {
+    health: {
+      status: verdicts.find((known) => known === status) ?? "Unknown",
+      summary: string(h["summary"], "health summary"),
+      details: absent(h["details"]) ? [] : list(h["details"], "health details").map((d) => string(d, "a detail of health")),
+    },
+  };
 }
 
 function change(v: unknown): Change {
@@ -154,6 +199,7 @@ function change(v: unknown): Change {
     rv: optional(e["rv"], "rv"),
     time: optional(e["time"], "time"),
     ...(op === "update" ? patched(e) : { patch: [] }),
+    ...(op === "add" && !absent(e["object"]) ? { object: tree(e["object"], "object") } : {}),
     ...by(e["by"]),
   };
 }
@@ -201,6 +247,28 @@ function column(v: unknown): Column {
     priority: absent(c["priority"]) ? 0 : number(c["priority"], "priority"),
     relative: c["relative"] === true,
   };
+}
+
+// Rows that came column by column. A column of cells may be told by the name of
+// the member that it repeats.
+function table(v: unknown): Row[] {
+  const t = tree(v, "table");
+  const names = list(t["name"], "name");
+  const texts = (member: string): readonly unknown[] => same(list(t[member], member), member);
+  const same = <T>(column: readonly T[], what: string): readonly T[] => {
+    if (column.length !== names.length) throw new Malformed(`${what} has ${column.length} of ${names.length} rows`);
+    return column;
+  };
+  const [ns, uid, rv, created] = [texts("ns"), texts("uid"), texts("rv"), texts("created")];
+  const columns = list(t["cells"], "cells").map((c) => (c === "name" ? names : c === "created" ? created : same(list(c, "a column"), "a column")));
+  return names.map((name, i) => ({
+    ns: string(ns[i], "ns"),
+    name: string(name, "name"),
+    uid: string(uid[i], "uid"),
+    rv: string(rv[i], "rv"),
+    created: string(created[i], "created"),
+    cells: columns.map((c) => cell(c[i])),
+  }));
 }
 
 function row(v: unknown): Row {
@@ -264,6 +332,12 @@ function string(v: unknown, what: string): string {
 function number(v: unknown, what: string): number {
   if (typeof v !== "number" || !Number.isFinite(v)) throw new Malformed(`${what} is no number`);
   return v;
+}
+
+function whole(v: unknown, what: string): number {
+  const n = number(v, what);
+  if (!Number.isSafeInteger(n) || n < 0) throw new Malformed(`${what} is no whole number from 0`);
+  return n;
 }
 
 function optional(v: unknown, what: string): string {

@@ -1,41 +1,65 @@
-// Which lines of a text are new against the text before.
+// Which entries of a list are new against the list before.
 
-const mostCells = 250_000; // of the table of the longest common subsequence
+const mostEdits = 600; // what Myers' algorithm takes grows with their square
 
 /**
- * For each line of next the index of the same line in before, or -1 where it is
- * new or changed. The equal head and tail are cut off first; between very long
- * different middles everything counts as changed.
+ * For each entry of next the index of the same one in before, or -1 where it is
+ * new or changed. Of lists that differ in very much the entries at the same
+ * place are compared.
  */
-export function aligned(before: readonly string[], next: readonly string[]): Int32Array {
+export function aligned<T>(before: readonly T[], next: readonly T[], same: (a: T | undefined, b: T | undefined) => boolean = Object.is): Int32Array {
   const out = new Int32Array(next.length).fill(-1);
   let head = 0;
   const shorter = Math.min(before.length, next.length);
-  while (head < shorter && before[head] === next[head]) {
+  while (head < shorter && same(before[head], next[head])) {
     out[head] = head;
     head++;
   }
   let endA = before.length;
   let endB = next.length;
-  while (endA > head && endB > head && before[endA - 1] === next[endB - 1]) out[--endB] = --endA;
+  while (endA > head && endB > head && same(before[endA - 1], next[endB - 1])) out[--endB] = --endA;
   const n = endA - head;
   const m = endB - head;
-  if (n === 0 || m === 0 || n * m > mostCells) return out;
+  if (n === 0 || m === 0) return out;
 
-  // lengths[i][j]: the longest common subsequence of before[head+i..] and next[head+j..]
-  const width = m + 1;
-  const lengths = new Uint16Array((n + 1) * width);
-  for (let i = n - 1; i >= 0; i--) {
-    for (let j = m - 1; j >= 0; j--) {
-      const down = lengths[(i + 1) * width + j] ?? 0;
-      const right = lengths[i * width + j + 1] ?? 0;
-      lengths[i * width + j] = before[head + i] === next[head + j] ? (lengths[(i + 1) * width + j + 1] ?? 0) + 1 : Math.max(down, right);
+  // E. Myers, "An O(ND) difference algorithm": ends[k] is how far into before
+  // one comes on diagonal k with d edits; past holds ends as it was for each d.
+  const most = Math.min(n + m, mostEdits);
+  const ends = new Int32Array(2 * most + 3);
+  const past: Int32Array[] = [];
+  const at = (k: number): number => k + most + 1;
+  const down = (v: Int32Array, k: number, d: number): boolean => k === -d || (k !== d && (v[at(k - 1)] ?? 0) < (v[at(k + 1)] ?? 0));
+  for (let d = 0; d <= most; d++) {
+    past.push(ends.slice(at(-d) - 1, at(d) + 2));
+    for (let k = -d; k <= d; k += 2) {
+      let x = down(ends, k, d) ? (ends[at(k + 1)] ?? 0) : (ends[at(k - 1)] ?? 0) + 1;
+      while (x < n && x - k < m && same(before[head + x], next[head + x - k])) x++;
+      ends[at(k)] = x;
+      if (x >= n && x - k >= m) return walked(out, past, head, n, m);
     }
   }
-  for (let i = 0, j = 0; i < n && j < m; ) {
-    if (before[head + i] === next[head + j]) out[head + j++] = head + i++;
-    else if ((lengths[(i + 1) * width + j] ?? 0) >= (lengths[i * width + j + 1] ?? 0)) i++;
-    else j++;
+  for (let i = head; i < Math.min(endA, endB); i++) if (same(before[i], next[i])) out[i] = i;
+  return out;
+}
+
+// Goes back from the end over the way that was found.
+function walked(out: Int32Array, past: readonly Int32Array[], head: number, n: number, m: number): Int32Array {
+  let x = n;
+  let y = m;
+  for (let d = past.length - 1; d >= 0; d--) {
+    const v = past[d] as Int32Array; // begins at diagonal -d-1
+    const get = (k: number): number => v[k + d + 1] ?? 0;
+    const k = x - y;
+    const from = k === -d || (k !== d && get(k - 1) < get(k + 1)) ? k + 1 : k - 1;
+    const beforeX = d === 0 ? 0 : get(from);
+    const beforeY = d === 0 ? 0 : beforeX - from;
+    while (x > beforeX && y > beforeY) {
+      x--;
+      y--;
+      out[head + y] = head + x;
+    }
+    x = beforeX;
+    y = beforeY;
   }
   return out;
 }

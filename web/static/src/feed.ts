@@ -3,10 +3,12 @@
 
 import { digest, hex } from "./digest.ts";
 import type { Handler, Live, Subscription } from "./live.ts";
-import { Rows, type Entry } from "./rows.ts";
+import type { Entry, Ordered } from "./ordered.ts";
+import { Rows } from "./rows.ts";
 import type { Sort } from "./sort.ts";
 import type { Known } from "./status.ts";
-import type { Message, Problem, Spec, State } from "./wire.ts";
+import { Window, windowRows } from "./window.ts";
+import type { Message, Problem, RowEvent, Spec, State } from "./wire.ts";
 
 export interface Watcher {
   /** A whole snapshot has come; columns: its columns are others than before. */
@@ -15,6 +17,8 @@ export interface Watcher {
   moved(): void;
   /** What was held is gone: it may not be seen, is no more, or was wrong. */
   dropped(): void;
+  /** Events are about to be applied to rows. */
+  coming?(events: readonly RowEvent[], rows: Rows): void;
   /** What is known, in words, may be another. */
   told(): void;
 }
@@ -24,23 +28,53 @@ const slice = 8;
 const step = 5000;
 
 export class Feed implements Handler {
-  rows: Rows;
+  rows: Ordered;
+  /** How many changes were told. */
+  events = 0;
   private state: State | null = null;
   private problem: Problem | null = null;
+  private windowed: boolean;
   private behind = false; // the rows held are about to be replaced by a snapshot
   private anew = false; // because they, or what came, did not fit
   private checks = 0;
-  private readonly subscription: Subscription;
+  private subscription: Subscription;
 
+  /** limit is how many rows are held at most; expected how many there may be. */
   constructor(
     private readonly live: Live,
-    spec: Spec,
+    private readonly what: Pick<Spec, "resource" | "ns" | "labels" | "fields">,
     private readonly order: { sort: Sort | null; q: string },
     private readonly watcher: Watcher,
+    private readonly limit: number,
+    expected: number,
     private readonly later: (run: () => void) => void = (run) => void setTimeout(run),
   ) {
+    this.windowed = expected > limit;
     this.rows = this.none();
-    this.subscription = live.subscribe(spec, this);
+    this.subscription = this.subscribe();
+  }
+
+  private subscribe(): Subscription {
+    const { sort, q } = this.order;
+    const by = sort === null ? "" : `${sort.descending ? "-" : ""}${sort.column}`;
+    return this.live.subscribe(this.windowed ? { ...this.what, view: "window", q, sort: by, offset: 0, count: windowRows } : { ...this.what, view: "table" }, this);
+  }
+
+  // There are more rows than are to be held: the server keeps them.
+  private toWindow(): void {
+    this.subscription.close();
+    this.windowed = true;
+    this.rows = this.none();
+    this.subscription = this.subscribe();
+    this.watcher.dropped();
+  }
+
+  // Another order or filter: the rows held stand until those of the new one come.
+  private reorder(): void {
+    this.subscription.close();
+    this.behind = true;
+    this.subscription = this.subscribe();
+    this.watcher.told();
   }
 
   close(): void {
@@ -50,12 +84,14 @@ export class Feed implements Handler {
 
   setSort(sort: Sort | null): void {
     this.order.sort = sort;
-    this.rows.setSort(sort);
+    if (this.rows instanceof Rows) this.rows.setSort(sort);
+    else this.reorder();
   }
 
   setFilter(q: string): void {
     this.order.q = q;
-    this.rows.setFilter(q);
+    if (this.rows instanceof Rows) this.rows.setFilter(q);
+    else this.reorder();
   }
 
   known(): Known {
@@ -65,7 +101,7 @@ export class Feed implements Handler {
 
   restart(): void {
     this.checks++;
-    this.rows.restart();
+    if (this.rows instanceof Rows) this.rows.restart();
     this.behind = true;
     this.watcher.told();
   }
@@ -80,15 +116,32 @@ export class Feed implements Handler {
       case "rows":
       case "row-events": {
         const columns = this.rows.columns;
-        if (!this.rows.apply(m)) return this.again("an event does not fit the rows held");
+        if (m.type === "row-events" && this.rows instanceof Rows) this.watcher.coming?.(m.events, this.rows);
+        if (!(this.rows instanceof Rows) || !this.rows.apply(m)) return this.again("an event does not fit the rows held");
         this.problem = null;
+        if (this.rows.arriving > this.limit || this.rows.total > 1.2 * this.limit) return this.toWindow();
+        if (m.type === "row-events") this.events += m.events.length;
         if (m.type === "rows" && m.last) {
           this.checks++;
           this.behind = this.anew = false;
           this.watcher.arrived(columns !== this.rows.columns);
+          this.warm(this.rows, [...this.rows.all()], 0);
         }
         this.watcher.moved();
         if (m.type === "row-events") return;
+        break;
+      }
+      case "window":
+      case "window-events": {
+        const columns = this.rows.columns;
+        if (!(this.rows instanceof Window) || !this.rows.apply(m)) return this.again("an event does not fit the window held");
+        this.problem = null;
+        if (m.type === "window-events") this.events += m.events.length;
+        else if (this.behind || columns !== this.rows.columns) {
+          this.behind = this.anew = false;
+          this.watcher.arrived(columns !== this.rows.columns);
+        }
+        this.watcher.moved();
         break;
       }
       case "digest":
@@ -126,6 +179,14 @@ export class Feed implements Handler {
     if (hex(sum) !== want) this.wrong("the rows held are not those of the server, by their digest");
   }
 
+  // Reads rows for the filter, bit by bit, before somebody filters.
+  private warm(rows: Rows, entries: readonly Entry[], from: number): void {
+    if (rows !== this.rows) return;
+    const end = performance.now() + slice;
+    for (; from < entries.length && performance.now() < end; from++) rows.warm(entries[from] as Entry);
+    if (from < entries.length) this.later(() => this.warm(rows, entries, from));
+  }
+
   private wrong(why: string): void {
     this.drop();
     this.again(why);
@@ -142,7 +203,8 @@ export class Feed implements Handler {
     this.watcher.dropped();
   }
 
-  private none(): Rows {
+  private none(): Ordered {
+    if (this.windowed) return new Window((offset) => this.subscription.move(offset));
     const rows = new Rows();
     rows.setSort(this.order.sort);
     rows.setFilter(this.order.q);

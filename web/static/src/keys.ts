@@ -1,56 +1,31 @@
-// The keyboard: / filters, j k and the arrows move, Enter opens, Esc closes.
+// Listens to the keyboard, by the table of commands.
 
-import { byId, input } from "./dom.ts";
-import type { ListPage } from "./list.ts";
+import { commandOf, type Command, type Spot } from "./commands.ts";
 
-export function listenToKeys(list: ListPage): void {
+export const apple = /Mac|iP(hone|ad)/.test(navigator.platform);
+
+export function listenToKeys(commands: () => readonly Command[]): void {
   document.addEventListener("keydown", (e) => {
-    if (e.defaultPrevented || e.ctrlKey || e.metaKey || e.altKey) return;
-    const at = e.target instanceof HTMLElement ? e.target : document.body;
-    const typing = at instanceof HTMLInputElement && at.type !== "checkbox";
-    if (e.key === "Escape") {
-      if (typing && at.id === "q" && at.value !== "") {
-        at.value = "";
-        list.applyForm("replace");
-      } else if (typing) {
-        byId("table").focus({ preventScroll: true });
-      } else {
-        list.close();
-      }
-      return;
-    }
-    if (typing) {
-      // From the filter straight into the rows.
-      if (at.id === "q" && (e.key === "Enter" || e.key === "ArrowDown")) {
-        e.preventDefault();
-        byId("table").focus({ preventScroll: true });
-        if (list.table.activeEntry === undefined) list.table.move("first");
-      }
-      return;
-    }
-    if (e.key === "/") {
-      e.preventDefault();
-      const q = input("q");
-      q?.focus();
-      q?.select();
-      return;
-    }
-    const onRows = at === document.body || at.closest("#rows") !== null || at.id === "main";
-    const letters = at.closest("#drawer") !== null;
-    const move = moves[e.key];
-    if (move !== undefined && (onRows || (letters && e.key.length === 1))) {
-      e.preventDefault();
-      list.table.move(move);
-      if (onRows) byId("table").focus({ preventScroll: true });
-    } else if (e.key === "Enter" && onRows && at.closest("button") === null) {
-      const entry = list.table.activeEntry;
-      if (entry === undefined) return;
-      e.preventDefault();
-      list.open(entry.ns, entry.name);
-    }
+    if (e.defaultPrevented || e.isComposing) return;
+    // What has opened above the page has the keyboard to itself.
+    const above = document.querySelector("dialog[open], :popover-open:not([popover=manual])") !== null;
+    const graph = e.getModifierState("AltGraph"); // by which some keyboards write [ and ]
+    const plain = graph || (!e.ctrlKey && !e.metaKey && !e.altKey);
+    const mod = !plain && e.ctrlKey !== e.metaKey && !e.altKey && !e.shiftKey;
+    const command = commandOf(commands(), { key: e.key, mod, plain, repeat: e.repeat, spot: spotOf(e.target) });
+    if (command === undefined || (above && command.where !== "ever")) return;
+    e.preventDefault();
+    command.run(e.key);
   });
 }
 
-const moves: Readonly<Record<string, Parameters<ListPage["table"]["move"]>[0]>> = {
-  j: 1, ArrowDown: 1, k: -1, ArrowUp: -1, PageDown: "page-down", PageUp: "page-up", Home: "first", End: "last", g: "first", G: "last",
-};
+function spotOf(target: EventTarget | null): Spot {
+  // What has just been closed has the keyboard for a frame yet.
+  const at = target instanceof HTMLElement && target.checkVisibility() ? target : document.body;
+  if (at.id === "q") return "filter";
+  const typed = at instanceof HTMLInputElement && !["checkbox", "radio", "button", "submit"].includes(at.type);
+  if (typed || at instanceof HTMLTextAreaElement || at instanceof HTMLSelectElement || at.isContentEditable) return "box";
+  if (at === document.body || at.id === "main") return "rows";
+  if (at.closest("#rows") !== null) return at.closest("button") === null ? "rows" : "control";
+  return at.closest("a, button, summary, [role=tab], [role=separator]") === null ? "page" : "control";
+}

@@ -1,7 +1,6 @@
 // What the cluster serves, as it changes. The socket tells it within moments;
 // where it cannot be had there (no connection, or a server that does not know
-// the view), /api/v1/resources is asked every now and then. That has the counts
-// as well, and is asked for them always.
+// the view), /api/v1/resources is asked every now and then.
 
 import { readKinds, readProblems, type Listed } from "./kinds.ts";
 import type { Handler, Live } from "./live.ts";
@@ -11,12 +10,13 @@ const every = 10_000;
 export interface KindWatcher {
   /** These are all kinds there are, and the API groups that could not be read. */
   listed(kinds: readonly Listed[], problems: ReadonlyMap<string, string>): void;
-  /** Kinds may have other counts; which kinds there are is known better. */
-  counted(kinds: readonly Listed[]): void;
+  /** These are the counts, by ref, of all kinds that have one. */
+  counted(counts: ReadonlyMap<string, number>): void;
 }
 
 export class KindFeed implements Handler {
   private fed = false; // by the socket, which is newer than any answer
+  private counts = false; // also by the socket
   private etag = "";
 
   constructor(
@@ -33,31 +33,35 @@ export class KindFeed implements Handler {
       this.fed = true;
       this.etag = ""; // What is drawn is no longer what that answer said.
       this.watcher.listed(m.kinds, m.problems);
+    } else if (m.type === "counts") {
+      this.counts = true;
+      this.watcher.counted(m.counts);
     } else if (m.type === "error") {
-      this.fed = false;
+      this.fed = this.counts = false;
     }
   }
 
   restart(): void {
-    this.fed = false;
+    this.fed = this.counts = false;
   }
 
   /** Takes the body of an answer of /api/v1/resources. */
   answer(body: unknown): void {
-    if (this.fed) this.watcher.counted(readKinds(body));
-    else this.watcher.listed(readKinds(body), readProblems(body));
+    const kinds = readKinds(body);
+    if (!this.fed) this.watcher.listed(kinds, readProblems(body));
+    if (!this.counts) this.watcher.counted(new Map(kinds.flatMap((k) => (k.count === null ? [] : [[k.ref, k.count]]))));
   }
 
-  /** Asks now, and from then on every now and then. */
-  async poll(): Promise<void> {
-    if (!document.hidden) {
+  /** Asks now, for the server's time as well, and from then on while the socket does not tell. */
+  async poll(first = true): Promise<void> {
+    if (first || (!document.hidden && !(this.fed && this.counts))) {
       try {
         await this.fetch();
       } catch {
         // The socket tells that the server is away; the next round tries again.
       }
     }
-    setTimeout(() => void this.poll(), every);
+    setTimeout(() => void this.poll(false), every);
   }
 
   private async fetch(): Promise<void> {

@@ -8,6 +8,9 @@ export interface Kind {
 }
 
 export interface Listed extends Kind {
+  readonly group: string;
+  readonly short: readonly string[];
+  readonly categories: readonly string[];
   readonly section: string;
   /** What the picker's filter looks in, in lower case. */
   readonly words: string;
@@ -16,6 +19,15 @@ export interface Listed extends Kind {
   readonly count: number | null;
   /** How many namespaces are watched; 0 for all. */
   readonly namespaces: number;
+}
+
+/** A kind as a heading, as Plural in templates/words.go has it: "Pods", "NetworkPolicies". */
+export function plural({ kind, resource }: Kind): string {
+  for (const [cut, put] of [["", "s"], ["", "es"], ["y", "ies"], ["", ""]] as const) {
+    const word = kind.slice(0, kind.length - cut.length) + put;
+    if (kind.endsWith(cut) && word.toLowerCase() === resource) return word;
+  }
+  return resource;
 }
 
 type Fields = Readonly<Record<string, unknown>>;
@@ -32,6 +44,9 @@ export function readKinds(body: unknown): Listed[] {
       kind,
       resource,
       namespaced: r["namespaced"] === true,
+      group,
+      short: texts(r["shortNames"]),
+      categories: texts(r["categories"]),
       section: text(r["section"]) || group,
       words: [kind, resource, group, ...texts(r["shortNames"]), ...texts(r["categories"])].join(" ").toLowerCase(),
       state: text(r["state"]),
@@ -41,6 +56,13 @@ export function readKinds(body: unknown): Listed[] {
     });
   }
   return out;
+}
+
+/** How many objects there are of a kind, by its ref. What cannot be read is left out. */
+export function readCounts(body: unknown): Map<string, number> {
+  const counts = typeof body === "object" && body !== null ? (body as Fields)["counts"] : undefined;
+  const entries = typeof counts === "object" && counts !== null ? Object.entries(counts) : [];
+  return new Map(entries.filter((e): e is [string, number] => typeof e[1] === "number"));
 }
 
 /** The API groups that discovery could not read, with the reason. */

@@ -1,26 +1,36 @@
-// The page of one kind: its view, its subscription, its table and its drawer.
+// The page of one kind: its view, its subscription, its table and the panel beside it.
 
+import { Activity } from "./activity.ts";
+import { columnWords } from "./columnset.ts";
 import { byId, digits, h, input, setText } from "./dom.ts";
-import { ObjectView } from "./drawer.ts";
+import { drawExports } from "./exports.ts";
 import { Feed, type Watcher } from "./feed.ts";
 import type { Live } from "./live.ts";
-import type { Kind } from "./kinds.ts";
+import { plural, type Kind } from "./kinds.ts";
+import { say as announce } from "./said.ts";
+import { namespaceWords } from "./spaces.ts";
 import type { Picker } from "./picker.ts";
 import { shapeOf } from "./row.ts";
-import { keyOf } from "./rows.ts";
+import { keyOf } from "./ordered.ts";
+import { Rows } from "./rows.ts";
+import { Panel } from "./panel.ts";
 import { anewWords, banner, coverage, note, status, type Known } from "./status.ts";
+import { Rate } from "./rate.ts";
+import { tabsOf, type Host } from "./tabs.ts";
 import { Table } from "./table.ts";
-import { formatView, namespaces, plain, type View } from "./view.ts";
+import { formatView, namespaces, plain, type ObjectName, type View } from "./view.ts";
+import type { Column, RowEvent } from "./wire.ts";
 
 export class ListPage implements Watcher {
   view: View;
-  private kind: Kind;
+  kind: Kind;
   private feed: Feed;
   private served: boolean; // the server's rows stand until there are newer ones
   private shown = 0;
-  private drawer: ObjectView | null = null;
+  private panel: Panel | null = null;
   readonly table: Table;
-  private readonly spaces = new Set<string>();
+  private readonly rate = new Rate();
+  readonly activity: Activity;
 
   constructor(
     private readonly live: Live,
@@ -29,6 +39,8 @@ export class ListPage implements Watcher {
     private readonly go: (view: View, how: "push" | "replace") => void,
     kind: Kind,
     view: View,
+    /** How many rows the page holds at most. */
+    private readonly limit: number,
   ) {
     this.kind = kind;
     this.view = view;
@@ -36,12 +48,15 @@ export class ListPage implements Watcher {
     this.table = new Table(byId("rows"), byId("table") as HTMLTableElement, now, (shown) => {
       this.shown = shown;
       this.tell();
-    });
+    }, (waiting) => say(byId("held"), waiting === "" ? null : waiting));
+    const changes = (open: ObjectName): View => ({ ...this.view, open, tab: "changes" });
+    this.activity = new Activity(byId("activity"), { live, now, href: (o) => formatView(changes(o)), open: (o) => this.go(changes(o), "push") });
     picker.select(view.ref);
     this.fill();
     this.feed = this.subscribe();
+    this.drawExports();
     this.tell();
-    this.openDrawer();
+    this.openPanel();
   }
 
   /** Shows another view, which the address has already. */
@@ -52,8 +67,6 @@ export class ListPage implements Watcher {
     if (other) {
       this.kind = kind;
       this.picker.select(view.ref);
-      this.spaces.clear();
-      byId("namespaces").replaceChildren();
     }
     this.fill();
     if (other || view.ns.join() !== old.ns.join() || view.labels !== old.labels) {
@@ -64,17 +77,26 @@ export class ListPage implements Watcher {
       const sort = JSON.stringify(view.sort) !== JSON.stringify(old.sort);
       if (sort) this.feed.setSort(view.sort);
       if (view.q !== old.q) this.feed.setFilter(view.q);
-      if (view.wide !== old.wide) this.takeOver();
+      if (view.cols.join() !== old.cols.join()) this.takeOver();
       else if (sort) this.table.markSort(view.sort);
       this.table.schedule();
     }
-    if (other || JSON.stringify(view.open) !== JSON.stringify(old.open)) this.openDrawer();
+    if (other || JSON.stringify(view.open) !== JSON.stringify(old.open)) this.openPanel();
+    else this.panel?.show(view.tab);
+    this.drawExports();
     this.tell();
+  }
+
+  private drawExports(): void {
+    drawExports(byId("export"), this.view, this.columns);
   }
 
   private subscribe(): Feed {
     const { ref, ns, labels, sort, q } = this.view;
-    return new Feed(this.live, { resource: ref, ns, labels, view: "rows" }, { sort, q }, this);
+    this.activity.follow({ ref, ns, labels, resource: this.kind.resource });
+    // Of a part of them it is not known how many there are.
+    const expected = ns.length > 0 || labels !== "" ? 0 : this.picker.countOf(ref);
+    return new Feed(this.live, { resource: ref, ns, labels }, { sort, q }, this, this.limit, expected);
   }
 
   private again(): void {
@@ -86,22 +108,54 @@ export class ListPage implements Watcher {
   /** The connection is another, or time has passed. */
   refresh(): void {
     this.feed.reconnected();
-    this.drawer?.refresh();
+    this.panel?.refresh();
     this.tell();
+  }
+
+  // How many rows are not well, each a link to them alone.
+  private tellTrouble(): void {
+    const place = byId("trouble");
+    const words = (["bad", "warn"] as const).map((tone) => {
+      const n = this.feed.rows.complete ? (this.feed.rows.count(tone) ?? 0) : 0;
+      const word = tone === "bad" ? "failing" : "waiting";
+      return n === 0 ? null : { tone, text: `${digits(n)} ${word}`, href: formatView({ ...this.view, q: `is:${word}` }) };
+    }).filter((w) => w !== null);
+    place.hidden = words.length === 0;
+    const known = JSON.stringify(words);
+    if (place.dataset["known"] === known) return;
+    place.dataset["known"] = known;
+    place.replaceChildren(...words.map((w) => h("a", { href: w.href, "data-tone": w.tone, "data-address": true }, w.text)));
+  }
+
+  /** A second has passed. */
+  tick(): void {
+    this.tellTrouble();
+    this.table.tick();
+    this.rate.tick(this.feed.events);
+    const e = byId("rate");
+    const live = this.feed.known().state?.state === "live" && this.live.connection === "open";
+    e.hidden = !live;
+    if (!live) return;
+    e.title = `${this.rate.words} changes of ${this.kind.resource}`;
+    setText(e, `${this.rate.line} ${this.rate.words}`);
   }
 
   arrived(columns: boolean): void {
     if (columns || this.served || !byId("table").classList.contains("virtual") || byId("tbody").childElementCount === 0) this.takeOver();
     this.served = false;
-    for (const e of this.feed.rows.all()) if (this.spaces.size < 1000) this.spaces.add(e.ns);
-    byId("namespaces").replaceChildren(...[...this.spaces].sort().map((ns) => h("option", { value: ns })));
+    this.tellTrouble();
   }
 
   private takeOver(): void {
     const { rows } = this.feed;
     if (!rows.complete) return;
-    const shape = shapeOf(this.view.ref, rows.columns, this.kind.namespaced && this.view.ns.length !== 1, this.view.wide);
+    this.drawExports();
+    const shape = shapeOf(this.view.ref, rows.columns, this.kind.namespaced && this.view.ns.length !== 1, this.view.cols);
     this.table.show(rows, shape, this.view.sort);
+  }
+
+  coming(events: readonly RowEvent[], rows: Rows): void {
+    this.activity.coming(events, rows);
   }
 
   moved(): void {
@@ -131,20 +185,28 @@ export class ListPage implements Watcher {
     put("labels", view.labels);
     const ns = input("ns");
     if (ns !== null) ns.hidden = !kind.namespaced;
-    const wide = input("wide");
-    if (wide !== null) wide.checked = view.wide;
-    setText(byId("heading"), kind.resource);
-    document.title = `${kind.resource} - Glasshouse`;
+    const button = byId("spaces");
+    button.hidden = !kind.namespaced;
+    setText(button, namespaceWords(view.ns));
+    button.toggleAttribute("data-chosen", view.ns.length > 0);
+    setText(byId("columns"), columnWords(view.cols));
+    setText(byId("heading"), plural(kind));
+    document.title = `${plural(kind)} - Glasshouse`;
   }
 
-  private openDrawer(): void {
-    const aside = byId("drawer");
-    this.drawer?.close();
-    this.drawer = null;
-    const open = this.view.open;
-    aside.hidden = open === null;
+  private openPanel(): void {
+    const root = byId("panel");
+    this.panel?.close();
+    this.panel = null;
+    const { open, tab } = this.view;
+    byId("side").hidden = open === null;
     this.table.setOpened(open === null ? null : keyOf(open.ns, open.name));
-    if (open !== null) this.drawer = new ObjectView(aside, this.live, this.now, this.view.ref, open, () => this.close());
+    if (open !== null) this.panel = new Panel(root, this.host(open), tab, { tab: (id) => this.go({ ...this.view, tab: id }, "push"), close: () => this.close() });
+  }
+
+  private host(name: ObjectName): Host {
+    const { live, now, kind, picker } = this;
+    return { live, now, kind, name, kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind), kindOfRef: (ref) => picker.get(ref) };
   }
 
   /** Opens the object of a row. */
@@ -152,10 +214,10 @@ export class ListPage implements Watcher {
     this.go({ ...this.view, open: { ns, name } }, "push");
   }
 
-  /** Closes the drawer; false if none is open. */
+  /** Closes the panel; false if none is open. */
   close(): boolean {
     if (this.view.open === null) return false;
-    this.go({ ...this.view, open: null }, "push");
+    this.go({ ...this.view, open: null, tab: "" }, "push");
     byId("table").focus({ preventScroll: true });
     return true;
   }
@@ -169,7 +231,53 @@ export class ListPage implements Watcher {
   /** Takes the form's boxes into the view; text is filtered by as it is typed. */
   applyForm(how: "push" | "replace"): void {
     const value = (id: string): string => input(id)?.value.trim() ?? "";
-    this.go({ ...this.view, q: value("q"), ns: this.kind.namespaced ? namespaces(value("ns")) : [], labels: value("labels"), wide: input("wide")?.checked ?? false }, how);
+    this.go({ ...this.view, q: value("q"), ns: this.kind.namespaced ? namespaces(value("ns")) : [], labels: value("labels") }, how);
+  }
+
+  /** The columns that the server's table has; none while they are not known. */
+  get columns(): readonly Column[] {
+    return this.feed.rows.columns;
+  }
+
+  /** The rows, shown or not; null where the page does not hold all of them. */
+  get held(): Rows | null {
+    return this.feed.rows instanceof Rows ? this.feed.rows : null;
+  }
+
+  /** The namespaces of the rows held. */
+  seen(): Set<string> {
+    const seen = new Set<string>();
+    for (const e of this.feed.rows.all()) seen.add(e.ns);
+    seen.delete("");
+    return seen;
+  }
+
+  setFilter(q: string): void {
+    const box = input("q");
+    if (box !== null) box.value = q;
+    this.applyForm("replace");
+  }
+
+  /** Shows something else of the same kind. */
+  change(part: Partial<View>, how: "push" | "replace" = "push"): void {
+    this.go({ ...this.view, ...part }, how);
+  }
+
+  /** Opens a tab of the object that is open, or of the one that the keyboard is at. */
+  openTab(key: string): void {
+    const kind = tabsOf(this.kind).find((t) => t.key === key);
+    const at = this.view.open ?? this.table.activeEntry;
+    if (kind === undefined || at === undefined) return announce("Choose an object first, with j and k.");
+    this.change({ open: { ns: at.ns, name: at.name }, tab: kind === tabsOf(this.kind)[0] ? "" : kind.id });
+  }
+
+  /** Opens the object before or after the one that is open. */
+  step(by: 1 | -1): void {
+    const { open } = this.view;
+    if (open === null) return;
+    const next = this.table.step(keyOf(open.ns, open.name), by);
+    if (next === undefined) announce(by > 0 ? "This is the last one." : "This is the first one.");
+    else this.change({ open: { ns: next.ns, name: next.name } }, "replace");
   }
 
   // Says what is known, everywhere that it is said.
@@ -184,7 +292,7 @@ export class ListPage implements Watcher {
     else if (!this.served) setText(byId("count"), "");
     if (complete || !this.served) byId("asof").hidden = true;
     this.picker.setCount(complete && !narrowed && s.tone === "live" ? total : null);
-    const empty = complete ? this.shown === 0 && this.feed.rows.visible().length === 0 : !this.served;
+    const empty = complete ? this.shown === 0 && this.feed.rows.matching === 0 : !this.served;
     const place = byId("note");
     place.hidden = !empty;
     byId("rows").hidden = empty;

@@ -19,6 +19,8 @@ export interface Handler {
 export interface Subscription {
   /** Drops what is held and asks for a new snapshot. */
   resync(why: string): void;
+  /** Of the view window: looks at the rows from another offset on. */
+  move(offset: number): void;
   close(): void;
 }
 
@@ -38,7 +40,7 @@ const longestWait = 20_000;
 const longestAsked = 60_000; // that a server may have us wait
 
 interface Sub {
-  readonly spec: Spec;
+  spec: Spec;
   readonly handler: Handler;
   id: number;
   cursor: string | null; // null: a snapshot is to come, or is under way
@@ -111,6 +113,10 @@ export class Live {
     this.send(sub);
     return {
       resync: (why) => this.resync(sub, why),
+      move: (offset) => {
+        sub.spec = { ...sub.spec, offset };
+        if (sub.sent) this.tell({ op: "window", id: sub.id, offset, count: sub.spec.count });
+      },
       close: () => {
         this.host.cancel(sub.timer);
         this.forget(sub);
@@ -128,14 +134,16 @@ export class Live {
     this.subs.set(sub.id, sub);
     if (this.connection !== "open") return;
     sub.sent = true;
-    const { resource, ns, labels, name, view } = sub.spec;
+    const { resource, ns, labels, fields, name, view, q, sort, offset, count } = sub.spec;
     this.tell({
       op: "subscribe",
       id: sub.id,
       ...(resource !== "" ? { resource } : {}),
       ...(ns !== undefined && ns.length > 0 ? { ns } : {}),
       ...(labels !== undefined && labels !== "" ? { labels } : {}),
+      ...(fields !== undefined && fields !== "" ? { fields } : {}),
       ...(name !== undefined ? { name } : {}),
+      ...(view === "window" ? { q, sort, offset, count } : {}),
       view,
       ...(sub.cursor !== null ? { cursor: sub.cursor } : {}),
     });
@@ -189,6 +197,8 @@ export class Live {
         sub.resyncs = 0;
         break;
       case "row-events":
+      case "window":
+      case "window-events":
       case "object-events":
       case "change-events":
         sub.cursor = m.cursor;

@@ -1,18 +1,26 @@
-// The picker of kinds. The server's markup is its first state; from then on it
+// The resource picker. The server's markup is its first state; from then on it
 // follows what the server knows, which comes in the order to be shown, each kind
 // with its section. Elements are kept while their kind stays, so that focus and
-// folded groups stay as well.
+// folded groups stay as well. Pinned kinds stand above the others once more.
 
 import { arrange, digits, h, setText } from "./dom.ts";
+import { Hint } from "./hint.ts";
 import { KindFeed, type KindWatcher } from "./kindfeed.ts";
-import type { Kind, Listed } from "./kinds.ts";
+import { plural, type Kind, type Listed } from "./kinds.ts";
 import type { Live } from "./live.ts";
+import { store, stored, toggled } from "./stored.ts";
+
+const pinned = "Pinned"; // no API group is called so: they are in lower case
 
 export class Picker implements KindWatcher {
   private readonly kinds = new Map<string, Kind>();
+  private list: readonly Listed[] = [];
+  private problems: ReadonlyMap<string, string> = new Map();
+  private counts: ReadonlyMap<string, number> | null = null; // null: those of the markup
   private readonly feed: KindFeed;
   private selected = "";
   private own: number | null = null; // the count of the selected kind, where the page knows better
+  private readonly none = h("p", { class: "picker-none", role: "status" });
 
   constructor(
     private readonly filter: HTMLInputElement,
@@ -22,14 +30,18 @@ export class Picker implements KindWatcher {
     this.feed = new KindFeed(this, onDate);
     for (const a of this.links()) {
       const ref = a.dataset["ref"] ?? "";
-      this.kinds.set(ref, { ref, kind: a.querySelector(".kind")?.textContent ?? "", resource: ref.split("/")[2] ?? "", namespaced: a.dataset["namespaced"] !== undefined });
+      this.kinds.set(ref, { ref, kind: a.dataset["kind"] ?? "", resource: ref.split("/")[2] ?? "", namespaced: a.dataset["namespaced"] !== undefined });
     }
+    groups.before(this.none);
+    this.fold();
+    new Hint(groups);
     filter.addEventListener("input", () => this.applyFilter());
     filter.addEventListener("keydown", (e) => {
       if (e.key === "Enter") this.matching()[0]?.click();
       if (e.key === "ArrowDown") this.matching()[0]?.focus();
     });
     groups.addEventListener("keydown", (e) => this.walk(e));
+    groups.addEventListener("click", (e) => this.clicked(e));
   }
 
   /** Begins to follow the server. */
@@ -38,9 +50,39 @@ export class Picker implements KindWatcher {
     void this.feed.poll();
   }
 
+  /** How many objects of a kind there were when they were counted last, 0 where they were not. */
+  countOf(ref: string): number {
+    if (this.counts !== null) return this.counts.get(ref) ?? 0;
+    const a = this.links().find((l) => l.dataset["ref"] === ref);
+    return Number((a?.querySelector(".count")?.textContent ?? "").replaceAll(",", ""));
+  }
+
   /** What is known of a kind; undefined for one that was never listed. */
   get(ref: string): Kind | undefined {
     return this.kinds.get(ref);
+  }
+
+  /** The kinds that are listed now, with the counts of those that are watched. */
+  all(): Listed[] {
+    return this.list.map((k) => ({ ...k, count: this.counts?.get(k.ref) ?? null }));
+  }
+
+  /** The refs of the pinned kinds. */
+  pins(): readonly string[] {
+    return stored("pins");
+  }
+
+  /** Pins the kind that the keyboard is at, or that the page shows; or lets it go. */
+  pin(ref = document.activeElement?.closest<HTMLElement>("#picker-groups a[data-ref]")?.dataset["ref"] ?? this.selected): void {
+    store("pins", toggled(this.pins(), ref));
+    this.draw();
+  }
+
+  /** The kind of an object by its apiVersion and kind, in whichever version it is listed; undefined as above. */
+  kindOf(apiVersion: string, kind: string): Kind | undefined {
+    const group = apiVersion.includes("/") ? apiVersion.slice(0, apiVersion.indexOf("/")) : "core";
+    for (const k of this.kinds.values()) if (k.kind === kind && k.ref.startsWith(`${group}/`)) return k;
+    return undefined;
   }
 
   add(kind: Kind): void {
@@ -64,9 +106,7 @@ export class Picker implements KindWatcher {
   /** The selected kind's count as the table has it, so that the two never differ. */
   setCount(count: number | null): void {
     this.own = count;
-    if (count === null) return;
-    const a = this.links().find((l) => l.dataset["ref"] === this.selected);
-    if (a?.lastElementChild) setText(a.lastElementChild, digits(count));
+    if (count !== null) this.drawCounts(this.selected);
   }
 
   private links(): HTMLAnchorElement[] {
@@ -77,36 +117,49 @@ export class Picker implements KindWatcher {
     return this.links().filter((a) => !a.closest("[hidden]"));
   }
 
-  counted(kinds: readonly Listed[]): void {
-    const links = new Map(this.links().map((a) => [a.dataset["ref"] ?? "", a]));
-    for (const k of kinds) {
-      const a = links.get(k.ref);
-      if (a !== undefined) this.drawCount(a, k);
+  counted(counts: ReadonlyMap<string, number>): void {
+    this.counts = counts;
+    this.drawCounts();
+  }
+
+  private drawCounts(ref?: string): void {
+    for (const a of this.links()) {
+      const own = a.dataset["ref"] ?? "";
+      if (ref !== undefined && own !== ref) continue;
+      const count = (own === this.selected ? this.own : null) ?? this.counts?.get(own) ?? null;
+      if (count !== null || this.counts !== null) setText(a.children[1] as Element, count === null ? "" : digits(count));
     }
   }
 
   listed(kinds: readonly Listed[], problems: ReadonlyMap<string, string>): void {
+    this.list = kinds;
+    this.problems = problems;
+    for (const k of kinds) this.kinds.set(k.ref, k);
+    this.draw();
+  }
+
+  private draw(): void {
+    if (this.list.length === 0) return; // The markup stands.
+    const pins = this.pins();
     const sections = new Map<string, Listed[]>();
-    for (const k of kinds) {
-      this.kinds.set(k.ref, k);
+    const up = pins.map((ref) => this.list.find((k) => k.ref === ref)).filter((k) => k !== undefined);
+    if (up.length > 0) sections.set(pinned, up);
+    for (const k of this.list) {
       const list = sections.get(k.section);
       if (list === undefined) sections.set(k.section, [k]);
       else list.push(k);
     }
-    for (const group of problems.keys()) if (!sections.has(group)) sections.set(group, []);
+    for (const group of this.problems.keys()) if (!sections.has(group)) sections.set(group, []);
     const old = new Map([...this.groups.children].map((e) => [(e as HTMLElement).dataset["group"] ?? "", e as HTMLElement]));
-    const links = new Map(this.links().map((a) => [a.dataset["ref"] ?? "", a]));
     arrange(this.groups, [...sections].map(([name, list]) => {
-      const group = old.get(name) ?? h("details", { class: "group", "data-group": name, open: true }, h("summary", {}, name), h("ul"));
-      this.drawProblem(group, problems.get(name) ?? "");
+      const group = old.get(name) ?? h("details", { class: "group", "data-group": name, open: stored("folded").includes(name) ? null : true }, h("summary", {}, name), h("ul"));
+      this.drawProblem(group, this.problems.get(name) ?? "");
       const ul = group.querySelector("ul") as HTMLUListElement;
-      arrange(ul, list.map((k) => {
-        const a = links.get(k.ref) ?? h("a", { href: `/r/${k.ref}`, "data-ref": k.ref }, h("span", { class: "kind" }), h("span", { class: "count" }));
-        this.drawKind(a, k);
-        return a.closest("li") ?? h("li", {}, a);
-      }));
+      const lines = new Map([...ul.children].map((li) => [li.querySelector("a")?.dataset["ref"] ?? "", li]));
+      arrange(ul, list.map((k) => this.line(lines.get(k.ref), k, pins.includes(k.ref))));
       return group;
     }));
+    this.drawCounts();
     this.applyFilter();
     this.mark();
   }
@@ -114,27 +167,54 @@ export class Picker implements KindWatcher {
   private drawProblem(group: HTMLElement, reason: string): void {
     const summary = group.querySelector("summary") as HTMLElement;
     summary.toggleAttribute("data-problem", reason !== "");
-    summary.title = reason;
     let p = group.querySelector(".group-problem");
     if (reason === "") return p?.remove();
     if (p === null) summary.after((p = h("p", { class: "group-problem" })));
     setText(p, reason);
   }
 
-  private drawKind(a: HTMLAnchorElement, k: Listed): void {
-    setText(a.children[0] as Element, k.kind);
-    this.drawCount(a, k);
-    a.dataset["words"] = k.words;
+  private line(old: Element | undefined, k: Listed, pin: boolean): Element {
+    const a = old?.querySelector("a") ?? h("a", { href: `/r/${k.ref}`, "data-ref": k.ref }, h("span", { class: "kind" }), h("span", { class: "count" }));
+    const li = old ?? h("li", {}, a);
+    const name = plural(k);
+    setText(a.children[0] as Element, name);
+    // Events are in two API groups: the one that is not core says so.
+    const twice = k.group !== "core" && this.list.some((other) => other !== k && other.kind === k.kind);
+    if (twice) (a.children[0] as HTMLElement).dataset["of"] = k.group;
+    a.dataset["words"] = `${name.toLowerCase()} ${k.words}`;
+    a.dataset["kind"] = k.kind;
     a.dataset["state"] = k.state;
     a.toggleAttribute("data-namespaced", k.namespaced);
     const well = k.state === "" || k.state === "live" || k.state === "syncing";
     const where = k.namespaces === 0 ? "" : `, in ${digits(k.namespaces)} of the namespaces`;
-    a.title = `${k.kind} (${k.ref})${where}${well ? "" : `: ${k.state}${k.reason === "" ? "" : `. ${k.reason}`}`}`;
+    const words = `${name} (${k.ref})${where}`;
+    // What is not well is told by a hint of our own, to the keyboard as well.
+    a.title = well ? words : "";
+    if (well) delete a.dataset["hint"];
+    else a.dataset["hint"] = `${words}: ${k.state}${k.reason === "" ? "" : `. ${k.reason}`}`;
+    const star = li.querySelector("button") ?? h("button", { type: "button", class: "pin", tabindex: "-1" });
+    if (!star.isConnected) li.append(star);
+    star.setAttribute("aria-pressed", String(pin));
+    star.setAttribute("aria-label", `Pin ${name}`);
+    star.title = pin ? "Let it go (p)" : "Pin it (p)";
+    return li;
   }
 
-  private drawCount(a: HTMLAnchorElement, k: Listed): void {
-    const count = (k.ref === this.selected ? this.own : null) ?? k.count;
-    setText(a.children[1] as Element, count === null ? "" : digits(count));
+  private clicked(e: Event): void {
+    const at = e.target instanceof Element ? e.target : this.groups;
+    const star = at.closest("button.pin");
+    if (star !== null) return this.pin(star.closest("li")?.querySelector("a")?.dataset["ref"] ?? "");
+    const summary = at.closest("summary");
+    const group = summary?.closest("details");
+    // Folded by hand, and not by what is typed.
+    if (group == null || this.filter.value.trim() !== "") return;
+    const name = group.dataset["group"] ?? "";
+    store("folded", [...stored("folded").filter((n) => n !== name), ...(group.open ? [name] : [])]);
+  }
+
+  private fold(): void {
+    const folded = stored("folded");
+    for (const group of this.groups.children) (group as HTMLDetailsElement).open = !folded.includes((group as HTMLElement).dataset["group"] ?? "");
   }
 
   private applyFilter(): void {
@@ -144,9 +224,15 @@ export class Picker implements KindWatcher {
       const li = a.closest("li");
       if (li) li.hidden = !terms.every((t) => words.includes(t));
     }
+    this.fold();
+    let found = terms.length === 0;
     for (const group of this.groups.children) {
-      (group as HTMLElement).hidden = terms.length > 0 && group.querySelector("li:not([hidden])") === null;
+      const has = group.querySelector("li:not([hidden])") !== null;
+      (group as HTMLElement).hidden = terms.length > 0 && !has;
+      if (terms.length > 0 && has) (group as HTMLDetailsElement).open = true;
+      found ||= has;
     }
+    setText(this.none, found ? "" : `No kind is called “${this.filter.value.trim()}”.`);
   }
 
   private walk(e: KeyboardEvent): void {

@@ -3,8 +3,8 @@
 
 import { ages } from "./age.ts";
 import { h, setText } from "./dom.ts";
-import type { Entry } from "./rows.ts";
-import { tells, tone } from "./tone.ts";
+import type { Entry } from "./ordered.ts";
+import { telling, toneIn, type Telling } from "./tone.ts";
 import { objectHref } from "./view.ts";
 import type { Cell, Column } from "./wire.ts";
 
@@ -14,19 +14,25 @@ export interface Shape {
   readonly namespace: boolean; // rows tell their namespace
   readonly link: number; // the column that names the object, see linkColumn
   readonly columns: readonly ShownColumn[];
+  readonly telling: readonly Telling[]; // those that tell a state, shown or not
 }
 
 export interface ShownColumn {
   readonly index: number; // in the wire's columns
   readonly name: string;
   readonly relative: boolean;
-  readonly tells: boolean; // a state, see tone.ts
+  readonly tells: Telling | null;
 }
 
-export function shapeOf(ref: string, columns: readonly Column[], namespace: boolean, wide: boolean): Shape {
-  const shown = columns.map((c, index) => ({ index, name: c.name, relative: c.relative, tells: tells(c.name), priority: c.priority })).filter((c) => wide || c.priority <= 0);
+export function shapeOf(ref: string, columns: readonly Column[], namespace: boolean, cols: readonly string[]): Shape {
+  const wide = cols.length === 1 && cols[0] === "wide";
+  const chosen = (name: string): boolean => cols.includes(name.toLowerCase());
+  const usual = cols.length === 0 || wide;
+  const stands = (c: Column): boolean => (usual ? wide || c.priority <= 0 : c.name.toLowerCase() === "name" || chosen(c.name));
+  const told = telling(columns.map((c) => c.name));
+  const shown = columns.map((c, index) => ({ index, name: c.name, relative: c.relative, tells: told.find((t) => t.index === index) ?? null, stands: stands(c) })).filter((c) => c.stands);
   const link = shown.find((c) => c.name.toLowerCase() === "name") ?? shown.find((c) => !c.relative) ?? shown[0];
-  return { ref, namespace, link: link?.index ?? -1, columns: shown };
+  return { ref, namespace: namespace && (usual || chosen("namespace")), link: link?.index ?? -1, columns: shown, telling: told };
 }
 
 /** A cell as text: what kubectl prints. */
@@ -39,9 +45,15 @@ export function emptyRow(shape: Shape): HTMLTableRowElement {
   return tr;
 }
 
+/** A cell that was written anew, and what stood in it. */
+export interface Differs {
+  readonly cell: Element;
+  readonly before: string;
+}
+
 /** Writes an entry into a row of the same shape, and returns the cells that differ from before. */
-export function fillRow(tr: HTMLTableRowElement, shape: Shape, e: Entry, now: number): Element[] {
-  const differ: Element[] = [];
+export function fillRow(tr: HTMLTableRowElement, shape: Shape, e: Entry, now: number): Differs[] {
+  const differ: Differs[] = [];
   tr.setAttribute("data-ns", e.ns);
   tr.setAttribute("data-name", e.name);
   tr.setAttribute("data-uid", e.uid);
@@ -50,23 +62,20 @@ export function fillRow(tr: HTMLTableRowElement, shape: Shape, e: Entry, now: nu
   for (const c of shape.columns) {
     const td = tr.children[at++] as Element;
     const text = cellText(e.cells[c.index]);
+    const before = td.textContent ?? "";
     if (c.index === shape.link) {
       const a = td.firstElementChild as Element;
       a.setAttribute("href", objectHref(shape.ref, e));
-      if (a.textContent === text) continue;
-      a.textContent = text;
-    } else if (c.relative) {
-      setText(td, ages(text, now));
-      if (td.getAttribute("data-wire") === text) continue;
-      td.setAttribute("data-wire", text);
+      setText(a, text);
     } else {
-      if (td.textContent === text) continue;
-      td.textContent = text;
+      setText(td, c.relative ? ages(text, now) : text);
     }
-    const stands = c.tells ? tone(text) : null;
+    const stands = c.tells === null ? null : toneIn(shape.telling, e.cells, c.tells);
     if (stands !== null) td.setAttribute("data-tone", stands);
     else td.removeAttribute("data-tone");
-    differ.push(td);
+    if ((c.relative ? td.getAttribute("data-wire") : before) === text) continue;
+    if (c.relative) td.setAttribute("data-wire", text);
+    differ.push({ cell: td, before });
   }
   return differ;
 }

@@ -5,23 +5,14 @@
 // new ones in, once a frame, however many events came; and the table sees by
 // identity which rows are to be drawn again.
 
+import { Hold } from "./hold.ts";
 import { compareRanks, natural, rank, type Rank, type Sort } from "./sort.ts";
+import { entryOf, keyOf, withCells, type Entry, type Ordered } from "./ordered.ts";
+import { telling, toneIn, toneOf, type Telling, type Tone } from "./tone.ts";
 import type { By, Column, Message, Row } from "./wire.ts";
 
-export interface Entry extends Row {
-  readonly key: string;
-  /** Came as an event, not in a snapshot. */
-  readonly added: boolean;
-  /** Who made the last change, where that is known. */
-  readonly by: By | null;
-  rank: Rank;
-  hay: string | null;
-  dead: boolean;
-}
-
-export const keyOf = (ns: string, name: string): string => `${ns}/${name}`;
-
-export class Rows {
+export class Rows implements Ordered {
+  readonly whole = true;
   columns: readonly Column[] = [];
   /** A whole snapshot has come. */
   complete = false;
@@ -32,13 +23,56 @@ export class Rows {
   private sort: Sort | null = null;
   private sortIndex = -1;
   private terms: readonly string[] = [];
-  private ordered: Entry[] = [];
+  private sorted: Entry[] = []; // all of them
+  private filtered: Entry[] = []; // those that the filter lets through; the same array where there is none
   private fresh: Entry[] = [];
-  private stale: "no" | "merge" | "all" = "no";
+  private stale: "no" | "merge" | "filter" | "all" = "no";
+  private inOrder = false; // byKey is in the order that is without a sort
+  private comes: { inOrder: boolean; last: Entry | null } = { inOrder: true, last: null }; // of the snapshot under way
+  private order: Hold | null = null;
+  private told: { readonly of: readonly Column[]; readonly telling: readonly Telling[] } = { of: [], telling: [] };
 
   /** How many rows there are, filtered out or not. */
   get total(): number {
     return this.byKey.size;
+  }
+
+  /** Keeps the order as it is seen now; null lets it go. Another sort or filter begins anew. */
+  hold(on: boolean): void {
+    if (on === (this.order !== null)) return;
+    this.order = on ? new Hold(this.visible()) : null;
+    this.version++;
+  }
+
+  /** Whether the order is kept. */
+  get held(): boolean {
+    return this.order !== null;
+  }
+
+  /** What waits to be let in while the order is held, in words; empty for nothing. */
+  get waiting(): string {
+    return this.order?.words ?? "";
+  }
+
+  get matching(): number {
+    return this.visible().length;
+  }
+
+  get length(): number {
+    return this.shown().length;
+  }
+
+  /** Each as it is now; one that is gone as it was last. */
+  slice(from: number, to: number): readonly Entry[] {
+    return this.shown().slice(from, to).map((e) => this.byKey.get(e.key) ?? e);
+  }
+
+  indexOf(key: string): number {
+    return this.shown().findIndex((e) => e.key === key);
+  }
+
+  private shown(): readonly Entry[] {
+    return this.order?.entries ?? this.visible();
   }
 
   /** How many rows of a snapshot under way have come. */
@@ -55,26 +89,37 @@ export class Rows {
   }
 
   setSort(sort: Sort | null): void {
+    this.order = null;
     this.sort = sort;
     this.rerank();
   }
 
   /** Keeps the rows that hold every word of q in their namespace, name or cells. */
   setFilter(q: string): void {
+    this.order = null;
     this.terms = q.toLowerCase().split(/\s+/).filter((t) => t !== "");
-    this.touch("all");
+    this.touch("filter");
   }
 
-  /** The rows shown, in order. Not to be changed by the caller. */
+  /** The rows that the filter lets through, in order. Not to be changed by the caller. */
   visible(): readonly Entry[] {
-    if (this.stale === "all") {
-      this.ordered = [...this.byKey.values()].filter((e) => this.matches(e)).sort(this.compare);
-    } else if (this.stale === "merge") {
-      this.ordered = this.merge();
+    const filters = this.terms.length > 0;
+    if (this.stale === "merge") {
+      const fresh = this.fresh.filter((e) => !e.dead).sort(this.compare);
+      this.sorted = this.merge(this.sorted, fresh);
+      this.filtered = filters ? this.merge(this.filtered, fresh.filter((e) => this.matches(e))) : this.sorted;
+    } else if (this.stale !== "no") {
+      if (this.stale === "all") this.sorted = this.sortAll();
+      this.filtered = filters ? this.sorted.filter((e) => this.matches(e)) : this.sorted;
     }
     this.stale = "no";
     this.fresh = [];
-    return this.ordered;
+    return this.filtered;
+  }
+
+  private sortAll(): Entry[] {
+    const all = [...this.byKey.values()];
+    return this.inOrder && this.sort === null ? all : all.sort(this.compare);
   }
 
   /** Forgets a snapshot that did not come to its end. */
@@ -92,13 +137,19 @@ export class Rows {
     const incoming = (this.incoming ??= new Map());
     if (m.columns !== null) this.columns = m.columns;
     else if (first && this.columns.length === 0 && m.rows.length > 0) return false;
+    if (first) this.comes = { inOrder: true, last: null };
     for (const row of m.rows) {
       const e = this.entry(row, false, null);
+      const { last } = this.comes;
+      if (last !== null && byName(last, e) >= 0) this.comes.inOrder = false;
+      this.comes.last = e;
       incoming.set(e.key, e);
     }
     if (!m.last) return true;
     this.byKey = incoming;
+    this.inOrder = this.comes.inOrder;
     this.incoming = null;
+    this.order = null;
     this.complete = true;
     this.rerank();
     return true;
@@ -114,11 +165,8 @@ export class Rows {
         case "update": {
           const old = this.byKey.get(keyOf(e.ns, e.name));
           if (old === undefined || old.uid !== e.uid) return false;
-          const cells = [...old.cells];
-          for (const [index, cell] of e.cells) {
-            if (index >= cells.length) return false;
-            cells[index] = cell;
-          }
+          const cells = withCells(old, e.cells);
+          if (cells === null) return false;
           this.put(this.entry({ ...old, rv: e.rv, cells }, false, e.by ?? null));
           break;
         }
@@ -128,6 +176,7 @@ export class Rows {
           if (old === undefined || (e.uid !== "" && old.uid !== e.uid)) break;
           old.dead = true;
           this.byKey.delete(old.key);
+          this.order?.note(old.key, old, null, true);
           this.touch("merge");
         }
       }
@@ -138,16 +187,17 @@ export class Rows {
   private put(e: Entry): void {
     const old = this.byKey.get(e.key);
     if (old !== undefined) old.dead = true;
+    this.order?.note(e.key, old, e, old !== undefined && (this.compare(old, e) !== 0 || this.matches(old) !== this.matches(e)));
     this.byKey.set(e.key, e);
+    this.inOrder = false; // A map keeps a new key last.
     if (this.stale === "all") return void this.version++;
     this.fresh.push(e);
     // Nobody looks, as in a hidden tab: then sorting anew is cheaper than keeping what to merge.
     this.touch(this.fresh.length > this.byKey.size ? "all" : "merge");
   }
 
-  private merge(): Entry[] {
-    const fresh = this.fresh.filter((e) => !e.dead && this.matches(e)).sort(this.compare);
-    const kept = this.ordered.filter((e) => !e.dead);
+  private merge(sorted: readonly Entry[], fresh: readonly Entry[]): Entry[] {
+    const kept = sorted.filter((e) => !e.dead);
     if (fresh.length === 0) return kept;
     // The few are searched for among the many, and what lies between is copied.
     const parts: Entry[][] = [];
@@ -173,8 +223,7 @@ export class Rows {
   }
 
   private entry(r: Row, added: boolean, by: By | null): Entry {
-    const { ns, name, uid, rv, created, cells } = r;
-    const e: Entry = { key: keyOf(ns, name), ns, name, uid, rv, created, cells, added, by, rank: null, hay: null, dead: false };
+    const e = entryOf(r, added, by);
     e.rank = this.rankOf(e);
     return e;
   }
@@ -192,19 +241,55 @@ export class Rows {
     return this.sort?.column === "namespace" ? natural(e.ns) : null;
   }
 
-  private readonly compare = (a: Entry, b: Entry): number =>
-    compareRanks(a.rank, b.rank, this.sort?.descending ?? false) || (a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0);
+  /** Less than 0 where a comes before b. */
+  readonly compare = (a: Entry, b: Entry): number =>
+    compareRanks(a.rank, b.rank, this.sort?.descending ?? false) || byName(a, b);
 
   private matches(e: Entry): boolean {
     if (this.terms.length === 0) return true;
-    e.hay ??= [e.ns, e.name, ...e.cells.filter((_, i) => this.columns[i]?.relative !== true)].join(" ").toLowerCase();
-    const hay = e.hay;
-    return this.terms.every((t) => hay.includes(t));
+    const hay = this.hayOf(e);
+    return this.terms.every((t) => {
+      const tone = toneOf(t);
+      return tone === null ? hay.includes(t) : this.stands(e, tone);
+    });
   }
 
-  private touch(what: "merge" | "all"): void {
+  /** Reads a row as the filter does, so that a first filter is as quick as the next. */
+  warm(e: Entry): void {
+    this.hayOf(e);
+  }
+
+  private hayOf(e: Entry): string {
+    return (e.hay ??= [e.ns, e.name, ...e.cells.filter((_, i) => this.columns[i]?.relative !== true)].join(" ").toLowerCase());
+  }
+
+  count(tone: Tone): number {
+    let n = 0;
+    for (const e of this.byKey.values()) if (this.stands(e, tone)) n++;
+    return n;
+  }
+
+  private stands(e: Entry, tone: Tone): boolean {
+    if (e.failing === null) {
+      if (this.told.of !== this.columns) this.told = { of: this.columns, telling: telling(this.columns.map((c) => c.name)) };
+      e.failing = false;
+      for (const t of this.told.telling) {
+        const one = toneIn(this.told.telling, e.cells, t);
+        e.failing ||= one === "bad";
+        e.waiting ||= one === "warn";
+      }
+    }
+    return tone === "bad" ? e.failing : e.waiting;
+  }
+
+  private touch(what: "merge" | "filter" | "all"): void {
+    // What is to be filtered anew has to be in order before.
+    if (what === "filter" && this.stale === "merge" || what === "merge" && this.stale === "filter") what = "all";
     if (what === "all") this.fresh = [];
     if (this.stale !== "all") this.stale = what;
     this.version++;
   }
 }
+
+// The order without a sort; it breaks the ties of every other.
+const byName = (a: Entry, b: Entry): number => (a.ns < b.ns ? -1 : a.ns > b.ns ? 1 : a.name < b.name ? -1 : a.name > b.name ? 1 : 0);

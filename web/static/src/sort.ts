@@ -25,10 +25,24 @@ const duration = /^(?:\d+[smhdy])+$/;
 const fraction = /^(\d+)\/(\d+)$/;
 const leading = /^(\d+(?:\.\d+)?)(?:%|[\s(])/;
 
+// Of many rows few have a text that no other has.
+const known = new Map<string, Rank>();
+const mostKnown = 5000;
+
 export function rank(cell: Cell, column: Pick<Column, "relative">): Rank {
   if (cell === null) return null;
   if (typeof cell === "number") return Number.isNaN(cell) ? null : cell;
   if (typeof cell === "boolean") return cell ? 1 : 0;
+  if (column.relative) return rankText(cell, column);
+  let found = known.get(cell);
+  if (found === undefined) {
+    found = rankText(cell, column);
+    if (known.size < mostKnown) known.set(cell, found);
+  }
+  return found;
+}
+
+function rankText(cell: string, column: Pick<Column, "relative">): Rank {
   const text = cell.trim();
   if (unknown.has(text.toLowerCase())) return null;
   if (column.relative && /^\d{4}-/.test(text)) {

@@ -1,16 +1,19 @@
 // The table: of any number of rows only those in the window are elements, of
 // one height, used again as the window moves. All drawing is done once an
-// animation frame, from what the rows are then.
+// animation frame, from what the rows are then. Nothing moves while the pointer
+// is over it; a row that went is struck, and stands a moment longer.
 
 import { clockTime } from "./age.ts";
 import { drawHead, markSort, Widths, type Head } from "./columns.ts";
-import { h } from "./dom.ts";
-import { emptyRow, fillRow, tick, type Shape } from "./row.ts";
-import type { Entry, Rows } from "./rows.ts";
+import { h, setAttr } from "./dom.ts";
+import { flash } from "./flash.ts";
+import { emptyRow, fillRow, tick, type Differs, type Shape } from "./row.ts";
+import type { Entry, Ordered } from "./ordered.ts";
 import type { Sort } from "./sort.ts";
 
 const overscan = 6;
-const reduced = matchMedia("(prefers-reduced-motion: reduce)");
+const parting = 900; // ms that a row which went is still to be seen
+const mostParting = 20; // rows; where more go at once it is another view
 
 interface Drawn {
   readonly tr: HTMLTableRowElement;
@@ -18,10 +21,11 @@ interface Drawn {
 }
 
 export class Table {
-  private rows: Rows | null = null;
+  private rows: Ordered | null = null;
   private shape: Shape | null = null;
   private widths: Widths | null = null;
   private drawn = new Map<string, Drawn>();
+  private readonly leaving = new Map<string, { readonly entry: Entry; readonly until: number }>();
   private active: string | null = null; // the key of the row that the keyboard is at
   private activeIndex = 0;
   private opened: string | null = null;
@@ -40,6 +44,7 @@ export class Table {
     private readonly table: HTMLTableElement,
     private readonly now: () => number,
     private readonly onDraw: (shown: number) => void,
+    private readonly onHold: (waiting: string) => void,
   ) {
     const colgroup = h("colgroup");
     table.prepend(colgroup);
@@ -50,10 +55,12 @@ export class Table {
     this.tbody = tbody;
     scroller.addEventListener("scroll", () => this.schedule(), { passive: true });
     new ResizeObserver(() => this.schedule()).observe(scroller);
+    tbody.addEventListener("pointermove", (e) => this.hold(e.pointerType === "mouse"), { passive: true });
+    for (const type of ["pointerleave", "pointercancel"] as const) tbody.addEventListener(type, () => this.hold(false));
   }
 
   /** Takes over the element, with rows of one shape. Before, the server's rows stand. */
-  show(rows: Rows, shape: Shape, sort: Sort | null): void {
+  show(rows: Ordered, shape: Shape, sort: Sort | null): void {
     this.rows = rows;
     this.shape = shape;
     this.widths = new Widths(shape);
@@ -62,17 +69,28 @@ export class Table {
     this.widths.apply(this.head);
     this.table.classList.add("virtual");
     this.tbody.replaceChildren(this.above, this.below);
-    this.rowHeight = parseFloat(getComputedStyle(this.table).getPropertyValue("--row-height")) || 24;
-    this.drawn.clear();
+    this.forget();
     this.fresh = true;
     this.version = -1;
+    this.measure();
+  }
+
+  /** Lets rows move, or not. */
+  hold(on: boolean): void {
+    if (this.rows === null || this.rows.held === on) return;
+    this.rows.hold(on);
     this.schedule();
+  }
+
+  private forget(): void {
+    this.drawn.clear();
+    this.leaving.clear();
   }
 
   /** Takes all rows away, as when another kind is to be shown. */
   clear(): void {
     this.rows = this.shape = this.widths = null;
-    this.drawn.clear();
+    this.forget();
     this.head.thead.replaceChildren();
     this.tbody.replaceChildren();
     this.scroller.scrollTop = 0;
@@ -106,12 +124,45 @@ export class Table {
 
   /** Moves the keyboard's row by a number of rows, "page", or to an end. */
   move(by: number | "page-down" | "page-up" | "first" | "last"): void {
-    const entries = this.rows?.visible() ?? [];
-    if (entries.length === 0) return;
+    const length = this.rows?.length ?? 0;
+    if (length === 0) return;
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / this.rowHeight) - 2);
     const from = this.active === null ? -1 : this.activeIndex;
-    const to = by === "first" ? 0 : by === "last" ? entries.length - 1 : from + (by === "page-down" ? page : by === "page-up" ? -page : by);
-    this.activate(Math.max(0, Math.min(entries.length - 1, to)));
+    const to = by === "first" ? 0 : by === "last" ? length - 1 : from + (by === "page-down" ? page : by === "page-up" ? -page : by);
+    this.activate(Math.max(0, Math.min(length - 1, to)));
+    this.scroll();
+  }
+
+  /** The row that is so many further than the one of a key, which becomes the keyboard's; undefined at the end. */
+  step(key: string, by: number): Entry | undefined {
+    const { rows } = this;
+    if (rows === null) return undefined;
+    const at = rows.indexOf(key);
+    const to = at < 0 ? (this.active === null ? 0 : this.activeIndex) : at + by;
+    const entry = to < 0 ? undefined : rows.slice(to, to + 1)[0];
+    if (entry === undefined) return undefined;
+    this.activate(to);
+    this.scroll();
+    return entry;
+  }
+
+  /** Chooses the column that is so many further in the head, for the keyboard to sort by, and returns what to sort by. */
+  chooseColumn(by: number): string {
+    const buttons = [...this.head.thead.querySelectorAll("[data-sort]")];
+    const from = buttons.findIndex((b) => b.hasAttribute("data-chosen"));
+    const to = buttons[from < 0 && by < 0 ? buttons.length - 1 : Math.max(0, Math.min(buttons.length - 1, from + by))];
+    for (const b of buttons) b.toggleAttribute("data-chosen", b === to);
+    to?.scrollIntoView({ block: "nearest", inline: "nearest" });
+    return to?.getAttribute("data-sort") ?? "";
+  }
+
+  /** Rows may be of another height. */
+  measure(): void {
+    this.rowHeight = parseFloat(getComputedStyle(this.table).getPropertyValue("--row-height")) || 24;
+    this.schedule();
+  }
+
+  private scroll(): void {
     const top = this.activeIndex * this.rowHeight;
     const room = this.scroller.clientHeight - this.head.thead.offsetHeight - this.rowHeight;
     if (top < this.scroller.scrollTop) this.scroller.scrollTop = top;
@@ -126,7 +177,7 @@ export class Table {
 
   private activate(index: number): void {
     this.activeIndex = index;
-    this.active = this.rows?.visible()[index]?.key ?? null;
+    this.active = this.rows?.slice(index, index + 1)[0]?.key ?? null;
     this.schedule();
   }
 
@@ -134,27 +185,51 @@ export class Table {
     this.frame = 0;
     const { rows, shape, widths } = this;
     if (rows === null || shape === null || widths === null) return;
-    const entries = rows.visible();
+    const { length } = rows;
     if (rows.version !== this.version) {
       this.version = rows.version;
-      this.table.setAttribute("aria-rowcount", String(entries.length + 1));
-      this.onDraw(entries.length);
+      this.table.setAttribute("aria-rowcount", String(length + 1));
+      this.onDraw(rows.matching);
+      this.onHold(rows.waiting);
     }
     const height = this.rowHeight;
-    const first = Math.max(0, Math.min(Math.floor(this.scroller.scrollTop / height) - overscan, entries.length - 1));
-    const last = Math.min(entries.length, Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / height) + overscan);
-    const window = entries.slice(first, last);
+    const first = Math.max(0, Math.min(Math.floor(this.scroller.scrollTop / height) - overscan, length - 1));
+    const last = Math.min(length, Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / height) + overscan);
+    const places = rows.slice(first, last);
+    // Rows that have not come yet leave their room free, above or below the others.
+    const before = Math.max(0, places.findIndex((e) => e !== undefined));
+    const window = places.filter((e) => e !== undefined);
     if (widths.fit(window)) widths.apply(this.head);
-    this.place(window, first, shape);
-    this.above.style.height = `${first * height}px`;
-    this.below.style.height = `${Math.max(0, entries.length - last) * height}px`;
+    // The keyboard went to a row that had not come then.
+    if (this.active === null && this.activeIndex > 0) this.active = places[this.activeIndex - first]?.key ?? null;
+    this.place(this.withLeaving(window, rows), first + before, shape, rows);
+    this.above.style.height = `${(first + before) * height}px`;
+    this.below.style.height = `${Math.max(0, length - first - before - window.length) * height}px`;
+    this.scroller.toggleAttribute("data-waits", window.length < places.length);
     this.fresh = false;
     const activeRow = this.active === null ? undefined : this.drawn.get(this.active);
     if (activeRow === undefined) this.table.removeAttribute("aria-activedescendant");
     else this.table.setAttribute("aria-activedescendant", activeRow.tr.id);
   }
 
-  private place(window: readonly Entry[], first: number, shape: Shape): void {
+  // Puts the rows that have just gone where they were.
+  private withLeaving(window: Entry[], rows: Ordered): readonly Entry[] {
+    const now = performance.now();
+    for (const [key, l] of this.leaving) if (l.until < now || rows.get(key) !== undefined) this.leaving.delete(key);
+    if (this.fresh || rows.held || !rows.whole) return window;
+    const gone = [...this.drawn.values()].filter((d) => rows.get(d.entry.key) === undefined && !this.leaving.has(d.entry.key) && !d.tr.hasAttribute("data-gone"));
+    if (gone.length <= mostParting) for (const { entry } of gone) this.leaving.set(entry.key, { entry, until: now + parting });
+    if (this.leaving.size === 0) return window;
+    setTimeout(() => this.schedule(), parting + 20);
+    const all = [...window];
+    for (const { entry } of this.leaving.values()) {
+      const at = all.findIndex((e) => rows.compare(entry, e) < 0);
+      all.splice(at < 0 ? all.length : at, 0, entry);
+    }
+    return all;
+  }
+
+  private place(window: readonly Entry[], first: number, shape: Shape, rows: Ordered): void {
     const now = this.now();
     const keep = new Set(window.map((e) => e.key));
     const free: HTMLTableRowElement[] = [];
@@ -176,11 +251,11 @@ export class Table {
       } else if (d.entry !== e) {
         const differ = fillRow(d.tr, shape, e, now);
         d.entry = e;
-        if (!this.fresh) for (const cell of differ) mark(cell, e, now);
+        if (!this.fresh) for (const one of differ) mark(one, e, now);
       }
       if (after.nextElementSibling !== d.tr) after.after(d.tr);
       after = d.tr;
-      this.dress(d.tr, e, first + i);
+      this.dress(d.tr, e, first + i, rows.get(e.key) === undefined);
     });
     for (const tr of free) tr.remove();
   }
@@ -193,38 +268,21 @@ export class Table {
     return tr;
   }
 
-  private dress(tr: HTMLTableRowElement, e: Entry, index: number): void {
-    set(tr, "aria-rowindex", String(index + 2));
-    set(tr, "data-active", e.key === this.active ? "" : null);
-    set(tr, "aria-selected", e.key === this.opened ? "true" : null);
+  private dress(tr: HTMLTableRowElement, e: Entry, index: number, gone: boolean): void {
+    setAttr(tr, "data-gone", gone ? "" : null);
+    setAttr(tr, "aria-rowindex", String(index + 2));
+    setAttr(tr, "data-active", e.key === this.active ? "" : null);
+    setAttr(tr, "aria-selected", e.key === this.opened ? "true" : null);
     if (e.key === this.active) this.activeIndex = index;
   }
 }
 
-function set(e: Element, name: string, value: string | null): void {
-  if (e.getAttribute(name) === value) return;
-  if (value === null) e.removeAttribute(name);
-  else e.setAttribute(name, value);
-}
-
-// A changed cell flashes once, and tells who changed it.
-function mark(cell: Element, e: Entry, now: number): void {
-  const at = e.by?.time || new Date(now).toISOString();
+// A changed cell flashes once, and tells what stood in it and who changed it.
+function mark({ cell, before }: Differs, e: Entry, now: number): void {
+  const at = clockTime(e.by?.time || new Date(now).toISOString(), now);
   const who = e.by === null ? "" : ` by ${e.by.manager}${e.by.subresource === "" ? "" : ` (${e.by.subresource})`}`;
-  cell.setAttribute("title", `Changed ${clockTime(at, now)}${who}`);
+  cell.setAttribute("title", `${before === "" ? "" : `${before} → ${cell.textContent ?? ""}\n`}Changed ${at}${who}`);
   flash(cell);
-}
-
-function flash(e: Element): void {
-  e.setAttribute("data-changed", "");
-  const still = reduced.matches;
-  const colour = "var(--flash)";
-  // Without motion the mark stands for a moment and goes.
-  const frames = still ? [{ backgroundColor: colour }, { backgroundColor: colour }] : [{ backgroundColor: colour }, { backgroundColor: "transparent" }];
-  const animation = e.animate(frames, { duration: still ? 2000 : 1400, easing: "ease-out" });
-  animation.onfinish = () => {
-    if (e.getAnimations().length === 0) e.removeAttribute("data-changed");
-  };
 }
 
 function unmark(tr: Element): void {

@@ -13,12 +13,15 @@ export interface View {
   readonly q: string;
   readonly labels: string;
   readonly sort: Sort | null;
-  readonly wide: boolean;
+  /** The columns to show, in lower case; empty: the usual ones; "wide" alone: all. */
+  readonly cols: readonly string[];
   readonly open: ObjectName | null;
+  /** What of the open object is seen; empty: its first tab. */
+  readonly tab: string;
 }
 
 /** The view of a kind as it is first shown. */
-export const plain = (ref: string): View => ({ ref, ns: [], q: "", labels: "", sort: null, wide: false, open: null });
+export const plain = (ref: string): View => ({ ref, ns: [], q: "", labels: "", sort: null, cols: [], open: null, tab: "" });
 
 /** Reads the address of a list page; ref is used where the path has none, as on "/". */
 export function parseView(pathname: string, search: string, ref: string): View {
@@ -31,8 +34,9 @@ export function parseView(pathname: string, search: string, ref: string): View {
     q: one("q"),
     labels: one("labels"),
     sort: parseSort(one("sort")),
-    wide: one("cols") === "wide",
+    cols: [...new Set(query.getAll("cols").map((c) => c.trim().toLowerCase()).filter((c) => c !== ""))],
     open: parseOpen(query.get("open") ?? ""),
+    tab: query.has("open") ? one("tab") : "",
   };
 }
 
@@ -43,15 +47,22 @@ export function formatView(v: View): string {
   if (v.q !== "") query.set("q", v.q);
   if (v.labels !== "") query.set("labels", v.labels);
   if (v.sort !== null) query.set("sort", (v.sort.descending ? "-" : "") + v.sort.column);
-  if (v.wide) query.set("cols", "wide");
+  for (const column of v.cols) query.append("cols", column);
   if (v.open !== null) query.set("open", `${v.open.ns === "" ? "_" : v.open.ns}/${v.open.name}`);
+  if (v.open !== null && v.tab !== "") query.set("tab", v.tab);
   // Slashes and commas may stand in a query as they are, and read better.
   const search = query.toString().replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%3D", "=");
   return `/r/${v.ref}${search === "" ? "" : `?${search}`}`;
 }
 
+/** The address of a kind's list with an object beside it. */
+export const besideHref = (ref: string, o: ObjectName): string => formatView({ ...plain(ref), ns: o.ns === "" ? [] : [o.ns], open: o });
+
 /** The address of an object's own page. */
 export const objectHref = (ref: string, o: ObjectName): string => `/o/${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}`;
+
+/** The address of the page that compares an object with another, which is named there. */
+export const compareHref = (ref: string, o: ObjectName): string => `/compare?a=${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}`;
 
 /** "a, b" as typed: each once, in order. */
 export function namespaces(text: string): string[] {

@@ -37,6 +37,16 @@ export interface Author extends By {
 
 export type Tree = Readonly<Record<string, unknown>>;
 
+export const verdicts = ["Current", "InProgress", "Failed", "Terminating", "Unknown"] as const;
+export type Verdict = (typeof verdicts)[number];
+
+/** Whether an object is well, and why. Sentences have no full stop. */
+export interface Health {
+  readonly status: Verdict;
+  readonly summary: string;
+  readonly details: readonly string[];
+}
+
 export type PatchOp =
   | { readonly op: "add" | "replace" | "test"; readonly path: string; readonly value: unknown }
   | { readonly op: "remove"; readonly path: string }
@@ -47,9 +57,22 @@ export type RowEvent =
   | { readonly op: "update"; readonly ns: string; readonly name: string; readonly uid: string; readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By }
   | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly uid: string; readonly by?: By };
 
+/** What happens to the rows of a window, each at its place when its turn comes. */
+export type WindowEvent =
+  | { readonly op: "insert"; readonly at: number; readonly row: Row; readonly by?: By }
+  | { readonly op: "update"; readonly at: number; readonly uid: string; readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By }
+  | { readonly op: "remove"; readonly at: number };
+
+/** How many rows there are: all that the filter lets through, and of those the ones with the words of q. */
+export interface Counts {
+  readonly total: number;
+  readonly matching: number;
+}
+
 export type ObjectEvent =
-  | { readonly op: "add"; readonly object: Tree; readonly by?: By }
-  | { readonly op: "update"; readonly uid: string; readonly rv: string; readonly patch: readonly PatchOp[]; readonly by?: By; readonly authors?: readonly Author[] }
+  | { readonly op: "add"; readonly object: Tree; readonly health?: Health; readonly by?: By }
+  /** Without health that is as it was before. */
+  | { readonly op: "update"; readonly uid: string; readonly rv: string; readonly patch: readonly PatchOp[]; readonly health?: Health; readonly by?: By; readonly authors?: readonly Author[] }
   | { readonly op: "delete"; readonly uid: string; readonly by?: By };
 
 /** What happened to one object, in the view changes. */
@@ -62,6 +85,8 @@ export interface Change {
   readonly time: string;
   /** Of an update: how the object changed; empty for other changes. */
   readonly patch: readonly PatchOp[];
+  /** Of an add, where one object is asked for. */
+  readonly object?: Tree;
   readonly by?: By;
   /** Left out where by alone made the whole change. */
   readonly authors?: readonly Author[];
@@ -87,12 +112,15 @@ export interface Problem {
 
 export type Message =
   | { readonly id: number; readonly type: "rows"; readonly cursor: string; readonly columns: readonly Column[] | null; readonly rows: readonly Row[]; readonly last: boolean }
-  | { readonly id: number; readonly type: "object"; readonly cursor: string; readonly object: Tree | null }
+  | { readonly id: number; readonly type: "object"; readonly cursor: string; readonly object: Tree | null; readonly health?: Health }
   | { readonly id: number; readonly type: "row-events"; readonly cursor: string; readonly events: readonly RowEvent[] }
   | { readonly id: number; readonly type: "object-events"; readonly cursor: string; readonly events: readonly ObjectEvent[] }
-  | { readonly id: number; readonly type: "changes"; readonly cursor: string; readonly since: string; readonly events: readonly Change[] }
+  | { readonly id: number; readonly type: "changes"; readonly cursor: string; readonly since: string; readonly object: Tree | null; readonly events: readonly Change[] }
   | { readonly id: number; readonly type: "change-events"; readonly cursor: string; readonly events: readonly Change[] }
+  | ({ readonly id: number; readonly type: "window"; readonly cursor: string; readonly columns: readonly Column[] | null; readonly offset: number; readonly count: number; readonly rows: readonly Row[] } & Counts)
+  | ({ readonly id: number; readonly type: "window-events"; readonly cursor: string; readonly events: readonly WindowEvent[] } & Counts)
   | { readonly id: number; readonly type: "resources"; readonly kinds: readonly Listed[]; readonly problems: ReadonlyMap<string, string> }
+  | { readonly id: number; readonly type: "counts"; readonly counts: ReadonlyMap<string, number> }
   | { readonly id: number; readonly type: "digest"; readonly cursor: string; readonly count: number; readonly digest: string }
   | ({ readonly id: number; readonly type: "state" } & State)
   | { readonly id: number; readonly type: "reset"; readonly reason: string }
@@ -105,6 +133,13 @@ export interface Spec {
   readonly resource: string;
   readonly ns?: readonly string[];
   readonly labels?: string;
+  /** A field selector, which costs the server a watch of its own. */
+  readonly fields?: string;
   readonly name?: string;
-  readonly view: "rows" | "object" | "changes" | "resources";
+  readonly view: "table" | "object" | "changes" | "resources" | "window";
+  /** Of the view window alone: the words and the order, and which rows are held. */
+  readonly q?: string;
+  readonly sort?: string;
+  readonly offset?: number;
+  readonly count?: number;
 }

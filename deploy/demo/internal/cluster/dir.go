@@ -34,6 +34,7 @@ func (d dir) log(part string) string       { return filepath.Join(d.logs(), part
 func (d dir) audit() string                { return filepath.Join(d.logs(), "audit.log") }
 func (d dir) commands() string             { return d.join("commands.json") }
 func (d dir) podLogs() string              { return d.join("pod-logs") }
+func (d dir) podLog() string               { return filepath.Join(d.podLogs(), "current.log") }
 func (d dir) stages() string               { return d.join("kubelet.yaml") }
 func (d dir) config(user string) string    { return filepath.Join(string(d), "auth", user+".kubeconfig") }
 func (d dir) kubeconfig() string           { return d.join("kubeconfig") }

@@ -71,7 +71,7 @@ func (p plan) writeKubeconfigs(tokens identity.Tokens) error {
 }
 
 func (p plan) writeKubelet() error {
-	logs := filepath.Join(p.dir.podLogs(), "current.log")
+	logs := p.dir.podLog()
 	previous := filepath.Join(p.dir.podLogs(), "previous.log")
 	config, err := kubelet.Config(kubelet.Options{Restarts: p.opts.Life > 0, Logs: logs, Previous: previous})
 	if err != nil {

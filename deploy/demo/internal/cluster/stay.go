@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sync/errgroup"
 	"k8s.io/client-go/rest"
 
+	"glasshouse/deploy/demo/internal/kubelet"
 	"glasshouse/deploy/demo/internal/life"
 )
 
@@ -17,6 +18,9 @@ func (p plan) stay(ctx context.Context, config *rest.Config, progress progress) 
 	if p.opts.Seed && p.opts.Life > 0 {
 		progress.step("life goes on: %d changes a minute", p.opts.Life)
 		group.Go(func() error { return life.Run(alive, config, p.opts.Life, p.dir.log("life")) })
+	}
+	if !p.opts.Still {
+		group.Go(func() error { return kubelet.Grow(alive, p.dir.podLog()) })
 	}
 	group.Go(func() error {
 		defer over()

@@ -1,0 +1,91 @@
+//go:build integration
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// A log is what the API server gives, goes on while it grows, and is told only to
+// who may get pods/log. The demo's pods write a line a second.
+func TestLogsOfARealPod(t *testing.T) {
+	d := start(t, adminConfig(t))
+	c := newOracle(t, adminConfig(t))
+	pods, err := c.core.Pods("shop").List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=storefront"})
+	if err != nil || len(pods.Items) == 0 {
+		t.Fatalf("no pods: %v", err)
+	}
+	pod := &pods.Items[0]
+	path := fmt.Sprintf("/api/v1/logs/shop/%s?container=%s", pod.Name, pod.Spec.Containers[0].Name)
+
+	// Of a log that grows the beginning is compared.
+	want, err := c.core.Pods("shop").GetLogs(pod.Name, &corev1.PodLogOptions{Container: pod.Spec.Containers[0].Name, Timestamps: true}).DoRaw(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := d.get(path + "&timestamps=true&tail=5000")
+	plain := regexp.MustCompile(`\x1b\[\d+m`).ReplaceAllString(string(want), "")
+	if !strings.HasPrefix(got, plain) || strings.Count(plain, "\n") < 5 {
+		t.Errorf("got %s\nwant %s", got, plain)
+	}
+	if tail := d.get(path + "&tail=2"); strings.Count(tail, "\n") != 2 {
+		t.Errorf("two lines are %q", tail)
+	}
+	if previous := d.get(path + "&previous=true"); !strings.Contains(previous, "giving up") {
+		t.Errorf("the previous log is %q", previous)
+	}
+
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, d.url+path+"&follow=true&tail=0", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	lines := bufio.NewReader(response.Body)
+	began := time.Now()
+	for range 3 {
+		if line, err := lines.ReadString('\n'); err != nil || !strings.HasPrefix(line, "level=") {
+			t.Fatalf("the next line is %q, %v", line, err)
+		}
+	}
+	if took := time.Since(began); took < time.Second || took > 10*time.Second {
+		t.Errorf("three new lines took %s, want two or three seconds", took)
+	}
+	cancel()
+	if _, err := io.ReadAll(lines); err == nil {
+		t.Error("a log that is left ends as if it had ended")
+	}
+	for query, says := range map[string]string{"?container=nope": "nope", "?container=..": "..", "?tail=9999": "5000"} {
+		if body, status := d.request("/api/v1/logs/shop/" + pod.Name + query); status < 400 || status >= 500 || !strings.Contains(body, says) {
+			t.Errorf("%s: got %d %s", query, status, body)
+		}
+	}
+	if body, status := d.request("/api/v1/logs/shop/none"); status != http.StatusNotFound {
+		t.Errorf("a pod that does not exist: %d %s", status, body)
+	}
+
+	dir := filepath.Dir(adminConfig(t))
+	for config, want := range map[string]int{"kubeconfig-nobody": 403, "kubeconfig-limited": 200, "kubeconfig-viewer": 200} {
+		d := start(t, filepath.Join(dir, config))
+		if body, status := d.request(path + "&tail=1"); status != want || want == 403 && !strings.Contains(body, "pods/log") {
+			t.Errorf("%s: got %d %s, want %d", config, status, body, want)
+		}
+	}
+}

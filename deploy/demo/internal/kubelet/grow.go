@@ -1,0 +1,74 @@
+package kubelet
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+)
+
+const (
+	// lineEvery is between two lines of a log that grows.
+	lineEvery = time.Second
+	// fullLog is how long the file may get before it is begun anew, as a kubelet does: some hours.
+	fullLog = 1 << 20
+)
+
+// Grow adds a line a second to the file that Logs began, until ctx ends. Who follows it goes on where it is begun anew.
+func Grow(ctx context.Context, path string) error {
+	tick := time.NewTicker(lineEvery)
+	defer tick.Stop()
+	for n := 0; ; n++ {
+		select {
+		case <-ctx.Done():
+			return nil
+		case now := <-tick.C:
+			if err := appendLine(path, fmt.Sprintf("%s stdout F %s\n", now.UTC().Format(time.RFC3339Nano), request(n))); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+func appendLine(path, line string) error {
+	if info, err := os.Stat(path); err == nil && info.Size() > fullLog {
+		return renew(path, line)
+	}
+	file, err := os.OpenFile(path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("open the log of the pods: %w", err)
+	}
+	_, err = file.WriteString(line)
+	if closed := file.Close(); err == nil {
+		err = closed
+	}
+	if err != nil {
+		return fmt.Errorf("write to the log of the pods: %w", err)
+	}
+	return nil
+}
+
+// renew puts another file in the place of the full one.
+func renew(path, line string) error {
+	if err := os.WriteFile(path+".new", []byte(line), 0o600); err != nil {
+		return fmt.Errorf("begin the log of the pods anew: %w", err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		return fmt.Errorf("begin the log of the pods anew: %w", err)
+	}
+	return nil
+}
+
+// request is what a server says of its n-th request. Some lines are coloured, as many programs do that take any output
+// for a terminal.
+func request(n int) string {
+	path := []string{"/api/items", "/api/orders", "/api/cart", "/healthz", "/api/search?q=größe"}[n%5]
+	took := 3 + n*37%180
+	switch {
+	case n%29 == 28:
+		return fmt.Sprintf("\x1b[31mlevel=error\x1b[0m msg=\"request\" method=GET path=%s status=502 took=%dms error=\"connection refused\"", path, took)
+	case n%11 == 10:
+		return fmt.Sprintf("\x1b[33mlevel=warn\x1b[0m msg=\"slow request\" method=GET path=%s status=200 took=1.%ds", path, took)
+	}
+	return fmt.Sprintf("level=info msg=\"request\" method=GET path=%s status=200 took=%dms", path, took)
+}

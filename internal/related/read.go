@@ -1,0 +1,103 @@
+package related
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/relate"
+)
+
+// target is what a name stands for.
+type target struct {
+	relate.Ref
+
+	resource *watch.Resource // Nil where the cluster serves no such kind.
+	node     Node
+	owners   []relate.Ref // Where it was seen.
+}
+
+// target is what a name in an object of a namespace stands for. It may not make
+// sense: then ok is false.
+func (f *finder) target(r *relate.Ref, namespace string) (t *target, ok bool) {
+	t = &target{Ref: *r, resource: f.byKind(r.Group, r.Kind)}
+	if t.Namespace == "" {
+		t.Namespace = namespace
+	}
+	t.node = Node{Kind: r.Kind, Name: r.Name, UID: r.UID, State: Unknown}
+	if t.resource == nil {
+		group := r.Group
+		if group == "" {
+			group = "core"
+		}
+		t.node.ID, t.node.Namespace = idOf(group+"/"+r.Kind, t.Namespace, r.Name), t.Namespace
+		t.node.Reason = fmt.Sprintf("The cluster serves no %s of the group %s.", r.Kind, group)
+		return t, true
+	}
+	if !t.resource.Namespaced {
+		t.Namespace = ""
+	}
+	t.node.ID, t.node.Ref, t.node.Namespace = idOf(nameOf(t.resource), t.Namespace, r.Name), t.resource.Ref(), t.Namespace
+	return t, t.resource.Namespaced == (t.Namespace != "")
+}
+
+// look finds out whether targets are there, a few at a time.
+func (f *finder) look(ctx context.Context, targets ...*target) {
+	var looking sync.WaitGroup
+	free := make(chan struct{}, parallel)
+	for _, t := range targets {
+		if t.resource == nil {
+			continue
+		}
+		e, missing := f.entryOf(t.resource, t.Namespace, t.Name)
+		switch {
+		case e != nil:
+			t.found(e.UID(), e.owners)
+		case missing:
+			t.node.State = Missing
+		case f.looked >= maxReads:
+			t.node.Reason = fmt.Sprintf("It was not looked at: %d objects are looked up one by one, and there are more.", maxReads)
+		default:
+			f.looked++
+			free <- struct{}{}
+			looking.Go(func() {
+				defer func() { <-free }()
+				t.read(ctx, f.access)
+			})
+		}
+	}
+	looking.Wait()
+}
+
+func (t *target) read(ctx context.Context, access *watch.Access) {
+	text, err := access.Object(ctx, t.resource.Ref(), t.Namespace, t.Name)
+	if err == nil {
+		o := relate.Of(text)
+		t.found(o.UID, o.Owners)
+		return
+	}
+	t.node.Reason = err.Error()
+	if p, ok := errors.AsType[*watch.Problem](err); ok {
+		t.node.Reason = p.Detail
+		switch p.Cause {
+		case watch.Unknown:
+			t.node.State, t.node.Reason = Missing, ""
+		case watch.Refused:
+			t.node.State = Forbidden
+		case watch.Invalid, watch.Unavailable:
+		}
+	}
+}
+
+// found says what was found under the name. Where another UID is meant, it is not
+// what is meant.
+func (t *target) found(uid string, owners []relate.Ref) {
+	if t.UID != "" && t.UID != uid {
+		t.node.State, t.node.Reason = Missing, "Another object has its name now."
+		t.node.ID += "@" + t.UID
+		return
+	}
+	t.node.UID, t.node.State, t.owners = uid, There, owners
+}

@@ -1,0 +1,200 @@
+package related
+
+import (
+	"context"
+
+	"glasshouse/internal/watch/relate"
+)
+
+// climb adds the object, and its owners up to the root.
+func (f *finder) climb(ctx context.Context) {
+	f.graph.Edges = []Edge{}
+	f.add(Node{
+		ID: f.self(), Ref: f.resource.Ref(), Kind: f.resource.Kind,
+		Namespace: f.object.Namespace, Name: f.object.Name, UID: f.object.UID, State: There,
+	})
+	f.climbFrom(ctx, f.self(), f.object.Namespace, f.object.Owners, 0)
+}
+
+// climbFrom adds the owners of one node, and theirs.
+func (f *finder) climbFrom(ctx context.Context, from, namespace string, owners []relate.Ref, depth int) {
+	var targets []*target
+	for n := range owners {
+		if t, ok := f.target(&owners[n], namespace); ok && depth < maxClimb {
+			targets = append(targets, t)
+		}
+	}
+	f.look(ctx, targets...)
+	for n, t := range targets {
+		_, known := f.nodes[t.node.ID]
+		if !f.add(t.node) {
+			return
+		}
+		f.link(t.node.ID, from, "owns", owners[n].Via)
+		if !known { // Owners that own each other end here.
+			f.climbFrom(ctx, t.node.ID, t.Namespace, t.owners, depth+1)
+		}
+	}
+}
+
+// uses adds what the object names.
+func (f *finder) uses(ctx context.Context) {
+	var targets []*target
+	for n := range f.object.Uses {
+		if t, ok := f.target(&f.object.Uses[n], f.object.Namespace); ok && len(targets) < maxNodes {
+			targets = append(targets, t)
+		}
+	}
+	f.look(ctx, targets...)
+	for _, t := range targets {
+		if f.add(t.node) {
+			f.link(f.self(), t.node.ID, "uses", t.Via)
+		}
+	}
+}
+
+// each visits what was found, but for the object itself.
+func (f *finder) each(visit func(*entry)) {
+	for _, l := range f.lists {
+		for n := range l.entries {
+			e := &l.entries[n]
+			if l.kind != f.kind || e.Name() != f.object.Name || e.Namespace() != f.object.Namespace {
+				visit(e)
+			}
+		}
+	}
+}
+
+// owned adds what the object owns, and what that owns.
+func (f *finder) owned() {
+	of := make(map[string][]*entry)
+	f.each(func(e *entry) {
+		for _, owner := range e.owners {
+			of[owner.UID] = append(of[owner.UID], e)
+		}
+	})
+	seen := map[string]bool{"": true}
+	for next := []string{f.object.UID}; len(next) > 0; next = next[1:] {
+		if seen[next[0]] {
+			continue
+		}
+		seen[next[0]] = true
+		f.place(of[next[0]])
+		for _, e := range of[next[0]] {
+			if _, ok := f.nodes[e.ownID()]; ok {
+				next = append(next, e.UID())
+			}
+		}
+	}
+}
+
+// users adds what names the object.
+func (f *finder) users() {
+	var users []*entry
+	f.each(func(e *entry) {
+		if e.via != "" {
+			users = append(users, e)
+		}
+	})
+	f.place(users)
+	for _, e := range users {
+		if e.id != "" {
+			f.link(e.id, f.self(), "uses", e.via)
+		}
+	}
+}
+
+// selected adds the pods that the object selects and, where it does not itself
+// make them, what does.
+func (f *finder) selected(ctx context.Context) {
+	if f.object.Selects == nil {
+		return
+	}
+	var pods []*entry
+	f.each(func(e *entry) {
+		if f.selects(f.object.Selects, f.object.Namespace, e) {
+			pods = append(pods, e)
+		}
+	})
+	f.place(pods)
+	climbed := make(map[string]bool)
+	for _, e := range pods {
+		if e.id == "" {
+			continue
+		}
+		if len(e.owners) > 0 && !climbed[e.owners[0].UID] && len(climbed) < maxChains {
+			climbed[e.owners[0].UID] = true
+			f.climbFrom(ctx, e.id, e.Namespace(), e.owners[:1], 0)
+		}
+	}
+	f.connect()
+	for _, e := range pods {
+		if e.id != "" {
+			f.selecting(f.self(), e.id, f.object.Selects.Via)
+		}
+	}
+}
+
+// connect adds who owns what, as far as both are there.
+func (f *finder) connect() {
+	byUID := make(map[string]string)
+	for _, n := range f.graph.Nodes {
+		if n.UID != "" {
+			byUID[n.UID] = n.ID
+		}
+	}
+	for _, e := range f.placed {
+		for _, owner := range e.owners {
+			if id := byUID[owner.UID]; id != "" {
+				f.link(id, e.id, "owns", owner.Via)
+			}
+		}
+	}
+}
+
+// selectors adds what selects the pods that are there.
+func (f *finder) selectors() {
+	pods := f.placed
+	var found []*entry
+	f.each(func(e *entry) {
+		if e.selects == nil {
+			return
+		}
+		var to []string
+		if f.kind == "core/pods" && e.Namespace() == f.object.Namespace && e.selects.Matches(f.object.Labels) {
+			to = append(to, f.self())
+		}
+		for _, pod := range pods {
+			if f.selects(e.selects, e.Namespace(), pod) {
+				to = append(to, pod.id)
+			}
+		}
+		if len(to) == 0 {
+			return
+		}
+		f.place([]*entry{e})
+		if e.id == "" {
+			return
+		}
+		for _, id := range to {
+			f.selecting(e.id, id, e.selects.Via)
+		}
+		found = append(found, e)
+	})
+	if len(found) > 0 {
+		f.connect()
+	}
+}
+
+// selecting adds that something selects a pod, unless it owns it, which says as
+// much.
+func (f *finder) selecting(from, to, via string) {
+	if !f.edges[Edge{From: from, To: to, Type: "owns"}] {
+		f.link(from, to, "selects", via)
+	}
+}
+
+// selects reports whether a selector of a namespace means an object.
+func (f *finder) selects(s *relate.Selector, namespace string, e *entry) bool {
+	return e.of.kind == "core/pods" && e.Namespace() == namespace && s.Matches(f.labels.of(e.Labels()))
+}

@@ -1,0 +1,74 @@
+package health
+
+import (
+	"slices"
+	"strings"
+)
+
+// machine is a Node. Its pressures are true where something is wrong.
+func machine(o node, _ Status) Health {
+	h := Health{Status: Current, Summary: "ready"}
+	ready := o.condition("Ready")
+	switch {
+	case ready.status == "":
+		h.Status, h.Summary = Unknown, "its kubelet has not told anything yet"
+	case ready.is("Unknown"):
+		h.Status, h.Summary = Failed, "not ready, its kubelet is silent: "+ready.why()
+	case !ready.is("True"):
+		h.Status, h.Summary = Failed, "not ready: "+ready.why()
+	}
+	for _, c := range o.conditions() {
+		if c.is("True") && slices.Contains([]string{"MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"}, c.kind) {
+			h.Details = append(h.Details, c.kind+": "+c.why())
+		}
+	}
+	if h.Status == Current && len(h.Details) > 0 {
+		h.Status, h.Summary, h.Details = Failed, "ready, but "+h.Details[0], h.Details[1:]
+	}
+	if o.flag("spec", "unschedulable") {
+		h.Summary += "; cordoned: it takes no new pods"
+	}
+	return h
+}
+
+// namespace tells what it still holds while it is being deleted.
+func namespace(o node, verdict Status) Health {
+	h := Health{Status: verdict, Summary: strings.ToLower(o.text("status", "phase"))}
+	if h.Summary == "" {
+		h.Summary = "exists"
+	}
+	for _, c := range o.conditions() {
+		if c.is("True") {
+			h.Details = append(h.Details, c.why())
+		}
+	}
+	return h
+}
+
+func definition(o node, verdict Status) Health {
+	h := Health{Status: verdict, Summary: "served as " + o.text("spec", "names", "plural") + "." + o.text("spec", "group")}
+	names, served := o.condition("NamesAccepted"), o.condition("Established")
+	switch {
+	case names.is("False"):
+		h.Summary = "its names are taken: " + names.why()
+	case !served.is("True"):
+		h.Summary = "not served yet: " + served.why()
+	}
+	for _, c := range o.conditions() {
+		if c.kind == "NonStructuralSchema" && c.is("True") || c.kind == "KubernetesAPIApprovalPolicyConformant" && c.is("False") {
+			h.Details = append(h.Details, c.kind+": "+c.why())
+		}
+	}
+	return h
+}
+
+func apiService(o node, _ Status) Health {
+	switch c := o.condition("Available"); {
+	case c.is("True"):
+		return Health{Status: Current, Summary: "available"}
+	case c.status == "":
+		return Health{Status: InProgress, Summary: "not known to be available yet"}
+	default:
+		return Health{Status: Failed, Summary: "not available: " + c.why()}
+	}
+}

@@ -1,0 +1,137 @@
+package health
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A role is what a container is for; sentences begin with it.
+type role string
+
+const (
+	mainRole      role = "container"
+	initRole      role = "init container"
+	sidecarRole   role = "sidecar container"
+	ephemeralRole role = "ephemeral container"
+)
+
+// container is one of a pod's, and its status as far as there is one.
+type container struct {
+	role   role
+	name   string
+	status node
+}
+
+// containersOf are a pod's, in the order in which they start.
+func containersOf(o node) (all []container) {
+	for _, kind := range []struct {
+		role         role
+		spec, status string
+	}{
+		{initRole, "initContainers", "initContainerStatuses"},
+		{mainRole, "containers", "containerStatuses"},
+		{ephemeralRole, "ephemeralContainers", "ephemeralContainerStatuses"},
+	} {
+		statuses := make(map[string]node)
+		for _, status := range o.nodes("status", kind.status) {
+			statuses[status.text("name")] = status
+		}
+		for _, spec := range o.nodes("spec", kind.spec) {
+			c := container{role: kind.role, name: spec.text("name"), status: statuses[spec.text("name")]}
+			if c.role == initRole && spec.text("restartPolicy") == "Always" {
+				c.role = sidecarRole
+			}
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+func (c *container) state(name string) (node, bool) {
+	return c.status.node("state", name), c.status.has("state", name)
+}
+
+// done reports whether an init container has finished.
+func (c *container) done() bool {
+	end, ended := c.state("terminated")
+	return ended && end.count("exitCode") == 0
+}
+
+// broken reports whether the container does not run and should, or has failed.
+func (c *container) broken() bool {
+	if c.role == ephemeralRole {
+		return false
+	}
+	if end, ended := c.state("terminated"); ended {
+		return end.count("exitCode") != 0
+	}
+	wait, waiting := c.state("waiting")
+	return waiting && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, wait.text("reason"))
+}
+
+// sentence is what there is to say of the container; empty where it is well.
+func (c *container) sentence() string {
+	var parts []string
+	message := ""
+	restarts := c.status.count("restartCount")
+	last := c.status.node("lastState", "terminated")
+	if wait, waiting := c.state("waiting"); waiting {
+		reason := wait.text("reason")
+		if reason == "" {
+			reason = "waiting"
+		}
+		parts = append(parts, reason)
+		if message = wait.text("message"); reason == "CrashLoopBackOff" {
+			message = last.text("message") // Its own tells the back-off alone.
+		}
+	}
+	run, running := c.state("running")
+	end, ended := c.state("terminated")
+	switch {
+	case ended && end.count("exitCode") == 0 && (c.role != mainRole || restarts == 0):
+		if c.role != mainRole {
+			return "" // As it should.
+		}
+		parts = append(parts, "finished")
+	case ended:
+		parts = append(parts, exit(end))
+		message = end.text("message")
+	case running && c.role == ephemeralRole:
+		parts = append(parts, "running since "+run.text("startedAt"))
+	case running && c.role == initRole:
+		parts = append(parts, "running")
+	case running && c.status.has("started") && !c.status.flag("started"):
+		parts = append(parts, "running, not started up yet")
+	case running && !c.status.flag("ready"):
+		parts = append(parts, "running, not ready")
+	case running && restarts > 0:
+		parts = append(parts, "ready")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	if restarts > 0 {
+		parts = append(parts, "restarted "+times(restarts))
+		if last != nil {
+			parts = append(parts, "last "+exit(last))
+		}
+	}
+	sentence := fmt.Sprintf("%s %s: %s", c.role, c.name, strings.Join(parts, ", "))
+	if message != "" {
+		sentence += ": " + message
+	}
+	return sentence
+}
+
+// exit is "exit 137 (OOMKilled)".
+func exit(end node) string {
+	how := fmt.Sprintf("exit %d", end.count("exitCode"))
+	if signal := end.count("signal"); signal != 0 {
+		how = fmt.Sprintf("killed by signal %d", signal)
+	}
+	if reason := end.text("reason"); reason != "" && reason != "Error" {
+		how += " (" + reason + ")"
+	}
+	return how
+}

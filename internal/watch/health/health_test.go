@@ -1,0 +1,146 @@
+package health_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"sigs.k8s.io/yaml"
+
+	"glasshouse/internal/watch/health"
+)
+
+// fixture is a file of testdata: the Health to be told, and the object.
+type fixture struct {
+	name   string
+	want   health.Health
+	object []byte
+}
+
+func fixtures(tb testing.TB) (all []fixture) {
+	tb.Helper()
+	files, err := filepath.Glob("testdata/*/*.yaml")
+	if err != nil || len(files) == 0 {
+		tb.Fatalf("no fixtures: %v", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		want, object, ok := bytes.Cut(text, []byte("\n---\n"))
+		f := fixture{name: strings.TrimSuffix(strings.TrimPrefix(file, "testdata/"), ".yaml")}
+		if f.object, err = yaml.YAMLToJSONStrict(object); err != nil || !ok {
+			tb.Fatalf("%s: %v", file, err)
+		}
+		if err := yaml.UnmarshalStrict(want, &f.want); err != nil {
+			tb.Fatalf("%s: %v", file, err)
+		}
+		all = append(all, f)
+	}
+	return all
+}
+
+func TestStatesOfKinds(t *testing.T) {
+	seen := map[string][]health.Status{}
+	for _, f := range fixtures(t) {
+		got := health.Of(f.object)
+		if !reflect.DeepEqual(got, f.want) {
+			t.Errorf("%s:\ngot  %q\nwant %q", f.name, got, f.want)
+		}
+		kind := filepath.Dir(f.name)
+		seen[kind] = append(seen[kind], got.Status)
+	}
+	for kind, statuses := range seen {
+		slices.Sort(statuses)
+		if len(slices.Compact(statuses)) < 2 && kind != "ingress" {
+			t.Errorf("%s: all fixtures are %s", kind, statuses[0])
+		}
+	}
+}
+
+func TestBounds(t *testing.T) {
+	long := strings.Repeat("much \n ", 10_000) + strings.Repeat("é", 2000)
+	containers, statuses := []any{}, []any{}
+	for range 30 {
+		containers = append(containers, map[string]any{"name": "c"})
+		statuses = append(statuses, map[string]any{"name": "c", "state": map[string]any{"waiting": map[string]any{"reason": "ErrImagePull", "message": long}}})
+	}
+	object := map[string]any{
+		"apiVersion": "v1", "kind": "Pod", "spec": map[string]any{"containers": containers},
+		"status": map[string]any{"phase": "Pending", "containerStatuses": statuses},
+	}
+	text, err := json.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := health.Of(text)
+	if len(h.Details) != 20 || h.Details[19] != "and 10 more" {
+		t.Errorf("%d details, the last %q", len(h.Details), h.Details[len(h.Details)-1])
+	}
+	for _, sentence := range append(h.Details, h.Summary) {
+		wantSentence(t, sentence)
+	}
+	for _, before := range []string{"", "x"} { // Of which one would be cut in a letter.
+		h := health.Of([]byte(`{"status":{"conditions":[{"type":"Ready","status":"False","message":"` + before + strings.Repeat("é", 2000) + `"}]}}`))
+		wantSentence(t, h.Summary)
+		if !strings.HasSuffix(h.Summary, "é…") || len(h.Summary) < 990 {
+			t.Errorf("of %d bytes %q", len(h.Summary), h.Summary[len(h.Summary)-10:])
+		}
+	}
+	if !strings.HasSuffix(h.Summary, "…") || !strings.HasPrefix(h.Summary, "container c: ErrImagePull: much much") {
+		t.Errorf("the summary is %.60q…%q", h.Summary, h.Summary[len(h.Summary)-10:])
+	}
+}
+
+func wantSentence(t *testing.T, sentence string) {
+	t.Helper()
+	if sentence == "" || len(sentence) > 1000 || !utf8.ValidString(sentence) || strings.Contains(sentence, "\n") {
+		t.Errorf("a sentence of %d bytes: %.100q", len(sentence), sentence)
+	}
+}
+
+// Of a text that is deep, or long, no more is told than of any other, in about
+// the time that it takes to read it.
+func TestOddTexts(t *testing.T) {
+	deep := strings.Repeat(`{"status":`, 9990) + "1" + strings.Repeat("}", 9990)
+	for name, text := range map[string]string{
+		"nothing": "", "null": "null", "a list": "[]", "deep": deep, "too deep": strings.Repeat(`{"status":`, 20_000),
+		"many conditions": `{"kind":"Pod","apiVersion":"v1","status":{"conditions":[` + strings.Repeat(`{"type":"x","status":"True"},`, 100_000) + `{}]}}`,
+		"many finalizers": `{"metadata":{"deletionTimestamp":"x","finalizers":[` + strings.Repeat(`"xxxx",`, 100_000) + `""]}}`,
+		"much data":       `{"kind":"ConfigMap","apiVersion":"v1","data":"` + strings.Repeat("x", 10<<20) + `"}`,
+	} {
+		began := time.Now()
+		h := health.Of([]byte(text))
+		if long := time.Since(began); long > 5*time.Second {
+			t.Errorf("%s: it took %s", name, long)
+		}
+		wantSentence(t, h.Summary)
+	}
+}
+
+func FuzzOf(f *testing.F) {
+	for _, fixture := range fixtures(f) {
+		f.Add(fixture.object)
+	}
+	statuses := []health.Status{health.Current, health.InProgress, health.Failed, health.Terminating, health.Unknown}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		h := health.Of(text)
+		if !slices.Contains(statuses, h.Status) || len(h.Details) > 20 || h.Details == nil {
+			t.Errorf("%q", h)
+		}
+		for _, sentence := range append(h.Details, h.Summary) {
+			wantSentence(t, sentence)
+		}
+		if again := health.Of(text); !reflect.DeepEqual(h, again) {
+			t.Errorf("twice: %q, %q", h, again)
+		}
+	})
+}

@@ -1,0 +1,62 @@
+package health
+
+import "fmt"
+
+// explainer is what tells the health of a kind in its own words, given the
+// verdict of kstatus; nil for those that have none.
+func explainer(o node) func(o node, verdict Status) Health {
+	switch o.group() + "/" + o.text("kind") {
+	case "/Pod":
+		return pod
+	case "apps/Deployment":
+		return deployment
+	case "apps/ReplicaSet", "/ReplicationController":
+		return replicaSet
+	case "apps/StatefulSet":
+		return statefulSet
+	case "apps/DaemonSet":
+		return daemonSet
+	case "batch/Job":
+		return job
+	case "batch/CronJob":
+		return cronJob
+	case "/Service":
+		return service
+	case "networking.k8s.io/Ingress":
+		return ingress
+	case "/PersistentVolumeClaim":
+		return claim
+	case "/PersistentVolume":
+		return volume
+	case "/Node":
+		return machine
+	case "/Namespace":
+		return namespace
+	case "autoscaling/HorizontalPodAutoscaler":
+		return autoscaler
+	case "policy/PodDisruptionBudget":
+		return budget
+	case "apiextensions.k8s.io/CustomResourceDefinition":
+		return definition
+	case "apiregistration.k8s.io/APIService":
+		return apiService
+	}
+	return nil
+}
+
+// share is "2 of 3 replicas are ready".
+func share(some, all int64, things, what string) string {
+	verb := "are"
+	if some == 1 {
+		verb = "is"
+	}
+	return fmt.Sprintf("%d of %d %s %s %s", some, all, things, verb, what)
+}
+
+// times is "once" or "7 times".
+func times(n int64) string {
+	if n == 1 {
+		return "once"
+	}
+	return fmt.Sprintf("%d times", n)
+}

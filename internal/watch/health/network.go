@@ -1,0 +1,48 @@
+package health
+
+import "strings"
+
+// addresses are those that a load balancer has given.
+func addresses(o node) (all []string) {
+	for _, point := range o.nodes("status", "loadBalancer", "ingress") {
+		if address := point.text("ip") + point.text("hostname"); address != "" {
+			all = append(all, address)
+		}
+	}
+	return all
+}
+
+// service is not ready before its load balancer has an address; kstatus asks for
+// the cluster's alone. Whether pods stand behind it is not for it to tell.
+func service(o node, verdict Status) Health {
+	h := Health{Status: verdict, Summary: "has the address " + o.text("spec", "clusterIP")}
+	balanced := o.text("spec", "type") == "LoadBalancer"
+	switch given := addresses(o); {
+	case o.text("spec", "type") == "ExternalName":
+		h.Summary = "leads to " + o.text("spec", "externalName")
+		return h
+	case balanced && len(given) == 0:
+		h.Status, h.Summary = InProgress, "waits for the address of a load balancer"
+	case balanced:
+		h.Summary = "has the address " + strings.Join(given, ", ")
+	case o.text("spec", "clusterIP") == "None":
+		h.Summary = "headless: it has no address of its own"
+	case o.text("spec", "clusterIP") == "":
+		h.Summary = "has no address"
+	}
+	if len(o.node("spec", "selector")) == 0 {
+		h.Details = []string{"selects no pods: its endpoints are made by hand"}
+	} else {
+		h.Details = []string{"which pods stand behind it is for its EndpointSlices to tell"}
+	}
+	return h
+}
+
+// ingress need not have an address: some controllers never give one.
+func ingress(o node, verdict Status) Health {
+	given := addresses(o)
+	if len(given) == 0 {
+		return Health{Status: verdict, Summary: "no controller has given it an address"}
+	}
+	return Health{Status: verdict, Summary: "has the address " + strings.Join(given, ", ")}
+}

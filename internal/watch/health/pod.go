@@ -1,0 +1,86 @@
+package health
+
+import (
+	"fmt"
+	"strings"
+)
+
+// pod has rules of its own: what kstatus says of a pod that cannot be scheduled
+// depends on the time, and a pod that has failed is Current to it.
+func pod(o node, _ Status) Health {
+	all := containersOf(o)
+	h := Health{Status: InProgress}
+	var worst *container
+	for i := range all {
+		if all[i].broken() && worst == nil {
+			worst = &all[i]
+		}
+	}
+	scheduled, ready := o.condition("PodScheduled"), o.condition("Ready")
+	phase := o.text("status", "phase")
+	switch {
+	case phase == "Succeeded":
+		h.Status, h.Summary = Current, "completed"
+	case phase == "Failed" && worst != nil && o.text("status", "reason") == "":
+		h.Status, h.Summary = Failed, "failed: "+worst.sentence()
+	case phase == "Failed":
+		h.Status, h.Summary, worst = Failed, "failed: "+join(o.text("status", "reason"), o.text("status", "message")), nil
+	case phase == "Unknown":
+		h.Status, h.Summary, worst = Unknown, "unknown: "+join(o.text("status", "reason"), o.text("status", "message")), nil
+	case worst != nil:
+		h.Status, h.Summary = Failed, worst.sentence()
+	case scheduled.is("False") && scheduled.reason == "SchedulingGated":
+		h.Summary = "not scheduled while it has scheduling gates: " + strings.Join(gates(o), ", ")
+	case scheduled.is("False"):
+		h.Status, h.Summary = Failed, strings.ToLower(scheduled.reason)+": "+join("", scheduled.message)
+	case o.text("spec", "nodeName") == "":
+		h.Summary = "waits to be scheduled"
+	default:
+		h.Status, h.Summary = underway(all, ready)
+	}
+	for i := range all {
+		if sentence := all[i].sentence(); sentence != "" && &all[i] != worst {
+			h.Details = append(h.Details, sentence)
+		}
+	}
+	if c := o.condition("DisruptionTarget"); c.is("True") {
+		h.Details = append(h.Details, "to be disrupted: "+c.why())
+	}
+	return h
+}
+
+func gates(o node) (names []string) {
+	for _, gate := range o.nodes("spec", "schedulingGates") {
+		names = append(names, gate.text("name"))
+	}
+	return names
+}
+
+// underway is the health of a pod on its node, with which nothing is wrong.
+func underway(all []container, ready condition) (Status, string) {
+	var inits, finished, count, able int64
+	for i := range all {
+		switch c := &all[i]; {
+		case c.role == initRole:
+			inits++
+			if c.done() {
+				finished++
+			}
+		case c.role != ephemeralRole:
+			count++
+			if c.status.flag("ready") {
+				able++
+			}
+		}
+	}
+	summary := share(able, count, "containers", "ready")
+	switch {
+	case ready.is("True"):
+		return Current, summary
+	case finished < inits:
+		return InProgress, fmt.Sprintf("initialising: %d of %d init containers have finished", finished, inits)
+	case able == count && count > 0:
+		return InProgress, summary + "; the pod is not: " + ready.why()
+	}
+	return InProgress, summary
+}

@@ -1,0 +1,116 @@
+package health
+
+import "fmt"
+
+// readiness is the health of what keeps so many replicas. The reasons are told
+// with the number where that does not tell why it is not well.
+func readiness(verdict Status, ready, want int64, things string, reasons []string) Health {
+	h := Health{Status: verdict, Summary: share(ready, want, things, "ready"), Details: reasons}
+	if want == 0 && ready == 0 {
+		h.Summary = fmt.Sprintf("no %s are wanted", things)
+	}
+	if len(reasons) > 0 && (verdict == Failed || verdict == InProgress && ready >= want) {
+		h.Summary += "; " + reasons[0]
+		h.Details = reasons[1:]
+	}
+	return h
+}
+
+func deployment(o node, verdict Status) Health {
+	want, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
+	var reasons []string
+	if c := o.condition("Progressing"); c.is("False") {
+		verdict = Failed
+		reasons = append(reasons, "the rollout makes no progress: "+c.why())
+	}
+	verdict, reasons = unmade(o, verdict, reasons)
+	if o.flag("spec", "paused") {
+		reasons = append(reasons, "paused: its template is not rolled out")
+	}
+	if updated := o.count("status", "updatedReplicas"); updated < want {
+		reasons = append(reasons, share(updated, want, "replicas", "of the newest template"))
+	}
+	if extra := o.count("status", "replicas") - want; extra > 0 {
+		reasons = append(reasons, fmt.Sprintf("%d more than wanted, yet to end", extra))
+	}
+	if available := o.count("status", "availableReplicas"); available < ready {
+		reasons = append(reasons, share(available, ready, "ready replicas", "available: ready for long enough"))
+	}
+	return readiness(verdict, ready, want, "replicas", reasons)
+}
+
+// unmade adds why pods cannot be made.
+func unmade(o node, verdict Status, reasons []string) (Status, []string) {
+	if c := o.condition("ReplicaFailure"); c.is("True") {
+		return Failed, append(reasons, "pods cannot be made: "+c.why())
+	}
+	return verdict, reasons
+}
+
+// replicaSet is for ReplicationControllers as well, which kstatus has no rules for.
+func replicaSet(o node, verdict Status) Health {
+	want, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
+	if verdict == Current && ready < want {
+		verdict = InProgress
+	}
+	verdict, reasons := unmade(o, verdict, nil)
+	if extra := o.count("status", "replicas") - want; extra > 0 {
+		reasons = append(reasons, fmt.Sprintf("%d more than wanted, yet to end", extra))
+	}
+	if available := o.count("status", "availableReplicas"); available < ready {
+		reasons = append(reasons, share(available, ready, "ready replicas", "available: ready for long enough"))
+	}
+	return readiness(verdict, ready, want, "replicas", reasons)
+}
+
+// statefulSet is not well while replicas are missing, also where nothing is
+// rolled out by itself, which kstatus calls Current whatever there is.
+func statefulSet(o node, verdict Status) Health {
+	want, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
+	if verdict == Current && ready < want {
+		verdict = InProgress
+	}
+	var reasons []string
+	held := o.count("spec", "updateStrategy", "rollingUpdate", "partition")
+	newest := o.text("status", "updateRevision")
+	switch updated := o.count("status", "updatedReplicas"); {
+	case newest == "" || newest == o.text("status", "currentRevision"):
+	case o.text("spec", "updateStrategy", "type") == "OnDelete":
+		reasons = append(reasons, share(updated, want, "replicas", "of the newest template; others change when they are deleted"))
+	case held > 0:
+		reasons = append(reasons, share(updated, want, "replicas", fmt.Sprintf("of the newest template; those below %d are held back", held)))
+	case updated < want:
+		reasons = append(reasons, share(updated, want, "replicas", "of the newest template"))
+	}
+	if extra := o.count("status", "replicas") - want; extra > 0 {
+		reasons = append(reasons, fmt.Sprintf("%d more than wanted, yet to end", extra))
+	}
+	return readiness(verdict, ready, want, "replicas", reasons)
+}
+
+// daemonSet is well where its pods change only when they are deleted, which
+// kstatus waits for.
+func daemonSet(o node, verdict Status) Health {
+	want, ready := o.count("status", "desiredNumberScheduled"), o.count("status", "numberReady")
+	waits := o.text("spec", "updateStrategy", "type") == "OnDelete"
+	if waits && verdict == InProgress && min(ready, o.count("status", "numberAvailable")) >= want && o.has("status", "desiredNumberScheduled") {
+		verdict = Current
+	}
+	var reasons []string
+	if scheduled := o.count("status", "currentNumberScheduled"); scheduled < want {
+		reasons = append(reasons, share(scheduled, want, "nodes", "given a pod"))
+	}
+	switch updated := o.count("status", "updatedNumberScheduled"); {
+	case updated < want && waits:
+		reasons = append(reasons, share(updated, want, "pods", "of the newest template; others change when they are deleted"))
+	case updated < want:
+		reasons = append(reasons, share(updated, want, "pods", "of the newest template"))
+	}
+	if available := o.count("status", "numberAvailable"); available < ready {
+		reasons = append(reasons, share(available, ready, "ready pods", "available: ready for long enough"))
+	}
+	if stray := o.count("status", "numberMisscheduled"); stray > 0 {
+		reasons = append(reasons, fmt.Sprintf("pods on %d nodes that should have none", stray))
+	}
+	return readiness(verdict, ready, want, "pods", reasons)
+}

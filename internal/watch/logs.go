@@ -1,0 +1,130 @@
+package watch
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"glasshouse/internal/watch/wire"
+)
+
+// LogOptions say what of a container's log is wanted.
+type LogOptions = wire.LogOptions
+
+// Logs opens the log of one container of a pod, as the API server gives it:
+// whoever may not get pods/log is refused. One that is followed has no answer
+// before its first line, and is waited for until ctx ends.
+func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOptions) (io.ReadCloser, error) {
+	if err := checkNamespace(namespace); err != nil {
+		return nil, err
+	}
+	if err := checkName(pod); err != nil {
+		return nil, err
+	}
+	if options.Container != "" {
+		if err := checkName(options.Container); err != nil {
+			return nil, err
+		}
+	}
+	reading, cancel := context.WithCancel(ctx)
+	if !options.Follow {
+		late := time.AfterFunc(a.cluster.timeout, cancel)
+		defer late.Stop()
+	}
+	body, err := a.cluster.client.Logs(reading, namespace, pod, options)
+	if err == nil {
+		return &log{body, cancel}, nil
+	}
+	late := reading.Err() != nil && ctx.Err() == nil
+	cancel()
+	if late {
+		return nil, &Problem{
+			Cause: Unavailable, Title: "The API server does not answer",
+			Detail: fmt.Sprintf("The log of %s/%s did not come within %s.", namespace, pod, a.cluster.timeout),
+		}
+	}
+	return nil, a.logProblem(ctx, namespace, pod, options, err)
+}
+
+// log is one that is read.
+type log struct {
+	io.ReadCloser
+
+	cancel context.CancelFunc
+}
+
+func (l *log) Close() error {
+	defer l.cancel()
+	return l.ReadCloser.Close()
+}
+
+// logProblem says why there is no log, and of which containers there may be one.
+func (a *Access) logProblem(ctx context.Context, namespace, pod string, options LogOptions, err error) error {
+	what := namespace + "/" + pod
+	if !apierrors.IsBadRequest(err) {
+		return problemOf(err, what)
+	}
+	text, errObject := a.Object(ctx, "core/v1/pods", namespace, pod)
+	if errObject != nil {
+		return &Problem{Cause: Invalid, Title: "No log", Detail: fmt.Sprintf("%s: %s", what, reasonOf(err))}
+	}
+	all := containersOf(text)
+	at := slices.IndexFunc(all, func(c container) bool { return c.name == options.Container })
+	list := make([]string, len(all))
+	for n, c := range all {
+		list[n] = fmt.Sprintf("%s (%s)", c.name, c.state)
+	}
+	has := fmt.Sprintf("%s has: %s.", what, strings.Join(list, ", "))
+	switch {
+	case options.Container == "" && len(all) > 1:
+		return invalid("Which container?", "Name one with container=. %s", has)
+	case options.Container != "" && at < 0:
+		return unknown("No such container", "%q is no container of %s. %s", options.Container, what, has)
+	case !options.Previous && len(all) > 0 && all[max(at, 0)].waits:
+		return &Problem{Cause: Unavailable, Title: "Container is waiting", Detail: fmt.Sprintf("%s. %s", strings.TrimSuffix(reasonOf(err), "."), has)}
+	}
+	return unknown("No log", "%s. %s", strings.TrimSuffix(reasonOf(err), "."), has)
+}
+
+// container is one of a pod, of any sort.
+type container struct {
+	name, state string
+	waits       bool // It has not run yet.
+}
+
+// containersOf are those of a pod in the order in which they run. Of text that is
+// no pod there are none.
+func containersOf(pod []byte) []container {
+	type named struct {
+		Name  string
+		State map[string]struct{ Reason string }
+	}
+	var p struct {
+		Spec   struct{ InitContainers, Containers, EphemeralContainers []named }
+		Status struct{ InitContainerStatuses, ContainerStatuses, EphemeralContainerStatuses []named }
+	}
+	if err := json.Unmarshal(pod, &p); err != nil {
+		return nil
+	}
+	told := slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses, p.Status.EphemeralContainerStatuses)
+	all := make([]container, 0, len(told))
+	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers, p.Spec.EphemeralContainers) {
+		one := container{name: c.Name, state: "not started", waits: true}
+		for _, status := range told {
+			if status.Name != c.Name {
+				continue
+			}
+			for state, why := range status.State { // It has one.
+				one.state, one.waits = strings.TrimSuffix(state+": "+why.Reason, ": "), state == "waiting"
+			}
+		}
+		all = append(all, one)
+	}
+	return all
+}

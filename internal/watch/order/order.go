@@ -1,0 +1,246 @@
+// Package order is by what the page orders rows, and how it finds words in
+// them: the server that holds a part of a table for a page must agree with it to
+// the last cell. Numbers, quantities, times and fractions go by size, text as
+// people count (node-2 before node-10).
+//
+// static/src/sort.ts and rows.ts have the same rules; internal/web/testdata holds
+// both to them. Everything here is pure.
+package order
+
+import (
+	"cmp"
+	"math"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	"glasshouse/internal/watch/rawjson"
+)
+
+// A Rank is what a cell is ordered by: a number, a text, or, as the zero Rank,
+// nothing known. Every row of an order has one.
+type Rank struct {
+	Text string
+	bits uint64 // Of the number, turned round: so 0 is none.
+}
+
+func number(n float64) Rank {
+	if math.IsNaN(n) {
+		return Rank{}
+	}
+	return Rank{bits: ^math.Float64bits(n)}
+}
+
+// number is NaN where there is none.
+func (r Rank) number() float64 { return math.Float64frombits(^r.bits) }
+
+// Compare puts numbers before text; the unknown come last, also when the order
+// is reversed.
+func Compare(a, b Rank, descending bool) int {
+	none := Rank{}
+	switch {
+	case a == none && b == none:
+		return 0
+	case a == none:
+		return 1
+	case b == none:
+		return -1
+	}
+	var order int
+	switch {
+	case a.Text == "" && b.Text == "":
+		order = cmp.Compare(a.number(), b.number())
+	case a.Text == "":
+		order = -1
+	case b.Text == "":
+		order = 1
+	default:
+		order = CompareText(a.Text, b.Text)
+	}
+	if descending {
+		return -order
+	}
+	return order
+}
+
+// Natural ranks a text.
+func Natural(text string) Rank { return Rank{Text: natural(text)} }
+
+// Cell ranks a cell as JSON has it. The cells of relative columns hold
+// timestamps: the newest is the youngest, and comes first.
+func Cell(cell []byte, relative bool) Rank {
+	if len(cell) == 0 {
+		return Rank{}
+	}
+	switch cell[0] {
+	case 'n':
+		return Rank{}
+	case 't':
+		return number(1)
+	case 'f':
+		return number(0)
+	case '"':
+		text, err := rawjson.Unquote(cell)
+		if err != nil {
+			return Rank{} // Cells are well formed.
+		}
+		return rankText(text, relative)
+	case '[', '{': // Tables of aggregated APIs have them.
+		return rankText(string(cell), relative)
+	}
+	return number(float(string(cell)))
+}
+
+// rankText ranks a text by the first of the forms that it has.
+func rankText(text string, relative bool) Rank {
+	text = strings.TrimFunc(text, isSpace)
+	if unknown(text) {
+		return Rank{}
+	}
+	if relative && len(text) > 4 && digits(text) == 4 && text[4] == '-' {
+		if at, ok := timeIn(text); ok {
+			return number(-float64(at.UnixMilli()))
+		}
+		return Rank{}
+	}
+	for _, form := range []func(string) (float64, bool){passed, quantity, fraction, leading} {
+		if n, ok := form(text); ok {
+			return number(n)
+		}
+	}
+	return Natural(text)
+}
+
+func unknown(text string) bool {
+	if len(text) > len("<unknown>") {
+		return false
+	}
+	switch Lower(text) {
+	case "", "<none>", "<unknown>", "<unset>", "<pending>", "<invalid>", "n/a", "-":
+		return true
+	}
+	return false
+}
+
+// stamp finds the timestamp in a relative cell.
+var stamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)`)
+
+func timeIn(text string) (time.Time, bool) {
+	at, err := time.Parse(time.RFC3339, text)
+	if err != nil {
+		at, err = time.Parse(time.RFC3339, stamp.FindString(text))
+	}
+	return at, err == nil
+}
+
+// passed is a time that has passed, in seconds: "2d3h". A lone "5m" may be five
+// milli-units or minutes; tables print minutes.
+func passed(text string) (total float64, ok bool) {
+	for text != "" {
+		n := digits(text)
+		if n == 0 || n == len(text) {
+			return 0, false
+		}
+		at := strings.IndexByte("smhdy", text[n])
+		if at < 0 {
+			return 0, false
+		}
+		total += float(text[:n]) * [...]float64{1, 60, 3600, 86400, 31536000}[at]
+		text = text[n+1:]
+	}
+	return total, true
+}
+
+// quantity is a number with a unit as Kubernetes writes them, or without.
+func quantity(text string) (float64, bool) {
+	sign := 0
+	if text != "" && (text[0] == '+' || text[0] == '-') {
+		sign = 1
+	}
+	n := decimal(text[sign:])
+	if n == 0 {
+		return 0, false
+	}
+	of, ok := unit(text[sign+n:])
+	return float(text[:sign+n]) * of, ok
+}
+
+func unit(suffix string) (float64, bool) {
+	if i := strings.Index("KiMiGiTiPiEi", suffix); len(suffix) == 2 && i >= 0 && i%2 == 0 {
+		return math.Ldexp(1, 5*i+10), true
+	}
+	switch suffix {
+	case "":
+		return 1, true
+	case "n":
+		return 1e-9, true
+	case "u":
+		return 1e-6, true
+	case "m":
+		return 1e-3, true
+	case "k":
+		return 1e3, true
+	case "M":
+		return 1e6, true
+	case "G":
+		return 1e9, true
+	case "T":
+		return 1e12, true
+	case "P":
+		return 1e15, true
+	case "E":
+		return 1e18, true
+	}
+	return 0, false
+}
+
+// fraction is "2/3"; of nothing, all is there.
+func fraction(text string) (float64, bool) {
+	n := digits(text)
+	if n == 0 || n == len(text) || text[n] != '/' || n+1 == len(text) || digits(text[n+1:]) != len(text)-n-1 {
+		return 0, false
+	}
+	of := float(text[n+1:])
+	if of == 0 {
+		return 1, true
+	}
+	return float(text[:n]) / of, true
+}
+
+// leading is a number with something behind it: "30%", "3 (5m ago)".
+func leading(text string) (float64, bool) {
+	n := decimal(text)
+	if n == 0 || n == len(text) {
+		return 0, false
+	}
+	rest := text[n:]
+	return float(text[:n]), rest[0] == '%' || rest[0] == '(' || strings.IndexFunc(rest, isSpace) == 0
+}
+
+// digits is how many digits a text begins with.
+func digits(text string) (n int) {
+	for n < len(text) && text[n] >= '0' && text[n] <= '9' {
+		n++
+	}
+	return n
+}
+
+// decimal is how long the number is that a text begins with: "12", "12.5".
+func decimal(text string) int {
+	n := digits(text)
+	if n == 0 || n == len(text) || text[n] != '.' {
+		return n
+	}
+	if more := digits(text[n+1:]); more > 0 {
+		return n + 1 + more
+	}
+	return n
+}
+
+// float is the number that a text is; one beyond all bounds is infinite, as it is
+// to JavaScript.
+func float(text string) float64 {
+	n, _ := strconv.ParseFloat(text, 64) // It is a number, and its range is no error here.
+	return n
+}

@@ -1,0 +1,218 @@
+package watch
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"sync/atomic"
+
+	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/order"
+	"glasshouse/internal/watch/sorted"
+	"glasshouse/internal/watch/wire"
+)
+
+const (
+	// rowWeight is what a row of a ranking takes, beside its text.
+	rowWeight = 40
+	// maxTexts is how many texts the rows of a ranking share: a status, a node.
+	maxTexts = 1000
+	// maxFrames is how many parts of a ranking are kept, as it is, for others.
+	maxFrames = 64
+)
+
+// sorting is by which column rows are ordered; equal ones are by namespace and
+// name.
+type sorting struct {
+	column     int // -1 for none.
+	namespace  bool
+	descending bool
+}
+
+// sortingOf reads a sort: a column's name in lower case, or namespace, with "-"
+// before it for the other way round. An empty one is by namespace and name.
+func sortingOf(text string, columns []wire.Column) (sorting, error) {
+	name, descending := strings.CutPrefix(text, "-")
+	by := sorting{column: -1, descending: descending}
+	if text == "" {
+		return by, nil
+	}
+	by.column = slices.IndexFunc(columns, func(c wire.Column) bool { return order.Lower(c.Name) == order.Lower(name) })
+	by.namespace = by.column < 0 && name == "namespace"
+	if by.column < 0 && !by.namespace {
+		names := make([]string, len(columns))
+		for i := range columns {
+			names[i] = order.Lower(columns[i].Name)
+		}
+		return by, invalid("Unknown column", "There is no column %.40q to sort by; there are %s, and namespace. A - before it turns the order round.", name, strings.Join(names, ", "))
+	}
+	return by, nil
+}
+
+// rankRow is a row of a ranking: of one version of an object. It does not change.
+type rankRow struct {
+	object *wire.Object
+	rank   order.Rank
+}
+
+// A ranking is all rows that a filter lets through, in order, kept from the
+// journal and shared by all who hold a window of it. It has no goroutine: who
+// comes first when something has changed brings it up to date, in its turn, and
+// the others find it done. What is read of it are frames, which do not change.
+//
+// As time passes nothing moves: relative cells are ordered by their timestamps.
+type ranking struct {
+	informer *informer
+	columns  []wire.Column
+	by       sorting
+	turn     chan struct{} // Holds one token while it is nobody's turn.
+	weight   atomic.Int64  // In bytes.
+
+	// Of who has the turn.
+	filter *filter
+	rows   *sorted.List[*rankRow] // Nil before it is built.
+	cursor journal.Cursor
+	total  int               // Rows without the filter's words.
+	texts  map[string]string // That rows share.
+	frames map[place]*frame  // Of this cursor.
+	number uint64            // Of the newest frame.
+}
+
+func newRanking(i *informer, f *filter, columns []wire.Column, by sorting) *ranking {
+	r := &ranking{informer: i, columns: columns, by: by, turn: make(chan struct{}, 1), filter: f.alike(columns), texts: make(map[string]string), frames: make(map[place]*frame)}
+	r.turn <- struct{}{}
+	return r
+}
+
+// frame returns what is at a place now, and up to which offset that is so. The
+// frame is the same as long as nothing in it, and no number of rows, has changed.
+func (r *ranking) frame(ctx context.Context, at place) (*frame, uint64, error) {
+	select {
+	case <-r.turn:
+	case <-ctx.Done():
+		return nil, 0, ctx.Err()
+	}
+	defer func() { r.turn <- struct{}{} }()
+	if err := r.update(ctx); err != nil {
+		return nil, 0, err
+	}
+	f := r.frames[at]
+	if f == nil {
+		if len(r.frames) >= maxFrames {
+			clear(r.frames)
+		}
+		r.number++
+		f = &frame{number: r.number, place: at, newest: r.cursor.Offset, total: r.total, matching: r.rows.Len(), rows: r.rows.Part(at.offset, at.count)}
+		r.frames[at] = f
+	}
+	return f, r.cursor.Offset, nil
+}
+
+// update brings the ranking up to the newest change there was when it began.
+func (r *ranking) update(ctx context.Context) error {
+	for now := r.informer.Now().Offset; r.rows == nil || r.cursor.Offset < now; {
+		if r.rows == nil {
+			r.build()
+			break
+		}
+		changes, next, err := r.informer.Next(ctx, r.cursor, batch)
+		switch {
+		case errors.Is(err, journal.ErrGone):
+			r.rows = nil
+			continue
+		case err != nil:
+			return err
+		}
+		r.cursor = next
+		if !r.apply(changes) {
+			r.rows = nil // The journal may keep another version of what is the same, and tell nothing.
+		}
+	}
+	r.weight.Store(int64(r.rows.Len()) * r.rowWeight())
+	return nil
+}
+
+// build sorts what there is.
+func (r *ranking) build() {
+	entries, cursor := r.informer.Snapshot()
+	rows := make([]*rankRow, 0, len(entries))
+	r.total, r.cursor = 0, cursor
+	for n := range entries {
+		o := entries[n].Value
+		if !r.filter.selects(o) {
+			continue
+		}
+		r.total++
+		if r.filter.matchText(o) {
+			rows = append(rows, r.row(o))
+		}
+	}
+	r.rows = sorted.New(slices.Clip(rows), r.compare)
+	clear(r.frames)
+}
+
+// apply makes changes to the rows, and reports false where one does not fit.
+func (r *ranking) apply(changes []*change) bool {
+	var gone, come []*rankRow
+	total := r.total
+	for _, c := range journal.Fold(changes, sameThing) {
+		if c.Op != journal.Add && r.filter.selects(c.Old) {
+			r.total--
+			if r.filter.matchText(c.Old) {
+				gone = append(gone, r.row(c.Old))
+			}
+		}
+		if c.Op != journal.Delete && r.filter.selects(c.New) {
+			r.total++
+			if r.filter.matchText(c.New) {
+				come = append(come, r.row(c.New))
+			}
+		}
+	}
+	if len(gone) > 0 || len(come) > 0 || r.total != total {
+		clear(r.frames)
+	}
+	return r.rows.Change(gone, come)
+}
+
+func (r *ranking) compare(a, b *rankRow) int {
+	if c := order.Compare(a.rank, b.rank, r.by.descending); c != 0 {
+		return c
+	}
+	return a.object.Compare(b.object)
+}
+
+func (r *ranking) row(o *wire.Object) *rankRow {
+	row := &rankRow{object: o}
+	switch {
+	case r.by.column >= 0:
+		row.rank = order.Cell(o.Cell(r.by.column), r.columns[r.by.column].Relative)
+	case r.by.namespace:
+		row.rank = order.Natural(o.Namespace())
+	}
+	if text := row.rank.Text; text != "" {
+		shared, ok := r.texts[text]
+		if !ok && len(r.texts) < maxTexts {
+			shared, ok = text, true
+			r.texts[text] = text
+		}
+		if ok {
+			row.rank.Text = shared
+		}
+	}
+	return row
+}
+
+// rowWeight is about what a row takes: texts that are all different are as long
+// as those that are shared.
+func (r *ranking) rowWeight() int64 {
+	if len(r.texts) < maxTexts {
+		return rowWeight
+	}
+	sum := 0
+	for text := range r.texts {
+		sum += len(text)
+	}
+	return rowWeight + int64(sum/len(r.texts))
+}

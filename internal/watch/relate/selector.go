@@ -1,0 +1,59 @@
+package relate
+
+import (
+	"encoding/json"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// A Selector says which pods of its namespace an object means.
+type Selector struct {
+	Via string
+
+	selector labels.Selector
+}
+
+// Matches reports whether it means pods with such labels.
+func (s *Selector) Matches(set map[string]string) bool { return s.selector.Matches(labels.Set(set)) }
+
+// String is the selector as kubectl -l takes it; empty for all pods.
+func (s *Selector) String() string { return s.selector.String() }
+
+// selectorOf is the selector of an object that has one; nil where it means no
+// pods.
+func selectorOf(o *Ref, spec []byte) *Selector {
+	member := "selector"
+	plain := false // A map of labels, that selects nothing where it is empty.
+	switch o.Group + "/" + o.Kind {
+	case "/Service", "/ReplicationController":
+		plain = true
+	case "apps/Deployment", "apps/ReplicaSet", "apps/StatefulSet", "apps/DaemonSet", "batch/Job", "policy/PodDisruptionBudget":
+	case "networking.k8s.io/NetworkPolicy":
+		member = "podSelector"
+	default:
+		return nil
+	}
+	var given []byte
+	members(spec, func(key string, value []byte) {
+		if key == member {
+			given = value
+		}
+	})
+	if given == nil {
+		return nil
+	}
+	var want metav1.LabelSelector
+	into := any(&want)
+	if plain {
+		into = &want.MatchLabels
+	}
+	if err := json.Unmarshal(given, into); err != nil || string(given) == "null" || plain && len(want.MatchLabels) == 0 {
+		return nil
+	}
+	selector, err := metav1.LabelSelectorAsSelector(&want)
+	if err != nil {
+		return nil
+	}
+	return &Selector{Via: "spec." + member, selector: selector}
+}

@@ -1,0 +1,116 @@
+package relate
+
+import (
+	"bytes"
+
+	"glasshouse/internal/watch/rawjson"
+)
+
+// walker finds what an object uses.
+type walker struct {
+	object *Object
+	path   [][]byte
+	seen   map[Ref]bool // Without Via.
+}
+
+// said is what an object says that it refers to.
+type said struct {
+	name, namespace, kind, apiVersion, group string
+}
+
+// member is where the text of a member is kept; nil for any other.
+func (s *said) member(key []byte) *string {
+	switch string(key) {
+	case "name":
+		return &s.name
+	case "namespace":
+		return &s.namespace
+	case "kind":
+		return &s.kind
+	case "apiVersion":
+		return &s.apiVersion
+	case "apiGroup", "group":
+		return &s.group
+	}
+	return nil
+}
+
+// root walks the whole object.
+func (w *walker) root(text []byte) error { return w.members(rawjson.NewCursor(text)) }
+
+// value walks the value of the member that the path ends with.
+func (w *walker) value(c *rawjson.Cursor) error {
+	switch c.Peek() {
+	case '{':
+		return w.members(c)
+	case '[':
+		return c.Array(func(int) error { return w.value(c) })
+	case '"':
+		target, ok := named(string(w.path[len(w.path)-1]))
+		if !ok {
+			return c.Skip()
+		}
+		name, err := c.Text()
+		if err != nil {
+			return err
+		}
+		target.Name, target.Via = name, w.via()
+		w.add(target)
+		return nil
+	}
+	return c.Skip()
+}
+
+// members walks an object, which may itself name another.
+func (w *walker) members(c *rawjson.Cursor) error {
+	var s said
+	err := c.Object(func(key []byte) error {
+		if opaque(string(key), len(w.path)) {
+			return c.Skip()
+		}
+		if text := s.member(key); text != nil && c.Peek() == '"' {
+			var err error
+			*text, err = c.Text()
+			return err
+		}
+		w.path = append(w.path, key)
+		err := w.value(c)
+		w.path = w.path[:len(w.path)-1]
+		return err
+	})
+	if err == nil && len(w.path) > 0 && s.name != "" {
+		w.refer(string(w.path[len(w.path)-1]), &s)
+	}
+	return err
+}
+
+// refer adds what an object that is the value of a member refers to.
+func (w *walker) refer(key string, s *said) {
+	target, ok := held(key)
+	if s.kind != "" && typed(key) {
+		target, ok = Ref{Kind: s.kind, Group: s.group}, s.kind != "User" && s.kind != "Group"
+		if s.apiVersion != "" {
+			target.Group, target.Version = splitVersion(s.apiVersion)
+		}
+	}
+	if key == "secrets" && w.object.Kind == "ServiceAccount" {
+		target, ok = Ref{Kind: "Secret"}, true
+	}
+	if ok {
+		target.Namespace, target.Name, target.Via = s.namespace, s.name, w.via()
+		w.add(target)
+	}
+}
+
+func (w *walker) via() string { return string(bytes.Join(w.path, []byte("."))) }
+
+// add adds what has a name, once.
+func (w *walker) add(target Ref) {
+	key := target
+	key.Via = ""
+	if target.Name == "" || w.seen[key] {
+		return
+	}
+	w.seen[key] = true
+	w.object.Uses = append(w.object.Uses, target)
+}

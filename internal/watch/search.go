@@ -1,0 +1,147 @@
+package watch
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"strings"
+
+	"glasshouse/internal/watch/wire"
+)
+
+// maxSearch is how many bytes a search may have: hardly more than a namespace and
+// a name have. It bounds the words that are looked for in each name.
+const maxSearch = 320
+
+// Found are the objects that a search has found.
+type Found struct {
+	Hits  []Hit // The best first.
+	Total int   // As many there are, in what was looked through.
+	// Searched is what is watched, in the order of the search; of those without a
+	// Count nothing was looked through.
+	Searched []Known
+}
+
+// Hit is an object that was found.
+type Hit struct {
+	Resource             *Resource
+	Namespace, Name, UID string
+}
+
+// Search finds objects that have all words of text in their namespace and name,
+// whatever the case, among the resources that are watched now: asking is no
+// looking. At most limit are given: those first whose name is a word, then those
+// whose name begins with one; resources are in the given order, and objects in
+// that of namespace and name.
+//
+// It takes as long as it takes to go through all names once: no text is
+// decompressed.
+func (a *Access) Search(ctx context.Context, text string, limit int, order func(a, b *Resource) int) (*Found, error) {
+	words := slices.Compact(slices.Sorted(strings.FieldsSeq(strings.ToLower(text))))
+	if len(words) == 0 {
+		return nil, invalid("Nothing to look for", "q has no word; give parts of a namespace or name, as in q=shop web.")
+	}
+	if len(text) > maxSearch {
+		return nil, invalid("Selector too long", "A search may have %d bytes.", maxSearch)
+	}
+	resources, _, err := a.cluster.catalog.all()
+	if err != nil {
+		return nil, err
+	}
+	watched := slices.DeleteFunc(slices.Clone(resources), func(r Resource) bool { _, i := a.known(r); return i == nil })
+	slices.SortFunc(watched, func(a, b Resource) int { return order(&a, &b) })
+	found := &Found{}
+	best := shortlist{limit: limit}
+	for kind := range watched {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		if known, i := a.known(watched[kind]); i != nil {
+			found.Searched = append(found.Searched, known)
+			best.look(kind, &known, i, words)
+		}
+	}
+	for _, c := range best.sorted() {
+		found.Hits = append(found.Hits, Hit{&watched[c.kind], c.object.Namespace(), c.object.Name(), c.object.UID()})
+	}
+	found.Total = best.total
+	return found, nil
+}
+
+// match reports whether a key has all words, which are in lower case, and how
+// well its name fits the best of them: 0 is exact, 1 a beginning, 2 any part.
+func match(key string, words []string) (rank int, ok bool) {
+	key = strings.TrimPrefix(strings.ToLower(key), "/")
+	for _, word := range words {
+		if !strings.Contains(key, word) {
+			return 0, false
+		}
+	}
+	rank = 2
+	for _, word := range words {
+		name := key[strings.IndexByte(key, '/')+1:]
+		if strings.Contains(word, "/") {
+			name = key
+		}
+		switch {
+		case name == word:
+			return 0, true
+		case strings.HasPrefix(name, word):
+			rank = 1
+		}
+	}
+	return rank, true
+}
+
+// candidate is an object that a search may find.
+type candidate struct {
+	rank, kind int
+	key        string
+	object     *wire.Object
+}
+
+func (c candidate) compare(other candidate) int {
+	return cmp.Or(cmp.Compare(c.rank, other.rank), cmp.Compare(c.kind, other.kind), compareKeys(c.key, other.key))
+}
+
+// shortlist keeps the best candidates of any number.
+type shortlist struct {
+	limit int
+	total int
+	kept  []candidate // Fewer than twice the limit.
+	full  bool        // The first of them, as many as the limit, are the best of those that came before the others.
+}
+
+// look goes through the names of a resource, if all that may be seen are there.
+// Rows of a namespace that may not be seen any more are there for another moment.
+func (l *shortlist) look(kind int, known *Known, i *informer, words []string) {
+	if known.Count == nil {
+		return
+	}
+	covered := known.Status.Namespaces
+	entries, _ := i.Snapshot()
+	for _, e := range entries {
+		rank, ok := match(e.Key, words)
+		if !ok {
+			continue
+		}
+		if _, in := slices.BinarySearch(covered, namespaceOf(e.Key)); in || len(covered) == 0 {
+			l.add(candidate{rank, kind, e.Key, e.Value})
+		}
+	}
+}
+
+func (l *shortlist) add(c candidate) {
+	l.total++
+	if l.full && c.compare(l.kept[l.limit-1]) > 0 {
+		return
+	}
+	if l.kept = append(l.kept, c); len(l.kept) >= 2*l.limit {
+		l.kept, l.full = l.sorted(), true
+	}
+}
+
+func (l *shortlist) sorted() []candidate {
+	slices.SortFunc(l.kept, candidate.compare)
+	return l.kept[:min(l.limit, len(l.kept))]
+}

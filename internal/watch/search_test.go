@@ -1,0 +1,91 @@
+package watch_test
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+)
+
+// search returns what was found, and how that is known which was looked through.
+func search(t *testing.T, cluster *watch.Cluster, text string) (found, through string) {
+	t.Helper()
+	got, err := cluster.For(watch.Viewer{}).Search(t.Context(), text, 10, func(a, b *watch.Resource) int { return strings.Compare(a.Ref(), b.Ref()) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	var hits, parts []string
+	for _, hit := range got.Hits {
+		hits = append(hits, hit.Namespace+"/"+hit.Name)
+	}
+	for i := range got.Searched {
+		known, count := &got.Searched[i], "?"
+		if known.Count != nil {
+			count = strconv.Itoa(*known.Count)
+		}
+		parts = append(parts, fmt.Sprintf("%s %s %s %s", known.Ref(), known.Status.State, count, known.Status.Namespaces))
+	}
+	return strings.Join(hits, " "), strings.Join(parts, ", ")
+}
+
+func wantFound(t *testing.T, cluster *watch.Cluster, text, found, through string) {
+	t.Helper()
+	if a, b := search(t, cluster, text); a != found || b != through {
+		t.Errorf("%s: found %q in %q, want %q in %q", text, a, b, found, through)
+	}
+}
+
+// Asking starts no watch, and keeps none from ending.
+func TestSearchIsNoLooking(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		before := len(server.Requests(""))
+		wantFound(t, cluster, "p", "", "")
+		if got := server.Requests(""); len(got) != before {
+			t.Errorf("a search asked for %s", got[before:])
+		}
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		wantFound(t, cluster, "p", "a/p", pods+" live 1 []")
+		r.sub.Close()
+		for range 9 { // It lingers for 5 minutes.
+			<-time.After(30 * time.Second)
+			wantFound(t, cluster, "p", "a/p", pods+" live 1 []")
+		}
+		<-time.After(31 * time.Second)
+		wantFound(t, cluster, "p", "", "")
+	})
+}
+
+// What is not known yet, or may not be seen any more, is not found; the state
+// says so.
+func TestSearchSeesWhatMayBeSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "q", "Running"), pod("b", "q", "Running"))
+		allowOnly(server, "a", "b")
+		r := subscribe(t, cluster, watch.Query{}, "")
+		wantFound(t, cluster, "q", "", pods+" syncing ? []")
+		r.settle()
+		const namespaces = "core/v1/namespaces live 2 [], "
+		wantFound(t, cluster, "q", "a/q b/q", namespaces+pods+" live 2 [a b]")
+		restore := cluster.Uncover("b")
+		if found, _ := search(t, cluster, "q"); found != "a/q" {
+			t.Errorf("while rows are being taken out, found %q, want a/q alone", found)
+		}
+		restore()
+		server.Revoke(pods, "b")
+		<-time.After(15 * time.Second)
+		synctest.Wait()
+		wantFound(t, cluster, "q", "a/q", namespaces+pods+" live 1 [a]")
+		server.Revoke(pods, "a")
+		<-time.After(15 * time.Second)
+		synctest.Wait()
+		wantFound(t, cluster, "q", "", namespaces+pods+" forbidden ? []")
+	})
+}

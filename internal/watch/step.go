@@ -1,0 +1,156 @@
+package watch
+
+import (
+	"bytes"
+	"slices"
+	"strconv"
+
+	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/wire"
+)
+
+// step leads from a frame to a later one of the same place.
+type step struct {
+	whole bool   // So much of it is other that the frame is told as a whole.
+	text  []byte // Otherwise; behind what is its reader's own.
+}
+
+// few is how many rows may come, however few there are, and not be told as a
+// whole frame; otherwise half of them may.
+const few = 8
+
+// newStep tells what goes, from the last on, then what comes, from the first on,
+// then what is other: so each place is that at which it is when it is told.
+func newStep(from, to *frame, i *informer, recent *recent) (*step, error) {
+	was, stays := staying(from.rows, to.rows)
+	if come := len(to.rows) - len(stays); come > max(few, len(to.rows)/2) {
+		return &step{whole: true}, nil
+	}
+	changes := newest(from, to, i)
+	text := append(to.appendCounts(nil), `,"events":[`...)
+	begin := func(op string, at int) {
+		if text[len(text)-1] != '[' {
+			text = append(text, ',')
+		}
+		text = append(append(text, `{"op":"`...), op...)
+		text = strconv.AppendInt(append(text, `","at":`...), int64(at), 10)
+	}
+	for at := range slices.Backward(from.rows) {
+		if _, ok := stays[at]; !ok {
+			begin("remove", at)
+			text = append(text, '}')
+		}
+	}
+	var err error
+	for at, row := range to.rows {
+		if was[at] < 0 && err == nil {
+			begin("insert", at)
+			text = row.object.AppendRow(append(text, `,"row":`...))
+			text, err = appendChangeAuthor(text, changes[row.object], recent)
+		}
+	}
+	for at, row := range to.rows {
+		if was[at] < 0 || err != nil || sameRow(from.rows[was[at]].object, row.object) {
+			continue
+		}
+		begin("update", at)
+		text = append(row.object.AppendVersion(text), `,"cells":`...)
+		if text, err = appendChangedCells(text, from.rows[was[at]].object.Cells(), row.object.Cells()); err == nil {
+			text, err = appendChangeAuthor(text, changes[row.object], recent)
+		}
+	}
+	return &step{text: append(text, ']')}, err
+}
+
+// sameRow reports that a reader would see no difference.
+func sameRow(a, b *wire.Object) bool {
+	return a == b || a.ResourceVersion() == b.ResourceVersion() && bytes.Equal(a.Cells(), b.Cells())
+}
+
+// newest are the changes between two frames by what they made, as far as the ring
+// holds them.
+func newest(from, to *frame, i *informer) map[*wire.Object]*change {
+	changes := i.Past(journal.At(to.newest), int(min(to.newest-from.newest, batch))) //nolint:gosec // At most a batch.
+	made := make(map[*wire.Object]*change, len(changes))
+	for _, c := range changes {
+		if c.Op == journal.Update {
+			made[c.New] = c
+		}
+	}
+	return made
+}
+
+// appendChangeAuthor ends an event, with who made the change where that is known.
+func appendChangeAuthor(dst []byte, c *change, recent *recent) ([]byte, error) {
+	if c == nil {
+		return append(dst, '}'), nil
+	}
+	dst, err := appendRowAuthor(dst, c, recent)
+	return append(dst, '}'), err
+}
+
+// staying tells where each of the rows of after was before, -1 for one that
+// comes, and which of those before stay. As many do as keep their order: the
+// others go, and come elsewhere.
+func staying(before, after []*rankRow) (was []int, stays map[int]int) {
+	places := make(map[*rankRow]int, len(before))
+	for at, row := range before {
+		places[row] = at
+	}
+	was = make([]int, len(after))
+	for at, row := range after {
+		was[at] = -1
+		if place, ok := places[row]; ok {
+			was[at] = place
+			delete(places, row)
+		}
+	}
+	others := make(map[string]int, len(places)) // Rows that have changed, or gone.
+	for row, at := range places {
+		others[keyOf(row.object.Namespace(), row.object.Name())] = at
+	}
+	for at, row := range after {
+		if was[at] >= 0 || len(others) == 0 {
+			continue
+		}
+		if place, ok := others[keyOf(row.object.Namespace(), row.object.Name())]; ok && sameThing(before[place].object, row.object) {
+			was[at] = place
+		}
+	}
+	stays = rising(was)
+	for at, place := range was {
+		if to, ok := stays[place]; !ok || to != at {
+			was[at] = -1
+		}
+	}
+	return was, stays
+}
+
+// rising is the longest part of numbers that rises, each with its place; those
+// below 0 are none, and no number is there twice.
+func rising(numbers []int) map[int]int {
+	var ends []int // The place of the least number that a part of each length ends with.
+	before := make([]int, len(numbers))
+	for at, n := range numbers {
+		if n < 0 {
+			continue
+		}
+		length, _ := slices.BinarySearchFunc(ends, n, func(end, n int) int { return numbers[end] - n })
+		before[at] = -1
+		if length > 0 {
+			before[at] = ends[length-1]
+		}
+		if length == len(ends) {
+			ends = append(ends, at)
+		}
+		ends[length] = at
+	}
+	part := make(map[int]int, len(ends))
+	if len(ends) == 0 {
+		return part
+	}
+	for at := ends[len(ends)-1]; at >= 0; at = before[at] {
+		part[numbers[at]] = at
+	}
+	return part
+}

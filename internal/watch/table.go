@@ -1,0 +1,123 @@
+package watch
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"glasshouse/internal/watch/rawjson"
+	"glasshouse/internal/watch/wire"
+)
+
+// chunkRows is how many rows one message of a table has.
+const chunkRows = 2000
+
+// columnar is rows, column by column: what is alike stands together, which makes
+// a third less of it when it is compressed, and is quicker to read.
+type columnar struct {
+	ns, name, uid, rv, created []byte
+	cells                      []cellColumn
+	rows                       int
+}
+
+// cellColumn is the cells of a column. Where each is the same as another member
+// of its row, they are not repeated.
+type cellColumn struct {
+	text       []byte
+	notName    bool
+	notCreated bool
+}
+
+func (t *columnar) add(o *wire.Object) error {
+	name := rawjson.AppendString(nil, o.Name())
+	created := []byte(`""`)
+	if at := o.Created(); !at.IsZero() {
+		created = append(at.AppendFormat([]byte{'"'}, time.RFC3339), '"')
+	}
+	text := func(to *[]byte, value []byte) {
+		if t.rows > 0 {
+			*to = append(*to, ',')
+		}
+		*to = append(*to, value...)
+	}
+	text(&t.ns, rawjson.AppendString(nil, o.Namespace()))
+	text(&t.name, name)
+	text(&t.uid, rawjson.AppendString(nil, o.UID()))
+	text(&t.rv, rawjson.AppendString(nil, o.ResourceVersion()))
+	text(&t.created, created)
+	at := 0
+	c := rawjson.NewCursor(o.Cells())
+	err := c.Array(func(i int) error {
+		cell, err := c.Value()
+		if err != nil {
+			return err
+		}
+		if i >= len(t.cells) {
+			return nil // Without a column it is not shown.
+		}
+		column := &t.cells[i]
+		text(&column.text, cell)
+		column.notName = column.notName || !bytes.Equal(cell, name)
+		column.notCreated = column.notCreated || !bytes.Equal(cell, created)
+		at = i + 1
+		return nil
+	})
+	if err != nil {
+		return fmt.Errorf("read the cells of %s/%s: %w", o.Namespace(), o.Name(), err)
+	}
+	for ; at < len(t.cells); at++ {
+		text(&t.cells[at].text, []byte("null"))
+		t.cells[at].notName, t.cells[at].notCreated = true, true
+	}
+	t.rows++
+	return nil
+}
+
+// appendTo appends {"ns":[..],"name":[..],"uid":[..],"rv":[..],"created":[..],"cells":[..]}.
+func (t *columnar) appendTo(dst []byte) []byte {
+	for n, member := range []struct {
+		name string
+		text []byte
+	}{{"ns", t.ns}, {"name", t.name}, {"uid", t.uid}, {"rv", t.rv}, {"created", t.created}} {
+		dst = fmt.Appendf(dst, `%c"%s":[`, "{,"[min(n, 1)], member.name)
+		dst = append(append(dst, member.text...), ']')
+	}
+	dst = append(dst, `,"cells":[`...)
+	for i := range t.cells {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		switch column := &t.cells[i]; {
+		case !column.notName:
+			dst = append(dst, `"name"`...)
+		case !column.notCreated:
+			dst = append(dst, `"created"`...)
+		default:
+			dst = append(append(append(dst, '['), column.text...), ']')
+		}
+	}
+	return append(dst, "]}"...)
+}
+
+// nextTable tells the next part of a snapshot, column by column.
+func (s *Subscription) nextTable() ([]byte, error) {
+	message := s.message("snapshot")
+	if s.first {
+		columns, err := json.Marshal(append([]wire.Column{}, s.columns...)) // [] for none, not null.
+		if err != nil {
+			return nil, fmt.Errorf("encode the columns: %w", err)
+		}
+		message = append(append(message, `,"columns":`...), columns...)
+	}
+	table := columnar{cells: make([]cellColumn, len(s.columns))}
+	part := s.rows[:min(len(s.rows), chunkRows)]
+	for _, o := range part {
+		if err := table.add(o); err != nil {
+			return nil, err
+		}
+	}
+	message = table.appendTo(append(message, `,"table":`...))
+	s.toldRows(len(part))
+	return fmt.Appendf(message, `,"last":%t`, !s.telling), nil
+}

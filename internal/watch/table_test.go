@@ -1,0 +1,93 @@
+package watch_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"testing"
+	"testing/synctest"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// The view table tells the rows of the view rows, in as many messages as it
+// takes, whatever stands in their cells.
+func TestTableTellsTheRows(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		for i, cells := range []string{`["p0","Running"]`, `["another",null]`, `["p2",{"a":[1,2]}]`, `["p3"]`, `["p4","x","too many"]`, `[]`} {
+			server.Set(pods, apitest.Item{Namespace: "a", Name: fmt.Sprintf("p%d", i), Cells: cells, Metadata: `"creationTimestamp":"2026-11-21T10:00:00Z"`})
+		}
+		for i := range 9000 {
+			server.Set(pods, pod("b", fmt.Sprintf("p%d", i), "Running"))
+		}
+		rows, _ := snapshotOf(t, cluster, watch.Rows)
+		table, messages := snapshotOf(t, cluster, watch.Table)
+		if len(rows) != 9006 || messages < 3 {
+			t.Errorf("%d rows, a table in %d messages", len(rows), messages)
+		}
+		for i := range rows {
+			for len(rows[i].Cells) < 2 {
+				rows[i].Cells = append(rows[i].Cells, nil)
+			}
+			rows[i].Cells = rows[i].Cells[:2]
+		}
+		if !reflect.DeepEqual(rows, table) {
+			t.Errorf("the table's rows begin with %v\nwant %v", table[:7], rows[:7])
+		}
+	})
+}
+
+type wholeRow struct {
+	NS, Name, UID, RV, Created string
+	Cells                      []any
+}
+
+// snapshotOf reads a snapshot as rows, and counts its messages.
+func snapshotOf(t *testing.T, cluster *watch.Cluster, view watch.View) (rows []wholeRow, messages int) {
+	t.Helper()
+	sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), watch.Query{Resource: pods}, view, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sub.Close()
+	for {
+		text, err := sub.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m struct {
+			Type  string
+			Rows  []wholeRow
+			Table struct {
+				NS, Name, UID, RV, Created []string
+				Cells                      []any
+			}
+			Last bool
+		}
+		if err := json.Unmarshal([]byte("{"+string(text)+"}"), &m); err != nil {
+			t.Fatalf("%.200s: %v", text, err)
+		}
+		if m.Type != "snapshot" {
+			continue
+		}
+		messages++
+		rows = append(rows, m.Rows...)
+		for i, name := range m.Table.Name {
+			row := wholeRow{NS: m.Table.NS[i], Name: name, UID: m.Table.UID[i], RV: m.Table.RV[i], Created: m.Table.Created[i]}
+			for _, column := range m.Table.Cells {
+				switch column := column.(type) {
+				case []any:
+					row.Cells = append(row.Cells, column[i])
+				case string:
+					row.Cells = append(row.Cells, map[string]string{"name": row.Name, "created": row.Created}[column])
+				}
+			}
+			rows = append(rows, row)
+		}
+		if m.Last {
+			return rows, messages
+		}
+	}
+}

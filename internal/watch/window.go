@@ -1,0 +1,189 @@
+package watch
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/wire"
+)
+
+const (
+	// maxWindow is how many rows a window has at most.
+	maxWindow = 1000
+	// maxOffset is where one begins at the latest.
+	maxOffset = 1 << 30
+)
+
+// A Window is the part of the rows, in the order of a sort, that the view
+// window tells. It may be moved by anybody at any time, and is for one
+// Subscription.
+type Window struct {
+	sort   string
+	wanted atomic.Pointer[place]
+	rings  chan time.Time // Wakes the Subscription.
+}
+
+// NewWindow returns a window of count rows from an offset on. The sort is a
+// column's name in lower case, or namespace; "-" before it turns it round, and
+// without one the order is that of namespace and name.
+func NewWindow(sort string, offset, count int) (*Window, error) {
+	w := &Window{sort: sort, rings: make(chan time.Time, 1)}
+	return w, w.Move(offset, count)
+}
+
+// Move asks for other rows, or the same: they are told as a whole. Who moves
+// again before that is told the newest.
+func (w *Window) Move(offset, count int) error {
+	if offset < 0 || offset > maxOffset || count < 1 || count > maxWindow {
+		return invalid("Not a window", "offset is %d and count %d; a window begins at an offset from 0 to %d, and has from 1 to %d rows.", offset, count, maxOffset, maxWindow)
+	}
+	w.wanted.Store(&place{offset, count})
+	w.ring()
+	return nil
+}
+
+func (w *Window) ring() {
+	select {
+	case w.rings <- time.Now():
+	default: // It rings already.
+	}
+}
+
+// windowed is what a Subscription to a window holds beside its cursor.
+type windowed struct {
+	*Window
+
+	ranking *ranking
+	letGo   func() // Of the ranking; nil where there is none.
+	held    *frame // What was told.
+	at      *place // Where that is: the wish itself, as each is answered.
+}
+
+func (w *windowed) close() {
+	if w.letGo != nil {
+		w.letGo()
+	}
+}
+
+// beginWindow tells the window as it is now, with the columns.
+func (s *Subscription) beginWindow(ctx context.Context) ([]byte, error) {
+	now := s.informer.present(s.filter.namespaces)
+	if !now.synced && !now.none {
+		return nil, nil // They come in a moment.
+	}
+	by, err := sortingOf(s.window.sort, now.columns)
+	if err != nil && len(now.columns) > 0 {
+		return nil, err
+	}
+	ranking, letGo, err := s.informer.ranking(s.filter, &now, by)
+	if err != nil {
+		return nil, err
+	}
+	s.window.close()
+	s.window.ranking, s.window.letGo = ranking, letGo
+	at := s.window.wanted.Load()
+	held, offset, err := ranking.frame(ctx, *at)
+	if err != nil {
+		return nil, err
+	}
+	if later := s.informer.present(s.filter.namespaces); later.version != now.version || later.none != now.none {
+		return nil, nil // What was read may not be seen any more.
+	}
+	if held.total == 0 {
+		if err := s.check(ctx); err != nil {
+			return nil, err
+		}
+	}
+	s.window.held, s.window.at = held, at
+	s.begun(now.version)
+	s.cursor.Offset = offset
+	columns, err := json.Marshal(append([]wire.Column{}, now.columns...)) // [] for none, not null.
+	if err != nil {
+		return nil, fmt.Errorf("encode the columns: %w", err)
+	}
+	return s.wholeWindow(append([]byte(`,"columns":`), columns...))
+}
+
+// wholeWindow tells all of the window that is held.
+func (s *Subscription) wholeWindow(columns []byte) ([]byte, error) {
+	text, err := s.window.held.text()
+	if err != nil {
+		return nil, err
+	}
+	message := slices.Grow(s.message("window"), len(columns)+len(text))
+	return append(append(message, columns...), text...), nil
+}
+
+// readWindow waits for changes, for a nudge, or for the window to be moved, and
+// tells what that makes of it. What was missed need not be read: the window tells.
+func (s *Subscription) readWindow(ctx context.Context) ([]byte, error) {
+	if !s.behind && s.window.wanted.Load() != s.window.at {
+		return s.lookAgain(ctx, time.Time{})
+	}
+	changes, next, err := s.informer.NextWithin(ctx, s.alarm, s.cursor, 1)
+	since := time.Now()
+	switch {
+	case errors.Is(err, journal.ErrGone):
+		next = s.informer.Now()
+	case err != nil:
+		return s.silent(err)
+	case len(changes) > 0:
+		since = changes[0].Time
+	case !s.behind:
+		s.cursor = next // A nudge.
+		return nil, nil
+	}
+	if s.behind {
+		s.cursor = s.informer.Now() // What has come is in the window that will be told.
+		return nil, nil
+	}
+	if long := time.Until(s.pace.until); long > 0 {
+		collected := time.NewTimer(long)
+		defer collected.Stop()
+		select {
+		case <-collected.C:
+		case <-s.rings: // Who moves does not wait.
+			s.waiting = time.Time{}
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	s.cursor = next
+	return s.lookAgain(ctx, since)
+}
+
+// lookAgain tells how the window differs from what was told, by changes since a
+// time.
+func (s *Subscription) lookAgain(ctx context.Context, since time.Time) ([]byte, error) {
+	w, at := s.window, s.window.wanted.Load()
+	now, offset, err := w.ranking.frame(ctx, *at)
+	if err != nil {
+		return nil, err
+	}
+	if s.informer.present(s.filter.namespaces).version != s.version {
+		return nil, nil // The next step says why.
+	}
+	from, moved := w.held, at != w.at
+	w.held, w.at, s.cursor.Offset = now, at, offset
+	if moved {
+		return s.wholeWindow(nil)
+	}
+	if now.same(from) {
+		return nil, nil
+	}
+	step, err := now.since(from, s.informer, s.recent)
+	if err != nil {
+		return nil, err
+	}
+	s.pace.tell(since)
+	if step.whole {
+		return s.wholeWindow(nil)
+	}
+	return append(s.message("window-events"), step.text...), nil
+}

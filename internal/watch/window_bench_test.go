@@ -1,0 +1,188 @@
+package watch_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// benchRows is how many rows there are.
+const benchRows = 100_000
+
+// busy is a pod as a cluster has them.
+func busy(n, restarts int) apitest.Item {
+	name := fmt.Sprintf("web-%d-7d4b9c6f5-%05d", n%700, n)
+	return apitest.Item{
+		Namespace: fmt.Sprint("ns-", n%50), Name: name,
+		Cells:    fmt.Sprintf(`[%q,"1/1","Running",%d,"5m"]`, name, restarts),
+		Metadata: fmt.Sprintf(`"creationTimestamp":%q`, time.Date(2026, 1, 1, 0, 0, n, 0, time.UTC).Format(time.RFC3339)),
+	}
+}
+
+// busyCluster is live with benchRows pods.
+func busyCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
+	b.Helper()
+	server := apitest.New(b, apitest.Kind{Ref: pods, Kind: "Pod", Columns: `[{"name":"Name","type":"string"},{"name":"Ready","type":"string"},{"name":"Status","type":"string"},{"name":"Restarts","type":"integer"},{"name":"Age","type":"string"}]`})
+	items := make([]apitest.Item, benchRows)
+	for n := range items {
+		items[n] = busy(n, n%40)
+	}
+	server.Quietly(pods, func() { server.Set(pods, items...) }) // A watch would go through its past.
+	cluster, err := watch.New(server.Config, watch.Options{Linger: time.Hour, Ring: watch.Ring{Bytes: 16 << 20}, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(b.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- cluster.Run(ctx) }()
+	b.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			b.Error(err)
+		}
+	})
+	for { // It begins to run.
+		snapshot, err := cluster.For(watch.Viewer{}).Snapshot(b.Context(), watch.Query{Resource: pods}, time.Minute)
+		if err == nil && len(snapshot.Objects) == benchRows {
+			return server, cluster
+		}
+		runtime.Gosched()
+	}
+}
+
+// look subscribes to rows, or to a window in the order of sort, and reads all of
+// the first view.
+func look(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Subscription {
+	b.Helper()
+	q, view, first := watch.Query{Resource: pods, Text: text}, watch.Rows, []byte(`"last":true`)
+	if sort != "rows" {
+		window, err := watch.NewWindow(sort, place(sort), 120)
+		if err != nil {
+			b.Fatal(err)
+		}
+		q.Window, view, first = window, watch.Windowed, []byte(`"type":"window"`)
+	}
+	sub, err := cluster.For(watch.Viewer{}).Subscribe(b.Context(), q, view, "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	hear(b, sub, first)
+	return sub
+}
+
+// place is where the row that changes is by its name, and between both of its
+// places by its restarts.
+func place(sort string) int {
+	if sort == "name" {
+		return 61_900
+	}
+	return benchRows / 3
+}
+
+func hear(b *testing.B, sub *watch.Subscription, part []byte) {
+	b.Helper()
+	for {
+		m, err := sub.Next(b.Context())
+		if err != nil {
+			b.Fatal(err)
+		}
+		if bytes.Contains(m, part) {
+			return
+		}
+	}
+}
+
+// The first view of so many rows: all of them, and a window of an order that
+// nobody has yet; with what the order takes for each row.
+func BenchmarkFirstView(b *testing.B) {
+	_, cluster := busyCluster(b)
+	for _, way := range []struct{ name, sort, text string }{
+		{"rows", "rows", ""},
+		{"rows through a filter", "rows", "running web-1"},
+		{"window", "", ""},
+		{"window by name", "name", ""},
+		{"window by restarts", "-restarts", ""},
+		{"window by age", "age", ""},
+		{"window through a filter", "age", "running web-1"},
+	} {
+		b.Run(way.name, func(b *testing.B) {
+			cluster.ForgetOrders()
+			before, _ := memory()
+			sub := look(b, cluster, way.sort, way.text)
+			after, _ := memory()
+			sub.Close()
+			for b.Loop() {
+				cluster.ForgetOrders()
+				look(b, cluster, way.sort, way.text).Close()
+			}
+			b.ReportMetric(float64(max(after, before)-before)/benchRows, "heldB/row")
+		})
+	}
+	b.Run("window of an order that others hold", func(b *testing.B) {
+		defer look(b, cluster, "age", "").Close()
+		for b.Loop() {
+			look(b, cluster, "age", "").Close()
+		}
+	})
+}
+
+// processorTime is what the process has used. Who is told late waits before the
+// next message: the time that passes is not what a change costs.
+func processorTime(b *testing.B) time.Duration {
+	b.Helper()
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		b.Fatal(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
+// One change among so many rows, from the journal to the message: of a row that
+// stays where it is, and of one that moves to the other end.
+func BenchmarkOneChange(b *testing.B) {
+	server, cluster := busyCluster(b)
+	const n = benchRows / 3
+	at := func(restarts int) *watch.Item {
+		server.Set(pods, busy(n, restarts))
+		for {
+			snapshot, err := cluster.For(watch.Viewer{}).Snapshot(b.Context(), watch.Query{Resource: pods, Name: busy(n, 0).Name}, 0)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if len(snapshot.Objects) == 1 && bytes.Contains(snapshot.Objects[0].Cells(), fmt.Appendf(nil, ",%d,", restarts)) {
+				return snapshot.Objects[0]
+			}
+			time.Sleep(time.Millisecond) //nolint:forbidigo // A benchmark of real time.
+		}
+	}
+	versions := []*watch.Item{at(39), at(0)}
+	for _, sort := range []string{"rows", "name", "-restarts"} {
+		b.Run(strconv.Quote(sort), func(b *testing.B) {
+			sub := look(b, cluster, sort, "")
+			defer sub.Close()
+			before := processorTime(b)
+			for i := 0; b.Loop(); i++ {
+				cluster.Put(pods, versions[i%2])
+				for {
+					m, err := sub.Next(b.Context())
+					if err != nil {
+						b.Fatal(err)
+					}
+					if bytes.Contains(m, []byte(`events":[{`)) || bytes.Contains(m, []byte(`"rows"`)) {
+						break
+					}
+				}
+			}
+			b.ReportMetric(float64((processorTime(b)-before).Microseconds())/float64(b.N), "cpu-µs/op")
+		})
+	}
+}

@@ -1,0 +1,853 @@
+package watch_test
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// pane is what a page does with a window: it keeps the rows at their places, and
+// finds fault with every message that does not fit what it has.
+type pane struct {
+	t      *testing.T
+	window *watch.Window
+	sub    *watch.Subscription
+
+	rows            []toldRow
+	columns         []string
+	total, matching int
+	offset, count   int
+	whole           bool // A whole window came since the last reset.
+	state           string
+	log             []string
+	by              []string // Who changed what came or is other.
+}
+
+func openPane(t *testing.T, cluster *watch.Cluster, q watch.Query, sort string, offset, count int) *pane {
+	t.Helper()
+	p, err := tryPane(t, cluster, q, sort, offset, count)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p
+}
+
+func tryPane(t *testing.T, cluster *watch.Cluster, q watch.Query, sort string, offset, count int) (*pane, error) {
+	t.Helper()
+	window, err := watch.NewWindow(sort, offset, count)
+	if err != nil {
+		return nil, err
+	}
+	q.Resource, q.Window = cmp.Or(q.Resource, pods), window
+	sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), q, watch.Windowed, "")
+	if err != nil {
+		return nil, err
+	}
+	t.Cleanup(sub.Close)
+	return &pane{t: t, window: window, sub: sub}, nil
+}
+
+// toldWindow is a message to a pane.
+type toldWindow struct {
+	Type, State, Cursor, Reason    string
+	Columns                        []struct{ Name string }
+	Total, Matching, Offset, Count *int
+	Rows                           []toldRow
+	Events                         []struct {
+		Op, UID, RV string
+		At          int
+		Row         *toldRow
+		Cells       map[string]any
+		By          *struct{ Manager string }
+	}
+}
+
+func (p *pane) next() toldWindow {
+	p.t.Helper()
+	m, err := p.try()
+	if err != nil {
+		p.t.Fatalf("Next: %v, after %s", err, p.log)
+	}
+	return m
+}
+
+func (p *pane) try() (m toldWindow, err error) {
+	p.t.Helper()
+	text, err := p.sub.Next(p.t.Context())
+	if err != nil {
+		return m, err
+	}
+	if err := json.Unmarshal([]byte("{"+string(text)+"}"), &m); err != nil {
+		p.t.Errorf("%s: %v", text, err)
+		return m, err
+	}
+	switch m.Type {
+	case "state":
+		p.state = m.State
+		if m.State != "syncing" {
+			p.log = append(p.log, "state "+m.State)
+		}
+	case "reset":
+		p.whole = false
+		p.log = append(p.log, "reset")
+	case "heartbeat":
+	case "window":
+		p.takeWhole(&m)
+	case "window-events":
+		p.takeEvents(&m)
+	default:
+		p.t.Errorf("a message of an unknown type: %s", text)
+	}
+	return m, nil
+}
+
+func (p *pane) takeWhole(m *toldWindow) {
+	p.t.Helper()
+	if m.Columns == nil == !p.whole || m.Total == nil || m.Matching == nil || m.Offset == nil || m.Count == nil {
+		p.t.Errorf("a window with %d columns, total %v, matching %v, offset %v, count %v; the columns come with the first", len(m.Columns), m.Total, m.Matching, m.Offset, m.Count)
+		return
+	}
+	if m.Columns != nil {
+		p.columns = nil
+		for _, c := range m.Columns {
+			p.columns = append(p.columns, c.Name)
+		}
+	}
+	p.whole, p.rows, p.total, p.matching, p.offset, p.count = true, m.Rows, *m.Total, *m.Matching, *m.Offset, *m.Count
+	p.log = append(p.log, fmt.Sprintf("window of %d", len(p.rows)))
+}
+
+func (p *pane) takeEvents(m *toldWindow) {
+	p.t.Helper()
+	if !p.whole || m.Total == nil || m.Matching == nil {
+		p.t.Errorf("events before a window, or without counts: %+v", m)
+		return
+	}
+	p.total, p.matching = *m.Total, *m.Matching
+	p.by = nil
+	for _, e := range m.Events {
+		if end := len(p.rows); e.At < 0 || e.At > end || e.At == end && e.Op != "insert" {
+			p.t.Errorf("%s at %d of %d", e.Op, e.At, end)
+			return
+		}
+		switch e.Op {
+		case "remove":
+			p.log = append(p.log, fmt.Sprintf("remove %s at %d", p.rows[e.At].Name, e.At))
+			p.rows = slices.Delete(p.rows, e.At, e.At+1)
+		case "insert":
+			p.rows = slices.Insert(p.rows, e.At, *e.Row)
+			p.log = append(p.log, fmt.Sprintf("insert %s at %d", e.Row.Name, e.At))
+		case "update":
+			row := p.rows[e.At]
+			if row.UID != e.UID {
+				p.t.Errorf("an update of %s at the place of %s", e.UID, row.UID)
+			}
+			row.RV, row.Cells = e.RV, slices.Clone(row.Cells)
+			for at, cell := range e.Cells {
+				i, err := strconv.Atoi(at)
+				if err != nil || i >= len(row.Cells) {
+					p.t.Errorf("cell %q of %d", at, len(row.Cells))
+					return
+				}
+				row.Cells[i] = cell
+			}
+			p.rows[e.At] = row
+			p.log = append(p.log, fmt.Sprintf("update %s at %d", row.Name, e.At))
+		default:
+			p.t.Errorf("an event of an unknown kind: %+v", e)
+		}
+		if e.By != nil {
+			p.by = append(p.by, e.By.Manager)
+		}
+	}
+}
+
+// settle reads until nothing more comes, and returns what came.
+func (p *pane) settle() string {
+	p.t.Helper()
+	for {
+		if m := p.next(); m.Type == "heartbeat" || m.Type == "window-events" && len(m.Events) == 0 && p.heartbeat() {
+			log := strings.Join(p.log, ", ")
+			p.log = nil
+			return log
+		}
+	}
+}
+
+// heartbeat reads on to where nothing comes.
+func (p *pane) heartbeat() bool {
+	p.t.Helper()
+	return p.next().Type == "heartbeat"
+}
+
+func (p *pane) wantSettle(want string) {
+	p.t.Helper()
+	if got := p.settle(); got != want {
+		p.t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func (p *pane) names() string {
+	names := make([]string, len(p.rows))
+	for i, row := range p.rows {
+		names[i] = row.Name
+	}
+	return strings.Join(names, " ")
+}
+
+func (p *pane) wantNames(want string, total, matching int) {
+	p.t.Helper()
+	if got := p.names(); got != want || p.total != total || p.matching != matching {
+		p.t.Errorf("got %s of %d of %d; want %s of %d of %d", got, p.matching, p.total, want, matching, total)
+	}
+}
+
+func (p *pane) move(offset, count int) {
+	p.t.Helper()
+	if err := p.window.Move(offset, count); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// A window is told, then what changes in it, where it stands; what changes
+// elsewhere is told by the counts alone.
+func TestWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		for n := range 10 {
+			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))
+		}
+		p := openPane(t, cluster, watch.Query{Text: "RUNN p"}, "-name", 2, 3)
+		p.wantSettle("state live, window of 3")
+		p.wantNames("p7 p6 p5", 10, 10)
+		if p.offset != 2 || p.count != 3 || fmt.Sprint(p.columns) != "[Name Status]" {
+			t.Errorf("offset %d, count %d, columns %v", p.offset, p.count, p.columns)
+		}
+		changed := pod("a", "p6", "Running (more)")
+		changed.Metadata = `"managedFields":[{"manager":"kubelet","operation":"Update","subresource":"status","time":"2026-11-21T10:00:00Z"}]`
+		server.Set(pods, changed)
+		p.wantSettle("update p6 at 1")
+		if fmt.Sprint(p.by) != "[kubelet]" || p.rows[1].Cells[1] != "Running (more)" {
+			t.Errorf("by %v, row %v", p.by, p.rows[1])
+		}
+		server.Set(pods, pod("a", "p6x", "Running")) // p6x is between p7 and p6.
+		p.wantSettle("remove p5 at 2, insert p6x at 1")
+		server.Set(pods, pod("a", "p9", "Failed"))
+		p.wantSettle("remove p7 at 0, insert p5 at 2")
+		p.wantNames("p6x p6 p5", 11, 10)
+		server.Set(pods, pod("a", "p0", "Failed"), pod("b", "p00", "Failed"))
+		p.wantSettle("")
+		p.wantNames("p6x p6 p5", 12, 9)
+		server.Delete(pods, "a", "p6")
+		p.wantSettle("remove p6 at 1, insert p4 at 2")
+
+		p.move(7, 100)
+		p.wantSettle("window of 1")
+		p.move(8, 100)
+		p.wantSettle("window of 0")
+		for range 5 {
+			p.move(0, 1)
+			p.move(0, 2)
+		}
+		p.wantSettle("window of 2") // The newest of them.
+		p.move(0, 2)
+		p.wantSettle("window of 2") // Each is answered.
+		p.wantNames("p8 p7", 11, 8)
+	})
+}
+
+// A thing that takes another's name is another row; so much that is new is told
+// as a whole window; a right that goes takes the rows along.
+func TestWindowIsToldAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		for n := range 50 {
+			server.Set(pods, pod("a", fmt.Sprintf("p%02d", n), "Running"))
+		}
+		p := openPane(t, cluster, watch.Query{}, "status", 0, 20)
+		p.settle()
+		again := pod("a", "p03", "Running")
+		again.UID = "another"
+		server.Set(pods, again)
+		p.wantSettle("remove p03 at 3, insert p03 at 3")
+		for n := range 30 {
+			server.Set(pods, pod("a", fmt.Sprintf("p%02d", 49-n), "Again"))
+		}
+		synctest.Wait()
+		p.wantSettle("window of 20")
+		if p.rows[0].Name != "p20" {
+			t.Errorf("the first is %s, want p20", p.rows[0].Name)
+		}
+		server.Refuse(pods, "", 403, "no more")
+		for p.state != "forbidden" {
+			p.next()
+		}
+		p.settle()
+		if !p.whole || p.total != 0 || len(p.rows) != 0 {
+			t.Errorf("of what may not be seen any more %d rows are shown, of %d", len(p.rows), p.total)
+		}
+		server.Refuse(pods, "", 0, "")
+		for p.state != "live" {
+			p.next()
+		}
+		p.settle()
+		if p.total != 50 || len(p.rows) != 20 {
+			t.Errorf("of what may be seen again %d rows are shown, of %d", len(p.rows), p.total)
+		}
+	})
+}
+
+// Other columns begin the window anew; a sort by one that is no more is said.
+func TestWindowOfOtherColumns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Failed"))
+		byName := openPane(t, cluster, watch.Query{}, "name", 0, 10)
+		byStatus := openPane(t, cluster, watch.Query{}, "status", 0, 10)
+		byName.settle()
+		byStatus.settle()
+		byStatus.wantNames("q p", 2, 2)
+		server.Print(pods, `[{"name":"Phase","type":"string"},{"name":"Name","type":"string"}]`)
+		server.Cut(pods)
+		server.Set(pods, apitest.Item{Namespace: "a", Name: "p", Cells: `["Running","p"]`}, apitest.Item{Namespace: "a", Name: "q", Cells: `["Failed","q"]`})
+		if got := byName.settle(); !strings.Contains(got, "reset") || !strings.HasSuffix(got, "window of 2") || fmt.Sprint(byName.columns) != "[Phase Name]" {
+			t.Errorf("got %s with columns %v", got, byName.columns)
+		}
+		byName.wantNames("p q", 2, 2)
+		var err error
+		for err == nil {
+			_, err = byStatus.try()
+		}
+		wantProblem(t, err, watch.Invalid, "Unknown column", `"status" to sort by; there are phase, name, and namespace`)
+	})
+}
+
+// What makes no sense is refused in words.
+func TestWindowsThatMakeNoSense(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		for _, at := range [][2]int{{-1, 10}, {1<<30 + 1, 10}, {0, 0}, {0, -1}, {0, 1001}} {
+			_, err := tryPane(t, cluster, watch.Query{}, "", at[0], at[1])
+			wantProblem(t, err, watch.Invalid, "Not a window", fmt.Sprintf("offset is %d and count %d;", at[0], at[1]))
+		}
+		p := openPane(t, cluster, watch.Query{}, "", 0, 1000)
+		p.wantSettle("state live, window of 1")
+		wantProblem(t, p.window.Move(-1, 10), watch.Invalid, "Not a window", "offset is -1")
+		p.wantSettle("")
+		_, err := tryPane(t, cluster, watch.Query{Name: "p"}, "", 0, 10)
+		wantProblem(t, err, watch.Invalid, "Name and view do not fit", "window")
+		_, err = cluster.For(watch.Viewer{}).Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Windowed, "")
+		wantProblem(t, err, watch.Invalid, "Not a window", "needs a window")
+		_, err = cluster.For(watch.Viewer{}).Subscribe(t.Context(), watch.Query{Resource: pods, Window: p.window}, watch.Rows, "")
+		wantProblem(t, err, watch.Invalid, "Not a window", "no other has one")
+		for _, sort := range []string{"colour", "-", "-colour", "--name"} {
+			p := openPane(t, cluster, watch.Query{}, sort, 0, 10)
+			for err = nil; err == nil; {
+				_, err = p.try()
+			}
+			wantProblem(t, err, watch.Invalid, "Unknown column", "there are name, status, and namespace")
+		}
+		p = openPane(t, cluster, watch.Query{Namespaces: []string{"nowhere"}}, "", 0, 10)
+		for err = nil; err == nil; {
+			_, err = p.try()
+		}
+		wantProblem(t, err, watch.Unknown, "Unknown namespace", `"nowhere"`)
+	})
+}
+
+// A quiet window tells every 15 s that it lives; changes that it does not show
+// move its cursor.
+func TestWindowHeartbeat(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
+		p := openPane(t, cluster, watch.Query{}, "", 0, 1)
+		p.settle()
+		start := time.Now()
+		first := p.next()
+		if first.Type != "heartbeat" || time.Since(start) != watch.Heartbeat {
+			t.Errorf("got %+v after %s", first, time.Since(start))
+		}
+		server.Set(pods, pod("a", "q", "Failed"))
+		start = time.Now()
+		m := p.next()
+		if m.Type != "window-events" || len(m.Events) != 0 || m.Cursor == first.Cursor || time.Since(start) != watch.Heartbeat {
+			t.Errorf("got %+v after %s, want no events and a newer cursor", m, time.Since(start))
+		}
+		if beat := p.next(); beat.Type != "heartbeat" || beat.Cursor != m.Cursor {
+			t.Errorf("got %+v, want a heartbeat with the last cursor", beat)
+		}
+		<-time.After(10 * time.Second)
+		p.move(1, 1) // Moving needs no change.
+		start = time.Now()
+		if m := p.next(); m.Type != "window" || time.Since(start) != 0 || p.names() != "q" {
+			t.Errorf("got %+v after %s", m, time.Since(start))
+		}
+	})
+}
+
+// A window is in the order in which the page has its rows, and its q finds what
+// the page's finds: web/test/views.test.ts reads the same file.
+func TestWindowsAreThePages(t *testing.T) {
+	text, err := os.ReadFile("../web/testdata/views.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var file struct {
+		Columns json.RawMessage
+		Rows    []struct {
+			NS, Name string
+			Cells    json.RawMessage
+		}
+		Views []struct {
+			Q, Sort string
+			Want    []string
+		}
+	}
+	if err := json.Unmarshal(text, &file); err != nil || len(file.Views) < 15 {
+		t.Fatalf("%d views, %v", len(file.Views), err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Print(pods, string(file.Columns))
+		for _, row := range file.Rows {
+			server.Set(pods, apitest.Item{Namespace: row.NS, Name: row.Name, Cells: string(row.Cells)})
+		}
+		for _, view := range file.Views {
+			p := openPane(t, cluster, watch.Query{Text: view.Q}, view.Sort, 0, 100)
+			p.settle()
+			got := make([]string, len(p.rows))
+			for i, row := range p.rows {
+				got[i] = row.NS + "/" + row.Name
+			}
+			if !slices.Equal(got, view.Want) || p.total != len(file.Rows) || p.matching != len(got) {
+				t.Errorf("q=%q, sort=%q: got %v, want %v", view.Q, view.Sort, got, view.Want)
+			}
+		}
+	})
+}
+
+// thing is a row of the test's own state.
+type thing struct {
+	ns, status, app string
+	number          int
+	restarts        int // -1 is unknown.
+	age             int // Seconds.
+}
+
+func (th *thing) name() string { return fmt.Sprint("p-", th.number) }
+
+// created is a time before the bubble's clock begins.
+func (th *thing) created() time.Time {
+	return time.Date(1999, 12, 1, 0, 0, 0, 0, time.UTC).Add(-time.Duration(th.age) * time.Second)
+}
+
+func (th *thing) item() apitest.Item {
+	restarts := any(th.restarts)
+	if th.restarts < 0 {
+		restarts = "<none>"
+	}
+	cells, err := json.Marshal([]any{th.name(), th.status, restarts, "31d"})
+	if err != nil {
+		panic(err)
+	}
+	return apitest.Item{
+		Namespace: th.ns, Name: th.name(), Cells: string(cells),
+		Metadata: fmt.Sprintf(`"labels":{"app":%q},"creationTimestamp":%q`, th.app, th.created().Format(time.RFC3339)),
+	}
+}
+
+const thingColumns = `[{"name":"Name","type":"string"},{"name":"Status","type":"string"},{"name":"Restarts","type":"integer"},{"name":"Age","type":"string"}]`
+
+// looked is what one pane looks at.
+type looked struct {
+	q    watch.Query
+	sort string
+}
+
+// see is what a plain filter and a plain sort make of the state.
+func (l *looked) see(state map[string]*thing) (total int, seen []*thing) {
+	for _, th := range state {
+		if len(l.q.Namespaces) > 0 && !slices.Contains(l.q.Namespaces, th.ns) || l.q.Labels != "" && l.q.Labels != "app="+th.app {
+			continue
+		}
+		total++
+		text := strings.ToLower(strings.Join([]string{th.ns, th.name(), th.status, strconv.Itoa(th.restarts)}, " "))
+		if !slices.ContainsFunc(strings.Fields(strings.ToLower(l.q.Text)), func(word string) bool { return !strings.Contains(text, word) }) {
+			seen = append(seen, th)
+		}
+	}
+	column, descending := strings.CutPrefix(l.sort, "-")
+	slices.SortFunc(seen, func(a, b *thing) int {
+		order := 0
+		switch column {
+		case "name":
+			order = cmp.Compare(a.number, b.number)
+		case "status":
+			order = cmp.Compare(a.status, b.status)
+		case "age":
+			order = cmp.Compare(a.age, b.age)
+		case "namespace":
+			order = cmp.Compare(a.ns, b.ns)
+		case "restarts":
+			if unknown := cmp.Compare(min(b.restarts, 0), min(a.restarts, 0)); unknown != 0 {
+				return unknown // Last in any case.
+			}
+			order = cmp.Compare(a.restarts, b.restarts)
+		}
+		if descending {
+			order = -order
+		}
+		return cmp.Or(order, cmp.Compare(a.ns, b.ns), cmp.Compare(a.name(), b.name()))
+	})
+	return total, seen
+}
+
+// want wants a pane to have what a plain sort gives.
+func (l *looked) want(p *pane, state map[string]*thing) {
+	p.t.Helper()
+	total, seen := l.see(state)
+	matching := len(seen)
+	seen = seen[min(len(seen), p.offset):]
+	seen = seen[:min(len(seen), p.count)]
+	want, got := make([]string, len(seen)), make([]string, len(p.rows))
+	for i, th := range seen {
+		restarts := any(th.restarts)
+		if th.restarts < 0 {
+			restarts = "<none>"
+		}
+		want[i] = fmt.Sprint(th.ns, []any{th.name(), th.status, restarts, th.created().Format(time.RFC3339)})
+	}
+	for i, row := range p.rows {
+		got[i] = fmt.Sprint(row.NS, row.Cells)
+	}
+	if !slices.Equal(got, want) || p.total != total || p.matching != matching {
+		p.t.Errorf("%+v from %d:\ngot  %d of %d %v\nwant %d of %d %v", l, p.offset, p.matching, p.total, got, matching, total, want)
+	}
+}
+
+// churn changes one thing, in the state and in the cluster.
+func churn(random *rand.Rand, server *apitest.Server, state map[string]*thing) {
+	th := &thing{
+		ns: string(rune('a' + random.IntN(3))), number: random.IntN(120), status: []string{"Running", "Pending", "Failed"}[random.IntN(3)],
+		app: []string{"web", "db"}[random.IntN(2)], restarts: random.IntN(6) - 1, age: random.IntN(30),
+	}
+	key := th.ns + "/" + th.name()
+	switch before := state[key]; {
+	case before != nil && random.IntN(3) == 0:
+		delete(state, key)
+		server.Delete(pods, th.ns, th.name())
+	case before != nil && random.IntN(2) == 0:
+		th.age, th.restarts = before.age, before.restarts
+		fallthrough
+	default:
+		if before != nil {
+			th.age = before.age // An object is not created again.
+		}
+		state[key] = th
+		server.Set(pods, th.item())
+	}
+}
+
+func someLook(random *rand.Rand) looked {
+	sorts := []string{"", "name", "-name", "status", "-status", "restarts", "-restarts", "age", "-age", "namespace", "-namespace"}
+	return looked{
+		q: watch.Query{
+			Namespaces: [][]string{nil, {"a"}, {"a", "c"}}[random.IntN(3)], Labels: []string{"", "app=web"}[random.IntN(2)],
+			Text: []string{"", "RUNN", "p-1 ing", "b p-", "nothing-has-it"}[random.IntN(5)],
+		},
+		sort: sorts[random.IntN(len(sorts))],
+	}
+}
+
+// Whatever changes, however windows move, begin and end, and whenever they are
+// read: in the end each shows what a plain sort of the state gives.
+func TestWindowsConverge(t *testing.T) {
+	for seed := range uint64(25) {
+		synctest.Test(t, func(t *testing.T) {
+			server, cluster := serveCluster(t)
+			server.Set("core/v1/namespaces", apitest.Item{Name: "c"})
+			server.Print(pods, thingColumns)
+			random := rand.New(rand.NewPCG(seed, 4)) //nolint:gosec // A test that can be replayed.
+			state := make(map[string]*thing)
+			for range 100 {
+				churn(random, server, state)
+			}
+			synctest.Wait()
+			looks, panes := make([]looked, 6), make([]*pane, 6)
+			open := func(n int) {
+				if panes[n] != nil {
+					panes[n].sub.Close()
+				}
+				looks[n] = someLook(random)
+				panes[n] = openPane(t, cluster, looks[n].q, looks[n].sort, random.IntN(50), 1+random.IntN(40))
+			}
+			for n := range panes {
+				open(n)
+			}
+			for range 12 {
+				for range random.IntN(60) {
+					churn(random, server, state)
+				}
+				switch n := random.IntN(len(panes)); random.IntN(5) {
+				case 0:
+					open(n)
+				case 1, 2:
+					panes[n].move(random.IntN(80), 1+random.IntN(40))
+				case 3:
+					if random.IntN(3) == 0 {
+						server.Quietly(pods, func() { churn(random, server, state) })
+					}
+				case 4:
+					<-time.After(time.Duration(random.IntN(600)) * time.Second) // Off the ring, and the ranking's end.
+				}
+				synctest.Wait()
+				for range random.IntN(3) {
+					panes[random.IntN(len(panes))].next()
+				}
+			}
+			synctest.Wait()
+			<-time.After(time.Minute)
+			for n, p := range panes {
+				p.settle()
+				looks[n].want(p, state)
+			}
+		})
+	}
+}
+
+// The same with everybody at once: the race detector looks.
+func TestConcurrentWindowsConverge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set("core/v1/namespaces", apitest.Item{Name: "c"})
+		server.Print(pods, thingColumns)
+		random := rand.New(rand.NewPCG(9, 9)) //nolint:gosec // A test that can be replayed.
+		state := make(map[string]*thing)
+		for range 200 {
+			churn(random, server, state)
+		}
+		const readers = 24
+		looks := make([]looked, readers)
+		panes := make([]*pane, readers)
+		changed := make(chan struct{})
+		var running sync.WaitGroup
+		for n := range readers {
+			looks[n] = someLook(random)
+			if n%3 == 1 {
+				looks[n] = looks[n-1] // Two with one ranking.
+			}
+			p := openPane(t, cluster, looks[n].q, looks[n].sort, 0, 30)
+			panes[n] = p
+			running.Go(func() {
+				for heard := 0; heard < 2; { // Two heartbeats after the last change.
+					m, err := p.try()
+					if err != nil {
+						t.Error(err)
+						return
+					}
+					select {
+					case <-changed:
+						if m.Type == "heartbeat" {
+							heard++
+						}
+					default:
+					}
+				}
+			})
+			running.Go(func() {
+				own := rand.New(rand.NewPCG(uint64(n), 5)) //nolint:gosec // As above.
+				for range 20 {
+					<-time.After(time.Duration(own.IntN(50)) * time.Millisecond)
+					if n%3 > 0 {
+						p.move(own.IntN(60), 1+own.IntN(40))
+					}
+				}
+			})
+		}
+		for range 100 {
+			for range 30 {
+				churn(random, server, state)
+			}
+			<-time.After(time.Duration(random.IntN(10)) * time.Millisecond)
+		}
+		close(changed)
+		running.Wait()
+		for n, p := range panes {
+			looks[n].want(p, state)
+		}
+	})
+}
+
+// Who is too slow for the past that is kept is told the window as it is, without
+// a reset.
+func TestSlowWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		p := openPane(t, cluster, watch.Query{}, "", 0, 10)
+		p.settle()
+		for n := range 5 {
+			server.Set(pods, pod("a", fmt.Sprint("q", n), "Running"))
+		}
+		server.Set(pods, pod("a", "p", "Failed"))
+		synctest.Wait()
+		<-time.After(6 * time.Minute)
+		server.Set(pods, pod("a", "q1", "Failed"))
+		synctest.Wait()
+		p.wantSettle("insert q0 at 1, insert q1 at 2, insert q2 at 3, insert q3 at 4, insert q4 at 5, update p at 0")
+	})
+}
+
+// There are only so many orders; one that nobody holds makes room, and is there
+// still for who comes back soon.
+func TestRankingsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		const most = 100
+		panes := make([]*pane, most)
+		for n := range panes {
+			panes[n] = openPane(t, cluster, watch.Query{Text: fmt.Sprint("p", strings.Repeat(" p", n))}, "", 0, 10)
+			panes[n].settle()
+		}
+		again := openPane(t, cluster, watch.Query{Text: "p"}, "", 5, 10)
+		again.settle() // It shares.
+		late := openPane(t, cluster, watch.Query{Text: "q"}, "", 0, 10)
+		var err error
+		for err == nil {
+			_, err = late.try()
+		}
+		wantProblem(t, err, watch.Unavailable, "Too many orders", "100 orders")
+		panes[most-1].sub.Close()
+		openPane(t, cluster, watch.Query{Text: "q"}, "", 0, 10).wantSettle("state live, window of 0")
+	})
+}
+
+// A list may bring other times for objects that are the same, where they are
+// reckoned anew: nothing is told of that, and the order is right all the same.
+func TestTimesThatAreReckonedAnew(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Print(pods, `[{"name":"Name","type":"string"},{"name":"Seen","type":"date"}]`)
+		seen := func(name, cell string) apitest.Item {
+			return apitest.Item{Namespace: "a", Name: name, Cells: fmt.Sprintf("[%q,%q]", name, cell)}
+		}
+		server.Set(pods, seen("p", "10m"), seen("q", "20m"), seen("r", "30m"))
+		p := openPane(t, cluster, watch.Query{}, "seen", 0, 10)
+		p.wantSettle("state live, window of 3")
+		<-time.After(time.Hour)
+		p.log = nil
+		server.Expire(pods)
+		p.settle()
+		server.Set(pods, seen("p", "25m"))
+		p.settle()
+		p.wantNames("q p r", 3, 3)
+		if q := fmt.Sprint(p.rows[0].Cells[1]); !strings.HasPrefix(q, "2000-01-01T00:4") {
+			t.Errorf("q was seen at %s, want what the list said", q)
+		}
+	})
+}
+
+// What many who hold the same window are told is written once.
+func TestWindowsAreWrittenOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		const rows, each = 300, 3000
+		set := func(word string) {
+			for n := range rows {
+				server.Set(pods, pod("a", fmt.Sprint("p", n), strings.Repeat(word, each/len(word))))
+			}
+			synctest.Wait()
+		}
+		set("slow")
+		const viewers = 40
+		subs := make([]*watch.Subscription, viewers)
+		windows := make([]*watch.Window, viewers)
+		for n := range subs {
+			p := openPane(t, cluster, watch.Query{}, "-name", 0, rows)
+			subs[n], windows[n] = p.sub, p.window
+			until(t, p.sub, "window")
+		}
+		for _, round := range []string{"moved", "moved", "changed", "changed"} {
+			kind := "window"
+			if round == "changed" {
+				kind = "window-events"
+				set([]string{"fast", "late"}[time.Now().Unix()%2])
+			}
+			_, before := memory()
+			for n, sub := range subs {
+				if round == "moved" {
+					if err := windows[n].Move(0, rows); err != nil {
+						t.Fatal(err)
+					}
+				}
+				until(t, sub, kind)
+			}
+			_, after := memory()
+			if taken := after - before; taken > viewers*rows*each*5/6 { // Texts grow in steps, and the race detector loses papers.
+				t.Errorf("%s: %d KiB were taken to tell %d viewers %d KiB each", round, taken>>10, viewers, rows*each>>10)
+			}
+			<-time.After(time.Second)
+		}
+	})
+}
+
+// What the rows of windows take is in the ledger, until a while after the last
+// window was closed; who opens it again meanwhile finds it.
+func TestOrdersAreInTheLedger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		for n := range 500 {
+			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))
+		}
+		bytes := func() (order, held, rest int64) {
+			ledger := cluster.For(watch.Viewer{}).Coverage()
+			for _, c := range ledger.Entries {
+				order += c.OrderBytes
+				rest += c.CacheBytes + c.RingBytes
+			}
+			return order, ledger.Held, rest
+		}
+		p := openPane(t, cluster, watch.Query{Text: "p1"}, "name", 0, 10)
+		q := openPane(t, cluster, watch.Query{Text: "P1"}, "name", 20, 10)
+		p.settle()
+		q.settle()
+		if order, held, rest := bytes(); order != 111*40 || held != order+rest {
+			t.Errorf("111 rows take %d bytes; %d are held, of which %d are other", order, held, rest)
+		}
+		p.sub.Close()
+		<-time.After(time.Minute)
+		if order, _, _ := bytes(); order == 0 {
+			t.Error("the rows of a window that is open are gone")
+		}
+		q.sub.Close()
+		q.sub.Close()
+		<-time.After(29 * time.Second)
+		again := openPane(t, cluster, watch.Query{Text: "p1"}, "name", 0, 10)
+		again.settle()
+		<-time.After(29 * time.Second)
+		again.sub.Close()
+		<-time.After(29 * time.Second)
+		if order, _, _ := bytes(); order == 0 {
+			t.Error("the rows of a window are gone at once")
+		}
+		<-time.After(2 * time.Second)
+		if order, _, _ := bytes(); order != 0 {
+			t.Errorf("%d bytes are held for nobody", order)
+		}
+	})
+}

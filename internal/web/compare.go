@@ -1,0 +1,111 @@
+package web
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+
+	"glasshouse/internal/watch"
+	"glasshouse/web/templates"
+)
+
+// comparePage is the page of two objects side by side. One that cannot be had
+// leaves the other to be seen.
+func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
+	values, err := valuesOf(r, "a", "b", "hide")
+	if err != nil {
+		return err
+	}
+	page := templates.Compare{Hide: values["hide"]}
+	status := http.StatusOK
+	for _, side := range []struct {
+		text string
+		to   *templates.Side
+	}{{values.Get("a"), &page.A}, {values.Get("b"), &page.B}} {
+		full, err := inFull(side.text, page.A.Text)
+		if err == nil && full != "" {
+			*side.to, err = s.side(r, full)
+		}
+		if side.to.Text == "" {
+			side.to.Text = side.text
+		}
+		if err == nil {
+			continue
+		}
+		p := problemOf(err)
+		if p.Status == http.StatusInternalServerError {
+			return err
+		}
+		side.to.Problem = &templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail}
+		status = max(status, p.Status)
+	}
+	if page.B.Text == "" && page.A.YAML != "" {
+		page.Others = s.others(r, page.A)
+	}
+	page.Frame = s.frame(r, "Compare", page.A.Ref)
+	return render(w, r, status, templates.ComparePage(page))
+}
+
+// others are objects of the same kind and namespace, the first of them; none
+// where they cannot be listed.
+func (s *Server) others(r *http.Request, side templates.Side) (steps []templates.Step) {
+	query := watch.Query{Resource: side.Ref}
+	if side.Namespace != "" {
+		query.Namespaces = []string{side.Namespace}
+	}
+	snapshot, err := s.access(r).Snapshot(r.Context(), query, pageWait)
+	if err != nil {
+		return nil
+	}
+	for _, o := range snapshot.Objects[:min(len(snapshot.Objects), pageRows)] {
+		if o.Name() != side.Name {
+			with := url.Values{"a": {side.Text}, "b": {o.Name()}}
+			steps = append(steps, templates.Step{Text: o.Name(), Href: "/compare?" + with.Encode()})
+		}
+	}
+	return steps
+}
+
+// inFull is an object's address: of text, which may be a name, or a namespace
+// and a name, where the other side says of what.
+func inFull(text, other string) (string, error) {
+	parts := strings.Split(strings.Trim(text, "/ "), "/")
+	o := strings.Split(other, "/")
+	switch {
+	case parts[0] == "":
+		return "", nil
+	case len(parts) == 5:
+		return strings.Join(parts, "/"), nil
+	case len(parts) <= 2 && len(o) == 5:
+		return strings.Join(append(o[:5-len(parts):5-len(parts)], parts...), "/"), nil
+	}
+	return "", badRequest("Which object?", "%.300q names no object: write group/version/resource/namespace/name, with core for the empty group and _ for no namespace.", text)
+}
+
+// side reads one of the objects. What is known of it is returned with an error
+// as well.
+func (s *Server) side(r *http.Request, full string) (side templates.Side, err error) {
+	parts := strings.Split(full, "/")
+	ref, ns, name := strings.Join(parts[:3], "/"), parts[3], parts[4]
+	if ns == "_" {
+		ns = ""
+	}
+	side.Text = full
+	access := s.access(r)
+	resource, err := access.Resource(r.Context(), ref)
+	if err != nil {
+		return side, err
+	}
+	side.Ref, side.Kind, side.Resource, side.Namespace, side.Name = resource.Ref(), resource.Kind, resource.Resource, ns, name
+	side.Href = "/o/" + side.Ref + "/" + url.PathEscape(cmp.Or(ns, "_")) + "/" + url.PathEscape(name)
+	text, err := access.Object(r.Context(), side.Ref, ns, name)
+	if err != nil {
+		return side, err
+	}
+	document, err := yaml.JSONToYAML(text)
+	side.YAML = string(document)
+	return side, err
+}

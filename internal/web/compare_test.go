@@ -1,0 +1,40 @@
+package web_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// Both objects are in the HTML; one that cannot be had leaves the other.
+func TestComparePage(t *testing.T) {
+	s := newSite(t)
+	const one, other = podsRef + "/a/web-1", podsRef + "/b/web-10"
+	for _, test := range []struct {
+		query  string
+		status int
+		says   []string
+	}{
+		{"?a=" + one + "&b=" + other, 200, []string{"name: web-1\n", "name: web-10\n", `href="/o/core/v1/pods/b/web-10"`, "note: &lt;b&gt;"}},
+		{"?a=" + one + "&b=web-2", 200, []string{`data-text="core/v1/pods/a/web-2"`, "name: web-2\n"}},
+		{"?a=" + one + "&b=b/web-10", 200, []string{"name: web-10\n"}},
+		{"?a=" + one + "&b=none", 404, []string{"name: web-1\n", "Not found"}},
+		{"?a=" + one, 200, []string{"name: web-1\n", "Name an object above, or choose one:", "Name of another of the pods", `href="/compare?a=core%2Fv1%2Fpods%2Fa%2Fweb-1&amp;b=web-2"`}},
+		{"", 200, []string{"Name an object above."}},
+		{"?a=web-1&b=" + one, 400, []string{"names no object", "name: web-1\n"}},
+		{"?a=core/v1/nothing/a/x&b=" + one, 404, []string{"Unknown resource", "name: web-1\n"}},
+		{"?a=<b>/x/y", 400, []string{"&lt;b&gt;/x/y"}},
+		{"?a=" + one + "&b=web-2&hide=status", 200, []string{`name="hide" value="status"`}},
+	} {
+		a := s.get("/compare" + strings.ReplaceAll(test.query, "<", "%3C"))
+		if a.status != test.status || !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") {
+			t.Errorf("%s is answered with %d and %s, want %d and a page", test.query, a.status, a.header.Get("Content-Type"), test.status)
+		}
+		for _, says := range test.says {
+			if !strings.Contains(a.body, says) {
+				t.Errorf("%s: the page does not have %q", test.query, says)
+			}
+		}
+	}
+	s.wantProblem("a mistyped parameter", s.get("/compare?c=1"), http.StatusBadRequest, "Unknown parameter", "a, b, hide")
+}

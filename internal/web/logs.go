@@ -1,0 +1,179 @@
+package web
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"time"
+
+	"glasshouse/internal/watch"
+)
+
+const (
+	// maxLogs are the logs that are read at a time, by all together.
+	maxLogs = 100
+	// logTail is how many lines there are at the start, and maxTail how many may
+	// be asked for.
+	logTail, maxTail = 500, 5000
+	// logPatience is how long the first line of a log that is followed is waited
+	// for before whoever asked is told that there is none yet: an error that comes
+	// later cannot be told.
+	logPatience = 2 * time.Second
+	// logChunk is the longest line that is sent in one piece.
+	logChunk = 64 << 10
+)
+
+// logs streams the log of a container as text. It ends well when the log does;
+// what was cut ends without an end, so that nobody takes it for the whole.
+func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
+	options, err := logOptionsOf(r)
+	if err != nil {
+		return err
+	}
+	defer s.reading.Add(-1)
+	if s.reading.Add(1) > maxLogs {
+		return &problem{
+			Title: "Too many logs", Status: http.StatusServiceUnavailable,
+			Detail: fmt.Sprintf("%d logs are being read, and no more can be; close one, and try again.", maxLogs),
+		}
+	}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
+	defer context.AfterFunc(s.stopping, cancel)() //nolint:contextcheck // Either ends it.
+	out := &logWriter{ResponseController: http.NewResponseController(w), out: w}
+	body, err := s.openLog(ctx, r, options, out)
+	if err != nil {
+		switch {
+		case out.begun:
+			panic(http.ErrAbortHandler) // There is no other way to say that this is not the end.
+		case s.stopping.Err() != nil:
+			return &problem{Title: "Not running", Status: http.StatusServiceUnavailable, Detail: "The program is stopping; ask again in a moment."}
+		}
+		return err
+	}
+	defer func() { _ = body.Close() }() // Read to its end, or given up.
+	if err := out.copy(body); err != nil {
+		panic(http.ErrAbortHandler)
+	}
+	return nil
+}
+
+// openLog opens the log, and begins the answer where that takes long because
+// there is nothing in it yet.
+func (s *Server) openLog(ctx context.Context, r *http.Request, options watch.LogOptions, out *logWriter) (io.ReadCloser, error) {
+	type opened struct {
+		body io.ReadCloser
+		err  error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		var o opened
+		defer func() { done <- o }()
+		defer caught(&o.err)
+		o.body, o.err = s.access(r).Logs(ctx, param(r, "namespace"), param(r, "name"), options)
+	}()
+	var patience <-chan time.Time
+	if options.Follow {
+		patience = time.After(logPatience)
+	}
+	select {
+	case o := <-done:
+		return o.body, o.err
+	case <-patience:
+	}
+	err := out.flush()
+	o := <-done // It ends with ctx, which ends with the client.
+	if err == nil || o.err != nil {
+		return o.body, o.err
+	}
+	_ = o.body.Close()
+	return nil, err
+}
+
+// logWriter writes a log to a client, each part within writeTimeout.
+type logWriter struct {
+	*http.ResponseController
+
+	out   http.ResponseWriter
+	text  plainText
+	begun bool
+	buf   []byte
+}
+
+// copy writes lines as they come.
+func (l *logWriter) copy(from io.Reader) error {
+	lines := bufio.NewReaderSize(from, logChunk)
+	for {
+		line, err := lines.ReadSlice('\n')
+		l.buf = l.text.append(l.buf, line)
+		if err != nil && !errors.Is(err, bufio.ErrBufferFull) {
+			l.buf = l.text.end(l.buf)
+			err = errors.Join(unless(err, io.EOF), l.flush())
+			return err
+		}
+		if lines.Buffered() > 0 && len(l.buf) < logChunk {
+			continue // More has come already.
+		}
+		if err := l.flush(); err != nil {
+			return err
+		}
+	}
+}
+
+// unless is an error that is not the given one.
+func unless(err, target error) error {
+	if errors.Is(err, target) {
+		return nil
+	}
+	return err
+}
+
+// flush sends what there is.
+func (l *logWriter) flush() error {
+	if !l.begun {
+		l.out.Header().Set("Content-Type", "text/plain; charset=utf-8")
+		l.begun = true
+	}
+	if err := l.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
+		return err
+	}
+	_, err := l.out.Write(l.buf)
+	l.buf = l.buf[:0]
+	return errors.Join(err, l.Flush())
+}
+
+// logOptionsOf reads what is wanted of a log.
+func logOptionsOf(r *http.Request) (o watch.LogOptions, err error) {
+	values, err := valuesOf(r, "container", "follow", "previous", "since", "tail", "timestamps")
+	if err != nil {
+		return o, err
+	}
+	o.Container, o.Tail = values.Get("container"), logTail
+	for name, flag := range map[string]*bool{"follow": &o.Follow, "previous": &o.Previous, "timestamps": &o.Timestamps} {
+		switch text := values.Get(name); text {
+		case "true", "1":
+			*flag = true
+		case "", "false", "0":
+		default:
+			return o, badRequest("Not a truth value", "%s is %.40q; it takes true or false.", name, text)
+		}
+	}
+	if text := values.Get("tail"); text != "" {
+		if o.Tail, err = strconv.Atoi(text); err != nil || o.Tail < 0 || o.Tail > maxTail {
+			return o, badRequest("Not a number of lines", "tail is %.40q; it takes a whole number up to %d.", text, maxTail)
+		}
+	}
+	if text := values.Get("since"); text != "" {
+		if o.Since, err = time.Parse(time.RFC3339, text); err == nil {
+			return o, nil
+		}
+		if o.Age, err = time.ParseDuration(text); err != nil || o.Age <= 0 {
+			return o, badRequest("Not a time", "since is %.40q; it takes how long ago, as in 10m, or a time, as in 2026-11-21T10:00:00Z.", text)
+		}
+	}
+	return o, nil
+}

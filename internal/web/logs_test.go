@@ -1,0 +1,302 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch/apitest"
+)
+
+const (
+	logPath  = "/api/v1/logs/a/web-0"
+	upstream = "/api/v1/namespaces/a/pods/web-0/log"
+)
+
+// logs answers what is asked of a pod's log with text, and notes the queries.
+func (b *bubble) logs(text string) (asked func() url.Values) {
+	queries := make(chan url.Values, 1000)
+	b.api.Answer(upstream, func(w http.ResponseWriter, r *http.Request) {
+		queries <- r.URL.Query()
+		_, _ = io.WriteString(w, text)
+	})
+	return func() url.Values { return <-queries }
+}
+
+// source is a log that grows while it is followed.
+type source struct {
+	lines chan string
+	gone  chan struct{} // Closed when whoever follows it has gone.
+}
+
+// follow gives a pod a log that grows. "" ends it, "cut" cuts it.
+func (b *bubble) source() *source {
+	s := &source{lines: make(chan string), gone: make(chan struct{})}
+	b.api.Answer(upstream, func(w http.ResponseWriter, r *http.Request) {
+		for {
+			select {
+			case <-r.Context().Done():
+				close(s.gone)
+				return
+			case line := <-s.lines:
+				switch line {
+				case "":
+					return
+				case "cut":
+					panic(http.ErrAbortHandler)
+				}
+				_, _ = io.WriteString(w, line)
+				w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is one.
+			}
+		}
+	})
+	return s
+}
+
+// ask sends a request, whose answer may go on for long.
+func (b *bubble) ask(ctx context.Context, path string) (*http.Response, *bufio.Reader) {
+	b.t.Helper()
+	transport := &http.Transport{DialContext: b.dial, DisableCompression: true}
+	b.t.Cleanup(transport.CloseIdleConnections)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://127.0.0.1"+path, nil)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	if strings.HasPrefix(path, "/api/v1/logs/") { // Which no compression may hold back.
+		request.Header.Set("Accept-Encoding", "gzip, zstd")
+	}
+	response, err := transport.RoundTrip(request)
+	if err != nil {
+		b.t.Fatalf("GET %s: %v", path, err)
+	}
+	b.t.Cleanup(func() { _ = response.Body.Close() })
+	return response, bufio.NewReader(response.Body)
+}
+
+func (b *bubble) wantLine(r *bufio.Reader, want string) {
+	b.t.Helper()
+	if got, err := r.ReadString('\n'); got != want || err != nil {
+		b.t.Errorf("the next line is %q, %v, want %q", got, err, want)
+	}
+}
+
+func TestLogs(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		for _, test := range []struct{ query, want string }{
+			{"", "tailLines=500"},
+			{"?container=app&tail=0&previous=true", "container=app&previous=true&tailLines=0"},
+			{"?tail=5000&timestamps=1&follow=false", "tailLines=5000&timestamps=true"},
+			{"?since=90s", "sinceSeconds=90&tailLines=500"},
+			{"?since=1ms", "sinceSeconds=1&tailLines=500"},
+			{"?since=2026-11-21T11:00:00%2B01:00", "sinceTime=2026-11-21T10%3A00%3A00Z&tailLines=500"},
+			{"?follow=true", "follow=true&tailLines=500"},
+		} {
+			asked := b.logs("\x1b[31mone\x1b[0m\n<b>two")
+			response, body := b.ask(b.t.Context(), logPath+test.query)
+			text, err := io.ReadAll(body)
+			if got := asked().Encode(); got != test.want || err != nil || string(text) != "one\n<b>two" || response.StatusCode != http.StatusOK {
+				b.t.Errorf("%s: got %d %q, %v, by %s, want %s", test.query, response.StatusCode, text, err, got, test.want)
+			}
+			for name, want := range map[string]string{"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff", "Content-Encoding": ""} {
+				if got := response.Header.Get(name); got != want {
+					b.t.Errorf("%s is %q, want %q", name, got, want)
+				}
+			}
+		}
+		b.logs("")
+		if response, body := b.ask(b.t.Context(), logPath); response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+			text, _ := io.ReadAll(body)
+			b.t.Errorf("an empty log: %d %v %s", response.StatusCode, response.Header, text)
+		}
+		long := strings.Repeat("x", 200<<10) + "\nend"
+		b.logs(long)
+		_, body := b.ask(b.t.Context(), logPath)
+		if text, err := io.ReadAll(body); string(text) != long || err != nil {
+			b.t.Errorf("a long line is %d bytes, %v, want %d", len(text), err, len(long))
+		}
+	})
+}
+
+func TestLogProblems(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		containers := `"spec":{"initContainers":[{"name":"init"}],"containers":[{"name":"app"},{"name":"proxy"}]},"status":{` +
+			`"initContainerStatuses":[{"name":"init","state":{"terminated":{"reason":"Completed"}}}],` +
+			`"containerStatuses":[{"name":"app","state":{"waiting":{"reason":"ImagePullBackOff"}}},{"name":"proxy","state":{"running":{}}}]}`
+		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-0", Cells: `["web-0","Running"]`, Rest: containers})
+		const has = "a/web-0 has: init (terminated: Completed), app (waiting: ImagePullBackOff), proxy (running)."
+		for _, test := range []struct {
+			query, said   string
+			code          int
+			status        int
+			title, detail string
+		}{
+			{"", `pods "web-0" is forbidden: no pods/log`, 403, 403, "Forbidden", "no pods/log"},
+			{"", `pods "web-0" not found`, 404, 404, "Not found", `pods "web-0" not found`},
+			{"", "a container name must be specified", 400, 400, "Which container?", has},
+			{"?container=nope", "container nope is not valid for pod web-0", 400, 404, "No such container", has},
+			{"?container=app&follow=1", `container "app" in pod "web-0" is waiting to start: trying and failing to pull image`, 400, 503, "Container is waiting", "failing to pull image. " + has},
+			{"?container=proxy&previous=1", `previous terminated container "proxy" in pod "web-0" not found`, 400, 404, "No log", "previous terminated container \"proxy\" in pod \"web-0\" not found. " + has},
+			{"", "the kubelet is away", 502, 503, "The API server does not answer", "a/web-0: the kubelet is away"},
+			{"?tail=5001", "", 0, 400, "Not a number of lines", "up to 5000"},
+			{"?tail=-1", "", 0, 400, "Not a number of lines", `"-1"`},
+			{"?since=soon", "", 0, 400, "Not a time", `"soon"`},
+			{"?since=-1s", "", 0, 400, "Not a time", `"-1s"`},
+			{"?follow=yes", "", 0, 400, "Not a truth value", `follow is "yes"`},
+			{"?lines=5", "", 0, 400, "Unknown parameter", "these are: container, follow, previous, since, tail, timestamps"},
+			{"?tail=1&tail=2", "", 0, 400, "Repeated parameter", "tail may be given once"},
+			{"?container=..", "", 0, 400, "Not a name", ".."},
+		} {
+			b.api.Answer(upstream, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(test.code)
+				reasons := map[int]string{400: "BadRequest", 403: "Forbidden", 404: "NotFound"}
+				_, _ = io.WriteString(w, apitest.Failure(test.code, reasons[test.code], test.said))
+			})
+			response, body := b.ask(b.t.Context(), logPath+test.query)
+			text, _ := io.ReadAll(body)
+			b.wantProblem(test.query+" "+test.said, answer{response.StatusCode, response.Header, string(text)}, test.status, test.title, test.detail)
+		}
+		for path, title := range map[string]string{"/api/v1/logs/A_B/web-0": "Not a namespace", "/api/v1/logs/a/%2e%2e": "Not a name", "/api/v1/logs/a/..%2fsecrets": "Not a name"} {
+			response, body := b.ask(b.t.Context(), path)
+			text, _ := io.ReadAll(body)
+			b.wantProblem(path, answer{response.StatusCode, response.Header, string(text)}, http.StatusBadRequest, title, "")
+		}
+	})
+}
+
+// A log is followed line by line for as long as there is one, however quiet, and
+// ends with the container.
+func TestLogIsFollowed(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		s := b.source()
+		begun := time.Now()
+		response, body := b.ask(b.t.Context(), logPath+"?follow=true")
+		if waited := time.Since(begun); waited != 2*time.Second || response.StatusCode != http.StatusOK {
+			b.t.Errorf("a log with nothing in it answers %d after %s, want 200 after 2 s", response.StatusCode, waited)
+		}
+		for n := range 3 {
+			for _, line := range []string{"first\n", "\x1b[31msecond\x1b[0m\n"} {
+				s.lines <- line
+				begun := time.Now()
+				b.wantLine(body, strings.NewReplacer("\x1b[31m", "", "\x1b[0m", "").Replace(line))
+				if waited := time.Since(begun); waited != 0 {
+					b.t.Errorf("the line %q was held back for %s", line, waited)
+				}
+			}
+			<-time.After(time.Duration(n+1) * time.Hour) // Longer than any deadline of the server.
+		}
+		s.lines <- "last"
+		s.lines <- ""
+		if rest, err := io.ReadAll(body); string(rest) != "last" || err != nil {
+			b.t.Errorf("at the end there is %q, %v, want the last line and the end", rest, err)
+		}
+	})
+}
+
+// What is not the end of the log is not told as one.
+func TestLogIsCut(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		s := b.source()
+		_, body := b.ask(b.t.Context(), logPath+"?follow=true")
+		s.lines <- "one\n"
+		b.wantLine(body, "one\n")
+		s.lines <- "cut"
+		if _, err := body.ReadString('\n'); !errors.Is(err, io.ErrUnexpectedEOF) {
+			b.t.Errorf("a log whose source is cut ends with %v, want an unexpected end", err)
+		}
+	})
+}
+
+func TestLogEndsWithItsReader(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		for _, quiet := range []bool{false, true} {
+			s := b.source()
+			ctx, cancel := context.WithCancel(b.t.Context())
+			_, body := b.ask(ctx, logPath+"?follow=true")
+			if !quiet {
+				s.lines <- "one\n"
+				b.wantLine(body, "one\n")
+			}
+			cancel()
+			synctest.Wait()
+			select {
+			case <-s.gone:
+			default:
+				b.t.Errorf("quiet: %t: the API server is still asked for a log that nobody reads", quiet)
+			}
+		}
+	})
+}
+
+func TestLogEndsWithTheServer(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		s := b.source()
+		_, body := b.ask(b.t.Context(), logPath+"?follow=true")
+		s.lines <- "one\n"
+		b.wantLine(body, "one\n")
+		begun := time.Now()
+		if err := b.stop(); err != nil || time.Since(begun) > time.Second {
+			b.t.Errorf("the server stops after %s: %v", time.Since(begun), err)
+		}
+		if _, err := body.ReadString('\n'); !errors.Is(err, io.ErrUnexpectedEOF) {
+			b.t.Errorf("the log ends with %v, want an unexpected end", err)
+		}
+	})
+}
+
+// Who does not read is cut when a write has taken 10 s.
+func TestLogOfDeafClient(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		s := b.source()
+		conn, err := b.dial(b.t.Context(), "", "")
+		if err != nil {
+			b.t.Fatal(err)
+		}
+		defer func() { _ = conn.Close() }()
+		if _, err := fmt.Fprintf(conn, "GET %s?follow=true HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", logPath); err != nil {
+			b.t.Fatal(err)
+		}
+		s.lines <- "one\n"
+		begun := time.Now()
+		<-s.gone
+		if took := time.Since(begun); took != 10*time.Second {
+			b.t.Errorf("the log goes on for %s, want 10 s", took)
+		}
+	})
+}
+
+func TestTooManyLogs(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.api.Answer(upstream, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		ctx, cancel := context.WithCancel(b.t.Context())
+		defer cancel()
+		for n := range 100 {
+			use := ctx
+			if n > 0 {
+				use = b.t.Context()
+			}
+			if response, _ := b.ask(use, logPath+"?follow=true"); response.StatusCode != http.StatusOK {
+				b.t.Fatalf("log %d: %d", n, response.StatusCode)
+			}
+		}
+		response, body := b.ask(b.t.Context(), logPath+"?follow=true")
+		text, _ := io.ReadAll(body)
+		b.wantProblem("one more", answer{response.StatusCode, response.Header, string(text)}, http.StatusServiceUnavailable, "Too many logs", "100 logs")
+		if response.Header.Get("Retry-After") == "" {
+			b.t.Error("it does not say when to try again")
+		}
+		cancel()
+		synctest.Wait()
+		if response, _ := b.ask(b.t.Context(), logPath+"?follow=true"); response.StatusCode != http.StatusOK {
+			b.t.Errorf("when one has gone: %d", response.StatusCode)
+		}
+	})
+}

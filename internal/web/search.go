@@ -1,0 +1,77 @@
+package web
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	"glasshouse/internal/watch"
+)
+
+const (
+	searchLimit    = 20
+	maxSearchLimit = 100
+)
+
+// searchDocument is the answer of /api/v1/search.
+type searchDocument struct {
+	Objects  []hitDocument      `json:"objects"`
+	Total    int                `json:"total"`
+	Searched []searchedDocument `json:"searched"`
+}
+
+type hitDocument struct {
+	Ref       string `json:"ref"`
+	Kind      string `json:"kind"`
+	Namespace string `json:"ns"`
+	Name      string `json:"name"`
+	UID       string `json:"uid"`
+}
+
+// searchedDocument is a resource that is watched. Of one whose count is not known
+// nothing was looked through.
+type searchedDocument struct {
+	Ref        string      `json:"ref"`
+	State      watch.State `json:"state"`
+	Count      *int        `json:"count"`
+	Namespaces []string    `json:"namespaces,omitempty"`
+}
+
+// search finds objects by name, in what is watched.
+func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
+	values, err := valuesOf(r, "q", "limit")
+	if err != nil {
+		return err
+	}
+	limit, err := limitOf(values)
+	if err != nil {
+		return err
+	}
+	if limit > maxSearchLimit {
+		return badRequest("Not a limit", "limit is %d; here it takes at most %d.", limit, maxSearchLimit)
+	}
+	found, err := s.access(r).Search(r.Context(), values.Get("q"), cmp.Or(limit, searchLimit), s.pickerOrder)
+	if err != nil {
+		return err
+	}
+	answer := searchDocument{make([]hitDocument, 0, len(found.Hits)), found.Total, make([]searchedDocument, 0, len(found.Searched))}
+	for _, hit := range found.Hits {
+		answer.Objects = append(answer.Objects, hitDocument{hit.Resource.Ref(), hit.Resource.Kind, hit.Namespace, hit.Name, hit.UID})
+	}
+	for i := range found.Searched {
+		known := &found.Searched[i]
+		answer.Searched = append(answer.Searched, searchedDocument{known.Ref(), known.Status.State, known.Count, known.Status.Namespaces})
+	}
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return fmt.Errorf("encode what was found: %w", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, err = w.Write(body)
+	return err
+}
+
+func (s *Server) pickerOrder(a, b *watch.Resource) int {
+	return cmp.Or(s.sections.Compare(cmp.Or(a.Group, "core"), a.Resource, cmp.Or(b.Group, "core"), b.Resource), cmp.Compare(a.Version, b.Version))
+}

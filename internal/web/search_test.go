@@ -1,0 +1,207 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/web"
+)
+
+// searched is an answer of /api/v1/search.
+type searched struct {
+	Objects  []struct{ Ref, Kind, NS, Name, UID string }
+	Total    int
+	Searched []struct {
+		Ref, State string
+		Count      *int
+	}
+}
+
+// find searches, and returns what was found, and what was looked through, in short.
+func (s *site) find(query string) (found []string, through string, total int) {
+	s.t.Helper()
+	a := s.get("/api/v1/search?" + query)
+	var got searched
+	if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != http.StatusOK || got.Objects == nil || got.Searched == nil {
+		s.t.Fatalf("%s: %d %s, %v", query, a.status, a.body, err)
+	}
+	for _, o := range got.Objects {
+		if want := strings.TrimPrefix(o.NS+"/"+o.Name, "/"); o.UID != o.NS+"/"+o.Name && o.UID != want || o.Ref == "" {
+			s.t.Errorf("%s: %+v", query, o)
+		}
+		found = append(found, o.Kind+" "+strings.TrimPrefix(o.NS+"/"+o.Name, "/"))
+	}
+	var parts []string
+	for _, r := range got.Searched {
+		count := "?"
+		if r.Count != nil {
+			count = strconv.Itoa(*r.Count)
+		}
+		parts = append(parts, r.Ref+" "+r.State+" "+count)
+	}
+	return found, strings.Join(parts, ", "), got.Total
+}
+
+func TestSearch(t *testing.T) {
+	s := newSite(t)
+	s.api.Set(widgetsRef, apitest.Item{Name: "web"}, apitest.Item{Name: "a-Widget"})
+	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "web", Name: "key"}, apitest.Item{Namespace: "a", Name: "web-1"})
+	const podsAlone = "core/v1/pods live 3"
+	if found, through, _ := s.find("q=a"); fmt.Sprint(found) != "[Pod a/web-1 Pod a/web-2]" || through != podsAlone {
+		t.Errorf("while only pods are watched: %v in %s", found, through)
+	}
+	for _, line := range s.api.Requests("") {
+		if strings.Contains(line, "secrets") || strings.Contains(line, "widgets") {
+			t.Errorf("a search asked for %s", line)
+		}
+	}
+	for _, ref := range []string{"core/v1/secrets", widgetsRef} {
+		s.get("/api/v1/snapshot/" + ref)
+	}
+	const all = "core/v1/pods live 3, core/v1/secrets live 2, example.com/v1/widgets live 2"
+	for _, test := range []struct {
+		query, want string
+		total       int
+	}{
+		{"q=web", "[Widget web Pod a/web-1 Pod a/web-2 Pod b/web-10 Secret a/web-1 Secret web/key]", 6},
+		{"q=web-1", "[Pod a/web-1 Secret a/web-1 Pod b/web-10]", 3},
+		{"q=eb-1", "[Pod a/web-1 Pod b/web-10 Secret a/web-1]", 3},
+		{"q=A+WEB-1", "[Pod a/web-1 Secret a/web-1]", 2},
+		{"q=1+1+b", "[Pod a/web-1 Pod b/web-10 Secret a/web-1]", 3},
+		{"q=b/web-1", "[Pod b/web-10]", 1},
+		{"q=widget", "[Widget a-Widget]", 1},
+		{"q=web&limit=2", "[Widget web Pod a/web-1]", 6},
+		{"q=web&limit=1", "[Widget web]", 6},
+		{"q=running", "[]", 0},
+		{"q=web+nothing", "[]", 0},
+	} {
+		if found, through, total := s.find(test.query); fmt.Sprint(found) != test.want || through != all || total != test.total {
+			t.Errorf("%s: got %v of %d in %s\nwant %s of %d", test.query, found, total, through, test.want, test.total)
+		}
+	}
+	path := "/api/v1/search"
+	for _, test := range []struct{ query, title, detail string }{
+		{"", "Nothing to look for", "q=shop web"},
+		{"?q=+%09", "Nothing to look for", "q=shop web"},
+		{"?q=a&limit=101", "Not a limit", "at most 100"},
+		{"?q=a&limit=0", "Not a limit", `"0"`},
+		{"?q=a&q=b", "Repeated parameter", "q may be given once"},
+		{"?q=a&ns=b", "Unknown parameter", "limit, q."},
+		{"?q=" + strings.Repeat("a", 321), "Selector too long", "320 bytes"},
+	} {
+		s.wantProblem(test.query, s.get(path+test.query), http.StatusBadRequest, test.title, test.detail)
+	}
+}
+
+// The best are given whatever their number and order, and never more than the limit.
+func TestSearchOfMany(t *testing.T) {
+	s := newSite(t)
+	items := make([]apitest.Item, 3000)
+	for n := range items {
+		items[n] = apitest.Item{Namespace: "a", Name: fmt.Sprintf("%04d-many", n)}
+	}
+	items[2999].Name, items[2998].Name, items[2997].Name = "many", "many-z", "many-y"
+	s.api.Set(podsRef, items...)
+	var found []string
+	total := 0
+	for tries := 0; total != len(items); tries++ {
+		if tries == 1000 {
+			t.Fatalf("found %d", total)
+		}
+		found, _, total = s.find("q=many&limit=5")
+	}
+	if want := "[Pod a/many Pod a/many-y Pod a/many-z Pod a/0000-many Pod a/0001-many]"; fmt.Sprint(found) != want {
+		t.Errorf("got %v, want %s", found, want)
+	}
+	if found, _, _ := s.find("q=many"); len(found) != 20 {
+		t.Errorf("without a limit %d were given, want 20", len(found))
+	}
+	if found, _, _ := s.find("q=many&limit=100"); len(found) != 100 || found[99] != "Pod a/0096-many" {
+		t.Errorf("%d were given, the last %s", len(found), found[len(found)-1])
+	}
+}
+
+// What may not be listed is not found.
+func TestSearchOfWhatIsForbidden(t *testing.T) {
+	s := newSite(t)
+	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "key"})
+	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "you may not")
+	s.get("/api/v1/snapshot/core/v1/secrets")
+	if found, through, total := s.find("q=key"); len(found) != 0 || total != 0 || !strings.Contains(through, "core/v1/secrets forbidden ?") {
+		t.Errorf("got %v of %d in %s", found, total, through)
+	}
+}
+
+// BenchmarkSearch looks through 100,000 names; the baseline is the text filter
+// of a snapshot of the same objects, which looks at cells as well.
+func BenchmarkSearch(b *testing.B) {
+	const objects = 100_000
+	var handler http.Handler
+	ask := func(b *testing.B, path string) *httptest.ResponseRecorder {
+		b.Helper()
+		r := httptest.NewRequestWithContext(b.Context(), http.MethodGet, path, nil)
+		r.Host = "localhost"
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, r)
+		return recorder
+	}
+	api := apitest.New(b, apitest.Kind{Ref: podsRef, Kind: "Pod", Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"}]`})
+	items := make([]apitest.Item, objects)
+	for n := range items {
+		name := fmt.Sprintf("app-%d-7c9d8f6b5-%05d", n%50, n)
+		items[n] = apitest.Item{Namespace: fmt.Sprint("team-", n%20), Name: name, Cells: fmt.Sprintf(`[%q,"Running"]`, name), Rest: `"spec":{"nodeName":"n"}`}
+	}
+	api.Set(podsRef, items...)
+	cluster := startCluster(b, api)
+	server, err := web.New(web.Options{Cluster: cluster, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		b.Fatal(err)
+	}
+	if handler, err = server.Handler(); err != nil {
+		b.Fatal(err)
+	}
+	for began := time.Now(); !strings.Contains(ask(b, "/api/v1/search?q=x").Body.String(), `"count":100000`); {
+		if time.Since(began) > time.Minute {
+			b.Fatal("the list does not come")
+		}
+		ask(b, "/api/v1/snapshot/"+podsRef+"?wait=30s&limit=1")
+	}
+	looking, err := cluster.For(watch.Viewer{}).Subscribe(b.Context(), watch.Query{Resource: podsRef}, watch.Rows, "")
+	if err != nil {
+		b.Fatal(err)
+	}
+	defer looking.Close()
+	long := "app"
+	for size := 1; size < 5; size++ { // All that fit, and all are in every name.
+		for at := range len("-7c9d8f6b5-") - size + 1 {
+			if word := "-7c9d8f6b5-"[at : at+size]; len(long)+len(word) < 320 {
+				long += "+" + word
+			}
+		}
+	}
+	for _, c := range []struct{ name, path string }{
+		{"one of all", "/api/v1/search?q=99999"},
+		{"two words", "/api/v1/search?q=team-7+app-2"},
+		{"all", "/api/v1/search?q=app&limit=100"},
+		{"as many words as may be", "/api/v1/search?limit=100&q=" + long},
+		{"baseline: a snapshot's filter", "/api/v1/snapshot/" + podsRef + "?limit=20&q=99999"},
+	} {
+		b.Run(c.name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if a := ask(b, c.path); a.Code != http.StatusOK {
+					b.Fatal(a.Body)
+				}
+			}
+		})
+	}
+}

@@ -1,0 +1,98 @@
+package web
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"glasshouse/internal/watch"
+)
+
+// table is what the answer of a snapshot has of it: the rows with some of their
+// columns, or the objects.
+type table struct {
+	*watch.Snapshot
+
+	view      string // "rows" or "objects"
+	total     int    // Objects before a limit.
+	namespace bool   // Lines of CSV tell the namespace.
+	columns   []int  // By their index in Columns, in that order.
+}
+
+// newTable chooses columns as the page does: by their names, in lower case,
+// beside that of the name, which is always there; "usual" are those that kubectl
+// prints, and "wide" all, as without a choice.
+func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, error) {
+	t := &table{Snapshot: snapshot, view: view, total: len(snapshot.Objects)}
+	if len(cols) > 0 && view == "objects" {
+		return nil, badRequest("No such table", "cols chooses columns of rows; an object is told whole.")
+	}
+	word := "wide"
+	if len(cols) == 1 && slices.Contains([]string{"usual", "wide"}, cols[0]) {
+		word, cols = cols[0], nil
+	}
+	for n, column := range snapshot.Columns {
+		name := strings.ToLower(column.Name)
+		chosen := word == "wide" || column.Priority <= 0
+		if len(cols) > 0 {
+			chosen = name == "name" || slices.Contains(cols, name)
+		}
+		if chosen {
+			t.columns = append(t.columns, n)
+		}
+	}
+	t.namespace = snapshot.Resource.Namespaced && (len(cols) == 0 || slices.Contains(cols, "namespace"))
+	for _, name := range cols {
+		known := slices.ContainsFunc(snapshot.Columns, func(c watch.Column) bool { return strings.ToLower(c.Name) == name })
+		if !known && name != "namespace" && snapshot.Synced {
+			return nil, badRequest("No such column", "The table of %s has no column %.40q.", snapshot.Resource.Resource, name)
+		}
+	}
+	return t, nil
+}
+
+// order sorts the objects as a page does, and leaves out those beyond a limit,
+// which is 0 where there is none.
+func (t *table) order(sort string, limit int) {
+	t.Objects = sorted(t.Snapshot, sort)
+	if limit > 0 && limit < len(t.Objects) {
+		t.Objects = t.Objects[:limit]
+		t.Cursor = "" // The rest would be missing for ever.
+	}
+}
+
+// written are the columns that rows have.
+func (t *table) written() []watch.Column {
+	columns := make([]watch.Column, len(t.columns))
+	for i, n := range t.columns {
+		columns[i] = t.Columns[n]
+	}
+	return columns
+}
+
+// itemText is one row, or object, as JSON.
+func (t *table) itemText(o *watch.Item) ([]byte, error) {
+	if t.view == "objects" {
+		return o.JSON()
+	}
+	row := o.AppendRow(nil)
+	if len(t.columns) == len(t.Columns) {
+		return row, nil
+	}
+	var cells []json.RawMessage
+	if err := json.Unmarshal(o.Cells(), &cells); err != nil {
+		return nil, fmt.Errorf("decode the cells of %s: %w", o.Name(), err)
+	}
+	chosen := make([]json.RawMessage, len(t.columns)) // A missing one is null.
+	for i, n := range t.columns {
+		if n < len(cells) {
+			chosen[i] = cells[n]
+		}
+	}
+	text, err := json.Marshal(chosen)
+	if err != nil {
+		return nil, fmt.Errorf("encode the cells of %s: %w", o.Name(), err)
+	}
+	return append(append(row[:len(row)-len(o.Cells())-1], text...), '}'), nil // The cells end the row.
+}

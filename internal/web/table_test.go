@@ -1,0 +1,74 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"glasshouse/internal/watch/apitest"
+)
+
+// What is taken away from a page has the columns and the order that it shows.
+func TestSnapshotIsAsShown(t *testing.T) {
+	s := newSite(t)
+	const ref = "example.com/v1/gadgets"
+	s.api.Serve(apitest.Kind{Ref: ref, Kind: "Gadget", Columns: `[{"name":"Name","type":"string"},{"name":"Size","type":"integer"},{"name":"Made By","type":"string","priority":1}]`})
+	for name, cells := range map[string]string{"one": `["one",10,"x"]`, "two": `["two",9,"y"]`, "three": `["three",11,"z"]`} {
+		s.api.Set(ref, apitest.Item{Namespace: "a", Name: name, Cells: cells})
+	}
+	path := "/api/v1/snapshot/" + ref
+	for tries := 0; !strings.Contains(s.get(path).body, `"live"`); tries++ {
+		if tries == 1000 {
+			t.Fatal("the gadgets are never live")
+		}
+	}
+	for _, test := range []struct{ name, query, want string }{
+		{"all, by name", "format=csv", "Namespace,Name,Size,Made By\na,one,10,x\na,three,11,z\na,two,9,y\n"},
+		{"the usual ones", "format=csv&cols=usual", "Namespace,Name,Size\na,one,10\na,three,11\na,two,9\n"},
+		{"all of them", "format=csv&cols=wide&sort=size&limit=1", "Namespace,Name,Size,Made By\na,two,9,y\n"},
+		{"chosen ones, in the table's order", "format=csv&cols=made+by&cols=name&sort=-size", "Name,Made By\nthree,z\none,x\ntwo,y\n"},
+		{"with the namespace", "format=csv&cols=size&cols=namespace&q=two", "Namespace,Name,Size\na,two,9\n"},
+		{"rows", "format=ndjson&cols=made+by&q=two", `{"ns":"a","name":"two","uid":"a/two","rv":"RV","cells":["two","y"]}` + "\n"},
+	} {
+		a := s.get(path + "?" + test.query)
+		body := a.body
+		if _, after, ok := strings.Cut(body, `"rv":"`); ok {
+			rv, _, _ := strings.Cut(after, `"`)
+			body = strings.ReplaceAll(body, `"rv":"`+rv+`"`, `"rv":"RV"`)
+		}
+		if a.status != http.StatusOK || body != test.want {
+			t.Errorf("%s: got %d\n%s\nwant\n%s", test.name, a.status, a.body, test.want)
+		}
+	}
+	if a := s.get(path + "?cols=usual"); !strings.Contains(a.body, `"columns":[{"name":"Name"`) || strings.Contains(a.body, "Made By") || !strings.Contains(a.body, `"cells":["one",10]`) {
+		t.Errorf("the usual columns as JSON are %s", a.body)
+	}
+	s.wantProblem("a column that is none", s.get(path+"?cols=colour"), http.StatusBadRequest, "No such column", "colour")
+	s.wantProblem("columns of objects", s.get(path+"?cols=size&view=objects"), http.StatusBadRequest, "No such table", "rows")
+}
+
+// The page's own links take away what it shows.
+func TestExportsFollowThePage(t *testing.T) {
+	s := newSite(t)
+	page := s.get("/r/"+podsRef+"?ns=a&q=web&sort=-name&cols=status", "Accept: text/html").body
+	var links []string
+	for part := range strings.SplitSeq(page, `href="/api/v1/snapshot/`) {
+		if href, _, ok := strings.Cut(part, `"`); ok && strings.HasPrefix(href, podsRef) {
+			links = append(links, strings.ReplaceAll(href, "&amp;", "&"))
+		}
+	}
+	if len(links) != 5 {
+		t.Fatalf("the page has the links %v, want 5", links)
+	}
+	for _, link := range links {
+		_, query, _ := strings.Cut(link, "?")
+		values, err := url.ParseQuery(query)
+		if err != nil || values.Get("ns") != "a" || values.Get("q") != "web" || values.Get("sort") != "-name" || values.Has("cols") != (values.Get("view") == "rows") {
+			t.Errorf("%s is not what the page shows", link)
+		}
+		if a := s.get("/api/v1/snapshot/" + link); a.status != http.StatusOK || strings.Index(a.body, "web-2") > strings.Index(a.body, "web-1") || strings.Contains(a.body, "web-10") {
+			t.Errorf("%s gives %d %s", link, a.status, a.body)
+		}
+	}
+}

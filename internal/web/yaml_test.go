@@ -1,0 +1,121 @@
+package web_test
+
+import (
+	"encoding/json"
+	"os"
+	"reflect"
+	"strconv"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"glasshouse/internal/web"
+)
+
+// The page writes an object's YAML by itself (web/static/src/yaml); its test
+// holds its text to the same file. Here it is read as kubectl reads it.
+func TestKubectlReadsThePagesYAML(t *testing.T) {
+	t.Parallel()
+	for _, c := range yamlCases(t) {
+		text, err := yaml.YAMLToJSON([]byte(c.YAML))
+		if err != nil {
+			t.Errorf("%.200s\ndoes not read: %v", c.YAML, err)
+			continue
+		}
+		got, want := tree(t, string(text)), tree(t, c.JSON)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%.2000s\nreads as %.2000v\nwant %.2000v", c.YAML, got, want)
+		}
+	}
+}
+
+// The server's own YAML is there whatever characters an object holds.
+func TestTheServersYAMLTakesAllCharacters(t *testing.T) {
+	t.Parallel()
+	for _, text := range []string{"nul\u0000", "del\x7f", "c1\u0080\u009f", "lines\u0085\u2028\u2029x", "\ufeffmark", "\ufffe\uffff", "\U0001f600", "plain"} {
+		object, err := json.Marshal(map[string]any{"a": text, text: []string{text}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		// encoding/json escapes more than others do.
+		raw := strings.NewReplacer(`\u2028`, "\u2028", `\u2029`, "\u2029").Replace(string(object))
+		document, err := web.DocumentOf([]byte(raw))
+		if err != nil {
+			t.Errorf("%q: %v", raw, err)
+			continue
+		}
+		back, err := yaml.YAMLToJSON(document)
+		if err != nil {
+			t.Errorf("%q does not read: %v", document, err)
+			continue
+		}
+		if got, want := tree(t, string(back)), tree(t, raw); !reflect.DeepEqual(got, want) {
+			t.Errorf("%q reads as %q, want %q", document, got, want)
+		}
+	}
+}
+
+// Keys come in the order in which kubectl prints them.
+func TestThePagesYAMLIsInKubectlsOrder(t *testing.T) {
+	t.Parallel()
+	cases := yamlCases(t)
+	last := cases[len(cases)-1]
+	want, err := yaml.JSONToYAML([]byte(last.JSON))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// Which quotes there are is the writer's own.
+	bare := strings.NewReplacer(`"`, "", "'", "").Replace
+	if bare(last.YAML) != bare(string(want)) {
+		t.Errorf("got\n%s\nwant\n%s", last.YAML, want)
+	}
+}
+
+type yamlCase struct{ JSON, YAML string }
+
+func yamlCases(t *testing.T) []yamlCase {
+	t.Helper()
+	text, err := os.ReadFile("../../web/test/yaml.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var cases []yamlCase
+	if err := json.Unmarshal(text, &cases); err != nil {
+		t.Fatal(err)
+	}
+	if len(cases) == 0 {
+		t.Fatal("the file has no cases")
+	}
+	return cases
+}
+
+// tree reads JSON; whole numbers stay as they are written.
+func tree(t *testing.T, text string) any {
+	t.Helper()
+	decoder := json.NewDecoder(strings.NewReader(text))
+	decoder.UseNumber()
+	var v any
+	if err := decoder.Decode(&v); err != nil {
+		t.Fatal(err)
+	}
+	return numbers(v)
+}
+
+func numbers(v any) any {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, inner := range v {
+			v[k] = numbers(inner)
+		}
+	case []any:
+		for i, inner := range v {
+			v[i] = numbers(inner)
+		}
+	case json.Number:
+		if f, err := strconv.ParseFloat(v.String(), 64); err == nil && strings.ContainsAny(v.String(), ".eE") {
+			return f
+		}
+	}
+	return v
+}

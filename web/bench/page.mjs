@@ -1,0 +1,103 @@
+// The page under measurement: what is noted in it, and what is asked of it.
+import { chromium } from "playwright-core";
+
+const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync", "--enable-precise-memory-info"];
+
+export async function browse(t) {
+  const server = await chromium.launchServer({ executablePath: process.env["CHROMIUM"] || "/usr/bin/chromium", args: flags, timeout: 60_000 });
+  t.after(() => server.close());
+  const browser = await chromium.connect(server.wsEndpoint());
+  return { browser, pid: server.process().pid };
+}
+
+// Runs in the page, before any script of it. Times are milliseconds since the
+// navigation began; changes are told by the clock of the machine.
+function note() {
+  const b = (window.bench = { firstRows: 0, all: 0, tasks: [], inputs: [], changes: new Map() });
+  new PerformanceObserver((list) => {
+    for (const e of list.getEntries()) b.tasks.push({ start: e.startTime, ms: e.duration });
+  }).observe({ type: "longtask", buffered: true });
+  new PerformanceObserver((list) => {
+    for (const e of list.getEntries()) if (e.name === "keydown" || e.name === "input") b.inputs.push(e.processingStart - e.startTime);
+  }).observe({ type: "event", durationThreshold: 16 });
+  // After a frame, and the task behind it, what was drawn is on the screen.
+  const painted = (then) => requestAnimationFrame(() => setTimeout(() => then(performance.now())));
+  const look = () => {
+    if (b.firstRows === 0 && document.querySelectorAll("#tbody tr[data-name]").length >= 20) {
+      b.firstRows = -1;
+      painted((at) => (b.firstRows = at));
+    }
+    const status = document.getElementById("status");
+    if (b.all === 0 && status?.dataset.state === "live") {
+      b.all = -1;
+      painted((at) => (b.all = at));
+    }
+  };
+  new MutationObserver((list) => {
+    look();
+    for (const m of list) {
+      const td = (m.target.nodeType === 3 ? m.target.parentElement : m.target)?.closest?.("td");
+      const name = td?.closest("tr")?.dataset.name;
+      if (name !== undefined) b.changes.set(`${name} ${td.textContent}`, performance.timeOrigin + performance.now());
+    }
+  }).observe(document, { subtree: true, childList: true, characterData: true, attributes: true, attributeFilter: ["data-state"] });
+}
+
+/** A page, slowed down by a factor. */
+export async function open(t, browser, slow) {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 } });
+  t.after(() => context.close());
+  const page = await context.newPage();
+  page.setDefaultTimeout(120_000);
+  await page.addInitScript(note);
+  const cdp = await context.newCDPSession(page);
+  await cdp.send("Emulation.setCPUThrottlingRate", { rate: slow });
+  return Object.assign(page, { cdp });
+}
+
+export const noted = (page) => page.evaluate(() => ({ ...window.bench, changes: undefined }));
+
+/** Goes to an address, and waits until all of it is held. */
+export async function visit(page, url) {
+  await page.goto(url, { waitUntil: "commit" });
+  await page.waitForFunction(() => window.bench.all > 0 && window.bench.firstRows > 0);
+  return noted(page);
+}
+
+/** Milliseconds from a text put into the filter until its rows are on the screen. */
+export const filter = (page, text) => page.evaluate(async (text) => {
+  const q = document.getElementById("q");
+  const start = performance.now();
+  q.value = text;
+  q.dispatchEvent(new Event("input", { bubbles: true }));
+  await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+  return performance.now() - start;
+}, text);
+
+/** The times between frames, in ms, while the table is scrolled from end to end by steps, as a wheel does. */
+export const scroll = (page, frames) => page.evaluate(async (frames) => {
+  const rows = document.getElementById("rows");
+  const step = (rows.scrollHeight - rows.clientHeight) / frames;
+  const times = [];
+  let last = await new Promise(requestAnimationFrame);
+  for (let i = 0; i < frames; i++) {
+    rows.scrollTop += step;
+    const at = await new Promise(requestAnimationFrame);
+    times.push(at - last);
+    last = at;
+  }
+  return times;
+}, frames);
+
+/** MiB that the page's script holds after a collection. */
+export async function heap(page) {
+  await page.cdp.send("HeapProfiler.collectGarbage");
+  return (await page.cdp.send("Runtime.getHeapUsage")).usedSize / 2 ** 20;
+}
+
+/** Forgets the long tasks so far, and gives those from then on. */
+export async function tasks(page, during) {
+  await page.evaluate(() => { window.bench.tasks.length = 0; window.bench.inputs.length = 0; });
+  await during();
+  return (await noted(page)).tasks.map((t) => t.ms);
+}

@@ -1,0 +1,160 @@
+// Measures the page: node bench/run.mjs, with the environment of the browser
+// tests, on a demo cluster whose pods are many in the namespace "big". At four
+// times slow-down as well, as a laptop on battery is.
+import { gzipSync } from "node:zlib";
+import { setTimeout as pause } from "node:timers/promises";
+import { metrics } from "../e2e/cluster.mjs";
+import { Dashboard } from "../e2e/dashboard.mjs";
+import { until } from "../e2e/wait.mjs";
+import { browse, filter, heap, noted, open, scroll, tasks, visit } from "./page.mjs";
+import { cpu, cpuOfAll, load, rss } from "./processes.mjs";
+import { counting } from "./proxy.mjs";
+import { median, quantile, Table } from "./table.mjs";
+import { podsOf, write, writeAt } from "./writer.mjs";
+
+const runs = Number(process.env["RUNS"] ?? 5);
+const only = new RegExp(process.env["ONLY"] ?? ".");
+const ends = [];
+const t = { after: (end) => ends.unshift(end) };
+const table = new Table();
+
+async function main() {
+  const dashboard = await Dashboard.start(t);
+  const { browser, pid } = await browse(t);
+  const { url, count } = await counting(t, dashboard.port);
+  const list = `${url}r/core/v1/pods`;
+  const total = await until("the pods", async () => {
+    const s = await (await fetch(`${dashboard.url}api/v1/snapshot/core/v1/pods?limit=1`)).json();
+    return s.state === "live" && s.total;
+  }, 120_000);
+  const large = total > 50_000;
+  console.log(`${total} pods, load ${load()}`);
+  const part = async (name, what) => {
+    if (!only.test(name)) return;
+    const mine = [];
+    await what({ after: (end) => mine.unshift(end) });
+    for (const end of mine) await end();
+  };
+
+  await part("memory", async (t) => {
+    const page = await open(t, browser, 1);
+    await visit(page, list);
+    table.add(`JS heap with ${total} rows`, "MiB", await heap(page), large ? 120 : 25);
+    table.add("server RSS with the list open", "MiB", rss(dashboard.child.pid), large ? null : 80);
+    const before = rss(dashboard.child.pid), watches = await upstream();
+    for (let i = 0; i < 5; i++) await visit(await open(t, browser, 1), list);
+    table.add("each further tab: server RSS", "MiB", Math.max(0, (rss(dashboard.child.pid) - before) / 5), 1);
+    table.add("each further tab: upstream watches", "", (await upstream()) - watches, 0);
+  });
+  for (const slow of [1, 4]) {
+    const at = slow === 1 ? "" : `, ${slow} times slower`;
+    const bar = (value) => (slow === 1 ? value : null);
+    await part("navigate", async (t) => {
+      const first = [], all = [], bytes = [], longest = [];
+      for (let i = 0; i < runs; i++) {
+        const page = await open(t, browser, slow);
+        const before = count.down;
+        const n = await visit(page, list);
+        first.push(n.firstRows);
+        all.push(n.all + (await filter(page, "app-1")));
+        longest.push(Math.max(0, ...n.tasks.map((t) => t.ms)));
+        bytes.push((count.down - before) / 1e6);
+        await page.close();
+      }
+      table.add(`navigation to first rows painted${at}`, "ms", first, bar(large ? 500 : 300));
+      table.add(`all rows counted and filtered${at}`, "ms", all, bar(large ? 4000 : 1000));
+      table.add(`(longest task meanwhile${at})`, "ms", longest, null);
+      if (slow === 1) table.add("whole page and its list on the wire", "MB", bytes, large ? null : 0.4);
+    });
+    await part("filter", async (t) => {
+      const page = await open(t, browser, slow);
+      await visit(page, list);
+      const times = [];
+      const long = await tasks(page, async () => {
+        for (let i = 0; i < 4 * runs; i++) times.push(await filter(page, ["a", "ap", "app-1", "running 1/1", "zzz", ""][i % 6]));
+      });
+      table.add(`text filter${at}`, "ms", times, bar(large ? 150 : 30));
+      table.add(`its longest task${at}`, "ms", Math.max(0, ...long), bar(100));
+    });
+    await part("scroll", async (t) => {
+      const page = await open(t, browser, slow);
+      await visit(page, list);
+      const frames = await scroll(page, 600);
+      table.add(`scrolling through ${total} rows: frame, p99${at}`, "ms", quantile(frames, 0.99), bar(32));
+    });
+    if (!large) await part("writes", (t) => writes(t, slow, at, bar));
+  }
+  await part("assets", async (t) => {
+    const page = await open(t, browser, 1);
+    await visit(page, list);
+    const names = await page.evaluate(() => performance.getEntriesByType("resource").map((e) => e.name).filter((n) => n.includes("/static/") && !n.includes("svg")));
+    let size = 0;
+    for (const name of names) size += gzipSync(Buffer.from(await (await fetch(name)).arrayBuffer())).length;
+    table.add(`script and style of the first page, ${names.length} files, gzip`, "kB", size / 1000, 60);
+  });
+  table.print();
+  console.log(`load ${load()}`);
+
+  async function writes(t, slow, at, bar) {
+    const pods = await podsOf("/api/v1/namespaces/big/pods");
+    const page = await open(t, browser, slow);
+    await visit(page, `${list}?sort=namespace`);
+    const shown = await page.evaluate(() => [...document.querySelectorAll('#tbody tr[data-ns="big"]')].slice(0, 20).map((tr) => tr.dataset.name));
+    const seen = pods.filter((p) => shown.includes(p.name));
+    if (seen.length === 0) throw new Error("no pod of the namespace big is on the screen");
+    const delays = [], took = [], bytes = [];
+    for (let i = 0; i < 60; i++) {
+      const before = count.down;
+      const w = await write(seen[i % seen.length]);
+      const drawn = await page.waitForFunction((key) => window.bench.changes.get(key), w.key).then((h) => h.jsonValue());
+      delays.push(drawn - w.begun);
+      took.push(w.took);
+      await pause(60);
+      bytes.push(count.down - before);
+    }
+    table.add(`API write to cell changed, p50${at}`, "ms", quantile(delays, 0.5), bar(30));
+    table.add(`API write to cell changed, p95${at}`, "ms", quantile(delays, 0.95), bar(60));
+    table.add(`(the write itself${at})`, "ms", median(took), null);
+    if (slow === 1) table.add("bytes to the browser for one pod's change", "B", median(bytes), 320);
+    for (const [rate, seconds] of [[100, 30], [1000, 30]]) {
+      const [browserBefore, serverBefore, bytesBefore, rssBefore] = [cpuOfAll(pid), cpu(dashboard.child.pid), count.down, rss(dashboard.child.pid)];
+      let done = 0;
+      const long = await tasks(page, async () => {
+        const typing = rate === 1000 ? type(page, seconds) : null;
+        done = await writeAt(pods, rate, seconds);
+        await typing;
+      });
+      const of = `${rate} writes/s for ${seconds} s (${done} done)${at}`;
+      table.add(`${of}: browser CPU`, "s", cpuOfAll(pid) - browserBefore, rate === 100 ? bar(4) : null);
+      table.add(`${of}: longest task`, "ms", Math.max(0, ...long), rate === 100 ? bar(50) : null);
+      table.add(`${of}: sum of long tasks`, "s", long.reduce((a, b) => a + b, 0) / 1000, rate === 100 ? bar(0.2) : null);
+      if (rate === 1000) table.add(`${of}: input delay, worst of those above 16 ms`, "ms", Math.max(0, ...(await noted(page)).inputs), bar(100));
+      if (slow > 1) continue;
+      table.add(`${of}: server CPU`, "s", cpu(dashboard.child.pid) - serverBefore, rate === 100 ? 1 : null);
+      table.add(`${of}: bytes to the browser`, "MB", (count.down - bytesBefore) / 1e6, rate === 100 ? 0.8 : null);
+      table.add(`(${of}: server RSS grew)`, "MiB", rss(dashboard.child.pid) - rssBefore, null);
+    }
+  }
+}
+
+// Types into the filter, a letter a second.
+async function type(page, seconds) {
+  await page.locator("#q").focus();
+  for (let i = 0; i < seconds; i++) {
+    await page.keyboard.press(i % 2 === 0 ? "a" : "Backspace");
+    await pause(1000);
+  }
+}
+
+// How many watches of pods the API server serves.
+async function upstream() {
+  const text = await metrics();
+  const lines = text.split("\n").filter((l) => l.startsWith("apiserver_longrunning_requests{") && l.includes('resource="pods"') && l.includes('verb="WATCH"'));
+  return lines.reduce((sum, l) => sum + Number(l.slice(l.lastIndexOf(" "))), 0);
+}
+
+try {
+  await main();
+} finally {
+  for (const end of ends) await end();
+}

@@ -1,0 +1,31 @@
+// One table of figures, each with the bar that it has to keep to.
+
+const short = (v) => (v >= 100 ? v.toFixed(0) : v >= 10 ? v.toFixed(1) : v.toFixed(2));
+
+export const median = (list) => quantile(list, 0.5);
+
+export function quantile(list, q) {
+  const sorted = [...list].sort((a, b) => a - b);
+  return sorted[Math.min(sorted.length - 1, Math.floor(q * sorted.length))] ?? NaN;
+}
+
+export class Table {
+  rows = [];
+
+  /** Adds figures: their median is compared with the bar, of which smaller is better; null is only told. */
+  add(what, unit, figures, bar) {
+    const list = [figures].flat();
+    const m = median(list);
+    const off = Math.max(...list.map((v) => Math.abs(v - m)));
+    const row = [what, `${short(m)} ${unit}${list.length > 1 && m > 0 ? ` ±${Math.round((100 * off) / m)}%` : ""}`, bar === null ? "" : `${short(bar)} ${unit}`, bar === null ? "" : m <= bar ? "met" : "MISSED"];
+    this.rows.push(row);
+    console.log(row.join(" | "));
+  }
+
+  print() {
+    const head = ["what", "ours", "bar", ""];
+    const widths = head.map((h, i) => Math.max(h.length, ...this.rows.map((r) => r[i].length)));
+    const line = (r) => r.map((c, i) => c.padEnd(widths[i])).join("  ");
+    console.log(`\n${[head, ...this.rows].map(line).join("\n")}`);
+  }
+}

@@ -1,0 +1,42 @@
+// Changes of pods through the real API, at a rate: the count of restarts, which
+// is a column.
+import { patch, read } from "../e2e/cluster.mjs";
+import { setTimeout as pause } from "node:timers/promises";
+
+export async function podsOf(where) {
+  const { items } = await read(`${where}?limit=500`);
+  return items.filter((p) => p.status?.containerStatuses?.length > 0).map((p) => ({ name: p.metadata.name, path: `${where}/${p.metadata.name}/status`, statuses: p.status.containerStatuses }));
+}
+
+let restarts = 1000;
+
+/** Writes one change, and tells which text it makes, when it was begun, and how long the write took. */
+export async function write(pod) {
+  const n = restarts++;
+  const containerStatuses = pod.statuses.map((s, i) => (i === 0 ? { ...s, restartCount: n, lastState: {} } : s));
+  const begun = performance.timeOrigin + performance.now();
+  await patch(pod.path, { status: { containerStatuses } }, { manager: "kubelet" });
+  return { key: `${pod.name} ${n}`, begun, took: performance.timeOrigin + performance.now() - begun };
+}
+
+/** Writes at so many a second, for so long; what cannot be kept up with is left out. Gives how many were written. */
+export async function writeAt(pods, rate, seconds) {
+  const start = performance.now();
+  let begun = 0;
+  let done = 0;
+  let failed = 0;
+  const under = new Set();
+  while (performance.now() - start < seconds * 1000) {
+    const due = Math.floor(((performance.now() - start) / 1000) * rate);
+    while (begun < due) {
+      begun++;
+      if (under.size >= 100) continue;
+      const one = write(pods[begun % pods.length]).then(() => done++, () => failed++).finally(() => under.delete(one));
+      under.add(one);
+    }
+    await pause(2);
+  }
+  await Promise.all(under);
+  if (failed > done / 100) throw new Error(`${failed} of ${begun} writes failed`);
+  return done;
+}

@@ -1,0 +1,231 @@
+// What happened to an object, where two differ, and what happens in a list.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browse, newPage, openLive, row } from "./browser.mjs";
+import { api, configMap, create, deployment, namespace, patch, remove } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { become, until } from "./wait.mjs";
+
+await test("changes", { timeout: 240_000 }, async (t) => {
+  const browser = await browse(t);
+  const dashboard = await Dashboard.start(t);
+  const ns = await namespace(t);
+  const where = `/api/v1/namespaces/${ns}/configmaps`;
+  const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
+  const tab = (name, kind = "core/v1/configmaps") => `${dashboard.url}o/${kind}/${ns}/${name}?tab=changes`;
+  // Each change as a person reads it: "Changed painter: data.a -1 +2".
+  const told = (page) => page.evaluate(() => [...document.querySelectorAll(".timeline .happened")].map((e) => {
+    const text = (from, what) => [...from.querySelectorAll(what)].map((x) => x.textContent);
+    const fields = [...e.querySelectorAll(".field")].map((f) => [f.querySelector(".path").textContent, ...text(f, "del").map((x) => `-${x}`), ...text(f, "ins").map((x) => `+${x}`)].join(" "));
+    return `${text(e, "header .op")[0]} ${text(e, "header .by").join("+")}${fields.length === 0 ? "" : `: ${fields.join(", ")}`}`;
+  }));
+  const open = async (t, address, options) => {
+    const page = await newPage(t, browser, options);
+    await openLive(page, address);
+    return page;
+  };
+  const live = async (page) => until("the past", async () => (await page.locator(".kept").textContent()).includes(" since "));
+
+  // The API server tells who wrote last by the second.
+  const second = () => {
+    const now = () => Math.floor(Date.now() / 1000);
+    const begun = now();
+    return until("another second", () => now() > begun);
+  };
+
+  await t.test("of one object, with what was there before and who did it", async (t) => {
+    const hostile = "<img src=x onerror=alert(1)>";
+    await create(where, configMap("one", { a: "first" }), { manager: "e2e-maker" });
+    const early = await open(t, tab("one"));
+    await live(early);
+    await second();
+    await patch(`${where}/one`, { data: { a: "second", b: hostile } }, { manager: "e2e-painter" });
+    await second();
+    await patch(`${where}/one`, { metadata: { labels: { "example.com/tier": "front" } } }, { manager: "e2e-labeller" });
+    await second();
+    await patch(`${where}/one`, { data: { b: null, c: "third" } }, { manager: "e2e-painter" });
+    const changed = [
+      `Changed e2e-painter Update: data.b -${hostile}, data.c +third`,
+      "Changed e2e-labeller Update: metadata.labels +example.com/tier: front",
+      `Changed e2e-painter Update: data.a -first +second, data.b +${hostile}`,
+    ];
+    await become("the changes", async () => (await told(early)).slice(0, 3), changed);
+
+    // Who comes later is told the same, from the ring.
+    const late = await open(t, `${list}&open=${ns}/one&tab=changes`);
+    await become("the same changes", async () => (await told(late)).slice(0, 3), changed);
+    assert.match(await late.locator(".changes .foot").innerText(), /^Changes are kept since \d\d:\d\d:\d\d; of the time before nothing is known here\.$/);
+    assert.match(await late.locator(".happened time").first().getAttribute("title"), /^\d\d:\d\d:\d\d$/);
+    await late.getByRole("button", { name: "Side by side" }).click();
+    await late.locator('.diff[data-layout="split"] .pair').first().waitFor();
+    await late.reload();
+    await late.locator('.diff[data-layout="split"] .pair').first().waitFor();
+    await late.getByRole("button", { name: "Inline" }).click();
+
+    // Gone, and made anew: one timeline.
+    await remove(`${where}/one`);
+    await create(where, configMap("one", { a: "anew" }), { manager: "e2e-maker" });
+    await second();
+    await patch(`${where}/one`, { data: { a: "changed" } }, { manager: "e2e-painter" });
+    await become("its end and beginning", async () => (await told(late)).slice(0, 3), ["Changed e2e-painter Update: data.a -anew +changed", "Created e2e-maker Update", "Deleted author not told"]);
+
+    // By author, and by path.
+    await late.getByLabel("Filter changes by path or author").fill("e2e-painter data.b");
+    await become("what matches", () => told(late), [`Changed e2e-painter Update: data.b -${hostile}`, `Changed e2e-painter Update: data.b +${hostile}`]);
+    await late.getByLabel("Filter changes by path or author").fill("nobody");
+    await late.locator(".foot", { hasText: "No change has that" }).waitFor();
+  });
+
+  await t.test("by names of containers, with authors field by field, and as a patch to copy", async (t) => {
+    await create(`/apis/apps/v1/namespaces/${ns}/deployments`, deployment("web", 0));
+    const page = await open(t, tab("web", "apps/v1/deployments"), { permissions: ["clipboard-read", "clipboard-write"] });
+    await live(page);
+    await patch(`/apis/apps/v1/namespaces/${ns}/deployments/web`, { spec: { template: { spec: { containers: [{ name: "main", image: "registry.example.com/e2e:2" }] } } } }, { type: "application/strategic-merge-patch+json", manager: "e2e-roller" });
+    const change = page.locator(".happened", { hasText: "spec.template.spec.containers[main].image" });
+    await change.waitFor();
+    assert.match(await change.locator(".who").innerText(), /e2e-roller/);
+    assert.deepEqual(await change.locator(".field", { hasText: "[main].image" }).locator("del, ins").allTextContents(), ["registry.example.com/e2e:1", "registry.example.com/e2e:2"]);
+    await change.getByRole("button", { name: "Copy patch" }).click();
+    await change.getByRole("button", { name: "Copied" }).waitFor();
+    const copied = JSON.parse(await page.evaluate(() => navigator.clipboard.readText()));
+    assert.deepEqual(copied.find((op) => op.path.endsWith("/image")), { op: "replace", path: "/spec/template/spec/containers/0/image", value: "registry.example.com/e2e:2" });
+  });
+
+  await t.test("heartbeats are one line, and thousands do not weigh", async (t) => {
+    const leases = `/apis/coordination.k8s.io/v1/namespaces/${ns}/leases`;
+    await create(leases, { metadata: { name: "beat" }, spec: { holderIdentity: "a", leaseDurationSeconds: 15 } });
+    const page = await open(t, tab("beat", "coordination.k8s.io/v1/leases"));
+    await live(page);
+    const beat = (n) => patch(`${leases}/beat`, { spec: { renewTime: new Date(1_800_000_000_000 + n * 1000).toISOString().replace("Z", "000Z") } }, { manager: "e2e-heart" });
+    for (let n = 0; n < 3; n++) await beat(n);
+    await patch(`${leases}/beat`, { spec: { holderIdentity: "b" } }, { manager: "e2e-thief" });
+    for (let n = 3; n < 5; n++) await beat(n);
+    const lines = () => page.evaluate(() => [...document.querySelectorAll(".timeline > .happened, .timeline > .quietly")].map((e) => e.querySelector("summary")?.firstChild.textContent ?? e.querySelector(".path").textContent));
+    await become("the lines", async () => (await lines()).slice(0, 3), ["2 quiet changes", "spec.holderIdentity", "3 quiet changes"]);
+    await page.locator(".quietly summary").first().click();
+    await until("the two", async () => (await page.locator(".quietly[open] .happened").count()) === 2);
+    await beat(5);
+    await until("a third, while it stays open", async () => (await page.locator(".quietly[open] .happened").count()) === 3);
+
+    for (let n = 0; n < 220; n++) await patch(`${leases}/beat`, { spec: { holderIdentity: `h${n}` } }, { manager: "e2e-thief" });
+    await until("the newest", async () => (await page.locator(".turn ins").first().textContent()) === "h219");
+    assert.equal(await page.locator(".timeline > .happened").count(), 200);
+    await page.getByRole("button", { name: "Older" }).click();
+    await until("all", async () => (await page.locator(".timeline > .happened").count()) >= 221);
+  });
+
+  await t.test("of a Secret tell that it changed, and nothing else", async (t) => {
+    const secrets = `/api/v1/namespaces/${ns}/secrets`;
+    await create(secrets, { metadata: { name: "hush" }, stringData: { password: "e2e-first-secret" } });
+    const page = await open(t, tab("hush", "core/v1/secrets"));
+    await live(page);
+    await patch(`${secrets}/hush`, { stringData: { password: "e2e-second-secret" } });
+    await page.locator(".untold", { hasText: "masked" }).waitFor();
+    assert.deepEqual(await page.locator(".happened").first().locator(".field").first().locator("del, ins").allTextContents(), ["(masked)", "(masked, change 1)"]);
+    await page.loaded();
+    assert.ok(!page.wire.some((text) => /e2e-(first|second)-secret|ZTJlLXN|ZTJlLWZ/.test(text)));
+  });
+
+  await t.test("two objects are compared, live", async (t) => {
+    const lines = Array.from({ length: 30 }, (_, i) => `line ${i}`);
+    await create(where, configMap("left", { text: lines.join("\n"), port: "80" }, { labels: { tier: "front" } }));
+    await create(where, configMap("right", { text: lines.join("\n"), port: "8080" }, { labels: { tier: "back" } }));
+    const page = await open(t, tab("left"));
+    await page.getByRole("link", { name: "Compare with" }).click();
+    await page.waitForURL(`**/compare?a=core/v1/configmaps/${ns}/left`);
+    assert.equal(await page.evaluate(() => document.activeElement?.id), "b");
+    await page.locator(".others a", { hasText: "right" }).waitFor();
+    await page.keyboard.type("righ");
+    await until("its name", async () => (await page.locator("#names option").evaluateAll((all) => all.map((o) => o.value))).includes(`${ns}/right`));
+    await page.keyboard.type("t");
+    await page.keyboard.press("Enter");
+    await page.locator('#status[data-state="live"]').waitFor();
+    const count = () => page.locator("#count").innerText();
+    await become("the differences", count, "2 differences");
+    if ((await page.locator('.diff[data-layout="split"]').count()) === 0) await page.getByRole("button", { name: "Side by side" }).click();
+    assert.deepEqual(await page.locator(".diff mark").allTextContents(), ["80", "8080", "front", "back", "left", "right"]);
+    assert.deepEqual(await page.locator(".diff .fold").allTextContents(), ["28 unchanged lines"]);
+    await page.locator(".diff .fold").click();
+    await until("all lines", async () => (await page.locator(".diff").innerText()).includes("line 15"));
+
+    await patch(`${where}/right`, { data: { port: "80" } }, { manager: "e2e-painter" });
+    await become("one less", count, "1 difference");
+    assert.match(await page.locator(".heads h2").last().innerText(), /changed \d\d:\d\d:\d\d by e2e-painter/);
+    assert.ok((await page.locator(".diff").innerText()).includes("line 15"), "what was unfolded stays so");
+    await page.getByLabel("Ignore identity").uncheck();
+    await until("the identities", async () => (await page.locator(".diff").innerText()).includes("resourceVersion"));
+    assert.equal(new URL(page.url()).searchParams.get("hide"), "none");
+    await page.reload();
+    await until("them again", async () => (await page.locator(".diff").innerText()).includes("resourceVersion"));
+    await page.getByRole("button", { name: "Inline" }).click();
+    assert.equal(await page.locator(".diff .pair").count(), 0);
+    await remove(`${where}/right`);
+    await page.locator("#banner", { hasText: "right is deleted; this is how it was last." }).waitFor();
+    await create(where, configMap("right", { text: lines.join("\n"), port: "80" }));
+    await page.locator("#banner").waitFor({ state: "hidden" });
+
+    const plain = await newPage(t, browser, { javaScriptEnabled: false, allow: [/status of 404/] });
+    await plain.goto(`${dashboard.url}compare?a=core/v1/configmaps/${ns}/left&b=right`);
+    const texts = await plain.locator("pre.yaml").allInnerTexts();
+    assert.ok(texts.length === 2 && texts[0].includes("name: left") && texts[1].includes("name: right"), texts.join("---"));
+    await plain.locator("#b").fill("nowhere");
+    await plain.locator("#sides button").click();
+    assert.match(await plain.locator(".side").last().innerText(), /Not found/);
+    assert.match(await plain.locator(".side").first().innerText(), /name: left/);
+  });
+
+  await t.test("the activity of a list", async (t) => {
+    await create(`/apis/apps/v1/namespaces/${ns}/deployments`, deployment("busy", 0));
+    const page = await newPage(t, browser);
+    await openLive(page, `${dashboard.url}r/apps/v1/deployments?ns=${ns}`);
+    await until("the row", () => row(page, "busy"));
+    const line = page.locator(".activity-line");
+    assert.match(await line.innerText(), /Nothing has changed in this list since \d\d:\d\d:\d\d/);
+    const scale = (replicas) => patch(`/apis/apps/v1/namespaces/${ns}/deployments/busy`, { spec: { replicas } }, { manager: "e2e-scaler" });
+    await scale(1);
+    await until("what happened", async () => /\d\d:\d\d:\d\d\s*e2e-\w+\/busy.*(0\/0|0\/1|0) → /.test((await line.innerText()).replaceAll("\n", " ")));
+    assert.ok(!page.wire.some((f) => f.includes('"view":"changes"')), "the line is made of what comes anyway");
+
+    await page.keyboard.press("a");
+    assert.ok(await until("the subscription", () => page.wire.some((f) => f.includes('"view":"changes"'))));
+    const entries = () => page.locator(".feed .what").allInnerTexts();
+    await until("who scaled it", async () => (await entries()).some((e) => /spec\.replicas → 1/.test(e) && e.includes("e2e-scaler")));
+    assert.match(await page.locator(".activity-feed .kept").innerText(), /changes since \d\d:\d\d:\d\d$/);
+    await page.getByLabel("Filter the activity").fill("spec.replicas e2e-scaler");
+    await become("what matches", async () => (await entries()).length, 1);
+
+    // What a person reads stays where it is.
+    await page.locator(".feed").hover();
+    await scale(2);
+    await page.getByRole("button", { name: "1 more" }).waitFor();
+    assert.equal((await entries()).length, 1);
+    await page.locator("#heading").hover();
+    await become("both", async () => (await entries()).length, 2);
+    await page.getByRole("button", { name: "Pause" }).click();
+    await scale(0);
+    await page.getByRole("button", { name: "1 more" }).click();
+    await become("all three", async () => (await entries()).length, 3);
+
+    const height = () => page.locator(".activity-feed").evaluate((e) => e.offsetHeight);
+    const before = await height();
+    await page.getByRole("separator", { name: "Height of the activity" }).focus();
+    await page.keyboard.press("ArrowUp");
+    const higher = await height();
+    assert.ok(higher > before);
+    await page.reload();
+    await until("it to be open, and as high", async () => (await page.locator(".feed .what").count()) > 0 && (await height()) === higher);
+    await page.locator(".feed .what", { hasText: "spec.replicas → 2" }).click();
+    await page.locator("#panel .timeline .happened").first().waitFor();
+    const { searchParams } = new URL(page.url());
+    assert.deepEqual([searchParams.get("open"), searchParams.get("tab")], [`${ns}/busy`, "changes"]);
+
+    // Another list, another activity.
+    await page.locator("#picker a", { hasText: /^ConfigMaps\d*$/ }).click();
+    await page.locator("#heading", { hasText: "ConfigMaps" }).waitFor();
+    await api("PATCH", `${where}/left`, { data: { port: "81" } }, { type: "application/merge-patch+json", manager: "e2e-painter" });
+    await until("its own", async () => (await entries()).some((e) => /data\.port → 81/.test(e)));
+    assert.ok(!(await entries()).some((e) => e.includes("spec.replicas")));
+    await page.keyboard.press("a");
+    await page.locator(".activity-feed").waitFor({ state: "hidden" });
+  });
+});

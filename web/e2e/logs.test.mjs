@@ -1,0 +1,153 @@
+// The log of a pod, as it is written. All containers of the demo share one file.
+import assert from "node:assert/strict";
+import { appendFileSync, readFileSync } from "node:fs";
+import { dirname, join } from "node:path";
+import { test } from "node:test";
+import { browse, newPage, openLive, row } from "./browser.mjs";
+import { create, kubeconfig, namespace, remove } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { become, until } from "./wait.mjs";
+
+const file = join(dirname(kubeconfig()), "pod-logs", "current.log");
+const write = (...lines) => appendFileSync(file, lines.map((l) => `${new Date().toISOString()} stdout F ${l}\n`).join(""));
+const pod = (name, more = {}) => ({ metadata: { name }, spec: { initContainers: [{ name: "init", image: "registry.example.com/e2e:1" }], containers: [{ name: "main", image: "registry.example.com/e2e:1" }, { name: "side", image: "registry.example.com/e2e:1" }], ...more } });
+
+await test("logs", { timeout: 240_000 }, async (t) => {
+  const browser = await browse(t);
+  const dashboard = await Dashboard.start(t);
+  const ns = await namespace(t);
+  const pods = `/api/v1/namespaces/${ns}/pods`;
+  await create(pods, pod("talker"));
+  await create(pods, pod("nowhere", { nodeSelector: { "no-such": "node" } }));
+  const logs = (page) => page.locator(".logs");
+  const texts = (page) => page.locator(".log-line").allTextContents();
+  const foot = (page) => page.locator(".log-foot .status").innerText();
+  const open = async (t, name, options) => {
+    const page = await newPage(t, browser, options);
+    await page.goto(`${dashboard.url}o/core/v1/pods/${ns}/${name}?tab=logs`);
+    await logs(page).waitFor();
+    return page;
+  };
+  await until("the pod to run", async () => (await fetch(`${dashboard.url}api/v1/logs/${ns}/talker?container=main&tail=1`)).ok);
+
+  await t.test("by the letter l, and line by line", async (t) => {
+    const page = await newPage(t, browser);
+    await openLive(page, `${dashboard.url}r/core/v1/pods?ns=${ns}`);
+    await until("the row", () => row(page, "talker"));
+    await page.keyboard.press("j");
+    await page.keyboard.press("j");
+    await page.keyboard.press("l");
+    await logs(page).waitFor();
+    assert.equal(new URL(page.url()).searchParams.get("tab"), "logs");
+    assert.equal(new URL(page.url()).searchParams.get("open"), `${ns}/talker`);
+    assert.deepEqual((await page.getByLabel("Container").locator("option").allTextContents()).map((o) => o.split(" – ")[0]), ["main", "side", "init (init)"]);
+    await become("the state", () => foot(page), "Following");
+    write("a line größe <b>bold</b> €", "level=error it broke");
+    await until("the line", async () => (await texts(page)).includes("a line größe <b>bold</b> €"));
+    assert.equal(await page.locator('.log-line[data-tone="bad"]', { hasText: "it broke" }).locator(".level").innerText(), "error");
+    assert.equal(await page.locator(".log-line b").count(), 0, "text is text");
+    await page.locator("#panel .close").click();
+    await until("the stream to end", async () => (await page.locator(".logs").count()) === 0);
+  });
+
+  await t.test("searched, timed, wrapped, copied and saved", async (t) => {
+    const page = await open(t, "talker", { allow: [/^download/], permissions: ["clipboard-read", "clipboard-write"] });
+    page.removeAllListeners("download");
+    write("needle one Needle", "hay", "NEEDLE two");
+    await until("the lines", async () => (await texts(page)).includes("NEEDLE two"));
+    await page.locator(".log-screen").focus();
+    await page.keyboard.press("/");
+    await page.keyboard.type("needle");
+    await until("what is found", async () => /^\d of 3$/.test(await page.locator(".found").innerText()));
+    await page.keyboard.press("Enter");
+    await page.keyboard.press("Enter");
+    await until("the last", async () => (await page.locator(".found").innerText()) === "3 of 3" || (await page.keyboard.press("Enter"), false));
+    assert.equal(await page.locator("mark[data-current]").innerText(), "NEEDLE");
+    assert.ok((await page.locator("mark").count()) >= 3);
+    await page.keyboard.press("Escape");
+    assert.equal(await page.locator("mark").count(), 0);
+    await page.getByRole("button", { name: "Times" }).click();
+    await until("times", async () => (await texts(page)).some((l) => /^\d\d:\d\d:\d\d\.\d{3} NEEDLE two$/.test(l)));
+    await page.getByRole("button", { name: "Wrap" }).click();
+    await page.getByRole("button", { name: "Copy" }).click();
+    const copied = await until("the copy", () => page.evaluate(() => navigator.clipboard.readText()));
+    assert.match(copied, /\d{4}-\d\d-\d\dT[\d:.]+Z needle one Needle\n/);
+    const [download] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Download" }).click()]);
+    assert.equal(download.suggestedFilename(), "talker-main.log");
+    assert.match(readFileSync(await download.path(), "utf8"), /NEEDLE two\n/);
+  });
+
+  await t.test("a flood stays bounded, and whoever reads above is left there", async (t) => {
+    const page = await open(t, "talker");
+    await become("the state", () => foot(page), "Following");
+    write("the first of many");
+    await until("it", async () => (await texts(page)).includes("the first of many"));
+    for (let n = 0; n < 25; n++) write(...Array.from({ length: 1000 }, (_, i) => `flood ${n * 1000 + i}`));
+    await until("its end", async () => (await texts(page)).includes("flood 24999"));
+    await until("what is held", async () => (await page.locator(".log-size").innerText()).startsWith("20,000 lines, the newest; "));
+    assert.ok((await page.locator(".log-line").count()) < 150, "only what is seen has elements");
+    // However little somebody goes up: smooth scrolling begins with a pixel or two.
+    await page.locator(".log-screen").hover();
+    await page.mouse.wheel(0, -2);
+    await page.locator(".log-below").waitFor();
+    await page.locator(".log-screen").focus();
+    await page.keyboard.press("PageUp");
+    const seen = (await texts(page)).filter((l) => l.startsWith("flood "))[30];
+    write("below 1", "below 2");
+    await until("the count", async () => Number(/^([\d,]+) new lines? below/.exec(await page.locator(".log-below").innerText())?.[1] ?? 0) >= 2);
+    assert.ok((await texts(page)).includes(seen), "it has not moved");
+    await page.locator(".log-below").click();
+    await until("the end", async () => (await texts(page)).includes("below 2"));
+    await page.locator(".log-below").waitFor({ state: "hidden" });
+  });
+
+  await t.test("not followed, it stands still; and it goes on", async (t) => {
+    const page = await open(t, "talker");
+    await become("the state", () => foot(page), "Following");
+    await page.getByRole("button", { name: "Follow" }).click();
+    await become("the state", () => foot(page), "Read to its end; not following");
+    write("while it stood");
+    await page.getByRole("button", { name: "Follow" }).click();
+    await until("the line", async () => (await texts(page)).includes("while it stood"));
+    assert.equal((await texts(page)).filter((l) => l === "while it stood").length, 1);
+  });
+
+  await t.test("a server that is away is said, and found again", async (t) => {
+    const page = await newPage(t, browser, { allow: [/WebSocket|ERR_|Failed to load/] });
+    const own = await Dashboard.start(t);
+    await page.goto(`${own.url}o/core/v1/pods/${ns}/talker?tab=logs`);
+    await become("the state", () => foot(page), "Following");
+    write("before it went");
+    await until("the line", async () => (await texts(page)).includes("before it went"));
+    await own.stop();
+    await until("the loss", async () => /^Disconnected since \d\d:\d\d:\d\d, trying again$/.test(await foot(page)));
+    write("meanwhile");
+    await own.run("admin", own.port);
+    await page.getByRole("button", { name: "Try now" }).click().catch(() => {});
+    await until("what was missed", async () => (await texts(page)).includes("meanwhile"), 30_000);
+    assert.equal((await texts(page)).filter((l) => l === "before it went").length, 1);
+    await become("the state", () => foot(page), "Following");
+  });
+
+  await t.test("no node, a deleted pod, no right: each in words", async (t) => {
+    const nowhere = await open(t, "nowhere");
+    await nowhere.locator(".logs .note h2", { hasText: "The pod is on no node yet" }).waitFor();
+
+    await create(pods, pod("leaver"));
+    await until("it to run", async () => (await fetch(`${dashboard.url}api/v1/logs/${ns}/leaver?container=main&tail=1`)).ok);
+    const leaver = await open(t, "leaver");
+    await until("lines", async () => (await texts(leaver)).length > 0);
+    await remove(`${pods}/leaver`);
+    await leaver.locator("#status", { hasText: "Deleted" }).waitFor();
+    assert.ok((await texts(leaver)).length > 0, "what was read stays");
+
+    await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/roles`, { metadata: { name: "pods" }, rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] }] });
+    await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/rolebindings`, { metadata: { name: "pods" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "pods" }, subjects: [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "nobody" }] });
+    const page = await newPage(t, browser, { allow: [/status of 403/] });
+    const own = await Dashboard.start(t, { user: "nobody" });
+    await until("the right to the pod", async () => (await fetch(`${own.url}api/v1/object/core/v1/pods/${ns}/talker`)).ok);
+    await page.goto(`${own.url}o/core/v1/pods/${ns}/talker?tab=logs`);
+    await page.locator(".logs .note h2", { hasText: "You may not read this log" }).waitFor();
+    assert.match(await page.locator(".logs .note").innerText(), new RegExp(`right to get pods/log in the namespace ${ns}`));
+  });
+});

@@ -1,0 +1,76 @@
+// Rows under the pointer, rows that go, and how a person likes the page.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browse, newPage, openLive, row, table } from "./browser.mjs";
+import { configMap, create, namespace, patch, remove } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { become, until } from "./wait.mjs";
+
+await test("the table", { timeout: 120_000 }, async (t) => {
+  const browser = await browse(t);
+  const dashboard = await Dashboard.start(t);
+  const ns = await namespace(t);
+  const where = `/api/v1/namespaces/${ns}/configmaps`;
+  for (const name of ["b", "d", "f"]) await create(where, configMap(name, { text: "x" }));
+  const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
+  const names = async (page) => (await table(page)).rows.map((r) => r.Name).filter((n) => n !== "kube-root-ca.crt");
+
+  await t.test("stands still under the pointer", async (t) => {
+    const page = await newPage(t, browser);
+    await openLive(page, list);
+    await become("the rows", () => names(page), ["b", "d", "f"]);
+    await page.locator("#tbody tr", { hasText: "d" }).first().hover();
+    await create(where, configMap("a"));
+    await remove(`${where}/b`);
+    await patch(`${where}/f`, { data: { more: "y" } });
+    await page.locator("#held", { hasText: "1 new, 1 gone" }).waitFor();
+    assert.deepEqual(await names(page), ["b", "d", "f"], "nothing moved");
+    assert.equal((await row(page, "f")).Data, "2", "what stands in a row is true all the same");
+    assert.equal(await page.locator("#tbody tr[data-gone]").getAttribute("data-name"), "b");
+    await page.mouse.move(700, 20);
+    await become("the rows as they are", () => names(page), ["a", "d", "f"]);
+    await page.locator("#held").waitFor({ state: "hidden" });
+  });
+
+  await t.test("strikes a row that goes, and says what a cell was before", async (t) => {
+    const page = await newPage(t, browser);
+    await openLive(page, list);
+    await until("the rows", () => row(page, "d"));
+    await page.mouse.move(700, 20);
+    await page.evaluate(() => {
+      window.struck = [];
+      new MutationObserver((all) => all.forEach((m) => m.target.hasAttribute("data-gone") && window.struck.push(m.target.dataset.name))).observe(document.getElementById("tbody"), { attributes: true, attributeFilter: ["data-gone"], subtree: true });
+    });
+    await patch(`${where}/f`, { data: { another: "z" } }, { manager: "e2e-painter" });
+    await until("the cell", async () => (await row(page, "f"))?.Data === "3");
+    const title = await page.locator('#tbody tr[data-name="f"] td').first().getAttribute("title");
+    assert.match(title, /^2 → 3\nChanged \d\d:\d\d:\d\d by e2e-painter$/);
+    await remove(`${where}/d`);
+    await until("the row to be struck", () => page.evaluate(() => window.struck.includes("d")));
+    await become("it to go", () => names(page), ["a", "f"]);
+  });
+
+  await t.test("looks as a person likes it, from the first moment", async (t) => {
+    const page = await newPage(t, browser, { colorScheme: "light" });
+    await openLive(page, list);
+    const ground = () => page.evaluate(() => getComputedStyle(document.body.parentElement).backgroundColor);
+    const light = await ground();
+    await page.locator("#theme").click();
+    const dark = await ground();
+    assert.notEqual(dark, light);
+    await page.reload();
+    assert.equal(await ground(), dark);
+    const html = await (await page.request.get(list)).text();
+    assert.match(html, /<html lang="en" data-theme="dark"/, "in the server's own HTML");
+    await page.locator("#tbody tr", { hasText: "f" }).locator("td").last().click();
+    await page.locator("#panel h2").waitFor();
+    const width = () => page.locator("#panel").evaluate((e) => e.offsetWidth);
+    const before = await width();
+    await page.locator("#split").press("ArrowLeft");
+    await become("a wider panel", width, before + 24);
+    await page.reload();
+    await page.locator("#panel h2").waitFor();
+    assert.equal(await width(), before + 24);
+    assert.equal(await page.locator("#split").getAttribute("aria-valuenow"), String(before + 24));
+  });
+});

@@ -1,0 +1,121 @@
+// The line at the foot of a list that tells what happened last, made of the row
+// events that come anyway. Opened, it is a feed of its own, which is loaded then.
+
+import { ages, clockTime } from "./age.ts";
+import type { ActivityFeed } from "./activityfeed.ts";
+import { h } from "./dom.ts";
+import type { Live } from "./live.ts";
+import type { Rows } from "./rows.ts";
+import { newestTold, type Told } from "./told.ts";
+import type { ObjectName } from "./view.ts";
+import type { RowEvent } from "./wire.ts";
+
+/** What of the cluster is listed. */
+export interface Scope {
+  readonly ref: string;
+  readonly resource: string;
+  readonly ns: readonly string[];
+  readonly labels: string;
+}
+
+export interface Way {
+  readonly live: Live;
+  readonly now: () => number;
+  /** The address of an object's changes, and the way there. */
+  readonly href: (o: ObjectName) => string;
+  readonly open: (o: ObjectName) => void;
+}
+
+const pause = 200; // ms between two lines: more often nobody reads
+const usual = 260; // px
+const key = "glasshouse-activity";
+
+export class Activity {
+  private readonly words = h("span", { class: "words" });
+  private readonly button = h("button", { type: "button", class: "activity-line", "aria-expanded": "false", "aria-controls": "activity-feed", title: "Activity (a)" }, h("span", { class: "name" }, "Activity"), this.words);
+  private readonly place = h("div", { id: "activity-feed", class: "activity-feed", hidden: true });
+  private scope: Scope | null = null;
+  private newest: Told | null = null;
+  private at = "";
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private feed: ActivityFeed | null = null;
+  private opened = false;
+  private height = usual;
+
+  constructor(root: HTMLElement, private readonly way: Way) {
+    root.replaceChildren(this.button, this.place);
+    this.button.addEventListener("click", () => this.toggle());
+    const kept = read();
+    this.height = kept.height;
+    if (kept.open) this.toggle();
+  }
+
+  /** What is listed is another. */
+  follow(scope: Scope): void {
+    this.scope = scope;
+    this.newest = null;
+    this.words.replaceChildren(`Nothing has changed in this list since ${clockTime(new Date(this.way.now()).toISOString(), this.way.now())}`);
+    this.feed?.follow(scope);
+  }
+
+  /** Events are about to be applied to rows. */
+  coming(events: readonly RowEvent[], rows: Rows): void {
+    const told = newestTold(events, rows);
+    if (told === null) return;
+    this.newest = told;
+    this.at = new Date(this.way.now()).toISOString();
+    this.timer ??= setTimeout(() => this.draw(), pause);
+  }
+
+  toggle(): void {
+    this.opened = !this.opened;
+    this.keep();
+    this.button.setAttribute("aria-expanded", String(this.opened));
+    this.place.hidden = !this.opened;
+    if (!this.opened) {
+      this.feed?.close();
+      this.feed = null;
+      return;
+    }
+    this.place.replaceChildren(h("p", { class: "foot" }, "Reading what is kept of the past."));
+    void import("./activityfeed.ts").then(
+      ({ ActivityFeed }) => {
+        if (!this.opened || this.feed !== null) return;
+        const resized = (height: number): void => {
+          this.height = height;
+          this.keep();
+        };
+        this.feed = new ActivityFeed(this.place, this.way, this.height, resized);
+        if (this.scope !== null) this.feed.follow(this.scope);
+      },
+      () => this.place.replaceChildren(h("p", { class: "foot" }, "The activity could not be loaded. Reload the page to try again.")),
+    );
+  }
+
+  private draw(): void {
+    this.timer = undefined;
+    const t = this.newest;
+    if (t === null) return;
+    const now = this.way.now();
+    const cells = t.cells.map((c) => h("span", { class: "cell" }, `${c.column} `, h("del", {}, ages(c.before, now) || "nothing"), " → ", h("ins", {}, ages(c.after, now) || "nothing")));
+    const what = t.op === "add" ? [h("span", { class: "cell" }, "created")] : t.op === "delete" ? [h("span", { class: "cell" }, "deleted")] : cells;
+    this.words.replaceChildren(h("time", { datetime: this.at }, clockTime(this.at, now)), h("span", { class: "subject" }, t.ns === "" ? t.name : `${t.ns}/${t.name}`), ...what, ...(t.by === null || t.by.manager === "" ? [] : [h("span", { class: "author" }, t.by.manager)]));
+  }
+
+  private keep(): void {
+    try {
+      localStorage.setItem(key, JSON.stringify({ open: this.opened, height: this.height }));
+    } catch {
+      // The browser keeps nothing for us.
+    }
+  }
+}
+
+function read(): { open: boolean; height: number } {
+  try {
+    const kept = JSON.parse(localStorage.getItem(key) ?? "{}") as { open?: unknown; height?: unknown } | null;
+    return { open: kept?.open === true, height: typeof kept?.height === "number" ? kept.height : usual };
+  } catch {
+    return { open: false, height: usual };
+  }
+}

@@ -1,0 +1,82 @@
+// One change of an object as an element: when, who, and each field with what
+// stood there before.
+
+import { clockTime } from "./age.ts";
+import { pairLines } from "./difflines.ts";
+import { diffView, type Layout } from "./diffview.ts";
+import { h } from "./dom.ts";
+import { jsonText, type Field } from "./fields.ts";
+import type { Step } from "./history.ts";
+import { authorsOf, opWords } from "./timeline.ts";
+import { valueLines } from "./values.ts";
+import { byView, timeOf } from "./who.ts";
+import type { Change } from "./wire.ts";
+
+const mostLines = 24; // of a value, at first
+const mostBrief = 64; // characters of a value before and after, in one line
+
+/** A change with those of its fields that are to be seen. */
+export function changeView(step: Step, fields: readonly Field[], layout: Layout, now: number, masked: boolean): HTMLElement {
+  const { change } = step;
+  const who = authorsOf(change);
+  const head = h("header", {}, h("span", { class: "op" }, opWords[change.op]), timeOf(change.time, now), h("span", { class: "who" }, ...(who.length > 0 ? who.map(byView) : [h("span", { class: "by" }, h("span", { class: "how" }, "author not told"))])));
+  const item = h("article", { class: "happened", "data-op": change.op, "aria-label": `${opWords[change.op]} ${clockTime(change.time, now)}` }, head);
+  if (change.op !== "update") return item;
+  const draw = (f: Field): HTMLElement => fieldView(f, layout, who.length > 1, masked);
+  const loud = fields.filter((f) => !f.noise);
+  const quiet = fields.filter((f) => f.noise);
+  item.append(...(loud.length > 0 ? loud : quiet).map(draw));
+  if (loud.length > 0 && quiet.length > 0) head.append(quietButton(quiet.length, () => item.append(...quiet.map(draw))));
+  head.append(copyButton(change));
+  return item;
+}
+
+function quietButton(fields: number, open: () => void): HTMLElement {
+  const button = h("button", { type: "button", class: "copy", title: "Heartbeats, resource versions and the like" }, `${fields} quiet`);
+  button.addEventListener("click", () => {
+    button.remove();
+    open();
+  });
+  return button;
+}
+
+/** A fold whose content is made when it is first opened. */
+export function later(words: string, make: () => HTMLElement[]): HTMLDetailsElement {
+  const details = h("details", { class: "quietly" }, h("summary", {}, words));
+  details.addEventListener("toggle", () => {
+    if (details.open && details.childElementCount === 1) details.append(...make());
+  });
+  return details;
+}
+
+function fieldView(f: Field, layout: Layout, named: boolean, masked: boolean): HTMLElement {
+  const path = h("h3", { class: "path" }, f.words, ...(named ? f.by.map(byView) : []));
+  const secret = masked && /^(data|stringData)\b/.test(f.words);
+  const short = secret ? null : brief(f, layout);
+  if (short !== null) return h("div", { class: "field brief" }, path, short);
+  const parts: HTMLElement[] = [path, diffView(pairLines(valueLines(f.before), valueLines(f.after)), { layout, most: mostLines })];
+  if (f.before.is === "unknown") parts.splice(1, 0, h("p", { class: "untold" }, "What was there before was not told."));
+  if (secret) parts.push(h("p", { class: "untold" }, "Values of Secrets are masked: that it changed is all that is told."));
+  return h("div", { class: "field" }, ...parts);
+}
+
+// A few characters that took the place of others need no lines of their own.
+function brief(f: Field, layout: Layout): HTMLElement | null {
+  const [before, after] = [valueLines(f.before), valueLines(f.after)];
+  const room = before.join("").length + after.join("").length <= mostBrief && before.length <= 1 && after.length <= 1;
+  if (layout === "split" || !room || f.before.is === "unknown") return null;
+  const parts = [...before.map((l) => h("del", {}, l)), ...after.map((l) => h("ins", {}, l))];
+  return h("span", { class: "turn" }, ...parts);
+}
+
+function copyButton(change: Change): HTMLElement {
+  const button = h("button", { type: "button", class: "copy", title: "Copy this change as a JSON Patch (RFC 6902)" }, "Copy patch");
+  const say = (words: string): void => {
+    button.textContent = words;
+    setTimeout(() => (button.textContent = "Copy patch"), 2000);
+  };
+  button.addEventListener("click", () => {
+    navigator.clipboard.writeText(jsonText(change.patch)).then(() => say("Copied"), () => say("Not copied"));
+  });
+  return button;
+}

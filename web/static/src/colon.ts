@@ -1,0 +1,47 @@
+// What is typed after a colon, as in k9s and vim: a kind and a namespace, or a
+// word that means something there.
+
+export interface Colon {
+  /** The kind, or the word. */
+  readonly word: string;
+  /** Whether the word is through: what is typed next is about it. */
+  readonly through: boolean;
+  readonly ns: string;
+  readonly labels: string; // "app=web"
+  readonly filter: string; // "/web"
+}
+
+/** Reads what stands after the colon. */
+export function parseColon(text: string): Colon {
+  const words = text.trimStart().split(/\s+/);
+  const rest = words.slice(1);
+  const filter = rest.findIndex((w) => w.startsWith("/"));
+  const before = filter < 0 ? rest : rest.slice(0, filter);
+  return {
+    word: (words[0] ?? "").toLowerCase(),
+    through: words.length > 1,
+    ns: before.find((w) => w !== "" && !w.includes("=")) ?? "",
+    labels: before.filter((w) => w.includes("=")).join(","),
+    filter: filter < 0 ? "" : rest.slice(filter).join(" ").slice(1),
+  };
+}
+
+/** What there is in place of a word of k9s or vim that means nothing here; undefined for other words. */
+export function instead(word: string): string | undefined {
+  const words: Readonly<Record<string, string>> = {
+    ctx: "A window shows one cluster. For another start the program again with --context, beside this one.",
+    w: "There is nothing to write: this is a window on the cluster, and changes nothing in it.",
+    edit: "There is nothing to edit: this is a window on the cluster, and changes nothing in it.",
+    delete: "Nothing can be deleted here: this is a window on the cluster, and changes nothing in it.",
+    q: "There is nothing to quit but the tab: close that. Esc closes what is open.",
+    pulse: "What is watched, and how well, is on the coverage page.",
+    xray: "Open an object to see what it belongs to and what belongs to it.",
+    pf: "Ports are forwarded by kubectl port-forward.",
+    shell: "There are no shells here: kubectl exec opens one.",
+  };
+  const same: Readonly<Record<string, string>> = {
+    context: "ctx", contexts: "ctx", cluster: "ctx", clusters: "ctx", "q!": "q", quit: "q", qa: "q", "qa!": "q", exit: "q", x: "w", wq: "w", "wq!": "w", write: "w", e: "edit",
+    rm: "delete", kill: "delete", pulses: "pulse", popeye: "pulse", xrays: "xray", portforward: "pf", portforwards: "pf", "port-forward": "pf", exec: "shell", sh: "shell",
+  };
+  return words[same[word] ?? word];
+}

@@ -1,0 +1,95 @@
+// What the button of the columns opens: which of the server's columns are shown,
+// and how high rows are.
+
+import { choices, colsOf, type Choice } from "./columnset.ts";
+import { h, setText } from "./dom.ts";
+import type { ListPage } from "./list.ts";
+import { density, setDensity } from "./look.ts";
+import type { Content } from "./popover.ts";
+import { store } from "./stored.ts";
+
+const heights = [["compact", "Compact"], ["", "Normal"], ["roomy", "Roomy"]] as const;
+
+export class ColumnChooser implements Content {
+  readonly focus: HTMLElement;
+  readonly elements: readonly Node[];
+  private readonly list = h("ul", { class: "pop-list" });
+  private readonly note = h("p", { class: "pop-note", role: "status" });
+  private readonly timer: ReturnType<typeof setInterval>;
+  private moved = false;
+
+  constructor(private readonly page: ListPage) {
+    const reset = (label: string, cols: readonly string[]): HTMLElement => {
+      const b = h("button", { type: "button" }, label);
+      b.addEventListener("click", () => this.choose(cols));
+      return b;
+    };
+    const rows = h("fieldset", { class: "pop-foot" }, h("legend", {}, "Rows"), ...heights.map(([value, label]) => {
+      const radio = h("input", { type: "radio", name: "density", value });
+      radio.checked = density() === value;
+      radio.addEventListener("change", () => {
+        setDensity(value);
+        page.table.measure();
+      });
+      return h("label", {}, radio, label);
+    }));
+    this.elements = [h("div", { class: "pop-head" }, reset("Usual", []), reset("All", ["wide"])), h("div", { class: "pop-body" }, this.list), this.note, rows];
+    this.list.addEventListener("change", (e) => {
+      if (e.target instanceof HTMLInputElement) this.toggle(e.target.value, e.target.checked);
+    });
+    for (const e of this.elements) e.addEventListener("keydown", (e) => this.walk(e as KeyboardEvent));
+    this.draw();
+    // Columns come with the rows, which may be on their way.
+    this.timer = setInterval(() => {
+      if (this.list.childElementCount === 0) this.draw();
+    }, 200);
+    this.focus = this.list.querySelector<HTMLElement>("input:enabled") ?? rows;
+  }
+
+  close(): void {
+    clearInterval(this.timer);
+  }
+
+  private choices(): Choice[] {
+    return choices(this.page.columns, this.page.kind.namespaced, this.page.view.cols);
+  }
+
+  private draw(): void {
+    const all = this.choices();
+    const one = this.page.view.ns.length === 1;
+    // Elements stay, so that the keyboard keeps its place.
+    if (this.list.childElementCount !== all.length) {
+      this.list.replaceChildren(...all.map((c) => h("li", {}, h("label", { class: "pick" }, h("input", { type: "checkbox", value: c.name }), h("span", { class: "name" }, c.label), h("span", { class: "hint" }, c.wide ? "wide" : "")))));
+    }
+    all.forEach((c, i) => {
+      const box = this.list.children[i]?.querySelector("input");
+      if (box === null || box === undefined) return;
+      const needless = c.name === "namespace" && one;
+      box.checked = c.shown && !needless;
+      box.disabled = c.fixed || needless;
+      if (needless) setText(this.list.children[i]?.querySelector(".hint") as Element, "one namespace");
+    });
+    setText(this.note, all.length === 0 ? "The columns are known when the rows have come." : "");
+    this.note.hidden = all.length > 0;
+  }
+
+  private toggle(name: string, on: boolean): void {
+    this.choose(colsOf(this.choices().map((c) => (c.name === name ? { ...c, shown: on } : c))));
+  }
+
+  private choose(cols: readonly string[]): void {
+    store(`columns.${this.page.view.ref}`, cols);
+    this.page.change({ cols }, this.moved ? "replace" : "push");
+    this.moved = true;
+    this.draw();
+  }
+
+  private walk(e: KeyboardEvent): void {
+    const step = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
+    const boxes = [...this.list.querySelectorAll<HTMLElement>("input:enabled")];
+    const at = boxes.indexOf(e.target as HTMLElement);
+    if (step === 0 || at < 0) return;
+    e.preventDefault();
+    boxes[at + step]?.focus();
+  }
+}

@@ -1,0 +1,36 @@
+// Which columns are shown, as the address has it: nothing for the usual ones,
+// "wide" for all, else their names.
+
+import type { Column } from "./wire.ts";
+
+/** A column that can be chosen. */
+export interface Choice {
+  readonly name: string; // as in the address
+  readonly label: string;
+  readonly wide: boolean; // shown by kubectl with -o wide only
+  readonly shown: boolean;
+  /** It is always shown: it names the object. */
+  readonly fixed: boolean;
+}
+
+const isWide = (cols: readonly string[]): boolean => cols.length === 1 && cols[0] === "wide";
+
+/** The columns of a table, with that of the namespace where its rows have one. */
+export function choices(columns: readonly Column[], namespaced: boolean, cols: readonly string[]): Choice[] {
+  const all = columns.map((c) => ({ name: c.name.toLowerCase(), label: c.name, wide: c.priority > 0 }));
+  if (namespaced) all.unshift({ name: "namespace", label: "Namespace", wide: false });
+  return all.map((c) => {
+    const fixed = c.name === "name";
+    return { ...c, fixed, shown: isWide(cols) || (cols.length === 0 ? !c.wide : fixed || cols.includes(c.name)) };
+  });
+}
+
+/** What the address has for the choices shown: as little as says it. */
+export function colsOf(all: readonly Choice[]): string[] {
+  if (all.every((c) => c.shown === !c.wide)) return [];
+  if (all.every((c) => c.shown)) return ["wide"];
+  return all.filter((c) => c.shown).map((c) => c.name);
+}
+
+/** What the button says. */
+export const columnWords = (cols: readonly string[]): string => (cols.length === 0 ? "Columns" : isWide(cols) ? "All columns" : `${cols.length} columns`);

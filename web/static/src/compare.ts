@@ -1,0 +1,127 @@
+// Two objects side by side, live: where they differ, line by line.
+
+import { clockTime } from "./age.ts";
+import { differences, pairLines } from "./difflines.ts";
+import { diffView, type Layout } from "./diffview.ts";
+import { byId, digits, h, input, setText } from "./dom.ts";
+import { Held } from "./held.ts";
+import { keptLayout, layoutSwitch } from "./layout.ts";
+import type { Live } from "./live.ts";
+import { banner, status, type Status } from "./status.ts";
+import { suggest } from "./suggest.ts";
+import { objectHref } from "./view.ts";
+import type { Tree } from "./wire.ts";
+import { formatHide, parseHide, without, type Hidden } from "./without.ts";
+import { yamlLines } from "./yaml/write.ts";
+
+const mostLines = 2000; // that are drawn at first
+const tones: readonly Status["tone"][] = ["bad", "warn", "busy", "live"]; // the worst first
+
+interface Side {
+  readonly ref: string;
+  readonly kind: string;
+  readonly ns: string;
+  readonly name: string;
+}
+
+export class ComparePage {
+  private readonly place = byId("difference");
+  private readonly sides: readonly Side[];
+  private readonly held: readonly Held[];
+  private readonly unfolded = new Set<string>();
+  private hidden = parseHide(new URLSearchParams(location.search).get("hide"));
+  private layout: Layout = innerWidth < 800 ? "inline" : keptLayout("split");
+  private drawn: { objects: readonly (Tree | null)[]; how: string } | null = null;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private cost = 0; // ms that the last drawing took
+
+  constructor(live: Live, private readonly now: () => number) {
+    const found = [...this.place.querySelectorAll<HTMLElement>(".side")].map((e) => ({ ref: e.dataset["ref"] ?? "", kind: e.dataset["kind"] ?? "", ns: e.dataset["ns"] ?? "", name: e.dataset["name"] ?? "" }));
+    for (const id of ["a", "b"]) suggest(input(id) as HTMLInputElement, byId("names"), () => found[0]?.ref ?? "");
+    this.sides = found.every((s) => s.ref !== "") ? found : [];
+    this.held = this.sides.map((s) => new Held(live, now, s.ref, s, () => this.schedule()));
+    if (this.held.length === 0) return;
+    byId("switches").append(this.hide("identity", "Ignore identity", "UID, resource version, generation and creation"), this.hide("status", "Ignore status", "Everything under status"), layoutSwitch(this.layout, (to) => {
+      this.layout = to;
+      this.draw();
+    }));
+    this.schedule();
+  }
+
+  /** The connection is another. */
+  refresh(): void {
+    for (const held of this.held) held.reconnected();
+  }
+
+  private hide(what: Hidden, words: string, title: string): HTMLElement {
+    const box = h("input", { type: "checkbox", checked: this.hidden.has(what) ? true : null });
+    box.addEventListener("change", () => {
+      const hidden = new Set(this.hidden);
+      if (box.checked) hidden.add(what);
+      else hidden.delete(what);
+      this.hidden = hidden;
+      const query = new URLSearchParams(location.search);
+      const text = formatHide(hidden);
+      if (text === null) query.delete("hide");
+      else query.set("hide", text);
+      const form = byId("sides");
+      form.querySelector("[name=hide]")?.remove();
+      if (text !== null) form.append(h("input", { type: "hidden", name: "hide", value: text }));
+      history.replaceState(null, "", `?${query.toString().replaceAll("%2F", "/").replaceAll("%2C", ",")}`);
+      this.draw();
+    });
+    return h("label", { title }, box, words);
+  }
+
+  // Large objects that change all the time are drawn now and then.
+  private schedule(): void {
+    this.timer ??= setTimeout(() => requestAnimationFrame(() => this.draw()), Math.min(2000, this.cost * 4));
+  }
+
+  private draw(): void {
+    clearTimeout(this.timer);
+    this.timer = undefined;
+    this.tell();
+    const objects = this.held.map((x) => x.object);
+    const how = `${this.layout} ${formatHide(this.hidden) ?? ""}`;
+    if (this.drawn !== null && objects.some((o) => o === null)) {
+      // A right that was lost takes with it what was seen.
+      this.drawn = null;
+      this.place.replaceChildren();
+      setText(byId("count"), "");
+    }
+    if (objects.some((o) => o === null) || (this.drawn?.how === how && objects.every((o, i) => o === this.drawn?.objects[i]))) return;
+    const began = performance.now();
+    this.drawn = { objects, how };
+    const [left = [], right = []] = objects.map((o) => yamlLines(without(o as Tree, this.hidden)));
+    const pairs = pairLines(left, right);
+    const count = differences(pairs);
+    setText(byId("count"), count === 0 ? "No differences" : count === 1 ? "1 difference" : `${digits(count)} differences`);
+    const heads = this.sides.map((s, i) => h("h2", { class: i === 0 ? "removed" : "added" }, h("span", { class: "kind" }, s.kind), " ", h("a", { href: objectHref(s.ref, s) }, s.ns === "" ? s.name : `${s.ns}/${s.name}`), h("span", { class: "change" })));
+    this.place.replaceChildren(h("div", { class: "heads", "data-layout": this.layout }, ...heads), diffView(pairs, { layout: this.layout, numbers: true, most: mostLines, unfolded: this.unfolded }));
+    this.place.setAttribute("data-live", "");
+    this.tell();
+    this.cost = performance.now() - began;
+  }
+
+  private tell(): void {
+    const now = this.now();
+    const all = this.held.map((x) => ({ held: x, known: x.known(), said: status(x.known(), now) }));
+    const worst = all.reduce((a, b) => (tones.indexOf(b.said.tone) < tones.indexOf(a.said.tone) ? b : a));
+    const e = byId("status");
+    e.dataset["state"] = worst.said.tone;
+    setText(e, worst.said.words);
+    const words = all.map(({ held, known }, i) => {
+      const name = this.sides[i]?.name ?? "";
+      if (held.gone !== null && held.object !== null) return `${name} is deleted; this is how it was last.`;
+      if (held.missing) return `There is no ${name} now. Should it be made, it appears here.`;
+      return banner(known, now);
+    }).filter((w) => w !== null);
+    byId("banner").hidden = words.length === 0;
+    setText(byId("banner"), [...new Set(words)].join(" "));
+    this.place.querySelectorAll(".heads .change").forEach((c, i) => {
+      const last = all[i]?.held.last ?? null;
+      setText(c, last === null ? "" : `changed ${clockTime(last.at, now)}${last.by.length === 0 ? "" : ` by ${[...new Set(last.by.map((b) => b.manager))].join(", ")}`}`);
+    });
+  }
+}

@@ -1,0 +1,67 @@
+// The links to what is shown: its rows with their columns, filter and order, or
+// its objects whole. As exportsOf in pages.go has them.
+
+import type { View } from "./view.ts";
+import type { Column } from "./wire.ts";
+
+/** The address of what a view shows. Columns that the table does not have are left out, where it is known. */
+export function exportHref(view: View, columns: readonly Column[], what: string, format: string): string {
+  const query = new URLSearchParams();
+  for (const ns of view.ns) query.append("ns", ns);
+  if (view.labels !== "") query.set("labels", view.labels);
+  if (view.q !== "") query.set("q", view.q);
+  if (view.sort !== null) query.set("sort", (view.sort.descending ? "-" : "") + view.sort.column);
+  query.set("format", format);
+  query.set("view", what);
+  if (what === "rows") {
+    const names = new Set(["namespace", ...columns.map((c) => c.name.toLowerCase())]);
+    const whole = columns.length === 0 || view.cols.join() === "wide";
+    const cols = whole ? view.cols : view.cols.filter((c) => names.has(c));
+    for (const c of cols.length === 0 ? ["usual"] : cols) query.append("cols", c);
+  }
+  return `/api/v1/snapshot/${view.ref}?${query.toString()}`;
+}
+
+/** What the file is called: "pods-shop-20261121T1405.csv". */
+export function exportName(view: View, format: string, at: Date): string {
+  const two = (n: number): string => String(n).padStart(2, "0");
+  const where = view.ns.length > 3 ? [`${view.ns.length}-namespaces`] : view.ns;
+  const when = `${at.getFullYear()}${two(at.getMonth() + 1)}${two(at.getDate())}T${two(at.getHours())}${two(at.getMinutes())}`;
+  return `${[view.ref.split("/")[2] ?? "", ...where, when].join("-")}.${format}`;
+}
+
+export function drawExports(menu: HTMLElement, view: View, columns: readonly Column[]): void {
+  for (const a of menu.querySelectorAll<HTMLAnchorElement>("a[data-format]")) {
+    const { view: what = "", format = "" } = a.dataset;
+    a.href = exportHref(view, columns, what, format);
+    a.onclick = () => void (a.download = exportName(view, format, new Date()));
+  }
+}
+
+/** Lets a menu be walked by the arrows, and closed by Esc and by a click elsewhere. */
+export function tendMenu(menu: HTMLElement): void {
+  const details = menu as HTMLDetailsElement;
+  const summary = menu.querySelector("summary") as HTMLElement;
+  const links = (): HTMLElement[] => [...menu.querySelectorAll<HTMLElement>("li a")];
+  const close = (): void => {
+    details.open = false;
+  };
+  document.addEventListener("click", (e) => {
+    if (details.open && e.target instanceof Node && (!menu.contains(e.target) || links().some((a) => a.contains(e.target as Node)))) close();
+  });
+  menu.addEventListener("keydown", (e) => {
+    const step = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
+    if (e.key === "Escape" && details.open) {
+      close();
+      summary.focus();
+    } else if (step !== 0 && details.open) {
+      const all = links();
+      all[(all.indexOf(document.activeElement as HTMLElement) + step + all.length) % all.length]?.focus();
+    } else return;
+    e.preventDefault();
+    e.stopPropagation();
+  });
+  menu.addEventListener("toggle", () => {
+    if (details.open && menu.contains(document.activeElement)) links()[0]?.focus();
+  });
+}

@@ -1,0 +1,48 @@
+// The conditions of an object, and what each means.
+
+import type { Tone } from "./fact.ts";
+import { at, scalar, text, time, trees } from "./read.ts";
+
+export interface Condition {
+  readonly key: string;
+  readonly type: string;
+  readonly status: string; // True, False, Unknown
+  readonly tone: Tone;
+  /** What the status means, in words. */
+  readonly meaning: string;
+  readonly reason: string;
+  readonly message: string;
+  /** When the status became what it is; empty where that is not told. */
+  readonly since: string;
+}
+
+const most = 50;
+
+// Types that say that something is well while they are True.
+const well = /(^|[a-z])(Ready|Available|Healthy|Succeeded|Completed?|Established|Accepted|Initialized|Scheduled|Progressing|Synced|Reconciled|Valid|Validated|Approved|Resolved|ResolvedRefs|Programmed|Bound|Active|Conformant|Installed|Deployed|Provisioned|Attached|AbleToScale|DisruptionAllowed|PodReadyToStartContainers)$/;
+// Types that say that something is amiss while they are True.
+const amiss = /pressure$|unavailable$|fail(ed|ure|ing)?$|error(s|ed)?$|stalled$|degraded$|deadlock|readonly|violation|conflict(s|ed)?$|nonstructural|frequent|corrupt|disruptiontarget|dangling|outdated$|exceeded$|remaining$|unhealthy$|invalid$|^evicted$/i;
+// Reasons for which False is no trouble.
+const done = new Set(["PodCompleted", "ScaledToZero", "Completed"]);
+
+export function conditionsOf(object: unknown): Condition[] {
+  const seen = new Set<string>();
+  return trees(at(object, "status", "conditions")).slice(0, most).flatMap((c) => {
+    const type = text(c["type"]);
+    const key = seen.has(type) ? `${type}#${seen.size}` : type;
+    seen.add(key);
+    if (type === "") return [];
+    const status = scalar(c["status"]) || "Unknown";
+    const reason = text(c["reason"]);
+    return [{ key, type, status, ...judge(type, status, reason), reason, message: text(c["message"]).trim(), since: time(c["lastTransitionTime"]) || time(c["lastUpdateTime"]) }];
+  });
+}
+
+function judge(type: string, status: string, reason: string): { tone: Tone; meaning: string } {
+  if (status !== "True" && status !== "False") return { tone: "warn", meaning: "not known" };
+  const wanted = amiss.test(type) ? "False" : well.test(type) ? "True" : "";
+  // Any other says something that only its controller knows to be good or bad.
+  if (wanted === "") return { tone: "quiet", meaning: "neither good nor bad by itself" };
+  if (status === wanted) return { tone: "good", meaning: "as it should be" };
+  return done.has(reason) ? { tone: "quiet", meaning: "it is through" } : { tone: "bad", meaning: "not as it should be" };
+}

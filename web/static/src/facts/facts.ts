@@ -1,0 +1,38 @@
+// The facts of an object, by its kind.
+
+import { binding, role } from "./access.ts";
+import { cronJob, job } from "./job.ts";
+import { autoscaler, definition, namespace } from "./cluster.ts";
+import { configMap, secret } from "./config.ts";
+import type { Section } from "./fact.ts";
+import { endpointSlice, ingress, service } from "./network.ts";
+import { node } from "./node.ts";
+import { other } from "./other.ts";
+import { pod } from "./pod.ts";
+import { at, text } from "./read.ts";
+import { claim, volume } from "./storage.ts";
+import { daemonSet, deployment, replicaSet, statefulSet } from "./workload.ts";
+
+type Extract = (object: unknown) => (Section | null)[];
+
+// By API group and kind: another group's Service is another thing.
+const kinds: Readonly<Record<string, Extract>> = {
+  "/Pod": pod, "/Service": service, "/ConfigMap": configMap, "/Secret": secret, "/Node": node, "/Namespace": namespace,
+  "/PersistentVolumeClaim": claim, "/PersistentVolume": volume, "/ReplicationController": replicaSet,
+  "apps/Deployment": deployment, "apps/StatefulSet": statefulSet, "apps/DaemonSet": daemonSet, "apps/ReplicaSet": replicaSet,
+  "batch/Job": job, "batch/CronJob": cronJob,
+  "networking.k8s.io/Ingress": ingress, "discovery.k8s.io/EndpointSlice": endpointSlice,
+  "rbac.authorization.k8s.io/Role": role, "rbac.authorization.k8s.io/ClusterRole": role, "rbac.authorization.k8s.io/RoleBinding": binding, "rbac.authorization.k8s.io/ClusterRoleBinding": binding,
+  "autoscaling/HorizontalPodAutoscaler": autoscaler, "apiextensions.k8s.io/CustomResourceDefinition": definition,
+};
+
+/** What matters of an object, the key facts first. */
+export function factsOf(object: unknown): Section[] {
+  const version = text(at(object, "apiVersion"));
+  const name = `${version.includes("/") ? version.slice(0, version.indexOf("/")) : ""}/${text(at(object, "kind"))}`;
+  const extract = (Object.hasOwn(kinds, name) ? kinds[name] : undefined) ?? other;
+  const all = extract(object).filter((s) => s !== null);
+  const seen = new Set<string>();
+  // A part that an object names like one of ours is another.
+  return all.map((s, i) => (seen.size === seen.add(s.key).size ? { ...s, key: `${s.key}#${i}` } : s));
+}

@@ -1,0 +1,41 @@
+// The events of an object, of rows of the kind events.
+
+import type { Entry } from "../ordered.ts";
+import type { Cell, Column } from "../wire.ts";
+
+export interface Happened {
+  readonly key: string;
+  readonly warning: boolean;
+  readonly type: string;
+  readonly reason: string;
+  readonly message: string;
+  readonly part: string; // of the object, as a container; empty for all of it
+  readonly source: string;
+  /** How often; null where that is not told. */
+  readonly count: number | null;
+  readonly last: string; // a time, or what the server printed
+  readonly first: string;
+}
+
+/** The field selector of the events of an object. */
+export function selectorOf(kind: string, name: string, uid: string): string {
+  // Kubelets name their node by its name in place of its UID.
+  return kind === "Node" ? `involvedObject.kind=Node,involvedObject.name=${name}` : `involvedObject.uid=${uid}`;
+}
+
+/** Rows as events, in their order; with warnings first the others come after them. */
+export function happened(columns: readonly Column[], rows: readonly Entry[], warningsFirst: boolean): Happened[] {
+  const where = new Map(columns.map((c, i) => [c.name.toLowerCase(), i]));
+  const all = rows.map((r): Happened => {
+    const cell = (name: string): Cell => r.cells[where.get(name) ?? -1] ?? null;
+    const text = (name: string): string => known(cell(name));
+    const count = cell("count");
+    return {
+      key: r.uid === "" ? r.key : r.uid, warning: text("type") === "Warning", type: text("type") || "Unknown", reason: text("reason"), message: text("message").trim(),
+      part: text("subobject"), source: text("source").replace(/,\s*$/, ""), count: typeof count === "number" ? count : null, last: text("last seen") || r.created, first: text("first seen"),
+    };
+  });
+  return warningsFirst ? [...all.filter((e) => e.warning), ...all.filter((e) => !e.warning)] : all;
+}
+
+const known = (cell: Cell): string => (cell === null || cell === "<unknown>" || cell === "<none>" ? "" : String(cell));

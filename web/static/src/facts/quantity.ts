@@ -1,0 +1,45 @@
+// Quantities of Kubernetes as people read them; the raw value is for the pointer.
+
+import { piece, type Piece } from "./fact.ts";
+import { scalar } from "./read.ts";
+
+const scale: Readonly<Record<string, number>> = {
+  "": 1, n: 1e-9, u: 1e-6, m: 1e-3, k: 1e3, M: 1e6, G: 1e9, T: 1e12, P: 1e15, E: 1e18,
+  Ki: 2 ** 10, Mi: 2 ** 20, Gi: 2 ** 30, Ti: 2 ** 40, Pi: 2 ** 50, Ei: 2 ** 60,
+};
+const shape = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d{1,3}))?$/;
+const steps = ["B", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
+
+/** The number that a quantity stands for; null where it is none. */
+export function quantity(v: unknown): number | null {
+  const found = shape.exec(scalar(v).trim());
+  if (found === null) return null;
+  const n = Number(found[1]) * (found[3] === undefined ? (scale[found[2] ?? ""] ?? NaN) : 10 ** Number(found[3]));
+  return Number.isFinite(n) ? n : null;
+}
+
+/** 1536 as "1.5 Ki": three figures at most where the number is not whole. */
+export function bytes(n: number): string {
+  let step = 0;
+  for (; Math.abs(n) >= 1024 && step < steps.length - 1; step++) n /= 1024;
+  return `${trim(n)} ${steps[step] ?? ""}`;
+}
+
+/** Three figures or more, and no zeros at the end. */
+const trim = (n: number): string => (Math.abs(n) >= 100 ? String(Math.round(n)) : String(Number(n.toPrecision(3))));
+
+const inBytes = (resource: string): boolean => /(^|[.-])(memory|storage)$|^hugepages-/.test(resource);
+
+/** An amount of a resource: cores, bytes, or a number. */
+export function amount(resource: string, v: unknown): string {
+  const n = quantity(v);
+  if (n === null) return scalar(v);
+  if (/(^|\.)cpu$/.test(resource)) return `${trim(n)} ${n === 1 ? "core" : "cores"}`;
+  return inBytes(resource) ? bytes(n) : trim(n);
+}
+
+/** The same as a piece, with its name before it where one is given. */
+export const amountPiece = (resource: string, v: unknown, name = ""): Piece | null => piece(`${name === "" ? "" : `${name} `}${amount(resource, v)}`, { title: `${resource}: ${scalar(v)}` });
+
+/** The size of a text, in UTF-8. */
+export const sizeOf = (text: string): number => new TextEncoder().encode(text).length;

@@ -1,0 +1,42 @@
+import { fact, link, piece, section, type Section } from "./fact.ts";
+import { amountPiece } from "./quantity.ts";
+import { at, isScalar, isTree, members, scalar, text, texts } from "./read.ts";
+
+export function claim(o: unknown): (Section | null)[] {
+  const [spec, status] = [at(o, "spec"), at(o, "status")];
+  return [section("", [
+    fact("Phase", phase(text(at(status, "phase")))),
+    fact("Volume", link("v1", "PersistentVolume", "", text(at(spec, "volumeName"))) ?? piece("none bound yet", { tone: "warn" })),
+    fact("Capacity", amountPiece("storage", at(status, "capacity", "storage"))),
+    fact("Asked for", amountPiece("storage", at(spec, "resources", "requests", "storage"))),
+    fact("Class", link("storage.k8s.io/v1", "StorageClass", "", text(at(spec, "storageClassName")))),
+    fact("Access", ...texts(at(spec, "accessModes"))),
+    fact("Mode", text(at(spec, "volumeMode"))),
+  ])];
+}
+
+export function volume(o: unknown): (Section | null)[] {
+  const [spec, status] = [at(o, "spec"), at(o, "status")];
+  const ref = at(spec, "claimRef");
+  const [ns, name] = [text(at(ref, "namespace")), text(at(ref, "name"))];
+  return [
+    section("", [
+      fact("Phase", phase(text(at(status, "phase"))), text(at(status, "reason")), text(at(status, "message"))),
+      fact("Claim", link("v1", "PersistentVolumeClaim", ns, name, `${ns}/${name}`)),
+      fact("Capacity", amountPiece("storage", at(spec, "capacity", "storage"))),
+      fact("Class", link("storage.k8s.io/v1", "StorageClass", "", text(at(spec, "storageClassName")))),
+      fact("Reclaim", text(at(spec, "persistentVolumeReclaimPolicy"))),
+      fact("Access", ...texts(at(spec, "accessModes"))),
+      fact("Mode", text(at(spec, "volumeMode"))),
+    ]),
+    ...source(spec),
+  ];
+}
+
+// Where it lives: the one member whose name is that of a way to store.
+function source(spec: unknown): (Section | null)[] {
+  const known = new Set(["capacity", "claimRef", "nodeAffinity"]);
+  return members(spec).filter(([k, v]) => isTree(v) && !known.has(k)).map(([k, v]) => section(k, members(v).filter(([, value]) => isScalar(value)).map(([name, value]) => fact(name, scalar(value)))));
+}
+
+const phase = (text: string) => piece(text, { tone: text === "Bound" || text === "Available" ? "good" : text === "Lost" || text === "Failed" ? "bad" : "warn" });

@@ -1,0 +1,92 @@
+// What a patch does, field by field, with what was there before.
+
+import { immutableJSONPatch } from "immutable-json-patch";
+import { isNoise } from "./noise.ts";
+import { at, isObject, keyOfList, pathWords, segments } from "./paths.ts";
+import type { Author, By, PatchOp, Tree } from "./wire.ts";
+
+/** What stands at a place: a value, nothing, or what was never told. */
+export type Value = { readonly is: "value"; readonly value: unknown } | { readonly is: "none" } | { readonly is: "unknown" };
+
+export interface Field {
+  readonly words: string; // the path, as people write it
+  readonly before: Value;
+  readonly after: Value;
+  readonly noise: boolean;
+  readonly by: readonly By[]; // empty where nobody is known
+}
+
+interface Patched {
+  readonly patch: readonly PatchOp[];
+  readonly by?: By;
+  readonly authors?: readonly Author[];
+}
+
+const none: Value = { is: "none" };
+const unknown: Value = { is: "unknown" };
+const of = (value: unknown): Value => (value === undefined ? none : { is: "value", value });
+
+/**
+ * The fields that a patch changes, in its order. before is the whole object that
+ * it changes, null where that is not known: then nothing is said of what was
+ * there, but of what was added. A value that is replaced as a whole is told by
+ * those fields of it that differ.
+ */
+export function fieldsOf(before: Tree | null, { patch, by, authors }: Patched): Field[] {
+  const fields: Field[] = [];
+  let root: unknown = before;
+  patch.forEach((op, i) => {
+    if (op.op === "test") return;
+    const path = segments(op.path);
+    const next: unknown = root === null ? null : immutableJSONPatch(root, [op]);
+    const after = op.op === "remove" ? none : "value" in op ? of(op.value) : of(at(next, path));
+    const inserted = op.op === "add" && (root === null || Array.isArray(at(root, path.slice(0, -1))));
+    const was = inserted ? none : root === null ? unknown : of(at(root, path));
+    const owners = authors?.filter((a) => a.ops.includes(i)) ?? (by === undefined ? [] : [by]);
+    const told = fields.length;
+    const tell: Tell = (p, b, a) => fields.push({ words: pathWords(p, a.is === "none" ? root : next), before: b, after: a, noise: isNoise(p), by: owners });
+    split(path, was, after, tell);
+    if (fields.length === told) tell(path, was, after); // The same in another order.
+    root = next;
+  });
+  return fields;
+}
+
+type Tell = (path: readonly string[], before: Value, after: Value) => void;
+
+function split(path: readonly string[], before: Value, after: Value, tell: Tell): void {
+  const [b, a] = [before.is === "value" ? before.value : undefined, after.is === "value" ? after.value : undefined];
+  if (isObject(b) && isObject(a)) {
+    for (const key of new Set([...Object.keys(b), ...Object.keys(a)])) part(path, key, b[key], key, a[key], tell);
+  } else if (Array.isArray(b) && Array.isArray(a) && b.length > 0 && a.length > 0) {
+    const key = keyOfList(b, a);
+    if (key === undefined && b.length !== a.length) return tell(path, before, after);
+    const id = (e: unknown, i: number): unknown => (key === undefined ? i : (e as Tree)[key]);
+    const there = new Map(b.map((e: unknown, i) => [id(e, i), i]));
+    a.forEach((e: unknown, i) => {
+      const was = there.get(id(e, i));
+      there.delete(id(e, i));
+      part(path, String(was ?? i), was === undefined ? undefined : b[was], String(i), e, tell);
+    });
+    for (const i of there.values()) part(path, String(i), b[i], String(i), undefined, tell);
+  } else {
+    tell(path, before, after);
+  }
+}
+
+function part(path: readonly string[], keyBefore: string, before: unknown, keyAfter: string, after: unknown, tell: Tell): void {
+  if (!same(before, after)) split([...path, after === undefined ? keyBefore : keyAfter], of(before), of(after), tell);
+}
+
+/** Whether two JSON values are equal. */
+export function same(a: unknown, b: unknown): boolean {
+  if (a === b) return true;
+  if (Array.isArray(a)) return Array.isArray(b) && a.length === b.length && a.every((e, i) => same(e, b[i]));
+  if (!isObject(a) || !isObject(b)) return false;
+  const names = Object.keys(a);
+  return names.length === Object.keys(b).length && names.every((n) => Object.hasOwn(b, n) && same(a[n], b[n]));
+}
+
+/** JSON with whole numbers beyond 2^53 written out. */
+export const jsonText = (value: unknown): string =>
+  JSON.stringify(value, (_key, v: unknown) => (typeof v === "bigint" ? `\u0000${v}\u0000` : v), 2).replace(/"\\u0000(-?\d+)\\u0000"/g, "$1");

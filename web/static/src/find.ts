@@ -1,0 +1,187 @@
+// What the palette offers for what is typed: kinds, namespaces, objects and
+// commands, each with what it leads to.
+
+import { instead, parseColon } from "./colon.ts";
+import type { Command } from "./commands.ts";
+import { digits } from "./dom.ts";
+import { Fuzzy } from "./fuzzy.ts";
+import { plural, type Listed } from "./kinds.ts";
+import type { Rows } from "./rows.ts";
+import type { Answer } from "./search.ts";
+import { formatView, objectHref, plain, type ObjectName, type View } from "./view.ts";
+
+export interface Item {
+  readonly section: string;
+  readonly label: string;
+  /** What of the label matches: from, to, from, to. */
+  readonly ranges: readonly number[];
+  readonly detail: string;
+  readonly keys: readonly string[];
+  /** Where it leads, for a tab of its own; null for what is done here. */
+  readonly href: string | null;
+  /** What Tab makes of what is typed; empty where it makes nothing. */
+  readonly fill: string;
+  readonly act: { readonly view: View } | { readonly object: ObjectName; readonly ref: string } | { readonly command: Command };
+}
+
+/** What there is to be found. */
+export interface Known {
+  readonly kinds: readonly Listed[];
+  readonly pins: readonly string[];
+  readonly recent: readonly string[];
+  readonly namespaces: readonly string[];
+  readonly commands: readonly Command[];
+  /** The view of the page; null where it lists nothing. */
+  readonly view: View | null;
+  readonly rows: Rows | null;
+}
+
+export interface Offer {
+  readonly items: readonly Item[];
+  /** Said in place of items, or beside them. */
+  readonly words: string;
+}
+
+export class Finder {
+  private readonly fuzzy = new Fuzzy();
+  private names: { rows: Rows; version: number; keys: string[] } | null = null;
+
+  find(typed: string, known: Known, answer: Answer): Offer {
+    const text = typed.trim();
+    if (text.startsWith(":")) return this.colon(typed.slice(typed.indexOf(":") + 1), known);
+    if (text === "") return { items: [...kindItems(rankKinds(known, "", this.fuzzy), known, true).slice(0, 10), ...commandItems(known.commands)], words: "" };
+    const kinds = kindItems(rankKinds(known, text, this.fuzzy), known, false, text).slice(0, 6);
+    const here = this.objects(text, known, 8);
+    const elsewhere = answer.results.filter((r) => known.view?.ref !== r.ref || known.rows?.get(`${r.ns}/${r.name}`) === undefined).slice(0, 12);
+    const items = [
+      ...kinds,
+      ...this.namespaces(text, known),
+      ...here.items,
+      ...elsewhere.map((r): Item => objectItem(r.ref, r, "Objects of other kinds", [], r.kind)),
+      ...this.commands(text, known),
+      ...filterItem(text, known),
+    ];
+    return { items, words: here.total > here.items.length ? `${digits(here.total)} objects of this page match; the first ${here.items.length} are told.` : "" };
+  }
+
+  private colon(text: string, known: Known): Offer {
+    const { word, through, ns, labels, filter } = parseColon(text);
+    const sorry = instead(word);
+    if (sorry !== undefined) return { items: word.startsWith("pulse") ? this.commands("coverage", known) : [], words: sorry };
+    if (["h", "help", "?"].includes(word)) return { items: known.commands.filter((c) => c.words === "Help").map(commandItem), words: "" };
+    const kinds = rankKinds(known, word, this.fuzzy);
+    if (!through || kinds[0] === undefined) {
+      return { items: kindItems(kinds, known, false, word).slice(0, 12), words: kinds.length === 0 ? `No kind is called “${word}”.` : "A namespace may follow: :deploy shop" };
+    }
+    const kind = kinds[0];
+    const narrow = { labels, q: filter };
+    const at = (ns: string[], label: string, fill: string): Item => ({ ...viewItem({ ...plain(kind.ref), ...narrow, ns }, "Go to", label), fill });
+    const title = plural(kind);
+    const what = `${title}${labels === "" ? "" : ` with ${labels}`}${filter === "" ? "" : ` that match “${filter}”`}`;
+    if (!kind.namespaced) return { items: [at([], what, "")], words: ns === "" ? "" : `${title} have no namespace.` };
+    if (ns === "all" || ns === "-A") return { items: [at([], `${what} in all namespaces`, "")], words: "" };
+    const names = known.namespaces;
+    const found = ns === "" ? names.map((name) => ({ name })) : this.fuzzy.search(names, ns, 20).best.map((b) => ({ name: names[b.index] ?? "" }));
+    const sorted = found.sort((a, b) => Number(b.name === ns) - Number(a.name === ns) || Number(b.name.startsWith(ns)) - Number(a.name.startsWith(ns)));
+    const items = sorted.slice(0, 12).map(({ name }) => at([name], `${what} in ${name}`, `:${word} ${name} `));
+    if (ns === "") items.unshift(at([], `${what} in all namespaces`, ""));
+    else if (!names.includes(ns)) items.push(at([ns], `${what} in ${ns}, which has not been seen`, ""));
+    return { items, words: "" };
+  }
+
+  private namespaces(text: string, known: Known): Item[] {
+    return this.fuzzy.search(known.namespaces, text, 4).best.map(({ index, ranges }) => {
+      const name = known.namespaces[index] ?? "";
+      const kind = known.kinds.find((k) => k.ref === known.view?.ref);
+      const view = kind?.namespaced === true && known.view !== null ? { ...known.view, ns: [name], open: null, tab: "" } : { ...plain("core/v1/pods"), ns: [name] };
+      const shown = kind?.namespaced === true ? plural(kind) : "Pods";
+      return { ...viewItem(view, "Namespaces", name), ranges, detail: `${shown} in it` };
+    });
+  }
+
+  private objects(text: string, known: Known, most: number): { items: Item[]; total: number } {
+    const { rows, view } = known;
+    if (rows === null || view === null) return { items: [], total: 0 };
+    if (this.names === null || this.names.rows !== rows || this.names.version !== rows.version) {
+      this.names = { rows, version: rows.version, keys: Array.from(rows.all(), (e) => (e.ns === "" ? e.name : e.key)) };
+    }
+    const { keys } = this.names;
+    const kind = known.kinds.find((k) => k.ref === view.ref)?.kind ?? "";
+    const { best, total } = this.fuzzy.search(keys, text, most);
+    return { items: best.map(({ index, ranges }) => objectItem(view.ref, nameOf(keys[index] ?? ""), "Objects on this page", ranges, kind)), total };
+  }
+
+  private commands(text: string, known: Known): Item[] {
+    const can = known.commands.filter((c) => c.can?.() !== false);
+    return this.fuzzy.search(can.map((c) => c.words), text, 6).best.map(({ index, ranges }) => ({ ...commandItem(can[index] as Command), ranges }));
+  }
+}
+
+/** The kinds that a text means: those it names first, then what begins with it, then what it is found in. */
+export function rankKinds(known: Pick<Known, "kinds" | "pins" | "recent">, text: string, fuzzy: Fuzzy): Listed[] {
+  const { kinds, pins, recent } = known;
+  const liked = (k: Listed): number => (pins.includes(k.ref) ? pins.indexOf(k.ref) : recent.includes(k.ref) ? 100 + recent.indexOf(k.ref) : 1000);
+  if (text === "") return kinds.filter((k) => liked(k) < 1000).sort((a, b) => liked(a) - liked(b));
+  const word = text.toLowerCase();
+  const names = (k: Listed): string[] => [k.resource, k.kind.toLowerCase(), ...k.short];
+  const tier = (k: Listed): number => {
+    if (names(k).includes(word) || `${k.resource}.${k.group}` === word) return 0;
+    if (names(k).some((n) => n.startsWith(word))) return 1;
+    return k.categories.includes(word) || k.group === word ? 2 : 3;
+  };
+  const hay = kinds.map((k) => [plural(k), k.kind, ...k.short, k.group, ...k.categories].join(" "));
+  const found = fuzzy.search(hay, text, kinds.length).best.map(({ index }, place) => ({ kind: kinds[index] as Listed, place }));
+  const rest = kinds.filter((k) => tier(k) < 3 && !found.some((f) => f.kind === k)).map((kind) => ({ kind, place: found.length }));
+  return [...found, ...rest].sort((a, b) => tier(a.kind) - tier(b.kind) || liked(a.kind) - liked(b.kind) || a.place - b.place).map((f) => f.kind);
+}
+
+function kindItems(kinds: readonly Listed[], known: Known, sorted = false, typed = ""): Item[] {
+  const ns = known.view?.ns ?? [];
+  return kinds.map((k) => {
+    const section = !sorted ? "Kinds" : known.pins.includes(k.ref) ? "Pinned" : known.recent.includes(k.ref) ? "Recent" : "Kinds";
+    const count = k.count === null ? "" : digits(k.count);
+    const detail = [k.short.join(" "), k.group === "core" ? "" : k.group, k.state === "forbidden" ? "forbidden" : count].filter((w) => w !== "").join(" · ");
+    return { ...viewItem({ ...plain(k.ref), ns: k.namespaced ? ns : [] }, section, plural(k)), ranges: within(plural(k), typed), detail, fill: `:${k.short[0] ?? k.resource} ` };
+  });
+}
+
+// A kind is found by more than its name, so that what matches in that is looked for anew.
+function within(label: string, typed: string): number[] {
+  const at = typed === "" ? -1 : label.toLowerCase().indexOf(typed.toLowerCase());
+  return at < 0 ? [] : [at, at + typed.length];
+}
+
+const viewItem = (view: View, section: string, label: string): Item => ({ section, label, ranges: [], detail: "", keys: [], href: formatView(view), fill: "", act: { view } });
+
+const objectItem = (ref: string, name: ObjectName, section: string, ranges: readonly number[], kind: string): Item => ({
+  section, label: name.ns === "" ? name.name : `${name.ns}/${name.name}`, ranges, detail: kind, keys: [], href: objectHref(ref, name), fill: "", act: { object: { ns: name.ns, name: name.name }, ref },
+});
+
+const commandItem = (command: Command): Item => ({ section: "Actions", label: command.words, ranges: [], detail: "", keys: command.keys.slice(0, 1), href: null, fill: "", act: { command } });
+
+const commandItems = (commands: readonly Command[]): Item[] => commands.filter((c) => c.can?.() !== false).map(commandItem);
+
+function filterItem(text: string, { view, kinds }: Known): Item[] {
+  const kind = kinds.find((k) => k.ref === view?.ref);
+  return view === null || kind === undefined ? [] : [viewItem({ ...view, q: text }, "Actions", `Filter these ${plural(kind).toLowerCase()} by “${text}”`)];
+}
+
+const nameOf = (key: string): ObjectName => {
+  const slash = key.indexOf("/");
+  return { ns: slash < 0 ? "" : key.slice(0, slash), name: key.slice(slash + 1) };
+};
+
+/** What was looked through, in a sentence. */
+export function lookedThrough(known: Known, answer: Answer): string {
+  const here = [`${digits(known.kinds.length)} kinds`, ...(known.namespaces.length === 0 ? [] : [`${digits(known.namespaces.length)} namespaces`])];
+  const kind = known.kinds.find((k) => k.ref === known.view?.ref);
+  if (known.rows !== null && kind !== undefined) here.push(`the ${digits(known.rows.total)} ${plural(kind).toLowerCase()} of this page${known.rows.complete ? "" : ", which are still coming"}`);
+  const searched = answer.searched.map((s) => {
+    const whole = s.state === "live" || s.state === "";
+    return `${s.count === null ? "" : `${digits(s.count)} `}${s.ref.split("/")[2] ?? ""}${whole ? "" : ` (${s.state})`}`;
+  });
+  const server = searched.length === 0 ? "" : ` On the server: ${[...searched.slice(0, 6), ...(searched.length > 6 ? [`${searched.length - 6} kinds more`] : [])].join(", ")}.`;
+  return `Looked through ${sentence(here)}.${server}${answer.trouble === "" ? "" : ` ${answer.trouble}`}`;
+}
+
+const sentence = (parts: readonly string[]): string => (parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts[parts.length - 1] ?? ""}`);

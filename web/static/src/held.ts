@@ -1,0 +1,132 @@
+// What one subscription of an object has told: the object, and how well it is
+// known. It draws nothing; whoever does is told that something is another.
+
+import { immutableJSONPatch } from "immutable-json-patch";
+import type { Handler, Live, Subscription } from "./live.ts";
+import type { Known } from "./status.ts";
+import type { ObjectName } from "./view.ts";
+import type { By, Health, Message, ObjectEvent, Problem, State, Tree } from "./wire.ts";
+
+/** What happened to the object last, as an event told it. */
+export interface LastChange {
+  readonly op: ObjectEvent["op"];
+  readonly at: string; // RFC 3339
+  readonly by: readonly By[]; // newest first; empty where nobody is known
+  readonly before: Tree | null; // the object that it happened to
+}
+
+export class Held implements Handler {
+  /** The newest, or the last that there was; null where none was told. */
+  object: Tree | null = null;
+  /** Of the object; null where the server does not say. */
+  health: Health | null = null;
+  last: LastChange | null = null;
+  /** When it was deleted, as far as that is known; null while it is there. */
+  gone: string | null = null;
+  private complete = false;
+  private anew = false; // a patch did not fit
+  private state: State | null = null;
+  private problem: Problem | null = null;
+  private readonly subscription: Subscription;
+
+  constructor(
+    private readonly live: Live,
+    private readonly now: () => number,
+    ref: string,
+    name: ObjectName,
+    private readonly changed: () => void,
+  ) {
+    this.subscription = live.subscribe({ resource: ref, ...(name.ns === "" ? {} : { ns: [name.ns] }), name: name.name, view: "object" }, this);
+  }
+
+  close(): void {
+    this.subscription.close();
+  }
+
+  /** All of it is told, and there is no such object. */
+  get missing(): boolean {
+    return this.complete && this.object === null && this.problem === null;
+  }
+
+  known(): Known {
+    const { connection, since, said } = this.live;
+    return { connection, since, said, state: this.state, complete: this.complete, arriving: 0, problem: this.problem, anew: this.anew };
+  }
+
+  restart(): void {
+    this.complete = false;
+    this.changed();
+  }
+
+  /** The connection is another: over a new one the state is told anew. */
+  reconnected(): void {
+    if (this.live.connection !== "open") this.state = null;
+    this.changed();
+  }
+
+  message(m: Parameters<Handler["message"]>[0]): void {
+    if (m.type === "object") this.snapshot(m.object, m.health ?? null);
+    else if (m.type === "object-events") this.events(m);
+    else if (m.type === "state") {
+      this.state = m;
+      // A right that was lost takes with it what was seen.
+      if (m.state === "forbidden") this.object = null;
+    } else if (m.type === "error") {
+      this.problem = m.problem;
+      this.object = null;
+    }
+    this.changed();
+  }
+
+  private snapshot(object: Tree | null, health: Health | null): void {
+    this.complete = true;
+    this.anew = false;
+    this.problem = null;
+    if (object !== null) this.gone = null;
+    else if (this.object !== null) this.gone ??= "";
+    this.object = object ?? this.object;
+    if (object !== null) this.health = health;
+  }
+
+  private events(m: Extract<Message, { type: "object-events" }>): void {
+    for (const e of m.events) {
+      const why = this.event(e);
+      if (why === null) continue;
+      this.anew = true;
+      return this.subscription.resync(why);
+    }
+  }
+
+  // Returns why the event does not fit what is held, null if it does.
+  private event(e: ObjectEvent): string | null {
+    const at = e.by?.time || new Date(this.now()).toISOString();
+    const before = this.object;
+    switch (e.op) {
+      case "add":
+        this.object = e.object;
+        this.gone = null;
+        break;
+      case "update":
+        if (this.object === null || this.gone !== null || uid(this.object) !== e.uid) return "a patch is for another object";
+        try {
+          this.object = immutableJSONPatch(this.object, e.patch.slice()) as Tree;
+        } catch {
+          return "a patch does not fit";
+        }
+        break;
+      case "delete":
+        if (this.object === null || (e.uid !== "" && uid(this.object) !== e.uid)) return null;
+        this.gone = at;
+    }
+    if (e.op !== "delete" && e.health !== undefined) this.health = e.health;
+    const authors = e.op === "update" ? e.authors : undefined;
+    this.last = { op: e.op, at, by: authors ?? (e.by === undefined ? [] : [e.by]), before };
+    return null;
+  }
+}
+
+function uid(object: Tree): string {
+  const metadata = object["metadata"];
+  const value = typeof metadata === "object" && metadata !== null ? (metadata as Tree)["uid"] : undefined;
+  return typeof value === "string" ? value : "";
+}

@@ -1,0 +1,47 @@
+// Opens the palette. It is loaded when somebody is about to need it; what is
+// typed until it is there is not lost.
+
+import type { Around, Palette } from "./palette.ts";
+import { say } from "./said.ts";
+
+export class Jump {
+  private palette: Promise<Palette> | null = null;
+  private typed: string | null = null; // since the palette was asked for
+
+  constructor(
+    button: HTMLElement,
+    private readonly around: Around,
+  ) {
+    button.addEventListener("click", () => this.open(""));
+    for (const near of ["pointerenter", "focus"]) button.addEventListener(near, () => void this.load().catch(() => undefined));
+    document.addEventListener("keydown", (e) => {
+      if (e.key === "Control" || e.key === "Meta") void this.load().catch(() => undefined); // K may follow.
+      if (this.typed === null || e.ctrlKey || e.metaKey || e.altKey) return;
+      if (e.key.length === 1) this.typed += e.key;
+      else if (e.key !== "Backspace") return;
+      else this.typed = this.typed.slice(0, -1);
+      e.preventDefault();
+      e.stopImmediatePropagation();
+    }, true);
+  }
+
+  open(text: string): void {
+    this.typed = text;
+    this.load().then(
+      (palette) => {
+        palette.open(this.typed ?? text);
+        this.typed = null;
+      },
+      () => {
+        this.typed = null;
+        say("The search could not be loaded. Reload the page to try again.");
+      },
+    );
+  }
+
+  private load(): Promise<Palette> {
+    this.palette ??= import("./palette.ts").then(({ Palette }) => new Palette(this.around));
+    this.palette.catch(() => (this.palette = null));
+    return this.palette;
+  }
+}

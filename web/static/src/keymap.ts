@@ -1,0 +1,113 @@
+// The commands of each page: what the keyboard does, the palette offers, and the
+// help tells.
+
+import type { Command, Where } from "./commands.ts";
+import { byId, input } from "./dom.ts";
+import type { Jump } from "./jump.ts";
+import type { ListPage } from "./list.ts";
+import { density, setDensity, setTheme, turnTheme } from "./look.ts";
+import type { Panel } from "./panel.ts";
+import type { Picker } from "./picker.ts";
+import type { Popover } from "./popover.ts";
+import { say } from "./said.ts";
+import { tabsOf } from "./tabs.ts";
+import type { Kind } from "./kinds.ts";
+import type { Table } from "./table.ts";
+
+const command = (group: string, keys: string, where: Where, words: string, run: (key: string) => void, more: Partial<Command> = {}): Command => ({ group, keys: keys === "" ? [] : keys.split(" "), where, words, run, ...more });
+const offered = { offered: true };
+
+/** What every page has. */
+export function pageCommands(jump: Jump, help: () => void): Command[] {
+  return [
+    command("Page", "Mod+k", "ever", "Search or jump to", () => jump.open("")),
+    command("Page", ":", "page", "Go to a kind, as in :po shop", () => jump.open(":")),
+    command("Page", "t", "page", "Light or dark", turnTheme, offered),
+    command("Page", "", "page", "Light or dark as the system has it", () => setTheme(""), offered),
+    command("Page", "u", "page", "Copy the link to what is shown", () => void copyLink(), offered),
+    command("Page", "S", "page", "Go to the coverage page", () => location.assign("/status"), offered),
+    command("Page", "?", "page", "Help", help, offered),
+    command("Page", "Escape", "box", "Leave the box", () => leave()),
+  ];
+}
+
+/** What the page of a kind has. */
+export function listCommands(list: ListPage, picker: Picker, spaces: Popover, columns: Popover): Command[] {
+  const rows = (): void => byId("table").focus({ preventScroll: true });
+  const move = (keys: string, words: string, by: Parameters<Table["move"]>[0]): Command => command("Rows", keys, "rows", words, () => {
+    // In the panel the keyboard stays there.
+    if (document.activeElement?.closest("#panel") == null) rows();
+    list.table.move(by);
+  }, { repeats: true });
+  const isOpen = (): boolean => list.view.open !== null;
+  const choose = (by: number): void => {
+    const column = list.table.chooseColumn(by);
+    if (column !== "") say(`Column ${column}: s sorts by it`);
+  };
+  const height = (to: string): void => {
+    setDensity(to);
+    list.table.measure();
+  };
+  return [
+    command("Rows", "/", "page", "Filter", () => {
+      input("q")?.focus();
+      input("q")?.select();
+    }, offered),
+    command("Rows", "Enter ArrowDown", "filter", "From the filter into the rows", () => {
+      rows();
+      if (list.table.activeEntry === undefined) list.table.move("first");
+    }),
+    command("Rows", "Escape", "filter", "Empty the filter", () => list.setFilter(""), { can: () => input("q")?.value !== "" }),
+    move("j ArrowDown", "Down", 1),
+    move("k ArrowUp", "Up", -1),
+    move("g Home", "To the first", "first"),
+    move("G End", "To the last", "last"),
+    move("PageDown", "A page down", "page-down"),
+    move("PageUp", "A page up", "page-up"),
+    command("Rows", "Enter", "rows", "Open", () => {
+      const at = list.table.activeEntry;
+      if (at !== undefined) list.open(at.ns, at.name);
+    }),
+    command("Rows", "ArrowLeft ArrowRight", "rows", "Choose a column", (key) => choose(key === "ArrowLeft" ? -1 : 1), { repeats: true }),
+    command("Rows", "s", "page", "Sort by the column chosen", () => list.sortBy(list.table.chooseColumn(0)), offered),
+    ...tabCommands(list.kind, (key) => list.openTab(key)),
+    command("Object", "] [", "page", "Next, or previous, object", (key) => list.step(key === "]" ? 1 : -1), { repeats: true, can: isOpen }),
+    command("Object", "Escape", "page", "Close it", () => list.close(), { ...offered, can: isOpen }),
+    command("View", "n", "page", "Namespaces", () => spaces.open(), { ...offered, can: () => list.kind.namespaced }),
+    command("View", "w", "page", "All columns, or the usual ones", () => list.change({ cols: list.view.cols.join() === "wide" ? [] : ["wide"] }), offered),
+    command("View", "v", "page", "Choose columns", () => columns.open(), offered),
+    command("View", "d", "page", "Rows compact, normal or roomy", () => height({ compact: "", "": "roomy", roomy: "compact" }[density()] ?? "")),
+    command("View", "", "page", "Rows compact", () => height("compact"), offered),
+    command("View", "", "page", "Rows normal", () => height(""), offered),
+    command("View", "", "page", "Rows roomy", () => height("roomy"), offered),
+    command("View", "x", "page", "Export what is shown", () => {
+      const menu = byId("export") as HTMLDetailsElement;
+      menu.querySelector("summary")?.focus();
+      menu.open = true;
+    }, offered),
+    command("View", "a", "page", "What happens, opened or closed", () => list.activity.toggle(), offered),
+    command("View", "p", "page", "Pin the kind, or let it go", () => picker.pin(), offered),
+  ];
+}
+
+/** What an object's own page has. */
+export const objectCommands = (kind: Kind, panel: Panel): Command[] => tabCommands(kind, (key) => panel.press(key));
+
+function tabCommands(kind: Kind, open: (key: string) => void): Command[] {
+  return tabsOf(kind).flatMap((t) => (t.key === undefined ? [] : [command("Object", t.key, "page", t.label, open)]));
+}
+
+async function copyLink(): Promise<void> {
+  try {
+    await navigator.clipboard.writeText(location.href);
+    say("The link is copied.");
+  } catch {
+    say("The browser does not let it be copied; the address bar has it.");
+  }
+}
+
+function leave(): void {
+  const rows = document.getElementById("table");
+  if (rows === null) (document.activeElement as HTMLElement | null)?.blur();
+  else rows.focus({ preventScroll: true });
+}

@@ -1,0 +1,35 @@
+// Whether differences are seen one after the other or side by side: a habit of
+// the person, kept by the browser.
+
+import { h } from "./dom.ts";
+import type { Layout } from "./diffview.ts";
+
+const key = "glasshouse-diff";
+
+export function keptLayout(usual: Layout): Layout {
+  try {
+    const kept = localStorage.getItem(key);
+    return kept === "split" || kept === "inline" ? kept : usual;
+  } catch {
+    return usual; // The browser keeps nothing for us.
+  }
+}
+
+/** Two buttons of which one is pressed. */
+export function layoutSwitch(now: Layout, turn: (to: Layout) => void): HTMLElement {
+  const button = (to: Layout, words: string): HTMLElement => {
+    const b = h("button", { type: "button", "data-layout": to, "aria-pressed": String(to === now) }, words);
+    b.addEventListener("click", () => {
+      for (const other of group.children) other.setAttribute("aria-pressed", String(other === b));
+      try {
+        localStorage.setItem(key, to);
+      } catch {
+        // As above.
+      }
+      turn(to);
+    });
+    return b;
+  };
+  const group = h("div", { class: "switch", role: "group", "aria-label": "How to show differences" }, button("inline", "Inline"), button("split", "Side by side"));
+  return group;
+}

@@ -1,0 +1,146 @@
+// What stands above a log: which one it is, how it is shown, and the search.
+
+import { digits, h, setText } from "../dom.ts";
+import type { Container } from "./containers.ts";
+
+/** What of the log is read. */
+export interface Choice {
+  readonly container: string;
+  readonly tail: number;
+  readonly since: string;
+  readonly previous: boolean;
+  readonly follow: boolean;
+}
+
+/** What becomes of what a person does in the bar. */
+export interface Deeds {
+  chosen(): void;
+  shown(): void; // times or wrap
+  search(words: string): void;
+  step(by: 1 | -1): void;
+  leave(): void; // the search, for the log
+  copy(): Promise<boolean>;
+  download(): void;
+}
+
+const tails = [100, 500, 5000];
+const ages: readonly (readonly [string, string])[] = [["", "Any time"], ["5m", "Last 5 min"], ["15m", "Last 15 min"], ["1h", "Last hour"], ["6h", "Last 6 hours"], ["24h", "Last day"]];
+
+export class Bar {
+  private readonly container = h("select", { "aria-label": "Container", title: "Container" });
+  private readonly tail = h("select", { "aria-label": "How many lines at the start", title: "How many lines at the start" }, ...tails.map((n) => h("option", { value: String(n), selected: n === 500 ? true : null }, `${digits(n)} lines`)));
+  private readonly since = h("select", { "aria-label": "Since when", title: "Since when" }, ...ages.map(([value, words]) => h("option", { value }, words)));
+  private readonly previous = toggle("Previous", "The container before this one, which has ended");
+  private readonly follow = toggle("Follow", "New lines come by themselves");
+  private readonly times = toggle("Times", "When each line was written");
+  private readonly wrap = toggle("Wrap", "Long lines go on in the next");
+  readonly input = h("input", { type: "search", placeholder: "Find", "aria-label": "Find in the log", title: "Find in the log (/ or Ctrl F)", autocomplete: "off", spellcheck: "false" });
+  private readonly found = h("span", { class: "found" });
+  private readonly said = h("span", { class: "said", role: "status" }); // what is found, when somebody asks: lines come all the time
+  private readonly back = h("button", { type: "button", class: "icon", "aria-label": "Previous found", title: "Previous (Shift Enter)" }, "↑");
+  private readonly next = h("button", { type: "button", class: "icon", "aria-label": "Next found", title: "Next (Enter)" }, "↓");
+  private readonly copy = h("button", { type: "button", title: "Copy the lines that are held" }, "Copy");
+  private readonly download = h("button", { type: "button", title: "Save the lines that are held as a file" }, "Download");
+  readonly element = h("div", { class: "log-bar" },
+    h("div", { class: "part" }, this.container, this.tail, this.since, this.previous, this.follow),
+    h("div", { class: "part" }, h("span", { class: "finder" }, this.input, this.found, this.back, this.next), h("span", { class: "spring" }), this.times, this.wrap, this.copy, this.download, this.said),
+  );
+  private known = "";
+  private timer: ReturnType<typeof setTimeout> | undefined;
+
+  constructor(private readonly deeds: Deeds) {
+    for (const e of [this.container, this.tail, this.since]) e.addEventListener("change", () => deeds.chosen());
+    press(this.follow, true);
+    press(this.times, localStorage.getItem("log-times") !== null);
+    press(this.wrap, localStorage.getItem("log-wrap") !== null);
+    for (const b of [this.previous, this.follow, this.times, this.wrap]) b.addEventListener("click", () => this.turn(b));
+    this.input.addEventListener("input", () => deeds.search(this.input.value));
+    this.input.addEventListener("keydown", (e) => this.key(e));
+    this.back.addEventListener("click", () => deeds.step(-1));
+    this.next.addEventListener("click", () => deeds.step(1));
+    this.copy.addEventListener("click", () => void this.copied());
+    this.download.addEventListener("click", () => deeds.download());
+    this.tellFound(0, 0);
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+  }
+
+  get choice(): Choice {
+    const previous = pressed(this.previous);
+    return { container: this.container.value, tail: Number(this.tail.value), since: this.since.value, previous, follow: pressed(this.follow) && !previous };
+  }
+
+  get timed(): boolean {
+    return pressed(this.times);
+  }
+
+  get wrapped(): boolean {
+    return pressed(this.wrap);
+  }
+
+  /** The containers that there are; first is the one to begin with. */
+  containers(all: readonly Container[], first: string): void {
+    const words = all.map((c) => `${c.name}${c.role === "" ? "" : ` (${c.role})`}${c.state === "" ? "" : ` – ${c.state}`}`);
+    const known = JSON.stringify([words, all.map((c) => c.name)]);
+    if (known !== this.known) {
+      const chosen = this.container.value;
+      this.known = known;
+      this.container.replaceChildren(...all.map((c, i) => h("option", { value: c.name }, words[i] ?? "")));
+      this.container.value = all.some((c) => c.name === chosen) ? chosen : first;
+    }
+    const restarts = all.find((c) => c.name === this.container.value)?.restarts ?? 0;
+    this.previous.disabled = restarts === 0 && !pressed(this.previous);
+    this.previous.title = restarts === 0 ? "There was no container before this one" : "The container before this one, which has ended";
+    this.follow.disabled = pressed(this.previous);
+  }
+
+  tellFound(number: number, count: number): void {
+    const words = count === 0 ? "None" : number === 0 ? `${digits(count)} found` : `${digits(number)} of ${digits(count)}`;
+    setText(this.found, this.input.value === "" ? "" : words);
+    this.back.hidden = this.next.hidden = this.input.value === "";
+    this.back.disabled = this.next.disabled = count === 0;
+  }
+
+  /** Says where the search is to those who do not see it. */
+  sayFound(): void {
+    setText(this.said, this.found.textContent ?? "");
+  }
+
+  private turn(b: HTMLButtonElement): void {
+    press(b, !pressed(b));
+    if (b === this.previous || b === this.follow) {
+      this.follow.disabled = pressed(this.previous);
+      return this.deeds.chosen();
+    }
+    remember("log-times", this.timed);
+    remember("log-wrap", this.wrapped);
+    this.deeds.shown();
+  }
+
+  private key(e: KeyboardEvent): void {
+    if (e.key === "Enter") this.deeds.step(e.shiftKey ? -1 : 1);
+    else if (e.key === "Escape") {
+      this.input.value = "";
+      this.deeds.search("");
+      this.deeds.leave();
+    } else return;
+    e.preventDefault();
+  }
+
+  private async copied(): Promise<void> {
+    setText(this.copy, (await this.deeds.copy()) ? "Copied" : "Not copied");
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => setText(this.copy, "Copy"), 2000);
+  }
+}
+
+const toggle = (label: string, title: string): HTMLButtonElement => h("button", { type: "button", "aria-pressed": "false", title }, label);
+const pressed = (b: HTMLButtonElement): boolean => b.getAttribute("aria-pressed") === "true";
+const press = (b: HTMLButtonElement, on: boolean): void => b.setAttribute("aria-pressed", String(on));
+
+function remember(what: string, on: boolean): void {
+  if (on) localStorage.setItem(what, "");
+  else localStorage.removeItem(what);
+}

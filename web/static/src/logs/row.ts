@@ -1,0 +1,38 @@
+// One line of a log as it is drawn: its time, the word that says how bad it is,
+// and what was found in it.
+
+import { digits, h } from "../dom.ts";
+import { levelOf } from "./level.ts";
+import type { Line } from "./lines.ts";
+import type { Span } from "./search.ts";
+
+/** How many characters of a line are drawn. */
+export const most = 4000;
+
+/** Draws a line; current is which of what was found is looked at. */
+export function rowOf(line: Line, times: boolean, found: readonly Span[], current: number): HTMLElement {
+  if (line.note === true) return h("div", { class: "log-note" }, line.text);
+  const level = levelOf(line.text);
+  const row = h("div", { class: "log-line", "data-tone": level?.tone });
+  if (times && line.at !== "") row.append(h("time", { datetime: line.at }, shortTime(line.at)), " ");
+  const text = line.text.length > most ? line.text.slice(0, most) : line.text;
+  const marks = found.map((span, nth) => ({ ...span, make: (part: string) => h("mark", { "data-current": nth === current ? true : null }, part) }));
+  const word = level === null || found.some((f) => f.start < level.end && f.end > level.start) ? [] : [{ ...level, make: (part: string) => h("span", { class: "level" }, part) }];
+  let at = 0;
+  for (const span of [...marks, ...word].sort((a, b) => a.start - b.start)) {
+    if (span.start >= text.length) break;
+    row.append(text.slice(at, span.start), span.make(text.slice(span.start, span.end)));
+    at = span.end;
+  }
+  row.append(text.slice(at));
+  if (text !== line.text) row.append(h("span", { class: "log-more" }, ` ⋯ ${digits(line.text.length - most)} more characters, which a copy has`));
+  return row;
+}
+
+/** To the millisecond, in the browser's time zone: 14:03:22.945. */
+function shortTime(at: string): string {
+  const d = new Date(at);
+  if (Number.isNaN(d.getTime())) return at;
+  const two = (n: number, width = 2): string => String(n).padStart(width, "0");
+  return `${two(d.getHours())}:${two(d.getMinutes())}:${two(d.getSeconds())}.${two(d.getMilliseconds(), 3)}`;
+}

@@ -1,0 +1,220 @@
+// The lines of a log on the screen: those that are seen, and a few beside them,
+// have elements. It stays at the end while somebody is there, and where they are
+// otherwise.
+
+import { h } from "../dom.ts";
+import type { LogBuffer } from "./buffer.ts";
+import { Heights } from "./heights.ts";
+import type { Line } from "./lines.ts";
+import { most, rowOf } from "./row.ts";
+import type { Search } from "./search.ts";
+
+const lineHeight = 18;
+const beside = 20; // lines drawn above and below what is seen
+const near = 4; // pixels from the end that count as there
+
+export class Screen {
+  private readonly rows = h("div", { class: "log-rows" });
+  private readonly space = h("div", { class: "log-space" }, this.rows);
+  readonly element = h("div", { class: "log-screen", tabindex: "0", role: "region", "aria-label": "Log" }, this.space);
+  private readonly heights = new Heights();
+  private readonly drawn = new Map<number, HTMLElement>();
+  private readonly sizes: ResizeObserver;
+  private frame = 0;
+  private widest = 0; // characters
+  private column = 7.2; // pixels of a character
+  private seen = 0; // the number of the first line that was never seen
+  private stuck = true;
+  private last = 0; // how far it was scrolled
+  wrap = false;
+  times = false;
+
+  constructor(
+    private readonly buffer: LogBuffer,
+    private readonly search: Search,
+    private readonly moved: () => void,
+  ) {
+    this.element.addEventListener("scroll", () => this.scrolled(), { passive: true });
+    this.sizes = new ResizeObserver(() => this.remeasure());
+    this.sizes.observe(this.element);
+  }
+
+  close(): void {
+    this.sizes.disconnect();
+    cancelAnimationFrame(this.frame);
+  }
+
+  /** How many lines came below that nobody has seen. */
+  get below(): number {
+    return this.stuck ? 0 : Math.max(0, this.buffer.end - this.seen);
+  }
+
+  get atEnd(): boolean {
+    return this.stuck;
+  }
+
+  /** The first line that is in sight. */
+  get top(): number {
+    return this.heights.at(this.element.scrollTop);
+  }
+
+  toEnd(): void {
+    this.stuck = true;
+    this.schedule();
+  }
+
+  /** Brings a line into sight. */
+  to(line: number): void {
+    const { element, heights } = this;
+    const y = heights.above(line);
+    this.stuck = false;
+    this.seen = Math.max(this.seen, line + 1);
+    if (y < element.scrollTop || y + 2 * lineHeight > element.scrollTop + element.clientHeight) element.scrollTop = Math.max(0, y - element.clientHeight / 3);
+    this.redraw();
+  }
+
+  /** The log is another. */
+  clear(): void {
+    this.heights.clear();
+    this.widest = this.seen = 0;
+    this.stuck = true;
+    this.redraw();
+  }
+
+  /** What is drawn looks otherwise: other words are found, times are shown. */
+  redraw(): void {
+    for (const row of this.drawn.values()) row.remove();
+    this.drawn.clear();
+    this.schedule();
+  }
+
+  /** Lines go on in the next, or do not; or the width is another. */
+  remeasure(): void {
+    const top = this.top;
+    const into = this.element.scrollTop - this.heights.above(top);
+    this.element.toggleAttribute("data-wrap", this.wrap);
+    this.heights.clear();
+    this.heights.first = this.buffer.first;
+    for (const row of this.drawn.values()) row.remove();
+    this.drawn.clear();
+    this.take();
+    if (!this.stuck) {
+      this.size();
+      this.element.scrollTop = this.heights.above(top) + into;
+    }
+    this.schedule();
+  }
+
+  schedule(): void {
+    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  private scrolled(): void {
+    const { scrollTop, clientHeight, scrollHeight } = this.element;
+    const rest = scrollHeight - clientHeight - scrollTop;
+    // Smooth scrolling begins with a pixel or two: whoever goes up is let go at once.
+    const stuck = scrollTop < this.last && rest > 1 ? false : this.stuck ? true : rest <= near;
+    this.last = scrollTop;
+    if (stuck !== this.stuck) {
+      this.stuck = stuck;
+      this.seen = this.buffer.end;
+    }
+    this.schedule();
+  }
+
+  // Whoever has marked something wants it to stay.
+  private marked(): boolean {
+    const selection = getSelection();
+    return selection !== null && !selection.isCollapsed && this.rows.contains(selection.anchorNode);
+  }
+
+  // Learns what has come and gone; where one stays, lines that go above move nothing.
+  private take(): void {
+    const { buffer, heights } = this;
+    const gone = heights.drop(buffer.first);
+    if (heights.end < buffer.first) {
+      heights.clear();
+      heights.first = buffer.first;
+    }
+    for (let n = heights.end; n < buffer.end; n++) heights.push(this.guess(buffer.at(n) as Line));
+    if (gone > 0 && !this.stuck) this.element.scrollTop -= gone;
+  }
+
+  private guess(line: Line): number {
+    const length = Math.min(line.text.length, most + 40) + (this.times ? 25 : 0);
+    this.widest = Math.max(this.widest, length);
+    if (!this.wrap) return lineHeight;
+    const columns = Math.max(20, Math.floor((this.element.clientWidth - 28) / this.column));
+    return lineHeight * Math.max(1, Math.ceil(length / columns));
+  }
+
+  private size(): void {
+    this.space.style.height = `${this.heights.total}px`;
+    this.space.style.minWidth = this.wrap ? "" : `calc(${this.widest}ch + 28px)`;
+  }
+
+  private draw(): void {
+    this.frame = 0;
+    const { element, heights, buffer } = this;
+    if (this.stuck && this.marked()) {
+      this.stuck = false;
+      this.seen = buffer.end;
+    }
+    this.take();
+    this.size();
+    if (this.stuck) element.scrollTop = heights.total;
+    this.place();
+    // What was measured may move what is seen: once more is enough.
+    if (this.wrap && this.measure()) {
+      this.size();
+      if (this.stuck) element.scrollTop = heights.total;
+      this.place();
+    }
+    this.last = element.scrollTop;
+    if (this.stuck) this.seen = buffer.end;
+    this.moved();
+  }
+
+  private place(): void {
+    const { element, heights, buffer } = this;
+    if (buffer.size === 0) {
+      this.drawn.clear();
+      return this.rows.replaceChildren();
+    }
+    const from = Math.max(buffer.first, heights.at(element.scrollTop) - beside);
+    const to = Math.min(buffer.end, heights.at(element.scrollTop + element.clientHeight) + 1 + beside);
+    for (const [n, row] of this.drawn) {
+      if (n >= from && n < to) continue;
+      row.remove();
+      this.drawn.delete(n);
+    }
+    // In their order, and none is moved that stays: marked text stays marked.
+    let next = this.rows.firstElementChild;
+    for (let n = from; n < to; n++) {
+      let row = this.drawn.get(n);
+      if (row === undefined) {
+        const { search } = this;
+        row = rowOf(buffer.at(n) as Line, this.times, search.spans(n), search.current?.line === n ? search.current.nth : -1);
+        this.drawn.set(n, row);
+        this.rows.insertBefore(row, next);
+      } else next = row.nextElementSibling;
+    }
+    this.rows.style.transform = `translateY(${heights.above(from)}px)`;
+  }
+
+  private measure(): boolean {
+    let changed = false;
+    const top = this.top;
+    let shift = 0;
+    for (const [n, row] of this.drawn) {
+      const more = this.heights.set(n, row.offsetHeight);
+      if (more !== 0) changed = true;
+      if (n < top) shift += more;
+    }
+    if (shift !== 0 && !this.stuck) {
+      this.size();
+      this.element.scrollTop += shift;
+    }
+    return changed;
+  }
+}

@@ -1,0 +1,97 @@
+// Where words stand in a log, whatever their case. What has come since is looked
+// through alone.
+
+import type { LogBuffer } from "./buffer.ts";
+
+export interface Span {
+  readonly start: number;
+  readonly end: number;
+}
+
+/** One place among those that are found. */
+export interface Place {
+  readonly line: number;
+  /** Which of the places in that line. */
+  readonly nth: number;
+}
+
+export class Search {
+  private pattern: RegExp | null = null;
+  private lines: number[] = []; // with something in them, in order
+  private counts: number[] = []; // and how much
+  private looked = 0; // lines before this number were looked through
+  count = 0;
+  current: Place | null = null;
+
+  constructor(private readonly buffer: LogBuffer) {}
+
+  /** Looks for other words; empty ones find nothing. */
+  of(words: string): void {
+    this.pattern = words === "" ? null : new RegExp(words.replace(/[\\^$.*+?()[\]{}|/]/g, "\\$&"), "giu");
+    this.reset();
+  }
+
+  /** Forgets what was found: the log is another. */
+  reset(): void {
+    this.lines = [];
+    this.counts = [];
+    this.count = this.looked = 0;
+    this.current = null;
+    this.update();
+  }
+
+  /** Looks through what has come, and lets go what has gone. */
+  update(): void {
+    const { buffer } = this;
+    let gone = 0;
+    while (gone < this.lines.length && (this.lines[gone] as number) < buffer.first) this.count -= this.counts[gone++] as number;
+    if (gone > 0) {
+      this.lines.splice(0, gone);
+      this.counts.splice(0, gone);
+    }
+    if (this.current !== null && this.current.line < buffer.first) this.current = null;
+    for (let n = Math.max(this.looked, buffer.first); this.pattern !== null && n < buffer.end; n++) {
+      const found = this.spans(n).length;
+      if (found === 0) continue;
+      this.lines.push(n);
+      this.counts.push(found);
+      this.count += found;
+    }
+    this.looked = buffer.end;
+  }
+
+  /** Where in a line it stands. */
+  spans(line: number): Span[] {
+    const { pattern } = this;
+    const held = this.buffer.at(line);
+    if (pattern === null || held === undefined || held.note === true) return [];
+    return [...held.text.matchAll(pattern)].map((m) => ({ start: m.index, end: m.index + m[0].length }));
+  }
+
+  /** Goes to the next place, or the one before, and round; from is the line where somebody looks who is at none yet. */
+  step(by: 1 | -1, from: number): Place | null {
+    if (this.lines.length === 0) return (this.current = null);
+    const { current } = this;
+    let at = this.lines.findIndex((l) => l >= (current?.line ?? from));
+    let nth = (current?.nth ?? -1) + by;
+    if (current === null) {
+      // From there on, downwards; upwards what is before it.
+      if (by < 0) at = (at < 0 ? this.lines.length : at) - 1;
+      else if (at < 0) at = 0;
+      at = (at + this.lines.length) % this.lines.length;
+      nth = by < 0 ? (this.counts[at] as number) - 1 : 0;
+    } else if (nth < 0 || nth >= (this.counts[at] as number)) {
+      at = (at + by + this.lines.length) % this.lines.length;
+      nth = by < 0 ? (this.counts[at] as number) - 1 : 0;
+    }
+    return (this.current = { line: this.lines[at] as number, nth });
+  }
+
+  /** Which of all the place is, from 1; 0 for none. */
+  get number(): number {
+    const { current } = this;
+    if (current === null) return 0;
+    const at = this.lines.indexOf(current.line);
+    return this.counts.slice(0, at).reduce((a, b) => a + b, 0) + current.nth + 1;
+  }
+}

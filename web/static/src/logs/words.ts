@@ -1,0 +1,84 @@
+// How a log stands, in words.
+
+import { clockTime } from "../age.ts";
+import { digits } from "../dom.ts";
+import type { Container } from "./containers.ts";
+import type { LogState } from "./stream.ts";
+
+export interface Situation {
+  readonly state: LogState | null; // null: nothing is asked for yet
+  readonly container: Container | undefined;
+  readonly follow: boolean;
+  readonly previous: boolean;
+  readonly placed: boolean; // on a node
+  readonly gone: boolean;
+  readonly known: boolean; // the pod is
+  readonly lines: number;
+  readonly dropped: number;
+  readonly ns: string;
+}
+
+export interface Foot {
+  /** For the style sheet: live, busy, warn or bad, or ended. */
+  readonly tone: "live" | "busy" | "warn" | "bad" | "ended";
+  readonly words: string;
+}
+
+/** The line below a log. */
+export function foot(s: Situation, now: number): Foot {
+  const { state } = s;
+  const say = (tone: Foot["tone"], words: string): Foot => ({ tone, words });
+  if (state === null) return say("busy", s.known ? "No container yet" : "Asking");
+  switch (state.at) {
+    case "asking":
+      return say("busy", "Asking");
+    case "reading":
+      if (!s.follow) return say("busy", "Reading");
+      return s.container?.phase === "waiting" ? say("busy", `Following; the container is ${s.container.state}`) : say("live", "Following");
+    case "ended":
+      if (!s.placed && s.lines === 0) return say("busy", "No log yet");
+      if (s.gone) return say("ended", "Ended: the pod is deleted");
+      if (!s.follow && !s.previous && s.container?.phase === "running") return say("ended", "Read to its end; not following");
+      return say("ended", s.container?.phase === "ended" && !s.previous ? `The container has ${s.container.state}` : "Ended");
+    case "refused":
+      return say(state.next === null ? "bad" : "warn", `${state.problem.title}${state.next === null ? "" : ", trying again"}`);
+    case "lost":
+      return say("bad", `Disconnected since ${clockTime(new Date(state.since).toISOString(), now)}, trying again`);
+  }
+}
+
+/** How much is held. */
+export function held(lines: number, dropped: number): string {
+  if (lines === 0) return "";
+  const all = `${digits(lines)} ${lines === 1 ? "line" : "lines"}`;
+  return dropped === 0 ? all : `${all}, the newest; ${digits(dropped)} older ones were let go`;
+}
+
+export interface Empty {
+  readonly title: string;
+  readonly detail: string;
+  readonly next: string;
+  readonly again: boolean;
+}
+
+/** What stands where lines would, null while nothing is to be said. */
+export function empty(s: Situation): Empty | null {
+  if (s.lines > 0) return null;
+  const say = (title: string, detail: string, next = "", again = false): Empty => ({ title, detail, next, again });
+  const { state } = s;
+  if (state === null) return s.known ? say("No container yet", "The pod tells of no container.", "Its log appears here as soon as there is one.") : null;
+  if (state.at === "refused") return refusal(s, state.problem.status, state.problem.title, state.problem.detail, state.next !== null);
+  if (state.at === "lost") return say("Disconnected", "The server does not answer.", "It is tried again by itself.", true);
+  if (state.at === "asking") return null;
+  if (!s.placed) return say("The pod is on no node yet", "Nothing of it has run, so that there is no log.", "It appears here once a container has started.");
+  if (state.at === "reading") return s.follow ? say("Nothing has been written yet", "", "New lines appear here as they come.") : null;
+  return say("The log is empty", s.gone ? "The pod is deleted." : "Nothing was written in the time that was asked for.");
+}
+
+function refusal(s: Situation, status: number, title: string, detail: string, waits: boolean): Empty {
+  const say = (title: string, next: string, again: boolean): Empty => ({ title, detail, next, again });
+  if (status === 403) return say("You may not read this log", `It takes the right to get pods/log in the namespace ${s.ns}. Whoever looks after the cluster can give it.`, true);
+  if (title === "Container is waiting") return say("The container has not started", "Its log appears here as soon as it has.", true);
+  if (title === "No log" && s.previous) return say("There is no previous log", "The container has not been restarted, or its old log has been removed.", false);
+  return say(title, waits ? "It is tried again by itself." : "", true);
+}

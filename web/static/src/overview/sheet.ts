@@ -1,0 +1,102 @@
+// Puts facts into the page, and keeps them there: what is another than before
+// is written and flashes, and nothing else is touched.
+
+import { passed } from "../age.ts";
+import { h, keep, setAttr, setText } from "../dom.ts";
+import { flash } from "../flash.ts";
+import type { Bar, Fact, Item, Piece, Section, Target } from "../facts/fact.ts";
+import { besideHref } from "../view.ts";
+import type { Host } from "../tabs.ts";
+
+export class Sheet {
+  /** What is drawn is drawn for the first time: nothing flashes. */
+  first = true;
+  /** Something that was drawn names an object whose kind is not known, or not yet. */
+  unresolved = false;
+  private readonly told = new WeakMap<Element, string>();
+
+  constructor(private readonly host: Host) {}
+
+  /** Sections, each with its facts and items. */
+  sections(parent: Element, sections: readonly Section[]): void {
+    keep(parent, sections, () => h("section", { class: "part" }, h("h3"), h("dl", { class: "pairs" }), h("div", { class: "items" })), (e, s) => {
+      const [title, dl, items] = e.children as unknown as [HTMLElement, Element, Element];
+      title.hidden = s.title === "";
+      setText(title, s.title);
+      this.facts(dl, s.facts);
+      this.items(items, s.items);
+    });
+  }
+
+  /** Facts, as the terms and descriptions of a list. */
+  facts(dl: Element, facts: readonly Fact[]): void {
+    (dl as HTMLElement).hidden = facts.length === 0;
+    keep(dl, facts, () => h("div", {}, h("dt"), h("dd")), (e, f) => {
+      const [dt, dd] = e.children as unknown as [HTMLElement, HTMLElement];
+      setText(dt, f.name);
+      this.pieces(dd, f.pieces, f.bar);
+    });
+  }
+
+  private items(parent: Element, items: readonly Item[]): void {
+    keep(parent, items, () => h("div", { class: "item" }, h("p", { class: "head" }, h("strong"), h("span", { class: "pieces" })), h("dl", { class: "pairs" })), (e, i) => {
+      const [head, dl] = e.children as unknown as [HTMLElement, HTMLElement];
+      setText(head.children[0] as Element, i.title);
+      this.pieces(head.children[1] as HTMLElement, i.head);
+      this.facts(dl, i.facts);
+    });
+  }
+
+  /** The pieces of a value, after a bar where there is one. */
+  pieces(e: HTMLElement, pieces: readonly Piece[], bar?: Bar): void {
+    const before = e.querySelector(":scope > .share");
+    if (bar === undefined) before?.remove();
+    else this.bar((before as HTMLElement | null) ?? e.insertBefore(h("span", { class: "share", "aria-hidden": "true" }), e.firstChild), bar);
+    const from = bar === undefined ? 0 : 1;
+    pieces.forEach((p, i) => {
+      const href = p.to === undefined ? null : this.href(p.to);
+      const old = e.children[from + i];
+      const tag = href === null ? "span" : "a";
+      const now = old?.localName === tag ? old : h(tag);
+      if (old === undefined) e.append(now);
+      else if (old !== now) old.replaceWith(now);
+      this.piece(now, p, href);
+    });
+    while (e.children.length > from + pieces.length) e.lastElementChild?.remove();
+    this.changed(e, pieces.map((p) => p.text).join("\n"));
+  }
+
+  /** The address of an object in the panel; null where its kind is not known. */
+  href({ apiVersion, kind, ns, name }: Target): string | null {
+    const known = this.host.kindOf(apiVersion, kind);
+    if (known === undefined) this.unresolved = true;
+    return known === undefined ? null : besideHref(known.ref, { ns: known.namespaced ? ns : "", name });
+  }
+
+  /** Flashes what is to have another text than when it was last asked. */
+  changed(e: Element, text: string): void {
+    const before = this.told.get(e);
+    this.told.set(e, text);
+    if (before !== text && !this.first) flash(e);
+  }
+
+  /** Lets the times under an element pass. */
+  tick(root: Element): void {
+    for (const e of root.querySelectorAll("[data-wire]")) setText(e, passed(e.getAttribute("data-wire") ?? "", this.host.now()));
+  }
+
+  private piece(e: Element, p: Piece, href: string | null): void {
+    setAttr(e, "href", href);
+    setAttr(e, "data-address", href === null ? null : "");
+    setAttr(e, "data-wire", p.passing === true ? p.text : null);
+    setAttr(e, "title", p.title ?? null);
+    setAttr(e, "data-tone", p.tone ?? null);
+    setText(e, p.passing === true ? passed(p.text, this.host.now()) : p.text);
+  }
+
+  private bar(e: HTMLElement, { have, want }: Bar): void {
+    const share = Math.max(0, Math.min(1, have / want));
+    e.style.setProperty("--share", `${share * 100}%`);
+    setAttr(e, "data-tone", have === want ? "good" : "warn");
+  }
+}

@@ -1,0 +1,27 @@
+// Whether the object is well, in a word, and why.
+
+import { h, keep, setAttr, setText } from "../dom.ts";
+import type { Health, Verdict } from "../wire.ts";
+
+const words: Readonly<Record<Verdict, string>> = { Current: "OK", InProgress: "In progress", Failed: "Failed", Terminating: "Terminating", Unknown: "Unknown" };
+
+export class VerdictView {
+  private readonly word = h("strong", { "aria-live": "polite" });
+  private readonly why = h("span", { class: "why" });
+  private readonly details = h("ul");
+  readonly line = h("p", {}, this.word, " ", this.why);
+  readonly element = h("div", { class: "verdict" }, h("span", { class: "mark", "aria-hidden": "true" }), this.line, this.details);
+
+  /** Shows what the server says; null where it says nothing. Returns the word and the reason. */
+  show(health: Health | null): string {
+    const status = health?.status ?? "Unknown";
+    const why = health === null ? "nothing is told of its health" : health.summary;
+    setAttr(this.element, "data-verdict", status);
+    setAttr(this.element, "title", health === null ? null : `kstatus: ${status}`);
+    setText(this.word, words[status]);
+    setText(this.why, why);
+    keep(this.details, (health?.details ?? []).map((text, i) => ({ key: String(i), text })), () => h("li"), (e, d) => setText(e, d.text));
+    this.details.hidden = this.details.childElementCount === 0;
+    return `${status} ${why}`;
+  }
+}

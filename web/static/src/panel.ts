@@ -1,0 +1,163 @@
+// One object, live: beside the table, or on its own page. It has a title, how
+// well the object is known, and tabs.
+
+import { clockTime } from "./age.ts";
+import { byId, h, setText } from "./dom.ts";
+import { Held, type LastChange } from "./held.ts";
+import { banner, status } from "./status.ts";
+import { tabsOf, type Host, type Tab, type TabKind } from "./tabs.ts";
+import { compareHref, objectHref } from "./view.ts";
+
+/** What becomes of what a person does in the panel. */
+export interface Turn {
+  /** Another tab is to be shown; empty for the first. */
+  tab(id: string): void;
+  /** The panel is to be closed; null where it is the whole page. */
+  readonly close: (() => void) | null;
+}
+
+export class Panel {
+  private readonly held: Held;
+  private readonly kinds: readonly TabKind[];
+  private readonly strip = h("div", { class: "tabs", role: "tablist", "aria-label": "What to see of the object" });
+  private readonly body = h("div", { class: "tab", role: "tabpanel", id: "tab" });
+  private readonly words: HTMLElement; // on its own page the page's status
+  private readonly change = h("span", { class: "change" });
+  private readonly banner = h("p", { class: "banner", role: "status", hidden: true });
+  private readonly timer: ReturnType<typeof setInterval>;
+  private tab: Tab | null = null;
+  private selected = "";
+  private opened = 0; // tabs, so that one which comes late is not shown
+  private frame = 0;
+  private failed = ""; // why a tab cannot be shown
+
+  constructor(
+    private readonly root: HTMLElement,
+    private readonly host: Host,
+    tab: string,
+    private readonly turn: Turn,
+  ) {
+    const { kind, name } = host;
+    const alone = turn.close === null;
+    this.words = alone ? byId("status") : h("span", { class: "status", role: "status" });
+    this.kinds = tabsOf(kind);
+    this.strip.append(...this.kinds.map((t) => {
+      const button = h("button", { type: "button", role: "tab", id: `tab-${t.id}`, "aria-controls": "tab", "data-tab": t.id }, t.label);
+      button.addEventListener("click", () => turn.tab(t.id === this.kinds[0]?.id ? "" : t.id));
+      return button;
+    }));
+    this.strip.addEventListener("keydown", (e) => this.walk(e));
+    const other = h("a", { class: "compare-link", href: compareHref(kind.ref, name), title: "Compare with another object" }, "Compare with…");
+    const bar = h("div", { class: "bar told" }, ...(alone ? [] : [this.words]), this.change, h("span", { class: "spring" }), other);
+    if (alone) root.prepend(this.strip, bar, this.banner);
+    else root.replaceChildren(this.title(), this.strip, bar, this.banner, this.body);
+    this.held = new Held(host.live, host.now, kind.ref, name, () => this.schedule());
+    this.timer = setInterval(() => this.tab?.tick?.(), 1000);
+    this.show(tab);
+    this.draw();
+  }
+
+  private title(): HTMLElement {
+    const { kind, name } = this.host;
+    const text = name.ns === "" ? name.name : `${name.ns}/${name.name}`;
+    const button = h("button", { type: "button", class: "icon close", "aria-label": "Close", title: "Close (Esc)" }, "×");
+    button.addEventListener("click", () => this.turn.close?.());
+    const page = h("a", { href: objectHref(kind.ref, name), class: "page-link" }, "Full page");
+    return h("div", { class: "bar title" }, h("span", { class: "kind" }, kind.kind), h("h2", { title: text }, text), h("span", { class: "spring" }), page, button);
+  }
+
+  close(): void {
+    this.held.close();
+    this.tab?.close();
+    clearInterval(this.timer);
+    cancelAnimationFrame(this.frame);
+    this.root.replaceChildren();
+  }
+
+  /** Shows another tab; the first where there is none of this name. */
+  show(id: string): void {
+    const kind = this.kinds.find((t) => t.id === id) ?? this.kinds[0];
+    if (kind === undefined || kind.id === this.selected) return;
+    this.selected = kind.id;
+    for (const b of this.strip.children) {
+      const on = (b as HTMLElement).dataset["tab"] === kind.id;
+      b.setAttribute("aria-selected", String(on));
+      (b as HTMLElement).tabIndex = on ? 0 : -1;
+    }
+    this.body.setAttribute("aria-labelledby", `tab-${kind.id}`);
+    this.tab?.close();
+    this.tab = null;
+    const mine = ++this.opened;
+    kind.open(this.host).then(
+      (tab) => {
+        if (mine !== this.opened) return tab.close();
+        this.failed = "";
+        this.tab = tab;
+        this.schedule();
+      },
+      () => {
+        // The server may be another by now, with other parts of the script.
+        this.failed = `${kind.label} could not be loaded. Reload the page to try again.`;
+        this.schedule();
+      },
+    );
+  }
+
+  /** Opens the tab of a letter. */
+  press(key: string): void {
+    const kind = this.kinds.find((t) => t.key === key);
+    if (kind !== undefined) this.turn.tab(kind === this.kinds[0] ? "" : kind.id);
+  }
+
+  /** The connection is another, or time has passed. */
+  refresh(): void {
+    this.held.reconnected();
+  }
+
+  private schedule(): void {
+    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  private draw(): void {
+    this.frame = 0;
+    const { held } = this;
+    const now = this.host.now();
+    const known = held.known();
+    const s = status(known, now);
+    const gone = held.gone !== null && held.object !== null;
+    setText(this.words, gone ? "Deleted" : held.missing && s.tone === "live" ? "Not there" : s.words);
+    this.words.dataset["state"] = gone ? "bad" : s.tone;
+    const above = gone
+      ? `Deleted${held.gone === "" ? "" : ` at ${clockTime(held.gone ?? "", now)}`}. This is how it was last; should it be made anew, it appears here.`
+      : held.missing && s.tone === "live" ? "There is no such object now. Should it be made, it appears here." : this.failed === "" ? banner(known, now) : this.failed;
+    this.banner.hidden = above === null;
+    setText(this.banner, above ?? "");
+    setText(this.change, held.last === null ? "" : changeWords(held.last, now));
+    this.root.toggleAttribute("data-gone", gone);
+    this.root.toggleAttribute("data-stale", s.tone !== "live");
+    if (this.tab === null || (held.object === null && !this.body.isConnected)) return;
+    // On its own page the server's text stands until there is something newer.
+    if (!this.body.isConnected) {
+      this.root.querySelector(":scope > pre.yaml, :scope > .note")?.remove();
+      this.root.append(this.body);
+    }
+    if (this.body.firstElementChild !== this.tab.element) this.body.replaceChildren(this.tab.element);
+    this.tab.show({ object: held.object, health: held.health, last: held.last, gone, known });
+  }
+
+  private walk(e: KeyboardEvent): void {
+    const step = e.key === "ArrowRight" ? 1 : e.key === "ArrowLeft" ? -1 : 0;
+    if (step === 0) return;
+    const at = this.kinds.findIndex((t) => t.id === this.selected) + step;
+    const next = this.strip.children[(at + this.kinds.length) % this.kinds.length] as HTMLElement;
+    e.preventDefault();
+    next.focus();
+    next.click();
+  }
+}
+
+function changeWords(last: LastChange, now: number): string {
+  const words = { add: "created", update: "changed", delete: "deleted" }[last.op];
+  const names = last.by.map((a) => `${a.manager}${a.subresource === "" ? "" : ` (${a.subresource})`}`);
+  return `${clockTime(last.at, now)} ${words}${names.length === 0 ? "" : ` by ${[...new Set(names)].join(", ")}`}`;
+}

@@ -1,0 +1,67 @@
+// What a button of the page opens under itself. It is made when it is opened,
+// and gone when it is closed, which Esc and a click elsewhere do.
+
+import { h } from "./dom.ts";
+
+/** What stands in a popover, and how it ends. */
+export interface Content {
+  readonly elements: readonly Node[];
+  /** Has the keyboard first. */
+  readonly focus: HTMLElement;
+  close(): void;
+}
+
+export class Popover {
+  readonly root: HTMLElement;
+  private content: Content | null = null;
+  private opened = 0;
+
+  constructor(
+    private readonly button: HTMLButtonElement,
+    label: string,
+    private readonly make: (close: () => void) => Promise<Content>,
+  ) {
+    this.root = h("div", { class: "pop", popover: "auto", role: "dialog", "aria-label": label, id: `${button.id}-pop` });
+    button.after(this.root);
+    button.popoverTargetElement = this.root;
+    button.setAttribute("aria-expanded", "false");
+    button.setAttribute("aria-controls", this.root.id);
+    this.root.addEventListener("toggle", (e) => this.toggled((e as ToggleEvent).newState === "open"));
+    addEventListener("resize", () => this.place());
+  }
+
+  open(): void {
+    if (!this.root.matches(":popover-open")) this.root.showPopover();
+  }
+
+  close(): void {
+    if (this.root.matches(":popover-open")) this.root.hidePopover();
+  }
+
+  private toggled(open: boolean): void {
+    this.button.setAttribute("aria-expanded", String(open));
+    this.content?.close();
+    this.content = null;
+    const mine = ++this.opened;
+    if (!open) return this.root.replaceChildren();
+    this.make(() => this.close()).then(
+      (content) => {
+        if (mine !== this.opened) return content.close();
+        this.content = content;
+        this.root.replaceChildren(...content.elements);
+        this.place();
+        content.focus.focus();
+      },
+      () => this.root.replaceChildren(h("p", { class: "pop-note" }, "This part of the page could not be loaded. Reload the page to try again.")),
+    );
+  }
+
+  private place(): void {
+    if (!this.root.matches(":popover-open")) return;
+    const at = this.button.getBoundingClientRect();
+    const { width } = this.root.getBoundingClientRect();
+    this.root.style.top = `${at.bottom + 4}px`;
+    this.root.style.left = `${Math.max(8, Math.min(at.left, innerWidth - width - 8))}px`;
+    this.root.style.maxHeight = `${innerHeight - at.bottom - 16}px`;
+  }
+}

@@ -1,0 +1,57 @@
+// One object of a neighbourhood: a link to it, where there is something to open.
+
+import { digits, h } from "../dom.ts";
+import type { Host } from "../tabs.ts";
+import { formatView, objectHref, plain } from "../view.ts";
+import type { GraphNode, NodeState } from "./graph.ts";
+
+/** Each state that is worth a word, with its sign. */
+const words: Readonly<Record<NodeState, readonly [string, string, string]>> = {
+  there: ["", "", ""],
+  missing: ["bad", "✕", "missing"],
+  forbidden: ["warn", "⊘", "forbidden"],
+  unknown: ["quiet", "?", "not looked at"],
+};
+
+/** How a node is, as an element; nothing for one that is simply there. */
+export function stateOf(node: GraphNode): HTMLElement[] {
+  const [tone, sign, word] = words[node.state];
+  return word === "" ? [] : [h("span", { class: "state", "data-tone": tone, title: node.reason === "" ? null : node.reason }, h("span", { "aria-hidden": "true" }, sign), ` ${word}`)];
+}
+
+/** What a node is called. */
+export const nameOf = (node: GraphNode): string => (node.count > 0 ? `${digits(node.count)} more` : node.name);
+
+/** A node in one sentence, for those who do not see where it stands. */
+export function sentence(node: GraphNode, self: boolean): string {
+  const [, , word] = words[node.state];
+  const name = node.count > 0 ? `${digits(node.count)} more of the kind ${node.kind}` : `${node.kind} ${node.ns === "" ? "" : `${node.ns}/`}${node.name}`;
+  return `${name}${self ? ", this object" : ""}${word === "" ? "" : `, ${word}`}${node.reason === "" ? "" : `: ${node.reason}`}`;
+}
+
+/** Where a node leads; null where nothing can be opened. beside: in the panel, and not on a page of its own. */
+export function hrefOf(node: GraphNode, beside: boolean): string | null {
+  if (node.ref === "") return null;
+  const ns = node.ns === "" ? [] : [node.ns];
+  if (node.count > 0) return formatView({ ...plain(node.ref), ns });
+  const open = { ns: node.ns, name: node.name };
+  return beside ? formatView({ ...plain(node.ref), ns, open, tab: "related" }) : `${objectHref(node.ref, open)}?tab=related`;
+}
+
+/** A link to a node, or what stands in its place. */
+export function linkTo(node: GraphNode, self: boolean, beside: boolean, ...children: (Node | string)[]): HTMLElement {
+  const href = hrefOf(node, beside);
+  const known = { "data-id": node.id, "data-state": node.state, "data-self": self ? "" : null, "data-many": node.count > 0 ? "" : null, title: sentence(node, self) };
+  if (href === null) return h("span", { ...known, tabindex: "0", role: "group", "aria-label": sentence(node, self) }, ...children);
+  return h("a", { ...known, href, "data-address": true, "aria-current": self ? "true" : null }, ...children);
+}
+
+/** A card of the graph. The end of a long name is what tells it from its like. */
+export function card(node: GraphNode, self: boolean, beside: boolean, host: Host): HTMLElement {
+  const name = nameOf(node);
+  const cut = name.length > 18 ? name.length - 8 : name.length;
+  const where = node.ns !== "" && node.ns !== host.name.ns && host.name.ns !== "" ? [h("span", { class: "where" }, node.ns)] : [];
+  const e = linkTo(node, self, beside, h("span", { class: "card-top" }, h("span", { class: "kind" }, node.kind), ...where, ...stateOf(node)), h("span", { class: "card-name" }, h("span", { class: "card-head" }, name.slice(0, cut)), h("span", {}, name.slice(cut))));
+  e.classList.add("card");
+  return e;
+}

@@ -1,0 +1,146 @@
+// The checked reader of /api/v1/related, and what it comes to from where the
+// object stands.
+
+export const states = ["there", "missing", "forbidden", "unknown"] as const;
+export type NodeState = (typeof states)[number];
+
+export interface GraphNode {
+  readonly id: string;
+  /** Of its kind; empty where the cluster serves none of it. */
+  readonly ref: string;
+  readonly kind: string;
+  readonly ns: string;
+  readonly name: string;
+  readonly state: NodeState;
+  readonly reason: string;
+  /** It stands for so many objects, which have no name; 0 for one alone. */
+  readonly count: number;
+}
+
+export const types = ["owns", "uses", "selects"] as const;
+export type EdgeType = (typeof types)[number];
+
+export interface Edge {
+  readonly from: string;
+  readonly to: string;
+  readonly type: EdgeType;
+  readonly via: string;
+}
+
+/** A kind that was to be looked through. */
+export interface Searched {
+  readonly ref: string;
+  readonly state: string;
+  readonly reason: string;
+  readonly namespaces: readonly string[];
+}
+
+export interface Graph {
+  /** The object itself is the first. */
+  readonly nodes: readonly GraphNode[];
+  readonly edges: readonly Edge[];
+  readonly truncated: boolean;
+  readonly searched: readonly Searched[];
+}
+
+type Fields = Readonly<Record<string, unknown>>;
+
+/** Reads the body of an answer; null for one that is no graph. What is odd in one is left out. */
+export function readGraph(body: unknown): Graph | null {
+  if (!isFields(body) || !Array.isArray(body["nodes"]) || !Array.isArray(body["edges"])) return null;
+  const nodes = new Map(body["nodes"].filter(isFields).map(node).filter((n) => n.id !== "").map((n) => [n.id, n]));
+  if (nodes.size === 0) return null;
+  const edges = body["edges"].filter(isFields).map((e): Edge => ({ from: text(e["from"]), to: text(e["to"]), type: types.find((t) => t === e["type"]) ?? "uses", via: text(e["via"]) }));
+  return {
+    nodes: [...nodes.values()],
+    edges: edges.filter((e) => nodes.has(e.from) && nodes.has(e.to) && e.from !== e.to),
+    truncated: body["truncated"] === true,
+    searched: (Array.isArray(body["searched"]) ? body["searched"] : []).filter(isFields).map((s) => ({
+      ref: text(s["ref"]), state: text(s["state"]), reason: text(s["reason"]),
+      namespaces: Array.isArray(s["namespaces"]) ? s["namespaces"].map(text) : [],
+    })),
+  };
+}
+
+function node(n: Fields): GraphNode {
+  const count = n["count"];
+  return {
+    id: text(n["id"]), ref: text(n["ref"]), kind: text(n["kind"]), ns: text(n["ns"]), name: text(n["name"]),
+    state: states.find((s) => s === n["state"]) ?? "unknown",
+    reason: text(n["reason"]), count: typeof count === "number" && count > 0 ? count : 0,
+  };
+}
+
+const isFields = (v: unknown): v is Fields => typeof v === "object" && v !== null && !Array.isArray(v);
+const text = (v: unknown): string => (typeof v === "string" ? v : "");
+
+/** One object of a list: why it is there, in words. */
+export interface Relation {
+  readonly node: GraphNode;
+  /** Where it is not by the object itself: by which other, and how. */
+  readonly through: { readonly words: string; readonly other: GraphNode } | null;
+  readonly via: string;
+}
+
+export interface Group {
+  readonly title: string;
+  readonly relations: readonly Relation[];
+}
+
+/** The nodes by how they stand to the object: each once, the nearest first. */
+export function groupsOf(graph: Graph): Group[] {
+  const byId = new Map(graph.nodes.map((n) => [n.id, n]));
+  const self = graph.nodes[0] as GraphNode;
+  const told = new Set([self.id]);
+  const groups: Group[] = [];
+  const add = (title: string, relations: readonly Relation[]): void => {
+    if (relations.length > 0) groups.push({ title, relations });
+  };
+  const take = (id: string, edge: Edge, through: Relation["through"]): Relation[] => {
+    const node = byId.get(id);
+    if (node === undefined || told.has(id)) return [];
+    told.add(id);
+    return [{ node, through, via: edge.via }];
+  };
+  // Along one type of edge from node to node, as far as it goes.
+  const chain = (from: "from" | "to", to: "from" | "to", words: string): Relation[] => {
+    const out: Relation[] = [];
+    const at = [self];
+    for (let next = at.shift(); next !== undefined; next = at.shift()) {
+      for (const e of graph.edges) {
+        if (e.type !== "owns" || e[from] !== next.id) continue;
+        const found = take(e[to], e, next === self ? null : { words, other: next });
+        out.push(...found);
+        at.push(...found.map((r) => r.node));
+      }
+    }
+    return out;
+  };
+  const beside = (type: EdgeType, from: "from" | "to", to: "from" | "to"): Relation[] => graph.edges.filter((e) => e.type === type && e[from] === self.id).flatMap((e) => take(e[to], e, null));
+  add("Owned by", chain("to", "from", "owns"));
+  add("Owns", chain("from", "to", "owned by"));
+  add("Uses", beside("uses", "from", "to"));
+  add("Used by", beside("uses", "to", "from"));
+  add("Selects", beside("selects", "from", "to"));
+  add("Selected by", beside("selects", "to", "from"));
+  add("Further on", further(graph.edges, told, take, byId));
+  add("Not connected", graph.nodes.filter((n) => !told.has(n.id)).map((node) => ({ node, through: null, via: "" })));
+  return groups;
+}
+
+const passive = { owns: "owned by", uses: "used by", selects: "selected by" } as const;
+
+// What stands to those that are told, ever further out.
+function further(edges: readonly Edge[], told: ReadonlySet<string>, take: (id: string, edge: Edge, through: Relation["through"]) => Relation[], byId: ReadonlyMap<string, GraphNode>): Relation[] {
+  const out: Relation[] = [];
+  for (let before = -1; before !== out.length; ) {
+    before = out.length;
+    for (const e of edges) {
+      const [from, to] = [byId.get(e.from), byId.get(e.to)];
+      if (from === undefined || to === undefined) continue;
+      if (told.has(from.id)) out.push(...take(to.id, e, { words: passive[e.type], other: from }));
+      else if (told.has(to.id)) out.push(...take(from.id, e, { words: e.type, other: to }));
+    }
+  }
+  return out;
+}

@@ -1,0 +1,62 @@
+// Where the cards and lines of a graph go. It takes up to some hundred
+// milliseconds, so that it is done by a worker: this very file, which finds out
+// what it is.
+
+import type { Picture, Point } from "./picture.ts";
+
+/** What the worker is given. */
+interface Order {
+  readonly ids: readonly string[];
+  readonly links: readonly { readonly from: string; readonly to: string }[];
+  readonly width: number;
+  readonly height: number;
+}
+
+// Beyond so many the best ranks take too long to find, and any good ones do.
+const many = 60;
+
+/** Lays out a graph; the promise fails with the signal, or where there is no worker. */
+export function layout(order: Order, signal: AbortSignal): Promise<Picture> {
+  return new Promise((resolve, reject) => {
+    const worker = new Worker(import.meta.url, { type: "module" });
+    const end = (): void => worker.terminate();
+    signal.addEventListener("abort", () => {
+      end();
+      reject(new Error("given up"));
+    });
+    worker.addEventListener("message", (e: MessageEvent<Picture>) => {
+      end();
+      resolve(e.data);
+    });
+    worker.addEventListener("error", (e) => {
+      end();
+      reject(new Error(e.message));
+    });
+    worker.postMessage(order);
+  });
+}
+
+async function place({ ids, links, width, height }: Order): Promise<Picture> {
+  const { Graph, layout } = await import("@dagrejs/dagre");
+  const g = new Graph();
+  g.setGraph({ rankdir: "LR", nodesep: 10, edgesep: 8, ranksep: 36, marginx: 12, marginy: 16, ranker: ids.length > many ? "longest-path" : "network-simplex" });
+  g.setDefaultEdgeLabel(() => ({}));
+  for (const id of ids) g.setNode(id, { width, height });
+  for (const { from, to } of links) g.setEdge(from, to);
+  layout(g);
+  const point = ({ x, y }: Point): Point => ({ x, y });
+  const size = g.graph() as { width?: number; height?: number };
+  return {
+    width: size.width ?? 0,
+    height: size.height ?? 0,
+    nodes: new Map(ids.map((id) => [id, point(g.node(id) as Point)])),
+    links: links.map(({ from, to }) => ((g.edge(from, to) as { points?: Point[] } | undefined)?.points ?? []).map(point)),
+  };
+}
+
+if (typeof document === "undefined" && typeof self !== "undefined") {
+  self.onmessage = (e: MessageEvent<Order>): void => {
+    // A failure is to reach the page, as an error of the worker.
+    place(e.data).then((picture) => self.postMessage(picture), (err: unknown) => setTimeout(() => { throw err; }));
+  };
+}

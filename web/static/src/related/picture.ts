@@ -1,0 +1,97 @@
+// What is laid out, and what comes of it.
+
+import type { EdgeType, Graph } from "./graph.ts";
+
+export const cardWidth = 158;
+export const cardHeight = 42;
+
+/** A line between two cards; several relations of the same two are one. */
+export interface Link {
+  readonly from: string;
+  readonly to: string;
+  readonly types: readonly EdgeType[];
+  readonly via: readonly string[];
+}
+
+/** The lines of a graph. That what owns pods selects them as well goes without saying. */
+export function linksOf(graph: Graph): Link[] {
+  const owned = new Map<string, string[]>();
+  for (const e of graph.edges) if (e.type === "owns") owned.set(e.from, [...(owned.get(e.from) ?? []), e.to]);
+  const below = new Map<string, Set<string>>();
+  const ownedBy = (id: string): Set<string> => {
+    const all = below.get(id) ?? new Set(owned.get(id) ?? []);
+    if (below.has(id)) return all;
+    below.set(id, all);
+    for (const each of all) for (const more of owned.get(each) ?? []) all.add(more);
+    return all;
+  };
+  const links = new Map<string, { from: string; to: string; types: EdgeType[]; via: string[] }>();
+  for (const e of graph.edges) {
+    if (e.type === "selects" && ownedBy(e.from).has(e.to)) continue;
+    const key = JSON.stringify([e.from, e.to]);
+    const link = links.get(key) ?? { from: e.from, to: e.to, types: [], via: [] };
+    links.set(key, link);
+    if (!link.types.includes(e.type)) link.types.push(e.type);
+    if (e.via !== "" && !link.via.includes(e.via)) link.via.push(e.via);
+  }
+  return [...links.values()];
+}
+
+export interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+/** Where everything is: cards by their middle, lines by the points that they go through. */
+export interface Picture {
+  readonly width: number;
+  readonly height: number;
+  readonly nodes: ReadonlyMap<string, Point>;
+  readonly links: readonly (readonly Point[])[]; // as they were given
+}
+
+/** The path of a line, level where it leaves a card and where it comes to one, and between the cards of each column on its way. */
+export function pathOf(from: Point, to: Point, points: readonly Point[]): string {
+  const half = (from.x <= to.x ? cardWidth : -cardWidth) / 2;
+  const n = (v: number): number => Math.round(v * 10) / 10;
+  let [x, y] = [from.x + half, from.y];
+  let d = `M${n(x)} ${n(y)}`;
+  const curve = (toX: number, toY: number): void => {
+    const mid = n((x + toX) / 2);
+    d += `C${mid} ${n(y)} ${mid} ${n(toY)} ${n(toX)} ${n(toY)}`;
+    [x, y] = [toX, toY];
+  };
+  // Every other point is between two columns, and of no use to a curve.
+  for (const p of points.slice(1, -1).filter((_, i) => i % 2 === 1)) {
+    curve(p.x - half, p.y);
+    d += `H${n(p.x + half)}`;
+    x = p.x + half;
+  }
+  curve(to.x - half, to.y);
+  return d;
+}
+
+/** Where the word of a line stands: halfway to the first column on its way. */
+export function wordAt(from: Point, to: Point, points: readonly Point[]): Point {
+  const next = points.length > 3 ? (points[2] as Point) : to;
+  return { x: (from.x + next.x) / 2, y: (from.y + next.y) / 2 };
+}
+
+/** Ids from the left to the right, each column from the top down. */
+export function inOrder(ids: readonly string[], picture: Picture): string[] {
+  const at = (id: string): Point => picture.nodes.get(id) ?? { x: 0, y: 0 };
+  return [...ids].sort((a, b) => Math.round(at(a).x) - Math.round(at(b).x) || at(a).y - at(b).y);
+}
+
+/** Where an arrow leads: along a line to the left or the right, or within a column; null where there is nothing. */
+export function neighbour(id: string, key: string, picture: Picture, links: readonly Link[]): string | null {
+  const here = picture.nodes.get(id);
+  if (here === undefined) return null;
+  const y = (other: string): number => Math.abs((picture.nodes.get(other)?.y ?? 0) - here.y);
+  const nearest = (ids: readonly string[]): string | null => [...ids].sort((a, b) => y(a) - y(b))[0] ?? null;
+  if (key === "ArrowRight") return nearest(links.filter((l) => l.from === id).map((l) => l.to));
+  if (key === "ArrowLeft") return nearest(links.filter((l) => l.to === id).map((l) => l.from));
+  const down = key === "ArrowDown";
+  if (!down && key !== "ArrowUp") return null;
+  return nearest([...picture.nodes].filter(([, p]) => Math.abs(p.x - here.x) < 1 && (down ? p.y > here.y : p.y < here.y)).map(([other]) => other));
+}

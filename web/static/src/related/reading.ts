@@ -1,0 +1,63 @@
+// Reads a neighbourhood when it is asked for, every five seconds at most: who
+// asks earlier is told then.
+
+import { problemOf } from "../problem.ts";
+import type { Problem } from "../wire.ts";
+import { readGraph, type Graph } from "./graph.ts";
+
+const apart = 5000; // milliseconds from one reading to the next
+
+export class Reading {
+  private last = -Infinity;
+  private timer: ReturnType<typeof setTimeout> | undefined;
+  private abort: AbortController | null = null;
+  private more = false; // it was asked for while it was read
+
+  constructor(
+    private readonly address: string,
+    private readonly now: () => number,
+    private readonly read: (graph: Graph, at: number) => void,
+    private readonly failed: (problem: Problem) => void,
+    private readonly told: () => void,
+  ) {}
+
+  /** It is read now, or will be. */
+  get busy(): boolean {
+    return this.abort !== null || this.timer !== undefined;
+  }
+
+  ask(): void {
+    if (this.abort !== null) this.more = true;
+    else this.timer ??= setTimeout(() => void this.run(), Math.max(0, this.last + apart - performance.now()));
+    this.told();
+  }
+
+  close(): void {
+    clearTimeout(this.timer);
+    this.abort?.abort();
+    this.more = false;
+  }
+
+  private async run(): Promise<void> {
+    this.timer = undefined;
+    this.last = performance.now();
+    const { signal } = (this.abort = new AbortController());
+    const at = this.now();
+    try {
+      const answer = await fetch(this.address, { cache: "no-store", headers: { accept: "application/json" }, signal });
+      const graph = answer.ok ? readGraph(await answer.json()) : null;
+      if (signal.aborted) return;
+      if (graph !== null) this.read(graph, at);
+      else this.failed(answer.ok ? { title: "Not readable", status: 0, detail: "The answer is no graph." } : await problemOf(answer));
+    } catch {
+      if (signal.aborted) return;
+      this.failed({ title: "Disconnected", status: 0, detail: "The server does not answer; look again once it does." });
+    }
+    this.abort = null;
+    if (this.more) {
+      this.more = false;
+      this.ask();
+    }
+    this.told();
+  }
+}

@@ -1,0 +1,34 @@
+// Which kinds were looked through, and which not: what could not be looked at is
+// never told as nothing.
+
+import { digits, h, setText } from "../dom.ts";
+import type { Graph, Searched } from "./graph.ts";
+
+export class SearchedView {
+  private readonly summary = h("summary");
+  private readonly list = h("ul");
+  readonly element = h("details", { class: "searched", hidden: true }, this.summary, this.list);
+
+  constructor(private readonly kind: (ref: string) => string) {}
+
+  show(graph: Graph): void {
+    const missed = graph.searched.filter((s) => !looked(s));
+    const n = graph.searched.length;
+    const cut = graph.truncated ? "There are more objects than are shown. " : "";
+    this.element.hidden = n === 0 && cut === "";
+    this.element.toggleAttribute("data-warn", missed.length > 0 || graph.truncated);
+    const words = missed.length === 0 ? `${digits(n)} ${n === 1 ? "kind" : "kinds"} looked through` : `${digits(n - missed.length)} of ${digits(n)} kinds looked through; there may be more in the others`;
+    setText(this.summary, `${cut}${words}`);
+    const name = (s: Searched): HTMLElement => h("span", { class: "kind" }, this.kind(s.ref));
+    const through = graph.searched.filter(looked).map((s) => `${this.kind(s.ref)}${s.state === "stale" ? " (as they were a while ago)" : ""}${s.namespaces.length === 0 ? "" : ` (in ${s.namespaces.join(", ")} alone)`}`);
+    this.list.replaceChildren(
+      ...missed.map((s) => h("li", { "data-missed": true }, name(s), ` not looked through: ${s.reason === "" ? said(s.state) : s.reason}`)),
+      ...(through.length === 0 ? [] : [h("li", {}, `Looked through: ${through.join(", ")}`)]),
+    );
+  }
+}
+
+const said = (state: string): string => (state === "syncing" ? "the list had not come in time" : state);
+
+/** Whether a kind was looked through. */
+export const looked = (s: Searched): boolean => s.state === "live" || s.state === "stale";

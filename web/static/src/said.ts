@@ -1,0 +1,14 @@
+// A word on what was just done, where it shows nowhere else: for a moment at the
+// foot of the page, and for who listens to it.
+
+import { h } from "./dom.ts";
+
+export function say(words: string): void {
+  let place = document.getElementById("said");
+  if (place === null) document.body.append((place = h("p", { id: "said", class: "said", role: "status" })));
+  const told = place;
+  told.textContent = words;
+  setTimeout(() => {
+    if (told.textContent === words) told.textContent = "";
+  }, 4000);
+}

@@ -1,0 +1,35 @@
+// The line between two parts, by which one of them is made wider or narrower:
+// by pointer, and by the arrow keys. The width is remembered.
+
+const least = 320;
+const room = 360; // that the other part keeps
+const step = 24;
+
+/** Makes a separator set the width of the part on its right, as the property --panel-width of the root. */
+export function splits(separator: HTMLElement, part: HTMLElement, remembered: Storage): void {
+  const set = (width: number): void => {
+    const to = Math.round(Math.max(least, Math.min(innerWidth - room, width)));
+    document.documentElement.style.setProperty("--panel-width", `${to}px`);
+    remembered.setItem("panel-width", String(to));
+  };
+  const before = Number(remembered.getItem("panel-width"));
+  if (before > 0) set(before);
+  new ResizeObserver(() => {
+    separator.setAttribute("aria-valuemin", String(least));
+    separator.setAttribute("aria-valuemax", String(Math.max(least, innerWidth - room)));
+    separator.setAttribute("aria-valuenow", String(Math.round(part.offsetWidth)));
+  }).observe(part);
+  separator.addEventListener("pointerdown", (e) => {
+    e.preventDefault();
+    separator.setPointerCapture(e.pointerId);
+  });
+  separator.addEventListener("pointermove", (e) => {
+    if (separator.hasPointerCapture(e.pointerId)) set(part.getBoundingClientRect().right - e.clientX);
+  });
+  separator.addEventListener("keydown", (e) => {
+    const by = e.key === "ArrowLeft" ? step : e.key === "ArrowRight" ? -step : 0;
+    if (by === 0) return;
+    e.preventDefault();
+    set(part.getBoundingClientRect().width + by);
+  });
+}

@@ -1,0 +1,66 @@
+// The tabs of an object. Each is a part of the script that is loaded when it is
+// first opened, and shows the object as it changes.
+
+import type { Known } from "./status.ts";
+import type { Kind } from "./kinds.ts";
+import type { LastChange } from "./held.ts";
+import type { Live } from "./live.ts";
+import type { ObjectName } from "./view.ts";
+import type { Health, Tree } from "./wire.ts";
+
+/** What a tab is made with. */
+export interface Host {
+  readonly live: Live;
+  readonly now: () => number;
+  readonly kind: Kind;
+  readonly name: ObjectName;
+  /** The kind that an object of this apiVersion and kind has; undefined where the cluster does not serve it, or it is not known yet. */
+  readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
+  /** The kind of a ref; undefined as above. */
+  readonly kindOfRef: (ref: string) => Kind | undefined;
+}
+
+/** What a tab shows. */
+export interface Shown {
+  /** The newest object, or the last that there was; null where none is known. */
+  readonly object: Tree | null;
+  readonly health: Health | null;
+  readonly last: LastChange | null;
+  /** It is deleted; the object is how it was last. */
+  readonly gone: boolean;
+  readonly known: Known;
+}
+
+export interface Tab {
+  readonly element: HTMLElement;
+  /** Called when there is something else to show, once a frame at most. */
+  show(shown: Shown): void;
+  /** Called every second, for times that pass. */
+  tick?(): void;
+  close(): void;
+}
+
+export interface TabKind {
+  readonly id: string; // in the address
+  readonly label: string;
+  /** The letter by which the keyboard opens it. */
+  readonly key?: string;
+  /** Whether objects of this kind have it. */
+  readonly of: (kind: Kind) => boolean;
+  readonly open: (host: Host) => Promise<Tab>;
+}
+
+const every = (): boolean => true;
+
+/** The tabs, the first being the one that is shown where the address names none. */
+export const tabs: readonly TabKind[] = [
+  { id: "overview", label: "Overview", key: "o", of: every, open: async (host) => new (await import("./tabs/overview.ts")).Overview(host) },
+  { id: "yaml", label: "YAML", key: "y", of: every, open: async (host) => new (await import("./tabs/yaml.ts")).YamlTab(host) },
+  { id: "changes", label: "Changes", key: "c", of: every, open: async (host) => new (await import("./tabs/changes.ts")).Changes(host) },
+  { id: "events", label: "Events", key: "e", of: (kind) => kind.resource !== "events", open: async (host) => new (await import("./tabs/events.ts")).EventsTab(host) },
+  { id: "related", label: "Related", key: "r", of: every, open: async (host) => new (await import("./tabs/related.ts")).Related(host) },
+  { id: "logs", label: "Logs", key: "l", of: (kind) => kind.ref === "core/v1/pods", open: async (host) => new (await import("./tabs/logs.ts")).Logs(host) },
+];
+
+/** The tabs of a kind's objects. */
+export const tabsOf = (kind: Kind): readonly TabKind[] => tabs.filter((t) => t.of(kind));

@@ -1,0 +1,153 @@
+// What happened to the object, newest first, as far back as the server keeps it.
+
+import { clockTime } from "../age.ts";
+import { changeView, later } from "../changeview.ts";
+import type { Layout } from "../diffview.ts";
+import { arrange, digits, h, setText } from "../dom.ts";
+import { History } from "../history.ts";
+import { keptLayout, layoutSwitch } from "../layout.ts";
+import type { Handler, Subscription } from "../live.ts";
+import { tick } from "../row.ts";
+import type { Host, Tab } from "../tabs.ts";
+import { Timeline, type Group } from "../timeline.ts";
+import { timeOf } from "../who.ts";
+import type { Problem, State } from "../wire.ts";
+
+const page = 200; // changes that are drawn at first, and with each click
+
+interface Drawn {
+  readonly element: HTMLElement;
+  readonly steps: number;
+}
+
+export class Changes implements Tab, Handler {
+  readonly element: HTMLElement;
+  private readonly filter = h("input", { type: "search", placeholder: "Path or author", "aria-label": "Filter changes by path or author", autocomplete: "off", spellcheck: "false" });
+  private readonly kept = h("span", { class: "kept" });
+  private readonly list = h("div", { class: "timeline", tabindex: "0", role: "region", "aria-label": "Changes, newest first" });
+  private readonly older = h("button", { type: "button", class: "older" }, "Older");
+  private readonly foot = h("p", { class: "foot" });
+  private readonly history = new History();
+  private readonly timeline = new Timeline();
+  private readonly subscription: Subscription;
+  private drawn = new Map<number, Drawn>(); // by the oldest step in it, which stays while others come
+  private layout: Layout = keptLayout("inline");
+  private limit = page;
+  private complete = false;
+  private state: State | null = null;
+  private problem: Problem | null = null;
+  private frame = 0;
+
+  constructor(private readonly host: Host) {
+    const { live, kind, name } = host;
+    const turn = (to: Layout): void => {
+      this.layout = to;
+      this.anew();
+    };
+    this.element = h("section", { class: "changes" }, h("div", { class: "tools" }, this.filter, layoutSwitch(this.layout, turn), h("span", { class: "spring" }), this.kept), this.list);
+    this.filter.addEventListener("input", () => {
+      this.limit = page;
+      this.anew();
+    });
+    this.older.addEventListener("click", () => {
+      this.limit += page;
+      this.draw();
+    });
+    this.subscription = live.subscribe({ resource: kind.ref, ...(name.ns === "" ? {} : { ns: [name.ns] }), name: name.name, view: "changes" }, this);
+    this.draw();
+  }
+
+  message(m: Parameters<Handler["message"]>[0]): void {
+    let fits = true;
+    if (m.type === "changes") {
+      fits = this.history.begin(m.object, m.since, m.events);
+      this.complete = true;
+      this.problem = null;
+      this.drawn.clear();
+    } else if (m.type === "change-events") fits = this.history.add(m.events);
+    else if (m.type === "state") {
+      this.state = m;
+      if (m.state === "forbidden") this.drop();
+    } else if (m.type === "error") {
+      this.problem = m.problem;
+      this.drop();
+    }
+    if (!fits) this.subscription.resync("a change does not fit the one before it");
+    this.schedule();
+  }
+
+  // What is shown stays until the snapshot has come: it has happened.
+  restart(): void {}
+
+  // A right that was lost takes with it what was seen.
+  private drop(): void {
+    this.history.begin(null, "", []);
+    this.complete = false;
+  }
+
+  // The subscription is the tab's own; the object is of no use to it.
+  show(): void {}
+
+  tick(): void {
+    tick(this.list, this.host.now());
+  }
+
+  close(): void {
+    this.subscription.close();
+    cancelAnimationFrame(this.frame);
+  }
+
+  private schedule(): void {
+    if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
+  }
+
+  private anew(): void {
+    this.drawn.clear();
+    this.draw();
+  }
+
+  private draw(): void {
+    this.frame = 0;
+    const { history } = this;
+    const { groups, more } = this.timeline.read(history.steps, this.filter.value, this.limit);
+    const drawn = new Map<number, Drawn>();
+    for (const group of groups) {
+      const key = group.at(-1)?.step.number ?? 0;
+      const old = this.drawn.get(key);
+      if (old?.steps === group.length) {
+        drawn.set(key, old);
+        continue;
+      }
+      const element = this.groupView(group);
+      if (element instanceof HTMLDetailsElement && old?.element instanceof HTMLDetailsElement) element.open = old.element.open;
+      drawn.set(key, { element, steps: group.length });
+    }
+    this.drawn = drawn;
+    const since = clockTime(history.since, this.host.now());
+    setText(this.kept, this.complete && since !== "" ? `${changesWords(history.steps.length)} since ${since}` : "");
+    setText(this.foot, this.footWords(groups.length > 0, more, since));
+    arrange(this.list, [...[...drawn.values()].map((d) => d.element), ...(more ? [this.older] : []), this.foot]);
+    this.list.toggleAttribute("data-empty", groups.length === 0);
+  }
+
+  private groupView(group: Group): HTMLElement {
+    const now = this.host.now();
+    const masked = this.host.kind.ref === "core/v1/secrets";
+    const views = (): HTMLElement[] => group.map((s) => changeView(s.step, s.fields, this.layout, now, masked));
+    if (!group[0].quiet) return views()[0] as HTMLElement;
+    const fold = later(`${group.length} quiet ${group.length === 1 ? "change" : "changes"}`, views);
+    fold.firstElementChild?.append(timeOf(group[0].step.change.time, now));
+    return fold;
+  }
+
+  private footWords(some: boolean, more: boolean, since: string): string {
+    if (this.problem !== null) return `${this.problem.title}. ${this.problem.detail}`;
+    if (!this.complete) return this.state?.state === "forbidden" || this.state?.state === "absent" || this.state?.state === "failed" ? this.state.reason : "Reading what is kept of the past.";
+    if (more) return "";
+    const before = since === "" ? "" : `Changes are kept since ${since}; of the time before nothing is known here.`;
+    if (some) return before;
+    return this.history.steps.length > 0 ? "No change has that in its path or author." : `Nothing has changed since ${since}. Of the time before nothing is known here.`;
+  }
+}
+
+const changesWords = (n: number): string => (n === 1 ? "1 change" : `${n === 0 ? "No" : digits(n)} changes`);

@@ -1,0 +1,203 @@
+// The log of a pod, as it is written.
+
+import { clockTime } from "../age.ts";
+import { copyText } from "../clipboard.ts";
+import { digits, h, setText } from "../dom.ts";
+import { Bar } from "../logs/bar.ts";
+import { LogBuffer } from "../logs/buffer.ts";
+import { containersOf, firstOf, placed, type Container } from "../logs/containers.ts";
+import type { Line } from "../logs/lines.ts";
+import { Screen } from "../logs/screen.ts";
+import { Search } from "../logs/search.ts";
+import { LogStream, type LogState, type Reader } from "../logs/stream.ts";
+import { empty, foot, held, type Situation } from "../logs/words.ts";
+import type { Host, Shown, Tab } from "../tabs.ts";
+
+export class Logs implements Tab, Reader {
+  private readonly buffer = new LogBuffer();
+  private readonly search = new Search(this.buffer);
+  private readonly bar: Bar;
+  private readonly screen: Screen;
+  private readonly note = h("div", { class: "note", hidden: true });
+  private readonly below = h("button", { type: "button", class: "log-below", hidden: true });
+  private readonly state = h("span", { class: "status", role: "status" });
+  private readonly size = h("span", { class: "log-size" });
+  private readonly hurry = h("button", { type: "button", hidden: true }, "Try now");
+  readonly element: HTMLElement;
+  private stream: LogStream | null = null;
+  private at: LogState | null = null;
+  private shown: Shown | null = null;
+  private all: readonly Container[] = [];
+  private opened = ""; // what is read now, so that it is asked for once
+  private following = false;
+  private id = ""; // the container that it was when it was opened
+
+  constructor(private readonly host: Host) {
+    const { buffer, search } = this;
+    this.bar = new Bar({
+      chosen: () => this.open(false),
+      shown: () => this.arrange(),
+      search: (words) => {
+        search.of(words);
+        if (words === "") this.screen.redraw();
+        else this.step(1);
+      },
+      step: (by) => this.step(by),
+      leave: () => this.screen.element.focus({ preventScroll: true }),
+      copy: () => copyText(buffer.text(this.bar.timed)),
+      download: () => this.download(),
+    });
+    this.screen = new Screen(buffer, search, () => this.moved());
+    this.below.addEventListener("click", () => {
+      this.screen.toEnd();
+      this.screen.element.focus({ preventScroll: true });
+    });
+    this.hurry.addEventListener("click", () => this.stream?.hurry());
+    this.element = h("div", { class: "logs" }, this.bar.element, h("div", { class: "log-body" }, this.screen.element, this.note, this.below), h("div", { class: "log-foot" }, this.state, this.hurry, h("span", { class: "spring" }), this.size));
+    this.element.addEventListener("keydown", (e) => this.key(e));
+    this.arrange();
+  }
+
+  show(shown: Shown): void {
+    this.shown = shown;
+    this.all = containersOf(shown.object);
+    this.bar.containers(this.all, firstOf(shown.object, this.all));
+    this.open(false);
+    this.tell();
+  }
+
+  tick(): void {
+    this.tell();
+  }
+
+  close(): void {
+    this.stream?.close();
+    this.screen.close();
+    this.bar.close();
+  }
+
+  lines(lines: readonly Line[], gap: boolean): void {
+    if (gap) this.say("Disconnected for a while: lines may be missing here");
+    this.buffer.append(lines);
+    this.search.update();
+    this.screen.schedule();
+  }
+
+  told(state: LogState): void {
+    this.at = state;
+    // A container that was started anew meanwhile has a log of its own.
+    if (state.at === "ended") this.open(false);
+    this.tell();
+  }
+
+  private container(): Container | undefined {
+    return this.all.find((c) => c.name === this.bar.choice.container);
+  }
+
+  // Reads what is chosen, if that is not what is read already.
+  private open(again: boolean): void {
+    const { kind, name } = this.host;
+    const { choice } = this.bar;
+    const container = this.container();
+    if (container === undefined || kind.resource !== "pods") return;
+    const { follow, ...which } = choice;
+    const wanted = JSON.stringify(which);
+    if (wanted === this.opened && !again && follow !== this.following) {
+      this.following = follow;
+      return this.stream?.follow(follow);
+    }
+    if (wanted === this.opened && !again) {
+      const other = container.id !== this.id && !choice.previous;
+      const stands = this.at?.at === "ended" || this.at?.at === "refused";
+      if (!other || !stands || container.phase !== "running") return;
+      if (this.buffer.size > 0) this.say(`The container was started anew at ${clockTime(new Date(this.host.now()).toISOString(), this.host.now())}`);
+    } else {
+      this.buffer.clear();
+      this.screen.clear();
+      this.search.reset();
+    }
+    this.opened = wanted;
+    this.following = follow;
+    this.id = container.id;
+    this.screen.element.setAttribute("aria-label", `Log of ${container.name}`);
+    this.stream?.close();
+    this.at = null;
+    this.stream = new LogStream({ ns: name.ns, pod: name.name, ...choice }, this, {
+      fetch: (...given) => fetch(...given),
+      now: this.host.now,
+      after: (ms, run) => setTimeout(run, ms),
+      cancel: (timer) => clearTimeout(timer as number | undefined),
+    });
+    this.tell();
+  }
+
+  private say(text: string): void {
+    this.buffer.append([{ at: "", text, note: true }]);
+  }
+
+  private arrange(): void {
+    this.screen.times = this.bar.timed;
+    this.screen.wrap = this.bar.wrapped;
+    this.screen.remeasure();
+  }
+
+  private step(by: 1 | -1): void {
+    const place = this.search.step(by, this.screen.top);
+    if (place === null) this.screen.redraw();
+    else this.screen.to(place.line);
+    this.bar.tellFound(this.search.number, this.search.count);
+    this.bar.sayFound();
+  }
+
+  // After each frame in which the screen was drawn.
+  private moved(): void {
+    this.bar.tellFound(this.search.number, this.search.count);
+    const n = this.screen.below;
+    this.below.hidden = this.screen.atEnd || this.buffer.size === 0;
+    setText(this.below, n === 0 ? "To the end ↓" : `${digits(n)} new ${n === 1 ? "line" : "lines"} below ↓`);
+    setText(this.size, held(this.buffer.size, this.buffer.first));
+    this.tell();
+  }
+
+  private situation(): Situation {
+    const { shown, buffer } = this;
+    const { follow, previous } = this.bar.choice;
+    const object = shown?.object ?? null;
+    return { state: this.at, container: this.container(), follow, previous, placed: placed(object), gone: shown?.gone === true, known: object !== null, lines: buffer.size, dropped: buffer.first, ns: this.host.name.ns };
+  }
+
+  private tell(): void {
+    const s = this.situation();
+    const { tone, words } = foot(s, this.host.now());
+    this.state.dataset["state"] = tone;
+    setText(this.state, words);
+    this.hurry.hidden = !(this.at?.at === "lost" || (this.at?.at === "refused" && this.at.next !== null));
+    const e = empty(s);
+    this.note.hidden = e === null;
+    const known = JSON.stringify(e);
+    if (e === null || this.note.dataset["known"] === known) return;
+    this.note.dataset["known"] = known;
+    const again = h("button", { type: "button" }, "Try again");
+    again.addEventListener("click", () => this.open(true));
+    this.note.replaceChildren(h("h2", {}, e.title), ...[e.detail, e.next].filter((p) => p !== "").map((p) => h("p", {}, p)), ...(e.again ? [h("p", {}, again)] : []));
+  }
+
+  private download(): void {
+    const url = URL.createObjectURL(new Blob([this.buffer.text(this.bar.timed)], { type: "text/plain;charset=utf-8" }));
+    const { container, previous } = this.bar.choice;
+    h("a", { href: url, download: `${this.host.name.name}-${container}${previous ? "-previous" : ""}.log` }).click();
+    setTimeout(() => URL.revokeObjectURL(url), 1000);
+  }
+
+  private key(e: KeyboardEvent): void {
+    const find = (e.key === "f" && (e.ctrlKey || e.metaKey)) || (e.key === "/" && !(e.target instanceof HTMLInputElement));
+    if (find) {
+      // Once more is the browser's own.
+      if (document.activeElement === this.bar.input) return;
+      this.bar.input.focus();
+      this.bar.input.select();
+    } else if (e.target === this.screen.element && e.key === "End") this.screen.toEnd();
+    else return;
+    e.preventDefault();
+  }
+}

@@ -1,0 +1,82 @@
+// What matters of an object, at a glance: whether it is well and why, its key
+// facts, its conditions, whose it is, and what it is called by.
+
+import { h, setAttr } from "../dom.ts";
+import { conditionsOf } from "../facts/conditions.ts";
+import { factsOf } from "../facts/facts.ts";
+import { annotationsOf, labelsOf, metaFacts } from "../facts/meta.ts";
+import { at, text } from "../facts/read.ts";
+import { ConditionsView } from "../overview/conditions.ts";
+import { OwnersView } from "../overview/owners.ts";
+import { AnnotationsView, LabelsView } from "../overview/pairs.ts";
+import { Sheet } from "../overview/sheet.ts";
+import { VerdictView } from "../overview/verdict.ts";
+import type { Host, Shown, Tab } from "../tabs.ts";
+import type { Health, Tree } from "../wire.ts";
+
+export class Overview implements Tab {
+  private readonly sheet: Sheet;
+  private readonly verdict = new VerdictView();
+  private readonly facts = h("div", { class: "facts" });
+  private readonly conditions: ConditionsView;
+  private readonly owners: OwnersView;
+  private readonly labels: LabelsView;
+  private readonly annotations: AnnotationsView;
+  private readonly meta = h("dl", { class: "pairs" });
+  readonly element = h("div", { class: "overview", tabindex: "0" });
+  private object: Tree | null = null;
+  private health: Health | null = null;
+
+  constructor(host: Host) {
+    const sheet = (this.sheet = new Sheet(host));
+    this.conditions = new ConditionsView(sheet, host.now);
+    this.owners = new OwnersView(host, sheet);
+    this.labels = new LabelsView(sheet, host.kind.ref);
+    this.annotations = new AnnotationsView(sheet);
+  }
+
+  show({ object, health }: Shown): void {
+    if (object === this.object && health === this.health) return;
+    // Another object of the same name is not this one changed.
+    this.sheet.first = uid(object) !== uid(this.object);
+    this.object = object;
+    this.health = health;
+    if (object === null) this.element.replaceChildren();
+    else this.draw(object);
+  }
+
+  /** Ages pass, and kinds come to be known that something leads to. */
+  tick(): void {
+    this.sheet.tick(this.element);
+    if (this.object === null || !this.sheet.unresolved) return;
+    this.sheet.first = true;
+    this.draw(this.object);
+  }
+
+  close(): void {
+    this.owners.close();
+  }
+
+  private draw(object: Tree): void {
+    const { sheet, element } = this;
+    sheet.unresolved = false;
+    sheet.changed(this.verdict.line, this.verdict.show(this.health));
+    sheet.sections(this.facts, factsOf(object));
+    this.conditions.show(conditionsOf(object));
+    this.owners.show(object);
+    this.labels.show(labelsOf(object));
+    this.annotations.show(annotationsOf(object));
+    sheet.facts(this.meta, metaFacts(object));
+    if (element.childElementCount === 0) element.append(
+      this.verdict.element,
+      h("div", { class: "columns" },
+        h("div", { class: "column" }, this.facts, this.conditions.element),
+        h("div", { class: "column" }, this.owners.element, this.labels.element, this.annotations.element, h("section", { class: "part" }, h("h3", {}, "Object"), this.meta))),
+    );
+    // Beside the table the panel has a title of its own above these headings.
+    const level = element.closest(".panel") === null ? "2" : null;
+    for (const e of element.querySelectorAll("h3")) setAttr(e, "aria-level", level);
+  }
+}
+
+const uid = (object: Tree | null): string => text(at(object, "metadata", "uid"));

@@ -1,0 +1,159 @@
+// What stands around an object: as a graph, and as a list.
+
+import { clockTime } from "../age.ts";
+import { digits, h, setText } from "../dom.ts";
+import { plural } from "../kinds.ts";
+import { Drawing } from "../related/drawing.ts";
+import type { Graph } from "../related/graph.ts";
+import { listOf } from "../related/list.ts";
+import { cardHeight, cardWidth, linksOf } from "../related/picture.ts";
+import { Reading } from "../related/reading.ts";
+import { looked, SearchedView } from "../related/searched.ts";
+import type { Host, Shown, Tab } from "../tabs.ts";
+import type { Problem, Tree } from "../wire.ts";
+
+type As = "graph" | "list";
+
+export class Related implements Tab {
+  // The object to which a graph was left by the keyboard, which goes on there.
+  private static followed = "";
+  private readonly asGraph = h("button", { type: "button" }, "Graph");
+  private readonly asList = h("button", { type: "button" }, "List");
+  private readonly time = h("span", { class: "related-time" });
+  private readonly again = h("button", { type: "button", class: "icon", "aria-label": "Look again", title: "Look again" }, "↻");
+  private readonly zoom = h("span", { class: "zoom" });
+  private readonly body = h("div", { class: "related-body" });
+  private readonly problem = h("p", { class: "banner", role: "status", hidden: true });
+  private readonly searched: SearchedView;
+  readonly element = h("div", { class: "related" });
+  private readonly drawing: Drawing;
+  private readonly reading: Reading;
+  private layouting = new AbortController();
+  private graph: Graph | null = null;
+  private seen: Tree | null = null; // of which it was asked
+  private as: As;
+
+  constructor(private readonly host: Host) {
+    const small = matchMedia("(max-width: 800px)").matches;
+    const liked = localStorage.getItem("related-as");
+    this.as = liked === "graph" || liked === "list" ? liked : small ? "list" : "graph";
+    this.drawing = new Drawing(host);
+    this.searched = new SearchedView((ref) => {
+      const kind = host.kindOfRef(ref);
+      return kind === undefined ? (ref.split("/")[2] ?? ref) : plural(kind);
+    });
+    const { kind, name } = host;
+    const address = `/api/v1/related/${kind.ref}/${name.ns === "" ? "_" : encodeURIComponent(name.ns)}/${encodeURIComponent(name.name)}`;
+    this.reading = new Reading(address, host.now, (graph, at) => this.read(graph, at), (problem) => this.failed(problem), () => this.tell());
+    this.asGraph.addEventListener("click", () => this.turn("graph"));
+    this.asList.addEventListener("click", () => this.turn("list"));
+    this.again.addEventListener("click", () => this.reading.ask());
+    this.drawing.element.addEventListener("click", (e) => {
+      const id = e.detail === 0 && e.target instanceof Element ? e.target.closest<HTMLElement>(".card")?.dataset["id"] : undefined;
+      Related.followed = id ?? "";
+    });
+    const scale = (sign: string, label: string, run: () => void, more = "icon"): HTMLElement => {
+      const b = h("button", { type: "button", class: more, "aria-label": label, title: label }, sign);
+      b.addEventListener("click", run);
+      return b;
+    };
+    this.zoom.append(scale("−", "Smaller", () => this.drawing.plane.zoom(0.8)), scale("+", "Larger", () => this.drawing.plane.zoom(1.25)), scale("Fit", "Fit: all of it", () => this.drawing.fit(), "fit"));
+    this.element.append(h("div", { class: "related-bar" }, h("span", { class: "switch", role: "group", "aria-label": "Show as" }, this.asGraph, this.asList), h("span", { class: "spring" }), this.time, this.again, this.zoom), this.problem, this.body, this.searched.element);
+    this.arrange();
+  }
+
+  show({ object }: Shown): void {
+    if (object === null || object === this.seen) return;
+    this.seen = object;
+    this.reading.ask();
+  }
+
+  tick(): void {
+    this.tell();
+  }
+
+  close(): void {
+    this.reading.close();
+    this.layouting.abort();
+    this.drawing.plane.close();
+  }
+
+  private read(graph: Graph, at: number): void {
+    const same = this.problem.hidden && JSON.stringify(graph) === JSON.stringify(this.graph);
+    this.graph = graph;
+    this.problem.hidden = true;
+    setText(this.time, `As of ${clockTime(new Date(at).toISOString(), at)}`);
+    if (same) return;
+    this.searched.show(graph);
+    this.draw();
+  }
+
+  private failed(problem: Problem): void {
+    this.problem.hidden = false;
+    setText(this.problem, `${problem.title}. ${problem.detail}${this.graph === null ? "" : " What is shown is from before."}`);
+    if (this.graph === null) this.body.replaceChildren();
+  }
+
+  private tell(): void {
+    this.again.disabled = this.reading.busy;
+    this.element.toggleAttribute("data-busy", this.reading.busy);
+    if (this.graph === null && this.problem.hidden) setText(this.time, "Looking");
+  }
+
+  private turn(as: As): void {
+    this.as = as;
+    localStorage.setItem("related-as", as);
+    this.arrange();
+    this.draw();
+  }
+
+  private arrange(): void {
+    this.asGraph.setAttribute("aria-pressed", String(this.as === "graph"));
+    this.asList.setAttribute("aria-pressed", String(this.as === "list"));
+    this.zoom.hidden = this.as === "list";
+  }
+
+  private draw(): void {
+    const { graph } = this;
+    this.layouting.abort();
+    if (graph === null) return;
+    const beside = this.element.closest("#panel") !== null;
+    if (graph.nodes.length === 1) this.body.replaceChildren(this.alone(graph));
+    else if (this.as === "list") this.list(graph, beside);
+    else void this.lay(graph, beside);
+  }
+
+  private alone(graph: Graph): HTMLElement {
+    const all = graph.searched.every(looked);
+    return h("div", { class: "note" }, h("h2", {}, all ? "Nothing is related to it" : "Nothing was found"), h("p", {}, "No owner, nothing that it owns, uses or selects, and nothing that was looked through names it."));
+  }
+
+  private async lay(graph: Graph, beside: boolean): Promise<void> {
+    const { signal } = (this.layouting = new AbortController());
+    if (!this.body.contains(this.drawing.element)) this.body.replaceChildren(h("p", { class: "note" }, `Laying out ${digits(graph.nodes.length)} objects`));
+    try {
+      const { layout } = await import("../related/layout.ts");
+      const picture = await layout({ ids: graph.nodes.map((n) => n.id), links: linksOf(graph).map(({ from, to }) => ({ from, to })), width: cardWidth, height: cardHeight }, signal);
+      if (signal.aborted) return;
+      this.drawing.draw(graph, picture, beside);
+      if (!this.body.contains(this.drawing.element)) this.body.replaceChildren(this.drawing.element);
+      if (Related.followed !== "" && Related.followed === graph.nodes[0]?.id) this.drawing.focus();
+      Related.followed = "";
+    } catch {
+      if (signal.aborted) return;
+      this.failed({ title: "The graph could not be laid out", status: 0, detail: "The list says the same." });
+      this.list(graph, beside);
+    }
+  }
+
+  // Another list begins where the one before was.
+  private list(graph: Graph, beside: boolean): void {
+    const { body } = this;
+    const at = body.firstElementChild?.scrollTop ?? 0;
+    const focused = body.contains(document.activeElement) ? (document.activeElement as HTMLElement).dataset["id"] : undefined;
+    const list = listOf(graph, beside, this.host);
+    body.replaceChildren(list);
+    list.scrollTop = at;
+    if (focused !== undefined) [...list.querySelectorAll<HTMLElement>("[data-id]")].find((e) => e.dataset["id"] === focused)?.focus({ preventScroll: true });
+  }
+}

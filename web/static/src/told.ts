@@ -1,0 +1,31 @@
+// The newest of what row events tell, in short: for the one line that says what
+// happens while nobody has asked for more.
+
+import { cellText } from "./row.ts";
+import { keyOf } from "./ordered.ts";
+import type { Rows } from "./rows.ts";
+import type { By, RowEvent } from "./wire.ts";
+
+export interface Told {
+  readonly op: RowEvent["op"];
+  readonly ns: string;
+  readonly name: string;
+  /** Of an update: what stood in the cells, and what does. */
+  readonly cells: readonly { readonly column: string; readonly before: string; readonly after: string }[];
+  readonly by: By | null;
+}
+
+/** The newest of the events that a row shows, before they are applied to the rows; null where none does. */
+export function newestTold(events: readonly RowEvent[], rows: Rows): Told | null {
+  for (let i = events.length - 1; i >= 0; i--) {
+    const e = events[i] as RowEvent;
+    const by = e.by ?? null;
+    if (e.op === "add") return { op: e.op, ns: e.row.ns, name: e.row.name, cells: [], by };
+    if (e.op === "delete") return { op: e.op, ns: e.ns, name: e.name, cells: [], by };
+    const old = rows.get(keyOf(e.ns, e.name));
+    if (old === undefined || e.cells.size === 0) continue;
+    const cells = [...e.cells].map(([index, cell]) => ({ column: rows.columns[index]?.name ?? "", before: cellText(old.cells[index]), after: cellText(cell) }));
+    return { op: e.op, ns: e.ns, name: e.name, cells, by };
+  }
+  return null;
+}

@@ -1,0 +1,14 @@
+// Values of fields as lines of text.
+
+import type { Value } from "./fields.ts";
+import type { Tree } from "./wire.ts";
+import { yamlLines } from "./yaml/write.ts";
+
+const longest = 2000; // characters of a line; the patch that is copied has them all
+
+/** The lines of a value, none where there is nothing. A text of several lines is them, anything else is YAML. */
+export function valueLines(v: Value): string[] {
+  if (v.is !== "value") return [];
+  const lines = typeof v.value === "string" && v.value.includes("\n") ? v.value.split("\n") : yamlLines(v.value as Tree);
+  return lines.map((l) => (l.length > longest ? `${l.slice(0, longest)}… ${l.length - longest} characters more` : l));
+}

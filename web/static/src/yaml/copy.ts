@@ -1,0 +1,59 @@
+// What is copied from a text is the text, also of what is folded.
+
+import { column, type Row } from "./row.ts";
+import type { LiveText } from "./text.ts";
+
+/** The whole text. */
+export const whole = (text: LiveText): string => text.rows.map((r) => `${r.line.text}\n`).join("");
+
+/** The text that is selected; null where nothing is, or not only in it. */
+export function selected(text: LiveText): string | null {
+  const selection = getSelection();
+  if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
+  const { startContainer, startOffset, endContainer, endOffset } = selection.getRangeAt(0);
+  if (!text.element.contains(startContainer) || !text.element.contains(endContainer)) return null;
+  const start = position(text, startContainer, startOffset);
+  const end = position(text, endContainer, endOffset);
+  const lines = text.rows.slice(start.index, end.index + 1).map((r) => r.line.text);
+  if (lines.length === 0) return null;
+  const last = lines.length - 1;
+  lines[last] = (lines[last] as string).slice(0, end.column);
+  lines[0] = (lines[0] as string).slice(start.column);
+  return lines.join("\n");
+}
+
+interface Position {
+  readonly index: number; // of the row
+  readonly column: number;
+}
+
+function position(text: LiveText, node: Node, offset: number): Position {
+  if (node instanceof Text) {
+    const row = text.row(node);
+    if (row !== undefined) return { index: row.index, column: column(row, node, offset) };
+  }
+  // Before a child, or behind the last.
+  const child = node.childNodes[offset];
+  if (child !== undefined) {
+    const row = text.row(child) ?? text.row(first(child));
+    if (row !== undefined) return { index: row.index, column: child === row.element || child.contains(row.element) ? 0 : before(row, child) };
+  }
+  const inside = text.row(node);
+  if (inside !== undefined) return { index: inside.index, column: inside.line.text.length };
+  const end = node instanceof Element ? text.row([...node.querySelectorAll(".line")].at(-1) ?? null) : undefined;
+  const row = end ?? text.rows.at(-1);
+  return { index: row?.index ?? 0, column: row?.line.text.length ?? 0 };
+}
+
+const first = (node: Node): Element | null => (node instanceof Element ? node.querySelector(".line") : null);
+
+// How much of a row's text is before a node in it.
+function before(row: Row, node: Node): number {
+  const walk = document.createTreeWalker(row.element, NodeFilter.SHOW_TEXT);
+  let n = 0;
+  for (let t = walk.nextNode(); t !== null; t = walk.nextNode()) {
+    if (node.contains(t) || (node.compareDocumentPosition(t) & Node.DOCUMENT_POSITION_FOLLOWING) !== 0) break;
+    n += (t as Text).length;
+  }
+  return n;
+}

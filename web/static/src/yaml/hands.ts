@@ -1,0 +1,145 @@
+// What the keyboard and the pointer do in a text: a line that one is at, folds,
+// and going from one place that was found to the next.
+
+import { digits } from "../dom.ts";
+import type { Bar } from "./bar.ts";
+import { range, type Search } from "./find.ts";
+import { openRest, type Row } from "./row.ts";
+import type { LiveText } from "./text.ts";
+
+const gutter = 22; // pixels at the left of a line, where it folds
+
+export class Hands {
+  private active: Row | null = null;
+
+  constructor(
+    private readonly text: LiveText,
+    private readonly search: Search,
+    private readonly bar: Bar,
+    private readonly painted: () => void,
+  ) {
+    const { element } = text;
+    element.addEventListener("click", (e) => this.click(e));
+    // The browser found something in what is hidden, and is about to show it.
+    element.addEventListener("beforematch", (e) => {
+      const row = text.row(e.target as Node);
+      if (row === undefined) return;
+      if (e.target !== row.element) openRest(row);
+      this.reveal(row);
+    });
+  }
+
+  /** Tells what is found and folded, as it is now. */
+  told(): void {
+    this.bar.tellFound(this.search.number, this.search.count);
+    this.bar.tellFolded(this.text.rows.some((r) => r.folded));
+    this.painted();
+  }
+
+  /** Goes to the next place that was found, or the one before. */
+  step(by: 1 | -1): void {
+    const hit = this.search.step(by, this.top()?.index ?? 0);
+    this.told();
+    if (hit === null) return;
+    const { row, at } = hit;
+    this.reveal(row);
+    const r = range(row, at, at + 1);
+    if (r?.startContainer.parentElement?.className === "piece") openRest(row);
+    const box = this.text.element.getBoundingClientRect();
+    row.element.scrollIntoView({ block: "nearest", inline: "nearest" });
+    const place = r?.getBoundingClientRect();
+    if (place === undefined) return;
+    if (place.top < box.top + 40 || place.bottom > box.bottom - 40) this.text.element.scrollTop += place.top - box.top - box.height / 3;
+    if (place.left < box.left + gutter || place.right > box.right - 40) this.text.element.scrollLeft += place.left - box.left - box.width / 3;
+  }
+
+  /** Folds all that can be; where something is folded, unfolds all. */
+  foldAll(): void {
+    const { rows } = this.text;
+    const fold = !rows.some((r) => r.folded);
+    for (const row of rows) row.folded = fold && row.line.inner > 0;
+    this.refold(fold ? "All is folded" : "Nothing is folded");
+    if (fold) this.text.element.scrollTop = 0;
+  }
+
+  key(e: KeyboardEvent): void {
+    if (e.defaultPrevented || e.altKey || !(e.target instanceof Element)) return;
+    const typing = e.target === this.bar.input;
+    const command = e.ctrlKey || e.metaKey;
+    const letter = e.key.toLowerCase();
+    if (!typing && (command ? letter === "f" && !e.shiftKey : e.key === "/")) {
+      this.bar.input.focus();
+      this.bar.input.select();
+    } else if (e.target !== this.text.element) return;
+    else if (command && letter === "a") getSelection()?.selectAllChildren(this.text.element);
+    else if (command || e.shiftKey || !(e.key in moves)) return;
+    else this.move(moves[e.key as keyof typeof moves]);
+    e.preventDefault();
+  }
+
+  // As in a tree: left folds or goes to what the line is in, right unfolds or goes into it.
+  private move(to: "down" | "up" | "in" | "out"): void {
+    const at = this.active !== null && this.seen(this.active) ? this.active : null;
+    if (at === null) return this.activate(this.top());
+    const inner = at.line.inner > 0;
+    if (to === "in" && inner && at.folded) this.fold(at, false);
+    else if (to === "out" && inner && !at.folded) this.fold(at, true);
+    else if (to === "out") this.activate(this.text.around(at).at(-1) ?? at);
+    else if (to !== "in" || inner) this.activate(this.beside(at, to === "up" ? -1 : 1));
+  }
+
+  private beside(row: Row, step: 1 | -1): Row {
+    let i = row.index + step;
+    while (this.text.rows[i]?.hidden === true) i += step;
+    return this.text.rows[i] ?? row;
+  }
+
+  private activate(row: Row | undefined): void {
+    this.active?.element.removeAttribute("data-active");
+    this.active = row ?? null;
+    row?.element.setAttribute("data-active", "");
+    row?.element.scrollIntoView({ block: "nearest", inline: "nearest" });
+  }
+
+  private fold(row: Row, folded: boolean): void {
+    row.folded = folded;
+    this.refold(`${folded ? "Folded" : "Unfolded"} ${digits(row.line.inner)} lines`);
+  }
+
+  private refold(words: string): void {
+    this.text.hold(() => this.text.refold());
+    this.bar.say(words);
+    this.told();
+  }
+
+  // Unfolds what a row is in.
+  private reveal(row: Row): void {
+    if (!row.hidden) return;
+    for (const r of this.text.around(row)) r.folded = false;
+    this.text.refold();
+    this.told();
+  }
+
+  private click(e: MouseEvent): void {
+    if (!(e.target instanceof Element)) return;
+    const row = this.text.row(e.target);
+    if (row === undefined) return;
+    if (e.target.classList.contains("more")) openRest(row);
+    else if (row.line.inner > 0 && (e.clientX - row.element.getBoundingClientRect().left < gutter)) this.fold(row, !row.folded);
+    else if (String(getSelection()) === "") this.activate(row);
+  }
+
+  // The first line in sight.
+  private top(): Row | undefined {
+    return [...this.text.near].flatMap((b) => b.rows).filter((r) => this.seen(r)).sort((a, b) => a.index - b.index)[0];
+  }
+
+  private seen(row: Row): boolean {
+    if (row.index < 0 || row.hidden) return false;
+    const box = this.text.element.getBoundingClientRect();
+    const { top, bottom } = row.element.getBoundingClientRect();
+    return top >= box.top - 1 && bottom <= box.bottom + 1;
+  }
+}
+
+const moves = { ArrowDown: "down", ArrowUp: "up", ArrowRight: "in", ArrowLeft: "out" } as const;

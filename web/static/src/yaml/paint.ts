@@ -1,0 +1,53 @@
+// The colours of what is in sight, without an element for each word: a selection
+// and what the browser has found are not disturbed.
+
+import type { Hit, Search } from "./find.ts";
+import { range } from "./find.ts";
+import type { Block, Row } from "./row.ts";
+
+const names = ["key", "string", "number", "word", "found", "current"] as const;
+type Name = (typeof names)[number];
+
+/** Colours these blocks; plain colours only what is found. */
+export function paint(blocks: Iterable<Block>, search: Search, plain: boolean): void {
+  if (!("highlights" in CSS)) return; // it is text all the same
+  const ranges: Record<Name, AbstractRange[]> = { key: [], string: [], number: [], word: [], found: [], current: [] };
+  for (const { rows } of blocks) {
+    for (const row of rows) {
+      if (row.hidden) continue;
+      if (!plain) colour(row, ranges);
+      if (row.found !== null) finds(row, search.current, ranges);
+    }
+  }
+  names.forEach((name, i) => {
+    const highlight = new Highlight(...ranges[name]);
+    highlight.priority = i;
+    CSS.highlights.set(`yaml-${name}`, highlight);
+  });
+}
+
+/** Takes all colours away. */
+export function unpaint(): void {
+  if ("highlights" in CSS) for (const name of names) CSS.highlights.delete(`yaml-${name}`);
+}
+
+function colour({ line, element }: Row, ranges: Record<Name, AbstractRange[]>): void {
+  const node = element.firstChild;
+  if (!(node instanceof Text)) return;
+  const add = (name: Name, from: number, to: number): void => {
+    const endOffset = Math.min(to, node.length);
+    if (from < endOffset) ranges[name].push(new StaticRange({ startContainer: node, startOffset: from, endContainer: node, endOffset }));
+  };
+  add("key", line.from, line.to);
+  const value = line.to > 0 ? line.to + 2 : (/^ *(?:- )*/.exec(line.text)?.[0].length ?? 0);
+  if (line.tone !== null) add(line.tone, value, line.text.length);
+}
+
+function finds(row: Row, current: Hit | null, ranges: Record<Name, AbstractRange[]>): void {
+  const found = row.found ?? [];
+  // Of a thousand in one line, those that can be told apart.
+  for (let i = 0; i < found.length && i < 2000; i += 2) {
+    const r = range(row, found[i] ?? 0, found[i + 1] ?? 0);
+    if (r !== null) ranges[current?.row === row && current.at === found[i] ? "current" : "found"].push(r);
+  }
+}

@@ -1,0 +1,97 @@
+// Keys and scalars as YAML. Whether a text needs quotes, and which, js-yaml says:
+// its dump schema quotes what any reader of YAML 1.1 or 1.2 would take for
+// something else than a string.
+
+import { defineScalarTag, dump, DUMP_SCHEMA, NOT_RESOLVED, type Schema } from "js-yaml";
+
+/** What a value is, for its colour. */
+export type Tone = "string" | "number" | "word";
+
+export interface Scalar {
+  readonly first: string; // what stands behind the key or the dash
+  readonly rest: readonly string[]; // the lines of a text, indented by two
+  readonly tone: Tone;
+}
+
+// Whole numbers beyond 2^53, which decode.ts keeps as bigint, are numbers too;
+// and there is what kubectl takes for a number or for the end of the document
+// that the library does not.
+function schema(): Schema {
+  const misread = defineScalarTag("misread", { implicit: true, implicitFirstChars: [..."-+.0123456789"], identify: () => false, resolve: (text) => (/^(?:[-+]?0[xob]|[-+.\d].*_|---|\.\.\.)/i.test(text) ? text : NOT_RESOLVED) });
+  const int = DUMP_SCHEMA.tags.find((t) => t.tagName === "tag:yaml.org,2002:int");
+  if (int?.nodeKind !== "scalar") throw new Error("the library has no tag for whole numbers");
+  return DUMP_SCHEMA.withTags(misread, defineScalarTag(int.tagName, { ...int, identify: (v) => typeof v === "bigint" || int.identify(v), represent: (v) => String(v) }));
+}
+
+const options = { schema: schema(), lineWidth: -1, noRefs: true, seqNoIndent: true, quoteStyle: "double" } as const;
+
+// Most texts of an object are such that nobody takes them for anything else;
+// asking the library for each would take most of the time.
+const harmless = /^[A-Za-z][\w./+=@,;():-]*$/;
+const words = new Set(["y", "n", "yes", "no", "on", "off", "true", "false", "null"]);
+const plain = (text: string): boolean => harmless.test(text) && !text.endsWith(":") && (text.length > 5 || !words.has(text.toLowerCase()));
+
+/** A scalar, or an empty map or list. */
+export function scalar(value: unknown): Scalar {
+  const tone: Tone = typeof value === "string" ? "string" : typeof value === "number" || typeof value === "bigint" ? "number" : "word";
+  if (tone === "string" ? plain(value as string) : Number.isSafeInteger(value) || typeof value !== "number") return { first: simple(value), rest: [], tone };
+  if (tone === "string" && clear.test(value as string)) return block(value as string);
+  const [first = "", ...rest] = dumped(value);
+  return { first, rest, tone };
+}
+
+// A text in lines, of characters that stand for themselves and without a space
+// at its head, stands as it is; of a megabyte that is quicker seen than asked.
+const clear = /^(?=\S)(?=[^]*\n)[\t\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffd]*$/;
+
+function block(text: string): Scalar {
+  let end = text.length;
+  while (text[end - 1] === "\n") end--;
+  const newlines = text.length - end;
+  const rest = text.slice(0, end).split("\n").map((l) => (l === "" ? "" : `  ${l}`));
+  for (let i = 1; i < newlines; i++) rest.push("");
+  return { first: newlines === 0 ? "|-" : newlines === 1 ? "|" : "|+", rest, tone: "string" };
+}
+
+const simple = (value: unknown): string => (typeof value !== "object" || value === null ? String(value) : Array.isArray(value) ? "[]" : "{}");
+
+/** A key as it stands before its colon; null for one that only a form of its own can tell. */
+export function keyText(key: string): string | null {
+  if (key.length < 128 && plain(key)) return key;
+  const text = dump({ [key]: 0 }, options);
+  return text.endsWith(": 0\n") && !text.startsWith("? ") ? text.slice(0, -4) : null;
+}
+
+/** The lines of a map's one entry whose key has no keyText. */
+export const entryLines = (key: string, value: unknown): string[] => dumped({ [key]: value }).map((l, i) => (i === 0 ? l : l.slice(2)));
+
+// A value's lines as they stand in a list: the first behind the dash. JSON reads
+// better in the other quotes, which kubectl takes too. It is not
+// the last of the list, as a document that ends in empty lines gets an end mark.
+const dumped = (value: unknown): string[] => dump([value, 0], { ...options, sortKeys: compareKeys, quoteStyle: typeof value === "string" && value.includes('"') ? "single" : "double" }).slice(2, -"\n- 0\n".length).split("\n");
+
+const isLetter = (c: number): boolean => (c < 128 ? (c | 32) >= 97 && (c | 32) <= 122 : /\p{L}/u.test(String.fromCharCode(c)));
+const isDigit = (c: number): boolean => c >= 48 && c <= 57;
+
+/** The order in which kubectl prints keys: letters last, numbers in them by what they count. */
+export function compareKeys(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && a.charCodeAt(at) === b.charCodeAt(at)) at++;
+  if (at === a.length || at === b.length) return a.length - b.length;
+  const x = a.charCodeAt(at);
+  const y = b.charCodeAt(at);
+  const letters = Number(isLetter(x)) + Number(isLetter(y));
+  if (letters === 1) return isLetter(x) ? 1 : -1;
+  if (letters === 2) return x - y;
+  const m = digitsEnd(a, at);
+  const n = digitsEnd(b, at);
+  // Behind other figures than 0 a 0 is part of a number: the longer is larger.
+  const within = (x === 48 || y === 48) && /[1-9]\d*$/.test(a.slice(0, at));
+  const differ = within || m === n ? m - n : Number(a.slice(at, m)) - Number(b.slice(at, n));
+  return differ || m - n || x - y;
+}
+
+function digitsEnd(text: string, at: number): number {
+  while (isDigit(text.charCodeAt(at))) at++;
+  return at;
+}

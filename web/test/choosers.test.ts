@@ -1,0 +1,52 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { choices, colsOf, columnWords } from "../static/src/columnset.ts";
+import { exportHref, exportName } from "../static/src/exports.ts";
+import { isName, offered } from "../static/src/spacechooser.ts";
+import { namespaceWords } from "../static/src/spaces.ts";
+import { parseView } from "../static/src/view.ts";
+import type { Column } from "../static/src/wire.ts";
+
+const column = (name: string, priority = 0): Column => ({ name, type: "", format: "", priority, relative: false });
+const columns = [column("Name"), column("Ready"), column("IP Address", 1)];
+
+void test("the namespaces chosen are named while they are few", () => {
+  assert.deepEqual([[], ["shop"], ["data", "shop"], ["a-very-long-namespace", "another-long-one"], ["a", "b", "c", "d", "e"]].map(namespaceWords), ["All namespaces", "shop", "data, shop", "2 namespaces", "5 namespaces"]);
+});
+
+void test("namespaces are offered as chosen, as recent, and by name", () => {
+  assert.deepEqual(offered(["c", "a", "b", "d"], ["d"], ["c", "x"], ""), ["d", "c", "a", "b"]);
+  assert.deepEqual(offered(["shop-1", "shop-2", "data"], [], [], "sho 2"), ["shop-2"]);
+  assert.deepEqual(offered(["shop-1", "shop-2", "data"], [], [], "data, p-1"), ["data", "shop-1"]);
+  assert.deepEqual(["shop", "a-1", "", "A", "-a", "a_b", "a".repeat(64)].map(isName), [true, true, false, false, false, false, false]);
+});
+
+const sets: [string[], string[], string[]][] = [
+  [[], ["namespace", "name", "ready"], []],
+  [["wide"], ["namespace", "name", "ready", "ip address"], ["wide"]],
+  [["ip address"], ["name", "ip address"], ["name", "ip address"]],
+  [["namespace", "name", "ready"], ["namespace", "name", "ready"], []],
+];
+for (const [cols, shown, back] of sets) {
+  void test(`cols=${cols.join()} shows ${shown.join()}`, () => {
+    const all = choices(columns, true, cols);
+    assert.deepEqual(all.filter((c) => c.shown).map((c) => c.name), shown);
+    assert.deepEqual(colsOf(all), back);
+  });
+}
+
+void test("the button of the columns says how many", () => assert.deepEqual([[], ["wide"], ["name", "ready"]].map(columnWords), ["Columns", "All columns", "2 columns"]));
+
+void test("an export is what is shown", () => {
+  const view = parseView("/r/core/v1/pods", "?ns=a&ns=b&q=web+1&labels=app=web&sort=-age&cols=status&cols=gone&open=a/b", "");
+  assert.equal(exportHref(view, [column("Name"), column("Status")], "rows", "csv"), "/api/v1/snapshot/core/v1/pods?ns=a&ns=b&labels=app%3Dweb&q=web+1&sort=-age&format=csv&view=rows&cols=status");
+  assert.equal(exportHref({ ...view, cols: [] }, columns, "rows", "json").endsWith("&view=rows&cols=usual"), true);
+  assert.equal(exportHref({ ...view, cols: ["wide"] }, columns, "rows", "json").endsWith("&cols=wide"), true);
+  assert.equal(exportHref(view, columns, "objects", "yaml").endsWith("&format=yaml&view=objects"), true);
+});
+
+void test("an exported file says what it holds, and when", () => {
+  const at = new Date(2026, 10, 21, 14, 5);
+  const name = (search: string): string => exportName(parseView("/r/core/v1/pods", search, ""), "csv", at);
+  assert.deepEqual(["?ns=shop", "", "?ns=a,b,c,d"].map(name), ["pods-shop-20261121T1405.csv", "pods-20261121T1405.csv", "pods-4-namespaces-20261121T1405.csv"]);
+});

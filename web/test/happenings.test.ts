@@ -1,0 +1,53 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Happenings } from "../static/src/happenings.ts";
+import type { Change, PatchOp } from "../static/src/wire.ts";
+
+let second = 0;
+const change = (name: string, patch: readonly PatchOp[], manager = "kubelet", op: Change["op"] = "update"): Change => ({ op, ns: "shop", name, uid: "u", rv: "", time: new Date(++second * 1000).toISOString(), patch, by: { manager, operation: "Update", subresource: "status", time: "" } });
+const phase = (name: string, to: string): Change => change(name, [{ op: "replace", path: "/metadata/resourceVersion", value: "2" }, { op: "replace", path: "/status/phase", value: to }]);
+const beat = (name: string): Change => change(name, [{ op: "replace", path: "/metadata/resourceVersion", value: "2" }, { op: "replace", path: "/spec/renewTime", value: "t" }]);
+const names = (h: Happenings, filter = "", quiet = false): string => h.visible(filter, quiet).map((x) => x.change.name).join();
+
+void test("newest first, quiet ones when they are asked for", () => {
+  const h = new Happenings();
+  h.begin("t", [phase("a", "Running"), beat("b")]);
+  h.add([phase("c", "Failed"), change("d", [], "kubectl", "delete")]);
+  assert.deepEqual([names(h), names(h, "", true), h.size, h.since], ["d,c,a", "d,c,b,a", 4, "t"]);
+  assert.deepEqual([names(h, "phase"), names(h, "kubectl"), names(h, "KUBELET phase"), names(h, "deleted"), names(h, "renew", true), names(h, "none")], ["c,a", "d", "c,a", "d", "b", ""]);
+});
+
+void test("what an update did, in short", () => {
+  const h = new Happenings();
+  h.begin("t", [change("a", [
+    { op: "replace", path: "/status/conditions/0/lastTransitionTime", value: "2026" },
+    { op: "add", path: "/status/conditions/1", value: { type: "Ready", status: "True", more: {} } },
+    { op: "add", path: "/status/podIPs", value: [1, 2] },
+    { op: "remove", path: "/metadata/labels/a" },
+    { op: "replace", path: "/metadata/resourceVersion", value: "2" },
+    { op: "replace", path: "/status/text", value: `a\n ${"b".repeat(60)}` },
+  ])]);
+  assert.deepEqual(h.visible("", false)[0]?.words, [
+    "− metadata.labels.a", `status.text → a ${"b".repeat(46)}…`, "status.conditions[1] → {type Ready, status True}", "status.podIPs → [2]", "status.conditions[0].lastTransitionTime → 2026",
+  ]);
+});
+
+void test("while a person reads nothing moves, and nothing is lost", () => {
+  const h = new Happenings();
+  h.begin("t", [phase("a", "1")]);
+  h.paused = true;
+  h.add([phase("b", "1"), beat("c")]);
+  assert.deepEqual([names(h), h.more("", false), h.more("", true), h.more("none", true)], ["a", 1, 2, 0]);
+  h.resume();
+  assert.deepEqual([names(h), h.more("", false)], ["b,a", 0]);
+});
+
+void test("what is held is bounded, also while it waits, and says since when", () => {
+  const h = new Happenings();
+  h.begin("t", []);
+  h.paused = true;
+  const all = Array.from({ length: 2500 }, (_, i) => phase(String(i), "1"));
+  for (let i = 0; i < all.length; i += 100) h.add(all.slice(i, i + 100));
+  h.resume();
+  assert.deepEqual([h.size, h.since, h.visible("", false).at(-1)?.change.name], [1000, all[1499]?.time, "1500"]);
+});

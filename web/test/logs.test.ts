@@ -1,0 +1,142 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { LogBuffer } from "../static/src/logs/buffer.ts";
+import { containersOf, firstOf } from "../static/src/logs/containers.ts";
+import { Heights } from "../static/src/logs/heights.ts";
+import { levelOf } from "../static/src/logs/level.ts";
+import { LineReader, Overlap, type Line } from "../static/src/logs/lines.ts";
+import { Search } from "../static/src/logs/search.ts";
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text);
+const line = (text: string, at = ""): Line => ({ at, text });
+const at = (n: number, fraction = ""): string => `2026-11-21T10:00:0${n}${fraction}Z`;
+
+void test("lines come out whole, wherever the stream is cut", () => {
+  const text = `${at(1, ".5")} größe €\n\nno time 🙂 here\n${at(2)} \nlast`;
+  const want = [line("größe €", at(1, ".5")), line(""), line("no time 🙂 here"), line("", at(2)), line("last")];
+  const all = bytes(text);
+  for (let cut = 0; cut <= all.length; cut++) {
+    for (const second of [cut, Math.min(all.length, cut + 1), all.length]) {
+      const reader = new LineReader();
+      const got = [...reader.push(all.slice(0, cut)), ...reader.push(all.slice(cut, second)), ...reader.push(all.slice(second)), ...reader.end()];
+      assert.deepEqual(got, want, `cut at ${cut} and ${second}`);
+    }
+  }
+});
+
+void test("a line without an end is cut, and not held for ever", () => {
+  const reader = new LineReader();
+  let lines = 0;
+  for (let i = 0; i < 16; i++) lines += reader.push(bytes("x".repeat(64 << 10))).length;
+  assert.ok(lines >= 3, String(lines));
+});
+
+void test("a log that is read again goes on where it was", () => {
+  const overlap = new Overlap();
+  overlap.again();
+  assert.deepEqual(overlap.fresh([line("a", at(1)), line("b", at(2, ".5")), line("c", at(2, ".5"))]).lines.length, 3);
+  assert.equal(overlap.since, at(2, ".5"));
+  overlap.again();
+  // The server begins with the second; the two of the last moment come again, and one more of it.
+  const got = overlap.fresh([line("older", at(2, ".12")), line("b", at(2, ".5")), line("c", at(2, ".5")), line("d", at(2, ".5")), line("e", at(2, ".51"))]);
+  assert.deepEqual(got.lines.map((l) => l.text), ["d", "e"]);
+  assert.equal(got.gap, false);
+});
+
+void test("a log that does not reach back to where it was says so", () => {
+  const overlap = new Overlap();
+  overlap.fresh([line("a", at(1))]);
+  overlap.again();
+  assert.equal(overlap.fresh([line("z", at(9))]).gap, true);
+  assert.equal(overlap.fresh([line("zz", at(9, ".1"))]).gap, false);
+});
+
+void test("the buffer keeps the newest, within its bounds", () => {
+  const buffer = new LogBuffer(1000, 1 << 20);
+  for (let n = 0; n < 12_345; n++) buffer.append([line(`line ${n}`)]);
+  assert.equal(buffer.size, 1000);
+  assert.equal(buffer.first, 11_345);
+  assert.equal(buffer.at(buffer.first)?.text, "line 11345");
+  assert.equal(buffer.at(buffer.end - 1)?.text, "line 12344");
+  assert.equal(buffer.at(buffer.first - 1), undefined);
+  assert.equal(buffer.at(buffer.end), undefined);
+  buffer.append([line("y".repeat(500_000))]);
+  assert.ok(buffer.size < 800 && buffer.size > 0, String(buffer.size));
+  assert.equal(buffer.at(buffer.end - 1)?.text.length, 500_000);
+  buffer.append([line("z".repeat(2 << 20))]);
+  assert.equal(buffer.size, 1, "one line is kept, however long");
+});
+
+void test("the text of a buffer is the log alone", () => {
+  const buffer = new LogBuffer();
+  buffer.append([line("a", at(1)), { at: "", text: "of the page", note: true }, line("b", at(2))]);
+  assert.equal(buffer.text(false), "a\nb\n");
+  assert.equal(buffer.text(true), `${at(1)} a\n${at(2)} b\n`);
+});
+
+void test("what is searched is counted, walked through, and goes with its lines", () => {
+  const buffer = new LogBuffer(5);
+  const search = new Search(buffer);
+  buffer.append([line("Error one error"), line("calm"), line("ERROR"), line("a.b")]);
+  search.of("error");
+  assert.equal(search.count, 3);
+  const walk = (by: 1 | -1): string => {
+    const p = search.step(by, 1);
+    return p === null ? "none" : `${p.line}.${p.nth} ${search.number}`;
+  };
+  assert.deepEqual([walk(1), walk(1), walk(1), walk(1), walk(-1)], ["2.0 3", "0.0 1", "0.1 2", "2.0 3", "0.1 2"]);
+  buffer.append([line("error again"), line("calm")]); // the first has gone
+  search.update();
+  assert.equal(search.count, 2);
+  assert.equal(search.current, null);
+  assert.equal(walk(-1), "4.0 2");
+  search.of("a.b"); // text, and no pattern
+  assert.equal(search.count, 1);
+  assert.deepEqual(search.spans(3), [{ start: 0, end: 3 }]);
+  search.of("");
+  assert.equal(search.count, 0);
+  assert.equal(walk(1), "none");
+  search.of("[(");
+  assert.equal(search.count, 0);
+});
+
+void test("the level of a line", () => {
+  const said = (text: string): string => {
+    const l = levelOf(text);
+    return l === null ? "" : `${l.tone} ${text.slice(l.start, l.end)}`;
+  };
+  for (const [text, want] of [
+    ['level=error msg="x"', "bad error"], ["ts=1 level=warn x", "warn warn"], ['{"ts":1,"level":"error"}', "bad error"], ['{"severity": "WARNING"}', "warn WARNING"],
+    ["2026-11-21 10:00:00 ERROR it broke", "bad ERROR"], ["[warn] it may", "warn warn"], ["WARN: it may", "warn WARN"], ["E1121 10:00:00.1 1 x.go:1] y", "bad E"], ["FATAL", "bad FATAL"],
+    ["level=info msg=\"ERROR in words\"", ""], ["no errors at all", ""], ["an error was said", ""], ["TERROR", ""], [`${"x".repeat(500)} ERROR`, ""], ["", ""],
+  ] as const) assert.equal(said(text), want, text);
+});
+
+void test("the containers of a pod", () => {
+  const pod = {
+    metadata: { annotations: { "kubectl.kubernetes.io/default-container": "b" } },
+    spec: { containers: [{ name: "a" }, { name: "b" }], initContainers: [{ name: "i" }], ephemeralContainers: [{ name: "e" }, 7] },
+    status: {
+      containerStatuses: [{ name: "b", restartCount: 3, containerID: "x://1", state: { waiting: { reason: "CrashLoopBackOff" } } }, { name: "a", state: { running: {} } }],
+      initContainerStatuses: [{ name: "i", state: { terminated: { reason: "Completed", exitCode: 0 } } }],
+    },
+  };
+  const all = containersOf(pod);
+  assert.deepEqual(all.map((c) => `${c.name}|${c.role}|${c.state}|${c.restarts}`), ["a||running|0", "b||waiting: CrashLoopBackOff|3", "i|init|ended: Completed, code 0|0", "e|ephemeral||0"]);
+  assert.equal(firstOf(pod, all), "b");
+  assert.equal(firstOf({}, all), "a");
+  for (const odd of [null, {}, { spec: 7, status: [] }, { spec: { containers: [null, { name: 4 }] } }]) assert.deepEqual(containersOf(odd as never), []);
+});
+
+void test("heights", () => {
+  const heights = new Heights();
+  for (let i = 0; i < 10; i++) heights.push(18);
+  assert.equal(heights.total, 180);
+  assert.deepEqual([heights.at(-5), heights.at(0), heights.at(17), heights.at(18), heights.at(179), heights.at(999)], [0, 0, 0, 1, 9, 9]);
+  assert.equal(heights.set(2, 54), 36);
+  assert.equal(heights.above(3), 90);
+  assert.equal(heights.at(80), 2);
+  assert.equal(heights.drop(3), 90);
+  assert.deepEqual([heights.first, heights.end, heights.total, heights.above(4), heights.at(0)], [3, 10, 126, 18, 3]);
+  assert.equal(heights.set(2, 5), 0, "what has gone is not measured");
+});

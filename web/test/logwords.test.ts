@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import type { Container } from "../static/src/logs/containers.ts";
+import { empty, foot, held, type Situation } from "../static/src/logs/words.ts";
+
+const container = (phase: Container["phase"], state: string): Container => ({ name: "c", role: "", state, phase, id: "", restarts: 0 });
+const plain: Situation = { state: { at: "reading" }, container: container("running", "running"), follow: true, previous: false, placed: true, gone: false, known: true, lines: 3, dropped: 0, ns: "shop" };
+const refused = (status: number, title: string, next: number | null = null): Situation => ({ ...plain, lines: 0, state: { at: "refused", problem: { status, title, detail: "so" }, next } });
+const said = (s: Situation): string => {
+  const e = empty(s);
+  return `${foot(s, 0).tone}: ${foot(s, 0).words} | ${e === null ? "" : `${e.title}${e.again ? " (again)" : ""}`}`;
+};
+
+void test("how a log stands, in words", () => {
+  for (const [s, want] of [
+    [{ ...plain }, "live: Following | "],
+    [{ ...plain, lines: 0 }, "live: Following | Nothing has been written yet"],
+    [{ ...plain, container: container("waiting", "waiting: CrashLoopBackOff") }, "busy: Following; the container is waiting: CrashLoopBackOff | "],
+    [{ ...plain, state: null, known: false, lines: 0 }, "busy: Asking | "],
+    [{ ...plain, state: null, container: undefined, lines: 0 }, "busy: No container yet | No container yet"],
+    [{ ...plain, state: { at: "asking" }, lines: 0 }, "busy: Asking | "],
+    [{ ...plain, state: { at: "ended" }, placed: false, lines: 0 }, "busy: No log yet | The pod is on no node yet"],
+    [{ ...plain, state: { at: "ended" }, follow: false }, "ended: Read to its end; not following | "],
+    [{ ...plain, state: { at: "ended" }, container: container("ended", "ended: OOMKilled, code 137") }, "ended: The container has ended: OOMKilled, code 137 | "],
+    [{ ...plain, state: { at: "ended" }, gone: true }, "ended: Ended: the pod is deleted | "],
+    [{ ...plain, state: { at: "ended" }, lines: 0 }, "ended: Ended | The log is empty"],
+    [{ ...plain, state: { at: "lost", since: 0, next: 1000 }, lines: 0 }, `bad: Disconnected since ${at0}, trying again | Disconnected (again)`],
+    [refused(403, "Forbidden"), "bad: Forbidden | You may not read this log (again)"],
+    [refused(503, "Container is waiting", 1000), "warn: Container is waiting, trying again | The container has not started (again)"],
+    [{ ...refused(404, "No log"), previous: true }, "bad: No log | There is no previous log"],
+    [refused(503, "Too many logs", 1000), "warn: Too many logs, trying again | Too many logs (again)"],
+  ] as const) assert.equal(said(s), want);
+  assert.equal(empty(refused(403, "Forbidden"))?.next, "It takes the right to get pods/log in the namespace shop. Whoever looks after the cluster can give it.");
+});
+
+const at0 = ((d: Date): string => [d.getHours(), d.getMinutes(), d.getSeconds()].map((n) => String(n).padStart(2, "0")).join(":"))(new Date(0));
+
+void test("how much is held, and what was let go", () => {
+  assert.deepEqual([held(0, 0), held(1, 0), held(20_000, 1234)], ["", "1 line", "20,000 lines, the newest; 1,234 older ones were let go"]);
+});

@@ -1,0 +1,40 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { History } from "../static/src/history.ts";
+import { Timeline } from "../static/src/timeline.ts";
+import { formatHide, parseHide, without } from "../static/src/without.ts";
+import type { Change, PatchOp } from "../static/src/wire.ts";
+
+const change = (patch: PatchOp[], manager = "kubelet", op: Change["op"] = "update"): Change => ({ op, ns: "", name: "n", uid: "u", rv: "", time: "2026-11-21T10:00:00Z", patch, by: { manager, operation: "Update", subresource: "", time: "" } });
+const set = (path: string, value: unknown): PatchOp => ({ op: "replace", path, value });
+const beat = (): Change => change([set("/metadata/resourceVersion", "2"), set("/status/conditions/0/lastHeartbeatTime", "t")]);
+const object = { metadata: { uid: "u", resourceVersion: "1" }, status: { phase: "Pending", conditions: [{ type: "Ready", lastHeartbeatTime: "s" }] } };
+
+function draw(changes: readonly Change[], filter = "", most = 200): string {
+  const history = new History();
+  history.begin(object, "t", changes);
+  const { groups, more } = new Timeline().read(history.steps, filter, most);
+  return groups.map((g) => (g[0].quiet ? `${g.length} quiet` : g[0].step.change.op === "update" ? g[0].fields.map((f) => f.words).join("+") : g[0].step.change.op)).join(", ") + (more ? ", more" : "");
+}
+
+void test("quiet changes that follow each other are one line", () => {
+  const phase = change([set("/metadata/resourceVersion", "3"), set("/status/phase", "Running")], "kubectl");
+  const all = [beat(), beat(), phase, beat(), change([], "gc", "delete")];
+  assert.equal(draw(all), "delete, 1 quiet, metadata.resourceVersion+status.phase, 2 quiet");
+  assert.equal(draw(all, "kubectl phase"), "status.phase");
+  assert.equal(draw(all, "heartbeat"), "3 quiet", "what is looked for stands together");
+  assert.equal(draw(all, "conditions[ready]"), "3 quiet");
+  assert.equal(draw(all, "deleted"), "delete");
+  assert.equal(draw(all, "no such thing"), "");
+  assert.equal(draw(all, "", 2), "delete, 1 quiet, more");
+  assert.equal(draw(all, "", 5), draw(all));
+});
+
+void test("what is left out of objects that are compared", () => {
+  const o = { kind: "Pod", metadata: { name: "a", uid: "u", resourceVersion: "1", creationTimestamp: "t", generation: 2 }, spec: { uid: "stays" }, status: { observedGeneration: 2, phase: "Running" } };
+  assert.deepEqual(without(o, parseHide(null)), { kind: "Pod", metadata: { name: "a" }, spec: { uid: "stays" }, status: { phase: "Running" } });
+  assert.deepEqual(without(o, parseHide("status")), { kind: "Pod", metadata: o.metadata, spec: o.spec });
+  assert.deepEqual(without(o, parseHide("none")), o);
+  for (const text of ["none", "status", "identity,status"]) assert.equal(formatHide(parseHide(text)), text);
+  assert.equal(formatHide(parseHide(null)), null);
+});

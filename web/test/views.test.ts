@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import { test } from "node:test";
+import { Rows } from "../static/src/rows.ts";
+import type { Cell, Column } from "../static/src/wire.ts";
+
+// The server keeps the order of its windows by the same file.
+interface Views {
+  columns: { name: string; relative?: boolean }[];
+  rows: { ns: string; name: string; cells: Cell[] }[];
+  views: { q: string; sort: string; want: string[] }[];
+}
+const file = JSON.parse(readFileSync("../internal/web/testdata/views.json", "utf8")) as Views;
+
+for (const { q, sort, want } of file.views) {
+  void test(`rows with ${JSON.stringify(q)} by ${sort === "" ? "nothing" : sort}`, () => {
+    const rows = new Rows();
+    if (sort !== "") rows.setSort({ column: sort.replace(/^-/, ""), descending: sort.startsWith("-") });
+    rows.setFilter(q);
+    const columns: Column[] = file.columns.map((c) => ({ name: c.name, type: "", format: "", priority: 0, relative: c.relative === true }));
+    rows.apply({ id: 1, type: "rows", cursor: "c", columns, rows: file.rows.map((r) => ({ ...r, uid: r.name, rv: "1", created: "" })), last: true });
+    assert.deepEqual(rows.visible().map((e) => `${e.ns}/${e.name}`), want);
+  });
+}

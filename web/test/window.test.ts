@@ -1,0 +1,132 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { Window, windowRows } from "../static/src/window.ts";
+import type { Column, Row, WindowEvent } from "../static/src/wire.ts";
+
+const columns: Column[] = ["Name", "Status"].map((name) => ({ name, type: "string", format: "", priority: 0, relative: false }));
+
+function random(seed: number): (below: number) => number {
+  let s = seed;
+  return (below) => {
+    s = (Math.imul(s, 1664525) + 1013904223) >>> 0;
+    return Math.floor((s / 2 ** 32) * below);
+  };
+}
+
+// A server that keeps the order of its rows, and tells a window of them.
+class Server {
+  rows: Row[] = [];
+  told: Row[] = [];
+  offset = 0;
+  asked: number[] = [];
+  readonly window = new Window((offset) => this.asked.push(offset));
+
+  private get counts() { return { id: 1, cursor: "c", total: this.rows.length, matching: this.rows.length }; }
+  whole(first = false): void {
+    const to = this.asked.pop();
+    this.asked = [];
+    if (to !== undefined) this.offset = to;
+    this.told = this.rows.slice(this.offset, this.offset + windowRows);
+    assert.ok(this.window.apply({ ...this.counts, type: "window", columns: first ? columns : null, offset: this.offset, count: windowRows, rows: this.told }));
+  }
+  // What stays in its order stays; the rest goes, from the last on, and comes, from the first on.
+  changes(): void {
+    const next = this.rows.slice(this.offset, this.offset + windowRows);
+    const events: WindowEvent[] = [];
+    const stay = new Set<string>();
+    let at = 0;
+    for (const r of this.told) {
+      const found = next.findIndex((n, i) => i >= at && n.uid === r.uid);
+      if (found < 0) continue;
+      stay.add(r.uid);
+      at = found + 1;
+    }
+    for (let i = this.told.length - 1; i >= 0; i--) if (!stay.has(this.told[i]?.uid ?? "")) events.push({ op: "remove", at: i });
+    next.forEach((r, i) => {
+      const old = this.told.find((t) => t.uid === r.uid);
+      if (!stay.has(r.uid)) events.push({ op: "insert", at: i, row: r });
+      else if (old?.rv !== r.rv) events.push({ op: "update", at: i, uid: r.uid, rv: r.rv, cells: new Map([[1, r.cells[1] ?? null]]) });
+    });
+    this.told = next;
+    assert.ok(this.window.apply({ ...this.counts, type: "window-events", events }));
+  }
+}
+
+const row = (n: number, status = "Running"): Row => ({ ns: "a", name: `web-${n}`, uid: `u${n}`, rv: "1", created: "", cells: [`web-${n}`, status] });
+const texts = (rows: readonly (Row | undefined)[]): string[] => rows.map((r) => (r === undefined ? "?" : `${r.uid} ${r.rv} ${String(r.cells[1])}`));
+
+for (let seed = 1; seed <= 20; seed++) {
+  void test(`whatever happens and wherever one looks, what is there is the server's, seed ${seed}`, () => {
+    const pick = random(seed);
+    const s = new Server();
+    let made = 0;
+    for (; made < 1500; made++) s.rows.push(row(made));
+    s.whole(true);
+    for (let round = 0; round < 80; round++) {
+      for (let i = pick(8); i > 0; i--) {
+        const at = pick(s.rows.length);
+        const what = pick(4);
+        if (what === 0) s.rows.splice(at, 0, row(made++));
+        else if (what === 1) s.rows.splice(at, 1);
+        else {
+          const old = s.rows[at] as Row;
+          const next = { ...old, rv: String(Number(old.rv) + 1), cells: [old.cells[0] ?? null, `status ${pick(9)}`] };
+          s.rows[at] = next;
+          if (what === 2) s.rows.splice(pick(s.rows.length), 0, ...s.rows.splice(at, 1)); // It is elsewhere now.
+        }
+      }
+      s.changes();
+      const from = pick(4) === 0 ? pick(s.rows.length) : Math.min(s.rows.length - 1, s.offset + 100);
+      const want = texts(s.rows.slice(from, from + 40));
+      const got = texts(s.window.slice(from, from + 40)).slice(0, want.length);
+      got.forEach((g, i) => assert.ok(g === "?" || g === want[i], `${g} at ${from + i}, where there is ${want[i]}`));
+      for (let tries = 0; s.asked.length > 0 && tries < 3; tries++) s.whole();
+      assert.deepEqual(texts(s.window.slice(from, from + 40)).slice(0, want.length), want, "it comes when it was looked at");
+    }
+  });
+}
+
+void test("one request at a time, for what is wanted last", () => {
+  const s = new Server();
+  for (let i = 0; i < 5000; i++) s.rows.push(row(i));
+  s.whole(true);
+  s.window.slice(1000, 1040);
+  s.window.slice(3000, 3040);
+  assert.equal(s.asked.length, 1, "the second waits");
+  s.whole();
+  assert.equal(s.asked.length, 1, "and is asked for then");
+  s.whole();
+  assert.deepEqual(texts(s.window.slice(3000, 3001)), ["u3000 1 Running"]);
+  assert.deepEqual(s.asked, []);
+});
+
+void test("a held order stays where it is, with what stands in its rows", () => {
+  const s = new Server();
+  for (let i = 0; i < 10; i++) s.rows.push(row(i));
+  s.whole(true);
+  s.window.hold(true);
+  s.rows.splice(0, 2);
+  s.rows[0] = { ...(s.rows[0] as Row), rv: "2", cells: ["web-2", "Failed"] };
+  s.rows.push(row(99));
+  s.changes();
+  assert.deepEqual(texts(s.window.slice(0, 3)), ["u0 1 Running", "u1 1 Running", "u2 2 Failed"]);
+  assert.equal(s.window.waiting, "1 new, 2 gone");
+  s.window.hold(false);
+  assert.deepEqual(texts(s.window.slice(0, 2)), ["u2 2 Failed", "u3 1 Running"]);
+});
+
+void test("what does not fit is refused", () => {
+  const fits = (event: WindowEvent): boolean => {
+    const s = new Server();
+    s.rows = [row(1)];
+    s.whole(true);
+    return s.window.apply({ id: 1, type: "window-events", cursor: "c", total: 1, matching: 1, events: [event] });
+  };
+  assert.ok(fits({ op: "update", at: 0, uid: "u1", rv: "2", cells: new Map([[1, "x"]]) }));
+  assert.ok(!fits({ op: "update", at: 0, uid: "u2", rv: "2", cells: new Map() }), "another object");
+  assert.ok(!fits({ op: "update", at: 1, uid: "u1", rv: "2", cells: new Map() }), "a place that is not there");
+  assert.ok(!fits({ op: "update", at: 0, uid: "u1", rv: "2", cells: new Map([[7, "x"]]) }), "a cell that is not there");
+  assert.ok(!fits({ op: "remove", at: 1 }));
+  assert.ok(!fits({ op: "insert", at: 2, row: row(2) }));
+  assert.ok(!new Window(() => {}).apply({ id: 1, type: "window-events", cursor: "c", total: 0, matching: 0, events: [] }), "events before a window");
+});
