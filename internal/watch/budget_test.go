@@ -125,7 +125,7 @@ func TestRefusalIsLogged(t *testing.T) {
 		})
 		<-time.After(3 * time.Minute)
 		synctest.Wait()
-		if strings.Count(log.String(), "level=WARN") != 1 || !strings.Contains(log.String(), "It would take about") {
+		if strings.Count(log.String(), `level=WARN msg="not watched"`) != 1 || !strings.Contains(log.String(), "It would take about") {
 			t.Errorf("the log has %s", log.String())
 		}
 	})
