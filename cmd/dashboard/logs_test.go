@@ -81,11 +81,13 @@ func TestLogsOfARealPod(t *testing.T) {
 		t.Errorf("a pod that does not exist: %d %s", status, body)
 	}
 
+	d.stop()
 	dir := filepath.Dir(adminConfig(t))
 	for config, want := range map[string]int{"kubeconfig-nobody": 403, "kubeconfig-limited": 200, "kubeconfig-viewer": 200} {
 		d := start(t, filepath.Join(dir, config))
 		if body, status := d.request(path + "&tail=1"); status != want || want == 403 && !strings.Contains(body, "pods/log") {
 			t.Errorf("%s: got %d %s, want %d", config, status, body, want)
 		}
+		d.stop()
 	}
 }

@@ -31,6 +31,9 @@ type dashboard struct {
 	t   *testing.T
 	url string
 	out *safeBuffer
+	// stop ends it. klog has one logger for all, which a program sets as it starts:
+	// two of them must not run at a time.
+	stop func()
 }
 
 // start runs the program until the test ends, and fails the test if it does
@@ -42,7 +45,7 @@ func start(t *testing.T, kubeconfig string, args ...string) *dashboard {
 	ended := make(chan int, 1)
 	args = append([]string{"--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0"}, args...)
 	go func() { ended <- run(ctx, args, io.Discard, d.out) }()
-	t.Cleanup(func() {
+	d.stop = sync.OnceFunc(func() {
 		cancel()
 		select {
 		case code := <-ended:
@@ -53,6 +56,7 @@ func start(t *testing.T, kubeconfig string, args ...string) *dashboard {
 			t.Errorf("the program does not end:\n%s", d.log())
 		}
 	})
+	t.Cleanup(d.stop)
 	eventually(t, "the program serves", func() error {
 		match := regexp.MustCompile(`url=(http://\S+)/`).FindStringSubmatch(d.log())
 		if match == nil {

@@ -106,6 +106,7 @@ func TestRelationsOfARealCluster(t *testing.T) {
 			t.Errorf("%s has nothing of %s: %s", object, says, text)
 		}
 	}
+	d.stop()
 	limited := start(t, filepath.Join(filepath.Dir(adminConfig(t)), "kubeconfig-limited"))
 	n := new(neighbourhood)
 	limited.getJSON("/api/v1/related/core/v1/pods/shop/"+pods.Items[0].Name, n)
