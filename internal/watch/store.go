@@ -59,11 +59,10 @@ func (f *feed) replace(objects []*wire.Object) {
 	f.now.replaced = begun.at
 	f.now.lists++
 	f.sight.seen[f.namespace] = true
-	live := f.now.open && fit
+	// At once: nobody is to see the list without its state.
+	told := f.now.open && fit && f.now.set(Live, time.Now(), "")
 	f.mu.Unlock()
-	if live {
-		f.setStatus(Live, time.Now(), "")
-	}
+	f.announce(told)
 	f.Nudge()
 	f.noted()
 }
