@@ -313,13 +313,9 @@ func (s *Subscription) beginRows(ctx context.Context) ([]byte, error) {
 
 // nextRows tells the next part of a snapshot.
 func (s *Subscription) nextRows() ([]byte, error) {
-	message := s.message("snapshot")
-	if s.first {
-		columns, err := json.Marshal(append([]wire.Column{}, s.columns...)) // [] for none, not null.
-		if err != nil {
-			return nil, fmt.Errorf("encode the columns: %w", err)
-		}
-		message = append(append(message, `,"columns":`...), columns...)
+	message, err := s.partMessage()
+	if err != nil {
+		return nil, err
 	}
 	message = append(message, `,"rows":[`...)
 	n := 0
@@ -331,6 +327,24 @@ func (s *Subscription) nextRows() ([]byte, error) {
 	}
 	s.toldRows(n)
 	return fmt.Appendf(message, `],"last":%t`, !s.telling), nil
+}
+
+// partMessage begins a part of a snapshot of rows; the first has the columns.
+func (s *Subscription) partMessage() ([]byte, error) {
+	message := s.message("snapshot")
+	if !s.first {
+		return message, nil
+	}
+	return appendColumns(message, s.columns)
+}
+
+// appendColumns appends the member that tells them.
+func appendColumns(dst []byte, columns []wire.Column) ([]byte, error) {
+	text, err := json.Marshal(append([]wire.Column{}, columns...)) // [] for none, not null.
+	if err != nil {
+		return nil, fmt.Errorf("encode the columns: %w", err)
+	}
+	return append(append(dst, `,"columns":`...), text...), nil
 }
 
 // toldRows says that the first n of the rows were told.

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"bytes"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -102,13 +101,9 @@ func (t *columnar) appendTo(dst []byte) []byte {
 
 // nextTable tells the next part of a snapshot, column by column.
 func (s *Subscription) nextTable() ([]byte, error) {
-	message := s.message("snapshot")
-	if s.first {
-		columns, err := json.Marshal(append([]wire.Column{}, s.columns...)) // [] for none, not null.
-		if err != nil {
-			return nil, fmt.Errorf("encode the columns: %w", err)
-		}
-		message = append(append(message, `,"columns":`...), columns...)
+	message, err := s.partMessage()
+	if err != nil {
+		return nil, err
 	}
 	table := columnar{cells: make([]cellColumn, len(s.columns))}
 	part := s.rows[:min(len(s.rows), chunkRows)]

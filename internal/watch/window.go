@@ -2,15 +2,12 @@ package watch
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
 	"slices"
 	"sync/atomic"
 	"time"
 
 	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/wire"
 )
 
 const (
@@ -103,11 +100,11 @@ func (s *Subscription) beginWindow(ctx context.Context) ([]byte, error) {
 	s.window.held, s.window.at = held, at
 	s.begun(now.version)
 	s.cursor.Offset = offset
-	columns, err := json.Marshal(append([]wire.Column{}, now.columns...)) // [] for none, not null.
+	columns, err := appendColumns(nil, now.columns)
 	if err != nil {
-		return nil, fmt.Errorf("encode the columns: %w", err)
+		return nil, err
 	}
-	return s.wholeWindow(append([]byte(`,"columns":`), columns...))
+	return s.wholeWindow(columns)
 }
 
 // wholeWindow tells all of the window that is held.

@@ -1,12 +1,10 @@
 package web_test
 
 import (
-	"context"
 	"crypto/rand"
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"slices"
 	"strconv"
@@ -279,21 +277,7 @@ func TestRelatedToWhatDoesNotFit(t *testing.T) {
 		_, _ = rand.Read(noise)
 		api.Set(podsRef, apitest.Item{Namespace: "a", Name: fmt.Sprint("p-", n), Rest: fmt.Sprintf(`"spec":{"nodeName":"node-1","noise":"%x"}`, noise)})
 	}
-	log := slog.New(slog.DiscardHandler)
-	cluster, err := watch.New(api.Config, watch.Options{Linger: time.Minute, MemoryLimit: watch.MinMemory, Log: log})
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan error, 1)
-	go func() { ended <- cluster.Run(ctx) }()
-	t.Cleanup(func() {
-		cancel()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
-	})
-	s := startSite(t, cluster)
+	s := startSite(t, startClusterWith(t, api, watch.MinMemory))
 	a := s.get("/api/v1/related/core/v1/nodes/_/node-1")
 	for tries := 0; (a.status == http.StatusServiceUnavailable || strings.Contains(a.body, `"state":"syncing"`)) && tries < 1000; tries++ {
 		a = s.get("/api/v1/related/core/v1/nodes/_/node-1") // Which waits for first lists, but not for long.

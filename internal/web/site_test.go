@@ -88,7 +88,13 @@ func newSite(t *testing.T) *site {
 // startCluster runs a view of the API server that nobody looks through yet.
 func startCluster(tb testing.TB, api *apitest.Server) *watch.Cluster {
 	tb.Helper()
-	cluster, err := watch.New(api.Config, watch.Options{Linger: time.Minute, Log: slog.New(slog.DiscardHandler)})
+	return startClusterWith(tb, api, 0)
+}
+
+// startClusterWith runs one with a memory limit; 0 is none.
+func startClusterWith(tb testing.TB, api *apitest.Server, limit int64) *watch.Cluster {
+	tb.Helper()
+	cluster, err := watch.New(api.Config, watch.Options{Linger: time.Minute, MemoryLimit: limit, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -75,10 +75,8 @@ func Owners(text []byte) (owners []Ref) {
 
 func (o *Object) readMetadata(metadata []byte) {
 	o.Labels = make(map[string]string)
-	c := rawjson.NewCursor(metadata)
-	_ = c.Object(func(key []byte) error { // It is well formed, or no object.
-		value, err := c.Value()
-		switch string(key) {
+	members(metadata, func(key string, value []byte) {
+		switch key {
 		case "name":
 			o.Name = textOf(value)
 		case "namespace":
@@ -88,7 +86,6 @@ func (o *Object) readMetadata(metadata []byte) {
 		case "labels":
 			members(value, func(label string, value []byte) { o.Labels[label] = textOf(value) })
 		}
-		return err
 	})
 	o.Owners = ownersOf(metadata)
 }
