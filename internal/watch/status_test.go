@@ -613,10 +613,7 @@ func TestLinger(t *testing.T) {
 		lists := len(server.Requests("/pods?"))
 		server.Set(pods, pod("a", "p", "Failed"))
 		again := subscribe(t, cluster, watch.Query{}, r.cursor)
-		// The list may be there a moment before its state is.
-		if got := again.settle(); got != "reset, state live, snapshot of 1" && got != "reset, snapshot of 1, state live" {
-			t.Errorf("got  %s", got)
-		}
+		again.wantSettle("reset, state live, snapshot of 1")
 		again.wantRows("a/p=Failed")
 		if now := len(server.Requests("/pods?")); now != lists+1 {
 			t.Errorf("%d upstream requests for the new informer, want one", now-lists)
