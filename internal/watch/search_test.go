@@ -70,7 +70,9 @@ func TestSearchSeesWhatMayBeSeen(t *testing.T) {
 		server.Set(pods, pod("a", "q", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a", "b")
 		r := subscribe(t, cluster, watch.Query{}, "")
-		wantFound(t, cluster, "q", "", pods+" syncing ? []")
+		if found, through := search(t, cluster, "q"); found != "" || !strings.HasSuffix(through, pods+" syncing ? []") {
+			t.Errorf("before any list: found %q in %q", found, through)
+		}
 		r.settle()
 		const namespaces = "core/v1/namespaces live 2 [], "
 		wantFound(t, cluster, "q", "a/q b/q", namespaces+pods+" live 2 [a b]")
