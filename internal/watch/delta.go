@@ -123,21 +123,26 @@ func newestAuthor(c *change) (a *author.Author, guess bool) {
 	return &newest, !alone
 }
 
-// appendRowAuthor names who made an update, and compares its two versions only
-// where the newest entry is a guess.
-func appendRowAuthor(dst []byte, c *change, recent *recent) ([]byte, error) {
+// rowAuthor is who made an update, nil where that is not known. It compares the
+// two versions only where the newest entry is a guess.
+func rowAuthor(c *change, recent *recent) (*author.Author, error) {
 	by, guess := newestAuthor(c)
-	if guess {
-		d, err := deltaOf(c, recent)
-		if err != nil {
-			return nil, err
-		}
-		by = d.by
+	if !guess {
+		return by, nil
 	}
+	d, err := deltaOf(c, recent)
+	if err != nil {
+		return nil, err
+	}
+	return d.by, nil
+}
+
+func appendRowAuthor(dst []byte, c *change, recent *recent) ([]byte, error) {
+	by, err := rowAuthor(c, recent)
 	if by == nil {
-		return dst, nil
+		return dst, err
 	}
-	return appendMember(dst, "by", by), nil
+	return appendMember(dst, "by", by), err
 }
 
 // appendMember appends one more member to an object, unless it cannot be

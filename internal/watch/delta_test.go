@@ -138,10 +138,10 @@ func TestFramesAreSmall(t *testing.T) {
 				}
 			}
 		}
-		rows := open(watch.Query{}, watch.Rows)
+		rows, table := open(watch.Query{}, watch.Rows), open(watch.Query{}, watch.Table)
 		object := open(watch.Query{Namespaces: []string{"default"}, Name: "checkout-99bc5f5b6-vxqmm"}, watch.Object)
 		feed := open(watch.Query{}, watch.Changes)
-		for _, sub := range []*watch.Subscription{rows, object, feed} {
+		for _, sub := range []*watch.Subscription{rows, table, object, feed} {
 			next(sub, "snapshot")
 		}
 		const header = 4 // Of a frame of up to 64 KiB.
@@ -150,19 +150,25 @@ func TestFramesAreSmall(t *testing.T) {
 				line += "\n"
 			}
 			server.Send(pods, line)
-			row, patch, change := next(rows, "events"), next(object, "events"), next(feed, "events")
-			t.Logf("%d: of %d bytes %d to rows, %d to object, %d to changes", n, len(line), len(row)+header, len(patch)+header, len(change)+header)
+			row, short, patch, change := next(rows, "events"), next(table, "events"), next(object, "events"), next(feed, "events")
+			t.Logf("%d: of %d bytes %d to rows, %d to table, %d to object, %d to changes", n, len(line), len(row)+header, len(short)+header, len(patch)+header, len(change)+header)
 			if n < 2 {
 				continue // Added, and bound to its node, of which managedFields do not tell.
 			}
 			if strings.Count(row+patch+change, `"by":{"manager":"kubelet","operation":"Update","subresource":"status","time":`) != 3 || strings.Contains(patch, "authors") {
 				t.Errorf("not by the kubelet:\n%s\n%s\n%s", row, patch, change)
 			}
+			if !strings.Contains(short, `"by":["kubelet","Update","status","20`) || strings.Contains(short, `"uid"`) {
+				t.Errorf("to the table: %s", short)
+			}
 			if n < len(lines)-1 {
 				continue // Starting, which brings addresses and digests.
 			}
 			if len(row)+header > 320 {
 				t.Errorf("%d bytes to a viewer of rows, want 320 at most: %s", len(row)+header, row)
+			}
+			if len(short)+header > 240 {
+				t.Errorf("%d bytes to a viewer of a table, want 240 at most: %s", len(short)+header, short)
 			}
 			if len(patch)+header > 1024 {
 				t.Errorf("%d bytes to a viewer of the object, want 1,024 at most: %s", len(patch)+header, patch)

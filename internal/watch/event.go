@@ -13,14 +13,15 @@ import (
 )
 
 // memo is what belongs to a change: the managedFields that came with it, and
-// what is made of it once and shared by all readers. The row is kept as long as
-// the change, which weighs it. A delta can be as long as the object is when it
+// what is made of it once and shared by all readers. Its rows are kept as long as
+// the change, which weighs them. A delta can be as long as the object is when it
 // is not compressed: it goes with the last who holds it, and so does the health,
 // which few ask for.
 type memo struct {
 	managed *wire.Managed // Nil where a list brought the change.
 	sight   bool          // What the program may see has changed, not the object.
 	row     once[[]byte]
+	inTable once[[]byte]
 	delta   shared[delta]
 	health  shared[healthText]
 }
@@ -73,6 +74,25 @@ func rowEvent(c *change, recent *recent) ([]byte, error) {
 	})
 }
 
+// tableEvent is a change as an event of the table view: of an update it leaves
+// out what the reader knows, and the names in its author.
+func tableEvent(c *change, recent *recent) ([]byte, error) {
+	if c.Op != journal.Update {
+		return rowEvent(c, recent)
+	}
+	return c.Memo.inTable.get(func() ([]byte, error) {
+		dst, err := appendUpdate(nil, c, appendResourceVersion)
+		if err != nil {
+			return nil, err
+		}
+		by, err := rowAuthor(c, recent)
+		if by != nil {
+			dst = appendMember(dst, "by", []any{by.Manager, by.Operation, by.Subresource, by.Time})
+		}
+		return bytes.Clone(append(dst, '}')), err
+	})
+}
+
 func appendRowEvent(dst []byte, c *change, recent *recent) ([]byte, error) {
 	switch c.Op {
 	case journal.Add:
@@ -87,18 +107,27 @@ func appendRowEvent(dst []byte, c *change, recent *recent) ([]byte, error) {
 		return append(rawjson.AppendString(dst, c.Old.UID()), '}'), nil
 	case journal.Update:
 	}
-	dst = append(dst, `{"op":"update","ns":`...)
-	dst = rawjson.AppendString(dst, c.New.Namespace())
-	dst = append(dst, `,"name":`...)
-	dst = rawjson.AppendString(dst, c.New.Name())
-	dst = c.New.AppendVersion(dst)
-	dst = append(dst, `,"cells":`...)
-	dst, err := appendChangedCells(dst, c.Old.Cells(), c.New.Cells())
+	dst, err := appendUpdate(dst, c, (*wire.Object).AppendVersion)
 	if err != nil {
 		return nil, err
 	}
 	dst, err = appendRowAuthor(dst, c, recent)
 	return append(dst, '}'), err
+}
+
+// appendUpdate begins an update of a row, with the version as it is given.
+func appendUpdate(dst []byte, c *change, version func(*wire.Object, []byte) []byte) ([]byte, error) {
+	dst = append(dst, `{"op":"update","ns":`...)
+	dst = rawjson.AppendString(dst, c.New.Namespace())
+	dst = append(dst, `,"name":`...)
+	dst = rawjson.AppendString(dst, c.New.Name())
+	dst = version(c.New, dst)
+	dst = append(dst, `,"cells":`...)
+	return appendChangedCells(dst, c.Old.Cells(), c.New.Cells())
+}
+
+func appendResourceVersion(o *wire.Object, dst []byte) []byte {
+	return rawjson.AppendString(append(dst, `,"rv":`...), o.ResourceVersion())
 }
 
 // objectEvent is a change as an event of the object view. Few look at one object,

@@ -94,7 +94,7 @@ func newInformer(scope wire.Scope, resource *Resource, around surroundings) *inf
 		Same:      unchanged,
 		Continues: sameThing,
 		Size:      (*wire.Object).Size,
-		Derived:   (*wire.Object).RowSize,
+		Derived:   func(o *wire.Object) int { return 2 * o.RowSize() }, // In the view rows, and in the view table.
 		MaxBytes:  around.ring.Bytes,
 		MaxAge:    around.ring.Age,
 	})

@@ -12,7 +12,7 @@ type View string
 // The views of the wire.
 const (
 	Rows    View = "rows"    // Cells; an update has those that changed.
-	Table   View = "table"   // The same, but that a snapshot comes column by column.
+	Table   View = "table"   // The same in fewer bytes: a snapshot comes column by column, without UIDs.
 	Object  View = "object"  // The text of one object; an update is a patch.
 	Changes View = "changes" // What happened, one by one: patches and who made them.
 	// Windowed is a part of the rows in an order that the server keeps.
@@ -40,7 +40,7 @@ func viewOf(name View) (v view, ok bool) {
 	case Rows:
 		return view{begin: (*Subscription).beginRows, next: (*Subscription).nextRows, event: rowEvent, digests: true}, true
 	case Table:
-		return view{begin: (*Subscription).beginRows, next: (*Subscription).nextTable, event: rowEvent, digests: true}, true
+		return view{begin: (*Subscription).beginRows, next: (*Subscription).nextTable, event: tableEvent, digests: true}, true
 	case Object:
 		return view{begin: (*Subscription).beginObject, event: objectEvent}, true
 	case Changes:

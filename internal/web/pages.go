@@ -89,7 +89,7 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	now := time.Now()
 	for _, o := range objects {
 		row := templates.Row{
-			Namespace: o.Namespace(), Name: o.Name(), UID: o.UID(),
+			Namespace: o.Namespace(), Name: o.Name(),
 			Href: "/o/" + page.Ref + "/" + url.PathEscape(cmp.Or(o.Namespace(), "_")) + "/" + url.PathEscape(o.Name()),
 		}
 		cells, err := texts(o)

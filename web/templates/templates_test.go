@@ -31,8 +31,8 @@ func pods() templates.List {
 		Ref:   "core/v1/pods", Kind: "Pod", Resource: "pods", Href: "/r/core/v1/pods", Namespaced: true,
 		Columns: []templates.Column{{Name: "Name"}, {Name: "Status"}, {Name: "Restarts", Relative: true}, {Name: "Node", Priority: 1}},
 		Rows: []templates.Row{
-			{Namespace: "big", Name: "web-1", UID: "u1", Href: "/o/core/v1/pods/big/web-1", Cells: []templates.Cell{cell("web-1"), cell("Running"), {Text: "3 (5m ago)", Wire: "3 (2026-11-21T10:00:00Z ago)"}, cell("node-1")}},
-			{Namespace: "big", Name: "web-2", UID: "u2", Href: "/o/core/v1/pods/big/web-2", Cells: []templates.Cell{cell("web-2"), cell(`<b>"it's" & javascript:x`), {Text: "0", Wire: "0"}, cell("")}},
+			{Namespace: "big", Name: "web-1", Href: "/o/core/v1/pods/big/web-1", Cells: []templates.Cell{cell("web-1"), cell("Running"), {Text: "3 (5m ago)", Wire: "3 (2026-11-21T10:00:00Z ago)"}, cell("node-1")}},
+			{Namespace: "big", Name: "web-2", Href: "/o/core/v1/pods/big/web-2", Cells: []templates.Cell{cell("web-2"), cell(`<b>"it's" & javascript:x`), {Text: "0", Wire: "0"}, cell("")}},
 		},
 		Total: &total,
 		At:    "2026-11-21T10:05:00Z",

@@ -99,7 +99,6 @@ type Cell struct {
 type Row struct {
 	Namespace string // empty for a cluster-scoped object
 	Name      string
-	UID       string
 	Href      string // "/o/core/v1/pods/big/web-1"
 	Cells     []Cell
 }

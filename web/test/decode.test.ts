@@ -20,11 +20,11 @@ void test("one message or several share a frame", () => {
 void test("a snapshot of rows", () => {
   const { messages, faults } = read({ id: 1, type: "snapshot", cursor: "c", columns: [{ name: "Age", type: "string", relative: true }], table: tableOf([row]), last: true });
   assert.deepEqual(faults, []);
-  assert.deepEqual(messages, [{ id: 1, type: "rows", cursor: "c", columns: [{ name: "Age", type: "string", format: "", priority: 0, relative: true }], rows: [row], last: true }]);
+  assert.deepEqual(messages, [{ id: 1, type: "rows", cursor: "c", columns: [{ name: "Age", type: "string", format: "", priority: 0, relative: true }], rows: [{ ...row, uid: "" }], last: true }]);
 });
 
 void test("a chunk without columns, and one of a cluster-scoped kind", () => {
-  const [m] = read({ id: 1, type: "snapshot", table: { ns: [""], name: ["n"], uid: ["u"], rv: ["1"], created: ["c"], cells: ["name", "created", [null]] } }).messages;
+  const [m] = read({ id: 1, type: "snapshot", table: { ns: [""], name: ["n"], rv: ["1"], created: ["c"], cells: ["name", "created", [null]] } }).messages;
   assert.ok(m?.type === "rows" && m.columns === null && !m.last && m.rows[0]?.ns === "");
   assert.deepEqual(m.rows[0].cells, ["n", "c", null], "a column that repeats another is told by its name");
 });
@@ -35,7 +35,7 @@ void test("an object that is not there", () => {
 });
 
 void test("events of rows", () => {
-  const [m] = read({ id: 1, type: "events", cursor: "c", events: [{ op: "add", row }, { op: "update", ns: "big", name: "web-1", uid: "u", rv: "2", cells: { 2: "Running" }, by }, { op: "delete", ns: "big", name: "web-1", uid: "u" }] }).messages;
+  const [m] = read({ id: 1, type: "events", cursor: "c", events: [{ op: "add", row }, { op: "update", ns: "big", name: "web-1", rv: "2", cells: { 2: "Running" }, by: ["kubelet", "Update", "status", by.time] }, { op: "delete", ns: "big", name: "web-1", uid: "u" }] }).messages;
   assert.ok(m?.type === "row-events");
   assert.deepEqual(m.events.map((e) => e.op), ["add", "update", "delete"]);
   const update = m.events[1];
@@ -148,13 +148,13 @@ const malformed: [string, unknown, number | null][] = [
   ["a table that is a list", { id: 1, type: "snapshot", table: [] }, 1],
   ["a table without names", { id: 1, type: "snapshot", table: { ...tableOf([row]), name: undefined } }, 1],
   ["a name that is no text", { id: 1, type: "snapshot", table: { ...tableOf([row]), name: [null] } }, 1],
-  ["a column that is too short", { id: 1, type: "snapshot", table: { ...tableOf([row]), uid: [] } }, 1],
+  ["a column that is too short", { id: 1, type: "snapshot", table: { ...tableOf([row]), rv: [] } }, 1],
   ["cells that are too short", { id: 1, type: "snapshot", table: { ...tableOf([row]), cells: [[]] } }, 1],
   ["a table without cells", { id: 1, type: "snapshot", table: { ...tableOf([row]), cells: undefined } }, 1],
   ["a name that is a number", { id: 1, type: "events", cursor: "c", events: [{ op: "delete", name: 7 }] }, 1],
   ["events without a cursor", { id: 1, type: "events", events: [] }, 1],
   ["an unknown op", { id: 1, type: "events", cursor: "c", events: [{ op: "explode" }] }, 1],
-  ["a cell's index that is no number", { id: 1, type: "events", cursor: "c", events: [{ op: "update", name: "a", uid: "u", cells: { __proto__x: 1 } }] }, 1],
+  ["a cell's index that is no number", { id: 1, type: "events", cursor: "c", events: [{ op: "update", name: "a", cells: { __proto__x: 1 } }] }, 1],
   ["an unknown state", { id: 1, type: "state", state: "fine" }, 1],
   ["a patch path that is none", { id: 2, type: "events", cursor: "c", events: [{ op: "update", uid: "u", patch: [{ op: "remove", path: "a" }] }] }, 2],
   ["a patch without a value", { id: 2, type: "events", cursor: "c", events: [{ op: "update", uid: "u", patch: [{ op: "add", path: "/a" }] }] }, 2],

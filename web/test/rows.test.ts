@@ -69,12 +69,12 @@ for (let seed = 1; seed <= 30; seed++) {
           list.push({ op: "add", row: fresh });
         } else if (what === 1) {
           model.delete(key(r));
-          list.push({ op: "delete", ns: r.ns, name: r.name, uid: r.uid });
+          list.push({ op: "delete", ns: r.ns, name: r.name });
         } else {
           const index = 1 + pick(3);
           const cell = cells(r.name)[index] as Cell;
           model.set(key(r), { ...r, cells: r.cells.map((c, n) => (n === index ? cell : c)) });
-          list.push({ op: "update", ns: r.ns, name: r.name, uid: r.uid, rv: "2", cells: new Map([[index, cell]]) });
+          list.push({ op: "update", ns: r.ns, name: r.name, rv: "2", cells: new Map([[index, cell]]) });
         }
       }
       assert.ok(rows.apply(events(list)));
@@ -104,24 +104,16 @@ void test("rows stand until the last chunk of a new snapshot", () => {
 });
 
 void test("what does not fit is refused", () => {
-  const update = (change: Partial<Extract<RowEvent, { op: "update" }>>): RowEvent => ({ op: "update", ns: "a", name: "x", uid: "u1", rv: "2", cells: new Map([[1, "Pending"]]), ...change });
+  const update = (change: Partial<Extract<RowEvent, { op: "update" }>>): RowEvent => ({ op: "update", ns: "a", name: "x", rv: "2", cells: new Map([[1, "Pending"]]), ...change });
   const fits = (e: RowEvent): boolean => {
     const rows = new Rows();
     rows.apply(snapshot([one], true));
     return rows.apply(events([e]));
   };
   assert.equal(fits(update({})), true);
-  assert.equal(fits(update({ uid: "u2" })), false, "another object of the same name");
   assert.equal(fits(update({ name: "y" })), false, "an object that is not held");
   assert.equal(fits(update({ cells: new Map([[9, "?"]]) })), false, "a cell that is not there");
   assert.equal(new Rows().apply(events([])), false, "events before a snapshot");
-});
-
-void test("a deletion of a former object leaves the one that has its name now", () => {
-  const rows = new Rows();
-  rows.apply(snapshot([{ ...one, uid: "u2" }], true));
-  assert.ok(rows.apply(events([{ op: "delete", ns: "a", name: "x", uid: "u1" }])));
-  assert.equal(rows.total, 1);
 });
 
 void test("every word of a filter must be there; times are not looked in", () => {
@@ -144,14 +136,14 @@ void test("a held order stays, and says what waits", () => {
   rows.setSort({ column: "status", descending: false });
   const names = (): string[] => rows.slice(0, rows.length).map((e) => e.name);
   rows.hold(true);
-  const move = (name: string, status: string): RowEvent => ({ op: "update", ns: "a", name, uid: name, rv: "2", cells: new Map([[1, status]]) });
-  rows.apply(events([move("a", "9"), { op: "add", row: row("d", "0") }, { op: "delete", ns: "a", name: "b", uid: "b" }]));
+  const move = (name: string, status: string): RowEvent => ({ op: "update", ns: "a", name, rv: "2", cells: new Map([[1, status]]) });
+  rows.apply(events([move("a", "9"), { op: "add", row: row("d", "0") }, { op: "delete", ns: "a", name: "b" }]));
   assert.deepEqual(names(), ["a", "b", "c"]);
   assert.equal(rows.waiting, "1 moved, 1 new, 1 gone");
   assert.equal(rows.get("a/a")?.cells[1], "9", "what is in a row is true all the same");
   assert.deepEqual(rows.visible().map((e) => e.name), ["d", "c", "a"]);
   // What came and went again is nothing; what went and came again has moved, if anything.
-  rows.apply(events([{ op: "delete", ns: "a", name: "d", uid: "d" }, { op: "add", row: row("b", "2") }]));
+  rows.apply(events([{ op: "delete", ns: "a", name: "d" }, { op: "add", row: row("b", "2") }]));
   assert.equal(rows.waiting, "1 moved");
   rows.hold(false);
   assert.deepEqual([names(), rows.waiting], [["b", "c", "a"], ""]);
@@ -166,6 +158,6 @@ void test("rows that are not well are counted, filtered out or not", () => {
   rows.apply(snapshot([row("a", "Running"), row("b", "CrashLoopBackOff"), row("c", "Pending")], true));
   rows.setFilter("a");
   assert.deepEqual([rows.count("bad"), rows.count("warn")], [1, 1]);
-  rows.apply(events([{ op: "update", ns: "a", name: "b", uid: "b", rv: "2", cells: new Map([[1, "Running"]]) }]));
+  rows.apply(events([{ op: "update", ns: "a", name: "b", rv: "2", cells: new Map([[1, "Running"]]) }]));
   assert.deepEqual([rows.count("bad"), rows.count("warn")], [0, 1]);
 });

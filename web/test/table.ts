@@ -1,7 +1,7 @@
 // Rows as the wire has them column by column.
-interface Told { readonly ns: string; readonly name: string; readonly uid: string; readonly rv: string; readonly created: string; readonly cells: readonly unknown[] }
+interface Told { readonly ns: string; readonly name: string; readonly rv: string; readonly created: string; readonly cells: readonly unknown[] }
 
 export const tableOf = (rows: readonly Told[]): object => ({
-  ns: rows.map((r) => r.ns), name: rows.map((r) => r.name), uid: rows.map((r) => r.uid), rv: rows.map((r) => r.rv), created: rows.map((r) => r.created),
+  ns: rows.map((r) => r.ns), name: rows.map((r) => r.name), rv: rows.map((r) => r.rv), created: rows.map((r) => r.created),
   cells: (rows[0]?.cells ?? []).map((_, i) => rows.map((r) => r.cells[i])),
 });

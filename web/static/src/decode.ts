@@ -85,7 +85,7 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
       const cursor = string(m["cursor"], "cursor");
       const events = absent(m["events"]) ? [] : list(m["events"], "events");
       if (view === "changes") return { id, type: "change-events", cursor, events: events.map(change) };
-      return view === "object" ? { id, type: "object-events", cursor, events: events.map(objectEvent) } : { id, type: "row-events", cursor, events: events.map(rowEvent) };
+      return view === "object" ? { id, type: "object-events", cursor, events: events.map(objectEvent) } : { id, type: "row-events", cursor, events: events.map(tableEvent) };
     }
     case "window": {
       if (view !== "window") return null;
@@ -123,16 +123,15 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
   }
 }
 
-function rowEvent(v: unknown): RowEvent {
+function tableEvent(v: unknown): RowEvent {
   const e = tree(v, "event");
-  const who = by(e["by"]);
   switch (e["op"]) {
     case "add":
-      return { op: "add", row: row(e["row"]), ...who };
+      return { op: "add", row: row(e["row"]) };
     case "update":
-      return { op: "update", ns: optional(e["ns"], "ns"), name: string(e["name"], "name"), uid: string(e["uid"], "uid"), rv: optional(e["rv"], "rv"), cells: cells(e["cells"]), ...who };
+      return { op: "update", ns: optional(e["ns"], "ns"), name: string(e["name"], "name"), rv: optional(e["rv"], "rv"), cells: cells(e["cells"]), ...tableBy(e["by"]) };
     case "delete":
-      return { op: "delete", ns: optional(e["ns"], "ns"), name: string(e["name"], "name"), uid: optional(e["uid"], "uid"), ...who };
+      return { op: "delete", ns: optional(e["ns"], "ns"), name: string(e["name"], "name") };
     default:
       // An operation that is not understood may have changed anything.
       throw new Malformed("an event's op is unknown");
@@ -259,12 +258,12 @@ function table(v: unknown): Row[] {
     if (column.length !== names.length) throw new Malformed(`${what} has ${column.length} of ${names.length} rows`);
     return column;
   };
-  const [ns, uid, rv, created] = [texts("ns"), texts("uid"), texts("rv"), texts("created")];
+  const [ns, rv, created] = [texts("ns"), texts("rv"), texts("created")];
   const columns = list(t["cells"], "cells").map((c) => (c === "name" ? names : c === "created" ? created : same(list(c, "a column"), "a column")));
   return names.map((name, i) => ({
     ns: string(ns[i], "ns"),
     name: string(name, "name"),
-    uid: string(uid[i], "uid"),
+    uid: "",
     rv: string(rv[i], "rv"),
     created: string(created[i], "created"),
     cells: columns.map((c) => cell(c[i])),
@@ -303,6 +302,13 @@ function cell(v: unknown): Cell {
 function by(v: unknown): { by?: By } {
   if (absent(v)) return {};
   return { by: writer(tree(v, "by")) };
+}
+
+// In the view table the members of an author have no names.
+function tableBy(v: unknown): { by?: By } {
+  if (absent(v)) return {};
+  const [manager, operation, subresource, time] = list(v, "by");
+  return { by: writer({ manager, operation, subresource, time }) };
 }
 
 function writer(b: Tree): By {

@@ -159,7 +159,7 @@ export class ListPage implements Watcher {
   }
 
   moved(): void {
-    this.table.schedule();
+    this.table.changed();
   }
 
   dropped(): void {

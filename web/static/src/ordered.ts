@@ -38,7 +38,7 @@ export function withCells(e: Entry, changed: ReadonlyMap<number, Row["cells"][nu
 
 export interface Ordered {
   readonly columns: readonly Column[];
-  /** Grows with every change, so that a reader knows whether to look again. */
+  /** Grows when rows come, go or move, and when there are others; not when one is another now and stays where it is. */
   readonly version: number;
   /** All that was asked for is held. */
   readonly complete: boolean;

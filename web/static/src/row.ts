@@ -56,7 +56,6 @@ export function fillRow(tr: HTMLTableRowElement, shape: Shape, e: Entry, now: nu
   const differ: Differs[] = [];
   tr.setAttribute("data-ns", e.ns);
   tr.setAttribute("data-name", e.name);
-  tr.setAttribute("data-uid", e.uid);
   let at = 0;
   if (shape.namespace) setText(tr.children[at++] as Element, e.ns);
   for (const c of shape.columns) {

@@ -1,8 +1,9 @@
 // The rows of one subscription: what the messages say, filtered and in order.
 //
 // An entry is never changed once made; an update makes a new one and marks the
-// old one dead. So the order is kept by dropping the dead and merging the few
-// new ones in, once a frame, however many events came; and the table sees by
+// old one dead. One that stays where it is takes the place of the old one. Where
+// rows come, go or move the order is kept by dropping the dead and merging the
+// few new ones in, once a frame, however many events came; and the table sees by
 // identity which rows are to be drawn again.
 
 import { Hold } from "./hold.ts";
@@ -16,7 +17,6 @@ export class Rows implements Ordered {
   columns: readonly Column[] = [];
   /** A whole snapshot has come. */
   complete = false;
-  /** Grows with every change, so that a reader knows whether to look again. */
   version = 0;
   private byKey = new Map<string, Entry>();
   private incoming: Map<string, Entry> | null = null;
@@ -164,7 +164,7 @@ export class Rows implements Ordered {
           break;
         case "update": {
           const old = this.byKey.get(keyOf(e.ns, e.name));
-          if (old === undefined || old.uid !== e.uid) return false;
+          if (old === undefined) return false;
           const cells = withCells(old, e.cells);
           if (cells === null) return false;
           this.put(this.entry({ ...old, rv: e.rv, cells }, false, e.by ?? null));
@@ -172,8 +172,7 @@ export class Rows implements Ordered {
         }
         case "delete": {
           const old = this.byKey.get(keyOf(e.ns, e.name));
-          // One that is gone already, or was made anew since, needs nothing.
-          if (old === undefined || (e.uid !== "" && old.uid !== e.uid)) break;
+          if (old === undefined) break; // It is gone already.
           old.dead = true;
           this.byKey.delete(old.key);
           this.order?.note(old.key, old, null, true);
@@ -186,14 +185,26 @@ export class Rows implements Ordered {
 
   private put(e: Entry): void {
     const old = this.byKey.get(e.key);
-    if (old !== undefined) old.dead = true;
-    this.order?.note(e.key, old, e, old !== undefined && (this.compare(old, e) !== 0 || this.matches(old) !== this.matches(e)));
     this.byKey.set(e.key, e);
-    this.inOrder = false; // A map keeps a new key last.
+    if (old === undefined) this.inOrder = false; // A map keeps a new key last.
+    else old.dead = true;
+    const stays = old !== undefined && this.compare(old, e) === 0 && this.matches(old) === this.matches(e);
+    this.order?.note(e.key, old, e, !stays);
+    if (stays && this.replace(old, e)) return;
     if (this.stale === "all") return void this.version++;
     this.fresh.push(e);
     // Nobody looks, as in a hidden tab: then sorting anew is cheaper than keeping what to merge.
     this.touch(this.fresh.length > this.byKey.size ? "all" : "merge");
+  }
+
+  // Puts an entry in the place of the one before it; false if that has none yet.
+  private replace(old: Entry, e: Entry): boolean {
+    for (const list of new Set([this.sorted, this.filtered])) {
+      const at = this.place(list, e, 0);
+      if (list[at] === old) list[at] = e;
+      else if (list === this.sorted) return false;
+    }
+    return true;
   }
 
   private merge(sorted: readonly Entry[], fresh: readonly Entry[]): Entry[] {

@@ -6,12 +6,13 @@
 import { clockTime } from "./age.ts";
 import { drawHead, markSort, Widths, type Head } from "./columns.ts";
 import { h, setAttr } from "./dom.ts";
-import { flash } from "./flash.ts";
+import { flash, unflash } from "./flash.ts";
 import { emptyRow, fillRow, tick, type Differs, type Shape } from "./row.ts";
 import type { Entry, Ordered } from "./ordered.ts";
 import type { Sort } from "./sort.ts";
 
 const overscan = 6;
+const gap = 50; // ms between two drawings of what has changed
 const parting = 900; // ms that a row which went is still to be seen
 const mostParting = 20; // rows; where more go at once it is another view
 
@@ -30,6 +31,8 @@ export class Table {
   private activeIndex = 0;
   private opened: string | null = null;
   private frame = 0;
+  private timer = 0;
+  private drewAt = 0;
   private version = -1;
   private fresh = true; // drawn anew as a whole: nothing flashes
   private readonly head: Head;
@@ -114,6 +117,19 @@ export class Table {
     if (this.frame === 0) this.frame = requestAnimationFrame(() => this.draw());
   }
 
+  /** Rows have changed: what of it is to be seen is drawn, at rest in the next frame, under load several together. */
+  changed(): void {
+    const { rows } = this;
+    if (rows === null || this.frame !== 0 || this.timer !== 0) return;
+    if (rows.version === this.version && ![...this.drawn.values()].some((d) => rows.get(d.entry.key) !== d.entry)) return;
+    const wait = this.drewAt + gap - performance.now();
+    if (wait <= 0) return this.schedule();
+    this.timer = setTimeout(() => {
+      this.timer = 0;
+      this.schedule();
+    }, wait);
+  }
+
   tick(): void {
     tick(this.tbody, this.now());
   }
@@ -183,6 +199,7 @@ export class Table {
 
   private draw(): void {
     this.frame = 0;
+    this.drewAt = performance.now();
     const { rows, shape, widths } = this;
     if (rows === null || shape === null || widths === null) return;
     const { length } = rows;
@@ -288,8 +305,6 @@ function mark({ cell, before }: Differs, e: Entry, now: number): void {
 function unmark(tr: Element): void {
   for (const e of [tr, ...tr.querySelectorAll("[title], [data-changed]")]) {
     e.removeAttribute("title");
-    if (!e.hasAttribute("data-changed")) continue;
-    e.removeAttribute("data-changed");
-    for (const a of e.getAnimations()) a.cancel();
+    if (e.hasAttribute("data-changed")) unflash(e);
   }
 }

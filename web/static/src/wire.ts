@@ -16,7 +16,7 @@ export interface Column {
 export interface Row {
   readonly ns: string;
   readonly name: string;
-  readonly uid: string;
+  readonly uid: string; // Empty in the view table, which does not tell it.
   readonly rv: string;
   readonly created: string;
   readonly cells: readonly Cell[];
@@ -54,8 +54,8 @@ export type PatchOp =
 
 export type RowEvent =
   | { readonly op: "add"; readonly row: Row; readonly by?: By }
-  | { readonly op: "update"; readonly ns: string; readonly name: string; readonly uid: string; readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By }
-  | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly uid: string; readonly by?: By };
+  | { readonly op: "update"; readonly ns: string; readonly name: string; readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By }
+  | { readonly op: "delete"; readonly ns: string; readonly name: string; readonly by?: By };
 
 /** What happens to the rows of a window, each at its place when its turn comes. */
 export type WindowEvent =
