@@ -5,8 +5,10 @@ import (
 	"errors"
 	"strconv"
 	"sync"
+	"time"
 	"weak"
 
+	"glasshouse/internal/watch/author"
 	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/rawjson"
 	"glasshouse/internal/watch/wire"
@@ -87,7 +89,7 @@ func tableEvent(c *change, recent *recent) ([]byte, error) {
 		}
 		by, err := rowAuthor(c, recent)
 		if by != nil {
-			dst = appendMember(dst, "by", []any{by.Manager, by.Operation, by.Subresource, by.Time})
+			dst = append(appendAuthor(append(dst, `,"by":[`...), by), ']')
 		}
 		return bytes.Clone(append(dst, '}')), err
 	})
@@ -124,6 +126,20 @@ func appendUpdate(dst []byte, c *change, version func(*wire.Object, []byte) []by
 	dst = version(c.New, dst)
 	dst = append(dst, `,"cells":`...)
 	return appendChangedCells(dst, c.Old.Cells(), c.New.Cells())
+}
+
+func appendAuthor(dst []byte, by *author.Author) []byte {
+	when := ""
+	if !by.Time.IsZero() {
+		when = by.Time.Format(time.RFC3339)
+	}
+	for n, text := range []string{by.Manager, by.Operation, by.Subresource, when} {
+		if n > 0 {
+			dst = append(dst, ',')
+		}
+		dst = rawjson.AppendString(dst, text)
+	}
+	return dst
 }
 
 func appendResourceVersion(o *wire.Object, dst []byte) []byte {
