@@ -14,6 +14,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io/fs"
+	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -30,6 +32,7 @@ var dist embed.FS
 type Assets struct {
 	fsys   fs.FS
 	hashes map[string]string // by file name
+	parts  []string
 }
 
 // New reads the embedded files.
@@ -58,7 +61,40 @@ func newAssets(fsys fs.FS) (*Assets, error) {
 	if err != nil {
 		return nil, fmt.Errorf("hash the embedded assets: %w", err)
 	}
+	if err := a.find("app.js", regexp.MustCompile(`\b(?:from|import)"\./([\w-]+\.js)"`)); err != nil {
+		return nil, err
+	}
 	return a, nil
+}
+
+// find finds the parts that a script, or one of them, cannot begin without. What
+// is loaded when it is needed is not among them.
+func (a *Assets) find(name string, imports *regexp.Regexp) error {
+	text, err := fs.ReadFile(a.fsys, name)
+	if err != nil {
+		return fmt.Errorf("read the script: %w", err)
+	}
+	for _, found := range imports.FindAllSubmatch(text, -1) {
+		part := string(found[1])
+		if slices.Contains(a.parts, part) {
+			continue
+		}
+		a.parts = append(a.parts, part)
+		if err := a.find(part, imports); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Parts are the addresses of what app.js cannot begin without, for the browser to
+// ask for all of it at once.
+func (a *Assets) Parts() []string {
+	addresses := make([]string, len(a.parts))
+	for i, part := range a.parts {
+		addresses[i] = "/static/" + part
+	}
+	return addresses
 }
 
 // FS holds the files by the names that URL takes, to be served under /static/.

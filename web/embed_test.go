@@ -3,6 +3,7 @@ package web_test
 import (
 	"bytes"
 	"io/fs"
+	"slices"
 	"strings"
 	"testing"
 
@@ -40,6 +41,22 @@ func TestAssets(t *testing.T) {
 		if !assets.Current(name, "") {
 			t.Errorf("%s may not be kept, though its name has its hash", name)
 		}
+	}
+	// Asked for with the script are those parts that it names without a call.
+	app, err := fs.ReadFile(assets.FS(), "app.js")
+	if err != nil {
+		t.Fatal(err)
+	}
+	needed := assets.Parts()
+	for _, name := range parts {
+		atOnce := bytes.Contains(app, []byte(`from"./`+name+`"`)) || bytes.Contains(app, []byte(`import"./`+name+`"`))
+		later := bytes.Contains(app, []byte(`import("./`+name+`")`))
+		if is := slices.Contains(needed, "/static/"+name); atOnce && !is || later && is {
+			t.Errorf("%s: at once %t, later %t, among what is asked for with the script %t", name, atOnce, later, is)
+		}
+	}
+	if len(needed) == 0 {
+		t.Error("the script has no parts")
 	}
 	if got := assets.URL("none.js"); got != "/static/none.js" {
 		t.Errorf("URL of no file = %q", got)

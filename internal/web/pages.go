@@ -189,7 +189,7 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 func (s *Server) frame(r *http.Request, title, selected string) templates.Frame {
 	f := templates.Frame{
 		Title: title, Version: s.version, Cluster: s.name, Look: lookOf(r),
-		Assets: templates.Assets{Script: s.assets.URL("app.js"), Style: s.assets.URL("app.css"), Icon: s.assets.URL("favicon.svg")},
+		Assets: templates.Assets{Script: s.assets.URL("app.js"), Style: s.assets.URL("app.css"), Icon: s.assets.URL("favicon.svg"), Parts: s.assets.Parts()},
 	}
 	known, gaps, err := s.access(r).Resources(r.Context(), 0)
 	if err != nil {

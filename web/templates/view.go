@@ -34,9 +34,10 @@ type Export struct {
 
 // Assets are the addresses of the embedded files, with their content hash.
 type Assets struct {
-	Script string // "/static/app.js?v=.."
-	Style  string // "/static/app.css?v=.."
-	Icon   string // "/static/favicon.svg?v=.."
+	Script string   // "/static/app.js?v=.."
+	Style  string   // "/static/app.css?v=.."
+	Icon   string   // "/static/favicon.svg?v=.."
+	Parts  []string // Of the script.
 }
 
 // Group is one section of the resource picker. Groups makes them.
