@@ -101,3 +101,18 @@ export async function tasks(page, during) {
   await during();
   return (await noted(page)).tasks.map((t) => t.ms);
 }
+
+/** The longest task of the page in ms of its own processor time: without the time in which others had the processor. */
+export async function ownTime(page, during) {
+  const events = [];
+  const take = ({ value }) => events.push(...value);
+  page.cdp.on("Tracing.dataCollected", take);
+  await page.cdp.send("Tracing.start", { transferMode: "ReportEvents", categories: "disabled-by-default-devtools.timeline" });
+  await during();
+  const end = new Promise((resolve) => page.cdp.once("Tracing.tracingComplete", resolve));
+  await page.cdp.send("Tracing.end");
+  await end;
+  page.cdp.off("Tracing.dataCollected", take);
+  const main = new Set(events.filter((e) => e.name === "thread_name" && e.args.name === "CrRendererMain").map((e) => e.tid));
+  return Math.max(0, ...events.filter((e) => e.name === "RunTask" && main.has(e.tid)).map((e) => e.tdur ?? 0)) / 1000;
+}
