@@ -255,11 +255,15 @@ export class Table {
       free.push(d.tr);
       this.drawn.delete(key);
     }
+    // Where all are filled anew each stays where it is; else those that are free go to the end, and the others stay.
+    if (this.drawn.size === 0) free.sort((a, b) => (a.compareDocumentPosition(b) & Node.DOCUMENT_POSITION_FOLLOWING ? -1 : 1));
+    else this.below.before(...free);
+    const next = free.values();
     let after: Element = this.above;
     window.forEach((e, i) => {
       let d = this.drawn.get(e.key);
       if (d === undefined) {
-        const tr = free.pop() ?? this.newRow(shape);
+        const tr = next.next().value ?? this.newRow(shape);
         unmark(tr);
         fillRow(tr, shape, e, now);
         d = { tr, entry: e };
@@ -274,7 +278,7 @@ export class Table {
       after = d.tr;
       this.dress(d.tr, e, first + i, rows.get(e.key) === undefined);
     });
-    for (const tr of free) tr.remove();
+    for (const tr of next) tr.remove();
   }
 
   private newRow(shape: Shape): HTMLTableRowElement {
