@@ -312,6 +312,22 @@ func TestWindowIsToldAnew(t *testing.T) {
 	})
 }
 
+// A namespace that goes takes its rows along, and nothing else.
+func TestWindowWhereANamespaceGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+		allowOnly(server, "a", "b")
+		p := openPane(t, cluster, watch.Query{}, "name", 0, 10)
+		p.settle()
+		p.wantNames("p q", 2, 2)
+		server.Delete(namespaces, "", "b")
+		<-time.After(time.Minute)
+		p.wantSettle("state live, remove q at 1")
+		p.wantNames("p", 1, 1)
+	})
+}
+
 // Other columns begin the window anew; a sort by one that is no more is said.
 func TestWindowOfOtherColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
