@@ -90,16 +90,16 @@ func TestFollowersHoldNoText(t *testing.T) {
 		for n := range 300 {
 			b.api.Serve(apitest.Kind{Ref: fmt.Sprintf("group-%d.example.com/v1/somethings%d", n/10, n), Kind: fmt.Sprint("Something", n)})
 		}
-		heap := func() uint64 {
+		heap := func() int64 {
 			runtime.GC()
 			runtime.GC()
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
-			return m.HeapAlloc
+			return int64(m.HeapAlloc) //nolint:gosec // Far below 2^63.
 		}
 		<-time.After(time.Minute) // Discovery is asked again.
 		const tabs = 30
-		var held []uint64
+		var held []int64
 		for _, frame := range []string{`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`, `{"op":"subscribe","id":1,"view":"resources"}`} {
 			before := heap()
 			for range tabs {
