@@ -142,7 +142,8 @@ func TestSelectorsAreSmall(t *testing.T) {
 		view(t, cluster, watch.Query{}, watch.Rows)
 		var held []int64
 		const readers = 40
-		for _, q := range []watch.Query{{Namespaces: []string{"b"}}, {Labels: "app=none"}} {
+		none, some := watch.Query{Namespaces: []string{"b"}}, watch.Query{Labels: "app=none"}
+		for _, q := range []watch.Query{none, some, none} { // Twice, for what was left over by others may go meanwhile.
 			before, _ := memory()
 			for range readers {
 				view(t, cluster, q, watch.Rows)
@@ -150,8 +151,8 @@ func TestSelectorsAreSmall(t *testing.T) {
 			after, _ := memory()
 			held = append(held, (after-before)/readers)
 		}
-		if held[1] > held[0]+20<<10 {
-			t.Errorf("a reader of labels holds %d KiB, one of a namespace %d", held[1]>>10, held[0]>>10)
+		if held[1] > max(held[0], held[2])+20<<10 {
+			t.Errorf("a reader of labels holds %d bytes, one of a namespace %d or %d", held[1], held[0], held[2])
 		}
 	})
 }
