@@ -7,8 +7,9 @@ PORT  ?=
 TIME  ?= 10m
 
 export CGO_ENABLED ?= 0
-# The race detector needs a C compiler; without one the tests run without it, and say so.
-RACE := $(shell command -v gcc >/dev/null 2>&1 && echo CGO_ENABLED=1 go test -race || echo go test)
+# The race detector needs a C compiler; without one the tests run without it, and say so. It makes them take minutes,
+# of which a busy machine makes many.
+RACE := $(shell command -v gcc >/dev/null 2>&1 && echo CGO_ENABLED=1 go test -race -timeout 30m || echo go test -timeout 30m)
 LINT := go tool -modfile=$(CURDIR)/internal/tools/go.mod golangci-lint
 
 .DEFAULT_GOAL := help

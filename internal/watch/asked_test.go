@@ -26,10 +26,10 @@ func TestNamespacesAreLetGo(t *testing.T) {
 		goes.settle()
 		goes.sub.Close()
 		again := func(after time.Duration) int {
-			<-time.After(after)
+			pass(after)
 			before := len(server.Requests("/namespaces/b/pods"))
 			server.Cut(pods)
-			<-time.After(30 * time.Second)
+			pass(30 * time.Second)
 			return len(server.Requests("/namespaces/b/pods")) - before
 		}
 		if again(4*time.Minute) == 0 {
@@ -105,14 +105,14 @@ func TestNamespacesBeyondTheBound(t *testing.T) {
 			r.settle()
 			r.wantLive(200)
 			readers = append(readers, r)
-			<-time.After(time.Minute)
+			pass(time.Minute)
 		}
 		server.Refuse(pods, "", http.StatusForbidden, "not any more")
 		for _, ns := range all {
 			server.Refuse(pods, ns, 0, "")
 		}
 		server.Cut(pods)
-		<-time.After(5 * time.Minute)
+		pass(5 * time.Minute)
 		covered := func() (rows []int) {
 			feeds := cluster.For(watch.Viewer{}).Coverage().Entries[1]
 			if len(feeds.Namespaces) != 500 {
@@ -136,7 +136,7 @@ func TestNamespacesBeyondTheBound(t *testing.T) {
 		subscribe(t, cluster, watch.Query{Namespaces: all[:1]}, "").wantSettle("state live, snapshot of 1")
 		readers[0].sub.Close()
 		readers = readers[1:]
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		if got := fmt.Sprint(covered()); got != "[200 200 99 0]" {
 			t.Errorf("rows are %s when 199 have left, want those of the next", got)
 		}

@@ -142,11 +142,10 @@ func (p *pool) evict(but *informer) bool {
 // than they may, without what can be done without, and none holds more than this
 // one.
 func (p *pool) overdrawn(i *informer) bool {
-	if _, fits := p.room(0, i); fits {
-		return false
-	}
 	own := i.load()
-	return !slices.ContainsFunc(p.informers(), func(other *informer) bool { return other != i && other.load() > own })
+	largest := !slices.ContainsFunc(p.informers(), func(other *informer) bool { return other != i && other.load() > own })
+	_, fits := p.room(0, i) // After that: where a larger one has just ended, there is room.
+	return largest && !fits
 }
 
 // estimate is what a namespace would hold.
@@ -297,12 +296,11 @@ func (s *settler) restrain() bool {
 	if !s.pool.overdrawn(s.informer) {
 		return false
 	}
-	held := s.load()
+	refusal := fmt.Sprintf("It had grown to %s, and all that is watched together may hold %s: %s.", inBytesUp(s.load()), inBytes(s.pool.budget), s.offer(""))
+	s.refuse("", refusal) // First: nothing else is told when the feeds have ended.
 	s.end(everyFeed)
 	s.clear()
-	refusal := fmt.Sprintf("It had grown to %s, and all that is watched together may hold %s: %s.", inBytesUp(held), inBytes(s.pool.budget), s.offer(""))
 	s.estimates[""] = estimate{refusal: refusal, until: time.Now().Add(estimateEvery)}
-	s.refuse("", refusal)
 	return true
 }
 

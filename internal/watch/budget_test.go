@@ -123,8 +123,7 @@ func TestRefusalIsLogged(t *testing.T) {
 		runClusterWith(t, server, watch.Options{
 			Linger: time.Minute, MemoryLimit: 50 << 20, Always: []string{pods}, Log: slog.New(slog.NewTextHandler(&log, nil)),
 		})
-		<-time.After(3 * time.Minute)
-		synctest.Wait()
+		pass(3 * time.Minute)
 		if strings.Count(log.String(), `level=WARN msg="not watched"`) != 1 || !strings.Contains(log.String(), "It would take about") {
 			t.Errorf("the log has %s", log.String())
 		}
@@ -168,7 +167,7 @@ func TestFieldSelectorsThatDoNotFit(t *testing.T) {
 		if r.state != "failed" || !strings.Contains(r.reason, "there are more") || !strings.Contains(r.reason, "narrower field selector") || len(r.rows) > 0 {
 			t.Errorf("it is %s with %d rows: %s, want failed with an offer", r.state, len(r.rows), r.reason)
 		}
-		<-time.After(4 * time.Minute)
+		pass(4 * time.Minute)
 		if lists := server.Requests("fieldSelector"); len(lists) != 2 {
 			t.Errorf("it was asked for %d times, want an estimate and a list: %s", len(lists), lists)
 		}
@@ -235,7 +234,7 @@ func TestRightToAllFits(t *testing.T) {
 		r.wantLive(840)
 		server.Refuse(widgets, "", 0, "")
 		for range 30 {
-			<-time.After(time.Second)
+			pass(time.Second)
 			c := cluster.For(watch.Viewer{}).Coverage()
 			if c := c.Entries[len(c.Entries)-1]; c.Objects != 840 || c.State == watch.Failed {
 				t.Fatalf("it is %s with %d rows: %s", c.State, c.Objects, c.Reason)
@@ -266,7 +265,7 @@ func TestBegunAgainIsCountedOnce(t *testing.T) {
 		slow.Store(true)
 		server.RevokeWatch(pods)
 		for range 60 {
-			<-time.After(time.Second)
+			pass(time.Second)
 			c := cluster.For(watch.Viewer{}).Coverage().Entries[0]
 			if c.State == watch.Failed {
 				t.Fatalf("it is %s: %s", c.State, c.Reason)
@@ -316,10 +315,10 @@ func TestRefusalOutlastsARight(t *testing.T) {
 		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
 		r.wantSettle("state failed")
 		server.Revoke(widgets, "")
-		<-time.After(11 * time.Second)
+		pass(11 * time.Second)
 		r.next()
 		server.Refuse(widgets, "", 0, "")
-		<-time.After(11 * time.Second)
+		pass(11 * time.Second)
 		if r.next(); r.state != "failed" || !strings.Contains(r.reason, "30 objects") {
 			t.Errorf("it is %s: %s, want failed, for it would not fit", r.state, r.reason)
 		}
@@ -336,7 +335,7 @@ func TestGrowsBeyondWhatFits(t *testing.T) {
 		for n := range 40 {
 			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
 		}
-		<-time.After(15 * time.Second)
+		pass(15 * time.Second)
 		r.settle()
 		if r.state != "failed" || !strings.Contains(r.reason, "had grown to") {
 			t.Errorf("it is %s: %s, want failed, for it had grown", r.state, r.reason)
@@ -362,7 +361,7 @@ func TestThePastGoesFirst(t *testing.T) {
 		for n := range 60 {
 			server.Set(pods, big("a", "p", 30<<10+16*n))
 			server.Set(widgets, big("b", "w", 30<<10+16*n))
-			<-time.After(time.Second)
+			pass(time.Second)
 			ledger := cluster.For(watch.Viewer{}).Coverage()
 			most = max(most, ledger.Held)
 			for _, c := range ledger.Entries {
@@ -424,13 +423,13 @@ func TestAlwaysWatched(t *testing.T) {
 		cluster := runClusterWith(t, server, watch.Options{
 			Linger: time.Minute, Always: []string{pods, widgets}, Log: slog.New(slog.NewTextHandler(t.Output(), nil)),
 		})
-		<-time.After(20 * time.Minute)
+		pass(20 * time.Minute)
 		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 1")
 		if lists := server.Requests("/pods?"); len(lists) != 1 {
 			t.Errorf("%d lists of pods in 20 minutes, want 1: %s", len(lists), lists)
 		}
 		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		if lists := server.Requests("/widgets?"); len(lists) != 1 {
 			t.Errorf("%d lists of widgets, want 1", len(lists))
 		}

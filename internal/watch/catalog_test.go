@@ -113,7 +113,7 @@ func TestKindCreatedLater(t *testing.T) {
 		server.Remove(ref)
 		<-time.After(11 * time.Second)
 		cluster.For(watch.Viewer{}).Resources(t.Context(), 0) //nolint:errcheck // Whoever reads what is old has it refreshed.
-		<-time.After(2 * time.Second)
+		pass(2 * time.Second)
 		known, _, err := cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
 		if err != nil || len(known) != 2 {
 			t.Errorf("after it went %d resources are known, %v; want 2", len(known), err)
@@ -134,14 +134,14 @@ func TestServerDownAtStart(t *testing.T) {
 		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "connection refused. It is tried again in ")
 		_, err = access.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Second)
 		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "http://api.test: ")
-		<-time.After(10 * time.Minute)
+		pass(10 * time.Minute)
 		server.Down(false)
-		<-time.After(16 * time.Second)
+		pass(16 * time.Second)
 		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 1")
 
 		// What is known stays known when it goes down again.
 		server.Down(true)
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		if known, _, err := access.Resources(t.Context(), 0); err != nil || len(known) != 2 {
 			t.Errorf("while it is down %d resources are known, %v; want 2", len(known), err)
 		}
@@ -249,7 +249,7 @@ func TestFollow(t *testing.T) {
 		access := cluster.For(watch.Viewer{})
 		follower := access.Follow()
 		defer follower.Close()
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		served := func() bool {
 			resources, _, err := access.Resources(t.Context(), 0)
 			if err != nil {
@@ -291,7 +291,7 @@ func TestDiscoveryThatFailsForLong(t *testing.T) {
 		access := cluster.For(watch.Viewer{})
 		follower := access.Follow()
 		defer follower.Close()
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		problems := func() []watch.Gap {
 			t.Helper()
 			known, gaps, err := access.Resources(t.Context(), 0)
@@ -302,7 +302,7 @@ func TestDiscoveryThatFailsForLong(t *testing.T) {
 		}
 		began := time.Now()
 		server.RefuseGet("/apis", http.StatusForbidden, "not today")
-		<-time.After(12 * time.Second) // It has failed for a moment.
+		pass(12 * time.Second) // It has failed for a moment.
 		if gaps := problems(); len(gaps) != 0 {
 			t.Errorf("a try that failed is a problem at once: %+v", gaps)
 		}

@@ -66,6 +66,7 @@ func (f *feed) settle() string {
 		case "state":
 			continue
 		case "heartbeat":
+			synctest.Wait() // What falls due with it has happened, too.
 			return strings.Join(log, ", ")
 		}
 		if len(m.Events) == 0 || m.Type == "snapshot" {
@@ -460,7 +461,7 @@ func TestChangesAcrossARightToAll(t *testing.T) {
 		f.wantSettle("snapshot")
 		lists := func() int { return cluster.For(watch.Viewer{}).Coverage().Entries[1].Lists }
 		for before := lists(); lists() == before; { // The next is 30 s away, and the right is asked for every 10 s.
-			<-time.After(time.Second)
+			pass(time.Second)
 		}
 		server.Set(pods, pod("a", "p", "Failed"))
 		server.Delete(pods, "a", "q")
@@ -494,7 +495,7 @@ func TestChangesAreKnownSinceTheLastList(t *testing.T) {
 			t.Errorf("a is known since %s, want %s; b since %s, want after %s; both since %s", a, listed, b, allowed, both)
 		}
 		server.Down(true)
-		<-time.After(10 * time.Second)
+		pass(10 * time.Second)
 		server.Set(pods, pod("a", "p", "1"))
 		server.Set(pods, pod("a", "p", "2"))
 		server.Expire(pods)

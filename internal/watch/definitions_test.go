@@ -32,7 +32,7 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		follower := cluster.For(watch.Viewer{}).Follow()
-		<-time.After(30 * time.Second)
+		pass(30 * time.Second)
 		await := func(want bool) {
 			t.Helper()
 			began := time.Now()
@@ -53,9 +53,9 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 			<-time.After(time.Duration(n) * 700 * time.Millisecond)
 		}
 		follower.Close()
-		<-time.After(10 * time.Minute) // What defines kinds is watched a while longer.
+		pass(10 * time.Minute) // What defines kinds is watched a while longer.
 		before := len(server.Requests("GET /apis"))
-		<-time.After(time.Hour)
+		pass(time.Hour)
 		if n := len(server.Requests("GET /apis")) - before; n > 0 {
 			t.Errorf("nobody follows, and discovery is asked %d times in an hour", n)
 		}
@@ -73,7 +73,7 @@ func TestAlwaysWaits(t *testing.T) {
 					server.Serve(apitest.Kind{Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`})
 				}
 				cluster := runClusterWith(t, server, watch.Options{Linger: time.Minute, Always: []string{widgets}, Log: slog.New(slog.DiscardHandler)})
-				<-time.After(time.Hour)
+				pass(time.Hour)
 				if n := len(server.Requests("GET /apis")); n > 150 {
 					t.Errorf("discovery is asked %d times in an hour, want every 30 s", n)
 				}
@@ -83,7 +83,7 @@ func TestAlwaysWaits(t *testing.T) {
 					server.Set(definitions, apitest.Item{Name: "widgets.example.com"})
 					wait = 2 * time.Second
 				}
-				<-time.After(wait)
+				pass(wait)
 				if held := cluster.For(watch.Viewer{}).Coverage().Entries; !slices.ContainsFunc(held, func(c watch.Coverage) bool { return c.Resource == widgets && c.State == watch.Live }) {
 					t.Errorf("%s after it was served: %+v", wait, held)
 				}
@@ -118,6 +118,7 @@ func TestDefinitionsInAStorm(t *testing.T) {
 				write(700 * time.Millisecond) // The API server takes a moment.
 				server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget"})
 				write(2 * time.Second)
+				synctest.Wait()
 				if !serves(t, cluster, widgets) {
 					t.Error("a kind is not known 2 s after it is served")
 				}
@@ -141,7 +142,7 @@ func TestKindComesBackOtherwise(t *testing.T) {
 		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns})
 		server.Set(widgets, apitest.Item{Namespace: "a", Name: "w"})
 		later := func() {
-			<-time.After(11 * time.Second)
+			pass(11 * time.Second)
 			serves(t, cluster, widgets) // Whoever reads what is old has it refreshed.
 			<-time.After(time.Minute)
 			r.settle()

@@ -145,8 +145,7 @@ func (f *feed) poll(ctx context.Context) {
 		reason = notWatchable + refused
 	}
 	if objects, err := f.listAll(ctx); err == nil {
-		f.replace(objects)
-		f.setStatus(Stale, time.Now(), fmt.Sprintf("%s It is listed every %s.", reason, pollInterval))
+		f.replace(objects, fmt.Sprintf("%s It is listed every %s.", reason, pollInterval))
 	}
 	f.refuse("")
 	sleep(ctx, pollInterval)

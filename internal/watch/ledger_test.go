@@ -49,7 +49,7 @@ func TestCoverage(t *testing.T) {
 
 		spaces.sub.Close()
 		for range 10 {
-			<-time.After(time.Minute)
+			pass(time.Minute)
 			lines()
 		}
 		server.Refuse(pods, "", http.StatusForbidden, "you may not")
@@ -90,21 +90,21 @@ func TestCoverageCounts(t *testing.T) {
 		}
 
 		server.NoWatches(pods, http.StatusInternalServerError)
-		<-time.After(20 * time.Second)
+		pass(20 * time.Second)
 		if c := ledger(); c.Blind != 1 || c.BlindFor != 20 || c.BlindSince.IsZero() {
 			t.Errorf("20 s without a watch it is %+v", c)
 		}
 		server.NoWatches(pods, 0)
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		blind := ledger().BlindFor
 		if c := ledger(); c.Blind != 1 || blind < 20 || !c.BlindSince.IsZero() || c.State != watch.Live {
 			t.Errorf("with a watch again it is %+v", c)
 		}
 
 		server.Refuse(pods, "", http.StatusForbidden, "")
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		server.Refuse(pods, "", 0, "")
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		r.settle()
 		if c := ledger(); c.Lists < 2 || c.Resets != 1 || c.LastEvent.IsZero() || c.Drops < 3 {
 			t.Errorf("after another feed it is %+v", c)
@@ -124,10 +124,10 @@ func TestBlindSinceTheFirst(t *testing.T) {
 			return entries[len(entries)-1].BlindSince
 		}
 		server.Refuse(pods, "a", http.StatusInternalServerError, "ill")
-		<-time.After(30 * time.Second)
+		pass(30 * time.Second)
 		first := blind()
 		server.Refuse(pods, "b", http.StatusInternalServerError, "ill")
-		<-time.After(30 * time.Second)
+		pass(30 * time.Second)
 		for range 50 {
 			if since := blind(); first.IsZero() || !since.Equal(first) {
 				t.Fatalf("it is blind since %v, want %v", since, first)

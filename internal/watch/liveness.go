@@ -158,12 +158,12 @@ func (f *feed) opened(initial bool) {
 	f.mu.Lock()
 	f.now.open, f.now.listing = true, initial
 	live := f.now.synced && !initial
+	changed := live && f.now.set(Live, time.Now(), "")
 	f.mu.Unlock()
-	if live {
-		f.setStatus(Live, time.Now(), "")
-		return
+	f.announce(changed)
+	if !live {
+		f.Nudge()
 	}
-	f.Nudge()
 }
 
 // ended says that the watch is closed: live no more, unless the next one opens
@@ -206,13 +206,6 @@ func (f *feed) fail(ctx context.Context, err error) {
 	if state.refused() {
 		f.kick() // See heed.
 	}
-}
-
-func (f *feed) setStatus(state State, since time.Time, reason string) {
-	f.mu.Lock()
-	changed := f.now.set(state, since, reason)
-	f.mu.Unlock()
-	f.announce(changed)
 }
 
 // announce has readers look at a Status that has changed.

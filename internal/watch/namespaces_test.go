@@ -83,11 +83,11 @@ func TestNamespacesAreAskedForOnce(t *testing.T) {
 		if n := asked(); n != 1 { // The first's was given up before it was sent.
 			t.Errorf("101 who looked asked %d times, want once", n)
 		}
-		<-time.After(time.Second)
+		pass(time.Second)
 		if err := look(t.Context(), "a"); err != nil || asked() != 1 {
 			t.Errorf("who looked a moment later asked again (%v)", err)
 		}
-		<-time.After(4 * time.Second)
+		pass(4 * time.Second)
 		if err := look(t.Context(), "a"); err != nil || asked() != 2 {
 			t.Errorf("who looked later asked %d times (%v), want anew", asked()-1, err)
 		}

@@ -70,7 +70,7 @@ func TestEstimatesOfManyNamespaces(t *testing.T) {
 		if slices.Contains(r.namespaces, "team-00") {
 			t.Error("what does not answer is said to be covered")
 		}
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		r.settle()
 		r.wantLive(30)
 	})
@@ -118,7 +118,7 @@ func TestWhatIsHeldNeedsNoEstimate(t *testing.T) {
 				server.Refuse(widgets, "a", 0, "")
 				server.Set(widgets, big("a", "w", 1<<10))
 				r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
-				<-time.After(10 * time.Second)
+				pass(10 * time.Second)
 				r.settle()
 				r.wantLive(1)
 				if name == "before it is listed" {
@@ -129,7 +129,7 @@ func TestWhatIsHeldNeedsNoEstimate(t *testing.T) {
 					if second == 40 {
 						server.Revoke(widgets, "")
 					}
-					<-time.After(time.Second)
+					pass(time.Second)
 					c := cluster.For(watch.Viewer{}).Coverage()
 					if n := c.Entries[len(c.Entries)-1].Objects; n != 1 {
 						t.Fatalf("%d objects are held after %d s, want 1", n, second)

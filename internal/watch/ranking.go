@@ -157,6 +157,9 @@ func (r *ranking) apply(changes []*change) bool {
 	var gone, come []*rankRow
 	total := r.total
 	for _, c := range journal.Fold(changes, sameThing) {
+		if c.Op == 0 { // A mark.
+			continue
+		}
 		if c.Op != journal.Add && r.filter.selects(c.Old) {
 			r.total--
 			if r.filter.matchText(c.Old) {

@@ -239,7 +239,7 @@ func TestNamespacesWithOtherColumns(t *testing.T) {
 		}
 		cluster := runCluster(t, server)
 		for range 60 {
-			<-time.After(time.Second)
+			pass(time.Second)
 			snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
 			if err != nil || snapshot.Status.State == watch.Live && !snapshot.Synced {
 				t.Fatalf("%+v, %v: live, and nothing is known", snapshot, err)
@@ -332,11 +332,11 @@ func TestReviewsAreBounded(t *testing.T) {
 		allowOnly(server, names...)
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		most, began := 0, len(server.Requests("POST"))
 		for range 120 {
 			before := len(server.Requests("POST"))
-			<-time.After(5 * time.Second)
+			pass(5 * time.Second)
 			most = max(most, len(server.Requests("POST"))-before)
 		}
 		if n := len(server.Requests("POST")) - began; n > 600*11 || most > 100 {

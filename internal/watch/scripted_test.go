@@ -30,6 +30,12 @@ func TestMain(m *testing.M) {
 
 const pods = "core/v1/pods"
 
+// pass lets time pass, and all happen that falls due with it.
+func pass(long time.Duration) {
+	<-time.After(long)
+	synctest.Wait()
+}
+
 // kinds are what most tests are served.
 func kinds() []apitest.Kind {
 	return []apitest.Kind{
@@ -290,6 +296,7 @@ func (r *reader) settle() string {
 		if m := r.next(); m.Type == "heartbeat" || m.Type == "events" && len(m.Events) == 0 {
 			log := strings.TrimSuffix(strings.Join(r.log, ", "), "heartbeat")
 			r.log = nil
+			synctest.Wait() // What falls due with the heartbeat has happened, too.
 			return strings.TrimSuffix(log, ", ")
 		}
 	}

@@ -54,10 +54,10 @@ func TestSearchIsNoLooking(t *testing.T) {
 		wantFound(t, cluster, "p", "a/p", pods+" live 1 []")
 		r.sub.Close()
 		for range 9 { // It lingers for 5 minutes.
-			<-time.After(30 * time.Second)
+			pass(30 * time.Second)
 			wantFound(t, cluster, "p", "a/p", pods+" live 1 []")
 		}
-		<-time.After(31 * time.Second)
+		pass(31 * time.Second)
 		wantFound(t, cluster, "p", "", "")
 	})
 }
@@ -76,18 +76,16 @@ func TestSearchSeesWhatMayBeSeen(t *testing.T) {
 		r.settle()
 		const namespaces = "core/v1/namespaces live 2 [], "
 		wantFound(t, cluster, "q", "a/q b/q", namespaces+pods+" live 2 [a b]")
-		restore := cluster.Uncover("b")
+		restore := cluster.Uncover("b") // Nobody else is about to look at what is watched.
 		if found, _ := search(t, cluster, "q"); found != "a/q" {
 			t.Errorf("while rows are being taken out, found %q, want a/q alone", found)
 		}
 		restore()
 		server.Revoke(pods, "b")
-		<-time.After(15 * time.Second)
-		synctest.Wait()
+		pass(15 * time.Second)
 		wantFound(t, cluster, "q", "a/q", namespaces+pods+" live 1 [a]")
 		server.Revoke(pods, "a")
-		<-time.After(15 * time.Second)
-		synctest.Wait()
+		pass(15 * time.Second)
 		wantFound(t, cluster, "q", "", namespaces+pods+" forbidden ? []")
 	})
 }

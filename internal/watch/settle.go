@@ -182,10 +182,10 @@ func (s *settler) absent(reason string) {
 	s.mu.Lock()
 	known := s.status.State == Absent
 	s.mu.Unlock()
+	s.stand(Status{State: Absent, Since: time.Now(), Reason: reason}) // First: nothing else is told when the feeds have ended.
 	if s.end(everyFeed) || !known {
 		s.clear()
 	}
-	s.stand(Status{State: Absent, Since: time.Now(), Reason: reason})
 }
 
 // clear takes all rows out, as another definition's objects are others, of
@@ -193,8 +193,7 @@ func (s *settler) absent(reason string) {
 func (s *settler) clear() {
 	clear(s.estimates)
 	s.pages.drop(func(string) bool { return true })
-	s.purge(func(string) bool { return true })
-	s.beginAnew()
+	s.purgeAll()
 }
 
 // stand sets what is told where there is no feed.

@@ -106,15 +106,15 @@ func TestNobodyBeginsAnewWhereOneFeedFollowsAnother(t *testing.T) {
 		before, after := []string{all.cursor, one.cursor}, "add a/n"
 		lists := func() int { return cluster.For(watch.Viewer{}).Coverage().Entries[1].Lists }
 		for before := lists(); lists() == before; { // The next is 30 s away, and the right is asked for every 10 s.
-			<-time.After(time.Second)
+			pass(time.Second)
 		}
 		server.Set(pods, pod("a", "n", "Running"), pod("b", "s", "Running"))
 		server.Refuse(pods, "", 0, "")
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		all.wantSettle(after)
 		one.wantSettle(after)
 		server.NoWatches(pods, 0) // It is watched from now on.
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		follow(t, cluster, watch.Query{}, before[0]).wantSettle(after)
 		follow(t, cluster, watch.Query{Namespaces: []string{"a"}}, before[1]).wantSettle(after)
 	})
@@ -130,7 +130,7 @@ func TestNobodyBeginsAnewForARightThatComes(t *testing.T) {
 		f := follow(t, cluster, watch.Query{}, "")
 		f.wantSettle("snapshot")
 		server.Refuse(pods, "b", 0, "")
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		server.Set(pods, pod("b", "q", "Running"))
 		follow(t, cluster, watch.Query{}, f.cursor).wantSettle("add b/q")
 	})
@@ -147,11 +147,11 @@ func TestNamespacesThatComeBack(t *testing.T) {
 		f := follow(t, cluster, watch.Query{}, "")
 		f.wantSettle("snapshot")
 		server.Delete(namespaces, "", "ci")
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		server.Set(pods, pod("a", "p", "Failed"))
 		follow(t, cluster, watch.Query{}, f.cursor).wantSettle("update a/p")
 		server.Set(namespaces, apitest.Item{Name: "ci"})
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		if got := follow(t, cluster, watch.Query{}, f.cursor).settle(); !strings.HasPrefix(got, "reset, snapshot") {
 			t.Errorf("who was away is told %q, want a reset", got)
 		}

@@ -367,8 +367,7 @@ func TestQuietKindsForget(t *testing.T) {
 		if kept() != 100 {
 			t.Errorf("%d changes are kept, want all", kept())
 		}
-		<-time.After(5 * time.Minute)
-		synctest.Wait()
+		pass(5 * time.Minute)
 		if kept() > 1 {
 			t.Errorf("%d changes of long ago are kept", kept())
 		}
@@ -423,12 +422,12 @@ func TestStreamingListsThatFail(t *testing.T) {
 			t.Error("no plain list was tried")
 		}
 		server.BreakStreams(pods, "")
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		r.settle()
 		r.wantRows("a/p=Running")
 		streams := len(server.Requests("sendInitialEvents"))
 		server.Expire(pods)
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		if len(server.Requests("sendInitialEvents")) == streams {
 			t.Error("no streaming list is tried any more")
 		}
@@ -585,11 +584,11 @@ func TestLinger(t *testing.T) {
 		sub.Close()
 		sub.Close() // Once more does nothing.
 
-		<-time.After(4 * time.Minute)
+		pass(4 * time.Minute)
 		back := subscribe(t, cluster, watch.Query{}, r.cursor)
 		back.wantSettle("state live")
 		back.sub.Close()
-		<-time.After(4 * time.Minute)
+		pass(4 * time.Minute)
 		watched := func() bool {
 			known, _, err := cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
 			if err != nil {
@@ -605,8 +604,7 @@ func TestLinger(t *testing.T) {
 		if !watched() {
 			t.Error("it ended before its time")
 		}
-		<-time.After(2 * time.Minute)
-		synctest.Wait()
+		pass(2 * time.Minute)
 		if watched() {
 			t.Error("it is still watched")
 		}

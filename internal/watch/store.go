@@ -33,8 +33,9 @@ func unchanged(before, after *wire.Object) bool {
 	return err == nil && other == nil && bytes.Equal(was, is)
 }
 
-// replace makes the listed objects the state of the feed's namespace.
-func (f *feed) replace(objects []*wire.Object) {
+// replace makes the listed objects the state of the feed's namespace; polled is
+// why that is Stale, empty where a watch makes it Live.
+func (f *feed) replace(objects []*wire.Object, polled string) {
 	entries := make([]objectEntry, len(objects))
 	for n, o := range objects {
 		entries[n] = objectEntry{Key: keyOf(o.Namespace(), o.Name()), Value: o}
@@ -59,8 +60,12 @@ func (f *feed) replace(objects []*wire.Object) {
 	f.now.replaced = begun.at
 	f.now.lists++
 	f.sight.seen[f.namespace] = true
+	state := Live
+	if polled != "" {
+		state = Stale
+	}
 	// At once: nobody is to see the list without its state.
-	told := f.now.open && fit && f.now.set(Live, time.Now(), "")
+	told := (f.now.open || polled != "") && fit && f.now.set(state, time.Now(), polled)
 	f.mu.Unlock()
 	f.announce(told)
 	f.Nudge()
@@ -98,24 +103,44 @@ func (f *feed) recolumn(columns []wire.Column) (other bool) {
 // purge takes the rows of namespaces out, and reports whether there were any, and
 // whether somebody asks for some of them all the same.
 func (i *informer) purge(which func(namespace string) bool) (any, asked bool) {
+	return i.takeOut(which), i.lose(which)
+}
+
+func (i *informer) takeOut(which func(namespace string) bool) (any bool) {
 	i.masks.Forget(which)
 	before := i.Len()
 	if before > 0 {
 		i.ReplaceIn(func(key string) bool { return which(namespaceOf(key)) }, nil, nil, memo{sight: true})
 	}
-	return i.Len() < before, i.lose(which)
+	return i.Len() < before
+}
+
+// purgeAll takes all rows out, which nobody is told one by one: everybody begins
+// anew, and has nothing to do so with before they are gone.
+func (i *informer) purgeAll() {
+	all := func(string) bool { return true }
+	i.turn()
+	i.takeOut(all)
+	i.Forget()
+	i.lose(all)
+	i.Nudge()
 }
 
 // beginAnew forgets the past, for some of it may not be told any more: everybody
 // begins anew.
 func (i *informer) beginAnew() {
-	i.mu.Lock()
-	i.version++
-	i.origin = origin{cursor: i.Now(), at: time.Now()}
-	clear(i.sight.lost) // It goes for older cursors, which are all refused.
-	i.mu.Unlock()
+	i.turn()
 	i.Forget()
 	i.Nudge()
+}
+
+// turn begins another version: cursors of before are refused.
+func (i *informer) turn() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.version++
+	i.origin = origin{cursor: i.Now(), at: time.Now()}
+	clear(i.sight.lost) // It goes for older cursors.
 }
 
 // store is a feed as the Reflector's store: it takes notes, and nothing else.
@@ -171,7 +196,7 @@ func (s *store) Replace(list []any, _ string) error {
 		}
 		objects[n] = o
 	}
-	(*feed)(s).replace(objects)
+	(*feed)(s).replace(objects, "")
 	return nil
 }
 

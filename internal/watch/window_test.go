@@ -181,6 +181,7 @@ func (p *pane) settle() string {
 		if m := p.next(); m.Type == "heartbeat" || m.Type == "window-events" && len(m.Events) == 0 && p.heartbeat() {
 			log := strings.Join(p.log, ", ")
 			p.log = nil
+			synctest.Wait() // As the reader's.
 			return log
 		}
 	}
@@ -312,6 +313,22 @@ func TestWindowIsToldAnew(t *testing.T) {
 	})
 }
 
+// A namespace that goes takes its rows along, and nothing else.
+func TestWindowWhereANamespaceGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+		allowOnly(server, "a", "b")
+		p := openPane(t, cluster, watch.Query{}, "name", 0, 10)
+		p.settle()
+		p.wantNames("p q", 2, 2)
+		server.Delete(namespaces, "", "b")
+		pass(time.Minute)
+		p.wantSettle("state live, remove q at 1")
+		p.wantNames("p", 1, 1)
+	})
+}
+
 // Other columns begin the window anew; a sort by one that is no more is said.
 func TestWindowOfOtherColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -393,7 +410,7 @@ func TestWindowHeartbeat(t *testing.T) {
 		if beat := p.next(); beat.Type != "heartbeat" || beat.Cursor != m.Cursor {
 			t.Errorf("got %+v, want a heartbeat with the last cursor", beat)
 		}
-		<-time.After(10 * time.Second)
+		pass(10 * time.Second)
 		p.move(1, 1) // Moving needs no change.
 		start = time.Now()
 		if m := p.next(); m.Type != "window" || time.Since(start) != 0 || p.names() != "q" {
@@ -708,7 +725,7 @@ func TestSlowWindow(t *testing.T) {
 		}
 		server.Set(pods, pod("a", "p", "Failed"))
 		synctest.Wait()
-		<-time.After(6 * time.Minute)
+		pass(6 * time.Minute)
 		server.Set(pods, pod("a", "q1", "Failed"))
 		synctest.Wait()
 		p.wantSettle("insert q0 at 1, insert q1 at 2, insert q2 at 3, insert q3 at 4, insert q4 at 5, update p at 0")
@@ -791,18 +808,18 @@ func TestWindowsAreWrittenOnce(t *testing.T) {
 				kind = "window-events"
 				set([]string{"fast", "late"}[time.Now().Unix()%2])
 			}
-			_, before := memory()
-			for n, sub := range subs {
-				if round == "moved" {
-					if err := windows[n].Move(0, rows); err != nil {
-						t.Fatal(err)
+			bytes := taken(func() {
+				for n, sub := range subs {
+					if round == "moved" {
+						if err := windows[n].Move(0, rows); err != nil {
+							t.Fatal(err)
+						}
 					}
+					until(t, sub, kind)
 				}
-				until(t, sub, kind)
-			}
-			_, after := memory()
-			if taken := after - before; taken > viewers*rows*each*5/6 { // Texts grow in steps, and the race detector loses papers.
-				t.Errorf("%s: %d KiB were taken to tell %d viewers %d KiB each", round, taken>>10, viewers, rows*each>>10)
+			})
+			if bytes > viewers*rows*each*3/2 { // A paper for each, as the race detector loses them; to write for each takes five times as much.
+				t.Errorf("%s: %d KiB were taken to tell %d viewers %d KiB each", round, bytes>>10, viewers, rows*each>>10)
 			}
 			<-time.After(time.Second)
 		}
@@ -833,22 +850,22 @@ func TestOrdersAreInTheLedger(t *testing.T) {
 			t.Errorf("111 rows take %d bytes; %d are held, of which %d are other", order, held, rest)
 		}
 		p.sub.Close()
-		<-time.After(time.Minute)
+		pass(time.Minute)
 		if order, _, _ := bytes(); order == 0 {
 			t.Error("the rows of a window that is open are gone")
 		}
 		q.sub.Close()
 		q.sub.Close()
-		<-time.After(29 * time.Second)
+		pass(29 * time.Second)
 		again := openPane(t, cluster, watch.Query{Text: "p1"}, "name", 0, 10)
 		again.settle()
-		<-time.After(29 * time.Second)
+		pass(29 * time.Second)
 		again.sub.Close()
-		<-time.After(29 * time.Second)
+		pass(29 * time.Second)
 		if order, _, _ := bytes(); order == 0 {
 			t.Error("the rows of a window are gone at once")
 		}
-		<-time.After(2 * time.Second)
+		pass(2 * time.Second)
 		if order, _, _ := bytes(); order != 0 {
 			t.Errorf("%d bytes are held for nobody", order)
 		}

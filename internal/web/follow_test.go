@@ -90,17 +90,18 @@ func TestFollowersHoldNoText(t *testing.T) {
 		for n := range 300 {
 			b.api.Serve(apitest.Kind{Ref: fmt.Sprintf("group-%d.example.com/v1/somethings%d", n/10, n), Kind: fmt.Sprint("Something", n)})
 		}
-		heap := func() uint64 {
+		heap := func() int64 {
 			runtime.GC()
 			runtime.GC()
 			var m runtime.MemStats
 			runtime.ReadMemStats(&m)
-			return m.HeapAlloc
+			return int64(m.HeapAlloc) //nolint:gosec // Far below 2^63.
 		}
 		<-time.After(time.Minute) // Discovery is asked again.
 		const tabs = 30
-		var held []uint64
-		for _, frame := range []string{`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`, `{"op":"subscribe","id":1,"view":"resources"}`} {
+		var held []int64
+		const rows, picker = `{"op":"subscribe","id":1,"resource":"core/v1/pods"}`, `{"op":"subscribe","id":1,"view":"resources"}`
+		for _, frame := range []string{rows, picker, rows} { // Twice, for what was left over by others may go meanwhile.
 			before := heap()
 			for range tabs {
 				tab := b.open()
@@ -110,8 +111,8 @@ func TestFollowersHoldNoText(t *testing.T) {
 			<-time.After(5 * time.Second)
 			held = append(held, (heap()-before)/tabs)
 		}
-		if held[1] > held[0]+20<<10 {
-			b.t.Errorf("a tab of the picker holds %d KiB, one of rows %d", held[1]>>10, held[0]>>10)
+		if held[1] > max(held[0], held[2])+20<<10 {
+			b.t.Errorf("a tab of the picker holds %d bytes, one of rows %d or %d", held[1], held[0], held[2])
 		}
 	})
 }

@@ -278,11 +278,9 @@ func TestRelatedToWhatDoesNotFit(t *testing.T) {
 		api.Set(podsRef, apitest.Item{Namespace: "a", Name: fmt.Sprint("p-", n), Rest: fmt.Sprintf(`"spec":{"nodeName":"node-1","noise":"%x"}`, noise)})
 	}
 	s := startSite(t, startClusterWith(t, api, watch.MinMemory))
-	a := s.get("/api/v1/related/core/v1/nodes/_/node-1")
-	for tries := 0; (a.status == http.StatusServiceUnavailable || strings.Contains(a.body, `"state":"syncing"`)) && tries < 1000; tries++ {
-		a = s.get("/api/v1/related/core/v1/nodes/_/node-1") // Which waits for first lists, but not for long.
-	}
-	if !strings.Contains(a.body, `{"ref":"core/v1/pods","state":"failed"`) || !strings.Contains(a.body, "It would take about") {
+	path := "/api/v1/related/core/v1/nodes/_/node-1" // Which waits for first lists, but not for long.
+	s.await(path, `{"ref":"core/v1/pods","state":"failed"`)
+	if a := s.get(path); !strings.Contains(a.body, "of the 24MiB for what is watched") { // By an estimate, or where that takes too long by the list.
 		t.Errorf("got %.600s, want that the pods do not fit", a.body)
 	}
 }

@@ -65,7 +65,7 @@ func TestSearch(t *testing.T) {
 		}
 	}
 	for _, ref := range []string{"core/v1/secrets", widgetsRef} {
-		s.get("/api/v1/snapshot/" + ref)
+		s.live(ref)
 	}
 	const all = "core/v1/pods live 3, core/v1/secrets live 2, example.com/v1/widgets live 2"
 	for _, test := range []struct {
@@ -111,14 +111,8 @@ func TestSearchOfMany(t *testing.T) {
 	}
 	items[2999].Name, items[2998].Name, items[2997].Name = "many", "many-z", "many-y"
 	s.api.Set(podsRef, items...)
-	var found []string
-	total := 0
-	for tries := 0; total != len(items); tries++ {
-		if tries == 1000 {
-			t.Fatalf("found %d", total)
-		}
-		found, _, total = s.find("q=many&limit=5")
-	}
+	s.await("/api/v1/search?q=many", `"total":3000`)
+	found, _, _ := s.find("q=many&limit=5")
 	if want := "[Pod a/many Pod a/many-y Pod a/many-z Pod a/0000-many Pod a/0001-many]"; fmt.Sprint(found) != want {
 		t.Errorf("got %v, want %s", found, want)
 	}
@@ -135,7 +129,7 @@ func TestSearchOfWhatIsForbidden(t *testing.T) {
 	s := newSite(t)
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "key"})
 	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "you may not")
-	s.get("/api/v1/snapshot/core/v1/secrets")
+	s.await("/api/v1/snapshot/core/v1/secrets", `"state":"forbidden"`)
 	if found, through, total := s.find("q=key"); len(found) != 0 || total != 0 || !strings.Contains(through, "core/v1/secrets forbidden ?") {
 		t.Errorf("got %v of %d in %s", found, total, through)
 	}

@@ -77,12 +77,29 @@ func newSite(t *testing.T) *site {
 	}
 	s := startSite(t, startCluster(t, api))
 	s.api = api
-	for tries := 0; s.get("/api/v1/snapshot/"+podsRef).status != http.StatusOK; tries++ { // From here on it is live.
-		if tries == 1000 {
-			t.Fatal("the cluster does not begin to run")
+	s.live(podsRef)
+	return s
+}
+
+// live waits until a resource is: how long a first list takes is the machine's
+// to say, and a page does not wait for it.
+func (s *site) live(ref string) {
+	s.t.Helper()
+	s.await("/api/v1/snapshot/"+ref+"?limit=1", `"state":"live"`)
+}
+
+// await asks for a path until the answer has a text in it.
+func (s *site) await(path, text string) {
+	s.t.Helper()
+	for began := time.Now(); ; {
+		a := s.get(path)
+		if strings.Contains(a.body, text) {
+			return
+		}
+		if time.Since(began) > time.Minute {
+			s.t.Fatalf("%s: %d %.600s, without %s", path, a.status, a.body, text)
 		}
 	}
-	return s
 }
 
 // startCluster runs a view of the API server that nobody looks through yet.

@@ -46,6 +46,7 @@ func TestSortOrder(t *testing.T) {
 				known = append(known, object)
 			}
 		}
+		s.live(ref)
 		slices.Sort(rest) // Of equals, the name decides.
 		for _, way := range []string{"", "-"} {
 			want := strings.Join(append(slices.Clone(known), rest...), " ")

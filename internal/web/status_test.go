@@ -68,7 +68,7 @@ func TestStatus(t *testing.T) {
 	page := s.get("/status", "Accept: text/html").body
 	_, row, _ := strings.Cut(page, `<tr data-state="live"><th scope="row"><a href="/r/core/v1/pods">pods</a>`)
 	row, _, _ = strings.Cut(row, "</tr>")
-	if !regexp.MustCompile(`>Live for \d+s<.*>3</td>`).MatchString(row) {
+	if !regexp.MustCompile(`>Live for \d+[sm]<.*>3</td>`).MatchString(row) {
 		t.Errorf("the page's row is %q", row)
 	}
 	if strings.Contains(page, `<div id="note" class="note">`) || !strings.Contains(page, `href="/status"`) {

@@ -117,13 +117,27 @@ func TestOddTexts(t *testing.T) {
 		"many finalizers": `{"metadata":{"deletionTimestamp":"x","finalizers":[` + strings.Repeat(`"xxxx",`, 100_000) + `""]}}`,
 		"much data":       `{"kind":"ConfigMap","apiVersion":"v1","data":"` + strings.Repeat("x", 10<<20) + `"}`,
 	} {
-		began := time.Now()
-		h := health.Of([]byte(text))
-		if long := time.Since(began); long > 5*time.Second {
-			t.Errorf("%s: it took %s", name, long)
+		var h health.Health
+		var value any
+		for tries := 1; ; tries++ { // What is slow is slow each time; a busy machine is not.
+			long := took(func() { h = health.Of([]byte(text)) })
+			reading := took(func() { _ = json.Unmarshal([]byte(text), &value) })
+			if long <= 30*reading+time.Second {
+				break
+			}
+			if tries == 5 {
+				t.Errorf("%s: it took %s, and reading it %s", name, long, reading)
+				break
+			}
 		}
 		wantSentence(t, h.Summary)
 	}
+}
+
+func took(f func()) time.Duration {
+	began := time.Now()
+	f()
+	return time.Since(began)
 }
 
 func FuzzOf(f *testing.F) {

@@ -201,7 +201,8 @@ func TestManyValues(t *testing.T) {
 		return time.Since(began)
 	}
 	one := max(took(secret("a")), took(secret("a")))
-	if other := took(secret("b")); other > 10*one {
+	other := min(took(secret("b")), took(secret("c")), took(secret("d"))) // What is slow is slow each time; a busy machine is not.
+	if other > 10*one {
 		t.Errorf("%d other values took %v, and the same again %v", values, other, one)
 	}
 }

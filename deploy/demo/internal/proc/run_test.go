@@ -3,8 +3,10 @@ package proc_test
 import (
 	"context"
 	"errors"
+	"os"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -25,13 +27,18 @@ func TestRunTellsWhyItEnded(t *testing.T) {
 }
 
 func TestRunStopsWithContext(t *testing.T) {
-	for name, script := range map[string]string{
-		"one that listens":  "trap 'exit 0' TERM; while :; do sleep 0.01; done",
-		"one that does not": "trap '' TERM; while :; do sleep 0.01; done",
-	} {
+	for name, trap := range map[string]string{"one that listens": "trap 'exit 0' TERM", "one that does not": "trap '' TERM"} {
 		t.Run(name, func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-			defer cancel()
+			ready := filepath.Join(t.TempDir(), "ready")
+			if err := syscall.Mkfifo(ready, 0o600); err != nil {
+				t.Fatal(err)
+			}
+			ctx, cancel := context.WithCancel(t.Context())
+			go func() {
+				_, _ = os.ReadFile(ready) // until the script is there
+				cancel()
+			}()
+			script := trap + "; echo > " + ready + "; while :; do sleep 0.01; done"
 			if err := proc.Run(ctx, shell(t, script), 100*time.Millisecond); err != nil {
 				t.Errorf("got %v, want none", err)
 			}
