@@ -14,7 +14,8 @@ import { shapeOf } from "./row.ts";
 import { keyOf } from "./ordered.ts";
 import { Rows } from "./rows.ts";
 import { Panel } from "./panel.ts";
-import { anewWords, banner, coverage, note, status, type Known } from "./status.ts";
+import { drawProgress } from "./progress.ts";
+import { anewWords, banner, countWords, coverage, note, status, type Known, type Status } from "./status.ts";
 import { Rate } from "./rate.ts";
 import { tabsOf, type Host } from "./tabs.ts";
 import { Table } from "./table.ts";
@@ -285,7 +286,8 @@ export class ListPage implements Watcher {
     const known = this.feed.known();
     const narrowed = this.view.ns.length > 0 || this.view.labels !== "";
     const s = status(known, this.now());
-    sayStatus(s.tone, s.words, s.count);
+    sayStatus(s);
+    drawProgress(byId("progress"), s, this.kind.resource);
     say(byId("anew"), anewWords(this.live.anew));
     const { complete, total } = this.feed.rows;
     if (complete) setText(byId("count"), this.view.q === "" ? digits(total) : `${digits(this.shown)} of ${digits(total)}`);
@@ -327,9 +329,9 @@ function say(e: HTMLElement, words: string | null): void {
   setText(e, words ?? "");
 }
 
-function sayStatus(tone: string, words: string, count: number | null): void {
+function sayStatus(s: Status): void {
   const e = byId("status");
-  e.dataset["state"] = tone;
+  e.dataset["state"] = s.tone;
   let label = e.querySelector(".words");
   let number = e.querySelector(".number");
   if (label === null || number === null) {
@@ -338,6 +340,6 @@ function sayStatus(tone: string, words: string, count: number | null): void {
     number = h("span", { class: "number", "aria-hidden": "true" });
     e.replaceChildren(label, number);
   }
-  setText(label, words);
-  setText(number, count === null ? "" : digits(count));
+  setText(label, s.words);
+  setText(number, countWords(s));
 }
