@@ -27,6 +27,7 @@ export class ListPage implements Watcher {
   kind: Kind;
   private feed: Feed;
   private served: boolean; // the server's rows stand until there are newer ones
+  private sought = true; // the rows have not come since another kind was looked at
   private shown = 0;
   private panel: Panel | null = null;
   readonly table: Table;
@@ -66,6 +67,7 @@ export class ListPage implements Watcher {
     this.view = view;
     const other = view.ref !== old.ref;
     if (other) {
+      this.sought = true;
       this.kind = kind;
       this.picker.select(view.ref);
     }
@@ -145,6 +147,16 @@ export class ListPage implements Watcher {
     if (columns || this.served || !byId("table").classList.contains("virtual") || byId("tbody").childElementCount === 0) this.takeOver();
     this.served = false;
     this.tellTrouble();
+    if (this.sought) requestAnimationFrame(() => this.reveal()); // when the rows are drawn
+  }
+
+  // The row of an object that the address has opened is where it can be seen.
+  private reveal(): void {
+    this.sought = false;
+    const { open } = this.view;
+    if (open === null) return;
+    const key = keyOf(open.ns, open.name);
+    if (this.feed.rows.indexOf(key) >= 0) this.table.step(key, 0);
   }
 
   private takeOver(): void {
@@ -288,6 +300,7 @@ export class ListPage implements Watcher {
     const s = status(known, this.now());
     sayStatus(s);
     drawProgress(byId("progress"), s, this.kind.resource);
+    this.activity.live(s.tone === "live");
     say(byId("anew"), anewWords(this.live.anew));
     const { complete, total } = this.feed.rows;
     if (complete) setText(byId("count"), this.view.q === "" ? digits(total) : `${digits(this.shown)} of ${digits(total)}`);
