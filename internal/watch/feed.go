@@ -96,6 +96,9 @@ func (f *feed) arrived() {
 
 // run lists and watches until ctx ends.
 func (f *feed) run(ctx context.Context) {
+	var awaiting sync.WaitGroup
+	awaiting.Go(func() { f.await(ctx) })
+	defer awaiting.Wait()
 	for ctx.Err() == nil {
 		if f.polled == "" {
 			f.reflect(ctx)

@@ -14,6 +14,9 @@ const (
 	grace = time.Second
 	// countInterval is between two tellings of how far a list has come.
 	countInterval = 100 * time.Millisecond
+	// countAfter is how long a first list may take before it is asked how many
+	// objects there are.
+	countAfter = 200 * time.Millisecond
 )
 
 // standing is how well a feed goes. The informer's lock guards it.
@@ -31,6 +34,7 @@ type standing struct {
 	replaced time.Time // When the last list was in the journal.
 	listed   int
 	told     time.Time // When listed was told last.
+	awaited  int       // About how many the first list has; 0 where that is not known.
 	pending  *time.Timer
 	record
 }
@@ -102,13 +106,39 @@ func (f *feed) observe(objects int, bytes int64) {
 	tell := time.Since(f.now.told) >= countInterval && f.now.status.State == Syncing
 	if tell {
 		f.now.told = time.Now()
-		f.now.status.Count = &objects
+		f.now.status.Count, f.now.status.Total = &objects, nil
+		if total := f.now.awaited; total >= objects { // Otherwise there are more by now, or it was no good.
+			f.now.status.Total = &total
+		}
 	}
 	f.mu.Unlock()
 	if tell {
 		f.Nudge()
 	}
 	f.measure(objects, bytes)
+}
+
+// await asks how many objects the first list will have, where that takes long
+// enough for people to wonder. Of one namespace among several, or with a field
+// selector, nobody is told.
+func (f *feed) await(ctx context.Context) {
+	if f.namespace != "" || f.scope.Fields != "" || f.scope.Metadata {
+		return
+	}
+	sleep(ctx, countAfter)
+	f.mu.Lock()
+	waiting := f.now.status.State == Syncing
+	f.mu.Unlock()
+	if !waiting || ctx.Err() != nil {
+		return
+	}
+	count, err := f.client.Count(ctx, f.scope)
+	if err != nil {
+		return // The list will tell.
+	}
+	f.mu.Lock()
+	f.now.awaited = count
+	f.mu.Unlock()
 }
 
 // panicked logs what a decoder could not cope with.

@@ -100,7 +100,7 @@ func runClusterWith(t *testing.T, server *apitest.Server, options watch.Options)
 type told struct {
 	Type, State, Reason, Cursor string
 	Since                       time.Time
-	Count                       *int
+	Count, Total                *int
 	Namespaces                  []string
 	Columns                     []struct{ Name string }
 	Rows                        []toldRow

@@ -32,7 +32,8 @@ type Status struct {
 	State  State     `json:"state"`
 	Since  time.Time `json:"since,omitzero"`
 	Reason string    `json:"reason,omitempty"`
-	Count  *int      `json:"count,omitempty"` // Objects received, while Syncing.
+	Count  *int      `json:"count,omitempty"` // Objects received, while Syncing,
+	Total  *int      `json:"total,omitempty"` // of about so many, where that is known.
 	// Namespaces are those that this covers, where not all that were asked for
 	// may be listed. It is sorted, and must not be changed.
 	Namespaces []string `json:"namespaces,omitempty"`
@@ -42,9 +43,10 @@ type Status struct {
 
 // same reports that there is nothing new to tell.
 func (s Status) same(other Status) bool {
-	counted := s.Count == other.Count || s.Count != nil && other.Count != nil && *s.Count == *other.Count
-	return s.State == other.State && s.Reason == other.Reason && counted && slices.Equal(s.Namespaces, other.Namespaces)
+	return s.State == other.State && s.Reason == other.Reason && equal(s.Count, other.Count) && equal(s.Total, other.Total) && slices.Equal(s.Namespaces, other.Namespaces)
 }
+
+func equal(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
 
 // maxReasons is how many reasons of several namespaces are told.
 const maxReasons = 3

@@ -2,7 +2,9 @@ package watch_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -456,6 +458,61 @@ func TestSyncingTellsACount(t *testing.T) {
 		snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Second)
 		if err != nil || snapshot.Synced || snapshot.Status.State != watch.Syncing || snapshot.Status.Count == nil || *snapshot.Status.Count != 3 {
 			t.Errorf("the snapshot is %+v, %v, want one that is syncing with a count", snapshot, err)
+		}
+	})
+}
+
+// Who waits for a long list is told of how many objects it is, where the API server
+// tells; it is asked for a list that takes long, once, and for no other. A number
+// that turned out to be too small is no longer told.
+func TestSyncingTellsATotal(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		asked := 0
+		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
+			return roundTrip(func(r *http.Request) (*http.Response, error) {
+				if r.URL.Query().Get("limit") != "1" {
+					return next.RoundTrip(r)
+				}
+				asked++
+				page := `{"metadata":{"continue":"more","remainingItemCount":3},"items":[{"metadata":{"name":"p0","namespace":"b","uid":"u"}}]}`
+				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(page))}, nil
+			})
+		}
+		cluster := runCluster(t, server)
+		server.Set(pods, pod("b", "p", "Running"))
+		server.Silence(pods)
+		r := subscribe(t, cluster, watch.Query{}, "")
+		far := func() string {
+			m := r.next()
+			for m.Count == nil {
+				m = r.next()
+			}
+			if m.Total == nil {
+				return strconv.Itoa(*m.Count)
+			}
+			return fmt.Sprint(*m.Count, " of ", *m.Total)
+		}
+		got := []string{far()}
+		for i := range 4 {
+			<-time.After(time.Second)
+			server.Set(pods, pod("b", fmt.Sprint("p", i), "Running"))
+			got = append(got, far())
+		}
+		if want := []string{"1", "2 of 4", "3 of 4", "4 of 4", "5"}; !slices.Equal(got, want) {
+			t.Errorf("told is %q, want %q", got, want)
+		}
+		if asked != 1 {
+			t.Errorf("how many there are is asked %d times, want once", asked)
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p0", "Running"))
+		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 1")
+		<-time.After(time.Minute)
+		if asked := server.Requests("limit=1"); len(asked) > 0 {
+			t.Errorf("a list that was short was asked about: %v", asked)
 		}
 	})
 }

@@ -89,6 +89,27 @@ func (c *tab) until(id int, types ...string) frameOf {
 	}
 }
 
+// A ping is answered under its id, whatever else is under way, and is no
+// subscription.
+func TestPong(t *testing.T) {
+	s := newSite(t)
+	c := s.open(nil)
+	c.send(`{"op":"ping","id":7}`)
+	c.until(7, "pong")
+	c.send(`[{"op":"subscribe","id":7,"resource":"core/v1/pods"},{"op":"ping","id":7},{"op":"ping","id":8}]`)
+	c.until(8, "pong")
+	c.until(7, "snapshot")
+	for i := range 150 { // More than there may be of subscriptions, or of faults.
+		c.send(fmt.Sprintf(`{"op":"ping","id":%d}`, i+1))
+		c.until(i+1, "pong")
+	}
+	c.send(`{"op":"ping"}`)
+	if m := c.until(0, "error"); m.Problem.Title != "Id missing" {
+		t.Errorf("a ping without an id is answered by %+v", m.Problem)
+	}
+	c.alive()
+}
+
 // alive wants the connection to work.
 func (c *tab) alive() {
 	c.t.Helper()

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"glasshouse/internal/watch"
@@ -67,6 +68,8 @@ func (l *session) frame(ctx context.Context, frame []byte) {
 			l.unsubscribe(ctx, o.ID)
 		case "window":
 			l.move(ctx, o)
+		case "ping":
+			_ = l.write(ctx, []byte(`"type":"pong"`), &o.ID, true) // A failed write ends the session.
 		default:
 			l.subscribe(ctx, o)
 		}
@@ -109,8 +112,8 @@ func parseOperation(raw []byte) (*operation, error) {
 		return nil, badRequest("Unknown member", "%.60s is not known; a message has op, id, resource, ns, labels, fields, name, view, cursor, q, sort, offset and count.", strings.TrimPrefix(err.Error(), "json: unknown field "))
 	case err != nil:
 		return nil, notJSON(err)
-	case o.Op != "subscribe" && o.Op != "unsubscribe" && o.Op != "window":
-		return nil, badRequest("Unknown op", "op is %.40q; it takes subscribe, window and unsubscribe.", o.Op)
+	case !slices.Contains([]string{"subscribe", "unsubscribe", "window", "ping"}, o.Op):
+		return nil, badRequest("Unknown op", "op is %.40q; it takes subscribe, window, unsubscribe and ping.", o.Op)
 	case o.ID <= 0:
 		return nil, badRequest("Id missing", "id is %d; give each subscription a whole number from 1.", o.ID)
 	}

@@ -73,7 +73,7 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 // fillList puts what a snapshot holds into the page.
 func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	page.State = templates.State{
-		State: string(snapshot.Status.State), Reason: snapshot.Status.Reason, Count: snapshot.Status.Count,
+		State: string(snapshot.Status.State), Reason: snapshot.Status.Reason, Count: snapshot.Status.Count, Total: snapshot.Status.Total,
 		Since: snapshot.Status.Since.UTC().Format(time.RFC3339),
 	}
 	if snapshot.Synced {

@@ -17,6 +17,8 @@ const config = load(readFileSync(path, "utf8"));
 const context = config.contexts.find((c) => c.name === config["current-context"]).context;
 const { server, "certificate-authority-data": ca } = config.clusters.find((c) => c.name === context.cluster).cluster;
 const { token } = config.users.find((u) => u.name === context.user).user;
+/** Its address. */
+export const apiServer = server;
 const agent = new Agent({ keepAlive: true, ca: Buffer.from(ca, "base64") });
 
 /** One request; throws on an answer that is not 2xx, unless its status is among allowed. */

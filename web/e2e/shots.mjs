@@ -1,41 +1,172 @@
-// Pictures of the page, for people to look at: node e2e/shots.mjs FOLDER, with
-// the environment of the tests.
+// Pictures of every screen and state, for people to look at: node e2e/shots.mjs
+// FOLDER [PATTERN], with the environment of the tests.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { browse, newPage, openLive, table } from "./browser.mjs";
+import { browse, newPage, openLive } from "./browser.mjs";
+import { create, deployment, namespace, patch, read, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
+import { gate } from "./gate.mjs";
 import { until } from "./wait.mjs";
 
-const folder = process.argv[2];
-if (!folder) throw new Error("usage: node e2e/shots.mjs FOLDER");
+const [folder, only = "."] = process.argv.slice(2);
+if (!folder) throw new Error("usage: node e2e/shots.mjs FOLDER [PATTERN]");
 mkdirSync(folder, { recursive: true });
-
+const wanted = new RegExp(only);
 const ends = [];
 const t = { after: (end) => ends.unshift(end) };
-try {
-  const browser = await browse(t);
-  const dashboard = await Dashboard.start(t);
-  for (const colorScheme of ["light", "dark"]) {
-    const page = await newPage(t, browser, { colorScheme, allow: [/status of 404/] });
-    const shoot = (name) => page.screenshot({ path: join(folder, `${name}-${colorScheme}.png`), animations: "disabled" });
-    const list = async (path) => {
-      await openLive(page, dashboard.url + path);
-      await until("rows", async () => (await table(page)).rows.length > 0);
-    };
-    await list("r/core/v1/pods");
-    await shoot("pods");
-    await list("r/core/v1/pods?ns=data&ns=payments&ns=shop&sort=-restarts");
-    await page.locator("#tbody tr", { hasText: "CrashLoopBackOff" }).first().locator("td").last().click();
-    await page.locator("#panel .line").first().waitFor();
-    await page.locator('#panel .status[data-state="live"]').waitFor();
-    await shoot("panel");
-    await list("r/core/v1/nodes?cols=wide");
-    await shoot("nodes");
-    await list("r/core/v1/events");
-    await shoot("events");
-    await page.goto(`${dashboard.url}r/example.org/v1/unicorns`);
-    await shoot("problem");
+
+const browser = await browse(t);
+const dashboard = await Dashboard.start(t);
+const page = await newPage(t, browser, { allow: [/./] });
+const at = (path) => dashboard.url + path;
+const live = (path) => openLive(page, at(path));
+
+/** One screen, as it looks in both themes on three screens; each is brought about by make. */
+async function screen(name, make) {
+  if (!wanted.test(name)) return;
+  await page.setViewportSize({ width: 1440, height: 900 });
+  try {
+    await make();
+  } catch (err) {
+    console.error(`${name}: ${err.message}`);
   }
+  for (const [width, height] of [[1440, 900], [1024, 768], [390, 844]]) {
+    for (const colorScheme of ["light", "dark"]) {
+      await page.setViewportSize({ width, height });
+      await page.emulateMedia({ colorScheme });
+      await page.waitForTimeout(80);
+      const sideways = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth).catch(() => 0);
+      if (sideways > 0) console.error(`${name} at ${width}: the page is ${sideways} px too wide`);
+      await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`), animations: "disabled" });
+    }
+  }
+}
+
+const pods = (await read("/api/v1/namespaces/shop/pods")).items.map((p) => p.metadata.name);
+const named = (prefix) => pods.find((name) => name.startsWith(prefix)) ?? pods[0];
+const ill = named("recommender");
+const text = (words) => page.getByText(words).first().waitFor();
+
+try {
+  await screen("home", () => live(""));
+  await screen("list", () => live("r/core/v1/pods"));
+  await screen("list-filtered", () => live("r/core/v1/pods?ns=data&ns=payments&ns=shop&sort=-restarts&q=is%3Afailing"));
+  await screen("list-wide", () => live("r/core/v1/nodes?cols=wide"));
+  await screen("list-events", () => live("r/core/v1/events"));
+  for (const tab of ["", "yaml", "changes", "events", "related", "logs"]) {
+    await screen(`panel-${tab || "overview"}`, async () => {
+      await live(`r/core/v1/pods?open=shop/${ill}${tab && `&tab=${tab}`}`);
+      if (tab === "changes") await patch(`/api/v1/namespaces/shop/pods/${ill}`, { metadata: { labels: { looked: String(Date.now()) } } });
+      await page.locator("#tab > *").waitFor();
+      await page.waitForTimeout(1200);
+    });
+  }
+  await screen("panel-deployment", () => live("r/apps/v1/deployments?open=shop/storefront"));
+  for (const tab of ["", "yaml", "related"]) {
+    await screen(`object-${tab || "overview"}`, async () => {
+      await live(`o/core/v1/pods/shop/${ill}${tab && `?tab=${tab}`}`);
+      await page.locator("#tab > *").waitFor();
+      await page.waitForTimeout(800);
+    });
+  }
+  await screen("compare", async () => {
+    await page.goto(at(`compare?a=core/v1/pods/shop/${ill}&b=core/v1/pods/shop/${named("storefront")}`));
+    await page.waitForTimeout(1500);
+  });
+  await screen("compare-one", () => page.goto(at(`compare?a=core/v1/pods/shop/${ill}`)));
+  await screen("status", () => page.goto(at("status")).then(() => text("Updated every")));
+  await screen("palette", async () => {
+    await live("r/core/v1/pods");
+    await page.keyboard.press("Control+K");
+    await page.keyboard.type("check");
+    await page.waitForTimeout(700);
+  });
+  await screen("help", async () => {
+    await live("r/core/v1/pods");
+    await page.keyboard.press("?");
+    await page.locator(".help").waitFor();
+  });
+  await screen("namespaces", async () => {
+    await live("r/core/v1/pods");
+    await page.keyboard.press("n");
+    await page.locator("#spaces-pop li").first().waitFor();
+  });
+  await screen("columns", async () => {
+    await live("r/core/v1/pods");
+    await page.locator("#columns").click();
+    await page.waitForTimeout(400);
+  });
+  await screen("activity", async () => {
+    await live("r/core/v1/pods");
+    await page.locator("#activity button, #activity summary").first().click();
+    for (const name of pods.slice(0, 4)) await patch(`/api/v1/namespaces/shop/pods/${name}`, { metadata: { labels: { looked: String(Date.now()) } } });
+    await page.waitForTimeout(800);
+  });
+  await screen("picker", async () => {
+    await live("r/core/v1/pods");
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.locator(".kinds").click();
+  });
+
+  // States.
+  await screen("state-empty", () => live("r/storage.k8s.io/v1/volumeattachments"));
+  await screen("state-nomatch", () => live("r/core/v1/pods?q=no+such+words"));
+  await screen("state-nothere", () => live("r/core/v1/pods?ns=default"));
+  await screen("state-selector", () => page.goto(at("r/core/v1/pods?labels=app%3D%3D%3D")).then(() => page.waitForTimeout(500)));
+  await screen("state-404", () => page.goto(at("no/such/page")));
+  await screen("state-kind-404", () => page.goto(at("r/example.org/v1/unicorns")));
+  await screen("state-object-404", () => page.goto(at("o/core/v1/pods/shop/no-such-pod")).then(() => page.waitForTimeout(700)));
+  await screen("state-panel-404", () => live("r/core/v1/pods?open=shop/no-such-pod").then(() => page.waitForTimeout(500)));
+  await screen("state-gone", async () => {
+    const ns = await namespace(t);
+    await create(`/api/v1/namespaces/${ns}/configmaps`, { metadata: { name: "goes" }, data: { colour: "teal" } });
+    await live(`r/core/v1/configmaps?ns=${ns}&open=${ns}/goes`);
+    await page.locator("#tab > *").waitFor();
+    await remove(`/api/v1/namespaces/${ns}/configmaps/goes`);
+    await text("This is how it was last");
+  });
+  for (const [name, user, path] of [["forbidden", "nobody", "r/core/v1/pods"], ["partly", "limited", "r/core/v1/pods"], ["object-forbidden", "nobody", "o/core/v1/pods/shop/x"]]) {
+    await screen(`state-${name}`, async () => {
+      const other = await Dashboard.start(t, { user });
+      await page.goto(other.url + path);
+      await page.locator("#status:not(:empty), .note").first().waitFor();
+      await page.waitForTimeout(1500);
+    });
+  }
+  await screen("state-syncing", async () => {
+    // The list is slow indeed; of how many it is, is told behind it on so slow a link.
+    const link = await gate(t);
+    const other = await Dashboard.start(t, { flags: link.flags });
+    await openLive(page, `${other.url}r/core/v1/nodes`);
+    await page.routeWebSocket(/live$/, (ws) => {
+      const server = ws.connectToServer();
+      server.onMessage((m) => ws.send(String(m).replace(/("state":"syncing",.*"count":\d+)(?=})/, '$1,"total":168')));
+    });
+    link.rate = 30_000;
+    await page.goto(`${other.url}r/core/v1/pods`);
+    await page.locator("#progress:not([hidden])").waitFor();
+  });
+  await screen("state-stale", async () => {
+    const link = await gate(t);
+    const other = await Dashboard.start(t, { flags: link.flags });
+    await openLive(page, `${other.url}r/core/v1/pods`);
+    link.cut();
+    await page.locator('#status[data-state="warn"]').waitFor();
+  });
+  await screen("state-stopped", async () => {
+    const other = await Dashboard.start(t);
+    await openLive(page, `${other.url}r/core/v1/pods?open=shop/${ill}`);
+    await page.locator("#tab > *").waitFor();
+    await other.stop();
+    await page.locator('#status[data-state="bad"]').waitFor();
+  });
+  await screen("state-unreachable", async () => {
+    const link = await gate(t);
+    link.cut();
+    const other = await Dashboard.start(t, { flags: link.flags });
+    await page.goto(`${other.url}r/core/v1/pods`);
+    await page.waitForTimeout(1000);
+  });
 } finally {
-  for (const end of ends) await end();
+  for (const end of ends) await Promise.resolve(end()).catch((err) => console.error(err.message));
 }

@@ -69,7 +69,8 @@ type State struct {
 	State  string // "syncing", "live", "stale", "forbidden", "absent" or "failed"
 	Since  string // RFC 3339; empty when unknown
 	Reason string
-	Count  *int // objects received so far, while syncing
+	Count  *int // objects received so far, while syncing,
+	Total  *int // of about so many; nil when unknown
 }
 
 // Query is the view that the address asks for, echoed into the form.

@@ -118,6 +118,9 @@ func sortState(column string, q Query) string {
 func stateWords(s State, at string) string {
 	switch s.State {
 	case "syncing":
+		if s.Count != nil && s.Total != nil {
+			return "Syncing, " + Digits(*s.Count) + " of " + Digits(*s.Total)
+		}
 		if s.Count != nil {
 			return "Syncing, " + Digits(*s.Count) + " so far"
 		}

@@ -11,6 +11,14 @@ const row = { ns: "big", name: "web-1", uid: "u", rv: "811", created: "2026-11-2
 const by = { manager: "kubelet", operation: "Update", subresource: "status", time: "2026-11-21T10:00:00Z" };
 const patch = [{ op: "replace", path: "/a", value: 1 }, { op: "remove", path: "/b" }];
 
+void test("a state has how many have come, and of how many, where that is told; and a pong is nobody's", () => {
+  const state = { id: 1, type: "state", state: "syncing" };
+  const counts = read([{ ...state, count: 2400, total: 10016 }, { ...state, count: 7 }, state]).messages.map((m) => m.type === "state" && [m.count, m.total]);
+  assert.deepEqual(counts, [[2400, 10016], [7, null], [null, null]]);
+  assert.equal(read([{ ...state, total: "many" }]).faults.length, 1);
+  assert.deepEqual(read([{ id: 77, type: "pong" }]).messages, [{ id: 77, type: "pong" }]);
+});
+
 void test("one message or several share a frame", () => {
   const beat = { id: 1, type: "heartbeat", cursor: "c" };
   assert.equal(read(beat).messages.length, 1);

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aligned } from "../static/src/diff.ts";
 import { readKinds, readProblems } from "../static/src/kinds.ts";
-import { anewWords, banner, coverage, note, status, type Known } from "../static/src/status.ts";
+import { anewWords, banner, countWords, coverage, note, status, type Known } from "../static/src/status.ts";
 import { states } from "../static/src/wire.ts";
 
 const changed = (before: string, next: string): string => [...aligned([...before], [...next])].map((from, i) => (from < 0 ? next[i] : ".")).join("");
@@ -14,7 +14,7 @@ for (const [before, next, want] of [["abc", "abc", "..."], ["abc", "axc", ".x."]
   });
 }
 
-const whole: Known = { connection: "open", since: 0, said: "", state: { state: "live", since: "", reason: "", count: null, namespaces: [] }, complete: true, arriving: 0, problem: null, anew: false };
+const whole: Known = { connection: "open", since: 0, said: "", state: { state: "live", since: "", reason: "", count: null, total: null, namespaces: [] }, complete: true, arriving: 0, expected: 0, problem: null, anew: false };
 
 void test("live is said only while it is", () => {
   const live = (k: Partial<Known>): boolean => {
@@ -27,19 +27,34 @@ void test("live is said only while it is", () => {
   assert.equal(live({ complete: false }), false);
   assert.equal(live({ state: null }), false);
   assert.equal(live({ problem: { title: "", status: 400, detail: "" } }), false);
-  for (const state of states.filter((s) => s !== "live")) assert.equal(live({ state: { state, since: "", reason: "", count: null, namespaces: [] } }), false, state);
+  for (const state of states.filter((s) => s !== "live")) assert.equal(live({ state: { state, since: "", reason: "", count: null, total: null, namespaces: [] } }), false, state);
 });
 
 void test("reading anew is told, and counted", () => {
-  assert.deepEqual(status({ ...whole, anew: true, complete: false, arriving: 7 }, 0), { tone: "busy", words: "Reading anew", count: 7 });
+  assert.deepEqual(status({ ...whole, anew: true, complete: false, arriving: 7 }, 0), { tone: "busy", words: "Reading anew", count: 7, total: null });
   assert.equal(status({ ...whole, anew: true, complete: false, state: null }, 0).words, "Reading anew");
   assert.equal(status({ ...whole, anew: true, complete: false, connection: "lost" }, 0).tone, "bad");
   assert.equal(note({ ...whole, anew: true, complete: false }, "pods", 0, false)?.title, "Reading pods anew");
   assert.deepEqual([0, 1, 2, 1000].map(anewWords), [null, "read anew once", "read anew 2 times", "read anew 1,000 times"]);
 });
 
+void test("how far a list has come is told of how many, where both are known", () => {
+  const far = (k: Partial<Known>, of: { count?: number; total?: number } | null): string[] => {
+    const state = of === null ? whole.state : { state: "syncing" as const, since: "", reason: "", count: of.count ?? null, total: of.total ?? null, namespaces: [] };
+    const known = { ...whole, complete: false, ...k, state };
+    return [countWords(status(known, 0)), note(known, "pods", 0, false)?.detail ?? ""];
+  };
+  assert.deepEqual(far({}, { count: 2400, total: 10016 }), ["2,400 of 10,016", "2,400 of 10,016"]);
+  assert.deepEqual(far({ expected: 9 }, { count: 2400 }), ["2,400", "2,400 so far"], "the server's count has no other total");
+  assert.deepEqual(far({ expected: 9 }, {}), ["", ""], "nothing has come");
+  assert.deepEqual(far({ expected: 10016, arriving: 6000 }, null), ["6,000 of 10,016", "6,000 of 10,016"]);
+  assert.deepEqual(far({ expected: 5000, arriving: 6000 }, null), ["6,000", "6,000 so far"], "there are more than were expected");
+  assert.deepEqual(far({ arriving: 6000 }, null), ["6,000", "6,000 so far"]);
+  assert.equal(countWords(status(whole, 0)), "");
+});
+
 void test("where not all is covered, the words say what is", () => {
-  const some: Known = { ...whole, state: { state: "live", since: "", reason: "", count: null, namespaces: ["data", "shop"] } };
+  const some: Known = { ...whole, state: { state: "live", since: "", reason: "", count: null, total: null, namespaces: ["data", "shop"] } };
   const only = "Only data, shop: you may not list the others.";
   assert.equal(coverage(whole), null);
   assert.equal(coverage(some), only);

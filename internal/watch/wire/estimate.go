@@ -2,6 +2,7 @@ package wire
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -13,6 +14,33 @@ const estimateObjects = 64
 
 // estimateStall bounds its request, in the way of SourceOptions.
 const estimateStall = 5 * time.Second
+
+// Count returns about how many objects a scope has, from the shortest page of its
+// list.
+func (c *Client) Count(ctx context.Context, scope Scope) (int, error) {
+	source, err := c.Source(scope, SourceOptions{Stall: estimateStall, Observe: func(int, int64) {}, Panicked: func(any, []byte) {}})
+	if err != nil {
+		return 0, err
+	}
+	list, err := source.List(ctx, metav1.ListOptions{Limit: 1})
+	switch {
+	case err != nil:
+		return 0, err
+	case list.Continue == "":
+		return len(list.Items), nil
+	case list.RemainingItemCount == nil:
+		return 0, errors.New("the API server does not tell how many there are")
+	}
+	return len(list.Items) + beyond(list), nil
+}
+
+// beyond is how many objects there are behind a page, as far as the server tells.
+func beyond(list *List) int {
+	if list.RemainingItemCount == nil {
+		return 0
+	}
+	return int(min(max(0, *list.RemainingItemCount), mostObjects))
+}
 
 // mostObjects is more than any cluster holds, whatever a server says.
 const mostObjects = 1 << 30
@@ -38,9 +66,6 @@ func (c *Client) Estimate(ctx context.Context, scope Scope) (objects int, bytes 
 	for _, o := range list.Items {
 		bytes += int64(o.Size())
 	}
-	objects = len(list.Items)
-	if list.RemainingItemCount != nil {
-		objects += int(min(max(0, *list.RemainingItemCount), mostObjects))
-	}
+	objects = len(list.Items) + beyond(list)
 	return objects, bytes / int64(len(list.Items)) * int64(objects), nil
 }

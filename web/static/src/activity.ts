@@ -35,6 +35,7 @@ export class Activity {
   private readonly button = h("button", { type: "button", class: "activity-line", "aria-expanded": "false", "aria-controls": "activity-feed", title: "Activity (a)" }, h("span", { class: "name" }, "Activity"), this.words);
   private readonly place = h("div", { id: "activity-feed", class: "activity-feed", hidden: true });
   private scope: Scope | null = null;
+  private since: number | null = null; // when it became live; null while it is not
   private newest: Told | null = null;
   private at = "";
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -53,9 +54,20 @@ export class Activity {
   /** What is listed is another. */
   follow(scope: Scope): void {
     this.scope = scope;
-    this.newest = null;
-    this.words.replaceChildren(`Nothing has changed in this list since ${clockTime(new Date(this.way.now()).toISOString(), this.way.now())}`);
+    this.newest = this.since = null;
+    this.idle();
     this.feed?.follow(scope);
+  }
+
+  /** Whether what changes is told: only then is it known that nothing does. */
+  live(is: boolean): void {
+    if (is === (this.since !== null)) return;
+    this.since = is ? this.way.now() : null;
+    if (this.newest === null) this.idle();
+  }
+
+  private idle(): void {
+    this.words.replaceChildren(this.since === null ? "" : `Nothing has changed in this list since ${clockTime(new Date(this.since).toISOString(), this.way.now())}`);
   }
 
   /** Events are about to be applied to rows. */

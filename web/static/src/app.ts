@@ -3,12 +3,13 @@
 
 import { Clock } from "./clock.ts";
 import type { Command } from "./commands.ts";
-import { byId, input } from "./dom.ts";
+import { byId, input, setText } from "./dom.ts";
 import { tendMenu } from "./exports.ts";
 import { Jump } from "./jump.ts";
 import { listCommands, objectCommands, pageCommands } from "./keymap.ts";
 import { listenToKeys } from "./keys.ts";
 import { ListPage } from "./list.ts";
+import { Latency, latencyWords } from "./latency.ts";
 import { Live } from "./live.ts";
 import { turnTheme } from "./look.ts";
 import { Panel } from "./panel.ts";
@@ -36,7 +37,22 @@ const live = new Live(
     cancel: (timer) => clearTimeout(timer as number | undefined),
     report: (what) => console.warn(`glasshouse: ${what}`),
   },
-  () => refresh(),
+  () => {
+    latency.reconnected();
+    refresh();
+  },
+);
+const latency = new Latency(
+  live,
+  { clock: () => performance.now(), now, after: (ms, run) => setTimeout(run, ms), cancel: (timer) => clearTimeout(timer as number | undefined), hidden: () => document.hidden },
+  () => {
+    const e = byId("latency");
+    e.hidden = latency.ms === null;
+    if (latency.ms === null) return;
+    const { text, title } = latencyWords(latency.ms, latency.at, now());
+    setText(e, text);
+    e.title = title;
+  },
 );
 
 const picker = new Picker(byId("picker-filter") as HTMLInputElement, byId("picker-groups"), (date) => clock.learn(date));

@@ -63,6 +63,7 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
   const type = string(m["type"], "type");
   if (type === "error") return { id, type, problem: problem(m["problem"]) };
   if (id === null) throw new Malformed(`${type} without an id`);
+  if (type === "pong") return { id, type };
   const view = viewOf(id);
   if (view === null) return null;
   switch (type) {
@@ -100,7 +101,7 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
     case "state": {
       const state = states.find((s) => s === m["state"]);
       if (state === undefined) throw new Malformed("state is unknown");
-      return { id, type, state, since: optional(m["since"], "since"), reason: optional(m["reason"], "reason"), count: absent(m["count"]) ? null : number(m["count"], "count"), namespaces: absent(m["namespaces"]) ? [] : list(m["namespaces"], "namespaces").map((ns) => string(ns, "namespace")) };
+      return { id, type, state, since: optional(m["since"], "since"), reason: optional(m["reason"], "reason"), count: absent(m["count"]) ? null : number(m["count"], "count"), total: absent(m["total"]) ? null : number(m["total"], "total"), namespaces: absent(m["namespaces"]) ? [] : list(m["namespaces"], "namespaces").map((ns) => string(ns, "namespace")) };
     }
     case "resources":
       if (view !== "resources") return null;

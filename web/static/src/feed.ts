@@ -46,7 +46,7 @@ export class Feed implements Handler {
     private readonly order: { sort: Sort | null; q: string },
     private readonly watcher: Watcher,
     private readonly limit: number,
-    expected: number,
+    private expected: number,
     private readonly later: (run: () => void) => void = (run) => void setTimeout(run),
   ) {
     this.windowed = expected > limit;
@@ -96,7 +96,7 @@ export class Feed implements Handler {
 
   known(): Known {
     const { connection, since, said } = this.live;
-    return { connection, since, said, state: this.state, complete: this.rows.complete && !this.behind, arriving: this.rows.arriving, problem: this.problem, anew: this.anew };
+    return { connection, since, said, state: this.state, complete: this.rows.complete && !this.behind, arriving: this.rows.arriving, expected: this.expected, problem: this.problem, anew: this.anew };
   }
 
   restart(): void {
@@ -148,6 +148,7 @@ export class Feed implements Handler {
         return this.check(m);
       case "state":
         this.state = m;
+        if (m.total !== null && (this.what.ns ?? []).length === 0 && (this.what.labels ?? "") === "") this.expected = m.total;
         // A right that was lost takes with it what was seen; so does a kind that went.
         if (m.state === "forbidden" || m.state === "absent") this.drop();
         break;

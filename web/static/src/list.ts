@@ -14,7 +14,8 @@ import { shapeOf } from "./row.ts";
 import { keyOf } from "./ordered.ts";
 import { Rows } from "./rows.ts";
 import { Panel } from "./panel.ts";
-import { anewWords, banner, coverage, note, status, type Known } from "./status.ts";
+import { drawProgress } from "./progress.ts";
+import { anewWords, banner, countWords, coverage, note, status, type Known, type Status } from "./status.ts";
 import { Rate } from "./rate.ts";
 import { tabsOf, type Host } from "./tabs.ts";
 import { Table } from "./table.ts";
@@ -26,6 +27,7 @@ export class ListPage implements Watcher {
   kind: Kind;
   private feed: Feed;
   private served: boolean; // the server's rows stand until there are newer ones
+  private sought = true; // the rows have not come since another kind was looked at
   private shown = 0;
   private panel: Panel | null = null;
   readonly table: Table;
@@ -65,6 +67,7 @@ export class ListPage implements Watcher {
     this.view = view;
     const other = view.ref !== old.ref;
     if (other) {
+      this.sought = true;
       this.kind = kind;
       this.picker.select(view.ref);
     }
@@ -144,6 +147,16 @@ export class ListPage implements Watcher {
     if (columns || this.served || !byId("table").classList.contains("virtual") || byId("tbody").childElementCount === 0) this.takeOver();
     this.served = false;
     this.tellTrouble();
+    if (this.sought) requestAnimationFrame(() => this.reveal()); // when the rows are drawn
+  }
+
+  // The row of an object that the address has opened is where it can be seen.
+  private reveal(): void {
+    this.sought = false;
+    const { open } = this.view;
+    if (open === null) return;
+    const key = keyOf(open.ns, open.name);
+    if (this.feed.rows.indexOf(key) >= 0) this.table.step(key, 0);
   }
 
   private takeOver(): void {
@@ -285,7 +298,9 @@ export class ListPage implements Watcher {
     const known = this.feed.known();
     const narrowed = this.view.ns.length > 0 || this.view.labels !== "";
     const s = status(known, this.now());
-    sayStatus(s.tone, s.words, s.count);
+    sayStatus(s);
+    drawProgress(byId("progress"), s, this.kind.resource);
+    this.activity.live(s.tone === "live");
     say(byId("anew"), anewWords(this.live.anew));
     const { complete, total } = this.feed.rows;
     if (complete) setText(byId("count"), this.view.q === "" ? digits(total) : `${digits(this.shown)} of ${digits(total)}`);
@@ -327,9 +342,9 @@ function say(e: HTMLElement, words: string | null): void {
   setText(e, words ?? "");
 }
 
-function sayStatus(tone: string, words: string, count: number | null): void {
+function sayStatus(s: Status): void {
   const e = byId("status");
-  e.dataset["state"] = tone;
+  e.dataset["state"] = s.tone;
   let label = e.querySelector(".words");
   let number = e.querySelector(".number");
   if (label === null || number === null) {
@@ -338,6 +353,6 @@ function sayStatus(tone: string, words: string, count: number | null): void {
     number = h("span", { class: "number", "aria-hidden": "true" });
     e.replaceChildren(label, number);
   }
-  setText(label, words);
-  setText(number, count === null ? "" : digits(count));
+  setText(label, s.words);
+  setText(number, countWords(s));
 }

@@ -12,7 +12,7 @@ import type { Message, Spec } from "./wire.ts";
 export type Connection = "connecting" | "open" | "lost";
 
 export interface Handler {
-  message(m: Exclude<Message, { type: "heartbeat" }>): void;
+  message(m: Exclude<Message, { type: "heartbeat" | "pong" }>): void;
   restart(): void;
 }
 
@@ -58,6 +58,8 @@ export class Live {
   said = "";
   /** How often what was held had to be read anew, because it or what came did not fit. */
   anew = 0;
+  /** Told the id of each ping that is answered. */
+  onPong: (id: number) => void = () => {};
   private socket: WebSocket | null = null;
   private readonly subs = new Map<number, Sub>();
   private nextId = 1;
@@ -124,6 +126,11 @@ export class Live {
     };
   }
 
+  /** Asks the server for an answer, and for nothing else. */
+  ping(id: number): void {
+    if (this.connection === "open") this.tell({ op: "ping", id });
+  }
+
   // Every time under a new id: what is still on its way under the old one is
   // then nobody's.
   private send(sub: Sub): void {
@@ -173,6 +180,7 @@ export class Live {
       if (m.type === "error") this.host.report(`the server did not understand: ${m.problem.title} ${m.problem.detail}`);
       return;
     }
+    if (m.type === "pong") return this.onPong(m.id);
     const sub = this.subs.get(m.id);
     if (sub === undefined) return;
     switch (m.type) {

@@ -126,7 +126,7 @@ export class Panel {
     const s = status(known, now);
     const gone = held.gone !== null && held.object !== null;
     setText(this.words, gone ? "Deleted" : held.missing && s.tone === "live" ? "Not there" : s.words);
-    this.words.dataset["state"] = gone ? "bad" : s.tone;
+    this.words.dataset["state"] = gone ? "bad" : held.missing && s.tone === "live" ? "warn" : s.tone;
     const above = gone
       ? `Deleted${held.gone === "" ? "" : ` at ${clockTime(held.gone ?? "", now)}`}. This is how it was last; should it be made anew, it appears here.`
       : held.missing && s.tone === "live" ? "There is no such object now. Should it be made, it appears here." : this.failed === "" ? banner(known, now) : this.failed;

@@ -12,7 +12,8 @@ export interface Known {
   readonly said: string; // by the server that ended the connection, if it did say something
   readonly state: State | null; // the last one told over this connection
   readonly complete: boolean; // a whole snapshot is held, and no other is to come
-  readonly arriving: number; // rows of a snapshot under way
+  readonly arriving: number; // rows of a snapshot under way,
+  readonly expected: number; // of about so many; 0 where that is not known
   readonly problem: Problem | null;
   readonly anew: boolean; // what was held, or came, did not fit: a new snapshot is to come
 }
@@ -21,22 +22,24 @@ export interface Status {
   /** For the style sheet: live, busy, warn or bad. */
   readonly tone: "live" | "busy" | "warn" | "bad";
   readonly words: string;
-  /** A number that goes with the words and changes often. */
+  /** What goes with the words and changes often: how many have come, and of how many; null where that is not known. */
   readonly count: number | null;
+  readonly total: number | null;
 }
 
 export function status(k: Known, now: number): Status {
-  const say = (tone: Status["tone"], words: string, count: number | null = null): Status => ({ tone, words, count });
+  const say = (tone: Status["tone"], words: string, count: number | null = null, total: number | null = null): Status => ({ tone, words, count, total });
+  const arriving = (words: string): Status => say("busy", words, k.arriving > 0 ? k.arriving : null, k.arriving > 0 && k.expected >= k.arriving ? k.expected : null);
   if (k.connection === "lost") return say("bad", `Disconnected since ${clockTime(new Date(k.since).toISOString(), now)}, trying again`);
   if (k.connection === "connecting") return say("busy", "Connecting");
   if (k.problem !== null) return say("bad", k.problem.title === "" ? "Failed" : k.problem.title);
-  if (k.anew && !k.complete && (k.state === null || k.state.state === "live")) return say("busy", "Reading anew", k.arriving > 0 ? k.arriving : null);
+  if (k.anew && !k.complete && (k.state === null || k.state.state === "live")) return arriving("Reading anew");
   if (k.state === null) return say("busy", k.complete ? "Catching up" : "Asking");
   switch (k.state.state) {
     case "syncing":
-      return say("busy", "Syncing", k.state.count ?? (k.arriving > 0 ? k.arriving : null));
+      return k.state.count === null ? arriving("Syncing") : say("busy", "Syncing", k.state.count, k.state.total);
     case "live":
-      return k.complete ? say("live", "Live") : say("busy", "Receiving", k.arriving > 0 ? k.arriving : null);
+      return k.complete ? say("live", "Live") : arriving("Receiving");
     case "stale":
       return say("warn", k.state.since === "" ? "Stale" : `Stale since ${clockTime(k.state.since, now)}`);
     case "forbidden":
@@ -46,6 +49,11 @@ export function status(k: Known, now: number): Status {
     case "failed":
       return say("bad", "Failed");
   }
+}
+
+/** The numbers that go with a status; empty where there are none. */
+export function countWords({ count, total }: Pick<Status, "count" | "total">): string {
+  return count === null ? "" : total === null ? digits(count) : `${digits(count)} of ${digits(total)}`;
 }
 
 /** How often something was read anew since the page was opened, null for never. */
@@ -86,9 +94,10 @@ export function note(k: Known, resource: string, total: number, narrowed: boolea
   if (k.complete && narrowed) return say(`No ${resource} here`, here("There is none in the namespaces and with the labels chosen."), "The first one appears by itself, or", "show-all");
   if (k.complete) return say(`No ${resource}`, only ?? "The cluster holds none now.", "The first one appears here by itself.");
   if (k.connection === "lost") return say("Disconnected", k.said === "" ? "Glasshouse cannot be reached from this browser." : `Glasshouse said: ${k.said}.`, "It is tried again by itself. Is the program still running?");
-  const count = k.state?.count ?? k.arriving;
-  if (k.anew) return say(`Reading ${resource} anew`, `What was held did not agree with the server${count > 0 ? `; ${digits(count)} so far` : "."}`, "");
-  return say(`Reading ${resource}`, count > 0 ? `${digits(count)} so far` : "", "");
+  const s = status(k, 0);
+  const far = s.count === null ? "" : s.total === null ? `${countWords(s)} so far` : countWords(s);
+  if (k.anew) return say(`Reading ${resource} anew`, `What was held did not agree with the server${far === "" ? "." : `; ${far}`}`, "");
+  return say(`Reading ${resource}`, far, "");
 }
 
 /** What is to be said above rows that are shown but may not be true, null if they are. */

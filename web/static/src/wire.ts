@@ -99,7 +99,9 @@ export interface State {
   readonly state: StateName;
   readonly since: string;
   readonly reason: string;
+  /** While syncing: how many have come, and about how many there are; null where that is not known. */
   readonly count: number | null;
+  readonly total: number | null;
   /** The namespaces that are covered, where the viewer may not list all that were asked for; else empty. */
   readonly namespaces: readonly string[];
 }
@@ -125,6 +127,7 @@ export type Message =
   | ({ readonly id: number; readonly type: "state" } & State)
   | { readonly id: number; readonly type: "reset"; readonly reason: string }
   | { readonly id: number; readonly type: "heartbeat"; readonly cursor: string }
+  | { readonly id: number; readonly type: "pong" }
   | { readonly id: number | null; readonly type: "error"; readonly problem: Problem };
 
 /** What a client asks for. Its view decides which messages come. */

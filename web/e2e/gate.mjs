@@ -1,0 +1,43 @@
+// A link to the API server that may be slow, or down.
+import { connect, createServer } from "node:net";
+import { pipeline } from "node:stream";
+import { setTimeout as pause } from "node:timers/promises";
+import { apiServer } from "./cluster.mjs";
+
+/** Serves on a free port of loopback; set rate, in bytes a second towards the client, and down as you go. */
+export async function gate(t) {
+  const g = { rate: Infinity, down: false, flags: [] };
+  const open = new Set();
+  async function* slowly(source) {
+    for await (const chunk of source) {
+      for (let i = 0; i < chunk.length; i += 4096) {
+        const part = chunk.subarray(i, i + 4096);
+        if (g.rate < Infinity) await pause((1000 * part.length) / g.rate);
+        yield part;
+      }
+    }
+  }
+  const { hostname, port } = new URL(apiServer);
+  const server = createServer((client) => {
+    if (g.down) return client.destroy();
+    const far = connect(Number(port), hostname);
+    for (const s of [client, far]) {
+      open.add(s);
+      s.on("error", () => {}); // Its other end is told by the close.
+      s.on("close", () => open.delete(s));
+    }
+    pipeline(client, far, () => client.destroy());
+    pipeline(far, slowly, client, () => far.destroy());
+  });
+  await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
+  g.flags = ["--server", `https://127.0.0.1:${server.address().port}`];
+  g.cut = () => {
+    g.down = true;
+    for (const s of open) s.destroy();
+  };
+  t.after(() => {
+    g.cut();
+    return new Promise((resolve) => server.close(resolve));
+  });
+  return g;
+}

@@ -1,0 +1,70 @@
+// How far a list has come, and how long an answer takes: numbers where they are
+// known, and nothing where they are not.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browse, newPage, openLive } from "./browser.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { gate } from "./gate.mjs";
+import { become, until } from "./wait.mjs";
+
+await test("progress", { timeout: 120_000 }, async (t) => {
+  const browser = await browse(t);
+
+  await t.test("a list that is slow says how far it is, and draws it where it is known of how many", async (t) => {
+    const link = await gate(t);
+    const dashboard = await Dashboard.start(t, { flags: link.flags });
+    const page = await newPage(t, browser);
+    // On a link as slow as this one the server hears of how many behind the list itself: the number is put in here.
+    let total = "";
+    await page.routeWebSocket(/live$/, (ws) => {
+      const server = ws.connectToServer();
+      server.onMessage((m) => ws.send(String(m).replace(/("state":"syncing",.*"count":\d+)(?=})/, `$1${total}`)));
+    });
+    await openLive(page, `${dashboard.url}r/core/v1/nodes`);
+    link.rate = 60_000;
+    await page.goto(`${dashboard.url}r/core/v1/pods`);
+    await until("a count", async () => /^Syncing\s?\d+$/.test(await page.locator("#status").innerText()));
+    assert.match(await page.locator("#note").innerText(), /Reading pods\s+\d+ so far/);
+    const bar = page.getByRole("progressbar", { name: "Reading pods" });
+    assert.equal(await bar.count(), 0, "of how many is not known: there is no bar");
+
+    total = ',"total":400';
+    await bar.waitFor();
+    assert.match(await page.locator("#note").innerText(), /\d+ of 400/);
+    const [now, max, text, part, whole] = await bar.evaluate((e) => [e.ariaValueNow, e.ariaValueMax, e.ariaValueText, parseFloat(getComputedStyle(e, "::before").width), e.clientWidth]);
+    assert.ok(Number(now) > 0 && Number(now) < 400, now);
+    assert.deepEqual([max, text], ["400", `${now} of 400`]);
+    assert.ok(part > 0 && part < whole, `${part} of ${whole} px`);
+
+    link.rate = Infinity;
+    await page.locator('#status[data-state="live"]').waitFor();
+    assert.equal(await page.locator("#progress").isHidden(), true);
+    await become("the words", () => page.locator("#status").innerText(), "Live");
+  });
+
+  await t.test("what an answer takes stands beside Live, and goes with it", async (t) => {
+    const page = await newPage(t, browser, { allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET/] });
+    const dashboard = await Dashboard.start(t);
+    await openLive(page, `${dashboard.url}r/core/v1/namespaces`);
+    const latency = page.locator("#latency");
+    await latency.waitFor();
+    assert.match(await latency.innerText(), /^(<1|\d+) ms$/);
+    assert.match(await latency.getAttribute("title"), /from this page to Glasshouse and back, measured over its connection at \d\d:\d\d:\d\d/);
+    assert.ok(page.wire.some((frame) => /"op":"ping"/.test(frame)) && page.wire.some((frame) => /"type":"pong"/.test(frame)));
+    await dashboard.stop();
+    await page.locator('#status[data-state="bad"]').waitFor();
+    await latency.waitFor({ state: "hidden" });
+  });
+
+  await t.test("the row of an object that an address opens is in sight", async (t) => {
+    const dashboard = await Dashboard.start(t);
+    const page = await newPage(t, browser);
+    const pods = await (await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/pods`)).json();
+    const last = pods.rows.at(-1);
+    await openLive(page, `${dashboard.url}r/core/v1/pods?open=${last.ns}/${last.name}`);
+    await until("the row", () => page.evaluate((name) => {
+      const tr = document.querySelector(`#tbody tr[data-name="${name}"]`);
+      return tr !== null && tr.getAttribute("aria-selected") === "true" && tr.getBoundingClientRect().bottom <= document.getElementById("rows").getBoundingClientRect().bottom;
+    }, last.name));
+  });
+});
