@@ -28,6 +28,8 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     const bar = page.getByRole("progressbar", { name: "Reading pods" });
     assert.equal(await bar.count(), 0, "of how many is not known: there is no bar");
 
+    assert.doesNotMatch(await page.locator("#activity").innerText(), /Nothing has changed/, "that is not known yet");
+
     total = ',"total":400';
     await bar.waitFor();
     assert.match(await page.locator("#note").innerText(), /\d+ of 400/);
@@ -40,6 +42,7 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     await page.locator('#status[data-state="live"]').waitFor();
     assert.equal(await page.locator("#progress").isHidden(), true);
     await become("the words", () => page.locator("#status").innerText(), "Live");
+    assert.match(await page.locator("#activity").innerText(), /Nothing has changed in this list since \d\d:/);
   });
 
   await t.test("what an answer takes stands beside Live, and goes with it", async (t) => {
