@@ -21,13 +21,13 @@ const few = 8
 
 // newStep tells what goes, from the last on, then what comes, from the first on,
 // then what is other: so each place is that at which it is when it is told.
-func newStep(from, to *frame, i *informer, recent *recent) (*step, error) {
+func newStep(from, to *frame, r *ranking, recent *recent) (*step, error) {
 	was, stays := staying(from.rows, to.rows)
 	if come := len(to.rows) - len(stays); come > max(few, len(to.rows)/2) {
 		return &step{whole: true}, nil
 	}
-	changes := newest(from, to, i)
-	text := append(to.appendCounts(nil), `,"events":[`...)
+	changes := newest(from, to, r.informer)
+	text := append(to.counts.append(nil), `,"events":[`...)
 	begin := func(op string, at int) {
 		if text[len(text)-1] != '[' {
 			text = append(text, ',')
@@ -35,9 +35,12 @@ func newStep(from, to *frame, i *informer, recent *recent) (*step, error) {
 		text = append(append(text, `{"op":"`...), op...)
 		text = strconv.AppendInt(append(text, `","at":`...), int64(at), 10)
 	}
-	for at := range slices.Backward(from.rows) {
+	for at, row := range slices.Backward(from.rows) {
 		if _, ok := stays[at]; !ok {
 			begin("remove", at)
+			if why := r.why(row); why != "" {
+				text = append(append(append(text, `,"why":"`...), why...), '"')
+			}
 			text = append(text, '}')
 		}
 	}
