@@ -158,6 +158,12 @@ void test("a held order stays, and says what waits", () => {
   rows.hold(true);
   rows.setFilter("c");
   assert.deepEqual([names(), rows.held], [["c"], false], "another filter is another order");
+  rows.hold(true);
+  rows.apply(events([{ op: "add", row: row("x", "5") }, { op: "delete", ns: "a", name: "a", uid: "a" }, move("b", "7")]));
+  assert.equal(rows.waiting, "", "what the filter keeps back does not wait");
+  rows.apply(events([{ op: "add", row: row("cc", "5") }, move("cc", "6"), { op: "delete", ns: "a", name: "c", uid: "c" }]));
+  assert.equal(rows.waiting, "1 new, 1 gone");
+  assert.deepEqual([rows.gone("a/c"), rows.gone("a/b")], [true, false]);
 });
 
 void test("rows that are not well are counted, filtered out or not", () => {

@@ -18,8 +18,9 @@ import { anewWords, banner, coverage, note, status, type Known } from "./status.
 import { Rate } from "./rate.ts";
 import { tabsOf, type Host } from "./tabs.ts";
 import { Table } from "./table.ts";
+import type { Told } from "./told.ts";
 import { formatView, namespaces, plain, type ObjectName, type View } from "./view.ts";
-import type { Column, RowEvent } from "./wire.ts";
+import type { Column } from "./wire.ts";
 
 export class ListPage implements Watcher {
   view: View;
@@ -116,7 +117,7 @@ export class ListPage implements Watcher {
   private tellTrouble(): void {
     const place = byId("trouble");
     const words = (["bad", "warn"] as const).map((tone) => {
-      const n = this.feed.rows.complete ? (this.feed.rows.count(tone) ?? 0) : 0;
+      const n = this.feed.rows.complete ? this.feed.rows.count(tone) : 0;
       const word = tone === "bad" ? "failing" : "waiting";
       return n === 0 ? null : { tone, text: `${digits(n)} ${word}`, href: formatView({ ...this.view, q: `is:${word}` }) };
     }).filter((w) => w !== null);
@@ -154,8 +155,8 @@ export class ListPage implements Watcher {
     this.table.show(rows, shape, this.view.sort);
   }
 
-  coming(events: readonly RowEvent[], rows: Rows): void {
-    this.activity.coming(events, rows);
+  happened(newest: Told): void {
+    this.activity.happened(newest);
   }
 
   moved(): void {

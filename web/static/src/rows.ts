@@ -12,7 +12,6 @@ import { telling, toneIn, toneOf, type Telling, type Tone } from "./tone.ts";
 import type { By, Column, Message, Row } from "./wire.ts";
 
 export class Rows implements Ordered {
-  readonly whole = true;
   columns: readonly Column[] = [];
   /** A whole snapshot has come. */
   complete = false;
@@ -51,7 +50,7 @@ export class Rows implements Ordered {
 
   /** What waits to be let in while the order is held, in words; empty for nothing. */
   get waiting(): string {
-    return this.order?.words ?? "";
+    return this.order?.words() ?? "";
   }
 
   get matching(): number {
@@ -82,6 +81,10 @@ export class Rows implements Ordered {
 
   get(key: string): Entry | undefined {
     return this.byKey.get(key);
+  }
+
+  gone(key: string): boolean {
+    return !this.byKey.has(key);
   }
 
   all(): IterableIterator<Entry> {
@@ -176,7 +179,7 @@ export class Rows implements Ordered {
           if (old === undefined || (e.uid !== "" && old.uid !== e.uid)) break;
           old.dead = true;
           this.byKey.delete(old.key);
-          this.order?.note(old.key, old, null, true);
+          this.order?.note(old.key, this.matches(old), false, true);
           this.touch("merge");
         }
       }
@@ -187,7 +190,7 @@ export class Rows implements Ordered {
   private put(e: Entry): void {
     const old = this.byKey.get(e.key);
     if (old !== undefined) old.dead = true;
-    this.order?.note(e.key, old, e, old !== undefined && (this.compare(old, e) !== 0 || this.matches(old) !== this.matches(e)));
+    this.order?.note(e.key, old !== undefined && this.matches(old), this.matches(e), old !== undefined && this.compare(old, e) !== 0);
     this.byKey.set(e.key, e);
     this.inOrder = false; // A map keeps a new key last.
     if (this.stale === "all") return void this.version++;
@@ -241,8 +244,8 @@ export class Rows implements Ordered {
     return this.sort?.column === "namespace" ? natural(e.ns) : null;
   }
 
-  /** Less than 0 where a comes before b. */
-  readonly compare = (a: Entry, b: Entry): number =>
+  // Less than 0 where a comes before b.
+  private readonly compare = (a: Entry, b: Entry): number =>
     compareRanks(a.rank, b.rank, this.sort?.descending ?? false) || byName(a, b);
 
   private matches(e: Entry): boolean {

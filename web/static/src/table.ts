@@ -25,9 +25,10 @@ export class Table {
   private shape: Shape | null = null;
   private widths: Widths | null = null;
   private drawn = new Map<string, Drawn>();
+  private order: readonly Entry[] = []; // that they are in
   private readonly leaving = new Map<string, { readonly entry: Entry; readonly until: number }>();
   private active: string | null = null; // the key of the row that the keyboard is at
-  private activeIndex = 0;
+  private activeIndex = -1; // where that is, or will be once it has come
   private opened: string | null = null;
   private frame = 0;
   private version = -1;
@@ -84,6 +85,7 @@ export class Table {
 
   private forget(): void {
     this.drawn.clear();
+    this.order = [];
     this.leaving.clear();
   }
 
@@ -95,7 +97,7 @@ export class Table {
     this.tbody.replaceChildren();
     this.scroller.scrollTop = 0;
     this.active = null;
-    this.activeIndex = 0;
+    this.activeIndex = -1;
   }
 
   markSort(sort: Sort | null): void {
@@ -127,7 +129,7 @@ export class Table {
     const length = this.rows?.length ?? 0;
     if (length === 0) return;
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / this.rowHeight) - 2);
-    const from = this.active === null ? -1 : this.activeIndex;
+    const from = this.activeIndex;
     const to = by === "first" ? 0 : by === "last" ? length - 1 : from + (by === "page-down" ? page : by === "page-up" ? -page : by);
     this.activate(Math.max(0, Math.min(length - 1, to)));
     this.scroll();
@@ -138,7 +140,7 @@ export class Table {
     const { rows } = this;
     if (rows === null) return undefined;
     const at = rows.indexOf(key);
-    const to = at < 0 ? (this.active === null ? 0 : this.activeIndex) : at + by;
+    const to = at < 0 ? Math.max(0, this.activeIndex) : at + by;
     const entry = to < 0 ? undefined : rows.slice(to, to + 1)[0];
     if (entry === undefined) return undefined;
     this.activate(to);
@@ -201,7 +203,7 @@ export class Table {
     const window = places.filter((e) => e !== undefined);
     if (widths.fit(window)) widths.apply(this.head);
     // The keyboard went to a row that had not come then.
-    if (this.active === null && this.activeIndex > 0) this.active = places[this.activeIndex - first]?.key ?? null;
+    if (this.active === null && this.activeIndex >= 0) this.active = places[this.activeIndex - first]?.key ?? null;
     this.place(this.withLeaving(window, rows), first + before, shape, rows);
     this.above.style.height = `${(first + before) * height}px`;
     this.below.style.height = `${Math.max(0, length - first - before - window.length) * height}px`;
@@ -212,25 +214,28 @@ export class Table {
     else this.table.setAttribute("aria-activedescendant", activeRow.tr.id);
   }
 
-  // Puts the rows that have just gone where they were.
+  // Puts the rows that have just gone behind those that they stood behind.
   private withLeaving(window: Entry[], rows: Ordered): readonly Entry[] {
     const now = performance.now();
-    for (const [key, l] of this.leaving) if (l.until < now || rows.get(key) !== undefined) this.leaving.delete(key);
-    if (this.fresh || rows.held || !rows.whole) return window;
-    const gone = [...this.drawn.values()].filter((d) => rows.get(d.entry.key) === undefined && !this.leaving.has(d.entry.key) && !d.tr.hasAttribute("data-gone"));
+    for (const [key, l] of this.leaving) if (this.fresh || l.until < now || !rows.gone(key)) this.leaving.delete(key);
+    if (this.fresh || rows.held) return window;
+    const gone = [...this.drawn.values()].filter((d) => rows.gone(d.entry.key) && !this.leaving.has(d.entry.key) && !d.tr.hasAttribute("data-gone"));
     if (gone.length <= mostParting) for (const { entry } of gone) this.leaving.set(entry.key, { entry, until: now + parting });
     if (this.leaving.size === 0) return window;
     setTimeout(() => this.schedule(), parting + 20);
     const all = [...window];
-    for (const { entry } of this.leaving.values()) {
-      const at = all.findIndex((e) => rows.compare(entry, e) < 0);
-      all.splice(at < 0 ? all.length : at, 0, entry);
+    let at = 0;
+    for (const e of this.order) {
+      const leaves = this.leaving.get(e.key)?.entry;
+      if (leaves !== undefined) all.splice(at++, 0, leaves);
+      else at = 1 + all.findIndex((other) => other.key === e.key) || at;
     }
     return all;
   }
 
   private place(window: readonly Entry[], first: number, shape: Shape, rows: Ordered): void {
     const now = this.now();
+    this.order = window;
     const keep = new Set(window.map((e) => e.key));
     const free: HTMLTableRowElement[] = [];
     for (const [key, d] of this.drawn) {
@@ -255,7 +260,7 @@ export class Table {
       }
       if (after.nextElementSibling !== d.tr) after.after(d.tr);
       after = d.tr;
-      this.dress(d.tr, e, first + i, rows.get(e.key) === undefined);
+      this.dress(d.tr, e, first + i, rows.gone(e.key));
     });
     for (const tr of free) tr.remove();
   }
