@@ -9,6 +9,13 @@ import (
 // place is a part of a ranking.
 type place struct{ offset, count int }
 
+// wish is the place that is asked for.
+type wish struct {
+	place
+
+	around string // The key of the row that is to be in its middle, where it is there.
+}
+
 // counts are how many rows there are: of all that the namespaces and labels let
 // through those that tell a failure, or that something is waited for, and those
 // that the words let through.

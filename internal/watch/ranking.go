@@ -97,7 +97,7 @@ type look struct {
 }
 
 // look returns what is at a place now.
-func (r *ranking) look(ctx context.Context, at place) (look, error) {
+func (r *ranking) look(ctx context.Context, wanted *wish) (look, error) {
 	select {
 	case <-r.turn:
 	case <-ctx.Done():
@@ -107,6 +107,7 @@ func (r *ranking) look(ctx context.Context, at place) (look, error) {
 	if err := r.update(ctx); err != nil {
 		return look{}, err
 	}
+	at := r.placeOf(wanted)
 	f := r.frames[at]
 	if f == nil {
 		if len(r.frames) >= maxFrames {
@@ -117,6 +118,19 @@ func (r *ranking) look(ctx context.Context, at place) (look, error) {
 		r.frames[at] = f
 	}
 	return look{f, r.news, r.cursor.Offset}, nil
+}
+
+// placeOf is the place that a wish leads to.
+func (r *ranking) placeOf(wanted *wish) place {
+	if wanted.around == "" {
+		return wanted.place
+	}
+	if o, ok, _ := r.informer.Get(wanted.around); ok && r.filter.match(o) {
+		if n, ok := r.rows.Find(r.row(o)); ok {
+			return place{max(0, n-wanted.count/2), wanted.count}
+		}
+	}
+	return wanted.place
 }
 
 // update brings the ranking up to the newest change there was when it began.

@@ -22,7 +22,7 @@ const (
 // Subscription.
 type Window struct {
 	sort   string
-	wanted atomic.Pointer[place]
+	wanted atomic.Pointer[wish]
 	rings  chan time.Time // Wakes the Subscription.
 }
 
@@ -31,16 +31,21 @@ type Window struct {
 // without one the order is that of namespace and name.
 func NewWindow(sort string, offset, count int) (*Window, error) {
 	w := &Window{sort: sort, rings: make(chan time.Time, 1)}
-	return w, w.Move(offset, count)
+	return w, w.Move(offset, count, "", "")
 }
 
 // Move asks for other rows, or the same: they are told as a whole. Who moves
-// again before that is told the newest.
-func (w *Window) Move(offset, count int) error {
+// again before that is told the newest. Where the row of an object is named and
+// among them, that is in the middle, and the offset does not count.
+func (w *Window) Move(offset, count int, namespace, name string) error {
 	if offset < 0 || offset > maxOffset || count < 1 || count > maxWindow {
 		return invalid("Not a window", "offset is %d and count %d; a window begins at an offset from 0 to %d, and has from 1 to %d rows.", offset, count, maxOffset, maxWindow)
 	}
-	w.wanted.Store(&place{offset, count})
+	to := &wish{place: place{offset, count}}
+	if name != "" {
+		to.around = keyOf(namespace, name)
+	}
+	w.wanted.Store(to)
 	w.ring()
 	return nil
 }
@@ -59,7 +64,7 @@ type windowed struct {
 	ranking *ranking
 	letGo   func() // Of the ranking; nil where there is none.
 	held    *frame // What was told.
-	at      *place // Where that is: the wish itself, as each is answered.
+	at      *wish  // Where that is: the wish itself, as each is answered.
 	news    news   // What has happened,
 	told    news   // and what of it was told,
 	toldAt  time.Time
@@ -88,7 +93,7 @@ func (s *Subscription) beginWindow(ctx context.Context) ([]byte, error) {
 	s.window.close()
 	s.window.ranking, s.window.letGo = ranking, letGo
 	at := s.window.wanted.Load()
-	held, err := ranking.look(ctx, *at)
+	held, err := ranking.look(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +105,7 @@ func (s *Subscription) beginWindow(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 	}
-	s.window.held, s.window.at = held.frame, at
+	s.window.held, s.window.at = held.frame, s.window.settle(at, held.frame)
 	s.window.news, s.window.told = held.news, held.news
 	s.begun(now.version)
 	s.cursor.Offset = held.offset
@@ -130,6 +135,18 @@ func (s *Subscription) windowMessage(kind string) ([]byte, error) {
 	message, err := w.news.appendSince(s.message(kind), &w.told, s.recent)
 	w.told, w.toldAt = w.news, time.Now()
 	return message, err
+}
+
+// settle says that a window which went after a row stays where that was.
+func (w *windowed) settle(at *wish, held *frame) *wish {
+	if at.around == "" {
+		return at
+	}
+	settled := &wish{place: held.place}
+	if w.wanted.CompareAndSwap(at, settled) {
+		return settled
+	}
+	return at // There is another wish by now.
 }
 
 // newsWait is how long it is until news alone may be told; negative where there
@@ -198,7 +215,7 @@ func (s *Subscription) windowDigest() ([]byte, error) {
 // time.
 func (s *Subscription) lookAgain(ctx context.Context, since time.Time) ([]byte, error) {
 	w, at := s.window, s.window.wanted.Load()
-	now, err := w.ranking.look(ctx, *at)
+	now, err := w.ranking.look(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -206,7 +223,7 @@ func (s *Subscription) lookAgain(ctx context.Context, since time.Time) ([]byte, 
 		return nil, nil // The next step says why.
 	}
 	from, moved := w.held, at != w.at
-	w.held, w.at, w.news, s.cursor.Offset = now.frame, at, now.news, now.offset
+	w.held, w.at, w.news, s.cursor.Offset = now.frame, w.settle(at, now.frame), now.news, now.offset
 	if moved {
 		return s.wholeWindow(nil)
 	}

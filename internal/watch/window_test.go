@@ -260,7 +260,7 @@ func (p *pane) wantNames(want string, total, matching int) {
 
 func (p *pane) move(offset, count int) {
 	p.t.Helper()
-	if err := p.window.Move(offset, count); err != nil {
+	if err := p.window.Move(offset, count, "", ""); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -392,7 +392,7 @@ func TestWindowsThatMakeNoSense(t *testing.T) {
 		}
 		p := openPane(t, cluster, watch.Query{}, "", 0, 1000)
 		p.wantSettle("state live, window of 1")
-		wantProblem(t, p.window.Move(-1, 10), watch.Invalid, "Not a window", "offset is -1")
+		wantProblem(t, p.window.Move(-1, 10, "", ""), watch.Invalid, "Not a window", "offset is -1")
 		p.wantSettle("")
 		_, err := tryPane(t, cluster, watch.Query{Name: "p"}, "", 0, 10)
 		wantProblem(t, err, watch.Invalid, "Name and view do not fit", "window")
@@ -447,6 +447,38 @@ func TestWindowHeartbeat(t *testing.T) {
 		start = time.Now()
 		if m := p.next(); m.Type != "window" || time.Since(start) != 0 || p.names() != "q" {
 			t.Errorf("got %+v after %s", m, time.Since(start))
+		}
+	})
+}
+
+// A window goes to the row of an object wherever that is, and stays there.
+func TestWindowAroundARow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		for n := range 20 {
+			server.Set(pods, pod("a", fmt.Sprintf("p%02d", n), []string{"Running", "Failed"}[n%2]))
+		}
+		p := openPane(t, cluster, watch.Query{Text: "running"}, "-name", 0, 3)
+		p.settle()
+		around := func(ns, name string) {
+			t.Helper()
+			if err := p.window.Move(1, 3, ns, name); err != nil {
+				t.Fatal(err)
+			}
+			p.settle()
+		}
+		around("a", "p04")
+		p.wantNames("p06 p04 p02", 20, 10)
+		server.Set(pods, pod("a", "p09", "Running"))
+		p.settle()
+		if p.wantNames("p08 p06 p04", 20, 11); p.offset != 6 {
+			t.Errorf("it stands at %d, want 6", p.offset)
+		}
+		around("a", "p18")
+		p.wantNames("p18 p16 p14", 20, 11)
+		for _, nowhere := range []string{"p01", "p99"} { // Filtered out, and none.
+			around("a", nowhere)
+			p.wantNames("p16 p14 p12", 20, 11)
 		}
 	})
 }
@@ -939,7 +971,7 @@ func TestWindowsAreWrittenOnce(t *testing.T) {
 			_, before := memory()
 			for n, sub := range subs {
 				if round == "moved" {
-					if err := windows[n].Move(0, rows); err != nil {
+					if err := windows[n].Move(0, rows, "", ""); err != nil {
 						t.Fatal(err)
 					}
 				}

@@ -184,6 +184,21 @@ void test("what waits is counted wherever it is; who was pushed out or in does n
   assert.deepEqual([s.window.length, texts(s.window.slice(400, 401))[0]], [700, "u700 1 Running"]);
 });
 
+void test("who seeks an object is at its place, whatever was looked at before", () => {
+  const around: unknown[] = [];
+  const window = new Window((offset, row) => around.push([offset, row]));
+  const tell = (offset: number): boolean => window.apply({ id: 1, type: "window", cursor: "c", columns, total: 5000, matching: 5000, failing: 0, waiting: 0, changes: 0, newest: null, offset, count: windowRows, rows: Array.from({ length: windowRows }, (_, i) => row(offset + i)) });
+  assert.ok(!window.seek("a", "web-3000"), "before there is anything");
+  tell(0);
+  window.slice(0, 40);
+  assert.ok(window.seek("a", "web-3000"));
+  tell(2800);
+  assert.deepEqual(around, [[0, { ns: "a", name: "web-3000" }]], "and nobody asks for what was looked at");
+  assert.deepEqual([window.indexOf("a/web-3000"), window.indexOf("a/web-1")], [3000, -1]);
+  window.slice(0, 40);
+  assert.equal(around.length, 2);
+});
+
 void test("what does not fit is refused", () => {
   const fits = (event: WindowEvent): boolean => {
     const s = new Server();

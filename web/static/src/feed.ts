@@ -217,7 +217,7 @@ export class Feed implements Handler {
   }
 
   private none(): Ordered {
-    if (this.windowed) return new Window((offset) => this.subscription.move(offset));
+    if (this.windowed) return new Window((offset, around) => this.subscription.move(offset, around));
     const rows = new Rows();
     rows.setSort(this.order.sort);
     rows.setFilter(this.order.q);

@@ -245,6 +245,11 @@ export class ListPage implements Watcher {
     return this.feed.rows instanceof Rows ? this.feed.rows : null;
   }
 
+  /** How many rows there are where the server holds them; null where the page does. */
+  get kept(): number | null {
+    return this.feed.rows instanceof Rows || !this.feed.rows.complete ? null : this.feed.rows.total;
+  }
+
   /** The namespaces of the rows held. */
   seen(): Set<string> {
     const seen = new Set<string>();
@@ -276,9 +281,10 @@ export class ListPage implements Watcher {
   step(by: 1 | -1): void {
     const { open } = this.view;
     if (open === null) return;
-    const next = this.table.step(keyOf(open.ns, open.name), by);
-    if (next === undefined) announce(by > 0 ? "This is the last one." : "This is the first one.");
-    else this.change({ open: { ns: next.ns, name: next.name } }, "replace");
+    this.table.step(open, by, (next) => {
+      if (next === null) announce(by > 0 ? "This is the last one." : "This is the first one.");
+      else if (this.view.open === open) this.change({ open: { ns: next.ns, name: next.name } }, "replace");
+    });
   }
 
   // Says what is known, everywhere that it is said.

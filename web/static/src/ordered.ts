@@ -59,6 +59,8 @@ export interface Ordered {
   slice(from: number, to: number): readonly (Entry | undefined)[];
   /** The place of a row; -1 for one that is not held. */
   indexOf(key: string): number;
+  /** Asks for the rows about an object that is not held; false where there are none to ask for. What comes has another version. */
+  seek(ns: string, name: string): boolean;
   /** A row as it is now; undefined for one that is not held. */
   get(key: string): Entry | undefined;
   /** The rows that are held, in any order. */

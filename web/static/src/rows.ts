@@ -70,6 +70,10 @@ export class Rows implements Ordered {
     return this.shown().findIndex((e) => e.key === key);
   }
 
+  seek(): boolean {
+    return false;
+  }
+
   private shown(): readonly Entry[] {
     return this.order?.entries ?? this.visible();
   }

@@ -8,8 +8,9 @@ import { drawHead, markSort, Widths, type Head } from "./columns.ts";
 import { h, setAttr } from "./dom.ts";
 import { flash } from "./flash.ts";
 import { emptyRow, fillRow, tick, type Differs, type Shape } from "./row.ts";
-import type { Entry, Ordered } from "./ordered.ts";
+import { keyOf, type Entry, type Ordered } from "./ordered.ts";
 import type { Sort } from "./sort.ts";
+import type { ObjectName } from "./view.ts";
 
 const overscan = 6;
 const parting = 900; // ms that a row which went is still to be seen
@@ -30,6 +31,7 @@ export class Table {
   private active: string | null = null; // the key of the row that the keyboard is at
   private activeIndex = -1; // where that is, or will be once it has come
   private opened: string | null = null;
+  private stepping: { readonly from: ObjectName; readonly by: number; readonly take: (row: Entry | null) => void; readonly sought: boolean } | null = null;
   private frame = 0;
   private version = -1;
   private fresh = true; // drawn anew as a whole: nothing flashes
@@ -91,7 +93,7 @@ export class Table {
 
   /** Takes all rows away, as when another kind is to be shown. */
   clear(): void {
-    this.rows = this.shape = this.widths = null;
+    this.rows = this.shape = this.widths = this.stepping = null;
     this.forget();
     this.head.thead.replaceChildren();
     this.tbody.replaceChildren();
@@ -135,17 +137,31 @@ export class Table {
     this.scroll();
   }
 
-  /** The row that is so many further than the one of a key, which becomes the keyboard's; undefined at the end. */
-  step(key: string, by: number): Entry | undefined {
-    const { rows } = this;
-    if (rows === null) return undefined;
-    const at = rows.indexOf(key);
+  /** Takes the row that is so many further than that of an object, which becomes the keyboard's, as soon as it is here; null at the end. */
+  step(from: ObjectName, by: number, take: (row: Entry | null) => void): void {
+    this.stepping = { from, by, take, sought: false };
+    this.goOn();
+  }
+
+  private goOn(): void {
+    const { rows, stepping } = this;
+    if (rows === null || stepping === null) return;
+    const { from, by, take } = stepping;
+    const at = rows.indexOf(keyOf(from.ns, from.name));
+    if (at < 0 && !stepping.sought && rows.seek(from.ns, from.name)) {
+      this.stepping = { ...stepping, sought: true };
+      return;
+    }
     const to = at < 0 ? Math.max(0, this.activeIndex) : at + by;
-    const entry = to < 0 ? undefined : rows.slice(to, to + 1)[0];
-    if (entry === undefined) return undefined;
-    this.activate(to);
-    this.scroll();
-    return entry;
+    const row = to < 0 ? undefined : rows.slice(to, to + 1)[0];
+    const comes = row === undefined && to >= 0 && to < rows.length;
+    if (row !== undefined || comes) {
+      this.activate(to);
+      this.scroll();
+    }
+    if (comes) return;
+    this.stepping = null;
+    take(row ?? null);
   }
 
   /** Chooses the column that is so many further in the head, for the keyboard to sort by, and returns what to sort by. */
@@ -190,6 +206,7 @@ export class Table {
     const { length } = rows;
     if (rows.version !== this.version) {
       this.version = rows.version;
+      this.goOn();
       this.table.setAttribute("aria-rowcount", String(length + 1));
       this.onDraw(rows.matching);
       this.onHold(rows.waiting);

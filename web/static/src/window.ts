@@ -37,9 +37,10 @@ export class Window implements Ordered {
   private asked = 0; // the offset that was asked for last
   private wanted: readonly [number, number] = [0, 0];
   private waits = false; // for what was asked for
+  private seeks = false; // which is where an object is
 
-  /** move asks the server for the rows from an offset on. */
-  constructor(private readonly move: (offset: number) => void) {}
+  /** move asks the server for the rows from an offset on, or about that of an object. */
+  constructor(private readonly move: (offset: number, around?: { ns: string; name: string }) => void) {}
 
   get length(): number {
     return this.order?.matching ?? this.matching;
@@ -60,6 +61,14 @@ export class Window implements Ordered {
 
   get(key: string): Entry | undefined {
     return this.byKey.get(key);
+  }
+
+  seek(ns: string, name: string): boolean {
+    if (!this.complete) return false;
+    this.waits = this.seeks = true;
+    this.order = null;
+    this.move(this.offset, { ns, name });
+    return true;
   }
 
   gone(key: string): boolean {
@@ -127,7 +136,9 @@ export class Window implements Ordered {
     this.take(m);
     this.waits = false;
     this.complete = true;
-    this.want(...this.wanted);
+    // Whoever seeks looks at what has come, and says then what it wants.
+    if (!this.seeks) this.want(...this.wanted);
+    this.seeks = false;
     return true;
   }
 
