@@ -223,19 +223,20 @@ func (r *ranking) count(o *wire.Object, n int) {
 
 // why is why a row went from a frame: its object is gone, or its labels are
 // others; it does not have the words any more; it has another place now. It is
-// empty where others moved the row out. Anybody may ask.
-func (r *ranking) why(row *rankRow) string {
+// empty where others moved the row out. Where the object is still there it is
+// returned as it is now. Anybody may ask.
+func (r *ranking) why(row *rankRow) (string, *wire.Object) {
 	now, ok, _ := r.informer.Get(keyOf(row.object.Namespace(), row.object.Name()))
 	selector := r.filter.selector
 	switch {
 	case !ok || !sameThing(row.object, now) || selector != nil && !selector.Matches(labelText(now.Labels().Value())):
-		return "gone"
+		return "gone", nil
 	case !r.filter.matchText(now):
-		return "filtered"
+		return "filtered", now
 	case order.Compare(row.rank, r.rank(now), false) != 0:
-		return "moved"
+		return "moved", now
 	}
-	return ""
+	return "", now
 }
 
 func (r *ranking) compare(a, b *rankRow) int {

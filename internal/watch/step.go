@@ -35,16 +35,35 @@ func newStep(from, to *frame, r *ranking, recent *recent) (*step, error) {
 		text = append(append(text, `{"op":"`...), op...)
 		text = strconv.AppendInt(append(text, `","at":`...), int64(at), 10)
 	}
-	for at, row := range slices.Backward(from.rows) {
-		if _, ok := stays[at]; !ok {
-			begin("remove", at)
-			if why := r.why(row); why != "" {
-				text = append(append(append(text, `,"why":"`...), why...), '"')
-			}
-			text = append(text, '}')
+	comes := make(map[*wire.Object]bool)
+	for at, row := range to.rows {
+		if was[at] < 0 {
+			comes[row.object] = true
 		}
 	}
 	var err error
+	// other ends an event with how a row is other now.
+	other := func(before, after *wire.Object) {
+		text = append(after.AppendVersion(text), `,"cells":`...)
+		if text, err = appendChangedCells(text, before.Cells(), after.Cells()); err == nil {
+			text, err = appendChangeAuthor(text, changes[after], recent)
+		}
+	}
+	for at, row := range slices.Backward(from.rows) {
+		if _, ok := stays[at]; ok || err != nil {
+			continue
+		}
+		begin("remove", at)
+		why, now := r.why(row)
+		if why != "" {
+			text = append(append(append(text, `,"why":"`...), why...), '"')
+		}
+		if now != nil && why != "" && !comes[now] {
+			other(row.object, now)
+		} else {
+			text = append(text, '}')
+		}
+	}
 	for at, row := range to.rows {
 		if was[at] < 0 && err == nil {
 			begin("insert", at)
@@ -57,10 +76,7 @@ func newStep(from, to *frame, r *ranking, recent *recent) (*step, error) {
 			continue
 		}
 		begin("update", at)
-		text = append(row.object.AppendVersion(text), `,"cells":`...)
-		if text, err = appendChangedCells(text, from.rows[was[at]].object.Cells(), row.object.Cells()); err == nil {
-			text, err = appendChangeAuthor(text, changes[row.object], recent)
-		}
+		other(from.rows[was[at]].object, row.object)
 	}
 	return &step{text: append(text, ']')}, err
 }

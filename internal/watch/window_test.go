@@ -189,6 +189,9 @@ func (p *pane) takeEvents(m *toldWindow) {
 		case "remove":
 			p.log = append(p.log, fmt.Sprintf("remove %s at %d", p.rows[e.At].Name, e.At))
 			p.why = append(p.why, strings.TrimSpace(p.rows[e.At].Name+" "+e.Why))
+			if e.Cells != nil {
+				p.why = append(p.why, fmt.Sprint(e.Cells))
+			}
 			p.rows = slices.Delete(p.rows, e.At, e.At+1)
 		case "insert":
 			p.rows = slices.Insert(p.rows, e.At, *e.Row)
@@ -505,8 +508,8 @@ func TestWhyRowsGo(t *testing.T) {
 		}{
 			{"deleted", func() { server.Delete(pods, "a", "p-1") }, "p-1 gone"},
 			{"of other labels", func() { set(2, 2, "Running", "db") }, "p-2 gone"},
-			{"without the words", func() { set(3, 3, "Failed", "web") }, "p-3 filtered"},
-			{"moved out", func() { set(4, 99, "Running", "web") }, "p-4 moved"},
+			{"without the words", func() { set(3, 3, "Failed", "web") }, "p-3 filtered, map[1:Failed]"},
+			{"moved out", func() { set(4, 99, "Running", "web") }, "p-4 moved, map[2:99]"},
 			{"moved within", func() { set(0, 7, "Running", "web") }, "p-0 moved"},
 			{"pushed out", func() { set(2, 1, "Running", "web") }, "p-8"},
 			{"changed where it is", func() { set(2, 2, "Running", "web") }, ""},

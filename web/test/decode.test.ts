@@ -91,14 +91,15 @@ void test("a window, and what changes in it", () => {
   const newest = { op: "update", ns: "shop", name: "web-2", before: { 2: "Running" }, cells: { 2: "Error" }, by };
   const whole = { id: 5, type: "window", cursor: "c1", columns: [{ name: "Age", type: "string", format: "", priority: 0, relative: true }], ...counts, offset: 40, count: 2, rows: [row, row] };
   const moved = { id: 5, type: "window", cursor: "c2", ...counts, offset: 5300, count: 2, rows: [] };
+  const left = { rv: "812", cells: { 2: "Running" }, by };
   const events = [{ op: "remove", at: 1, why: "gone" }, { op: "insert", at: 0, row, by }, { op: "insert", at: 1, row }, { op: "update", at: 1, uid: "u", rv: "812", cells: { 2: "Running" }, by }];
-  const { messages, faults } = read([whole, moved, { id: 5, type: "window-events", cursor: "c3", ...counts, events }, { id: 5, type: "window-events", cursor: "c4", ...counts, changes: 7, newest, events: [{ op: "remove", at: 1, why: "not known yet" }] }]);
+  const { messages, faults } = read([whole, moved, { id: 5, type: "window-events", cursor: "c3", ...counts, events }, { id: 5, type: "window-events", cursor: "c4", ...counts, changes: 7, newest, events: [{ op: "remove", at: 1, why: "not known yet" }, { op: "remove", at: 0, why: "moved", uid: "u", ...left }] }]);
   assert.deepEqual(faults, []);
   assert.deepEqual(messages, [
     { ...whole, ...nothing },
     { ...moved, ...nothing, columns: null },
     { id: 5, type: "window-events", cursor: "c3", ...counts, ...nothing, events: [...events.slice(0, 3), { ...events[3], cells: new Map([[2, "Running"]]) }] },
-    { id: 5, type: "window-events", cursor: "c4", ...counts, changes: 7, newest: { ...newest, before: new Map([[2, "Running"]]), cells: new Map([[2, "Error"]]) }, events: [{ op: "remove", at: 1 }] },
+    { id: 5, type: "window-events", cursor: "c4", ...counts, changes: 7, newest: { ...newest, before: new Map([[2, "Running"]]), cells: new Map([[2, "Error"]]) }, events: [{ op: "remove", at: 1 }, { op: "remove", at: 0, why: "moved", now: { ...left, cells: new Map([[2, "Running"]]) } }] },
   ]);
   assert.deepEqual(read({ ...whole, id: 1 }).messages, []); // Of another view.
 });

@@ -184,6 +184,16 @@ void test("what waits is counted wherever it is; who was pushed out or in does n
   assert.deepEqual([s.window.length, texts(s.window.slice(400, 401))[0]], [700, "u700 1 Running"]);
 });
 
+void test("what stands in a held row is true where it has just gone elsewhere", () => {
+  const s = new Server();
+  s.rows = [row(0), row(1)];
+  s.whole(true);
+  s.window.hold(true);
+  const counts = { id: 1, cursor: "c", total: 2, matching: 1, failing: 0, waiting: 0, changes: 1, newest: null };
+  assert.ok(s.window.apply({ ...counts, type: "window-events", events: [{ op: "remove", at: 1, why: "filtered", now: { rv: "2", cells: new Map([[1, "Odd"]]) } }] }));
+  assert.deepEqual([texts(s.window.slice(0, 2)), s.window.waiting, s.window.gone("a/web-1")], [["u0 1 Running", "u1 2 Odd"], "1 gone", false]);
+});
+
 void test("who seeks an object is at its place, whatever was looked at before", () => {
   const around: unknown[] = [];
   const window = new Window((offset, row) => around.push([offset, row]));

@@ -148,7 +148,7 @@ function windowEvent(v: unknown): WindowEvent {
     case "update":
       return { op: "update", at, uid: optional(e["uid"], "uid"), rv: optional(e["rv"], "rv"), cells: cells(e["cells"]), ...by(e["by"]) };
     case "remove":
-      return { op: "remove", at, ...why(e["why"]) };
+      return { op: "remove", at, ...why(e["why"]), ...(absent(e["cells"]) ? {} : { now: { rv: optional(e["rv"], "rv"), cells: cells(e["cells"]), ...by(e["by"]) } }) };
     default:
       throw new Malformed("an event's op is unknown");
   }

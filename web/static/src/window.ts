@@ -19,6 +19,7 @@ interface Kept {
   readonly hold: Hold;
   readonly keys: ReadonlySet<string>;
   readonly matching: number;
+  readonly left: Map<string, Entry>; // Those that are elsewhere by now, as they were when they went there.
 }
 
 export class Window implements Ordered {
@@ -88,7 +89,7 @@ export class Window implements Ordered {
     const kept = this.places;
     return Array.from({ length: Math.max(0, to - from) }, (_, i) => {
       const e = kept[from + i - this.offset];
-      return e === undefined ? undefined : (this.byKey.get(e.key) ?? e);
+      return e === undefined ? undefined : (this.byKey.get(e.key) ?? this.order?.left.get(e.key) ?? e);
     });
   }
 
@@ -98,7 +99,7 @@ export class Window implements Ordered {
 
   hold(on: boolean): void {
     if (on === this.held) return;
-    this.order = on ? { hold: new Hold([...this.entries]), keys: new Set(this.byKey.keys()), matching: this.matching } : null;
+    this.order = on ? { hold: new Hold([...this.entries]), keys: new Set(this.byKey.keys()), matching: this.matching, left: new Map() } : null;
     this.version++;
   }
 
@@ -160,6 +161,8 @@ export class Window implements Ordered {
           const [old] = this.entries.splice(e.at, 1);
           if (old === undefined) return false;
           removed.set(old.key, e.why);
+          const cells = e.now === undefined ? null : withCells(old, e.now.cells);
+          if (cells !== null) this.order?.left.set(old.key, entryOf({ ...old, rv: e.now?.rv ?? "", cells }, false, e.now?.by ?? null));
           break;
         }
         case "update": {

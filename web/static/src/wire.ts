@@ -61,8 +61,8 @@ export type RowEvent =
 export type WindowEvent =
   | { readonly op: "insert"; readonly at: number; readonly row: Row; readonly by?: By }
   | { readonly op: "update"; readonly at: number; readonly uid: string; readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By }
-  /** why: what of the row itself is the reason; without it others pushed it out. */
-  | { readonly op: "remove"; readonly at: number; readonly why?: "gone" | "filtered" | "moved" };
+  /** why: what of the row itself is the reason; without it others pushed it out. now: how a row that is still somewhere is other. */
+  | { readonly op: "remove"; readonly at: number; readonly why?: "gone" | "filtered" | "moved"; readonly now?: { readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By } };
 
 /** How many rows there are: all that the namespaces and labels let through; of those the ones with the words of q, and those that are not well. */
 export interface Counts {
