@@ -50,6 +50,7 @@ void test("a kind that goes and comes back is shown as it is then, filtered and 
 
   s.tell({ type: "events", cursor: "e2.2", events: [{ op: "add", row: row("f") }] });
   assert.deepEqual(s.seen(), ["f Ready", "e Ready", "b Ready"]);
+  assert.deepEqual(s.happened, ["add f "]);
   s.browser.socket.lose();
   s.browser.pass(600);
   s.browser.socket.accept();
@@ -171,6 +172,10 @@ void test("more rows than may be held are the server's to keep", () => {
   assert.equal(s.words(), "Live");
   s.feed.setFilter("a");
   assert.equal(s.words(), "Live", "it comes at once");
+  s.feed.setFilter("ab");
+  s.feed.setFilter("a");
+  s.later.at(-2)?.();
+  assert.equal(s.words(), "Live", "of the newest one alone it is said that it takes a while");
   s.later.pop()?.();
   assert.equal(s.words(), "Receiving", "the rows held are those of another filter");
   assert.equal(s.browser.socket.last["q"], "a");

@@ -99,5 +99,7 @@ void test("of rows that the server keeps those that it finds are the page's", ()
   assert.deepEqual(sections(windowed), ["Objects on this page: shop/web-1", "Objects of other kinds: data/web-2", "Objects of other kinds: shop/web"]);
   assert.deepEqual(sections({ ...windowed, view: { ...plain("core/v1/pods"), labels: "app=web" } })[0], "Objects of other kinds: shop/web-1", "it may have other labels");
   assert.match(lookedThrough(windowed, answer), /namespaces and the 90,000 pods of this page\. On the server: 120,000 pods\.$/);
+  assert.equal(sections({ ...windowed, kept: null })[0], "Objects of other kinds: shop/web-1", "before it is known that the server keeps them");
+  assert.ok(!lookedThrough(windowed, { ...answer, searched: [{ ref: "core/v1/pods", state: "syncing", count: null }] }).includes("of this page"), "before they were looked through");
   assert.ok(!lookedThrough(windowed, none).includes("of this page"), "before the server has");
 });

@@ -153,6 +153,9 @@ void test("a held order stays, and says what waits", () => {
   // What came and went again is nothing; what went and came again has moved, if anything.
   rows.apply(events([{ op: "delete", ns: "a", name: "d", uid: "d" }, { op: "add", row: row("b", "2") }]));
   assert.equal(rows.waiting, "1 moved");
+  rows.apply(events([{ op: "delete", ns: "a", name: "a", uid: "a" }]));
+  assert.equal(rows.waiting, "1 gone", "it does not move any more");
+  rows.apply(events([{ op: "add", row: row("a", "9") }]));
   rows.hold(false);
   assert.deepEqual([names(), rows.waiting], [["b", "c", "a"], ""]);
   rows.hold(true);

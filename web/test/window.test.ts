@@ -166,6 +166,18 @@ void test("what waits is counted wherever it is; who was pushed out or in does n
   assert.equal(change(start(), (rows) => rows.splice(400, 1, row(2000))), "1 new, 1 gone");
   assert.equal(change(start(), (rows) => moved(rows, 650, 600)), "1 moved", "within");
   assert.equal(change(start(), (rows) => moved(rows, 400, 10)), "1 moved", "out of it");
+  assert.equal(change(start(), (rows) => rows.splice(600, 0, ...rows.splice(650, 1))), "", "told elsewhere as others moved");
+  const told = (all: boolean, events: WindowEvent[]): string => {
+    const s = start();
+    s.window.apply({ id: 1, type: "window-events", cursor: "c", total: 1000, matching: all ? 1000 : 999, failing: 0, waiting: 0, changes: 1, newest: null, events });
+    return s.window.waiting;
+  };
+  const by = { manager: "m", operation: "", subresource: "", time: "" };
+  assert.equal(told(true, [{ op: "remove", at: 399 }, { op: "insert", at: 0, row: row(5), by }]), "1 moved", "into it");
+  assert.equal(told(false, [{ op: "remove", at: 399 }, { op: "insert", at: 0, row: row(5), by }]), "1 gone", "through a filter it may have come, and the counts tell");
+  const left = start();
+  for (const events of [[{ op: "insert", at: 0, row: row(5) }], [{ op: "remove", at: 0, why: "moved" }]] as WindowEvent[][]) left.window.apply({ id: 1, type: "window-events", cursor: "c", total: 1000, matching: 1000, failing: 0, waiting: 0, changes: 1, newest: null, events });
+  assert.equal(left.window.waiting, "1 moved", "in and out again");
   const s = start();
   assert.equal(change(s, (rows) => rows.splice(400, 1)), "1 gone");
   assert.equal(s.window.length, 1000, "as many places as there were");
@@ -182,6 +194,19 @@ void test("what waits is counted wherever it is; who was pushed out or in does n
   assert.equal(s.window.waiting, "300 gone");
   s.window.hold(false);
   assert.deepEqual([s.window.length, texts(s.window.slice(400, 401))[0]], [700, "u700 1 Running"]);
+  // What is looked at is elsewhere, or has other columns.
+  s.window.hold(true);
+  s.whole(true);
+  assert.ok(!s.window.held, "other columns");
+  const kept = s.window.slice(450, 451)[0];
+  s.rows[400] = { ...(s.rows[400] as Row), rv: "9" };
+  s.whole();
+  assert.ok(s.window.slice(450, 451)[0] === kept, "what is the same is not drawn again");
+  assert.equal(s.window.slice(400, 401)[0]?.rv, "9");
+  s.window.hold(true);
+  s.offset = 250;
+  s.whole();
+  assert.ok(!s.window.held, "another place");
 });
 
 void test("what stands in a held row is true where it has just gone elsewhere", () => {

@@ -132,7 +132,7 @@ export class Window implements Ordered {
       return before !== undefined && before.uid === e.uid && before.rv === e.rv ? before : e;
     });
     // Where so much is other that all is told, what is held stands all the same.
-    if (this.waits || m.columns !== null || m.offset !== this.offset) this.order = null;
+    if (m.columns !== null || m.offset !== this.offset) this.order = null;
     this.offset = this.asked = m.offset;
     this.take(m);
     this.waits = false;
