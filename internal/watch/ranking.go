@@ -73,40 +73,64 @@ type ranking struct {
 	filter *filter
 	rows   *sorted.List[*rankRow] // Nil before it is built.
 	cursor journal.Cursor
-	total  int               // Rows without the filter's words.
+	counts counts
+	tones  *tones
+	news   news
 	texts  map[string]string // That rows share.
 	frames map[place]*frame  // Of this cursor.
 	number uint64            // Of the newest frame.
 }
 
 func newRanking(i *informer, f *filter, columns []wire.Column, by sorting) *ranking {
-	r := &ranking{informer: i, columns: columns, by: by, turn: make(chan struct{}, 1), filter: f.alike(columns), texts: make(map[string]string), frames: make(map[place]*frame)}
+	r := &ranking{informer: i, columns: columns, by: by, turn: make(chan struct{}, 1), filter: f.alike(columns), tones: newTones(columns), texts: make(map[string]string), frames: make(map[place]*frame)}
 	r.turn <- struct{}{}
 	return r
 }
 
-// frame returns what is at a place now, and up to which offset that is so. The
-// frame is the same as long as nothing in it, and no number of rows, has changed.
-func (r *ranking) frame(ctx context.Context, at place) (*frame, uint64, error) {
+// look is what there is at a moment: a frame, and what has happened. The frame is
+// the same as long as nothing in it, and no number of rows, has changed.
+type look struct {
+	*frame
+
+	news   news
+	offset uint64 // Up to which that is so.
+}
+
+// look returns what is at a place now.
+func (r *ranking) look(ctx context.Context, wanted *wish) (look, error) {
 	select {
 	case <-r.turn:
 	case <-ctx.Done():
-		return nil, 0, ctx.Err()
+		return look{}, ctx.Err()
 	}
 	defer func() { r.turn <- struct{}{} }()
 	if err := r.update(ctx); err != nil {
-		return nil, 0, err
+		return look{}, err
 	}
+	at := r.placeOf(wanted)
 	f := r.frames[at]
 	if f == nil {
 		if len(r.frames) >= maxFrames {
 			clear(r.frames)
 		}
 		r.number++
-		f = &frame{number: r.number, place: at, newest: r.cursor.Offset, total: r.total, matching: r.rows.Len(), rows: r.rows.Part(at.offset, at.count)}
+		f = &frame{number: r.number, place: at, newest: r.cursor.Offset, counts: r.counts, rows: r.rows.Part(at.offset, at.count)}
 		r.frames[at] = f
 	}
-	return f, r.cursor.Offset, nil
+	return look{f, r.news, r.cursor.Offset}, nil
+}
+
+// placeOf is the place that a wish leads to.
+func (r *ranking) placeOf(wanted *wish) place {
+	if wanted.around == "" {
+		return wanted.place
+	}
+	if o, ok, _ := r.informer.Get(wanted.around); ok && r.filter.match(o) {
+		if n, ok := r.rows.Find(r.row(o)); ok {
+			return place{max(0, n-wanted.count/2), wanted.count}
+		}
+	}
+	return wanted.place
 }
 
 // update brings the ranking up to the newest change there was when it began.
@@ -137,17 +161,18 @@ func (r *ranking) update(ctx context.Context) error {
 func (r *ranking) build() {
 	entries, cursor := r.informer.Snapshot()
 	rows := make([]*rankRow, 0, len(entries))
-	r.total, r.cursor = 0, cursor
+	r.counts, r.cursor = counts{}, cursor
 	for n := range entries {
 		o := entries[n].Value
 		if !r.filter.selects(o) {
 			continue
 		}
-		r.total++
+		r.count(o, 1)
 		if r.filter.matchText(o) {
 			rows = append(rows, r.row(o))
 		}
 	}
+	r.counts.matching = len(rows)
 	r.rows = sorted.New(slices.Clip(rows), r.compare)
 	clear(r.frames)
 }
@@ -155,28 +180,63 @@ func (r *ranking) build() {
 // apply makes changes to the rows, and reports false where one does not fit.
 func (r *ranking) apply(changes []*change) bool {
 	var gone, come []*rankRow
-	total := r.total
-	for _, c := range journal.Fold(changes, sameThing) {
+	before := r.counts
+	for _, c := range fold(changes) {
 		if c.Op == 0 { // A mark.
 			continue
 		}
-		if c.Op != journal.Add && r.filter.selects(c.Old) {
-			r.total--
+		had := c.Op != journal.Add && r.filter.selects(c.Old)
+		has := c.Op != journal.Delete && r.filter.selects(c.New)
+		if had {
+			r.count(c.Old, -1)
 			if r.filter.matchText(c.Old) {
 				gone = append(gone, r.row(c.Old))
 			}
 		}
-		if c.Op != journal.Delete && r.filter.selects(c.New) {
-			r.total++
+		if has {
+			r.count(c.New, 1)
 			if r.filter.matchText(c.New) {
 				come = append(come, r.row(c.New))
 			}
 		}
+		r.news.add(c, had, has)
 	}
-	if len(gone) > 0 || len(come) > 0 || r.total != total {
+	r.counts.matching += len(come) - len(gone)
+	if len(gone) > 0 || len(come) > 0 || r.counts != before {
 		clear(r.frames)
 	}
 	return r.rows.Change(gone, come)
+}
+
+// count counts an object that the namespaces and labels let through, or takes it
+// out again.
+func (r *ranking) count(o *wire.Object, n int) {
+	failing, waiting := r.tones.of(o)
+	r.counts.total += n
+	if failing {
+		r.counts.failing += n
+	}
+	if waiting {
+		r.counts.waiting += n
+	}
+}
+
+// why is why a row went from a frame: its object is gone, or its labels are
+// others; it does not have the words any more; it has another place now. It is
+// empty where others moved the row out. Where the object is still there it is
+// returned as it is now. Anybody may ask.
+func (r *ranking) why(row *rankRow) (string, *wire.Object) {
+	now, ok, _ := r.informer.Get(keyOf(row.object.Namespace(), row.object.Name()))
+	selector := r.filter.selector
+	switch {
+	case !ok || !sameThing(row.object, now) || selector != nil && !selector.Matches(labelText(now.Labels().Value())):
+		return "gone", nil
+	case !r.filter.matchText(now):
+		return "filtered", now
+	case order.Compare(row.rank, r.rank(now), false) != 0:
+		return "moved", now
+	}
+	return "", now
 }
 
 func (r *ranking) compare(a, b *rankRow) int {
@@ -187,13 +247,7 @@ func (r *ranking) compare(a, b *rankRow) int {
 }
 
 func (r *ranking) row(o *wire.Object) *rankRow {
-	row := &rankRow{object: o}
-	switch {
-	case r.by.column >= 0:
-		row.rank = order.Cell(o.Cell(r.by.column), r.columns[r.by.column].Relative)
-	case r.by.namespace:
-		row.rank = order.Natural(o.Namespace())
-	}
+	row := &rankRow{object: o, rank: r.rank(o)}
 	if text := row.rank.Text; text != "" {
 		shared, ok := r.texts[text]
 		if !ok && len(r.texts) < maxTexts {
@@ -205,6 +259,17 @@ func (r *ranking) row(o *wire.Object) *rankRow {
 		}
 	}
 	return row
+}
+
+// rank is by what an object is ordered.
+func (r *ranking) rank(o *wire.Object) order.Rank {
+	switch {
+	case r.by.column >= 0:
+		return order.Cell(o.Cell(r.by.column), r.columns[r.by.column].Relative)
+	case r.by.namespace:
+		return order.Natural(o.Namespace())
+	}
+	return order.Rank{}
 }
 
 // rowWeight is about what a row takes: texts that are all different are as long

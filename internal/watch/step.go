@@ -21,13 +21,13 @@ const few = 8
 
 // newStep tells what goes, from the last on, then what comes, from the first on,
 // then what is other: so each place is that at which it is when it is told.
-func newStep(from, to *frame, i *informer, recent *recent) (*step, error) {
+func newStep(from, to *frame, r *ranking, recent *recent) (*step, error) {
 	was, stays := staying(from.rows, to.rows)
 	if come := len(to.rows) - len(stays); come > max(few, len(to.rows)/2) {
 		return &step{whole: true}, nil
 	}
-	changes := newest(from, to, i)
-	text := append(to.appendCounts(nil), `,"events":[`...)
+	changes := newest(from, to, r.informer)
+	text := append(to.counts.append(nil), `,"events":[`...)
 	begin := func(op string, at int) {
 		if text[len(text)-1] != '[' {
 			text = append(text, ',')
@@ -35,13 +35,35 @@ func newStep(from, to *frame, i *informer, recent *recent) (*step, error) {
 		text = append(append(text, `{"op":"`...), op...)
 		text = strconv.AppendInt(append(text, `","at":`...), int64(at), 10)
 	}
-	for at := range slices.Backward(from.rows) {
-		if _, ok := stays[at]; !ok {
-			begin("remove", at)
-			text = append(text, '}')
+	comes := make(map[*wire.Object]bool)
+	for at, row := range to.rows {
+		if was[at] < 0 {
+			comes[row.object] = true
 		}
 	}
 	var err error
+	// other ends an event with how a row is other now.
+	other := func(before, after *wire.Object) {
+		text = append(after.AppendVersion(text), `,"cells":`...)
+		if text, err = appendChangedCells(text, before.Cells(), after.Cells()); err == nil {
+			text, err = appendChangeAuthor(text, changes[after], recent)
+		}
+	}
+	for at, row := range slices.Backward(from.rows) {
+		if _, ok := stays[at]; ok || err != nil {
+			continue
+		}
+		begin("remove", at)
+		why, now := r.why(row)
+		if why != "" {
+			text = append(append(append(text, `,"why":"`...), why...), '"')
+		}
+		if now != nil && why != "" && !comes[now] {
+			other(row.object, now)
+		} else {
+			text = append(text, '}')
+		}
+	}
 	for at, row := range to.rows {
 		if was[at] < 0 && err == nil {
 			begin("insert", at)
@@ -54,10 +76,7 @@ func newStep(from, to *frame, i *informer, recent *recent) (*step, error) {
 			continue
 		}
 		begin("update", at)
-		text = append(row.object.AppendVersion(text), `,"cells":`...)
-		if text, err = appendChangedCells(text, from.rows[was[at]].object.Cells(), row.object.Cells()); err == nil {
-			text, err = appendChangeAuthor(text, changes[row.object], recent)
-		}
+		other(from.rows[was[at]].object, row.object)
 	}
 	return &step{text: append(text, ']')}, err
 }

@@ -103,6 +103,8 @@ func (s *Subscription) step(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	case s.behind && (now.synced || s.emptied(&now)):
 		return s.view.begin(s, ctx)
+	case s.digestDue() && s.window != nil:
+		return s.windowDigest()
 	case s.digestDue():
 		s.digestAt = s.informer.nextDigest(s.filter)
 		s.due = s.informer.digest(ctx, s.filter, s.cursor.Offset)
@@ -150,7 +152,7 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 		case s.due.offset == s.cursor.Offset && s.sent == s.cursor.Offset:
 			return s.digestMessage(), nil
 		case s.due.offset == s.cursor.Offset: // A digest at a cursor that was not told would seem to come after a lost frame.
-			return s.movedMessage(), nil
+			return s.movedMessage()
 		}
 		limit = min(limit, int(s.due.offset-s.cursor.Offset)) //nolint:gosec // Not below the cursor.
 	}
@@ -180,7 +182,7 @@ func (s *Subscription) read(ctx context.Context) ([]byte, error) {
 // silent is what is told where waiting for changes gave none.
 func (s *Subscription) silent(err error) ([]byte, error) {
 	switch {
-	case errors.Is(err, journal.ErrSilent) && time.Since(s.waiting) < Heartbeat: // A digest is due, or the window moved.
+	case errors.Is(err, journal.ErrSilent) && time.Since(s.waiting) < Heartbeat: // A digest or news are due, or the window moved.
 		s.silence.Reset(Heartbeat - time.Since(s.waiting))
 		return nil, nil
 	case errors.Is(err, journal.ErrSilent):
@@ -188,7 +190,7 @@ func (s *Subscription) silent(err error) ([]byte, error) {
 			return []byte(`"type":"heartbeat","cursor":""`), nil // There is nothing yet to go on from.
 		}
 		if s.sent != s.cursor.Offset {
-			return s.movedMessage(), nil
+			return s.movedMessage()
 		}
 		return s.message("heartbeat"), nil
 	case errors.Is(err, journal.ErrClosed):
@@ -203,6 +205,9 @@ func (s *Subscription) alarm() <-chan time.Time {
 		long := Heartbeat
 		if due := time.Until(s.digestAt); s.view.digests && due > 0 {
 			long = min(long, due)
+		}
+		if s.window != nil && s.window.newsWait() > 0 {
+			long = min(long, s.window.newsWait())
 		}
 		s.waiting = time.Now()
 		s.silence.Reset(long)
@@ -219,11 +224,12 @@ func (s *Subscription) message(kind string) []byte {
 }
 
 // movedMessage tells the cursor behind changes that the filter kept back.
-func (s *Subscription) movedMessage() []byte {
-	if s.window != nil {
-		return append(s.window.held.appendCounts(s.message("window-events")), `,"events":[]`...)
+func (s *Subscription) movedMessage() ([]byte, error) {
+	if s.window == nil {
+		return append(s.message("events"), `,"events":[]`...), nil
 	}
-	return append(s.message("events"), `,"events":[]`...)
+	message, err := s.windowMessage("window-events")
+	return append(s.window.held.counts.append(message), `,"events":[]`...), err
 }
 
 func (s *Subscription) reset(reason string) {

@@ -1,10 +1,11 @@
 package watch
 
 import (
-	"slices"
 	"strings"
 
 	"glasshouse/internal/watch/order"
+	"glasshouse/internal/watch/rawjson"
+	"glasshouse/internal/watch/wire"
 )
 
 // A Tone is how a cell that tells a state stands out.
@@ -17,26 +18,78 @@ const (
 	Failing Tone = "bad"
 )
 
+// tones tells rows' tones: of many rows few tell something that no other does. It
+// is for one goroutine at a time.
+type tones struct {
+	states, readies []int // The columns that tell.
+	known           map[string]Tone
+}
+
+func newTones(columns []Column) *tones {
+	t := &tones{known: make(map[string]Tone)}
+	for i := range columns {
+		switch order.Lower(columns[i].Name) {
+		case "status", "phase", "state", "health", "type", "sync status", "health status":
+			t.states = append(t.states, i)
+		case "ready":
+			t.readies = append(t.readies, i)
+		}
+	}
+	return t
+}
+
+// of reports whether a cell of the row is Failing, and whether one is Waiting, as
+// Tones have it.
+func (t *tones) of(o *wire.Object) (failing, waiting bool) {
+	done := false
+	for _, at := range t.states {
+		text := cellText(o.Cell(at))
+		tone, ok := t.known[text]
+		if !ok {
+			tone = stateTone(text)
+			if len(t.known) < maxTexts {
+				t.known[text] = tone
+			}
+		}
+		failing, waiting = failing || tone == Failing, waiting || tone == Waiting
+		done = done || isDone(text)
+	}
+	for _, at := range t.readies {
+		tone := readyTone(cellText(o.Cell(at)))
+		failing, waiting = failing || tone == Failing, waiting || tone == Waiting && !done
+	}
+	return failing, waiting
+}
+
+// cellText is a cell as a person reads it.
+func cellText(cell []byte) string {
+	if len(cell) > 0 && (cell[0] == '"' || cell[0] == 'n') {
+		text, _ := rawjson.Unquote(cell) // Cells are well formed.
+		return text
+	}
+	return string(cell) // A number or truth value.
+}
+
 // Tones are those of a row's cells. static/src/tone.ts is the same;
 // testdata/tones.json holds both to it.
 func Tones(columns []Column, cells []string) []Tone {
-	tones := make([]Tone, len(cells))
+	t := newTones(columns[:min(len(columns), len(cells))])
+	all := make([]Tone, len(cells))
 	done := false
-	for i := range min(len(columns), len(cells)) {
-		switch order.Lower(columns[i].Name) {
-		case "status", "phase", "state", "health", "type", "sync status", "health status":
-			tones[i] = stateTone(cells[i])
-			done = done || slices.Contains([]string{"Completed", "Succeeded", "Complete"}, cells[i])
-		case "ready":
-			tones[i] = readyTone(cells[i])
+	for _, at := range t.states {
+		all[at] = stateTone(cells[at])
+		done = done || isDone(cells[at])
+	}
+	for _, at := range t.readies {
+		if all[at] = readyTone(cells[at]); all[at] == Waiting && done {
+			all[at] = Calm // What has run to its end is not ready any more, and need not be.
 		}
 	}
-	for i := range tones { // What has run to its end is not ready any more, and need not be.
-		if done && tones[i] == Waiting && order.Lower(columns[i].Name) == "ready" {
-			tones[i] = Calm
-		}
-	}
-	return tones
+	return all
+}
+
+func isDone(text string) bool {
+	return text == "Completed" || text == "Succeeded" || text == "Complete"
 }
 
 func stateTone(text string) Tone {

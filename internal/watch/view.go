@@ -46,7 +46,7 @@ func viewOf(name View) (v view, ok bool) {
 	case Changes:
 		return view{begin: (*Subscription).beginChanges, event: changeEvent, each: true}, true
 	case Windowed:
-		return view{begin: (*Subscription).beginWindow}, true
+		return view{begin: (*Subscription).beginWindow, digests: true}, true
 	}
 	return view{}, false
 }

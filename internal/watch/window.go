@@ -22,7 +22,7 @@ const (
 // Subscription.
 type Window struct {
 	sort   string
-	wanted atomic.Pointer[place]
+	wanted atomic.Pointer[wish]
 	rings  chan time.Time // Wakes the Subscription.
 }
 
@@ -31,16 +31,21 @@ type Window struct {
 // without one the order is that of namespace and name.
 func NewWindow(sort string, offset, count int) (*Window, error) {
 	w := &Window{sort: sort, rings: make(chan time.Time, 1)}
-	return w, w.Move(offset, count)
+	return w, w.Move(offset, count, "", "")
 }
 
 // Move asks for other rows, or the same: they are told as a whole. Who moves
-// again before that is told the newest.
-func (w *Window) Move(offset, count int) error {
+// again before that is told the newest. Where the row of an object is named and
+// among them, that is in the middle, and the offset does not count.
+func (w *Window) Move(offset, count int, namespace, name string) error {
 	if offset < 0 || offset > maxOffset || count < 1 || count > maxWindow {
 		return invalid("Not a window", "offset is %d and count %d; a window begins at an offset from 0 to %d, and has from 1 to %d rows.", offset, count, maxOffset, maxWindow)
 	}
-	w.wanted.Store(&place{offset, count})
+	to := &wish{place: place{offset, count}}
+	if name != "" {
+		to.around = keyOf(namespace, name)
+	}
+	w.wanted.Store(to)
 	w.ring()
 	return nil
 }
@@ -59,7 +64,10 @@ type windowed struct {
 	ranking *ranking
 	letGo   func() // Of the ranking; nil where there is none.
 	held    *frame // What was told.
-	at      *place // Where that is: the wish itself, as each is answered.
+	at      *wish  // Where that is: the wish itself, as each is answered.
+	news    news   // What has happened,
+	told    news   // and what of it was told,
+	toldAt  time.Time
 }
 
 func (w *windowed) close() {
@@ -85,21 +93,22 @@ func (s *Subscription) beginWindow(ctx context.Context) ([]byte, error) {
 	s.window.close()
 	s.window.ranking, s.window.letGo = ranking, letGo
 	at := s.window.wanted.Load()
-	held, offset, err := ranking.frame(ctx, *at)
+	held, err := ranking.look(ctx, at)
 	if err != nil {
 		return nil, err
 	}
 	if later := s.informer.present(s.filter.namespaces); later.version != now.version || later.none != now.none {
 		return nil, nil // What was read may not be seen any more.
 	}
-	if held.total == 0 {
+	if held.counts.total == 0 {
 		if err := s.check(ctx); err != nil {
 			return nil, err
 		}
 	}
-	s.window.held, s.window.at = held, at
+	s.window.held, s.window.at = held.frame, s.window.settle(at, held.frame)
+	s.window.news, s.window.told = held.news, held.news
 	s.begun(now.version)
-	s.cursor.Offset = offset
+	s.cursor.Offset = held.offset
 	columns, err := appendColumns(nil, now.columns)
 	if err != nil {
 		return nil, err
@@ -113,8 +122,40 @@ func (s *Subscription) wholeWindow(columns []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	message := slices.Grow(s.message("window"), len(columns)+len(text))
-	return append(append(message, columns...), text...), nil
+	message, err := s.windowMessage("window")
+	if err != nil {
+		return nil, err
+	}
+	return append(append(slices.Grow(message, len(columns)+len(text)), columns...), text...), nil
+}
+
+// windowMessage begins a message, with what has happened since the last.
+func (s *Subscription) windowMessage(kind string) ([]byte, error) {
+	w := s.window
+	message, err := w.news.appendSince(s.message(kind), &w.told, s.recent)
+	w.told, w.toldAt = w.news, time.Now()
+	return message, err
+}
+
+// settle says that a window which went after a row stays where that was.
+func (w *windowed) settle(at *wish, held *frame) *wish {
+	if at.around == "" {
+		return at
+	}
+	settled := &wish{place: held.place}
+	if w.wanted.CompareAndSwap(at, settled) {
+		return settled
+	}
+	return at // There is another wish by now.
+}
+
+// newsWait is how long it is until news alone may be told; negative where there
+// are none.
+func (w *windowed) newsWait() time.Duration {
+	if w.news.changes == w.told.changes {
+		return -1
+	}
+	return max(0, newsEvery-time.Since(w.toldAt))
 }
 
 // readWindow waits for changes, for a nudge, or for the window to be moved, and
@@ -122,6 +163,9 @@ func (s *Subscription) wholeWindow(columns []byte) ([]byte, error) {
 func (s *Subscription) readWindow(ctx context.Context) ([]byte, error) {
 	if !s.behind && s.window.wanted.Load() != s.window.at {
 		return s.lookAgain(ctx, time.Time{})
+	}
+	if !s.behind && s.window.newsWait() == 0 {
+		return s.movedMessage()
 	}
 	changes, next, err := s.informer.NextWithin(ctx, s.alarm, s.cursor, 1)
 	since := time.Now()
@@ -155,11 +199,23 @@ func (s *Subscription) readWindow(ctx context.Context) ([]byte, error) {
 	return s.lookAgain(ctx, since)
 }
 
+// windowDigest is a digest of the rows that were told.
+func (s *Subscription) windowDigest() ([]byte, error) {
+	if s.sent != s.cursor.Offset {
+		return s.movedMessage() // As with other views.
+	}
+	s.due = new(digest)
+	for _, row := range s.window.held.rows {
+		s.due.add(keyOf(row.object.Namespace(), row.object.Name()), row.object.ResourceVersion())
+	}
+	return s.digestMessage(), nil
+}
+
 // lookAgain tells how the window differs from what was told, by changes since a
 // time.
 func (s *Subscription) lookAgain(ctx context.Context, since time.Time) ([]byte, error) {
 	w, at := s.window, s.window.wanted.Load()
-	now, offset, err := w.ranking.frame(ctx, *at)
+	now, err := w.ranking.look(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -167,14 +223,17 @@ func (s *Subscription) lookAgain(ctx context.Context, since time.Time) ([]byte, 
 		return nil, nil // The next step says why.
 	}
 	from, moved := w.held, at != w.at
-	w.held, w.at, s.cursor.Offset = now, at, offset
+	w.held, w.at, w.news, s.cursor.Offset = now.frame, w.settle(at, now.frame), now.news, now.offset
 	if moved {
 		return s.wholeWindow(nil)
 	}
 	if now.same(from) {
-		return nil, nil
+		if wait := w.newsWait(); wait > 0 && !s.waiting.IsZero() {
+			s.silence.Reset(wait)
+		}
+		return nil, nil // But perhaps news.
 	}
-	step, err := now.since(from, s.informer, s.recent)
+	step, err := now.since(from, w.ranking, s.recent)
 	if err != nil {
 		return nil, err
 	}
@@ -182,5 +241,6 @@ func (s *Subscription) lookAgain(ctx context.Context, since time.Time) ([]byte, 
 	if step.whole {
 		return s.wholeWindow(nil)
 	}
-	return append(s.message("window-events"), step.text...), nil
+	message, err := s.windowMessage("window-events")
+	return append(slices.Grow(message, len(step.text)), step.text...), err
 }

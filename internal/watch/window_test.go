@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"hash/fnv"
+	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -33,6 +35,13 @@ type pane struct {
 	state           string
 	log             []string
 	by              []string // Who changed what came or is other.
+	why             []string // What was removed, and why.
+	failing         int
+	waiting         int
+	changes         int // That were told of.
+	newest          string
+	cursor          string
+	digests         int
 }
 
 func openPane(t *testing.T, cluster *watch.Cluster, q watch.Query, sort string, offset, count int) *pane {
@@ -62,15 +71,22 @@ func tryPane(t *testing.T, cluster *watch.Cluster, q watch.Query, sort string, o
 // toldWindow is a message to a pane.
 type toldWindow struct {
 	Type, State, Cursor, Reason    string
+	Digest                         string
 	Columns                        []struct{ Name string }
 	Total, Matching, Offset, Count *int
-	Rows                           []toldRow
-	Events                         []struct {
-		Op, UID, RV string
-		At          int
-		Row         *toldRow
-		Cells       map[string]any
-		By          *struct{ Manager string }
+	Failing, Waiting, Changes      int
+	Newest                         *struct {
+		Op, NS, Name  string
+		Before, Cells map[string]any
+		By            *struct{ Manager string }
+	}
+	Rows   []toldRow
+	Events []struct {
+		Op, UID, RV, Why string
+		At               int
+		Row              *toldRow
+		Cells            map[string]any
+		By               *struct{ Manager string }
 	}
 }
 
@@ -93,6 +109,22 @@ func (p *pane) try() (m toldWindow, err error) {
 		p.t.Errorf("%s: %v", text, err)
 		return m, err
 	}
+	if m.Type == "window" || m.Type == "window-events" {
+		p.cursor = m.Cursor
+	}
+	p.changes += m.Changes
+	if n := m.Newest; n != nil {
+		p.newest = fmt.Sprint(n.Op, " ", n.NS, "/", n.Name)
+		if n.Cells != nil {
+			p.newest += fmt.Sprint(" ", n.Before, " ", n.Cells)
+		}
+		if n.By != nil {
+			p.newest += " by " + n.By.Manager
+		}
+	}
+	if m.Total != nil {
+		p.failing, p.waiting = m.Failing, m.Waiting
+	}
 	switch m.Type {
 	case "state":
 		p.state = m.State
@@ -103,6 +135,17 @@ func (p *pane) try() (m toldWindow, err error) {
 		p.whole = false
 		p.log = append(p.log, "reset")
 	case "heartbeat":
+	case "digest":
+		p.digests++
+		var sum uint32
+		for _, row := range p.rows {
+			h := fnv.New32a()
+			_, _ = io.WriteString(h, row.NS+"/"+row.Name+"/"+row.RV)
+			sum += h.Sum32()
+		}
+		if *m.Count != len(p.rows) || m.Digest != fmt.Sprintf("%08x", sum) || m.Cursor != p.cursor {
+			p.t.Errorf("a digest %s of %d rows at %s; %08x of %d are held at %s", m.Digest, *m.Count, m.Cursor, sum, len(p.rows), p.cursor)
+		}
 	case "window":
 		p.takeWhole(&m)
 	case "window-events":
@@ -145,6 +188,10 @@ func (p *pane) takeEvents(m *toldWindow) {
 		switch e.Op {
 		case "remove":
 			p.log = append(p.log, fmt.Sprintf("remove %s at %d", p.rows[e.At].Name, e.At))
+			p.why = append(p.why, strings.TrimSpace(p.rows[e.At].Name+" "+e.Why))
+			if e.Cells != nil {
+				p.why = append(p.why, fmt.Sprint(e.Cells))
+			}
 			p.rows = slices.Delete(p.rows, e.At, e.At+1)
 		case "insert":
 			p.rows = slices.Insert(p.rows, e.At, *e.Row)
@@ -217,7 +264,7 @@ func (p *pane) wantNames(want string, total, matching int) {
 
 func (p *pane) move(offset, count int) {
 	p.t.Helper()
-	if err := p.window.Move(offset, count); err != nil {
+	if err := p.window.Move(offset, count, "", ""); err != nil {
 		p.t.Fatal(err)
 	}
 }
@@ -365,7 +412,7 @@ func TestWindowsThatMakeNoSense(t *testing.T) {
 		}
 		p := openPane(t, cluster, watch.Query{}, "", 0, 1000)
 		p.wantSettle("state live, window of 1")
-		wantProblem(t, p.window.Move(-1, 10), watch.Invalid, "Not a window", "offset is -1")
+		wantProblem(t, p.window.Move(-1, 10, "", ""), watch.Invalid, "Not a window", "offset is -1")
 		p.wantSettle("")
 		_, err := tryPane(t, cluster, watch.Query{Name: "p"}, "", 0, 10)
 		wantProblem(t, err, watch.Invalid, "Name and view do not fit", "window")
@@ -388,20 +435,25 @@ func TestWindowsThatMakeNoSense(t *testing.T) {
 	})
 }
 
-// A quiet window tells every 15 s that it lives; changes that it does not show
-// move its cursor.
+// A quiet window tells every 15 s that it lives; changes that its filter keeps
+// back move its cursor.
 func TestWindowHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
-		p := openPane(t, cluster, watch.Query{}, "", 0, 1)
-		p.settle()
+		p := openPane(t, cluster, watch.Query{Namespaces: []string{"a"}}, "", 0, 1)
 		start := time.Now()
+		for p.digests == 0 {
+			if p.next(); time.Since(start) > 2*time.Minute {
+				t.Fatal("there was no digest for two minutes")
+			}
+		}
+		start = time.Now()
 		first := p.next()
 		if first.Type != "heartbeat" || time.Since(start) != watch.Heartbeat {
 			t.Errorf("got %+v after %s", first, time.Since(start))
 		}
-		server.Set(pods, pod("a", "q", "Failed"))
+		server.Set(pods, pod("b", "r", "Failed"))
 		start = time.Now()
 		m := p.next()
 		if m.Type != "window-events" || len(m.Events) != 0 || m.Cursor == first.Cursor || time.Since(start) != watch.Heartbeat {
@@ -415,6 +467,134 @@ func TestWindowHeartbeat(t *testing.T) {
 		start = time.Now()
 		if m := p.next(); m.Type != "window" || time.Since(start) != 0 || p.names() != "q" {
 			t.Errorf("got %+v after %s", m, time.Since(start))
+		}
+	})
+}
+
+// A window goes to the row of an object wherever that is, and stays there.
+func TestWindowAroundARow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		for n := range 20 {
+			server.Set(pods, pod("a", fmt.Sprintf("p%02d", n), []string{"Running", "Failed"}[n%2]))
+		}
+		p := openPane(t, cluster, watch.Query{Text: "running"}, "-name", 0, 3)
+		p.settle()
+		around := func(ns, name string) {
+			t.Helper()
+			if err := p.window.Move(1, 3, ns, name); err != nil {
+				t.Fatal(err)
+			}
+			p.settle()
+		}
+		around("a", "p04")
+		p.wantNames("p06 p04 p02", 20, 10)
+		server.Set(pods, pod("a", "p09", "Running"))
+		p.settle()
+		if p.wantNames("p08 p06 p04", 20, 11); p.offset != 6 {
+			t.Errorf("it stands at %d, want 6", p.offset)
+		}
+		around("a", "p18")
+		p.wantNames("p18 p16 p14", 20, 11)
+		for _, nowhere := range []string{"p01", "p99"} { // Filtered out, and none.
+			around("a", nowhere)
+			p.wantNames("p16 p14 p12", 20, 11)
+		}
+	})
+}
+
+// A row that goes is told to be gone, to be filtered out, or to have moved; one
+// that others moved out is not.
+func TestWhyRowsGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Print(pods, thingColumns)
+		set := func(number, restarts int, status, app string) {
+			th := thing{ns: "a", status: status, app: app, number: number, restarts: restarts}
+			server.Set(pods, th.item())
+		}
+		for n := range 9 {
+			set(n, n, "Running", "web")
+		}
+		p := openPane(t, cluster, watch.Query{Text: "running", Labels: "app=web"}, "restarts", 0, 5)
+		p.settle()
+		for _, test := range []struct {
+			what string
+			do   func()
+			want string
+		}{
+			{"deleted", func() { server.Delete(pods, "a", "p-1") }, "p-1 gone"},
+			{"of other labels", func() { set(2, 2, "Running", "db") }, "p-2 gone"},
+			{"without the words", func() { set(3, 3, "Failed", "web") }, "p-3 filtered, map[1:Failed]"},
+			{"moved out", func() { set(4, 99, "Running", "web") }, "p-4 moved, map[2:99]"},
+			{"moved within", func() { set(0, 7, "Running", "web") }, "p-0 moved"},
+			{"pushed out", func() { set(2, 1, "Running", "web") }, "p-8"},
+			{"changed where it is", func() { set(2, 2, "Running", "web") }, ""},
+			{"another of its name", func() {
+				again := thing{ns: "a", status: "Running", app: "web", number: 2, restarts: 98}
+				item := again.item()
+				item.UID = "another"
+				server.Set(pods, item)
+			}, "p-2 gone"},
+		} {
+			p.why = nil
+			test.do()
+			p.settle()
+			if got := strings.Join(p.why, ", "); got != test.want {
+				t.Errorf("%s: got %q, want %q", test.what, got, test.want)
+			}
+		}
+	})
+}
+
+// Who looks at a part is told how many rows fail or wait, of all; and of what
+// happens elsewhere how much that is and the newest, once a second at most.
+func TestWindowTellsWhatHappensElsewhere(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		for n := range 6 {
+			server.Set(pods, pod("a", fmt.Sprint("p", n), []string{"Running", "CrashLoopBackOff", "Pending"}[n%3]))
+		}
+		server.Set(pods, pod("b", "other", "Failed"))
+		p := openPane(t, cluster, watch.Query{Namespaces: []string{"a"}, Text: "running"}, "", 0, 1)
+		p.settle()
+		if p.failing != 2 || p.waiting != 2 || p.changes != 0 || p.newest != "" {
+			t.Errorf("%d fail and %d wait, after %d changes, the newest %q", p.failing, p.waiting, p.changes, p.newest)
+		}
+		p.wantNames("p0", 6, 2)
+		tell := func(want string, after time.Duration, changes int) {
+			t.Helper()
+			p.newest, p.changes = "", 0
+			start := time.Now()
+			for p.changes == 0 {
+				p.next()
+			}
+			if p.newest != want || time.Since(start) != after || p.changes != changes {
+				t.Errorf("after %s and %d changes the newest is %q; want %q after %s and %d", time.Since(start), p.changes, p.newest, want, after, changes)
+			}
+		}
+		<-time.After(time.Minute)
+		p.settle()
+		moved := pod("a", "p1", "Error")
+		moved.Metadata = `"managedFields":[{"manager":"kubelet","operation":"Update","time":"2026-11-21T10:00:00Z"}]`
+		server.Set(pods, moved)
+		tell("update a/p1 map[1:CrashLoopBackOff] map[1:Error] by kubelet", 0, 1)
+		server.Set(pods, pod("a", "p4", "Error"), pod("b", "other", "Running"))
+		tell("update a/p4 map[1:CrashLoopBackOff] map[1:Error]", time.Second, 1)
+		server.Set(pods, pod("a", "p4", "Failed"))
+		synctest.Wait()
+		server.Set(pods, pod("a", "p9", "Running"))
+		tell("add a/p9", 0, 2) // A count is other, and is told at once.
+		server.Delete(pods, "a", "p9")
+		tell("delete a/p9", 0, 1)
+		server.Set(pods, pod("a", "p5", "Running"))
+		tell("update a/p5 map[1:Pending] map[1:Running]", 0, 1)
+		if p.failing != 2 || p.waiting != 1 {
+			t.Errorf("%d fail and %d wait", p.failing, p.waiting)
+		}
+		server.Set(pods, pod("b", "other", "Pending"))
+		if m := p.next(); m.Changes != 0 || m.Newest != nil {
+			t.Errorf("of another namespace is told %+v", m)
 		}
 	})
 }
@@ -802,16 +982,16 @@ func TestWindowsAreWrittenOnce(t *testing.T) {
 			subs[n], windows[n] = p.sub, p.window
 			until(t, p.sub, "window")
 		}
-		for _, round := range []string{"moved", "moved", "changed", "changed"} {
+		for _, round := range []string{"moved", "moved", "papers grow", "changed", "changed"} {
 			kind := "window"
-			if round == "changed" {
+			if round != "moved" {
 				kind = "window-events"
 				set([]string{"fast", "late"}[time.Now().Unix()%2])
 			}
 			bytes := taken(func() {
 				for n, sub := range subs {
 					if round == "moved" {
-						if err := windows[n].Move(0, rows); err != nil {
+						if err := windows[n].Move(0, rows, "", ""); err != nil {
 							t.Fatal(err)
 						}
 					}

@@ -298,7 +298,7 @@ func (l *session) move(ctx context.Context, o *operation) {
 	case f != nil && f.window == nil:
 		err = badRequest("Not a window", "The subscription with the id %d is to another view.", o.ID)
 	case f != nil:
-		err = f.window.Move(o.Offset, o.Count)
+		err = f.window.Move(o.Offset, o.Count, strings.Join(o.Namespaces, ","), o.Name)
 	}
 	if err != nil {
 		l.problem(ctx, nil, err)

@@ -77,6 +77,12 @@ func TestWindowOnTheWire(t *testing.T) {
 	if m = c.window(1); m.names() != "job-1 job-0" || m.Offset != 198 {
 		t.Errorf("got %+v", m)
 	}
+	c.send(`{"op":"window","id":1,"ns":["b"],"name":"job-7","offset":0,"count":3}`)
+	if m = c.window(1); m.names() != "job-8 job-7 job-6" || m.Offset != 191 {
+		t.Errorf("around a row: got %+v", m)
+	}
+	c.send(`{"op":"window","id":1,"offset":198,"count":1000}`)
+	c.window(1)
 	for _, test := range []struct {
 		frame, title, detail string
 		id                   int

@@ -2,6 +2,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row, table } from "./browser.mjs";
+import { randomBytes } from "node:crypto";
+import { isDeepStrictEqual } from "node:util";
 import { configMap, create, namespace, patch, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
@@ -69,5 +71,201 @@ await test("windows", { timeout: 180_000 }, async (t) => {
     await page.locator('#status[data-state="live"]').waitFor();
     await patch(`${where}/${name(7)}`, { data: { c: "3" } });
     await until("what changes after a restart", async () => (await row(page, name(7)))?.Data === "3");
+  });
+});
+
+// Two pages of the same rows, of which one holds all, go through the same: what a
+// person sees is the same after each step.
+await test("a page of all rows and one of a window", { timeout: 400_000 }, async (t) => {
+  const browser = await browse(t);
+  const dashboards = [await Dashboard.start(t), await Dashboard.start(t, { flags: ["--page-rows", "300"] })];
+  const ns = await namespace(t), other = await namespace(t);
+  const group = `e2e-${randomBytes(4).toString("hex")}.example.com`;
+  const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  const schema = { openAPIV3Schema: { type: "object", properties: { spec: { type: "object", properties: { phase: { type: "string" }, number: { type: "integer" } } } } } };
+  const printed = [{ name: "Phase", type: "string", jsonPath: ".spec.phase" }, { name: "Number", type: "integer", jsonPath: ".spec.number" }];
+  await create(crds, { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: `things.${group}` }, spec: { group, scope: "Namespaced", names: { plural: "things", singular: "thing", kind: "Thing" }, versions: [{ name: "v1", served: true, storage: true, schema, additionalPrinterColumns: printed }] } });
+  t.after(() => remove(`${crds}/things.${group}`));
+  const where = (space = ns) => `/apis/${group}/v1/namespaces/${space}/things`;
+  const name = (i) => `thing-${String(i).padStart(4, "0")}`;
+  const thing = (name, phase, number, labels = { app: "web" }) => ({ apiVersion: `${group}/v1`, kind: "Thing", metadata: { name, labels }, spec: { phase, number } });
+  const phase = (i) => (i % 100 === 3 ? "Failed" : i % 100 === 4 ? "Pending" : "Running");
+  await until("the kind", () => create(where(), thing(name(0), "Running", 0)));
+  const all = Array.from({ length: 1199 }, (_, i) => i + 1);
+  for (let i = 0; i < all.length; i += 30) await Promise.all(all.slice(i, i + 30).map((n) => create(where(), thing(name(n), phase(n), n))));
+  for (const n of [1, 2, 3]) await create(where(other), thing(`other-${n}`, "Running", n));
+  const change = (i, spec) => patch(`${where()}/${name(i)}`, { spec }, { manager: "e2e-painter" });
+
+  const allow = [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET|ERR_EMPTY_RESPONSE/];
+  const pages = [];
+  for (const d of dashboards) {
+    const page = await newPage(t, browser, { allow });
+    await page.addInitScript(() => {
+      window.struck = [];
+      new MutationObserver((all) => all.forEach((m) => m.target.hasAttribute?.("data-gone") && window.struck.push(m.target.dataset.name))).observe(document, { attributes: true, attributeFilter: ["data-gone"], subtree: true });
+    });
+    await until("the kind to be served", async () => (await fetch(`${d.url}r/${group}/v1/things`)).ok);
+    await openLive(page, `${d.url}r/${group}/v1/things?ns=${ns}`);
+    pages.push(page);
+  }
+  const views = (page) => page.wire.flatMap((frame) => { try { return [JSON.parse(frame)].flat().filter((m) => m.op === "subscribe" && m.resource === `${group}/v1/things`).map((m) => m.view); } catch { return []; } });
+
+  const look = (page) => page.evaluate(() => {
+    const text = (id) => { const e = document.getElementById(id); return e === null || e.hidden ? "" : e.textContent; };
+    const rows = [...document.querySelectorAll("#tbody tr[data-name]")];
+    // The time at which something happened is the page's own.
+    const timeless = (t) => t?.replace(/\d\d:\d\d:\d\d/g, "time") ?? null;
+    const age = [...document.querySelectorAll("#table thead th")].findIndex((th) => th.textContent.trim() === "Age");
+    return {
+      rows: rows.map((tr) => [tr.getAttribute("aria-rowindex"), ...[...tr.children].filter((_, i) => i !== age).map((td) => td.textContent), tr.hasAttribute("data-gone") ? "gone" : "", tr.hasAttribute("data-active") ? "active" : "", tr.getAttribute("aria-selected") ?? ""].join(" ")),
+      titles: rows.flatMap((tr) => [...tr.children].filter((_, i) => i !== age).map((td) => timeless(td.getAttribute("title"))).filter((t) => t !== null && t.includes("Changed")).map((t) => `${tr.dataset.name}: ${t}`)),
+      waits: document.getElementById("rows").hasAttribute("data-waits"),
+      count: text("count"), rowcount: document.getElementById("table").getAttribute("aria-rowcount"), trouble: text("trouble"), held: text("held"), note: text("note"), banner: timeless(text("banner")),
+      anew: text("anew"), status: timeless(document.getElementById("status").textContent), activity: timeless(document.querySelector("#activity .words").textContent),
+      panel: text("side") === "" ? "" : document.querySelector("#panel h2")?.textContent ?? "", address: location.pathname + location.search,
+    };
+  });
+  // Both have come to the same, which is what is wanted.
+  const same = async (step, wanted, ms = 20_000) => {
+    let got = [];
+    try {
+      return await until(step, async () => {
+        got = await Promise.all(pages.map(look));
+        return isDeepStrictEqual(got[0], got[1]) && !got[0].waits && wanted(got[0]) && got[0];
+      }, ms);
+    } catch (err) {
+      const differ = Object.keys(got[0] ?? {}).filter((k) => !isDeepStrictEqual(got[0][k], got[1][k]));
+      throw new Error(`${step}: ${differ.length === 0 ? `not as wanted: ${JSON.stringify(got[0])}` : differ.map((k) => `${k}: ${JSON.stringify(got[0][k])} of all rows, ${JSON.stringify(got[1][k])} of a window`).join("\n")}`, { cause: err });
+    }
+  };
+  const both = (what) => Promise.all(pages.map(what));
+  const scroll = (to) => both((page) => page.evaluate((to) => { const e = document.getElementById("rows"); e.scrollTop = to * (e.scrollHeight - e.clientHeight); }, to));
+  const filter = (q) => both((page) => page.locator("#q").fill(q));
+  const press = (key) => both((page) => page.keyboard.press(key));
+  const sort = (column) => both((page) => page.locator("thead button", { hasText: column }).click());
+  const has = (key, ...words) => (seen) => seen.rows.some((r) => r.includes(key) && words.every((w) => r.includes(w)));
+  const struck = async (key) => { for (const page of pages) await until(`${key} to be struck`, () => page.evaluate((key) => window.struck.includes(key), key)); };
+
+  await t.test("scroll, sort and filter", async () => {
+    await same("the first rows", (s) => s.count === "1,200" && has(name(0))(s) && s.trouble === "12 failing12 waiting");
+    assert.deepEqual(pages.map((p) => views(p).at(-1)), ["table", "window"]);
+    await scroll(0.5);
+    await same("the middle", has(name(600)));
+    await scroll(1);
+    await same("the end", has(name(1199)));
+    await sort("Number");
+    await sort("Number");
+    await scroll(0);
+    await same("sorted", (s) => has(name(1199))(s) && s.address.includes("sort=-number"));
+    await filter("is:failing");
+    await same("those that fail", (s) => s.count === "12 of 1,200" && has(name(1103), "Failed")(s));
+    await filter("nothing has it");
+    await same("no row", (s) => s.count === "0 of 1,200" && s.note.startsWith("Nothing matches"));
+    await filter("thing-11 running");
+    await same("words", (s) => s.count === "98 of 1,200");
+    await filter("");
+    await sort("Number");
+    await scroll(0);
+    await same("all of them", (s) => s.count === "1,200" && has(name(0))(s));
+  });
+
+  await t.test("rows come, change and go, seen or not", async () => {
+    await both((page) => page.mouse.move(700, 20));
+    await change(5, { phase: "Waiting", number: 55 });
+    await same("a cell", (s) => has(name(5), "Waiting")(s) && s.titles.some((t) => t.includes("Running → Waiting") && t.includes("by e2e-painter")) && s.activity.includes("Running → Waiting"));
+    await change(1000, { phase: "CrashLoopBackOff" });
+    await same("one that is not seen", (s) => s.trouble === "13 failing13 waiting" && s.activity.includes(`${name(1000)}Phase Running → CrashLoopBackOffe2e-painter`));
+    await create(where(), thing("a-first", "Running", 1));
+    await same("one that comes", (s) => has("a-first")(s) && s.count === "1,201" && s.activity.includes("a-firstcreated"));
+    await create(where(), thing("z-last", "Running", 1));
+    await same("one that comes and is not seen", (s) => s.count === "1,202" && s.activity.includes("z-lastcreated"));
+    await remove(`${where()}/${name(7)}`);
+    await struck(name(7));
+    await same("one that goes", (s) => s.count === "1,201" && !has(name(7))(s) && s.activity.includes(`${name(7)}deleted`));
+    await remove(`${where()}/z-last`);
+    await same("one that goes and is not seen", (s) => s.count === "1,200" && s.activity.includes("z-lastdeleted"));
+    await both((page) => page.evaluate(() => { window.struck = []; }));
+    await filter("running");
+    await same("a filter", (s) => s.count === "1,174 of 1,200");
+    await change(8, { phase: "Odd" });
+    await same("one that is filtered out", (s) => s.count === "1,173 of 1,200" && !has(name(8))(s));
+    await filter("");
+    await sort("Number");
+    await same("sorted", (s) => s.count === "1,200" && s.address.includes("sort=number"));
+    await change(9, { number: 5000 });
+    await same("one that moves", (s) => !has(name(9))(s));
+    assert.deepEqual(await both((page) => page.evaluate(() => window.struck)), [[], []], "neither is gone");
+    await change(9, { number: 9 });
+    await same("one that moves back", has(name(9), "9"));
+  });
+
+  await t.test("stand still under the pointer", async () => {
+    await both((page) => page.locator(`#tbody tr[data-name="${name(10)}"] td`).first().hover());
+    await remove(`${where()}/${name(11)}`);
+    await remove(`${where()}/${name(900)}`);
+    await create(where(), thing("a-second", "Running", 12));
+    await change(12, { number: 7000 });
+    await change(13, { phase: "Other" });
+    await same("what waits", (s) => s.held === "1 moved, 1 new, 2 gone" && has(name(11), "gone")(s) && has(name(12), "7000")(s) && has(name(13), "Other")(s) && !has("a-second")(s));
+    await both((page) => page.mouse.move(700, 20));
+    await same("what came", (s) => s.held === "" && has("a-second")(s) && !has(name(11))(s) && !has(name(12))(s));
+  });
+
+  await t.test("open, step, and go by the keyboard", async () => {
+    await both((page, i) => openLive(page, `${dashboards[pages.indexOf(page)].url}r/${group}/v1/things?ns=${ns}&open=${ns}/${name(700)}`));
+    await same("an object of a link", (s) => s.panel.includes(name(700)));
+    await press("]");
+    await same("the next", (s) => s.panel.includes(name(701)) && has(name(701), "active", "true")(s));
+    await press("[");
+    await press("[");
+    await same("two back", (s) => s.panel.includes(name(699)) && has(name(699), "active")(s));
+    await press("Escape");
+    await press("End");
+    await press("k");
+    await press("k");
+    await same("near the end", has(name(1197), "active"));
+    await press("Enter");
+    await same("it opens", (s) => s.panel.includes(name(1197)));
+    await press("]");
+    await same("the next but one to the last", (s) => s.panel.includes(name(1198)));
+    await press("]");
+    await press("]");
+    await same("the last stays", (s) => s.panel.includes(name(1199)));
+    await press("Escape");
+    await press("g");
+    await same("the first", (s) => has("a-first", "active")(s) && s.panel === "");
+  });
+
+  await t.test("several namespaces, and labels", async () => {
+    const goTo = (query) => both((page) => openLive(page, `${dashboards[pages.indexOf(page)].url}r/${group}/v1/things?${query}`));
+    await goTo(`ns=${ns},${other}&q=other-`);
+    await same("of two namespaces", (s) => s.count === "3 of 1,203" && has("other-2", other)(s));
+    await patch(`${where(other)}/other-2`, { metadata: { labels: { app: "db" } } });
+    await goTo(`ns=${ns},${other}&labels=app%3Ddb`);
+    await same("with labels", (s) => s.count === "1");
+    await goTo(`ns=${ns},${other}&labels=app%3Dweb&sort=-name`);
+    await same("with others", (s) => s.count === "1,202" && has(name(1199))(s));
+    await both((page) => page.mouse.move(700, 20));
+    await patch(`${where()}/${name(1199)}`, { metadata: { labels: { app: "db" } } });
+    await struck(name(1199));
+    await same("one of other labels goes", (s) => s.count === "1,201" && s.activity.includes(`${name(1199)}deleted`));
+    await goTo(`ns=${ns}`);
+  });
+
+  await t.test("a connection that is cut, a server that ends, and a digest", async () => {
+    await scroll(0.5);
+    await same("the middle", (s) => has(name(600))(s) && s.count === "1,200");
+    for (const d of dashboards) await d.stop();
+    await same("disconnected", (s) => s.status.startsWith("Disconnected") && s.banner !== "" && has(name(600))(s));
+    await change(600, { phase: "Meanwhile" });
+    await remove(`${where()}/${name(601)}`);
+    for (const d of dashboards) await d.run(d.user, d.port);
+    await same("back", (s) => s.status === "Live" && has(name(600), "Meanwhile")(s) && !has(name(601))(s) && s.count === "1,199", 40_000);
+    await change(600, { phase: "Again" });
+    await same("and goes on", has(name(600), "Again"));
+    const digests = (page) => page.wire.filter((f) => f.includes('"type":"digest"')).length;
+    const before = pages.map(digests);
+    await until("a digest of both", () => pages.every((p, i) => digests(p) > before[i]), 90_000);
+    await same("which agree", (s) => s.status === "Live" && s.anew === "");
   });
 });

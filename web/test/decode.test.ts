@@ -94,28 +94,32 @@ void test("the activity feed", () => {
 });
 
 void test("a window, and what changes in it", () => {
-  const counts = { total: 120000, matching: 5200 };
+  const counts = { total: 120000, matching: 5200, failing: 12, waiting: 3 };
+  const nothing = { changes: 0, newest: null };
+  const newest = { op: "update", ns: "shop", name: "web-2", before: { 2: "Running" }, cells: { 2: "Error" }, by };
   const whole = { id: 5, type: "window", cursor: "c1", columns: [{ name: "Age", type: "string", format: "", priority: 0, relative: true }], ...counts, offset: 40, count: 2, rows: [row, row] };
   const moved = { id: 5, type: "window", cursor: "c2", ...counts, offset: 5300, count: 2, rows: [] };
-  const events = [{ op: "remove", at: 1 }, { op: "insert", at: 0, row, by }, { op: "insert", at: 1, row }, { op: "update", at: 1, uid: "u", rv: "812", cells: { 2: "Running" }, by }];
-  const { messages, faults } = read([whole, moved, { id: 5, type: "window-events", cursor: "c3", ...counts, events }, { id: 5, type: "window-events", cursor: "c4", ...counts, events: [] }]);
+  const left = { rv: "812", cells: { 2: "Running" }, by };
+  const events = [{ op: "remove", at: 1, why: "gone" }, { op: "insert", at: 0, row, by }, { op: "insert", at: 1, row }, { op: "update", at: 1, uid: "u", rv: "812", cells: { 2: "Running" }, by }];
+  const { messages, faults } = read([whole, moved, { id: 5, type: "window-events", cursor: "c3", ...counts, events }, { id: 5, type: "window-events", cursor: "c4", ...counts, changes: 7, newest, events: [{ op: "remove", at: 1, why: "not known yet" }, { op: "remove", at: 0, why: "moved", uid: "u", ...left }] }]);
   assert.deepEqual(faults, []);
   assert.deepEqual(messages, [
-    whole,
-    { ...moved, columns: null },
-    { id: 5, type: "window-events", cursor: "c3", ...counts, events: [...events.slice(0, 3), { ...events[3], cells: new Map([[2, "Running"]]) }] },
-    { id: 5, type: "window-events", cursor: "c4", ...counts, events: [] },
+    { ...whole, ...nothing },
+    { ...moved, ...nothing, columns: null },
+    { id: 5, type: "window-events", cursor: "c3", ...counts, ...nothing, events: [...events.slice(0, 3), { ...events[3], cells: new Map([[2, "Running"]]) }] },
+    { id: 5, type: "window-events", cursor: "c4", ...counts, changes: 7, newest: { ...newest, before: new Map([[2, "Running"]]), cells: new Map([[2, "Error"]]) }, events: [{ op: "remove", at: 1 }, { op: "remove", at: 0, why: "moved", now: { ...left, cells: new Map([[2, "Running"]]) } }] },
   ]);
   assert.deepEqual(read({ ...whole, id: 1 }).messages, []); // Of another view.
 });
 
 void test("a window that makes no sense is a fault", () => {
-  const fine = { id: 5, type: "window", cursor: "c", total: 9, matching: 9, offset: 0, count: 1, rows: [row] };
-  const events = (...list: unknown[]) => ({ id: 5, type: "window-events", cursor: "c", total: 9, matching: 9, events: list });
+  const fine = { id: 5, type: "window", cursor: "c", total: 9, matching: 9, failing: 1, waiting: 1, offset: 0, count: 1, rows: [row] };
+  const events = (...list: unknown[]) => ({ id: 5, type: "window-events", cursor: "c", total: 9, matching: 9, failing: 1, waiting: 1, events: list });
   assert.deepEqual(read(fine).faults, []);
   const wrong = [
     { ...fine, total: undefined }, { ...fine, matching: "9" }, { ...fine, matching: -1 }, { ...fine, offset: 0.5 }, { ...fine, offset: undefined }, { ...fine, count: 0 }, { ...fine, count: null },
     { ...fine, rows: null }, { ...fine, rows: [{ ...row, cells: 1 }] }, { ...fine, cursor: undefined }, { ...fine, columns: [{}] },
+    { ...fine, failing: undefined }, { ...fine, waiting: 0.5 }, { ...fine, changes: -1 }, { ...fine, newest: 1 }, { ...fine, newest: { op: "update", before: {}, cells: {} } },
     { ...events(), events: undefined }, { ...events(), total: null }, { ...events(), cursor: 7 },
     events(null), events({ op: "swap", at: 1 }), events({ op: "remove" }), events({ op: "remove", at: -1 }), events({ op: "remove", at: 1e300 }),
     events({ op: "insert", at: 0 }), events({ op: "insert", at: "0", row }), events({ op: "update", at: 0, cells: { x: 1 } }), events({ op: "update", at: 0, cells: {}, by: 7 }),

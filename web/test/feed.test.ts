@@ -4,6 +4,7 @@ import { digest, hex } from "../static/src/digest.ts";
 import { Feed } from "../static/src/feed.ts";
 import { Live } from "../static/src/live.ts";
 import { status } from "../static/src/status.ts";
+import type { Told } from "../static/src/told.ts";
 import { Browser } from "./browser.ts";
 import { tableOf } from "./table.ts";
 
@@ -14,14 +15,15 @@ const digestOf = (rows: readonly ReturnType<typeof row>[]): string => hex(digest
 function start(q = "", limit = Infinity) {
   const browser = new Browser();
   const log: string[] = [];
+  const happened: string[] = [];
   const later: (() => void)[] = [];
-  const watcher = { arrived: (other: boolean) => log.push(other ? "arrived, other columns" : "arrived"), moved: () => undefined, dropped: () => log.push("dropped"), told: () => undefined };
+  const watcher = { arrived: (other: boolean) => log.push(other ? "arrived, other columns" : "arrived"), moved: () => undefined, happened: ({ op, name, cells, by }: Told) => happened.push([op, name, ...cells.flatMap((c) => [c.column, c.before, c.after]), by?.manager].join(" ")), dropped: () => log.push("dropped"), told: () => undefined };
   const live: Live = new Live("ws://x", browser, () => feed.reconnected());
   const feed = new Feed(live, { resource: "example.com/v1/widgets" }, { sort: { column: "name", descending: true }, q }, watcher, limit, 0, (run) => later.push(run));
   live.connect();
   browser.socket.accept();
   return {
-    browser, live, feed, log, later,
+    browser, live, feed, log, later, happened,
     tell: (m: object) => browser.socket.say({ id: browser.socket.sent.findLast((s) => s["op"] === "subscribe")?.["id"], ...m }),
     seen: () => feed.rows.slice(0, feed.rows.length).map((e) => `${e?.name ?? "?"} ${String(e?.cells[1])}`),
     words: () => status(feed.known(), 0).words,
@@ -48,6 +50,7 @@ void test("a kind that goes and comes back is shown as it is then, filtered and 
 
   s.tell({ type: "events", cursor: "e2.2", events: [{ op: "add", row: row("f") }] });
   assert.deepEqual(s.seen(), ["f Ready", "e Ready", "b Ready"]);
+  assert.deepEqual(s.happened, ["add f "]);
   s.browser.socket.lose();
   s.browser.pass(600);
   s.browser.socket.accept();
@@ -158,17 +161,33 @@ void test("more rows than may be held are the server's to keep", () => {
   const asked = s.browser.socket.last;
   assert.deepEqual([asked["op"], asked["view"], asked["q"], asked["sort"], asked["offset"]], ["subscribe", "window", "ready", "-name", 0]);
   s.tell({ type: "state", state: "live" });
-  s.tell({ type: "window", cursor: "w1", columns, total: 3, matching: 3, offset: 0, count: asked["count"], rows: [row("c"), row("b"), row("a")] });
+  s.tell({ type: "window", cursor: "w1", columns, total: 3, matching: 3, failing: 1, waiting: 2, changes: 5, offset: 0, count: asked["count"], rows: [row("c"), row("b"), row("a")] });
   assert.deepEqual([s.seen(), s.words()], [["c Ready", "b Ready", "a Ready"], "Live"]);
-  s.tell({ type: "window-events", cursor: "w2", total: 2, matching: 2, events: [{ op: "remove", at: 1 }] });
+  assert.deepEqual([s.feed.rows.count("bad"), s.feed.rows.count("warn")], [1, 2]);
+  const elsewhere = { op: "update", ns: "shop", name: "z", before: { 1: "Ready" }, cells: { 1: "Broken" }, by: { manager: "kubelet" } };
+  s.tell({ type: "window-events", cursor: "w2", total: 2, matching: 2, failing: 0, waiting: 0, changes: 2, newest: elsewhere, events: [{ op: "remove", at: 1 }] });
   assert.deepEqual(s.seen(), ["c Ready", "a Ready"]);
+  assert.deepEqual([s.feed.events, s.happened], [7, ["update z Phase Ready Broken kubelet"]]);
+  s.tell({ type: "digest", cursor: "w2", count: 2, digest: digestOf([row("a"), row("c")]) });
+  assert.equal(s.words(), "Live");
   s.feed.setFilter("a");
+  assert.equal(s.words(), "Live", "it comes at once");
+  s.feed.setFilter("ab");
+  s.feed.setFilter("a");
+  s.later.at(-2)?.();
+  assert.equal(s.words(), "Live", "of the newest one alone it is said that it takes a while");
+  s.later.pop()?.();
   assert.equal(s.words(), "Receiving", "the rows held are those of another filter");
   assert.equal(s.browser.socket.last["q"], "a");
   s.tell({ type: "state", state: "live" });
-  s.tell({ type: "window", cursor: "w3", columns, total: 2, matching: 1, offset: 0, count: 400, rows: [row("a")] });
+  s.tell({ type: "window", cursor: "w3", columns, total: 2, matching: 1, failing: 0, waiting: 0, offset: 0, count: 400, rows: [row("a")] });
   assert.deepEqual([s.seen(), s.words()], [["a Ready"], "Live"]);
-  s.tell({ type: "window-events", cursor: "w4", total: 1, matching: 1, events: [{ op: "remove", at: 7 }] });
+  s.tell({ type: "window-events", cursor: "w4", total: 1, matching: 1, failing: 0, waiting: 0, events: [{ op: "remove", at: 7 }] });
   s.browser.pass(0);
   assert.deepEqual([s.browser.socket.last["view"], s.words()], ["window", "Reading anew"], "what does not fit is read anew");
+  s.tell({ type: "state", state: "live" });
+  s.tell({ type: "window", cursor: "w5", columns, total: 2, matching: 1, failing: 0, waiting: 0, offset: 0, count: 400, rows: [row("a")] });
+  s.tell({ type: "digest", cursor: "w5", count: 1, digest: digestOf([row("b")]) });
+  s.browser.pass(10_000);
+  assert.deepEqual([s.seen(), s.words(), s.live.anew], [[], "Reading anew", 2], "so are rows that are not the server's");
 });

@@ -5,7 +5,7 @@ import { Finder, lookedThrough, rankKinds, type Known } from "../static/src/find
 import { Fuzzy } from "../static/src/fuzzy.ts";
 import type { Listed } from "../static/src/kinds.ts";
 import { Rows } from "../static/src/rows.ts";
-import { none } from "../static/src/search.ts";
+import { none, type Answer } from "../static/src/search.ts";
 import { plain } from "../static/src/view.ts";
 
 const kind = (ref: string, kind: string, short: string[], categories: string[] = [], namespaced = true): Listed => {
@@ -24,7 +24,7 @@ const kinds = [
 ];
 const rows = new Rows();
 rows.apply({ id: 1, type: "rows", cursor: "c", columns: [{ name: "Name", type: "", format: "", priority: 0, relative: false }], last: true, rows: ["shop/web-7c9-abc12", "shop/web-7c9-xyz99", "data/app-12", "data/worker"].map((key) => ({ ns: key.split("/")[0] ?? "", name: key.split("/")[1] ?? "", uid: key, rv: "1", created: "", cells: [key.split("/")[1] ?? ""] })) });
-const known: Known = { kinds, pins: ["core/v1/nodes"], recent: ["apps/v1/deployments"], namespaces: ["data", "kube-system", "shop", "shop-old"], commands: [], view: { ...plain("core/v1/pods"), ns: ["shop"] }, rows };
+const known: Known = { kinds, pins: ["core/v1/nodes"], recent: ["apps/v1/deployments"], namespaces: ["data", "kube-system", "shop", "shop-old"], commands: [], view: { ...plain("core/v1/pods"), ns: ["shop"] }, rows, kept: null };
 const labels = (typed: string, part: Partial<Known> = {}): string[] => new Finder().find(typed, { ...known, ...part }, none).items.map((i) => i.label);
 
 const first: [string, string][] = [
@@ -89,4 +89,17 @@ void test("what was looked through is said", () => {
   const searched = [{ ref: "core/v1/pods", state: "live", count: 12 }, { ref: "apps/v1/deployments", state: "syncing", count: null }];
   assert.equal(lookedThrough({ ...known, rows: null }, { ...none, searched }), "Looked through 8 kinds and 4 namespaces. On the server: 12 pods, deployments (syncing).");
   assert.match(lookedThrough(known, { ...none, trouble: "No." }), /^Looked through 8 kinds, 4 namespaces and the 5 pods of this page\. No\.$/);
+});
+
+void test("of rows that the server keeps those that it finds are the page's", () => {
+  const pod = (ns: string, name: string) => ({ ref: "core/v1/pods", kind: "Pod", ns, name });
+  const answer: Answer = { results: [pod("shop", "web-1"), pod("data", "web-2"), { ref: "apps/v1/deployments", kind: "Deployment", ns: "shop", name: "web" }], searched: [{ ref: "core/v1/pods", state: "live", count: 120_000 }], trouble: "" };
+  const windowed: Known = { ...known, rows: null, kept: 90_000 };
+  const sections = (known: Known): string[] => new Finder().find("web", known, answer).items.filter((i) => i.section.startsWith("Objects")).map((i) => `${i.section}: ${i.label}`);
+  assert.deepEqual(sections(windowed), ["Objects on this page: shop/web-1", "Objects of other kinds: data/web-2", "Objects of other kinds: shop/web"]);
+  assert.deepEqual(sections({ ...windowed, view: { ...plain("core/v1/pods"), labels: "app=web" } })[0], "Objects of other kinds: shop/web-1", "it may have other labels");
+  assert.match(lookedThrough(windowed, answer), /namespaces and the 90,000 pods of this page\. On the server: 120,000 pods\.$/);
+  assert.equal(sections({ ...windowed, kept: null })[0], "Objects of other kinds: shop/web-1", "before it is known that the server keeps them");
+  assert.ok(!lookedThrough(windowed, { ...answer, searched: [{ ref: "core/v1/pods", state: "syncing", count: null }] }).includes("of this page"), "before they were looked through");
+  assert.ok(!lookedThrough(windowed, none).includes("of this page"), "before the server has");
 });

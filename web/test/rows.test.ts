@@ -145,11 +145,20 @@ void test("a held order stays, and says what waits", () => {
   // What came and went again is nothing; what went and came again has moved, if anything.
   rows.apply(events([{ op: "delete", ns: "a", name: "d" }, { op: "add", row: row("b", "2") }]));
   assert.equal(rows.waiting, "1 moved");
+  rows.apply(events([{ op: "delete", ns: "a", name: "a" }]));
+  assert.equal(rows.waiting, "1 gone", "it does not move any more");
+  rows.apply(events([{ op: "add", row: row("a", "9") }]));
   rows.hold(false);
   assert.deepEqual([names(), rows.waiting], [["b", "c", "a"], ""]);
   rows.hold(true);
   rows.setFilter("c");
   assert.deepEqual([names(), rows.held], [["c"], false], "another filter is another order");
+  rows.hold(true);
+  rows.apply(events([{ op: "add", row: row("x", "5") }, { op: "delete", ns: "a", name: "a" }, move("b", "7")]));
+  assert.equal(rows.waiting, "", "what the filter keeps back does not wait");
+  rows.apply(events([{ op: "add", row: row("cc", "5") }, move("cc", "6"), { op: "delete", ns: "a", name: "c" }]));
+  assert.equal(rows.waiting, "1 new, 1 gone");
+  assert.deepEqual([rows.gone("a/c"), rows.gone("a/b")], [true, false]);
 });
 
 void test("rows that are not well are counted, filtered out or not", () => {

@@ -19,9 +19,10 @@ class Server {
   told: Row[] = [];
   offset = 0;
   asked: number[] = [];
+  moves = true; // what changes is elsewhere by itself
   readonly window = new Window((offset) => this.asked.push(offset));
 
-  private get counts() { return { id: 1, cursor: "c", total: this.rows.length, matching: this.rows.length }; }
+  private get counts() { return { id: 1, cursor: "c", total: this.rows.length, matching: this.rows.length, failing: 2, waiting: 1, changes: 0, newest: null }; }
   whole(first = false): void {
     const to = this.asked.pop();
     this.asked = [];
@@ -41,7 +42,12 @@ class Server {
       stay.add(r.uid);
       at = found + 1;
     }
-    for (let i = this.told.length - 1; i >= 0; i--) if (!stay.has(this.told[i]?.uid ?? "")) events.push({ op: "remove", at: i });
+    for (let i = this.told.length - 1; i >= 0; i--) {
+      const uid = this.told[i]?.uid ?? "";
+      const [was, is] = [this.told[i], this.rows.find((r) => r.uid === uid)];
+      const why = is === undefined ? "gone" : is.rv !== was?.rv && this.moves ? "moved" : undefined;
+      if (!stay.has(uid)) events.push({ op: "remove", at: i, ...(why === undefined ? {} : { why }) });
+    }
     next.forEach((r, i) => {
       const old = this.told.find((t) => t.uid === r.uid);
       if (!stay.has(r.uid)) events.push({ op: "insert", at: i, row: r });
@@ -115,12 +121,125 @@ void test("a held order stays where it is, with what stands in its rows", () => 
   assert.deepEqual(texts(s.window.slice(0, 2)), ["u2 2 Failed", "u3 1 Running"]);
 });
 
+void test("a row is gone where the server says so, until it is back", () => {
+  const s = new Server();
+  for (let i = 0; i < 500; i++) s.rows.push(row(i));
+  s.whole(true);
+  s.rows.splice(3, 1);
+  s.rows.unshift(row(900)); // Pushes the last one out.
+  s.changes();
+  assert.deepEqual(["a/web-3", "a/web-399", "a/web-0"].map((key) => s.window.gone(key)), [true, false, false]);
+  assert.deepEqual([s.window.count("bad"), s.window.count("warn")], [2, 1]);
+  s.rows.splice(3, 0, row(3));
+  s.changes();
+  assert.ok(!s.window.gone("a/web-3"));
+  for (let n = 0; n < 10; n++) {
+    s.rows.splice(0, 100);
+    s.rows.push(...Array.from({ length: 100 }, (_, i) => row(2000 + 100 * n + i)));
+    s.changes();
+  }
+  assert.ok(s.window.gone("a/web-2490") && !s.window.gone("a/web-900"), "of so many only the last are kept");
+});
+
+void test("what waits is counted wherever it is; who was pushed out or in does not wait", () => {
+  const start = (): Server => {
+    const s = new Server();
+    for (let i = 0; i < 1000; i++) s.rows.push(row(i));
+    s.offset = 300;
+    s.window.slice(450, 490);
+    s.whole(true);
+    s.window.hold(true);
+    return s;
+  };
+  const change = (s: Server, what: (rows: Row[]) => void): string => {
+    what(s.rows);
+    s.changes();
+    return s.window.waiting;
+  };
+  const moved = (rows: Row[], from: number, to: number): void => {
+    const [r] = rows.splice(from, 1) as [Row];
+    rows.splice(to, 0, { ...r, rv: String(Number(r.rv) + 1) });
+  };
+  assert.equal(change(start(), (rows) => rows.splice(0, 1)), "1 gone", "above");
+  assert.equal(change(start(), (rows) => rows.splice(900, 0, row(2000), row(2001))), "2 new", "below");
+  assert.equal(change(start(), (rows) => rows.splice(400, 1)), "1 gone", "here");
+  assert.equal(change(start(), (rows) => rows.splice(400, 1, row(2000))), "1 new, 1 gone");
+  assert.equal(change(start(), (rows) => moved(rows, 650, 600)), "1 moved", "within");
+  assert.equal(change(start(), (rows) => moved(rows, 400, 10)), "1 moved", "out of it");
+  assert.equal(change(start(), (rows) => rows.splice(600, 0, ...rows.splice(650, 1))), "", "told elsewhere as others moved");
+  const told = (all: boolean, events: WindowEvent[]): string => {
+    const s = start();
+    s.window.apply({ id: 1, type: "window-events", cursor: "c", total: 1000, matching: all ? 1000 : 999, failing: 0, waiting: 0, changes: 1, newest: null, events });
+    return s.window.waiting;
+  };
+  const by = { manager: "m", operation: "", subresource: "", time: "" };
+  assert.equal(told(true, [{ op: "remove", at: 399 }, { op: "insert", at: 0, row: row(5), by }]), "1 moved", "into it");
+  assert.equal(told(false, [{ op: "remove", at: 399 }, { op: "insert", at: 0, row: row(5), by }]), "1 gone", "through a filter it may have come, and the counts tell");
+  const left = start();
+  for (const events of [[{ op: "insert", at: 0, row: row(5) }], [{ op: "remove", at: 0, why: "moved" }]] as WindowEvent[][]) left.window.apply({ id: 1, type: "window-events", cursor: "c", total: 1000, matching: 1000, failing: 0, waiting: 0, changes: 1, newest: null, events });
+  assert.equal(left.window.waiting, "1 moved", "in and out again");
+  const s = start();
+  assert.equal(change(s, (rows) => rows.splice(400, 1)), "1 gone");
+  assert.equal(s.window.length, 1000, "as many places as there were");
+  assert.equal(texts(s.window.slice(400, 401))[0], "u400 1 Running");
+  assert.ok(s.window.gone("a/web-400"));
+  assert.equal(change(s, (rows) => rows.splice(400, 0, row(400))), "", "it is back");
+  assert.equal(change(s, (rows) => rows.splice(400, 0, row(2000))), "1 new");
+  assert.equal(change(s, (rows) => rows.splice(400, 1)), "", "come and gone");
+  // So much is other that all is told.
+  s.rows.splice(310, 300);
+  s.told = [];
+  s.whole();
+  assert.equal(texts(s.window.slice(400, 401))[0], "u400 1 Running", "it stands all the same");
+  assert.equal(s.window.waiting, "300 gone");
+  s.window.hold(false);
+  assert.deepEqual([s.window.length, texts(s.window.slice(400, 401))[0]], [700, "u700 1 Running"]);
+  // What is looked at is elsewhere, or has other columns.
+  s.window.hold(true);
+  s.whole(true);
+  assert.ok(!s.window.held, "other columns");
+  const kept = s.window.slice(450, 451)[0];
+  s.rows[400] = { ...(s.rows[400] as Row), rv: "9" };
+  s.whole();
+  assert.ok(s.window.slice(450, 451)[0] === kept, "what is the same is not drawn again");
+  assert.equal(s.window.slice(400, 401)[0]?.rv, "9");
+  s.window.hold(true);
+  s.offset = 250;
+  s.whole();
+  assert.ok(!s.window.held, "another place");
+});
+
+void test("what stands in a held row is true where it has just gone elsewhere", () => {
+  const s = new Server();
+  s.rows = [row(0), row(1)];
+  s.whole(true);
+  s.window.hold(true);
+  const counts = { id: 1, cursor: "c", total: 2, matching: 1, failing: 0, waiting: 0, changes: 1, newest: null };
+  assert.ok(s.window.apply({ ...counts, type: "window-events", events: [{ op: "remove", at: 1, why: "filtered", now: { rv: "2", cells: new Map([[1, "Odd"]]) } }] }));
+  assert.deepEqual([texts(s.window.slice(0, 2)), s.window.waiting, s.window.gone("a/web-1")], [["u0 1 Running", "u1 2 Odd"], "1 gone", false]);
+});
+
+void test("who seeks an object is at its place, whatever was looked at before", () => {
+  const around: unknown[] = [];
+  const window = new Window((offset, row) => around.push([offset, row]));
+  const tell = (offset: number): boolean => window.apply({ id: 1, type: "window", cursor: "c", columns, total: 5000, matching: 5000, failing: 0, waiting: 0, changes: 0, newest: null, offset, count: windowRows, rows: Array.from({ length: windowRows }, (_, i) => row(offset + i)) });
+  assert.ok(!window.seek("a", "web-3000"), "before there is anything");
+  tell(0);
+  window.slice(0, 40);
+  assert.ok(window.seek("a", "web-3000"));
+  tell(2800);
+  assert.deepEqual(around, [[0, { ns: "a", name: "web-3000" }]], "and nobody asks for what was looked at");
+  assert.deepEqual([window.indexOf("a/web-3000"), window.indexOf("a/web-1")], [3000, -1]);
+  window.slice(0, 40);
+  assert.equal(around.length, 2);
+});
+
 void test("what does not fit is refused", () => {
   const fits = (event: WindowEvent): boolean => {
     const s = new Server();
     s.rows = [row(1)];
     s.whole(true);
-    return s.window.apply({ id: 1, type: "window-events", cursor: "c", total: 1, matching: 1, events: [event] });
+    return s.window.apply({ id: 1, type: "window-events", cursor: "c", total: 1, matching: 1, failing: 0, waiting: 0, changes: 0, newest: null, events: [event] });
   };
   assert.ok(fits({ op: "update", at: 0, uid: "u1", rv: "2", cells: new Map([[1, "x"]]) }));
   assert.ok(!fits({ op: "update", at: 0, uid: "u2", rv: "2", cells: new Map() }), "another object");
@@ -128,5 +247,5 @@ void test("what does not fit is refused", () => {
   assert.ok(!fits({ op: "update", at: 0, uid: "u1", rv: "2", cells: new Map([[7, "x"]]) }), "a cell that is not there");
   assert.ok(!fits({ op: "remove", at: 1 }));
   assert.ok(!fits({ op: "insert", at: 2, row: row(2) }));
-  assert.ok(!new Window(() => {}).apply({ id: 1, type: "window-events", cursor: "c", total: 0, matching: 0, events: [] }), "events before a window");
+  assert.ok(!new Window(() => {}).apply({ id: 1, type: "window-events", cursor: "c", total: 0, matching: 0, failing: 0, waiting: 0, changes: 0, newest: null, events: [] }), "events before a window");
 });

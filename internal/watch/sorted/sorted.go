@@ -31,6 +31,9 @@ func (l *List[T]) Part(from, count int) []T {
 	return slices.Clone(l.members[from : from+min(count, len(l.members)-from)])
 }
 
+// Find returns where a member is, and whether it is there.
+func (l *List[T]) Find(member T) (at int, ok bool) { return l.find(0, member) }
+
 // Change takes members out and puts others in; one that equals one that goes
 // takes its place. Both are sorted. It reports false, and the list is of no use
 // any more, where one that is to go is not there, or one that comes is.

@@ -57,6 +57,12 @@ func TestChange(t *testing.T) {
 			if got := list.Part(0, 1000); !slices.Equal(got, want) || list.Len() != len(want) {
 				t.Fatalf("seed %d: got %v, want %v", seed, got, want)
 			}
+			for rank := range 60 {
+				want := slices.IndexFunc(want, func(m member) bool { return m.rank == rank })
+				if at, ok := list.Find(member{rank, -1}); ok != (want >= 0) || ok && at != want {
+					t.Fatalf("seed %d: %d is found at %d, %t; want %d", seed, rank, at, ok, want)
+				}
+			}
 			from, count := random.IntN(70), random.IntN(70)
 			end := min(len(want), from+count)
 			if got := list.Part(from, count); !slices.Equal(got, want[min(from, end):end]) {

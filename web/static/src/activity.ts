@@ -5,10 +5,8 @@ import { ages, clockTime } from "./age.ts";
 import type { ActivityFeed } from "./activityfeed.ts";
 import { h } from "./dom.ts";
 import type { Live } from "./live.ts";
-import type { Rows } from "./rows.ts";
-import { newestTold, type Told } from "./told.ts";
+import type { Told } from "./told.ts";
 import type { ObjectName } from "./view.ts";
-import type { RowEvent } from "./wire.ts";
 
 /** What of the cluster is listed. */
 export interface Scope {
@@ -70,10 +68,8 @@ export class Activity {
     this.words.replaceChildren(this.since === null ? "" : `Nothing has changed in this list since ${clockTime(new Date(this.since).toISOString(), this.way.now())}`);
   }
 
-  /** Events are about to be applied to rows. */
-  coming(events: readonly RowEvent[], rows: Rows): void {
-    const told = newestTold(events, rows);
-    if (told === null) return;
+  /** This has just happened. */
+  happened(told: Told): void {
     this.newest = told;
     this.at = new Date(this.way.now()).toISOString();
     this.timer ??= setTimeout(() => this.draw(), pause);

@@ -66,7 +66,7 @@ const jump = new Jump(byId("jump"), {
   live,
   known: () => ({
     kinds: picker.all(), pins: picker.pins(), recent: stored("kinds"), commands: commands().filter((c) => c.offered === true),
-    view: shown?.view ?? null, rows: shown?.held ?? null, seen: () => shown?.seen() ?? [],
+    view: shown?.view ?? null, rows: shown?.held ?? null, kept: shown?.kept ?? null, seen: () => shown?.seen() ?? [],
   }),
   go: (view) => go(preferred(view)),
   open: openObject,

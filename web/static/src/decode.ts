@@ -2,7 +2,7 @@
 // nothing; everything behind it relies on the types in wire.ts.
 
 import { readCounts, readKinds, readProblems } from "./kinds.ts";
-import { states, verdicts, type Author, type By, type Cell, type Change, type Column, type Health, type Message, type ObjectEvent, type PatchOp, type Problem, type Row, type RowEvent, type Spec, type Tree, type WindowEvent } from "./wire.ts";
+import { states, verdicts, type Author, type By, type Cell, type Change, type Column, type Counts, type Health, type Message, type Newest, type News, type ObjectEvent, type PatchOp, type Problem, type Row, type RowEvent, type Spec, type Tree, type WindowEvent } from "./wire.ts";
 
 /** A message that could not be read, and the subscription it was for, if that much is known. */
 export interface Fault {
@@ -93,11 +93,11 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
       const count = whole(m["count"], "count");
       const rows = list(m["rows"], "rows").map(row);
       if (rows.length > count) throw new Malformed("a window has more rows than were asked for");
-      return { id, type, cursor: string(m["cursor"], "cursor"), columns: absent(m["columns"]) ? null : list(m["columns"], "columns").map(column), ...counts(m), offset: whole(m["offset"], "offset"), count, rows };
+      return { id, type, cursor: string(m["cursor"], "cursor"), columns: absent(m["columns"]) ? null : list(m["columns"], "columns").map(column), ...counts(m), ...news(m), offset: whole(m["offset"], "offset"), count, rows };
     }
     case "window-events":
       if (view !== "window") return null;
-      return { id, type, cursor: string(m["cursor"], "cursor"), ...counts(m), events: list(m["events"], "events").map(windowEvent) };
+      return { id, type, cursor: string(m["cursor"], "cursor"), ...counts(m), ...news(m), events: list(m["events"], "events").map(windowEvent) };
     case "state": {
       const state = states.find((s) => s === m["state"]);
       if (state === undefined) throw new Malformed("state is unknown");
@@ -110,7 +110,7 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
     case "counts":
       return view === "resources" ? { id, type, counts: readCounts(m) } : null;
     case "digest": {
-      if (view !== "table") return null;
+      if (view !== "table" && view !== "window") return null;
       const digest = string(m["digest"], "digest");
       if (!/^[0-9a-f]{8}$/.test(digest)) throw new Malformed("a digest is not 8 hex digits");
       return { id, type, cursor: string(m["cursor"], "cursor"), count: number(m["count"], "count"), digest };
@@ -148,14 +148,29 @@ function windowEvent(v: unknown): WindowEvent {
     case "update":
       return { op: "update", at, uid: optional(e["uid"], "uid"), rv: optional(e["rv"], "rv"), cells: cells(e["cells"]), ...by(e["by"]) };
     case "remove":
-      return { op: "remove", at };
+      return { op: "remove", at, ...why(e["why"]), ...(absent(e["cells"]) ? {} : { now: { rv: optional(e["rv"], "rv"), cells: cells(e["cells"]), ...by(e["by"]) } }) };
     default:
       throw new Malformed("an event's op is unknown");
   }
 }
 
-function counts(m: Tree): { total: number; matching: number } {
-  return { total: whole(m["total"], "total"), matching: whole(m["matching"], "matching") };
+// A reason that is not known yet says no more than none.
+function why(v: unknown): { why?: "gone" | "filtered" | "moved" } {
+  const known = (["gone", "filtered", "moved"] as const).find((w) => w === v);
+  return known === undefined ? {} : { why: known };
+}
+
+function counts(m: Tree): Counts {
+  return { total: whole(m["total"], "total"), matching: whole(m["matching"], "matching"), failing: whole(m["failing"], "failing"), waiting: whole(m["waiting"], "waiting") };
+}
+
+function news(m: Tree): News {
+  return { changes: absent(m["changes"]) ? 0 : whole(m["changes"], "changes"), newest: absent(m["newest"]) ? null : newest(tree(m["newest"], "newest")) };
+}
+
+function newest(e: Tree): Newest | null {
+  const op = (["add", "update", "delete"] as const).find((o) => o === e["op"]);
+  return op === undefined ? null : { op, ns: optional(e["ns"], "ns"), name: string(e["name"], "name"), before: cells(e["before"]), cells: cells(e["cells"]), ...by(e["by"]) };
 }
 
 function objectEvent(v: unknown): ObjectEvent {

@@ -7,8 +7,9 @@ import type { Entry, Ordered } from "./ordered.ts";
 import { Rows } from "./rows.ts";
 import type { Sort } from "./sort.ts";
 import type { Known } from "./status.ts";
+import { newestTold, toldOf, type Told } from "./told.ts";
 import { Window, windowRows } from "./window.ts";
-import type { Message, Problem, RowEvent, Spec, State } from "./wire.ts";
+import type { Message, Problem, Spec, State } from "./wire.ts";
 
 export interface Watcher {
   /** A whole snapshot has come; columns: its columns are others than before. */
@@ -17,14 +18,15 @@ export interface Watcher {
   moved(): void;
   /** What was held is gone: it may not be seen, is no more, or was wrong. */
   dropped(): void;
-  /** Events are about to be applied to rows. */
-  coming?(events: readonly RowEvent[], rows: Rows): void;
+  /** Of what has happened, this is the newest that a row shows. */
+  happened?(newest: Told): void;
   /** What is known, in words, may be another. */
   told(): void;
 }
 
 // How long a digest is counted at a time: a frame has 16 ms.
 const slice = 8;
+const patience = 300; // ms
 const step = 5000;
 
 export class Feed implements Handler {
@@ -35,6 +37,8 @@ export class Feed implements Handler {
   private problem: Problem | null = null;
   private windowed: boolean;
   private behind = false; // the rows held are about to be replaced by a snapshot
+  private reordered = 0; // the last time that they were to come in another order,
+  private soon = false; // which they are expected to do at once
   private anew = false; // because they, or what came, did not fit
   private checks = 0;
   private subscription: Subscription;
@@ -47,7 +51,7 @@ export class Feed implements Handler {
     private readonly watcher: Watcher,
     private readonly limit: number,
     private expected: number,
-    private readonly later: (run: () => void) => void = (run) => void setTimeout(run),
+    private readonly later: (run: () => void, ms?: number) => void = (run, ms) => void setTimeout(run, ms),
   ) {
     this.windowed = expected > limit;
     this.rows = this.none();
@@ -70,11 +74,17 @@ export class Feed implements Handler {
   }
 
   // Another order or filter: the rows held stand until those of the new one come.
+  // Only where that takes a while is it worth a word.
   private reorder(): void {
     this.subscription.close();
-    this.behind = true;
+    this.behind = this.soon = true;
     this.subscription = this.subscribe();
-    this.watcher.told();
+    const time = ++this.reordered;
+    this.later(() => {
+      if (time !== this.reordered) return;
+      this.soon = false;
+      this.watcher.told();
+    }, patience);
   }
 
   close(): void {
@@ -96,7 +106,7 @@ export class Feed implements Handler {
 
   known(): Known {
     const { connection, since, said } = this.live;
-    return { connection, since, said, state: this.state, complete: this.rows.complete && !this.behind, arriving: this.rows.arriving, expected: this.expected, problem: this.problem, anew: this.anew };
+    return { connection, since, said, state: this.state, complete: this.rows.complete && (!this.behind || this.soon), arriving: this.rows.arriving, expected: this.expected, problem: this.problem, anew: this.anew };
   }
 
   restart(): void {
@@ -116,10 +126,11 @@ export class Feed implements Handler {
       case "rows":
       case "row-events": {
         const columns = this.rows.columns;
-        if (m.type === "row-events" && this.rows instanceof Rows) this.watcher.coming?.(m.events, this.rows);
+        const newest = m.type === "row-events" && this.rows instanceof Rows && this.watcher.happened !== undefined ? newestTold(m.events, this.rows) : null;
         if (!(this.rows instanceof Rows) || !this.rows.apply(m)) return this.again("an event does not fit the rows held");
         this.problem = null;
         if (this.rows.arriving > this.limit || this.rows.total > 1.2 * this.limit) return this.toWindow();
+        if (newest !== null) this.watcher.happened?.(newest);
         if (m.type === "row-events") this.events += m.events.length;
         if (m.type === "rows" && m.last) {
           this.checks++;
@@ -136,8 +147,9 @@ export class Feed implements Handler {
         const columns = this.rows.columns;
         if (!(this.rows instanceof Window) || !this.rows.apply(m)) return this.again("an event does not fit the window held");
         this.problem = null;
-        if (m.type === "window-events") this.events += m.events.length;
-        else if (this.behind || columns !== this.rows.columns) {
+        this.events += m.changes;
+        if (m.newest !== null) this.watcher.happened?.(toldOf(m.newest, this.rows.columns));
+        if (m.type === "window" && (this.behind || columns !== this.rows.columns)) {
           this.behind = this.anew = false;
           this.watcher.arrived(columns !== this.rows.columns);
         }
@@ -164,8 +176,9 @@ export class Feed implements Handler {
   // newer ones come.
   private check(m: Extract<Message, { type: "digest" }>): void {
     if (!this.rows.complete || this.behind) return;
-    if (this.rows.total !== m.count) return this.wrong(`${this.rows.total} rows are held where there are ${m.count}`);
-    this.count([...this.rows.all()], 0, 0, m.digest, ++this.checks);
+    const entries = [...this.rows.all()];
+    if (entries.length !== m.count) return this.wrong(`${entries.length} rows are held where there are ${m.count}`);
+    this.count(entries, 0, 0, m.digest, ++this.checks);
   }
 
   private count(entries: readonly Entry[], from: number, sum: number, want: string, check: number): void {
@@ -205,7 +218,7 @@ export class Feed implements Handler {
   }
 
   private none(): Ordered {
-    if (this.windowed) return new Window((offset) => this.subscription.move(offset));
+    if (this.windowed) return new Window((offset, around) => this.subscription.move(offset, around));
     const rows = new Rows();
     rows.setSort(this.order.sort);
     rows.setFilter(this.order.q);

@@ -6,8 +6,9 @@ import type { Command } from "./commands.ts";
 import { digits } from "./dom.ts";
 import { Fuzzy } from "./fuzzy.ts";
 import { plural, type Listed } from "./kinds.ts";
+import { keyOf } from "./ordered.ts";
 import type { Rows } from "./rows.ts";
-import type { Answer } from "./search.ts";
+import type { Answer, Found } from "./search.ts";
 import { formatView, objectHref, plain, type ObjectName, type View } from "./view.ts";
 
 export interface Item {
@@ -33,7 +34,10 @@ export interface Known {
   readonly commands: readonly Command[];
   /** The view of the page; null where it lists nothing. */
   readonly view: View | null;
+  /** Its rows; null where it does not hold all of them. */
   readonly rows: Rows | null;
+  /** How many rows it has where the server holds them; else null. */
+  readonly kept: number | null;
 }
 
 export interface Offer {
@@ -51,8 +55,8 @@ export class Finder {
     if (text.startsWith(":")) return this.colon(typed.slice(typed.indexOf(":") + 1), known);
     if (text === "") return { items: [...kindItems(rankKinds(known, "", this.fuzzy), known, true).slice(0, 10), ...commandItems(known.commands)], words: "" };
     const kinds = kindItems(rankKinds(known, text, this.fuzzy), known, false, text).slice(0, 6);
-    const here = this.objects(text, known, 8);
-    const elsewhere = answer.results.filter((r) => known.view?.ref !== r.ref || known.rows?.get(`${r.ns}/${r.name}`) === undefined).slice(0, 12);
+    const here = this.objects(text, known, answer, 8);
+    const elsewhere = answer.results.filter((r) => !onPage(r, known)).slice(0, 12);
     const items = [
       ...kinds,
       ...this.namespaces(text, known),
@@ -99,9 +103,13 @@ export class Finder {
     });
   }
 
-  private objects(text: string, known: Known, most: number): { items: Item[]; total: number } {
+  private objects(text: string, known: Known, answer: Answer, most: number): { items: Item[]; total: number } {
     const { rows, view } = known;
-    if (rows === null || view === null) return { items: [], total: 0 };
+    if (view === null) return { items: [], total: 0 };
+    if (rows === null) {
+      const items = answer.results.filter((r) => onPage(r, known)).slice(0, most).map((r) => objectItem(r.ref, r, "Objects on this page", [], r.kind));
+      return { items, total: items.length };
+    }
     if (this.names === null || this.names.rows !== rows || this.names.version !== rows.version) {
       this.names = { rows, version: rows.version, keys: Array.from(rows.all(), (e) => (e.ns === "" ? e.name : e.key)) };
     }
@@ -115,6 +123,14 @@ export class Finder {
     const can = known.commands.filter((c) => c.can?.() !== false);
     return this.fuzzy.search(can.map((c) => c.words), text, 6).best.map(({ index, ranges }) => ({ ...commandItem(can[index] as Command), ranges }));
   }
+}
+
+// Whether the page has an object that the server found. Where that holds the
+// rows, it cannot be told which labels an object has.
+function onPage(r: Found, { view, rows, kept }: Known): boolean {
+  if (view?.ref !== r.ref) return false;
+  if (rows !== null) return rows.get(keyOf(r.ns, r.name)) !== undefined;
+  return kept !== null && view.labels === "" && (view.ns.length === 0 || view.ns.includes(r.ns));
 }
 
 /** The kinds that a text means: those it names first, then what begins with it, then what it is found in. */
@@ -175,7 +191,9 @@ const nameOf = (key: string): ObjectName => {
 export function lookedThrough(known: Known, answer: Answer): string {
   const here = [`${digits(known.kinds.length)} kinds`, ...(known.namespaces.length === 0 ? [] : [`${digits(known.namespaces.length)} namespaces`])];
   const kind = known.kinds.find((k) => k.ref === known.view?.ref);
-  if (known.rows !== null && kind !== undefined) here.push(`the ${digits(known.rows.total)} ${plural(kind).toLowerCase()} of this page${known.rows.complete ? "" : ", which are still coming"}`);
+  const kept = answer.searched.some((s) => s.ref === kind?.ref && s.count !== null) ? known.kept : null;
+  const rows = known.rows?.total ?? kept;
+  if (rows !== null && kind !== undefined) here.push(`the ${digits(rows)} ${plural(kind).toLowerCase()} of this page${known.rows?.complete === false ? ", which are still coming" : ""}`);
   const searched = answer.searched.map((s) => {
     const whole = s.state === "live" || s.state === "";
     return `${s.count === null ? "" : `${digits(s.count)} `}${s.ref.split("/")[2] ?? ""}${whole ? "" : ` (${s.state})`}`;

@@ -19,8 +19,9 @@ import { anewWords, banner, countWords, coverage, note, status, type Known, type
 import { Rate } from "./rate.ts";
 import { tabsOf, type Host } from "./tabs.ts";
 import { Table } from "./table.ts";
+import type { Told } from "./told.ts";
 import { formatView, namespaces, plain, type ObjectName, type View } from "./view.ts";
-import type { Column, RowEvent } from "./wire.ts";
+import type { Column } from "./wire.ts";
 
 export class ListPage implements Watcher {
   view: View;
@@ -119,7 +120,7 @@ export class ListPage implements Watcher {
   private tellTrouble(): void {
     const place = byId("trouble");
     const words = (["bad", "warn"] as const).map((tone) => {
-      const n = this.feed.rows.complete ? (this.feed.rows.count(tone) ?? 0) : 0;
+      const n = this.feed.rows.complete ? this.feed.rows.count(tone) : 0;
       const word = tone === "bad" ? "failing" : "waiting";
       return n === 0 ? null : { tone, text: `${digits(n)} ${word}`, href: formatView({ ...this.view, q: `is:${word}` }) };
     }).filter((w) => w !== null);
@@ -153,10 +154,7 @@ export class ListPage implements Watcher {
   // The row of an object that the address has opened is where it can be seen.
   private reveal(): void {
     this.sought = false;
-    const { open } = this.view;
-    if (open === null) return;
-    const key = keyOf(open.ns, open.name);
-    if (this.feed.rows.indexOf(key) >= 0) this.table.step(key, 0);
+    if (this.view.open !== null) this.table.step(this.view.open, 0, () => undefined);
   }
 
   private takeOver(): void {
@@ -167,8 +165,8 @@ export class ListPage implements Watcher {
     this.table.show(rows, shape, this.view.sort);
   }
 
-  coming(events: readonly RowEvent[], rows: Rows): void {
-    this.activity.coming(events, rows);
+  happened(newest: Told): void {
+    this.activity.happened(newest);
   }
 
   moved(): void {
@@ -257,6 +255,11 @@ export class ListPage implements Watcher {
     return this.feed.rows instanceof Rows ? this.feed.rows : null;
   }
 
+  /** How many rows there are where the server holds them; null where the page does. */
+  get kept(): number | null {
+    return this.feed.rows instanceof Rows || !this.feed.rows.complete ? null : this.feed.rows.total;
+  }
+
   /** The namespaces of the rows held. */
   seen(): Set<string> {
     const seen = new Set<string>();
@@ -288,9 +291,10 @@ export class ListPage implements Watcher {
   step(by: 1 | -1): void {
     const { open } = this.view;
     if (open === null) return;
-    const next = this.table.step(keyOf(open.ns, open.name), by);
-    if (next === undefined) announce(by > 0 ? "This is the last one." : "This is the first one.");
-    else this.change({ open: { ns: next.ns, name: next.name } }, "replace");
+    this.table.step(open, by, (next) => {
+      if (next === null) announce(by > 0 ? "This is the last one." : "This is the first one.");
+      else if (this.view.open === open) this.change({ open: { ns: next.ns, name: next.name } }, "replace");
+    });
   }
 
   // Says what is known, everywhere that it is said.

@@ -20,7 +20,7 @@ export interface Subscription {
   /** Drops what is held and asks for a new snapshot. */
   resync(why: string): void;
   /** Of the view window: looks at the rows from another offset on. */
-  move(offset: number): void;
+  move(offset: number, around?: { readonly ns: string; readonly name: string }): void;
   close(): void;
 }
 
@@ -115,9 +115,10 @@ export class Live {
     this.send(sub);
     return {
       resync: (why) => this.resync(sub, why),
-      move: (offset) => {
+      move: (offset, around) => {
         sub.spec = { ...sub.spec, offset };
-        if (sub.sent) this.tell({ op: "window", id: sub.id, offset, count: sub.spec.count });
+        const row = around === undefined ? {} : { ns: around.ns === "" ? [] : [around.ns], name: around.name };
+        if (sub.sent) this.tell({ op: "window", id: sub.id, ...row, offset, count: sub.spec.count });
       },
       close: () => {
         this.host.cancel(sub.timer);

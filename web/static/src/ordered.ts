@@ -59,16 +59,16 @@ export interface Ordered {
   slice(from: number, to: number): readonly (Entry | undefined)[];
   /** The place of a row; -1 for one that is not held. */
   indexOf(key: string): number;
+  /** Asks for the rows about an object that is not held; false where there are none to ask for. What comes has another version. */
+  seek(ns: string, name: string): boolean;
   /** A row as it is now; undefined for one that is not held. */
   get(key: string): Entry | undefined;
   /** The rows that are held, in any order. */
   all(): Iterable<Entry>;
-  /** Whether a row that is not held any more is gone; otherwise it may only be elsewhere. */
-  readonly whole: boolean;
-  /** Less than 0 where a comes before b. */
-  compare(a: Entry, b: Entry): number;
-  /** How many rows have a cell of this tone, whatever the filter; null where that is not known. */
-  count(tone: Tone): number | null;
+  /** Whether a row that was held is no more; otherwise it is there, or elsewhere. */
+  gone(key: string): boolean;
+  /** How many rows have a cell of this tone, whatever the filter. */
+  count(tone: Tone): number;
   /** Keeps the order as it is seen now, or lets it go. */
   hold(on: boolean): void;
 }

@@ -13,7 +13,6 @@ import { telling, toneIn, toneOf, type Telling, type Tone } from "./tone.ts";
 import type { By, Column, Message, Row } from "./wire.ts";
 
 export class Rows implements Ordered {
-  readonly whole = true;
   columns: readonly Column[] = [];
   /** A whole snapshot has come. */
   complete = false;
@@ -51,7 +50,7 @@ export class Rows implements Ordered {
 
   /** What waits to be let in while the order is held, in words; empty for nothing. */
   get waiting(): string {
-    return this.order?.words ?? "";
+    return this.order?.words() ?? "";
   }
 
   get matching(): number {
@@ -71,6 +70,10 @@ export class Rows implements Ordered {
     return this.shown().findIndex((e) => e.key === key);
   }
 
+  seek(): boolean {
+    return false;
+  }
+
   private shown(): readonly Entry[] {
     return this.order?.entries ?? this.visible();
   }
@@ -82,6 +85,10 @@ export class Rows implements Ordered {
 
   get(key: string): Entry | undefined {
     return this.byKey.get(key);
+  }
+
+  gone(key: string): boolean {
+    return !this.byKey.has(key);
   }
 
   all(): IterableIterator<Entry> {
@@ -175,7 +182,7 @@ export class Rows implements Ordered {
           if (old === undefined) break; // It is gone already.
           old.dead = true;
           this.byKey.delete(old.key);
-          this.order?.note(old.key, old, null, true);
+          this.order?.note(old.key, this.matches(old), false, true);
           this.touch("merge");
         }
       }
@@ -188,9 +195,10 @@ export class Rows implements Ordered {
     this.byKey.set(e.key, e);
     if (old === undefined) this.inOrder = false; // A map keeps a new key last.
     else old.dead = true;
-    const stays = old !== undefined && this.compare(old, e) === 0 && this.matches(old) === this.matches(e);
-    this.order?.note(e.key, old, e, !stays);
-    if (stays && this.replace(old, e)) return;
+    const [was, is] = [old !== undefined && this.matches(old), this.matches(e)];
+    const moves = old !== undefined && this.compare(old, e) !== 0;
+    this.order?.note(e.key, was, is, moves);
+    if (old !== undefined && was === is && !moves && this.replace(old, e)) return;
     if (this.stale === "all") return void this.version++;
     this.fresh.push(e);
     // Nobody looks, as in a hidden tab: then sorting anew is cheaper than keeping what to merge.
@@ -252,8 +260,8 @@ export class Rows implements Ordered {
     return this.sort?.column === "namespace" ? natural(e.ns) : null;
   }
 
-  /** Less than 0 where a comes before b. */
-  readonly compare = (a: Entry, b: Entry): number =>
+  // Less than 0 where a comes before b.
+  private readonly compare = (a: Entry, b: Entry): number =>
     compareRanks(a.rank, b.rank, this.sort?.descending ?? false) || byName(a, b);
 
   private matches(e: Entry): boolean {

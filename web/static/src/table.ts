@@ -8,8 +8,9 @@ import { drawHead, markSort, Widths, type Head } from "./columns.ts";
 import { h, setAttr } from "./dom.ts";
 import { flash, unflash } from "./flash.ts";
 import { emptyRow, fillRow, tick, type Differs, type Shape } from "./row.ts";
-import type { Entry, Ordered } from "./ordered.ts";
+import { keyOf, type Entry, type Ordered } from "./ordered.ts";
 import type { Sort } from "./sort.ts";
+import type { ObjectName } from "./view.ts";
 
 const overscan = 6;
 const gap = 50; // ms between two drawings of what has changed
@@ -26,10 +27,12 @@ export class Table {
   private shape: Shape | null = null;
   private widths: Widths | null = null;
   private drawn = new Map<string, Drawn>();
+  private order: readonly Entry[] = []; // that they are in
   private readonly leaving = new Map<string, { readonly entry: Entry; readonly until: number }>();
   private active: string | null = null; // the key of the row that the keyboard is at
-  private activeIndex = 0;
+  private activeIndex = -1; // where that is, or will be once it has come
   private opened: string | null = null;
+  private stepping: { readonly from: ObjectName; readonly by: number; readonly take: (row: Entry | null) => void; readonly sought: boolean } | null = null;
   private frame = 0;
   private timer = 0;
   private drewAt = 0;
@@ -87,18 +90,19 @@ export class Table {
 
   private forget(): void {
     this.drawn.clear();
+    this.order = [];
     this.leaving.clear();
   }
 
   /** Takes all rows away, as when another kind is to be shown. */
   clear(): void {
-    this.rows = this.shape = this.widths = null;
+    this.rows = this.shape = this.widths = this.stepping = null;
     this.forget();
     this.head.thead.replaceChildren();
     this.tbody.replaceChildren();
     this.scroller.scrollTop = 0;
     this.active = null;
-    this.activeIndex = 0;
+    this.activeIndex = -1;
   }
 
   markSort(sort: Sort | null): void {
@@ -143,23 +147,37 @@ export class Table {
     const length = this.rows?.length ?? 0;
     if (length === 0) return;
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / this.rowHeight) - 2);
-    const from = this.active === null ? -1 : this.activeIndex;
+    const from = this.activeIndex;
     const to = by === "first" ? 0 : by === "last" ? length - 1 : from + (by === "page-down" ? page : by === "page-up" ? -page : by);
     this.activate(Math.max(0, Math.min(length - 1, to)));
     this.scroll();
   }
 
-  /** The row that is so many further than the one of a key, which becomes the keyboard's; undefined at the end. */
-  step(key: string, by: number): Entry | undefined {
-    const { rows } = this;
-    if (rows === null) return undefined;
-    const at = rows.indexOf(key);
-    const to = at < 0 ? (this.active === null ? 0 : this.activeIndex) : at + by;
-    const entry = to < 0 ? undefined : rows.slice(to, to + 1)[0];
-    if (entry === undefined) return undefined;
-    this.activate(to);
-    this.scroll();
-    return entry;
+  /** Takes the row that is so many further (0: itself) than that of an object, which becomes the keyboard's, as soon as it is here; null at the end. */
+  step(from: ObjectName, by: number, take: (row: Entry | null) => void): void {
+    this.stepping = { from, by, take, sought: false };
+    this.goOn();
+  }
+
+  private goOn(): void {
+    const { rows, stepping } = this;
+    if (rows === null || stepping === null) return;
+    const { from, by, take } = stepping;
+    const at = rows.indexOf(keyOf(from.ns, from.name));
+    if (at < 0 && !stepping.sought && rows.seek(from.ns, from.name)) {
+      this.stepping = { ...stepping, sought: true };
+      return;
+    }
+    const to = at < 0 ? (by === 0 ? -1 : Math.max(0, this.activeIndex)) : at + by;
+    const row = to < 0 ? undefined : rows.slice(to, to + 1)[0];
+    const comes = row === undefined && to >= 0 && to < rows.length;
+    if (row !== undefined || comes) {
+      this.activate(to);
+      this.scroll();
+    }
+    if (comes) return;
+    this.stepping = null;
+    take(row ?? null);
   }
 
   /** Chooses the column that is so many further in the head, for the keyboard to sort by, and returns what to sort by. */
@@ -205,6 +223,7 @@ export class Table {
     const { length } = rows;
     if (rows.version !== this.version) {
       this.version = rows.version;
+      this.goOn();
       this.table.setAttribute("aria-rowcount", String(length + 1));
       this.onDraw(rows.matching);
       this.onHold(rows.waiting);
@@ -218,7 +237,7 @@ export class Table {
     const window = places.filter((e) => e !== undefined);
     if (widths.fit(window)) widths.apply(this.head);
     // The keyboard went to a row that had not come then.
-    if (this.active === null && this.activeIndex > 0) this.active = places[this.activeIndex - first]?.key ?? null;
+    if (this.active === null && this.activeIndex >= 0) this.active = places[this.activeIndex - first]?.key ?? null;
     this.place(this.withLeaving(window, rows), first + before, shape, rows);
     this.above.style.height = `${(first + before) * height}px`;
     this.below.style.height = `${Math.max(0, length - first - before - window.length) * height}px`;
@@ -229,25 +248,28 @@ export class Table {
     else this.table.setAttribute("aria-activedescendant", activeRow.tr.id);
   }
 
-  // Puts the rows that have just gone where they were.
+  // Puts the rows that have just gone behind those that they stood behind.
   private withLeaving(window: Entry[], rows: Ordered): readonly Entry[] {
     const now = performance.now();
-    for (const [key, l] of this.leaving) if (l.until < now || rows.get(key) !== undefined) this.leaving.delete(key);
-    if (this.fresh || rows.held || !rows.whole) return window;
-    const gone = [...this.drawn.values()].filter((d) => rows.get(d.entry.key) === undefined && !this.leaving.has(d.entry.key) && !d.tr.hasAttribute("data-gone"));
+    for (const [key, l] of this.leaving) if (this.fresh || l.until < now || !rows.gone(key)) this.leaving.delete(key);
+    if (this.fresh || rows.held) return window;
+    const gone = [...this.drawn.values()].filter((d) => rows.gone(d.entry.key) && !this.leaving.has(d.entry.key) && !d.tr.hasAttribute("data-gone"));
     if (gone.length <= mostParting) for (const { entry } of gone) this.leaving.set(entry.key, { entry, until: now + parting });
     if (this.leaving.size === 0) return window;
     setTimeout(() => this.schedule(), parting + 20);
     const all = [...window];
-    for (const { entry } of this.leaving.values()) {
-      const at = all.findIndex((e) => rows.compare(entry, e) < 0);
-      all.splice(at < 0 ? all.length : at, 0, entry);
+    let at = 0;
+    for (const e of this.order) {
+      const leaves = this.leaving.get(e.key)?.entry;
+      if (leaves !== undefined) all.splice(at++, 0, leaves);
+      else at = 1 + all.findIndex((other) => other.key === e.key) || at;
     }
     return all;
   }
 
   private place(window: readonly Entry[], first: number, shape: Shape, rows: Ordered): void {
     const now = this.now();
+    this.order = window;
     const keep = new Set(window.map((e) => e.key));
     const free: HTMLTableRowElement[] = [];
     for (const [key, d] of this.drawn) {
@@ -276,7 +298,7 @@ export class Table {
       }
       if (after.nextElementSibling !== d.tr) after.after(d.tr);
       after = d.tr;
-      this.dress(d.tr, e, first + i, rows.get(e.key) === undefined);
+      this.dress(d.tr, e, first + i, rows.gone(e.key));
     });
     for (const tr of next) tr.remove();
   }

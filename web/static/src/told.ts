@@ -4,7 +4,7 @@
 import { cellText } from "./row.ts";
 import { keyOf } from "./ordered.ts";
 import type { Rows } from "./rows.ts";
-import type { By, RowEvent } from "./wire.ts";
+import type { By, Column, Newest, RowEvent } from "./wire.ts";
 
 export interface Told {
   readonly op: RowEvent["op"];
@@ -28,4 +28,9 @@ export function newestTold(events: readonly RowEvent[], rows: Rows): Told | null
     return { op: e.op, ns: e.ns, name: e.name, cells, by };
   }
   return null;
+}
+
+/** The same of what the server tells of rows that are not held. */
+export function toldOf({ op, ns, name, before, cells, by }: Newest, columns: readonly Column[]): Told {
+  return { op, ns, name, cells: [...cells].map(([index, cell]) => ({ column: columns[index]?.name ?? "", before: cellText(before.get(index)), after: cellText(cell) })), by: by ?? null };
 }

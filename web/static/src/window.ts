@@ -4,16 +4,25 @@
 
 import { Hold } from "./hold.ts";
 import { entryOf, withCells, type Entry, type Ordered } from "./ordered.ts";
-import type { Column, Message } from "./wire.ts";
+import type { Tone } from "./tone.ts";
+import type { Column, Message, WindowEvent } from "./wire.ts";
 
 /** How many rows a window has: some screens, so that a scroll finds them there. */
 export const windowRows = 400;
 
 type Whole = Extract<Message, { type: "window" }>;
 type Events = Extract<Message, { type: "window-events" }>;
+type Removed = Extract<WindowEvent, { op: "remove" }>["why"];
+
+// An order that is held: of the rows here, and of how many they were one part.
+interface Kept {
+  readonly hold: Hold;
+  readonly keys: ReadonlySet<string>;
+  readonly matching: number;
+  readonly left: Map<string, Entry>; // Those that are elsewhere by now, as they were when they went there.
+}
 
 export class Window implements Ordered {
-  readonly whole = false;
   readonly arriving = 0;
   columns: readonly Column[] = [];
   version = 0;
@@ -23,16 +32,19 @@ export class Window implements Ordered {
   private offset = 0;
   private entries: Entry[] = [];
   private byKey = new Map<string, Entry>();
-  private order: Hold | null = null;
+  private readonly went = new Set<string>(); // rows that are gone, the last ones
+  private trouble = { bad: 0, warn: 0 };
+  private order: Kept | null = null;
   private asked = 0; // the offset that was asked for last
   private wanted: readonly [number, number] = [0, 0];
   private waits = false; // for what was asked for
+  private seeks = false; // which is where an object is
 
-  /** move asks the server for the rows from an offset on. */
-  constructor(private readonly move: (offset: number) => void) {}
+  /** move asks the server for the rows from an offset on, or about that of an object. */
+  constructor(private readonly move: (offset: number, around?: { ns: string; name: string }) => void) {}
 
   get length(): number {
-    return this.matching;
+    return this.order?.matching ?? this.matching;
   }
 
   get held(): boolean {
@@ -40,11 +52,11 @@ export class Window implements Ordered {
   }
 
   get waiting(): string {
-    return this.order?.words ?? "";
+    return this.order?.hold.words(this.matching - this.order.matching) ?? "";
   }
 
   indexOf(key: string): number {
-    const at = (this.order?.entries ?? this.entries).findIndex((e) => e.key === key);
+    const at = this.places.findIndex((e) => e.key === key);
     return at < 0 ? -1 : this.offset + at;
   }
 
@@ -52,32 +64,42 @@ export class Window implements Ordered {
     return this.byKey.get(key);
   }
 
+  seek(ns: string, name: string): boolean {
+    if (!this.complete) return false;
+    this.waits = this.seeks = true;
+    this.order = null;
+    this.move(this.offset, { ns, name });
+    return true;
+  }
+
+  gone(key: string): boolean {
+    return this.went.has(key);
+  }
+
   all(): Iterable<Entry> {
     return this.entries;
   }
 
+  private get places(): readonly Entry[] {
+    return this.order?.hold.entries ?? this.entries;
+  }
+
   slice(from: number, to: number): readonly (Entry | undefined)[] {
     this.want(from, to);
-    const kept = this.order?.entries ?? this.entries;
+    const kept = this.places;
     return Array.from({ length: Math.max(0, to - from) }, (_, i) => {
       const e = kept[from + i - this.offset];
-      return e === undefined ? undefined : (this.byKey.get(e.key) ?? e);
+      return e === undefined ? undefined : (this.byKey.get(e.key) ?? this.order?.left.get(e.key) ?? e);
     });
   }
 
-  /** Only some of the rows are here. */
-  count(): null {
-    return null;
-  }
-
-  /** The order is the server's. */
-  compare(a: Entry, b: Entry): number {
-    return this.entries.indexOf(a) - this.entries.indexOf(b);
+  count(tone: Tone): number {
+    return this.trouble[tone];
   }
 
   hold(on: boolean): void {
     if (on === this.held) return;
-    this.order = on ? new Hold([...this.entries]) : null;
+    this.order = on ? { hold: new Hold([...this.entries]), keys: new Set(this.byKey.keys()), matching: this.matching, left: new Map() } : null;
     this.version++;
   }
 
@@ -109,27 +131,40 @@ export class Window implements Ordered {
       const before = old.get(e.key);
       return before !== undefined && before.uid === e.uid && before.rv === e.rv ? before : e;
     });
+    // Where so much is other that all is told, what is held stands all the same.
+    if (m.columns !== null || m.offset !== this.offset) this.order = null;
     this.offset = this.asked = m.offset;
     this.take(m);
     this.waits = false;
-    this.order = null;
     this.complete = true;
-    this.want(...this.wanted);
+    // Whoever seeks looks at what has come, and says then what it wants.
+    if (!this.seeks) this.want(...this.wanted);
+    this.seeks = false;
     return true;
   }
 
   private change(m: Events): boolean {
     if (!this.complete) return false;
-    const before = this.byKey;
+    const removed = new Map<string, Removed>();
+    const all = this.matching === this.total && m.matching === m.total;
     for (const e of m.events) {
       switch (e.op) {
-        case "insert":
+        case "insert": {
           if (e.at > this.entries.length) return false;
-          this.entries.splice(e.at, 0, entryOf(e.row, true, e.by ?? null));
+          const next = entryOf(e.row, true, e.by ?? null);
+          this.entries.splice(e.at, 0, next);
+          // Without a filter one that has changed was elsewhere before.
+          this.order?.hold.note(next.key, true, true, removed.has(next.key) ? removed.get(next.key) === "moved" : all && e.by !== undefined);
           break;
-        case "remove":
-          if (this.entries.splice(e.at, 1).length === 0) return false;
+        }
+        case "remove": {
+          const [old] = this.entries.splice(e.at, 1);
+          if (old === undefined) return false;
+          removed.set(old.key, e.why);
+          const cells = e.now === undefined ? null : withCells(old, e.now.cells);
+          if (cells !== null) this.order?.left.set(old.key, entryOf({ ...old, rv: e.now?.rv ?? "", cells }, false, e.now?.by ?? null));
           break;
+        }
         case "update": {
           const old = this.entries[e.at];
           if (old === undefined || old.uid !== e.uid) return false;
@@ -140,21 +175,22 @@ export class Window implements Ordered {
       }
     }
     this.take(m);
-    this.note(before);
+    for (const [key, why] of removed) if (!this.byKey.has(key)) this.goes(key, why);
     return true;
   }
 
-  private take({ total, matching }: Whole | Events): void {
+  private take({ total, matching, failing, waiting }: Whole | Events): void {
     this.total = total;
     this.matching = matching;
+    this.trouble = { bad: failing, warn: waiting };
     this.byKey = new Map(this.entries.map((e) => [e.key, e]));
+    for (const key of this.went) if (this.byKey.has(key)) this.went.delete(key);
   }
 
-  // Tells the kept order what came into the window, went out of it, or is elsewhere in it.
-  private note(before: ReadonlyMap<string, Entry>): void {
-    const { order } = this;
-    if (order === null) return;
-    for (const [key, old] of before) if (!this.byKey.has(key)) order.note(key, old, null, true);
-    for (const e of this.entries) if (!before.has(e.key)) order.note(e.key, undefined, e, false);
+  private goes(key: string, why: Removed): void {
+    if (why === "gone") this.went.add(key);
+    for (const oldest of this.went) if (this.went.size > windowRows) this.went.delete(oldest);
+    // One that others pushed out does not wait to go; that it has come since is told by the counts.
+    if (why !== undefined && (why === "moved" || this.order?.keys.has(key) === true)) this.order?.hold.note(key, true, why === "moved", true);
   }
 }

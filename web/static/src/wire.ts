@@ -61,12 +61,31 @@ export type RowEvent =
 export type WindowEvent =
   | { readonly op: "insert"; readonly at: number; readonly row: Row; readonly by?: By }
   | { readonly op: "update"; readonly at: number; readonly uid: string; readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By }
-  | { readonly op: "remove"; readonly at: number };
+  /** why: what of the row itself is the reason; without it others pushed it out. now: how a row that is still somewhere is other. */
+  | { readonly op: "remove"; readonly at: number; readonly why?: "gone" | "filtered" | "moved"; readonly now?: { readonly rv: string; readonly cells: ReadonlyMap<number, Cell>; readonly by?: By } };
 
-/** How many rows there are: all that the filter lets through, and of those the ones with the words of q. */
+/** How many rows there are: all that the namespaces and labels let through; of those the ones with the words of q, and those that are not well. */
 export interface Counts {
   readonly total: number;
   readonly matching: number;
+  readonly failing: number;
+  readonly waiting: number;
+}
+
+/** What has happened since the last message, in a window or not. */
+export interface News {
+  readonly changes: number;
+  readonly newest: Newest | null;
+}
+
+/** The newest change that a row shows: of an update the cells that changed, as they were and as they are. */
+export interface Newest {
+  readonly op: "add" | "update" | "delete";
+  readonly ns: string;
+  readonly name: string;
+  readonly before: ReadonlyMap<number, Cell>;
+  readonly cells: ReadonlyMap<number, Cell>;
+  readonly by?: By;
 }
 
 export type ObjectEvent =
@@ -119,8 +138,8 @@ export type Message =
   | { readonly id: number; readonly type: "object-events"; readonly cursor: string; readonly events: readonly ObjectEvent[] }
   | { readonly id: number; readonly type: "changes"; readonly cursor: string; readonly since: string; readonly object: Tree | null; readonly events: readonly Change[] }
   | { readonly id: number; readonly type: "change-events"; readonly cursor: string; readonly events: readonly Change[] }
-  | ({ readonly id: number; readonly type: "window"; readonly cursor: string; readonly columns: readonly Column[] | null; readonly offset: number; readonly count: number; readonly rows: readonly Row[] } & Counts)
-  | ({ readonly id: number; readonly type: "window-events"; readonly cursor: string; readonly events: readonly WindowEvent[] } & Counts)
+  | ({ readonly id: number; readonly type: "window"; readonly cursor: string; readonly columns: readonly Column[] | null; readonly offset: number; readonly count: number; readonly rows: readonly Row[] } & Counts & News)
+  | ({ readonly id: number; readonly type: "window-events"; readonly cursor: string; readonly events: readonly WindowEvent[] } & Counts & News)
   | { readonly id: number; readonly type: "resources"; readonly kinds: readonly Listed[]; readonly problems: ReadonlyMap<string, string> }
   | { readonly id: number; readonly type: "counts"; readonly counts: ReadonlyMap<string, number> }
   | { readonly id: number; readonly type: "digest"; readonly cursor: string; readonly count: number; readonly digest: string }
