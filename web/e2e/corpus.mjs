@@ -174,9 +174,13 @@ async function filled(base, found, value, send) {
     return answer.kind === "Status" && answer.status === "Failure" ? answer : null;
   };
   let taken = [];
-  let left = found;
-  for (const one of value) {
-    const with_ = left.map((l) => ({ ...l, value: l.is === bytes ? Buffer.from(one).toString("base64") : one }));
+  let left = found.map((l, turn) => ({ ...l, turn }));
+  for (let round = 0; round < value.length; round++) {
+    // Every second one begins with the last, which is short and of one line: pages draw that in other ways.
+    const with_ = left.map((l) => {
+      const one = value[(round + (l.turn % 2) * (value.length - 1)) % value.length];
+      return { ...l, value: l.is === bytes ? Buffer.from(one).toString("base64") : one };
+    });
     const some = await fit(attempt, taken, with_);
     taken = [...taken, ...some];
     const had = new Set(some.map((l) => JSON.stringify(l.path)));

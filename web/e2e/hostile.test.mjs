@@ -85,6 +85,12 @@ await test("hostile text", { timeout: 300_000 }, async (t) => {
     const page = await newPage(t, browser, { allow });
     const panel = page.locator("#panel");
     const there = { yaml: "#panel .line", changes: "#panel .timeline .foot", events: "#panel .events :is(li, .note p):visible", related: "#panel :is(.card, .note h2)" };
+    // What the page says of annotations is what they say.
+    const annotated = async (m) => {
+      const { annotations = {} } = (await json(`api/v1/object/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`)).metadata;
+      const said = await panel.locator(".annotations :is(pre, dd)").allTextContents();
+      for (const value of Object.values(annotations)) assert.ok(said.includes(value), `${m.resource}: the annotation ${JSON.stringify(value)} among ${JSON.stringify(said)}`);
+    };
     for (const m of made) {
       const key = `${m.namespaced ? ns : "_"}/${m.name}`;
       await openLive(page, `${dashboard.url}r/${m.ref}?${new URLSearchParams({ ...(m.namespaced ? { ns } : {}), q: m.name, cols: "wide", open: key })}`);
@@ -92,7 +98,7 @@ await test("hostile text", { timeout: 300_000 }, async (t) => {
       await panel.locator(".overview .pairs").first().waitFor();
       await until(`the row of ${m.resource}`, async () => (await table(page)).rows.length > 0);
       await harmless(page, `${m.resource}: list and overview`);
-      if (m.paths.some((p) => p.startsWith("metadata.annotations"))) assert.ok((await panel.locator(".annotations pre, .annotations dd").allTextContents()).includes(whole), `${m.resource}: an annotation`);
+      await annotated(m);
       const snapshot = await json(`api/v1/snapshot/${m.ref}?${new URLSearchParams({ ...(m.namespaced ? { ns } : {}), q: m.name })}`);
       const drawn = (await table(page)).rows;
       snapshot.columns.forEach((c, i) => {
@@ -111,6 +117,12 @@ await test("hostile text", { timeout: 300_000 }, async (t) => {
           assert.ok((await panel.locator(".timeline").textContent()).includes("</td></script><svg/onload="), `${m.resource}: a change`);
         }
         await harmless(page, `${m.resource}: ${tab}`);
+        if (tab === "changes") {
+          await page.locator("#tab-overview").click();
+          await panel.locator(".annotations", { hasText: texts.attribute }).waitFor();
+          await annotated(m);
+          await harmless(page, `${m.resource}: overview of a change`);
+        }
         if (tab !== "yaml") continue;
         const want = await json(`api/v1/object/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`);
         const yaml = (await panel.locator(".line").evaluateAll((lines) => lines.map((l) => l.textContent))).join("\n");
