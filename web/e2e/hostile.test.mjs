@@ -53,7 +53,7 @@ const elements = "html head meta title link script body a header button span div
 
 const cells = (csv) => [...csv.matchAll(/(?:^|,|\n)(?:"((?:[^"]|"")*)"|([^",\n]*))/g)].map((m) => (m[1] ?? m[2] ?? "").replaceAll('""', '"'));
 
-await test("hostile text", { timeout: 300_000 }, async (t) => {
+await test("hostile text", { timeout: 600_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);
