@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"glasshouse/internal/watch"
 )
@@ -89,9 +90,9 @@ func writeCSV(out *bufio.Writer, t *table) error {
 }
 
 // plain keeps a spreadsheet from taking a cell of the cluster for a formula
-// (OWASP, CSV injection).
+// (OWASP, CSV injection), the signs of full width among them.
 func plain(cell string) string {
-	if cell != "" && strings.ContainsRune("=+-@\t\r", rune(cell[0])) {
+	if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return "'" + cell
 	}
 	return cell

@@ -197,13 +197,13 @@ func TestSnapshotFormats(t *testing.T) {
 // A spreadsheet takes no cell of the cluster for a formula.
 func TestCSVIsNoFormula(t *testing.T) {
 	s := newSite(t)
-	odd := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "a=1", "", "x,\"y\"\nz"}
+	odd := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "a=1", "", "x,\"y\"\nz"}
 	for i, cell := range odd {
-		text, err := json.Marshal([]any{fmt.Sprintf("w%d", i), cell})
+		text, err := json.Marshal([]any{fmt.Sprintf("w%02d", i), cell})
 		if err != nil {
 			t.Fatal(err)
 		}
-		s.api.Set(widgetsRef, apitest.Item{Name: fmt.Sprintf("w%d", i), Cells: string(text)})
+		s.api.Set(widgetsRef, apitest.Item{Name: fmt.Sprintf("w%02d", i), Cells: string(text)})
 	}
 	s.live(widgetsRef)
 	a := s.get("/api/v1/snapshot/" + widgetsRef + "?format=csv")
@@ -214,7 +214,7 @@ func TestCSVIsNoFormula(t *testing.T) {
 	if table[0][1] != "'=Odd" {
 		t.Errorf("the heading is %q, want it neutral", table[0][1])
 	}
-	for i, want := range []string{"'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t=1", "'\r=1", "a=1", "", "x,\"y\"\nz"} {
+	for i, want := range []string{"'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t=1", "'\r=1", "'\n=1", "'＝1", "a=1", "", "x,\"y\"\nz"} {
 		if got := table[i+1][1]; got != want {
 			t.Errorf("%q is written as %q, want %q", odd[i], got, want)
 		}

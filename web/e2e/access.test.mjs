@@ -1,142 +1,335 @@
-// Every kind of page under axe-core, in both colour schemes.
+// Every screen, in every state that it has, under axe-core in both colour schemes.
 import assert from "node:assert/strict";
 import { createRequire } from "node:module";
 import { test } from "node:test";
 import { browse, newPage, openLive, table } from "./browser.mjs";
-import { patch, read } from "./cluster.mjs";
+import { configMap, create, namespace, patch, read, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { until } from "./wait.mjs";
 
 const axe = createRequire(import.meta.url).resolve("axe-core/axe.min.js");
+const all = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa", "best-practice"];
+const ofColours = ["color-contrast", "link-in-text-block"]; // the rules that another scheme may break
 
-await test("accessibility", { timeout: 180_000 }, async (t) => {
+// Runs axe in the page as it is, or in a part of it where the rest was looked at
+// before, in light and in dark.
+async function check(page, what, within = "html") {
+  for (const [colorScheme, runOnly] of [["light", { type: "tag", values: all }], ["dark", { type: "rule", values: ofColours }]]) {
+    await page.emulateMedia({ colorScheme, reducedMotion: "reduce" });
+    const found = await page.evaluate(async ([runOnly, within]) => {
+      for (const a of document.getAnimations()) a.finish(); // a flash is over in a moment
+      const { violations } = await window.axe.run(within === "html" ? document : within, { runOnly, resultTypes: ["violations"], preload: false });
+      return violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((n) => `${n.target} ${n.failureSummary}`).join("; ")}`);
+    }, [runOnly, within]);
+    assert.deepEqual(found, [], `${what}, ${colorScheme}`);
+  }
+}
+
+// Stands between the page and the server, and tells of the list what a cluster
+// can hardly be brought to tell: state is what stands in place of its own.
+async function between(page) {
+  const way = { state: null, hold: false, cut: false, ids: new Set() };
+  await page.routeWebSocket(/\/api\/v1\/live/, (socket) => {
+    if (way.cut) return void socket.close();
+    const server = socket.connectToServer();
+    way.socket = socket;
+    socket.onMessage((text) => {
+      for (const m of [JSON.parse(text)].flat()) if (m.op === "subscribe" && ["rows", "table", "window"].includes(m.view)) way.ids.add(m.id);
+      server.send(text);
+    });
+    server.onMessage((text) => {
+      const mine = [JSON.parse(text)].flat().map((m) => (!way.ids.has(m.id) ? m : m.type === "state" && way.state !== null ? { ...m, ...way.state } : way.hold ? null : m)).filter((m) => m !== null);
+      if (mine.length > 0) socket.send(JSON.stringify(mine));
+    });
+  });
+  way.tell = (state) => {
+    for (const id of way.ids) way.socket.send(JSON.stringify({ id, type: "state", since: new Date().toISOString(), reason: "", ...state }));
+  };
+  return way;
+}
+
+await test("accessibility", { timeout: 600_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
+  const ns = await namespace(t);
+  const maps = `/api/v1/namespaces/${ns}/configmaps`;
+  await create(maps, configMap("a", { text: "one\ntwo\nthree" }));
+  await create(maps, configMap("b", { text: "one\n2\nthree" }));
+  const allow = [/status of 40[0-9]/, /\/api\/v1\/search/, /WebSocket connection/];
+  const open = async (t, options = {}) => {
+    const page = await newPage(t, browser, { allow, ...options });
+    await page.addInitScript({ path: axe });
+    return page;
+  };
+  const pods = `${dashboard.url}r/core/v1/pods`;
+  const rows = (page) => until("rows", async () => (await table(page)).rows.length > 20);
+  const list = async (page, address = pods) => {
+    await openLive(page, address);
+    await rows(page);
+  };
 
-  const crashing = async () => (await read("/api/v1/namespaces/shop/pods")).items.find((p) => p.status.containerStatuses?.some((c) => c.state.waiting?.reason === "CrashLoopBackOff")).metadata.name;
+  await t.test("a list, and what opens above it", async (t) => {
+    const page = await open(t);
+    await list(page);
+    await check(page, "list");
+    for (const [what, keys, there] of [
+      ["palette", ["Control+k"], "#palette [role=option]"],
+      ["palette with what is found", ["Control+k", "p", "o"], "#palette mark"],
+      ["palette with hardly anything found", ["Control+k", ..."zqxj zqxj"], "#palette"],
+      ["palette after a colon", [":", "q"], ".palette-words"],
+      ["help", ["?"], "dialog.help"],
+      ["namespaces", ["n"], "#spaces-pop .pop-list li"],
+      ["columns", ["v"], "#columns-pop .pop-list li"],
+      ["export", ["x"], "#export[open]"],
+    ]) {
+      for (const k of keys) await page.keyboard.press(k);
+      await page.locator(there).first().waitFor();
+      await check(page, what, what === "palette" ? "html" : there.split(/[ [.]/)[0] || "#palette");
+      await page.keyboard.press("Escape");
+      await page.locator(there).first().waitFor({ state: "hidden" });
+    }
+    await page.locator('#picker a[data-ref="core/v1/services"]').hover();
+    await page.getByRole("button", { name: "Pin Services" }).click();
+    await page.locator('#picker [data-group="Pinned"] a').waitFor();
+    await page.locator("#picker-filter").fill("unicorn");
+    await check(page, "picker with a pin, and nothing found", "#picker");
+    await page.locator("#picker-filter").fill("");
+    await page.locator("#theme").focus();
+    await check(page, "a button with the focus", "header");
+    for (const density of ["compact", "roomy"]) {
+      await page.evaluate((d) => { document.documentElement.dataset.density = d; }, density);
+      await check(page, `list, ${density}`, "#main");
+    }
+    await list(page, `${dashboard.url}r/core/v1/events?cols=wide&sort=-type`);
+    await check(page, "wide and sorted");
+  });
 
-  for (const colorScheme of ["light", "dark"]) {
-    await t.test(colorScheme, async (t) => {
-      const page = await newPage(t, browser, { colorScheme, allow: [/status of 404/, /\/api\/v1\/search/] });
-      await page.addInitScript({ path: axe });
-      const check = async (what) => {
-        const found = await page.evaluate(async () => {
-          const { violations } = await window.axe.run(document, { runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"] });
-          return violations.map((v) => `${v.id}: ${v.help}: ${v.nodes.slice(0, 3).map((n) => `${n.target} ${n.failureSummary}`).join("; ")}`);
-        });
-        assert.deepEqual(found, [], what);
-      };
-      const rows = () => until("rows", async () => (await table(page)).rows.length > 20);
-      await openLive(page, `${dashboard.url}r/core/v1/pods`);
-      await rows();
-      await check("list");
-      // What opens above the page, and under its buttons.
-      for (const [what, keys, there] of [
-        ["palette", ["Control+k"], "#palette [role=option]"],
-        ["palette with what is found", ["Control+k", "p", "o"], "#palette mark"],
-        ["palette after a colon", [":", "q"], ".palette-words"],
-        ["help", ["?"], "dialog.help"],
-        ["namespaces", ["n"], "#spaces-pop .pop-list li"],
-        ["columns", ["v"], "#columns-pop .pop-list li"],
-        ["export", ["x"], "#export[open]"],
-      ]) {
-        for (const k of keys) await page.keyboard.press(k);
-        await page.locator(there).first().waitFor();
-        await check(what);
-        await page.keyboard.press("Escape");
-        await page.locator(there).first().waitFor({ state: "hidden" });
-      }
-      await page.locator('#picker a[data-ref="core/v1/services"]').hover();
-      await page.getByRole("button", { name: "Pin Services" }).click();
-      await page.locator('#picker [data-group="Pinned"] a').waitFor();
-      await page.locator("#picker-filter").fill("unicorn");
-      await check("picker with a pin, and nothing found");
-      await page.locator("#picker-filter").fill("");
-      await page.keyboard.press("Escape");
-      await page.keyboard.press("j");
-      await page.keyboard.press("Enter");
-      await page.locator('#panel .status[data-state="live"]').waitFor();
-      await page.locator("#panel .overview").waitFor();
-      await check("list with panel");
-      await page.getByRole("tab", { name: "YAML" }).click();
-      await page.locator("#panel .line").first().waitFor();
-      await check("YAML in the panel");
-      await page.getByRole("tab", { name: "Related" }).click();
-      await page.locator("#panel .card").first().waitFor();
-      await page.locator("#panel .card[data-self]").focus();
-      await check("the graph");
-      await page.getByRole("button", { name: "List", exact: true }).click();
-      await page.locator("#panel .related-list li").first().waitFor();
-      await page.locator("#panel .searched summary").click();
-      await check("related objects as a list");
-      await page.getByRole("button", { name: "Graph", exact: true }).click();
-      await page.getByRole("tab", { name: "Logs" }).click();
-      await page.locator("#panel .log-line").first().waitFor();
-      await page.getByLabel("Find in the log").fill("level");
-      await page.locator("#panel mark").first().waitFor();
-      await check("a log");
-      await page.getByRole("tab", { name: "YAML" }).click();
-      await page.locator("#panel .line").first().waitFor();
-      await page.locator(".yaml.text").focus();
-      await page.keyboard.press("/");
-      await page.keyboard.type("name");
-      await page.getByRole("button", { name: "Fold all" }).or(page.getByRole("button", { name: "Unfold all" })).click();
-      await page.keyboard.press("ArrowDown");
-      await check("YAML searched and folded");
-      await page.keyboard.press("a");
-      await page.locator(".feed .foot").waitFor();
-      await page.getByRole("tab", { name: "Changes" }).click();
-      await page.locator("#panel .timeline .foot").waitFor();
-      const [ns, name] = new URL(page.url()).searchParams.get("open").split("/");
-      await patch(`/api/v1/namespaces/${ns}/pods/${name}`, { metadata: { labels: { "e2e/scheme": colorScheme }, annotations: { "e2e/text": `${"long ".repeat(30)}${colorScheme}` } } });
-      await page.locator("#panel .happened .field").first().waitFor();
-      await check("changes in the panel, and the activity");
-      await page.locator(".activity-line").click();
-      await page.getByRole("tab", { name: "Events" }).click();
-      await page.locator("#panel .events li").first().waitFor();
-      await check("events in the panel");
-      await page.getByRole("tab", { name: "Overview" }).click();
-      await page.locator("#panel .page-link").click();
+  await t.test("the theme that is chosen, against the system's", async (t) => {
+    const page = await open(t);
+    await list(page);
+    for (let i = 0; i < 3; i++) {
+      await page.locator("#theme").click();
+      await check(page, `theme ${await page.locator("html").getAttribute("data-theme")}`);
+    }
+  });
+
+  await t.test("an object beside the list, tab by tab", async (t) => {
+    const page = await open(t);
+    await list(page);
+    const tab = (name) => page.getByRole("tab", { name }).click();
+    await page.keyboard.press("j");
+    await page.keyboard.press("Enter");
+    await page.locator('#panel .status[data-state="live"]').waitFor();
+    await page.locator("#panel .overview").waitFor();
+    await check(page, "overview");
+    await tab("YAML");
+    await page.locator("#panel .line").first().waitFor();
+    await check(page, "YAML", "#side");
+    await page.locator(".yaml.text").focus();
+    await page.keyboard.press("/");
+    await page.keyboard.type("name");
+    await page.getByRole("button", { name: "Fold all" }).or(page.getByRole("button", { name: "Unfold all" })).click();
+    await page.keyboard.press("ArrowDown");
+    await check(page, "YAML searched and folded", "#side");
+    await tab("Related");
+    await page.locator("#panel .card").first().waitFor();
+    await page.locator("#panel .card[data-self]").focus();
+    await check(page, "the graph", "#side");
+    await page.getByRole("button", { name: "List", exact: true }).click();
+    await page.locator("#panel .related-list li").first().waitFor();
+    await page.locator("#panel .searched summary").click();
+    await check(page, "related objects as a list", "#side");
+    await page.getByRole("button", { name: "Graph", exact: true }).click();
+    await tab("Logs");
+    await page.locator("#panel .log-line").first().waitFor();
+    await page.getByLabel("Find in the log").fill("level");
+    await page.locator("#panel mark").first().waitFor();
+    await page.getByRole("button", { name: "Times" }).click();
+    await check(page, "a log", "#side");
+    const [where, name] = new URL(page.url()).searchParams.get("open").split("/");
+    await tab("Changes");
+    await page.locator("#panel .timeline .foot").waitFor();
+    await page.locator(".activity-line").click();
+    await page.locator(".feed .foot").waitFor();
+    await patch(`/api/v1/namespaces/${where}/pods/${name}`, { metadata: { labels: { "e2e/scheme": "x" }, annotations: { "e2e/text": `${"long ".repeat(30)}x\u202ey` } } });
+    await page.locator("#panel .happened .field").first().waitFor();
+    await check(page, "changes, and the activity");
+    await page.locator("#panel").getByRole("button", { name: /side/i }).click();
+    await check(page, "changes side by side", "#side");
+    await tab("YAML");
+    await page.locator("#panel .line").first().waitFor();
+    await patch(`/api/v1/namespaces/${where}/pods/${name}`, { metadata: { annotations: { "e2e/text": "changed" } } });
+    await page.locator("#panel .line[data-changed]").first().waitFor();
+    await check(page, "YAML with changed lines", "#side");
+    await page.locator(".activity-line").click();
+    await tab("Events");
+    await page.locator("#panel .events li").first().waitFor();
+    await check(page, "events", "#side");
+    await openLive(page, `${dashboard.url}r/core/v1/nodes`);
+    await page.locator("#tbody tr[data-name]").first().locator("td").last().click();
+    await page.locator("#panel .conditions tr").first().waitFor();
+    await check(page, "a node", "#side");
+    await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/none`);
+    await page.locator("#panel", { hasText: /Not there/ }).waitFor();
+    await check(page, "an object that is not there", "#side");
+    await create(maps, configMap("goes", { a: "b" }));
+    await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/goes`);
+    await page.locator('#panel .status[data-state="live"]').waitFor();
+    await remove(`${maps}/goes`);
+    await page.locator("#panel .status", { hasText: "Deleted" }).waitFor();
+    await check(page, "an object that is gone", "#side");
+    await page.locator(".tab-strip, [role=tablist]").getByRole("tab", { name: "Events" }).click();
+    await page.locator("#panel .events .note p:visible").first().waitFor();
+    await check(page, "no events", "#side");
+    await page.getByRole("tab", { name: "Related" }).click();
+    await page.locator("#panel :is(.card, .note h2, .related p)").first().waitFor();
+    await check(page, "related objects of one that is gone", "#side");
+  });
+
+  await t.test("an object's own page, tab by tab", async (t) => {
+    const page = await open(t);
+    const crashing = (await read("/api/v1/namespaces/shop/pods")).items.find((p) => p.status.containerStatuses?.some((c) => c.state.waiting?.reason === "CrashLoopBackOff")).metadata.name;
+    for (const [tab, there] of Object.entries({ overview: '.verdict[data-verdict="Failed"]', yaml: ".line", changes: ".timeline .foot", events: ".events :is(li, .note p):visible", related: ".card", logs: ":is(.log-line, .logs .note h2)" })) {
+      await page.goto(`${dashboard.url}o/core/v1/pods/shop/${crashing}?tab=${tab}`);
+      await page.locator(`#object ${there}`).first().waitFor();
       await page.locator('#status[data-state="live"]').waitFor();
-      await page.locator("#object .overview").waitFor();
-      await check("object page");
-      await page.goto(`${dashboard.url}compare?a=apps/v1/deployments/shop/checkout`);
-      await page.locator(".others a").first().waitFor();
-      await check("an object to be compared");
-      await page.goto(`${dashboard.url}compare?a=apps/v1/deployments/shop/checkout&b=catalog`);
-      await page.locator("#difference[data-live]").waitFor();
-      await check("two objects compared");
-      await page.goto(`${dashboard.url}o/core/v1/pods/shop/${await crashing()}`);
-      await page.locator('#object .verdict[data-verdict="Failed"]').waitFor();
-      await check("object page of a pod that fails");
-      await openLive(page, `${dashboard.url}r/core/v1/nodes`);
-      await page.locator("#tbody tr[data-name]").first().locator("td").last().click();
-      await page.locator("#panel .conditions tr").first().waitFor();
-      await check("a node in the panel");
-      await page.goto(`${dashboard.url}r/core/v1/pods?q=nothing+has+this`);
-      await page.locator("#note h2", { hasText: "Nothing matches" }).waitFor();
-      await check("no rows");
-      await page.goto(`${dashboard.url}r/example.org/v1/unicorns`);
-      await page.locator(".note h1").waitFor();
-      await check("problem page");
-      await page.goto(`${dashboard.url}status`);
-      await page.locator("#scopes tr").first().waitFor();
-      await page.locator('#status[data-state="live"]').waitFor();
-      await check("status page");
-      await page.setViewportSize({ width: 390, height: 800 });
-      await openLive(page, `${dashboard.url}r/core/v1/pods`);
-      await rows();
-      await check("list on a phone");
-      await page.locator("button.kinds").click();
-      await page.locator("#picker").waitFor();
-      await check("picker on a phone");
-      await page.keyboard.press("Escape");
-      await page.locator("#spaces").click();
-      await page.locator("#spaces-pop .pop-list li").first().waitFor();
-      await check("namespaces on a phone");
-      await page.goto(`${dashboard.url}status`);
-      await page.locator("#scopes tr").first().waitFor();
-      await check("status page on a phone");
-    });
-  }
+      await check(page, `page of a pod, ${tab}`, "#main");
+    }
+    await create(maps, configMap("goes", { a: "b" }));
+    await openLive(page, `${dashboard.url}o/core/v1/configmaps/${ns}/goes`);
+    await remove(`${maps}/goes`);
+    await page.locator("#status", { hasText: "Deleted" }).or(page.locator("#object", { hasText: "deleted" })).first().waitFor();
+    await check(page, "page of an object that is gone");
+  });
+
+  await t.test("the states of a list", async (t) => {
+    const page = await open(t);
+    const way = await between(page);
+    const state = async (what, state, words) => {
+      way.tell(state);
+      await page.locator("#status", { hasText: words }).waitFor();
+      await check(page, what);
+    };
+    await list(page, `${pods}?q=shop`);
+    await state("partly forbidden", { state: "live", reason: "you may not list the others.", namespaces: ["shop"] }, "Live");
+    await state("stale", { state: "stale", reason: "the watch was cut" }, "Stale");
+    await state("failed with rows", { state: "failed", reason: "conversion webhook is away" }, "Failed");
+    await state("forbidden with rows", { state: "forbidden", reason: "you may not any more" }, "Forbidden");
+    await state("no longer served", { state: "absent" }, "Not served");
+    // Rows that would move under the pointer stand still.
+    await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&sort=-data`);
+    await page.locator('#tbody tr[data-name="a"] td').first().hover();
+    await patch(`${maps}/b`, { data: { more: "x" } });
+    await page.locator("#held").waitFor();
+    await check(page, "rows that are held");
+    way.cut = true;
+    way.socket.close();
+    await page.locator("#status", { hasText: "Disconnected" }).waitFor();
+    await check(page, "disconnected");
+    way.cut = false;
+    way.hold = true;
+    for (const [what, told, words] of [
+      ["asking", { state: "syncing" }, "Syncing"], ["syncing with a count", { state: "syncing", count: 3400 }, "Syncing"], ["forbidden", { state: "forbidden", reason: "you cannot list pods" }, "Forbidden"], ["failed", { state: "failed", reason: "conversion webhook is away" }, "Failed"], ["not served", { state: "absent", reason: "" }, "Not served"],
+    ]) {
+      way.state = told;
+      await page.goto(`${dashboard.url}r/batch/v1/jobs`);
+      await page.locator("#status", { hasText: words }).waitFor();
+      await check(page, `${what}, on a page that had rows in its HTML`);
+      await page.goto(`${dashboard.url}r/core/v1/podtemplates`);
+      await page.locator("#status", { hasText: words }).waitFor();
+      await check(page, what);
+    }
+    way.hold = false;
+    way.state = null;
+    for (const [what, address, words] of [
+      ["empty", "r/core/v1/podtemplates", "No podtemplates"], ["no match", "r/core/v1/pods?q=nothing+has+this", "Nothing matches"], ["none with these labels", "r/core/v1/pods?labels=none%3Dnone", "No pods here"], ["a selector that cannot be read", "r/core/v1/pods?labels=%3D%3D%3D", "selector"],
+    ]) {
+      await page.goto(dashboard.url + address);
+      await page.locator("#note h2", { hasText: words }).waitFor();
+      await check(page, what);
+    }
+  });
+
+  await t.test("other pages", async (t) => {
+    const page = await open(t);
+    for (const [what, address, there] of [
+      ["home", "", '#status[data-state="live"]'],
+      ["a kind that there is not", "r/example.org/v1/unicorns", ".note h1"],
+      ["no such page", "nothing/here", ".note h1"],
+      ["a name that makes no sense", "o/core/v1/pods/shop/UPPER%20case", ".note, #object .note"],
+      ["the status page", "status", '#status[data-state="live"]'],
+      ["nothing to compare", "compare", "#sides"],
+      ["an object to be compared", "compare?a=apps/v1/deployments/shop/checkout", ".others a"],
+      ["one that is not there", "compare?a=apps/v1/deployments/shop/checkout&b=none", ".side .note, #difference .note"],
+      ["two objects compared", "compare?a=apps/v1/deployments/shop/checkout&b=catalog", "#difference[data-live]"],
+      ["two that are the same but for a line", `compare?a=core/v1/configmaps/${ns}/a&b=b`, "#difference[data-live]"],
+    ]) {
+      await page.goto(dashboard.url + address);
+      await page.locator(there).first().waitFor();
+      await check(page, what);
+    }
+    await page.locator("#switches").getByRole("button", { name: /inline/i }).click();
+    await check(page, "compared inline");
+  });
+
+  await t.test("windows, and rights that are few", async (t) => {
+    const page = await open(t);
+    const small = await Dashboard.start(t, { flags: ["--page-rows", "100"] });
+    await list(page, `${small.url}r/core/v1/pods`);
+    await page.keyboard.press("End");
+    await rows(page);
+    await check(page, "a window");
+    const [nobody, limited] = [await open(t), await open(t)];
+    const servers = [await Dashboard.start(t, { user: "nobody" }), await Dashboard.start(t, { user: "limited" })];
+    await nobody.goto(`${servers[0].url}r/core/v1/pods`);
+    await nobody.locator("#status", { hasText: "Forbidden" }).waitFor();
+    await nobody.locator('#picker a[data-ref="core/v1/pods"][data-state="forbidden"]').focus();
+    await nobody.getByRole("tooltip").waitFor();
+    await check(nobody, "forbidden, with its hint");
+    await limited.goto(`${servers[1].url}r/core/v1/pods`);
+    await limited.locator("#covered", { hasText: "Only" }).waitFor();
+    await limited.locator('#status[data-state="live"]').waitFor();
+    await check(limited, "some namespaces alone");
+    await limited.keyboard.press("n");
+    await limited.locator("#spaces-pop .pop-note").first().waitFor();
+    await check(limited, "namespaces that may not be listed");
+  });
+
+  await t.test("on a phone", async (t) => {
+    const page = await open(t, { viewport: { width: 390, height: 800 } });
+    const name = (await read("/api/v1/namespaces/shop/pods")).items[0].metadata.name;
+    await list(page);
+    await check(page, "list on a phone");
+    await page.locator("button.kinds").click();
+    await page.locator("#picker").waitFor();
+    await check(page, "picker on a phone", "#picker");
+    await page.keyboard.press("Escape");
+    await page.locator("#spaces").click();
+    await page.locator("#spaces-pop .pop-list li").first().waitFor();
+    await check(page, "namespaces on a phone", "#spaces-pop");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.locator("#palette [role=option]").first().waitFor();
+    await check(page, "palette on a phone", "#palette");
+    for (const [tab, there] of Object.entries({ overview: ".overview", yaml: ".line", changes: ".timeline .foot", events: ".events :is(li, .note p):visible", related: ":is(.card, .related-list li)", logs: ".log-line" })) {
+      await page.goto(`${pods}?open=shop/${name}&tab=${tab}`);
+      await page.locator(`#panel ${there}`).first().waitFor();
+      await check(page, `${tab} on a phone`, "#side");
+    }
+    for (const [address, there] of [[`o/core/v1/pods/shop/${name}`, "#object .overview"], ["status", "#scopes tr"], ["compare?a=apps/v1/deployments/shop/checkout&b=catalog", "#difference[data-live]"], ["r/core/v1/pods?q=nothing+has+this", "#note h2"], ["nothing/here", ".note h1"]]) {
+      await page.goto(dashboard.url + address);
+      await page.locator(there).first().waitFor();
+      await check(page, `${address} on a phone`);
+    }
+  });
+
+  // axe is a script itself: it looks at the HTML in which the page's own has not run.
+  await t.test("without the page's script", async (t) => {
+    const page = await open(t);
+    await page.route(/\/static\/.*\.js/, (route) => route.fulfill({ contentType: "text/javascript", body: "" }));
+    for (const address of ["r/core/v1/pods", "r/core/v1/pods?from=100&sort=-name", "r/core/v1/pods?q=nothing+has+this", `o/core/v1/configmaps/${ns}/a`, `compare?a=core/v1/configmaps/${ns}/a&b=b`, "status", "nothing/here", "r/core/v1/pods?labels=%3D%3D%3D"]) {
+      await page.goto(dashboard.url + address);
+      await check(page, `${address} without script`);
+    }
+  });
 });

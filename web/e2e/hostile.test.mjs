@@ -1,115 +1,293 @@
-// Text from the cluster is text, whatever it looks like.
+// Text from the cluster is text, whatever it looks like, and wherever it stands.
 import assert from "node:assert/strict";
+import { appendFileSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { test } from "node:test";
+import { text } from "node:stream/consumers";
+import { CORE_SCHEMA, load } from "js-yaml";
 import { browse, newPage, openLive, row, table } from "./browser.mjs";
-import { configMap, create, deployment, namespace } from "./cluster.mjs";
+import { create, kubeconfig, namespace, patch, read } from "./cluster.mjs";
+import { hostile, kinds, print, schemasOf, texts, whole } from "./corpus.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { until } from "./wait.mjs";
 
-const image = `<img src=x onerror="window.e2e.hit=1;alert(1)">`;
-const script = `"'></td></script><script>window.e2e.hit=1</script><svg/onload=alert(1)>`;
-const link = "javascript:window.e2e.hit=1//https://example.org";
-const control = "a\u001b[31mred\u0007\u202egnp.exe\u2066\u200bz\u0085\ufeffend";
-const lines = "first\r\nid: 2\n<b>third</b>\u2028fourth";
-const long = "<i>0123456789</i>".repeat(640); // 10 KB and some
-const texts = { image, script, link, control, lines, long };
-
 // Looks for anything that none of our templates has made.
 function strangers() {
-  const found = [...document.querySelectorAll("img, svg, iframe, object, embed, b, i, style, base, math, video, script:not([src^='/static/'])")].map((e) => e.outerHTML.slice(0, 200));
+  const found = [...document.querySelectorAll("img, iframe, object, embed, b:not(.labels b), i, style, base, math, video, svg:not(.lines), script:not([src^='/static/'])")].map((e) => e.outerHTML.slice(0, 200));
   for (const e of document.querySelectorAll("*")) {
-    for (const a of e.attributes) if (/^on/i.test(a.name)) found.push(`${e.tagName} ${a.name}`);
-    const href = e.getAttribute("href") ?? e.getAttribute("src") ?? e.getAttribute("action");
-    if (href !== null && !(new URL(href, location.href).origin === location.origin)) found.push(`${e.tagName} leads to ${href}`);
+    for (const a of e.attributes) if (/^on|^style$/i.test(a.name) && (a.name !== "style" || e.getAttribute("style").includes("e2e"))) found.push(`${e.tagName} ${a.name}`);
+    for (const name of ["href", "src", "action", "formaction", "xlink:href"]) {
+      const to = e.getAttribute(name);
+      if (to !== null && new URL(to, location.href).origin !== location.origin && !to.startsWith("blob:")) found.push(`${e.tagName} leads to ${to}`);
+    }
   }
-  if (window.e2e.hit) found.push("a script ran");
+  // What is not seen, or turns the order of what stands behind it, is kept apart and told.
+  const odd = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u061c\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff]/;
+  const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+  for (let n = texts.nextNode(); n !== null; n = texts.nextNode()) if (odd.test(n.data) && n.parentElement.closest(".odd, datalist, option") === null) found.push(`odd text in ${n.parentElement.outerHTML.slice(0, 120)}`);
+  for (const e of document.querySelectorAll(".odd")) if (getComputedStyle(e).unicodeBidi !== "isolate") found.push("odd text is not apart");
+  for (const e of document.querySelectorAll("[title], [aria-label]")) if (odd.test(e.title + e.ariaLabel)) found.push(`odd title ${e.outerHTML.slice(0, 120)}`);
+  if (odd.test(document.title)) found.push("odd title of the page");
+  if (window.e2e?.hit) found.push("a script ran");
+  const wide = (e) => e !== null && e.scrollWidth > e.clientWidth + 1;
   if (document.documentElement.scrollWidth > innerWidth) found.push("the page itself scrolls sideways");
+  if (wide(document.getElementById("panel"))) found.push("the panel scrolls sideways");
+  const top = document.querySelector("header.top");
+  if (top.getBoundingClientRect().height !== 44 || top.scrollWidth > innerWidth) found.push("the header has grown");
+  for (const tr of document.querySelectorAll("#tbody tr[data-name]")) if (tr.getBoundingClientRect().height !== 24) found.push(`a row is ${tr.getBoundingClientRect().height} high`);
   return found;
 }
 
-await test("hostile text", { timeout: 120_000 }, async (t) => {
+// The server's HTML has no element but the templates' own. The text of its object, if it has one.
+async function served(page, address) {
+  const { strangers, yaml } = await page.evaluate(async ([address, own]) => {
+    const answer = await fetch(address, { headers: { accept: "text/html" } });
+    const all = [...new DOMParser().parseFromString(await answer.text(), "text/html").querySelectorAll("*")];
+    const odd = (a) => /^(on|style|srcdoc)/i.test(a.name) || (/^(href|src|action|formaction)$/.test(a.name) && !/^[/#]/.test(a.value));
+    return { strangers: all.filter((e) => !own.includes(e.localName) || [...e.attributes].some(odd)).map((e) => e.outerHTML.slice(0, 200)), yaml: all.find((e) => e.matches("pre.yaml"))?.textContent };
+  }, [address, elements]);
+  assert.deepEqual(strangers, [], address);
+  return yaml;
+}
+const elements = "html head meta title link script body a header button span div nav input details summary p ul li main aside section h1 h2 form label table thead tbody tr th td footer dl dt dd datalist option kbd pre".split(" ");
+
+const cells = (csv) => [...csv.matchAll(/(?:^|,|\n)(?:"((?:[^"]|"")*)"|([^",\n]*))/g)].map((m) => (m[1] ?? m[2] ?? "").replaceAll('""', '"'));
+
+await test("hostile text", { timeout: 600_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);
-  const core = `/api/v1/namespaces/${ns}`;
-  const annotations = Object.fromEntries(Object.entries(texts).map(([k, v]) => [`e2e.example.com/${k}`, v]));
-  const list = async (t, path) => {
-    const page = await newPage(t, browser);
-    await openLive(page, dashboard.url + path);
-    return page;
-  };
-  const harmless = async (page) => assert.deepEqual(await page.evaluate(strangers), []);
+  const allow = [/status of 40[034]/];
+  const harmless = async (page, what) => assert.deepEqual(await page.evaluate(strangers), [], what);
+  const json = async (path) => (await fetch(dashboard.url + path)).json();
+  const begun = Date.now();
+  const passed = (what) => t.diagnostic(`${what} at ${Math.round((Date.now() - begun) / 100) / 10} s`);
 
-  await t.test("in tables: messages, images, columns of custom resources", async (t) => {
-    let n = 0;
-    for (const text of Object.values(texts)) {
-      await create(`${core}/events`, { metadata: { name: `e${n++}` }, type: "Warning", reason: text.slice(0, 100), message: text, involvedObject: { kind: "Pod", namespace: ns, name: "none" }, lastTimestamp: new Date().toISOString().replace(/\.\d+/, "") });
+  const list = await kinds();
+  const schemas = await schemasOf(list);
+  const made = [];
+  const queue = [...list];
+  await Promise.all(Array.from({ length: 4 }, async () => {
+    for (let kind = queue.shift(); kind !== undefined; kind = queue.shift()) made.push(await hostile(t, kind, ns, schemas));
+  }));
+  const strings = made.reduce((n, m) => n + m.paths.length, 0);
+  passed(`${strings} strings of ${made.length} kinds hold it`);
+  // Fewer would be a corpus that has lost its way.
+  assert.ok(strings > 800 && made.length > 50, `${strings} strings of ${made.length} kinds`);
+  const scripts = { ...list.find((k) => k.resource === "customresourcedefinitions"), ref: "hostile.example.com/v1/scripts" };
+  const script = `/apis/hostile.example.com/v1/namespaces/${ns}/scripts`;
+  const free = { [print]: whole, text: whole, list: [texts.formula, texts.link] };
+  await until("the custom resource", async () => (await create(script, { apiVersion: "hostile.example.com/v1", kind: "Script", metadata: { name: "hostile", annotations: { "e2e.example.com/a": whole } }, spec: free }, { allowed: [404] })).kind === "Script");
+  await patch(`${script}/hostile/status`, { status: { conditions: [{ type: print, status: whole, reason: texts.link, message: whole, lastTransitionTime: texts.control }], phase: texts.attribute } });
+  made.push({ ...scripts, kind: "Script", resource: "scripts", namespaced: true, name: "hostile", at: `${script}/hostile`, paths: ["metadata.annotations"] });
+
+  await t.test("in the list, and in each tab, of every kind", async (t) => {
+    const page = await newPage(t, browser, { allow });
+    const panel = page.locator("#panel");
+    const there = { yaml: "#panel .line", changes: "#panel .timeline .foot", events: "#panel .events :is(li, .note p):visible", related: "#panel :is(.card, .note h2)" };
+    // What the page says of annotations is what they say.
+    const annotated = async (m) => {
+      const { annotations = {} } = (await json(`api/v1/object/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`)).metadata;
+      const said = await panel.locator(".annotations :is(pre, dd)").allTextContents();
+      for (const value of Object.values(annotations)) assert.ok(said.includes(value), `${m.resource}: the annotation ${JSON.stringify(value)} among ${JSON.stringify(said)}`);
+    };
+    for (const m of made) {
+      const key = `${m.namespaced ? ns : "_"}/${m.name}`;
+      await openLive(page, `${dashboard.url}r/${m.ref}?${new URLSearchParams({ ...(m.namespaced ? { ns } : {}), q: m.name, cols: "wide", open: key })}`);
+      await page.locator('#panel .status[data-state="live"]').waitFor();
+      await panel.locator(".overview .pairs").first().waitFor();
+      await until(`the row of ${m.resource}`, async () => (await table(page)).rows.length > 0);
+      await harmless(page, `${m.resource}: list and overview`);
+      await annotated(m);
+      const snapshot = await json(`api/v1/snapshot/${m.ref}?${new URLSearchParams({ ...(m.namespaced ? { ns } : {}), q: m.name })}`);
+      const drawn = (await table(page)).rows;
+      snapshot.columns.forEach((c, i) => {
+        const text = String(snapshot.rows.find((r) => r.name === m.name).cells[i] ?? "");
+        if (/img|javascript:/.test(text) && !c.relative) assert.ok(drawn.some((r) => Object.values(r).includes(text)), `${m.resource}: the column ${c.name} has ${JSON.stringify(text)}, drawn are ${JSON.stringify(drawn)}`);
+      });
+      for (const [tab, place] of Object.entries(there)) {
+        const button = page.locator(`#tab-${tab}`);
+        if ((await button.count()) === 0) continue;
+        await button.click();
+        await page.locator(place).first().waitFor();
+        if (tab === "changes") {
+          const to = { metadata: { annotations: { "e2e.example.com": `${whole}${whole}`, "e2e.example.com/new": texts.attribute } } };
+          if ((await patch(m.at, to, { manager: print, allowed: [422] })).code === 422) continue; // a ControllerRevision does not change
+          await panel.locator(".happened .by", { hasText: "<img src=x" }).first().waitFor();
+          assert.ok((await panel.locator(".timeline").textContent()).includes("</td></script><svg/onload="), `${m.resource}: a change`);
+        }
+        await harmless(page, `${m.resource}: ${tab}`);
+        if (tab === "changes") {
+          await page.locator("#tab-overview").click();
+          await panel.locator(".annotations", { hasText: texts.attribute }).waitFor();
+          await annotated(m);
+          await harmless(page, `${m.resource}: overview of a change`);
+        }
+        if (tab !== "yaml") continue;
+        const want = await json(`api/v1/object/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`);
+        const yaml = (await panel.locator(".line").evaluateAll((lines) => lines.map((l) => l.textContent))).join("\n");
+        const got = load(yaml, { schema: CORE_SCHEMA });
+        assert.deepEqual(strip(got), strip(want), `${m.resource}: what its YAML says`);
+      }
     }
-    const page = await list(t, `r/core/v1/events?ns=${ns}`);
+    passed("every kind's list and tabs");
+  });
+
+  await t.test("of 10 KB", async (t) => {
+    const page = await newPage(t, browser, { allow });
+    for (const kind of list.filter((k) => ["configmaps", "pods", "events", "persistentvolumes", "horizontalpodautoscalers"].includes(k.resource))) {
+      const only = made.find((m) => m.ref === kind.ref).paths.slice(0, 80);
+      const m = await hostile(t, kind, ns, schemas, { called: "long", values: [texts.long], only });
+      assert.ok(m.paths.length > 1, `${m.paths.length} strings of ${m.resource}`);
+      await openLive(page, `${dashboard.url}r/${m.ref}?${new URLSearchParams({ ...(m.namespaced ? { ns } : {}), q: "long", cols: "wide", open: `${m.namespaced ? ns : "_"}/${m.name}` })}`);
+      await page.locator('#panel .status[data-state="live"]').waitFor();
+      await page.locator("#panel .overview .pairs").first().waitFor();
+      await harmless(page, `long ${m.resource}: list and overview`);
+      await page.locator("#tab-yaml").click();
+      await page.locator("#panel .line").first().waitFor();
+      await harmless(page, `long ${m.resource}: yaml`);
+    }
+  });
+
+  await t.test("each by itself, in columns: as it is, in its place, and no formula when exported", async (t) => {
+    const now = new Date().toISOString().replace(/\.\d+/, "");
+    const formulas = ["=1+1", "+1", "-1", "@SUM(A1)", "＝1"];
+    let n = 0;
+    for (const text of [...Object.values(texts), ...formulas]) {
+      await create(`/api/v1/namespaces/${ns}/events`, { metadata: { name: `e${n++}` }, type: "Warning", reason: text.slice(0, 100), message: text, involvedObject: { kind: "Pod", namespace: ns, name: "none" }, lastTimestamp: now });
+    }
+    const page = await newPage(t, browser, { allow: [/^download/] });
+    await openLive(page, `${dashboard.url}r/core/v1/events?ns=${ns}`);
     const shown = await until("the events", async () => {
       const { rows } = await table(page);
       return rows.length >= n && rows;
     });
-    for (const text of Object.values(texts)) assert.ok(shown.some((r) => r.Message === text && r.Reason === text.slice(0, 100)), `${JSON.stringify(text.slice(0, 80))} among ${JSON.stringify(shown.map((r) => r.Message.slice(0, 80)))}`);
-    for (const r of await page.locator("#tbody tr[data-name]").all()) assert.equal((await r.boundingBox()).height, 24, "a row keeps its height");
-    await harmless(page);
-
-    const d = deployment("hostile", 0);
-    d.spec.template.spec.containers[0].image = image;
-    await create(`/apis/apps/v1/namespaces/${ns}/deployments`, d);
-    await page.goto(`${dashboard.url}r/apps/v1/deployments?ns=${ns}&cols=wide`);
-    await until("the image", async () => (await row(page, "hostile"))?.Images === image);
-    await page.locator('#status[data-state="live"]').waitFor();
-    await harmless(page);
-
-    await create(`/apis/data.example.com/v1/namespaces/${ns}/backups`, { apiVersion: "data.example.com/v1", kind: "Backup", metadata: { name: "hostile" }, spec: { source: script, schedule: link, target: control } });
-    await page.goto(`${dashboard.url}r/data.example.com/v1/backups?ns=${ns}&cols=wide`);
-    await until("the columns", async () => {
-      const r = await row(page, "hostile");
-      return r?.Source === script && r.Schedule === link && r.Target === control;
-    });
-    await harmless(page);
-  });
-
-  await t.test("in an object's YAML, drawn by the server and by the page", async (t) => {
-    await create(`${core}/configmaps`, configMap("hostile", texts, { annotations }));
-    const page = await list(t, `r/core/v1/configmaps?ns=${ns}&open=${ns}/hostile&tab=yaml`);
-    const yaml = page.locator("#panel .yaml");
-    await until("the values", async () => (await yaml.textContent()).includes("onerror="));
-    const text = await yaml.textContent();
-    for (const part of [image.replace(/"/g, '\\"'), "<script>window.e2e.hit=1</script>", link, "<b>third</b>", long]) assert.ok(text.includes(part) || text.includes(part.replace(/\\"/g, '"')), part.slice(0, 80));
-    assert.doesNotMatch(text, /[\u0000-\u0008\u000b-\u001f\u007f\u0085]/, "control characters are escaped");
-    await harmless(page);
-    await page.goto(`${dashboard.url}o/core/v1/configmaps/${ns}/hostile`);
-    await page.locator('#status[data-state="live"]').waitFor();
-    await harmless(page);
-    const plain = await newPage(t, browser, { javaScriptEnabled: false });
-    await plain.goto(`${dashboard.url}o/core/v1/configmaps/${ns}/hostile`);
-    assert.ok((await plain.locator("pre.yaml").textContent()).includes("<b>third</b>"));
-    assert.equal(await plain.locator("pre.yaml *").count(), 0);
+    for (const text of [...Object.values(texts), ...formulas]) assert.ok(shown.some((r) => r.Message === text && r.Reason === text.slice(0, 100)), JSON.stringify(text.slice(0, 80)));
+    await harmless(page, "events");
+    // The pieces of a text stand in the order in which they are written.
+    const places = await page.locator("#tbody td:has(.odd)").evaluateAll((all) => all.map((td) => {
+      const range = document.createRange();
+      return [...td.childNodes].map((node) => {
+        range.selectNode(node);
+        return range.getBoundingClientRect().left;
+      });
+    }));
+    assert.ok(places.length > 0);
+    for (const lefts of places) assert.deepEqual(lefts, [...lefts].sort((a, b) => a - b));
+    for (const td of [page.locator("#tbody td:has(.odd)").first(), page.locator("#tbody td", { hasText: "<i>0123" }).first()]) {
+      await td.hover();
+      await until("the title", () => td.getAttribute("title"));
+    }
+    await harmless(page, "titles");
+    await page.keyboard.press("x");
+    const [download] = await Promise.all([page.waitForEvent("download"), page.locator('#export a[data-format="csv"][data-view="rows"]').first().click()]);
+    const csv = cells(await text(await download.createReadStream()));
+    assert.ok(csv.includes(`'${texts.formula}`) && csv.includes(texts.markup));
+    assert.deepEqual(csv.filter((c) => /^[=+\-@\t\r\n＝＋－＠]/.test(c)), []);
   });
 
   await t.test("in names, which addresses are made of", async (t) => {
-    const names = [image.replace(/[/%]/g, ""), link.replaceAll("/", ""), `a?b=c&d#e"'+ é\u202ef`, "system:e2e:x"];
+    const names = [texts.markup.replace(/[/%]/g, ""), texts.link.replaceAll("/", ""), `a?b=c&d#e"'+ é\u202ef`, "system:e2e:x"];
     const roles = `/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/roles`;
-    for (const name of names) await create(roles, { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata: { name }, rules: [] });
-    const page = await list(t, `r/rbac.authorization.k8s.io/v1/roles?ns=${ns}`);
+    for (const name of names) await create(roles, { apiVersion: "rbac.authorization.k8s.io/v1", kind: "Role", metadata: { name, labels: { e2e: "names" } }, rules: [] });
+    const page = await newPage(t, browser);
+    await openLive(page, `${dashboard.url}r/rbac.authorization.k8s.io/v1/roles?ns=${ns}&labels=e2e=names`);
     await until("the roles", async () => (await table(page)).rows.length === names.length);
     assert.deepEqual((await table(page)).rows.map((r) => r.Name).sort(), [...names].sort());
-    await harmless(page);
+    await harmless(page, "roles");
     for (const name of names) {
       await page.locator("#tbody tr[data-name]").nth((await table(page)).rows.findIndex((r) => r.Name === name)).locator("td").last().click();
       assert.equal(new URL(page.url()).searchParams.get("open"), `${ns}/${name}`);
       await page.locator('#panel .status[data-state="live"]').waitFor();
       assert.equal(await page.locator("#panel h2").textContent(), `${ns}/${name}`);
       await page.locator("#panel .overview", { hasText: ns }).waitFor();
-      await harmless(page);
+      await harmless(page, name);
       await page.locator("#panel .page-link").click();
       await page.locator('#status[data-state="live"]').waitFor();
       assert.equal(await page.locator("h1").textContent(), name);
-      await harmless(page);
+      await harmless(page, `the page of ${name}`);
       await page.goBack();
       await page.locator('#panel .status[data-state="live"]').waitFor();
     }
   });
+
+  await t.test("in the palette, the choosers, the activity, the status page, a comparison and a log", async (t) => {
+    const page = await newPage(t, browser, { allow: [...allow, /\/api\/v1\/search/] });
+    await openLive(page, `${dashboard.url}r/${scripts.ref}?ns=${ns}&cols=wide`);
+    await until("the row", () => row(page, "hostile"));
+    await page.keyboard.press("v");
+    await page.locator("#columns-pop .pop-list li").first().waitFor();
+    const columns = (await json(`api/v1/snapshot/${scripts.ref}?ns=${ns}`)).columns.map((c) => c.name);
+    for (const name of columns) assert.ok((await page.locator("#columns-pop .name").allTextContents()).includes(name), name);
+    await harmless(page, "columns");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("a");
+    await page.locator(".feed .foot").waitFor();
+    await patch(`${script}/hostile`, { spec: { text: `${whole}!` } }, { manager: print });
+    await page.locator(".feed .what .by", { hasText: "<img" }).first().waitFor();
+    await until("the cell's title", async () => (await page.locator("#tbody td[title*='Changed']").count()) > 0);
+    await harmless(page, "activity");
+    await page.locator(".activity-line").click();
+    await page.keyboard.press("Control+k");
+    await page.keyboard.type("onerror=window");
+    await page.locator("#palette [role=option] .label", { hasText: "<img src=x" }).first().waitFor();
+    await harmless(page, "palette");
+    await page.keyboard.press("Escape");
+    await page.locator("#picker-filter").fill("scripts");
+    await page.locator("#picker a", { hasText: "Scripts" }).waitFor();
+    await harmless(page, "picker");
+    await page.goto(`${dashboard.url}status`);
+    await page.locator("#scopes a", { hasText: "scripts" }).waitFor();
+    await harmless(page, "status");
+    await page.goto(`${dashboard.url}compare?a=${scripts.ref}/${ns}/hostile&b=core/v1/pods/${ns}/hostile`);
+    await page.locator("#difference[data-live] .line", { hasText: "onerror=" }).first().waitFor();
+    await harmless(page, "compare");
+    // All containers of the demo write to one file.
+    const pod = (await read("/api/v1/namespaces/shop/pods")).items.find((p) => p.status.phase === "Running").metadata.name;
+    await page.goto(`${dashboard.url}o/core/v1/pods/shop/${pod}?tab=logs`);
+    await page.locator(".log-line").first().waitFor();
+    const all = Object.values(texts).map((text) => text.replaceAll(/[\r\n]+/g, " "));
+    appendFileSync(join(dirname(kubeconfig()), "pod-logs", "current.log"), [...all, "end of the hostile"].map((l) => `${new Date().toISOString()} stdout F ${l}\n`).join(""));
+    await page.locator(".log-line", { hasText: "end of the hostile" }).waitFor();
+    const lines = await page.locator(".log-line").allTextContents();
+    for (const text of [texts.markup, texts.attribute, texts.link]) assert.ok(lines.includes(text), text);
+    await page.getByLabel("Find in the log").fill("img");
+    await page.locator("mark").first().waitFor();
+    await harmless(page, "log");
+  });
+
+  await t.test("in addresses that somebody else has made", async (t) => {
+    const page = await newPage(t, browser, { allow });
+    for (const text of [whole, texts.attribute]) {
+      const e = encodeURIComponent(text);
+      const addresses = [
+        ...["ns", "labels", "from"].map((p) => `r/core/v1/configmaps?${p}=${e}`), `r/core/v1/configmaps?ns=${ns}&q=${e}&sort=${e}&cols=${e}&cols=name&tab=${e}&at=${e}`, `r/core/v1/configmaps?open=${ns}/${e}&tab=${e}`,
+        `r/${e}/v1/pods`, `r/core/v1/${e}`, `o/core/v1/pods/${ns}/${e}`, `o/core/v1/configmaps/${ns}/hostile?tab=${e}`, `compare?a=${e}&b=${e}&hide=${e}`, `compare?a=core/v1/configmaps/${ns}/hostile&b=${e}`, e,
+      ];
+      for (const address of addresses) {
+        await page.goto(dashboard.url + address);
+        await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+        await harmless(page, address);
+        await served(page, dashboard.url + address);
+      }
+    }
+    passed("addresses");
+  });
+
+  await t.test("in the server's HTML", async (t) => {
+    const page = await newPage(t, browser);
+    await page.goto(`${dashboard.url}status`);
+    for (const m of made) {
+      await served(page, `/r/${m.ref}?${new URLSearchParams({ ...(m.namespaced ? { ns } : {}), q: m.name, cols: "wide" })}`);
+      const yaml = await served(page, `/o/${m.ref}/${m.namespaced ? ns : "_"}/${encodeURIComponent(m.name)}`);
+      assert.ok(yaml.includes("window.e2e.hit=1"), m.ref);
+    }
+    passed("the server's HTML");
+  });
 });
+
+// What moves while it is looked at.
+function strip(o) {
+  const { metadata: { resourceVersion: _, ...metadata }, ...rest } = o;
+  return { ...rest, metadata };
+}

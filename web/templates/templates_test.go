@@ -33,6 +33,7 @@ func pods() templates.List {
 		Rows: []templates.Row{
 			{Namespace: "big", Name: "web-1", Href: "/o/core/v1/pods/big/web-1", Cells: []templates.Cell{cell("web-1"), cell("Running"), {Text: "3 (5m ago)", Wire: "3 (2026-11-21T10:00:00Z ago)"}, cell("node-1")}},
 			{Namespace: "big", Name: "web-2", Href: "/o/core/v1/pods/big/web-2", Cells: []templates.Cell{cell("web-2"), cell(`<b>"it's" & javascript:x`), {Text: "0", Wire: "0"}, cell("")}},
+			{Namespace: "big", Name: "web-3", Href: "/o/core/v1/pods/big/web-3", Cells: []templates.Cell{cell("web-3"), cell("a\u202e\u2066b\u200b\x1b[31m<c>" + strings.Repeat("\u200bd", 32)), {Text: "1", Wire: "1"}, cell("")}},
 		},
 		Total: &total,
 		At:    "2026-11-21T10:05:00Z",
@@ -87,7 +88,7 @@ func TestListPage(t *testing.T) {
 		want []string
 		not  []string
 	}{
-		{"rows", func(*templates.List) {}, []string{"first 2 of 10,020", "As of 2026-11-21T10:05:00Z", ">Namespace</a></th>", `href="/o/core/v1/pods/big/web-1"`, `name="labels"`}, []string{"node-1", ">Live<", "No pods"}},
+		{"rows", func(*templates.List) {}, []string{"first 3 of 10,020", "As of 2026-11-21T10:05:00Z", ">Namespace</a></th>", `href="/o/core/v1/pods/big/web-1"`, `name="labels"`}, []string{"node-1", ">Live<", "No pods"}},
 		{"wide", func(l *templates.List) { l.Query.Columns = []string{"wide"} }, []string{"node-1", "checked"}, nil},
 		{"columns chosen", func(l *templates.List) { l.Query.Columns = []string{"node", "restarts"} }, []string{"node-1", "3 (5m ago)", ">web-1</a>"}, []string{">Status</a></th>", ">Namespace</a></th>"}},
 		{"and the namespace", func(l *templates.List) { l.Query.Columns = []string{"namespace"} }, []string{">web-1</a>", ">Namespace</a></th>"}, []string{">Status</a></th>"}},
@@ -95,7 +96,7 @@ func TestListPage(t *testing.T) {
 		{"several namespaces", func(l *templates.List) { l.Query.Namespaces = []string{"a", "b"} }, []string{`value="a,b"`, ">Namespace</a></th>"}, nil},
 		{"a time is no link", func(l *templates.List) { l.Columns[0] = templates.Column{Name: "Last Seen", Relative: true} }, []string{`href="/o/core/v1/pods/big/web-1">Running</a>`}, nil},
 		{"sorted", func(l *templates.List) { l.Query.Sort = "-status" }, []string{`aria-sort="descending" data-column="1"`, `type="hidden" name="sort" value="-status"`}, []string{`aria-sort="ascending"`}},
-		{"unknown count is not zero", func(l *templates.List) { l.Total = nil }, []string{"first 2</span>"}, []string{`class="count">0<`}},
+		{"unknown count is not zero", func(l *templates.List) { l.Total = nil }, []string{"first 3</span>"}, []string{`class="count">0<`}},
 		{"empty", func(l *templates.List) { l.Rows, l.Total = nil, &none }, []string{"No pods", "The cluster holds none now"}, nil},
 		{"nothing matches", func(l *templates.List) { l.Rows, l.Total, l.Query.Q = nil, &none, "x" }, []string{"No pods match", "Show all pods"}, nil},
 		{"forbidden", func(l *templates.List) {
@@ -130,15 +131,15 @@ func TestListPage(t *testing.T) {
 // come out as markup, and no page may hold inline code or styles.
 func TestTextIsText(t *testing.T) {
 	const hostile = `"><script>alert(1)</script><img src=x onerror=alert(1)>' onclick='x`
-	list, object, status, failure := templates.List{}, templates.Object{}, templates.Status{}, templates.Failure{}
-	for _, v := range []any{&list, &object, &status, &failure} {
+	list, object, compare, status, failure := templates.List{}, templates.Object{}, templates.Compare{}, templates.Status{}, templates.Failure{}
+	for _, v := range []any{&list, &object, &compare, &status, &failure} {
 		poison(reflect.ValueOf(v).Elem(), hostile)
 	}
 	noRows := list
 	noRows.Rows = nil
 	inline := regexp.MustCompile(`(?i)<script>|<img|<[^>]*\s(style|on[a-z]+)=|javascript:`)
 	for name, page := range map[string]templ.Component{
-		"list": templates.ListPage(list), "empty list": templates.ListPage(noRows), "object": templates.ObjectPage(object), "status": templates.StatusPage(status), "problem": templates.ProblemPage(failure),
+		"list": templates.ListPage(list), "empty list": templates.ListPage(noRows), "object": templates.ObjectPage(object), "compare": templates.ComparePage(compare), "status": templates.StatusPage(status), "problem": templates.ProblemPage(failure),
 	} {
 		t.Run(name, func(t *testing.T) {
 			html := render(t, page)

@@ -1,21 +1,22 @@
 // As much of a DOM as a row needs; importing it puts it in place.
 export class Element {
-  readonly children: Element[] = [];
+  private nodes: (Element | string)[] = [];
   private readonly attributes = new Map<string, string>();
-  private text = "";
   constructor(private readonly tag: string) {}
   static of(e: unknown): Element { return e as Element; }
-  append(...children: Element[]): void { this.children.push(...children); }
+  get children(): Element[] { return this.nodes.filter((n) => n instanceof Element); }
+  append(...nodes: (Element | string)[]): void { this.nodes.push(...nodes); }
+  replaceChildren(...nodes: (Element | string)[]): void { this.nodes = nodes; }
   get firstElementChild(): Element | null { return this.children[0] ?? null; }
   setAttribute(name: string, value: string): void { this.attributes.set(name, value); }
   removeAttribute(name: string): void { this.attributes.delete(name); }
   getAttribute(name: string): string | null { return this.attributes.get(name) ?? null; }
-  get textContent(): string { return this.text + this.children.map((c) => c.textContent).join(""); }
-  set textContent(text: string) { this.text = text; }
+  get textContent(): string { return this.nodes.map((n) => (typeof n === "string" ? n : n.textContent)).join(""); }
+  set textContent(text: string) { this.nodes = text === "" ? [] : [text]; }
   querySelectorAll(): Element[] { return this.children.filter((c) => c.attributes.has("data-wire")); }
   get html(): string {
     const attributes = [...this.attributes].map(([name, value]) => ` ${name}="${escape(value)}"`).join("");
-    return `<${this.tag}${attributes}>${this.children.map((c) => c.html).join("")}${escape(this.text)}</${this.tag}>`;
+    return `<${this.tag}${attributes}>${this.nodes.map((n) => (typeof n === "string" ? escape(n) : n.html)).join("")}</${this.tag}>`;
   }
 }
 const escape = (text: string): string => text.replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;").replace(/"/g, "&#34;").replace(/'/g, "&#39;");

@@ -157,7 +157,8 @@ func (d *decoder) object(cells, raw []byte) (o *Object, managed []byte, err erro
 
 // cells resolves the relative cells of a row, and undoes what encoding/json
 // escapes for HTML's sake, which makes 16 bytes of "<none>". A row without cells
-// gets those of plainColumns.
+// gets those of plainColumns. One with more than there are columns, as IPAddress
+// has, loses them.
 func (d *decoder) cells(raw, object []byte, m *members, created time.Time) []byte {
 	now, columns := time.Now(), d.currentColumns()
 	if raw == nil {
@@ -169,6 +170,10 @@ func (d *decoder) cells(raw, object []byte, m *members, created time.Time) []byt
 	out = append(out, '[')
 	c := rawjson.NewCursor(raw)
 	_ = c.Array(func(i int) error { // Walked before: it is well formed.
+		if i >= len(columns) && len(columns) > 0 {
+			_, err := c.Value()
+			return err
+		}
 		if i > 0 {
 			out = append(out, ',')
 		}

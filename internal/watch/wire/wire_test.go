@@ -206,8 +206,8 @@ func TestCells(t *testing.T) {
 			want: `[1,true,null,{"a":"\u003c"},[1,2]]`, wantRelative: []bool{false, false, false, false, false},
 		},
 		{
-			name: "more cells than columns", ref: "core/v1/pods", columns: ageColumn,
-			item: apitest.Item{Cells: `["1h","5m"]`}, want: `["1999-12-31T23:00:00Z","5m"]`, wantRelative: []bool{true},
+			name: "more cells than columns, as an IPAddress has", ref: "core/v1/pods", columns: ageColumn,
+			item: apitest.Item{Cells: `["1h","5m",["x"]]`}, want: `["1999-12-31T23:00:00Z"]`, wantRelative: []bool{true},
 		},
 		{
 			name: "a server that cannot print", ref: "metrics.k8s.io/v1/pods",

@@ -3,7 +3,7 @@
 
 import { Clock } from "./clock.ts";
 import type { Command } from "./commands.ts";
-import { byId, input, setText } from "./dom.ts";
+import { byId, input, setAttr, setText } from "./dom.ts";
 import { tendMenu } from "./exports.ts";
 import { Jump } from "./jump.ts";
 import { listCommands, objectCommands, pageCommands } from "./keymap.ts";
@@ -158,7 +158,7 @@ function startList(section: HTMLElement): void {
   // A cell that is cut off says all of itself to the pointer.
   byId("tbody").addEventListener("mouseover", (e) => {
     const cell = e.target instanceof Element ? e.target.closest("td, th") : null;
-    if (cell !== null && cell.scrollWidth > cell.clientWidth && !cell.hasAttribute("title")) cell.setAttribute("title", cell.textContent ?? "");
+    if (cell !== null && cell.scrollWidth > cell.clientWidth && !cell.hasAttribute("title")) setAttr(cell, "title", cell.textContent ?? "");
   });
   byId("held").addEventListener("click", () => list.table.hold(false));
   byId("table").tabIndex = 0;

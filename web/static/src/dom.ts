@@ -1,24 +1,40 @@
 // The only way that elements are made: text goes in as text.
 
+import { isOdd, pieces, spelled } from "./odd.ts";
+
 export type Attributes = Readonly<Record<string, string | true | null | undefined>>;
 
 /** An element with attributes (null or undefined: left out) and children. */
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: (Node | string)[]): HTMLElementTagNameMap[K] {
   const e = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (value !== null && value !== undefined) e.setAttribute(name, value === true ? "" : value);
+    if (value !== null && value !== undefined) e.setAttribute(name, value === true ? "" : said(name, value));
   }
-  e.append(...children);
+  e.append(...children.flatMap((c) => (typeof c === "string" ? written(c) : [c])));
   return e;
 }
+
+/** A text as it stands in the page, with what is odd in it to be seen. */
+export const written = (text: string): (Node | string)[] => (isOdd(text) ? pieces(text).map((p) => (p.told === null ? p.text : odd(p.text, p.told))) : [text]);
+
+function odd(text: string, told: string): HTMLElement {
+  const e = document.createElement("span");
+  e.setAttribute("class", "odd");
+  e.setAttribute("data-odd", told);
+  e.textContent = text;
+  return e;
+}
+
+// What is said of an element is text alone.
+const said = (name: string, value: string): string => (name === "title" || name === "aria-label" ? spelled(value) : value);
 
 /** The same for what is drawn. */
 export function svg<K extends keyof SVGElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: (Node | string)[]): SVGElementTagNameMap[K] {
   const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) {
-    if (value !== null && value !== undefined) e.setAttribute(name, value === true ? "" : value);
+    if (value !== null && value !== undefined) e.setAttribute(name, value === true ? "" : said(name, value));
   }
-  e.append(...children);
+  e.append(...children.map((c) => (typeof c === "string" ? spelled(c) : c)));
   return e;
 }
 
@@ -38,14 +54,17 @@ export function input(id: string): HTMLInputElement | null {
 export const digits = (n: number): string => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 
 export const setText = (e: Element, text: string): void => {
-  if (e.textContent !== text) e.textContent = text;
+  if (e.textContent === text) return;
+  if (isOdd(text)) e.replaceChildren(...written(text));
+  else e.textContent = text;
 };
 
 /** Sets an attribute, or takes it away where the value is null. */
 export function setAttr(e: Element, name: string, value: string | null): void {
-  if (e.getAttribute(name) === value) return;
-  if (value === null) e.removeAttribute(name);
-  else e.setAttribute(name, value);
+  const to = value === null ? null : said(name, value);
+  if (e.getAttribute(name) === to) return;
+  if (to === null) e.removeAttribute(name);
+  else e.setAttribute(name, to);
 }
 
 /** Makes the children of an element these, in this order, moving as few as can be. */

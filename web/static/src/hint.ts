@@ -1,6 +1,6 @@
 // Says more of what the pointer or the keyboard is at: the text of data-hint.
 
-import { h } from "./dom.ts";
+import { h, setText } from "./dom.ts";
 
 export class Hint {
   private readonly element = h("div", { id: "hint", class: "hint-box", role: "tooltip", popover: "manual" });
@@ -17,7 +17,7 @@ export class Hint {
   private show(target: EventTarget | null): void {
     const at = target instanceof Element ? target.closest<HTMLElement>("[data-hint]") : null;
     if (at === null) return;
-    this.element.textContent = at.dataset["hint"] ?? "";
+    setText(this.element, at.dataset["hint"] ?? "");
     at.setAttribute("aria-describedby", this.element.id);
     this.element.showPopover();
     const beside = at.getBoundingClientRect();

@@ -1,14 +1,14 @@
 // A word on what was just done, where it shows nowhere else: for a moment at the
 // foot of the page, and for who listens to it.
 
-import { h } from "./dom.ts";
+import { h, setText } from "./dom.ts";
 
 export function say(words: string): void {
   let place = document.getElementById("said");
   if (place === null) document.body.append((place = h("p", { id: "said", class: "said", role: "status" })));
   const told = place;
-  told.textContent = words;
+  setText(told, words);
   setTimeout(() => {
-    if (told.textContent === words) told.textContent = "";
+    if (told.textContent === words) setText(told, "");
   }, 4000);
 }

@@ -324,7 +324,7 @@ export class Table {
 function mark({ cell, before }: Differs, e: Entry, now: number): void {
   const at = clockTime(e.by?.time || new Date(now).toISOString(), now);
   const who = e.by === null ? "" : ` by ${e.by.manager}${e.by.subresource === "" ? "" : ` (${e.by.subresource})`}`;
-  cell.setAttribute("title", `${before === "" ? "" : `${before} → ${cell.textContent ?? ""}\n`}Changed ${at}${who}`);
+  setAttr(cell, "title", `${before === "" ? "" : `${before} → ${cell.textContent ?? ""}\n`}Changed ${at}${who}`);
   flash(cell);
 }
 

@@ -1,7 +1,7 @@
 // One line of a log as it is drawn: its time, the word that says how bad it is,
 // and what was found in it.
 
-import { digits, h } from "../dom.ts";
+import { digits, h, written } from "../dom.ts";
 import { levelOf } from "./level.ts";
 import type { Line } from "./lines.ts";
 import type { Span } from "./search.ts";
@@ -21,10 +21,10 @@ export function rowOf(line: Line, times: boolean, found: readonly Span[], curren
   let at = 0;
   for (const span of [...marks, ...word].sort((a, b) => a.start - b.start)) {
     if (span.start >= text.length) break;
-    row.append(text.slice(at, span.start), span.make(text.slice(span.start, span.end)));
+    row.append(...written(text.slice(at, span.start)), span.make(text.slice(span.start, span.end)));
     at = span.end;
   }
-  row.append(text.slice(at));
+  row.append(...written(text.slice(at)));
   if (text !== line.text) row.append(h("span", { class: "log-more" }, ` ⋯ ${digits(line.text.length - most)} more characters, which a copy has`));
   return row;
 }

@@ -1,6 +1,6 @@
 // Whose the object is: the way from the root to it, as links.
 
-import { h } from "../dom.ts";
+import { h, written } from "../dom.ts";
 import { climb, type Answer, type Step } from "../facts/climb.ts";
 import { ownersOf, type Owner } from "../facts/meta.ts";
 import type { Host } from "../tabs.ts";
@@ -45,7 +45,7 @@ export class OwnersView {
     this.list.replaceChildren(...way, h("li", { "aria-current": "true" }, h("span", { class: "kind" }, kind.kind), " ", name.name));
     const others = owners.slice(1, 10);
     this.others.hidden = others.length === 0;
-    this.others.replaceChildren("Also owned by ", ...others.flatMap((o, i) => [...(i === 0 ? [] : [", "]), `${o.kind} `, this.link(o)]));
+    this.others.replaceChildren("Also owned by ", ...others.flatMap((o, i) => [...(i === 0 ? [] : [", "]), ...written(`${o.kind} `), this.link(o)]));
   }
 
   private link(o: Owner): HTMLElement {

@@ -1,6 +1,6 @@
 // Labels and annotations. A label leads to the list of all that have it.
 
-import { h, keep, setAttr, setText } from "../dom.ts";
+import { h, keep, setAttr, setText, written } from "../dom.ts";
 import { bytes, sizeOf } from "../facts/quantity.ts";
 import type { Pair } from "../facts/meta.ts";
 import { formatView, plain } from "../view.ts";
@@ -47,7 +47,7 @@ export class AnnotationsView {
   private value(dd: Element, value: string): void {
     const old = dd.firstElementChild;
     if (value.length <= long && !value.includes("\n")) {
-      if (old !== null || dd.textContent !== value) dd.replaceChildren(value);
+      if (old instanceof HTMLDetailsElement || dd.textContent !== value) dd.replaceChildren(...written(value));
       return;
     }
     const fold = old instanceof HTMLDetailsElement ? old : h("details", {}, h("summary", {}, h("span", { class: "cut" }), h("span", { class: "size" })), h("pre"));

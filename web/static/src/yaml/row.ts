@@ -29,10 +29,17 @@ const piece = 2000;
 /** A row of a line, in no block yet. */
 export function newRow(line: Line): Row {
   const { text } = line;
-  const element = h("div", { class: "line" }, text.length <= head + 200 ? text : text.slice(0, cut(text, head)));
+  const element = one("line", text.length <= head + 200 ? text : text.slice(0, cut(text, head)));
   const shown = element.firstChild instanceof Text ? element.firstChild.length : 0;
   if (shown < text.length) element.append(more(text.length - shown), rest(text, shown));
   return { line, element, block: null, index: -1, folded: false, hidden: false, found: null };
+}
+
+// One text node, in which places are counted; what would be odd in it, YAML has written by its number.
+function one(name: string, text: string): HTMLElement {
+  const element = h("div", { class: name });
+  element.textContent = text;
+  return element;
 }
 
 export const newBlock = (): Block => ({ element: h("div", { class: "block" }), rows: [], shown: -1 });
@@ -81,7 +88,7 @@ function rest(text: string, from: number): HTMLElement {
   const element = h("div", { class: "rest", hidden: "until-found" });
   while (from < text.length) {
     const to = cut(text, from + piece);
-    element.append(h("div", { class: "piece" }, text.slice(from, to)));
+    element.append(one("piece", text.slice(from, to)));
     from = to;
   }
   return element;

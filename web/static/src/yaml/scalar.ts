@@ -2,6 +2,7 @@
 // its dump schema quotes what any reader of YAML 1.1 or 1.2 would take for
 // something else than a string.
 
+import { isOdd } from "../odd.ts";
 import { defineScalarTag, dump, DUMP_SCHEMA, NOT_RESOLVED, type Schema } from "js-yaml";
 
 /** What a value is, for its colour. */
@@ -35,10 +36,21 @@ const plain = (text: string): boolean => harmless.test(text) && !text.endsWith("
 export function scalar(value: unknown): Scalar {
   const tone: Tone = typeof value === "string" ? "string" : typeof value === "number" || typeof value === "bigint" ? "number" : "word";
   if (tone === "string" ? plain(value as string) : Number.isSafeInteger(value) || typeof value !== "number") return { first: simple(value), rest: [], tone };
+  if (tone === "string" && isTricky(value as string)) return { first: quoted(value as string), rest: [], tone };
   if (tone === "string" && clear.test(value as string)) return block(value as string);
   const [first = "", ...rest] = dumped(value);
   return { first, rest, tone };
 }
+
+// A text that would not be seen as what it is stands in quotes, with the numbers
+// of its characters; one in lines only where it would write over its neighbours.
+const turns = /[\u202a-\u202e\u2066-\u2069]/;
+const isTricky = (text: string): boolean => turns.test(text) || (!text.includes("\n") && isOdd(text));
+const quoted = (text: string): string => JSON.stringify(text).replace(/[^\n\x20-\x7e\xa0-\xac\xae-\u0600]/gu, (c) => {
+  const n = c.codePointAt(0) ?? 0;
+  if (!isOdd(c) && n !== 0xfffe && n !== 0xffff) return c;
+  return n > 0xffff ? `\\U${n.toString(16).padStart(8, "0")}` : `\\u${n.toString(16).padStart(4, "0")}`;
+});
 
 // A text in lines, of characters that stand for themselves and without a space
 // at its head, stands as it is; of a megabyte that is quicker seen than asked.
@@ -58,12 +70,13 @@ const simple = (value: unknown): string => (typeof value !== "object" || value =
 /** A key as it stands before its colon; null for one that only a form of its own can tell. */
 export function keyText(key: string): string | null {
   if (key.length < 128 && plain(key)) return key;
+  if (isOdd(key) && key.length < 128) return quoted(key);
   const text = dump({ [key]: 0 }, options);
   return text.endsWith(": 0\n") && !text.startsWith("? ") ? text.slice(0, -4) : null;
 }
 
-/** The lines of a map's one entry whose key has no keyText. */
-export const entryLines = (key: string, value: unknown): string[] => dumped({ [key]: value }).map((l, i) => (i === 0 ? l : l.slice(2)));
+/** The lines of a key that has no keyText; behind them stands ": " and the value. */
+export const keyLines = (key: string): string[] => (isTricky(key) ? [`? ${quoted(key)}`] : dumped({ [key]: 0 }).slice(0, -1).map((l, i) => (i === 0 ? l : l.slice(2))));
 
 // A value's lines as they stand in a list: the first behind the dash. JSON reads
 // better in the other quotes, which kubectl takes too. It is not

@@ -2,7 +2,7 @@
 // indented. What a patch left as it was is not written again, so that a change
 // of a large object costs what changed.
 
-import { compareKeys, entryLines, keyText, scalar, type Tone } from "./scalar.ts";
+import { compareKeys, keyLines, keyText, scalar, type Tone } from "./scalar.ts";
 import type { Tree } from "../wire.ts";
 
 export interface Line {
@@ -76,9 +76,15 @@ export class Writer {
     const text = this.key(key);
     const pad = " ".repeat(indent);
     if (text === null) {
-      const [first = "", ...rest] = entryLines(key, value);
-      out.push(line(pad + first, 0, 0, null, rest.length));
-      append(out, rest.map((r) => line(padded(pad, r))));
+      const [head = "", ...more] = keyLines(key);
+      const behind: Line[] = [];
+      this.item(value, indent, behind);
+      const [first, ...rest] = behind;
+      if (first === undefined) return;
+      out.push(line(pad + head, 0, 0, null, more.length + behind.length));
+      append(out, more.map((l) => line(padded(pad, l))));
+      out.push(line(`${pad}: ${first.text.slice(indent + 2)}`, first.from, first.to, first.tone, rest.length));
+      append(out, rest);
       return;
     }
     const to = indent + text.length;

@@ -1,0 +1,39 @@
+package templates_test
+
+import (
+	"regexp"
+	"strings"
+	"testing"
+	"unicode"
+
+	"glasshouse/web/templates"
+)
+
+// A name may hold what is not seen, or turns the order of what stands behind it:
+// it is there, apart, and told by its number. What web/test/odd.test.ts counts.
+func TestOddCharactersAreTold(t *testing.T) {
+	const name = "admin\u202enimda\u200b"
+	html := render(t, templates.ObjectPage(templates.Object{Frame: templates.Frame{Title: name}, Crumbs: []templates.Crumb{{Text: name}}, YAML: "name: " + name}))
+	for _, want := range []string{
+		`<title>admin[U+202E]nimda[U+200B] - Glasshouse</title>`,
+		`admin<span class="odd" data-odd="U+202E">` + "\u202e" + `</span>nimda<span class="odd" data-odd="U+200B">` + "\u200b" + `</span></h1>`,
+	} {
+		if !strings.Contains(html, want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	bare := regexp.MustCompile(`<span class="odd"[^>]*>[^<]*</span>`).ReplaceAllString(html, "")
+	if i := strings.IndexFunc(bare, func(r rune) bool { return unicode.Is(unicode.Cf, r) }); i >= 0 {
+		t.Errorf("a character that is not seen stands by itself: %q", bare[max(0, i-40):i+10])
+	}
+	var all strings.Builder
+	for r := range rune(0xe0200) {
+		if !unicode.IsControl(r) && !unicode.Is(unicode.Cs, r) {
+			all.WriteString("x" + string(r))
+		}
+	}
+	many := render(t, templates.ObjectPage(templates.Object{YAML: all.String()}))
+	if n := strings.Count(many, `class="odd"`); n != 33 {
+		t.Errorf("%d marks, want 32 and the rest", n)
+	}
+}
