@@ -189,7 +189,7 @@ func (s *settler) weigh(namespace string, page *page) bool {
 	more := max(0, bytes-held)
 	free, fits := s.pool.room(more, s.informer)
 	if fits {
-		s.expected.Add(more) // Until its feed has listed, see begin.
+		s.expected.Add(more) // Until its feed has listed, see prepare.
 		s.estimates[namespace] = estimate{bytes: more, held: held}
 		return true
 	}

@@ -49,9 +49,9 @@ type feed struct {
 	now standing // Guarded by the informer's lock.
 }
 
-// startFeed starts a feed that lasts until stop; status is what is told until
+// prepareFeed returns what runs a feed until stop; status is what is told until
 // the API server has answered.
-func (i *informer) startFeed(ctx context.Context, f *feed, status Status) error {
+func (i *informer) prepareFeed(ctx context.Context, f *feed, status Status) (run func(), err error) {
 	scope := i.scope
 	scope.Namespace = f.namespace
 	f.stopped, f.now.status = make(chan struct{}), status
@@ -62,17 +62,27 @@ func (i *informer) startFeed(ctx context.Context, f *feed, status Status) error 
 	})
 	if err != nil {
 		f.stop()
-		return err
+		return nil, err
 	}
 	f.source = source
-	i.mu.Lock()
-	i.feeds[f.namespace] = f
-	i.mu.Unlock()
-	go func() {
+	return func() {
 		defer close(f.stopped)
 		f.run(ctx)
-	}()
-	return nil
+	}, nil
+}
+
+// startFeeds starts feeds that have been prepared. All of them are there before
+// the first has listed: readers are not told of a part as if it were all.
+func (i *informer) startFeeds(prepared map[*feed]func()) {
+	i.mu.Lock()
+	for f := range prepared {
+		i.feeds[f.namespace] = f
+		delete(i.denied, f.namespace)
+	}
+	i.mu.Unlock()
+	for _, run := range prepared {
+		go run()
+	}
 }
 
 // stopFeed returns when the feed has ended. Its rows stay.

@@ -153,6 +153,23 @@ func TestOneWatchForEachNamespace(t *testing.T) {
 	})
 }
 
+// However many namespaces begin together, they are told together: some of them are
+// not told as if they were all.
+func TestNamespacesThatBeginTogether(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		var names []string
+		for n := range 100 {
+			ns := fmt.Sprint("team-", n)
+			names = append(names, ns)
+			server.Set(namespaces, apitest.Item{Name: ns})
+			server.Set(pods, pod(ns, "p", "Running"))
+		}
+		allowOnly(server, names...)
+		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 100")
+	})
+}
+
 // What several namespaces tell together is told once for each time that it is
 // another, in few words, and covers just those that are known.
 func TestStatusOfSeveralNamespaces(t *testing.T) {

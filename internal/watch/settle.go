@@ -113,9 +113,12 @@ func (s *settler) settle(ctx context.Context) {
 			s.beginAnew()
 		}
 	}
+	prepared := make(map[*feed]func())
 	for ns, rights := range want {
-		s.begin(ctx, ns, rights, before)
+		s.prepare(ctx, ns, rights, before, prepared)
 	}
+	s.startFeeds(prepared)
+	s.moved = s.moved || len(prepared) > 0
 }
 
 // settled says whether all that may be watched is known, and whether it fits.
@@ -267,10 +270,10 @@ func (s *settler) forget(but []string) {
 	maps.DeleteFunc(s.denied, func(ns string, _ Status) bool { return other(ns) })
 }
 
-// begin starts the feed of a namespace that has none. A refusal that was told
+// prepare adds the feed of a namespace that has none. A refusal that was told
 // holds until the API server has answered it; not where feeds before it showed
 // rows.
-func (s *settler) begin(ctx context.Context, namespace string, r rights, before bool) {
+func (s *settler) prepare(ctx context.Context, namespace string, r rights, before bool, prepared map[*feed]func()) {
 	s.mu.Lock()
 	running := s.feeds[namespace] != nil
 	status, denied := s.denied[namespace]
@@ -286,15 +289,13 @@ func (s *settler) begin(ctx context.Context, namespace string, r rights, before 
 		f.reserved.set(e)
 	}
 	delete(s.estimates, namespace) // Rows of a feed that begins again are there.
-	if err := s.startFeed(ctx, f, status); err != nil {
+	run, err := s.prepareFeed(ctx, f, status)
+	if err != nil {
 		f.arrived()
 		s.stand(Status{State: Failed, Since: time.Now(), Reason: err.Error()})
 		return
 	}
-	s.mu.Lock()
-	delete(s.denied, namespace)
-	s.moved = true
-	s.mu.Unlock()
+	prepared[f] = run
 }
 
 // end stops the feeds that which chooses, waits for them, and reports whether
