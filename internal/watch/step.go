@@ -21,6 +21,8 @@ const few = 8
 
 // newStep tells what goes, from the last on, then what comes, from the first on,
 // then what is other: so each place is that at which it is when it is told.
+//
+//nolint:gocognit // Three plain loops, one after the other.
 func newStep(from, to *frame, r *ranking, recent *recent) (*step, error) {
 	was, stays := staying(from.rows, to.rows)
 	if come := len(to.rows) - len(stays); come > max(few, len(to.rows)/2) {
@@ -35,12 +37,7 @@ func newStep(from, to *frame, r *ranking, recent *recent) (*step, error) {
 		text = append(append(text, `{"op":"`...), op...)
 		text = strconv.AppendInt(append(text, `","at":`...), int64(at), 10)
 	}
-	comes := make(map[*wire.Object]bool)
-	for at, row := range to.rows {
-		if was[at] < 0 {
-			comes[row.object] = true
-		}
-	}
+	comes := coming(to.rows, was)
 	var err error
 	// other ends an event with how a row is other now.
 	other := func(before, after *wire.Object) {
@@ -79,6 +76,17 @@ func newStep(from, to *frame, r *ranking, recent *recent) (*step, error) {
 		other(from.rows[was[at]].object, row.object)
 	}
 	return &step{text: append(text, ']')}, err
+}
+
+// coming are the objects of rows that were nowhere before.
+func coming(rows []*rankRow, was []int) map[*wire.Object]bool {
+	comes := make(map[*wire.Object]bool)
+	for at, row := range rows {
+		if was[at] < 0 {
+			comes[row.object] = true
+		}
+	}
+	return comes
 }
 
 // sameRow reports that a reader would see no difference.
