@@ -300,7 +300,7 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     const asked = [];
     page.on("request", (r) => asked.push(r.url()));
     for (let i = 0; i < 5; i++) await create(where(ns), configMap(`more-${i}`));
-    await become("the count", count, before + 5, 4000);
+    await become("the count", count, before + 5);
     assert.deepEqual(asked.filter((url) => url.endsWith("/api/v1/resources")), []);
   });
 });

@@ -33,7 +33,7 @@ await test("status", { timeout: 120_000 }, async (t) => {
     const seen = await until("the kind, and its reader", async () => {
       const one = await limitRanges(page);
       return one?.Readers === "1" && /^Live/.test(one.State) && one;
-    }, 5000);
+    });
     assert.deepEqual(Object.keys(seen), columns);
     assert.match(seen.State, /^Live for \d+s$/);
     assert.deepEqual([seen.Scope, seen.Readers], ["all", "1"]);
@@ -43,10 +43,10 @@ await test("status", { timeout: 120_000 }, async (t) => {
     const before = Number(seen.Objects);
     const where = `/api/v1/namespaces/${ns}/limitranges`;
     await create(where, { metadata: { name: "counted" }, spec: { limits: [{ type: "Pod", max: { cpu: "1" } }] } });
-    await become("the objects", async () => (await limitRanges(page)).Objects, String(before + 1), 5000);
+    await become("the objects", async () => (await limitRanges(page)).Objects, String(before + 1));
     await until("the time to pass", async () => parseInt((await limitRanges(page)).State.slice("Live for ".length), 10) >= 2);
     await remove(`${where}/counted`);
-    await become("the objects", async () => (await limitRanges(page)).Objects, String(before), 5000);
+    await become("the objects", async () => (await limitRanges(page)).Objects, String(before));
 
     // A row leads to its kind, and every page leads here.
     await page.locator("#scopes a").filter({ hasText: /^limitranges$/ }).click();

@@ -1,6 +1,7 @@
 // What stands above a log: which one it is, how it is shown, and the search.
 
 import { digits, h, setText } from "../dom.ts";
+import { FindBox, type Finder } from "../findbox.ts";
 import type { Container } from "./containers.ts";
 
 /** What of the log is read. */
@@ -13,12 +14,9 @@ export interface Choice {
 }
 
 /** What becomes of what a person does in the bar. */
-export interface Deeds {
+export interface Deeds extends Finder {
   chosen(): void;
   shown(): void; // times or wrap
-  search(words: string): void;
-  step(by: 1 | -1): void;
-  leave(): void; // the search, for the log
   copy(): Promise<boolean>;
   download(): void;
 }
@@ -34,17 +32,11 @@ export class Bar {
   private readonly follow = toggle("Follow", "New lines come by themselves");
   private readonly times = toggle("Times", "When each line was written");
   private readonly wrap = toggle("Wrap", "Long lines go on in the next");
-  readonly input = h("input", { type: "search", placeholder: "Find", "aria-label": "Find in the log", title: "Find in the log (/ or Ctrl F)", autocomplete: "off", spellcheck: "false" });
-  private readonly found = h("span", { class: "found" });
+  readonly find: FindBox;
   private readonly said = h("span", { class: "said", role: "status" }); // what is found, when somebody asks: lines come all the time
-  private readonly back = h("button", { type: "button", class: "icon", "aria-label": "Previous found", title: "Previous (Shift Enter)" }, "↑");
-  private readonly next = h("button", { type: "button", class: "icon", "aria-label": "Next found", title: "Next (Enter)" }, "↓");
   private readonly copy = h("button", { type: "button", title: "Copy the lines that are held" }, "Copy");
   private readonly download = h("button", { type: "button", title: "Save the lines that are held as a file" }, "Download");
-  readonly element = h("div", { class: "log-bar" },
-    h("div", { class: "part" }, this.container, this.tail, this.since, this.previous, this.follow),
-    h("div", { class: "part" }, h("span", { class: "finder" }, this.input, this.found, this.back, this.next), h("span", { class: "spring" }), this.times, this.wrap, this.copy, this.download, this.said),
-  );
+  readonly element: HTMLElement;
   private known = "";
   private timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -54,13 +46,13 @@ export class Bar {
     press(this.times, localStorage.getItem("log-times") !== null);
     press(this.wrap, localStorage.getItem("log-wrap") !== null);
     for (const b of [this.previous, this.follow, this.times, this.wrap]) b.addEventListener("click", () => this.turn(b));
-    this.input.addEventListener("input", () => deeds.search(this.input.value));
-    this.input.addEventListener("keydown", (e) => this.key(e));
-    this.back.addEventListener("click", () => deeds.step(-1));
-    this.next.addEventListener("click", () => deeds.step(1));
+    this.find = new FindBox(deeds, "Find in the log", "Find in the log (/ or Ctrl F)");
+    this.element = h("div", { class: "log-bar" },
+      h("div", { class: "part" }, this.container, this.tail, this.since, this.previous, this.follow),
+      h("div", { class: "part" }, this.find.element, h("span", { class: "spring" }), this.times, this.wrap, this.copy, this.download, this.said),
+    );
     this.copy.addEventListener("click", () => void this.copied());
     this.download.addEventListener("click", () => deeds.download());
-    this.tellFound(0, 0);
   }
 
   close(): void {
@@ -96,16 +88,9 @@ export class Bar {
     this.follow.disabled = pressed(this.previous);
   }
 
-  tellFound(number: number, count: number): void {
-    const words = count === 0 ? "None" : number === 0 ? `${digits(count)} found` : `${digits(number)} of ${digits(count)}`;
-    setText(this.found, this.input.value === "" ? "" : words);
-    this.back.hidden = this.next.hidden = this.input.value === "";
-    this.back.disabled = this.next.disabled = count === 0;
-  }
-
   /** Says where the search is to those who do not see it. */
   sayFound(): void {
-    setText(this.said, this.found.textContent ?? "");
+    setText(this.said, this.find.found.textContent ?? "");
   }
 
   private turn(b: HTMLButtonElement): void {
@@ -117,16 +102,6 @@ export class Bar {
     remember("log-times", this.timed);
     remember("log-wrap", this.wrapped);
     this.deeds.shown();
-  }
-
-  private key(e: KeyboardEvent): void {
-    if (e.key === "Enter") this.deeds.step(e.shiftKey ? -1 : 1);
-    else if (e.key === "Escape") {
-      this.input.value = "";
-      this.deeds.search("");
-      this.deeds.leave();
-    } else return;
-    e.preventDefault();
   }
 
   private async copied(): Promise<void> {

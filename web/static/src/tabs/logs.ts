@@ -145,13 +145,13 @@ export class Logs implements Tab, Reader {
     const place = this.search.step(by, this.screen.top);
     if (place === null) this.screen.redraw();
     else this.screen.to(place.line);
-    this.bar.tellFound(this.search.number, this.search.count);
+    this.bar.find.tell(this.search.number, this.search.count);
     this.bar.sayFound();
   }
 
   // After each frame in which the screen was drawn.
   private moved(): void {
-    this.bar.tellFound(this.search.number, this.search.count);
+    this.bar.find.tell(this.search.number, this.search.count);
     const n = this.screen.below;
     this.below.hidden = this.screen.atEnd || this.buffer.size === 0;
     setText(this.below, n === 0 ? "To the end ↓" : `${digits(n)} new ${n === 1 ? "line" : "lines"} below ↓`);
@@ -193,9 +193,9 @@ export class Logs implements Tab, Reader {
     const find = (e.key === "f" && (e.ctrlKey || e.metaKey)) || (e.key === "/" && !(e.target instanceof HTMLInputElement));
     if (find) {
       // Once more is the browser's own.
-      if (document.activeElement === this.bar.input) return;
-      this.bar.input.focus();
-      this.bar.input.select();
+      if (document.activeElement === this.bar.find.input) return;
+      this.bar.find.input.focus();
+      this.bar.find.input.select();
     } else if (e.target === this.screen.element && e.key === "End") this.screen.toEnd();
     else return;
     e.preventDefault();

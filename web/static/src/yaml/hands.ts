@@ -31,7 +31,7 @@ export class Hands {
 
   /** Tells what is found and folded, as it is now. */
   told(): void {
-    this.bar.tellFound(this.search.number, this.search.count);
+    this.bar.find.tell(this.search.number, this.search.count);
     this.bar.tellFolded(this.text.rows.some((r) => r.folded));
     this.painted();
   }
@@ -64,12 +64,12 @@ export class Hands {
 
   key(e: KeyboardEvent): void {
     if (e.defaultPrevented || e.altKey || !(e.target instanceof Element)) return;
-    const typing = e.target === this.bar.input;
+    const typing = e.target === this.bar.find.input;
     const command = e.ctrlKey || e.metaKey;
     const letter = e.key.toLowerCase();
     if (!typing && (command ? letter === "f" && !e.shiftKey : e.key === "/")) {
-      this.bar.input.focus();
-      this.bar.input.select();
+      this.bar.find.input.focus();
+      this.bar.find.input.select();
     } else if (e.target !== this.text.element) return;
     else if (command && letter === "a") getSelection()?.selectAllChildren(this.text.element);
     else if (command || e.shiftKey || !(e.key in moves)) return;

@@ -1,0 +1,48 @@
+// The search in a text that is shown: the box, how much it found, and the ways
+// from one to the next.
+
+import { digits, h, setText } from "./dom.ts";
+
+/** What becomes of what a person does in it. */
+export interface Finder {
+  search(words: string): void;
+  step(by: 1 | -1): void;
+  leave(): void; // the search, for the text
+}
+
+export class FindBox {
+  readonly input: HTMLInputElement;
+  readonly found = h("span", { class: "found" });
+  private readonly previous = h("button", { type: "button", class: "icon", "aria-label": "Previous found", title: "Previous (Shift Enter)" }, "↑");
+  private readonly next = h("button", { type: "button", class: "icon", "aria-label": "Next found", title: "Next (Enter)" }, "↓");
+  readonly element: HTMLElement;
+
+  /** label says in what is searched. */
+  constructor(private readonly finder: Finder, label: string, title: string) {
+    this.input = h("input", { type: "search", placeholder: "Find", "aria-label": label, title, autocomplete: "off", spellcheck: "false" });
+    this.element = h("span", { class: "finder" }, this.input, this.found, this.previous, this.next);
+    this.input.addEventListener("input", () => finder.search(this.input.value));
+    this.input.addEventListener("keydown", (e) => this.key(e));
+    this.previous.addEventListener("click", () => finder.step(-1));
+    this.next.addEventListener("click", () => finder.step(1));
+    this.tell(0, 0);
+  }
+
+  /** number counts from 1; 0 is before the first. */
+  tell(number: number, count: number): void {
+    const words = count === 0 ? "None" : number === 0 ? `${digits(count)} found` : `${digits(number)} of ${digits(count)}`;
+    setText(this.found, this.input.value === "" ? "" : words);
+    this.previous.hidden = this.next.hidden = this.input.value === "";
+    this.previous.disabled = this.next.disabled = count === 0;
+  }
+
+  private key(e: KeyboardEvent): void {
+    if (e.key === "Enter") this.finder.step(e.shiftKey ? -1 : 1);
+    else if (e.key === "Escape") {
+      this.input.value = "";
+      this.finder.search("");
+      this.finder.leave();
+    } else return;
+    e.preventDefault();
+  }
+}
