@@ -240,7 +240,7 @@ func TestAPIServerIsWaitedFor(t *testing.T) {
 	if err := listener.Close(); err != nil {
 		t.Fatal(err)
 	}
-	d := start(t, config, "--server", "https://"+address)
+	d := launch(t, config, "--server", "https://"+address)
 	if body, status := d.request("/api/v1/resources"); status != http.StatusServiceUnavailable || !strings.Contains(body, "does not answer") {
 		t.Errorf("without an API server: %d %s", status, body)
 	}

@@ -36,9 +36,9 @@ type dashboard struct {
 	stop func()
 }
 
-// start runs the program until the test ends, and fails the test if it does
+// launch runs the program until the test ends, and fails the test if it does
 // not end well.
-func start(t *testing.T, kubeconfig string, args ...string) *dashboard {
+func launch(t *testing.T, kubeconfig string, args ...string) *dashboard {
 	t.Helper()
 	d := &dashboard{t: t, out: &safeBuffer{}}
 	ctx, cancel := context.WithCancel(t.Context())
@@ -71,6 +71,19 @@ func start(t *testing.T, kubeconfig string, args ...string) *dashboard {
 			return err
 		}
 		return response.Body.Close()
+	})
+	return d
+}
+
+// start launches the program, and waits until it has reached its API server.
+func start(t *testing.T, kubeconfig string, args ...string) *dashboard {
+	t.Helper()
+	d := launch(t, kubeconfig, args...)
+	eventually(t, "the API server is reached", func() error {
+		if text, code := d.request("/readyz"); code != http.StatusOK {
+			return fmt.Errorf("%d %s", code, text)
+		}
+		return nil
 	})
 	return d
 }
