@@ -15,7 +15,7 @@ type Request struct {
 	Method   string
 	Path     string
 	Resource string // As in "configmaps"; empty for discovery.
-	Verb     string // list (also a streaming one), watch or get; empty for discovery.
+	Verb     string // list (also a streaming one), count (a list of one), watch or get; empty for discovery.
 	Streams  bool   // A list that is asked for by a watch.
 	Refused  bool   // Answered with 429 by the Gate.
 }
@@ -27,7 +27,7 @@ func Lists(resource string) func(Request) bool {
 
 // Watches tells which requests watch a resource, or list it by a watch.
 func Watches(resource string) func(Request) bool {
-	return func(r Request) bool { return r.Resource == resource && r.Verb != "get" }
+	return func(r Request) bool { return r.Resource == resource && (r.Verb == "list" || r.Verb == "watch") }
 }
 
 // read tells what a request asks for, by its address.
@@ -51,6 +51,8 @@ func read(r *http.Request) Request {
 	switch {
 	case query.Get("watch") != "" && !request.Streams:
 		request.Verb = "watch"
+	case len(parts) == 1 && query.Get("limit") == "1":
+		request.Verb = "count"
 	case len(parts) == 1:
 		request.Verb = "list"
 	default:
