@@ -32,9 +32,12 @@ export class Reading {
     this.told();
   }
 
+  /** Gives up what is read; it may be asked for again. */
   close(): void {
     clearTimeout(this.timer);
+    this.timer = undefined;
     this.abort?.abort();
+    this.abort = null;
     this.more = false;
   }
 

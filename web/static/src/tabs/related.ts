@@ -9,6 +9,7 @@ import { listOf } from "../related/list.ts";
 import { cardHeight, cardWidth, linksOf } from "../related/picture.ts";
 import { Reading } from "../related/reading.ts";
 import { looked, SearchedView } from "../related/searched.ts";
+import { forbidden } from "../status.ts";
 import type { Host, Shown, Tab } from "../tabs.ts";
 import type { Problem, Tree } from "../wire.ts";
 
@@ -31,6 +32,7 @@ export class Related implements Tab {
   private layouting = new AbortController();
   private graph: Graph | null = null;
   private seen: Tree | null = null; // of which it was asked
+  private barred = ""; // why it may not be seen any more
   private as: As;
 
   constructor(private readonly host: Host) {
@@ -62,7 +64,19 @@ export class Related implements Tab {
     this.arrange();
   }
 
-  show({ object }: Shown): void {
+  show({ object, known }: Shown): void {
+    const why = forbidden(known, this.host.kind.resource);
+    const barred = why === null ? "" : JSON.stringify(why);
+    if (barred !== this.barred) {
+      this.barred = barred;
+      this.reading.close();
+      this.forget();
+      this.problem.hidden = true;
+      setText(this.time, "");
+      if (why !== null) this.body.replaceChildren(h("div", { class: "note" }, h("h2", {}, why.title), ...[why.detail, why.next].filter((p) => p !== "").map((p) => h("p", {}, p))));
+      this.tell();
+    }
+    if (why !== null) return;
     if (object === null || object === this.seen) return;
     this.seen = object;
     this.reading.ask();
@@ -89,15 +103,25 @@ export class Related implements Tab {
   }
 
   private failed(problem: Problem): void {
+    if (problem.status === 403) this.forget();
     this.problem.hidden = false;
     setText(this.problem, `${problem.title}. ${problem.detail}${this.graph === null ? "" : " What is shown is from before."}`);
     if (this.graph === null) this.body.replaceChildren();
   }
 
+  // What may not be seen any more is not kept.
+  private forget(): void {
+    this.layouting.abort();
+    this.graph = this.seen = null;
+    this.searched.clear();
+    this.drawing.clear();
+    this.body.replaceChildren();
+  }
+
   private tell(): void {
-    this.again.disabled = this.reading.busy;
+    this.again.disabled = this.reading.busy || this.barred !== "";
     this.element.toggleAttribute("data-busy", this.reading.busy);
-    if (this.graph === null && this.problem.hidden) setText(this.time, "Looking");
+    if (this.graph === null && this.problem.hidden && this.barred === "") setText(this.time, "Looking");
   }
 
   private turn(as: As): void {
