@@ -1,9 +1,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { frame, type Part } from "./page.ts";
 import { Logs } from "../static/src/tabs/logs.ts";
 import { Related } from "../static/src/tabs/related.ts";
 import type { Host, Shown } from "../static/src/tabs.ts";
-import { frame, type Part } from "./page.ts";
 
 const turn = (): Promise<void> => new Promise((done) => setTimeout(done, 5));
 const host = { now: () => 0, kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" }, name: { ns: "a", name: "web" }, kindOf: () => undefined, kindOfRef: () => undefined } as unknown as Host;
@@ -47,6 +47,23 @@ void test("a log ends, and is not kept, when its pod may not be seen any more", 
   await up.write("again");
   assert.equal(up.asked, 2, "with the right it is asked for again");
   assert.match(text(tab), /again[^]*Following/);
+  tab.close();
+});
+
+void test("a log that is cut and refused then is not kept", async () => {
+  const up = new Upstream();
+  const tab = new Logs(host);
+  tab.show(shown(pod, "live"));
+  await turn();
+  await up.write("secret");
+  globalThis.fetch = () => Promise.resolve(Response.json({ title: "Forbidden", status: 403, detail: "no pods/log" }, { status: 403 }));
+  up.out?.error(new Error("cut"));
+  await turn();
+  (tab as unknown as { stream: { hurry(): void } }).stream.hurry();
+  await turn();
+  frame();
+  assert.ok(!/secret|Following/.test(text(tab)), text(tab));
+  assert.match(text(tab), /You may not read this log[^]*no pods\/log[^]*Forbidden/);
   tab.close();
 });
 

@@ -87,6 +87,8 @@ export class Logs implements Tab, Reader {
 
   told(state: LogState): void {
     this.at = state;
+    // What may not be read any more is not kept.
+    if (state.at === "refused" && state.problem.status === 403) this.clear();
     // A container that was started anew meanwhile has a log of its own.
     if (state.at === "ended") this.open(false);
     this.tell();
