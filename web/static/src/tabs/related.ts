@@ -7,7 +7,7 @@ import { Drawing } from "../related/drawing.ts";
 import type { Graph } from "../related/graph.ts";
 import { listOf } from "../related/list.ts";
 import { cardHeight, cardWidth, linksOf } from "../related/picture.ts";
-import { Reading } from "../related/reading.ts";
+import { every, Reading } from "../related/reading.ts";
 import { looked, SearchedView } from "../related/searched.ts";
 import { forbidden } from "../status.ts";
 import type { Host, Shown, Tab } from "../tabs.ts";
@@ -32,6 +32,8 @@ export class Related implements Tab {
   private layouting = new AbortController();
   private graph: Graph | null = null;
   private seen: Tree | null = null; // of which it was asked
+  private gone = false;
+  private at = 0; // when what is shown was read
   private barred = ""; // why it may not be seen any more
   private as: As;
 
@@ -64,7 +66,8 @@ export class Related implements Tab {
     this.arrange();
   }
 
-  show({ object, known }: Shown): void {
+  show({ object, gone, known }: Shown): void {
+    this.gone = gone;
     const why = forbidden(known, this.host.kind.resource);
     const barred = why === null ? "" : JSON.stringify(why);
     if (barred !== this.barred) {
@@ -72,7 +75,6 @@ export class Related implements Tab {
       this.reading.close();
       this.forget();
       this.problem.hidden = true;
-      setText(this.time, "");
       if (why !== null) this.body.replaceChildren(h("div", { class: "note" }, h("h2", {}, why.title), ...[why.detail, why.next].filter((p) => p !== "").map((p) => h("p", {}, p))));
       this.tell();
     }
@@ -83,6 +85,8 @@ export class Related implements Tab {
   }
 
   tick(): void {
+    // Of what is deleted there is nothing newer.
+    if (this.seen !== null && !this.gone && document.visibilityState === "visible") this.reading.look();
     this.tell();
   }
 
@@ -96,7 +100,8 @@ export class Related implements Tab {
     const same = this.problem.hidden && JSON.stringify(graph) === JSON.stringify(this.graph);
     this.graph = graph;
     this.problem.hidden = true;
-    setText(this.time, `As of ${clockTime(new Date(at).toISOString(), at)}`);
+    this.at = at;
+    this.tell();
     if (same) return;
     this.searched.show(graph);
     this.draw();
@@ -121,7 +126,11 @@ export class Related implements Tab {
   private tell(): void {
     this.again.disabled = this.reading.busy || this.barred !== "";
     this.element.toggleAttribute("data-busy", this.reading.busy);
-    if (this.graph === null && this.problem.hidden && this.barred === "") setText(this.time, "Looking");
+    // The panel says Live of the object: it is not to be taken for what is said of the graph.
+    const looking = this.graph === null && this.problem.hidden && this.barred === "";
+    setText(this.time, this.graph !== null ? `Not live: as of ${clockTime(new Date(this.at).toISOString(), this.host.now())}` : looking ? "Looking" : "");
+    this.time.toggleAttribute("data-dated", this.graph !== null);
+    this.time.toggleAttribute("data-old", this.graph !== null && this.host.now() - this.at > 2 * every);
   }
 
   private turn(as: As): void {
