@@ -61,16 +61,40 @@ func (r *reviewer) review(ctx context.Context, scope wire.Scope, known rights) (
 }
 
 func (r *reviewer) may(ctx context.Context, scope wire.Scope, verb string) (authorization.SubjectAccessReviewStatus, error) {
+	return r.ask(ctx, authorization.ResourceAttributes{
+		Namespace: scope.Namespace, Verb: verb,
+		Group: scope.Resource.Group, Version: scope.Resource.Version, Resource: scope.Resource.Resource,
+	})
+}
+
+// loseLog returns once the log of a pod may not be read any more, or when ctx
+// ends. What cannot be found out stays as it was.
+func (r *reviewer) loseLog(ctx context.Context, namespace, pod string) {
+	ticks := time.NewTicker(reviewEvery)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		answer, err := r.ask(ctx, authorization.ResourceAttributes{
+			Namespace: namespace, Verb: "get", Version: "v1", Resource: "pods", Subresource: "log", Name: pod,
+		})
+		if err == nil && !answer.Allowed {
+			return
+		}
+	}
+}
+
+func (r *reviewer) ask(ctx context.Context, of authorization.ResourceAttributes) (authorization.SubjectAccessReviewStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
 	answer, err := r.client.Create(ctx, &authorization.SelfSubjectAccessReview{
-		Spec: authorization.SelfSubjectAccessReviewSpec{ResourceAttributes: &authorization.ResourceAttributes{
-			Namespace: scope.Namespace, Verb: verb,
-			Group: scope.Resource.Group, Version: scope.Resource.Version, Resource: scope.Resource.Resource,
-		}},
+		Spec: authorization.SelfSubjectAccessReviewSpec{ResourceAttributes: &of},
 	}, metav1.CreateOptions{})
 	if err != nil {
-		return authorization.SubjectAccessReviewStatus{}, fmt.Errorf("ask for the right to %s %s: %w", verb, scope.Resource.Resource, err)
+		return authorization.SubjectAccessReviewStatus{}, fmt.Errorf("ask for the right to %s %s: %w", of.Verb, of.Resource, err)
 	}
 	return answer.Status, nil
 }

@@ -13,7 +13,8 @@
 // as a *Problem.
 //
 // Everything here is safe for concurrent use but a Subscription, which belongs
-// to one goroutine. Goroutines are those of Run, and have ended when it returns.
+// to one goroutine. Goroutines are those of Run, and have ended when it returns,
+// and one for a log that is followed, which has ended when that is closed.
 package watch
 
 import (

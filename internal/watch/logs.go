@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -19,7 +20,8 @@ type LogOptions = wire.LogOptions
 
 // Logs opens the log of one container of a pod, as the API server gives it:
 // whoever may not get pods/log is refused. One that is followed has no answer
-// before its first line, and is waited for until ctx ends.
+// before its first line, and is waited for until ctx ends; it is cut where the
+// right to it goes.
 func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOptions) (io.ReadCloser, error) {
 	if err := checkNamespace(namespace); err != nil {
 		return nil, err
@@ -33,16 +35,26 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 		}
 	}
 	reading, cancel := context.WithCancel(ctx)
-	if !options.Follow {
+	l := &log{cancel: cancel}
+	if options.Follow {
+		l.asking.Go(func() {
+			a.cluster.reviews.loseLog(reading, namespace, pod)
+			cancel()
+		})
+	} else {
 		late := time.AfterFunc(a.cluster.timeout, cancel)
 		defer late.Stop()
 	}
 	body, err := a.cluster.client.Logs(reading, namespace, pod, options)
 	if err == nil {
-		return &log{body, cancel}, nil
+		l.ReadCloser = body
+		return l, nil
 	}
 	late := reading.Err() != nil && ctx.Err() == nil
-	cancel()
+	l.end()
+	if late && options.Follow {
+		return nil, &Problem{Cause: Refused, Title: "Forbidden", Detail: fmt.Sprintf("You cannot get pods/log of %s/%s any more.", namespace, pod)}
+	}
 	if late {
 		return nil, &Problem{
 			Cause: Unavailable, Title: "The API server does not answer",
@@ -57,10 +69,16 @@ type log struct {
 	io.ReadCloser
 
 	cancel context.CancelFunc
+	asking sync.WaitGroup // For the right to it.
+}
+
+func (l *log) end() {
+	l.cancel()
+	l.asking.Wait()
 }
 
 func (l *log) Close() error {
-	defer l.cancel()
+	defer l.end()
 	return l.ReadCloser.Close()
 }
 

@@ -215,6 +215,48 @@ func TestLogIsCut(t *testing.T) {
 	})
 }
 
+// Whoever may not read a log any more is not sent what comes later, be it quiet
+// or not; that nobody can say whether they may is no reason to end it.
+func TestLogEndsWithItsRight(t *testing.T) {
+	for _, quiet := range []bool{false, true} {
+		inBubble(t, func(b *bubble) {
+			s := b.source()
+			b.api.RefuseGet(apitest.Reviews, http.StatusForbidden, "no reviews for you")
+			ctx, cancel := context.WithCancel(b.t.Context())
+			defer cancel()
+			_, body := b.ask(ctx, logPath+"?follow=true")
+			<-time.After(time.Minute)
+			b.api.RefuseGet(apitest.Reviews, 0, "")
+			if !quiet {
+				s.lines <- "one\n"
+				b.wantLine(body, "one\n")
+			}
+			<-time.After(time.Minute)
+			synctest.Wait()
+			select {
+			case <-s.gone:
+				b.t.Fatalf("quiet: %t: the log has ended while it may be read", quiet)
+			default:
+			}
+			b.api.Revoke(podsRef, "a")
+			begun := time.Now()
+			defer time.AfterFunc(20*time.Second, cancel).Stop() // So that a log which goes on fails.
+			if _, err := body.ReadString('\n'); !errors.Is(err, io.ErrUnexpectedEOF) {
+				b.t.Errorf("quiet: %t: the log ends with %v, want an unexpected end", quiet, err)
+			}
+			if took := time.Since(begun); took > 15*time.Second {
+				b.t.Errorf("quiet: %t: the log goes on for %s without its right, want 15 s at most", quiet, took)
+			}
+			synctest.Wait()
+			select {
+			case <-s.gone:
+			default:
+				b.t.Errorf("quiet: %t: the API server is still asked for a log that may not be read", quiet)
+			}
+		})
+	}
+}
+
 func TestLogEndsWithItsReader(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for _, quiet := range []bool{false, true} {

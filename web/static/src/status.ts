@@ -100,6 +100,9 @@ export function note(k: Known, resource: string, total: number, narrowed: boolea
   return say(`Reading ${resource}`, far, "");
 }
 
+/** The note where what was seen may not be seen any more, null where it may. */
+export const forbidden = (k: Known, resource: string): Note | null => (k.state?.state === "forbidden" ? note(k, resource, 0, false) : null);
+
 /** What is to be said above rows that are shown but may not be true, null if they are. */
 export function banner(k: Known, now: number): string | null {
   if (k.connection === "lost") return `Disconnected since ${clockTime(new Date(k.since).toISOString(), now)}${k.said === "" ? "" : `: ${k.said}`}. What is shown is from before, and is brought up to date as soon as the server answers.`;

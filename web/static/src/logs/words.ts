@@ -2,6 +2,7 @@
 
 import { clockTime } from "../age.ts";
 import { digits } from "../dom.ts";
+import type { Note } from "../status.ts";
 import type { Container } from "./containers.ts";
 import type { LogState } from "./stream.ts";
 
@@ -13,6 +14,7 @@ export interface Situation {
   readonly placed: boolean; // on a node
   readonly gone: boolean;
   readonly known: boolean; // the pod is
+  readonly forbidden: Note | null; // the pod may not be seen any more
   readonly lines: number;
   readonly dropped: number;
   readonly ns: string;
@@ -28,6 +30,7 @@ export interface Foot {
 export function foot(s: Situation, now: number): Foot {
   const { state } = s;
   const say = (tone: Foot["tone"], words: string): Foot => ({ tone, words });
+  if (s.forbidden !== null) return say("bad", "Forbidden");
   if (state === null) return say("busy", s.known ? "No container yet" : "Asking");
   switch (state.at) {
     case "asking":
@@ -66,6 +69,7 @@ export function empty(s: Situation): Empty | null {
   if (s.lines > 0) return null;
   const say = (title: string, detail: string, next = "", again = false): Empty => ({ title, detail, next, again });
   const { state } = s;
+  if (s.forbidden !== null) return say(s.forbidden.title, s.forbidden.detail, s.forbidden.next);
   if (state === null) return s.known ? say("No container yet", "The pod tells of no container.", "Its log appears here as soon as there is one.") : null;
   if (state.at === "refused") return refusal(s, state.problem.status, state.problem.title, state.problem.detail, state.next !== null);
   if (state.at === "lost") return say("Disconnected", "The server does not answer.", "It is tried again by itself.", true);

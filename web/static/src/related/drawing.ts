@@ -59,6 +59,16 @@ export class Drawing {
     if (had && focused !== null) this.focus(focused);
   }
 
+  /** Forgets what is drawn: the next graph is another. */
+  clear(): void {
+    this.picture = null;
+    this.links = [];
+    this.edges = [];
+    this.cards = new Map();
+    this.plane.show(0, 0);
+    for (const e of [this.lines, this.words]) e.replaceChildren();
+  }
+
   fit(): void {
     this.plane.fit(this.picture?.nodes.get(this.self) ?? { x: 0, y: 0 }, true);
   }

@@ -1,17 +1,20 @@
 // Reads a neighbourhood when it is asked for, every five seconds at most: who
-// asks earlier is told then.
+// asks earlier is told then. While it is looked at it is read every ten seconds.
 
 import { problemOf } from "../problem.ts";
 import type { Problem } from "../wire.ts";
 import { readGraph, type Graph } from "./graph.ts";
 
 const apart = 5000; // milliseconds from one reading to the next
+/** Milliseconds from one reading to the next that nobody asks for. */
+export const every = 10_000;
 
 export class Reading {
   private last = -Infinity;
   private timer: ReturnType<typeof setTimeout> | undefined;
   private abort: AbortController | null = null;
   private more = false; // it was asked for while it was read
+  private wanted = false; // somebody waits for it
 
   constructor(
     private readonly address: string,
@@ -21,21 +24,30 @@ export class Reading {
     private readonly told: () => void,
   ) {}
 
-  /** It is read now, or will be. */
+  /** It was asked for, and is not read yet. */
   get busy(): boolean {
-    return this.abort !== null || this.timer !== undefined;
+    return this.wanted;
+  }
+
+  /** Reads again where the last reading is old. */
+  look(): void {
+    if (this.abort === null && this.timer === undefined && performance.now() - this.last >= every) void this.run();
   }
 
   ask(): void {
+    this.wanted = true;
     if (this.abort !== null) this.more = true;
     else this.timer ??= setTimeout(() => void this.run(), Math.max(0, this.last + apart - performance.now()));
     this.told();
   }
 
+  /** Gives up what is read; it may be asked for again. */
   close(): void {
     clearTimeout(this.timer);
+    this.timer = undefined;
     this.abort?.abort();
-    this.more = false;
+    this.abort = null;
+    this.more = this.wanted = false;
   }
 
   private async run(): Promise<void> {
@@ -51,9 +63,10 @@ export class Reading {
       else this.failed(answer.ok ? { title: "Not readable", status: 0, detail: "The answer is no graph." } : await problemOf(answer));
     } catch {
       if (signal.aborted) return;
-      this.failed({ title: "Disconnected", status: 0, detail: "The server does not answer; look again once it does." });
+      this.failed({ title: "Disconnected", status: 0, detail: "The server does not answer; it is asked again every 10 s." });
     }
     this.abort = null;
+    this.wanted = this.more;
     if (this.more) {
       this.more = false;
       this.ask();

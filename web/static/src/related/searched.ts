@@ -11,6 +11,11 @@ export class SearchedView {
 
   constructor(private readonly kind: (ref: string) => string) {}
 
+  clear(): void {
+    this.element.hidden = true;
+    this.list.replaceChildren();
+  }
+
   show(graph: Graph): void {
     const missed = graph.searched.filter((s) => !looked(s));
     const n = graph.searched.length;

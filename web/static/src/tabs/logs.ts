@@ -11,6 +11,7 @@ import { Screen } from "../logs/screen.ts";
 import { Search } from "../logs/search.ts";
 import { LogStream, type LogState, type Reader } from "../logs/stream.ts";
 import { empty, foot, held, type Situation } from "../logs/words.ts";
+import { forbidden, type Note } from "../status.ts";
 import type { Host, Shown, Tab } from "../tabs.ts";
 
 export class Logs implements Tab, Reader {
@@ -60,7 +61,8 @@ export class Logs implements Tab, Reader {
 
   show(shown: Shown): void {
     this.shown = shown;
-    this.all = containersOf(shown.object);
+    if (this.forbidden !== null) this.forget();
+    this.all = this.forbidden === null ? containersOf(shown.object) : [];
     this.bar.containers(this.all, firstOf(shown.object, this.all));
     this.open(false);
     this.tell();
@@ -85,6 +87,8 @@ export class Logs implements Tab, Reader {
 
   told(state: LogState): void {
     this.at = state;
+    // What may not be read any more is not kept.
+    if (state.at === "refused" && state.problem.status === 403) this.clear();
     // A container that was started anew meanwhile has a log of its own.
     if (state.at === "ended") this.open(false);
     this.tell();
@@ -112,9 +116,7 @@ export class Logs implements Tab, Reader {
       if (!other || !stands || container.phase !== "running") return;
       if (this.buffer.size > 0) this.say(`The container was started anew at ${clockTime(new Date(this.host.now()).toISOString(), this.host.now())}`);
     } else {
-      this.buffer.clear();
-      this.screen.clear();
-      this.search.reset();
+      this.clear();
     }
     this.opened = wanted;
     this.following = follow;
@@ -129,6 +131,26 @@ export class Logs implements Tab, Reader {
       cancel: (timer) => clearTimeout(timer as number | undefined),
     });
     this.tell();
+  }
+
+  private get forbidden(): Note | null {
+    return this.shown === null ? null : forbidden(this.shown.known, this.host.kind.resource);
+  }
+
+  // What may not be seen any more is neither read nor kept.
+  private forget(): void {
+    if (this.opened === "") return;
+    this.stream?.close();
+    this.stream = null;
+    this.at = null;
+    this.opened = "";
+    this.clear();
+  }
+
+  private clear(): void {
+    this.buffer.clear();
+    this.screen.clear();
+    this.search.reset();
   }
 
   private say(text: string): void {
@@ -163,7 +185,7 @@ export class Logs implements Tab, Reader {
     const { shown, buffer } = this;
     const { follow, previous } = this.bar.choice;
     const object = shown?.object ?? null;
-    return { state: this.at, container: this.container(), follow, previous, placed: placed(object), gone: shown?.gone === true, known: object !== null, lines: buffer.size, dropped: buffer.first, ns: this.host.name.ns };
+    return { state: this.at, container: this.container(), follow, previous, placed: placed(object), gone: shown?.gone === true, known: object !== null, forbidden: this.forbidden, lines: buffer.size, dropped: buffer.first, ns: this.host.name.ns };
   }
 
   private tell(): void {

@@ -7,8 +7,9 @@ import { Drawing } from "../related/drawing.ts";
 import type { Graph } from "../related/graph.ts";
 import { listOf } from "../related/list.ts";
 import { cardHeight, cardWidth, linksOf } from "../related/picture.ts";
-import { Reading } from "../related/reading.ts";
+import { every, Reading } from "../related/reading.ts";
 import { looked, SearchedView } from "../related/searched.ts";
+import { forbidden } from "../status.ts";
 import type { Host, Shown, Tab } from "../tabs.ts";
 import type { Problem, Tree } from "../wire.ts";
 
@@ -31,6 +32,9 @@ export class Related implements Tab {
   private layouting = new AbortController();
   private graph: Graph | null = null;
   private seen: Tree | null = null; // of which it was asked
+  private gone = false;
+  private at = 0; // when what is shown was read
+  private barred = ""; // why it may not be seen any more
   private as: As;
 
   constructor(private readonly host: Host) {
@@ -62,13 +66,27 @@ export class Related implements Tab {
     this.arrange();
   }
 
-  show({ object }: Shown): void {
+  show({ object, gone, known }: Shown): void {
+    this.gone = gone;
+    const why = forbidden(known, this.host.kind.resource);
+    const barred = why === null ? "" : JSON.stringify(why);
+    if (barred !== this.barred) {
+      this.barred = barred;
+      this.reading.close();
+      this.forget();
+      this.problem.hidden = true;
+      if (why !== null) this.body.replaceChildren(h("div", { class: "note" }, h("h2", {}, why.title), ...[why.detail, why.next].filter((p) => p !== "").map((p) => h("p", {}, p))));
+      this.tell();
+    }
+    if (why !== null) return;
     if (object === null || object === this.seen) return;
     this.seen = object;
     this.reading.ask();
   }
 
   tick(): void {
+    // Of what is deleted there is nothing newer.
+    if (this.seen !== null && !this.gone && document.visibilityState === "visible") this.reading.look();
     this.tell();
   }
 
@@ -82,22 +100,37 @@ export class Related implements Tab {
     const same = this.problem.hidden && JSON.stringify(graph) === JSON.stringify(this.graph);
     this.graph = graph;
     this.problem.hidden = true;
-    setText(this.time, `As of ${clockTime(new Date(at).toISOString(), at)}`);
+    this.at = at;
+    this.tell();
     if (same) return;
     this.searched.show(graph);
     this.draw();
   }
 
   private failed(problem: Problem): void {
+    if (problem.status === 403) this.forget();
     this.problem.hidden = false;
     setText(this.problem, `${problem.title}. ${problem.detail}${this.graph === null ? "" : " What is shown is from before."}`);
     if (this.graph === null) this.body.replaceChildren();
   }
 
+  // What may not be seen any more is not kept.
+  private forget(): void {
+    this.layouting.abort();
+    this.graph = this.seen = null;
+    this.searched.clear();
+    this.drawing.clear();
+    this.body.replaceChildren();
+  }
+
   private tell(): void {
-    this.again.disabled = this.reading.busy;
+    this.again.disabled = this.reading.busy || this.barred !== "";
     this.element.toggleAttribute("data-busy", this.reading.busy);
-    if (this.graph === null && this.problem.hidden) setText(this.time, "Looking");
+    // The panel says Live of the object: it is not to be taken for what is said of the graph.
+    const looking = this.graph === null && this.problem.hidden && this.barred === "";
+    setText(this.time, this.graph !== null ? `Not live: as of ${clockTime(new Date(this.at).toISOString(), this.host.now())}` : looking ? "Looking" : "");
+    this.time.toggleAttribute("data-dated", this.graph !== null);
+    this.time.toggleAttribute("data-old", this.graph !== null && this.host.now() - this.at > 2 * every);
   }
 
   private turn(as: As): void {
