@@ -15,7 +15,7 @@ import { keyOf } from "./ordered.ts";
 import { Rows } from "./rows.ts";
 import { Panel } from "./panel.ts";
 import { drawProgress } from "./progress.ts";
-import { anewWords, banner, countWords, coverage, note, status, type Known, type Status } from "./status.ts";
+import { anewWords, banner, countWords, coverage, doubt, note, status, type Known, type Status } from "./status.ts";
 import { Rate } from "./rate.ts";
 import { tabsOf, type Host } from "./tabs.ts";
 import { Table } from "./table.ts";
@@ -317,13 +317,15 @@ export class ListPage implements Watcher {
     byId("rows").hidden = empty;
     if (empty) this.drawNote(place, known, narrowed);
     say(byId("covered"), empty ? null : coverage(known));
-    const above = empty ? null : banner(known, this.now());
+    // A note of no rows tells of the doubt itself; one of rows that do not match stands under the banner.
+    const doubted = complete && this.feed.rows.total > 0 && doubt(known, this.now()) !== null;
+    const above = empty && !doubted ? null : banner(known, this.now());
     say(byId("banner"), above);
     byId("rows").toggleAttribute("data-stale", complete && s.tone !== "live" && s.tone !== "busy");
   }
 
   private drawNote(place: HTMLElement, known: Known, narrowed: boolean): void {
-    const n = note(known, this.kind.resource, this.feed.rows.total, narrowed);
+    const n = note(known, this.kind.resource, this.feed.rows.total, narrowed, this.now());
     if (n === null) return place.replaceChildren();
     const text = JSON.stringify(n);
     if (place.dataset["note"] === text) return;
