@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aligned } from "../static/src/diff.ts";
 import { readKinds, readProblems } from "../static/src/kinds.ts";
-import { anewWords, banner, countWords, coverage, note, status, type Known } from "../static/src/status.ts";
+import { anewWords, banner, counted, countWords, coverage, note, status, type Known } from "../static/src/status.ts";
 import { states } from "../static/src/wire.ts";
 
 const changed = (before: string, next: string): string => [...aligned([...before], [...next])].map((from, i) => (from < 0 ? next[i] : ".")).join("");
@@ -28,6 +28,12 @@ void test("live is said only while it is", () => {
   assert.equal(live({ state: null }), false);
   assert.equal(live({ problem: { title: "", status: 400, detail: "" } }), false);
   for (const state of states.filter((s) => s !== "live")) assert.equal(live({ state: { state, since: "", reason: "", count: null, total: null, namespaces: [] } }), false, state);
+});
+
+void test("what is not known is not counted", () => {
+  const of = (k: Partial<Known>): boolean => counted({ ...whole, ...k });
+  for (const state of states) assert.equal(of({ state: { state, since: "", reason: "", count: null, total: null, namespaces: [] } }), ["syncing", "live", "stale"].includes(state), state);
+  assert.deepEqual([of({}), of({ connection: "lost", state: null }), of({ problem: { title: "", status: 400, detail: "" } })], [true, true, false]);
 });
 
 void test("reading anew is told, and counted", () => {

@@ -51,6 +51,11 @@ export function status(k: Known, now: number): Status {
   }
 }
 
+/** Whether it is known how many there are: what may not be read, is not served or failed is not nought. */
+export function counted(k: Known): boolean {
+  return k.problem === null && !["forbidden", "absent", "failed"].includes(k.state?.state ?? "");
+}
+
 /** The numbers that go with a status; empty where there are none. */
 export function countWords({ count, total }: Pick<Status, "count" | "total">): string {
   return count === null ? "" : total === null ? digits(count) : `${digits(count)} of ${digits(total)}`;
