@@ -179,6 +179,10 @@ export class ListPage implements Watcher {
     this.table.clear();
   }
 
+  reset(): void {
+    announce("What was missed could not be replayed: all is read anew.");
+  }
+
   told(): void {
     this.tell();
   }
@@ -306,6 +310,7 @@ export class ListPage implements Watcher {
     drawProgress(byId("progress"), s, this.kind.resource);
     this.activity.live(s.tone === "live");
     say(byId("anew"), anewWords(this.live.anew));
+    byId("anew").title = this.live.anewWhy;
     const { complete, total } = this.feed.rows;
     if (complete && counted(known)) setText(byId("count"), this.view.q === "" ? digits(total) : `${digits(this.shown)} of ${digits(total)}`);
     else if (complete || !this.served) setText(byId("count"), "");

@@ -119,7 +119,7 @@ export function note(k: Known, resource: string, total: number, narrowed: boolea
   if (k.connection === "lost") return say("Disconnected", k.said === "" ? "Glasshouse cannot be reached from this browser." : `Glasshouse said: ${k.said}.`, "It is tried again by itself. Is the program still running?");
   const s = status(k, now);
   const far = s.count === null ? "" : s.total === null ? `${countWords(s)} so far` : countWords(s);
-  if (k.anew) return say(`Reading ${resource} anew`, `What was held did not agree with the server${far === "" ? "." : `; ${far}`}`, "");
+  if (k.anew) return say(`Reading ${resource} anew`, `What was held could not be carried on from${far === "" ? "." : `; ${far}`}`, "");
   return say(`Reading ${resource}`, far, "");
 }
 
