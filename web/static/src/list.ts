@@ -112,6 +112,7 @@ export class ListPage implements Watcher {
   /** The connection is another, or time has passed. */
   refresh(): void {
     this.feed.reconnected();
+    this.activity.refresh();
     this.panel?.refresh();
     this.tell();
   }
