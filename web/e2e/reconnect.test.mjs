@@ -29,6 +29,7 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     assert.match(await page.locator("#panel .status").innerText(), /^Disconnected/);
     assert.match(await page.locator("#banner").innerText(), /from before/);
     assert.ok(await row(page, "goes"), "what was known stays to be read");
+    assert.equal(await page.locator("#picker-groups[data-stale]").count(), 1, "the counts are from before");
 
     await remove(`${where}/goes`);
     await create(where, configMap("came"));
@@ -42,6 +43,7 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     assert.equal((await row(page, "stays")).Data, "1");
     await page.locator("#panel .line", { hasText: "meanwhile:" }).waitFor();
     assert.equal(await page.locator("#banner").isHidden(), true);
+    assert.equal(await page.locator("#picker-groups[data-stale]").count(), 0);
     await create(where, configMap("later"));
     await until("what comes now", () => row(page, "later"));
     assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was loaded anew");

@@ -17,7 +17,7 @@ function start(q = "", limit = Infinity) {
   const log: string[] = [];
   const happened: string[] = [];
   const later: (() => void)[] = [];
-  const watcher = { arrived: (other: boolean) => log.push(other ? "arrived, other columns" : "arrived"), moved: () => undefined, happened: ({ op, name, cells, by }: Told) => happened.push([op, name, ...cells.flatMap((c) => [c.column, c.before, c.after]), by?.manager].join(" ")), dropped: () => log.push("dropped"), told: () => undefined };
+  const watcher = { arrived: (other: boolean) => log.push(other ? "arrived, other columns" : "arrived"), moved: () => undefined, happened: ({ op, name, cells, by }: Told) => happened.push([op, name, ...cells.flatMap((c) => [c.column, c.before, c.after]), by?.manager].join(" ")), dropped: () => log.push("dropped"), reset: () => log.push("reset"), told: () => undefined };
   const live: Live = new Live("ws://x", browser, () => feed.reconnected());
   const feed = new Feed(live, { resource: "example.com/v1/widgets" }, { sort: { column: "name", descending: true }, q }, watcher, limit, 0, (run) => later.push(run));
   live.connect();
@@ -66,6 +66,21 @@ void test("a kind may come back while its state is still told as absent", () => 
   snapshot(s, "e2.1");
   s.tell({ type: "state", state: "live" });
   assert.deepEqual([s.seen(), s.words(), s.feed.known().complete], [[], "Live", true]);
+});
+
+void test("a reset of rows that are held is told once, with its reason", () => {
+  const s = start();
+  s.tell({ type: "state", state: "live" });
+  s.tell({ type: "reset", reason: "nothing is held" });
+  snapshot(s, "c1", row("a"));
+  assert.deepEqual([s.words(), s.live.anew, s.live.anewWhy], ["Live", 0, ""]);
+  s.tell({ type: "reset", reason: "more has changed than is kept" });
+  s.tell({ type: "reset", reason: "and again" });
+  assert.deepEqual([s.seen(), s.words(), s.live.anew], [["a Ready"], "Reading anew", 1]);
+  assert.equal(s.live.anewWhy, "What was missed could not be replayed, so all was read anew: more has changed than is kept.");
+  snapshot(s, "c2", row("b"));
+  assert.deepEqual([s.seen(), s.words()], [["b Ready"], "Live"]);
+  assert.deepEqual(s.log, ["arrived, other columns", "reset", "arrived, other columns"]);
 });
 
 void test("a digest that agrees changes nothing, whatever is filtered out", () => {
@@ -125,11 +140,11 @@ void test("a digest is counted bit by bit over the rows that were held when it c
     s.tell({ type: "reset", reason: "listed anew" });
     snapshot(s, "c3", ...many);
     for (let run = s.later.shift(); run !== undefined; run = s.later.shift()) run();
-    assert.deepEqual([s.words(), s.live.anew], ["Live", 0]);
+    assert.deepEqual([s.words(), s.live.anew], ["Live", 1]);
 
     s.tell({ type: "digest", cursor: "c3", count: many.length, digest: "00000000" });
     for (let run = s.later.shift(); run !== undefined; run = s.later.shift()) run();
-    assert.deepEqual([s.words(), s.live.anew], ["Reading anew", 1]);
+    assert.deepEqual([s.words(), s.live.anew], ["Reading anew", 2]);
   } finally {
     performance.now = real;
   }

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aligned } from "../static/src/diff.ts";
 import { readKinds, readProblems } from "../static/src/kinds.ts";
-import { anewWords, banner, countWords, coverage, note, status, type Known } from "../static/src/status.ts";
+import { anewWords, banner, counted, countWords, coverage, note, status, type Known } from "../static/src/status.ts";
 import { states } from "../static/src/wire.ts";
 
 const changed = (before: string, next: string): string => [...aligned([...before], [...next])].map((from, i) => (from < 0 ? next[i] : ".")).join("");
@@ -30,11 +30,17 @@ void test("live is said only while it is", () => {
   for (const state of states.filter((s) => s !== "live")) assert.equal(live({ state: { state, since: "", reason: "", count: null, total: null, namespaces: [] } }), false, state);
 });
 
+void test("what is not known is not counted", () => {
+  const of = (k: Partial<Known>): boolean => counted({ ...whole, ...k });
+  for (const state of states) assert.equal(of({ state: { state, since: "", reason: "", count: null, total: null, namespaces: [] } }), ["syncing", "live", "stale"].includes(state), state);
+  assert.deepEqual([of({}), of({ connection: "lost", state: null }), of({ problem: { title: "", status: 400, detail: "" } })], [true, true, false]);
+});
+
 void test("reading anew is told, and counted", () => {
   assert.deepEqual(status({ ...whole, anew: true, complete: false, arriving: 7 }, 0), { tone: "busy", words: "Reading anew", count: 7, total: null });
   assert.equal(status({ ...whole, anew: true, complete: false, state: null }, 0).words, "Reading anew");
   assert.equal(status({ ...whole, anew: true, complete: false, connection: "lost" }, 0).tone, "bad");
-  assert.equal(note({ ...whole, anew: true, complete: false }, "pods", 0, false)?.title, "Reading pods anew");
+  assert.equal(note({ ...whole, anew: true, complete: false }, "pods", 0, false, 0)?.title, "Reading pods anew");
   assert.deepEqual([0, 1, 2, 1000].map(anewWords), [null, "read anew once", "read anew 2 times", "read anew 1,000 times"]);
 });
 
@@ -42,7 +48,7 @@ void test("how far a list has come is told of how many, where both are known", (
   const far = (k: Partial<Known>, of: { count?: number; total?: number } | null): string[] => {
     const state = of === null ? whole.state : { state: "syncing" as const, since: "", reason: "", count: of.count ?? null, total: of.total ?? null, namespaces: [] };
     const known = { ...whole, complete: false, ...k, state };
-    return [countWords(status(known, 0)), note(known, "pods", 0, false)?.detail ?? ""];
+    return [countWords(status(known, 0)), note(known, "pods", 0, false, 0)?.detail ?? ""];
   };
   assert.deepEqual(far({}, { count: 2400, total: 10016 }), ["2,400 of 10,016", "2,400 of 10,016"]);
   assert.deepEqual(far({ expected: 9 }, { count: 2400 }), ["2,400", "2,400 so far"], "the server's count has no other total");
@@ -58,16 +64,31 @@ void test("where not all is covered, the words say what is", () => {
   const only = "Only data, shop: you may not list the others.";
   assert.equal(coverage(whole), null);
   assert.equal(coverage(some), only);
-  assert.equal(note(whole, "pods", 0, false)?.detail, "The cluster holds none now.");
-  assert.equal(note(some, "pods", 0, false)?.detail, only);
-  assert.ok(note(some, "pods", 0, true)?.detail.endsWith(only));
-  assert.ok(note(some, "pods", 5, false)?.detail.endsWith(only));
+  assert.equal(note(whole, "pods", 0, false, 0)?.detail, "The cluster holds none now.");
+  assert.equal(note(some, "pods", 0, false, 0)?.detail, only);
+  assert.ok(note(some, "pods", 0, true, 0)?.detail.endsWith(only));
+  assert.ok(note(some, "pods", 5, false, 0)?.detail.endsWith(only));
 });
 
 void test("a server that said why it went is quoted", () => {
   const lost: Known = { ...whole, connection: "lost", said: "the server stops" };
   assert.ok(banner(lost, 0)?.includes(": the server stops. What is shown is from before"));
-  assert.equal(note({ ...lost, complete: false }, "pods", 0, false)?.detail, "Glasshouse said: the server stops.");
+  assert.equal(note({ ...lost, complete: false }, "pods", 0, false, 0)?.detail, "Glasshouse said: the server stops.");
+});
+
+void test("an empty table that is in doubt says since when, and what was known then", () => {
+  const at = new Date(2026, 0, 2, 14, 2, 10).toISOString();
+  const now = Date.parse(at) + 60_000;
+  const lost: Known = { ...whole, connection: "lost", since: Date.parse(at) };
+  const stale: Known = { ...whole, state: { state: "stale", since: at, reason: "connection refused", count: null, total: null, namespaces: [] } };
+  for (const [k, total, narrowed, want] of [
+    [lost, 0, false, { title: "Disconnected since 14:02:10", detail: "There were none at 14:02:10.", next: "It is tried again by itself. Is the program still running?", act: null }],
+    [{ ...lost, said: "the server stops" }, 0, true, { title: "Disconnected since 14:02:10", detail: "There were none in the namespaces and with the labels chosen at 14:02:10. Glasshouse said: the server stops.", next: "It is tried again by itself. Is the program still running?", act: null }],
+    [stale, 0, false, { title: "Stale since 14:02:10", detail: "There were none at 14:02:10. The cluster's watch is interrupted: connection refused.", next: "It is tried again by itself; what came meanwhile is shown then.", act: null }],
+    [lost, 168, false, { title: "Nothing matches", detail: "None of the 168 pods known then matches the filter.", next: "", act: "show-all" }],
+    [stale, 168, false, { title: "Nothing matches", detail: "None of the 168 pods known then matches the filter.", next: "", act: "show-all" }],
+    [whole, 168, false, { title: "Nothing matches", detail: "None of 168 pods matches the filter.", next: "", act: "show-all" }],
+  ] as const) assert.deepEqual(note(k, "pods", total, narrowed, now), want);
 });
 
 void test("kinds that can be listed, and groups that could not be read", () => {

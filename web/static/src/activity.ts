@@ -57,6 +57,11 @@ export class Activity {
     this.feed?.follow(scope);
   }
 
+  /** The connection is another. */
+  refresh(): void {
+    this.feed?.refresh();
+  }
+
   /** Whether what changes is told: only then is it known that nothing does. */
   live(is: boolean): void {
     if (is === (this.since !== null)) return;

@@ -6,6 +6,7 @@ import { arrange, digits, h, setText } from "./dom.ts";
 import { grip } from "./grip.ts";
 import { Happenings, type Happening } from "./happenings.ts";
 import type { Handler, Subscription } from "./live.ts";
+import { doubt } from "./status.ts";
 import { opWords } from "./timeline.ts";
 import { byView } from "./who.ts";
 import type { Problem, State } from "./wire.ts";
@@ -72,6 +73,12 @@ export class ActivityFeed implements Handler {
     this.draw();
   }
 
+  /** The connection is another: over a new one the state is told anew. */
+  refresh(): void {
+    if (this.way.live.connection !== "open") this.state = null;
+    this.draw();
+  }
+
   close(): void {
     this.subscription?.close();
     clearTimeout(this.timer);
@@ -114,9 +121,12 @@ export class ActivityFeed implements Handler {
     this.more.hidden = waiting === 0;
     setText(this.more, `${digits(waiting)} more`);
     const since = clockTime(happenings.since, this.way.now());
-    setText(this.kept, !this.complete || since === "" ? "" : `${visible.length === happenings.size ? "" : `${digits(visible.length)} of `}${happenings.size === 1 ? "1 change" : `${digits(happenings.size)} changes`} since ${since}`);
+    const { connection, since: changed } = this.way.live;
+    const doubted = doubt({ connection, since: changed, state: this.state }, this.way.now());
+    setText(this.kept, !this.complete || since === "" ? "" : `${visible.length === happenings.size ? "" : `${digits(visible.length)} of `}${happenings.size === 1 ? "1 change" : `${digits(happenings.size)} changes`} since ${since}${doubted === null ? "" : `; ${doubted.toLowerCase()}`}`);
     const some = visible.length > this.limit;
-    setText(this.foot, this.footWords(visible.length, some, since));
+    const { problem, state, complete } = this;
+    setText(this.foot, footWords({ problem, state, complete, doubted, count: visible.length, size: happenings.size, some, filtered: filter !== "", resource: this.scope?.resource ?? "object", since }));
     arrange(this.list, [...drawn.values(), ...(some ? [this.older] : []), this.foot]);
   }
 
@@ -137,13 +147,30 @@ export class ActivityFeed implements Handler {
     e.preventDefault();
     this.way.open({ ns: a.dataset["ns"] ?? "", name: a.dataset["name"] ?? "" });
   }
+}
 
-  private footWords(count: number, some: boolean, since: string): string {
-    if (this.problem !== null) return `${this.problem.title}. ${this.problem.detail}`;
-    if (!this.complete) return ["forbidden", "absent", "failed"].includes(this.state?.state ?? "") ? (this.state?.reason ?? "") : "Reading what is kept of the past.";
-    if (some) return "";
-    if (count > 0) return `Kept since ${since}; of the time before nothing is known here.`;
-    if (this.happenings.size > 0) return this.filter.value === "" ? "Nothing but quiet changes." : "No change has that.";
-    return `No ${this.scope?.resource ?? "object"} in this list changed since ${since}. Of the time before nothing is known here.`;
-  }
+/** All that the words at the foot depend on. */
+export interface Foot {
+  readonly problem: Problem | null;
+  readonly state: State | null;
+  readonly complete: boolean;
+  readonly doubted: string | null; // since when it is not known what changes
+  readonly count: number; // changes that are to be seen,
+  readonly size: number; // of so many
+  readonly some: boolean; // not all of them are drawn
+  readonly filtered: boolean;
+  readonly resource: string;
+  readonly since: string;
+}
+
+export function footWords(f: Foot): string {
+  const untold = f.doubted === null ? "" : `${f.doubted}: what has changed since is not known here.`;
+  if (f.problem !== null) return `${f.problem.title}. ${f.problem.detail}`;
+  if (!f.complete) return ["forbidden", "absent", "failed"].includes(f.state?.state ?? "") ? (f.state?.reason ?? "") : untold === "" ? "Reading what is kept of the past." : untold;
+  const words = (told: string): string => (untold === "" ? told : told === "" ? untold : `${untold} ${told}`);
+  if (f.some) return words("");
+  if (f.count > 0) return words(`Kept since ${f.since}; of the time before nothing is known here.`);
+  if (f.size > 0) return words(f.filtered ? "No change has that." : "Nothing but quiet changes.");
+  const until = f.doubted === null ? `since ${f.since}` : `from ${f.since} until then`;
+  return words(`No ${f.resource} in this list changed ${until}. Of the time before nothing is known here.`);
 }

@@ -39,6 +39,7 @@ const live = new Live(
   },
   () => {
     latency.reconnected();
+    picker.stale(live.connection === "lost");
     refresh();
   },
 );

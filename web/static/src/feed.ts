@@ -20,6 +20,8 @@ export interface Watcher {
   dropped(): void;
   /** Of what has happened, this is the newest that a row shows. */
   happened?(newest: Told): void;
+  /** What was missed could not be replayed: all that is held is read anew. */
+  reset?(): void;
   /** What is known, in words, may be another. */
   told(): void;
 }
@@ -39,7 +41,7 @@ export class Feed implements Handler {
   private behind = false; // the rows held are about to be replaced by a snapshot
   private reordered = 0; // the last time that they were to come in another order,
   private soon = false; // which they are expected to do at once
-  private anew = false; // because they, or what came, did not fit
+  private anew = false; // because they, or what came, did not fit, or the server bade it
   private checks = 0;
   private subscription: Subscription;
 
@@ -158,6 +160,13 @@ export class Feed implements Handler {
       }
       case "digest":
         return this.check(m);
+      case "reset":
+        // Of rows that are read anew as it is there is nothing to say twice.
+        if (this.rows.total === 0 || this.anew) break;
+        this.anew = true;
+        this.live.reset(m.reason);
+        this.watcher.reset?.();
+        break;
       case "state":
         this.state = m;
         if (m.total !== null && (this.what.ns ?? []).length === 0 && (this.what.labels ?? "") === "") this.expected = m.total;

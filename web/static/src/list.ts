@@ -15,7 +15,7 @@ import { keyOf } from "./ordered.ts";
 import { Rows } from "./rows.ts";
 import { Panel } from "./panel.ts";
 import { drawProgress } from "./progress.ts";
-import { anewWords, banner, countWords, coverage, note, status, type Known, type Status } from "./status.ts";
+import { anewWords, banner, counted, countWords, coverage, doubt, note, status, type Known, type Status } from "./status.ts";
 import { Rate } from "./rate.ts";
 import { tabsOf, type Host } from "./tabs.ts";
 import { Table } from "./table.ts";
@@ -112,6 +112,7 @@ export class ListPage implements Watcher {
   /** The connection is another, or time has passed. */
   refresh(): void {
     this.feed.reconnected();
+    this.activity.refresh();
     this.panel?.refresh();
     this.tell();
   }
@@ -177,6 +178,10 @@ export class ListPage implements Watcher {
     this.served = false;
     this.shown = 0;
     this.table.clear();
+  }
+
+  reset(): void {
+    announce("What was missed could not be replayed: all is read anew.");
   }
 
   told(): void {
@@ -306,9 +311,10 @@ export class ListPage implements Watcher {
     drawProgress(byId("progress"), s, this.kind.resource);
     this.activity.live(s.tone === "live");
     say(byId("anew"), anewWords(this.live.anew));
+    byId("anew").title = this.live.anewWhy;
     const { complete, total } = this.feed.rows;
-    if (complete) setText(byId("count"), this.view.q === "" ? digits(total) : `${digits(this.shown)} of ${digits(total)}`);
-    else if (!this.served) setText(byId("count"), "");
+    if (complete && counted(known)) setText(byId("count"), this.view.q === "" ? digits(total) : `${digits(this.shown)} of ${digits(total)}`);
+    else if (complete || !this.served) setText(byId("count"), "");
     if (complete || !this.served) byId("asof").hidden = true;
     this.picker.setCount(complete && !narrowed && s.tone === "live" ? total : null);
     const empty = complete ? this.shown === 0 && this.feed.rows.matching === 0 : !this.served;
@@ -317,13 +323,15 @@ export class ListPage implements Watcher {
     byId("rows").hidden = empty;
     if (empty) this.drawNote(place, known, narrowed);
     say(byId("covered"), empty ? null : coverage(known));
-    const above = empty ? null : banner(known, this.now());
+    // A note of no rows tells of the doubt itself; one of rows that do not match stands under the banner.
+    const doubted = complete && this.feed.rows.total > 0 && doubt(known, this.now()) !== null;
+    const above = empty && !doubted ? null : banner(known, this.now());
     say(byId("banner"), above);
     byId("rows").toggleAttribute("data-stale", complete && s.tone !== "live" && s.tone !== "busy");
   }
 
   private drawNote(place: HTMLElement, known: Known, narrowed: boolean): void {
-    const n = note(known, this.kind.resource, this.feed.rows.total, narrowed);
+    const n = note(known, this.kind.resource, this.feed.rows.total, narrowed, this.now());
     if (n === null) return place.replaceChildren();
     const text = JSON.stringify(n);
     if (place.dataset["note"] === text) return;

@@ -56,8 +56,10 @@ export class Live {
   since: number;
   /** Why the server ended the connection, in its words; empty where it did not say. */
   said = "";
-  /** How often what was held had to be read anew, because it or what came did not fit. */
+  /** How often what was held had to be read anew: it or what came did not fit, or what was missed could not be replayed. */
   anew = 0;
+  /** Why that was so last; empty as long as it never was. */
+  anewWhy = "";
   /** Told the id of each ping that is answered. */
   onPong: (id: number) => void = () => {};
   private socket: WebSocket | null = null;
@@ -125,6 +127,12 @@ export class Live {
         this.forget(sub);
       },
     };
+  }
+
+  /** A server that could not replay what was missed told rows that were held to be read anew, for a reason. */
+  reset(reason: string): void {
+    this.anew++;
+    this.anewWhy = `What was missed could not be replayed, so all was read anew${reason === "" ? "" : `: ${reason}`}.`;
   }
 
   /** Asks the server for an answer, and for nothing else. */
@@ -244,6 +252,7 @@ export class Live {
     if (sub.timer !== null || this.subs.get(sub.id) !== sub) return;
     this.host.report(`reading ${sub.spec.resource || sub.spec.view} anew: ${why}`);
     this.anew++;
+    this.anewWhy = `What was held could not be trusted, so all was read anew: ${why}.`;
     sub.cursor = null;
     sub.handler.restart();
     this.forget(sub);

@@ -109,6 +109,11 @@ export class Picker implements KindWatcher {
     if (count !== null) this.drawCounts(this.selected);
   }
 
+  /** Whether the counts are from before and may be others now. */
+  stale(is: boolean): void {
+    this.groups.toggleAttribute("data-stale", is);
+  }
+
   private links(): HTMLAnchorElement[] {
     return [...this.groups.querySelectorAll<HTMLAnchorElement>("a[data-ref]")];
   }

@@ -30,7 +30,7 @@ export interface Status {
 export function status(k: Known, now: number): Status {
   const say = (tone: Status["tone"], words: string, count: number | null = null, total: number | null = null): Status => ({ tone, words, count, total });
   const arriving = (words: string): Status => say("busy", words, k.arriving > 0 ? k.arriving : null, k.arriving > 0 && k.expected >= k.arriving ? k.expected : null);
-  if (k.connection === "lost") return say("bad", `Disconnected since ${clockTime(new Date(k.since).toISOString(), now)}, trying again`);
+  if (k.connection === "lost") return say("bad", `${doubt(k, now)}, trying again`);
   if (k.connection === "connecting") return say("busy", "Connecting");
   if (k.problem !== null) return say("bad", k.problem.title === "" ? "Failed" : k.problem.title);
   if (k.anew && !k.complete && (k.state === null || k.state.state === "live")) return arriving("Reading anew");
@@ -41,7 +41,7 @@ export function status(k: Known, now: number): Status {
     case "live":
       return k.complete ? say("live", "Live") : arriving("Receiving");
     case "stale":
-      return say("warn", k.state.since === "" ? "Stale" : `Stale since ${clockTime(k.state.since, now)}`);
+      return say("warn", doubt(k, now) ?? "Stale");
     case "forbidden":
       return say("bad", "Forbidden");
     case "absent":
@@ -49,6 +49,11 @@ export function status(k: Known, now: number): Status {
     case "failed":
       return say("bad", "Failed");
   }
+}
+
+/** Whether it is known how many there are: what may not be read, is not served or failed is not nought. */
+export function counted(k: Known): boolean {
+  return k.problem === null && !["forbidden", "absent", "failed"].includes(k.state?.state ?? "");
 }
 
 /** The numbers that go with a status; empty where there are none. */
@@ -68,6 +73,13 @@ export function coverage(k: Known): string | null {
   return covered.length === 0 ? null : `Only ${covered.join(", ")}: ${why}`;
 }
 
+/** Since when what is held may be true no more, in words; null while it is told. */
+export function doubt(k: Pick<Known, "connection" | "since" | "state">, now: number): string | null {
+  if (k.connection === "lost") return `Disconnected since ${clockTime(new Date(k.since).toISOString(), now)}`;
+  if (k.state?.state === "stale") return k.state.since === "" ? "Stale" : `Stale since ${clockTime(k.state.since, now)}`;
+  return null;
+}
+
 /** A note that stands where the rows would, with the next step. */
 export interface Note {
   readonly title: string;
@@ -77,7 +89,7 @@ export interface Note {
 }
 
 /** The note for a table that shows no row, null while nothing is to be said. */
-export function note(k: Known, resource: string, total: number, narrowed: boolean): Note | null {
+export function note(k: Known, resource: string, total: number, narrowed: boolean, now: number): Note | null {
   const say = (title: string, detail: string, next: string, act: Note["act"] = null): Note => ({ title, detail, next, act });
   if (k.problem !== null) return say(k.problem.title || "The request failed", k.problem.detail, narrowed ? "Change the filters, or" : "", narrowed ? "show-all" : "retry");
   switch (k.state?.state) {
@@ -90,13 +102,24 @@ export function note(k: Known, resource: string, total: number, narrowed: boolea
   }
   const only = coverage(k);
   const here = (words: string): string => (only === null ? words : `${words} ${only}`);
-  if (k.complete && total > 0) return say("Nothing matches", here(`None of ${digits(total)} ${resource} matches the filter.`), "", "show-all");
+  const doubted = doubt(k, now);
+  // The banner stands above it.
+  if (k.complete && total > 0) return say("Nothing matches", here(`None of ${doubted === null ? `${digits(total)} ${resource}` : `the ${digits(total)} ${resource} known then`} matches the filter.`), "", "show-all");
+  if (k.complete && doubted !== null) {
+    const where = narrowed ? " in the namespaces and with the labels chosen" : "";
+    const lost = k.connection === "lost";
+    const since = lost ? new Date(k.since).toISOString() : (k.state?.since ?? "");
+    const were = here(since === "" ? `There were none${where} when it was last known.` : `There were none${where} at ${clockTime(since, now)}.`);
+    const why = lost ? (k.said === "" ? "" : `Glasshouse said: ${k.said}.`) : k.state?.reason ? `The cluster's watch is interrupted: ${k.state.reason}.` : "The cluster's watch is interrupted.";
+    const next = lost ? "It is tried again by itself. Is the program still running?" : "It is tried again by itself; what came meanwhile is shown then.";
+    return say(doubted, why === "" ? were : `${were} ${why}`, next);
+  }
   if (k.complete && narrowed) return say(`No ${resource} here`, here("There is none in the namespaces and with the labels chosen."), "The first one appears by itself, or", "show-all");
   if (k.complete) return say(`No ${resource}`, only ?? "The cluster holds none now.", "The first one appears here by itself.");
   if (k.connection === "lost") return say("Disconnected", k.said === "" ? "Glasshouse cannot be reached from this browser." : `Glasshouse said: ${k.said}.`, "It is tried again by itself. Is the program still running?");
-  const s = status(k, 0);
+  const s = status(k, now);
   const far = s.count === null ? "" : s.total === null ? `${countWords(s)} so far` : countWords(s);
-  if (k.anew) return say(`Reading ${resource} anew`, `What was held did not agree with the server${far === "" ? "." : `; ${far}`}`, "");
+  if (k.anew) return say(`Reading ${resource} anew`, `What was held could not be carried on from${far === "" ? "." : `; ${far}`}`, "");
   return say(`Reading ${resource}`, far, "");
 }
 
@@ -105,7 +128,7 @@ export const forbidden = (k: Known, resource: string): Note | null => (k.state?.
 
 /** What is to be said above rows that are shown but may not be true, null if they are. */
 export function banner(k: Known, now: number): string | null {
-  if (k.connection === "lost") return `Disconnected since ${clockTime(new Date(k.since).toISOString(), now)}${k.said === "" ? "" : `: ${k.said}`}. What is shown is from before, and is brought up to date as soon as the server answers.`;
+  if (k.connection === "lost") return `${doubt(k, now)}${k.said === "" ? "" : `: ${k.said}`}. What is shown is from before, and is brought up to date as soon as the server answers.`;
   if (k.problem !== null) return `${k.problem.title}. ${k.problem.detail}`;
   switch (k.state?.state) {
     case "stale":

@@ -97,7 +97,7 @@ export class EventsTab implements Tab, Watcher {
     const above = all.length === 0 ? null : banner(known, host.now());
     this.above.hidden = above === null;
     setText(this.above, above ?? "");
-    this.say(all.length > 0 ? null : rows.complete && s.tone === "live" ? nothing : note(known, "events", 0, false));
+    this.say(all.length > 0 ? null : rows.complete && s.tone === "live" ? nothing : note(known, "events", 0, false, host.now()));
     keep(this.list, all.slice(0, most), empty, (e, h) => this.event(e, h));
     this.more.hidden = all.length <= most;
     setText(this.more, `${digits(all.length - most)} older ones are not shown.`);
