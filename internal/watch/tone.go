@@ -22,17 +22,22 @@ const (
 // is for one goroutine at a time.
 type tones struct {
 	states, readies []int // The columns that tell.
+	desired         int   // The column of how many there are to be; -1 for none.
 	known           map[string]Tone
 }
 
 func newTones(columns []Column) *tones {
-	t := &tones{known: make(map[string]Tone)}
+	t := &tones{desired: -1, known: make(map[string]Tone)}
 	for i := range columns {
 		switch order.Lower(columns[i].Name) {
 		case "status", "phase", "state", "health", "type", "sync status", "health status":
 			t.states = append(t.states, i)
 		case "ready":
 			t.readies = append(t.readies, i)
+		case "desired":
+			if t.desired < 0 {
+				t.desired = i
+			}
 		}
 	}
 	return t
@@ -54,8 +59,12 @@ func (t *tones) of(o *wire.Object) (failing, waiting bool) {
 		failing, waiting = failing || tone == Failing, waiting || tone == Waiting
 		done = done || isDone(text)
 	}
+	desired := ""
+	if t.desired >= 0 && len(t.readies) > 0 {
+		desired = cellText(o.Cell(t.desired))
+	}
 	for _, at := range t.readies {
-		tone := readyTone(cellText(o.Cell(at)))
+		tone := readyTone(cellText(o.Cell(at)), desired)
 		failing, waiting = failing || tone == Failing, waiting || tone == Waiting && !done
 	}
 	return failing, waiting
@@ -80,8 +89,12 @@ func Tones(columns []Column, cells []string) []Tone {
 		all[at] = stateTone(cells[at])
 		done = done || isDone(cells[at])
 	}
+	desired := ""
+	if t.desired >= 0 {
+		desired = cells[t.desired]
+	}
 	for _, at := range t.readies {
-		if all[at] = readyTone(cells[at]); all[at] == Waiting && done {
+		if all[at] = readyTone(cells[at], desired); all[at] == Waiting && done {
 			all[at] = Calm // What has run to its end is not ready any more, and need not be.
 		}
 	}
@@ -111,8 +124,9 @@ func stateTone(text string) Tone {
 	return Calm
 }
 
-// readyTone reads "1/2", how many of how many are ready, or a condition.
-func readyTone(text string) Tone {
+// readyTone reads "1/2", how many of how many are ready, or a condition; a number
+// alone is of as many as are desired, where another column has that.
+func readyTone(text, desired string) Tone {
 	switch text {
 	case "False":
 		return Failing
@@ -120,7 +134,10 @@ func readyTone(text string) Tone {
 		return Waiting
 	}
 	n, of, found := strings.Cut(text, "/")
-	if found && isNumber(n) && isNumber(of) && less(n, of) {
+	if !found {
+		of = desired
+	}
+	if isNumber(n) && isNumber(of) && less(n, of) {
 		return Waiting
 	}
 	return Calm

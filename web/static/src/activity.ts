@@ -5,6 +5,7 @@ import { ages, clockTime } from "./age.ts";
 import type { ActivityFeed } from "./activityfeed.ts";
 import { h } from "./dom.ts";
 import type { Live } from "./live.ts";
+import { habits } from "./stored.ts";
 import type { Told } from "./told.ts";
 import type { ObjectName } from "./view.ts";
 
@@ -116,17 +117,13 @@ export class Activity {
   }
 
   private keep(): void {
-    try {
-      localStorage.setItem(key, JSON.stringify({ open: this.opened, height: this.height }));
-    } catch {
-      // The browser keeps nothing for us.
-    }
+    habits.set(key, JSON.stringify({ open: this.opened, height: this.height }));
   }
 }
 
 function read(): { open: boolean; height: number } {
   try {
-    const kept = JSON.parse(localStorage.getItem(key) ?? "{}") as { open?: unknown; height?: unknown } | null;
+    const kept = JSON.parse(habits.get(key) ?? "{}") as { open?: unknown; height?: unknown } | null;
     return { open: kept?.open === true, height: typeof kept?.height === "number" ? kept.height : usual };
   } catch {
     return { open: false, height: usual };

@@ -164,7 +164,7 @@ function startList(section: HTMLElement): void {
   byId("held").addEventListener("click", () => list.table.hold(false));
   byId("table").tabIndex = 0;
   setInterval(() => list.tick(), 1000);
-  splits(byId("split"), byId("panel"), localStorage);
+  splits(byId("split"), byId("panel"));
 }
 
 function startObject(section: HTMLElement): void {

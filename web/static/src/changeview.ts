@@ -7,6 +7,7 @@ import { diffView, type Layout } from "./diffview.ts";
 import { h } from "./dom.ts";
 import { jsonText, type Field } from "./fields.ts";
 import type { Step } from "./history.ts";
+import { applicable } from "./noise.ts";
 import { authorsOf, opWords } from "./timeline.ts";
 import { valueLines } from "./values.ts";
 import { byView, timeOf } from "./who.ts";
@@ -70,13 +71,13 @@ function brief(f: Field, layout: Layout): HTMLElement | null {
 }
 
 function copyButton(change: Change): HTMLElement {
-  const button = h("button", { type: "button", class: "copy", title: "Copy this change as a JSON Patch (RFC 6902)" }, "Copy patch");
+  const button = h("button", { type: "button", class: "copy", title: "Copy this change as a JSON Patch (RFC 6902), without what the API server sets itself, as metadata.resourceVersion" }, "Copy patch");
   const say = (words: string): void => {
     button.textContent = words;
     setTimeout(() => (button.textContent = "Copy patch"), 2000);
   };
   button.addEventListener("click", () => {
-    navigator.clipboard.writeText(jsonText(change.patch)).then(() => say("Copied"), () => say("Not copied"));
+    navigator.clipboard.writeText(jsonText(applicable(change.patch))).then(() => say("Copied"), () => say("Not copied"));
   });
   return button;
 }

@@ -23,6 +23,7 @@ export function drawHead(head: Head, shape: Shape, sort: Sort | null): void {
   const cells = shape.columns.map((c) => cell(String(c.index), c.name, c.name.toLowerCase()));
   if (shape.namespace) cells.unshift(cell("ns", "Namespace", "namespace"));
   head.thead.replaceChildren(h("tr", { "aria-rowindex": "1" }, ...cells));
+  head.table.setAttribute("aria-colcount", String(cells.length));
   head.colgroup.replaceChildren(...cells.map(() => h("col")));
 }
 

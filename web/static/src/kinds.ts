@@ -30,6 +30,14 @@ export function plural({ kind, resource }: Kind): string {
   return resource;
 }
 
+/** How near words that are typed come to the names of a kind: 0 a short name, 1 the name, 2 the beginning of one, 3 neither. */
+export function nearness({ kind, resource, short }: Pick<Listed, "kind" | "resource" | "short">, terms: readonly string[]): number {
+  const names = [kind.toLowerCase(), resource];
+  if (terms.some((t) => short.includes(t))) return 0;
+  if (terms.some((t) => names.includes(t))) return 1;
+  return [...names, ...short].some((n) => terms.some((t) => n.startsWith(t))) ? 2 : 3;
+}
+
 type Fields = Readonly<Record<string, unknown>>;
 
 /** The kinds that can be listed, in their preferred version. What cannot be read is left out. */

@@ -3,16 +3,13 @@
 
 import { h } from "./dom.ts";
 import type { Layout } from "./diffview.ts";
+import { habits } from "./stored.ts";
 
 const key = "glasshouse-diff";
 
 export function keptLayout(usual: Layout): Layout {
-  try {
-    const kept = localStorage.getItem(key);
-    return kept === "split" || kept === "inline" ? kept : usual;
-  } catch {
-    return usual; // The browser keeps nothing for us.
-  }
+  const kept = habits.get(key);
+  return kept === "split" || kept === "inline" ? kept : usual;
 }
 
 /** Two buttons of which one is pressed. */
@@ -21,11 +18,7 @@ export function layoutSwitch(now: Layout, turn: (to: Layout) => void): HTMLEleme
     const b = h("button", { type: "button", "data-layout": to, "aria-pressed": String(to === now) }, words);
     b.addEventListener("click", () => {
       for (const other of group.children) other.setAttribute("aria-pressed", String(other === b));
-      try {
-        localStorage.setItem(key, to);
-      } catch {
-        // As above.
-      }
+      habits.set(key, to);
       turn(to);
     });
     return b;

@@ -7,7 +7,7 @@ import { drawExports } from "./exports.ts";
 import { Feed, type Watcher } from "./feed.ts";
 import type { Live } from "./live.ts";
 import { plural, type Kind } from "./kinds.ts";
-import { say as announce } from "./said.ts";
+import { say as announce, sayAfterTyping } from "./said.ts";
 import { namespaceWords } from "./spaces.ts";
 import type { Picker } from "./picker.ts";
 import { shapeOf } from "./row.ts";
@@ -80,7 +80,10 @@ export class ListPage implements Watcher {
     } else {
       const sort = JSON.stringify(view.sort) !== JSON.stringify(old.sort);
       if (sort) this.feed.setSort(view.sort);
-      if (view.q !== old.q) this.feed.setFilter(view.q);
+      if (view.q !== old.q) {
+        this.feed.setFilter(view.q);
+        sayAfterTyping(() => this.foundWords());
+      }
       if (view.cols.join() !== old.cols.join()) this.takeOver();
       else if (sort) this.table.markSort(view.sort);
       this.table.schedule();
@@ -328,6 +331,12 @@ export class ListPage implements Watcher {
     const above = empty && !doubted ? null : banner(known, this.now());
     say(byId("banner"), above);
     byId("rows").toggleAttribute("data-stale", complete && s.tone !== "live" && s.tone !== "busy");
+  }
+
+  // For who does not see the count: of how many rows how many the text filter leaves.
+  private foundWords(): string {
+    const { complete, matching, total } = this.feed.rows;
+    return complete && this.view.q !== "" ? `${digits(matching)} of ${digits(total)} ${this.kind.resource}` : "";
   }
 
   private drawNote(place: HTMLElement, known: Known, narrowed: boolean): void {

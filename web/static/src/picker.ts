@@ -6,7 +6,7 @@
 import { arrange, digits, h, setText } from "./dom.ts";
 import { Hint } from "./hint.ts";
 import { KindFeed, type KindWatcher } from "./kindfeed.ts";
-import { plural, type Kind, type Listed } from "./kinds.ts";
+import { nearness, plural, type Kind, type Listed } from "./kinds.ts";
 import type { Live } from "./live.ts";
 import { store, stored, toggled } from "./stored.ts";
 
@@ -37,8 +37,12 @@ export class Picker implements KindWatcher {
     new Hint(groups);
     filter.addEventListener("input", () => this.applyFilter());
     filter.addEventListener("keydown", (e) => {
-      if (e.key === "Enter") this.matching()[0]?.click();
+      if (e.key === "Enter") this.nearest()?.click();
       if (e.key === "ArrowDown") this.matching()[0]?.focus();
+      if (e.key !== "Escape" || e.isComposing || filter.value === "") return;
+      e.preventDefault();
+      filter.value = "";
+      this.applyFilter();
     });
     groups.addEventListener("keydown", (e) => this.walk(e));
     groups.addEventListener("click", (e) => this.clicked(e));
@@ -120,6 +124,22 @@ export class Picker implements KindWatcher {
 
   private matching(): HTMLAnchorElement[] {
     return this.links().filter((a) => !a.closest("[hidden]"));
+  }
+
+  // The kind that what is typed means; of several that it means as well, the one above.
+  private nearest(): HTMLAnchorElement | undefined {
+    const terms = this.terms();
+    const near = (a: HTMLAnchorElement): number => {
+      const ref = a.dataset["ref"] ?? "";
+      const known = this.list.find((k) => k.ref === ref) ?? this.kinds.get(ref);
+      // Of the markup it is not told which of the words are short names.
+      return known === undefined ? 3 : nearness({ short: (a.dataset["words"] ?? "").split(" "), ...known }, terms);
+    };
+    return this.matching().map((a) => ({ a, near: near(a) })).sort((a, b) => a.near - b.near)[0]?.a;
+  }
+
+  private terms(): string[] {
+    return this.filter.value.toLowerCase().split(/\s+/).filter((t) => t !== "");
   }
 
   counted(counts: ReadonlyMap<string, number>): void {
@@ -223,7 +243,7 @@ export class Picker implements KindWatcher {
   }
 
   private applyFilter(): void {
-    const terms = this.filter.value.toLowerCase().split(/\s+/).filter((t) => t !== "");
+    const terms = this.terms();
     for (const a of this.links()) {
       const words = a.dataset["words"] ?? "";
       const li = a.closest("li");

@@ -12,3 +12,15 @@ export function say(words: string): void {
     if (told.textContent === words) setText(told, "");
   }, 4000);
 }
+
+const pause = 1000; // ms after the last key
+let typing: ReturnType<typeof setTimeout> | undefined;
+
+/** Says what is so once nothing more is typed; nothing where there are no words then. */
+export function sayAfterTyping(words: () => string): void {
+  clearTimeout(typing);
+  typing = setTimeout(() => {
+    const told = words();
+    if (told !== "") say(told);
+  }, pause);
+}

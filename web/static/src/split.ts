@@ -1,18 +1,20 @@
 // The line between two parts, by which one of them is made wider or narrower:
 // by pointer, and by the arrow keys. The width is remembered.
 
+import { habits } from "./stored.ts";
+
 const least = 320;
 const room = 360; // that the other part keeps
 const step = 24;
 
 /** Makes a separator set the width of the part on its right, as the property --panel-width of the root. */
-export function splits(separator: HTMLElement, part: HTMLElement, remembered: Storage): void {
+export function splits(separator: HTMLElement, part: HTMLElement): void {
   const set = (width: number): void => {
     const to = Math.round(Math.max(least, Math.min(innerWidth - room, width)));
     document.documentElement.style.setProperty("--panel-width", `${to}px`);
-    remembered.setItem("panel-width", String(to));
+    habits.set("panel-width", String(to));
   };
-  const before = Number(remembered.getItem("panel-width"));
+  const before = Number(habits.get("panel-width"));
   if (before > 0) set(before);
   new ResizeObserver(() => {
     separator.setAttribute("aria-valuemin", String(least));

@@ -1,12 +1,48 @@
-// Short lists that this browser remembers: pins, what was looked at last. They
-// are preferences, and no part of what an address shows.
+// What this browser remembers: short lists, as pins and what was looked at last,
+// and habits. They are preferences, and no part of what an address shows.
+
+// What the browser refuses to keep, where storage is forbidden or full: it is
+// forgotten with the page.
+const forgotten = new Map<string, string>();
+
+/** What the browser keeps for us. It never throws: even to name localStorage does, where cookies are blocked. */
+export const habits = {
+  get(key: string): string | null {
+    try {
+      return forgotten.get(key) ?? localStorage.getItem(key);
+    } catch {
+      return null;
+    }
+  },
+  set(key: string, value: string): void {
+    try {
+      localStorage.setItem(key, value);
+      forgotten.delete(key);
+    } catch {
+      forgotten.set(key, value);
+    }
+  },
+  remove(key: string): void {
+    forgotten.delete(key);
+    try {
+      localStorage.removeItem(key);
+    } catch {
+      // Nothing was kept.
+    }
+  },
+  /** Keeps a habit that is there or is not. */
+  turn(key: string, on: boolean): void {
+    if (on) habits.set(key, "");
+    else habits.remove(key);
+  },
+};
 
 const prefix = "glasshouse.";
 
 /** The list of a name; empty where there is none, or none may be kept. */
 export function stored(name: string): readonly string[] {
   try {
-    const value: unknown = JSON.parse(localStorage.getItem(prefix + name) ?? "[]");
+    const value: unknown = JSON.parse(habits.get(prefix + name) ?? "[]");
     return Array.isArray(value) ? value.filter((v): v is string => typeof v === "string") : [];
   } catch {
     return [];
@@ -14,12 +50,8 @@ export function stored(name: string): readonly string[] {
 }
 
 export function store(name: string, list: readonly string[]): void {
-  try {
-    if (list.length === 0) localStorage.removeItem(prefix + name);
-    else localStorage.setItem(prefix + name, JSON.stringify(list));
-  } catch {
-    // Forbidden, or full: it is forgotten with the page.
-  }
+  if (list.length === 0) habits.remove(prefix + name);
+  else habits.set(prefix + name, JSON.stringify(list));
 }
 
 /** Puts a value first in a list of so many. */

@@ -17,17 +17,21 @@ export const toneOf = (word: string): Tone | null => (word === "is:failing" ? "b
 export interface Telling {
   readonly index: number;
   readonly ready: boolean;
+  /** Of what is ready: the column of how many there are to be; -1 for none. */
+  readonly desired: number;
 }
 
 /** The columns that tell, of those with these names. */
 export function telling(names: readonly string[]): Telling[] {
-  return names.map((name, index) => ({ index, name: name.toLowerCase() })).filter(({ name }) => name === "ready" || columns.has(name)).map(({ index, name }) => ({ index, ready: name === "ready" }));
+  const lower = names.map((name) => name.toLowerCase());
+  const desired = lower.indexOf("desired");
+  return lower.map((name, index) => ({ index, name })).filter(({ name }) => name === "ready" || columns.has(name)).map(({ index, name }) => ({ index, ready: name === "ready", desired }));
 }
 
 /** The tone of a cell of a row, one of those that tell. */
-export function toneIn(told: readonly Telling[], cells: readonly Cell[], { index, ready }: Telling): Tone | null {
+export function toneIn(told: readonly Telling[], cells: readonly Cell[], { index, ready, desired }: Telling): Tone | null {
   const text = textIn(cells, index);
-  const tone = ready ? readyTone(text) : stateTone(text);
+  const tone = ready ? readyTone(text, textIn(cells, desired)) : stateTone(text);
   // What has run to its end is not ready any more, and need not be.
   return ready && tone === "warn" && told.some((t) => !t.ready && ends.includes(textIn(cells, t.index))) ? null : tone;
 }
@@ -53,11 +57,12 @@ function readState(text: string): Tone | null {
   return has(warn) ? "warn" : null;
 }
 
-// "1/2", how many of how many are ready, or a condition.
-function readyTone(text: string): Tone | null {
+// "1/2", how many of how many are ready, or a condition; a number alone is of as
+// many as are desired, where another column has that.
+function readyTone(text: string, desired: string): Tone | null {
   if (text === "False") return "bad";
   if (text === "Unknown") return "warn";
   if (text === "1/1") return null; // As most are.
-  const found = /^(\d+)\/(\d+)$/.exec(text);
+  const found = /^(\d+)\/(\d+)$/.exec(text.includes("/") ? text : `${text}/${desired}`);
   return found !== null && BigInt(found[1] ?? 0) < BigInt(found[2] ?? 0) ? "warn" : null;
 }

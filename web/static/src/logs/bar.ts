@@ -2,6 +2,7 @@
 
 import { digits, h, setText } from "../dom.ts";
 import { FindBox, type Finder } from "../findbox.ts";
+import { habits } from "../stored.ts";
 import type { Container } from "./containers.ts";
 
 /** What of the log is read. */
@@ -43,8 +44,8 @@ export class Bar {
   constructor(private readonly deeds: Deeds) {
     for (const e of [this.container, this.tail, this.since]) e.addEventListener("change", () => deeds.chosen());
     press(this.follow, true);
-    press(this.times, localStorage.getItem("log-times") !== null);
-    press(this.wrap, localStorage.getItem("log-wrap") !== null);
+    press(this.times, habits.get("log-times") !== null);
+    press(this.wrap, habits.get("log-wrap") !== null);
     for (const b of [this.previous, this.follow, this.times, this.wrap]) b.addEventListener("click", () => this.turn(b));
     this.find = new FindBox(deeds, "Find in the log", "Find in the log (/ or Ctrl F)");
     this.element = h("div", { class: "log-bar" },
@@ -99,8 +100,8 @@ export class Bar {
       this.follow.disabled = pressed(this.previous);
       return this.deeds.chosen();
     }
-    remember("log-times", this.timed);
-    remember("log-wrap", this.wrapped);
+    habits.turn("log-times", this.timed);
+    habits.turn("log-wrap", this.wrapped);
     this.deeds.shown();
   }
 
@@ -114,8 +115,3 @@ export class Bar {
 const toggle = (label: string, title: string): HTMLButtonElement => h("button", { type: "button", "aria-pressed": "false", title }, label);
 const pressed = (b: HTMLButtonElement): boolean => b.getAttribute("aria-pressed") === "true";
 const press = (b: HTMLButtonElement, on: boolean): void => b.setAttribute("aria-pressed", String(on));
-
-function remember(what: string, on: boolean): void {
-  if (on) localStorage.setItem(what, "");
-  else localStorage.removeItem(what);
-}

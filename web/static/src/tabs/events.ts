@@ -8,6 +8,7 @@ import { at, text } from "../facts/read.ts";
 import { Feed, type Watcher } from "../feed.ts";
 import { Sheet } from "../overview/sheet.ts";
 import { banner, note, status, type Note } from "../status.ts";
+import { habits } from "../stored.ts";
 import type { Host, Shown, Tab } from "../tabs.ts";
 
 const most = 200; // events that are drawn
@@ -30,10 +31,9 @@ export class EventsTab implements Tab, Watcher {
 
   constructor(private readonly host: Host) {
     this.sheet = new Sheet(host);
-    this.warningsFirst.checked = localStorage.getItem(kept) !== null;
+    this.warningsFirst.checked = habits.get(kept) !== null;
     this.warningsFirst.addEventListener("change", () => {
-      if (this.warningsFirst.checked) localStorage.setItem(kept, "");
-      else localStorage.removeItem(kept);
+      habits.turn(kept, this.warningsFirst.checked);
       this.schedule();
     });
     this.draw();

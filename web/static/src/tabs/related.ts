@@ -10,6 +10,7 @@ import { cardHeight, cardWidth, linksOf } from "../related/picture.ts";
 import { every, Reading } from "../related/reading.ts";
 import { looked, SearchedView } from "../related/searched.ts";
 import { forbidden } from "../status.ts";
+import { habits } from "../stored.ts";
 import type { Host, Shown, Tab } from "../tabs.ts";
 import type { Problem, Tree } from "../wire.ts";
 
@@ -39,7 +40,7 @@ export class Related implements Tab {
 
   constructor(private readonly host: Host) {
     const small = matchMedia("(max-width: 800px)").matches;
-    const liked = localStorage.getItem("related-as");
+    const liked = habits.get("related-as");
     this.as = liked === "graph" || liked === "list" ? liked : small ? "list" : "graph";
     this.drawing = new Drawing(host);
     this.searched = new SearchedView((ref) => {
@@ -135,7 +136,7 @@ export class Related implements Tab {
 
   private turn(as: As): void {
     this.as = as;
-    localStorage.setItem("related-as", as);
+    habits.set("related-as", as);
     this.arrange();
     this.draw();
   }

@@ -5,6 +5,7 @@ import { clockTime } from "../age.ts";
 import { copyText } from "../clipboard.ts";
 import { digits, h } from "../dom.ts";
 import type { LastChange } from "../held.ts";
+import { habits } from "../stored.ts";
 import type { Host, Shown, Tab } from "../tabs.ts";
 import type { Tree } from "../wire.ts";
 import { Bar } from "../yaml/bar.ts";
@@ -55,7 +56,7 @@ export class YamlTab implements Tab {
       e.clipboardData.setData("text/plain", part);
       e.preventDefault();
     });
-    this.wrap(localStorage.getItem("wrap") !== null);
+    this.wrap(habits.get("wrap") !== null);
   }
 
   show(shown: Shown): void {
@@ -131,8 +132,7 @@ export class YamlTab implements Tab {
   private wrap(on: boolean): void {
     this.text.hold(() => this.text.element.toggleAttribute("data-wrap", on));
     this.bar.tellWrapped(on);
-    if (on) localStorage.setItem("wrap", "");
-    else localStorage.removeItem("wrap");
+    habits.turn("wrap", on);
   }
 }
 
