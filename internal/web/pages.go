@@ -74,7 +74,7 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	page.State = templates.State{
 		State: string(snapshot.Status.State), Reason: snapshot.Status.Reason, Count: snapshot.Status.Count, Total: snapshot.Status.Total,
-		Since: snapshot.Status.Since.UTC().Format(time.RFC3339),
+		Since: snapshot.Status.Since.UTC().Format(time.RFC3339), Namespaces: snapshot.Status.Namespaces,
 	}
 	if snapshot.Synced {
 		total := len(snapshot.Objects)

@@ -140,6 +140,20 @@ func TestPages(t *testing.T) {
 	}
 }
 
+// Without script, too, the page tells which namespaces it does not cover.
+func TestPageOfSomeNamespaces(t *testing.T) {
+	s := newSite(t)
+	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "no")
+	s.api.Refuse("core/v1/secrets", "a", 0, "")
+	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "key"})
+	const query = "core/v1/secrets?ns=a&ns=b"
+	s.await("/api/v1/snapshot/"+query, `"key"`)
+	a := s.get("/r/"+query, "Accept: text/html")
+	if !strings.Contains(a.body, `class="covered">Only a: you may not list the others.</p>`) {
+		t.Errorf("the page does not tell what it covers: %s", a.body)
+	}
+}
+
 func TestSnapshotFormats(t *testing.T) {
 	s := newSite(t)
 	path := "/api/v1/snapshot/" + podsRef

@@ -102,6 +102,17 @@ func TestListPage(t *testing.T) {
 		{"forbidden", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}
 		}, []string{"You may not list pods", "anna may not", "ask for the right"}, []string{"No pods"}},
+		{"some namespaces", func(l *templates.List) { l.State.Namespaces = []string{"big", "shop"} }, []string{`class="covered">Only big, shop: you may not list the others.</p>`}, nil},
+		{"some namespaces, for another reason", func(l *templates.List) {
+			l.State.Namespaces, l.State.Reason = []string{"shop"}, "a <b> is away"
+		}, []string{`class="covered">Only shop: a &lt;b&gt; is away</p>`}, nil},
+		{"all namespaces", func(*templates.List) {}, []string{`class="covered" hidden></p>`}, nil},
+		{"some namespaces, and empty", func(l *templates.List) {
+			l.Rows, l.Total, l.State.Namespaces = nil, &none, []string{"shop"}
+		}, []string{`class="covered" hidden></p>`, "<p>Only shop: you may not list the others. The first one appears"}, []string{"The cluster holds none"}},
+		{"some namespaces, and nothing matches", func(l *templates.List) {
+			l.Rows, l.Total, l.State.Namespaces, l.Query.Q = nil, &none, []string{"shop"}, "x"
+		}, []string{"filters chosen. Only shop: you may not list the others."}, nil},
 		{"syncing", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "syncing", Count: new(3400)}
 		}, []string{"Reading pods", "Syncing, 3,400 so far"}, []string{"No pods"}},

@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -142,6 +143,28 @@ func stateWords(s State, at string) string {
 	return "Not read yet"
 }
 
+// coverage says which namespaces are covered where not all that were asked for
+// are, and nothing where they are. static/src/status.ts says the same.
+func coverage(s State) string {
+	if len(s.Namespaces) == 0 {
+		return ""
+	}
+	why := "you may not list the others."
+	if s.State == "live" && s.Reason != "" {
+		why = s.Reason
+	}
+	return "Only " + strings.Join(s.Namespaces, ", ") + ": " + why
+}
+
+// covered is what is said of coverage above the rows; emptyWords says it where
+// there are none.
+func covered(l List) string {
+	if len(l.Rows) == 0 || l.Problem != nil {
+		return ""
+	}
+	return coverage(l.State)
+}
+
 // shownOf counts the rows on the page.
 func shownOf(l List) string {
 	switch {
@@ -166,6 +189,7 @@ func pageWords(l List) string {
 
 // emptyWords is what stands in place of rows, with the next step to take.
 func emptyWords(l List) Problem {
+	only := coverage(l.State)
 	narrowed := len(l.Query.Namespaces) > 0 || l.Query.Q != "" || l.Query.Labels != ""
 	switch {
 	case l.Problem != nil:
@@ -179,9 +203,9 @@ func emptyWords(l List) Problem {
 	case l.State.State == "syncing" || l.State.State == "":
 		return Problem{Title: "Reading " + l.Resource, Detail: stateWords(l.State, ""), Next: []Step{{Text: "Look again", Href: l.Href}}}
 	case narrowed:
-		return Problem{Title: "No " + l.Resource + " match", Detail: "Nothing fits the namespaces and filters chosen.", Next: []Step{{Text: "Show all " + l.Resource, Href: l.Href}}}
+		return Problem{Title: "No " + l.Resource + " match", Detail: strings.TrimSpace("Nothing fits the namespaces and filters chosen. " + only), Next: []Step{{Text: "Show all " + l.Resource, Href: l.Href}}}
 	}
-	return Problem{Title: "No " + l.Resource, Detail: "The cluster holds none now. The first one appears here by itself."}
+	return Problem{Title: "No " + l.Resource, Detail: cmp.Or(only, "The cluster holds none now.") + " The first one appears here by itself."}
 }
 
 // pickerWords is what the picker says of a kind that is not simply live in all
