@@ -132,7 +132,10 @@ func stateWords(s State, at string) string {
 		}
 		return "As of " + at
 	case "stale":
-		return strings.TrimSpace("Stale since " + s.Since)
+		if s.Since == "" {
+			return "Stale"
+		}
+		return "Stale since " + s.Since
 	case "forbidden":
 		return "Forbidden"
 	case "absent":
@@ -165,9 +168,16 @@ func covered(l List) string {
 	return coverage(l.State)
 }
 
-// shownOf counts the rows on the page.
+// shownOf counts the rows on the page. It says nothing where none are known, or
+// may be: that is not zero.
 func shownOf(l List) string {
+	switch l.State.State {
+	case "forbidden", "absent", "failed":
+		return ""
+	}
 	switch {
+	case l.Total == nil && len(l.Rows) == 0:
+		return ""
 	case l.Total == nil:
 		return "first " + Digits(len(l.Rows))
 	case *l.Total == len(l.Rows):
@@ -202,10 +212,25 @@ func emptyWords(l List) Problem {
 		return Problem{Title: "Reading " + l.Resource + " failed", Detail: l.State.Reason, Next: []Step{{Text: "It is tried again by itself."}}}
 	case l.State.State == "syncing" || l.State.State == "":
 		return Problem{Title: "Reading " + l.Resource, Detail: stateWords(l.State, ""), Next: []Step{{Text: "Look again", Href: l.Href}}}
+	case l.State.State == "stale":
+		none, next := "There were none", "Look again"
+		if narrowed {
+			none, next = "None fitted the namespaces and filters chosen", "Show all "+l.Resource
+		}
+		known := sentence(stateWords(l.State, ""), l.State.Reason) + " " + none + " when they were last read, which may have changed since. " + only
+		return Problem{Title: "No " + l.Resource + " known", Detail: strings.TrimSpace(known), Next: []Step{{Text: next, Href: l.Href}}}
 	case narrowed:
 		return Problem{Title: "No " + l.Resource + " match", Detail: strings.TrimSpace("Nothing fits the namespaces and filters chosen. " + only), Next: []Step{{Text: "Show all " + l.Resource, Href: l.Href}}}
 	}
 	return Problem{Title: "No " + l.Resource, Detail: cmp.Or(only, "The cluster holds none now.") + " The first one appears here by itself."}
+}
+
+// sentence is words and why they are so, with a full stop.
+func sentence(words, why string) string {
+	if why != "" {
+		words += ": " + why
+	}
+	return strings.TrimSuffix(words, ".") + "."
 }
 
 // pickerWords is what the picker says of a kind that is not simply live in all
