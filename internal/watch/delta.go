@@ -111,16 +111,20 @@ const authorAge = 2 * time.Second
 
 // newestAuthor is who made a change as far as the newest entry of managedFields
 // tells, which is nobody where that is older than the change. Where several
-// share the newest second it is a guess.
+// share the newest second it is a guess, and where its time did not move: a
+// deletion takes none, nor does a pod's binding.
 func newestAuthor(c *change) (a *author.Author, guess bool) {
 	if c.Memo.managed == nil {
 		return nil, false
 	}
 	newest, alone := c.Memo.managed.Newest()
-	if c.Old != nil && !newest.Time.After(c.Old.Managed()) && c.Time.Sub(newest.Time) > authorAge {
+	switch {
+	case c.Old == nil || newest.Time.After(c.Old.Managed()):
+		return &newest, !alone
+	case c.Time.Sub(newest.Time) > authorAge:
 		return nil, false
 	}
-	return &newest, !alone
+	return &newest, true
 }
 
 // rowAuthor is who made an update, nil where that is not known. It compares the

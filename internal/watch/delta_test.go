@@ -92,11 +92,23 @@ func TestRowAuthors(t *testing.T) {
 			{"Running", 2, 15, "kubelet"},
 			{"Failed", 15, 15, "kubelet"}, // The last entry is helm's.
 			{"Running", 16, 15, "helm"},   // The newest, though it owns nothing of it.
+			{"Failed", 16, 15, "kubelet"}, // Helm wrote in time, but owns nothing of it.
+			{"Running", 16, 17, "kubelet"},
+			{"Failed", 16, 17, "kubelet"}, // Within the same second.
 		} {
 			server.Set(pods, at(pod("a", "p", step.status), step.helm, step.kubelet))
 			if e := r.next().Events; len(e) != 1 || e[0].By == nil || e[0].By.Manager != step.want {
 				t.Errorf("%+v: the update is %+v", step, e)
 			}
+		}
+		deleted := at(pod("a", "p", "Failed"), 18, 17)
+		server.Set(pods, deleted)
+		r.next()
+		deleted.Cells = strings.Replace(deleted.Cells, "Failed", "Terminating", 1)
+		deleted.Metadata += `,"deletionTimestamp":"2000-01-01T00:00:18Z"`
+		server.Set(pods, deleted)
+		if e := r.next().Events; len(e) != 1 || e[0].By != nil {
+			t.Errorf("deleted in the second of helm's label: the update is %+v", e)
 		}
 	})
 }
@@ -153,7 +165,10 @@ func TestFramesAreSmall(t *testing.T) {
 			row, short, patch, change := next(rows, "events"), next(table, "events"), next(object, "events"), next(feed, "events")
 			t.Logf("%d: of %d bytes %d to rows, %d to table, %d to object, %d to changes", n, len(line), len(row)+header, len(short)+header, len(patch)+header, len(change)+header)
 			if n < 2 {
-				continue // Added, and bound to its node, of which managedFields do not tell.
+				if strings.Contains(row+short+patch, `"by"`) {
+					t.Errorf("%d: added, and bound to its node, of which managedFields do not tell:\n%s\n%s\n%s", n, row, short, patch)
+				}
+				continue
 			}
 			if strings.Count(row+patch+change, `"by":{"manager":"kubelet","operation":"Update","subresource":"status","time":`) != 3 || strings.Contains(patch, "authors") {
 				t.Errorf("not by the kubelet:\n%s\n%s\n%s", row, patch, change)

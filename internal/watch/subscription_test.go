@@ -42,13 +42,13 @@ func TestRowsView(t *testing.T) {
 }
 
 // A change that leaves the managedFields as they were names nobody, unless their
-// newest entry is of this moment: their times are in seconds.
+// newest entry is of this moment and owns what changed: their times are in seconds.
 func TestAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // Which begins in the year 2000.
 		server, cluster := serveCluster(t)
 		set := func(status, at string) {
 			p := pod("a", "p", status)
-			p.Metadata = fmt.Sprintf(`"managedFields":[{"manager":"kubelet","operation":"Update","time":%q}]`, at)
+			p.Metadata = fmt.Sprintf(`"managedFields":[{"manager":"kubelet","operation":"Update","time":%q,"fieldsV1":%s}]`, at, phase)
 			server.Set(pods, p)
 		}
 		set("Pending", "2000-01-01T00:00:00Z")

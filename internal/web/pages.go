@@ -14,6 +14,7 @@ import (
 	"github.com/a-h/templ"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/order"
 	"glasshouse/web/templates"
 )
 
@@ -46,7 +47,7 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 		Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource, Href: "/r/" + resource.Ref(),
 		Namespaced: resource.Namespaced, At: time.Now().UTC().Format(time.RFC3339), Namespaces: s.namespaces(r), Limit: s.pageRows,
 		Query: templates.Query{
-			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels, Sort: values.Get("sort"), Columns: values["cols"],
+			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels, Sort: order.Lower(values.Get("sort")), Columns: values["cols"],
 		},
 	}
 	if page.From, err = numberOf(values, "from"); err != nil {
@@ -74,7 +75,7 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	page.State = templates.State{
 		State: string(snapshot.Status.State), Reason: snapshot.Status.Reason, Count: snapshot.Status.Count, Total: snapshot.Status.Total,
-		Since: snapshot.Status.Since.UTC().Format(time.RFC3339),
+		Since: snapshot.Status.Since.UTC().Format(time.RFC3339), Namespaces: snapshot.Status.Namespaces,
 	}
 	if snapshot.Synced {
 		total := len(snapshot.Objects)
@@ -175,7 +176,8 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 	list := "/r/" + resource.Ref()
 	page := templates.Object{
 		Frame: s.frame(r, param(r, "name"), resource.Ref()), Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource,
-		Namespace: namespaceOf(r), Name: param(r, "name"), YAML: string(document), At: time.Now().UTC().Format(time.RFC3339),
+		Namespace: namespaceOf(r), Name: param(r, "name"), YAML: string(document),
+		State: templates.State{State: string(watch.Live)}, At: time.Now().UTC().Format(time.RFC3339), // A stale one is read anew.
 		Crumbs: []templates.Crumb{{Text: resource.Resource, Href: list}},
 	}
 	if page.Namespace != "" {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 
@@ -126,17 +127,36 @@ func TestPages(t *testing.T) {
 	if a := s.get("/"); a.status != http.StatusSeeOther || a.header.Get("Location") != "/r/"+podsRef {
 		t.Errorf("/ answers %d to %q, want 303 to the pods", a.status, a.header.Get("Location"))
 	}
-	a := s.get("/r/"+podsRef+"?sort=-name&ns=a&ns=b", "Accept: text/html")
-	var order []int
-	for _, name := range []string{">web-10<", ">web-2<", ">web-1<"} {
-		order = append(order, strings.Index(a.body, name))
+	for _, sort := range []string{"-name", "-Name"} {
+		a := s.get("/r/"+podsRef+"?sort="+sort+"&ns=a&ns=b", "Accept: text/html")
+		var order []int
+		for _, name := range []string{`aria-sort="descending" data-column="0"><a href="/r/` + podsRef + `?ns=a&amp;ns=b"`, ">web-10<", ">web-2<", ">web-1<"} {
+			order = append(order, strings.Index(a.body, name))
+		}
+		if a.status != http.StatusOK || order[0] < 0 || !slices.IsSorted(order) {
+			t.Errorf("%s: the page answers %d, with the heading and the rows at %v, want it sorted, and web-10, web-2, web-1", sort, a.status, order)
+		}
 	}
-	if a.status != http.StatusOK || order[0] < 0 || order[0] > order[1] || order[1] > order[2] {
-		t.Errorf("the page answers %d, with the rows at %v, want web-10, web-2, web-1", a.status, order)
-	}
-	a = s.get("/o/"+podsRef+"/a/web-1", "Accept: text/html")
+	a := s.get("/o/"+podsRef+"/a/web-1", "Accept: text/html")
 	if a.status != http.StatusOK || !strings.Contains(a.body, "&lt;b&gt;") || strings.Contains(a.body, "<b>") {
 		t.Errorf("the object's page answers %d %s, want its note escaped", a.status, a.body)
+	}
+	if !strings.Contains(a.body, ">As of 20") {
+		t.Errorf("the object's page does not tell when it was read: %s", a.body)
+	}
+}
+
+// Without script, too, the page tells which namespaces it does not cover.
+func TestPageOfSomeNamespaces(t *testing.T) {
+	s := newSite(t)
+	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "no")
+	s.api.Refuse("core/v1/secrets", "a", 0, "")
+	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "key"})
+	const query = "core/v1/secrets?ns=a&ns=b"
+	s.await("/api/v1/snapshot/"+query, `"key"`)
+	a := s.get("/r/"+query, "Accept: text/html")
+	if !strings.Contains(a.body, `class="covered">Only a: you may not list the others.</p>`) {
+		t.Errorf("the page does not tell what it covers: %s", a.body)
 	}
 }
 

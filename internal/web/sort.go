@@ -9,10 +9,10 @@ import (
 )
 
 // sorted are the objects in the order that sort asks for: a column's name in
-// lower case, with "-" before it for the other way round. Without one, or with
+// any case, with "-" before it for the other way round. Without one, or with
 // one that is not there, the order is that of namespace and name.
 func sorted(snapshot *watch.Snapshot, sort string) []*watch.Item {
-	name, descending := strings.CutPrefix(sort, "-")
+	name, descending := strings.CutPrefix(order.Lower(sort), "-")
 	column := slices.IndexFunc(snapshot.Columns, func(c watch.Column) bool { return order.Lower(c.Name) == name })
 	objects := snapshot.Objects
 	if column < 0 && name != "namespace" {

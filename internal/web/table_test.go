@@ -23,7 +23,7 @@ func TestSnapshotIsAsShown(t *testing.T) {
 		{"all, by name", "format=csv", "Namespace,Name,Size,Made By\na,one,10,x\na,three,11,z\na,two,9,y\n"},
 		{"the usual ones", "format=csv&cols=usual", "Namespace,Name,Size\na,one,10\na,three,11\na,two,9\n"},
 		{"all of them", "format=csv&cols=wide&sort=size&limit=1", "Namespace,Name,Size,Made By\na,two,9,y\n"},
-		{"chosen ones, in the table's order", "format=csv&cols=made+by&cols=name&sort=-size", "Name,Made By\nthree,z\none,x\ntwo,y\n"},
+		{"chosen ones, in the table's order", "format=csv&cols=made+by&cols=name&sort=-Size", "Name,Made By\nthree,z\none,x\ntwo,y\n"},
 		{"with the namespace", "format=csv&cols=size&cols=namespace&q=two", "Namespace,Name,Size\na,two,9\n"},
 		{"rows", "format=ndjson&cols=made+by&q=two", `{"ns":"a","name":"two","uid":"a/two","rv":"RV","cells":["two","y"]}` + "\n"},
 	} {

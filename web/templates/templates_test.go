@@ -101,10 +101,33 @@ func TestListPage(t *testing.T) {
 		{"nothing matches", func(l *templates.List) { l.Rows, l.Total, l.Query.Q = nil, &none, "x" }, []string{"No pods match", "Show all pods"}, nil},
 		{"forbidden", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}
-		}, []string{"You may not list pods", "anna may not", "ask for the right"}, []string{"No pods"}},
+		}, []string{"You may not list pods", "anna may not", "ask for the right", `class="count"></span>`}, []string{"No pods", "first 0"}},
+		{"forbidden by now", func(l *templates.List) {
+			l.Rows, l.Total, l.State = nil, &none, templates.State{State: "forbidden"}
+		}, []string{`class="count"></span>`}, nil},
+		{"failed", func(l *templates.List) {
+			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "failed", Reason: "no route"}
+		}, []string{"Reading pods failed", "no route", `class="count"></span>`}, nil},
+		{"stale and empty", func(l *templates.List) {
+			l.Rows, l.Total, l.State = nil, &none, templates.State{State: "stale", Since: "2026-11-21T10:00:00Z", Reason: "connection refused"}
+		}, []string{"No pods known", "<p>Stale since 2026-11-21T10:00:00Z: connection refused. There were none when they were last read, which may have changed since.</p>", "Look again"}, []string{"holds none now"}},
+		{"stale, and nothing matches", func(l *templates.List) {
+			l.Rows, l.Total, l.State, l.Query.Q = nil, &none, templates.State{State: "stale"}, "x"
+		}, []string{"No pods known", "<p>Stale. None fitted the namespaces and filters chosen when they were last read, which may have changed since.</p>", "Show all pods"}, []string{"No pods match"}},
+		{"some namespaces", func(l *templates.List) { l.State.Namespaces = []string{"big", "shop"} }, []string{`class="covered">Only big, shop: you may not list the others.</p>`}, nil},
+		{"some namespaces, for another reason", func(l *templates.List) {
+			l.State.Namespaces, l.State.Reason = []string{"shop"}, "a <b> is away"
+		}, []string{`class="covered">Only shop: a &lt;b&gt; is away</p>`}, nil},
+		{"all namespaces", func(*templates.List) {}, []string{`class="covered" hidden></p>`}, nil},
+		{"some namespaces, and empty", func(l *templates.List) {
+			l.Rows, l.Total, l.State.Namespaces = nil, &none, []string{"shop"}
+		}, []string{`class="covered" hidden></p>`, "<p>Only shop: you may not list the others. The first one appears"}, []string{"The cluster holds none"}},
+		{"some namespaces, and nothing matches", func(l *templates.List) {
+			l.Rows, l.Total, l.State.Namespaces, l.Query.Q = nil, &none, []string{"shop"}, "x"
+		}, []string{"filters chosen. Only shop: you may not list the others."}, nil},
 		{"syncing", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "syncing", Count: new(3400)}
-		}, []string{"Reading pods", "Syncing, 3,400 so far"}, []string{"No pods"}},
+		}, []string{"Reading pods", "Syncing, 3,400 so far", `class="count"></span>`}, []string{"No pods"}},
 		{"a bad selector", func(l *templates.List) {
 			l.Problem = &templates.Problem{Status: 400, Title: "The selector cannot be read"}
 		}, []string{"The selector cannot be read"}, nil},

@@ -71,6 +71,8 @@ type State struct {
 	Reason string
 	Count  *int // objects received so far, while syncing,
 	Total  *int // of about so many; nil when unknown
+	// Namespaces are those covered, where not all that were asked for are.
+	Namespaces []string
 }
 
 // Query is the view that the address asks for, echoed into the form.

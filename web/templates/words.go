@@ -1,6 +1,7 @@
 package templates
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -131,7 +132,10 @@ func stateWords(s State, at string) string {
 		}
 		return "As of " + at
 	case "stale":
-		return strings.TrimSpace("Stale since " + s.Since)
+		if s.Since == "" {
+			return "Stale"
+		}
+		return "Stale since " + s.Since
 	case "forbidden":
 		return "Forbidden"
 	case "absent":
@@ -142,9 +146,38 @@ func stateWords(s State, at string) string {
 	return "Not read yet"
 }
 
-// shownOf counts the rows on the page.
+// coverage says which namespaces are covered where not all that were asked for
+// are, and nothing where they are. static/src/status.ts says the same.
+func coverage(s State) string {
+	if len(s.Namespaces) == 0 {
+		return ""
+	}
+	why := "you may not list the others."
+	if s.State == "live" && s.Reason != "" {
+		why = s.Reason
+	}
+	return "Only " + strings.Join(s.Namespaces, ", ") + ": " + why
+}
+
+// covered is what is said of coverage above the rows; emptyWords says it where
+// there are none.
+func covered(l List) string {
+	if len(l.Rows) == 0 || l.Problem != nil {
+		return ""
+	}
+	return coverage(l.State)
+}
+
+// shownOf counts the rows on the page. It says nothing where none are known, or
+// may be: that is not zero.
 func shownOf(l List) string {
+	switch l.State.State {
+	case "forbidden", "absent", "failed":
+		return ""
+	}
 	switch {
+	case l.Total == nil && len(l.Rows) == 0:
+		return ""
 	case l.Total == nil:
 		return "first " + Digits(len(l.Rows))
 	case *l.Total == len(l.Rows):
@@ -166,6 +199,7 @@ func pageWords(l List) string {
 
 // emptyWords is what stands in place of rows, with the next step to take.
 func emptyWords(l List) Problem {
+	only := coverage(l.State)
 	narrowed := len(l.Query.Namespaces) > 0 || l.Query.Q != "" || l.Query.Labels != ""
 	switch {
 	case l.Problem != nil:
@@ -178,10 +212,25 @@ func emptyWords(l List) Problem {
 		return Problem{Title: "Reading " + l.Resource + " failed", Detail: l.State.Reason, Next: []Step{{Text: "It is tried again by itself."}}}
 	case l.State.State == "syncing" || l.State.State == "":
 		return Problem{Title: "Reading " + l.Resource, Detail: stateWords(l.State, ""), Next: []Step{{Text: "Look again", Href: l.Href}}}
+	case l.State.State == "stale":
+		none, next := "There were none", "Look again"
+		if narrowed {
+			none, next = "None fitted the namespaces and filters chosen", "Show all "+l.Resource
+		}
+		known := sentence(stateWords(l.State, ""), l.State.Reason) + " " + none + " when they were last read, which may have changed since. " + only
+		return Problem{Title: "No " + l.Resource + " known", Detail: strings.TrimSpace(known), Next: []Step{{Text: next, Href: l.Href}}}
 	case narrowed:
-		return Problem{Title: "No " + l.Resource + " match", Detail: "Nothing fits the namespaces and filters chosen.", Next: []Step{{Text: "Show all " + l.Resource, Href: l.Href}}}
+		return Problem{Title: "No " + l.Resource + " match", Detail: strings.TrimSpace("Nothing fits the namespaces and filters chosen. " + only), Next: []Step{{Text: "Show all " + l.Resource, Href: l.Href}}}
 	}
-	return Problem{Title: "No " + l.Resource, Detail: "The cluster holds none now. The first one appears here by itself."}
+	return Problem{Title: "No " + l.Resource, Detail: cmp.Or(only, "The cluster holds none now.") + " The first one appears here by itself."}
+}
+
+// sentence is words and why they are so, with a full stop.
+func sentence(words, why string) string {
+	if why != "" {
+		words += ": " + why
+	}
+	return strings.TrimSuffix(words, ".") + "."
 }
 
 // pickerWords is what the picker says of a kind that is not simply live in all

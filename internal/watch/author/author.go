@@ -84,7 +84,9 @@ func Latest(managed []byte) (latest time.Time) {
 // with every write, belongs to the entry with the newest time; of several to
 // one that owns another of the operations. Where no time is newer than since,
 // nobody need have taken one (who only removes fields by an Update does not,
-// nor does a deletion): then it must own another.
+// nor does a deletion, nor a pod's binding): then it must own another, and gets
+// only what was removed and what comes with every write. To own something below
+// a replaced document or its metadata says nothing then: the version is below too.
 //
 // Paths are compared as they are written: an entry that was made in another
 // version of the API may name a field otherwise, and then does not own it.
@@ -97,16 +99,18 @@ func Of(managed, patch, after []byte, since time.Time) []Share {
 		shares[i].Author = entries[i].Author
 	}
 	document := &node{text: after}
+	taken := len(shares) > 0 && shares[0].Time.After(since)
 	var rest []int
 	for n, op := range operations(patch) {
+		left := op.name == "remove" || unowned(op.path)
 		var owners []int
-		if op.name != "remove" && !unowned(op.path) {
+		if !left && (taken || op.path != "" && op.path != "/metadata") {
 			owners = ownersOf(entries, document.steps(op.path), since)
 		}
 		for _, i := range owners {
 			shares[i].Ops = append(shares[i].Ops, n)
 		}
-		if len(owners) == 0 {
+		if len(owners) == 0 && (taken || left) {
 			rest = append(rest, n)
 		}
 	}

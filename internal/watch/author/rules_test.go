@@ -71,6 +71,11 @@ func TestRules(t *testing.T) {
 		{"removed, and no time was taken", []string{manager("m", old, `{"f:data":{}}`)}, at("-/data/z"), ""},
 		{"removed, and the newest wrote within the second", []string{manager("m", old, `{"f:data":{}}`)}, at("-/data/z", "/data"), "m: 0 1"},
 		{"removed, and an older one wrote: clocks that differ", []string{manager("m", old, `{"f:spec":{}}`), manager("n", old-1, `{"f:data":{}}`)}, at("-/data/z", "/data"), "n: 1"},
+		{"set, and nobody owns it", []string{manager("m", 4, `{"f:data":{}}`)}, at("/spec/nodeName"), "m: 0"},
+		{"that, and no time was taken", []string{manager("m", old, `{"f:data":{}}`)}, at("/metadata/deletionTimestamp", "/metadata/resourceVersion"), ""},
+		{"that, and the newest wrote within the second", []string{manager("m", old, `{"f:data":{}}`)}, at("/data", "/metadata/deletionTimestamp", "/metadata/resourceVersion"), "m: 0 2"},
+		{"the metadata as a whole, and no time was taken", []string{manager("m", old, `{"f:metadata":{"f:labels":{"f:a":{}}}}`)}, at("/metadata"), ""},
+		{"everything, and no time was taken", []string{manager("m", old, `{"f:data":{}}`)}, at(""), ""},
 		{"an index of what was removed is another's", []string{manager("m", 4, `{"f:spec":{"f:set":{"v:\"s\"":{}}}}`), manager("n", 5, `{"f:data":{}}`)}, at("-/spec/set/0"), "n: 0"},
 
 		{"no fields", []string{manager("m", 4, `null`), `{"manager":"n","time":"2026-11-21T10:00:01Z"}`}, at("/data"), "m: 0"},
