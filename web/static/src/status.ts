@@ -124,7 +124,7 @@ export function note(k: Known, resource: string, total: number, narrowed: boolea
 }
 
 /** The note where what was seen may not be seen any more, null where it may. */
-export const forbidden = (k: Known, resource: string): Note | null => (k.state?.state === "forbidden" ? note(k, resource, 0, false) : null);
+export const forbidden = (k: Known, resource: string): Note | null => (k.state?.state === "forbidden" ? note(k, resource, 0, false, 0) : null);
 
 /** What is to be said above rows that are shown but may not be true, null if they are. */
 export function banner(k: Known, now: number): string | null {
