@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { formatView, objectHref, parseView } from "../static/src/view.ts";
+import { formatView, objectHref, parseView, titleOf } from "../static/src/view.ts";
 
 const same: string[] = [
   "/r/core/v1/pods",
@@ -26,3 +26,10 @@ void test("a plain form's address is read as well", () => {
 void test("the root shows the kind that the server chose", () => assert.equal(parseView("/", "", "core/v1/pods").ref, "core/v1/pods"));
 
 void test("names are escaped in paths", () => assert.equal(objectHref("a/b/c", { ns: "", name: "x?/y" }), "/o/a/b/c/_/x%3F%2Fy"));
+
+void test("the title names the object that is open", () => {
+  assert.equal(titleOf("Pods", { ns: "shop", name: "web-1" }), "shop/web-1 - Pods - Glasshouse");
+  assert.equal(titleOf("Nodes", { ns: "", name: "node-1" }), "node-1 - Nodes - Glasshouse");
+  assert.equal(titleOf("Pods", null), "Pods - Glasshouse");
+  assert.equal(titleOf("Pods", { ns: "", name: "a\u202eb" }), "a[U+202E]b - Pods - Glasshouse");
+});

@@ -10,6 +10,7 @@ import { listCommands, objectCommands, pageCommands } from "./keymap.ts";
 import { listenToKeys } from "./keys.ts";
 import { ListPage } from "./list.ts";
 import { Latency, latencyWords } from "./latency.ts";
+import { plural } from "./kinds.ts";
 import { Live } from "./live.ts";
 import { turnTheme } from "./look.ts";
 import { Panel } from "./panel.ts";
@@ -19,7 +20,7 @@ import { Popover } from "./popover.ts";
 import { say } from "./said.ts";
 import { StatusPage } from "./statuspage.ts";
 import { remember, stored } from "./stored.ts";
-import { formatView, objectHref, parseView, plain, type ObjectName, type View } from "./view.ts";
+import { formatView, objectHref, parseView, plain, titleOf, type ObjectName, type View } from "./view.ts";
 
 const clock = new Clock();
 const now = (): number => clock.now();
@@ -172,10 +173,12 @@ function startObject(section: HTMLElement): void {
   const kind = { ref, kind: section.dataset["kind"] ?? "", resource, namespaced: namespaced !== undefined };
   picker.add(kind);
   picker.select(ref);
+  const name = { ns: section.dataset["ns"] ?? "", name: section.dataset["name"] ?? "" };
+  document.title = titleOf(plural(kind), name);
   const tab = (): string => new URLSearchParams(location.search).get("tab") ?? "";
   const panel = new Panel(
     byId("object"),
-    { live, now, kind, name: { ns: section.dataset["ns"] ?? "", name: section.dataset["name"] ?? "" }, kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind), kindOfRef: (ref) => picker.get(ref) },
+    { live, now, kind, name, kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind), kindOfRef: (ref) => picker.get(ref) },
     tab(),
     {
       tab: (id) => {

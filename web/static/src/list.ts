@@ -20,7 +20,7 @@ import { Rate } from "./rate.ts";
 import { tabsOf, type Host } from "./tabs.ts";
 import { Table } from "./table.ts";
 import type { Told } from "./told.ts";
-import { formatView, namespaces, plain, type ObjectName, type View } from "./view.ts";
+import { formatView, namespaces, plain, titleOf, type ObjectName, type View } from "./view.ts";
 import type { Column } from "./wire.ts";
 
 export class ListPage implements Watcher {
@@ -210,7 +210,7 @@ export class ListPage implements Watcher {
     button.toggleAttribute("data-chosen", view.ns.length > 0);
     setText(byId("columns"), columnWords(view.cols));
     setText(byId("heading"), plural(kind));
-    document.title = `${plural(kind)} - Glasshouse`;
+    document.title = titleOf(plural(kind), view.open);
   }
 
   private openPanel(): void {

@@ -1,5 +1,6 @@
 // The view that an address names, and back. Everything that is seen is in it.
 
+import { spelled } from "./odd.ts";
 import type { Sort } from "./sort.ts";
 
 export interface ObjectName {
@@ -63,6 +64,12 @@ export const objectHref = (ref: string, o: ObjectName): string => `/o/${ref}/${o
 
 /** The address of the page that compares an object with another, which is named there. */
 export const compareHref = (ref: string, o: ObjectName): string => `/compare?a=${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}`;
+
+/** The title of a page, by the plural of its kind and the object that is open; null for none. */
+export function titleOf(kinds: string, o: ObjectName | null): string {
+  const object = o === null ? "" : `${o.ns === "" ? "" : `${o.ns}/`}${o.name} - `;
+  return `${spelled(object)}${kinds} - Glasshouse`;
+}
 
 /** "a, b" as typed: each once, in order. */
 export function namespaces(text: string): string[] {
