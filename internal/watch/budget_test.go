@@ -345,6 +345,22 @@ func TestGrowsBeyondWhatFits(t *testing.T) {
 	})
 }
 
+// Two informers ask at one time whether they must end: that the larger one does is
+// enough, whichever asks first.
+func TestBystandersStay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, cluster := budgeted(t)
+		for _, ref := range []string{pods, widgets} {
+			subscribe(t, cluster, watch.Query{Resource: ref}, "").settle()
+		}
+		for n := range 40_000 {
+			if cluster.OverdrawnBeside(pods, widgets, 2<<20, n%5000) {
+				t.Fatalf("after %d times a bystander was to end", n)
+			}
+		}
+	})
+}
+
 // The past alone never ends what is watched: it is bounded by the budget, and
 // goes before anything else does.
 func TestThePastGoesFirst(t *testing.T) {

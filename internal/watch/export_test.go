@@ -3,7 +3,9 @@ package watch
 import (
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unique"
 
@@ -160,4 +162,26 @@ func (c *Cluster) Remembered() int {
 	c.existing.mu.Lock()
 	defer c.existing.mu.Unlock()
 	return len(c.existing.answers)
+}
+
+// OverdrawnBeside reports whether a resource was about to end although nothing
+// but another one did not fit, which ended meanwhile. The other one holds bytes
+// more, and less again after about that many steps of a processor.
+func (c *Cluster) OverdrawnBeside(ref, other string, bytes int64, steps int) bool {
+	bystander, large := c.informerOf(ref), c.informerOf(other)
+	large.expected.Add(bytes)
+	var begun atomic.Bool
+	var ending sync.WaitGroup
+	ending.Go(func() {
+		for begun.Store(true); steps > 0; steps-- {
+			begun.Load()
+		}
+		large.expected.Add(-bytes)
+	})
+	for !begun.Load() {
+		runtime.Gosched()
+	}
+	overdrawn := c.pool.overdrawn(bystander)
+	ending.Wait()
+	return overdrawn
 }

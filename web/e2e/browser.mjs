@@ -2,13 +2,14 @@
 // breach of the content security policy, a dialog, a request to another host.
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
+import { atEnd } from "./ending.mjs";
 
 const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
 /** One browser for a test file. */
 export async function browse(t) {
   const browser = await chromium.launch({ executablePath: process.env["CHROMIUM"] || "/usr/bin/chromium", args: flags, timeout: 60_000 });
-  t.after(() => browser.close());
+  atEnd(t, () => browser.close());
   return browser;
 }
 
@@ -63,7 +64,7 @@ export async function newPage(t, browser, options = {}) {
     await page.exposeFunction("e2eBreach", (line) => void troubles.push(line));
     await page.addInitScript(listen);
   }
-  t.after(async () => {
+  atEnd(t, async () => {
     const expected = new URL(page.url()).host;
     await context.close();
     assert.deepEqual(troubles, [], "the page has troubles");

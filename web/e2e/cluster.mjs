@@ -5,6 +5,7 @@ import { Agent, request } from "node:https";
 import { randomBytes } from "node:crypto";
 import { dirname, join } from "node:path";
 import { load } from "js-yaml";
+import { atEnd } from "./ending.mjs";
 import { until } from "./wait.mjs";
 
 const path = process.env["KUBECONFIG"];
@@ -56,7 +57,7 @@ export const read = (where) => api("GET", where);
 export async function namespace(t) {
   const name = `e2e-${randomBytes(4).toString("hex")}`;
   await create("/api/v1/namespaces", { metadata: { name, labels: { "glasshouse/e2e": "" } } });
-  t.after(() => remove(`/api/v1/namespaces/${name}`));
+  atEnd(t, () => remove(`/api/v1/namespaces/${name}`));
   // Pods and Secrets are let in once the service account is there.
   await until("the namespace's service account", async () => (await api("GET", `/api/v1/namespaces/${name}/serviceaccounts/default`, undefined, { allowed: [404] })).kind === "ServiceAccount");
   return name;

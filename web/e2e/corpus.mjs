@@ -2,6 +2,7 @@
 // accepts. Which strings there are, its OpenAPI says; which of them take it, its
 // refusals: they name the fields, and these go back to what they were.
 import { api, create, read, remove } from "./cluster.mjs";
+import { atEnd } from "./ending.mjs";
 
 const markup = `<img src=x onerror="window.e2e.hit=1"><script>window.e2e.hit=1</script>`;
 const control = "a\u001b[31mred\u0007\u202egnp.exe\u2066\u200bz\u0085\ufeffend";
@@ -207,7 +208,7 @@ export async function hostile(t, kind, ns, schemas, { called = "hostile", values
   const { object, taken } = await filled(base, found, values, post);
   const made = await create(where, object, { manager: print });
   const at = `${where}/${encodeURIComponent(made.metadata.name)}`;
-  t.after(() => remove(at));
+  atEnd(t, () => remove(at));
   let told = [];
   if (kind.status) {
     const states = some([...leaves(own, all)].filter(({ path: [first] }) => first === "status"));

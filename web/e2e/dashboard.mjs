@@ -2,6 +2,7 @@
 import { spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { kubeconfig } from "./cluster.mjs";
+import { atEnd } from "./ending.mjs";
 import { within } from "./wait.mjs";
 
 const binary = process.env["DASHBOARD"];
@@ -12,7 +13,7 @@ export class Dashboard {
   static async start(t, { user = "admin", port = 0, flags = [] } = {}) {
     const d = new Dashboard();
     d.flags = flags;
-    t.after(() => d.stop());
+    atEnd(t, () => d.stop());
     await d.run(user, port);
     return d;
   }

@@ -3,6 +3,7 @@ import { connect, createServer } from "node:net";
 import { pipeline } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
 import { apiServer } from "./cluster.mjs";
+import { atEnd } from "./ending.mjs";
 
 /** Serves on a free port of loopback; set rate, in bytes a second towards the client, and down as you go. */
 export async function gate(t) {
@@ -35,7 +36,7 @@ export async function gate(t) {
     g.down = true;
     for (const s of open) s.destroy();
   };
-  t.after(() => {
+  atEnd(t, () => {
     g.cut();
     return new Promise((resolve) => server.close(resolve));
   });

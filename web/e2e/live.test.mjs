@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { browse, chooseNamespaces, newPage, openLive, row, table } from "./browser.mjs";
 import { create, deployment, namespace, patch, read, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
+import { atEnd } from "./ending.mjs";
 import { become, until } from "./wait.mjs";
 
 const age = /^(\d+[smhdy])+$/;
@@ -104,7 +105,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
     const crd = `/apis/apiextensions.k8s.io/v1/customresourcedefinitions`;
     const page = await newPage(t, browser);
     await openLive(page, `${dashboard.url}r/core/v1/namespaces`);
-    t.after(() => remove(`${crd}/${name}s.${name}.example.com`));
+    atEnd(t, () => remove(`${crd}/${name}s.${name}.example.com`));
     await create(crd, {
       metadata: { name: `${name}s.${name}.example.com` },
       spec: {

@@ -113,8 +113,8 @@ await test("logs", { timeout: 240_000 }, async (t) => {
   });
 
   await t.test("a server that is away is said, and found again", async (t) => {
-    const page = await newPage(t, browser, { allow: [/WebSocket|ERR_|Failed to load/] });
     const own = await Dashboard.start(t);
+    const page = await newPage(t, browser, { allow: [/WebSocket|ERR_|Failed to load/] });
     await page.goto(`${own.url}o/core/v1/pods/${ns}/talker?tab=logs`);
     await become("the state", () => foot(page), "Following");
     write("before it went");
@@ -135,7 +135,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
 
     await create(pods, pod("leaver"));
     await until("it to run", async () => (await fetch(`${dashboard.url}api/v1/logs/${ns}/leaver?container=main&tail=1`)).ok);
-    const leaver = await open(t, "leaver");
+    const leaver = await open(t, "leaver", { allow: [/status of 404/] }); // A log that is cut is asked for once more.
     await until("lines", async () => (await texts(leaver)).length > 0);
     await remove(`${pods}/leaver`);
     await leaver.locator("#status", { hasText: "Deleted" }).waitFor();
@@ -143,8 +143,8 @@ await test("logs", { timeout: 240_000 }, async (t) => {
 
     await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/roles`, { metadata: { name: "pods" }, rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] }] });
     await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/rolebindings`, { metadata: { name: "pods" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "pods" }, subjects: [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "nobody" }] });
-    const page = await newPage(t, browser, { allow: [/status of 403/] });
     const own = await Dashboard.start(t, { user: "nobody" });
+    const page = await newPage(t, browser, { allow: [/status of 403/] });
     await until("the right to the pod", async () => (await fetch(`${own.url}api/v1/object/core/v1/pods/${ns}/talker`)).ok);
     await page.goto(`${own.url}o/core/v1/pods/${ns}/talker?tab=logs`);
     await page.locator(".logs .note h2", { hasText: "You may not read this log" }).waitFor();

@@ -4,6 +4,7 @@ import { test } from "node:test";
 import { browse, newPage, openLive, table } from "./browser.mjs";
 import { configMap, create, deployment, namespace, patch, read, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
+import { atEnd } from "./ending.mjs";
 import { become, until } from "./wait.mjs";
 
 const strategic = { type: "application/strategic-merge-patch+json" };
@@ -92,9 +93,9 @@ await test("overview", { timeout: 180_000 }, async (t) => {
     const node = await read(`/api/v1/nodes/${pod.spec.nodeName}`);
     const inShop = "/api/v1/namespaces/shop/configmaps";
     await create(inShop, configMap(`owned-${ns}`, {}, { ownerReferences: [{ apiVersion: "v1", kind: "Node", name: node.metadata.name, uid: node.metadata.uid }] }));
-    t.after(() => remove(`${inShop}/owned-${ns}`));
-    const limited = await newPage(t, browser, { allow: [/status of 403/] });
+    atEnd(t, () => remove(`${inShop}/owned-${ns}`));
     const narrow = await Dashboard.start(t, { user: "limited" });
+    const limited = await newPage(t, browser, { allow: [/status of 403/] });
     await limited.goto(`${narrow.url}r/core/v1/configmaps?ns=shop&open=shop/owned-${ns}`);
     await limited.locator(".owners em", { hasText: "you may not read it" }).waitFor();
   });

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { browse, newPage, openLive } from "./browser.mjs";
 import { patch, read } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
+import { atEnd } from "./ending.mjs";
 import { until } from "./wait.mjs";
 
 const folder = process.argv[2];
@@ -67,7 +68,7 @@ try {
     screens.push(`data:image/png;base64,${(await phone.screenshot({ animations: "disabled" })).toString("base64")}`);
   }
   const sheet = await browser.newPage({ viewport: { width: 1234, height: 824 } });
-  t.after(() => sheet.close());
+  atEnd(t, () => sheet.close());
   await sheet.setContent(`<body style="margin:0;display:flex;gap:20px;padding:12px;background:#e6eaec">${screens.map((s) => `<img src="${s}" width="390" height="800" style="border-radius:14px;outline:1px solid #c4ccd0">`).join("")}`);
   await sheet.screenshot({ path: join(folder, "phone.png") });
 } finally {

@@ -46,8 +46,8 @@ await test("progress", { timeout: 120_000 }, async (t) => {
   });
 
   await t.test("what an answer takes stands beside Live, and goes with it", async (t) => {
-    const page = await newPage(t, browser, { allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET/] });
     const dashboard = await Dashboard.start(t);
+    const page = await newPage(t, browser, { allow: [/ERR_CONNECTION_REFUSED|ERR_CONNECTION_RESET/] });
     await openLive(page, `${dashboard.url}r/core/v1/namespaces`);
     const latency = page.locator("#latency");
     await latency.waitFor();

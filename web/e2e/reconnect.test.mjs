@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { browse, newPage, openLive, row, status } from "./browser.mjs";
 import { configMap, create, namespace, patch, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
+import { atEnd } from "./ending.mjs";
 import { until } from "./wait.mjs";
 
 await test("a restart", { timeout: 120_000 }, async (t) => {
@@ -52,7 +53,7 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
   // Browsers open connections ahead of need.
   await t.test("a connection that asks for nothing does not hold up the end", async (t) => {
     const socket = connect(dashboard.port, "127.0.0.1");
-    t.after(() => socket.destroy());
+    atEnd(t, () => socket.destroy());
     await once(socket, "connect");
     socket.on("error", () => {});
     const begun = Date.now();

@@ -106,8 +106,8 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
   });
 
   await t.test("what could not be looked at is said", async (t) => {
-    const page = await newPage(t, browser, { allow: [/status of 403/] });
     const own = await Dashboard.start(t, { user: "limited" });
+    const page = await newPage(t, browser, { allow: [/status of 403/] });
     await openLive(page, `${own.url}r/core/v1/pods?ns=shop`);
     const name = await until("a row that runs", () => page.evaluate(() => [...document.querySelectorAll("#tbody tr[data-name]")].find((tr) => tr.textContent.includes("Running"))?.dataset.name));
     assert.ok(await row(page, name));

@@ -11,9 +11,9 @@ await test("rights", { timeout: 120_000 }, async (t) => {
   const allow = [/status of 403/];
 
   await t.test("a user without any is told so in words", async (t) => {
-    const page = await newPage(t, browser, { allow }); // First, so that it is closed before its server is.
-    const plain = await newPage(t, browser, { allow, javaScriptEnabled: false });
     const dashboard = await Dashboard.start(t, { user: "nobody" });
+    const page = await newPage(t, browser, { allow });
+    const plain = await newPage(t, browser, { allow, javaScriptEnabled: false });
     await page.goto(`${dashboard.url}r/core/v1/pods`);
     await become("the status", () => status(page), "Forbidden");
     const note = page.locator("#note");
@@ -39,8 +39,8 @@ await test("rights", { timeout: 120_000 }, async (t) => {
   });
 
   await t.test("a user of one namespace sees that one", async (t) => {
-    const page = await newPage(t, browser, { allow });
     const dashboard = await Dashboard.start(t, { user: "limited" });
+    const page = await newPage(t, browser, { allow });
     await openLive(page, `${dashboard.url}r/core/v1/pods?ns=shop`);
     const want = (await read("/api/v1/namespaces/shop/pods")).items.map((p) => p.metadata.name).sort();
     assert.ok(want.length > 5);

@@ -65,8 +65,8 @@ await test("status", { timeout: 120_000 }, async (t) => {
 
   await t.test("a server that is away is not the server as it is", async (t) => {
     const allow = [/ERR_CONNECTION_REFUSED/, /WebSocket/, /Failed to load resource/];
-    const page = await newPage(t, browser, { allow });
     const mortal = await Dashboard.start(t);
+    const page = await newPage(t, browser, { allow });
     await page.goto(`${mortal.url}status`);
     await become("the status", () => page.locator("#status").innerText(), "Updated every 2 s");
     await mortal.stop();

@@ -6,6 +6,7 @@ import { randomBytes } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { configMap, create, namespace, patch, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
+import { atEnd } from "./ending.mjs";
 import { become, until } from "./wait.mjs";
 
 await test("windows", { timeout: 180_000 }, async (t) => {
@@ -85,7 +86,7 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
   const schema = { openAPIV3Schema: { type: "object", properties: { spec: { type: "object", properties: { phase: { type: "string" }, number: { type: "integer" } } } } } };
   const printed = [{ name: "Phase", type: "string", jsonPath: ".spec.phase" }, { name: "Number", type: "integer", jsonPath: ".spec.number" }];
   await create(crds, { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: `things.${group}` }, spec: { group, scope: "Namespaced", names: { plural: "things", singular: "thing", kind: "Thing" }, versions: [{ name: "v1", served: true, storage: true, schema, additionalPrinterColumns: printed }] } });
-  t.after(() => remove(`${crds}/things.${group}`));
+  atEnd(t, () => remove(`${crds}/things.${group}`));
   const where = (space = ns) => `/apis/${group}/v1/namespaces/${space}/things`;
   const name = (i) => `thing-${String(i).padStart(4, "0")}`;
   const thing = (name, phase, number, labels = { app: "web" }) => ({ apiVersion: `${group}/v1`, kind: "Thing", metadata: { name, labels }, spec: { phase, number } });
