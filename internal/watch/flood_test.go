@@ -134,6 +134,38 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 	})
 }
 
+// Who draws no more often than every 50 ms is told no more often, and what comes
+// after a rest at once; a window, too.
+func TestPauses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "0"))
+		query := watch.Query{Every: 50 * time.Millisecond}
+		r, p := subscribe(t, cluster, query, ""), openPane(t, cluster, query, "", 0, 10)
+		for name, reader := range map[string]struct {
+			settle func() string
+			next   func() string
+		}{"rows": {r.settle, func() string { return r.next().Type }}, "window": {p.settle, func() string { return p.next().Type }}} {
+			reader.settle()
+			start := time.Now()
+			go func() {
+				for n := range 34 { // One each 3 ms.
+					server.Set(pods, pod("a", "p", fmt.Sprint(name, n)))
+					<-time.After(3 * time.Millisecond)
+				}
+			}()
+			for n := range 3 {
+				if kind, after := reader.next(), time.Since(start); !strings.HasSuffix(kind, "events") || after != time.Duration(n)*query.Every {
+					t.Errorf("%s: message %d is of %s, and came after %s", name, n, kind, after)
+				}
+			}
+			if all := reader.settle(); strings.Count(all, "update") != 3 {
+				t.Errorf("%s: the third was to have the last change, but there came: %s", name, all)
+			}
+		}
+	})
+}
+
 // Those who come together are given the same list, and what has changed since it
 // was made.
 func TestSnapshotsAreShared(t *testing.T) {

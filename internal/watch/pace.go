@@ -7,10 +7,11 @@ import (
 
 // pace lets batches grow under load. Who was told late, because there is so much
 // else to do, waits a few times as long before it is told more, and is told that
-// in one. Who was told at once does not wait to speak of.
+// in one. Who was told at once does not wait to speak of, unless it wants to.
 type pace struct {
-	until  time.Time // Collect until then.
-	oldest time.Time // Of the changes in the message that is on its way.
+	every  time.Duration // Collect at least so long behind each message.
+	until  time.Time     // Collect until then.
+	oldest time.Time     // Of the changes in the message that is on its way.
 }
 
 const (
@@ -32,7 +33,7 @@ func (p *pace) told() {
 	if p.until.After(due) {
 		due = p.until
 	}
-	p.until = now.Add(min(patience*now.Sub(due), gather))
+	p.until = now.Add(max(p.every, min(patience*now.Sub(due), gather)))
 	p.oldest = time.Time{}
 }
 

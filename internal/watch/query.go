@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode"
 	"unique"
 
@@ -33,6 +34,9 @@ type Query struct {
 	Name       string   // One object alone.
 	Text       string   // Words that a row must have in its namespace, name or cells, whatever the case.
 	Window     *Window  // Of the view Windowed alone.
+	// Every is how long a Subscription collects changes behind a message of some at
+	// least; what comes after that is told at once.
+	Every time.Duration
 }
 
 // filter is a Query that makes sense, as a test of objects.

@@ -147,7 +147,7 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 	informer.readers.Add(1)
 	s := &Subscription{
 		informer: informer, release: release, filter: filter, view: told, behind: true,
-		silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper}, recent: &a.cluster.recent,
+		silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper}, recent: &a.cluster.recent, pace: pace{every: q.Every},
 		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, filter.namespaces) },
 	}
 	s.rings = s.silence.C

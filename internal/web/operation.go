@@ -9,9 +9,14 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"glasshouse/internal/watch"
 )
+
+// maxEvery is the longest that a client may want to be told no more, in
+// milliseconds.
+const maxEvery = 1000
 
 // operation is what a client sends over the WebSocket.
 type operation struct {
@@ -24,6 +29,7 @@ type operation struct {
 	Name       string   `json:"name"`
 	View       string   `json:"view"`
 	Cursor     string   `json:"cursor"`
+	Every      int      `json:"every"`  // Milliseconds.
 	Text       string   `json:"q"`      // These are of the view window alone.
 	Sort       string   `json:"sort"`   //
 	Offset     int      `json:"offset"` //
@@ -31,7 +37,7 @@ type operation struct {
 }
 
 func (o *operation) query(window *watch.Window) watch.Query {
-	return watch.Query{Resource: o.Resource, Namespaces: o.Namespaces, Labels: o.Labels, Fields: o.Fields, Name: o.Name, Text: o.Text, Window: window}
+	return watch.Query{Resource: o.Resource, Namespaces: o.Namespaces, Labels: o.Labels, Fields: o.Fields, Name: o.Name, Text: o.Text, Window: window, Every: time.Duration(o.Every) * time.Millisecond}
 }
 
 // window is what a subscription to the view window begins with, nil for others.
@@ -47,7 +53,7 @@ func (o *operation) window() (*watch.Window, error) {
 
 // filters reports whether it names more than a view.
 func (o *operation) filters() bool {
-	return len(o.Namespaces) > 0 || o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != ""
+	return len(o.Namespaces) > 0 || o.Every != 0 || o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != ""
 }
 
 // frame serves one frame: an operation, or an array of them.
@@ -109,11 +115,13 @@ func parseOperation(raw []byte) (*operation, error) {
 	case errors.As(err, &wrong):
 		return nil, badRequest("Wrong type", "%s is a %s, but should be %s.", whichMember(wrong.Field), wrong.Value, jsonType(wrong.Type.String()))
 	case err != nil && strings.HasPrefix(err.Error(), "json: unknown field "):
-		return nil, badRequest("Unknown member", "%.60s is not known; a message has op, id, resource, ns, labels, fields, name, view, cursor, q, sort, offset and count.", strings.TrimPrefix(err.Error(), "json: unknown field "))
+		return nil, badRequest("Unknown member", "%.60s is not known; a message has op, id, resource, ns, labels, fields, name, view, cursor, every, q, sort, offset and count.", strings.TrimPrefix(err.Error(), "json: unknown field "))
 	case err != nil:
 		return nil, notJSON(err)
 	case !slices.Contains([]string{"subscribe", "unsubscribe", "window", "ping"}, o.Op):
 		return nil, badRequest("Unknown op", "op is %.40q; it takes subscribe, window, unsubscribe and ping.", o.Op)
+	case o.Every < 0 || o.Every > maxEvery:
+		return nil, badRequest("Not a pause", "every is %d; it takes milliseconds from 0 to %d.", o.Every, maxEvery)
 	case o.ID <= 0:
 		return nil, badRequest("Id missing", "id is %d; give each subscription a whole number from 1.", o.ID)
 	}

@@ -98,6 +98,8 @@ func TestWindowOnTheWire(t *testing.T) {
 		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"window","count":9,"name":"x"}`, "Name and view do not fit", "", 7},
 		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","q":"x"}`, "Not a window", `the view is "rows"`, 7},
 		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"changes","offset":1}`, "Not a window", "", 7},
+		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","every":1001}`, "Not a pause", "0 to 1000", 0},
+		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","every":-1}`, "Not a pause", "every is -1", 0},
 	} {
 		c.send(test.frame)
 		if m = c.window(test.id); m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) {

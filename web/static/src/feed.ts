@@ -26,6 +26,8 @@ export interface Watcher {
   told(): void;
 }
 
+/** How often what has changed is drawn, and told, at most, in milliseconds. */
+export const gap = 50;
 // How long a digest is counted at a time: a frame has 16 ms.
 const slice = 8;
 const patience = 300; // ms
@@ -63,7 +65,8 @@ export class Feed implements Handler {
   private subscribe(): Subscription {
     const { sort, q } = this.order;
     const by = sort === null ? "" : `${sort.descending ? "-" : ""}${sort.column}`;
-    return this.live.subscribe(this.windowed ? { ...this.what, view: "window", q, sort: by, offset: 0, count: windowRows } : { ...this.what, view: "table" }, this);
+    const what = { ...this.what, every: gap };
+    return this.live.subscribe(this.windowed ? { ...what, view: "window", q, sort: by, offset: 0, count: windowRows } : { ...what, view: "table" }, this);
   }
 
   // There are more rows than are to be held: the server keeps them.

@@ -150,7 +150,7 @@ export class Live {
     this.subs.set(sub.id, sub);
     if (this.connection !== "open") return;
     sub.sent = true;
-    const { resource, ns, labels, fields, name, view, q, sort, offset, count } = sub.spec;
+    const { resource, ns, labels, fields, name, every, view, q, sort, offset, count } = sub.spec;
     this.tell({
       op: "subscribe",
       id: sub.id,
@@ -159,6 +159,7 @@ export class Live {
       ...(labels !== undefined && labels !== "" ? { labels } : {}),
       ...(fields !== undefined && fields !== "" ? { fields } : {}),
       ...(name !== undefined ? { name } : {}),
+      ...(every !== undefined ? { every } : {}),
       ...(view === "window" ? { q, sort, offset, count } : {}),
       view,
       ...(sub.cursor !== null ? { cursor: sub.cursor } : {}),

@@ -6,6 +6,7 @@
 import { clockTime } from "./age.ts";
 import { drawHead, markSort, Widths, type Head } from "./columns.ts";
 import { h, setAttr } from "./dom.ts";
+import { gap } from "./feed.ts";
 import { flash, unflash } from "./flash.ts";
 import { emptyRow, fillRow, tick, type Differs, type Shape } from "./row.ts";
 import { keyOf, type Entry, type Ordered } from "./ordered.ts";
@@ -13,7 +14,6 @@ import type { Sort } from "./sort.ts";
 import type { ObjectName } from "./view.ts";
 
 const overscan = 6;
-const gap = 50; // ms between two drawings of what has changed
 const parting = 900; // ms that a row which went is still to be seen
 const mostParting = 20; // rows; where more go at once it is another view
 

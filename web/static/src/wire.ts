@@ -158,6 +158,8 @@ export interface Spec {
   /** A field selector, which costs the server a watch of its own. */
   readonly fields?: string;
   readonly name?: string;
+  /** Changes come together at most so often, in milliseconds; those after a pause at once. */
+  readonly every?: number;
   readonly view: "table" | "object" | "changes" | "resources" | "window";
   /** Of the view window alone: the words and the order, and which rows are held. */
   readonly q?: string;
