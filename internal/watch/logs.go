@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -20,8 +21,8 @@ type LogOptions = wire.LogOptions
 
 // Logs opens the log of one container of a pod, as the API server gives it:
 // whoever may not get pods/log is refused. One that is followed has no answer
-// before its first line, and is waited for until ctx ends; it is cut where the
-// right to it goes.
+// before its first line, and is waited for until ctx ends; where the right to it
+// goes it is cut by a *Problem that says so.
 func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOptions) (io.ReadCloser, error) {
 	if err := checkNamespace(namespace); err != nil {
 		return nil, err
@@ -34,15 +35,20 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 			return nil, err
 		}
 	}
-	reading, cancel := context.WithCancel(ctx)
-	l := &log{cancel: cancel}
+	reading, cancel := context.WithCancelCause(ctx)
+	l := &log{reading: reading, cancel: func() { cancel(nil) }}
 	if options.Follow {
 		l.asking.Go(func() {
 			a.cluster.reviews.loseLog(reading, namespace, pod)
-			cancel()
+			cancel(&Problem{Cause: Refused, Title: "Forbidden", Detail: fmt.Sprintf("You cannot get pods/log of %s/%s any more.", namespace, pod)})
 		})
 	} else {
-		late := time.AfterFunc(a.cluster.timeout, cancel)
+		late := time.AfterFunc(a.cluster.timeout, func() {
+			cancel(&Problem{
+				Cause: Unavailable, Title: "The API server does not answer",
+				Detail: fmt.Sprintf("The log of %s/%s did not come within %s.", namespace, pod, a.cluster.timeout),
+			})
+		})
 		defer late.Stop()
 	}
 	body, err := a.cluster.client.Logs(reading, namespace, pod, options)
@@ -50,16 +56,10 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 		l.ReadCloser = body
 		return l, nil
 	}
-	late := reading.Err() != nil && ctx.Err() == nil
+	why := l.why()
 	l.end()
-	if late && options.Follow {
-		return nil, &Problem{Cause: Refused, Title: "Forbidden", Detail: fmt.Sprintf("You cannot get pods/log of %s/%s any more.", namespace, pod)}
-	}
-	if late {
-		return nil, &Problem{
-			Cause: Unavailable, Title: "The API server does not answer",
-			Detail: fmt.Sprintf("The log of %s/%s did not come within %s.", namespace, pod, a.cluster.timeout),
-		}
+	if why != nil {
+		return nil, why
 	}
 	return nil, a.logProblem(ctx, namespace, pod, options, err)
 }
@@ -68,8 +68,27 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 type log struct {
 	io.ReadCloser
 
-	cancel context.CancelFunc
-	asking sync.WaitGroup // For the right to it.
+	reading context.Context //nolint:containedctx // Its cause is why the log is cut.
+	cancel  context.CancelFunc
+	asking  sync.WaitGroup // For the right to it.
+}
+
+// why is the *Problem for which the log was given up here, nil where it was not.
+func (l *log) why() error {
+	if p, ok := errors.AsType[*Problem](context.Cause(l.reading)); ok {
+		return p
+	}
+	return nil
+}
+
+// Read gives a *Problem where the log may not be read any more: HTTP/2 does not
+// tell the cause.
+func (l *log) Read(p []byte) (int, error) {
+	n, err := l.ReadCloser.Read(p)
+	if why := l.why(); err != nil && why != nil {
+		err = why
+	}
+	return n, err
 }
 
 func (l *log) end() {

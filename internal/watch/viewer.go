@@ -128,7 +128,7 @@ func (a *Access) open(ctx context.Context, q *Query) (*Resource, *filter, *infor
 func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor string) (*Subscription, error) {
 	told, ok := viewOf(view)
 	if !ok {
-		return nil, invalid("Unknown view", "%.40q is not a view: use rows, table, window, object with a name, changes, or resources.", view)
+		return nil, invalid("Unknown view", "%.40q is not a view: use rows, table, window, object with a name, changes, resources, or log.", view)
 	}
 	if view == Object && q.Name == "" || (view == Rows || view == Table || view == Windowed) && q.Name != "" {
 		return nil, invalid("Name and view do not fit", "view object needs a name; views rows, table and window take none.")

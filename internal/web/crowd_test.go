@@ -115,6 +115,12 @@ func (b *bubble) open() *tab {
 // deaf opens a socket that subscribes to the pods and never reads again.
 func (b *bubble) deaf() net.Conn {
 	b.t.Helper()
+	return b.deafTo(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+}
+
+// deafTo opens a socket that sends one frame and never reads again.
+func (b *bubble) deafTo(text string) net.Conn {
+	b.t.Helper()
 	conn, err := b.dial(b.t.Context(), "", "")
 	if err != nil {
 		b.t.Fatal(err)
@@ -126,8 +132,7 @@ func (b *bubble) deaf() net.Conn {
 		_, err = http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
 	}
 	if err == nil {
-		text := `{"op":"subscribe","id":1,"resource":"core/v1/pods"}`
-		_, err = conn.Write(append([]byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}, text...))
+		_, err = conn.Write(append([]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}, text...))
 	}
 	if err != nil {
 		b.t.Fatal(err)

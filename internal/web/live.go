@@ -254,14 +254,19 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 			defer cancel()
 			err := l.follow(ctx, o, window)
 			l.forget(o.ID, f)
-			if err != nil && ctx.Err() == nil && !errors.Is(err, watch.ErrClosed) {
+			switch {
+			case ctx.Err() != nil || errors.Is(err, watch.ErrClosed):
+			case err != nil:
 				l.problem(ctx, &o.ID, err)
+			case o.View == viewLog:
+				_ = l.write(ctx, []byte(`"type":"log-end"`), &o.ID, true) // A failed write ends the session.
 			}
 		})
 	}
 }
 
-// follow sends a subscription's messages.
+// follow sends a subscription's messages. Of a log nil is the end; of other
+// views, that the session has ended.
 func (l *session) follow(ctx context.Context, o *operation, window *watch.Window) (err error) {
 	defer caught(&err)
 	switch {
@@ -269,6 +274,8 @@ func (l *session) follow(ctx context.Context, o *operation, window *watch.Window
 		return badRequest("View is of everything", "view resources tells all that there is, and takes no other member but id.")
 	case o.View == viewResources:
 		return l.followResources(ctx, o.ID)
+	case o.View == viewLog:
+		return l.followLog(ctx, o)
 	}
 	subscription, err := l.access.Subscribe(ctx, o.query(window), watch.View(o.View), o.Cursor)
 	if err != nil {

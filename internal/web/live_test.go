@@ -36,6 +36,7 @@ type frameOf struct {
 		Namespaces []string
 	}
 	Last    bool
+	Text    string
 	Problem struct {
 		Title, Detail string
 		Status        int
@@ -210,6 +211,18 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 		{"resources of a resource", `{"op":"subscribe","id":1,` + fine + `,"view":"resources"}`, 1, "View is of everything", ""},
 		{"an object without a name", `{"op":"subscribe","id":1,` + fine + `,"view":"object"}`, 1, "Name and view do not fit", ""},
 		{"a name that is none", `{"op":"subscribe","id":1,` + fine + `,"view":"object","ns":["a"],"name":"../x"}`, 1, "Not a name", "../x"},
+		{"a log of another resource", `{"op":"subscribe","id":1,"resource":"core/v1/namespaces","ns":["a"],"name":"web-1","view":"log"}`, 1, "Not a log", "core/v1/pods"},
+		{"a log of two namespaces", `{"op":"subscribe","id":1,` + fine + `,"ns":["a","b"],"name":"web-1","view":"log"}`, 1, "Not a log", "one namespace"},
+		{"a log of no pod", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"view":"log"}`, 1, "Not a log", "a name"},
+		{"a log from a cursor", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","cursor":"c"}`, 1, "Not a log", "no labels"},
+		{"a log in an order", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","sort":"age"}`, 1, "Not a window", "the view is"},
+		{"rows of a container", `{"op":"subscribe","id":1,` + fine + `,"container":"app"}`, 1, "Not a log", `the view is "rows"`},
+		{"rows of no lines", `{"op":"subscribe","id":1,` + fine + `,"tail":0}`, 1, "Not a log", ""},
+		{"a container that is none", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","container":".."}`, 1, "Not a name", ".."},
+		{"too many lines", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","tail":5001}`, 1, "Not a number of lines", `"5001"`},
+		{"less than no lines", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","tail":-1}`, 1, "Not a number of lines", ""},
+		{"lines since some time", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","since":"soon"}`, 1, "Not a time", `"soon"`},
+		{"a truth value that is none", `{"op":"subscribe","id":1,` + fine + `,"follow":"yes"}`, 0, "Wrong type", "follow is a string, but should be true or false"},
 		{"a long frame", strings.Repeat(" ", 40<<10), 0, "Frame too long", "32768"},
 	} {
 		c.send(test.frame)

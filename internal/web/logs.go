@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"strconv"
 	"time"
+	"unicode/utf8"
 
 	"glasshouse/internal/watch"
 )
@@ -35,17 +36,14 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	defer s.reading.Add(-1)
-	if s.reading.Add(1) > maxLogs {
-		return &problem{
-			Title: "Too many logs", Status: http.StatusServiceUnavailable,
-			Detail: fmt.Sprintf("%d logs are being read, and no more can be; close one, and try again.", maxLogs),
-		}
+	if err := s.roomForLog(); err != nil {
+		return err
 	}
 	ctx, cancel := context.WithCancel(r.Context())
 	defer cancel()
 	defer context.AfterFunc(s.stopping, cancel)() //nolint:contextcheck // Either ends it.
-	out := &logWriter{ResponseController: http.NewResponseController(w), out: w}
-	body, err := s.openLog(ctx, r, options, out)
+	out := &logWriter{send: (&logAnswer{http.NewResponseController(w), w}).send}
+	body, err := openLog(ctx, s.access(r), param(r, "namespace"), param(r, "name"), options, out)
 	if err != nil {
 		switch {
 		case out.begun:
@@ -62,9 +60,21 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// openLog opens the log, and begins the answer where that takes long because
+// roomForLog counts a log in, which reading.Add(-1) counts out, also where there
+// was no room for it.
+func (s *Server) roomForLog() error {
+	if s.reading.Add(1) <= maxLogs {
+		return nil
+	}
+	return &problem{
+		Title: "Too many logs", Status: http.StatusServiceUnavailable,
+		Detail: fmt.Sprintf("%d logs are being read, and no more can be; close one, and try again.", maxLogs),
+	}
+}
+
+// openLog opens the log, and begins to tell it where that takes long because
 // there is nothing in it yet.
-func (s *Server) openLog(ctx context.Context, r *http.Request, options watch.LogOptions, out *logWriter) (io.ReadCloser, error) {
+func openLog(ctx context.Context, access *watch.Access, namespace, name string, options watch.LogOptions, out *logWriter) (io.ReadCloser, error) {
 	type opened struct {
 		body io.ReadCloser
 		err  error
@@ -74,7 +84,7 @@ func (s *Server) openLog(ctx context.Context, r *http.Request, options watch.Log
 		var o opened
 		defer func() { done <- o }()
 		defer caught(&o.err)
-		o.body, o.err = s.access(r).Logs(ctx, param(r, "namespace"), param(r, "name"), options)
+		o.body, o.err = access.Logs(ctx, namespace, name, options)
 	}()
 	var patience <-chan time.Time
 	if options.Follow {
@@ -94,18 +104,19 @@ func (s *Server) openLog(ctx context.Context, r *http.Request, options watch.Log
 	return nil, err
 }
 
-// logWriter writes a log to a client, each part within writeTimeout.
+// logWriter makes a log plain, and sends it in parts of logChunk at most.
 type logWriter struct {
-	*http.ResponseController
-
-	out   http.ResponseWriter
-	text  plainText
+	send  func(part []byte) error // Whole characters; the first part may have none.
 	begun bool
+	text  plainText
 	buf   []byte
 }
 
-// copy writes lines as they come.
+// copy sends lines as they come; first that there is a log, if that is not sent.
 func (l *logWriter) copy(from io.Reader) error {
+	if err := l.flush(); err != nil {
+		return err
+	}
 	lines := bufio.NewReaderSize(from, logChunk)
 	for {
 		line, err := lines.ReadSlice('\n')
@@ -134,15 +145,41 @@ func unless(err, target error) error {
 
 // flush sends what there is.
 func (l *logWriter) flush() error {
-	if !l.begun {
-		l.out.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		l.begun = true
+	if l.begun && len(l.buf) == 0 {
+		return nil
 	}
+	l.begun = true
+	rest := l.buf
+	l.buf = l.buf[:0]
+	for {
+		part := rest
+		if len(part) > logChunk {
+			part = part[:logChunk]
+			for !utf8.RuneStart(rest[len(part)]) {
+				part = part[:len(part)-1]
+			}
+		}
+		rest = rest[len(part):]
+		if err := l.send(part); err != nil || len(rest) == 0 {
+			return err
+		}
+	}
+}
+
+// logAnswer is an answer of HTTP that is a log, each part of it within
+// writeTimeout.
+type logAnswer struct {
+	*http.ResponseController
+
+	out http.ResponseWriter
+}
+
+func (l *logAnswer) send(part []byte) error {
+	l.out.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if err := l.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return err
 	}
-	_, err := l.out.Write(l.buf)
-	l.buf = l.buf[:0]
+	_, err := l.out.Write(part)
 	return errors.Join(err, l.Flush())
 }
 
@@ -163,17 +200,34 @@ func logOptionsOf(r *http.Request) (o watch.LogOptions, err error) {
 		}
 	}
 	if text := values.Get("tail"); text != "" {
-		if o.Tail, err = strconv.Atoi(text); err != nil || o.Tail < 0 || o.Tail > maxTail {
-			return o, badRequest("Not a number of lines", "tail is %.40q; it takes a whole number up to %d.", text, maxTail)
+		if o.Tail, err = strconv.Atoi(text); err != nil {
+			o.Tail = -1
+		}
+		if err := checkTail(o.Tail, text); err != nil {
+			return o, err
 		}
 	}
-	if text := values.Get("since"); text != "" {
-		if o.Since, err = time.Parse(time.RFC3339, text); err == nil {
-			return o, nil
-		}
-		if o.Age, err = time.ParseDuration(text); err != nil || o.Age <= 0 {
-			return o, badRequest("Not a time", "since is %.40q; it takes how long ago, as in 10m, or a time, as in 2026-11-21T10:00:00Z.", text)
-		}
+	return o, setSince(&o, values.Get("since"))
+}
+
+// checkTail checks how many lines are wanted at the start, as they were given.
+func checkTail(tail int, given string) error {
+	if tail < 0 || tail > maxTail {
+		return badRequest("Not a number of lines", "tail is %.40q; it takes a whole number up to %d.", given, maxTail)
 	}
-	return o, nil
+	return nil
+}
+
+// setSince reads since when lines are wanted; empty is any time.
+func setSince(o *watch.LogOptions, text string) (err error) {
+	if text == "" {
+		return nil
+	}
+	if o.Since, err = time.Parse(time.RFC3339, text); err == nil {
+		return nil
+	}
+	if o.Age, err = time.ParseDuration(text); err != nil || o.Age <= 0 {
+		return badRequest("Not a time", "since is %.40q; it takes how long ago, as in 10m, or a time, as in 2026-11-21T10:00:00Z.", text)
+	}
+	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -29,11 +30,17 @@ type operation struct {
 	Name       string   `json:"name"`
 	View       string   `json:"view"`
 	Cursor     string   `json:"cursor"`
-	Every      int      `json:"every"`  // Milliseconds.
-	Text       string   `json:"q"`      // These are of the view window alone.
-	Sort       string   `json:"sort"`   //
-	Offset     int      `json:"offset"` //
-	Count      int      `json:"count"`  //
+	Every      int      `json:"every"`      // Milliseconds.
+	Text       string   `json:"q"`          // These are of the view window alone.
+	Sort       string   `json:"sort"`       //
+	Offset     int      `json:"offset"`     //
+	Count      int      `json:"count"`      //
+	Container  string   `json:"container"`  // These are of the view log alone, as the parameters of its route.
+	Tail       *int     `json:"tail"`       //
+	Since      string   `json:"since"`      //
+	Previous   bool     `json:"previous"`   //
+	Timestamps bool     `json:"timestamps"` //
+	Follow     bool     `json:"follow"`     //
 }
 
 func (o *operation) query(window *watch.Window) watch.Query {
@@ -41,7 +48,11 @@ func (o *operation) query(window *watch.Window) watch.Query {
 }
 
 // window is what a subscription to the view window begins with, nil for others.
+// What goes with another view is refused.
 func (o *operation) window() (*watch.Window, error) {
+	if o.View != viewLog && (o.Container+o.Since != "" || o.Tail != nil || o.Previous || o.Timestamps || o.Follow) {
+		return nil, badRequest("Not a log", "container, tail, since, previous, timestamps and follow are of the view log alone; the view is %.40q.", o.View)
+	}
 	if o.View == string(watch.Windowed) {
 		return watch.NewWindow(o.Sort, o.Offset, o.Count)
 	}
@@ -49,6 +60,21 @@ func (o *operation) window() (*watch.Window, error) {
 		return nil, badRequest("Not a window", "q, sort, offset and count are of the view window alone; the view is %.40q.", o.View)
 	}
 	return nil, nil // Nothing is wrong with having none.
+}
+
+// log is what a subscription to the view log is of.
+func (o *operation) log() (options watch.LogOptions, err error) {
+	if o.Resource != "core/v1/pods" || len(o.Namespaces) != 1 || o.Name == "" || o.Labels+o.Fields+o.Cursor != "" {
+		return options, badRequest("Not a log", "The view log is of the resource core/v1/pods, one namespace in ns, and a name; it takes no labels, fields and cursor.")
+	}
+	options = watch.LogOptions{Container: o.Container, Tail: logTail, Previous: o.Previous, Timestamps: o.Timestamps, Follow: o.Follow}
+	if o.Tail != nil {
+		options.Tail = *o.Tail
+	}
+	if err := checkTail(options.Tail, strconv.Itoa(options.Tail)); err != nil {
+		return options, err
+	}
+	return options, setSince(&options, o.Since)
 }
 
 // filters reports whether it names more than a view.
@@ -115,7 +141,7 @@ func parseOperation(raw []byte) (*operation, error) {
 	case errors.As(err, &wrong):
 		return nil, badRequest("Wrong type", "%s is a %s, but should be %s.", whichMember(wrong.Field), wrong.Value, jsonType(wrong.Type.String()))
 	case err != nil && strings.HasPrefix(err.Error(), "json: unknown field "):
-		return nil, badRequest("Unknown member", "%.60s is not known; a message has op, id, resource, ns, labels, fields, name, view, cursor, every, q, sort, offset and count.", strings.TrimPrefix(err.Error(), "json: unknown field "))
+		return nil, badRequest("Unknown member", "%.60s is not known; a message has op, id, resource, ns, labels, fields, name, view, cursor, every, q, sort, offset, count, container, tail, since, previous, timestamps and follow.", strings.TrimPrefix(err.Error(), "json: unknown field "))
 	case err != nil:
 		return nil, notJSON(err)
 	case !slices.Contains([]string{"subscribe", "unsubscribe", "window", "ping"}, o.Op):
@@ -137,7 +163,7 @@ func whichMember(field string) string {
 
 // jsonType names a Go type in JSON's terms.
 func jsonType(goType string) string {
-	names := map[string]string{"int": "a whole number", "string": "a string", "[]string": "an array of strings"}
+	names := map[string]string{"int": "a whole number", "string": "a string", "bool": "true or false", "[]string": "an array of strings"}
 	if name, ok := names[goType]; ok {
 		return name
 	}

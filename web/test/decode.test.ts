@@ -4,7 +4,7 @@ import { decode, parse } from "../static/src/decode.ts";
 import type { Spec } from "../static/src/wire.ts";
 import { tableOf } from "./table.ts";
 
-const views = new Map<number, Spec["view"]>([[1, "table"], [2, "object"], [3, "changes"], [4, "resources"], [5, "window"]]);
+const views = new Map<number, Spec["view"]>([[1, "table"], [2, "object"], [3, "changes"], [4, "resources"], [5, "window"], [6, "log"]]);
 const read = (frame: unknown): ReturnType<typeof decode> => decode(typeof frame === "string" ? frame : JSON.stringify(frame), (id) => views.get(id) ?? null);
 const row = { ns: "big", name: "web-1", uid: "u", rv: "811", created: "2026-11-21T10:00:00Z", cells: ["web-1", 1, true, null] };
 
@@ -17,6 +17,12 @@ void test("a state has how many have come, and of how many, where that is told; 
   assert.deepEqual(counts, [[2400, 10016], [7, null], [null, null]]);
   assert.equal(read([{ ...state, total: "many" }]).faults.length, 1);
   assert.deepEqual(read([{ id: 77, type: "pong" }]).messages, [{ id: 77, type: "pong" }]);
+});
+
+void test("a log comes in parts, and ends, where it was asked for", () => {
+  assert.deepEqual(read([{ id: 6, type: "log", text: "a\nb" }, { id: 6, type: "log-end" }]).messages, [{ id: 6, type: "log", text: "a\nb" }, { id: 6, type: "log-end" }]);
+  assert.deepEqual(read([{ id: 1, type: "log", text: "a" }, { id: 1, type: "log-end" }]), { messages: [], faults: [] });
+  assert.equal(read({ id: 6, type: "log", text: 7 }).faults.length, 1);
 });
 
 void test("one message or several share a frame", () => {

@@ -4,6 +4,7 @@ import { frame, type Part } from "./page.ts";
 import { Logs } from "../static/src/tabs/logs.ts";
 import { Related } from "../static/src/tabs/related.ts";
 import type { Host, Shown } from "../static/src/tabs.ts";
+import { Upstream } from "./upstream.ts";
 
 const turn = (): Promise<void> => new Promise((done) => setTimeout(done, 5));
 const host = { now: () => 0, kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" }, name: { ns: "a", name: "web" }, kindOf: () => undefined, kindOfRef: () => undefined } as unknown as Host;
@@ -12,70 +13,51 @@ const shown = (object: object | null, state: string, gone = false): Shown =>
   ({ object, health: null, last: null, gone, known: { connection: "open", since: 0, said: "", state: { state, reason: state === "forbidden" ? "no rule" : "" }, complete: true, arriving: 0, expected: 0, problem: null, anew: false } }) as unknown as Shown;
 const text = (tab: { element: unknown }): string => (tab.element as Part).textContent;
 
-class Upstream {
-  out: ReadableStreamDefaultController<Uint8Array> | null = null;
-  asked = 0;
-  cut = 0;
-  constructor() {
-    globalThis.fetch = (_, init) => {
-      this.asked++;
-      init?.signal?.addEventListener("abort", () => this.cut++);
-      return Promise.resolve(new Response(new ReadableStream({ start: (out) => void (this.out = out) })));
-    };
-  }
-  async write(line: string): Promise<void> {
-    this.out?.enqueue(new TextEncoder().encode(`2026-11-21T10:00:00Z ${line}\n`));
-    await turn();
-    frame();
-  }
-}
+const stamp = "2026-11-21T10:00:00Z";
+const logsOf = (up: Upstream): Logs => new Logs({ ...host, live: up.live });
+const write = (up: Upstream, line: string): void => {
+  up.write(`${stamp} ${line}\n`);
+  frame();
+};
 
-void test("a log ends, and is not kept, when its pod may not be seen any more", async () => {
+void test("a log ends, and is not kept, when its pod may not be seen any more", () => {
   const up = new Upstream();
-  const tab = new Logs(host);
+  const tab = logsOf(up);
   tab.show(shown(pod, "live"));
-  await turn();
-  await up.write("secret");
+  write(up, "secret");
   assert.match(text(tab), /secret[^]*Following/);
   tab.show(shown(null, "forbidden"));
   frame();
-  assert.equal(up.cut, 1);
+  assert.equal(up.closed, 1);
   assert.ok(!/secret|Following|1 line/.test(text(tab)), text(tab));
   assert.match(text(tab), /You may not list pods[^]*no rule[^]*Forbidden/);
   tab.show(shown(pod, "live"));
-  await turn();
-  await up.write("again");
-  assert.equal(up.asked, 2, "with the right it is asked for again");
+  write(up, "again");
+  assert.equal(up.asked.length, 2, "with the right it is asked for again");
   assert.match(text(tab), /again[^]*Following/);
   tab.close();
 });
 
-void test("a log that is cut and refused then is not kept", async () => {
+void test("a log that is refused while it is read is not kept", () => {
   const up = new Upstream();
-  const tab = new Logs(host);
+  const tab = logsOf(up);
   tab.show(shown(pod, "live"));
-  await turn();
-  await up.write("secret");
-  globalThis.fetch = () => Promise.resolve(Response.json({ title: "Forbidden", status: 403, detail: "no pods/log" }, { status: 403 }));
-  up.out?.error(new Error("cut"));
-  await turn();
-  (tab as unknown as { stream: { hurry(): void } }).stream.hurry();
-  await turn();
+  write(up, "secret");
+  up.refuse(403, "Forbidden", "no pods/log");
   frame();
   assert.ok(!/secret|Following/.test(text(tab)), text(tab));
   assert.match(text(tab), /You may not read this log[^]*no pods\/log[^]*Forbidden/);
   tab.close();
 });
 
-void test("the log of a pod that is deleted stays", async () => {
+void test("the log of a pod that is deleted stays", () => {
   const up = new Upstream();
-  const tab = new Logs(host);
+  const tab = logsOf(up);
   tab.show(shown(pod, "live"));
-  await turn();
-  await up.write("kept");
+  write(up, "kept");
   tab.show(shown(pod, "live", true));
   frame();
-  assert.equal(up.cut, 0);
+  assert.equal(up.closed, 0);
   assert.match(text(tab), /kept/);
   tab.close();
 });

@@ -1,126 +1,133 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { LogStream, type LogState } from "../static/src/logs/stream.ts";
-import { Browser } from "./browser.ts";
+import { Upstream } from "./upstream.ts";
 
 const at = (n: number): string => `2026-11-21T10:00:0${n}Z`;
-const turn = (): Promise<void> => new Promise((done) => setTimeout(done));
 
-// A server that answers as it is told, and one log that is read of it.
-class Site {
-  readonly asked: string[] = [];
+// A server, and one log that is read of it.
+class Site extends Upstream {
   readonly lines: string[] = [];
   readonly states: LogState[] = [];
-  readonly browser = new Browser();
-  private out: ReadableStreamDefaultController<Uint8Array> | null = null;
-  answer: () => Response = () => new Response(new ReadableStream({ start: (out) => void (this.out = out) }));
-  readonly stream: LogStream;
-
-  constructor(follow = true) {
-    const fetch = (address: unknown): Promise<Response> => {
-      this.asked.push(String(address));
-      try {
-        return Promise.resolve(this.answer());
-      } catch (err) {
-        return Promise.reject(err as Error);
-      }
-    };
-    this.stream = new LogStream({ ns: "a", pod: "web", container: "c", tail: 100, since: "", previous: false, follow }, {
-      lines: (lines, gap) => void this.lines.push(...(gap ? ["gap"] : []), ...lines.map((l) => l.text)),
-      told: (state) => void this.states.push(state),
-    }, { fetch: fetch as typeof globalThis.fetch, now: () => this.browser.now(), after: (ms, run) => this.browser.after(ms, run), cancel: (timer) => this.browser.cancel(timer) });
-  }
-
-  async write(text: string): Promise<void> {
-    await turn();
-    this.out?.enqueue(new TextEncoder().encode(text));
-    await turn();
-  }
-  async end(): Promise<void> {
-    await turn();
-    this.out?.close();
-    await turn();
-  }
-  async cut(): Promise<void> {
-    await turn();
-    this.out?.error(new Error("cut"));
-    await turn();
-  }
+  readonly stream = new LogStream({ ns: "a", pod: "web", container: "c", tail: 100, since: "", previous: false, follow: true }, {
+    lines: (lines, gap) => void this.lines.push(...(gap ? ["gap"] : []), ...lines.map((l) => l.text)),
+    told: (state) => void this.states.push(state),
+  }, this.live, () => this.browser.now());
   get state(): LogState | undefined { return this.states.at(-1); }
+  get last(): Record<string, unknown> { return this.asked.at(-1) ?? {}; }
 }
 
-void test("a log is followed to its end", async () => {
+void test("a log is followed to its end", () => {
   const s = new Site();
-  await s.write(`${at(1)} one\n${at(2)} tw`);
+  s.write("");
+  s.write(`${at(1)} one\n${at(2)} tw`);
   assert.deepEqual(s.lines, ["one"]);
-  await s.write("o\n");
-  await s.end();
+  s.write("o\n");
+  s.end();
   assert.deepEqual(s.lines, ["one", "two"]);
   assert.deepEqual(s.states.map((x) => x.at), ["asking", "reading", "ended"]);
-  assert.equal(s.asked[0], "/api/v1/logs/a/web?container=c&tail=100&timestamps=true&follow=true");
+  const { id, ...asked } = s.last;
+  assert.deepEqual(asked, { op: "subscribe", resource: "core/v1/pods", ns: ["a"], name: "web", view: "log", container: "c", tail: 100, since: "", previous: false, timestamps: true, follow: true });
   s.browser.pass(60_000);
-  assert.equal(s.asked.length, 1, "what has ended is not asked for again");
+  s.browser.socket.lose();
+  s.browser.pass(600);
+  s.browser.socket.accept();
+  assert.deepEqual([s.asked.length, s.closed, s.state?.at], [1, 0, "ended"], "what has ended is not asked for again");
 });
 
-void test("one that is cut goes on without a line twice", async () => {
+void test("one that is cut goes on without a line twice", () => {
   const s = new Site();
-  await s.write(`${at(1)} one\n${at(2)} two\n${at(3)} hal`);
-  await s.cut();
+  s.write(`${at(1)} one\n${at(2)} two\n${at(3)} hal`);
+  s.cut();
   assert.equal(s.state?.at, "lost");
-  s.answer = (): Response => { throw new TypeError("refused"); };
-  s.browser.pass(1000);
-  await turn();
+  s.browser.pass(2000);
   assert.deepEqual([s.asked.length, s.state?.at], [2, "lost"]);
-  s.answer = (): Response => new Response(`${at(2)} two\n${at(3)} half of it\n`);
-  s.browser.pass(1999);
-  assert.equal(s.asked.length, 2, "it waits twice as long");
-  s.browser.pass(1);
-  await turn();
-  await turn();
+  assert.deepEqual([s.last["since"], s.last["tail"]], [at(2), 5000]);
+  s.write(`${at(2)} two\n${at(3)} half of it\n`);
+  assert.equal(s.state?.at, "reading");
+  s.end();
   assert.deepEqual(s.lines, ["one", "two", "half of it"]);
-  assert.ok(s.asked[2]?.includes(`since=${encodeURIComponent(at(2))}`), s.asked[2] ?? "");
   assert.equal(s.state?.at, "ended");
 });
 
-void test("a refusal is told; what passes by itself is tried again", async () => {
+void test("over a new connection it goes on, too", () => {
   const s = new Site();
-  const problem = (status: number, title: string): Response => new Response(JSON.stringify({ title, status, detail: "so" }), { status });
-  s.answer = (): Response => problem(503, "Container is waiting");
-  s.stream.close();
-  const t = new Site();
-  t.answer = s.answer;
-  t.stream.follow(true);
-  await turn();
-  await turn();
-  assert.deepEqual([t.state?.at, t.state?.at === "refused" && t.state.next], ["refused", 1000]);
-  t.answer = (): Response => problem(403, "Forbidden");
-  t.browser.pass(1000);
-  await turn();
-  await turn();
-  assert.deepEqual([t.state?.at, t.state?.at === "refused" && t.state.next], ["refused", null]);
-  const asked = t.asked.length;
-  t.browser.pass(60_000);
-  assert.equal(t.asked.length, asked);
+  s.write(`${at(1)} one\n${at(2)} hal`);
+  s.browser.pass(1000);
+  s.browser.socket.lose();
+  assert.deepEqual([s.state], [{ at: "lost", since: 1000 }]);
+  s.browser.pass(600);
+  s.browser.socket.lose();
+  assert.deepEqual([s.state], [{ at: "lost", since: 1000 }]);
+  s.stream.hurry();
+  s.browser.socket.accept();
+  assert.deepEqual([s.asked.length, s.last["since"], s.state?.at], [2, at(1), "lost"]);
+  s.write(`${at(1)} one\n${at(2)} half\n`);
+  assert.deepEqual([s.lines, s.state?.at], [["one", "half"], "reading"]);
 });
 
-void test("one that is closed says nothing more", async () => {
+void test("one that is asked for while there is no connection says so", () => {
+  const up = new Site();
+  up.browser.socket.lose();
+  up.stream.follow(false);
+  up.stream.follow(true);
+  assert.equal(up.state?.at, "lost");
+  up.browser.pass(600);
+  up.browser.socket.accept();
+  up.write(`${at(1)} one\n`);
+  assert.deepEqual([up.lines, up.state?.at], [["one"], "reading"]);
+});
+
+void test("a refusal is told; what passes by itself is tried again", () => {
   const s = new Site();
-  await s.write(`${at(1)} one\n`);
+  s.refuse(503, "Container is waiting");
+  assert.deepEqual(s.state, { at: "refused", problem: { title: "Container is waiting", status: 503, detail: "so" }, again: true });
+  s.browser.pass(2000);
+  assert.equal(s.asked.length, 2);
+  s.write("");
+  s.refuse(503, "The API server does not answer");
+  assert.equal(s.state?.at, "lost", "it was being read");
+  s.browser.pass(3999);
+  assert.equal(s.asked.length, 2, "it waits twice as long while nothing comes");
+  s.stream.hurry();
+  assert.equal(s.asked.length, 3);
+  s.refuse(403, "Forbidden");
+  assert.deepEqual([s.state?.at, s.state?.at === "refused" && s.state.again], ["refused", false]);
+  s.stream.hurry();
+  s.browser.pass(60_000);
+  assert.equal(s.asked.length, 3);
+});
+
+void test("what makes no sense is asked for anew, ever later", () => {
+  const s = new Site();
+  s.write(`${at(1)} one\n`);
+  for (let n = 0; n < 50; n++) {
+    s.browser.socket.say({ id: s.last["id"], type: "log" });
+    s.browser.pass(100);
+  }
+  assert.equal(s.state?.at, "lost");
+  assert.ok(s.asked.length <= 4, String(s.asked.length));
+});
+
+void test("one that is closed says nothing more", () => {
+  const s = new Site();
+  s.write(`${at(1)} one\n`);
   const before = s.states.length;
   s.stream.close();
-  await s.write(`${at(2)} two\n`);
-  await s.cut();
-  s.browser.pass(60_000);
+  assert.equal(s.closed, 1);
+  s.write(`${at(2)} two\n`);
+  s.cut();
+  s.stream.hurry();
+  s.browser.pass(30_000);
   assert.deepEqual([s.lines, s.states.length, s.asked.length], [["one"], before, 1]);
 });
 
-void test("not followed any more, and again, it goes on", async () => {
+void test("not followed any more, and again, it goes on", () => {
   const s = new Site();
-  await s.write(`${at(1)} one\n`);
+  s.write(`${at(1)} one\n`);
   s.stream.follow(false);
-  assert.equal(s.state?.at, "ended");
+  assert.deepEqual([s.state?.at, s.closed], ["ended", 1]);
   s.stream.follow(true);
-  await s.write(`${at(1)} one\n${at(2)} two\n`);
+  s.write(`${at(1)} one\n${at(2)} two\n`);
   assert.deepEqual(s.lines, ["one", "two"]);
-  s.stream.close();
 });

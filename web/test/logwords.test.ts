@@ -5,7 +5,7 @@ import { empty, foot, held, type Situation } from "../static/src/logs/words.ts";
 
 const container = (phase: Container["phase"], state: string): Container => ({ name: "c", role: "", state, phase, id: "", restarts: 0 });
 const plain: Situation = { state: { at: "reading" }, container: container("running", "running"), follow: true, previous: false, placed: true, gone: false, known: true, forbidden: null, lines: 3, dropped: 0, ns: "shop" };
-const refused = (status: number, title: string, next: number | null = null): Situation => ({ ...plain, lines: 0, state: { at: "refused", problem: { status, title, detail: "so" }, next } });
+const refused = (status: number, title: string, again = false): Situation => ({ ...plain, lines: 0, state: { at: "refused", problem: { status, title, detail: "so" }, again } });
 const said = (s: Situation): string => {
   const e = empty(s);
   return `${foot(s, 0).tone}: ${foot(s, 0).words} | ${e === null ? "" : `${e.title}${e.again ? " (again)" : ""}`}`;
@@ -24,12 +24,12 @@ void test("how a log stands, in words", () => {
     [{ ...plain, state: { at: "ended" }, container: container("ended", "ended: OOMKilled, code 137") }, "ended: The container has ended: OOMKilled, code 137 | "],
     [{ ...plain, state: { at: "ended" }, gone: true }, "ended: Ended: the pod is deleted | "],
     [{ ...plain, state: { at: "ended" }, lines: 0 }, "ended: Ended | The log is empty"],
-    [{ ...plain, state: { at: "lost", since: 0, next: 1000 }, lines: 0 }, `bad: Disconnected since ${at0}, trying again | Disconnected (again)`],
+    [{ ...plain, state: { at: "lost", since: 0 }, lines: 0 }, `bad: Disconnected since ${at0}, trying again | Disconnected (again)`],
     [{ ...plain, state: null, known: false, lines: 0, forbidden: { title: "You may not list pods", detail: "", next: "", act: null } }, "bad: Forbidden | You may not list pods"],
     [refused(403, "Forbidden"), "bad: Forbidden | You may not read this log (again)"],
-    [refused(503, "Container is waiting", 1000), "warn: Container is waiting, trying again | The container has not started (again)"],
+    [refused(503, "Container is waiting", true), "warn: Container is waiting, trying again | The container has not started (again)"],
     [{ ...refused(404, "No log"), previous: true }, "bad: No log | There is no previous log"],
-    [refused(503, "Too many logs", 1000), "warn: Too many logs, trying again | Too many logs (again)"],
+    [refused(503, "Too many logs", true), "warn: Too many logs, trying again | Too many logs (again)"],
   ] as const) assert.equal(said(s), want);
   assert.equal(empty(refused(403, "Forbidden"))?.next, "It takes the right to get pods/log in the namespace shop. Whoever looks after the cluster can give it.");
 });

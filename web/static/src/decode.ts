@@ -115,6 +115,10 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
       if (!/^[0-9a-f]{8}$/.test(digest)) throw new Malformed("a digest is not 8 hex digits");
       return { id, type, cursor: string(m["cursor"], "cursor"), count: number(m["count"], "count"), digest };
     }
+    case "log":
+      return view === "log" ? { id, type, text: string(m["text"], "text") } : null;
+    case "log-end":
+      return view === "log" ? { id, type } : null;
     case "reset":
       return { id, type, reason: optional(m["reason"], "reason") };
     case "heartbeat":

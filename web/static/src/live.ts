@@ -21,6 +21,8 @@ export interface Subscription {
   resync(why: string): void;
   /** Of the view window: looks at the rows from another offset on. */
   move(offset: number, around?: { readonly ns: string; readonly name: string }): void;
+  /** Asks again at once, where it is waited for that. */
+  hurry(): void;
   close(): void;
 }
 
@@ -122,8 +124,14 @@ export class Live {
         const row = around === undefined ? {} : { ns: around.ns === "" ? [] : [around.ns], name: around.name };
         if (sub.sent) this.tell({ op: "window", id: sub.id, ...row, offset, count: sub.spec.count });
       },
+      hurry: () => {
+        if (sub.timer === null) return;
+        this.host.cancel(sub.timer);
+        this.send(sub);
+      },
       close: () => {
         this.host.cancel(sub.timer);
+        sub.timer = null;
         this.forget(sub);
       },
     };
@@ -150,7 +158,7 @@ export class Live {
     this.subs.set(sub.id, sub);
     if (this.connection !== "open") return;
     sub.sent = true;
-    const { resource, ns, labels, fields, name, every, view, q, sort, offset, count } = sub.spec;
+    const { resource, ns, labels, fields, name, every, view, q, sort, offset, count, log } = sub.spec;
     this.tell({
       op: "subscribe",
       id: sub.id,
@@ -161,6 +169,7 @@ export class Live {
       ...(name !== undefined ? { name } : {}),
       ...(every !== undefined ? { every } : {}),
       ...(view === "window" ? { q, sort, offset, count } : {}),
+      ...log,
       view,
       ...(sub.cursor !== null ? { cursor: sub.cursor } : {}),
     });
@@ -214,6 +223,13 @@ export class Live {
       case "resources":
         sub.resyncs = 0;
         break;
+      case "log":
+        if (m.text !== "") sub.resyncs = 0; // Before, it may be refused yet.
+        break;
+      case "log-end":
+        sub.ended = true;
+        sub.sent = false;
+        break;
       case "row-events":
       case "window":
       case "window-events":
@@ -255,13 +271,13 @@ export class Live {
     this.anew++;
     this.anewWhy = `What was held could not be trusted, so all was read anew: ${why}.`;
     sub.cursor = null;
-    sub.handler.restart();
     this.forget(sub);
     // Held under a new id without being sent, so that a reconnect finds it.
     sub.id = this.nextId++;
     this.subs.set(sub.id, sub);
     const wait = Math.min(longestWait, sub.resyncs++ === 0 ? 0 : firstWait * 2 ** sub.resyncs);
     sub.timer = this.host.after(wait, () => this.send(sub));
+    sub.handler.restart(); // It may be closed by that.
   }
 
   private drop(socket: WebSocket, closed: Pick<CloseEvent, "code" | "reason"> = { code: 1006, reason: "" }): void {

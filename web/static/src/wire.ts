@@ -145,6 +145,9 @@ export type Message =
   | { readonly id: number; readonly type: "digest"; readonly cursor: string; readonly count: number; readonly digest: string }
   | ({ readonly id: number; readonly type: "state" } & State)
   | { readonly id: number; readonly type: "reset"; readonly reason: string }
+  /** More of a log, cut anywhere but in a character. */
+  | { readonly id: number; readonly type: "log"; readonly text: string }
+  | { readonly id: number; readonly type: "log-end" }
   | { readonly id: number; readonly type: "heartbeat"; readonly cursor: string }
   | { readonly id: number; readonly type: "pong" }
   | { readonly id: number | null; readonly type: "error"; readonly problem: Problem };
@@ -160,10 +163,23 @@ export interface Spec {
   readonly name?: string;
   /** Changes come together at most so often, in milliseconds; those after a pause at once. */
   readonly every?: number;
-  readonly view: "table" | "object" | "changes" | "resources" | "window";
+  readonly view: "table" | "object" | "changes" | "resources" | "window" | "log";
   /** Of the view window alone: the words and the order, and which rows are held. */
   readonly q?: string;
   readonly sort?: string;
   readonly offset?: number;
   readonly count?: number;
+  /** Of the view log alone; read each time that it is asked for, as a log that was cut goes on from its last line. */
+  readonly log?: LogSpec;
+}
+
+/** What of a log is wanted. */
+export interface LogSpec {
+  readonly container: string;
+  readonly tail: number;
+  /** As in 10m, or a time; empty for any. */
+  readonly since: string;
+  readonly previous: boolean;
+  readonly timestamps: boolean;
+  readonly follow: boolean;
 }

@@ -1,5 +1,4 @@
-// Lines out of a stream of bytes that is cut anywhere: in the midst of a line, or
-// of a character.
+// Lines out of text that comes in pieces, cut in the midst of a line.
 
 export interface Line {
   /** When it was written, RFC 3339 with nanoseconds; empty where that is not told. */
@@ -13,32 +12,23 @@ const longest = 256 << 10; // characters; a line that goes on is cut there, lest
 const stamped = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) /;
 
 export class LineReader {
-  private readonly decoder = new TextDecoder();
   private rest = "";
 
   /** The lines that have come to their end. */
-  push(bytes: Uint8Array): Line[] {
-    return this.take(this.decoder.decode(bytes, { stream: true }));
-  }
-
-  /** The last line, where it has no end. */
-  end(): Line[] {
-    const lines = this.take(this.decoder.decode());
-    if (this.rest !== "") lines.push(lineOf(this.rest));
-    this.rest = "";
-    return lines;
-  }
-
-  private take(text: string): Line[] {
+  push(text: string): Line[] {
     const parts = text.split("\n");
     parts[0] = this.rest + (parts[0] ?? "");
     this.rest = parts.pop() ?? "";
     const lines = parts.map(lineOf);
-    if (this.rest.length > longest) {
-      lines.push(lineOf(this.rest));
-      this.rest = "";
-    }
+    if (this.rest.length > longest) lines.push(...this.end());
     return lines;
+  }
+
+  /** The last line, where it has no end. */
+  end(): Line[] {
+    const last = this.rest === "" ? [] : [lineOf(this.rest)];
+    this.rest = "";
+    return last;
   }
 }
 

@@ -2,8 +2,8 @@
 // connections. It keeps no lines; whoever reads is told.
 
 import { LineReader, Overlap, type Line } from "./lines.ts";
-import { problemOf } from "../problem.ts";
-import type { Problem } from "../wire.ts";
+import type { Handler, Live, Subscription } from "../live.ts";
+import type { LogSpec, Problem } from "../wire.ts";
 
 /** What is asked for. */
 export interface Ask {
@@ -23,93 +23,99 @@ export type LogState =
   /** Lines come, or may come. */
   | { readonly at: "reading" }
   | { readonly at: "ended" }
-  /** It cannot be read; next is when it is tried again by itself, null where it is not. */
-  | { readonly at: "refused"; readonly problem: Problem; readonly next: number | null }
-  | { readonly at: "lost"; readonly since: number; readonly next: number };
+  /** It cannot be read; again: it is tried again by itself. */
+  | { readonly at: "refused"; readonly problem: Problem; readonly again: boolean }
+  | { readonly at: "lost"; readonly since: number };
 
 export interface Reader {
   lines(lines: readonly Line[], gap: boolean): void;
   told(state: LogState): void;
 }
 
-/** What a stream needs of the browser. */
-export interface World {
-  readonly fetch: typeof fetch;
-  readonly now: () => number;
-  readonly after: (ms: number, run: () => void) => unknown;
-  readonly cancel: (timer: unknown) => void;
-}
-
-const first = 1000; // milliseconds until the first try after a loss; each next one waits twice as long
-const longest = 15_000;
-
-export class LogStream {
+export class LogStream implements Handler {
   private readonly overlap = new Overlap();
-  private abort = new AbortController();
-  private timer: unknown;
-  private tries = 0;
+  private rest = new LineReader();
+  private begun = false; // something has come since it was asked for
   private lost: number | null = null;
+  private subscription: Subscription | null = null;
 
   constructor(
     private ask: Ask,
     private readonly reader: Reader,
-    private readonly world: World,
+    private readonly live: Live,
+    private readonly now: () => number,
   ) {
-    void this.run();
+    this.run();
   }
 
   close(): void {
-    this.world.cancel(this.timer);
-    this.timer = undefined;
-    this.abort.abort();
+    this.subscription?.close();
+    this.subscription = null;
   }
 
   /** Goes on from what was read last, or reads no more. */
   follow(on: boolean): void {
     this.close();
     this.ask = { ...this.ask, follow: on };
-    if (on) void this.run();
-    else this.reader.told({ at: "ended" });
+    if (on) this.run();
+    else this.end();
+  }
+
+  /** There is no more of it, or no more is wanted. */
+  end(): void {
+    this.close();
+    this.reader.told({ at: "ended" });
   }
 
   /** Tries again at once where it is waited for that. */
   hurry(): void {
-    if (this.timer === undefined) return;
-    this.world.cancel(this.timer);
-    void this.run();
+    this.live.hurry();
+    this.subscription?.hurry();
   }
 
-  private async run(): Promise<void> {
-    this.timer = undefined;
-    const abort = (this.abort = new AbortController());
-    if (this.lost === null) this.reader.told({ at: "asking" });
-    try {
-      const answer = await this.world.fetch(addressOf(this.ask, this.overlap.since), { cache: "no-store", headers: { accept: "text/plain, application/problem+json" }, signal: abort.signal });
-      if (!answer.ok || answer.body === null) {
-        const problem = await problemOf(answer);
-        if (!abort.signal.aborted) this.refused(problem);
-        return;
-      }
-      this.overlap.again();
-      await this.read(answer.body.getReader(), abort.signal);
-    } catch {
-      if (!abort.signal.aborted) this.again();
+  message(m: Parameters<Handler["message"]>[0]): void {
+    if (m.type === "log") {
+      if (!this.begun) this.reading();
+      this.tell(this.rest.push(m.text));
+    } else if (m.type === "log-end") {
+      this.tell(this.rest.end());
+      this.end();
+    } else if (m.type === "error") {
+      this.refused(m.problem);
     }
   }
 
-  private async read(body: ReadableStreamDefaultReader<Uint8Array>, stop: AbortSignal): Promise<void> {
-    const lines = new LineReader();
-    if (!stop.aborted) this.reading();
-    for (;;) {
-      const { done, value } = await body.read();
-      if (stop.aborted) return;
-      this.tell(done ? lines.end() : lines.push(value));
-      if (done) return this.reader.told({ at: "ended" });
-      this.tries = 0;
-    }
+  /** The connection is lost, or what came made no sense: it is asked for again. */
+  restart(): void {
+    this.renew();
+    this.away();
+  }
+
+  private run(): void {
+    const { ns, pod } = this.ask;
+    const spec = (): LogSpec => this.spec();
+    this.renew();
+    if (this.live.connection === "lost") this.away();
+    else this.reader.told({ at: "asking" });
+    this.subscription = this.live.subscribe({ resource: "core/v1/pods", ns: [ns], name: pod, view: "log", get log() { return spec(); } }, this);
+  }
+
+  // Times are always asked for: by them a log that was cut goes on where it was.
+  private spec(): LogSpec {
+    const { container, tail, since, previous, follow } = this.ask;
+    const from = this.overlap.since;
+    return { container, tail: from === "" ? tail : 5000, since: from === "" ? since : from, previous, timestamps: true, follow };
+  }
+
+  // What comes next begins with a line.
+  private renew(): void {
+    this.begun = false;
+    this.rest = new LineReader();
+    this.overlap.again();
   }
 
   private reading(): void {
+    this.begun = true;
     this.lost = null;
     this.reader.told({ at: "reading" });
   }
@@ -119,32 +125,19 @@ export class LogStream {
     if (fresh.lines.length > 0) this.reader.lines(fresh.lines, fresh.gap);
   }
 
+  // Only what passes by itself is tried again by itself.
   private refused(problem: Problem): void {
-    // Only what passes by itself is tried again by itself.
-    const next = problem.status === 503 ? this.later() : null;
+    const again = problem.status === 503;
+    const cut = again && this.begun;
+    this.renew();
+    if (cut) return this.away();
+    if (!again) this.close();
     this.lost = null;
-    this.reader.told({ at: "refused", problem, next });
+    this.reader.told({ at: "refused", problem, again });
   }
 
-  private again(): void {
-    const now = this.world.now();
-    this.lost ??= now;
-    this.reader.told({ at: "lost", since: this.lost, next: this.later() });
+  private away(): void {
+    this.lost ??= this.now();
+    this.reader.told({ at: "lost", since: this.lost });
   }
-
-  private later(): number {
-    const ms = Math.min(longest, first * 2 ** this.tries++);
-    this.timer = this.world.after(ms, () => void this.run());
-    return this.world.now() + ms;
-  }
-}
-
-// Times are always asked for: by them a log that was cut goes on where it was.
-function addressOf(ask: Ask, since: string): string {
-  const query = new URLSearchParams({ container: ask.container, tail: String(since === "" ? ask.tail : 5000), timestamps: "true" });
-  if (since !== "") query.set("since", since);
-  else if (ask.since !== "") query.set("since", ask.since);
-  if (ask.follow) query.set("follow", "true");
-  if (ask.previous) query.set("previous", "true");
-  return `/api/v1/logs/${encodeURIComponent(ask.ns)}/${encodeURIComponent(ask.pod)}?${query.toString()}`;
 }

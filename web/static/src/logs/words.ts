@@ -44,7 +44,7 @@ export function foot(s: Situation, now: number): Foot {
       if (!s.follow && !s.previous && s.container?.phase === "running") return say("ended", "Read to its end; not following");
       return say("ended", s.container?.phase === "ended" && !s.previous ? `The container has ${s.container.state}` : "Ended");
     case "refused":
-      return say(state.next === null ? "bad" : "warn", `${state.problem.title}${state.next === null ? "" : ", trying again"}`);
+      return say(state.again ? "warn" : "bad", `${state.problem.title}${state.again ? ", trying again" : ""}`);
     case "lost":
       return say("bad", `Disconnected since ${clockTime(new Date(state.since).toISOString(), now)}, trying again`);
   }
@@ -71,7 +71,7 @@ export function empty(s: Situation): Empty | null {
   const { state } = s;
   if (s.forbidden !== null) return say(s.forbidden.title, s.forbidden.detail, s.forbidden.next);
   if (state === null) return s.known ? say("No container yet", "The pod tells of no container.", "Its log appears here as soon as there is one.") : null;
-  if (state.at === "refused") return refusal(s, state.problem.status, state.problem.title, state.problem.detail, state.next !== null);
+  if (state.at === "refused") return refusal(s, state.problem.status, state.problem.title, state.problem.detail, state.again);
   if (state.at === "lost") return say("Disconnected", "The server does not answer.", "It is tried again by itself.", true);
   if (state.at === "asking") return null;
   if (!s.placed) return say("The pod is on no node yet", "Nothing of it has run, so that there is no log.", "It appears here once a container has started.");

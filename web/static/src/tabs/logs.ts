@@ -124,12 +124,7 @@ export class Logs implements Tab, Reader {
     this.screen.element.setAttribute("aria-label", `Log of ${container.name}`);
     this.stream?.close();
     this.at = null;
-    this.stream = new LogStream({ ns: name.ns, pod: name.name, ...choice }, this, {
-      fetch: (...given) => fetch(...given),
-      now: this.host.now,
-      after: (ms, run) => setTimeout(run, ms),
-      cancel: (timer) => clearTimeout(timer as number | undefined),
-    });
+    this.stream = new LogStream({ ns: name.ns, pod: name.name, ...choice }, this, this.host.live, this.host.now);
     this.tell();
   }
 
@@ -193,7 +188,7 @@ export class Logs implements Tab, Reader {
     const { tone, words } = foot(s, this.host.now());
     this.state.dataset["state"] = tone;
     setText(this.state, words);
-    this.hurry.hidden = !(this.at?.at === "lost" || (this.at?.at === "refused" && this.at.next !== null));
+    this.hurry.hidden = !waits(this.at);
     const e = empty(s);
     this.note.hidden = e === null;
     const known = JSON.stringify(e);
@@ -223,3 +218,6 @@ export class Logs implements Tab, Reader {
     e.preventDefault();
   }
 }
+
+// It is tried again by itself.
+const waits = (at: LogState | null): boolean => at?.at === "lost" || (at?.at === "refused" && at.again);

@@ -1,0 +1,68 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/rawjson"
+)
+
+// viewLog is the view of a container's log.
+const viewLog = "log"
+
+// followLog tells a log, and nothing where it has ended well. Each part of it is
+// a message of its own, so that others have their turn between two.
+func (l *session) followLog(ctx context.Context, o *operation) error {
+	options, err := o.log()
+	if err != nil {
+		return err
+	}
+	defer l.server.reading.Add(-1)
+	if err := l.server.roomForLog(); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	var beating sync.WaitGroup
+	defer beating.Wait()
+	defer cancel()
+	beating.Go(func() { l.beat(ctx, o.ID) })
+	var message []byte
+	out := &logWriter{send: func(part []byte) error {
+		message = rawjson.AppendString(append(message[:0], `"type":"log","text":`...), part)
+		return l.write(ctx, message, &o.ID, false)
+	}}
+	body, err := openLog(ctx, l.access, o.Namespaces[0], o.Name, options, out)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = body.Close() }() // Read to its end, or given up.
+	err = out.copy(body)
+	if _, said := errors.AsType[*watch.Problem](err); err == nil || said {
+		return err
+	}
+	return &problem{
+		Title: "Log is cut", Status: http.StatusServiceUnavailable,
+		Detail: fmt.Sprintf("The log of %s/%s broke off before its end. Ask again, from the time of the last line on.", o.Namespaces[0], o.Name),
+	}
+}
+
+// beat tells that the subscription goes on, however quiet the log is.
+func (l *session) beat(ctx context.Context, id int) {
+	ticks := time.NewTicker(watch.Heartbeat)
+	defer ticks.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-ticks.C:
+		}
+		if l.write(ctx, []byte(`"type":"heartbeat","cursor":""`), &id, true) != nil {
+			return // The session ends.
+		}
+	}
+}

@@ -1,0 +1,321 @@
+package web_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"glasshouse/internal/watch/apitest"
+)
+
+// logOf is a frame that subscribes to the log of the one pod; more are members.
+func logOf(id int, more string) string {
+	return fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods","ns":["a"],"name":"web-0","view":"log"%s}`, id, more)
+}
+
+// log is the next message of a log, past what says that it goes on.
+func (c *tab) log(id int) frameOf {
+	c.t.Helper()
+	return c.until(id, "log", "log-end", "error")
+}
+
+// wholeLog is all of it, in parts.
+func (c *tab) wholeLog(id int) (parts []string) {
+	c.t.Helper()
+	for {
+		switch m := c.log(id); m.Type {
+		case "log":
+			parts = append(parts, m.Text)
+		case "log-end":
+			return parts
+		default:
+			c.t.Fatalf("the log ends with %+v", m.Problem)
+		}
+	}
+}
+
+func (c *tab) wantLog(id int, want string) {
+	c.t.Helper()
+	if m := c.log(id); m.Type != "log" || m.Text != want {
+		c.t.Errorf("the next message is %s %q %+v, want the log's %q", m.Type, m.Text, m.Problem, want)
+	}
+}
+
+// wantGone wants that nobody asks the API server for the log.
+func (s *source) wantGone(t *testing.T, gone bool, when string) {
+	t.Helper()
+	synctest.Wait()
+	select {
+	case <-s.gone:
+		if !gone {
+			t.Errorf("%s: the API server is not asked for the log any more", when)
+		}
+	default:
+		if gone {
+			t.Errorf("%s: the API server is still asked for the log", when)
+		}
+	}
+}
+
+// The socket takes what the route does, and gives the same text.
+func TestLogsOnTheWire(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		c := b.open()
+		for n, test := range []struct{ members, want string }{
+			{"", "tailLines=500"},
+			{`,"container":"app","tail":0,"previous":true`, "container=app&previous=true&tailLines=0"},
+			{`,"tail":5000,"timestamps":true,"follow":false,"since":""`, "tailLines=5000&timestamps=true"},
+			{`,"since":"90s"`, "sinceSeconds=90&tailLines=500"},
+			{`,"since":"2026-11-21T11:00:00+01:00"`, "sinceTime=2026-11-21T10%3A00%3A00Z&tailLines=500"},
+			{`,"follow":true`, "follow=true&tailLines=500"},
+		} {
+			asked := b.logs("\x1b[31mone\x1b[0m\n<b>\"two\"\\")
+			c.send(logOf(n+1, test.members))
+			text := strings.Join(c.wholeLog(n+1), "")
+			if got := asked().Encode(); got != test.want || text != "one\n<b>\"two\"\\" {
+				b.t.Errorf("%s: got %q, by %s, want %s", test.members, text, got, test.want)
+			}
+		}
+		b.logs("")
+		c.send(logOf(1, "")) // An id whose log has ended is free.
+		if parts := c.wholeLog(1); len(parts) != 1 || parts[0] != "" {
+			b.t.Errorf("an empty log is %q, want one message without text", parts)
+		}
+		long := "x" + strings.Repeat("größe\xff", 30_000) + "\nend"
+		b.logs(long)
+		c.send(logOf(1, ""))
+		parts := c.wholeLog(1)
+		if text := strings.Join(parts, ""); text != strings.ReplaceAll(long, "\xff", "\ufffd") {
+			b.t.Errorf("a long line is %d bytes that are not those of the log", len(text))
+		}
+		for _, part := range parts {
+			if len(part) > 64<<10 || !utf8.ValidString(part) {
+				b.t.Errorf("a part has %d bytes, valid: %t; want whole characters, 65,536 bytes at most", len(part), utf8.ValidString(part))
+			}
+		}
+	})
+}
+
+func TestLogProblemsOnTheWire(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-0", Cells: `["web-0","Running"]`, Rest: `"spec":{"containers":[{"name":"app"},{"name":"proxy"}]},"status":{}`})
+		c := b.open()
+		for n, test := range []struct {
+			members, said string
+			code          int
+			status        int
+			title, detail string
+		}{
+			{"", `pods "web-0" is forbidden: no pods/log`, 403, 403, "Forbidden", "no pods/log"},
+			{"", `pods "web-0" not found`, 404, 404, "Not found", `pods "web-0" not found`},
+			{"", "a container name must be specified", 400, 400, "Which container?", "app (not started), proxy (not started)"},
+			{`,"container":"nope"`, "container nope is not valid for pod web-0", 400, 404, "No such container", `"nope"`},
+			{`,"container":"app","follow":true`, `container "app" in pod "web-0" is waiting to start`, 400, 503, "Container is waiting", "app (not started)"},
+			{"", "the kubelet is away", 502, 503, "The API server does not answer", "the kubelet is away"},
+		} {
+			b.api.Answer(upstream, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(test.code)
+				reasons := map[int]string{400: "BadRequest", 403: "Forbidden", 404: "NotFound"}
+				_, _ = io.WriteString(w, apitest.Failure(test.code, reasons[test.code], test.said))
+			})
+			c.send(logOf(n+1, test.members))
+			if m := c.log(n + 1); m.Type != "error" || m.Problem.Status != test.status || m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) {
+				b.t.Errorf("%s: got %s %+v, want %d %s with %q", test.said, m.Type, m.Problem, test.status, test.title, test.detail)
+			}
+		}
+	})
+}
+
+// A log that is quiet is told to be read after 2 s, and to go on every 15 s; what
+// comes is not held back; and it ends.
+func TestLogIsFollowedOnTheWire(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		s := b.source()
+		c := b.open()
+		begun := time.Now()
+		c.send(logOf(1, `,"follow":true`))
+		c.wantLog(1, "")
+		if waited := time.Since(begun); waited != 2*time.Second {
+			b.t.Errorf("a log with nothing in it is told after %s, want 2 s", waited)
+		}
+		for _, line := range []string{"first\n", "\x1b[31msecond\x1b[0m\n"} {
+			for until := time.Now().Add(10 * time.Minute); time.Now().Before(until); {
+				last := time.Now()
+				c.until(1, "heartbeat", "log", "log-end", "error")
+				if quiet := time.Since(last); quiet > 15*time.Second {
+					b.t.Fatalf("nothing was told for %s", quiet)
+				}
+			}
+			s.lines <- line
+			begun := time.Now()
+			c.wantLog(1, strings.NewReplacer("\x1b[31m", "", "\x1b[0m", "").Replace(line))
+			if waited := time.Since(begun); waited != 0 {
+				b.t.Errorf("the line %q was held back for %s", line, waited)
+			}
+		}
+		s.lines <- "last"
+		s.lines <- ""
+		c.wantLog(1, "last")
+		if m := c.log(1); m.Type != "log-end" {
+			b.t.Errorf("at the end there is %+v", m)
+		}
+	})
+}
+
+func TestLogIsCutOnTheWire(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		s := b.source()
+		c := b.open()
+		c.send(logOf(1, `,"follow":true`))
+		s.lines <- "one\n"
+		for m := c.log(1); m.Text != "one\n"; m = c.log(1) {
+			if m.Type != "log" || m.Text != "" {
+				b.t.Fatalf("the first messages are %+v", m)
+			}
+		}
+		s.lines <- "cut"
+		if m := c.log(1); m.Type != "error" || m.Problem.Title != "Log is cut" || m.Problem.Status != http.StatusServiceUnavailable {
+			b.t.Errorf("a log whose source is cut ends with %s %+v, want that it is cut", m.Type, m.Problem)
+		}
+	})
+}
+
+// Who may not read a log any more is told so within 15 s, be it quiet or not.
+func TestLogEndsWithItsRightOnTheWire(t *testing.T) {
+	for _, quiet := range []bool{false, true} {
+		inBubble(t, func(b *bubble) {
+			s := b.source()
+			c := b.open()
+			c.send(logOf(1, `,"follow":true`))
+			c.wantLog(1, "")
+			if !quiet {
+				s.lines <- "one\n"
+				c.wantLog(1, "one\n")
+			}
+			for range 4 {
+				c.until(1, "heartbeat")
+			}
+			s.wantGone(b.t, false, "while it may be read")
+			b.api.Revoke(podsRef, "a")
+			begun := time.Now()
+			if m := c.log(1); m.Type != "error" || m.Problem.Status != http.StatusForbidden || time.Since(begun) > 15*time.Second {
+				b.t.Errorf("quiet: %t: after %s there is %s %+v, want 403 within 15 s", quiet, time.Since(begun), m.Type, m.Problem)
+			}
+			s.wantGone(b.t, true, "without the right")
+		})
+	}
+}
+
+// Who is not told a log any more has it read no more, however that came.
+func TestLogEndsWithItsSubscription(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		for _, quiet := range []bool{false, true} {
+			s := b.source()
+			c := b.open()
+			c.send(logOf(1, `,"follow":true`))
+			c.wantLog(1, "")
+			if !quiet {
+				s.lines <- "one\n"
+				c.wantLog(1, "one\n")
+			}
+			s.wantGone(b.t, false, "while it is read")
+			c.send(`{"op":"unsubscribe","id":1}`)
+			s.wantGone(b.t, true, "unsubscribed")
+			b.logs("other\n")
+			c.send(logOf(1, ""))
+			if parts := strings.Join(c.wholeLog(1), ""); parts != "other\n" {
+				b.t.Errorf("under the same id there is %q then", parts)
+			}
+
+			s = b.source()
+			c.send(logOf(2, `,"follow":true`))
+			synctest.Wait()
+			_ = c.conn.CloseNow()
+			s.wantGone(b.t, true, "without its socket")
+		}
+	})
+}
+
+func TestLogOnTheWireOfADeafClient(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		s := b.source()
+		b.deafTo(logOf(1, `,"follow":true`))
+		s.lines <- "one\n"
+		begun := time.Now()
+		<-s.gone
+		if took := time.Since(begun); took != 10*time.Second {
+			b.t.Errorf("the log goes on for %s, want 10 s", took)
+		}
+	})
+}
+
+// A log that never ends leaves others of the connection their turn.
+func TestFloodOfALog(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		flood := []byte(strings.Repeat("a line of many\n", 10_000))
+		b.api.Answer(upstream, func(w http.ResponseWriter, _ *http.Request) {
+			for {
+				if _, err := w.Write(flood); err != nil {
+					return
+				}
+			}
+		})
+		c := b.open()
+		c.send(logOf(1, `,"follow":true`))
+		for range 10 {
+			c.log(1)
+		}
+		for n := range 20 {
+			sent := make(chan struct{})
+			go func() { c.send(fmt.Sprintf(`{"op":"ping","id":%d}`, 100+n)); close(sent) }()
+			logs := 0
+			for {
+				m, err := c.read()
+				if err != nil {
+					b.t.Fatal(err)
+				}
+				if m.Type == "pong" {
+					break
+				}
+				if logs += len(m.Text); logs > 4<<20 {
+					b.t.Fatalf("a ping is not answered within %d bytes of a log", logs)
+				}
+			}
+			<-sent
+		}
+	})
+}
+
+// There may be as many logs as may be, however they are read.
+func TestTooManyLogsOnTheWire(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.api.Answer(upstream, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		for range 50 {
+			if response, _ := b.ask(b.t.Context(), logPath+"?follow=true"); response.StatusCode != http.StatusOK {
+				b.t.Fatalf("a log over HTTP: %d", response.StatusCode)
+			}
+		}
+		c := b.open()
+		for id := range 50 {
+			c.send(logOf(id+1, `,"follow":true`))
+			c.wantLog(id+1, "")
+		}
+		c.send(logOf(51, `,"follow":true`))
+		if m := c.log(51); m.Type != "error" || m.Problem.Title != "Too many logs" || m.Problem.Status != http.StatusServiceUnavailable {
+			b.t.Errorf("one more: %s %+v", m.Type, m.Problem)
+		}
+		response, body := b.ask(b.t.Context(), logPath+"?follow=true")
+		text, _ := io.ReadAll(body)
+		b.wantProblem("one more over HTTP", answer{response.StatusCode, response.Header, string(text)}, http.StatusServiceUnavailable, "Too many logs", "100 logs")
+		c.send(`{"op":"unsubscribe","id":7}`)
+		synctest.Wait()
+		c.send(logOf(52, `,"follow":true`))
+		c.wantLog(52, "")
+	})
+}

@@ -1,0 +1,21 @@
+import { Live } from "../static/src/live.ts";
+import { Browser } from "./browser.ts";
+
+/** A server that is asked for logs over a connection, and answers as it is told. */
+export class Upstream {
+  readonly browser = new Browser();
+  readonly live: Live = new Live("ws://x", this.browser, () => undefined);
+  constructor() {
+    this.live.connect();
+    this.browser.socket.accept();
+  }
+  /** What logs were asked for, over all connections. */
+  get asked(): Record<string, unknown>[] { return this.browser.sockets.flatMap((s) => s.sent).filter((m) => m["op"] === "subscribe"); }
+  /** How many it was told that nobody reads any more. */
+  get closed(): number { return this.browser.sockets.flatMap((s) => s.sent).filter((m) => m["op"] === "unsubscribe").length; }
+  private say(message: object): void { this.browser.socket.say({ id: this.asked.at(-1)?.["id"], ...message }); }
+  write(text: string): void { this.say({ type: "log", text }); }
+  end(): void { this.say({ type: "log-end" }); }
+  refuse(status: number, title: string, detail = "so"): void { this.say({ type: "error", problem: { title, status, detail } }); }
+  cut(): void { this.refuse(503, "Log is cut"); }
+}
