@@ -7,6 +7,9 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
@@ -188,6 +191,45 @@ func TestFramesAreSmall(t *testing.T) {
 			if len(patch)+header > 1024 {
 				t.Errorf("%d bytes to a viewer of the object, want 1,024 at most: %s", len(patch)+header, patch)
 			}
+		}
+	})
+}
+
+// An object can have another text at the same version: who follows it is told, so
+// that what comes next fits what is held.
+func TestAnotherTextOfTheSameVersion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		p := pod("a", "p", "Running")
+		p.Rest = `"spec":{"size":1}`
+		server.Set(pods, p)
+		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "p"}, "")
+		var held []byte
+		read := func() {
+			for m := r.next(); m.Type != "heartbeat"; m = r.next() {
+				if m.Type == "snapshot" {
+					held = m.Object
+				}
+				for _, e := range m.Events {
+					patch, err := jsonpatch.DecodePatch(e.Patch)
+					if err == nil {
+						held, err = patch.Apply(held)
+					}
+					if err != nil {
+						t.Fatalf("%s: %v", e.Patch, err)
+					}
+				}
+			}
+		}
+		read()
+		server.Quietly(pods, func() { server.Rewrite(pods, "a", "p", `"spec":{"size":1,"policy":"Always"}`) })
+		<-time.After(90 * time.Second)
+		read()
+		p.Rest = `"spec":{"size":2,"policy":"Always"}`
+		server.Set(pods, p)
+		read()
+		if is, err := cluster.For(watch.Viewer{}).Object(t.Context(), pods, "a", "p"); err != nil || !jsonpatch.Equal(is, held) {
+			t.Errorf("%s, and it is %s (%v)\nthe reader holds %s", r.state, is, err, held)
 		}
 	})
 }

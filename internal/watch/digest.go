@@ -16,8 +16,8 @@ import (
 const digestEvery = time.Minute
 
 // digest is how many rows there are at an offset, and the sum modulo 2^32 of the
-// 32-bit FNV-1a of "namespace/name/resourceVersion" of each. A sum does not
-// depend on their order.
+// hash of each: the 32-bit FNV-1a of "namespace/name/resourceVersion", mixed. A
+// sum does not depend on their order.
 type digest struct {
 	offset uint64
 	count  int
@@ -29,8 +29,17 @@ func (d *digest) add(key, version string) {
 	_, _ = io.WriteString(h, key) // A hash takes every write.
 	_, _ = io.WriteString(h, "/")
 	_, _ = io.WriteString(h, version)
-	d.sum += h.Sum32()
+	d.sum += mix(h.Sum32())
 	d.count++
+}
+
+// mix is how MurmurHash3 finishes (github.com/aappleby/smhasher, fmix32): of two
+// versions that differ in the last digit alone FNV-1a differs by little, and in a
+// sum little differences make up for each other.
+func mix(h uint32) uint32 {
+	h = (h ^ h>>16) * 0x85ebca6b
+	h = (h ^ h>>13) * 0xc2b2ae35
+	return h ^ h>>16
 }
 
 // digests keeps the newest digest of each filter that was counted within the

@@ -43,6 +43,20 @@ func TestDigestCases(t *testing.T) {
 	}
 }
 
+// Two rows of which each has been written once are others, although their versions
+// differ in the last digit alone.
+func TestDigestOfOldRows(t *testing.T) {
+	for i := range 40 {
+		for j := range i {
+			a, b := fmt.Sprintf("shop/web-%d", i), fmt.Sprintf("shop/web-%d", j)
+			_, before := watch.DigestOf([][2]string{{a, "811"}, {b, "812"}})
+			if _, after := watch.DigestOf([][2]string{{a, "813"}, {b, "814"}}); before == after {
+				t.Errorf("%s and %s have the same digest before and after each was written", a, b)
+			}
+		}
+	}
+}
+
 // Each minute every reader of rows is told the digest of just what it holds at
 // that cursor, whatever its filter and however much is on its way; the test's
 // reader compares.

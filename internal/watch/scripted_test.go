@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"log/slog"
 	"maps"
 	"slices"
@@ -274,13 +273,11 @@ func (r *reader) check(m *told) {
 	if !r.known {
 		return
 	}
-	var sum uint32
+	var rows [][2]string
 	for key, row := range r.rows {
-		h := fnv.New32a()
-		_, _ = fmt.Fprintf(h, "%s/%s", key, row.RV)
-		sum += h.Sum32()
+		rows = append(rows, [2]string{key, row.RV})
 	}
-	if got := fmt.Sprintf("%08x", sum); m.Count == nil || *m.Count != len(r.rows) || m.Digest != got {
+	if _, got := watch.DigestOf(rows); m.Count == nil || *m.Count != len(r.rows) || m.Digest != got {
 		r.t.Errorf("a digest that is not of the %d rows, %s: %+v", len(r.rows), got, m)
 	}
 	r.checked++

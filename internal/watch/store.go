@@ -1,7 +1,6 @@
 package watch
 
 import (
-	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,18 +18,10 @@ func namespaceOf(key string) string { return key[:strings.IndexByte(key, '/')] }
 func sameThing(before, after *wire.Object) bool { return before.UID() == after.UID() }
 
 // unchanged reports that there is nothing to tell between two versions of an
-// object. An API that is listed again and again need not give a resourceVersion:
-// then the texts tell.
+// object. The resourceVersion alone does not say so: an API need not give one, and
+// the same object can have another text, or other cells, a moment later.
 func unchanged(before, after *wire.Object) bool {
-	if before.ResourceVersion() != after.ResourceVersion() || !before.SameCells(after) {
-		return false // A CRD may print other cells of the same object.
-	}
-	if after.ResourceVersion() != "" {
-		return true
-	}
-	was, err := before.JSON()
-	is, other := after.JSON()
-	return err == nil && other == nil && bytes.Equal(was, is)
+	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) && before.SameCells(after)
 }
 
 // replace makes the listed objects the state of the feed's namespace; polled is

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
-	"hash/fnv"
-	"io"
 	"math/rand/v2"
 	"os"
 	"slices"
@@ -137,14 +135,12 @@ func (p *pane) try() (m toldWindow, err error) {
 	case "heartbeat":
 	case "digest":
 		p.digests++
-		var sum uint32
+		var rows [][2]string
 		for _, row := range p.rows {
-			h := fnv.New32a()
-			_, _ = io.WriteString(h, row.NS+"/"+row.Name+"/"+row.RV)
-			sum += h.Sum32()
+			rows = append(rows, [2]string{row.NS + "/" + row.Name, row.RV})
 		}
-		if *m.Count != len(p.rows) || m.Digest != fmt.Sprintf("%08x", sum) || m.Cursor != p.cursor {
-			p.t.Errorf("a digest %s of %d rows at %s; %08x of %d are held at %s", m.Digest, *m.Count, m.Cursor, sum, len(p.rows), p.cursor)
+		if count, sum := watch.DigestOf(rows); *m.Count != count || m.Digest != sum || m.Cursor != p.cursor {
+			p.t.Errorf("a digest %s of %d rows at %s; %s of %d are held at %s", m.Digest, *m.Count, m.Cursor, sum, count, p.cursor)
 		}
 	case "window":
 		p.takeWhole(&m)

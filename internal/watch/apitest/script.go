@@ -85,6 +85,19 @@ func (s *Server) Delete(ref, namespace, name string) {
 	})
 }
 
+// Rewrite gives an object another text and leaves its version as it is, as a new
+// default of a CRD's schema, a conversion, or a newer API server does.
+func (s *Server) Rewrite(ref, namespace, name, rest string) {
+	s.change(func() {
+		k := s.kindLocked(ref)
+		for i := range k.objects {
+			if k.objects[i].Namespace == namespace && k.objects[i].Name == name {
+				k.objects[i].Rest = rest
+			}
+		}
+	})
+}
+
 // Quietly does what is in f without any watch hearing of it: all watches have
 // been cut before, and their past is forgotten, so that a list must follow.
 func (s *Server) Quietly(ref string, f func()) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/maphash"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -15,6 +16,10 @@ import (
 	"glasshouse/internal/watch/rawjson"
 	"glasshouse/internal/watch/redact"
 )
+
+// seed is that of texts' prints: another in each process, so that nobody can make
+// two texts that have the same.
+var seed = maphash.MakeSeed()
 
 // A decoder turns what the API server sends of one resource into Objects. It
 // is used by one stream at a time.
@@ -127,7 +132,7 @@ func (d *decoder) object(cells, raw []byte) (o *Object, managed []byte, err erro
 	if err != nil {
 		return nil, nil, fmt.Errorf("decode an object: %w", err)
 	}
-	o = &Object{labels: unique.Make(string(m.labels)), managed: author.Latest(managed).Unix()}
+	o = &Object{labels: unique.Make(string(m.labels)), managed: author.Latest(managed).Unix(), print: maphash.Bytes(seed, clean)}
 	if at, err := time.Parse(time.RFC3339, m.created); err == nil {
 		o.created = at.Unix()
 	}

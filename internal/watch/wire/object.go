@@ -36,7 +36,8 @@ type Object struct {
 	created int64                 // Unix seconds; 0 is unknown.
 	labels  unique.Handle[string] // JSON text; most objects share theirs.
 	codec   *codec
-	managed int64 // Unix seconds of the newest time in the managedFields, which are not kept.
+	managed int64  // Unix seconds of the newest time in the managedFields, which are not kept.
+	print   uint64 // Of the text, in this process.
 }
 
 // Namespace is empty for an object of the cluster.
@@ -112,6 +113,11 @@ func (o *Object) Managed() time.Time { return time.Unix(o.managed, 0).UTC() }
 // JSON is the object's redacted text, decompressed anew at each call.
 func (o *Object) JSON() ([]byte, error) { return o.AppendJSON(nil) }
 
+// SameText reports whether the texts of two Objects are the same. An object can
+// have another at the same resourceVersion: a CRD's schema with another default, a
+// conversion, or a newer API server makes it so.
+func (o *Object) SameText(other *Object) bool { return o.print == other.print }
+
 // AppendJSON appends the same to dst.
 func (o *Object) AppendJSON(dst []byte) ([]byte, error) {
 	text, err := o.codec.decode(dst, o.data[o.ends[4]:])
@@ -122,7 +128,7 @@ func (o *Object) AppendJSON(dst []byte) ([]byte, error) {
 }
 
 // Size is about how many bytes of memory the Object holds.
-func (o *Object) Size() int { return len(o.data) + 80 }
+func (o *Object) Size() int { return len(o.data) + 88 }
 
 // RowSize is about how many bytes of memory its row takes on the wire.
 func (o *Object) RowSize() int { return int(o.ends[4]) + 96 }

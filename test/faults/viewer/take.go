@@ -117,7 +117,10 @@ func digest(rows map[string]Row) string {
 	for key, row := range rows {
 		h := fnv.New32a()
 		_, _ = h.Write([]byte(key + "/" + row.RV)) // A hash takes every write.
-		sum += h.Sum32()
+		x := h.Sum32()
+		x = (x ^ x>>16) * 0x85ebca6b
+		x = (x ^ x>>13) * 0xc2b2ae35
+		sum += x ^ x>>16
 	}
 	return fmt.Sprintf("%08x", sum)
 }

@@ -1,6 +1,7 @@
 // The digest of a set of rows, which the server counts in the same way
-// (test/digest.json holds both to it): the sum modulo 2^32 of the 32-bit FNV-1a
-// of the UTF-8 text "namespace/name/resourceVersion" of each row. The order of
+// (test/digest.json holds both to it): the sum modulo 2^32 of the hash of each
+// row, which is the 32-bit FNV-1a of the UTF-8 text
+// "namespace/name/resourceVersion", mixed as MurmurHash3 finishes. The order of
 // the rows does not matter.
 
 const basis = 0x811c9dc5;
@@ -23,13 +24,20 @@ export function digest(entries: readonly Digested[], from = 0, to = entries.leng
     hash = Math.imul(hash ^ slash, prime);
     hash = fold(hash, e.name);
     hash = Math.imul(hash ^ slash, prime);
-    sum = (sum + fold(hash, e.rv)) | 0;
+    sum = (sum + mix(fold(hash, e.rv))) | 0;
   }
   return sum;
 }
 
 /** As it stands on the wire: 8 hex digits. */
 export const hex = (sum: number): string => (sum >>> 0).toString(16).padStart(8, "0");
+
+// Without it rows that differ little would make up for each other in the sum.
+function mix(hash: number): number {
+  let h = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);
+  return h ^ (h >>> 16);
+}
 
 function fold(hash: number, text: string): number {
   for (let i = 0; i < text.length; i++) {
