@@ -182,6 +182,9 @@ func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*wire.List
 	if options.Continue == "" {
 		f.restart(ctx)
 	}
+	if options.ResourceVersion == "0" && f.Len() > 0 {
+		options.ResourceVersion = "" // Not any: what is held may be newer than an API server that is behind has it.
+	}
 	list, err := f.source.List(ctx, options)
 	if err != nil {
 		f.fail(ctx, err)

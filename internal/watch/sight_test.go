@@ -2,6 +2,7 @@ package watch_test
 
 import (
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -154,6 +155,41 @@ func TestNamespacesThatComeBack(t *testing.T) {
 		pass(time.Minute)
 		if got := follow(t, cluster, watch.Query{}, f.cursor).settle(); !strings.HasPrefix(got, "reset, snapshot") {
 			t.Errorf("who was away is told %q, want a reset", got)
+		}
+	})
+}
+
+// A feed that follows another lists no older rows than are held, whichever API
+// server answers.
+func TestRowsDoNotGoBackInTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		server.Set(namespaces, apitest.Item{Name: "a"})
+		server.Set(pods, pod("a", "p", "Pending")) // Version 102.
+		server.Silence(pods)                       // It is listed the plain way.
+		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
+			return roundTrip(func(r *http.Request) (*http.Response, error) {
+				answer, err := next.RoundTrip(r)
+				// Another API server, whose cache is behind, answers what may be of any version.
+				if err == nil && r.URL.Path == "/api/v1/pods" && r.URL.Query().Get("resourceVersion") == "0" && r.URL.Query().Get("watch") == "" {
+					text, _ := io.ReadAll(answer.Body)
+					old := strings.NewReplacer(`"resourceVersion":"103"`, `"resourceVersion":"102"`, "Running", "Pending").Replace(string(text))
+					answer.Body = io.NopCloser(strings.NewReader(old))
+				}
+				return answer, err
+			})
+		}
+		allowOnly(server, "a")
+		cluster := runClusterWith(t, server, watch.Options{Linger: time.Minute, Log: slog.New(slog.DiscardHandler)})
+		f := follow(t, cluster, watch.Query{}, "")
+		f.settle()
+		f.settle()
+		server.Set(pods, pod("a", "p", "Running")) // Version 103.
+		f.settle()
+		server.Refuse(pods, "", 0, "")
+		<-time.After(2 * time.Minute)
+		if told := f.settle(); strings.Contains(told, "update") {
+			t.Errorf("nothing has happened, and it was told: %s", told)
 		}
 	})
 }

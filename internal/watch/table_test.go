@@ -6,6 +6,7 @@ import (
 	"reflect"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
@@ -91,4 +92,30 @@ func snapshotOf(t *testing.T, cluster *watch.Cluster, view watch.View) (rows []w
 			return rows, messages
 		}
 	}
+}
+
+// An age that was ahead of the API server's clock is a time like any other.
+func TestAgeThatWasAheadOfTime(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"},{"name":"Age","type":"date"}]`})
+		at := time.Now().Add(3 * time.Second).UTC().Format(time.RFC3339)
+		server.Set(widgets, apitest.Item{Namespace: "a", Name: "w", Cells: `["w","<invalid>"]`, Metadata: fmt.Sprintf(`"creationTimestamp":%q`, at)})
+		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		<-time.After(time.Hour)
+		r.settle()
+		r.wantRows("a/w=" + at)
+	})
+}
+
+// What a CRD calls Age need not be the time since it was created.
+func TestColumnThatIsCalledAge(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"},{"name":"Age","type":"string","description":"Custom resource definition column (in JSONPath format): .spec.age"}]`})
+		server.Set(widgets, apitest.Item{Namespace: "a", Name: "w", Cells: `["w","5d"]`, Metadata: `"creationTimestamp":"1999-12-01T00:00:00Z"`})
+		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		r.settle()
+		r.wantRows("a/w=5d")
+	})
 }

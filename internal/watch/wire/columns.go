@@ -61,13 +61,15 @@ func relativePaths(resource, column string) []string {
 }
 
 // markRelative finds the columns whose cells are passed time. dates are the
-// paths that a CRD's printer columns of type date name, by column.
+// paths that a CRD's printer columns of type date name, by column; nil where it is
+// not known to be one. What else a CRD calls Age may be anything.
 func markRelative(columns []Column, resource string, dates map[string]string) []Column {
 	for i := range columns {
 		c := &columns[i]
+		custom := dates != nil || strings.HasPrefix(c.text, "Custom resource definition column")
 		if path, ok := dates[c.Name]; ok {
 			c.paths = []string{path}
-		} else {
+		} else if c.Type == "date" || !custom {
 			c.paths = relativePaths(resource, c.Name)
 		}
 		c.Relative = len(c.paths) > 0 || c.Type == "date"
@@ -97,12 +99,19 @@ var stamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 // whole cell or stands as "(5m ago)" behind a number.
 var passed = regexp.MustCompile(`^(?:(\d+) \()?((?:\d+[ydhms]){1,2})(?: ago\))?$`)
 
+// ahead is what duration.HumanDuration prints of a time that is to come: by the
+// API server's clock, or by that of another one.
+const ahead = "<invalid>"
+
 // resolve puts a timestamp in the place of the passed time in a cell.
 //
 // The timestamp is the object's own where one of the paths leads to it.
 // Otherwise it is reckoned back from now, as exact as the cell was.
 func (c *Column) resolve(cell string, object []byte, created, now time.Time) string {
 	m := passed.FindStringSubmatchIndex(cell)
+	if m == nil && cell == ahead {
+		m = []int{0, len(cell), -1, -1, 0, len(cell)}
+	}
 	if m == nil {
 		return cell // "<unknown>", "<none>", "3": nothing passes.
 	}
@@ -114,9 +123,16 @@ func (c *Column) resolve(cell string, object []byte, created, now time.Time) str
 	if created.IsZero() || len(c.paths) != 1 || c.paths[0] != creationPath {
 		at = c.timestamp(printed, object, now)
 	}
+	if at.IsZero() && printed == ahead {
+		return cell
+	}
+	if at.IsZero() {
+		at = now.Add(-parsePassed(printed)).Truncate(time.Second)
+	}
 	return cell[:m[4]] + at.UTC().Format(time.RFC3339) + cell[m[5]:]
 }
 
+// timestamp is what the paths lead to, zero for nothing.
 func (c *Column) timestamp(printed string, object []byte, now time.Time) time.Time {
 	var newest time.Time
 	for _, path := range c.paths {
@@ -132,9 +148,6 @@ func (c *Column) timestamp(printed string, object []byte, now time.Time) time.Ti
 				newest = at
 			}
 		}
-	}
-	if newest.IsZero() {
-		return now.Add(-parsePassed(printed)).Truncate(time.Second)
 	}
 	return newest
 }
