@@ -50,16 +50,33 @@ void test("a log that is refused while it is read is not kept", () => {
   tab.close();
 });
 
-void test("the log of a pod that is deleted stays", () => {
-  const up = new Upstream();
-  const tab = logsOf(up);
-  tab.show(shown(pod, "live"));
-  write(up, "kept");
-  tab.show(shown(pod, "live", true));
-  frame();
-  assert.equal(up.closed, 0);
-  assert.match(text(tab), /kept/);
-  tab.close();
+void test("the log of a pod that is deleted stays, and is not asked for again when it is cut", () => {
+  for (const before of [true, false]) {
+    const up = new Upstream();
+    const tab = logsOf(up);
+    tab.show(shown(pod, "live"));
+    write(up, "kept");
+    if (!before) up.cut();
+    tab.show(shown(pod, "live", true));
+    if (before) {
+      assert.equal(up.closed, 0);
+      write(up, "to the end");
+      up.cut();
+    }
+    frame();
+    assert.match(text(tab), /kept[^]*Ended: the pod is deleted/);
+    up.browser.pass(20_000);
+    up.browser.socket.lose();
+    up.browser.pass(600);
+    up.browser.socket.accept();
+    assert.equal(up.asked.length, 1);
+    assert.match(text(tab), /kept[^]*Ended: the pod is deleted/);
+    const anew = { ...pod, status: { containerStatuses: [{ ...pod.status.containerStatuses[0], containerID: "y" }] } };
+    tab.show(shown(anew, "live"));
+    write(up, "of the next");
+    assert.match(text(tab), /kept[^]*started anew[^]*of the next[^]*Following/, "one that is made anew is read");
+    tab.close();
+  }
 });
 
 void test("names of what is related go with the right", async () => {

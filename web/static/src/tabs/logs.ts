@@ -123,7 +123,7 @@ export class Logs implements Tab, Reader {
     this.id = container.id;
     this.screen.element.setAttribute("aria-label", `Log of ${container.name}`);
     this.stream?.close();
-    this.at = null;
+    this.stream = this.at = null;
     this.stream = new LogStream({ ns: name.ns, pod: name.name, ...choice }, this, this.host.live, this.host.now);
     this.tell();
   }
@@ -183,7 +183,13 @@ export class Logs implements Tab, Reader {
     return { state: this.at, container: this.container(), follow, previous, placed: placed(object), gone: shown?.gone === true, known: object !== null, forbidden: this.forbidden, lines: buffer.size, dropped: buffer.first, ns: this.host.name.ns };
   }
 
+  // Of a pod that is gone there is nothing more to be had: it is not waited for.
+  private get vain(): boolean {
+    return this.shown?.gone === true && waits(this.at);
+  }
+
   private tell(): void {
+    if (this.vain && this.stream !== null) return this.stream.end(); // It tells so.
     const s = this.situation();
     const { tone, words } = foot(s, this.host.now());
     this.state.dataset["state"] = tone;
