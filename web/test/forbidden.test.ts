@@ -4,10 +4,11 @@ import { frame, type Part } from "./page.ts";
 import { Logs } from "../static/src/tabs/logs.ts";
 import { Related } from "../static/src/tabs/related.ts";
 import type { Host, Shown } from "../static/src/tabs.ts";
+import { usualLog } from "../static/src/view.ts";
 import { Upstream } from "./upstream.ts";
 
 const turn = (): Promise<void> => new Promise((done) => setTimeout(done, 5));
-const host = { now: () => 0, kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" }, name: { ns: "a", name: "web" }, kindOf: () => undefined, kindOfRef: () => undefined } as unknown as Host;
+const host = { now: () => 0, kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" }, name: { ns: "a", name: "web" }, kindOf: () => undefined, kindOfRef: () => undefined, log: () => usualLog } as unknown as Host;
 const pod = { metadata: { uid: "u" }, spec: { nodeName: "n", containers: [{ name: "c" }] }, status: { containerStatuses: [{ name: "c", containerID: "x", state: { running: {} } }] } };
 const shown = (object: object | null, state: string, gone = false): Shown =>
   ({ object, health: null, last: null, gone, known: { connection: "open", since: 0, said: "", state: { state, reason: state === "forbidden" ? "no rule" : "" }, complete: true, arriving: 0, expected: 0, problem: null, anew: false } }) as unknown as Shown;
