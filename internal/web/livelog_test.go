@@ -5,10 +5,13 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
 	"unicode/utf8"
+
+	"github.com/coder/websocket"
 
 	"glasshouse/internal/watch/apitest"
 )
@@ -242,6 +245,23 @@ func TestLogEndsWithItsSubscription(t *testing.T) {
 	})
 }
 
+func TestLogOnTheWireEndsWithTheServer(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		s := b.source()
+		c := b.open()
+		c.send(logOf(1, `,"follow":true`))
+		c.wantLog(1, "")
+		var reading sync.WaitGroup
+		reading.Go(func() { c.sentAway(websocket.StatusGoingAway) })
+		begun := time.Now()
+		if err := b.stop(); err != nil || time.Since(begun) > time.Second {
+			b.t.Errorf("the server stops after %s: %v", time.Since(begun), err)
+		}
+		reading.Wait()
+		s.wantGone(b.t, true, "when the server has stopped")
+	})
+}
+
 func TestLogOnTheWireOfADeafClient(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -295,7 +315,10 @@ func TestFloodOfALog(t *testing.T) {
 // There may be as many logs as may be, however they are read.
 func TestTooManyLogsOnTheWire(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		b.api.Answer(upstream, func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() })
+		b.api.Answer(upstream, func(w http.ResponseWriter, r *http.Request) {
+			w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is one. It answers without a line: time need not pass.
+			<-r.Context().Done()
+		})
 		for range 50 {
 			if response, _ := b.ask(b.t.Context(), logPath+"?follow=true"); response.StatusCode != http.StatusOK {
 				b.t.Fatalf("a log over HTTP: %d", response.StatusCode)
@@ -313,8 +336,8 @@ func TestTooManyLogsOnTheWire(t *testing.T) {
 		response, body := b.ask(b.t.Context(), logPath+"?follow=true")
 		text, _ := io.ReadAll(body)
 		b.wantProblem("one more over HTTP", answer{response.StatusCode, response.Header, string(text)}, http.StatusServiceUnavailable, "Too many logs", "100 logs")
-		c.send(`{"op":"unsubscribe","id":7}`)
-		synctest.Wait()
+		c.send(`[{"op":"unsubscribe","id":7},{"op":"ping","id":60}]`)
+		c.until(60, "pong")
 		c.send(logOf(52, `,"follow":true`))
 		c.wantLog(52, "")
 	})

@@ -34,7 +34,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 
 // listPage is the page of one kind, with its first rows.
 func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
-	query, values, err := queryOf(r, "sort", "cols", "from", "open", "tab", "at")
+	query, values, err := queryOf(r, "sort", "cols", "from", "open", "tab", "container", "previous", "at")
 	if err != nil {
 		return err
 	}

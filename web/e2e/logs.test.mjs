@@ -129,6 +129,34 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await become("the state", () => foot(page), "Following");
   });
 
+  await t.test("the container is in the address, and goes back and forward with it", async (t) => {
+    const reads = (page) => page.locator(".log-screen").getAttribute("aria-label");
+    const named = (page) => new URL(page.url()).searchParams.get("container");
+    for (const at of [`o/core/v1/pods/${ns}/talker?`, `r/core/v1/pods?ns=${ns}&open=${ns}/talker&`]) {
+      const page = await newPage(t, browser);
+      await page.goto(`${dashboard.url}${at}tab=logs&container=side`);
+      await become("what is read", () => reads(page), "Log of side");
+      await become("the state", () => foot(page), "Following");
+      await page.getByLabel("Container").selectOption("main");
+      await become("what is read", () => reads(page), "Log of main");
+      assert.equal(named(page), "main");
+      await page.goBack();
+      await become("what is read", () => reads(page), "Log of side");
+      assert.equal(named(page), "side");
+      await page.goForward();
+      await become("what is read", () => reads(page), "Log of main");
+      await page.getByRole("tab", { name: "YAML" }).click();
+      await page.locator(".line").first().waitFor();
+      assert.equal(named(page), null);
+      await page.getByRole("tab", { name: "Logs" }).click();
+      await become("what is read", () => reads(page), "Log of main");
+      assert.equal(named(page), "main");
+      await page.goto(`${dashboard.url}${at}tab=logs&container=nope`);
+      await page.locator(".logs .banner", { hasText: "This pod has no container nope. Shown is the log of main." }).waitFor();
+      await become("the state", () => foot(page), "Following");
+    }
+  });
+
   await t.test("more tabs than a browser has connections follow logs, and hold up no other page", async (t) => {
     const first = await open(t, "talker");
     const tabs = [first];

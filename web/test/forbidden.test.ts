@@ -4,10 +4,11 @@ import { frame, type Part } from "./page.ts";
 import { Logs } from "../static/src/tabs/logs.ts";
 import { Related } from "../static/src/tabs/related.ts";
 import type { Host, Shown } from "../static/src/tabs.ts";
+import { usualLog } from "../static/src/view.ts";
 import { Upstream } from "./upstream.ts";
 
 const turn = (): Promise<void> => new Promise((done) => setTimeout(done, 5));
-const host = { now: () => 0, kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" }, name: { ns: "a", name: "web" }, kindOf: () => undefined, kindOfRef: () => undefined } as unknown as Host;
+const host = { now: () => 0, kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" }, name: { ns: "a", name: "web" }, kindOf: () => undefined, kindOfRef: () => undefined, log: () => usualLog } as unknown as Host;
 const pod = { metadata: { uid: "u" }, spec: { nodeName: "n", containers: [{ name: "c" }] }, status: { containerStatuses: [{ name: "c", containerID: "x", state: { running: {} } }] } };
 const shown = (object: object | null, state: string, gone = false): Shown =>
   ({ object, health: null, last: null, gone, known: { connection: "open", since: 0, said: "", state: { state, reason: state === "forbidden" ? "no rule" : "" }, complete: true, arriving: 0, expected: 0, problem: null, anew: false } }) as unknown as Shown;
@@ -50,16 +51,33 @@ void test("a log that is refused while it is read is not kept", () => {
   tab.close();
 });
 
-void test("the log of a pod that is deleted stays", () => {
-  const up = new Upstream();
-  const tab = logsOf(up);
-  tab.show(shown(pod, "live"));
-  write(up, "kept");
-  tab.show(shown(pod, "live", true));
-  frame();
-  assert.equal(up.closed, 0);
-  assert.match(text(tab), /kept/);
-  tab.close();
+void test("the log of a pod that is deleted stays, and is not asked for again when it is cut", () => {
+  for (const before of [true, false]) {
+    const up = new Upstream();
+    const tab = logsOf(up);
+    tab.show(shown(pod, "live"));
+    write(up, "kept");
+    if (!before) up.cut();
+    tab.show(shown(pod, "live", true));
+    if (before) {
+      assert.equal(up.closed, 0);
+      write(up, "to the end");
+      up.cut();
+    }
+    frame();
+    assert.match(text(tab), /kept[^]*Ended: the pod is deleted/);
+    up.browser.pass(20_000);
+    up.browser.socket.lose();
+    up.browser.pass(600);
+    up.browser.socket.accept();
+    assert.equal(up.asked.length, 1);
+    assert.match(text(tab), /kept[^]*Ended: the pod is deleted/);
+    const anew = { ...pod, status: { containerStatuses: [{ ...pod.status.containerStatuses[0], containerID: "y" }] } };
+    tab.show(shown(anew, "live"));
+    write(up, "of the next");
+    assert.match(text(tab), /kept[^]*started anew[^]*of the next[^]*Following/, "one that is made anew is read");
+    tab.close();
+  }
 });
 
 void test("names of what is related go with the right", async () => {

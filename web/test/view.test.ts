@@ -6,6 +6,8 @@ const same: string[] = [
   "/r/core/v1/pods",
   "/r/core/v1/pods?ns=a&ns=b&q=web+1&labels=app=web,tier!=db&sort=-age&cols=wide&open=a/web-1&tab=yaml",
   "/r/core/v1/pods?cols=status&cols=ip+address",
+  "/r/core/v1/pods?open=a/web-1&tab=logs",
+  "/r/core/v1/pods?open=a/web-1&tab=logs&container=side&previous=true",
   "/r/rbac.authorization.k8s.io/v1/clusterroles?open=_/system:node",
 ];
 for (const href of same) {
@@ -17,6 +19,14 @@ for (const href of same) {
     assert.equal(decodeURIComponent(back.search), decodeURIComponent(url.search));
   });
 }
+
+void test("a log is named with its tab alone", () => {
+  const view = parseView("/r/core/v1/pods", "?open=a/web-1&tab=logs&container=side&previous=true", "");
+  assert.deepEqual(view.open, { ns: "a", name: "web-1", log: { container: "side", previous: true } });
+  assert.equal(formatView({ ...view, tab: "yaml" }), "/r/core/v1/pods?open=a/web-1&tab=yaml");
+  assert.deepEqual(parseView("/r/core/v1/pods", "?open=a/web-1&tab=yaml&container=side", "").open, { ns: "a", name: "web-1" });
+  assert.equal(formatView({ ...view, open: { ns: "a", name: "web-2" } }), "/r/core/v1/pods?open=a/web-2&tab=logs", "another object has others");
+});
 
 void test("a plain form's address is read as well", () => {
   const view = parseView("/r/core/v1/pods", "?q=&ns=b%2Ca&labels=&sort=", "");

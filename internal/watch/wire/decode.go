@@ -19,7 +19,7 @@ import (
 
 // seed is that of texts' prints: another in each process, so that nobody can make
 // two texts that have the same.
-var seed = maphash.MakeSeed()
+var seed = maphash.MakeSeed() //nolint:gochecknoglobals // All decoders' prints are compared.
 
 // A decoder turns what the API server sends of one resource into Objects. It
 // is used by one stream at a time.

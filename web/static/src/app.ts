@@ -20,7 +20,7 @@ import { Popover } from "./popover.ts";
 import { say } from "./said.ts";
 import { StatusPage } from "./statuspage.ts";
 import { remember, stored } from "./stored.ts";
-import { formatView, objectHref, parseView, plain, titleOf, type ObjectName, type View } from "./view.ts";
+import { formatView, objectHref, parseLog, parseView, plain, putTab, titleOf, type ObjectName, type View } from "./view.ts";
 
 const clock = new Clock();
 const now = (): number => clock.now();
@@ -175,20 +175,32 @@ function startObject(section: HTMLElement): void {
   picker.select(ref);
   const name = { ns: section.dataset["ns"] ?? "", name: section.dataset["name"] ?? "" };
   document.title = titleOf(plural(kind), name);
-  const tab = (): string => new URLSearchParams(location.search).get("tab") ?? "";
+  const query = (): URLSearchParams => new URLSearchParams(location.search);
+  const tab = (): string => query().get("tab") ?? "";
+  let log = parseLog(query());
+  const turn = (id: string): void => {
+    const search = new URLSearchParams();
+    if (id !== "") putTab(search, id, log);
+    history.pushState(null, "", id === "" ? location.pathname : `?${search.toString()}`);
+    panel.show(id);
+  };
   const panel = new Panel(
     byId("object"),
-    { live, now, kind, name, kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind), kindOfRef: (ref) => picker.get(ref) },
-    tab(),
     {
-      tab: (id) => {
-        history.pushState(null, "", id === "" ? location.pathname : `?tab=${id}`);
-        panel.show(id);
+      live, now, kind, name, kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind), kindOfRef: (ref) => picker.get(ref),
+      log: () => log,
+      nameLog: (other) => {
+        log = other;
+        turn("logs");
       },
-      close: null,
     },
+    tab(),
+    { tab: turn, close: null },
   );
-  addEventListener("popstate", () => panel.show(tab()));
+  addEventListener("popstate", () => {
+    log = parseLog(query());
+    panel.show(tab());
+  });
   byId("asof").hidden = true;
   refresh = () => panel.refresh();
   special = () => objectCommands(kind, panel);

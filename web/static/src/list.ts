@@ -20,7 +20,7 @@ import { Rate } from "./rate.ts";
 import { tabsOf, type Host } from "./tabs.ts";
 import { Table } from "./table.ts";
 import type { Told } from "./told.ts";
-import { formatView, namespaces, plain, titleOf, type ObjectName, type View } from "./view.ts";
+import { formatView, namespaces, plain, sameObject, titleOf, usualLog, type ObjectName, type Opened, type View } from "./view.ts";
 import type { Column } from "./wire.ts";
 
 export class ListPage implements Watcher {
@@ -88,7 +88,7 @@ export class ListPage implements Watcher {
       else if (sort) this.table.markSort(view.sort);
       this.table.schedule();
     }
-    if (other || JSON.stringify(view.open) !== JSON.stringify(old.open)) this.openPanel();
+    if (other || !sameObject(view.open, old.open)) this.openPanel();
     else this.panel?.show(view.tab);
     this.drawExports();
     this.tell();
@@ -225,12 +225,21 @@ export class ListPage implements Watcher {
 
   private host(name: ObjectName): Host {
     const { live, now, kind, picker } = this;
-    return { live, now, kind, name, kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind), kindOfRef: (ref) => picker.get(ref) };
+    return {
+      live, now, kind, name, kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind), kindOfRef: (ref) => picker.get(ref),
+      log: () => this.view.open?.log ?? usualLog, nameLog: (log) => this.change({ open: { ...name, log } }),
+    };
+  }
+
+  // The object as it is open, where it is.
+  private opened({ ns, name }: ObjectName): Opened {
+    const { open } = this.view;
+    return open !== null && sameObject(open, { ns, name }) ? open : { ns, name };
   }
 
   /** Opens the object of a row. */
   open(ns: string, name: string): void {
-    this.go({ ...this.view, open: { ns, name } }, "push");
+    this.go({ ...this.view, open: this.opened({ ns, name }) }, "push");
   }
 
   /** Closes the panel; false if none is open. */
@@ -292,7 +301,7 @@ export class ListPage implements Watcher {
     const kind = tabsOf(this.kind).find((t) => t.key === key);
     const at = this.view.open ?? this.table.activeEntry;
     if (kind === undefined || at === undefined) return announce("Choose an object first, with j and k.");
-    this.change({ open: { ns: at.ns, name: at.name }, tab: kind === tabsOf(this.kind)[0] ? "" : kind.id });
+    this.change({ open: this.opened(at), tab: kind === tabsOf(this.kind)[0] ? "" : kind.id });
   }
 
   /** Opens the object before or after the one that is open. */

@@ -74,10 +74,11 @@ export class Panel {
     this.root.replaceChildren();
   }
 
-  /** Shows another tab; the first where there is none of this name. */
+  /** Shows another tab, or what the address names of it; the first where there is none of this name. */
   show(id: string): void {
     const kind = this.kinds.find((t) => t.id === id) ?? this.kinds[0];
-    if (kind === undefined || kind.id === this.selected) return;
+    if (kind === undefined) return;
+    if (kind.id === this.selected) return this.tab?.look?.();
     this.selected = kind.id;
     for (const b of this.strip.children) {
       const on = (b as HTMLElement).dataset["tab"] === kind.id;

@@ -5,7 +5,7 @@ import type { Known } from "./status.ts";
 import type { Kind } from "./kinds.ts";
 import type { LastChange } from "./held.ts";
 import type { Live } from "./live.ts";
-import type { ObjectName } from "./view.ts";
+import type { LogName, ObjectName } from "./view.ts";
 import type { Health, Tree } from "./wire.ts";
 
 /** What a tab is made with. */
@@ -18,6 +18,10 @@ export interface Host {
   readonly kindOf: (apiVersion: string, kind: string) => Kind | undefined;
   /** The kind of a ref; undefined as above. */
   readonly kindOfRef: (ref: string) => Kind | undefined;
+  /** Which log the address names. */
+  readonly log: () => LogName;
+  /** Has the address name another. */
+  readonly nameLog: (log: LogName) => void;
 }
 
 /** What a tab shows. */
@@ -35,6 +39,8 @@ export interface Tab {
   readonly element: HTMLElement;
   /** Called when there is something else to show, once a frame at most. */
   show(shown: Shown): void;
+  /** Called when the address may name another part of what the tab shows. */
+  look?(): void;
   /** Called every second, for times that pass. */
   tick?(): void;
   close(): void;

@@ -8,6 +8,20 @@ export interface ObjectName {
   readonly name: string;
 }
 
+/** Which log of a pod is seen. */
+export interface LogName {
+  readonly container: string; // empty: the usual one
+  readonly previous: boolean; // of the container before it
+}
+
+/** The log that is seen where no other is named. */
+export const usualLog: LogName = { container: "", previous: false };
+
+/** An object that is open, and of its tab logs which one is seen. */
+export interface Opened extends ObjectName {
+  readonly log?: LogName;
+}
+
 export interface View {
   readonly ref: string; // "core/v1/pods"
   readonly ns: readonly string[];
@@ -16,7 +30,7 @@ export interface View {
   readonly sort: Sort | null;
   /** The columns to show, in lower case; empty: the usual ones; "wide" alone: all. */
   readonly cols: readonly string[];
-  readonly open: ObjectName | null;
+  readonly open: Opened | null;
   /** What of the open object is seen; empty: its first tab. */
   readonly tab: string;
 }
@@ -29,6 +43,8 @@ export function parseView(pathname: string, search: string, ref: string): View {
   const path = /^\/r\/([^/]+\/[^/]+\/[^/]+)\/?$/.exec(pathname);
   const query = new URLSearchParams(search);
   const one = (name: string): string => query.get(name)?.trim() ?? "";
+  const open = parseOpen(query.get("open") ?? "");
+  const tab = query.has("open") ? one("tab") : "";
   return {
     ref: path === null ? ref : decodeURIComponent(path[1] ?? ""),
     ns: namespaces(query.getAll("ns").join(",")),
@@ -36,8 +52,8 @@ export function parseView(pathname: string, search: string, ref: string): View {
     labels: one("labels"),
     sort: parseSort(one("sort")),
     cols: [...new Set(query.getAll("cols").map((c) => c.trim().toLowerCase()).filter((c) => c !== ""))],
-    open: parseOpen(query.get("open") ?? ""),
-    tab: query.has("open") ? one("tab") : "",
+    open: open !== null && tab === "logs" ? { ...open, log: parseLog(query) } : open,
+    tab,
   };
 }
 
@@ -50,11 +66,24 @@ export function formatView(v: View): string {
   if (v.sort !== null) query.set("sort", (v.sort.descending ? "-" : "") + v.sort.column);
   for (const column of v.cols) query.append("cols", column);
   if (v.open !== null) query.set("open", `${v.open.ns === "" ? "_" : v.open.ns}/${v.open.name}`);
-  if (v.open !== null && v.tab !== "") query.set("tab", v.tab);
+  if (v.open !== null && v.tab !== "") putTab(query, v.tab, v.open.log);
   // Slashes and commas may stand in a query as they are, and read better.
   const search = query.toString().replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%3D", "=");
   return `/r/${v.ref}${search === "" ? "" : `?${search}`}`;
 }
+
+/** Puts a tab into an address, and of the tab logs which one is seen. */
+export function putTab(query: URLSearchParams, tab: string, log = usualLog): void {
+  query.set("tab", tab);
+  if (tab === "logs" && log.container !== "") query.set("container", log.container);
+  if (tab === "logs" && log.previous) query.set("previous", "true");
+}
+
+/** Which log the address of a tab names. */
+export const parseLog = (query: URLSearchParams): LogName => ({ container: query.get("container")?.trim() ?? "", previous: query.get("previous") === "true" });
+
+/** Whether both are the same object, or none. */
+export const sameObject = (a: ObjectName | null, b: ObjectName | null): boolean => a?.ns === b?.ns && a?.name === b?.name;
 
 /** The address of a kind's list with an object beside it. */
 export const besideHref = (ref: string, o: ObjectName): string => formatView({ ...plain(ref), ns: o.ns === "" ? [] : [o.ns], open: o });

@@ -3,6 +3,7 @@
 import { digits, h, setText } from "../dom.ts";
 import { FindBox, type Finder } from "../findbox.ts";
 import { habits } from "../stored.ts";
+import type { LogName } from "../view.ts";
 import type { Container } from "./containers.ts";
 
 /** What of the log is read. */
@@ -73,16 +74,16 @@ export class Bar {
     return pressed(this.wrap);
   }
 
-  /** The containers that there are; first is the one to begin with. */
-  containers(all: readonly Container[], first: string): void {
+  /** The containers that there are, and which log is seen. */
+  containers(all: readonly Container[], seen: LogName): void {
     const words = all.map((c) => `${c.name}${c.role === "" ? "" : ` (${c.role})`}${c.state === "" ? "" : ` – ${c.state}`}`);
     const known = JSON.stringify([words, all.map((c) => c.name)]);
     if (known !== this.known) {
-      const chosen = this.container.value;
       this.known = known;
       this.container.replaceChildren(...all.map((c, i) => h("option", { value: c.name }, words[i] ?? "")));
-      this.container.value = all.some((c) => c.name === chosen) ? chosen : first;
     }
+    this.container.value = seen.container;
+    press(this.previous, seen.previous);
     const restarts = all.find((c) => c.name === this.container.value)?.restarts ?? 0;
     this.previous.disabled = restarts === 0 && !pressed(this.previous);
     this.previous.title = restarts === 0 ? "There was no container before this one" : "The container before this one, which has ended";

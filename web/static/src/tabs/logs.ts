@@ -3,6 +3,7 @@
 import { clockTime } from "../age.ts";
 import { copyText } from "../clipboard.ts";
 import { digits, h, setText } from "../dom.ts";
+import { spelled } from "../odd.ts";
 import { Bar } from "../logs/bar.ts";
 import { LogBuffer } from "../logs/buffer.ts";
 import { containersOf, firstOf, placed, type Container } from "../logs/containers.ts";
@@ -13,12 +14,14 @@ import { LogStream, type LogState, type Reader } from "../logs/stream.ts";
 import { empty, foot, held, type Situation } from "../logs/words.ts";
 import { forbidden, type Note } from "../status.ts";
 import type { Host, Shown, Tab } from "../tabs.ts";
+import type { LogName } from "../view.ts";
 
 export class Logs implements Tab, Reader {
   private readonly buffer = new LogBuffer();
   private readonly search = new Search(this.buffer);
   private readonly bar: Bar;
   private readonly screen: Screen;
+  private readonly instead = h("p", { class: "banner", role: "status", hidden: true }); // of the container that the address names
   private readonly note = h("div", { class: "note", hidden: true });
   private readonly below = h("button", { type: "button", class: "log-below", hidden: true });
   private readonly state = h("span", { class: "status", role: "status" });
@@ -36,7 +39,7 @@ export class Logs implements Tab, Reader {
   constructor(private readonly host: Host) {
     const { buffer, search } = this;
     this.bar = new Bar({
-      chosen: () => this.open(false),
+      chosen: () => this.chosen(),
       shown: () => this.arrange(),
       search: (words) => {
         search.of(words);
@@ -54,7 +57,7 @@ export class Logs implements Tab, Reader {
       this.screen.element.focus({ preventScroll: true });
     });
     this.hurry.addEventListener("click", () => this.stream?.hurry());
-    this.element = h("div", { class: "logs" }, this.bar.element, h("div", { class: "log-body" }, this.screen.element, this.note, this.below), h("div", { class: "log-foot" }, this.state, this.hurry, h("span", { class: "spring" }), this.size));
+    this.element = h("div", { class: "logs" }, this.bar.element, this.instead, h("div", { class: "log-body" }, this.screen.element, this.note, this.below), h("div", { class: "log-foot" }, this.state, this.hurry, h("span", { class: "spring" }), this.size));
     this.element.addEventListener("keydown", (e) => this.key(e));
     this.arrange();
   }
@@ -63,9 +66,30 @@ export class Logs implements Tab, Reader {
     this.shown = shown;
     if (this.forbidden !== null) this.forget();
     this.all = this.forbidden === null ? containersOf(shown.object) : [];
-    this.bar.containers(this.all, firstOf(shown.object, this.all));
+    this.look();
+  }
+
+  look(): void {
+    const { seen } = this;
+    this.bar.containers(this.all, seen);
+    const named = this.host.log().container;
+    this.instead.hidden = named === "" || this.all.length === 0 || named === seen.container;
+    setText(this.instead, this.instead.hidden ? "" : `This pod has no container ${spelled(named)}. Shown is the log of ${seen.container}.`);
     this.open(false);
     this.tell();
+  }
+
+  // The log that the address names, of a container that there is.
+  private get seen(): LogName {
+    const log = this.host.log();
+    return this.all.some((c) => c.name === log.container) ? log : { ...log, container: firstOf(this.shown?.object ?? null, this.all) };
+  }
+
+  private chosen(): void {
+    const { seen } = this;
+    const { container, previous } = this.bar.choice;
+    if (container !== seen.container || previous !== seen.previous) this.host.nameLog({ container, previous });
+    this.look();
   }
 
   tick(): void {
@@ -123,7 +147,7 @@ export class Logs implements Tab, Reader {
     this.id = container.id;
     this.screen.element.setAttribute("aria-label", `Log of ${container.name}`);
     this.stream?.close();
-    this.at = null;
+    this.stream = this.at = null;
     this.stream = new LogStream({ ns: name.ns, pod: name.name, ...choice }, this, this.host.live, this.host.now);
     this.tell();
   }
@@ -183,7 +207,13 @@ export class Logs implements Tab, Reader {
     return { state: this.at, container: this.container(), follow, previous, placed: placed(object), gone: shown?.gone === true, known: object !== null, forbidden: this.forbidden, lines: buffer.size, dropped: buffer.first, ns: this.host.name.ns };
   }
 
+  // Of a pod that is gone there is nothing more to be had: it is not waited for.
+  private get vain(): boolean {
+    return this.shown?.gone === true && waits(this.at);
+  }
+
   private tell(): void {
+    if (this.vain && this.stream !== null) return this.stream.end(); // It tells so.
     const s = this.situation();
     const { tone, words } = foot(s, this.host.now());
     this.state.dataset["state"] = tone;
