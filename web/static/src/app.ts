@@ -20,7 +20,7 @@ import { Popover } from "./popover.ts";
 import { say } from "./said.ts";
 import { StatusPage } from "./statuspage.ts";
 import { remember, stored } from "./stored.ts";
-import { formatView, objectHref, parseView, plain, titleOf, type ObjectName, type View } from "./view.ts";
+import { formatView, objectHref, pageHref, parseView, plain, titleOf, type ObjectName, type View } from "./view.ts";
 
 const clock = new Clock();
 const now = (): number => clock.now();
@@ -98,9 +98,9 @@ function startList(section: HTMLElement): void {
   picker.add(first);
   const read = (): View => parseView(location.pathname, location.search, first.ref);
   const turn = (view: View, how: "push" | "replace" = "push"): void => {
-    const href = formatView(view);
+    const href = list.began ? formatView(view) : pageHref(view);
     const kind = picker.get(view.ref);
-    if (kind === undefined) return location.assign(href);
+    if (kind === undefined || !list.began) return location.assign(href);
     if (href !== location.pathname + location.search) history[how === "push" ? "pushState" : "replaceState"](null, "", href);
     remember("kinds", view.ref);
     list.show(view, kind);
@@ -117,13 +117,14 @@ function startList(section: HTMLElement): void {
   addEventListener("popstate", () => {
     const view = read();
     const kind = picker.get(view.ref);
-    if (kind === undefined) location.reload();
+    if (kind === undefined || !list.began) location.reload();
     else list.show(view, kind);
   });
 
   // Links stay links: only a plain click is taken over.
   document.addEventListener("click", (e) => {
     if (e.defaultPrevented || e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey || !(e.target instanceof Element)) return;
+    if (!list.began && e.target.closest("a") !== null) return;
     const ref = e.target.closest<HTMLElement>("a[data-ref]")?.dataset["ref"];
     if (ref !== undefined) {
       e.preventDefault();
@@ -152,11 +153,11 @@ function startList(section: HTMLElement): void {
   });
 
   byId("filters").addEventListener("submit", (e) => {
+    if (!list.began) return;
     e.preventDefault();
     list.applyForm("push");
   });
-  input("q")?.addEventListener("input", () => list.applyForm("replace"));
-  input("labels")?.addEventListener("change", () => list.applyForm("push"));
+  for (const [id, type, how] of [["q", "input", "replace"], ["labels", "change", "push"]] as const) input(id)?.addEventListener(type, () => list.began && list.applyForm(how));
   // A cell that is cut off says all of itself to the pointer.
   byId("tbody").addEventListener("mouseover", (e) => {
     const cell = e.target instanceof Element ? e.target.closest("td, th") : null;
@@ -189,8 +190,10 @@ function startObject(section: HTMLElement): void {
     },
   );
   addEventListener("popstate", () => panel.show(tab()));
-  byId("asof").hidden = true;
-  refresh = () => panel.refresh();
+  refresh = () => {
+    if (live.connection === "open") byId("asof").hidden = true;
+    panel.refresh();
+  };
   special = () => objectCommands(kind, panel);
 }
 

@@ -15,17 +15,22 @@ import { keyOf } from "./ordered.ts";
 import { Rows } from "./rows.ts";
 import { Panel } from "./panel.ts";
 import { drawProgress } from "./progress.ts";
-import { anewWords, banner, counted, countWords, coverage, doubt, note, status, type Known, type Status } from "./status.ts";
+import { aloneWords, anewWords, banner, counted, countWords, coverage, doubt, note, status, type Known, type Status } from "./status.ts";
 import { Rate } from "./rate.ts";
 import { tabsOf, type Host } from "./tabs.ts";
 import { Table } from "./table.ts";
 import type { Told } from "./told.ts";
-import { formatView, namespaces, plain, titleOf, type ObjectName, type View } from "./view.ts";
+import { formatView, namespaces, pageHref, plain, titleOf, type ObjectName, type View } from "./view.ts";
 import type { Column } from "./wire.ts";
+
+const patience = 3000; // ms that a first connection may take before it is said that there is none
 
 export class ListPage implements Watcher {
   view: View;
   kind: Kind;
+  /** The server has been heard. Until then the page is what its HTML is, and its links and form lead on, as without script. */
+  began = false;
+  private alone = false; // which is said by now
   private feed: Feed;
   private served: boolean; // the server's rows stand until there are newer ones
   private sought = true; // the rows have not come since another kind was looked at
@@ -137,6 +142,7 @@ export class ListPage implements Watcher {
 
   /** A second has passed. */
   tick(): void {
+    if (!this.began) this.tell();
     this.tellTrouble();
     this.table.tick();
     this.rate.tick(this.feed.events);
@@ -217,10 +223,18 @@ export class ListPage implements Watcher {
     const root = byId("panel");
     this.panel?.close();
     this.panel = null;
+    root.replaceChildren();
     const { open, tab } = this.view;
     byId("side").hidden = open === null;
     this.table.setOpened(open === null ? null : keyOf(open.ns, open.name));
-    if (open !== null) this.panel = new Panel(root, this.host(open), tab, { tab: (id) => this.go({ ...this.view, tab: id }, "push"), close: () => this.close() });
+    if (open !== null && this.alone) root.append(this.elsewhere(open));
+    else if (open !== null) this.panel = new Panel(root, this.host(open), tab, { tab: (id) => this.go({ ...this.view, tab: id }, "push"), close: () => this.close() });
+  }
+
+  // Where an object is to be had that cannot be shown beside the rows.
+  private elsewhere(open: ObjectName): HTMLElement {
+    const close = h("a", { href: formatView({ ...this.view, open: null, tab: "" }) }, "Close");
+    return h("div", { class: "note" }, h("h2", {}, open.name), h("p", {}, "It is shown beside the rows only while the page is live."), h("p", {}, h("a", { href: pageHref(this.view) }, "Its own page"), " shows it as it is when that is opened."), h("p", {}, close));
   }
 
   private host(name: ObjectName): Host {
@@ -249,8 +263,12 @@ export class ListPage implements Watcher {
 
   /** Takes the form's boxes into the view; text is filtered by as it is typed. */
   applyForm(how: "push" | "replace"): void {
+    this.go(this.formView(), how);
+  }
+
+  private formView(): View {
     const value = (id: string): string => input(id)?.value.trim() ?? "";
-    this.go({ ...this.view, q: value("q"), ns: this.kind.namespaced ? namespaces(value("ns")) : [], labels: value("labels") }, how);
+    return { ...this.view, q: value("q"), ns: this.kind.namespaced ? namespaces(value("ns")) : [], labels: value("labels") };
   }
 
   /** The columns that the server's table has; none while they are not known. */
@@ -305,8 +323,34 @@ export class ListPage implements Watcher {
     });
   }
 
+  // Until the server is heard.
+  private wait(): void {
+    const { connection, since, said } = this.live;
+    const alone = this.alone || connection === "lost" || Date.now() - since > patience;
+    sayStatus({ tone: alone ? "warn" : "busy", words: alone ? "Not live" : "Connecting", count: null, total: null });
+    say(byId("banner"), alone ? aloneWords(said, this.picker.reached, byId("asof").dataset["at"] ?? "", this.now()) : null);
+    this.setAlone(alone);
+  }
+
+  private setAlone(is: boolean): void {
+    if (is === this.alone) return;
+    this.alone = is;
+    document.documentElement.toggleAttribute("data-alone", is);
+    this.openPanel();
+  }
+
+  // The server is heard: the page is live from here on.
+  private begin(): void {
+    this.began = true;
+    this.setAlone(false);
+    // What was typed meanwhile.
+    if (formatView(this.formView()) !== formatView(this.view)) this.applyForm("replace");
+  }
+
   // Says what is known, everywhere that it is said.
   private tell(): void {
+    if (!this.began && !this.live.answered) return this.wait();
+    if (!this.began) this.begin();
     const known = this.feed.known();
     const narrowed = this.view.ns.length > 0 || this.view.labels !== "";
     const s = status(known, this.now());
