@@ -32,6 +32,43 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await page.locator("#held").waitFor({ state: "hidden" });
   });
 
+  await t.test("stands still under a pointer that rests", async (t) => {
+    await create(where, configMap("b", { text: "x" }));
+    const page = await newPage(t, browser);
+    let open = () => {};
+    const opened = new Promise((resolve) => { open = resolve; });
+    await page.routeWebSocket(/\/api\/v1\/live$/, async (ws) => {
+      await opened;
+      ws.connectToServer();
+    });
+    await until("the server's rows", async () => {
+      await page.goto(list);
+      return (await names(page)).length > 0;
+    });
+    const over = async () => {
+      const box = await page.locator("#tbody tr[data-name]").first().boundingBox();
+      await page.mouse.move(box.x + 100, box.y + box.height / 2);
+    };
+    // It came to rest before there was anything to hold.
+    await over();
+    open();
+    await page.locator('#status[data-state="live"]').waitFor();
+    await become("the rows", () => names(page), ["a", "b", "d", "f"]);
+    await create(where, configMap("aq"));
+    await page.locator("#held", { hasText: "1 new" }).waitFor();
+    assert.deepEqual(await names(page), ["a", "b", "d", "f"], "nothing moved");
+    // What is typed moves rows, and what comes then does not.
+    await page.keyboard.press("/");
+    await page.keyboard.type("q");
+    await become("the rows that match", () => names(page), ["aq"]);
+    await create(where, configMap("ap-q"));
+    await page.locator("#held", { hasText: "1 new" }).waitFor();
+    assert.deepEqual(await names(page), ["aq"], "nothing moved");
+    await page.mouse.move(700, 20);
+    await become("the rows as they are", () => names(page), ["ap-q", "aq"]);
+    for (const name of ["ap-q", "aq", "b"]) await remove(`${where}/${name}`);
+  });
+
   await t.test("strikes a row that goes, and says what a cell was before", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, list);

@@ -163,7 +163,7 @@ function startList(section: HTMLElement): void {
     const cell = e.target instanceof Element ? e.target.closest("td, th") : null;
     if (cell !== null && cell.scrollWidth > cell.clientWidth && !cell.hasAttribute("title")) setAttr(cell, "title", cell.textContent ?? "");
   });
-  byId("held").addEventListener("click", () => list.table.hold(false));
+  byId("held").addEventListener("click", () => list.table.letIn());
   byId("table").tabIndex = 0;
   setInterval(() => list.tick(), 1000);
   splits(byId("split"), byId("panel"));

@@ -44,6 +44,7 @@ export class Table {
   private readonly below = h("tr", { class: "pad", "aria-hidden": "true" }, h("td"));
   private rowHeight = 24;
   private made = 0; // rows, for their ids
+  private touched = false;
 
   constructor(
     private readonly scroller: HTMLElement,
@@ -61,7 +62,11 @@ export class Table {
     this.tbody = tbody;
     scroller.addEventListener("scroll", () => this.schedule(), { passive: true });
     new ResizeObserver(() => this.schedule()).observe(scroller);
-    tbody.addEventListener("pointermove", (e) => this.hold(e.pointerType === "mouse"), { passive: true });
+    // What a finger has touched counts as hovered until it touches something else.
+    tbody.addEventListener("pointerover", (e) => {
+      this.touched = e.pointerType !== "mouse";
+      this.hold(!this.touched);
+    });
     for (const type of ["pointerleave", "pointercancel"] as const) tbody.addEventListener(type, () => this.hold(false));
   }
 
@@ -81,11 +86,16 @@ export class Table {
     this.measure();
   }
 
-  /** Lets rows move, or not. */
-  hold(on: boolean): void {
-    if (this.rows === null || this.rows.held === on) return;
+  // Lets rows move, or not.
+  private hold(on: boolean): void {
+    if (this.rows === null || this.rows.held === on || (on && this.rows.length === 0)) return;
     this.rows.hold(on);
     this.schedule();
+  }
+
+  /** Lets what waits come in. */
+  letIn(): void {
+    this.hold(false);
   }
 
   private forget(): void {
@@ -243,6 +253,8 @@ export class Table {
     this.below.style.height = `${Math.max(0, length - first - before - window.length) * height}px`;
     this.scroller.toggleAttribute("data-waits", window.length < places.length);
     this.fresh = false;
+    // Also under a pointer that has not moved since; what a person does draws the rows first.
+    if (!this.touched && this.tbody.matches(":hover")) this.hold(true);
     const activeRow = this.active === null ? undefined : this.drawn.get(this.active);
     if (activeRow === undefined) this.table.removeAttribute("aria-activedescendant");
     else this.table.setAttribute("aria-activedescendant", activeRow.tr.id);
