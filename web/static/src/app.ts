@@ -15,6 +15,7 @@ import { Live } from "./live.ts";
 import { turnTheme } from "./look.ts";
 import { Panel } from "./panel.ts";
 import { Picker } from "./picker.ts";
+import { Place, placeOf } from "./place.ts";
 import { splits } from "./split.ts";
 import { Popover } from "./popover.ts";
 import { say } from "./said.ts";
@@ -101,11 +102,16 @@ function startList(section: HTMLElement): void {
     const href = list.began ? formatView(view) : pageHref(view);
     const kind = picker.get(view.ref);
     if (kind === undefined || !list.began) return location.assign(href);
-    if (href !== location.pathname + location.search) history[how === "push" ? "pushState" : "replaceState"](null, "", href);
+    if (href !== location.pathname + location.search) {
+      if (how === "push") place.keep();
+      history[how === "push" ? "pushState" : "replaceState"](how === "push" ? null : history.state, "", href);
+    }
     remember("kinds", view.ref);
     list.show(view, kind);
+    place.later();
   };
-  const list = shown = new ListPage(live, picker, now, turn, first, read(), Number(section.dataset["limit"] ?? Infinity));
+  const list = shown = new ListPage(live, picker, now, turn, first, read(), Number(section.dataset["limit"] ?? Infinity), placeOf(history.state));
+  const place = new Place(byId("rows"), () => list.place);
   go = turn;
   refresh = () => list.refresh();
   remember("kinds", first.ref);
@@ -118,7 +124,10 @@ function startList(section: HTMLElement): void {
     const view = read();
     const kind = picker.get(view.ref);
     if (kind === undefined || !list.began) location.reload();
-    else list.show(view, kind);
+    else {
+      place.forget();
+      list.show(view, kind, placeOf(history.state) ?? 0);
+    }
   });
 
   // Links stay links: only a plain click is taken over.

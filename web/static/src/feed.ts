@@ -118,6 +118,11 @@ export class Feed implements Handler {
     this.watcher.told();
   }
 
+  /** The rows held are those that were asked for; others are not to come. */
+  get settled(): boolean {
+    return this.rows.complete && !this.behind;
+  }
+
   /** The connection is another: over a new one the state is told anew. */
   reconnected(): void {
     if (this.live.connection !== "open") this.state = null;

@@ -49,6 +49,8 @@ export class ListPage implements Watcher {
     view: View,
     /** How many rows the page holds at most. */
     private readonly limit: number,
+    /** How far from the top, in rows, it is to be once these are there; null for where that leads by itself. */
+    private coming: number | null,
   ) {
     this.kind = kind;
     this.view = view;
@@ -67,9 +69,16 @@ export class ListPage implements Watcher {
     this.openPanel();
   }
 
-  /** Shows another view, which the address has already. */
-  show(view: View, kind: Kind): void {
+  /** How far from the top the rows are seen, or will be once they have come. */
+  get place(): number {
+    return this.coming ?? this.table.top;
+  }
+
+  /** Shows another view, which the address has already; where the history leads to it, at the place that it had. */
+  show(view: View, kind: Kind, place: number | null = null): void {
     const old = this.view;
+    // Another tab moves no rows.
+    this.coming = formatView({ ...view, tab: old.tab }) === formatView(old) ? this.coming : place;
     this.view = view;
     const other = view.ref !== old.ref;
     if (other) {
@@ -95,8 +104,16 @@ export class ListPage implements Watcher {
     }
     if (other || JSON.stringify(view.open) !== JSON.stringify(old.open)) this.openPanel();
     else this.panel?.show(view.tab);
+    this.settle();
     this.drawExports();
     this.tell();
+  }
+
+  private settle(): void {
+    if (this.coming === null || !this.feed.settled) return;
+    this.table.goTo(this.coming);
+    this.coming = null;
+    this.sought = false;
   }
 
   private drawExports(): void {
@@ -158,6 +175,7 @@ export class ListPage implements Watcher {
     if (columns || this.served || !byId("table").classList.contains("virtual") || byId("tbody").childElementCount === 0) this.takeOver();
     this.served = false;
     this.tellTrouble();
+    this.settle();
     if (this.sought) requestAnimationFrame(() => this.reveal()); // when the rows are drawn
   }
 

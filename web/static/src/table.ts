@@ -45,6 +45,7 @@ export class Table {
   private rowHeight = 24;
   private made = 0; // rows, for their ids
   private touched = false;
+  private aim: number | null = null; // rows from the top, to be gone to once there are any
 
   constructor(
     private readonly scroller: HTMLElement,
@@ -106,7 +107,7 @@ export class Table {
 
   /** Takes all rows away, as when another kind is to be shown. */
   clear(): void {
-    this.rows = this.shape = this.widths = this.stepping = null;
+    this.rows = this.shape = this.widths = this.stepping = this.aim = null;
     this.forget();
     this.head.thead.replaceChildren();
     this.tbody.replaceChildren();
@@ -150,6 +151,17 @@ export class Table {
 
   get activeEntry(): Entry | undefined {
     return this.active === null ? undefined : this.rows?.get(this.active);
+  }
+
+  /** How many rows the scroller is from the top. */
+  get top(): number {
+    return this.aim ?? this.scroller.scrollTop / this.rowHeight;
+  }
+
+  /** Scrolls to so many rows from the top as soon as there are rows. */
+  goTo(place: number): void {
+    this.aim = place;
+    this.schedule();
   }
 
   /** Moves the keyboard's row by a number of rows, "page", or to an end. */
@@ -239,6 +251,11 @@ export class Table {
       this.onHold(rows.waiting);
     }
     const height = this.rowHeight;
+    if (this.aim !== null && length > 0) {
+      this.below.style.height = `${length * height}px`; // What it is scrolled in has to be there before.
+      this.scroller.scrollTop = this.aim * height;
+      this.aim = null;
+    }
     const first = Math.max(0, Math.min(Math.floor(this.scroller.scrollTop / height) - overscan, length - 1));
     const last = Math.min(length, Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / height) + overscan);
     const places = rows.slice(first, last);
