@@ -66,7 +66,7 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page.Frame = s.frame(r, templates.Plural(resource.Kind, resource.Resource), resource.Ref())
-	page.Exports = exportsOf(resource.Ref(), values)
+	page.Exports = exportsOf(&page, values)
 	linkList(&page, values)
 	return render(w, r, status, templates.ListPage(page))
 }
@@ -237,8 +237,16 @@ func lookOf(r *http.Request) templates.Look {
 }
 
 // exportsOf are the links to what a page shows, all of it, in each format.
+// Columns that the table does not have are left out, where it is known.
 // static/src/exports.ts keeps them current.
-func exportsOf(ref string, shown url.Values) []templates.Export {
+func exportsOf(page *templates.List, shown url.Values) []templates.Export {
+	there := func(name string) bool {
+		return len(page.Columns) == 0 || strings.EqualFold(name, "namespace") || slices.ContainsFunc(page.Columns, func(c templates.Column) bool { return strings.EqualFold(c.Name, name) })
+	}
+	cols := shown["cols"]
+	if len(cols) != 1 || cols[0] != "wide" {
+		cols = slices.DeleteFunc(slices.Clone(cols), func(name string) bool { return !there(name) })
+	}
 	query := url.Values{}
 	for _, name := range []string{"ns", "labels", "q", "sort"} {
 		for _, value := range shown[name] {
@@ -260,11 +268,11 @@ func exportsOf(ref string, shown url.Values) []templates.Export {
 		query.Set("view", e.View)
 		if e.View == "rows" {
 			query["cols"] = []string{"usual"}
-			if cols := shown["cols"]; len(cols) > 0 {
+			if len(cols) > 0 {
 				query["cols"] = cols
 			}
 		}
-		exports[i].Href = "/api/v1/snapshot/" + ref + "?" + query.Encode()
+		exports[i].Href = "/api/v1/snapshot/" + page.Ref + "?" + query.Encode()
 	}
 	return exports
 }

@@ -83,6 +83,21 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     await until("the rows", async () => (await names(page)).length > 0);
   });
 
+  await t.test("a column that is not there is named, in any page", async (t) => {
+    const few = await Dashboard.start(t, { flags: ["--page-rows", "2"] });
+    const words = "There is no column “colour” to sort by, and none “weight” to show; there are namespace, name, data, age.";
+    for (const [what, { url }, javaScriptEnabled] of [["of all rows", dashboard, true], ["of a window", few, true], ["without script", dashboard, false]]) {
+      const page = await newPage(t, browser, { javaScriptEnabled });
+      await until(`rows ${what}`, async () => {
+        await page.goto(`${url}r/core/v1/configmaps?ns=${ns}&sort=colour&cols=data&cols=weight`);
+        return (await names(page)).length > 0;
+      });
+      if (javaScriptEnabled) await page.locator('#status[data-state="live"]').waitFor();
+      assert.equal(await page.locator("#covered").innerText(), words, what);
+      assert.deepEqual([(await names(page))[0], await page.locator("thead th").allInnerTexts()], ["map-10", ["Name", "Data"]], what);
+    }
+  });
+
   await t.test("an address that leads nowhere says where to go", async (t) => {
     const page = await newPage(t, browser, { allow: [/status of 40[04]/] });
     for (const [path, status] of [["r/example.org/v1/unicorns", 404], ["nothing/here", 404], [`o/core/v1/configmaps/${ns}/is-not-there`, 404], ["r/core/v1/pods?colour=red", 400]]) {

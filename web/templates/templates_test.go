@@ -125,6 +125,13 @@ func TestListPage(t *testing.T) {
 		{"some namespaces, and nothing matches", func(l *templates.List) {
 			l.Rows, l.Total, l.State.Namespaces, l.Query.Q = nil, &none, []string{"shop"}, "x"
 		}, []string{"filters chosen. Only shop: you may not list the others."}, nil},
+		{"no such columns", func(l *templates.List) {
+			l.Query.Sort, l.Query.Columns = "-Colour", []string{"a<b", "node", "Weight"}
+		}, []string{`class="covered">There is no column “colour” to sort by, and none “a&lt;b” or “weight” to show; there are namespace, name, status, restarts, node.</p>`, `>web-1</a>`, "node-1"}, nil},
+		{"no such column to show, in some namespaces", func(l *templates.List) {
+			l.Query.Columns, l.State.Namespaces = []string{"weight"}, []string{"shop"}
+		}, []string{`class="covered">There is no column “weight” to show; there are namespace, name, status, restarts, node. Only shop: you may not`}, nil},
+		{"such columns", func(l *templates.List) { l.Query.Sort, l.Query.Columns = "namespace", []string{"wide"} }, []string{`class="covered" hidden`}, nil},
 		{"syncing", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "syncing", Count: new(3400)}
 		}, []string{"Reading pods", "Syncing, 3,400 so far", `class="count"></span>`}, []string{"No pods"}},

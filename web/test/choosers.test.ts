@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { choices, colsOf, columnWords } from "../static/src/columnset.ts";
+import { choices, colsOf, columnWords, strangeWords } from "../static/src/columnset.ts";
 import { exportHref, exportName } from "../static/src/exports.ts";
 import { isName, offered } from "../static/src/spacechooser.ts";
 import { namespaceWords } from "../static/src/spaces.ts";
@@ -36,6 +36,18 @@ for (const [cols, shown, back] of sets) {
 }
 
 void test("the button of the columns says how many", () => assert.deepEqual([[], ["wide"], ["name", "ready"]].map(columnWords), ["Columns", "All columns", "2 columns"]));
+
+void test("columns that are not there are named, and those that are", () => {
+  const words = (search: string, namespaced = true, all = columns): string | null => {
+    const { sort, cols } = parseView("/r/core/v1/pods", search, "");
+    return strangeWords(all, namespaced, sort, cols);
+  };
+  for (const search of ["", "?sort=-ready&cols=IP+Address&cols=namespace", "?sort=namespace&cols=wide"]) assert.equal(words(search), null, search);
+  assert.equal(words("?sort=-colour"), "There is no column “colour” to sort by; there are namespace, name, ready, ip address.");
+  assert.equal(words("?sort=Colour&cols=a&cols=name&cols=b", false), "There is no column “colour” to sort by, and none “a” or “b” to show; there are name, ready, ip address.");
+  assert.equal(words("?cols=wide&cols=name"), "There is no column “wide” to show; there are namespace, name, ready, ip address.");
+  assert.equal(words("?sort=colour", true, []), null, "none is known yet");
+});
 
 void test("an export is what is shown", () => {
   const view = parseView("/r/core/v1/pods", "?ns=a&ns=b&q=web+1&labels=app=web&sort=-age&cols=status&cols=gone&open=a/b", "");

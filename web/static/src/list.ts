@@ -1,7 +1,7 @@
 // The page of one kind: its view, its subscription, its table and the panel beside it.
 
 import { Activity } from "./activity.ts";
-import { columnWords } from "./columnset.ts";
+import { columnWords, strangeWords } from "./columnset.ts";
 import { byId, digits, h, input, setText } from "./dom.ts";
 import { drawExports } from "./exports.ts";
 import { Feed, type Watcher } from "./feed.ts";
@@ -387,12 +387,20 @@ export class ListPage implements Watcher {
     place.hidden = !empty;
     byId("rows").hidden = empty;
     if (empty) this.drawNote(place, known, narrowed);
-    say(byId("covered"), empty ? null : coverage(known));
+    // While the server's rows stand, so do its words.
+    if (complete || !this.served) say(byId("covered"), empty ? null : this.asideWords(known));
     // A note of no rows tells of the doubt itself; one of rows that do not match stands under the banner.
     const doubted = complete && this.feed.rows.total > 0 && doubt(known, this.now()) !== null;
     const above = empty && !doubted ? null : banner(known, this.now());
     say(byId("banner"), above);
     byId("rows").toggleAttribute("data-stale", complete && s.tone !== "live" && s.tone !== "busy");
+  }
+
+  // What is to be said of rows that are well known: where they are not all that was asked for.
+  private asideWords(known: Known): string | null {
+    const { sort, cols } = this.view;
+    const words = [strangeWords(this.columns, this.kind.namespaced, sort, cols), coverage(known)].filter((w) => w !== null);
+    return words.length === 0 ? null : words.join(" ");
   }
 
   // For who does not see the count: of how many rows how many the text filter leaves.
