@@ -112,11 +112,22 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 }
 
 // linkList makes the links by which a list is sorted and paged without script.
-// They keep what else is shown.
+// They keep what else is shown, and so does the form, which has boxes for some of
+// it: other rows are looked at from the first on.
 func linkList(page *templates.List, shown url.Values) {
+	for _, name := range []string{"sort", "cols", "open", "tab"} {
+		if name == "cols" && slices.Equal(shown[name], []string{"wide"}) {
+			continue // It has a box.
+		}
+		for _, value := range shown[name] {
+			if value != "" {
+				page.Carried = append(page.Carried, templates.Parameter{Name: name, Value: value})
+			}
+		}
+	}
 	link := func(name, value string) string {
 		query := url.Values{}
-		for _, kept := range []string{"ns", "labels", "q", "sort", "cols"} {
+		for _, kept := range []string{"ns", "labels", "q", "sort", "cols", "open", "tab"} {
 			if values := slices.DeleteFunc(slices.Clone(shown[kept]), func(v string) bool { return v == "" }); len(values) > 0 {
 				query[kept] = values
 			}
@@ -139,6 +150,7 @@ func linkList(page *templates.List, shown url.Values) {
 		return link("sort", column)
 	}
 	page.SortNamespace = turned("namespace")
+	page.Usual = link("cols", "")
 	for i := range page.Columns {
 		page.Columns[i].Sort = turned(strings.ToLower(page.Columns[i].Name))
 	}

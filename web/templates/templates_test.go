@@ -90,12 +90,16 @@ func TestListPage(t *testing.T) {
 	}{
 		{"rows", func(*templates.List) {}, []string{"first 3 of 10,020", "As of 2026-11-21T10:05:00Z", ">Namespace</a></th>", `href="/o/core/v1/pods/big/web-1"`, `name="labels"`}, []string{"node-1", ">Live<", "No pods"}},
 		{"wide", func(l *templates.List) { l.Query.Columns = []string{"wide"} }, []string{"node-1", "checked"}, nil},
+		{"what else is shown", func(l *templates.List) {
+			l.Query.Columns, l.Usual = []string{"node"}, "/r/core/v1/pods?sort=-name"
+			l.Carried = []templates.Parameter{{Name: "sort", Value: "-name"}, {Name: "cols", Value: "node"}}
+		}, []string{`type="hidden" name="sort" value="-name"`, `type="hidden" name="cols" value="node"`, `<a class="wide" href="/r/core/v1/pods?sort=-name">Usual columns</a>`}, []string{`id="wide"`}},
 		{"columns chosen", func(l *templates.List) { l.Query.Columns = []string{"node", "restarts"} }, []string{"node-1", "3 (5m ago)", ">web-1</a>"}, []string{">Status</a></th>", ">Namespace</a></th>"}},
 		{"and the namespace", func(l *templates.List) { l.Query.Columns = []string{"namespace"} }, []string{">web-1</a>", ">Namespace</a></th>"}, []string{">Status</a></th>"}},
 		{"one namespace", func(l *templates.List) { l.Query.Namespaces = []string{"big"} }, []string{`value="big"`}, []string{">Namespace</a></th>"}},
 		{"several namespaces", func(l *templates.List) { l.Query.Namespaces = []string{"a", "b"} }, []string{`value="a,b"`, ">Namespace</a></th>"}, nil},
 		{"a time is no link", func(l *templates.List) { l.Columns[0] = templates.Column{Name: "Last Seen", Relative: true} }, []string{`href="/o/core/v1/pods/big/web-1">Running</a>`}, nil},
-		{"sorted", func(l *templates.List) { l.Query.Sort = "-status" }, []string{`aria-sort="descending" data-column="1"`, `type="hidden" name="sort" value="-status"`}, []string{`aria-sort="ascending"`}},
+		{"sorted", func(l *templates.List) { l.Query.Sort = "-status" }, []string{`aria-sort="descending" data-column="1"`}, []string{`aria-sort="ascending"`}},
 		{"unknown count is not zero", func(l *templates.List) { l.Total = nil }, []string{"first 3</span>"}, []string{`class="count">0<`}},
 		{"empty", func(l *templates.List) { l.Rows, l.Total = nil, &none }, []string{"No pods", "The cluster holds none now"}, nil},
 		{"nothing matches", func(l *templates.List) { l.Rows, l.Total, l.Query.Q = nil, &none, "x" }, []string{"No pods match", "Show all pods"}, nil},
