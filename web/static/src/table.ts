@@ -44,7 +44,7 @@ export class Table {
   private readonly below = h("tr", { class: "pad", "aria-hidden": "true" }, h("td"));
   private rowHeight = 24;
   private made = 0; // rows, for their ids
-  private touched = false;
+  private pointer: readonly [number, number] | null = null; // where a mouse is
   private aim: number | null = null; // rows from the top, to be gone to once there are any
 
   constructor(
@@ -63,12 +63,15 @@ export class Table {
     this.tbody = tbody;
     scroller.addEventListener("scroll", () => this.schedule(), { passive: true });
     new ResizeObserver(() => this.schedule()).observe(scroller);
-    // What a finger has touched counts as hovered until it touches something else.
-    tbody.addEventListener("pointerover", (e) => {
-      this.touched = e.pointerType !== "mouse";
-      this.hold(!this.touched);
-    });
+    tbody.addEventListener("pointerover", (e) => this.hold(e.pointerType === "mouse"), { passive: true });
     for (const type of ["pointerleave", "pointercancel"] as const) tbody.addEventListener(type, () => this.hold(false));
+    const at = (e: PointerEvent): void => {
+      this.pointer = e.pointerType === "mouse" ? [e.clientX, e.clientY] : null;
+    };
+    for (const type of ["pointerover", "pointermove"] as const) document.addEventListener(type, at, { passive: true });
+    document.documentElement.addEventListener("pointerleave", () => {
+      this.pointer = null;
+    });
   }
 
   /** Takes over the element, with rows of one shape. Before, the server's rows stand. */
@@ -270,8 +273,8 @@ export class Table {
     this.below.style.height = `${Math.max(0, length - first - before - window.length) * height}px`;
     this.scroller.toggleAttribute("data-waits", window.length < places.length);
     this.fresh = false;
-    // Also under a pointer that has not moved since; what a person does draws the rows first.
-    if (!this.touched && this.tbody.matches(":hover")) this.hold(true);
+    // Also under a pointer that rests, which the browser does not tell of; what a person does draws the rows first.
+    this.hold(this.pointer !== null && this.tbody.contains(document.elementFromPoint(...this.pointer)));
     const activeRow = this.active === null ? undefined : this.drawn.get(this.active);
     if (activeRow === undefined) this.table.removeAttribute("aria-activedescendant");
     else this.table.setAttribute("aria-activedescendant", activeRow.tr.id);
