@@ -87,6 +87,35 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await become("it to go", () => names(page), ["a", "f"]);
   });
 
+  await t.test("leaves the rows their names, and the boxes their words, beside an object", async (t) => {
+    for (const [width, height] of [[1440, 900], [1280, 800], [1024, 768]]) {
+      const page = await newPage(t, browser, { viewport: { width, height } });
+      await openLive(page, `${dashboard.url}r/core/v1/pods`);
+      await page.locator("#tbody tr[data-name] td").first().click();
+      await page.locator("#panel h2").waitFor();
+      const seen = await page.evaluate(() => {
+        const clear = (e, x) => e.contains(document.elementFromPoint(x, e.getBoundingClientRect().top + e.offsetHeight / 2));
+        const names = [...document.querySelectorAll("#tbody th a")].slice(0, 10);
+        const text = document.createElement("canvas").getContext("2d");
+        const boxes = [...document.querySelectorAll(".list .bar input")].filter((e) => e.checkVisibility());
+        const inner = (e) => e.clientWidth - parseFloat(getComputedStyle(e).paddingLeft) * 2;
+        const words = [...document.querySelectorAll(".list .bar > :not(.spring)")].filter((e) => e.checkVisibility());
+        return {
+          covered: names.filter((e) => !clear(e.closest("th"), e.getBoundingClientRect().left + 2) || !clear(e.closest("th"), e.getBoundingClientRect().right - 2)).map((e) => e.textContent),
+          cut: boxes.filter((e) => { text.font = getComputedStyle(e).font; return text.measureText(e.placeholder).width > inner(e); }).map((e) => e.placeholder),
+          over: words.filter((e, i) => i > 0 && e.getBoundingClientRect().left < words[i - 1].getBoundingClientRect().right || e.scrollWidth > e.clientWidth + 1).map((e) => e.id || e.className),
+          names: names.length, boxes: boxes.length,
+        };
+      });
+      assert.deepEqual({ ...seen, names: seen.names > 5, boxes: seen.boxes > 0 }, { covered: [], cut: [], over: [], names: true, boxes: true }, `${width} wide`);
+      if (width > 1100) continue;
+      await page.locator(".kinds").click();
+      await page.locator('#picker a[data-ref="core/v1/services"]').click();
+      await page.locator("#side").waitFor({ state: "hidden" });
+      await page.locator("#picker").waitFor();
+    }
+  });
+
   await t.test("looks as a person likes it, from the first moment", async (t) => {
     const page = await newPage(t, browser, { colorScheme: "light" });
     await openLive(page, list);

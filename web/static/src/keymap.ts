@@ -84,7 +84,7 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
       const menu = byId("export") as HTMLDetailsElement;
       menu.querySelector("summary")?.focus();
       menu.open = true;
-    }, offered),
+    }, { ...offered, can: () => byId("export").checkVisibility() }),
     command("View", "a", "page", "What happens, opened or closed", () => list.activity.toggle(), offered),
     command("View", "p", "page", "Pin the kind, or let it go", () => picker.pin(), offered),
   ];
