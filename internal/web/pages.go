@@ -67,6 +67,7 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	page.Frame = s.frame(r, templates.Plural(resource.Kind, resource.Resource), resource.Ref())
 	page.Exports = exportsOf(&page, values)
+	page.Carried = carriedOf(values)
 	linkList(&page, values)
 	return render(w, r, status, templates.ListPage(page))
 }
@@ -111,20 +112,26 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	return nil
 }
 
-// linkList makes the links by which a list is sorted and paged without script.
-// They keep what else is shown, and so does the form, which has boxes for some of
-// it: other rows are looked at from the first on.
-func linkList(page *templates.List, shown url.Values) {
+// carriedOf is what the form of a page keeps of what is shown, beside what it has
+// boxes for. Other rows are looked at from the first on.
+func carriedOf(shown url.Values) []templates.Parameter {
+	var carried []templates.Parameter
 	for _, name := range []string{"sort", "cols", "open", "tab"} {
 		if name == "cols" && slices.Equal(shown[name], []string{"wide"}) {
 			continue // It has a box.
 		}
 		for _, value := range shown[name] {
 			if value != "" {
-				page.Carried = append(page.Carried, templates.Parameter{Name: name, Value: value})
+				carried = append(carried, templates.Parameter{Name: name, Value: value})
 			}
 		}
 	}
+	return carried
+}
+
+// linkList makes the links by which a list is sorted and paged without script.
+// They keep what else is shown.
+func linkList(page *templates.List, shown url.Values) {
 	link := func(name, value string) string {
 		query := url.Values{}
 		for _, kept := range []string{"ns", "labels", "q", "sort", "cols", "open", "tab"} {
@@ -289,7 +296,8 @@ func exportsOf(page *templates.List, shown url.Values) []templates.Export {
 	return exports
 }
 
-// namespaces are those to choose from; none where they cannot be listed.
+// namespaces are those to choose from; none where they cannot be listed, or are
+// not yet.
 func (s *Server) namespaces(r *http.Request) []string {
 	snapshot, err := s.access(r).Snapshot(r.Context(), watch.Query{Resource: "core/v1/namespaces"}, pageWait)
 	if err != nil {

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, chooseNamespaces, newPage, openLive, row, table } from "./browser.mjs";
-import { configMap, create, namespace } from "./cluster.mjs";
+import { configMap, create, namespace, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
+import { atEnd } from "./ending.mjs";
 import { become, until } from "./wait.mjs";
 
 await test("filters", { timeout: 120_000 }, async (t) => {
@@ -81,6 +82,28 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     await page.locator("#note h2", { hasText: /selector/i }).waitFor();
     await page.locator("#note a").click();
     await until("the rows", async () => (await names(page)).length > 0);
+  });
+
+  await t.test("of several namespaces one that is not there is named, until it is", async (t) => {
+    const later = `${ns}-later`;
+    const words = `There is no namespace ${later}.`;
+    const plain = await newPage(t, browser, { javaScriptEnabled: false });
+    await until("the words without script", async () => {
+      await plain.goto(`${list}?ns=${ns}&ns=${later}`);
+      return (await plain.locator("#covered").innerText()) === words;
+    });
+    const page = await newPage(t, browser);
+    await openLive(page, `${list}?ns=${ns}&ns=${later}`);
+    await become("the words", () => page.locator("#covered").innerText(), words);
+    atEnd(t, () => remove(`/api/v1/namespaces/${later}`));
+    await create("/api/v1/namespaces", { metadata: { name: later, labels: { "glasshouse/e2e": "" } } });
+    await page.locator("#covered").waitFor({ state: "hidden" });
+    await plain.reload();
+    assert.equal(await plain.locator("#covered").isHidden(), true);
+    await openLive(page, `${list}?ns=${ns}&ns=${ns}-never`);
+    await become("the words", () => page.locator("#covered").innerText(), `There is no namespace ${ns}-never.`);
+    await chooseNamespaces(page, ns);
+    await page.locator("#covered").waitFor({ state: "hidden" });
   });
 
   await t.test("a column that is not there is named, in any page", async (t) => {

@@ -135,6 +135,10 @@ func TestListPage(t *testing.T) {
 		{"no such column to show, in some namespaces", func(l *templates.List) {
 			l.Query.Columns, l.State.Namespaces = []string{"weight"}, []string{"shop"}
 		}, []string{`class="covered">There is no column “weight” to show; there are namespace, name, status, restarts, node. Only shop: you may not`}, nil},
+		{"a namespace that is not there", func(l *templates.List) {
+			l.Query.Namespaces, l.Namespaces = []string{"big", "nope", "none"}, []string{"big", "shop"}
+		}, []string{`class="covered">There is no namespace nope or none.</p>`}, nil},
+		{"namespaces that are not known", func(l *templates.List) { l.Query.Namespaces = []string{"big", "nope"} }, []string{`class="covered" hidden`}, nil},
 		{"such columns", func(l *templates.List) { l.Query.Sort, l.Query.Columns = "namespace", []string{"wide"} }, []string{`class="covered" hidden`}, nil},
 		{"syncing", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "syncing", Count: new(3400)}

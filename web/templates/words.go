@@ -188,13 +188,24 @@ func strange(l List) string {
 	return "There is no column " + strings.Join(parts, ", and none ") + "; there are " + strings.Join(there, ", ") + "."
 }
 
+// missing says which of several namespaces the cluster does not have; nothing
+// where that is not known. static/src/spaces.ts says the same.
+func missing(l List) string {
+	names := slices.DeleteFunc(slices.Clone(l.Query.Namespaces), func(ns string) bool { return slices.Contains(l.Namespaces, ns) })
+	if len(l.Namespaces) == 0 || len(l.Query.Namespaces) < 2 || len(names) == 0 {
+		return ""
+	}
+	return "There is no namespace " + strings.Join(names, " or ") + "."
+}
+
 // covered is what is said above the rows where they are not all that was asked
 // for; emptyWords says what of it is to be said where there are none.
 func covered(l List) string {
 	if len(l.Rows) == 0 || l.Problem != nil {
 		return ""
 	}
-	return strings.TrimSpace(strange(l) + " " + coverage(l.State))
+	said := slices.DeleteFunc([]string{strange(l), missing(l), coverage(l.State)}, func(words string) bool { return words == "" })
+	return strings.Join(said, " ")
 }
 
 // shownOf counts the rows on the page. It says nothing where none are known, or

@@ -2,8 +2,9 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { choices, colsOf, columnWords, strangeWords } from "../static/src/columnset.ts";
 import { exportHref, exportName } from "../static/src/exports.ts";
+import { Rows } from "../static/src/rows.ts";
 import { isName, offered } from "../static/src/spacechooser.ts";
-import { namespaceWords } from "../static/src/spaces.ts";
+import { missingWords, namespaceWords } from "../static/src/spaces.ts";
 import { parseView } from "../static/src/view.ts";
 import type { Column } from "../static/src/wire.ts";
 
@@ -12,6 +13,14 @@ const columns = [column("Name"), column("Ready"), column("IP Address", 1)];
 
 void test("the namespaces chosen are named while they are few", () => {
   assert.deepEqual([[], ["shop"], ["data", "shop"], ["a-very-long-namespace", "another-long-one"], ["a", "b", "c", "d", "e"]].map(namespaceWords), ["All namespaces", "shop", "data, shop", "2 namespaces", "5 namespaces"]);
+});
+
+void test("of several namespaces those that are not there are named, once all are known", () => {
+  const rows = new Rows();
+  assert.equal(missingWords(["nope", "shop"], rows), null);
+  rows.apply({ id: 1, type: "rows", cursor: "c", columns, rows: [{ ns: "", name: "shop", uid: "", rv: "1", created: "", cells: ["shop", "1", ""] }], last: true });
+  assert.deepEqual([["a", "b", "shop"], ["shop", "shop"]].map((ns) => missingWords(ns, rows)), ["There is no namespace a or b.", null]);
+  assert.equal(missingWords(["nope", "shop"], null), null);
 });
 
 void test("namespaces are offered as chosen, as recent, and by name", () => {

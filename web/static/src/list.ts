@@ -8,7 +8,7 @@ import { Feed, type Watcher } from "./feed.ts";
 import type { Live } from "./live.ts";
 import { plural, type Kind } from "./kinds.ts";
 import { say as announce, sayAfterTyping } from "./said.ts";
-import { namespaceWords } from "./spaces.ts";
+import { missingWords, namespaceWords } from "./spaces.ts";
 import type { Picker } from "./picker.ts";
 import { shapeOf } from "./row.ts";
 import { keyOf } from "./ordered.ts";
@@ -32,6 +32,7 @@ export class ListPage implements Watcher {
   began = false;
   private alone = false; // which is said by now
   private feed: Feed;
+  private spaces: Feed | null = null; // the cluster's namespaces, where several are chosen
   private served: boolean; // the server's rows stand until there are newer ones
   private sought = true; // the rows have not come since another kind was looked at
   private shown = 0;
@@ -121,11 +122,21 @@ export class ListPage implements Watcher {
   }
 
   private subscribe(): Feed {
+    this.followSpaces();
     const { ref, ns, labels, sort, q } = this.view;
     this.activity.follow({ ref, ns, labels, resource: this.kind.resource });
     // Of a part of them it is not known how many there are.
     const expected = ns.length > 0 || labels !== "" ? 0 : this.picker.countOf(ref);
     return new Feed(this.live, { resource: ref, ns, labels }, { sort, q }, this, this.limit, expected);
+  }
+
+  // Whether one of several is there no row tells; that one alone is not is the list's own to tell.
+  private followSpaces(): void {
+    const several = this.view.ns.length > 1;
+    if (several === (this.spaces !== null)) return;
+    this.spaces?.close();
+    const told = (): void => this.tell();
+    this.spaces = several ? new Feed(this.live, { resource: "core/v1/namespaces" }, { sort: null, q: "" }, { arrived: told, moved: told, dropped: told, told }, this.limit, 0) : null;
   }
 
   private again(): void {
@@ -137,6 +148,7 @@ export class ListPage implements Watcher {
   /** The connection is another, or time has passed. */
   refresh(): void {
     this.feed.reconnected();
+    this.spaces?.reconnected();
     this.activity.refresh();
     this.panel?.refresh();
     this.tell();
@@ -398,8 +410,8 @@ export class ListPage implements Watcher {
 
   // What is to be said of rows that are well known: where they are not all that was asked for.
   private asideWords(known: Known): string | null {
-    const { sort, cols } = this.view;
-    const words = [strangeWords(this.columns, this.kind.namespaced, sort, cols), coverage(known)].filter((w) => w !== null);
+    const { ns, sort, cols } = this.view;
+    const words = [strangeWords(this.columns, this.kind.namespaced, sort, cols), missingWords(ns, this.spaces?.rows ?? null), coverage(known)].filter((w) => w !== null);
     return words.length === 0 ? null : words.join(" ");
   }
 
