@@ -66,7 +66,8 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	page.Frame = s.frame(r, templates.Plural(resource.Kind, resource.Resource), resource.Ref())
-	page.Exports = exportsOf(resource.Ref(), values)
+	page.Exports = exportsOf(&page, values)
+	page.Carried = carriedOf(values)
 	linkList(&page, values)
 	return render(w, r, status, templates.ListPage(page))
 }
@@ -111,12 +112,29 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	return nil
 }
 
+// carriedOf is what the form of a page keeps of what is shown, beside what it has
+// boxes for. Other rows are looked at from the first on.
+func carriedOf(shown url.Values) []templates.Parameter {
+	var carried []templates.Parameter
+	for _, name := range []string{"sort", "cols", "open", "tab"} {
+		if name == "cols" && slices.Equal(shown[name], []string{"wide"}) {
+			continue // It has a box.
+		}
+		for _, value := range shown[name] {
+			if value != "" {
+				carried = append(carried, templates.Parameter{Name: name, Value: value})
+			}
+		}
+	}
+	return carried
+}
+
 // linkList makes the links by which a list is sorted and paged without script.
 // They keep what else is shown.
 func linkList(page *templates.List, shown url.Values) {
 	link := func(name, value string) string {
 		query := url.Values{}
-		for _, kept := range []string{"ns", "labels", "q", "sort", "cols"} {
+		for _, kept := range []string{"ns", "labels", "q", "sort", "cols", "open", "tab"} {
 			if values := slices.DeleteFunc(slices.Clone(shown[kept]), func(v string) bool { return v == "" }); len(values) > 0 {
 				query[kept] = values
 			}
@@ -139,6 +157,7 @@ func linkList(page *templates.List, shown url.Values) {
 		return link("sort", column)
 	}
 	page.SortNamespace = turned("namespace")
+	page.Usual = link("cols", "")
 	for i := range page.Columns {
 		page.Columns[i].Sort = turned(strings.ToLower(page.Columns[i].Name))
 	}
@@ -237,8 +256,16 @@ func lookOf(r *http.Request) templates.Look {
 }
 
 // exportsOf are the links to what a page shows, all of it, in each format.
+// Columns that the table does not have are left out, where it is known.
 // static/src/exports.ts keeps them current.
-func exportsOf(ref string, shown url.Values) []templates.Export {
+func exportsOf(page *templates.List, shown url.Values) []templates.Export {
+	there := func(name string) bool {
+		return len(page.Columns) == 0 || strings.EqualFold(name, "namespace") || slices.ContainsFunc(page.Columns, func(c templates.Column) bool { return strings.EqualFold(c.Name, name) })
+	}
+	cols := shown["cols"]
+	if len(cols) != 1 || cols[0] != "wide" {
+		cols = slices.DeleteFunc(slices.Clone(cols), func(name string) bool { return !there(name) })
+	}
 	query := url.Values{}
 	for _, name := range []string{"ns", "labels", "q", "sort"} {
 		for _, value := range shown[name] {
@@ -260,16 +287,17 @@ func exportsOf(ref string, shown url.Values) []templates.Export {
 		query.Set("view", e.View)
 		if e.View == "rows" {
 			query["cols"] = []string{"usual"}
-			if cols := shown["cols"]; len(cols) > 0 {
+			if len(cols) > 0 {
 				query["cols"] = cols
 			}
 		}
-		exports[i].Href = "/api/v1/snapshot/" + ref + "?" + query.Encode()
+		exports[i].Href = "/api/v1/snapshot/" + page.Ref + "?" + query.Encode()
 	}
 	return exports
 }
 
-// namespaces are those to choose from; none where they cannot be listed.
+// namespaces are those to choose from; none where they cannot be listed, or are
+// not yet.
 func (s *Server) namespaces(r *http.Request) []string {
 	snapshot, err := s.access(r).Snapshot(r.Context(), watch.Query{Resource: "core/v1/namespaces"}, pageWait)
 	if err != nil {

@@ -3,6 +3,7 @@ package web_test
 import (
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -47,7 +48,7 @@ func TestSnapshotIsAsShown(t *testing.T) {
 // The page's own links take away what it shows.
 func TestExportsFollowThePage(t *testing.T) {
 	s := newSite(t)
-	page := s.get("/r/"+podsRef+"?ns=a&q=web&sort=-name&cols=status", "Accept: text/html").body
+	page := s.get("/r/"+podsRef+"?ns=a&q=web&sort=-name&cols=status&cols=none", "Accept: text/html").body
 	var links []string
 	for part := range strings.SplitSeq(page, `href="/api/v1/snapshot/`) {
 		if href, _, ok := strings.Cut(part, `"`); ok && strings.HasPrefix(href, podsRef) {
@@ -65,6 +66,36 @@ func TestExportsFollowThePage(t *testing.T) {
 		}
 		if a := s.get("/api/v1/snapshot/" + link); a.status != http.StatusOK || strings.Index(a.body, "web-2") > strings.Index(a.body, "web-1") || strings.Contains(a.body, "web-10") {
 			t.Errorf("%s gives %d %s", link, a.status, a.body)
+		}
+	}
+}
+
+// What the form of a page has no box for, it carries.
+func TestFormKeepsWhatIsShown(t *testing.T) {
+	s := newSite(t)
+	hidden := regexp.MustCompile(`<input type="hidden" name="(\w+)" value="([^"]*)">`)
+	for _, test := range []struct{ query, want string }{
+		{"", ""},
+		{"ns=a&ns=b&q=web&labels=app%3Dweb&from=1&sort=", ""},
+		{"sort=-name&cols=status&cols=name&open=a/web-1&tab=yaml", "sort=-name cols=status cols=name open=a/web-1 tab=yaml"},
+		{"sort=name&cols=wide", "sort=name"},
+	} {
+		page := s.get("/r/"+podsRef+"?"+test.query, "Accept: text/html").body
+		var got []string
+		for _, match := range hidden.FindAllStringSubmatch(page, -1) {
+			got = append(got, match[1]+"="+match[2])
+		}
+		if strings.Join(got, " ") != test.want {
+			t.Errorf("%s: the form carries %q, want %q", test.query, got, test.want)
+		}
+		if strings.Contains(page, `value="wide"`) == strings.Contains(page, ">Usual columns</a>") {
+			t.Errorf("%s: the page has not one of the two ways to other columns", test.query)
+		}
+	}
+	page := s.get("/r/"+podsRef+"?cols=status&open=a/web-1", "Accept: text/html").body
+	for _, link := range []string{`href="/r/` + podsRef + `?open=a%2Fweb-1">Usual columns`, `?cols=status&amp;open=a%2Fweb-1&amp;sort=name"`} {
+		if !strings.Contains(page, link) {
+			t.Errorf("the page has no %s", link)
 		}
 	}
 }

@@ -2,8 +2,9 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, chooseNamespaces, newPage, openLive, row, table } from "./browser.mjs";
-import { configMap, create, namespace } from "./cluster.mjs";
+import { configMap, create, namespace, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
+import { atEnd } from "./ending.mjs";
 import { become, until } from "./wait.mjs";
 
 await test("filters", { timeout: 120_000 }, async (t) => {
@@ -81,6 +82,43 @@ await test("filters", { timeout: 120_000 }, async (t) => {
     await page.locator("#note h2", { hasText: /selector/i }).waitFor();
     await page.locator("#note a").click();
     await until("the rows", async () => (await names(page)).length > 0);
+  });
+
+  await t.test("of several namespaces one that is not there is named, until it is", async (t) => {
+    const later = `${ns}-later`;
+    const words = `There is no namespace ${later}.`;
+    const plain = await newPage(t, browser, { javaScriptEnabled: false });
+    await until("the words without script", async () => {
+      await plain.goto(`${list}?ns=${ns}&ns=${later}`);
+      return (await plain.locator("#covered").innerText()) === words;
+    });
+    const page = await newPage(t, browser);
+    await openLive(page, `${list}?ns=${ns}&ns=${later}`);
+    await become("the words", () => page.locator("#covered").innerText(), words);
+    atEnd(t, () => remove(`/api/v1/namespaces/${later}`));
+    await create("/api/v1/namespaces", { metadata: { name: later, labels: { "glasshouse/e2e": "" } } });
+    await page.locator("#covered").waitFor({ state: "hidden" });
+    await plain.reload();
+    assert.equal(await plain.locator("#covered").isHidden(), true);
+    await openLive(page, `${list}?ns=${ns}&ns=${ns}-never`);
+    await become("the words", () => page.locator("#covered").innerText(), `There is no namespace ${ns}-never.`);
+    await chooseNamespaces(page, ns);
+    await page.locator("#covered").waitFor({ state: "hidden" });
+  });
+
+  await t.test("a column that is not there is named, in any page", async (t) => {
+    const few = await Dashboard.start(t, { flags: ["--page-rows", "2"] });
+    const words = "There is no column “colour” to sort by, and none “weight” to show; there are namespace, name, data, age.";
+    for (const [what, { url }, javaScriptEnabled] of [["of all rows", dashboard, true], ["of a window", few, true], ["without script", dashboard, false]]) {
+      const page = await newPage(t, browser, { javaScriptEnabled });
+      await until(`rows ${what}`, async () => {
+        await page.goto(`${url}r/core/v1/configmaps?ns=${ns}&sort=colour&cols=data&cols=weight`);
+        return (await names(page)).length > 0;
+      });
+      if (javaScriptEnabled) await page.locator('#status[data-state="live"]').waitFor();
+      assert.equal(await page.locator("#covered").innerText(), words, what);
+      assert.deepEqual([(await names(page))[0], await page.locator("thead th").allInnerTexts()], ["map-10", ["Name", "Data"]], what);
+    }
   });
 
   await t.test("an address that leads nowhere says where to go", async (t) => {

@@ -65,6 +65,15 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     assert.match(await page.locator("#note").innerText(), /No configmaps match/);
     await page.locator("#note a").click();
     assert.equal(page.url(), list);
+    // Columns and order stay, and columns can be others again.
+    const head = () => page.locator("thead th").allInnerTexts();
+    await page.goto(`${list}?cols=data&cols=age&sort=-name`);
+    assert.deepEqual(await apply({ ns }), ["without-label", "with-label", "kube-root-ca.crt"]);
+    assert.deepEqual(await head(), ["Name", "Data", "Age"]);
+    await page.locator("#filters a", { hasText: "Usual columns" }).click();
+    await page.locator("#wide").check();
+    assert.deepEqual(await apply({ ns: "" }).then(head), ["Namespace", "Name", "Data", "Age"]);
+    assert.deepEqual([...new URL(page.url()).searchParams].filter(([, value]) => value !== ""), [["sort", "-name"], ["cols", "wide"]]);
   });
 
   await t.test("shows an object's YAML", async (t) => {

@@ -32,6 +32,43 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await page.locator("#held").waitFor({ state: "hidden" });
   });
 
+  await t.test("stands still under a pointer that rests", async (t) => {
+    await create(where, configMap("b", { text: "x" }));
+    const page = await newPage(t, browser);
+    let open = () => {};
+    const opened = new Promise((resolve) => { open = resolve; });
+    await page.routeWebSocket(/\/api\/v1\/live$/, async (ws) => {
+      await opened;
+      ws.connectToServer();
+    });
+    await until("the server's rows", async () => {
+      await page.goto(list);
+      return (await names(page)).length > 0;
+    });
+    const over = async () => {
+      const box = await page.locator("#tbody tr[data-name]").first().boundingBox();
+      await page.mouse.move(box.x + 100, box.y + box.height / 2);
+    };
+    // It came to rest before there was anything to hold.
+    await over();
+    open();
+    await page.locator('#status[data-state="live"]').waitFor();
+    await become("the rows", () => names(page), ["a", "b", "d", "f"]);
+    await create(where, configMap("aq"));
+    await page.locator("#held", { hasText: "1 new" }).waitFor();
+    assert.deepEqual(await names(page), ["a", "b", "d", "f"], "nothing moved");
+    // What is typed moves rows, and what comes then does not.
+    await page.keyboard.press("/");
+    await page.keyboard.type("q");
+    await become("the rows that match", () => names(page), ["aq"]);
+    await create(where, configMap("ap-q"));
+    await page.locator("#held", { hasText: "1 new" }).waitFor();
+    assert.deepEqual(await names(page), ["aq"], "nothing moved");
+    await page.mouse.move(700, 20);
+    await become("the rows as they are", () => names(page), ["ap-q", "aq"]);
+    for (const name of ["ap-q", "aq", "b"]) await remove(`${where}/${name}`);
+  });
+
   await t.test("strikes a row that goes, and says what a cell was before", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, list);
@@ -48,6 +85,35 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     await remove(`${where}/d`);
     await until("the row to be struck", () => page.evaluate(() => window.struck.includes("d")));
     await become("it to go", () => names(page), ["a", "f"]);
+  });
+
+  await t.test("leaves the rows their names, and the boxes their words, beside an object", async (t) => {
+    for (const [width, height] of [[1440, 900], [1280, 800], [1024, 768]]) {
+      const page = await newPage(t, browser, { viewport: { width, height } });
+      await openLive(page, `${dashboard.url}r/core/v1/pods`);
+      await page.locator("#tbody tr[data-name] td").first().click();
+      await page.locator("#panel h2").waitFor();
+      const seen = await page.evaluate(() => {
+        const clear = (e, x) => e.contains(document.elementFromPoint(x, e.getBoundingClientRect().top + e.offsetHeight / 2));
+        const names = [...document.querySelectorAll("#tbody th a")].slice(0, 10);
+        const text = document.createElement("canvas").getContext("2d");
+        const boxes = [...document.querySelectorAll(".list .bar input")].filter((e) => e.checkVisibility());
+        const inner = (e) => e.clientWidth - parseFloat(getComputedStyle(e).paddingLeft) * 2;
+        const words = [...document.querySelectorAll(".list .bar > :not(.spring)")].filter((e) => e.checkVisibility());
+        return {
+          covered: names.filter((e) => !clear(e.closest("th"), e.getBoundingClientRect().left + 2) || !clear(e.closest("th"), e.getBoundingClientRect().right - 2)).map((e) => e.textContent),
+          cut: boxes.filter((e) => { text.font = getComputedStyle(e).font; return text.measureText(e.placeholder).width > inner(e); }).map((e) => e.placeholder),
+          over: words.filter((e, i) => i > 0 && e.getBoundingClientRect().left < words[i - 1].getBoundingClientRect().right || e.scrollWidth > e.clientWidth + 1).map((e) => e.id || e.className),
+          names: names.length, boxes: boxes.length,
+        };
+      });
+      assert.deepEqual({ ...seen, names: seen.names > 5, boxes: seen.boxes > 0 }, { covered: [], cut: [], over: [], names: true, boxes: true }, `${width} wide`);
+      if (width > 1100) continue;
+      await page.locator(".kinds").click();
+      await page.locator('#picker a[data-ref="core/v1/services"]').click();
+      await page.locator("#side").waitFor({ state: "hidden" });
+      await page.locator("#picker").waitFor();
+    }
   });
 
   await t.test("looks as a person likes it, from the first moment", async (t) => {

@@ -90,12 +90,16 @@ func TestListPage(t *testing.T) {
 	}{
 		{"rows", func(*templates.List) {}, []string{"first 3 of 10,020", "As of 2026-11-21T10:05:00Z", ">Namespace</a></th>", `href="/o/core/v1/pods/big/web-1"`, `name="labels"`}, []string{"node-1", ">Live<", "No pods"}},
 		{"wide", func(l *templates.List) { l.Query.Columns = []string{"wide"} }, []string{"node-1", "checked"}, nil},
+		{"what else is shown", func(l *templates.List) {
+			l.Query.Columns, l.Usual = []string{"node"}, "/r/core/v1/pods?sort=-name"
+			l.Carried = []templates.Parameter{{Name: "sort", Value: "-name"}, {Name: "cols", Value: "node"}}
+		}, []string{`type="hidden" name="sort" value="-name"`, `type="hidden" name="cols" value="node"`, `<a class="wide" href="/r/core/v1/pods?sort=-name">Usual columns</a>`}, []string{`id="wide"`}},
 		{"columns chosen", func(l *templates.List) { l.Query.Columns = []string{"node", "restarts"} }, []string{"node-1", "3 (5m ago)", ">web-1</a>"}, []string{">Status</a></th>", ">Namespace</a></th>"}},
 		{"and the namespace", func(l *templates.List) { l.Query.Columns = []string{"namespace"} }, []string{">web-1</a>", ">Namespace</a></th>"}, []string{">Status</a></th>"}},
 		{"one namespace", func(l *templates.List) { l.Query.Namespaces = []string{"big"} }, []string{`value="big"`}, []string{">Namespace</a></th>"}},
 		{"several namespaces", func(l *templates.List) { l.Query.Namespaces = []string{"a", "b"} }, []string{`value="a,b"`, ">Namespace</a></th>"}, nil},
 		{"a time is no link", func(l *templates.List) { l.Columns[0] = templates.Column{Name: "Last Seen", Relative: true} }, []string{`href="/o/core/v1/pods/big/web-1">Running</a>`}, nil},
-		{"sorted", func(l *templates.List) { l.Query.Sort = "-status" }, []string{`aria-sort="descending" data-column="1"`, `type="hidden" name="sort" value="-status"`}, []string{`aria-sort="ascending"`}},
+		{"sorted", func(l *templates.List) { l.Query.Sort = "-status" }, []string{`aria-sort="descending" data-column="1"`}, []string{`aria-sort="ascending"`}},
 		{"unknown count is not zero", func(l *templates.List) { l.Total = nil }, []string{"first 3</span>"}, []string{`class="count">0<`}},
 		{"empty", func(l *templates.List) { l.Rows, l.Total = nil, &none }, []string{"No pods", "The cluster holds none now"}, nil},
 		{"nothing matches", func(l *templates.List) { l.Rows, l.Total, l.Query.Q = nil, &none, "x" }, []string{"No pods match", "Show all pods"}, nil},
@@ -125,6 +129,17 @@ func TestListPage(t *testing.T) {
 		{"some namespaces, and nothing matches", func(l *templates.List) {
 			l.Rows, l.Total, l.State.Namespaces, l.Query.Q = nil, &none, []string{"shop"}, "x"
 		}, []string{"filters chosen. Only shop: you may not list the others."}, nil},
+		{"no such columns", func(l *templates.List) {
+			l.Query.Sort, l.Query.Columns = "-Colour", []string{"a<b", "node", "Weight"}
+		}, []string{`class="covered">There is no column “colour” to sort by, and none “a&lt;b” or “weight” to show; there are namespace, name, status, restarts, node.</p>`, `>web-1</a>`, "node-1"}, nil},
+		{"no such column to show, in some namespaces", func(l *templates.List) {
+			l.Query.Columns, l.State.Namespaces = []string{"weight"}, []string{"shop"}
+		}, []string{`class="covered">There is no column “weight” to show; there are namespace, name, status, restarts, node. Only shop: you may not`}, nil},
+		{"a namespace that is not there", func(l *templates.List) {
+			l.Query.Namespaces, l.Namespaces = []string{"big", "nope", "none"}, []string{"big", "shop"}
+		}, []string{`class="covered">There is no namespace nope or none.</p>`}, nil},
+		{"namespaces that are not known", func(l *templates.List) { l.Query.Namespaces = []string{"big", "nope"} }, []string{`class="covered" hidden`}, nil},
+		{"such columns", func(l *templates.List) { l.Query.Sort, l.Query.Columns = "namespace", []string{"wide"} }, []string{`class="covered" hidden`}, nil},
 		{"syncing", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "syncing", Count: new(3400)}
 		}, []string{"Reading pods", "Syncing, 3,400 so far", `class="count"></span>`}, []string{"No pods"}},

@@ -129,8 +129,13 @@ type List struct {
 	State         State
 	Query         Query
 	Exports       []Export
-	Problem       *Problem // shown instead of the rows, as for a bad label selector
+	Carried       []Parameter // what else is shown, which the form keeps
+	Usual         string      // the address of the list with the usual columns
+	Problem       *Problem    // shown instead of the rows, as for a bad label selector
 }
+
+// Parameter is one of an address.
+type Parameter struct{ Name, Value string }
 
 // Crumb is one step of the way to an object; the last one has no Href.
 type Crumb struct {

@@ -159,13 +159,53 @@ func coverage(s State) string {
 	return "Only " + strings.Join(s.Namespaces, ", ") + ": " + why
 }
 
-// covered is what is said of coverage above the rows; emptyWords says it where
-// there are none.
+// strange says which columns the address names, to sort by or to show, that are
+// not there, and which are; nothing where all are, or none are known yet.
+// static/src/columnset.ts says the same.
+func strange(l List) string {
+	var there []string
+	if l.Namespaced {
+		there = append(there, "namespace")
+	}
+	for _, c := range l.Columns {
+		there = append(there, strings.ToLower(c.Name))
+	}
+	unknown := func(names []string, what string) string {
+		names = slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == "" || slices.Contains(there, strings.ToLower(name)) })
+		if len(names) == 0 {
+			return ""
+		}
+		return "“" + strings.ToLower(strings.Join(names, "” or “")) + "” to " + what
+	}
+	shown := l.Query.Columns
+	if wide(l.Query) {
+		shown = nil
+	}
+	parts := slices.DeleteFunc([]string{unknown([]string{strings.TrimPrefix(l.Query.Sort, "-")}, "sort by"), unknown(shown, "show")}, func(part string) bool { return part == "" })
+	if len(l.Columns) == 0 || len(parts) == 0 {
+		return ""
+	}
+	return "There is no column " + strings.Join(parts, ", and none ") + "; there are " + strings.Join(there, ", ") + "."
+}
+
+// missing says which of several namespaces the cluster does not have; nothing
+// where that is not known. static/src/spaces.ts says the same.
+func missing(l List) string {
+	names := slices.DeleteFunc(slices.Clone(l.Query.Namespaces), func(ns string) bool { return slices.Contains(l.Namespaces, ns) })
+	if len(l.Namespaces) == 0 || len(l.Query.Namespaces) < 2 || len(names) == 0 {
+		return ""
+	}
+	return "There is no namespace " + strings.Join(names, " or ") + "."
+}
+
+// covered is what is said above the rows where they are not all that was asked
+// for; emptyWords says what of it is to be said where there are none.
 func covered(l List) string {
 	if len(l.Rows) == 0 || l.Problem != nil {
 		return ""
 	}
-	return coverage(l.State)
+	said := slices.DeleteFunc([]string{strange(l), missing(l), coverage(l.State)}, func(words string) bool { return words == "" })
+	return strings.Join(said, " ")
 }
 
 // shownOf counts the rows on the page. It says nothing where none are known, or

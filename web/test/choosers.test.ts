@@ -1,9 +1,10 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { choices, colsOf, columnWords } from "../static/src/columnset.ts";
+import { choices, colsOf, columnWords, strangeWords } from "../static/src/columnset.ts";
 import { exportHref, exportName } from "../static/src/exports.ts";
+import { Rows } from "../static/src/rows.ts";
 import { isName, offered } from "../static/src/spacechooser.ts";
-import { namespaceWords } from "../static/src/spaces.ts";
+import { missingWords, namespaceWords } from "../static/src/spaces.ts";
 import { parseView } from "../static/src/view.ts";
 import type { Column } from "../static/src/wire.ts";
 
@@ -12,6 +13,14 @@ const columns = [column("Name"), column("Ready"), column("IP Address", 1)];
 
 void test("the namespaces chosen are named while they are few", () => {
   assert.deepEqual([[], ["shop"], ["data", "shop"], ["a-very-long-namespace", "another-long-one"], ["a", "b", "c", "d", "e"]].map(namespaceWords), ["All namespaces", "shop", "data, shop", "2 namespaces", "5 namespaces"]);
+});
+
+void test("of several namespaces those that are not there are named, once all are known", () => {
+  const rows = new Rows();
+  assert.equal(missingWords(["nope", "shop"], rows), null);
+  rows.apply({ id: 1, type: "rows", cursor: "c", columns, rows: [{ ns: "", name: "shop", uid: "", rv: "1", created: "", cells: ["shop", "1", ""] }], last: true });
+  assert.deepEqual([["a", "b", "shop"], ["shop", "shop"]].map((ns) => missingWords(ns, rows)), ["There is no namespace a or b.", null]);
+  assert.equal(missingWords(["nope", "shop"], null), null);
 });
 
 void test("namespaces are offered as chosen, as recent, and by name", () => {
@@ -36,6 +45,18 @@ for (const [cols, shown, back] of sets) {
 }
 
 void test("the button of the columns says how many", () => assert.deepEqual([[], ["wide"], ["name", "ready"]].map(columnWords), ["Columns", "All columns", "2 columns"]));
+
+void test("columns that are not there are named, and those that are", () => {
+  const words = (search: string, namespaced = true, all = columns): string | null => {
+    const { sort, cols } = parseView("/r/core/v1/pods", search, "");
+    return strangeWords(all, namespaced, sort, cols);
+  };
+  for (const search of ["", "?sort=-ready&cols=IP+Address&cols=namespace", "?sort=namespace&cols=wide"]) assert.equal(words(search), null, search);
+  assert.equal(words("?sort=-colour"), "There is no column “colour” to sort by; there are namespace, name, ready, ip address.");
+  assert.equal(words("?sort=Colour&cols=a&cols=name&cols=b", false), "There is no column “colour” to sort by, and none “a” or “b” to show; there are name, ready, ip address.");
+  assert.equal(words("?cols=wide&cols=name"), "There is no column “wide” to show; there are namespace, name, ready, ip address.");
+  assert.equal(words("?sort=colour", true, []), null, "none is known yet");
+});
 
 void test("an export is what is shown", () => {
   const view = parseView("/r/core/v1/pods", "?ns=a&ns=b&q=web+1&labels=app=web&sort=-age&cols=status&cols=gone&open=a/b", "");

@@ -169,6 +169,23 @@ void test("a digest that comes before the rows are whole is passed over", () => 
   assert.equal(s.live.anew, 0);
 });
 
+void test("a window by a column that is not there has no order, as a whole list has none", () => {
+  const s = start("", 1);
+  s.tell({ type: "state", state: "live" });
+  snapshot(s, "c1", row("a"), row("b"));
+  const window = (cursor: string, ...rows: ReturnType<typeof row>[]): void => s.tell({ type: "window", cursor, columns, total: 2, matching: 2, failing: 0, waiting: 0, changes: 0, offset: 0, count: 400, rows });
+  window("w1", row("b"), row("a"));
+  s.feed.setSort({ column: "colour", descending: false });
+  assert.equal(s.browser.socket.last["sort"], "colour");
+  s.tell({ type: "error", problem: { title: "Unknown column", status: 400, detail: "There is no column colour." } });
+  assert.deepEqual([s.browser.socket.last["op"], s.browser.socket.last["sort"], s.feed.known().problem], ["subscribe", "", null]);
+  s.tell({ type: "state", state: "live" });
+  window("w2", row("a"), row("b"));
+  assert.deepEqual([s.seen(), s.words()], [["a Ready", "b Ready"], "Live"]);
+  s.feed.setSort({ column: "phase", descending: true });
+  assert.equal(s.browser.socket.last["sort"], "-phase", "another one is asked for again");
+});
+
 void test("more rows than may be held are the server's to keep", () => {
   const s = start("ready", 2);
   s.tell({ type: "state", state: "live" });

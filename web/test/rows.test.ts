@@ -161,6 +161,22 @@ void test("a held order stays, and says what waits", () => {
   assert.deepEqual([rows.gone("a/c"), rows.gone("a/b")], [true, false]);
 });
 
+void test("an order that is held outlasts rows that are read anew", () => {
+  const rows = new Rows();
+  const row = (name: string, status: string): Row => ({ ...one, name, uid: name, cells: [name, status, 0, at(0)] });
+  rows.apply(snapshot([row("b", "1"), row("c", "2"), row("d", "3")], true));
+  rows.setSort({ column: "status", descending: false });
+  rows.hold(true);
+  rows.apply(snapshot([row("a", "0"), row("b", "9"), row("c", "2")], true));
+  const names = (): string[] => rows.slice(0, rows.length).map((e) => e.name);
+  assert.deepEqual([names(), rows.waiting, rows.gone("a/d"), rows.get("a/b")?.cells[1]], [["b", "c", "d"], "1 moved, 1 new, 1 gone", true, "9"]);
+  rows.hold(false);
+  assert.deepEqual(names(), ["a", "c", "b"]);
+  rows.hold(true);
+  rows.apply({ ...snapshot([row("a", "0")], true), columns: [{ ...columns[0], name: "Other" } as Column] });
+  assert.ok(!rows.held, "other columns");
+});
+
 void test("rows that are not well are counted, filtered out or not", () => {
   const rows = new Rows();
   const row = (name: string, status: string): Row => ({ ...one, name, uid: name, cells: [name, status, 0, at(0)] });

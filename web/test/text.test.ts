@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aligned } from "../static/src/diff.ts";
 import { readKinds, readProblems } from "../static/src/kinds.ts";
-import { anewWords, banner, counted, countWords, coverage, note, status, type Known } from "../static/src/status.ts";
+import { aloneWords, anewWords, banner, counted, countWords, coverage, note, status, type Known } from "../static/src/status.ts";
 import { states } from "../static/src/wire.ts";
 
 const changed = (before: string, next: string): string => [...aligned([...before], [...next])].map((from, i) => (from < 0 ? next[i] : ".")).join("");
@@ -74,6 +74,15 @@ void test("a server that said why it went is quoted", () => {
   const lost: Known = { ...whole, connection: "lost", said: "the server stops" };
   assert.ok(banner(lost, 0)?.includes(": the server stops. What is shown is from before"));
   assert.equal(note({ ...lost, complete: false }, "pods", 0, false, 0)?.detail, "Glasshouse said: the server stops.");
+});
+
+void test("a page that never was live says why, as far as known, and since when what it shows is", () => {
+  const at = new Date(2026, 0, 2, 14, 2, 10).toISOString();
+  const words = (said: string, reached: boolean | null): string => aloneWords(said, reached, at, Date.parse(at));
+  assert.match(words("", true), /^Not live: Glasshouse answers, but no WebSocket to it can be opened, as where a proxy forbids them\. What is shown was read at 14:02:10;/);
+  assert.match(words("", null), /^Not live: no WebSocket to Glasshouse can be opened, as where/);
+  assert.match(words("", false), /^Not live: Glasshouse cannot be reached from this browser\. What is shown was read at 14:02:10;/);
+  assert.match(words("as many are connected as may be", true), /^Not live: Glasshouse said: as many are connected as may be\. /);
 });
 
 void test("an empty table that is in doubt says since when, and what was known then", () => {

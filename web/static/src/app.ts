@@ -15,12 +15,13 @@ import { Live } from "./live.ts";
 import { turnTheme } from "./look.ts";
 import { Panel } from "./panel.ts";
 import { Picker } from "./picker.ts";
+import { Place, placeOf } from "./place.ts";
 import { splits } from "./split.ts";
 import { Popover } from "./popover.ts";
 import { say } from "./said.ts";
 import { StatusPage } from "./statuspage.ts";
 import { remember, stored } from "./stored.ts";
-import { formatView, objectHref, parseLog, parseView, plain, putTab, titleOf, type ObjectName, type View } from "./view.ts";
+import { formatView, objectHref, pageHref, parseLog, parseView, plain, putTab, titleOf, type ObjectName, type View } from "./view.ts";
 
 const clock = new Clock();
 const now = (): number => clock.now();
@@ -98,14 +99,19 @@ function startList(section: HTMLElement): void {
   picker.add(first);
   const read = (): View => parseView(location.pathname, location.search, first.ref);
   const turn = (view: View, how: "push" | "replace" = "push"): void => {
-    const href = formatView(view);
+    const href = list.began ? formatView(view) : pageHref(view);
     const kind = picker.get(view.ref);
-    if (kind === undefined) return location.assign(href);
-    if (href !== location.pathname + location.search) history[how === "push" ? "pushState" : "replaceState"](null, "", href);
+    if (kind === undefined || !list.began) return location.assign(href);
+    if (href !== location.pathname + location.search) {
+      if (how === "push") place.keep();
+      history[how === "push" ? "pushState" : "replaceState"](how === "push" ? null : history.state, "", href);
+    }
     remember("kinds", view.ref);
     list.show(view, kind);
+    place.later();
   };
-  const list = shown = new ListPage(live, picker, now, turn, first, read(), Number(section.dataset["limit"] ?? Infinity));
+  const list = shown = new ListPage(live, picker, now, turn, first, read(), Number(section.dataset["limit"] ?? Infinity), placeOf(history.state));
+  const place = new Place(byId("rows"), () => list.place);
   go = turn;
   refresh = () => list.refresh();
   remember("kinds", first.ref);
@@ -117,13 +123,17 @@ function startList(section: HTMLElement): void {
   addEventListener("popstate", () => {
     const view = read();
     const kind = picker.get(view.ref);
-    if (kind === undefined) location.reload();
-    else list.show(view, kind);
+    if (kind === undefined || !list.began) location.reload();
+    else {
+      place.forget();
+      list.show(view, kind, placeOf(history.state) ?? 0);
+    }
   });
 
   // Links stay links: only a plain click is taken over.
   document.addEventListener("click", (e) => {
     if (e.defaultPrevented || e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey || !(e.target instanceof Element)) return;
+    if (!list.began && e.target.closest("a") !== null) return;
     const ref = e.target.closest<HTMLElement>("a[data-ref]")?.dataset["ref"];
     if (ref !== undefined) {
       e.preventDefault();
@@ -152,17 +162,17 @@ function startList(section: HTMLElement): void {
   });
 
   byId("filters").addEventListener("submit", (e) => {
+    if (!list.began) return;
     e.preventDefault();
     list.applyForm("push");
   });
-  input("q")?.addEventListener("input", () => list.applyForm("replace"));
-  input("labels")?.addEventListener("change", () => list.applyForm("push"));
+  for (const [id, type, how] of [["q", "input", "replace"], ["labels", "change", "push"]] as const) input(id)?.addEventListener(type, () => list.began && list.applyForm(how));
   // A cell that is cut off says all of itself to the pointer.
   byId("tbody").addEventListener("mouseover", (e) => {
     const cell = e.target instanceof Element ? e.target.closest("td, th") : null;
     if (cell !== null && cell.scrollWidth > cell.clientWidth && !cell.hasAttribute("title")) setAttr(cell, "title", cell.textContent ?? "");
   });
-  byId("held").addEventListener("click", () => list.table.hold(false));
+  byId("held").addEventListener("click", () => list.table.letIn());
   byId("table").tabIndex = 0;
   setInterval(() => list.tick(), 1000);
   splits(byId("split"), byId("panel"));
@@ -201,8 +211,10 @@ function startObject(section: HTMLElement): void {
     log = parseLog(query());
     panel.show(tab());
   });
-  byId("asof").hidden = true;
-  refresh = () => panel.refresh();
+  refresh = () => {
+    if (live.connection === "open") byId("asof").hidden = true;
+    panel.refresh();
+  };
   special = () => objectCommands(kind, panel);
 }
 

@@ -40,6 +40,7 @@ export class Feed implements Handler {
   private state: State | null = null;
   private problem: Problem | null = null;
   private windowed: boolean;
+  private unsorted = false; // a window by a column that is not there: it has none, as whole lists have
   private behind = false; // the rows held are about to be replaced by a snapshot
   private reordered = 0; // the last time that they were to come in another order,
   private soon = false; // which they are expected to do at once
@@ -64,7 +65,7 @@ export class Feed implements Handler {
 
   private subscribe(): Subscription {
     const { sort, q } = this.order;
-    const by = sort === null ? "" : `${sort.descending ? "-" : ""}${sort.column}`;
+    const by = sort === null || this.unsorted ? "" : `${sort.descending ? "-" : ""}${sort.column}`;
     const what = { ...this.what, every: gap };
     return this.live.subscribe(this.windowed ? { ...what, view: "window", q, sort: by, offset: 0, count: windowRows } : { ...what, view: "table" }, this);
   }
@@ -99,6 +100,7 @@ export class Feed implements Handler {
 
   setSort(sort: Sort | null): void {
     this.order.sort = sort;
+    this.unsorted = false;
     if (this.rows instanceof Rows) this.rows.setSort(sort);
     else this.reorder();
   }
@@ -119,6 +121,11 @@ export class Feed implements Handler {
     if (this.rows instanceof Rows) this.rows.restart();
     this.behind = true;
     this.watcher.told();
+  }
+
+  /** The rows held are those that were asked for; others are not to come. */
+  get settled(): boolean {
+    return this.rows.complete && !this.behind;
   }
 
   /** The connection is another: over a new one the state is told anew. */
@@ -177,6 +184,12 @@ export class Feed implements Handler {
         if (m.state === "forbidden" || m.state === "absent") this.drop();
         break;
       case "error":
+        if (this.windowed && !this.unsorted && m.problem.title === "Unknown column") {
+          this.unsorted = true;
+          this.subscription.close();
+          this.subscription = this.subscribe();
+          return;
+        }
         this.problem = m.problem;
         this.drop();
     }

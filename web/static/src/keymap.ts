@@ -73,9 +73,9 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
     ...tabCommands(list.kind, (key) => list.openTab(key)),
     command("Object", "] [", "page", "Next, or previous, object", (key) => list.step(key === "]" ? 1 : -1), { repeats: true, can: isOpen }),
     command("Object", "Escape", "page", "Close it", () => list.close(), { ...offered, can: isOpen }),
-    command("View", "n", "page", "Namespaces", () => spaces.open(), { ...offered, can: () => list.kind.namespaced }),
+    command("View", "n", "page", "Namespaces", () => spaces.open(), { ...offered, can: () => list.kind.namespaced && list.began }),
     command("View", "w", "page", "All columns, or the usual ones", () => list.change({ cols: list.view.cols.join() === "wide" ? [] : ["wide"] }), offered),
-    command("View", "v", "page", "Choose columns", () => columns.open(), offered),
+    command("View", "v", "page", "Choose columns", () => columns.open(), { ...offered, can: () => list.began }),
     command("View", "d", "page", "Rows compact, normal or roomy", () => height({ compact: "", "": "roomy", roomy: "compact" }[density()] ?? "")),
     command("View", "", "page", "Rows compact", () => height("compact"), offered),
     command("View", "", "page", "Rows normal", () => height(""), offered),
@@ -84,7 +84,7 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
       const menu = byId("export") as HTMLDetailsElement;
       menu.querySelector("summary")?.focus();
       menu.open = true;
-    }, offered),
+    }, { ...offered, can: () => byId("export").checkVisibility() }),
     command("View", "a", "page", "What happens, opened or closed", () => list.activity.toggle(), offered),
     command("View", "p", "page", "Pin the kind, or let it go", () => picker.pin(), offered),
   ];

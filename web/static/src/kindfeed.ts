@@ -15,6 +15,8 @@ export interface KindWatcher {
 }
 
 export class KindFeed implements Handler {
+  /** Whether what was asked for last was answered; null before. */
+  reached: boolean | null = null;
   private fed = false; // by the socket, which is newer than any answer
   private counts = false; // also by the socket
   private etag = "";
@@ -57,7 +59,9 @@ export class KindFeed implements Handler {
     if (first || (!document.hidden && !(this.fed && this.counts))) {
       try {
         await this.fetch();
+        this.reached = true;
       } catch {
+        this.reached = false;
         // The socket tells that the server is away; the next round tries again.
       }
     }

@@ -1,32 +1,38 @@
 // The page of one kind: its view, its subscription, its table and the panel beside it.
 
 import { Activity } from "./activity.ts";
-import { columnWords } from "./columnset.ts";
+import { columnWords, strangeWords } from "./columnset.ts";
 import { byId, digits, h, input, setText } from "./dom.ts";
 import { drawExports } from "./exports.ts";
 import { Feed, type Watcher } from "./feed.ts";
 import type { Live } from "./live.ts";
 import { plural, type Kind } from "./kinds.ts";
 import { say as announce, sayAfterTyping } from "./said.ts";
-import { namespaceWords } from "./spaces.ts";
+import { missingWords, namespaceWords } from "./spaces.ts";
 import type { Picker } from "./picker.ts";
 import { shapeOf } from "./row.ts";
 import { keyOf } from "./ordered.ts";
 import { Rows } from "./rows.ts";
 import { Panel } from "./panel.ts";
 import { drawProgress } from "./progress.ts";
-import { anewWords, banner, counted, countWords, coverage, doubt, note, status, type Known, type Status } from "./status.ts";
+import { aloneWords, anewWords, banner, counted, countWords, coverage, doubt, note, status, type Known, type Status } from "./status.ts";
 import { Rate } from "./rate.ts";
 import { tabsOf, type Host } from "./tabs.ts";
 import { Table } from "./table.ts";
 import type { Told } from "./told.ts";
-import { formatView, namespaces, plain, sameObject, titleOf, usualLog, type ObjectName, type Opened, type View } from "./view.ts";
+import { formatView, namespaces, pageHref, plain, sameObject, titleOf, usualLog, type ObjectName, type Opened, type View } from "./view.ts";
 import type { Column } from "./wire.ts";
+
+const patience = 3000; // ms that a first connection may take before it is said that there is none
 
 export class ListPage implements Watcher {
   view: View;
   kind: Kind;
+  /** The server has been heard. Until then the page is what its HTML is, and its links and form lead on, as without script. */
+  began = false;
+  private alone = false; // which is said by now
   private feed: Feed;
+  private spaces: Feed | null = null; // the cluster's namespaces, where several are chosen
   private served: boolean; // the server's rows stand until there are newer ones
   private sought = true; // the rows have not come since another kind was looked at
   private shown = 0;
@@ -44,6 +50,8 @@ export class ListPage implements Watcher {
     view: View,
     /** How many rows the page holds at most. */
     private readonly limit: number,
+    /** How far from the top, in rows, it is to be once these are there; null for where that leads by itself. */
+    private coming: number | null,
   ) {
     this.kind = kind;
     this.view = view;
@@ -62,9 +70,16 @@ export class ListPage implements Watcher {
     this.openPanel();
   }
 
-  /** Shows another view, which the address has already. */
-  show(view: View, kind: Kind): void {
+  /** How far from the top the rows are seen, or will be once they have come. */
+  get place(): number {
+    return this.coming ?? this.table.top;
+  }
+
+  /** Shows another view, which the address has already; where the history leads to it, at the place that it had. */
+  show(view: View, kind: Kind, place: number | null = null): void {
     const old = this.view;
+    // Another tab moves no rows.
+    this.coming = formatView({ ...view, tab: old.tab }) === formatView(old) ? this.coming : place;
     this.view = view;
     const other = view.ref !== old.ref;
     if (other) {
@@ -90,8 +105,16 @@ export class ListPage implements Watcher {
     }
     if (other || !sameObject(view.open, old.open)) this.openPanel();
     else this.panel?.show(view.tab);
+    this.settle();
     this.drawExports();
     this.tell();
+  }
+
+  private settle(): void {
+    if (this.coming === null || !this.feed.settled) return;
+    this.table.goTo(this.coming);
+    this.coming = null;
+    this.sought = false;
   }
 
   private drawExports(): void {
@@ -99,11 +122,21 @@ export class ListPage implements Watcher {
   }
 
   private subscribe(): Feed {
+    this.followSpaces();
     const { ref, ns, labels, sort, q } = this.view;
     this.activity.follow({ ref, ns, labels, resource: this.kind.resource });
     // Of a part of them it is not known how many there are.
     const expected = ns.length > 0 || labels !== "" ? 0 : this.picker.countOf(ref);
     return new Feed(this.live, { resource: ref, ns, labels }, { sort, q }, this, this.limit, expected);
+  }
+
+  // Whether one of several is there no row tells; that one alone is not is the list's own to tell.
+  private followSpaces(): void {
+    const several = this.view.ns.length > 1;
+    if (several === (this.spaces !== null)) return;
+    this.spaces?.close();
+    const told = (): void => this.tell();
+    this.spaces = several ? new Feed(this.live, { resource: "core/v1/namespaces" }, { sort: null, q: "" }, { arrived: told, moved: told, dropped: told, told }, this.limit, 0) : null;
   }
 
   private again(): void {
@@ -115,6 +148,7 @@ export class ListPage implements Watcher {
   /** The connection is another, or time has passed. */
   refresh(): void {
     this.feed.reconnected();
+    this.spaces?.reconnected();
     this.activity.refresh();
     this.panel?.refresh();
     this.tell();
@@ -137,6 +171,7 @@ export class ListPage implements Watcher {
 
   /** A second has passed. */
   tick(): void {
+    if (!this.began) this.tell();
     this.tellTrouble();
     this.table.tick();
     this.rate.tick(this.feed.events);
@@ -152,6 +187,7 @@ export class ListPage implements Watcher {
     if (columns || this.served || !byId("table").classList.contains("virtual") || byId("tbody").childElementCount === 0) this.takeOver();
     this.served = false;
     this.tellTrouble();
+    this.settle();
     if (this.sought) requestAnimationFrame(() => this.reveal()); // when the rows are drawn
   }
 
@@ -217,10 +253,18 @@ export class ListPage implements Watcher {
     const root = byId("panel");
     this.panel?.close();
     this.panel = null;
+    root.replaceChildren();
     const { open, tab } = this.view;
     byId("side").hidden = open === null;
     this.table.setOpened(open === null ? null : keyOf(open.ns, open.name));
-    if (open !== null) this.panel = new Panel(root, this.host(open), tab, { tab: (id) => this.go({ ...this.view, tab: id }, "push"), close: () => this.close() });
+    if (open !== null && this.alone) root.append(this.elsewhere(open));
+    else if (open !== null) this.panel = new Panel(root, this.host(open), tab, { tab: (id) => this.go({ ...this.view, tab: id }, "push"), close: () => this.close() });
+  }
+
+  // Where an object is to be had that cannot be shown beside the rows.
+  private elsewhere(open: ObjectName): HTMLElement {
+    const close = h("a", { href: formatView({ ...this.view, open: null, tab: "" }) }, "Close");
+    return h("div", { class: "note" }, h("h2", {}, open.name), h("p", {}, "It is shown beside the rows only while the page is live."), h("p", {}, h("a", { href: pageHref(this.view) }, "Its own page"), " shows it as it is when that is opened."), h("p", {}, close));
   }
 
   private host(name: ObjectName): Host {
@@ -258,8 +302,12 @@ export class ListPage implements Watcher {
 
   /** Takes the form's boxes into the view; text is filtered by as it is typed. */
   applyForm(how: "push" | "replace"): void {
+    this.go(this.formView(), how);
+  }
+
+  private formView(): View {
     const value = (id: string): string => input(id)?.value.trim() ?? "";
-    this.go({ ...this.view, q: value("q"), ns: this.kind.namespaced ? namespaces(value("ns")) : [], labels: value("labels") }, how);
+    return { ...this.view, q: value("q"), ns: this.kind.namespaced ? namespaces(value("ns")) : [], labels: value("labels") };
   }
 
   /** The columns that the server's table has; none while they are not known. */
@@ -314,8 +362,34 @@ export class ListPage implements Watcher {
     });
   }
 
+  // Until the server is heard.
+  private wait(): void {
+    const { connection, since, said } = this.live;
+    const alone = this.alone || connection === "lost" || Date.now() - since > patience;
+    sayStatus({ tone: alone ? "warn" : "busy", words: alone ? "Not live" : "Connecting", count: null, total: null });
+    say(byId("banner"), alone ? aloneWords(said, this.picker.reached, byId("asof").dataset["at"] ?? "", this.now()) : null);
+    this.setAlone(alone);
+  }
+
+  private setAlone(is: boolean): void {
+    if (is === this.alone) return;
+    this.alone = is;
+    document.documentElement.toggleAttribute("data-alone", is);
+    this.openPanel();
+  }
+
+  // The server is heard: the page is live from here on.
+  private begin(): void {
+    this.began = true;
+    this.setAlone(false);
+    // What was typed meanwhile.
+    if (formatView(this.formView()) !== formatView(this.view)) this.applyForm("replace");
+  }
+
   // Says what is known, everywhere that it is said.
   private tell(): void {
+    if (!this.began && !this.live.answered) return this.wait();
+    if (!this.began) this.begin();
     const known = this.feed.known();
     const narrowed = this.view.ns.length > 0 || this.view.labels !== "";
     const s = status(known, this.now());
@@ -334,12 +408,20 @@ export class ListPage implements Watcher {
     place.hidden = !empty;
     byId("rows").hidden = empty;
     if (empty) this.drawNote(place, known, narrowed);
-    say(byId("covered"), empty ? null : coverage(known));
+    // While the server's rows stand, so do its words.
+    if (complete || !this.served) say(byId("covered"), empty ? null : this.asideWords(known));
     // A note of no rows tells of the doubt itself; one of rows that do not match stands under the banner.
     const doubted = complete && this.feed.rows.total > 0 && doubt(known, this.now()) !== null;
     const above = empty && !doubted ? null : banner(known, this.now());
     say(byId("banner"), above);
     byId("rows").toggleAttribute("data-stale", complete && s.tone !== "live" && s.tone !== "busy");
+  }
+
+  // What is to be said of rows that are well known: where they are not all that was asked for.
+  private asideWords(known: Known): string | null {
+    const { ns, sort, cols } = this.view;
+    const words = [strangeWords(this.columns, this.kind.namespaced, sort, cols), missingWords(ns, this.spaces?.rows ?? null), coverage(known)].filter((w) => w !== null);
+    return words.length === 0 ? null : words.join(" ");
   }
 
   // For who does not see the count: of how many rows how many the text filter leaves.

@@ -58,6 +58,8 @@ export class Live {
   since: number;
   /** Why the server ended the connection, in its words; empty where it did not say. */
   said = "";
+  /** The server has said something: a connection to it can be had, and carries. */
+  answered = false;
   /** How often what was held had to be read anew: it or what came did not fit, or what was missed could not be replayed. */
   anew = 0;
   /** Why that was so last; empty as long as it never was. */
@@ -187,6 +189,7 @@ export class Live {
 
   private receive(text: string): void {
     this.heard = this.host.now();
+    this.answered = true;
     const { messages, faults } = decode(text, (id) => this.subs.get(id)?.spec.view ?? null);
     for (const m of messages) this.deliver(m);
     for (const f of faults) this.fault(f);

@@ -54,6 +54,11 @@ export class Picker implements KindWatcher {
     void this.feed.poll();
   }
 
+  /** Whether the server answers what is asked for by itself; null while that is not known. */
+  get reached(): boolean | null {
+    return this.feed.reached;
+  }
+
   /** How many objects of a kind there were when they were counted last, 0 where they were not. */
   countOf(ref: string): number {
     if (this.counts !== null) return this.counts.get(ref) ?? 0;

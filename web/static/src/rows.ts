@@ -36,11 +36,11 @@ export class Rows implements Ordered {
     return this.byKey.size;
   }
 
-  /** Keeps the order as it is seen now; null lets it go. Another sort or filter begins anew. */
+  /** Keeps the order as it is seen now, or lets it go. Another sort or filter begins anew. */
   hold(on: boolean): void {
     if (on === (this.order !== null)) return;
     this.order = on ? new Hold(this.visible()) : null;
-    this.version++;
+    if (!on) this.version++; // Where it begins nothing is seen of it.
   }
 
   /** Whether the order is kept. */
@@ -142,7 +142,10 @@ export class Rows implements Ordered {
   private applySnapshot(m: Extract<Message, { type: "rows" }>): boolean {
     const first = this.incoming === null;
     const incoming = (this.incoming ??= new Map());
-    if (m.columns !== null) this.columns = m.columns;
+    if (m.columns !== null) {
+      if (JSON.stringify(m.columns) !== JSON.stringify(this.columns)) this.order = null;
+      this.columns = m.columns;
+    }
     else if (first && this.columns.length === 0 && m.rows.length > 0) return false;
     if (first) this.comes = { inOrder: true, last: null };
     for (const row of m.rows) {
@@ -153,10 +156,10 @@ export class Rows implements Ordered {
       incoming.set(e.key, e);
     }
     if (!m.last) return true;
+    if (this.order !== null) for (const key of new Set([...this.byKey.keys(), ...incoming.keys()])) this.note(this.byKey.get(key), incoming.get(key));
     this.byKey = incoming;
     this.inOrder = this.comes.inOrder;
     this.incoming = null;
-    this.order = null;
     this.complete = true;
     this.rerank();
     return true;
@@ -182,7 +185,7 @@ export class Rows implements Ordered {
           if (old === undefined) break; // It is gone already.
           old.dead = true;
           this.byKey.delete(old.key);
-          this.order?.note(old.key, this.matches(old), false, true);
+          this.note(old, undefined);
           this.touch("merge");
         }
       }
@@ -195,14 +198,20 @@ export class Rows implements Ordered {
     this.byKey.set(e.key, e);
     if (old === undefined) this.inOrder = false; // A map keeps a new key last.
     else old.dead = true;
-    const [was, is] = [old !== undefined && this.matches(old), this.matches(e)];
-    const moves = old !== undefined && this.compare(old, e) !== 0;
-    this.order?.note(e.key, was, is, moves);
-    if (old !== undefined && was === is && !moves && this.replace(old, e)) return;
+    this.note(old, e);
+    if (old !== undefined && this.matches(old) === this.matches(e) && this.compare(old, e) === 0 && this.replace(old, e)) return;
     if (this.stale === "all") return void this.version++;
     this.fresh.push(e);
     // Nobody looks, as in a hidden tab: then sorting anew is cheaper than keeping what to merge.
     this.touch(this.fresh.length > this.byKey.size ? "all" : "merge");
+  }
+
+  // Tells the order that is held what a row was and is; undefined where there was, or is, none.
+  private note(old: Entry | undefined, e: Entry | undefined): void {
+    const key = (e ?? old)?.key;
+    if (this.order === null || key === undefined) return;
+    const moves = old === undefined || e === undefined || this.compare(old, e) !== 0;
+    this.order.note(key, old !== undefined && this.matches(old), e !== undefined && this.matches(e), moves);
   }
 
   // Puts an entry in the place of the one before it; false if that has none yet.

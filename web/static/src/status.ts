@@ -80,6 +80,13 @@ export function doubt(k: Pick<Known, "connection" | "since" | "state">, now: num
   return null;
 }
 
+/** Why a page is not live that never was, and since when what it shows is. reached: whether the server answers what is asked for by itself; null where that is not known. */
+export function aloneWords(said: string, reached: boolean | null, at: string, now: number): string {
+  const closed = "no WebSocket to it can be opened, as where a proxy forbids them";
+  const why = said !== "" ? `Glasshouse said: ${said}` : reached === null ? closed.replace("it", "Glasshouse") : reached ? `Glasshouse answers, but ${closed}` : "Glasshouse cannot be reached from this browser";
+  return `Not live: ${why}. What is shown was read at ${clockTime(at, now)}; its links and boxes read anew, and it becomes live by itself as soon as it can.`;
+}
+
 /** A note that stands where the rows would, with the next step. */
 export interface Note {
   readonly title: string;

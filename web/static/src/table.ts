@@ -44,6 +44,8 @@ export class Table {
   private readonly below = h("tr", { class: "pad", "aria-hidden": "true" }, h("td"));
   private rowHeight = 24;
   private made = 0; // rows, for their ids
+  private pointer: readonly [number, number] | null = null; // where a mouse is
+  private aim: number | null = null; // rows from the top, to be gone to once there are any
 
   constructor(
     private readonly scroller: HTMLElement,
@@ -61,8 +63,15 @@ export class Table {
     this.tbody = tbody;
     scroller.addEventListener("scroll", () => this.schedule(), { passive: true });
     new ResizeObserver(() => this.schedule()).observe(scroller);
-    tbody.addEventListener("pointermove", (e) => this.hold(e.pointerType === "mouse"), { passive: true });
+    tbody.addEventListener("pointerover", (e) => this.hold(e.pointerType === "mouse"), { passive: true });
     for (const type of ["pointerleave", "pointercancel"] as const) tbody.addEventListener(type, () => this.hold(false));
+    const at = (e: PointerEvent): void => {
+      this.pointer = e.pointerType === "mouse" ? [e.clientX, e.clientY] : null;
+    };
+    for (const type of ["pointerover", "pointermove"] as const) document.addEventListener(type, at, { passive: true });
+    document.documentElement.addEventListener("pointerleave", () => {
+      this.pointer = null;
+    });
   }
 
   /** Takes over the element, with rows of one shape. Before, the server's rows stand. */
@@ -81,11 +90,16 @@ export class Table {
     this.measure();
   }
 
-  /** Lets rows move, or not. */
-  hold(on: boolean): void {
-    if (this.rows === null || this.rows.held === on) return;
+  // Lets rows move, or not.
+  private hold(on: boolean): void {
+    if (this.rows === null || this.rows.held === on || (on && this.rows.length === 0)) return;
     this.rows.hold(on);
     this.schedule();
+  }
+
+  /** Lets what waits come in. */
+  letIn(): void {
+    this.hold(false);
   }
 
   private forget(): void {
@@ -96,7 +110,7 @@ export class Table {
 
   /** Takes all rows away, as when another kind is to be shown. */
   clear(): void {
-    this.rows = this.shape = this.widths = this.stepping = null;
+    this.rows = this.shape = this.widths = this.stepping = this.aim = null;
     this.forget();
     this.head.thead.replaceChildren();
     this.tbody.replaceChildren();
@@ -140,6 +154,17 @@ export class Table {
 
   get activeEntry(): Entry | undefined {
     return this.active === null ? undefined : this.rows?.get(this.active);
+  }
+
+  /** How many rows the scroller is from the top. */
+  get top(): number {
+    return this.aim ?? this.scroller.scrollTop / this.rowHeight;
+  }
+
+  /** Scrolls to so many rows from the top as soon as there are rows. */
+  goTo(place: number): void {
+    this.aim = place;
+    this.schedule();
   }
 
   /** Moves the keyboard's row by a number of rows, "page", or to an end. */
@@ -229,6 +254,11 @@ export class Table {
       this.onHold(rows.waiting);
     }
     const height = this.rowHeight;
+    if (this.aim !== null && length > 0) {
+      this.below.style.height = `${length * height}px`; // What it is scrolled in has to be there before.
+      this.scroller.scrollTop = this.aim * height;
+      this.aim = null;
+    }
     const first = Math.max(0, Math.min(Math.floor(this.scroller.scrollTop / height) - overscan, length - 1));
     const last = Math.min(length, Math.ceil((this.scroller.scrollTop + this.scroller.clientHeight) / height) + overscan);
     const places = rows.slice(first, last);
@@ -243,6 +273,8 @@ export class Table {
     this.below.style.height = `${Math.max(0, length - first - before - window.length) * height}px`;
     this.scroller.toggleAttribute("data-waits", window.length < places.length);
     this.fresh = false;
+    // Also under a pointer that rests, which the browser does not tell of; what a person does draws the rows first.
+    this.hold(this.pointer !== null && this.tbody.contains(document.elementFromPoint(...this.pointer)));
     const activeRow = this.active === null ? undefined : this.drawn.get(this.active);
     if (activeRow === undefined) this.table.removeAttribute("aria-activedescendant");
     else this.table.setAttribute("aria-activedescendant", activeRow.tr.id);

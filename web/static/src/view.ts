@@ -91,6 +91,9 @@ export const besideHref = (ref: string, o: ObjectName): string => formatView({ .
 /** The address of an object's own page. */
 export const objectHref = (ref: string, o: ObjectName): string => `/o/${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}`;
 
+/** The address of the page of what a view shows, without any other page: the open object's own, else the list. */
+export const pageHref = (v: View): string => (v.open === null ? formatView(v) : `${objectHref(v.ref, v.open)}${v.tab === "" ? "" : `?tab=${v.tab}`}`);
+
 /** The address of the page that compares an object with another, which is named there. */
 export const compareHref = (ref: string, o: ObjectName): string => `/compare?a=${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}`;
 

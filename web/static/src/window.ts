@@ -100,7 +100,7 @@ export class Window implements Ordered {
   hold(on: boolean): void {
     if (on === this.held) return;
     this.order = on ? { hold: new Hold([...this.entries]), keys: new Set(this.byKey.keys()), matching: this.matching, left: new Map() } : null;
-    this.version++;
+    if (!on) this.version++; // Where it begins nothing is seen of it.
   }
 
   /** Asks for what is wanted where it is not held, one request at a time. */

@@ -1,0 +1,79 @@
+// Where the list was scrolled to, when a person comes back to it.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browse, newPage, openLive } from "./browser.mjs";
+import { configMap, create, namespace } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { become, until } from "./wait.mjs";
+
+await test("the place of a list", { timeout: 180_000 }, async (t) => {
+  const browser = await browse(t);
+  const dashboards = { "a page of all rows": await Dashboard.start(t), "one of a window": await Dashboard.start(t, { flags: ["--page-rows", "100"] }) };
+  const ns = await namespace(t);
+  const name = (i) => `map-${String(i).padStart(4, "0")}`;
+  for (let i = 0; i < 600; i += 30) await Promise.all(Array.from({ length: 30 }, (_, n) => create(`/api/v1/namespaces/${ns}/configmaps`, configMap(name(i + n), { text: "x" }))));
+
+  for (const [what, dashboard] of Object.entries(dashboards)) {
+    await t.test(`is that of its entry in the history, in ${what}`, async (t) => {
+      const page = await newPage(t, browser);
+      const top = () => page.evaluate(() => {
+        const head = document.querySelector("#table thead th").getBoundingClientRect().bottom;
+        return [...document.querySelectorAll("#tbody tr[data-name]")].find((tr) => tr.getBoundingClientRect().bottom > head + 1)?.dataset.name;
+      });
+      const scrollTo = async (row) => {
+        await page.evaluate((row) => { document.getElementById("rows").scrollTop = row * 24; }, row);
+        await become("the first row", top, name(row - 1));
+        await until("the place to be kept", () => page.evaluate((row) => Math.abs(history.state?.place - row) < 1, row));
+      };
+      const at = (row) => become("the first row", top, name(row - 1));
+      await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}`);
+      await become("the first row", top, "kube-root-ca.crt");
+      await scrollTo(200);
+      // Another kind.
+      await page.locator('#picker a[data-ref="core/v1/secrets"]').click();
+      await page.waitForURL(/secrets/);
+      await page.goBack();
+      await at(200);
+      // Another filter, and another order.
+      await page.locator("#labels").fill("nothing=here");
+      await page.locator("#labels").press("Enter");
+      await page.locator("#note", { hasText: "No configmaps here" }).waitFor();
+      await page.goBack();
+      await at(200);
+      await page.locator("thead button", { hasText: "Name" }).click();
+      await page.waitForURL(/sort=name/);
+      await page.locator("thead button", { hasText: "Name" }).click();
+      await until("the other order", async () => !["kube-root-ca.crt", name(199)].includes(await top()));
+      await page.goBack();
+      await page.goBack();
+      await at(200);
+      // The object beside it, stepped on from.
+      await page.locator(`#tbody tr[data-name="${name(202)}"] td`).last().click();
+      await page.locator("#panel h2", { hasText: name(202) }).waitFor();
+      await page.locator("#panel .close").click();
+      assert.equal(await top(), name(199), "closing it moved the rows");
+      await page.goBack();
+      await page.locator("#panel h2", { hasText: name(202) }).waitFor();
+      await page.evaluate(() => { document.getElementById("rows").scrollTop = 0; });
+      await become("the first row", top, "kube-root-ca.crt");
+      await page.goBack();
+      await page.locator("#side").waitFor({ state: "hidden" });
+      await at(200);
+      // Its own page, and a page that is loaded anew.
+      await page.locator(`#tbody tr[data-name="${name(203)}"] td`).last().click();
+      await until("the place to be kept", () => page.evaluate(() => Math.abs(history.state?.place - 200) < 1));
+      await page.locator("#panel .page-link").click();
+      await page.waitForURL(/\/o\//);
+      await page.goBack();
+      await at(200);
+      await page.locator("#panel h2", { hasText: name(203) }).waitFor();
+      await page.reload();
+      await at(200);
+      await page.goBack();
+      await at(200);
+      // Who is given the address begins at the object.
+      await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/${name(500)}`);
+      await page.locator(`#tbody tr[data-name="${name(500)}"]`).waitFor();
+    });
+  }
+});
