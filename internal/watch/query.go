@@ -33,6 +33,7 @@ type Query struct {
 	Name       string   // One object alone.
 	Text       string   // Words that a row must have in its namespace, name or cells, whatever the case.
 	Window     *Window  // Of the view Windowed alone.
+	Watched    bool     // To be read only while it is watched anyway: it starts no watch, and keeps none.
 }
 
 // filter is a Query that makes sense, as a test of objects.

@@ -24,6 +24,7 @@ type operation struct {
 	Name       string   `json:"name"`
 	View       string   `json:"view"`
 	Cursor     string   `json:"cursor"`
+	Watched    bool     `json:"watched"`
 	Text       string   `json:"q"`      // These are of the view window alone.
 	Sort       string   `json:"sort"`   //
 	Offset     int      `json:"offset"` //
@@ -31,7 +32,7 @@ type operation struct {
 }
 
 func (o *operation) query(window *watch.Window) watch.Query {
-	return watch.Query{Resource: o.Resource, Namespaces: o.Namespaces, Labels: o.Labels, Fields: o.Fields, Name: o.Name, Text: o.Text, Window: window}
+	return watch.Query{Resource: o.Resource, Namespaces: o.Namespaces, Labels: o.Labels, Fields: o.Fields, Name: o.Name, Text: o.Text, Window: window, Watched: o.Watched}
 }
 
 // window is what a subscription to the view window begins with, nil for others.
@@ -47,7 +48,7 @@ func (o *operation) window() (*watch.Window, error) {
 
 // filters reports whether it names more than a view.
 func (o *operation) filters() bool {
-	return len(o.Namespaces) > 0 || o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != ""
+	return len(o.Namespaces) > 0 || o.Watched || o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != ""
 }
 
 // frame serves one frame: an operation, or an array of them.
@@ -109,7 +110,7 @@ func parseOperation(raw []byte) (*operation, error) {
 	case errors.As(err, &wrong):
 		return nil, badRequest("Wrong type", "%s is a %s, but should be %s.", whichMember(wrong.Field), wrong.Value, jsonType(wrong.Type.String()))
 	case err != nil && strings.HasPrefix(err.Error(), "json: unknown field "):
-		return nil, badRequest("Unknown member", "%.60s is not known; a message has op, id, resource, ns, labels, fields, name, view, cursor, q, sort, offset and count.", strings.TrimPrefix(err.Error(), "json: unknown field "))
+		return nil, badRequest("Unknown member", "%.60s is not known; a message has op, id, resource, ns, labels, fields, name, view, cursor, watched, q, sort, offset and count.", strings.TrimPrefix(err.Error(), "json: unknown field "))
 	case err != nil:
 		return nil, notJSON(err)
 	case !slices.Contains([]string{"subscribe", "unsubscribe", "window", "ping"}, o.Op):
@@ -129,7 +130,7 @@ func whichMember(field string) string {
 
 // jsonType names a Go type in JSON's terms.
 func jsonType(goType string) string {
-	names := map[string]string{"int": "a whole number", "string": "a string", "[]string": "an array of strings"}
+	names := map[string]string{"int": "a whole number", "string": "a string", "bool": "true or false", "[]string": "an array of strings"}
 	if name, ok := names[goType]; ok {
 		return name
 	}

@@ -52,8 +52,9 @@ export class ListPage implements Watcher {
       this.shown = shown;
       this.tell();
     }, (waiting) => say(byId("held"), waiting === "" ? null : waiting));
-    const changes = (open: ObjectName): View => ({ ...this.view, open, tab: "changes" });
-    this.activity = new Activity(byId("activity"), { live, now, href: (o) => formatView(changes(o)), open: (o) => this.go(changes(o), "push") });
+    const changes = ({ ref, namespaced }: Kind, open: ObjectName): View => ({ ...(ref === this.view.ref ? this.view : { ...plain(ref), ns: namespaced ? this.view.ns : [] }), open, tab: "changes" });
+    this.activity = new Activity(byId("activity"), { live, now, watched: () => picker.watched(), href: (kind, o) => formatView(changes(kind, o)), open: (kind, o) => this.go(changes(kind, o), "push") });
+    picker.onWatched = () => this.activity.watched();
     picker.select(view.ref);
     this.fill();
     this.feed = this.subscribe();
@@ -100,7 +101,7 @@ export class ListPage implements Watcher {
 
   private subscribe(): Feed {
     const { ref, ns, labels, sort, q } = this.view;
-    this.activity.follow({ ref, ns, labels, resource: this.kind.resource });
+    this.activity.follow({ kind: this.kind, ns, labels });
     // Of a part of them it is not known how many there are.
     const expected = ns.length > 0 || labels !== "" ? 0 : this.picker.countOf(ref);
     return new Feed(this.live, { resource: ref, ns, labels }, { sort, q }, this, this.limit, expected);

@@ -150,7 +150,7 @@ export class Live {
     this.subs.set(sub.id, sub);
     if (this.connection !== "open") return;
     sub.sent = true;
-    const { resource, ns, labels, fields, name, view, q, sort, offset, count } = sub.spec;
+    const { resource, ns, labels, fields, name, view, watched, q, sort, offset, count } = sub.spec;
     this.tell({
       op: "subscribe",
       id: sub.id,
@@ -161,6 +161,7 @@ export class Live {
       ...(name !== undefined ? { name } : {}),
       ...(view === "window" ? { q, sort, offset, count } : {}),
       view,
+      ...(watched === true ? { watched } : {}),
       ...(sub.cursor !== null ? { cursor: sub.cursor } : {}),
     });
   }

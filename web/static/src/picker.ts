@@ -19,6 +19,8 @@ export class Picker implements KindWatcher {
   private counts: ReadonlyMap<string, number> | null = null; // null: those of the markup
   private readonly feed: KindFeed;
   private selected = "";
+  /** Told when other kinds are watched than before. */
+  onWatched: () => void = () => {};
   private own: number | null = null; // the count of the selected kind, where the page knows better
   private readonly none = h("p", { class: "picker-none", role: "status" });
 
@@ -142,9 +144,19 @@ export class Picker implements KindWatcher {
     return this.filter.value.toLowerCase().split(/\s+/).filter((t) => t !== "");
   }
 
+  /** The kinds that the program watches, and knows the number of: the pinned first, then in the order shown. */
+  watched(): readonly Kind[] {
+    const { counts } = this;
+    if (counts === null) return [];
+    const listed = [...this.pins(), ...this.list.map((k) => k.ref), ...counts.keys()];
+    return [...new Set(listed)].filter((ref) => counts.has(ref)).map((ref) => this.kinds.get(ref)).filter((k) => k !== undefined);
+  }
+
   counted(counts: ReadonlyMap<string, number>): void {
+    const same = this.counts?.size === counts.size && [...counts.keys()].every((ref) => this.counts?.has(ref));
     this.counts = counts;
     this.drawCounts();
+    if (!same) this.onWatched();
   }
 
   private drawCounts(ref?: string): void {

@@ -159,6 +159,8 @@ export interface Spec {
   readonly fields?: string;
   readonly name?: string;
   readonly view: "table" | "object" | "changes" | "resources" | "window";
+  /** To be told only while it is watched anyway: it starts no watch and keeps none. */
+  readonly watched?: boolean;
   /** Of the view window alone: the words and the order, and which rows are held. */
   readonly q?: string;
   readonly sort?: string;
