@@ -37,6 +37,14 @@ await test("an API server that is away is said, and made up for", { timeout: 120
   assert.match(await page.locator("#panel .status").innerText(), /^Stale since/);
   assert.doesNotMatch(await page.locator("#activity").innerText(), /Nothing has changed/, "that is not known");
 
+  const csv = await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/configmaps?ns=${ns}&format=csv`);
+  const headers = csv.headers();
+  assert.deepEqual([csv.status(), headers["glasshouse-state"]], [200, "stale"]);
+  assert.equal(await page.evaluate((at) => new Date(at).toTimeString().slice(0, 8), headers["glasshouse-since"]), since);
+  await page.locator("#export summary").click();
+  assert.equal(await page.locator("#export .doubt").innerText(), `Stale since ${since}: what is saved may have changed since.`);
+  await page.locator("#export summary").click();
+
   // What happens now nobody can know here: what was known stays to be read.
   await remove(`${where}/goes`);
   await create(where, configMap("came", { a: "1", b: "2" }));
@@ -54,6 +62,7 @@ await test("an API server that is away is said, and made up for", { timeout: 120
   await page.locator("#panel .line", { hasText: "meanwhile:" }).waitFor();
   assert.equal(await page.locator("#banner").isHidden(), true);
   assert.equal(await page.locator("#rows[data-stale]").count(), 0);
+  assert.equal(await page.locator("#export .doubt").getAttribute("hidden"), "");
   await create(where, configMap("later"));
   await until("what comes now", () => row(page, "later"));
   assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was loaded anew");

@@ -6,15 +6,15 @@ import { isDeepStrictEqual } from "node:util";
 import { browse, newPage, openLive, row, table } from "./browser.mjs";
 import { create, deployment, namespace, patch, read } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
-import { until } from "./wait.mjs";
+import { become, until } from "./wait.mjs";
 
-// Runs in the page: notes which rows were there at any time, and which were struck.
+// Runs in the page: notes which rows were there at any time, which faded in, and which were struck.
 function noteRows() {
-  const note = (window.e2e.rows = { seen: [], struck: [] });
+  const note = (window.e2e.rows = { seen: [], came: [], struck: [] });
   const look = () => {
     for (const tr of document.querySelectorAll("#tbody tr[data-name]")) {
-      const list = tr.hasAttribute("data-gone") ? note.struck : note.seen;
-      if (!list.includes(tr.dataset.name)) list.push(tr.dataset.name);
+      const lists = [tr.hasAttribute("data-gone") ? note.struck : note.seen, ...(tr.hasAttribute("data-came") ? [note.came] : [])];
+      for (const list of lists) if (!list.includes(tr.dataset.name)) list.push(tr.dataset.name);
     }
   };
   new MutationObserver(look).observe(document.getElementById("tbody"), { subtree: true, childList: true, attributes: true });
@@ -57,8 +57,9 @@ await test("a rollout is seen as it happens", { timeout: 120_000 }, async (t) =>
   const { items } = await read(`/api/v1/namespaces/${ns}/pods`);
   assert.deepEqual(items.map((p) => p.spec.containers[0].image), Array.from({ length: 3 }, () => "registry.example.com/e2e:2"));
 
-  const { seen, struck } = await pods.evaluate(() => window.e2e.rows);
-  for (const { metadata } of items) assert.ok(seen.includes(metadata.name) && !old.includes(metadata.name), `${metadata.name} came`);
+  const { seen, came, struck } = await pods.evaluate(() => window.e2e.rows);
+  for (const { metadata } of items) assert.ok(came.includes(metadata.name) && !old.includes(metadata.name), `${metadata.name} came, and faded in`);
+  await become("rows to have faded in", () => pods.locator("#tbody [data-came]").count(), 0);
   for (const name of old) assert.ok(seen.includes(name) && struck.includes(name), `${name} was there, and was struck as it went`);
   const marked = (await deployments.evaluate(() => window.e2e.marked)).filter((m) => m.row === "web");
   const by = String.raw`\nChanged \d\d:\d\d:\d\d by kube-controller-manager \(status\)$`;

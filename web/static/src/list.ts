@@ -3,7 +3,7 @@
 import { Activity } from "./activity.ts";
 import { columnWords } from "./columnset.ts";
 import { byId, digits, h, input, setText } from "./dom.ts";
-import { drawExports } from "./exports.ts";
+import { doubtExports, drawExports } from "./exports.ts";
 import { Feed, type Watcher } from "./feed.ts";
 import type { Live } from "./live.ts";
 import { plural, type Kind } from "./kinds.ts";
@@ -312,6 +312,7 @@ export class ListPage implements Watcher {
     const narrowed = this.view.ns.length > 0 || this.view.labels !== "";
     const s = status(known, this.now());
     sayStatus(s);
+    doubtExports(byId("export"), doubt(known, this.now()));
     drawProgress(byId("progress"), s, this.kind.resource);
     this.activity.live(s.tone === "live");
     say(byId("anew"), anewWords(this.live.anew));

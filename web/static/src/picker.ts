@@ -8,7 +8,7 @@ import { Hint } from "./hint.ts";
 import { KindFeed, type KindWatcher } from "./kindfeed.ts";
 import { nearness, plural, type Kind, type Listed } from "./kinds.ts";
 import type { Live } from "./live.ts";
-import { store, stored, toggled } from "./stored.ts";
+import { store, stored, storedElsewhere, toggled } from "./stored.ts";
 
 const pinned = "Pinned"; // no API group is called so: they are in lower case
 
@@ -54,6 +54,7 @@ export class Picker implements KindWatcher {
   start(live: Live): void {
     this.feed.start(live);
     void this.feed.poll();
+    storedElsewhere("pins", () => this.draw());
   }
 
   /** How many objects of a kind there were when they were counted last, 0 where they were not. */
