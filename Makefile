@@ -57,10 +57,10 @@ bench: build ## Measure against baselines in the same run, in one table: PODS= (
 	deploy/demo/build.sh .demo/bin/demo
 	PODS=$(PODS) .ci/bench
 
-bench-page: build web/node_modules/.package-lock.json ## Measure the page in Chromium: PODS= (10000)
+bench-page: build web/node_modules/.package-lock.json ## Measure the page in Chromium: PODS= (10000) MINUTES= (10) of growth
 	deploy/demo/build.sh .demo/bin/demo
 	.ci/chromium
-	PODS=$(PODS) .ci/bench-page
+	PODS=$(PODS) MINUTES=$(MINUTES) .ci/bench-page
 
 clean: ## Remove what was built, and the demo cluster's data.
 	rm -rf bin .demo web/node_modules

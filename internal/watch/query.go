@@ -34,6 +34,7 @@ type Query struct {
 	Name       string   // One object alone.
 	Text       string   // Words that a row must have in its namespace, name or cells, whatever the case.
 	Window     *Window  // Of the view Windowed alone.
+	Watched    bool     // To be read only while it is watched anyway: it starts no watch, and keeps none.
 	// Every is how long a Subscription collects changes behind a message of some at
 	// least; what comes after that is told at once.
 	Every time.Duration

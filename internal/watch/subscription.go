@@ -34,6 +34,7 @@ type Subscription struct {
 	key      string // Of the one object, where it is one that is asked for.
 	seal     func() seal
 	check    func(context.Context) error // Why there may be no rows at all.
+	ended    error                       // What Next ends with where the resource is watched no more.
 
 	cursor  journal.Cursor
 	sent    uint64 // The newest offset that was told.
@@ -65,7 +66,7 @@ type Subscription struct {
 // Next waits for the next message of the wire and returns it without its id and
 // braces: `"type":"state","state":"live",...`. It is good until Next is called
 // again. Next ends with ctx's error, also where there is more to tell, or with
-// ErrClosed.
+// ErrClosed; of a Query that is Watched with a Problem in its place.
 func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	s.pace.told()
 	s.waiting = time.Time{}
@@ -194,7 +195,7 @@ func (s *Subscription) silent(err error) ([]byte, error) {
 		}
 		return s.message("heartbeat"), nil
 	case errors.Is(err, journal.ErrClosed):
-		return nil, ErrClosed
+		return nil, s.ended
 	}
 	return nil, err
 }

@@ -99,7 +99,8 @@ func (a *Access) Resource(ctx context.Context, ref string) (*Resource, error) {
 	return a.cluster.catalog.find(ctx, ref)
 }
 
-// open checks a query and holds the informer that answers it.
+// open checks a query and holds the informer that answers it; of what is to be read
+// only while it is watched, it holds nothing.
 func (a *Access) open(ctx context.Context, q *Query) (*Resource, *filter, *informer, func(), error) {
 	resource, err := a.Resource(ctx, q.Resource)
 	if err != nil {
@@ -110,6 +111,13 @@ func (a *Access) open(ctx context.Context, q *Query) (*Resource, *filter, *infor
 		return nil, nil, nil, nil, err
 	}
 	scope := wire.Scope{Resource: resource.gvr(), Fields: filter.fields}
+	if q.Watched {
+		running := a.cluster.pool.find(scope)
+		if running == nil {
+			return nil, nil, nil, nil, notWatched(resource)
+		}
+		return resource, filter, running, func() {}, nil
+	}
 	informer, release, err := a.cluster.pool.acquire(scope, resource) //nolint:contextcheck // An informer outlives who starts it.
 	if err != nil {
 		return nil, nil, nil, nil, err
@@ -120,6 +128,11 @@ func (a *Access) open(ctx context.Context, q *Query) (*Resource, *filter, *infor
 		return nil, nil, nil, nil, err
 	}
 	return resource, filter, informer, sync.OnceFunc(func() { letGo(); release() }), nil
+}
+
+// notWatched is told to who wants to read only what is watched.
+func notWatched(r *Resource) *Problem {
+	return &Problem{Cause: Unavailable, Title: "Not watched", Detail: fmt.Sprintf("Nobody looks at %s now; subscribe without watched to have it watched.", r.Ref())}
 }
 
 // Subscribe begins to read what the query asks for. With a cursor of an
@@ -147,8 +160,11 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 	informer.readers.Add(1)
 	s := &Subscription{
 		informer: informer, release: release, filter: filter, view: told, behind: true,
-		silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper}, recent: &a.cluster.recent, pace: pace{every: q.Every},
+		ended: ErrClosed, silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper}, recent: &a.cluster.recent, pace: pace{every: q.Every},
 		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, filter.namespaces) },
+	}
+	if q.Watched {
+		s.ended = notWatched(resource)
 	}
 	s.rings = s.silence.C
 	if q.Window != nil {

@@ -194,6 +194,7 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 		{"an id beyond all bounds", `{"op":"subscribe","id":99999999999999999999,` + fine + `}`, 0, "Wrong type", "id is a number"},
 		{"ns that is a string", `{"op":"subscribe","id":1,` + fine + `,"ns":"a"}`, 0, "Wrong type", "ns is a string, but should be an array of strings"},
 		{"a resource that is an object", `{"op":"subscribe","id":1,"resource":{}}`, 0, "Wrong type", "resource is a object, but should be a string"},
+		{"a truth value that is a string", `{"op":"subscribe","id":1,` + fine + `,"watched":"yes"}`, 0, "Wrong type", "watched is a string, but should be true or false"},
 		{"an unknown member", `{"op":"subscribe","id":1,` + fine + `,"namespace":"a"}`, 0, "Unknown member", `"namespace" is not known`},
 		{"an unknown op", `{"op":"destroy","id":1}`, 0, "Unknown op", `"destroy"`},
 		{"no op", `{"id":1}`, 0, "Unknown op", `""`},

@@ -30,7 +30,8 @@ type operation struct {
 	Name       string   `json:"name"`
 	View       string   `json:"view"`
 	Cursor     string   `json:"cursor"`
-	Every      int      `json:"every"`      // Milliseconds.
+	Every      int      `json:"every"` // Milliseconds.
+	Watched    bool     `json:"watched"`
 	Text       string   `json:"q"`          // These are of the view window alone.
 	Sort       string   `json:"sort"`       //
 	Offset     int      `json:"offset"`     //
@@ -44,7 +45,7 @@ type operation struct {
 }
 
 func (o *operation) query(window *watch.Window) watch.Query {
-	return watch.Query{Resource: o.Resource, Namespaces: o.Namespaces, Labels: o.Labels, Fields: o.Fields, Name: o.Name, Text: o.Text, Window: window, Every: time.Duration(o.Every) * time.Millisecond}
+	return watch.Query{Resource: o.Resource, Namespaces: o.Namespaces, Labels: o.Labels, Fields: o.Fields, Name: o.Name, Text: o.Text, Window: window, Every: time.Duration(o.Every) * time.Millisecond, Watched: o.Watched}
 }
 
 // window is what a subscription to the view window begins with, nil for others.
@@ -79,7 +80,7 @@ func (o *operation) log() (options watch.LogOptions, err error) {
 
 // filters reports whether it names more than a view.
 func (o *operation) filters() bool {
-	return len(o.Namespaces) > 0 || o.Every != 0 || o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != ""
+	return len(o.Namespaces) > 0 || o.Every != 0 || o.Watched || o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != ""
 }
 
 // frame serves one frame: an operation, or an array of them.
@@ -141,7 +142,7 @@ func parseOperation(raw []byte) (*operation, error) {
 	case errors.As(err, &wrong):
 		return nil, badRequest("Wrong type", "%s is a %s, but should be %s.", whichMember(wrong.Field), wrong.Value, jsonType(wrong.Type.String()))
 	case err != nil && strings.HasPrefix(err.Error(), "json: unknown field "):
-		return nil, badRequest("Unknown member", "%.60s is not known; a message has op, id, resource, ns, labels, fields, name, view, cursor, every, q, sort, offset, count, container, tail, since, previous, timestamps and follow.", strings.TrimPrefix(err.Error(), "json: unknown field "))
+		return nil, badRequest("Unknown member", "%.60s is not known; a message has op, id, resource, ns, labels, fields, name, view, cursor, every, watched, q, sort, offset, count, container, tail, since, previous, timestamps and follow.", strings.TrimPrefix(err.Error(), "json: unknown field "))
 	case err != nil:
 		return nil, notJSON(err)
 	case !slices.Contains([]string{"subscribe", "unsubscribe", "window", "ping"}, o.Op):

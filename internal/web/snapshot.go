@@ -74,6 +74,10 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 		"json": writeJSON, "ndjson": writeLines, "csv": writeCSV, "yaml": writeYAML,
 	}[format]
 	w.Header().Set("Content-Type", contentType(format))
+	w.Header().Set("Glasshouse-State", string(snapshot.Status.State))
+	if since := snapshot.Status.Since; !since.IsZero() {
+		w.Header().Set("Glasshouse-Since", since.UTC().Format(time.RFC3339))
+	}
 	if err := write(out, t); err != nil {
 		return err
 	}

@@ -1,4 +1,5 @@
-// One table of figures, each with the bar that it has to keep to.
+// One table of figures, each with the bar that it has to keep to, and what the best
+// rival took.
 
 const short = (v) => (v >= 100 ? v.toFixed(0) : v >= 10 ? v.toFixed(1) : v.toFixed(2));
 
@@ -12,20 +13,20 @@ export function quantile(list, q) {
 export class Table {
   rows = [];
 
-  /** Adds figures: their median is compared with the bar, of which smaller is better; null is only told. */
-  add(what, unit, figures, bar) {
+  /** Adds figures: their median is compared with the bar, of which smaller is better; null is only told. rival is a figure in words. */
+  add(what, unit, figures, bar, rival = "") {
     const list = [figures].flat();
     const m = median(list);
     const off = Math.max(...list.map((v) => Math.abs(v - m)));
-    const row = [what, `${short(m)} ${unit}${list.length > 1 && m > 0 ? ` ±${Math.round((100 * off) / m)}%` : ""}`, bar === null ? "" : `${short(bar)} ${unit}`, bar === null ? "" : m <= bar ? "met" : "MISSED"];
+    const row = [what, `${short(m)} ${unit}${list.length > 1 && m > 0 ? ` ±${Math.round((100 * off) / m)}%` : ""}`, bar === null ? "" : `${short(bar)} ${unit}`, bar === null ? "" : m <= bar ? "met" : "MISSED", rival];
     this.rows.push(row);
     console.log(row.join(" | "));
   }
 
   print() {
-    const head = ["what", "ours", "bar", ""];
+    const head = ["what", "ours", "bar", "", "best rival"];
     const widths = head.map((h, i) => Math.max(h.length, ...this.rows.map((r) => r[i].length)));
-    const line = (r) => r.map((c, i) => c.padEnd(widths[i])).join("  ");
+    const line = (r) => r.map((c, i) => c.padEnd(widths[i])).join("  ").trimEnd();
     console.log(`\n${[head, ...this.rows].map(line).join("\n")}`);
   }
 }

@@ -228,4 +228,39 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await page.keyboard.press("a");
     await page.locator(".activity-feed").waitFor({ state: "hidden" });
   });
+
+  await t.test("the activity of all that is watched, for which nothing more is watched", async (t) => {
+    const page = await newPage(t, browser);
+    await page.request.get(`${dashboard.url}api/v1/snapshot/core/v1/configmaps`); // That is looking at them.
+    await openLive(page, `${dashboard.url}r/apps/v1/deployments?ns=${ns}`);
+    await page.keyboard.press("a");
+    await page.getByRole("button", { name: "All that is watched" }).click();
+    const entries = async () => (await page.locator(".feed .what").allInnerTexts()).map((e) => e.replaceAll("\n", " "));
+    const kept = () => page.locator(".activity-feed .kept").innerText();
+    await until("several kinds", async () => /of (\d\d|[2-9]) kinds since \d\d:\d\d:\d\d$/.test(await kept()));
+    await patch(`${where}/left`, { data: { port: "82" } }, { manager: "e2e-painter" });
+    await patch(`/apis/apps/v1/namespaces/${ns}/deployments/busy`, { spec: { replicas: 1 } }, { manager: "e2e-scaler" });
+    const both = async () => {
+      const all = await entries();
+      const [map, deployment] = [all.findIndex((e) => /ConfigMap \S+\/left.*data\.port → 82.*e2e-painter/.test(e)), all.findIndex((e) => /Deployment \S+\/busy.*spec\.replicas → 1.*e2e-scaler/.test(e))];
+      return map >= 0 && deployment >= 0 && deployment < map;
+    };
+    await until("both, the later one first", both);
+    const asked = page.wire.filter((f) => /"op":"subscribe".*"view":"changes"/.test(f)).map((f) => JSON.parse(f));
+    assert.deepEqual(asked.filter((o) => o.watched !== true).map((o) => o.resource), ["apps/v1/deployments"], "but for the list's own, before");
+    const { resources } = await (await page.request.get(`${dashboard.url}api/v1/resources`)).json();
+    const watched = new Set(resources.filter((r) => r.state !== undefined && r.state !== "").map((r) => r.ref));
+    for (const { resource } of asked) assert.ok(watched.has(resource), `${resource} is watched`);
+    assert.ok(!watched.has("core/v1/services"), "nobody has looked at Services");
+
+    // A click leads to another kind's object, and the activity stays as it is.
+    await page.locator(".feed .what", { hasText: "data.port → 82" }).click();
+    await page.locator("#panel .timeline .happened").first().waitFor();
+    assert.match(page.url(), new RegExp(`/r/core/v1/configmaps\\?ns=${ns}&open=${ns}/left&tab=changes$`));
+    await until("both still", both);
+    await page.reload();
+    await until("both again", both);
+    await page.getByRole("button", { name: "This list", exact: true }).click();
+    await until("the list's alone", async () => !(await entries()).some((e) => e.includes("busy")) && /changes since/.test(await kept()));
+  });
 });

@@ -269,10 +269,13 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
   await t.test("the picker: pins, folding, a filter, and counts as they change", async (t) => {
     const page = await open(t, list);
     const link = (ref, group) => page.locator(`#picker .group${group ? `[data-group="${group}"]` : ":not([data-group=Pinned])"} a[data-ref="${ref}"]`);
+    const other = await page.context().newPage();
+    await openLive(other, list);
     await link("apps/v1/deployments").hover();
     await page.getByRole("button", { name: "Pin Deployments" }).click();
     await keys(page, "p");
-    await become("the pins", () => page.locator('#picker [data-group="Pinned"] .kind').allInnerTexts(), ["Deployments", "ConfigMaps"]);
+    for (const tab of [page, other]) await become("the pins", () => tab.locator('#picker [data-group="Pinned"] .kind').allInnerTexts(), ["Deployments", "ConfigMaps"]);
+    await other.close();
     assert.equal(await page.locator("#picker .group").first().getAttribute("data-group"), "Pinned");
     await page.locator('#picker [data-group="Storage"] summary').click();
     await page.reload();

@@ -243,6 +243,11 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
     await goTo(`ns=${ns},${other}&q=other-`);
     await same("of two namespaces", (s) => s.count === "3 of 1,203" && has("other-2", other)(s));
     await patch(`${where(other)}/other-2`, { metadata: { labels: { app: "db" } } });
+    // Else the one that hears of it behind its snapshot tells that it has happened.
+    await until("both to have heard of it", async () => {
+      const answers = await Promise.all(dashboards.map((d) => fetch(`${d.url}api/v1/snapshot/${group}/v1/things?ns=${other}&labels=app%3Ddb`)));
+      return (await Promise.all(answers.map((a) => a.json()))).every((a) => a.total === 1);
+    });
     await goTo(`ns=${ns},${other}&labels=app%3Ddb`);
     await same("with labels", (s) => s.count === "1");
     await goTo(`ns=${ns},${other}&labels=app%3Dweb&sort=-name`);

@@ -1,8 +1,14 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { footWords, type Foot } from "../static/src/activityfeed.ts";
+import "./page.ts";
+import { ActivityFeed, footWords, type Foot } from "../static/src/activityfeed.ts";
+import { followed } from "../static/src/activitysource.ts";
+import { h } from "../static/src/dom.ts";
+import type { Kind } from "../static/src/kinds.ts";
+import { Live } from "../static/src/live.ts";
+import { Browser } from "./browser.ts";
 
-const quiet: Foot = { problem: null, state: null, complete: true, doubted: null, count: 0, size: 0, some: false, filtered: false, resource: "configmaps", since: "00:10:33" };
+const quiet: Foot = { problem: null, state: null, complete: true, doubted: null, count: 0, size: 0, some: false, filtered: false, resource: "configmaps", since: "00:10:33", kinds: null };
 const lost = "Disconnected since 00:12:00";
 
 void test("that nothing changed is said of the time alone of which it is known", () => {
@@ -17,4 +23,68 @@ void test("that nothing changed is said of the time alone of which it is known",
     [{ complete: false }, "Reading what is kept of the past."],
     [{ count: 300, size: 300, some: true }, ""],
   ] as const) assert.equal(footWords({ ...quiet, ...foot }), want);
+});
+
+void test("of all that is watched it is said how much is told, and what is not", () => {
+  const since = "Of all these kinds it is known since 00:10:33; of the time before, of some of them at most.";
+  for (const [foot, want] of [
+    [{ count: 2, size: 2, kinds: { told: 3, untold: [] } }, since],
+    [{ count: 2, size: 2, kinds: { told: 3, untold: ["Leases", "Events"] } }, `${since} Not told: Leases, Events.`],
+    [{ count: 2, size: 2, kinds: { told: 20, untold: ["A", "B", "C", "D", "E", "F", "G"] } }, `${since} Not told: A, B, C, D, E and 2 more.`],
+    [{ kinds: { told: 3, untold: [] } }, "Nothing of the 3 kinds told changed since 00:10:33. Of the time before nothing is known here."],
+    [{ count: 300, size: 300, some: true, kinds: { told: 1, untold: ["Leases"] } }, "Not told: Leases."],
+    [{ complete: false, kinds: { told: 0, untold: ["Pods"] } }, "Reading what is kept of the past."],
+    [{ complete: false, kinds: { told: 0, untold: [] } }, "Nothing is watched now, as far as is known. What is watched appears here by itself."],
+  ] as const) assert.equal(footWords({ ...quiet, ...foot }), want);
+});
+
+const kind = (resource: string, namespaced = true): Kind => ({ ref: `core/v1/${resource}`, kind: resource, resource, namespaced });
+
+void test("twenty kinds are followed together, the listed one among them; chosen namespaces leave out what has none", () => {
+  const watched = [kind("nodes", false), ...Array.from({ length: 25 }, (_, i) => kind(`k${i}`))];
+  const many = followed(watched, { kind: kind("k24"), ns: [] });
+  assert.deepEqual([many.kinds.length, many.kinds.slice(0, 3).map((k) => k.resource), many.rest.map((k) => k.resource)], [20, ["k24", "nodes", "k0"], ["k18", "k19", "k20", "k21", "k22", "k23"]]);
+  assert.deepEqual(followed(watched.slice(0, 3), { kind: kind("secrets"), ns: ["shop"] }), { kinds: watched.slice(1, 3), rest: [] });
+});
+
+// The feed as a page has it, with a server that is told what to say.
+function open(all: boolean) {
+  const browser = new Browser();
+  const live = new Live("ws://x", browser, () => undefined);
+  live.connect();
+  browser.socket.accept();
+  let watched: readonly Kind[] = [kind("pods"), kind("jobs")];
+  const place = h("div");
+  const feed = new ActivityFeed(place, { live, now: () => 0, watched: () => watched, href: () => "", open: () => undefined }, { height: 200, all }, () => undefined);
+  feed.follow({ kind: kind("pods"), ns: ["shop"], labels: "app=web" });
+  const sent = (): string[] => browser.socket.sent.map((m) => `${String(m["op"])} ${String(m["resource"] ?? m["id"])}${m["watched"] === true ? " watched" : ""}${m["labels"] === undefined ? "" : ` ${String(m["labels"])}`}`);
+  const say = (resource: string, m: object): void => browser.socket.say({ id: browser.socket.sent.find((s) => s["resource"] === `core/v1/${resource}`)?.["id"], ...m });
+  const words = (): string => {
+    feed.refresh();
+    return place.textContent;
+  };
+  return { feed, sent, say, words, watch: (...names: string[]) => void ((watched = names.map((n) => kind(n))), feed.watched()) };
+}
+
+const snapshot = (...names: string[]) => ({ type: "snapshot", cursor: "c", since: "1970-01-01T00:00:00Z", last: true, events: names.map((name) => ({ op: "delete", ns: "shop", name, uid: "u", rv: "1", time: "1970-01-01T00:00:01.000Z" })) });
+
+void test("a list's activity follows the list alone", () => {
+  const { sent, feed } = open(false);
+  assert.deepEqual(sent(), ["subscribe core/v1/pods app=web"]);
+  feed.watched();
+  assert.equal(sent().length, 1);
+});
+
+void test("all that is watched is followed while it is watched, and has nothing watched for that", () => {
+  const { sent, say, words, watch } = open(true);
+  assert.deepEqual(sent(), ["subscribe core/v1/pods watched", "subscribe core/v1/jobs watched"]);
+  say("pods", snapshot("a"));
+  assert.match(words(), /1 change of 1 kind since .*shop\/a.*Not told: jobs\./);
+  say("jobs", snapshot("b"));
+  assert.match(words(), /2 changes of 2 kinds since .*jobs\s+shop\/b.*pods\s+shop\/a/);
+  say("jobs", { type: "state", state: "forbidden", reason: "No." });
+  assert.ok(!words().includes("shop/b"));
+  watch("jobs", "nodes");
+  assert.deepEqual(sent().slice(2), ["unsubscribe 1", "subscribe core/v1/nodes watched"]);
+  assert.ok(!words().includes("shop/a"));
 });

@@ -1,8 +1,12 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { Happenings } from "../static/src/happenings.ts";
+import type { Kind } from "../static/src/kinds.ts";
 import type { Change, PatchOp } from "../static/src/wire.ts";
 
+const kind = (resource: string): Kind => ({ ref: `core/v1/${resource}`, kind: resource, resource, namespaced: true });
+const pods = kind("pods");
+const t = new Date(0).toISOString();
 let second = 0;
 const change = (name: string, patch: readonly PatchOp[], manager = "kubelet", op: Change["op"] = "update"): Change => ({ op, ns: "shop", name, uid: "u", rv: "", time: new Date(++second * 1000).toISOString(), patch, by: { manager, operation: "Update", subresource: "status", time: "" } });
 const phase = (name: string, to: string): Change => change(name, [{ op: "replace", path: "/metadata/resourceVersion", value: "2" }, { op: "replace", path: "/status/phase", value: to }]);
@@ -11,15 +15,15 @@ const names = (h: Happenings, filter = "", quiet = false): string => h.visible(f
 
 void test("newest first, quiet ones when they are asked for", () => {
   const h = new Happenings();
-  h.begin("t", [phase("a", "Running"), beat("b")]);
-  h.add([phase("c", "Failed"), change("d", [], "kubectl", "delete")]);
-  assert.deepEqual([names(h), names(h, "", true), h.size, h.since], ["d,c,a", "d,c,b,a", 4, "t"]);
+  h.begin(pods, t, [phase("a", "Running"), beat("b")]);
+  h.add(pods, [phase("c", "Failed"), change("d", [], "kubectl", "delete")]);
+  assert.deepEqual([names(h), names(h, "", true), h.size, h.since], ["d,c,a", "d,c,b,a", 4, t]);
   assert.deepEqual([names(h, "phase"), names(h, "kubectl"), names(h, "KUBELET phase"), names(h, "deleted"), names(h, "renew", true), names(h, "none")], ["c,a", "d", "c,a", "d", "b", ""]);
 });
 
 void test("what an update did, in short", () => {
   const h = new Happenings();
-  h.begin("t", [change("a", [
+  h.begin(pods, t, [change("a", [
     { op: "replace", path: "/status/conditions/0/lastTransitionTime", value: "2026" },
     { op: "add", path: "/status/conditions/1", value: { type: "Ready", status: "True", more: {} } },
     { op: "add", path: "/status/podIPs", value: [1, 2] },
@@ -34,9 +38,9 @@ void test("what an update did, in short", () => {
 
 void test("while a person reads nothing moves, and nothing is lost", () => {
   const h = new Happenings();
-  h.begin("t", [phase("a", "1")]);
+  h.begin(pods, t, [phase("a", "1")]);
   h.paused = true;
-  h.add([phase("b", "1"), beat("c")]);
+  h.add(pods, [phase("b", "1"), beat("c")]);
   assert.deepEqual([names(h), h.more("", false), h.more("", true), h.more("none", true)], ["a", 1, 2, 0]);
   h.resume();
   assert.deepEqual([names(h), h.more("", false)], ["b,a", 0]);
@@ -44,10 +48,30 @@ void test("while a person reads nothing moves, and nothing is lost", () => {
 
 void test("what is held is bounded, also while it waits, and says since when", () => {
   const h = new Happenings();
-  h.begin("t", []);
+  h.begin(pods, t, []);
   h.paused = true;
   const all = Array.from({ length: 2500 }, (_, i) => phase(String(i), "1"));
-  for (let i = 0; i < all.length; i += 100) h.add(all.slice(i, i + 100));
+  for (let i = 0; i < all.length; i += 100) h.add(pods, all.slice(i, i + 100));
   h.resume();
   assert.deepEqual([h.size, h.since, h.visible("", false).at(-1)?.change.name], [1000, all[1499]?.time, "1500"]);
+});
+
+void test("several kinds are told in the order of their times, each for as long as it is followed", () => {
+  const h = new Happenings();
+  const jobs = kind("jobs");
+  const [a, b, c, d] = [phase("a", "1"), phase("b", "1"), phase("c", "1"), phase("d", "1")];
+  const later = new Date(60_000).toISOString().replace("00.000Z", "00Z"); // as the wire tells it
+  h.begin(pods, later, [a, d]);
+  h.begin(jobs, t, [b]);
+  h.add(jobs, [c]);
+  assert.deepEqual([names(h), names(h, "jobs"), h.since], ["d,c,b,a", "c,b", later]);
+  h.begin(pods, t, [a]);
+  assert.deepEqual([names(h), h.since], ["c,b,a", t]);
+  h.paused = true;
+  h.add(pods, [d]);
+  h.forget(pods.ref);
+  h.resume();
+  assert.deepEqual([names(h), h.since], ["c,b", t]);
+  h.clear();
+  assert.deepEqual([h.size, h.since], [0, ""]);
 });

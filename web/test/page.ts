@@ -2,6 +2,7 @@
 // in place. Its frames are drawn when it is told to.
 export class Part {
   private nodes: (Part | string)[] = [];
+  private parent: Part | null = null;
   private readonly attributes = new Map<string, string>();
   private readonly listeners: { type: string; run: (e: object) => void }[] = [];
   readonly dataset: Record<string, string> = {};
@@ -16,13 +17,29 @@ export class Part {
   offsetHeight = 18;
   get children(): Part[] { return this.nodes.filter((n) => n instanceof Part); }
   get firstElementChild(): Part | null { return this.children[0] ?? null; }
-  get nextElementSibling(): null { return null; }
+  get nextElementSibling(): Part | null {
+    const siblings = this.parent?.children ?? [];
+    return siblings[siblings.indexOf(this) + 1] ?? null;
+  }
   get textContent(): string { return this.hidden ? "" : this.nodes.map((n) => (typeof n === "string" ? n : n.textContent)).join(" "); }
   set textContent(text: string) { this.nodes = text === "" ? [] : [text]; }
-  append(...nodes: (Part | string)[]): void { this.nodes.push(...nodes); }
-  replaceChildren(...nodes: (Part | string)[]): void { this.nodes = nodes; }
-  insertBefore(node: Part): void { this.nodes.push(node); }
-  remove(): void { /* Nobody looks. */ }
+  append(...nodes: (Part | string)[]): void {
+    for (const n of nodes) if (n instanceof Part) n.parent = this;
+    this.nodes.push(...nodes);
+  }
+  replaceChildren(...nodes: (Part | string)[]): void {
+    this.nodes = [];
+    this.append(...nodes);
+  }
+  insertBefore(node: Part, next: Part | null): void {
+    node.remove();
+    node.parent = this;
+    this.nodes.splice(next === null ? this.nodes.length : this.nodes.indexOf(next), 0, node);
+  }
+  remove(): void {
+    if (this.parent !== null) this.parent.nodes = this.parent.nodes.filter((n) => n !== this);
+    this.parent = null;
+  }
   contains(): boolean { return false; }
   closest(): null { return null; }
   querySelectorAll(): Part[] { return []; }
@@ -66,6 +83,7 @@ export const page = { visibilityState: "visible", activeElement: null, createEle
 const items = new Map<string, string>();
 Object.assign(globalThis, {
   document: page,
+  innerHeight: 900,
   Element: Part,
   HTMLElement: Part,
   ResizeObserver: Sizes,

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { habits, store, stored } from "../static/src/stored.ts";
+import { habits, store, stored, storedElsewhere } from "../static/src/stored.ts";
 
 const browser = (get: () => unknown): void => void Object.defineProperty(globalThis, "localStorage", { configurable: true, get });
 const kept = new Map<string, string>();
@@ -28,4 +28,13 @@ void test("what does not fit is remembered while the page stands, and what fits 
   assert.deepEqual([habits.get("wrap"), kept.get("wrap")], ["newer", "newer"]);
   habits.remove("wrap");
   assert.deepEqual([habits.get("wrap"), kept.has("wrap")], [null, false]);
+});
+
+void test("what another tab changes is told, and nothing else", () => {
+  const page = new EventTarget();
+  Object.defineProperty(globalThis, "addEventListener", { configurable: true, value: page.addEventListener.bind(page) });
+  let told = 0;
+  storedElsewhere("pins", () => told++);
+  for (const key of ["glasshouse.pins", "glasshouse.folded", null]) page.dispatchEvent(Object.assign(new Event("storage"), { key }));
+  assert.equal(told, 2);
 });

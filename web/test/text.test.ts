@@ -108,3 +108,12 @@ void test("kinds that can be listed, and groups that could not be read", () => {
   assert.deepEqual([...readProblems(body)], [["metrics.k8s.io", "away"]]);
   assert.deepEqual(readKinds("nonsense"), []);
 });
+
+void test("over a new connection nothing is known until it is told", () => {
+  const were = "There were none when it was last known.";
+  for (const [k, title] of [[{ connection: "connecting" }, "Connecting"], [{ state: null }, "Catching up"], [{ state: { ...whole.state, state: "syncing" } }, "Syncing"]] as const) {
+    const known = { ...whole, ...k } as Known;
+    assert.deepEqual(note(known, "pods", 0, false, 0), { title, detail: were, next: "", act: null });
+    assert.match(note(known, "pods", 5, false, 0)?.detail ?? "", /^None of the 5 pods known then matches/);
+  }
+});

@@ -1,9 +1,11 @@
 // The line at the foot of a list that tells what happened last, made of the row
-// events that come anyway. Opened, it is a feed of its own, which is loaded then.
+// events that come anyway. Opened, it is a feed of its own, which is loaded then,
+// of this list or of all that is watched.
 
 import { ages, clockTime } from "./age.ts";
 import type { ActivityFeed } from "./activityfeed.ts";
 import { h } from "./dom.ts";
+import type { Kind } from "./kinds.ts";
 import type { Live } from "./live.ts";
 import { habits } from "./stored.ts";
 import type { Told } from "./told.ts";
@@ -11,8 +13,7 @@ import type { ObjectName } from "./view.ts";
 
 /** What of the cluster is listed. */
 export interface Scope {
-  readonly ref: string;
-  readonly resource: string;
+  readonly kind: Kind;
   readonly ns: readonly string[];
   readonly labels: string;
 }
@@ -20,9 +21,18 @@ export interface Scope {
 export interface Way {
   readonly live: Live;
   readonly now: () => number;
+  /** The kinds that the program watches now, those first that matter most. */
+  readonly watched: () => readonly Kind[];
   /** The address of an object's changes, and the way there. */
-  readonly href: (o: ObjectName) => string;
-  readonly open: (o: ObjectName) => void;
+  readonly href: (kind: Kind, o: ObjectName) => string;
+  readonly open: (kind: Kind, o: ObjectName) => void;
+}
+
+/** How a person has the feed. */
+export interface Habit {
+  readonly height: number;
+  /** It tells of all that is watched. */
+  readonly all: boolean;
 }
 
 const pause = 200; // ms between two lines: more often nobody reads
@@ -40,13 +50,13 @@ export class Activity {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private feed: ActivityFeed | null = null;
   private opened = false;
-  private height = usual;
+  private habit: Habit;
 
   constructor(root: HTMLElement, private readonly way: Way) {
     root.replaceChildren(this.button, this.place);
     this.button.addEventListener("click", () => this.toggle());
     const kept = read();
-    this.height = kept.height;
+    this.habit = kept;
     if (kept.open) this.toggle();
   }
 
@@ -56,6 +66,11 @@ export class Activity {
     this.newest = this.since = null;
     this.idle();
     this.feed?.follow(scope);
+  }
+
+  /** What is watched may be other. */
+  watched(): void {
+    this.feed?.watched();
   }
 
   /** The connection is another. */
@@ -95,11 +110,10 @@ export class Activity {
     void import("./activityfeed.ts").then(
       ({ ActivityFeed }) => {
         if (!this.opened || this.feed !== null) return;
-        const resized = (height: number): void => {
-          this.height = height;
+        this.feed = new ActivityFeed(this.place, this.way, this.habit, (habit) => {
+          this.habit = habit;
           this.keep();
-        };
-        this.feed = new ActivityFeed(this.place, this.way, this.height, resized);
+        });
         if (this.scope !== null) this.feed.follow(this.scope);
       },
       () => this.place.replaceChildren(h("p", { class: "foot" }, "The activity could not be loaded. Reload the page to try again.")),
@@ -117,15 +131,15 @@ export class Activity {
   }
 
   private keep(): void {
-    habits.set(key, JSON.stringify({ open: this.opened, height: this.height }));
+    habits.set(key, JSON.stringify({ ...this.habit, open: this.opened }));
   }
 }
 
-function read(): { open: boolean; height: number } {
+function read(): Habit & { open: boolean } {
   try {
-    const kept = JSON.parse(habits.get(key) ?? "{}") as { open?: unknown; height?: unknown } | null;
-    return { open: kept?.open === true, height: typeof kept?.height === "number" ? kept.height : usual };
+    const kept = JSON.parse(habits.get(key) ?? "{}") as { open?: unknown; height?: unknown; all?: unknown } | null;
+    return { open: kept?.open === true, height: typeof kept?.height === "number" ? kept.height : usual, all: kept?.all === true };
   } catch {
-    return { open: false, height: usual };
+    return { open: false, height: usual, all: false };
   }
 }

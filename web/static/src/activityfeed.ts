@@ -1,11 +1,12 @@
-// Every change of what is listed, newest first, as it happens.
+// Every change of what is listed, or of all that is watched, newest first, as it happens.
 
-import type { Scope, Way } from "./activity.ts";
+import type { Habit, Scope, Way } from "./activity.ts";
+import { followed, Source } from "./activitysource.ts";
 import { clockTime } from "./age.ts";
 import { arrange, digits, h, setText } from "./dom.ts";
 import { grip } from "./grip.ts";
 import { Happenings, type Happening } from "./happenings.ts";
-import type { Handler, Subscription } from "./live.ts";
+import { plural, type Kind } from "./kinds.ts";
 import { doubt } from "./status.ts";
 import { opWords } from "./timeline.ts";
 import { byView } from "./who.ts";
@@ -15,7 +16,9 @@ const page = 200; // lines that are drawn at first, and with each click
 const pause = 150; // ms between two drawings
 const mostWords = 3; // fields of a change that are told
 
-export class ActivityFeed implements Handler {
+export class ActivityFeed {
+  private readonly own = h("button", { type: "button", title: "What happens in this list" }, "This list");
+  private readonly every = h("button", { type: "button", title: "What happens to all kinds that are watched now, in the namespaces chosen" }, "All that is watched");
   private readonly filter = h("input", { type: "search", placeholder: "Object, path or author", "aria-label": "Filter the activity by object, path or author", autocomplete: "off", spellcheck: "false" });
   private readonly quiet = h("input", { type: "checkbox" });
   private readonly stop = h("button", { type: "button", "aria-pressed": "false" }, "Pause");
@@ -26,19 +29,21 @@ export class ActivityFeed implements Handler {
   private readonly foot = h("p", { class: "foot" });
   private readonly happenings = new Happenings();
   private drawn = new Map<number, HTMLElement>();
-  private subscription: Subscription | null = null;
+  private readonly sources = new Map<string, Source>(); // by the ref of their kind
+  private rest: readonly Kind[] = []; // watched, and not followed
   private scope: Scope | null = null;
   private limit = page;
-  private complete = false;
   private over = false;
   private stopped = false;
-  private state: State | null = null;
-  private problem: Problem | null = null;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(place: HTMLElement, private readonly way: Way, height: number, resized: (height: number) => void) {
-    const tools = h("div", { class: "tools" }, this.filter, h("label", { title: "Heartbeats, resource versions and the like" }, this.quiet, "Quiet ones"), this.stop, this.more, h("span", { class: "spring" }), this.kept);
-    place.replaceChildren(grip(place, "Height of the activity", height, resized), tools, this.list);
+  constructor(place: HTMLElement, private readonly way: Way, private habit: Habit, private readonly keep: (habit: Habit) => void) {
+    const which = h("div", { class: "which", role: "group", "aria-label": "Activity of what" }, this.own, this.every);
+    const tools = h("div", { class: "tools" }, which, this.filter, h("label", { title: "Heartbeats, resource versions and the like" }, this.quiet, "Quiet ones"), this.stop, this.more, h("span", { class: "spring" }), this.kept);
+    const resized = (height: number): void => this.take({ ...this.habit, height });
+    place.replaceChildren(grip(place, "Height of the activity", habit.height, resized), tools, this.list);
+    this.own.addEventListener("click", () => this.turn(false));
+    this.every.addEventListener("click", () => this.turn(true));
     this.filter.addEventListener("input", () => this.draw());
     this.quiet.addEventListener("change", () => this.draw());
     this.stop.addEventListener("click", () => {
@@ -62,46 +67,63 @@ export class ActivityFeed implements Handler {
 
   /** What is listed is another. */
   follow(scope: Scope): void {
-    this.subscription?.close();
+    const before = this.scope;
     this.scope = scope;
-    this.complete = false;
-    this.problem = this.state = null;
-    this.limit = page;
-    this.happenings.begin("", []);
+    // Of all that is watched it is the same, but for other namespaces.
+    if (before === null || !this.habit.all || before.ns.join() !== scope.ns.join()) this.begin();
+    else {
+      this.drawn.clear(); // Their links are of the list that was.
+      this.watched();
+    }
+  }
+
+  private turn(all: boolean): void {
+    if (all === this.habit.all) return;
+    this.take({ ...this.habit, all });
+    this.begin();
+  }
+
+  private take(habit: Habit): void {
+    this.habit = habit;
+    this.keep(habit);
+  }
+
+  private begin(): void {
+    for (const source of this.sources.values()) source.close();
+    this.sources.clear();
+    this.happenings.clear();
     this.drawn.clear();
-    this.subscription = this.way.live.subscribe({ resource: scope.ref, ns: scope.ns, labels: scope.labels, view: "changes" }, this);
+    this.limit = page;
+    this.watched();
+  }
+
+  /** Follows what is watched now: what is so no more goes, with what it told. */
+  watched(): void {
+    const { scope } = this;
+    if (scope === null) return;
+    const { all } = this.habit;
+    const { kinds, rest } = all ? followed(this.way.watched(), scope) : { kinds: [scope.kind], rest: [] };
+    this.rest = rest;
+    for (const [ref, source] of this.sources) {
+      if (kinds.some((k) => k.ref === ref)) continue;
+      source.close();
+      this.sources.delete(ref);
+    }
+    const filter = { ns: scope.ns, labels: all ? "" : scope.labels, watched: all };
+    for (const kind of kinds) if (!this.sources.has(kind.ref)) this.sources.set(kind.ref, new Source(kind, this.way.live, filter, this.happenings, () => (this.timer ??= setTimeout(() => this.draw(), pause))));
     this.draw();
   }
 
   /** The connection is another: over a new one the state is told anew. */
   refresh(): void {
-    if (this.way.live.connection !== "open") this.state = null;
+    if (this.way.live.connection !== "open") for (const source of this.sources.values()) source.state = null;
     this.draw();
   }
 
   close(): void {
-    this.subscription?.close();
+    for (const source of this.sources.values()) source.close();
     clearTimeout(this.timer);
   }
-
-  message(m: Parameters<Handler["message"]>[0]): void {
-    if (m.type === "changes") {
-      this.happenings.begin(m.since, m.events);
-      this.complete = true;
-      this.problem = null;
-    } else if (m.type === "change-events") this.happenings.add(m.events);
-    else if (m.type === "state") this.state = m;
-    else if (m.type === "error") this.problem = m.problem;
-    // A right that was lost takes with it what was seen.
-    if (m.type === "error" || (m.type === "state" && m.state === "forbidden")) {
-      this.happenings.begin("", []);
-      this.complete = false;
-    }
-    this.timer ??= setTimeout(() => this.draw(), pause);
-  }
-
-  // What is shown stays until the snapshot has come: it has happened.
-  restart(): void {}
 
   private hold(..._why: unknown[]): void {
     if (this.over || this.stopped) this.happenings.paused = true;
@@ -121,21 +143,38 @@ export class ActivityFeed implements Handler {
     this.more.hidden = waiting === 0;
     setText(this.more, `${digits(waiting)} more`);
     const since = clockTime(happenings.since, this.way.now());
-    const { connection, since: changed } = this.way.live;
-    const doubted = doubt({ connection, since: changed, state: this.state }, this.way.now());
-    setText(this.kept, !this.complete || since === "" ? "" : `${visible.length === happenings.size ? "" : `${digits(visible.length)} of `}${happenings.size === 1 ? "1 change" : `${digits(happenings.size)} changes`} since ${since}${doubted === null ? "" : `; ${doubted.toLowerCase()}`}`);
+    const { all } = this.habit;
+    this.own.setAttribute("aria-pressed", String(!all));
+    this.every.setAttribute("aria-pressed", String(all));
+    const sources = [...this.sources.values()];
+    const told = sources.filter((s) => s.complete);
+    const complete = told.length > 0;
+    const doubted = this.doubted(told.length > 0 ? told : sources);
+    setText(this.kept, !complete || since === "" ? "" : `${visible.length === happenings.size ? "" : `${digits(visible.length)} of `}${happenings.size === 1 ? "1 change" : `${digits(happenings.size)} changes`}${all ? ` of ${told.length === 1 ? "1 kind" : `${digits(told.length)} kinds`}` : ""} since ${since}${doubted === null ? "" : `; ${doubted.toLowerCase()}`}`);
     const some = visible.length > this.limit;
-    const { problem, state, complete } = this;
-    setText(this.foot, footWords({ problem, state, complete, doubted, count: visible.length, size: happenings.size, some, filtered: filter !== "", resource: this.scope?.resource ?? "object", since }));
+    const { problem, state } = (all ? undefined : sources[0]) ?? { problem: null, state: null };
+    const kinds = all ? { told: told.length, untold: [...sources.filter((s) => !s.complete).map((s) => s.kind), ...this.rest].map(plural) } : null;
+    setText(this.foot, footWords({ problem, state, complete, doubted, count: visible.length, size: happenings.size, some, filtered: filter !== "", resource: this.scope?.kind.resource ?? "object", since, kinds }));
     arrange(this.list, [...drawn.values(), ...(some ? [this.older] : []), this.foot]);
   }
 
-  private line({ change, words, by, quiet }: Happening): HTMLElement {
+  // Since when it is not known what changes, and of which kinds.
+  private doubted(sources: readonly Source[]): string | null {
+    const { connection, since } = this.way.live;
+    const now = this.way.now();
+    const doubts = sources.map((s) => ({ kind: s.kind, words: doubt({ connection, since, state: s.state }, now) })).filter((d) => d.words !== null);
+    const [first] = doubts;
+    if (first === undefined) return null;
+    return connection === "lost" || !this.habit.all ? first.words : doubts.map((d) => `${plural(d.kind)} ${d.words?.toLowerCase() ?? ""}`).join(", ");
+  }
+
+  private line({ kind, change, words, by, quiet }: Happening): HTMLElement {
     const { ns, name } = change;
     const told = words.slice(0, mostWords);
     const what = change.op === "update" ? told.map((w) => h("span", { class: "did" }, w)) : [h("span", { class: "op" }, opWords[change.op].toLowerCase())];
     if (words.length > told.length) what.push(h("span", { class: "rest" }, `${words.length - told.length} more`));
-    const a = h("a", { href: this.way.href(change), "data-ns": ns, "data-name": name }, ns === "" ? name : `${ns}/${name}`);
+    const of = this.habit.all ? [h("span", { class: "kind" }, kind.kind), " "] : [];
+    const a = h("a", { href: this.way.href(kind, change), "data-of": kind.ref, "data-ns": ns, "data-name": name }, ...of, ns === "" ? name : `${ns}/${name}`);
     return h("div", { class: "what", "data-op": change.op, "data-quiet": quiet ? true : null }, h("time", { datetime: change.time }, clockTime(change.time, this.way.now())), a, h("span", { class: "all", title: words.length > 0 ? words.join("\n") : null }, ...what), h("span", { class: "who" }, ...by.map(byView)));
   }
 
@@ -143,9 +182,10 @@ export class ActivityFeed implements Handler {
   private click(e: MouseEvent): void {
     if (e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey || !(e.target instanceof Element) || String(getSelection()) !== "") return;
     const a = e.target.closest(".what")?.querySelector("a");
-    if (!(a instanceof HTMLAnchorElement)) return;
+    const kind = this.sources.get(a?.dataset["of"] ?? "")?.kind;
+    if (!(a instanceof HTMLAnchorElement) || kind === undefined) return;
     e.preventDefault();
-    this.way.open({ ns: a.dataset["ns"] ?? "", name: a.dataset["name"] ?? "" });
+    this.way.open(kind, { ns: a.dataset["ns"] ?? "", name: a.dataset["name"] ?? "" });
   }
 }
 
@@ -161,16 +201,28 @@ export interface Foot {
   readonly filtered: boolean;
   readonly resource: string;
   readonly since: string;
+  /** Of all that is watched: how many kinds are told, and those that are not; null of a list. */
+  readonly kinds: { readonly told: number; readonly untold: readonly string[] } | null;
 }
 
 export function footWords(f: Foot): string {
   const untold = f.doubted === null ? "" : `${f.doubted}: what has changed since is not known here.`;
   if (f.problem !== null) return `${f.problem.title}. ${f.problem.detail}`;
+  if (!f.complete && f.kinds?.untold.length === 0) return "Nothing is watched now, as far as is known. What is watched appears here by itself.";
   if (!f.complete) return ["forbidden", "absent", "failed"].includes(f.state?.state ?? "") ? (f.state?.reason ?? "") : untold === "" ? "Reading what is kept of the past." : untold;
-  const words = (told: string): string => (untold === "" ? told : told === "" ? untold : `${untold} ${told}`);
+  const words = (told: string): string => [untold, told, leftOut(f.kinds?.untold ?? [])].filter((w) => w !== "").join(" ");
   if (f.some) return words("");
-  if (f.count > 0) return words(`Kept since ${f.since}; of the time before nothing is known here.`);
+  if (f.count > 0) return words(f.kinds === null ? `Kept since ${f.since}; of the time before nothing is known here.` : `Of all these kinds it is known since ${f.since}; of the time before, of some of them at most.`);
   if (f.size > 0) return words(f.filtered ? "No change has that." : "Nothing but quiet changes.");
   const until = f.doubted === null ? `since ${f.since}` : `from ${f.since} until then`;
-  return words(`No ${f.resource} in this list changed ${until}. Of the time before nothing is known here.`);
+  const what = f.kinds === null ? `No ${f.resource} in this list` : f.kinds.told === 1 ? "Nothing of the 1 kind told" : `Nothing of the ${digits(f.kinds.told)} kinds told`;
+  return words(`${what} changed ${until}. Of the time before nothing is known here.`);
+}
+
+const mostNamed = 5;
+
+function leftOut(kinds: readonly string[]): string {
+  if (kinds.length === 0) return "";
+  const more = kinds.length - mostNamed;
+  return `Not told: ${kinds.slice(0, mostNamed).join(", ")}${more > 0 ? ` and ${digits(more)} more` : ""}.`;
 }

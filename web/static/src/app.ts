@@ -83,7 +83,8 @@ else if (page?.dataset["page"] === "compare") void startCompare();
 else if (page?.dataset["page"] === "status") new StatusPage(now, (date) => clock.learn(date));
 picker.start(live);
 byId("theme").addEventListener("click", turnTheme);
-byId("help").addEventListener("click", help);
+// On a small screen it is in the menu.
+for (const button of document.querySelectorAll("#help, .picker-foot button")) button.addEventListener("click", help);
 listenToKeys(commands);
 
 if (page?.dataset["page"] !== "problem") {

@@ -1,6 +1,7 @@
 // The links to what is shown: its rows with their columns, filter and order, or
 // its objects whole. As exportsOf in pages.go has them.
 
+import { setText } from "./dom.ts";
 import type { View } from "./view.ts";
 import type { Column } from "./wire.ts";
 
@@ -36,6 +37,13 @@ export function drawExports(menu: HTMLElement, view: View, columns: readonly Col
     a.href = exportHref(view, columns, what, format);
     a.onclick = () => void (a.download = exportName(view, format, new Date()));
   }
+}
+
+/** Says of what would be saved that it may not be so any more; null where it is. */
+export function doubtExports(menu: HTMLElement, doubted: string | null): void {
+  const place = menu.querySelector(".doubt") as HTMLElement;
+  place.hidden = doubted === null;
+  setText(place, doubted === null ? "" : `${doubted}: what is saved may have changed since.`);
 }
 
 /** Lets a menu be walked by the arrows, and closed by Esc and by a click elsewhere. */

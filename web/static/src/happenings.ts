@@ -1,13 +1,15 @@
-// What the activity holds: the newest changes, and those that wait while a
-// person reads.
+// What the activity holds: the newest changes of the kinds that it follows, in
+// the order of their times, and those that wait while a person reads.
 
 import { fieldsOf, type Field } from "./fields.ts";
+import type { Kind } from "./kinds.ts";
 import { isObject } from "./paths.ts";
 import { authorsOf, opWords } from "./timeline.ts";
 import type { By, Change } from "./wire.ts";
 
 export interface Happening {
   readonly number: number; // rises
+  readonly kind: Kind;
   readonly change: Change;
   /** What an update did, in short, one for each field that is worth it. */
   readonly words: readonly string[];
@@ -19,29 +21,47 @@ export interface Happening {
 const most = 1000;
 
 export class Happenings {
-  /** After this time all changes are held. */
-  since = "";
   paused = false;
+  private readonly begun = new Map<string, string>(); // by the ref of a kind: after this time all of its changes were told
+  private cut = ""; // of the newest change that had to make room
   private held: Happening[] = []; // oldest first
   private waiting: Happening[] = [];
   private next = 0;
 
-  begin(since: string, changes: readonly Change[]): void {
-    this.since = since;
-    this.held = [];
-    this.waiting = [];
-    this.held = this.bounded(changes.map((c) => this.happening(c)));
+  /** After this time all changes of all kinds are held; empty where none has begun. */
+  get since(): string {
+    return latest([...this.begun.values(), this.cut]);
   }
 
-  add(changes: readonly Change[]): void {
-    const fresh = changes.map((c) => this.happening(c));
-    if (this.paused) this.waiting = this.bounded([...this.waiting, ...fresh]);
-    else this.held = this.bounded([...this.held, ...fresh]);
+  /** Begins a kind anew: what is told is all that is known of its past. */
+  begin(kind: Kind, since: string, changes: readonly Change[]): void {
+    this.forget(kind.ref);
+    this.begun.set(kind.ref, since);
+    this.held = this.bounded(merged(this.held, changes.map((c) => this.happening(kind, c))));
+  }
+
+  add(kind: Kind, changes: readonly Change[]): void {
+    const fresh = changes.map((c) => this.happening(kind, c));
+    if (this.paused) this.waiting = this.bounded(merged(this.waiting, fresh));
+    else this.held = this.bounded(merged(this.held, fresh));
+  }
+
+  /** Lets go of all that a kind told. */
+  forget(ref: string): void {
+    this.begun.delete(ref);
+    this.held = this.held.filter((h) => h.kind.ref !== ref);
+    this.waiting = this.waiting.filter((h) => h.kind.ref !== ref);
+  }
+
+  clear(): void {
+    this.begun.clear();
+    this.cut = "";
+    this.held = this.waiting = [];
   }
 
   resume(): void {
     this.paused = false;
-    this.held = this.bounded([...this.held, ...this.waiting]);
+    this.held = this.bounded(merged(this.held, this.waiting));
     this.waiting = [];
   }
 
@@ -62,19 +82,33 @@ export class Happenings {
   private bounded(list: Happening[]): Happening[] {
     const gone = list[list.length - most - 1];
     if (gone === undefined) return list;
-    this.since = gone.change.time;
+    this.cut = latest([this.cut, gone.change.time]);
     return list.slice(-most);
   }
 
-  private happening(change: Change): Happening {
+  private happening(kind: Kind, change: Change): Happening {
     const fields = change.op === "update" ? fieldsOf(null, change) : [];
     const loud = fields.filter((f) => !f.noise);
     const by = authorsOf(change);
     const words = (loud.length > 0 ? loud : fields).sort((a, b) => rankOf(a) - rankOf(b)).map((f) => (f.after.is === "none" ? `− ${f.words}` : `${f.words} → ${short(f.after.is === "value" ? f.after.value : "")}`));
-    const hay = [change.ns, change.name, opWords[change.op], ...fields.map((f) => f.words), ...by.flatMap((b) => [b.manager, b.operation, b.subresource])].join(" ").toLowerCase();
-    return { number: this.next++, change, words, quiet: change.op === "update" && loud.length === 0, by, hay };
+    const hay = [kind.kind, kind.resource, change.ns, change.name, opWords[change.op], ...fields.map((f) => f.words), ...by.flatMap((b) => [b.manager, b.operation, b.subresource])].join(" ").toLowerCase();
+    return { number: this.next++, kind, change, words, quiet: change.op === "update" && loud.length === 0, by, hay };
   }
 }
+
+// Two lists in the order of their times, as one; of the same time those of the first come first.
+function merged(a: readonly Happening[], b: readonly Happening[]): Happening[] {
+  const out: Happening[] = [];
+  let i = 0;
+  for (const late of b) {
+    for (let early = a[i]; early !== undefined && Date.parse(early.change.time) <= Date.parse(late.change.time); early = a[++i]) out.push(early);
+    out.push(late);
+  }
+  return out.concat(a.slice(i));
+}
+
+// Times of the wire have as many digits of a second as they need.
+const latest = (times: readonly string[]): string => times.reduce((a, b) => (a === "" || Date.parse(b) > Date.parse(a) ? b : a), "");
 
 function seen(filter: string, quiet: boolean): (h: Happening) => boolean {
   const terms = filter.toLowerCase().split(/\s+/).filter((t) => t !== "");

@@ -3,7 +3,7 @@
 import { Activity } from "./activity.ts";
 import { columnWords, strangeWords } from "./columnset.ts";
 import { byId, digits, h, input, setText } from "./dom.ts";
-import { drawExports } from "./exports.ts";
+import { doubtExports, drawExports } from "./exports.ts";
 import { Feed, type Watcher } from "./feed.ts";
 import type { Live } from "./live.ts";
 import { plural, type Kind } from "./kinds.ts";
@@ -60,8 +60,9 @@ export class ListPage implements Watcher {
       this.shown = shown;
       this.tell();
     }, (waiting) => say(byId("held"), waiting === "" ? null : waiting));
-    const changes = (open: ObjectName): View => ({ ...this.view, open, tab: "changes" });
-    this.activity = new Activity(byId("activity"), { live, now, href: (o) => formatView(changes(o)), open: (o) => this.go(changes(o), "push") });
+    const changes = ({ ref, namespaced }: Kind, open: ObjectName): View => ({ ...(ref === this.view.ref ? this.view : { ...plain(ref), ns: namespaced ? this.view.ns : [] }), open, tab: "changes" });
+    this.activity = new Activity(byId("activity"), { live, now, watched: () => picker.watched(), href: (kind, o) => formatView(changes(kind, o)), open: (kind, o) => this.go(changes(kind, o), "push") });
+    picker.onWatched = () => this.activity.watched();
     picker.select(view.ref);
     this.fill();
     this.feed = this.subscribe();
@@ -124,7 +125,7 @@ export class ListPage implements Watcher {
   private subscribe(): Feed {
     this.followSpaces();
     const { ref, ns, labels, sort, q } = this.view;
-    this.activity.follow({ ref, ns, labels, resource: this.kind.resource });
+    this.activity.follow({ kind: this.kind, ns, labels });
     // Of a part of them it is not known how many there are.
     const expected = ns.length > 0 || labels !== "" ? 0 : this.picker.countOf(ref);
     return new Feed(this.live, { resource: ref, ns, labels }, { sort, q }, this, this.limit, expected);
@@ -394,6 +395,7 @@ export class ListPage implements Watcher {
     const narrowed = this.view.ns.length > 0 || this.view.labels !== "";
     const s = status(known, this.now());
     sayStatus(s);
+    doubtExports(byId("export"), doubt(known, this.now()));
     drawProgress(byId("progress"), s, this.kind.resource);
     this.activity.live(s.tone === "live");
     say(byId("anew"), anewWords(this.live.anew));

@@ -160,7 +160,7 @@ export class Live {
     this.subs.set(sub.id, sub);
     if (this.connection !== "open") return;
     sub.sent = true;
-    const { resource, ns, labels, fields, name, every, view, q, sort, offset, count, log } = sub.spec;
+    const { resource, ns, labels, fields, name, every, view, watched, q, sort, offset, count, log } = sub.spec;
     this.tell({
       op: "subscribe",
       id: sub.id,
@@ -173,6 +173,7 @@ export class Live {
       ...(view === "window" ? { q, sort, offset, count } : {}),
       ...log,
       view,
+      ...(watched === true ? { watched } : {}),
       ...(sub.cursor !== null ? { cursor: sub.cursor } : {}),
     });
   }

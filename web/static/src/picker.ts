@@ -8,7 +8,7 @@ import { Hint } from "./hint.ts";
 import { KindFeed, type KindWatcher } from "./kindfeed.ts";
 import { nearness, plural, type Kind, type Listed } from "./kinds.ts";
 import type { Live } from "./live.ts";
-import { store, stored, toggled } from "./stored.ts";
+import { store, stored, storedElsewhere, toggled } from "./stored.ts";
 
 const pinned = "Pinned"; // no API group is called so: they are in lower case
 
@@ -19,6 +19,8 @@ export class Picker implements KindWatcher {
   private counts: ReadonlyMap<string, number> | null = null; // null: those of the markup
   private readonly feed: KindFeed;
   private selected = "";
+  /** Told when other kinds are watched than before. */
+  onWatched: () => void = () => {};
   private own: number | null = null; // the count of the selected kind, where the page knows better
   private readonly none = h("p", { class: "picker-none", role: "status" });
 
@@ -52,6 +54,7 @@ export class Picker implements KindWatcher {
   start(live: Live): void {
     this.feed.start(live);
     void this.feed.poll();
+    storedElsewhere("pins", () => this.draw());
   }
 
   /** Whether the server answers what is asked for by itself; null while that is not known. */
@@ -147,9 +150,19 @@ export class Picker implements KindWatcher {
     return this.filter.value.toLowerCase().split(/\s+/).filter((t) => t !== "");
   }
 
+  /** The kinds that the program watches, and knows the number of: the pinned first, then in the order shown. */
+  watched(): readonly Kind[] {
+    const { counts } = this;
+    if (counts === null) return [];
+    const listed = [...this.pins(), ...this.list.map((k) => k.ref), ...counts.keys()];
+    return [...new Set(listed)].filter((ref) => counts.has(ref)).map((ref) => this.kinds.get(ref)).filter((k) => k !== undefined);
+  }
+
   counted(counts: ReadonlyMap<string, number>): void {
+    const same = this.counts?.size === counts.size && [...counts.keys()].every((ref) => this.counts?.has(ref));
     this.counts = counts;
     this.drawCounts();
+    if (!same) this.onWatched();
   }
 
   private drawCounts(ref?: string): void {

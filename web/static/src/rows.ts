@@ -177,7 +177,7 @@ export class Rows implements Ordered {
           if (old === undefined) return false;
           const cells = withCells(old, e.cells);
           if (cells === null) return false;
-          this.put(this.entry({ ...old, rv: e.rv, cells }, false, e.by ?? null));
+          this.put(this.entry({ ...old, rv: e.rv, cells }, old.added, e.by ?? null));
           break;
         }
         case "delete": {

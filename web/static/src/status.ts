@@ -110,10 +110,11 @@ export function note(k: Known, resource: string, total: number, narrowed: boolea
   const only = coverage(k);
   const here = (words: string): string => (only === null ? words : `${words} ${only}`);
   const doubted = doubt(k, now);
+  const s = status(k, now);
+  const where = narrowed ? " in the namespaces and with the labels chosen" : "";
   // The banner stands above it.
-  if (k.complete && total > 0) return say("Nothing matches", here(`None of ${doubted === null ? `${digits(total)} ${resource}` : `the ${digits(total)} ${resource} known then`} matches the filter.`), "", "show-all");
+  if (k.complete && total > 0) return say("Nothing matches", here(`None of ${s.tone === "live" ? `${digits(total)} ${resource}` : `the ${digits(total)} ${resource} known then`} matches the filter.`), "", "show-all");
   if (k.complete && doubted !== null) {
-    const where = narrowed ? " in the namespaces and with the labels chosen" : "";
     const lost = k.connection === "lost";
     const since = lost ? new Date(k.since).toISOString() : (k.state?.since ?? "");
     const were = here(since === "" ? `There were none${where} when it was last known.` : `There were none${where} at ${clockTime(since, now)}.`);
@@ -121,10 +122,11 @@ export function note(k: Known, resource: string, total: number, narrowed: boolea
     const next = lost ? "It is tried again by itself. Is the program still running?" : "It is tried again by itself; what came meanwhile is shown then.";
     return say(doubted, why === "" ? were : `${were} ${why}`, next);
   }
+  // Over a new connection nothing has been told yet.
+  if (k.complete && s.tone !== "live") return say(s.words, here(`There were none${where} when it was last known.`), "");
   if (k.complete && narrowed) return say(`No ${resource} here`, here("There is none in the namespaces and with the labels chosen."), "The first one appears by itself, or", "show-all");
   if (k.complete) return say(`No ${resource}`, only ?? "The cluster holds none now.", "The first one appears here by itself.");
   if (k.connection === "lost") return say("Disconnected", k.said === "" ? "Glasshouse cannot be reached from this browser." : `Glasshouse said: ${k.said}.`, "It is tried again by itself. Is the program still running?");
-  const s = status(k, now);
   const far = s.count === null ? "" : s.total === null ? `${countWords(s)} so far` : countWords(s);
   if (k.anew) return say(`Reading ${resource} anew`, `What was held could not be carried on from${far === "" ? "." : `; ${far}`}`, "");
   return say(`Reading ${resource}`, far, "");

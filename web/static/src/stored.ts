@@ -54,6 +54,13 @@ export function store(name: string, list: readonly string[]): void {
   else habits.set(prefix + name, JSON.stringify(list));
 }
 
+/** Tells of it when another tab has changed the list of a name, or all that is remembered. */
+export function storedElsewhere(name: string, changed: () => void): void {
+  addEventListener("storage", (e) => {
+    if (e.key === null || e.key === prefix + name) changed();
+  });
+}
+
 /** Puts a value first in a list of so many. */
 export const first = (list: readonly string[], value: string, most: number): string[] => [value, ...list.filter((v) => v !== value)].slice(0, most);
 

@@ -64,6 +64,8 @@ export class Table {
     scroller.addEventListener("scroll", () => this.schedule(), { passive: true });
     new ResizeObserver(() => this.schedule()).observe(scroller);
     tbody.addEventListener("pointerover", (e) => this.hold(e.pointerType === "mouse"), { passive: true });
+    // Once: one that is put elsewhere would fade in again.
+    tbody.addEventListener("animationend", (e) => (e.target as Element).removeAttribute("data-came"));
     for (const type of ["pointerleave", "pointercancel"] as const) tbody.addEventListener(type, () => this.hold(false));
     const at = (e: PointerEvent): void => {
       this.pointer = e.pointerType === "mouse" ? [e.clientX, e.clientY] : null;
@@ -322,7 +324,7 @@ export class Table {
         fillRow(tr, shape, e, now);
         d = { tr, entry: e };
         this.drawn.set(e.key, d);
-        if (e.added && !this.fresh && now - Date.parse(e.created) < 10_000) flash(tr);
+        if (e.added && !this.fresh && now - Date.parse(e.created) < 10_000) setAttr(tr, "data-came", "");
       } else if (d.entry !== e) {
         const differ = fillRow(d.tr, shape, e, now);
         d.entry = e;
@@ -361,6 +363,7 @@ function mark({ cell, before }: Differs, e: Entry, now: number): void {
 }
 
 function unmark(tr: Element): void {
+  tr.removeAttribute("data-came");
   for (const e of [tr, ...tr.querySelectorAll("[title], [data-changed]")]) {
     e.removeAttribute("title");
     if (e.hasAttribute("data-changed")) unflash(e);

@@ -170,7 +170,7 @@ export class Window implements Ordered {
           if (old === undefined || old.uid !== e.uid) return false;
           const cells = withCells(old, e.cells);
           if (cells === null) return false;
-          this.entries[e.at] = entryOf({ ...old, rv: e.rv, cells }, false, e.by ?? null);
+          this.entries[e.at] = entryOf({ ...old, rv: e.rv, cells }, old.added, e.by ?? null);
         }
       }
     }

@@ -164,6 +164,8 @@ export interface Spec {
   /** Changes come together at most so often, in milliseconds; those after a pause at once. */
   readonly every?: number;
   readonly view: "table" | "object" | "changes" | "resources" | "window" | "log";
+  /** To be told only while it is watched anyway: it starts no watch and keeps none. */
+  readonly watched?: boolean;
   /** Of the view window alone: the words and the order, and which rows are held. */
   readonly q?: string;
   readonly sort?: string;

@@ -1,0 +1,43 @@
+// What a narrow screen must not lose.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browse, newPage, openLive } from "./browser.mjs";
+import { read } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+
+await test("a phone", { timeout: 120_000 }, async (t) => {
+  const browser = await browse(t);
+  const dashboard = await Dashboard.start(t);
+  const pods = `${dashboard.url}r/core/v1/pods`;
+
+  await t.test("has the coverage and the help in its menu", async (t) => {
+    const page = await newPage(t, browser, { viewport: { width: 390, height: 844 } });
+    await openLive(page, pods);
+    const menu = page.getByRole("button", { name: "Menu" });
+    await menu.click();
+    await page.getByRole("button", { name: "Keys and help" }).click();
+    await page.locator("#keys h2").waitFor();
+    await page.keyboard.press("Escape");
+    await page.locator("#keys").waitFor({ state: "detached" });
+    await menu.click();
+    await page.getByRole("link", { name: "Coverage" }).click();
+    await page.waitForURL("**/status");
+    await page.setViewportSize({ width: 1440, height: 900 });
+    assert.deepEqual(await Promise.all([".top .quiet", "#help", ".picker-foot"].map((e) => page.locator(e).isVisible())), [true, true, false], "a wide screen has them in its header");
+  });
+
+  await t.test("shows the names of all tabs, whichever is open", async (t) => {
+    const { name } = (await read("/api/v1/namespaces/shop/pods")).items[0].metadata;
+    const page = await newPage(t, browser, { viewport: { width: 360, height: 780 } });
+    for (const address of [`${pods}?open=shop/${name}`, `${dashboard.url}o/core/v1/pods/shop/${name}`]) {
+      await page.goto(address);
+      const tabs = page.getByRole("tab");
+      await tabs.first().waitFor();
+      for (const tab of await tabs.all()) {
+        await tab.click();
+        const cut = await tabs.evaluateAll((all) => all.filter((e) => e.getBoundingClientRect().left < 0 || e.getBoundingClientRect().right > innerWidth || e.scrollWidth > e.clientWidth).map((e) => e.textContent));
+        assert.deepEqual(cut, []);
+      }
+    }
+  });
+});
