@@ -65,7 +65,11 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	} else if err := fillList(&page, snapshot); err != nil {
 		return err
 	}
-	page.Frame = s.frame(r, templates.Plural(resource.Kind, resource.Resource), resource.Ref())
+	title := templates.Plural(resource.Kind, resource.Resource)
+	if ns, name, _ := strings.Cut(values.Get("open"), "/"); ns != "" && name != "" {
+		title = titleOf(title, strings.TrimPrefix(ns, "_"), name)
+	}
+	page.Frame = s.frame(r, title, resource.Ref())
 	page.Exports = exportsOf(resource.Ref(), values)
 	linkList(&page, values)
 	return render(w, r, status, templates.ListPage(page))
@@ -192,12 +196,18 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 		page.YAML = string(document)
 		page.State = stateOf(status)
 	}
-	page.Frame = s.frame(r, page.Name, page.Ref)
+	page.Frame = s.frame(r, titleOf(templates.Plural(page.Kind, page.Resource), page.Namespace, page.Name), page.Ref)
 	if page.Namespace != "" {
 		page.Crumbs = append(page.Crumbs, templates.Crumb{Text: page.Namespace, Href: list + "?ns=" + url.QueryEscape(page.Namespace)})
 	}
 	page.Crumbs = append(page.Crumbs, templates.Crumb{Text: page.Name})
 	return render(w, r, code, templates.ObjectPage(page))
+}
+
+// titleOf is the title of a page that shows an object, as titleOf in
+// static/src/view.ts has it.
+func titleOf(kinds, namespace, name string) string {
+	return strings.TrimPrefix(namespace+"/"+name, "/") + " - " + kinds
 }
 
 // frame is what every page has around its content.

@@ -137,6 +137,14 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: the page answers %d, with the heading and the rows at %v, want it sorted, and web-10, web-2, web-1", sort, a.status, order)
 		}
 	}
+	for path, title := range map[string]string{
+		"/r/" + podsRef: "Pods", "/r/" + podsRef + "?open=a/web-1": "a/web-1 - Pods", "/r/" + widgetsRef + "?open=_/one": "one - Widgets", "/r/" + podsRef + "?open=web-1": "Pods",
+		"/o/" + podsRef + "/a/web-1": "a/web-1 - Pods",
+	} {
+		if a := s.get(path, "Accept: text/html"); !strings.Contains(a.body, "<title>"+title+" - Glasshouse</title>") {
+			t.Errorf("the title of %s is not that of the script, %q: %.600s", path, title, a.body)
+		}
+	}
 	a := s.get("/o/"+podsRef+"/a/web-1", "Accept: text/html")
 	if a.status != http.StatusOK || !strings.Contains(a.body, "&lt;b&gt;") || strings.Contains(a.body, "<b>") {
 		t.Errorf("the object's page answers %d %s, want its note escaped", a.status, a.body)

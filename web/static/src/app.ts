@@ -193,7 +193,7 @@ function startObject(section: HTMLElement): void {
   addEventListener("popstate", () => panel.show(tab()));
   byId("asof").hidden = true;
   refresh = () => panel.refresh();
-  special = () => objectCommands(kind, panel);
+  special = () => objectCommands(kind, panel, () => location.assign(formatView({ ...plain(ref), ns: name.ns === "" ? [] : [name.ns] })));
 }
 
 // The columns that a person has chosen for a kind are put into the address that

@@ -215,12 +215,14 @@ export class ListPage implements Watcher {
 
   private openPanel(): void {
     const root = byId("panel");
+    const had = root.contains(document.activeElement);
     this.panel?.close();
     this.panel = null;
     const { open, tab } = this.view;
     byId("side").hidden = open === null;
     this.table.setOpened(open === null ? null : keyOf(open.ns, open.name));
     if (open !== null) this.panel = new Panel(root, this.host(open), tab, { tab: (id) => this.go({ ...this.view, tab: id }, "push"), close: () => this.close() });
+    if (had) this.panel?.focus();
   }
 
   private host(name: ObjectName): Host {

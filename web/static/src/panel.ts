@@ -67,6 +67,7 @@ export class Panel {
   }
 
   close(): void {
+    this.opened++;
     this.held.close();
     this.tab?.close();
     clearInterval(this.timer);
@@ -101,6 +102,11 @@ export class Panel {
         this.schedule();
       },
     );
+  }
+
+  /** Takes the keyboard. */
+  focus(): void {
+    document.getElementById(`tab-${this.selected}`)?.focus({ preventScroll: true });
   }
 
   /** Opens the tab of a letter. */

@@ -28,6 +28,7 @@ export class Overview implements Tab {
   readonly element = h("div", { class: "overview", tabindex: "0" });
   private object: Tree | null = null;
   private health: Health | null = null;
+  private gone = false;
 
   constructor(host: Host) {
     const sheet = (this.sheet = new Sheet(host));
@@ -38,12 +39,13 @@ export class Overview implements Tab {
     this.annotations = new AnnotationsView(sheet);
   }
 
-  show({ object, health }: Shown): void {
-    if (object === this.object && health === this.health) return;
+  show({ object, health, gone }: Shown): void {
+    if (object === this.object && health === this.health && gone === this.gone) return;
     // Another object of the same name is not this one changed.
     this.sheet.first = uid(object) !== uid(this.object);
     this.object = object;
     this.health = health;
+    this.gone = gone;
     if (object === null) this.element.replaceChildren();
     else this.draw(object);
   }
@@ -65,7 +67,7 @@ export class Overview implements Tab {
   private draw(object: Tree): void {
     const { sheet, element } = this;
     sheet.unresolved = false;
-    sheet.changed(this.verdict.line, this.verdict.show(this.health));
+    sheet.changed(this.verdict.line, this.verdict.show(this.health, this.gone));
     sheet.sections(this.facts, factsOf(object));
     this.conditions.show(conditionsOf(object));
     this.owners.show(object);
