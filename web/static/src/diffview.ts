@@ -2,7 +2,7 @@
 // are what the browser lays out, or leaves out where nobody looks.
 
 import { digits, h } from "./dom.ts";
-import { pairing, runs, wordMarks, type Pair, type Piece } from "./difflines.ts";
+import { pairLines, runs, wordMarks, type Pair, type Piece } from "./difflines.ts";
 import { atOnce, Slices } from "./slices.ts";
 import { cut } from "./yaml/row.ts";
 
@@ -25,7 +25,7 @@ const ends = 400; // of a longer one, at either end
 const piece = 2000;
 
 /** The element of a text that became another, at once. */
-export const diffView = (left: readonly string[], right: readonly string[], options: DiffOptions): HTMLElement => atOnce(drawing(atOnce(pairing(left, right)), options));
+export const diffView = (left: readonly string[], right: readonly string[], options: DiffOptions): HTMLElement => atOnce(drawing(pairLines(left, right), options));
 
 /** The same of lines that are paired. Yields wherever it may rest. */
 export function* drawing(pairs: readonly Pair[], options: DiffOptions): Generator<undefined, HTMLElement> {
