@@ -67,7 +67,8 @@ export class Overview implements Tab {
   private draw(object: Tree): void {
     const { sheet, element } = this;
     sheet.unresolved = false;
-    sheet.changed(this.verdict.line, this.verdict.show(this.health, this.gone));
+    const verdict = this.verdict.show(this.health, this.gone);
+    if (!this.gone) sheet.changed(this.verdict.line, verdict);
     sheet.sections(this.facts, factsOf(object));
     this.conditions.show(conditionsOf(object));
     this.owners.show(object);
