@@ -295,14 +295,8 @@ func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byt
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
-	var namespaces []string
-	if namespace != "" {
-		namespaces = []string{namespace}
-	}
-	if i := a.cluster.pool.find(wire.Scope{Resource: resource.gvr()}); i != nil && i.present(namespaces).status.State == Live {
-		if o, ok, _ := i.Get(keyOf(namespace, name)); ok {
-			return o.JSON()
-		}
+	if o, status := a.held(resource, namespace, name); o != nil && status.State == Live {
+		return o.JSON()
 	}
 	if !resource.Can("get") {
 		return nil, invalid("Not readable", "%s cannot be read one by one: the API serves %s alone.", ref, strings.Join(resource.Verbs, ", "))
@@ -312,4 +306,48 @@ func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byt
 		return nil, problemOf(err, strings.TrimPrefix(namespace+"/"+name, "/"))
 	}
 	return text, nil
+}
+
+// stalePatience bounds how long the API server is asked for an object that the
+// cache holds as it was.
+const stalePatience = 2 * time.Second
+
+// LastKnown is Object, and its status is Live; but where the API server does not
+// answer it is the object as the cache holds it, and the status says since when.
+func (a *Access) LastKnown(ctx context.Context, ref, namespace, name string) (text []byte, status Status, err error) {
+	var known *wire.Object
+	asking := ctx
+	if resource, err := a.Resource(ctx, ref); err == nil {
+		known, status = a.held(resource, namespace, name)
+	}
+	if status.State != Stale {
+		known = nil
+	}
+	if known != nil {
+		var cancel context.CancelFunc
+		asking, cancel = context.WithTimeout(ctx, stalePatience)
+		defer cancel()
+	}
+	text, err = a.Object(asking, ref, namespace, name)
+	if p := new(Problem); known != nil && errors.As(err, &p) && p.Cause == Unavailable {
+		text, err = known.JSON()
+		return text, status, err
+	}
+	return text, Status{State: Live}, err
+}
+
+// held is what the cache has of an object, nil for nothing, and how well its kind
+// is known there.
+func (a *Access) held(resource *Resource, namespace, name string) (*wire.Object, Status) {
+	var namespaces []string
+	if namespace != "" {
+		namespaces = []string{namespace}
+	}
+	i := a.cluster.pool.find(wire.Scope{Resource: resource.gvr()})
+	if i == nil {
+		return nil, Status{}
+	}
+	status := i.present(namespaces).status
+	o, _, _ := i.Get(keyOf(namespace, name))
+	return o, status
 }

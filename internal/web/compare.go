@@ -101,9 +101,12 @@ func (s *Server) side(r *http.Request, full string) (side templates.Side, err er
 	}
 	side.Ref, side.Kind, side.Resource, side.Namespace, side.Name = resource.Ref(), resource.Kind, resource.Resource, ns, name
 	side.Href = "/o/" + side.Ref + "/" + url.PathEscape(cmp.Or(ns, "_")) + "/" + url.PathEscape(name)
-	text, err := access.Object(r.Context(), side.Ref, ns, name)
+	text, status, err := access.LastKnown(r.Context(), side.Ref, ns, name)
 	if err != nil {
 		return side, err
+	}
+	if status.State != watch.Live {
+		side.State = stateOf(status)
 	}
 	document, err := yaml.JSONToYAML(text)
 	side.YAML = string(document)

@@ -4,6 +4,8 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+
+	"glasshouse/internal/watch/apitest"
 )
 
 // Both objects are in the HTML; one that cannot be had leaves the other.
@@ -37,4 +39,22 @@ func TestComparePage(t *testing.T) {
 		}
 	}
 	s.wantProblem("a mistyped parameter", s.get("/compare?c=1"), http.StatusBadRequest, "Unknown parameter", "a, b, hide")
+}
+
+// Without script, too, it is told that masked values are not compared.
+func TestComparePageOfMaskedValues(t *testing.T) {
+	s := newSite(t)
+	const secrets = "core/v1/secrets"
+	for _, name := range []string{"one", "other"} {
+		s.api.Set(secrets, apitest.Item{Namespace: "a", Name: name, Rest: `"data":{"key":"aHVzaA=="}`})
+	}
+	s.api.Set(secrets, apitest.Item{Namespace: "a", Name: "empty"})
+	for query, want := range map[string]bool{
+		"?a=" + secrets + "/a/one&b=other": true, "?a=" + secrets + "/a/one&b=empty": false, "?a=" + secrets + "/a/one": false, "?a=" + podsRef + "/a/web-1&b=web-2": false,
+	} {
+		a := s.get("/compare" + query)
+		if got := strings.Contains(a.body, "Values of Secrets are masked"); got != want || a.status != http.StatusOK {
+			t.Errorf("%s is answered with %d, and tells of masked values: %t, want %t", query, a.status, got, want)
+		}
+	}
 }

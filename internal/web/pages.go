@@ -65,7 +65,11 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	} else if err := fillList(&page, snapshot); err != nil {
 		return err
 	}
-	page.Frame = s.frame(r, templates.Plural(resource.Kind, resource.Resource), resource.Ref())
+	title := templates.Plural(resource.Kind, resource.Resource)
+	if ns, name, _ := strings.Cut(values.Get("open"), "/"); ns != "" && name != "" {
+		title = titleOf(title, strings.TrimPrefix(ns, "_"), name)
+	}
+	page.Frame = s.frame(r, title, resource.Ref())
 	page.Exports = exportsOf(&page, values)
 	page.Carried = carriedOf(values)
 	linkList(&page, values)
@@ -74,10 +78,7 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 
 // fillList puts what a snapshot holds into the page.
 func fillList(page *templates.List, snapshot *watch.Snapshot) error {
-	page.State = templates.State{
-		State: string(snapshot.Status.State), Reason: snapshot.Status.Reason, Count: snapshot.Status.Count, Total: snapshot.Status.Total,
-		Since: snapshot.Status.Since.UTC().Format(time.RFC3339), Namespaces: snapshot.Status.Namespaces,
-	}
+	page.State = stateOf(snapshot.Status)
 	if snapshot.Synced {
 		total := len(snapshot.Objects)
 		page.Total = &total
@@ -127,6 +128,13 @@ func carriedOf(shown url.Values) []templates.Parameter {
 		}
 	}
 	return carried
+}
+
+// stateOf is a status as a page tells it.
+func stateOf(s watch.Status) templates.State {
+	return templates.State{
+		State: string(s.State), Reason: s.Reason, Count: s.Count, Total: s.Total, Since: s.Since.UTC().Format(time.RFC3339), Namespaces: s.Namespaces,
+	}
 }
 
 // linkList makes the links by which a list is sorted and paged without script.
@@ -184,26 +192,41 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	text, err := access.Object(r.Context(), resource.Ref(), namespaceOf(r), param(r, "name"))
-	if err != nil {
-		return err
-	}
-	document, err := documentOf(text)
-	if err != nil {
-		return err
-	}
 	list := "/r/" + resource.Ref()
 	page := templates.Object{
-		Frame: s.frame(r, param(r, "name"), resource.Ref()), Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource,
-		Namespace: namespaceOf(r), Name: param(r, "name"), YAML: string(document),
-		State: templates.State{State: string(watch.Live)}, At: time.Now().UTC().Format(time.RFC3339), // A stale one is read anew.
-		Crumbs: []templates.Crumb{{Text: resource.Resource, Href: list}},
+		Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource, Namespace: namespaceOf(r), Name: param(r, "name"),
+		At: time.Now().UTC().Format(time.RFC3339), Crumbs: []templates.Crumb{{Text: resource.Resource, Href: list}},
 	}
+	code := http.StatusOK
+	text, status, err := access.LastKnown(r.Context(), page.Ref, page.Namespace, page.Name)
+	if err != nil {
+		// What may come, or be seen, later has its page: the script follows it there.
+		p := problemOf(err)
+		if !wantsPage(r) || p.Status != http.StatusNotFound && p.Status != http.StatusForbidden {
+			return err
+		}
+		code = p.Status
+		page.Problem = &templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail}
+	} else {
+		document, err := documentOf(text)
+		if err != nil {
+			return err
+		}
+		page.YAML = string(document)
+		page.State = stateOf(status)
+	}
+	page.Frame = s.frame(r, titleOf(templates.Plural(page.Kind, page.Resource), page.Namespace, page.Name), page.Ref)
 	if page.Namespace != "" {
 		page.Crumbs = append(page.Crumbs, templates.Crumb{Text: page.Namespace, Href: list + "?ns=" + url.QueryEscape(page.Namespace)})
 	}
 	page.Crumbs = append(page.Crumbs, templates.Crumb{Text: page.Name})
-	return render(w, r, http.StatusOK, templates.ObjectPage(page))
+	return render(w, r, code, templates.ObjectPage(page))
+}
+
+// titleOf is the title of a page that shows an object, as titleOf in
+// static/src/view.ts has it.
+func titleOf(kinds, namespace, name string) string {
+	return strings.TrimPrefix(namespace+"/"+name, "/") + " - " + kinds
 }
 
 // frame is what every page has around its content.

@@ -81,10 +81,14 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Refresh", "2")
 	}
-	page := templates.ProblemPage(templates.Failure{
+	failure := templates.Failure{
 		Frame:   s.frame(r, p.Title, ""),
 		Problem: templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail, Next: nextSteps(p)},
-	})
+	}
+	if p.Status == http.StatusNotFound && param(r, "resource") != "" {
+		failure.Ref = refOf(r)
+	}
+	page := templates.ProblemPage(failure)
 	if err := render(w, r, p.Status, page); err != nil {
 		s.log.DebugContext(r.Context(), "page not written", "error", err)
 	}

@@ -137,12 +137,76 @@ func TestPages(t *testing.T) {
 			t.Errorf("%s: the page answers %d, with the heading and the rows at %v, want it sorted, and web-10, web-2, web-1", sort, a.status, order)
 		}
 	}
+	for path, title := range map[string]string{
+		"/r/" + podsRef: "Pods", "/r/" + podsRef + "?open=a/web-1": "a/web-1 - Pods", "/r/" + widgetsRef + "?open=_/one": "one - Widgets", "/r/" + podsRef + "?open=web-1": "Pods",
+		"/o/" + podsRef + "/a/web-1": "a/web-1 - Pods",
+	} {
+		if a := s.get(path, "Accept: text/html"); !strings.Contains(a.body, "<title>"+title+" - Glasshouse</title>") {
+			t.Errorf("the title of %s is not that of the script, %q: %.600s", path, title, a.body)
+		}
+	}
 	a := s.get("/o/"+podsRef+"/a/web-1", "Accept: text/html")
 	if a.status != http.StatusOK || !strings.Contains(a.body, "&lt;b&gt;") || strings.Contains(a.body, "<b>") {
 		t.Errorf("the object's page answers %d %s, want its note escaped", a.status, a.body)
 	}
 	if !strings.Contains(a.body, ">As of 20") {
 		t.Errorf("the object's page does not tell when it was read: %s", a.body)
+	}
+}
+
+// What is not there has a page that the script follows, and that says without
+// script what to do.
+func TestPagesOfWhatIsNotThere(t *testing.T) {
+	s := newSite(t)
+	s.api.RefuseGet("/api/v1/namespaces/a/pods/barred", http.StatusForbidden, "no")
+	for _, test := range []struct {
+		path   string
+		status int
+		says   []string
+	}{
+		{"/o/" + podsRef + "/a/none", 404, []string{`data-page="object" data-ref="core/v1/pods"`, `data-name="none"`, "<h2>Not found</h2>", "<noscript><p>Reload the page"}},
+		{"/o/" + podsRef + "/a/barred", 403, []string{`data-page="object"`, "<h2>Forbidden</h2>", "<noscript><p>Reload the page"}},
+		{"/o/example.com/v1/gadgets/_/none", 404, []string{`data-page="problem" data-ref="example.com/v1/gadgets"`, "as soon as the cluster serves it", "<noscript><p>Reload the page"}},
+		{"/r/example.com/v1/gadgets", 404, []string{`data-page="problem" data-ref="example.com/v1/gadgets"`, "as soon as the cluster serves it"}},
+		{"/nothing", 404, []string{`data-page="problem" data-ref=""`}},
+		{"/compare?a=" + podsRef + "/a/none", 404, []string{"Not found", "<noscript><p>Reload the page"}},
+	} {
+		a := s.get(test.path, "Accept: text/html")
+		if a.status != test.status {
+			t.Errorf("%s is answered with %d, want %d", test.path, a.status, test.status)
+		}
+		for _, says := range test.says {
+			if !strings.Contains(a.body, says) {
+				t.Errorf("%s: the page does not have %q:\n%s", test.path, says, a.body)
+			}
+		}
+	}
+}
+
+// While the API server is away pages have what is held, and say since when; an
+// answer to a program, which could not say so, is none.
+func TestObjectsWhileAway(t *testing.T) {
+	s := newSite(t)
+	s.api.Down(true)
+	s.await("/api/v1/snapshot/"+podsRef+"?limit=1", `"state":"stale"`)
+	const one, none = podsRef + "/a/web-1", podsRef + "/a/none"
+	for path, says := range map[string][]string{
+		"/o/" + one:                      {"name: web-1\n", ">Stale since 20"},
+		"/compare?a=" + one + "&b=web-2": {"name: web-1\n", "name: web-2\n", ">Stale since 20"},
+	} {
+		a := s.get(path, "Accept: text/html")
+		for _, says := range says {
+			if a.status != http.StatusOK || !strings.Contains(a.body, says) {
+				t.Errorf("%s is answered with %d, want %q in\n%s", path, a.status, says, a.body)
+			}
+		}
+	}
+	s.wantProblem("one that is not held", s.get("/o/"+none), http.StatusServiceUnavailable, "The API server does not answer", "")
+	s.wantProblem("one as JSON", s.get("/api/v1/object/"+one), http.StatusServiceUnavailable, "The API server does not answer", "")
+	s.api.Down(false)
+	s.live(podsRef)
+	if a := s.get("/o/"+one, "Accept: text/html"); a.status != http.StatusOK || strings.Contains(a.body, "Stale") {
+		t.Errorf("back again it is answered with %d\n%s", a.status, a.body)
 	}
 }
 

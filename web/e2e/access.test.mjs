@@ -122,6 +122,9 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await page.locator('#panel .status[data-state="live"]').waitFor();
     await page.locator("#panel .overview").waitFor();
     await check(page, "overview");
+    await page.getByRole("button", { name: "Look for them" }).click();
+    await page.locator(".uses .searched summary").waitFor();
+    await check(page, "what it uses, and what uses it");
     await tab("YAML");
     await page.locator("#panel .line").first().waitFor();
     await check(page, "YAML", "#side");

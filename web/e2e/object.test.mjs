@@ -123,5 +123,38 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     assert.equal(await page.evaluate(() => document.activeElement?.className), "skip");
     await keys("Enter", "j", "Enter");
     await shows(page, "a-1");
+    // From the panel to the next object, and back, where the keyboard stays.
+    await page.getByRole("tab", { name: "YAML" }).click();
+    for (const [key, name] of [["j", "a-10"], ["j", "a-2"], ["k", "a-10"]]) {
+      await keys(key);
+      await shows(page, name);
+      assert.equal(await page.evaluate(() => document.activeElement?.id), "tab-yaml");
+    }
+    await page.getByRole("link", { name: "Full page" }).click();
+    await page.locator('#status[data-state="live"]').waitFor();
+    assert.equal(await page.title(), `${ns}/a-10 - ConfigMaps - Glasshouse`);
+    await keys("Escape");
+    await page.waitForURL(list);
+  });
+
+  await t.test("what a hint says can be pointed at, and goes with Escape", async (t) => {
+    const nobody = await Dashboard.start(t, { user: "nobody" });
+    const page = await newPage(t, browser, { allow: [/status of 403/] });
+    await page.goto(`${nobody.url}r/core/v1/pods`);
+    const kind = page.locator('#picker a[data-ref="core/v1/pods"][data-hint]');
+    await kind.hover();
+    const hint = page.getByRole("tooltip");
+    await hint.waitFor();
+    const box = await hint.boundingBox();
+    await page.mouse.move(box.x + 20, box.y + 10, { steps: 5 });
+    await page.evaluate(() => new Promise((done) => setTimeout(done, 400)));
+    assert.ok(await hint.isVisible(), "it stays under the pointer");
+    await page.keyboard.press("Escape");
+    await hint.waitFor({ state: "hidden" });
+    await kind.focus();
+    await hint.waitFor();
+    await page.mouse.move(box.x + 20, box.y + 10);
+    await page.mouse.move(700, 500);
+    await hint.waitFor({ state: "hidden" });
   });
 });

@@ -173,11 +173,11 @@ func TestTextIsText(t *testing.T) {
 	for _, v := range []any{&list, &object, &compare, &status, &failure} {
 		poison(reflect.ValueOf(v).Elem(), hostile)
 	}
-	noRows := list
-	noRows.Rows = nil
+	noRows, there := list, object
+	noRows.Rows, there.Problem = nil, nil
 	inline := regexp.MustCompile(`(?i)<script>|<img|<[^>]*\s(style|on[a-z]+)=|javascript:`)
 	for name, page := range map[string]templ.Component{
-		"list": templates.ListPage(list), "empty list": templates.ListPage(noRows), "object": templates.ObjectPage(object), "compare": templates.ComparePage(compare), "status": templates.StatusPage(status), "problem": templates.ProblemPage(failure),
+		"list": templates.ListPage(list), "empty list": templates.ListPage(noRows), "object": templates.ObjectPage(there), "no object": templates.ObjectPage(object), "compare": templates.ComparePage(compare), "status": templates.StatusPage(status), "problem": templates.ProblemPage(failure),
 	} {
 		t.Run(name, func(t *testing.T) {
 			html := render(t, page)

@@ -152,8 +152,8 @@ type Object struct {
 	Namespace string // empty for a cluster-scoped object
 	Name      string
 	Crumbs    []Crumb
-	YAML      string // empty while it is not known; Note then says why
-	Note      string
+	YAML      string // empty while it is not known; Problem then says why
+	Problem   *Problem
 	State     State
 	At        string // RFC 3339: when it was read
 }
@@ -177,6 +177,7 @@ type Side struct {
 	Name      string
 	Href      string // its own page
 	YAML      string
+	State     State    // stale where the YAML is from before; nothing otherwise
 	Problem   *Problem // why there is no YAML
 }
 
@@ -219,4 +220,5 @@ type Step struct {
 type Failure struct {
 	Frame
 	Problem Problem
+	Ref     string // of a kind that the cluster does not serve, and which is waited for; empty for none
 }

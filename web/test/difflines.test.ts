@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { differences, pairLines, runs, wordMarks, type Pair, type Piece } from "../static/src/difflines.ts";
+import { differences, pairing, pairLines, runs, wordMarks, type Pair, type Piece } from "../static/src/difflines.ts";
+import { Slices } from "../static/src/slices.ts";
 
 const lines = (text: string): string[] => text.split(" ").filter((l) => l !== "");
 const draw = (pairs: readonly Pair[]): string => pairs.map((p) => (p.same ? p.left : `${p.left ?? ""}|${p.right ?? ""}`)).join(" ");
@@ -45,6 +46,42 @@ void test("texts that have nothing in common do not take for ever", () => {
   assert.deepEqual([pairs.length, pairs[0]?.same, pairs.at(-1)?.same, differences(pairs)], [30_002, true, true, 1]);
 });
 
+void test("of long texts that differ in many places each is found", () => {
+  const left = Array.from({ length: 30_000 }, (_, i) => (i % 5 === 0 ? "- repeated:" : `  name: n${i}`));
+  const right = left.flatMap((l, i) => (i % 10 === 3 ? [`${l}-other`] : i % 1000 === 7 ? [l, "  added: here"] : i % 1000 === 8 ? [] : [l]));
+  const pairs = pairLines(left, right);
+  assert.equal(pairs.filter((p) => !p.same).length, 3000 + 30 + 30 - 30, "what is added where a line went stands beside it");
+  assert.deepEqual([pairs.flatMap((p) => p.left ?? []), pairs.flatMap((p) => p.right ?? [])], [left, right]);
+});
+
+void test("long work rests, and ends where it is not wanted any more", async () => {
+  const text = (word: string): string[] => Array.from({ length: 30_000 }, (_, i) => (i % 20 === 0 ? `${word}${i}` : `line ${i}`));
+  let [now, rests] = [0, 0];
+  const work = (): Generator<undefined, Pair[]> => {
+    now += 1; // each step takes a millisecond
+    const inner = pairing(text("a"), text("b"));
+    return (function* () {
+      for (;;) {
+        const step = inner.next();
+        now += 1;
+        if (step.done === true) return step.value;
+        yield;
+      }
+    })();
+  };
+  const slices = new Slices(() => rests < 1000, () => now, () => {
+    rests++;
+    return Promise.resolve();
+  });
+  slices.begin();
+  const pairs = await slices.run(work());
+  assert.ok(rests > 100 && rests < 1000, String(rests));
+  assert.equal(differences(pairs ?? []), 1500);
+  rests = 990;
+  assert.equal(await slices.run(work()), null);
+  assert.equal(rests, 1000);
+});
+
 void test("what is unchanged is folded, but for a few lines around each change", () => {
   const left = Array.from({ length: 40 }, (_, i) => `l${i}`);
   const right = left.map((l, i) => (i === 10 || i === 13 || i === 23 ? "x" : l));
@@ -64,4 +101,16 @@ void test("words that differ are marked", () => {
   const [left, right] = wordMarks("  image: registry/web:1.2", "  image: registry/web:1.3");
   assert.deepEqual([show(left), show(right)], ["  image: registry/web:1.<2>", "  image: registry/web:1.<3>"]);
   assert.deepEqual(wordMarks("Pending", "Running").map(show), ["Pending", "Running"], "with nothing in common the lines as a whole differ");
+});
+
+void test("very long lines differ between the beginning and the end that they share", () => {
+  const show = (pieces: readonly Piece[]): string => pieces.map((p) => (p.marked ? `<${p.text}>` : p.text)).join("").replace(/x{9,}/g, "x…");
+  const long = "x".repeat(500_000);
+  assert.deepEqual(wordMarks(`a: ${long}1 2${long}`, `a: ${long}3${long}`).map(show), ["a: x…<1 2>x…", "a: x…<3>x…"]);
+  assert.deepEqual(wordMarks(long, `${long}y`).map(show), ["x…", "x…<y>"]);
+  assert.deepEqual(wordMarks(`${long}\u{1f600}${long}`, `${long}\u{1f601}${long}`).map(show), ["x…<\u{1f600}>x…", "x…<\u{1f601}>x…"], "the halves of a character stay together");
+  const words = (n: number): string => Array.from({ length: 900 }, (_, i) => (i * n) % 7).join(" ");
+  const began = performance.now();
+  for (let i = 0; i < 20; i++) wordMarks(words(3), words(4));
+  assert.ok(performance.now() - began < 2000, "lines of words that are others everywhere do not take for ever");
 });

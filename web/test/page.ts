@@ -56,6 +56,7 @@ export class Part {
     else this.attributes.delete(name);
   }
   addEventListener(type: string, run: (e: object) => void): void { this.listeners.push({ type, run }); }
+  fire(type: string, e: object = {}): void { for (const l of this.listeners.filter((l) => l.type === type)) l.run(e); }
   find(name: string, value: string): Part | undefined {
     if (this.attributes.get(name) === value) return this;
     for (const c of this.children) {

@@ -58,7 +58,8 @@ const latency = new Latency(
   },
 );
 
-const picker = new Picker(byId("picker-filter") as HTMLInputElement, byId("picker-groups"), (date) => clock.learn(date));
+let listed = (): void => {};
+const picker = new Picker(byId("picker-filter") as HTMLInputElement, byId("picker-groups"), (date) => clock.learn(date), () => listed());
 const page = document.querySelector<HTMLElement>("[data-page]");
 
 // What the page can do. A page of a kind, or of an object, can do more.
@@ -80,6 +81,7 @@ const commands = (): readonly Command[] => [...special(), ...common];
 if (page?.dataset["page"] === "list") startList(page);
 else if (page?.dataset["page"] === "object") startObject(page);
 else if (page?.dataset["page"] === "compare") void startCompare();
+else if (page?.dataset["page"] === "problem") awaitKind(page.dataset["ref"] ?? "");
 else if (page?.dataset["page"] === "status") new StatusPage(now, (date) => clock.learn(date));
 picker.start(live);
 byId("theme").addEventListener("click", turnTheme);
@@ -87,7 +89,7 @@ byId("theme").addEventListener("click", turnTheme);
 for (const button of document.querySelectorAll("#help, .picker-foot button")) button.addEventListener("click", help);
 listenToKeys(commands);
 
-if (page?.dataset["page"] !== "problem") {
+if (page?.dataset["page"] !== "problem" || page.dataset["ref"] !== "") {
   live.connect();
   addEventListener("online", () => live.hurry());
   document.addEventListener("visibilitychange", () => {
@@ -216,7 +218,7 @@ function startObject(section: HTMLElement): void {
     if (live.connection === "open") byId("asof").hidden = true;
     panel.refresh();
   };
-  special = () => objectCommands(kind, panel);
+  special = () => objectCommands(kind, panel, () => location.assign(formatView({ ...plain(ref), ns: name.ns === "" ? [] : [name.ns] })));
 }
 
 // The columns that a person has chosen for a kind are put into the address that
@@ -233,6 +235,20 @@ function openObject(ref: string, object: ObjectName): void {
 
 function help(): void {
   import("./help.ts").then(({ openHelp }) => openHelp(commands()), () => say("The help could not be loaded. Reload the page to try again."));
+}
+
+// The page says that the cluster does not serve a kind, until it does: in this
+// version, or in one that is listed instead of it.
+function awaitKind(ref: string): void {
+  if (ref === "") return;
+  const [group, , resource] = ref.split("/");
+  const served = (): boolean => picker.all().some((k) => k.group === group && k.resource === resource);
+  let before = true;
+  listed = () => {
+    const now = served();
+    if (picker.all().some((k) => k.ref === ref) || (now && !before)) location.reload();
+    before = now;
+  };
 }
 
 async function startCompare(): Promise<void> {

@@ -2,7 +2,6 @@
 // stood there before.
 
 import { clockTime } from "./age.ts";
-import { pairLines } from "./difflines.ts";
 import { diffView, type Layout } from "./diffview.ts";
 import { h } from "./dom.ts";
 import { jsonText, type Field } from "./fields.ts";
@@ -55,7 +54,7 @@ function fieldView(f: Field, layout: Layout, named: boolean, masked: boolean): H
   const secret = masked && /^(data|stringData)\b/.test(f.words);
   const short = secret ? null : brief(f, layout);
   if (short !== null) return h("div", { class: "field brief" }, path, short);
-  const parts: HTMLElement[] = [path, diffView(pairLines(valueLines(f.before), valueLines(f.after)), { layout, most: mostLines })];
+  const parts: HTMLElement[] = [path, diffView(valueLines(f.before), valueLines(f.after), { layout, most: mostLines })];
   if (f.before.is === "unknown") parts.splice(1, 0, h("p", { class: "untold" }, "What was there before was not told."));
   if (secret) parts.push(h("p", { class: "untold" }, "Values of Secrets are masked: that it changed is all that is told."));
   return h("div", { class: "field" }, ...parts);

@@ -1,21 +1,23 @@
 // Two objects side by side, live: where they differ, line by line.
 
 import { clockTime } from "./age.ts";
-import { differences, pairLines } from "./difflines.ts";
-import { diffView, type Layout } from "./diffview.ts";
+import { differences, pairing } from "./difflines.ts";
+import { drawing, type Layout } from "./diffview.ts";
 import { byId, digits, h, input, setText } from "./dom.ts";
 import { Held } from "./held.ts";
 import { keptLayout, layoutSwitch } from "./layout.ts";
 import type { Live } from "./live.ts";
 import { masked } from "./masked.ts";
+import { Slices } from "./slices.ts";
 import { banner, status, type Status } from "./status.ts";
 import { suggest } from "./suggest.ts";
 import { objectHref } from "./view.ts";
 import type { Tree } from "./wire.ts";
 import { formatHide, parseHide, without, type Hidden } from "./without.ts";
-import { yamlLines } from "./yaml/write.ts";
+import { Writer } from "./yaml/write.ts";
 
 const mostLines = 2000; // that are drawn at first
+const patience = 200; // ms, after which it is told that it takes long
 const tones: readonly Status["tone"][] = ["bad", "warn", "busy", "live"]; // the worst first
 
 interface Side {
@@ -25,6 +27,12 @@ interface Side {
   readonly name: string;
 }
 
+/** What is to be drawn. */
+interface Wanted {
+  readonly objects: readonly Tree[];
+  readonly how: string;
+}
+
 export class ComparePage {
   private readonly place = byId("difference");
   private readonly sides: readonly Side[];
@@ -32,7 +40,15 @@ export class ComparePage {
   private readonly unfolded = new Set<string>();
   private hidden = parseHide(new URLSearchParams(location.search).get("hide"));
   private layout: Layout = innerWidth < 800 ? "inline" : keptLayout("split");
-  private drawn: { objects: readonly (Tree | null)[]; how: string } | null = null;
+  private readonly writers = [new Writer(), new Writer()];
+  private readonly slices = new Slices(() => {
+    if (performance.now() - this.began > patience) setText(byId("count"), "Comparing");
+    return true;
+  });
+  private wanted: Wanted | null = null;
+  private drawn: Wanted | null = null;
+  private busy = false;
+  private began = 0; // when what is drawn now was begun
   private timer: ReturnType<typeof setTimeout> | undefined;
   private cost = 0; // ms that the last drawing took
 
@@ -83,28 +99,54 @@ export class ComparePage {
     clearTimeout(this.timer);
     this.timer = undefined;
     this.tell();
-    const objects = this.held.map((x) => x.object);
-    const how = `${this.layout} ${formatHide(this.hidden) ?? ""}`;
-    if (this.drawn !== null && objects.some((o) => o === null)) {
+    const objects = this.held.map((x) => x.object).filter((o) => o !== null);
+    if (objects.length < this.held.length) {
       // A right that was lost takes with it what was seen.
-      this.drawn = null;
-      this.place.replaceChildren();
-      setText(byId("count"), "");
+      if (this.drawn !== null) this.place.replaceChildren();
+      if (this.drawn !== null || this.busy) setText(byId("count"), "");
+      this.drawn = this.wanted = null;
+      return;
     }
-    if (objects.some((o) => o === null) || (this.drawn?.how === how && objects.every((o, i) => o === this.drawn?.objects[i]))) return;
-    const began = performance.now();
-    this.drawn = { objects, how };
-    const [left = [], right = []] = objects.map((o) => yamlLines(without(o as Tree, this.hidden)));
-    const pairs = pairLines(left, right);
+    this.wanted = { objects, how: `${this.layout} ${formatHide(this.hidden) ?? ""}` };
+    if (!this.busy) void this.work();
+  }
+
+  // What comes while this is at work is drawn after it: the newest alone.
+  private async work(): Promise<void> {
+    this.busy = true;
+    try {
+      for (let w = this.wanted; w !== null; w = this.wanted) {
+        this.wanted = null;
+        if (this.drawn?.how === w.how && w.objects.every((o, i) => o === this.drawn?.objects[i])) continue;
+        this.began = performance.now();
+        this.slices.begin();
+        await this.put(w);
+        this.cost = performance.now() - this.began;
+      }
+    } finally {
+      this.busy = false;
+    }
+  }
+
+  // Nothing is seen to change until all is made.
+  private async put(w: Wanted): Promise<void> {
+    const { layout, slices } = this;
+    const texts: string[][] = [];
+    for (const [i, o] of w.objects.entries()) texts.push(((await this.writers[i]?.write(without(o, this.hidden), slices.rest)) ?? []).map((l) => l.text));
+    const pairs = (await slices.run(pairing(texts[0] ?? [], texts[1] ?? []))) ?? [];
+    const view = await slices.run(drawing(pairs, { layout, numbers: true, most: mostLines, unfolded: this.unfolded }));
+    if (view === null || this.held.some((x) => x.object === null)) return;
+    this.drawn = w;
     const count = differences(pairs);
-    const untold = objects.every((o) => masked(o as Tree));
+    const untold = w.objects.every(masked);
     setText(byId("count"), count === 0 ? (untold ? "No differences outside masked values" : "No differences") : count === 1 ? "1 difference" : `${digits(count)} differences`);
     const heads = this.sides.map((s, i) => h("h2", { class: i === 0 ? "removed" : "added" }, h("span", { class: "kind" }, s.kind), " ", h("a", { href: objectHref(s.ref, s) }, s.ns === "" ? s.name : `${s.ns}/${s.name}`), h("span", { class: "change" })));
     const note = untold ? [h("p", { class: "untold" }, "Values of Secrets are masked: they are not compared, only how often each was seen to change.")] : [];
-    this.place.replaceChildren(h("div", { class: "heads", "data-layout": this.layout }, ...heads), ...note, diffView(pairs, { layout: this.layout, numbers: true, most: mostLines, unfolded: this.unfolded }));
+    const at = this.place.scrollTop;
+    this.place.replaceChildren(h("div", { class: "heads", "data-layout": layout }, ...heads), ...note, view);
+    this.place.scrollTop = at;
     this.place.setAttribute("data-live", "");
     this.tell();
-    this.cost = performance.now() - began;
   }
 
   private tell(): void {

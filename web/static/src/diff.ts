@@ -7,7 +7,7 @@ const mostEdits = 600; // what Myers' algorithm takes grows with their square
  * new or changed. Of lists that differ in very much the entries at the same
  * place are compared.
  */
-export function aligned<T>(before: readonly T[], next: readonly T[], same: (a: T | undefined, b: T | undefined) => boolean = Object.is): Int32Array {
+export function aligned<T>(before: ArrayLike<T>, next: ArrayLike<T>, same: (a: T | undefined, b: T | undefined) => boolean = Object.is): Int32Array {
   const out = new Int32Array(next.length).fill(-1);
   let head = 0;
   const shorter = Math.min(before.length, next.length);

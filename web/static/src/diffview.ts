@@ -1,7 +1,10 @@
-// Two texts as an element, one after the other or side by side.
+// Two texts as an element, one after the other or side by side. Blocks of lines
+// are what the browser lays out, or leaves out where nobody looks.
 
 import { digits, h } from "./dom.ts";
-import { runs, wordMarks, type Pair, type Piece } from "./difflines.ts";
+import { pairLines, runs, wordMarks, type Pair, type Piece } from "./difflines.ts";
+import { atOnce, Slices } from "./slices.ts";
+import { cut } from "./yaml/row.ts";
 
 export type Layout = "inline" | "split";
 
@@ -15,66 +18,171 @@ export interface DiffOptions {
   readonly unfolded?: Set<string>;
 }
 
-/** The element of a text that became another. */
-export function diffView(pairs: readonly Pair[], options: DiffOptions): HTMLElement {
-  const element = h("div", { class: "diff", "data-layout": options.layout, "data-numbers": options.numbers === true ? true : null });
-  const parts: { readonly pairs: readonly Pair[]; readonly folded: boolean }[] = [...runs(pairs)];
-  const draw = (most: number): void => {
+const blockSize = 64; // lines
+const mostUnfolded = 500; // lines that are unfolded at a click
+const longest = 2400; // characters of a piece that are laid out at once
+const ends = 400; // of a longer one, at either end
+const piece = 2000;
+
+/** The element of a text that became another, at once. */
+export const diffView = (left: readonly string[], right: readonly string[], options: DiffOptions): HTMLElement => atOnce(drawing(pairLines(left, right), options));
+
+/** The same of lines that are paired. Yields wherever it may rest. */
+export function* drawing(pairs: readonly Pair[], options: DiffOptions): Generator<undefined, HTMLElement> {
+  const view = new View(options);
+  yield* view.draw(runs(pairs), options.most);
+  return view.element;
+}
+
+interface Part {
+  readonly pairs: readonly Pair[];
+  readonly folded: boolean;
+}
+
+class View {
+  readonly element: HTMLElement;
+  // What a button stands for.
+  private readonly behind = new WeakMap<Element, readonly Pair[]>();
+  private readonly slices = new Slices(() => this.element.isConnected);
+
+  constructor(private readonly options: DiffOptions) {
+    this.element = h("div", { class: "diff", "data-layout": options.layout, "data-numbers": options.numbers === true ? true : null });
+    this.element.addEventListener("copy", (e) => {
+      const text = this.selected();
+      if (text === null || e.clipboardData === null) return;
+      e.clipboardData.setData("text/plain", text);
+      e.preventDefault();
+    });
+    this.element.addEventListener("click", (e) => {
+      if (e.target instanceof Element && e.target.classList.contains("more")) open(e.target);
+    });
+    // The browser found something in what is hidden, and is about to show it.
+    this.element.addEventListener("beforematch", (e) => open((e.target as Element).previousElementSibling));
+  }
+
+  /** Draws so many lines of these parts, and a button for the rest. */
+  *draw(parts: readonly Part[], most: number): Generator<undefined, void> {
+    const left = [...parts].reverse();
+    const made: Node[] = [];
     let room = most;
-    while (room > 0 && parts.length > 0) {
-      const part = parts.shift() as (typeof parts)[number];
-      if (part.folded) {
-        element.append(fold(part.pairs, options));
+    for (let part = left.pop(); part !== undefined; part = left.pop()) {
+      if (room <= 0) {
+        left.push(part);
+        break;
+      }
+      if (part.folded && !this.unfolded(part.pairs.slice(0, mostUnfolded))) {
+        made.push(this.fold(part.pairs));
         room--;
         continue;
       }
-      if (part.pairs.length > room) parts.unshift({ pairs: part.pairs.slice(room), folded: false });
-      element.append(...linesOf(part.pairs.slice(0, room), options));
-      room -= part.pairs.length;
+      const size = Math.min(part.pairs.length, room, part.folded ? mostUnfolded : room);
+      if (part.pairs.length > size) left.push({ pairs: part.pairs.slice(size), folded: part.folded });
+      made.push(...(yield* this.blocks(part.pairs.slice(0, size))));
+      room -= size;
     }
-    const rest = parts.reduce((n, p) => n + p.pairs.length, 0);
-    if (rest === 0) return;
-    const button = h("button", { type: "button", class: "fold" }, `${digits(rest)} more ${rest === 1 ? "line" : "lines"}`);
+    const rest = left.reverse();
+    this.element.append(...made);
+    if (rest.length === 0) return;
+    const pairs = rest.flatMap((p) => p.pairs);
+    const button = this.button(pairs, `${digits(pairs.length)} more ${pairs.length === 1 ? "line" : "lines"}`);
     button.addEventListener("click", () => {
-      button.remove();
-      draw(Math.max(most, 500));
+      button.disabled = true;
+      this.slices.begin();
+      void this.slices.run(this.draw(rest, Math.max(most, mostUnfolded))).then(() => button.remove());
     });
-    element.append(button);
-  };
-  draw(options.most);
-  return element;
-}
-
-function fold(pairs: readonly Pair[], options: DiffOptions): HTMLElement {
-  const lines = (): HTMLElement => h("div", { class: "unfolded" }, ...linesOf(pairs, options));
-  const known = pairs.filter((p) => options.unfolded?.has(p.left ?? "")).length;
-  if (known * 2 > pairs.length) return lines();
-  const button = h("button", { type: "button", class: "fold" }, `${digits(pairs.length)} unchanged lines`);
-  button.addEventListener("click", () => {
-    for (const p of pairs) options.unfolded?.add(p.left ?? "");
-    const shown = lines();
-    button.replaceWith(shown);
-    shown.tabIndex = -1;
-    shown.focus({ preventScroll: true });
-  });
-  return button;
-}
-
-function linesOf(pairs: readonly Pair[], { layout }: DiffOptions): HTMLElement[] {
-  if (layout === "split") return pairs.map((p) => h("div", { class: "pair" }, ...sides(p)));
-  const out: HTMLElement[] = [];
-  let added: HTMLElement[] = [];
-  for (const p of pairs) {
-    if (p.same) {
-      out.push(...added, line("span", p.right ?? "", p.rightAt));
-      added = [];
-      continue;
-    }
-    const [left, right] = sides(p);
-    if (p.left !== null) out.push(left);
-    if (p.right !== null) added.push(right);
+    this.element.append(button);
   }
-  return [...out, ...added];
+
+  private *blocks(pairs: readonly Pair[]): Generator<undefined, HTMLElement[]> {
+    const lines: HTMLElement[] = [];
+    const { layout } = this.options;
+    if (layout === "split") {
+      for (const p of pairs) {
+        yield;
+        lines.push(h("div", { class: "pair" }, ...sides(p)));
+      }
+    } else {
+      let added: HTMLElement[] = [];
+      for (const p of pairs) {
+        yield;
+        const [left, right] = p.same ? [line("span", p.right ?? "", p.rightAt)] : sides(p);
+        if (p.same) lines.push(...added.splice(0), left);
+        else if (p.left !== null) lines.push(left);
+        if (p.right !== null && right !== undefined) added.push(right);
+      }
+      lines.push(...added);
+    }
+    const out: HTMLElement[] = [];
+    for (let at = 0; at < lines.length; at += blockSize) {
+      const some = lines.slice(at, at + blockSize);
+      const block = h("div", { class: "block" }, ...some);
+      block.style.setProperty("--rows", String(some.length));
+      out.push(block);
+    }
+    return out;
+  }
+
+  // Most of these lines have been unfolded before.
+  private unfolded(pairs: readonly Pair[]): boolean {
+    return pairs.filter((p) => this.options.unfolded?.has(p.left ?? "")).length * 2 > pairs.length;
+  }
+
+  private fold(pairs: readonly Pair[]): HTMLElement {
+    const button = this.button(pairs, `${digits(pairs.length)} unchanged lines`);
+    button.addEventListener("click", () => {
+      const shown = pairs.slice(0, mostUnfolded);
+      for (const p of shown) this.options.unfolded?.add(p.left ?? "");
+      const blocks = atOnce(this.blocks(shown));
+      const rest = pairs.slice(mostUnfolded);
+      button.replaceWith(...blocks, ...(rest.length === 0 ? [] : [this.fold(rest)]));
+      const first = blocks[0] as HTMLElement;
+      first.tabIndex = -1;
+      first.focus({ preventScroll: true });
+    });
+    return button;
+  }
+
+  private button(pairs: readonly Pair[], words: string): HTMLButtonElement {
+    const button = h("button", { type: "button", class: "fold" }, words);
+    this.behind.set(button, pairs);
+    return button;
+  }
+
+  // What is copied is the text, also of what is folded: side by side, of the side
+  // where the selection began. Null where nothing is selected, or not only here.
+  private selected(): string | null {
+    const selection = getSelection();
+    if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
+    const range = selection.getRangeAt(0);
+    if (!this.element.contains(range.commonAncestorContainer)) return null;
+    const split = this.options.layout === "split";
+    const first = lineOf(range.startContainer);
+    const side = first?.parentElement?.lastElementChild === first ? 1 : 0;
+    const out: string[] = [];
+    for (const e of this.element.querySelectorAll(".line, .fold")) {
+      if (!range.intersectsNode(e)) continue;
+      const behind = this.behind.get(e);
+      if (behind !== undefined) out.push(...behind.flatMap((p) => (p.same ? [p.left] : split ? [side === 0 ? p.left : p.right] : [p.left, p.right])).filter((l) => l !== null));
+      else if (!e.classList.contains("gap") && (!split || e.parentElement?.children[side] === e)) out.push(within(range, e));
+    }
+    return out.join("\n");
+  }
+}
+
+const lineOf = (node: Node): Element | null => (node instanceof Element ? node : node.parentElement)?.closest(".line") ?? null;
+
+// The text of an element, as far as it is in a range.
+function within(range: Range, e: Element): string {
+  const part = document.createRange();
+  part.selectNodeContents(e);
+  if (e.contains(range.startContainer)) part.setStart(range.startContainer, range.startOffset);
+  if (e.contains(range.endContainer)) part.setEnd(range.endContainer, range.endOffset);
+  return part.toString();
+}
+
+function open(more: Element | null): void {
+  more?.nextElementSibling?.removeAttribute("hidden");
+  more?.remove();
 }
 
 function sides(p: Pair): [HTMLElement, HTMLElement] {
@@ -86,6 +194,20 @@ function sides(p: Pair): [HTMLElement, HTMLElement] {
 const gap = (): HTMLElement => h("span", { class: "line gap" });
 
 function line(tag: "span" | "del" | "ins", text: string | readonly Piece[], at: number): HTMLElement {
-  const pieces = typeof text === "string" ? [text] : text.map((p) => (p.marked ? h("mark", {}, p.text) : p.text));
+  const pieces = typeof text === "string" ? brief(text) : text.flatMap((p) => (p.marked ? [h("mark", {}, ...brief(p.text))] : brief(p.text)));
   return h(tag, { class: "line", "data-at": String(at) }, ...pieces);
+}
+
+// Of a very long text both ends, and what is between them when it is asked for.
+function brief(text: string): (Node | string)[] {
+  if (text.length <= longest) return [text];
+  const [head, tail] = [cut(text, ends), cut(text, text.length - ends)];
+  const middle = h("span", { hidden: "until-found", class: "rest" });
+  for (let from = head; from < tail; ) {
+    const to = Math.min(cut(text, from + piece), tail);
+    middle.append(h("span", { class: "piece" }, text.slice(from, to)));
+    from = to;
+  }
+  const words = `${digits(tail - head)} more characters`;
+  return [text.slice(0, head), h("button", { type: "button", class: "more", "data-words": words, "aria-label": `Show ${words}` }), middle, text.slice(tail)];
 }

@@ -1,22 +1,44 @@
-// Says more of what the pointer or the keyboard is at: the text of data-hint.
+// Says more of what the pointer or the keyboard is at: the text of data-hint. It
+// stays while the pointer is on it, and goes with Escape.
 
 import { h, setText } from "./dom.ts";
 
+const across = 200; // ms that a pointer may take from what it was at to the hint
+
 export class Hint {
   private readonly element = h("div", { id: "hint", class: "hint-box", role: "tooltip", popover: "manual" });
+  private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(root: HTMLElement) {
     root.after(this.element);
-    for (const [on, off] of [["mouseover", "mouseout"], ["focusin", "focusout"]] as const) {
-      root.addEventListener(on, (e) => this.show(e.target));
-      root.addEventListener(off, () => this.element.hidePopover());
-    }
-    root.addEventListener("scroll", () => this.element.hidePopover(), { passive: true });
+    root.addEventListener("mouseover", (e) => this.show(e.target));
+    root.addEventListener("mouseout", () => this.leave());
+    root.addEventListener("focusin", (e) => this.show(e.target));
+    root.addEventListener("focusout", () => this.hide());
+    root.addEventListener("scroll", () => this.hide(), { passive: true });
+    this.element.addEventListener("mouseover", () => clearTimeout(this.timer));
+    this.element.addEventListener("mouseout", () => this.leave());
+    document.addEventListener("keydown", (e) => {
+      if (e.key !== "Escape" || !this.element.matches(":popover-open")) return;
+      this.hide();
+      e.preventDefault();
+    }, { capture: true });
+  }
+
+  private leave(): void {
+    clearTimeout(this.timer);
+    this.timer = setTimeout(() => this.hide(), across);
+  }
+
+  private hide(): void {
+    clearTimeout(this.timer);
+    this.element.hidePopover();
   }
 
   private show(target: EventTarget | null): void {
     const at = target instanceof Element ? target.closest<HTMLElement>("[data-hint]") : null;
     if (at === null) return;
+    clearTimeout(this.timer);
     setText(this.element, at.dataset["hint"] ?? "");
     at.setAttribute("aria-describedby", this.element.id);
     this.element.showPopover();

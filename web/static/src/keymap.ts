@@ -35,8 +35,9 @@ export function pageCommands(jump: Jump, help: () => void): Command[] {
 export function listCommands(list: ListPage, picker: Picker, spaces: Popover, columns: Popover): Command[] {
   const rows = (): void => byId("table").focus({ preventScroll: true });
   const move = (keys: string, words: string, by: Parameters<Table["move"]>[0]): Command => command("Rows", keys, "rows", words, () => {
-    // In the panel the keyboard stays there.
+    // In the panel the keyboard stays there, and goes from one object to the next.
     if (document.activeElement?.closest("#panel") == null) rows();
+    else if (by === 1 || by === -1) return list.step(by);
     list.table.move(by);
   }, { repeats: true });
   const isOpen = (): boolean => list.view.open !== null;
@@ -91,7 +92,9 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
 }
 
 /** What an object's own page has. */
-export const objectCommands = (kind: Kind, panel: Panel): Command[] => tabCommands(kind, (key) => panel.press(key));
+export function objectCommands(kind: Kind, panel: Panel, leave: () => void): Command[] {
+  return [...tabCommands(kind, (key) => panel.press(key)), command("Object", "Escape", "page", "To the list of its kind", leave, offered)];
+}
 
 function tabCommands(kind: Kind, open: (key: string) => void): Command[] {
   return tabsOf(kind).flatMap((t) => (t.key === undefined ? [] : [command("Object", t.key, "page", t.label, open)]));

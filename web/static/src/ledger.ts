@@ -94,8 +94,8 @@ function heldWords(held: number, limit: number, scopes: number): string {
   return limit > 0 ? `${words}, of ${sizeWords(limit)} that may be` : `${words}, without a limit`;
 }
 
-/** Bytes in two or three figures. */
-export function sizeWords(bytes: number): string {
+// Bytes in two or three figures.
+function sizeWords(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
   const units = ["KiB", "MiB", "GiB", "TiB"];
   let unit = 1024;
@@ -104,8 +104,8 @@ export function sizeWords(bytes: number): string {
   return `${tenths < 100 ? `${Math.floor(tenths / 10)}.${tenths % 10}` : digits(Math.floor((bytes + unit / 2) / unit))} ${units[0] as string}`;
 }
 
-/** A time that does not go on. */
-export function secondsWords(seconds: number): string {
+// A time that does not go on.
+function secondsWords(seconds: number): string {
   const tenths = Math.floor(seconds * 10);
   if (tenths < 100) return `${Math.floor(tenths / 10)}.${tenths % 10} s`;
   if (tenths < 1200) return `${Math.floor(tenths / 10)} s`;

@@ -252,6 +252,7 @@ export class ListPage implements Watcher {
 
   private openPanel(): void {
     const root = byId("panel");
+    const had = root.contains(document.activeElement);
     this.panel?.close();
     this.panel = null;
     root.replaceChildren();
@@ -260,6 +261,7 @@ export class ListPage implements Watcher {
     this.table.setOpened(open === null ? null : keyOf(open.ns, open.name));
     if (open !== null && this.alone) root.append(this.elsewhere(open));
     else if (open !== null) this.panel = new Panel(root, this.host(open), tab, { tab: (id) => this.go({ ...this.view, tab: id }, "push"), close: () => this.close() });
+    if (had) this.panel?.focus();
   }
 
   // Where an object is to be had that cannot be shown beside the rows.

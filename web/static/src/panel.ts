@@ -42,7 +42,7 @@ export class Panel {
     this.words = alone ? byId("status") : h("span", { class: "status", role: "status" });
     this.kinds = tabsOf(kind);
     this.strip.append(...this.kinds.map((t) => {
-      const button = h("button", { type: "button", role: "tab", id: `tab-${t.id}`, "aria-controls": "tab", "data-tab": t.id }, t.label);
+      const button = h("button", { type: "button", role: "tab", id: `tab-${t.id}`, "data-tab": t.id }, t.label);
       button.addEventListener("click", () => turn.tab(t.id === this.kinds[0]?.id ? "" : t.id));
       return button;
     }));
@@ -50,7 +50,8 @@ export class Panel {
     const other = h("a", { class: "compare-link", href: compareHref(kind.ref, name), title: "Compare with another object" }, "Compare with…");
     const bar = h("div", { class: "bar told" }, ...(alone ? [] : [this.words]), this.change, h("span", { class: "spring" }), other);
     if (alone) root.prepend(this.strip, bar, this.banner);
-    else root.replaceChildren(this.title(), this.strip, bar, this.banner, this.body);
+    else root.replaceChildren(this.title(), this.strip, bar, this.banner);
+    if (!alone) this.place();
     this.held = new Held(host.live, host.now, kind.ref, name, () => this.schedule());
     this.timer = setInterval(() => this.tab?.tick?.(), 1000);
     this.show(tab);
@@ -67,6 +68,7 @@ export class Panel {
   }
 
   close(): void {
+    this.opened++;
     this.held.close();
     this.tab?.close();
     clearInterval(this.timer);
@@ -102,6 +104,11 @@ export class Panel {
         this.schedule();
       },
     );
+  }
+
+  /** Takes the keyboard. */
+  focus(): void {
+    document.getElementById(`tab-${this.selected}`)?.focus({ preventScroll: true });
   }
 
   /** Opens the tab of a letter. */
@@ -140,10 +147,16 @@ export class Panel {
     // On its own page the server's text stands until there is something newer.
     if (!this.body.isConnected) {
       this.root.querySelector(":scope > pre.yaml, :scope > .note")?.remove();
-      this.root.append(this.body);
+      this.place();
     }
     if (this.body.firstElementChild !== this.tab.element) this.body.replaceChildren(this.tab.element);
     this.tab.show({ object: held.object, health: held.health, last: held.last, gone, known });
+  }
+
+  // Puts what the tabs show into the page.
+  private place(): void {
+    this.root.append(this.body);
+    for (const b of this.strip.children) b.setAttribute("aria-controls", this.body.id);
   }
 
   private walk(e: KeyboardEvent): void {

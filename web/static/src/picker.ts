@@ -28,6 +28,7 @@ export class Picker implements KindWatcher {
     private readonly filter: HTMLInputElement,
     private readonly groups: HTMLElement,
     onDate: (header: string | null) => void,
+    private readonly told: () => void,
   ) {
     this.feed = new KindFeed(this, onDate);
     for (const a of this.links()) {
@@ -179,6 +180,7 @@ export class Picker implements KindWatcher {
     this.problems = problems;
     for (const k of kinds) this.kinds.set(k.ref, k);
     this.draw();
+    this.told();
   }
 
   private draw(): void {

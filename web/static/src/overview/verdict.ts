@@ -3,7 +3,7 @@
 import { h, keep, setAttr, setText } from "../dom.ts";
 import type { Health, Verdict } from "../wire.ts";
 
-const words: Readonly<Record<Verdict, string>> = { Current: "OK", InProgress: "In progress", Failed: "Failed", Terminating: "Terminating", Unknown: "Unknown" };
+const words: Readonly<Record<Verdict | "Deleted", string>> = { Deleted: "Deleted", Current: "OK", InProgress: "In progress", Failed: "Failed", Terminating: "Terminating", Unknown: "Unknown" };
 
 export class VerdictView {
   private readonly word = h("strong", { "aria-live": "polite" });
@@ -12,10 +12,11 @@ export class VerdictView {
   readonly line = h("p", {}, this.word, " ", this.why);
   readonly element = h("div", { class: "verdict" }, h("span", { class: "mark", "aria-hidden": "true" }), this.line, this.details);
 
-  /** Shows what the server says; null where it says nothing. Returns the word and the reason. */
-  show(health: Health | null): string {
-    const status = health?.status ?? "Unknown";
-    const why = health === null ? "nothing is told of its health" : health.summary;
+  /** Shows what the server says; null where it says nothing. Of what is gone nothing is well, or not. Returns the word and the reason. */
+  show(told: Health | null, gone: boolean): string {
+    const health = gone ? null : told;
+    const status = gone ? "Deleted" : (health?.status ?? "Unknown");
+    const why = gone ? "what is below is how it was last" : health === null ? "nothing is told of its health" : health.summary;
     setAttr(this.element, "data-verdict", status);
     setAttr(this.element, "title", health === null ? null : `kstatus: ${status}`);
     setText(this.word, words[status]);

@@ -29,13 +29,13 @@ export function sentence(node: GraphNode, self: boolean): string {
   return `${name}${self ? ", this object" : ""}${word === "" ? "" : `, ${word}`}${node.reason === "" ? "" : `: ${node.reason}`}`;
 }
 
-/** Where a node leads; null where nothing can be opened. beside: in the panel, and not on a page of its own. */
-export function hrefOf(node: GraphNode, beside: boolean): string | null {
+/** Where a node leads; null where nothing can be opened. beside: in the panel, and not on a page of its own. tab: what of it is seen first. */
+export function hrefOf(node: GraphNode, beside: boolean, tab = "related"): string | null {
   if (node.ref === "") return null;
   const ns = node.ns === "" ? [] : [node.ns];
   if (node.count > 0) return formatView({ ...plain(node.ref), ns });
   const open = { ns: node.ns, name: node.name };
-  return beside ? formatView({ ...plain(node.ref), ns, open, tab: "related" }) : `${objectHref(node.ref, open)}?tab=related`;
+  return beside ? formatView({ ...plain(node.ref), ns, open, tab }) : `${objectHref(node.ref, open)}?tab=${tab}`;
 }
 
 /** A link to a node, or what stands in its place. */

@@ -2,6 +2,7 @@
 // asks earlier is told then. While it is looked at it is read every ten seconds.
 
 import { problemOf } from "../problem.ts";
+import type { Host } from "../tabs.ts";
 import type { Problem } from "../wire.ts";
 import { readGraph, type Graph } from "./graph.ts";
 
@@ -17,8 +18,7 @@ export class Reading {
   private wanted = false; // somebody waits for it
 
   constructor(
-    private readonly address: string,
-    private readonly now: () => number,
+    private readonly host: Host,
     private readonly read: (graph: Graph, at: number) => void,
     private readonly failed: (problem: Problem) => void,
     private readonly told: () => void,
@@ -54,9 +54,10 @@ export class Reading {
     this.timer = undefined;
     this.last = performance.now();
     const { signal } = (this.abort = new AbortController());
-    const at = this.now();
+    const { kind, name, now } = this.host;
+    const at = now();
     try {
-      const answer = await fetch(this.address, { cache: "no-store", headers: { accept: "application/json" }, signal });
+      const answer = await fetch(`/api/v1/related/${kind.ref}/${name.ns === "" ? "_" : encodeURIComponent(name.ns)}/${encodeURIComponent(name.name)}`, { cache: "no-store", headers: { accept: "application/json" }, signal });
       const graph = answer.ok ? readGraph(await answer.json()) : null;
       if (signal.aborted) return;
       if (graph !== null) this.read(graph, at);

@@ -2,6 +2,8 @@
 // never told as nothing.
 
 import { digits, h, setText } from "../dom.ts";
+import { plural } from "../kinds.ts";
+import type { Host } from "../tabs.ts";
 import type { Graph, Searched } from "./graph.ts";
 
 export class SearchedView {
@@ -9,7 +11,7 @@ export class SearchedView {
   private readonly list = h("ul");
   readonly element = h("details", { class: "searched", hidden: true }, this.summary, this.list);
 
-  constructor(private readonly kind: (ref: string) => string) {}
+  constructor(private readonly host: Host) {}
 
   clear(): void {
     this.element.hidden = true;
@@ -30,6 +32,11 @@ export class SearchedView {
       ...missed.map((s) => h("li", { "data-missed": true }, name(s), ` not looked through: ${s.reason === "" ? said(s.state) : s.reason}`)),
       ...(through.length === 0 ? [] : [h("li", {}, `Looked through: ${through.join(", ")}`)]),
     );
+  }
+
+  private kind(ref: string): string {
+    const kind = this.host.kindOfRef(ref);
+    return kind === undefined ? (ref.split("/")[2] ?? ref) : plural(kind);
   }
 }
 

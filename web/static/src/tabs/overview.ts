@@ -10,6 +10,7 @@ import { ConditionsView } from "../overview/conditions.ts";
 import { OwnersView } from "../overview/owners.ts";
 import { AnnotationsView, LabelsView } from "../overview/pairs.ts";
 import { Sheet } from "../overview/sheet.ts";
+import { UsesView } from "../overview/uses.ts";
 import { VerdictView } from "../overview/verdict.ts";
 import type { Host, Shown, Tab } from "../tabs.ts";
 import type { Health, Tree } from "../wire.ts";
@@ -20,27 +21,31 @@ export class Overview implements Tab {
   private readonly facts = h("div", { class: "facts" });
   private readonly conditions: ConditionsView;
   private readonly owners: OwnersView;
+  private readonly uses: UsesView;
   private readonly labels: LabelsView;
   private readonly annotations: AnnotationsView;
   private readonly meta = h("dl", { class: "pairs" });
   readonly element = h("div", { class: "overview", tabindex: "0" });
   private object: Tree | null = null;
   private health: Health | null = null;
+  private gone = false;
 
   constructor(host: Host) {
     const sheet = (this.sheet = new Sheet(host));
     this.conditions = new ConditionsView(sheet, host.now);
     this.owners = new OwnersView(host, sheet);
+    this.uses = new UsesView(host);
     this.labels = new LabelsView(sheet, host.kind.ref);
     this.annotations = new AnnotationsView(sheet);
   }
 
-  show({ object, health }: Shown): void {
-    if (object === this.object && health === this.health) return;
+  show({ object, health, gone }: Shown): void {
+    if (object === this.object && health === this.health && gone === this.gone) return;
     // Another object of the same name is not this one changed.
     this.sheet.first = uid(object) !== uid(this.object);
     this.object = object;
     this.health = health;
+    this.gone = gone;
     if (object === null) this.element.replaceChildren();
     else this.draw(object);
   }
@@ -48,6 +53,7 @@ export class Overview implements Tab {
   /** Ages pass, and kinds come to be known that something leads to. */
   tick(): void {
     this.sheet.tick(this.element);
+    this.uses.tick();
     if (this.object === null || !this.sheet.unresolved) return;
     this.sheet.first = true;
     this.draw(this.object);
@@ -55,12 +61,14 @@ export class Overview implements Tab {
 
   close(): void {
     this.owners.close();
+    this.uses.close();
   }
 
   private draw(object: Tree): void {
     const { sheet, element } = this;
     sheet.unresolved = false;
-    sheet.changed(this.verdict.line, this.verdict.show(this.health));
+    const verdict = this.verdict.show(this.health, this.gone);
+    if (!this.gone) sheet.changed(this.verdict.line, verdict);
     sheet.sections(this.facts, factsOf(object));
     this.conditions.show(conditionsOf(object));
     this.owners.show(object);
@@ -71,7 +79,7 @@ export class Overview implements Tab {
       this.verdict.element,
       h("div", { class: "columns" },
         h("div", { class: "column" }, this.facts, this.conditions.element),
-        h("div", { class: "column" }, this.owners.element, this.labels.element, this.annotations.element, h("section", { class: "part" }, h("h3", {}, "Object"), this.meta))),
+        h("div", { class: "column" }, this.owners.element, this.uses.element, this.labels.element, this.annotations.element, h("section", { class: "part" }, h("h3", {}, "Object"), this.meta))),
     );
     // Beside the table the panel has a title of its own above these headings.
     const level = element.closest(".panel") === null ? "2" : null;

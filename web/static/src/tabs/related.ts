@@ -2,7 +2,6 @@
 
 import { clockTime } from "../age.ts";
 import { digits, h, setText } from "../dom.ts";
-import { plural } from "../kinds.ts";
 import { Drawing } from "../related/drawing.ts";
 import type { Graph } from "../related/graph.ts";
 import { listOf } from "../related/list.ts";
@@ -43,13 +42,8 @@ export class Related implements Tab {
     const liked = habits.get("related-as");
     this.as = liked === "graph" || liked === "list" ? liked : small ? "list" : "graph";
     this.drawing = new Drawing(host);
-    this.searched = new SearchedView((ref) => {
-      const kind = host.kindOfRef(ref);
-      return kind === undefined ? (ref.split("/")[2] ?? ref) : plural(kind);
-    });
-    const { kind, name } = host;
-    const address = `/api/v1/related/${kind.ref}/${name.ns === "" ? "_" : encodeURIComponent(name.ns)}/${encodeURIComponent(name.name)}`;
-    this.reading = new Reading(address, host.now, (graph, at) => this.read(graph, at), (problem) => this.failed(problem), () => this.tell());
+    this.searched = new SearchedView(host);
+    this.reading = new Reading(host, (graph, at) => this.read(graph, at), (problem) => this.failed(problem), () => this.tell());
     this.asGraph.addEventListener("click", () => this.turn("graph"));
     this.asList.addEventListener("click", () => this.turn("list"));
     this.again.addEventListener("click", () => this.reading.ask());

@@ -5,6 +5,7 @@ import { clockTime } from "../age.ts";
 import { copyText } from "../clipboard.ts";
 import { digits, h } from "../dom.ts";
 import type { LastChange } from "../held.ts";
+import { Slices } from "../slices.ts";
 import { habits } from "../stored.ts";
 import type { Host, Shown, Tab } from "../tabs.ts";
 import type { Tree } from "../wire.ts";
@@ -15,8 +16,6 @@ import { Hands } from "../yaml/hands.ts";
 import { paint, unpaint } from "../yaml/paint.ts";
 import { LiveText } from "../yaml/text.ts";
 import { Writer } from "../yaml/write.ts";
-
-const slice = 8; // milliseconds of work at a time
 
 export class YamlTab implements Tab {
   private readonly writer = new Writer();
@@ -32,7 +31,7 @@ export class YamlTab implements Tab {
   private gone = false;
   private closed = false;
   private frame = 0;
-  private since = 0; // when the work at hand began
+  private readonly slices = new Slices(() => !this.closed);
 
   constructor(private readonly host: Host) {
     const { text, search } = this;
@@ -90,7 +89,7 @@ export class YamlTab implements Tab {
   private async drawWanted(): Promise<void> {
     for (let w = this.wanted; w !== null && !this.closed; w = this.wanted) {
       this.wanted = null;
-      this.since = performance.now();
+      this.slices.begin();
       if (w.object === this.drawn) continue;
       const event = w.last === this.last ? null : w.last;
       // Of several changes the last alone is marked.
@@ -101,24 +100,15 @@ export class YamlTab implements Tab {
   }
 
   private async put(object: Tree | null, words: string | null): Promise<void> {
-    const lines = object === null ? [] : await this.writer.write(object, () => this.rest());
+    const lines = object === null ? [] : await this.writer.write(object, this.slices.rest);
     if (lines === null || this.closed) return;
-    await this.text.show(lines, words, () => this.rest());
+    await this.text.show(lines, words, this.slices.rest);
     if (this.closed) return;
     this.drawn = object;
     this.search.over(this.text.rows);
     this.hands.told();
     this.bar.tellSize(lines.length);
     this.text.element.setAttribute("aria-label", `YAML, ${digits(lines.length)} lines`);
-  }
-
-  // Lets the page do what else there is.
-  private rest(): true | Promise<boolean> {
-    if (performance.now() - this.since < slice) return true;
-    return pause().then(() => {
-      this.since = performance.now();
-      return !this.closed;
-    });
   }
 
   private schedule(): void {
@@ -135,13 +125,6 @@ export class YamlTab implements Tab {
     habits.turn("wrap", on);
   }
 }
-
-interface Scheduler {
-  yield?: () => Promise<void>;
-}
-
-// A timer waits longer where the page is hidden.
-const pause = (): Promise<void> => (globalThis as { scheduler?: Scheduler }).scheduler?.yield?.() ?? new Promise((done) => setTimeout(done));
 
 function changeWords(last: LastChange | null, now: number): string {
   if (last === null) return "Changed while nobody looked";

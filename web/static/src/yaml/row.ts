@@ -94,8 +94,8 @@ function rest(text: string, from: number): HTMLElement {
   return element;
 }
 
-// The two halves of one character stay together.
-function cut(text: string, at: number): number {
+/** Where to cut a text: here, or behind the other half of a character. */
+export function cut(text: string, at: number): number {
   const code = text.charCodeAt(at - 1);
   return code >= 0xd800 && code < 0xdc00 ? at + 1 : Math.min(at, text.length);
 }

@@ -1,0 +1,117 @@
+// Two objects as large as objects can be, side by side.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browse, newPage, openLive } from "./browser.mjs";
+import { configMap, create, namespace, patch } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { become, until } from "./wait.mjs";
+
+await test("large objects are compared", { timeout: 240_000 }, async (t) => {
+  const browser = await browse(t);
+  const dashboard = await Dashboard.start(t);
+  const ns = await namespace(t);
+  const where = `/api/v1/namespaces/${ns}/configmaps`;
+  const lines = (change) => Array.from({ length: 24_000 }, (_, i) => change(i, `line ${i} of what is the same in both`));
+  const one = lines((_, l) => l);
+  const texts = {
+    some: lines((i, l) => (i % 400 === 0 ? `${l}, but for this word` : l)),
+    all: lines((i) => `another ${i * 7} with nothing in common`),
+  };
+  const long = "one line of words ".repeat(50_000);
+  const objects = [["one", one.join("\n")], ["some", texts.some.join("\n")], ["all", texts.all.join("\n")], ["long", long], ["longer", `${long.slice(0, 400_000)}AND ${long.slice(400_000)}`]];
+  for (const [name, text] of objects) await create(where, configMap(name, { text }));
+
+  const open = async (b, a = "one") => {
+    const page = await newPage(t, browser, { permissions: ["clipboard-read", "clipboard-write"] });
+    await page.addInitScript(() => {
+      localStorage.setItem("glasshouse-diff", "split");
+      window.rests = 0;
+      const { scheduler } = window;
+      const rest = scheduler.yield.bind(scheduler);
+      scheduler.yield = () => {
+        window.rests++;
+        return rest();
+      };
+    });
+    await openLive(page, `${dashboard.url}compare?a=core/v1/configmaps/${ns}/${a}&b=${b}`);
+    await page.locator(".difference[data-live]").waitFor();
+    return page;
+  };
+  const count = (page) => page.locator("#count").innerText();
+  // How many lines the document has, and how many of them are laid out.
+  const laid = (page) => page.evaluate(() => {
+    const all = [...document.querySelectorAll(".diff .line")];
+    return [all.length, all.filter((e) => e.checkVisibility({ contentVisibilityAuto: true })).length];
+  });
+  const bounded = async (page) => {
+    const [all, seen] = await until("lines", async () => {
+      const n = await laid(page);
+      return n[1] > 0 && n;
+    });
+    assert.ok(all <= 4000, `${all} lines are in the document`);
+    assert.ok(seen < 1000, `${seen} of ${all} lines are laid out`);
+  };
+
+  await t.test("where they differ here and there, in slices, with the rest folded", async () => {
+    const page = await open("some");
+    await become("the differences", () => count(page), "61 differences");
+    await bounded(page);
+    assert.ok((await page.evaluate(() => window.rests)) > 3, "the work rests");
+    assert.deepEqual(await page.locator(".diff mark").evaluateAll((all) => [...new Set(all.map((m) => m.textContent))].sort()), [", but for this word", "one", "some"]);
+
+    // What is folded comes in parts, and stays when something changes.
+    const fold = page.locator(".diff .fold", { hasText: "393 unchanged lines" }).first();
+    await fold.click();
+    await until("what was folded", async () => (await page.locator(".diff").textContent()).includes("line 17 of what"));
+    await patch(`${where}/some`, { data: { zone: "front" } });
+    await become("one more", () => count(page), "62 differences");
+    assert.ok((await page.locator(".diff").textContent()).includes("line 17 of what"));
+    await bounded(page);
+  });
+
+  await t.test("what is copied is the text of one side, also of what is folded", async () => {
+    const page = await open("some");
+    await become("the differences", () => count(page), "62 differences");
+    const copied = async (side) => {
+      await page.evaluate((side) => {
+        const lines = [...document.querySelectorAll(`.diff .pair > :nth-child(${side})`)];
+        const at = (text) => lines.findIndex((l) => l.textContent.includes(text));
+        const [first, last] = [lines[at("line 400 of")], lines[at("line 800 of")]];
+        const range = document.createRange();
+        range.setStart(first.firstChild, first.textContent.indexOf("400"));
+        range.setEnd(last.firstChild, last.textContent.indexOf(" of"));
+        getSelection().removeAllRanges();
+        getSelection().addRange(range);
+        first.closest("[tabindex]").focus({ preventScroll: true });
+      }, side);
+      await page.keyboard.press("Control+c");
+      return page.evaluate(() => navigator.clipboard.readText());
+    };
+    const part = (all) => [all[400].slice(5), ...all.slice(401, 800).map((l) => `    ${l}`), "    line 800"].join("\n");
+    assert.equal(await copied(1), part(one));
+    assert.equal(await copied(2), part(texts.some));
+  });
+
+  await t.test("where all differs", async () => {
+    const page = await open("all");
+    await become("the differences", () => count(page), "2 differences");
+    await bounded(page);
+    const more = page.locator(".diff > .fold").last();
+    assert.match(await more.innerText(), /^2\d,\d\d\d more lines$/);
+    await more.click();
+    await until("more", async () => (await laid(page))[0] > 4000);
+    await until("the rest", async () => /^2\d,\d\d\d more lines$/.test(await page.locator(".diff > .fold").last().innerText()));
+  });
+
+  await t.test("where a line is all there is", async () => {
+    const page = await open("longer", "long");
+    await become("the differences", () => count(page), "2 differences");
+    await bounded(page);
+    assert.deepEqual(await page.locator(".diff mark").allTextContents(), ["AND ", "long", "longer"]);
+    const ins = page.locator("ins.line", { hasText: "text:" });
+    assert.ok((await ins.innerText()).length < 4000);
+    assert.ok((await ins.textContent()).replace(/\s+/g, " ").includes(objects[4][1].trim()), "all of it is there, to be found and copied");
+    await ins.locator(".more").first().click();
+    await ins.locator(".rest:not([hidden]) .piece").first().waitFor({ state: "visible" });
+  });
+});

@@ -1,0 +1,80 @@
+// An address of what is not there yet shows it as soon as it is.
+import assert from "node:assert/strict";
+import { randomBytes } from "node:crypto";
+import { test } from "node:test";
+import { browse, newPage } from "./browser.mjs";
+import { configMap, create, namespace, remove } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { atEnd } from "./ending.mjs";
+import { gate } from "./gate.mjs";
+
+await test("what comes later", { timeout: 120_000 }, async (t) => {
+  const browser = await browse(t);
+  const link = await gate(t);
+  const dashboard = await Dashboard.start(t, { flags: link.flags });
+  const ns = await namespace(t);
+  const configMaps = `/api/v1/namespaces/${ns}/configmaps`;
+  const missing = { allow: [/status of 404/] };
+
+  await t.test("an object", async (t) => {
+    const address = `${dashboard.url}o/core/v1/configmaps/${ns}/later`;
+    const plain = await newPage(t, browser, { javaScriptEnabled: false, ...missing });
+    assert.equal((await plain.goto(address)).status(), 404);
+    assert.match(await plain.locator("#object").innerText(), /^Not found\n[^]*\nReload the page to look again\.$/);
+    const page = await newPage(t, browser, missing);
+    assert.equal((await page.goto(address)).status(), 404);
+    await page.locator("#object .banner", { hasText: "There is no such object now. Should it be made, it appears here." }).waitFor();
+    assert.equal(await page.getByText("Reload the page").count(), 0);
+    await create(configMaps, configMap("later", { text: "of the one that came" }));
+    await page.locator("#object .overview").waitFor();
+    await page.locator('#status[data-state="live"]').waitFor();
+    assert.equal(await page.locator("#object > .note").count(), 0);
+    await plain.reload();
+    assert.match(await plain.locator("pre.yaml").innerText(), /of the one that came/);
+  });
+
+  await t.test("a kind, and an object of it", async (t) => {
+    const name = `e2e${randomBytes(4).toString("hex")}`;
+    const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+    const ref = `${name}.example.com/v1/${name}s`;
+    const pages = [];
+    for (const path of [`r/${ref}`, `o/${ref}/_/it`]) {
+      const page = await newPage(t, browser, missing);
+      assert.equal((await page.goto(`${dashboard.url}${path}`)).status(), 404);
+      await page.getByText("It is shown here as soon as the cluster serves it.").waitFor();
+      pages.push(page);
+    }
+    const plain = await newPage(t, browser, { javaScriptEnabled: false, ...missing });
+    await plain.goto(`${dashboard.url}r/${ref}`);
+    assert.match(await plain.locator("main").innerText(), /Reload the page to look again\.$/);
+    atEnd(t, () => remove(`${crds}/${name}s.${name}.example.com`));
+    await create(crds, {
+      apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: `${name}s.${name}.example.com` },
+      spec: { group: `${name}.example.com`, scope: "Cluster", names: { plural: `${name}s`, kind: "Later" }, versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }] },
+    });
+    await pages[0].locator("#heading", { hasText: `${name}s` }).waitFor();
+    await pages[0].locator('#status[data-state="live"]').waitFor();
+    await pages[1].locator("#object .banner", { hasText: "Should it be made" }).waitFor();
+    await create(`/apis/${name}.example.com/v1/${name}s`, { apiVersion: `${name}.example.com/v1`, kind: "Later", metadata: { name: "it" } });
+    await pages[1].locator("#object .overview").waitFor();
+    await pages[0].locator('#tbody tr[data-name="it"]').waitFor();
+  });
+
+  await t.test("an object whose API server is away is told as it was", async (t) => {
+    const address = `${dashboard.url}o/core/v1/configmaps/${ns}/later`;
+    const page = await newPage(t, browser);
+    await page.goto(address);
+    await page.locator("#object .overview").waitFor();
+    link.cut();
+    await page.locator("#status", { hasText: "Stale since" }).waitFor();
+    const plain = await newPage(t, browser, { javaScriptEnabled: false });
+    assert.equal((await plain.goto(address)).status(), 200);
+    assert.match(await plain.locator("#asof").innerText(), /^Stale since \d{4}-/);
+    assert.match(await plain.locator("pre.yaml").innerText(), /of the one that came/);
+    await page.reload();
+    await page.locator("#object .overview").waitFor();
+    await page.locator("#status", { hasText: "Stale since" }).waitFor();
+    link.down = false;
+    await page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
+  });
+});

@@ -1,0 +1,92 @@
+// What the object uses, and what uses it: a few of each, looked for when that is
+// asked for, as kinds are looked through then. The tab Related has them all.
+
+import { clockTime } from "../age.ts";
+import { digits, h, setText } from "../dom.ts";
+import { hrefOf, nameOf, stateOf } from "../related/card.ts";
+import { groupsOf, type Graph, type GraphNode } from "../related/graph.ts";
+import { Reading } from "../related/reading.ts";
+import { looked, SearchedView } from "../related/searched.ts";
+import type { Host } from "../tabs.ts";
+import { objectHref } from "../view.ts";
+import type { Problem } from "../wire.ts";
+
+const most = 8; // of a group
+const titles = ["Uses", "Used by", "Selects", "Selected by"];
+
+export class UsesView {
+  private readonly ask = h("button", { type: "button" }, "Look for them");
+  private readonly list = h("div", { class: "uses-list" });
+  private readonly time = h("span", { class: "related-time" });
+  private readonly problem = h("p", { role: "status", "data-tone": "warn" });
+  private readonly searched: SearchedView;
+  private readonly reading: Reading;
+  readonly element: HTMLElement;
+  private asked = false;
+  private at = 0; // when what is shown was read
+  private shown = "";
+
+  constructor(private readonly host: Host) {
+    const { kind, name } = host;
+    this.searched = new SearchedView(host);
+    this.reading = new Reading(host, (graph, at) => this.read(graph, at), (problem) => this.failed(problem), () => this.tell());
+    const all = h("a", { href: `${objectHref(kind.ref, name)}?tab=related` }, "All in Related");
+    // Here the tab itself is nearer, and what else is shown stays.
+    all.addEventListener("click", (e) => {
+      if (e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
+      e.preventDefault();
+      document.getElementById("tab-related")?.click();
+    });
+    this.element = h("section", { class: "part uses" }, h("h3", {}, "Uses and used by"), h("p", { class: "uses-bar" }, this.ask, this.time, all), this.problem, this.list, this.searched.element);
+    this.ask.addEventListener("click", () => {
+      this.asked = true;
+      this.reading.ask();
+    });
+  }
+
+  tick(): void {
+    if (this.asked && document.visibilityState === "visible") this.reading.look();
+    this.tell();
+  }
+
+  close(): void {
+    this.reading.close();
+  }
+
+  private read(graph: Graph, at: number): void {
+    this.at = at;
+    setText(this.problem, "");
+    this.tell();
+    const text = JSON.stringify(graph);
+    if (text === this.shown) return;
+    this.shown = text;
+    this.searched.show(graph);
+    const groups = groupsOf(graph).filter((g) => titles.includes(g.title));
+    const parts = groups.map(({ title, relations }) => h("div", {}, h("dt", {}, title), h("dd", {}, ...relations.slice(0, most).map(({ node }) => this.one(node)), ...(relations.length > most ? [h("span", { "data-tone": "quiet" }, `and ${digits(relations.length - most)} more`)] : []))));
+    const none = graph.searched.every(looked) ? "It uses nothing, and nothing uses it." : "Nothing was found that it uses, or that uses it.";
+    this.list.replaceChildren(parts.length === 0 ? h("p", {}, none) : h("dl", { class: "pairs" }, ...parts));
+  }
+
+  private one(node: GraphNode): HTMLElement {
+    const href = hrefOf(node, true, "");
+    const name = h(href === null ? "span" : "a", { href, "data-address": href === null ? null : true }, nameOf(node));
+    const where = node.ns !== "" && node.ns !== this.host.name.ns ? [h("span", { class: "where" }, ` in ${node.ns}`)] : [];
+    return h("span", {}, h("span", { class: "kind" }, node.kind), " ", name, ...where, ...stateOf(node).flatMap((s) => [" ", s]));
+  }
+
+  private failed(problem: Problem): void {
+    // What may not be seen any more is not kept.
+    if (problem.status === 403) {
+      this.shown = "";
+      this.list.replaceChildren();
+      this.searched.clear();
+    }
+    setText(this.problem, `${problem.title}. ${problem.detail}${this.shown === "" ? "" : " What is shown is from before."}`);
+  }
+
+  private tell(): void {
+    this.ask.disabled = this.reading.busy;
+    setText(this.ask, this.shown === "" ? "Look for them" : "Look again");
+    setText(this.time, this.shown !== "" ? `Not live: as of ${clockTime(new Date(this.at).toISOString(), this.host.now())}` : this.asked && this.reading.busy ? "Looking" : "");
+  }
+}

@@ -1,0 +1,63 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { page, type Part } from "./page.ts";
+import { UsesView } from "../static/src/overview/uses.ts";
+import type { Host } from "../static/src/tabs.ts";
+
+const turn = (): Promise<void> => new Promise((done) => setTimeout(done, 5));
+const node = (id: string, kind = "Pod"): object => ({ id, ref: `core/v1/${kind.toLowerCase()}s`, kind, ns: "a", name: id, uid: id, state: "there" });
+const self = node("env", "ConfigMap");
+const uses = (from: string, to: string, type = "uses"): object => ({ from, to, type, via: "" });
+
+void test("what an object uses, and what uses it, is looked for when it is asked for", async () => {
+  let now = 100_000;
+  let answer = (): Response => Response.json({});
+  const asked: string[] = [];
+  performance.now = () => now;
+  globalThis.fetch = (address) => {
+    asked.push(String(address));
+    return Promise.resolve(answer());
+  };
+  const host = { now: () => now, kind: { ref: "core/v1/configmaps", resource: "configmaps", kind: "ConfigMap" }, name: { ns: "a", name: "env" }, kindOf: () => undefined, kindOfRef: () => undefined } as unknown as Host;
+  const view = new UsesView(host);
+  const e = view.element as unknown as Part;
+  const list = (): string => (e.find("class", "uses-list") as Part).textContent.replace(/\s+/g, " ").trim();
+  const pass = async (ms: number): Promise<void> => {
+    now += ms;
+    view.tick();
+    await turn();
+  };
+  const graph = (nodes: readonly object[], edges: readonly object[], searched: readonly object[] = [{ ref: "core/v1/pods", state: "live" }]): (() => Response) => () => Response.json({ nodes: [self, ...nodes], edges, truncated: false, searched });
+
+  await pass(60_000);
+  assert.deepEqual(asked, [], "nothing is looked through that nobody asked for");
+
+  const pods = Array.from({ length: 11 }, (_, i) => node(`p${i}`));
+  answer = graph([...pods, node("web", "Service"), node("owner", "Thing")], [...pods.map((_, i) => uses(`p${i}`, "env")), uses("env", "web", "selects"), uses("owner", "env", "owns")]);
+  (e.find("type", "button") as Part).fire("click");
+  await turn();
+  assert.deepEqual(asked, ["/api/v1/related/core/v1/configmaps/a/env"]);
+  assert.equal(list(), `Used by ${Array.from({ length: 8 }, (_, i) => `Pod p${i}`).join(" ")} and 3 more Selects Service web`);
+  assert.match(e.textContent, /Look again .*Not live: as of \d/);
+  assert.match(e.textContent, /1 kind looked through/);
+
+  page.visibilityState = "hidden";
+  await pass(20_000);
+  page.visibilityState = "visible";
+  assert.equal(asked.length, 1, "and not while it is not looked at");
+
+  answer = graph([], [], [{ ref: "core/v1/pods", state: "forbidden", reason: "you may not list them" }, { ref: "batch/v1/jobs", state: "live" }]);
+  await pass(1_000);
+  assert.equal(list(), "Nothing was found that it uses, or that uses it.");
+  assert.match(e.textContent, /1 of 2 kinds looked through; there may be more in the others.*you may not list them/);
+
+  answer = graph([], []);
+  await pass(11_000);
+  assert.equal(list(), "It uses nothing, and nothing uses it.");
+
+  answer = () => Response.json({ title: "Forbidden", status: 403, detail: "no more" }, { status: 403, headers: { "content-type": "application/problem+json" } });
+  await pass(11_000);
+  assert.equal(list(), "");
+  assert.match(e.textContent, /Forbidden\. no more/);
+  view.close();
+});
