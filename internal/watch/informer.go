@@ -36,8 +36,8 @@ type surroundings struct {
 	served func(context.Context) definition
 	// stir has discovery asked: it may have changed. It must return at once.
 	stir func()
-	// namespaces returns those of the cluster, where they may be listed. They
-	// are watched until release.
+	// namespaces returns those of the cluster, as they were known last. They are
+	// watched until release.
 	namespaces func(ctx context.Context) (names []string, release func())
 	// home is the namespace of the kubeconfig's context; it may be empty.
 	home string
