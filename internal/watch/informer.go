@@ -129,9 +129,9 @@ type present struct {
 }
 
 // stays reports whether what was read between the two may be told: otherwise its
-// cells may be of other columns, or it was being taken out.
+// cells may be of other columns, or some of it was being taken out.
 func (p *present) stays(later present) bool {
-	return p.version == later.version && p.none == later.none
+	return p.version == later.version && p.none == later.none && p.synced == later.synced && slices.Equal(p.status.Namespaces, later.status.Namespaces)
 }
 
 // present tells how well the namespaces are known; none are all.

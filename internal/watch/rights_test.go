@@ -2,7 +2,9 @@ package watch_test
 
 import (
 	"fmt"
+	"io"
 	"net/http"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -78,5 +80,67 @@ func TestNamespacesThatDoNotFitAnyMore(t *testing.T) {
 		}
 		r.wantSettle("")
 		r.wantLive(2)
+	})
+}
+
+// lingering has each watch take a second to end.
+type lingering struct{ io.ReadCloser }
+
+func (l lingering) Close() error {
+	<-time.After(time.Second)
+	return l.ReadCloser.Close()
+}
+
+// While all becomes allowed where some was, or some where all was, what is told at
+// any moment is what was, or what is to be: not that nothing may be seen, nor a part
+// as if it were all.
+func TestRightToAllTakesNothingAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		names := []string{"a", "b", "c", "d"}
+		for _, ns := range names {
+			server.Set(namespaces, apitest.Item{Name: ns})
+			server.Set(pods, pod(ns, "p", "Running"))
+		}
+		allowOnly(server, names...)
+		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
+			return roundTrip(func(r *http.Request) (*http.Response, error) {
+				response, err := next.RoundTrip(r)
+				if err == nil && r.URL.Query().Get("watch") != "" {
+					response.Body = lingering{response.Body}
+				}
+				return response, err
+			})
+		}
+		cluster := runCluster(t, server)
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		access := cluster.For(watch.Viewer{})
+		for _, covered := range []string{"", "a b c d"} {
+			if covered == "" {
+				server.Refuse(pods, "", 0, "")
+			} else {
+				server.Revoke(pods, "")
+			}
+			for range 400 {
+				pass(50 * time.Millisecond)
+				s, err := access.Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, status := range []watch.Status{s.Status, access.Coverage().Entries[1].Status} {
+					if got := strings.Join(status.Namespaces, " "); status.State != watch.Syncing && status.State != watch.Live || got != "" && got != "a b c d" {
+						t.Fatalf("it is %s in %q", status.State, got)
+					}
+				}
+				if s.Status.State == watch.Live && len(s.Objects) != 4 {
+					t.Fatalf("it is live with %d rows", len(s.Objects))
+				}
+			}
+			if r.settle(); strings.Join(r.namespaces, " ") != covered {
+				t.Errorf("it is known in %q, want %q", r.namespaces, covered)
+			}
+			r.wantLive(4)
+		}
 	})
 }
