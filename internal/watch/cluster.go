@@ -24,6 +24,7 @@ import (
 	"fmt"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -90,6 +91,7 @@ type Cluster struct {
 	recent  recent
 
 	existing existence
+	spaces   atomic.Pointer[[]string] // The namespaces, as they were known last. Not to be written to.
 }
 
 // New makes a Cluster of the API server that config names. Nothing is asked of

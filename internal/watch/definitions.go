@@ -114,8 +114,9 @@ func (c *Cluster) served(ctx context.Context, scope wire.Scope) definition {
 // namespacesWait is how long the list of namespaces may take.
 const namespacesWait = 2 * time.Second
 
-// namespaces returns the cluster's namespaces where they may be listed, and
-// watches them until release.
+// namespaces returns the cluster's namespaces, and watches them until release. While
+// they are not known, as where they may not be listed or do not fit, they are those
+// that were known last, which need not be there any more; at first there are none.
 func (c *Cluster) namespaces(ctx context.Context) (names []string, release func()) {
 	resource := &Resource{Version: "v1", Resource: "namespaces", Verbs: []string{"list", "watch"}}
 	i, release, err := c.pool.acquire(wire.Scope{Resource: resource.gvr()}, resource) //nolint:contextcheck // An informer outlives who starts it.
@@ -123,9 +124,15 @@ func (c *Cluster) namespaces(ctx context.Context) (names []string, release func(
 		return nil, func() {}
 	}
 	i.wait(ctx, namespacesWait, func() bool { return i.present(nil).status.State != Syncing })
-	entries, _ := i.Snapshot()
-	for _, e := range entries {
-		names = append(names, e.Value.Name())
+	if listing, now := i.objects(&filter{}, 0); now.synced {
+		for _, o := range listing.objects {
+			names = append(names, o.Name())
+		}
+		c.spaces.Store(&names)
+		return names, release
+	}
+	if known := c.spaces.Load(); known != nil {
+		names = *known
 	}
 	return names, release
 }

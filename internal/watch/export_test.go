@@ -86,6 +86,19 @@ func (c *Cluster) Uncover(namespace string) (restore func()) {
 	}
 }
 
+// TakeOutOf takes the pods of a namespace out, as where the right to it is gone; before
+// they go, reading is called, while nothing can be read. The namespace is not watched
+// until it is restored.
+func (c *Cluster) TakeOutOf(namespace string, reading func()) (restore func()) {
+	i := c.pool.find(wire.Scope{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}})
+	uncover := sync.OnceFunc(func() {
+		reading()
+		restore = c.Uncover(namespace)
+	})
+	i.purge(func(ns string) bool { uncover(); return ns == namespace })
+	return restore
+}
+
 // ForgetOrders drops the orders that nobody holds, and the list that those who
 // come together share, without waiting for it.
 func (c *Cluster) ForgetOrders() {

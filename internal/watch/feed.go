@@ -71,31 +71,26 @@ func (i *informer) prepareFeed(ctx context.Context, f *feed, status Status) (run
 	}, nil
 }
 
-// startFeeds starts feeds that have been prepared. All of them are there before
-// the first has listed: readers are not told of a part as if it were all.
-func (i *informer) startFeeds(prepared map[*feed]func()) {
+// exchange puts feeds that have been prepared in the place of those that have ended,
+// whose rows stay: in one step, so that nobody is told of a part as if it were all,
+// or that nothing may be seen where one feed follows another. They have not begun:
+// all of them are there before the first has listed.
+func (i *informer) exchange(ended map[*feed]bool, prepared map[*feed]func()) {
 	i.mu.Lock()
+	for f := range ended {
+		f.now.settled()
+		f.now.lastEvent = f.lastHeard()
+		delete(i.feeds, f.namespace)
+		i.past.add(&f.now.record)
+	}
 	for f := range prepared {
 		i.feeds[f.namespace] = f
 		delete(i.denied, f.namespace)
 	}
 	i.mu.Unlock()
-	for _, run := range prepared {
-		go run()
+	for f := range ended {
+		f.arrived()
 	}
-}
-
-// stopFeed returns when the feed has ended. Its rows stay.
-func (i *informer) stopFeed(f *feed) {
-	f.stop()
-	<-f.stopped
-	i.mu.Lock()
-	f.now.settled()
-	f.now.lastEvent = f.lastHeard()
-	delete(i.feeds, f.namespace)
-	i.past.add(&f.now.record)
-	i.mu.Unlock()
-	f.arrived()
 }
 
 // arrived says that what was reserved is there, or will not come.

@@ -36,8 +36,8 @@ type surroundings struct {
 	served func(context.Context) definition
 	// stir has discovery asked: it may have changed. It must return at once.
 	stir func()
-	// namespaces returns those of the cluster, where they may be listed. They
-	// are watched until release.
+	// namespaces returns those of the cluster, as they were known last. They are
+	// watched until release.
 	namespaces func(ctx context.Context) (names []string, release func())
 	// home is the namespace of the kubeconfig's context; it may be empty.
 	home string
@@ -129,9 +129,9 @@ type present struct {
 }
 
 // stays reports whether what was read between the two may be told: otherwise its
-// cells may be of other columns, or it was being taken out.
+// cells may be of other columns, or some of it was being taken out.
 func (p *present) stays(later present) bool {
-	return p.version == later.version && p.none == later.none
+	return p.version == later.version && p.none == later.none && p.synced == later.synced && slices.Equal(p.status.Namespaces, later.status.Namespaces)
 }
 
 // present tells how well the namespaces are known; none are all.

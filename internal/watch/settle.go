@@ -99,13 +99,18 @@ func (s *settler) settle(ctx context.Context) {
 	}
 	s.settled(!s.pages.wanted())
 	lost := false // A right; not only a namespace that is no more.
-	before := s.end(func(f *feed) bool {
+	ended := s.halt(func(f *feed) bool {
 		rights, ok := want[f.namespace]
 		if _, known := s.verdicts[f.namespace]; known && !ok {
 			lost = true
 		}
 		return !ok || f.now.outdated && time.Since(f.now.replaced) >= columnsEvery || f.polled != s.unwatchable(rights)
 	})
+	prepared := make(map[*feed]func())
+	for ns, rights := range want {
+		s.prepare(ctx, ns, rights, ended, prepared)
+	}
+	s.exchange(ended, prepared)
 	unwanted := func(ns string) bool { _, ok := want[ns]; return !ok }
 	if _, all := want[""]; !all && s.ended {
 		s.ended = false
@@ -113,11 +118,9 @@ func (s *settler) settle(ctx context.Context) {
 			s.beginAnew()
 		}
 	}
-	prepared := make(map[*feed]func())
-	for ns, rights := range want {
-		s.prepare(ctx, ns, rights, before, prepared)
+	for _, run := range prepared {
+		go run()
 	}
-	s.startFeeds(prepared)
 	s.moved = s.moved || len(prepared) > 0
 }
 
@@ -270,18 +273,18 @@ func (s *settler) forget(but []string) {
 	maps.DeleteFunc(s.denied, func(ns string, _ Status) bool { return other(ns) })
 }
 
-// prepare adds the feed of a namespace that has none. A refusal that was told
-// holds until the API server has answered it; not where feeds before it showed
-// rows.
-func (s *settler) prepare(ctx context.Context, namespace string, r rights, before bool, prepared map[*feed]func()) {
+// prepare adds the feed of a namespace that has none but one that has ended. A
+// refusal that was told holds until the API server has answered it; not where feeds
+// before it showed rows.
+func (s *settler) prepare(ctx context.Context, namespace string, r rights, ended map[*feed]bool, prepared map[*feed]func()) {
 	s.mu.Lock()
-	running := s.feeds[namespace] != nil
+	before := s.feeds[namespace]
 	status, denied := s.denied[namespace]
-	if !denied || before {
+	if !denied || len(ended) > 0 {
 		status = Status{State: Syncing, Since: time.Now()}
 	}
 	s.mu.Unlock()
-	if running {
+	if before != nil && !ended[before] {
 		return
 	}
 	f := &feed{informer: s.informer, namespace: namespace, polled: s.unwatchable(r)}
@@ -301,19 +304,30 @@ func (s *settler) prepare(ctx context.Context, namespace string, r rights, befor
 // end stops the feeds that which chooses, waits for them, and reports whether
 // there were any.
 func (s *settler) end(which func(*feed) bool) bool {
+	ended := s.halt(which)
+	s.exchange(ended, nil)
+	return len(ended) > 0
+}
+
+// halt stops the feeds that which chooses, and waits for them. What they told last is
+// told on.
+func (s *settler) halt(which func(*feed) bool) (ended map[*feed]bool) {
+	ended = make(map[*feed]bool)
 	s.mu.Lock()
-	var ending []*feed
 	for _, f := range s.feeds {
 		if which(f) {
-			ending = append(ending, f)
+			ended[f] = true
 		}
 	}
 	s.mu.Unlock()
-	for _, f := range ending {
-		s.stopFeed(f)
+	for f := range ended {
+		f.stop()
 	}
-	if len(ending) > 0 {
+	for f := range ended {
+		<-f.stopped
+	}
+	if len(ended) > 0 {
 		s.moved, s.ended = true, true
 	}
-	return len(ending) > 0
+	return ended
 }

@@ -77,6 +77,31 @@ func begin(t *testing.T, cluster *watch.Cluster, what string) func() told {
 	}
 }
 
+// Nor who reads while one namespace of several is taken out, that the others are all.
+func TestNamespaceThatIsBeingTakenOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+		allowOnly(server, "a", "b")
+		subscribe(t, cluster, watch.Query{}, "").settle()
+		got := make(chan *watch.Snapshot, 1)
+		restore := cluster.TakeOutOf("b", func() {
+			go func() {
+				s, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+				if err != nil {
+					t.Error(err)
+				}
+				got <- s
+			}()
+			awaitReader()
+		})
+		if s := <-got; strings.Join(s.Status.Namespaces, " ") != "a" || len(s.Objects) != 1 {
+			t.Errorf("%d rows are told of %s, want that of a", len(s.Objects), s.Status.Namespaces)
+		}
+		restore()
+	})
+}
+
 // Who begins anew when the rows may not be seen any more is told that there are
 // none when they have been taken out, and not those that are still there.
 func TestBeginsAnewBeforeRowsAreTakenOut(t *testing.T) {

@@ -1,0 +1,146 @@
+package watch_test
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// Where the namespaces may not be listed any more, for a moment or for good, those
+// that were known before are watched for as long as reviews let them be: they are not
+// none. One that was deleted meanwhile is none to the reviews; one that is new is
+// found when they may be listed again.
+func TestNamespacesThatMayNotBeListedAnyMore(t *testing.T) {
+	for _, status := range []int{http.StatusForbidden, http.StatusUnauthorized} {
+		t.Run(http.StatusText(status), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`})
+				server.Set(widgets, apitest.Item{Namespace: "a", Name: "w"})
+				server.Refuse(widgets, "", http.StatusForbidden, "not all of them")
+				server.Refuse(widgets, "a", 0, "not all of them")
+				server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+				allowOnly(server, "a", "b", "c")
+				r := subscribe(t, cluster, watch.Query{}, "")
+				r.settle()
+				for _, long := range []time.Duration{3 * time.Second, 10 * time.Minute} {
+					server.Refuse(namespaces, "", status, "not now")
+					<-time.After(long)
+					if long == 3*time.Second {
+						server.Refuse(namespaces, "", 0, "")
+						<-time.After(time.Minute)
+					}
+					r.wantSettle("")
+				}
+				server.Set(pods, pod("a", "p", "Failed"))
+				r.wantSettle("update a/p")
+				later := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+				later.settle()
+				later.wantLive(1)
+
+				server.Delete(pods, "b", "q")
+				server.Delete(namespaces, "", "b")
+				server.Refuse(pods, "b", http.StatusForbidden, "not all of them")
+				server.Set(namespaces, apitest.Item{Name: "c"})
+				server.Set(pods, pod("c", "r", "Running"))
+				<-time.After(time.Minute)
+				r.settle()
+				r.wantRows("a/p=Failed")
+				r.wantLive(1)
+				server.Refuse(namespaces, "", 0, "")
+				<-time.After(time.Minute)
+				r.settle()
+				r.wantRows("a/p=Failed", "c/r=Running")
+			})
+		})
+	}
+}
+
+// Nor are they none where they do not fit into the memory any more.
+func TestNamespacesThatDoNotFitAnyMore(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
+		allowOnly(server, "a", "b")
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		for n := range 40 {
+			server.Set(namespaces, big("", fmt.Sprint("n", n), 40<<10))
+		}
+		<-time.After(time.Minute)
+		if state := cluster.For(watch.Viewer{}).Coverage().Entries[0].State; state != watch.Failed {
+			t.Errorf("the namespaces are %s, want failed", state)
+		}
+		r.wantSettle("")
+		r.wantLive(2)
+	})
+}
+
+// lingering has each watch take a second to end.
+type lingering struct{ io.ReadCloser }
+
+func (l lingering) Close() error {
+	<-time.After(time.Second)
+	return l.ReadCloser.Close()
+}
+
+// While all becomes allowed where some was, or some where all was, what is told at
+// any moment is what was, or what is to be: not that nothing may be seen, nor a part
+// as if it were all.
+func TestRightToAllTakesNothingAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		names := []string{"a", "b", "c", "d"}
+		for _, ns := range names {
+			server.Set(namespaces, apitest.Item{Name: ns})
+			server.Set(pods, pod(ns, "p", "Running"))
+		}
+		allowOnly(server, names...)
+		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
+			return roundTrip(func(r *http.Request) (*http.Response, error) {
+				response, err := next.RoundTrip(r)
+				if err == nil && r.URL.Query().Get("watch") != "" {
+					response.Body = lingering{response.Body}
+				}
+				return response, err
+			})
+		}
+		cluster := runCluster(t, server)
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		access := cluster.For(watch.Viewer{})
+		for _, covered := range []string{"", "a b c d"} {
+			if covered == "" {
+				server.Refuse(pods, "", 0, "")
+			} else {
+				server.Revoke(pods, "")
+			}
+			for range 400 {
+				pass(50 * time.Millisecond)
+				s, err := access.Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				for _, status := range []watch.Status{s.Status, access.Coverage().Entries[1].Status} {
+					if got := strings.Join(status.Namespaces, " "); status.State != watch.Syncing && status.State != watch.Live || got != "" && got != "a b c d" {
+						t.Fatalf("it is %s in %q", status.State, got)
+					}
+				}
+				if s.Status.State == watch.Live && len(s.Objects) != 4 {
+					t.Fatalf("it is live with %d rows", len(s.Objects))
+				}
+			}
+			if r.settle(); strings.Join(r.namespaces, " ") != covered {
+				t.Errorf("it is known in %q, want %q", r.namespaces, covered)
+			}
+			r.wantLive(4)
+		}
+	})
+}
