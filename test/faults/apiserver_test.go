@@ -69,8 +69,12 @@ func TestEtcdCompaction(t *testing.T) {
 	check(t, w.Delete(t.Context(), w.namespace, "cm-1"))
 	check(t, w.Compact(t.Context()))
 	becomes(t, grace+time.Second, "stale", all...)
+	before := rows[0].Tally()
 	check(t, w.up.Mend())
 	t.Logf("converged after %v", w.converges(60*time.Second, rows...))
+	if told := rows[0].Tally().Events - before.Events; told != 2 {
+		t.Errorf("%d events, of one that is another and one that is gone: what a watch told and a list tells again is the same", told)
+	}
 	w.objectConverges(10*time.Second, "kept", objects...)
 	becomes(t, 10*time.Second, "live", all...)
 	sound(t, rows...)
