@@ -49,7 +49,7 @@ async function served(page, address) {
   assert.deepEqual(strangers, [], address);
   return yaml;
 }
-const elements = "html head meta title link script body a header button span div nav input details summary p ul li main aside section h1 h2 form label table thead tbody tr th td footer dl dt dd datalist option kbd pre".split(" ");
+const elements = "html head meta title link script body a header button span div nav input details summary p ul li main aside section h1 h2 form label table thead tbody tr th td footer dl dt dd datalist option kbd pre noscript".split(" ");
 
 const cells = (csv) => [...csv.matchAll(/(?:^|,|\n)(?:"((?:[^"]|"")*)"|([^",\n]*))/g)].map((m) => (m[1] ?? m[2] ?? "").replaceAll('""', '"'));
 
