@@ -4,11 +4,13 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+
+	"glasshouse/internal/watch/journal"
 )
 
 // MinMemory is the least Options.MemoryLimit: what the program needs before it
@@ -151,7 +153,6 @@ func (p *pool) overdrawn(i *informer) bool {
 // estimate is what a namespace would hold.
 type estimate struct {
 	bytes   int64     // Beyond what is held of it.
-	held    int64     // Of it, already.
 	refusal string    // Empty where it fits.
 	until   time.Time // When a refusal is looked at again.
 }
@@ -180,17 +181,21 @@ func (s *settler) fits(ctx context.Context, namespace string) bool {
 // weigh makes an estimate of a first page, and reports whether it fits. Where there
 // is none the list will tell what is wrong, or how large it is.
 func (s *settler) weigh(namespace string, page *page) bool {
-	held := s.replaceable(namespace)
 	if page.err != nil {
-		s.estimates[namespace] = estimate{held: held}
+		s.estimates[namespace] = estimate{}
 		return true
 	}
-	bytes := int64(float64(page.bytes) * changeMargin)
+	held := int64(0)
+	if namespace == "" { // Its list takes the place of those of namespaces.
+		state, _ := s.Weight()
+		held = int64(state) + s.masks.Weight()
+	}
+	bytes := int64(float64(weightOf(page.objects, page.bytes)) * changeMargin)
 	more := max(0, bytes-held)
 	free, fits := s.pool.room(more, s.informer)
 	if fits {
 		s.expected.Add(more) // Until its feed has listed, see prepare.
-		s.estimates[namespace] = estimate{bytes: more, held: held}
+		s.estimates[namespace] = estimate{bytes: more}
 		return true
 	}
 	free += held
@@ -201,48 +206,60 @@ func (s *settler) weigh(namespace string, page *page) bool {
 	return false
 }
 
-// replaceable is how much is held that the list of all namespaces takes the place
-// of, in bytes.
-func (s *settler) replaceable(namespace string) int64 {
-	if namespace != "" {
-		return 0
-	}
-	state, _ := s.Weight()
-	return int64(state)
-}
+// weightOf is what the journal will hold of objects, in bytes.
+func weightOf(objects int, bytes int64) int64 { return bytes + int64(objects)*journal.EntryOverhead }
 
-// reservation is what a feed will hold, in bytes, until it has listed.
+// reservation is what a feed will hold, in bytes, until it has listed. It belongs
+// to whoever reads the list.
 type reservation struct {
-	bytes    atomic.Int64
-	held     int64       // Already, of what it lists.
-	measured atomic.Bool // It may turn out to be more.
+	bytes    int64 // Beyond what is held, and beyond masks remembered before.
+	held     int64 // Of what the list takes the place of, when it began.
+	masks    int64 // Of bytes, those that are there: masks are remembered at once.
+	outgrown bool  // The list did not fit, and has ended.
 }
 
-func (r *reservation) set(e estimate) {
-	r.bytes.Store(e.bytes)
-	r.held = e.held
-	r.measured.Store(true)
+// replaceable is how much the journal holds that the feed's list takes the place
+// of, in bytes.
+func (f *feed) replaceable() int64 {
+	if f.namespace == "" {
+		state, _ := f.Weight()
+		return int64(state)
+	}
+	return int64(f.WeightIn(f.covers))
 }
 
-// measure takes note of what a first list has sent, and ends it where that is more
-// than was estimated, and than fits. Of a list with a field selector the API server
-// does not tell how long it is, and of some lists nothing at all.
+// measure takes note of what a list has sent, and ends it where that is more than
+// was held or estimated, and than fits. Of a list with a field selector the API
+// server does not tell how long it is, of some lists nothing at all, and a later
+// list may have any size. While it comes, its objects are held beside those that
+// they replace: that is not counted, as otherwise nothing could hold more than half
+// of the budget.
 func (f *feed) measure(objects int, bytes int64) {
-	over := bytes - f.reserved.held - f.reserved.bytes.Load()
-	if over <= 0 || !f.reserved.measured.Load() {
+	r := &f.reserved
+	if f.pool.budget == 0 || r.outgrown {
 		return
 	}
-	more := over + measureEvery
-	free, fits := f.pool.room(more, f.informer)
-	if fits {
-		f.reserved.bytes.Add(more)
-		f.expected.Add(more)
+	masks := f.source.Remembered()
+	f.expected.Add(r.masks - masks)
+	r.masks = masks
+	total := weightOf(objects, bytes+masks)
+	over := total - r.held - r.bytes
+	if over <= 0 {
 		return
 	}
-	f.reserved.measured.Store(false)
+	var free int64
+	for _, more := range []int64{over + measureEvery, over} {
+		var fits bool
+		if free, fits = f.pool.room(more, f.informer); fits {
+			r.bytes += more
+			f.expected.Add(more)
+			return
+		}
+	}
+	r.outgrown = true
 	f.mu.Lock()
-	f.now.outgrown = fmt.Sprintf("The first %d objects of it take about %s, there are more, and of the %s for what is watched %s more are free",
-		objects, inBytesUp(bytes), inBytes(f.pool.budget), inBytes(max(0, free)))
+	f.now.outgrown = fmt.Sprintf("%d objects of it take about %s, there may be more, and %s of the %s for what is watched are free",
+		objects, inBytesUp(total), inBytes(max(0, free+r.held+r.bytes)), inBytes(f.pool.budget))
 	f.mu.Unlock()
 	f.stop()
 	f.kick()
@@ -273,7 +290,7 @@ func (s *settler) refuse(namespace, reason string) {
 	}
 }
 
-// curb ends the feeds whose first list turned out not to fit.
+// curb ends the feeds whose list turned out not to fit, with their rows.
 func (s *settler) curb() {
 	s.mu.Lock()
 	outgrown := make(map[string]string)
@@ -284,10 +301,13 @@ func (s *settler) curb() {
 	}
 	s.mu.Unlock()
 	for ns, reason := range outgrown {
-		s.end(func(f *feed) bool { return f.namespace == ns })
 		refusal := reason + ": " + s.offer(ns) + "."
+		s.refuse(ns, refusal) // First: nothing else is told when the feed has ended.
+		s.end(func(f *feed) bool { return f.namespace == ns })
+		if taken, _ := s.purge(func(of string) bool { return of == ns || ns == "" }); taken {
+			s.beginAnew()
+		}
 		s.estimates[ns] = estimate{refusal: refusal, until: time.Now().Add(relistEvery)}
-		s.refuse(ns, refusal)
 	}
 }
 
@@ -296,11 +316,19 @@ func (s *settler) restrain() bool {
 	if !s.pool.overdrawn(s.informer) {
 		return false
 	}
-	refusal := fmt.Sprintf("It had grown to %s, and all that is watched together may hold %s: %s.", inBytesUp(s.load()), inBytes(s.pool.budget), s.offer(""))
-	s.refuse("", refusal) // First: nothing else is told when the feeds have ended.
+	s.mu.Lock()
+	watched := slices.Collect(maps.Keys(s.feeds))
+	s.mu.Unlock()
+	grown := fmt.Sprintf("It had grown to %s, and all that is watched together may hold %s: ", inBytesUp(s.load()), inBytes(s.pool.budget))
+	refusal := func(ns string) string { return grown + s.offer(ns) + "." }
+	for _, ns := range watched {
+		s.refuse(ns, refusal(ns)) // First: nothing else is told when the feeds have ended.
+	}
 	s.end(everyFeed)
 	s.clear()
-	s.estimates[""] = estimate{refusal: refusal, until: time.Now().Add(estimateEvery)}
+	for _, ns := range append(watched, "") { // All of it is no less.
+		s.estimates[ns] = estimate{refusal: refusal(ns), until: time.Now().Add(estimateEvery)}
+	}
 	return true
 }
 

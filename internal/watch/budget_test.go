@@ -1,6 +1,7 @@
 package watch_test
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"hash/fnv"
@@ -164,7 +165,7 @@ func TestFieldSelectorsThatDoNotFit(t *testing.T) {
 		bystander := subscribe(t, cluster, watch.Query{}, "")
 		r := subscribe(t, cluster, watch.Query{Resource: widgets, Fields: "metadata.namespace=a"}, "")
 		r.settle()
-		if r.state != "failed" || !strings.Contains(r.reason, "there are more") || !strings.Contains(r.reason, "narrower field selector") || len(r.rows) > 0 {
+		if r.state != "failed" || !strings.Contains(r.reason, "there may be more") || !strings.Contains(r.reason, "narrower field selector") || len(r.rows) > 0 {
 			t.Errorf("it is %s with %d rows: %s, want failed with an offer", r.state, len(r.rows), r.reason)
 		}
 		pass(4 * time.Minute)
@@ -343,6 +344,203 @@ func TestGrowsBeyondWhatFits(t *testing.T) {
 		bystander.settle()
 		bystander.wantLive(0)
 	})
+}
+
+// So does what grows beyond it in a namespace that was named; whoever names it is
+// told why, and it is not listed again at once.
+func TestNamedNamespaceGrowsBeyondWhatFits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		server.Refuse(widgets, "", http.StatusForbidden, "not all of them")
+		server.Refuse(widgets, "a", 0, "")
+		time.AfterFunc(5*time.Second, func() {
+			for n := range 40 {
+				server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+			}
+		})
+		q := watch.Query{Resource: widgets, Namespaces: []string{"a"}}
+		if told := strings.Join(statesFor(t, cluster, q, 40*time.Second), ", "); told != "syncing, live, failed" {
+			t.Errorf("it was %s, want syncing, live, failed", told)
+		}
+		late := subscribe(t, cluster, q, "")
+		late.settle()
+		if late.state != "failed" || !strings.Contains(late.reason, "had grown to") || !strings.Contains(late.reason, "choose less") {
+			t.Errorf("it is %s: %s, want failed, for it had grown", late.state, late.reason)
+		}
+		if lists := server.Requests("widgets?allowWatch"); len(lists) != 1 {
+			t.Errorf("it was listed %d times: %s", len(lists), lists)
+		}
+	})
+}
+
+// statesFor are the states that a resource is in during so long, syncing included.
+func statesFor(t *testing.T, cluster *watch.Cluster, q watch.Query, long time.Duration) (told []string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), long)
+	defer cancel()
+	sub, err := cluster.For(watch.Viewer{}).Subscribe(ctx, q, watch.Rows, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sub.Close()
+	for {
+		text, err := sub.Next(ctx)
+		if err != nil {
+			return told
+		}
+		state, is := strings.CutPrefix(string(text), `"type":"state","state":"`)
+		state, _, _ = strings.Cut(state, `"`)
+		if is && (len(told) == 0 || told[len(told)-1] != state) {
+			told = append(told, state)
+		}
+	}
+}
+
+// What is estimated is what is held: near the budget, what is begun stays, and what
+// does not fit is not begun.
+func TestWhatFitsStays(t *testing.T) {
+	values := `"data":{"one":"MQ==","two":"Mg==","three":"Mw==","four":"NA=="}`
+	for name, test := range map[string]struct {
+		ref        string
+		objects    int
+		rest       string
+		namespaces []string
+		fields     string
+		want       string
+	}{
+		"small objects":                            {ref: widgets, objects: 5000, want: "failed"},
+		"small objects that fit":                   {ref: widgets, objects: 3500, want: "live"},
+		"small objects of a named namespace":       {ref: widgets, objects: 5000, namespaces: []string{"a"}, want: "failed"},
+		"Secrets":                                  {ref: secrets, objects: 1500, rest: values, want: "failed"},
+		"Secrets that fit":                         {ref: secrets, objects: 980, rest: values, want: "live"},
+		"Secrets that nobody counts":               {ref: secrets, objects: 1130, rest: values, fields: "metadata.namespace=a", want: "failed"},
+		"Secrets that nobody counts, and that fit": {ref: secrets, objects: 1100, rest: values, fields: "metadata.namespace=a", want: "live"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := budgeted(t)
+				server.Serve(apitest.Kind{Ref: secrets, Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`})
+				var all []apitest.Item
+				for n := range test.objects {
+					all = append(all, apitest.Item{Namespace: "a", Name: fmt.Sprintf("w%04d", n), Rest: test.rest})
+				}
+				server.Set(test.ref, all...)
+				told := statesFor(t, cluster, watch.Query{Resource: test.ref, Namespaces: test.namespaces, Fields: test.fields}, 4*time.Minute)
+				if len(told) > 2 || told[len(told)-1] != test.want {
+					t.Errorf("within 4 minutes it was %s, want %s, and to stay so", told, test.want)
+				}
+				ledger := cluster.For(watch.Viewer{}).Coverage()
+				if ledger.Held > ledger.Limit {
+					t.Errorf("%d bytes are held of %d", ledger.Held, ledger.Limit)
+				}
+				begun := len(server.Requests("allowWatch")) > 0
+				if counted := test.fields == ""; begun == counted && test.want == "failed" {
+					t.Errorf("it was begun: %t, and counted before: %t", begun, counted)
+				}
+			})
+		})
+	}
+}
+
+// A list that comes later is held to the budget as the first one is, however it
+// comes, and says so.
+func TestRelistIsHeldToTheBudget(t *testing.T) {
+	for name, test := range map[string]struct {
+		many   int
+		polled bool
+	}{
+		"many":        {many: 500},
+		"few":         {many: 30},
+		"polled":      {many: 500, polled: true},
+		"few, polled": {many: 30, polled: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := budgeted(t)
+				bystander := subscribe(t, cluster, watch.Query{}, "")
+				server.Set(widgets, big("a", "w", 40<<10))
+				if test.polled {
+					server.NoWatches(widgets, http.StatusForbidden)
+				}
+				r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+				r.settle()
+				server.Quietly(widgets, func() {
+					for n := range test.many {
+						server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+					}
+				})
+				most := int64(0)
+				for range 400 {
+					pass(100 * time.Millisecond)
+					most = max(most, cluster.For(watch.Viewer{}).Coverage().Held)
+				}
+				if most > 1<<20 {
+					t.Errorf("%d KiB were held where 1 MiB may be", most>>10)
+				}
+				told := r.settle()
+				if r.state != "failed" || !strings.Contains(r.reason, "of the 1MiB for what is watched") || strings.Contains(told, "delete") {
+					t.Errorf("it is %s: %s, want failed, and why; it was told %s", r.state, r.reason, told)
+				}
+				bystander.settle()
+				bystander.wantLive(0)
+				server.Quietly(widgets, func() {
+					for n := range test.many {
+						server.Delete(widgets, "a", fmt.Sprint("w", n))
+					}
+				})
+				pass(6 * time.Minute)
+				if r.settle(); len(r.rows) != 1 || r.state == "failed" {
+					t.Errorf("it is %s with %d rows, want 1", r.state, len(r.rows))
+				}
+			})
+		})
+	}
+}
+
+// A later list of what fits ends nothing, as little as there may be left, and it
+// needs no more room than it is larger. What is remembered of Secrets stays.
+func TestRelistOfWhatFits(t *testing.T) {
+	for name, test := range map[string]struct {
+		ref        string
+		bytes      int
+		rest       string
+		many, more int
+	}{
+		"large objects": {ref: widgets, bytes: 40 << 10, many: 23, more: 2},
+		"Secrets":       {ref: secrets, rest: `"data":{"one":"MQ==","two":"Mg==","three":"Mw==","four":"NA=="}`, many: 980, more: 110},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := budgeted(t)
+				server.Serve(apitest.Kind{Ref: secrets, Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`})
+				var all []apitest.Item
+				for n := range test.many + test.more {
+					item := apitest.Item{Namespace: "a", Name: fmt.Sprintf("w%04d", n), Rest: test.rest}
+					if test.rest == "" {
+						item = big("a", item.Name, test.bytes)
+					}
+					all = append(all, item)
+				}
+				server.Set(test.ref, all[:test.many]...)
+				r := subscribe(t, cluster, watch.Query{Resource: test.ref}, "")
+				r.settle()
+				r.wantLive(test.many)
+				for range 2 {
+					server.Quietly(test.ref, func() { server.Set(test.ref, all...) })
+					for range 60 {
+						pass(time.Second)
+						for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+							if c.State == watch.Failed {
+								t.Fatalf("it is %s: %s", c.State, c.Reason)
+							}
+						}
+					}
+				}
+				r.settle()
+				r.wantLive(test.many + test.more)
+			})
+		})
+	}
 }
 
 // Two informers ask at one time whether they must end: that the larger one does is

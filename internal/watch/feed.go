@@ -95,8 +95,8 @@ func (i *informer) exchange(ended map[*feed]bool, prepared map[*feed]func()) {
 
 // arrived says that what was reserved is there, or will not come.
 func (f *feed) arrived() {
-	f.reserved.measured.Store(false)
-	f.expected.Add(-f.reserved.bytes.Swap(0))
+	f.expected.Add(f.reserved.masks - f.reserved.bytes)
+	f.reserved.bytes, f.reserved.masks = 0, 0
 }
 
 // run lists and watches until ctx ends.
@@ -215,6 +215,7 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 
 // restart prepares for a list.
 func (f *feed) restart(ctx context.Context) {
+	f.reserved.held = f.replaceable()
 	f.mu.Lock()
 	f.now.listed = 0
 	f.mu.Unlock()

@@ -27,7 +27,7 @@ type standing struct {
 	open     bool      // A watch is open,
 	listing  bool      // but has not sent all of its list yet.
 	refused  string    // Why the watch was refused, where the list was not.
-	outgrown string    // Why its first list ended; empty where it did not.
+	outgrown string    // Why its list ended; empty where it did not.
 	outdated bool      // It has listed with other columns than those of now.
 	stalled  bool      // A streaming list stalled: list the plain way from now on.
 	plain    bool      // A streaming list failed: list the plain way once.

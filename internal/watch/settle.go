@@ -289,7 +289,7 @@ func (s *settler) prepare(ctx context.Context, namespace string, r rights, ended
 	}
 	f := &feed{informer: s.informer, namespace: namespace, polled: s.unwatchable(r)}
 	if e, first := s.estimates[namespace]; first {
-		f.reserved.set(e)
+		f.reserved.bytes = e.bytes
 	}
 	delete(s.estimates, namespace) // Rows of a feed that begins again are there.
 	run, err := s.prepareFeed(ctx, f, status)

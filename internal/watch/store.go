@@ -27,6 +27,9 @@ func unchanged(before, after *wire.Object) bool {
 // replace makes the listed objects the state of the feed's namespace; polled is
 // why that is Stale, empty where a watch makes it Live.
 func (f *feed) replace(objects []*wire.Object, polled string) {
+	if f.reserved.outgrown {
+		return // See curb.
+	}
 	entries := make([]objectEntry, len(objects))
 	for n, o := range objects {
 		entries[n] = objectEntry{Key: keyOf(o.Namespace(), o.Name()), Value: o}

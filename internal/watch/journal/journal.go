@@ -356,5 +356,17 @@ func (j *Journal[K, V, M]) Len() int {
 func (j *Journal[K, V, M]) Weight() (state, ring int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
-	return j.weight + entryOverhead*len(j.state), j.ring.weight
+	return j.weight + EntryOverhead*len(j.state), j.ring.weight
+}
+
+// WeightIn is what a part of the state holds.
+func (j *Journal[K, V, M]) WeightIn(part func(K) bool) (state int) {
+	j.mu.RLock()
+	defer j.mu.RUnlock()
+	for key, value := range j.state {
+		if part(key) {
+			state += j.options.Size(value) + EntryOverhead
+		}
+	}
+	return state
 }

@@ -99,6 +99,10 @@ func TestFirstReplaceIsOneStep(t *testing.T) {
 	if len(entries) != 2 || j.Len() != 2 || ringWeight(j) != 0 {
 		t.Errorf("got %v, %d keys, ring of %d bytes", entries, j.Len(), ringWeight(j))
 	}
+	all, _ := j.Weight()
+	if a, b := j.WeightIn(func(key string) bool { return key == "a" }), j.WeightIn(func(key string) bool { return key == "b" }); a == 0 || a+b != all {
+		t.Errorf("the keys weigh %d and %d, together %d", a, b, all)
+	}
 }
 
 func TestRingIsBoundedByBytes(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 // and its slot.
 const changeOverhead = 176
 
-// entryOverhead is what an entry of the state weighs beside its value: its slot
+// EntryOverhead is what an entry of the state weighs beside its value: its slot
 // in the map, and its key.
-const entryOverhead = 120
+const EntryOverhead = 120
 
 // ring is a queue of changes, oldest first, that grows and shrinks with what it
 // holds. Its bounds are trim's. It is the writer's; readers have a tail.

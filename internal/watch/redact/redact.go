@@ -104,6 +104,15 @@ type Redactor struct {
 	masked    map[string]bool // Top-level members whose values are masked.
 	namespace string          // That is listed; "" is all.
 	listed    map[string]bool // UIDs since BeginList; nil outside a list.
+	anew      int64           // What was not remembered before the list, in bytes.
+}
+
+// Remembered is about how many bytes the list that began last, or tries at it that
+// did not end, has added to what is remembered.
+func (r *Redactor) Remembered() int64 {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.anew
 }
 
 // New returns a Redactor for a resource, with a Memory of its own; group is ""
@@ -223,14 +232,14 @@ func (r *Redactor) mask(out []byte, of *subject, path string, value []byte) []by
 	defer r.mu.Unlock()
 	if r.seen[of.uid].masks == nil {
 		r.seen[of.uid] = object{of.namespace, make(map[string]mask)}
-		r.held += objectHeld + int64(len(of.uid))
+		r.holdLocked(objectHeld + int64(len(of.uid)))
 	}
 	m, known := r.seen[of.uid].masks[path]
 	if known && m.digest != digest {
 		m.changes++
 	}
 	if !known {
-		r.held += maskHeld + int64(len(path))
+		r.holdLocked(maskHeld + int64(len(path)))
 	}
 	m.digest = digest
 	r.seen[of.uid].masks[path] = m
@@ -241,6 +250,13 @@ func (r *Redactor) mask(out []byte, of *subject, path string, value []byte) []by
 		return append(out, `"(masked)"`...)
 	}
 	return fmt.Appendf(out, `"(masked, change %d)"`, m.changes)
+}
+
+func (r *Redactor) holdLocked(bytes int64) {
+	r.held += bytes
+	if r.listed != nil {
+		r.anew += bytes
+	}
 }
 
 // spare is how many paths are remembered that an object has no more: a value
@@ -261,6 +277,9 @@ func (r *Redactor) tidy(of *subject) {
 func (r *Redactor) BeginList() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	if r.listed == nil {
+		r.anew = 0
+	}
 	r.listed = make(map[string]bool)
 }
 

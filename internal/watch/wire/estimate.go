@@ -46,7 +46,8 @@ func beyond(list *List) int {
 const mostObjects = 1 << 30
 
 // Estimate returns how many objects a scope has, and about how many bytes they
-// would hold, from one short page of its list. A server that does not tell how
+// would hold, with what is remembered of their masked values, from one short page
+// of its list. A server that does not tell how
 // many there are beyond the page (one with a selector does not) is taken at
 // what the page has.
 func (c *Client) Estimate(ctx context.Context, scope Scope) (objects int, bytes int64, err error) {
@@ -66,6 +67,7 @@ func (c *Client) Estimate(ctx context.Context, scope Scope) (objects int, bytes 
 	for _, o := range list.Items {
 		bytes += int64(o.Size())
 	}
+	bytes += source.Remembered()
 	objects = len(list.Items) + beyond(list)
 	return objects, bytes / int64(len(list.Items)) * int64(objects), nil
 }

@@ -74,8 +74,8 @@ type SourceOptions struct {
 	// Panicked is called with a panic and its stack: a decoder that cannot cope
 	// with an object fails its list or watch, and not the program.
 	Panicked func(v any, stack []byte)
-	// Observe is called for each object of a list with how many it has sent, and
-	// what those hold that are as small already as they are kept.
+	// Observe is called for each object of a list, and at its end, with how many it
+	// has sent, and what those hold that are as small already as they are kept.
 	Observe func(objects int, bytes int64)
 	// Masks is what Sources of one resource remember of masked values; nil is
 	// nothing of another Source's.
@@ -135,6 +135,10 @@ func (s *Source) request(options metav1.ListOptions) *rest.Request {
 // They must not be changed.
 func (s *Source) Columns() []Column { return s.decoder.currentColumns() }
 
+// Remembered is about how many bytes the newest list has added to what is
+// remembered of masked values, in SourceOptions.Masks.
+func (s *Source) Remembered() int64 { return s.decoder.redactor.Remembered() }
+
 // SetDates says by which paths (SimplePath) the resource's date columns are
 // looked up, from the next list on.
 func (s *Source) SetDates(dates map[string]string) { s.decoder.dates = dates }
@@ -172,6 +176,7 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 	s.listed += len(list.Items)
 	if list.Continue == "" {
 		err = s.decoder.endList()
+		s.options.Observe(s.listed, s.decoder.listed)
 	}
 	return list, err
 }

@@ -117,12 +117,8 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 			return err
 		}
 		if e.listEnds {
-			if err := s.source.decoder.endList(); err != nil {
-				return err
-			}
 			stalled.Stop()
-			s.send(ctx, append(held, e.forReflector())...)
-			return nil
+			return s.endList(ctx, append(held, e.forReflector()), objects-1, growing)
 		}
 		if e.kind == watch.Error {
 			return apierrors.FromObject(e.status)
@@ -140,6 +136,19 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 			held = held[:0]
 		}
 	}
+}
+
+// endList hands on the rest of a list. Where nothing but its objects has come, what
+// they hold is what it will.
+func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, exact bool) error {
+	if err := s.source.decoder.endList(); err != nil {
+		return err
+	}
+	if exact {
+		s.source.options.Observe(objects, s.source.decoder.listed)
+	}
+	s.send(ctx, rest...)
+	return nil
 }
 
 // readEvents reads what comes after a list. A stream that is cut, or silent, is

@@ -53,8 +53,8 @@ func TestStreamingList(t *testing.T) {
 	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
 		t.Errorf("got\n%s\nwant\n%s", a, b)
 	}
-	if fmt.Sprint(observed) != "[1 2]" {
-		t.Errorf("observed %v, want [1 2]", observed)
+	if fmt.Sprint(observed) != "[1 2 2]" { // And at the end.
+		t.Errorf("observed %v, want [1 2 2]", observed)
 	}
 }
 
