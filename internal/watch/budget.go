@@ -213,10 +213,13 @@ func weightOf(objects int, bytes int64) int64 { return bytes + int64(objects)*jo
 // to whoever reads the list.
 type reservation struct {
 	bytes    int64 // Beyond what is held, and beyond masks remembered before.
-	held     int64 // Of what the list takes the place of, when it began.
+	held     int64 // Of what the list takes the place of; unweighed until that matters.
 	masks    int64 // Of bytes, those that are there: masks are remembered at once.
 	outgrown bool  // The list did not fit, and has ended.
 }
+
+// unweighed is what has not been weighed.
+const unweighed = -1
 
 // replaceable is how much the journal holds that the feed's list takes the place
 // of, in bytes.
@@ -243,6 +246,12 @@ func (f *feed) measure(objects int, bytes int64) {
 	f.expected.Add(r.masks - masks)
 	r.masks = masks
 	total := weightOf(objects, bytes+masks)
+	if total <= r.bytes {
+		return
+	}
+	if r.held == unweighed {
+		r.held = f.replaceable()
+	}
 	over := total - r.held - r.bytes
 	if over <= 0 {
 		return

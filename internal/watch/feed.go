@@ -177,7 +177,7 @@ func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*wire.List
 	if options.Continue == "" {
 		f.restart(ctx)
 	}
-	if options.ResourceVersion == "0" && f.Len() > 0 {
+	if options.ResourceVersion == "0" && f.hasSeen() {
 		options.ResourceVersion = "" // Not any: what is held may be newer than an API server that is behind has it.
 	}
 	list, err := f.source.List(ctx, options)
@@ -186,6 +186,13 @@ func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*wire.List
 		return nil, err
 	}
 	return list, nil
+}
+
+// hasSeen reports whether rows that the feed is to list are, or were, held.
+func (f *feed) hasSeen() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.sight.seen[""] || f.sight.seen[f.namespace] || f.namespace == "" && len(f.sight.seen) > 0
 }
 
 func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
@@ -215,7 +222,7 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 
 // restart prepares for a list.
 func (f *feed) restart(ctx context.Context) {
-	f.reserved.held = f.replaceable()
+	f.reserved.held = unweighed
 	f.mu.Lock()
 	f.now.listed = 0
 	f.mu.Unlock()

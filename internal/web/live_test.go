@@ -215,6 +215,7 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 		{"a log of another resource", `{"op":"subscribe","id":1,"resource":"core/v1/namespaces","ns":["a"],"name":"web-1","view":"log"}`, 1, "Not a log", "core/v1/pods"},
 		{"a log of two namespaces", `{"op":"subscribe","id":1,` + fine + `,"ns":["a","b"],"name":"web-1","view":"log"}`, 1, "Not a log", "one namespace"},
 		{"a log of no pod", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"view":"log"}`, 1, "Not a log", "a name"},
+		{"a log while it is watched", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","watched":true}`, 1, "Not a log", "and watched"},
 		{"a log from a cursor", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","cursor":"c"}`, 1, "Not a log", "no labels"},
 		{"a log in an order", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","sort":"age"}`, 1, "Not a window", "the view is"},
 		{"rows of a container", `{"op":"subscribe","id":1,` + fine + `,"container":"app"}`, 1, "Not a log", `the view is "rows"`},

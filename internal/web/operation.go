@@ -65,8 +65,8 @@ func (o *operation) window() (*watch.Window, error) {
 
 // log is what a subscription to the view log is of.
 func (o *operation) log() (options watch.LogOptions, err error) {
-	if o.Resource != "core/v1/pods" || len(o.Namespaces) != 1 || o.Name == "" || o.Labels+o.Fields+o.Cursor != "" {
-		return options, badRequest("Not a log", "The view log is of the resource core/v1/pods, one namespace in ns, and a name; it takes no labels, fields and cursor.")
+	if o.Resource != "core/v1/pods" || len(o.Namespaces) != 1 || o.Name == "" || o.Labels+o.Fields+o.Cursor != "" || o.Every != 0 || o.Watched {
+		return options, badRequest("Not a log", "The view log is of the resource core/v1/pods, one namespace in ns, and a name; it takes no labels, fields, cursor, every and watched.")
 	}
 	options = watch.LogOptions{Container: o.Container, Tail: logTail, Previous: o.Previous, Timestamps: o.Timestamps, Follow: o.Follow}
 	if o.Tail != nil {

@@ -117,7 +117,7 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 // boxes for. Other rows are looked at from the first on.
 func carriedOf(shown url.Values) []templates.Parameter {
 	var carried []templates.Parameter
-	for _, name := range []string{"sort", "cols", "open", "tab"} {
+	for _, name := range []string{"sort", "cols", "open", "tab", "container", "previous"} {
 		if name == "cols" && slices.Equal(shown[name], []string{"wide"}) {
 			continue // It has a box.
 		}
@@ -142,7 +142,7 @@ func stateOf(s watch.Status) templates.State {
 func linkList(page *templates.List, shown url.Values) {
 	link := func(name, value string) string {
 		query := url.Values{}
-		for _, kept := range []string{"ns", "labels", "q", "sort", "cols", "open", "tab"} {
+		for _, kept := range []string{"ns", "labels", "q", "sort", "cols", "open", "tab", "container", "previous"} {
 			if values := slices.DeleteFunc(slices.Clone(shown[kept]), func(v string) bool { return v == "" }); len(values) > 0 {
 				query[kept] = values
 			}

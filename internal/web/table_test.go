@@ -78,6 +78,7 @@ func TestFormKeepsWhatIsShown(t *testing.T) {
 		{"", ""},
 		{"ns=a&ns=b&q=web&labels=app%3Dweb&from=1&sort=", ""},
 		{"sort=-name&cols=status&cols=name&open=a/web-1&tab=yaml", "sort=-name cols=status cols=name open=a/web-1 tab=yaml"},
+		{"open=a/web-1&tab=logs&container=side&previous=true", "open=a/web-1 tab=logs container=side previous=true"},
 		{"sort=name&cols=wide", "sort=name"},
 	} {
 		page := s.get("/r/"+podsRef+"?"+test.query, "Accept: text/html").body

@@ -32,6 +32,11 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
     assert.equal(await status(page), "Not live");
     await until("why", async () => /^Not live: Glasshouse answers, but no WebSocket to it can be opened, as where a proxy forbids them\. What is shown was read at \d\d:\d\d:\d\d;/.test(await page.locator("#banner").innerText()));
     assert.equal((await names(page)).length, 100);
+    await page.locator("#q").fill("typed");
+    await page.locator(".skip").press("Enter");
+    await until("another place of the page", () => new URL(page.url()).hash !== "");
+    assert.equal(await page.locator("#q").inputValue(), "typed", "it is the same page still");
+    await page.locator("#q").fill("");
     await page.locator(".pages a", { hasText: "Next" }).click();
     await become("the next rows", async () => (await names(page)).at(0), name(99));
     await alone(page);

@@ -182,6 +182,8 @@ void test("a window by a column that is not there has no order, as a whole list 
   s.tell({ type: "state", state: "live" });
   window("w2", row("a"), row("b"));
   assert.deepEqual([s.seen(), s.words()], [["a Ready", "b Ready"], "Live"]);
+  s.tell({ type: "window", cursor: "w3", columns: [...columns, { name: "Colour", type: "string", format: "", priority: 0 }], total: 0, matching: 0, failing: 0, waiting: 0, changes: 0, offset: 0, count: 400, rows: [] });
+  assert.equal(s.browser.socket.last["sort"], "colour", "it is there by now");
   s.feed.setSort({ column: "phase", descending: true });
   assert.equal(s.browser.socket.last["sort"], "-phase", "another one is asked for again");
 });

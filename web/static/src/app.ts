@@ -123,11 +123,14 @@ function startList(section: HTMLElement): void {
   tendMenu(byId("export"));
   special = () => listCommands(list, picker, spaces, columns);
 
+  const served = location.pathname + location.search;
   addEventListener("popstate", () => {
     const view = read();
     const kind = picker.get(view.ref);
-    if (kind === undefined || !list.began) location.reload();
-    else {
+    if (kind === undefined) location.reload();
+    else if (!list.began) {
+      if (location.pathname + location.search !== served) location.reload(); // Not where a link led to another place of it.
+    } else {
       place.forget();
       list.show(view, kind, placeOf(history.state) ?? 0);
     }

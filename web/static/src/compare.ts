@@ -42,6 +42,7 @@ export class ComparePage {
   private layout: Layout = innerWidth < 800 ? "inline" : keptLayout("split");
   private readonly writers = [new Writer(), new Writer()];
   private readonly slices = new Slices(() => {
+    if (!this.whole) return false;
     if (performance.now() - this.began > patience) setText(byId("count"), "Comparing");
     return true;
   });
@@ -90,6 +91,11 @@ export class ComparePage {
     return h("label", { title }, box, words);
   }
 
+  // Both sides are there.
+  private get whole(): boolean {
+    return this.held.every((x) => x.object !== null);
+  }
+
   // Large objects that change all the time are drawn now and then.
   private schedule(): void {
     this.timer ??= setTimeout(() => requestAnimationFrame(() => this.draw()), Math.min(2000, this.cost * 4));
@@ -132,10 +138,14 @@ export class ComparePage {
   private async put(w: Wanted): Promise<void> {
     const { layout, slices } = this;
     const texts: string[][] = [];
-    for (const [i, o] of w.objects.entries()) texts.push(((await this.writers[i]?.write(without(o, this.hidden), slices.rest)) ?? []).map((l) => l.text));
-    const pairs = (await slices.run(pairing(texts[0] ?? [], texts[1] ?? []))) ?? [];
-    const view = await slices.run(drawing(pairs, { layout, numbers: true, most: mostLines, unfolded: this.unfolded }));
-    if (view === null || this.held.some((x) => x.object === null)) return;
+    for (const [i, o] of w.objects.entries()) {
+      const lines = (await this.writers[i]?.write(without(o, this.hidden), slices.rest)) ?? null;
+      if (lines === null) return;
+      texts.push(lines.map((l) => l.text));
+    }
+    const pairs = await slices.run(pairing(texts[0] ?? [], texts[1] ?? []));
+    const view = pairs === null ? null : await slices.run(drawing(pairs, { layout, numbers: true, most: mostLines, unfolded: this.unfolded }));
+    if (pairs === null || view === null || !this.whole) return;
     this.drawn = w;
     const count = differences(pairs);
     const untold = w.objects.every(masked);

@@ -161,6 +161,10 @@ export class Feed implements Handler {
         this.problem = null;
         this.events += m.changes;
         if (m.newest !== null) this.watcher.happened?.(toldOf(m.newest, this.rows.columns));
+        if (this.unsorted && this.rows.columns.some((c) => c.name.toLowerCase() === this.order.sort?.column)) { // It is there by now.
+          this.unsorted = false;
+          this.reorder();
+        }
         if (m.type === "window" && (this.behind || columns !== this.rows.columns)) {
           this.behind = this.anew = false;
           this.watcher.arrived(columns !== this.rows.columns);

@@ -424,7 +424,7 @@ export class ListPage implements Watcher {
   // What is to be said of rows that are well known: where they are not all that was asked for.
   private asideWords(known: Known): string | null {
     const { ns, sort, cols } = this.view;
-    const words = [strangeWords(this.columns, this.kind.namespaced, sort, cols), missingWords(ns, this.spaces?.rows ?? null), coverage(known)].filter((w) => w !== null);
+    const words = [strangeWords(this.columns, this.kind.namespaced, sort, cols), missingWords(ns, this.spaces === null || doubt(this.spaces.known(), this.now()) !== null ? null : this.spaces.rows), coverage(known)].filter((w) => w !== null);
     return words.length === 0 ? null : words.join(" ");
   }
 
