@@ -5,6 +5,7 @@ package faults
 
 import (
 	"context"
+	"errors"
 	"os"
 	"strings"
 	"sync"
@@ -55,6 +56,13 @@ func open(t *testing.T, s setting) *scene {
 	t.Helper()
 	c := must(cluster.Open())(t)
 	w := &scene{Cluster: c, t: t, namespace: must(c.Namespace(t.Context()))(t)}
+	eventually(t, 20*time.Second, "the ConfigMap that every namespace is given is there", func() error {
+		rows, err := w.Rows(t.Context(), configMaps, w.namespace)
+		if err == nil && len(rows) == 0 {
+			err = errors.New("there is none yet")
+		}
+		return err
+	})
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()
