@@ -176,7 +176,9 @@ func listenOn(ctx context.Context, flag, address string) (net.Listener, error) {
 		return nil, &usageError{fmt.Errorf("%s %q would show the cluster to whoever reaches it, without a login: "+
 			"listen on 127.0.0.1, [::1] or localhost, and reach it from elsewhere by kubectl port-forward or ssh -L", flag, address)}
 	}
-	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	config := net.ListenConfig{Control: boundUnsent}
+	config.SetMultipathTCP(false) // Its sockets do not pass on what Control sets.
+	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w; choose another port with %s", address, err, flag)
 	}
