@@ -96,27 +96,3 @@ func TestHalfOpenLinkToClients(t *testing.T) {
 		}
 	}
 }
-
-// What is slow is not what is dead: a message may take as long as it needs, while some of it comes through.
-func TestSlowLink(t *testing.T) {
-	t.Parallel()
-	const size, rate = 900_000, 40 // Bytes, and kB a second: twice the 10 s in which something must come through.
-	w := open(t, setting{})
-	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
-	rows, objects := w.look(1, w.rows()), w.look(1, w.object("it"))
-	all := append(rows, objects...)
-	becomes(t, 20*time.Second, "live", all...)
-	check(t, w.down.Slow(rate))
-	check(t, w.Apply(t.Context(), w.namespace, "it", noise(size)))
-	w.converges(5*time.Second, rows...)
-	took := w.objectConverges(60*time.Second, "it", objects...)
-	t.Logf("%d bytes took %v", size, took)
-	if least := 10 * time.Second; took < least {
-		t.Errorf("it took %v, want more than %v: the link was not slow", took, least)
-	}
-	for _, v := range all {
-		if sum := sound(t, v); sum.Connections > 1 {
-			t.Errorf("it was let go: %+v", sum)
-		}
-	}
-}

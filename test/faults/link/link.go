@@ -1,5 +1,5 @@
-// Package link is what stands between two programs that a test sets apart: a Link is a wire that can be cut, mended,
-// frozen and slow, a Gate a reverse proxy that counts what is asked of an API server and answers some of it itself.
+// Package link is what stands between two programs that a test sets apart: a Link is a wire that can be cut, mended and
+// frozen, a Gate a reverse proxy that counts what is asked of an API server and answers some of it itself.
 //
 // Everything here is safe for concurrent use.
 package link
@@ -46,15 +46,6 @@ func (l *Link) Mend() error {
 func (l *Link) Blink() error {
 	l.Cut()
 	return l.Mend()
-}
-
-// Slow lets so many kB a second through, of what comes from upstream.
-func (l *Link) Slow(rate int) error {
-	toxic := fmt.Sprintf(`{"name":"slow","type":"bandwidth","stream":"downstream","attributes":{"rate":%d}}`, rate)
-	if _, err := l.proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
-		return fmt.Errorf("slow down the link on %s: %w", l.Addr(), err)
-	}
-	return nil
 }
 
 // Freeze makes every connection half-open: it stays, new ones are taken, and nothing comes through in either direction.
