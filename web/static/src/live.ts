@@ -290,16 +290,16 @@ export class Live {
     socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null;
     socket.close();
     this.host.cancel(this.watchdog);
+    const { words, wait } = partingWords(closed);
+    if (words !== "") this.said = words; // Stands until the server is back.
+    this.asked = wait !== null;
+    this.change("lost");
     for (const sub of this.subs.values()) {
       this.host.cancel(sub.timer);
       sub.timer = null;
       sub.sent = false;
       if (sub.cursor === null) sub.handler.restart();
     }
-    const { words, wait } = partingWords(closed);
-    if (words !== "") this.said = words; // Stands until the server is back.
-    this.asked = wait !== null;
-    this.change("lost");
     const most = Math.min(longestWait, firstWait * 2 ** this.tries++);
     this.retry = this.host.after(wait ?? most / 2 + (most / 2) * this.host.random(), () => {
       this.retry = null;

@@ -103,7 +103,7 @@ export class Logs implements Tab, Reader {
   }
 
   lines(lines: readonly Line[], gap: boolean): void {
-    if (gap) this.say("Disconnected for a while: lines may be missing here");
+    if (gap) this.say("It broke off for a while: lines may be missing here");
     this.buffer.append(lines);
     this.search.update();
     this.screen.schedule();
