@@ -52,6 +52,26 @@ void test("one that is cut goes on without a line twice", () => {
   assert.equal(s.state?.at, "ended");
 });
 
+void test("nor is a long line that is cut, or comes again", () => {
+  const s = new Site();
+  const pieces = (text: string, from = 0): void => {
+    for (let n = from; n < text.length; n += 60_000) s.write(text.slice(n, n + 60_000));
+  };
+  const [first, second, endless] = ["a", "b", "c"].map((c, n) => `${at(n + 1)} ${c.repeat(c === "c" ? 3 << 20 : 700_000)}\n`) as [string, string, string];
+  pieces(first);
+  pieces(second.slice(0, 500_000));
+  s.cut();
+  s.browser.pass(2000);
+  pieces(first);
+  pieces(second);
+  pieces(endless.slice(0, 2 << 20));
+  s.cut();
+  s.browser.pass(2000);
+  pieces(endless);
+  s.write(`${at(4)} last\n`);
+  assert.deepEqual(s.lines.map((l) => `${l[0]} ${l.length}`), ["a 700000", "b 700000", `c ${s.lines[2]?.length}`, "l 4"]);
+});
+
 void test("an API server that is away is told as such, since when, and is no log that is read", () => {
   const s = new Site();
   const away = { at: "refused", problem: { title: "The API server does not answer", status: 503, detail: "so" }, again: true, since: 1000 };
