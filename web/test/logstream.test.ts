@@ -147,7 +147,7 @@ void test("a refusal is told; what passes by itself is tried again", () => {
   assert.equal(s.asked.length, 3);
 });
 
-void test("what makes no sense is asked for anew, ever later", () => {
+void test("what makes no sense is asked for again, ever later, and is no row that was read anew", () => {
   const s = new Site();
   s.write(`${at(1)} one\n`);
   for (let n = 0; n < 50; n++) {
@@ -155,6 +155,7 @@ void test("what makes no sense is asked for anew, ever later", () => {
     s.browser.pass(100);
   }
   assert.equal(s.state?.at, "asking", "there is a connection");
+  assert.deepEqual([s.live.anew, s.live.anewWhy], [0, ""]);
   assert.ok(s.asked.length <= 4, String(s.asked.length));
 });
 

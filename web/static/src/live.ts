@@ -272,8 +272,10 @@ export class Live {
   private resync(sub: Sub, why: string): void {
     if (sub.timer !== null || this.subs.get(sub.id) !== sub) return;
     this.host.report(`reading ${sub.spec.resource || sub.spec.view} anew: ${why}`);
-    this.anew++;
-    this.anewWhy = `What was held could not be trusted, so all was read anew: ${why}.`;
+    if (sub.spec.view !== "log") { // A log goes on behind the lines that are held.
+      this.anew++;
+      this.anewWhy = `What was held could not be trusted, so all was read anew: ${why}.`;
+    }
     sub.cursor = null;
     this.forget(sub);
     // Held under a new id without being sent, so that a reconnect finds it.
