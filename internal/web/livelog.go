@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
-	"time"
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/rawjson"
@@ -53,14 +52,7 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 
 // beat tells that the subscription goes on, however quiet the log is.
 func (l *session) beat(ctx context.Context, id int) {
-	ticks := time.NewTicker(watch.Heartbeat)
-	defer ticks.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks.C:
-		}
+	for range watch.Ticks(ctx, watch.Heartbeat) {
 		if l.write(ctx, []byte(`"type":"heartbeat","cursor":""`), &id, true) != nil {
 			return // The session ends.
 		}
