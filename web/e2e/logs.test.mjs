@@ -139,7 +139,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     write("before the cut");
     await until("the line", async () => (await texts(page)).includes("before the cut"));
     link.cut();
-    await until("the cut", async () => /^The API server (broke off the log|does not answer); nothing has come since \d\d:\d\d:\d\d, trying again$/.test(await foot(page)));
+    await until("the cut", async () => /^The API server (broke off the log|does not answer); nothing since \d\d:\d\d:\d\d, trying again$/.test(await foot(page)));
     await until("its second try", async () => /^The API server does not answer;/.test(await foot(page)));
     write("while it was away");
     link.down = false;

@@ -31,8 +31,8 @@ void test("how a log stands, in words", () => {
     [{ ...refused(404, "No log"), previous: true }, "bad: No log | There is no previous log"],
     [refused(503, "Too many logs", true), "warn: Too many logs, trying again | Too many logs (again)"],
     [refused(503, "Log is cut", true), "warn: The API server broke off the log, trying again | The API server broke off the log (again)"],
-    [{ ...refused(503, "Log is cut", true), lines: 3 }, `warn: The API server broke off the log; nothing has come since ${at0}, trying again | `],
-    [{ ...refused(503, "The API server does not answer", true), lines: 3 }, `warn: The API server does not answer; nothing has come since ${at0}, trying again | `],
+    [{ ...refused(503, "Log is cut", true), lines: 3 }, `warn: The API server broke off the log; nothing since ${at0}, trying again | `],
+    [{ ...refused(503, "The API server does not answer", true), lines: 3 }, `warn: The API server does not answer; nothing since ${at0}, trying again | `],
   ] as const) assert.equal(said(s), want);
   assert.equal(empty(refused(403, "Forbidden"))?.next, "It takes the right to get pods/log in the namespace shop. Whoever looks after the cluster can give it.");
 });

@@ -46,7 +46,7 @@ export function foot(s: Situation, now: number): Foot {
       return say("ended", s.container?.phase === "ended" && !s.previous ? `The container has ${s.container.state}` : "Ended");
     case "refused":
       if (!state.again) return say("bad", titleOf(state.problem));
-      return say("warn", `${titleOf(state.problem)}${s.lines === 0 ? "" : `; nothing has come since ${clock(state.since, now)}`}, trying again`);
+      return say("warn", `${titleOf(state.problem)}${s.lines === 0 ? "" : `; nothing since ${clock(state.since, now)}`}, trying again`);
     case "lost":
       return say("bad", `Disconnected since ${clock(state.since, now)}, trying again`);
   }
