@@ -70,14 +70,7 @@ func (r *reviewer) may(ctx context.Context, scope wire.Scope, verb string) (auth
 // loseLog returns once the log of a pod may not be read any more, or when ctx
 // ends. What cannot be found out stays as it was.
 func (r *reviewer) loseLog(ctx context.Context, namespace, pod string) {
-	ticks := time.NewTicker(reviewEvery)
-	defer ticks.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks.C:
-		}
+	for range Ticks(ctx, reviewEvery) {
 		answer, err := r.ask(ctx, authorization.ResourceAttributes{
 			Namespace: namespace, Verb: "get", Version: "v1", Resource: "pods", Subresource: "log", Name: pod,
 		})

@@ -7,6 +7,24 @@ import (
 	"k8s.io/utils/clock"
 )
 
+// Ticks yields every so often, until ctx ends.
+func Ticks(ctx context.Context, every time.Duration) func(yield func() bool) {
+	return func(yield func() bool) {
+		ticks := time.NewTicker(every)
+		defer ticks.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-ticks.C:
+			}
+			if !yield() {
+				return
+			}
+		}
+	}
+}
+
 // endingClock is the real one, but for waits that end with ctx: client-go's
 // Reflector waits for the next try of a streaming list without looking whether
 // it has been ended.

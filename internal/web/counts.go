@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"glasshouse/internal/watch"
 )
 
 // countEvery is how often who follows the picker may be told other counts.
@@ -26,16 +28,9 @@ type counts struct {
 
 // run counts now and then until ctx ends.
 func (c *counts) run(ctx context.Context, count func() map[string]int) {
-	ticker := time.NewTicker(countEvery)
-	defer ticker.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticker.C:
-			if c.followers.Load() > 0 {
-				c.latest(count)
-			}
+	for range watch.Ticks(ctx, countEvery) {
+		if c.followers.Load() > 0 {
+			c.latest(count)
 		}
 	}
 }

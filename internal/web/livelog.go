@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"sync"
-	"time"
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/rawjson"
@@ -47,20 +46,13 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 	}
 	return &problem{
 		Title: "Log is cut", Status: http.StatusServiceUnavailable,
-		Detail: fmt.Sprintf("The log of %s/%s broke off before its end. Ask again, from the time of the last line on.", o.Namespaces[0], o.Name),
+		Detail: fmt.Sprintf("The API server broke off the log of %s/%s before its end. From the time of its last line on it can be asked for again.", o.Namespaces[0], o.Name),
 	}
 }
 
 // beat tells that the subscription goes on, however quiet the log is.
 func (l *session) beat(ctx context.Context, id int) {
-	ticks := time.NewTicker(watch.Heartbeat)
-	defer ticks.Stop()
-	for {
-		select {
-		case <-ctx.Done():
-			return
-		case <-ticks.C:
-		}
+	for range watch.Ticks(ctx, watch.Heartbeat) {
 		if l.write(ctx, []byte(`"type":"heartbeat","cursor":""`), &id, true) != nil {
 			return // The session ends.
 		}

@@ -49,20 +49,13 @@ func (c *tab) wantLog(id int, want string) {
 	}
 }
 
-// wantGone wants that nobody asks the API server for the log.
-func (s *source) wantGone(t *testing.T, gone bool, when string) {
-	t.Helper()
-	synctest.Wait()
-	select {
-	case <-s.gone:
-		if !gone {
-			t.Errorf("%s: the API server is not asked for the log any more", when)
-		}
-	default:
-		if gone {
-			t.Errorf("%s: the API server is still asked for the log", when)
-		}
-	}
+// follow opens a socket over which a log that grows is followed.
+func (b *bubble) follow() (*source, *tab) {
+	b.t.Helper()
+	s, c := b.source(), b.open()
+	c.send(logOf(1, `,"follow":true`))
+	c.wantLog(1, "")
+	return s, c
 }
 
 // The socket takes what the route does, and gives the same text.
@@ -121,12 +114,7 @@ func TestLogProblemsOnTheWire(t *testing.T) {
 			{`,"container":"app","follow":true`, `container "app" in pod "web-0" is waiting to start`, 400, 503, "Container is waiting", "app (not started)"},
 			{"", "the kubelet is away", 502, 503, "The API server does not answer", "the kubelet is away"},
 		} {
-			b.api.Answer(upstream, func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Type", "application/json")
-				w.WriteHeader(test.code)
-				reasons := map[int]string{400: "BadRequest", 403: "Forbidden", 404: "NotFound"}
-				_, _ = io.WriteString(w, apitest.Failure(test.code, reasons[test.code], test.said))
-			})
+			b.refuseLog(test.code, test.said)
 			c.send(logOf(n+1, test.members))
 			if m := c.log(n + 1); m.Type != "error" || m.Problem.Status != test.status || m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) {
 				b.t.Errorf("%s: got %s %+v, want %d %s with %q", test.said, m.Type, m.Problem, test.status, test.title, test.detail)
@@ -193,10 +181,7 @@ func TestLogIsCutOnTheWire(t *testing.T) {
 func TestLogEndsWithItsRightOnTheWire(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		inBubble(t, func(b *bubble) {
-			s := b.source()
-			c := b.open()
-			c.send(logOf(1, `,"follow":true`))
-			c.wantLog(1, "")
+			s, c := b.follow()
 			if !quiet {
 				s.lines <- "one\n"
 				c.wantLog(1, "one\n")
@@ -204,13 +189,13 @@ func TestLogEndsWithItsRightOnTheWire(t *testing.T) {
 			for range 4 {
 				c.until(1, "heartbeat")
 			}
-			s.wantGone(b.t, false, "while it may be read")
+			s.wantGone(false, "while it may be read")
 			b.api.Revoke(podsRef, "a")
 			begun := time.Now()
 			if m := c.log(1); m.Type != "error" || m.Problem.Status != http.StatusForbidden || time.Since(begun) > 15*time.Second {
 				b.t.Errorf("quiet: %t: after %s there is %s %+v, want 403 within 15 s", quiet, time.Since(begun), m.Type, m.Problem)
 			}
-			s.wantGone(b.t, true, "without the right")
+			s.wantGone(true, "without the right")
 		})
 	}
 }
@@ -219,17 +204,14 @@ func TestLogEndsWithItsRightOnTheWire(t *testing.T) {
 func TestLogEndsWithItsSubscription(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for _, quiet := range []bool{false, true} {
-			s := b.source()
-			c := b.open()
-			c.send(logOf(1, `,"follow":true`))
-			c.wantLog(1, "")
+			s, c := b.follow()
 			if !quiet {
 				s.lines <- "one\n"
 				c.wantLog(1, "one\n")
 			}
-			s.wantGone(b.t, false, "while it is read")
+			s.wantGone(false, "while it is read")
 			c.send(`{"op":"unsubscribe","id":1}`)
-			s.wantGone(b.t, true, "unsubscribed")
+			s.wantGone(true, "unsubscribed")
 			b.logs("other\n")
 			c.send(logOf(1, ""))
 			if parts := strings.Join(c.wholeLog(1), ""); parts != "other\n" {
@@ -240,17 +222,14 @@ func TestLogEndsWithItsSubscription(t *testing.T) {
 			c.send(logOf(2, `,"follow":true`))
 			synctest.Wait()
 			_ = c.conn.CloseNow()
-			s.wantGone(b.t, true, "without its socket")
+			s.wantGone(true, "without its socket")
 		}
 	})
 }
 
 func TestLogOnTheWireEndsWithTheServer(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		s := b.source()
-		c := b.open()
-		c.send(logOf(1, `,"follow":true`))
-		c.wantLog(1, "")
+		s, c := b.follow()
 		var reading sync.WaitGroup
 		reading.Go(func() { c.sentAway(websocket.StatusGoingAway) })
 		begun := time.Now()
@@ -258,7 +237,7 @@ func TestLogOnTheWireEndsWithTheServer(t *testing.T) {
 			b.t.Errorf("the server stops after %s: %v", time.Since(begun), err)
 		}
 		reading.Wait()
-		s.wantGone(b.t, true, "when the server has stopped")
+		s.wantGone(true, "when the server has stopped")
 	})
 }
 

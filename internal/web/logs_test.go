@@ -31,15 +31,26 @@ func (b *bubble) logs(text string) (asked func() url.Values) {
 	return func() url.Values { return <-queries }
 }
 
+// refuseLog answers what is asked of a pod's log with a failure.
+func (b *bubble) refuseLog(code int, said string) {
+	b.api.Answer(upstream, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(code)
+		reasons := map[int]string{400: "BadRequest", 403: "Forbidden", 404: "NotFound"}
+		_, _ = io.WriteString(w, apitest.Failure(code, reasons[code], said))
+	})
+}
+
 // source is a log that grows while it is followed.
 type source struct {
+	t     *testing.T
 	lines chan string
 	gone  chan struct{} // Closed when whoever follows it has gone.
 }
 
-// follow gives a pod a log that grows. "" ends it, "cut" cuts it.
+// source gives a pod a log that grows. "" ends it, "cut" cuts it.
 func (b *bubble) source() *source {
-	s := &source{lines: make(chan string), gone: make(chan struct{})}
+	s := &source{t: b.t, lines: make(chan string), gone: make(chan struct{})}
 	b.api.Answer(upstream, func(w http.ResponseWriter, r *http.Request) {
 		for {
 			select {
@@ -59,6 +70,21 @@ func (b *bubble) source() *source {
 		}
 	})
 	return s
+}
+
+// wantGone wants that nobody asks the API server for the log, or that somebody does.
+func (s *source) wantGone(want bool, when string) {
+	s.t.Helper()
+	synctest.Wait()
+	gone := false
+	select {
+	case <-s.gone:
+		gone = true
+	default:
+	}
+	if gone != want {
+		s.t.Errorf("%s: nobody asks the API server for the log: %t, want %t", when, gone, want)
+	}
 }
 
 // ask sends a request, whose answer may go on for long.
@@ -154,12 +180,7 @@ func TestLogProblems(t *testing.T) {
 			{"?tail=1&tail=2", "", 0, 400, "Repeated parameter", "tail may be given once"},
 			{"?container=..", "", 0, 400, "Not a name", ".."},
 		} {
-			b.api.Answer(upstream, func(w http.ResponseWriter, _ *http.Request) {
-				w.Header().Set("Content-Type", "application/json")
-				w.WriteHeader(test.code)
-				reasons := map[int]string{400: "BadRequest", 403: "Forbidden", 404: "NotFound"}
-				_, _ = io.WriteString(w, apitest.Failure(test.code, reasons[test.code], test.said))
-			})
+			b.refuseLog(test.code, test.said)
 			response, body := b.ask(b.t.Context(), logPath+test.query)
 			text, _ := io.ReadAll(body)
 			b.wantProblem(test.query+" "+test.said, answer{response.StatusCode, response.Header, string(text)}, test.status, test.title, test.detail)
@@ -232,12 +253,7 @@ func TestLogEndsWithItsRight(t *testing.T) {
 				b.wantLine(body, "one\n")
 			}
 			<-time.After(time.Minute)
-			synctest.Wait()
-			select {
-			case <-s.gone:
-				b.t.Fatalf("quiet: %t: the log has ended while it may be read", quiet)
-			default:
-			}
+			s.wantGone(false, "while it may be read")
 			b.api.Revoke(podsRef, "a")
 			begun := time.Now()
 			defer time.AfterFunc(20*time.Second, cancel).Stop() // So that a log which goes on fails.
@@ -247,12 +263,7 @@ func TestLogEndsWithItsRight(t *testing.T) {
 			if took := time.Since(begun); took > 15*time.Second {
 				b.t.Errorf("quiet: %t: the log goes on for %s without its right, want 15 s at most", quiet, took)
 			}
-			synctest.Wait()
-			select {
-			case <-s.gone:
-			default:
-				b.t.Errorf("quiet: %t: the API server is still asked for a log that may not be read", quiet)
-			}
+			s.wantGone(true, "without the right")
 		})
 	}
 }
@@ -268,12 +279,7 @@ func TestLogEndsWithItsReader(t *testing.T) {
 				b.wantLine(body, "one\n")
 			}
 			cancel()
-			synctest.Wait()
-			select {
-			case <-s.gone:
-			default:
-				b.t.Errorf("quiet: %t: the API server is still asked for a log that nobody reads", quiet)
-			}
+			s.wantGone(true, "without its reader")
 		}
 	})
 }

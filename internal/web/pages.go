@@ -121,13 +121,24 @@ func carriedOf(shown url.Values) []templates.Parameter {
 		if name == "cols" && slices.Equal(shown[name], []string{"wide"}) {
 			continue // It has a box.
 		}
-		for _, value := range shown[name] {
-			if value != "" {
-				carried = append(carried, templates.Parameter{Name: name, Value: value})
-			}
+		for _, value := range given(shown, name)[name] {
+			carried = append(carried, templates.Parameter{Name: name, Value: value})
 		}
 	}
 	return carried
+}
+
+// given are the parameters of these names that have a value.
+func given(shown url.Values, names ...string) url.Values {
+	kept := url.Values{}
+	for _, name := range names {
+		for _, value := range shown[name] {
+			if value != "" {
+				kept.Add(name, value)
+			}
+		}
+	}
+	return kept
 }
 
 // stateOf is a status as a page tells it.
@@ -141,12 +152,7 @@ func stateOf(s watch.Status) templates.State {
 // They keep what else is shown.
 func linkList(page *templates.List, shown url.Values) {
 	link := func(name, value string) string {
-		query := url.Values{}
-		for _, kept := range []string{"ns", "labels", "q", "sort", "cols", "open", "tab", "container", "previous"} {
-			if values := slices.DeleteFunc(slices.Clone(shown[kept]), func(v string) bool { return v == "" }); len(values) > 0 {
-				query[kept] = values
-			}
-		}
+		query := given(shown, "ns", "labels", "q", "sort", "cols", "open", "tab", "container", "previous")
 		if query.Set(name, value); value == "" {
 			query.Del(name)
 		}
@@ -289,14 +295,7 @@ func exportsOf(page *templates.List, shown url.Values) []templates.Export {
 	if len(cols) != 1 || cols[0] != "wide" {
 		cols = slices.DeleteFunc(slices.Clone(cols), func(name string) bool { return !there(name) })
 	}
-	query := url.Values{}
-	for _, name := range []string{"ns", "labels", "q", "sort"} {
-		for _, value := range shown[name] {
-			if value != "" {
-				query.Add(name, value)
-			}
-		}
-	}
+	query := given(shown, "ns", "labels", "q", "sort")
 	exports := []templates.Export{
 		{View: "rows", Format: "csv", Text: "Rows as CSV"},
 		{View: "rows", Format: "json", Text: "Rows as JSON"},

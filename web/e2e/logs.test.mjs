@@ -6,6 +6,7 @@ import { test } from "node:test";
 import { browse, newPage, openLive, row } from "./browser.mjs";
 import { create, kubeconfig, namespace, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
+import { gate } from "./gate.mjs";
 import { become, until } from "./wait.mjs";
 
 const file = join(dirname(kubeconfig()), "pod-logs", "current.log");
@@ -126,6 +127,24 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await page.getByRole("button", { name: "Try now" }).click().catch(() => {});
     await until("what was missed", async () => (await texts(page)).includes("meanwhile"), 30_000);
     assert.equal((await texts(page)).filter((l) => l === "before it went").length, 1);
+    await become("the state", () => foot(page), "Following");
+  });
+
+  await t.test("an API server that is away is said, and no server that is", async (t) => {
+    const link = await gate(t);
+    const own = await Dashboard.start(t, { flags: link.flags });
+    const page = await newPage(t, browser);
+    await page.goto(`${own.url}o/core/v1/pods/${ns}/talker?tab=logs`);
+    await become("the state", () => foot(page), "Following");
+    write("before the cut");
+    await until("the line", async () => (await texts(page)).includes("before the cut"));
+    link.cut();
+    await until("the cut", async () => /^The API server (broke off the log|does not answer); nothing since \d\d:\d\d:\d\d, trying again$/.test(await foot(page)));
+    await until("its second try", async () => /^The API server does not answer;/.test(await foot(page)));
+    write("while it was away");
+    link.down = false;
+    await until("what was missed", async () => (await texts(page)).includes("while it was away"), 30_000);
+    assert.equal((await texts(page)).filter((l) => l === "before the cut").length, 1);
     await become("the state", () => foot(page), "Following");
   });
 

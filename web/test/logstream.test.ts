@@ -38,16 +38,64 @@ void test("a log is followed to its end", () => {
 void test("one that is cut goes on without a line twice", () => {
   const s = new Site();
   s.write(`${at(1)} one\n${at(2)} two\n${at(3)} hal`);
+  s.browser.pass(1000);
   s.cut();
-  assert.equal(s.state?.at, "lost");
+  const cut = { at: "refused", problem: { title: "Log is cut", status: 503, detail: "so" }, again: true, since: 1000 };
+  assert.deepEqual(s.state, cut, "by the cluster: Glasshouse is there");
   s.browser.pass(2000);
-  assert.deepEqual([s.asked.length, s.state?.at], [2, "lost"]);
+  assert.deepEqual([s.asked.length, s.state], [2, cut]);
   assert.deepEqual([s.last["since"], s.last["tail"]], [at(2), 5000]);
   s.write(`${at(2)} two\n${at(3)} half of it\n`);
   assert.equal(s.state?.at, "reading");
   s.end();
   assert.deepEqual(s.lines, ["one", "two", "half of it"]);
   assert.equal(s.state?.at, "ended");
+});
+
+void test("nor is a long line that is cut, or comes again", () => {
+  const s = new Site();
+  const pieces = (text: string, from = 0): void => {
+    for (let n = from; n < text.length; n += 60_000) s.write(text.slice(n, n + 60_000));
+  };
+  const [first, second, endless] = ["a", "b", "c"].map((c, n) => `${at(n + 1)} ${c.repeat(c === "c" ? 3 << 20 : 700_000)}\n`) as [string, string, string];
+  pieces(first);
+  pieces(second.slice(0, 500_000));
+  s.cut();
+  s.browser.pass(2000);
+  pieces(first);
+  pieces(second);
+  pieces(endless.slice(0, 2 << 20));
+  s.cut();
+  s.browser.pass(2000);
+  pieces(endless);
+  s.write(`${at(4)} last\n`);
+  assert.deepEqual(s.lines.map((l) => `${l[0]} ${l.length}`), ["a 700000", "b 700000", `c ${s.lines[2]?.length}`, "l 4"]);
+});
+
+void test("an API server that is away is told as such, since when, and is no log that is read", () => {
+  const s = new Site();
+  const away = { at: "refused", problem: { title: "The API server does not answer", status: 503, detail: "so" }, again: true, since: 1000 };
+  s.write(`${at(1)} one\n`);
+  s.browser.pass(1000);
+  s.cut();
+  for (let n = 0; n < 3; n++) {
+    s.browser.pass(20_000);
+    s.write("");
+    assert.equal(s.state?.at, "asking", "its last line is to come again");
+    s.refuse(503, away.problem.title);
+    assert.deepEqual(s.state, away);
+  }
+  s.browser.socket.lose();
+  assert.deepEqual(s.state, { at: "lost", since: 61_000 });
+  s.browser.pass(600);
+  s.browser.socket.accept();
+  s.refuse(503, away.problem.title);
+  assert.deepEqual(s.state, away);
+  s.browser.pass(20_000);
+  s.write(`${at(1)} one\n${at(2)} two\n`);
+  assert.deepEqual([s.lines, s.state?.at], [["one", "two"], "reading"]);
+  s.cut();
+  assert.deepEqual(s.state?.at === "refused" && s.state.since, 81_600);
 });
 
 void test("over a new connection it goes on, too", () => {
@@ -81,12 +129,13 @@ void test("one that is asked for while there is no connection says so", () => {
 void test("a refusal is told; what passes by itself is tried again", () => {
   const s = new Site();
   s.refuse(503, "Container is waiting");
-  assert.deepEqual(s.state, { at: "refused", problem: { title: "Container is waiting", status: 503, detail: "so" }, again: true });
+  assert.deepEqual(s.state, { at: "refused", problem: { title: "Container is waiting", status: 503, detail: "so" }, again: true, since: 0 });
   s.browser.pass(2000);
   assert.equal(s.asked.length, 2);
   s.write("");
+  assert.equal(s.state?.at, "reading");
   s.refuse(503, "The API server does not answer");
-  assert.equal(s.state?.at, "lost", "it was being read");
+  assert.deepEqual(s.state, { at: "refused", problem: { title: "The API server does not answer", status: 503, detail: "so" }, again: true, since: 2000 }, "in the server's words, also after it began");
   s.browser.pass(3999);
   assert.equal(s.asked.length, 2, "it waits twice as long while nothing comes");
   s.stream.hurry();
@@ -98,14 +147,15 @@ void test("a refusal is told; what passes by itself is tried again", () => {
   assert.equal(s.asked.length, 3);
 });
 
-void test("what makes no sense is asked for anew, ever later", () => {
+void test("what makes no sense is asked for again, ever later, and is no row that was read anew", () => {
   const s = new Site();
   s.write(`${at(1)} one\n`);
   for (let n = 0; n < 50; n++) {
     s.browser.socket.say({ id: s.last["id"], type: "log" });
     s.browser.pass(100);
   }
-  assert.equal(s.state?.at, "lost");
+  assert.equal(s.state?.at, "asking", "there is a connection");
+  assert.deepEqual([s.live.anew, s.live.anewWhy], [0, ""]);
   assert.ok(s.asked.length <= 4, String(s.asked.length));
 });
 

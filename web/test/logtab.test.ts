@@ -36,3 +36,22 @@ void test("the log that the address names is read, of a container that there is"
   frame();
   tab.close();
 });
+
+void test("a container whose log was read before the pod told of it is no other once that broke off", () => {
+  for (const late of [false, true]) {
+    const up = new Upstream();
+    const host = { now: () => 0, live: up.live, kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" }, name: { ns: "a", name: "web" }, log: () => ({ container: "", previous: false }) } as unknown as Host;
+    const tab = new Logs(host);
+    const started = (containerID: string, restartCount = 0): Shown => shown({ ...pod("main"), status: { containerStatuses: [{ name: "main", containerID, restartCount, state: { running: {} } }] } });
+    tab.show(started(""));
+    if (late) tab.show(started("x"));
+    up.write("2026-11-21T10:00:01Z one\n");
+    tab.show(started("x"));
+    up.cut();
+    tab.show(started("x"));
+    assert.equal(up.asked.length, 1, "it goes on by itself");
+    tab.show(started("y", 1));
+    assert.equal(up.asked.length, 2, "the next is another");
+    tab.close();
+  }
+});

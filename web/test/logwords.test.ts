@@ -5,7 +5,7 @@ import { empty, foot, held, type Situation } from "../static/src/logs/words.ts";
 
 const container = (phase: Container["phase"], state: string): Container => ({ name: "c", role: "", state, phase, id: "", restarts: 0 });
 const plain: Situation = { state: { at: "reading" }, container: container("running", "running"), follow: true, previous: false, placed: true, gone: false, known: true, forbidden: null, lines: 3, dropped: 0, ns: "shop" };
-const refused = (status: number, title: string, again = false): Situation => ({ ...plain, lines: 0, state: { at: "refused", problem: { status, title, detail: "so" }, again } });
+const refused = (status: number, title: string, again = false): Situation => ({ ...plain, lines: 0, state: { at: "refused", problem: { status, title, detail: "so" }, again, since: 0 } });
 const said = (s: Situation): string => {
   const e = empty(s);
   return `${foot(s, 0).tone}: ${foot(s, 0).words} | ${e === null ? "" : `${e.title}${e.again ? " (again)" : ""}`}`;
@@ -30,6 +30,9 @@ void test("how a log stands, in words", () => {
     [refused(503, "Container is waiting", true), "warn: Container is waiting, trying again | The container has not started (again)"],
     [{ ...refused(404, "No log"), previous: true }, "bad: No log | There is no previous log"],
     [refused(503, "Too many logs", true), "warn: Too many logs, trying again | Too many logs (again)"],
+    [refused(503, "Log is cut", true), "warn: The API server broke off the log, trying again | The API server broke off the log (again)"],
+    [{ ...refused(503, "Log is cut", true), lines: 3 }, `warn: The API server broke off the log; nothing since ${at0}, trying again | `],
+    [{ ...refused(503, "The API server does not answer", true), lines: 3 }, `warn: The API server does not answer; nothing since ${at0}, trying again | `],
   ] as const) assert.equal(said(s), want);
   assert.equal(empty(refused(403, "Forbidden"))?.next, "It takes the right to get pods/log in the namespace shop. Whoever looks after the cluster can give it.");
 });

@@ -272,8 +272,10 @@ export class Live {
   private resync(sub: Sub, why: string): void {
     if (sub.timer !== null || this.subs.get(sub.id) !== sub) return;
     this.host.report(`reading ${sub.spec.resource || sub.spec.view} anew: ${why}`);
-    this.anew++;
-    this.anewWhy = `What was held could not be trusted, so all was read anew: ${why}.`;
+    if (sub.spec.view !== "log") { // A log goes on behind the lines that are held.
+      this.anew++;
+      this.anewWhy = `What was held could not be trusted, so all was read anew: ${why}.`;
+    }
     sub.cursor = null;
     this.forget(sub);
     // Held under a new id without being sent, so that a reconnect finds it.
@@ -290,16 +292,16 @@ export class Live {
     socket.onopen = socket.onmessage = socket.onclose = socket.onerror = null;
     socket.close();
     this.host.cancel(this.watchdog);
+    const { words, wait } = partingWords(closed);
+    if (words !== "") this.said = words; // Stands until the server is back.
+    this.asked = wait !== null;
+    this.change("lost");
     for (const sub of this.subs.values()) {
       this.host.cancel(sub.timer);
       sub.timer = null;
       sub.sent = false;
       if (sub.cursor === null) sub.handler.restart();
     }
-    const { words, wait } = partingWords(closed);
-    if (words !== "") this.said = words; // Stands until the server is back.
-    this.asked = wait !== null;
-    this.change("lost");
     const most = Math.min(longestWait, firstWait * 2 ** this.tries++);
     this.retry = this.host.after(wait ?? most / 2 + (most / 2) * this.host.random(), () => {
       this.retry = null;

@@ -8,7 +8,7 @@ export interface Container {
   /** How it is, in a few words; empty where the status has nothing of it. */
   readonly state: string;
   readonly phase: "running" | "waiting" | "ended" | "";
-  /** Another one for each time that it is started. */
+  /** Another one for each time that it is started; only the end of it before the runtime has named it. */
   readonly id: string;
   readonly restarts: number;
 }

@@ -8,27 +8,40 @@ export interface Line {
   readonly note?: true;
 }
 
-const longest = 256 << 10; // characters; a line that goes on is cut there, lest it be held for ever
+const longest = 1 << 20; // characters of a line that are kept, lest one that goes on is held for ever
 const stamped = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) /;
 
 export class LineReader {
   private rest = "";
+  private told = false; // what is kept of the line that goes on
 
-  /** The lines that have come to their end. */
+  /** The lines that have come to their end, or to what is kept of one. */
   push(text: string): Line[] {
-    const parts = text.split("\n");
-    parts[0] = this.rest + (parts[0] ?? "");
-    this.rest = parts.pop() ?? "";
-    const lines = parts.map(lineOf);
-    if (this.rest.length > longest) lines.push(...this.end());
+    const lines: Line[] = [];
+    for (const [n, part] of text.split("\n").entries()) {
+      if (n > 0) {
+        if (!this.told) lines.push(lineOf(this.rest));
+        this.renew();
+      }
+      if (this.told) continue;
+      this.rest += part;
+      if (this.rest.length <= longest) continue;
+      lines.push(lineOf(`${this.rest.slice(0, longest)} ⋯ the rest of this line is left out`));
+      this.renew(true);
+    }
     return lines;
   }
 
   /** The last line, where it has no end. */
   end(): Line[] {
     const last = this.rest === "" ? [] : [lineOf(this.rest)];
-    this.rest = "";
+    this.renew();
     return last;
+  }
+
+  private renew(told = false): void {
+    this.rest = "";
+    this.told = told;
   }
 }
 

@@ -23,8 +23,9 @@ export type LogState =
   /** Lines come, or may come. */
   | { readonly at: "reading" }
   | { readonly at: "ended" }
-  /** It cannot be read; again: it is tried again by itself. */
-  | { readonly at: "refused"; readonly problem: Problem; readonly again: boolean }
+  /** It cannot be read, or broke off; again: it is tried again by itself. Since then nothing more has come. */
+  | { readonly at: "refused"; readonly problem: Problem; readonly again: boolean; readonly since: number }
+  /** There is no connection to Glasshouse. */
   | { readonly at: "lost"; readonly since: number };
 
 export interface Reader {
@@ -36,7 +37,7 @@ export class LogStream implements Handler {
   private readonly overlap = new Overlap();
   private rest = new LineReader();
   private begun = false; // something has come since it was asked for
-  private lost: number | null = null;
+  private since: number | null = null; // when it broke off
   private subscription: Subscription | null = null;
 
   constructor(
@@ -75,7 +76,7 @@ export class LogStream implements Handler {
 
   message(m: Parameters<Handler["message"]>[0]): void {
     if (m.type === "log") {
-      if (!this.begun) this.reading();
+      if (!this.begun) this.begin(m.text);
       this.tell(this.rest.push(m.text));
     } else if (m.type === "log-end") {
       this.tell(this.rest.end());
@@ -88,15 +89,14 @@ export class LogStream implements Handler {
   /** The connection is lost, or what came made no sense: it is asked for again. */
   restart(): void {
     this.renew();
-    this.away();
+    this.asking();
   }
 
   private run(): void {
     const { ns, pod } = this.ask;
     const spec = (): LogSpec => this.spec();
     this.renew();
-    if (this.live.connection === "lost") this.away();
-    else this.reader.told({ at: "asking" });
+    this.asking();
     this.subscription = this.live.subscribe({ resource: "core/v1/pods", ns: [ns], name: pod, view: "log", get log() { return spec(); } }, this);
   }
 
@@ -114,9 +114,12 @@ export class LogStream implements Handler {
     this.overlap.again();
   }
 
-  private reading(): void {
+  // Of one that goes on its last line comes again, and before that it may be
+  // refused yet.
+  private begin(text: string): void {
+    if (text === "" && this.overlap.since !== "") return this.asking();
     this.begun = true;
-    this.lost = null;
+    this.since = null;
     this.reader.told({ at: "reading" });
   }
 
@@ -128,16 +131,15 @@ export class LogStream implements Handler {
   // Only what passes by itself is tried again by itself.
   private refused(problem: Problem): void {
     const again = problem.status === 503;
-    const cut = again && this.begun;
     this.renew();
-    if (cut) return this.away();
     if (!again) this.close();
-    this.lost = null;
-    this.reader.told({ at: "refused", problem, again });
+    this.since ??= this.now();
+    this.reader.told({ at: "refused", problem, again, since: this.since });
   }
 
-  private away(): void {
-    this.lost ??= this.now();
-    this.reader.told({ at: "lost", since: this.lost });
+  private asking(): void {
+    const { connection, since } = this.live;
+    if (connection === "lost") this.since ??= since;
+    this.reader.told(connection === "lost" ? { at: "lost", since } : { at: "asking" });
   }
 }

@@ -3,6 +3,7 @@
 import { clockTime } from "../age.ts";
 import { digits } from "../dom.ts";
 import type { Note } from "../status.ts";
+import type { Problem } from "../wire.ts";
 import type { Container } from "./containers.ts";
 import type { LogState } from "./stream.ts";
 
@@ -44,11 +45,17 @@ export function foot(s: Situation, now: number): Foot {
       if (!s.follow && !s.previous && s.container?.phase === "running") return say("ended", "Read to its end; not following");
       return say("ended", s.container?.phase === "ended" && !s.previous ? `The container has ${s.container.state}` : "Ended");
     case "refused":
-      return say(state.again ? "warn" : "bad", `${state.problem.title}${state.again ? ", trying again" : ""}`);
+      if (!state.again) return say("bad", titleOf(state.problem));
+      return say("warn", `${titleOf(state.problem)}${s.lines === 0 ? "" : `; nothing since ${clock(state.since, now)}`}, trying again`);
     case "lost":
-      return say("bad", `Disconnected since ${clockTime(new Date(state.since).toISOString(), now)}, trying again`);
+      return say("bad", `Disconnected since ${clock(state.since, now)}, trying again`);
   }
 }
+
+const clock = (at: number, now: number): string => clockTime(new Date(at).toISOString(), now);
+
+// Who is away is said: it is not Glasshouse.
+const titleOf = ({ title }: Problem): string => (title === "Log is cut" ? "The API server broke off the log" : title);
 
 /** How much is held. */
 export function held(lines: number, dropped: number): string {
@@ -71,7 +78,7 @@ export function empty(s: Situation): Empty | null {
   const { state } = s;
   if (s.forbidden !== null) return say(s.forbidden.title, s.forbidden.detail, s.forbidden.next);
   if (state === null) return s.known ? say("No container yet", "The pod tells of no container.", "Its log appears here as soon as there is one.") : null;
-  if (state.at === "refused") return refusal(s, state.problem.status, state.problem.title, state.problem.detail, state.again);
+  if (state.at === "refused") return refusal(s, state.problem.status, titleOf(state.problem), state.problem.detail, state.again);
   if (state.at === "lost") return say("Disconnected", "The server does not answer.", "It is tried again by itself.", true);
   if (state.at === "asking") return null;
   if (!s.placed) return say("The pod is on no node yet", "Nothing of it has run, so that there is no log.", "It appears here once a container has started.");

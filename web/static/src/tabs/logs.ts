@@ -103,7 +103,7 @@ export class Logs implements Tab, Reader {
   }
 
   lines(lines: readonly Line[], gap: boolean): void {
-    if (gap) this.say("Disconnected for a while: lines may be missing here");
+    if (gap) this.say("It broke off for a while: lines may be missing here");
     this.buffer.append(lines);
     this.search.update();
     this.screen.schedule();
@@ -114,7 +114,7 @@ export class Logs implements Tab, Reader {
     // What may not be read any more is not kept.
     if (state.at === "refused" && state.problem.status === 403) this.clear();
     // A container that was started anew meanwhile has a log of its own.
-    if (state.at === "ended") this.open(false);
+    if (state.at === "ended" || state.at === "reading") this.open(false);
     this.tell();
   }
 
@@ -135,6 +135,8 @@ export class Logs implements Tab, Reader {
       return this.stream?.follow(follow);
     }
     if (wanted === this.opened && !again) {
+      // A log may be there before the pod tells the container's name for itself.
+      if (this.at?.at === "reading" && container.id.endsWith(this.id)) this.id = container.id;
       const other = container.id !== this.id && !choice.previous;
       const stands = this.at?.at === "ended" || this.at?.at === "refused";
       if (!other || !stands || container.phase !== "running") return;
