@@ -308,6 +308,11 @@ export class ListPage implements Watcher {
     this.go(this.formView(), how);
   }
 
+  /** The address says all that is seen: nothing is held beside it. */
+  get spare(): boolean {
+    return this.began && this.view.open === null && !this.activity.open && formatView(this.formView()) === formatView(this.view);
+  }
+
   private formView(): View {
     const value = (id: string): string => input(id)?.value.trim() ?? "";
     return { ...this.view, q: value("q"), ns: this.kind.namespaced ? namespaces(value("ns")) : [], labels: value("labels") };
