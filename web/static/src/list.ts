@@ -15,7 +15,7 @@ import { keyOf } from "./ordered.ts";
 import { Rows } from "./rows.ts";
 import { Panel } from "./panel.ts";
 import { drawProgress } from "./progress.ts";
-import { aloneWords, anewWords, banner, counted, countWords, coverage, doubt, note, status, type Known, type Status } from "./status.ts";
+import { aloneWords, anewWords, banner, counted, countWords, coverage, doubt, lastKnown, note, status, type Known, type Status } from "./status.ts";
 import { Rate } from "./rate.ts";
 import { tabsOf, type Host } from "./tabs.ts";
 import { Table } from "./table.ts";
@@ -429,7 +429,8 @@ export class ListPage implements Watcher {
   // What is to be said of rows that are well known: where they are not all that was asked for.
   private asideWords(known: Known): string | null {
     const { ns, sort, cols } = this.view;
-    const words = [strangeWords(this.columns, this.kind.namespaced, sort, cols), missingWords(ns, this.spaces === null || doubt(this.spaces.known(), this.now()) !== null ? null : this.spaces.rows), coverage(known)].filter((w) => w !== null);
+    const missing = this.spaces === null ? null : missingWords(ns, this.spaces.rows, lastKnown(this.spaces.known(), this.now()));
+    const words = [strangeWords(this.columns, this.kind.namespaced, sort, cols), missing, coverage(known)].filter((w) => w !== null);
     return words.length === 0 ? null : words.join(" ");
   }
 
