@@ -109,6 +109,10 @@ func (a *Assets) URL(name string) string {
 	return "/static/" + name
 }
 
+// Build names this build of the page, as the script's address does: by the hash
+// of the script, which has those of its parts in it.
+func (a *Assets) Build() string { return a.hashes["app.js"] }
+
 // Current reports whether name and v, the hash that URL gives, are those of one
 // text alone, so that the answer may be cached for ever.
 func (a *Assets) Current(name, v string) bool {

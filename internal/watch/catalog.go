@@ -13,8 +13,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 )
 
@@ -43,38 +41,6 @@ const (
 	// firstRetry and lastRetry bound the back-off while discovery fails.
 	firstRetry, lastRetry = 500 * time.Millisecond, 15 * time.Second
 )
-
-// Resource is a kind of object as discovery tells of it.
-type Resource struct {
-	Group      string // Empty for the core group.
-	Version    string
-	Resource   string
-	Kind       string
-	Namespaced bool
-	ShortNames []string
-	Categories []string
-	Verbs      []string
-	Preferred  bool // Of the versions that serve it, the one to show.
-}
-
-// Ref is how the wire and the routes name a resource: "core/v1/pods".
-func (r *Resource) Ref() string {
-	return cmp.Or(r.Group, "core") + "/" + r.Version + "/" + r.Resource
-}
-
-// Can reports whether the API serves the verb.
-func (r *Resource) Can(verb string) bool { return slices.Contains(r.Verbs, verb) }
-
-func (r *Resource) gvr() schema.GroupVersionResource {
-	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
-}
-
-// Gap is a part of the API that discovery could not read. Its Group is "*" where
-// that is all of it, and what was told before is given.
-type Gap struct {
-	Group, Version string
-	Reason         string
-}
 
 // catalog knows which resources the cluster serves.
 type catalog struct {
@@ -227,56 +193,6 @@ func (c *catalog) refresh(ctx context.Context) error {
 	return nil
 }
 
-// collect is every resource that discovery reports, subresources left out. A
-// resource is preferred in its group's preferred version, or in the first that
-// serves it where that one does not.
-func collect(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []Resource {
-	byVersion := make(map[string]*metav1.APIResourceList, len(lists))
-	for _, list := range lists {
-		byVersion[list.GroupVersion] = list
-	}
-	var resources []Resource
-	for _, group := range groups {
-		versions := []string{group.PreferredVersion.GroupVersion}
-		for _, version := range group.Versions {
-			if version.GroupVersion != versions[0] {
-				versions = append(versions, version.GroupVersion)
-			}
-		}
-		seen := make(map[string]bool)
-		for _, version := range versions {
-			list := byVersion[version]
-			if list == nil {
-				continue
-			}
-			resources = append(resources, resourcesOf(list, seen)...)
-		}
-	}
-	slices.SortFunc(resources, func(a, b Resource) int { return cmp.Compare(a.Ref(), b.Ref()) })
-	return resources
-}
-
-// resourcesOf is what one version of a group serves; seen are the names that a
-// version before it serves.
-func resourcesOf(list *metav1.APIResourceList, seen map[string]bool) (resources []Resource) {
-	gv, err := schema.ParseGroupVersion(list.GroupVersion)
-	if err != nil {
-		return nil // A server that breaks its own rules: nothing could be asked of it.
-	}
-	for i := range list.APIResources {
-		r := &list.APIResources[i]
-		if strings.Contains(r.Name, "/") {
-			continue
-		}
-		resources = append(resources, Resource{
-			Group: gv.Group, Version: gv.Version, Resource: r.Name, Kind: r.Kind, Namespaced: r.Namespaced,
-			ShortNames: r.ShortNames, Categories: r.Categories, Verbs: r.Verbs, Preferred: !seen[r.Name],
-		})
-		seen[r.Name] = true
-	}
-	return resources
-}
-
 // all returns what is known now; the slices must not be changed.
 func (c *catalog) all() ([]Resource, []Gap, error) {
 	c.mu.Lock()
@@ -334,15 +250,6 @@ func (c *catalog) knows(ref string) bool {
 	return indexOf(resources, ref) >= 0
 }
 
-// indexOf is the place of a resource, or -1.
-func indexOf(resources []Resource, ref string) int {
-	i, found := slices.BinarySearchFunc(resources, ref, func(r Resource, ref string) int { return cmp.Compare(r.Ref(), ref) })
-	if !found {
-		return -1
-	}
-	return i
-}
-
 // find looks a resource up by its ref, with one more discovery for one that is
 // not known: it may have been created a moment ago.
 func (c *catalog) find(ctx context.Context, ref string) (*Resource, error) {
@@ -378,32 +285,4 @@ func (c *catalog) refreshed(ctx context.Context, wait time.Duration) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-// notServed says what was probably meant.
-func notServed(ref string, resources []Resource, gaps []Gap) string {
-	if strings.Count(ref, "/") != 2 {
-		return fmt.Sprintf("%.100q does not name a resource: write group/version/resource, as in core/v1/pods or apps/v1/deployments.", ref)
-	}
-	name := strings.ToLower(ref[strings.LastIndex(ref, "/")+1:])
-	group := ref[:strings.Index(ref, "/")]
-	var near []string
-	for i := range resources {
-		r := &resources[i]
-		if r.Resource == name || strings.ToLower(r.Kind) == name || slices.Contains(r.ShortNames, name) {
-			near = append(near, r.Ref())
-		}
-	}
-	text := []string{fmt.Sprintf("The cluster does not serve %.200q.", ref)}
-	for _, gap := range gaps {
-		if gap.Group == group {
-			text = append(text, fmt.Sprintf("The API group %s cannot be read now: %s", gap.Group, gap.Reason))
-		}
-	}
-	if len(near) > 0 {
-		text = append(text, "Did you mean "+strings.Join(near, " or ")+"?")
-	} else {
-		text = append(text, "GET /api/v1/resources lists what it serves.")
-	}
-	return strings.Join(text, " ")
 }

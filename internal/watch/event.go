@@ -70,10 +70,7 @@ func (s *shared[T]) get(make func() (*T, error)) (value *T, made bool, err error
 
 // rowEvent is a change as an event of the rows view.
 func rowEvent(c *change, recent *recent) ([]byte, error) {
-	return c.Memo.row.get(func() ([]byte, error) {
-		event, err := appendRowEvent(nil, c, recent)
-		return bytes.Clone(event), err // As long as it is weighed.
-	})
+	return c.Memo.row.get(func() ([]byte, error) { return newRowEvent(c, recent, (*wire.Object).AppendVersion, appendNamedAuthor) })
 }
 
 // tableEvent is a change as an event of the table view: of an update it leaves
@@ -82,64 +79,54 @@ func tableEvent(c *change, recent *recent) ([]byte, error) {
 	if c.Op != journal.Update {
 		return rowEvent(c, recent)
 	}
-	return c.Memo.inTable.get(func() ([]byte, error) {
-		dst, err := appendUpdate(nil, c, appendResourceVersion)
-		if err != nil {
+	return c.Memo.inTable.get(func() ([]byte, error) { return newRowEvent(c, recent, appendResourceVersion, appendAuthor) })
+}
+
+// newRowEvent makes an event, of an update with the version and the author as
+// they are given.
+func newRowEvent(c *change, recent *recent, version func(*wire.Object, []byte) []byte, credit func([]byte, *author.Author) []byte) ([]byte, error) {
+	var dst []byte
+	switch c.Op {
+	case journal.Add:
+		dst = c.New.AppendRow([]byte(`{"op":"add","row":`))
+	case journal.Delete:
+		dst = rawjson.AppendString([]byte(`{"op":"delete","ns":`), c.Old.Namespace())
+		dst = rawjson.AppendString(append(dst, `,"name":`...), c.Old.Name())
+		dst = rawjson.AppendString(append(dst, `,"uid":`...), c.Old.UID())
+	case journal.Update:
+		dst = rawjson.AppendString([]byte(`{"op":"update","ns":`), c.New.Namespace())
+		dst = rawjson.AppendString(append(dst, `,"name":`...), c.New.Name())
+		dst = version(c.New, dst)
+		var err error
+		if dst, err = appendChangedCells(append(dst, `,"cells":`...), c.Old.Cells(), c.New.Cells()); err != nil {
 			return nil, err
 		}
 		by, err := rowAuthor(c, recent)
-		if by != nil {
-			dst = append(appendAuthor(append(dst, `,"by":[`...), by), ']')
+		if err != nil {
+			return nil, err
 		}
-		return bytes.Clone(append(dst, '}')), err
-	})
+		if by != nil {
+			dst = credit(dst, by)
+		}
+	}
+	return bytes.Clone(append(dst, '}')), nil // As long as it is weighed.
 }
 
-func appendRowEvent(dst []byte, c *change, recent *recent) ([]byte, error) {
-	switch c.Op {
-	case journal.Add:
-		dst = append(dst, `{"op":"add","row":`...)
-		return append(c.New.AppendRow(dst), '}'), nil
-	case journal.Delete:
-		dst = append(dst, `{"op":"delete","ns":`...)
-		dst = rawjson.AppendString(dst, c.Old.Namespace())
-		dst = append(dst, `,"name":`...)
-		dst = rawjson.AppendString(dst, c.Old.Name())
-		dst = append(dst, `,"uid":`...)
-		return append(rawjson.AppendString(dst, c.Old.UID()), '}'), nil
-	case journal.Update:
-	}
-	dst, err := appendUpdate(dst, c, (*wire.Object).AppendVersion)
-	if err != nil {
-		return nil, err
-	}
-	dst, err = appendRowAuthor(dst, c, recent)
-	return append(dst, '}'), err
-}
-
-// appendUpdate begins an update of a row, with the version as it is given.
-func appendUpdate(dst []byte, c *change, version func(*wire.Object, []byte) []byte) ([]byte, error) {
-	dst = append(dst, `{"op":"update","ns":`...)
-	dst = rawjson.AppendString(dst, c.New.Namespace())
-	dst = append(dst, `,"name":`...)
-	dst = rawjson.AppendString(dst, c.New.Name())
-	dst = version(c.New, dst)
-	dst = append(dst, `,"cells":`...)
-	return appendChangedCells(dst, c.Old.Cells(), c.New.Cells())
-}
+func appendNamedAuthor(dst []byte, by *author.Author) []byte { return appendMember(dst, "by", by) }
 
 func appendAuthor(dst []byte, by *author.Author) []byte {
 	when := ""
 	if !by.Time.IsZero() {
 		when = by.Time.Format(time.RFC3339)
 	}
+	dst = append(dst, `,"by":[`...)
 	for n, text := range []string{by.Manager, by.Operation, by.Subresource, when} {
 		if n > 0 {
 			dst = append(dst, ',')
 		}
 		dst = rawjson.AppendString(dst, text)
 	}
-	return dst
+	return append(dst, ']')
 }
 
 func appendResourceVersion(o *wire.Object, dst []byte) []byte {

@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -115,6 +116,21 @@ func TestFollowersHoldNoText(t *testing.T) {
 			b.t.Errorf("a tab of the picker holds %d bytes, one of rows %d or %d", held[1], held[0], held[2])
 		}
 	})
+}
+
+// A page is told which build of it the server has, as its script's address says
+// of its own.
+func TestBuildOfThePage(t *testing.T) {
+	s := newSite(t)
+	c := s.open(nil)
+	c.send(`{"op":"subscribe","id":1,"view":"resources"}`)
+	build := c.until(1, "resources").Build
+	if page := s.get("/r/" + podsRef).body; len(build) != 16 || !strings.Contains(page, `src="/static/app.js?v=`+build+`"`) {
+		t.Errorf("build = %q, which is not that of the page", build)
+	}
+	if a := s.get("/api/v1/resources"); !strings.HasPrefix(a.body, `{"build":"`+build+`","resources":[`) {
+		t.Errorf("/api/v1/resources begins %.60s", a.body)
+	}
 }
 
 // What changes while somebody comes is told, though what was made for who came a

@@ -35,6 +35,7 @@ type frameOf struct {
 		Ref, State string
 		Namespaces []string
 	}
+	Build   string
 	Last    bool
 	Text    string
 	Problem struct {

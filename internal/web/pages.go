@@ -45,11 +45,12 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	page := templates.List{
 		Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource, Href: "/r/" + resource.Ref(),
-		Namespaced: resource.Namespaced, At: time.Now().UTC().Format(time.RFC3339), Namespaces: s.namespaces(r), Limit: s.pageRows,
+		Namespaced: resource.Namespaced, At: time.Now().UTC().Format(time.RFC3339), Limit: s.pageRows,
 		Query: templates.Query{
 			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels, Sort: order.Lower(values.Get("sort")), Columns: values["cols"],
 		},
 	}
+	page.Namespaces, page.Known = s.namespaces(r)
 	if page.From, err = numberOf(values, "from"); err != nil {
 		return err
 	}
@@ -318,18 +319,18 @@ func exportsOf(page *templates.List, shown url.Values) []templates.Export {
 	return exports
 }
 
-// namespaces are those to choose from; none where they cannot be listed, or are
-// not yet.
-func (s *Server) namespaces(r *http.Request) []string {
+// namespaces are those to choose from, and how well they are known; none where
+// they cannot be listed, or are not yet.
+func (s *Server) namespaces(r *http.Request) ([]string, templates.State) {
 	snapshot, err := s.access(r).Snapshot(r.Context(), watch.Query{Resource: "core/v1/namespaces"}, pageWait)
 	if err != nil {
-		return nil
+		return nil, templates.State{}
 	}
 	names := make([]string, len(snapshot.Objects))
 	for i, o := range snapshot.Objects {
 		names[i] = o.Name()
 	}
-	return names
+	return names, stateOf(snapshot.Status)
 }
 
 func render(w http.ResponseWriter, r *http.Request, status int, page templ.Component) error {

@@ -46,6 +46,7 @@ type gapDocument struct {
 // resourcesDocument is the answer of /api/v1/resources, and what the view
 // resources tells.
 type resourcesDocument struct {
+	Build     string             `json:"build"` // Of the page that is served.
 	Resources []resourceDocument `json:"resources"`
 	Problems  []gapDocument      `json:"problems"`
 }
@@ -79,7 +80,7 @@ func (s *Server) known(ctx context.Context, access *watch.Access, wait time.Dura
 	if err != nil {
 		return nil, err
 	}
-	answer := &resourcesDocument{make([]resourceDocument, 0, len(known)), make([]gapDocument, 0, len(gaps))}
+	answer := &resourcesDocument{s.assets.Build(), make([]resourceDocument, 0, len(known)), make([]gapDocument, 0, len(gaps))}
 	for i := range known {
 		answer.Resources = append(answer.Resources, s.resourceDocument(&known[i]))
 	}

@@ -187,12 +187,16 @@ func TestPagesOfWhatIsNotThere(t *testing.T) {
 // answer to a program, which could not say so, is none.
 func TestObjectsWhileAway(t *testing.T) {
 	s := newSite(t)
+	const several = "/r/" + podsRef + "?ns=a&ns=nowhere"
+	s.await(several, ">There is no namespace nowhere.<")
 	s.api.Down(true)
 	s.await("/api/v1/snapshot/"+podsRef+"?limit=1", `"state":"stale"`)
+	s.await("/api/v1/snapshot/core/v1/namespaces?limit=1", `"state":"stale"`)
 	const one, none = podsRef + "/a/web-1", podsRef + "/a/none"
 	for path, says := range map[string][]string{
 		"/o/" + one:                      {"name: web-1\n", ">Stale since 20"},
 		"/compare?a=" + one + "&b=web-2": {"name: web-1\n", "name: web-2\n", ">Stale since 20"},
+		several:                          {">web-1<", ">There was no namespace nowhere at 20", ">Stale since 20"},
 	} {
 		a := s.get(path, "Accept: text/html")
 		for _, says := range says {

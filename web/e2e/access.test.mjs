@@ -68,6 +68,17 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await rows(page);
   };
 
+  await t.test("a page from before an upgrade", async (t) => {
+    const page = await open(t);
+    await page.routeWebSocket(/\/api\/v1\/live/, (socket) => {
+      const server = socket.connectToServer();
+      server.onMessage((text) => socket.send(JSON.stringify([JSON.parse(text)].flat().map((m) => (m.type === "resources" ? { ...m, build: "another" } : m)))));
+    });
+    await list(page);
+    await page.locator("#build").waitFor();
+    await check(page, "list from before an upgrade");
+  });
+
   await t.test("a list, and what opens above it", async (t) => {
     const page = await open(t);
     await list(page);

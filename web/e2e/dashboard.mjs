@@ -9,6 +9,8 @@ const binary = process.env["DASHBOARD"];
 if (!binary) throw new Error("DASHBOARD is to name the built dashboard");
 
 export class Dashboard {
+  binary = binary;
+
   /** Serves for one of the demo's users; port 0 takes a free one. */
   static async start(t, { user = "admin", port = 0, flags = [] } = {}) {
     const d = new Dashboard();
@@ -22,7 +24,7 @@ export class Dashboard {
     this.user = user;
     this.log = [];
     const env = { ...process.env, KUBECONFIG: kubeconfig(user) };
-    const child = spawn(binary, ["--listen", `127.0.0.1:${port}`, "--log-format", "json", ...this.flags], { env, stdio: ["ignore", "ignore", "pipe"] });
+    const child = spawn(this.binary, ["--listen", `127.0.0.1:${port}`, "--log-format", "json", ...this.flags], { env, stdio: ["ignore", "ignore", "pipe"] });
     this.child = child;
     const kill = () => child.kill("SIGKILL");
     process.once("exit", kill);
@@ -51,6 +53,13 @@ export class Dashboard {
     } finally {
       if (this.child.exitCode === null) this.child.kill("SIGKILL");
     }
+  }
+
+  /** Ends it, and runs another build at its address. */
+  async upgrade(other) {
+    await this.stop();
+    this.binary = other;
+    await this.run(this.user, this.port);
   }
 
   async restart() {

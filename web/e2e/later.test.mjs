@@ -7,6 +7,7 @@ import { configMap, create, namespace, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { atEnd } from "./ending.mjs";
 import { gate } from "./gate.mjs";
+import { become, until } from "./wait.mjs";
 
 await test("what comes later", { timeout: 120_000 }, async (t) => {
   const browser = await browse(t);
@@ -76,5 +77,21 @@ await test("what comes later", { timeout: 120_000 }, async (t) => {
     await page.locator("#status", { hasText: "Stale since" }).waitFor();
     link.down = false;
     await page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
+  });
+
+  await t.test("a namespace that is not there is told as it was while the API server is away", async (t) => {
+    const address = `${dashboard.url}r/core/v1/configmaps?ns=${ns}&ns=${ns}-never`;
+    const [page, plain] = [await newPage(t, browser), await newPage(t, browser, { javaScriptEnabled: false })];
+    const words = (p) => p.locator("#covered").innerText();
+    await page.goto(address);
+    await become("the words", () => words(page), `There is no namespace ${ns}-never.`);
+    link.cut();
+    await until("what was known", async () => /^There was no namespace \S+-never at \d\d:\d\d:\d\d\.$/.test(await words(page)));
+    await until("the same without script", async () => {
+      await plain.goto(address);
+      return /^There was no namespace \S+-never at \d{4}-\S+Z\.$/.test(await words(plain));
+    });
+    link.down = false;
+    await become("the words of now", () => words(page), `There is no namespace ${ns}-never.`, 30_000);
   });
 });

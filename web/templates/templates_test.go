@@ -136,8 +136,14 @@ func TestListPage(t *testing.T) {
 			l.Query.Columns, l.State.Namespaces = []string{"weight"}, []string{"shop"}
 		}, []string{`class="covered">There is no column “weight” to show; there are namespace, name, status, restarts, node. Only shop: you may not`}, nil},
 		{"a namespace that is not there", func(l *templates.List) {
-			l.Query.Namespaces, l.Namespaces = []string{"big", "nope", "none"}, []string{"big", "shop"}
+			l.Query.Namespaces, l.Namespaces, l.Known.State = []string{"big", "nope", "none"}, []string{"big", "shop"}, "live"
 		}, []string{`class="covered">There is no namespace nope or none.</p>`}, nil},
+		{"a namespace that was not there", func(l *templates.List) {
+			l.Query.Namespaces, l.Namespaces, l.Known = []string{"big", "nope"}, []string{"big"}, templates.State{State: "stale", Since: "2026-11-21T10:00:00Z"}
+		}, []string{`class="covered">There was no namespace nope at 2026-11-21T10:00:00Z.</p>`}, nil},
+		{"a namespace that was not there, while they are read", func(l *templates.List) {
+			l.Query.Namespaces, l.Namespaces, l.Known = []string{"big", "nope"}, []string{"big"}, templates.State{State: "syncing", Since: "2026-11-21T10:00:00Z"}
+		}, []string{`class="covered">There was no namespace nope when it was last known.</p>`}, nil},
 		{"namespaces that are not known", func(l *templates.List) { l.Query.Namespaces = []string{"big", "nope"} }, []string{`class="covered" hidden`}, nil},
 		{"such columns", func(l *templates.List) { l.Query.Sort, l.Query.Columns = "namespace", []string{"wide"} }, []string{`class="covered" hidden`}, nil},
 		{"syncing", func(l *templates.List) {

@@ -125,7 +125,8 @@ type List struct {
 	Total         *int     // how many the query asks for; nil when unknown
 	Limit         int      // how many rows the script may hold
 	At            string   // RFC 3339: when these rows were read
-	Namespaces    []string // offered by the namespace box; may be empty
+	Namespaces    []string // those of the cluster, offered by the namespace box; may be empty
+	Known         State    // how well those are
 	State         State
 	Query         Query
 	Exports       []Export

@@ -195,14 +195,22 @@ func strange(l List) string {
 	return "There is no column " + strings.Join(parts, ", and none ") + "; there are " + strings.Join(there, ", ") + "."
 }
 
-// missing says which of several namespaces the cluster does not have; nothing
-// where that is not known. static/src/spaces.ts says the same.
+// missing says which of several namespaces the cluster does not have, or did not
+// have when that was last known; nothing where it never was. static/src/spaces.ts
+// says the same.
 func missing(l List) string {
 	names := slices.DeleteFunc(slices.Clone(l.Query.Namespaces), func(ns string) bool { return slices.Contains(l.Namespaces, ns) })
 	if len(l.Namespaces) == 0 || len(l.Query.Namespaces) < 2 || len(names) == 0 {
 		return ""
 	}
-	return "There is no namespace " + strings.Join(names, " or ") + "."
+	which := strings.Join(names, " or ")
+	switch {
+	case l.Known.State == "live":
+		return "There is no namespace " + which + "."
+	case l.Known.State != "stale" || l.Known.Since == "":
+		return "There was no namespace " + which + " when it was last known."
+	}
+	return "There was no namespace " + which + " at " + l.Known.Since + "."
 }
 
 // covered is what is said above the rows where they are not all that was asked

@@ -17,10 +17,11 @@ void test("the namespaces chosen are named while they are few", () => {
 
 void test("of several namespaces those that are not there are named, once all are known", () => {
   const rows = new Rows();
-  assert.equal(missingWords(["nope", "shop"], rows), null);
+  assert.equal(missingWords(["nope", "shop"], rows, null), null);
   rows.apply({ id: 1, type: "rows", cursor: "c", columns, rows: [{ ns: "", name: "shop", uid: "", rv: "1", created: "", cells: ["shop", "1", ""] }], last: true });
-  assert.deepEqual([["a", "b", "shop"], ["shop", "shop"]].map((ns) => missingWords(ns, rows)), ["There is no namespace a or b.", null]);
-  assert.equal(missingWords(["nope", "shop"], null), null);
+  assert.deepEqual([["a", "b", "shop"], ["shop", "shop"]].map((ns) => missingWords(ns, rows, null)), ["There is no namespace a or b.", null]);
+  assert.deepEqual([["a", "b", "shop"], ["shop", "shop"]].map((ns) => missingWords(ns, rows, "at 14:02:10")), ["There was no namespace a or b at 14:02:10.", null]);
+  assert.equal(missingWords(["nope", "shop"], null, null), null);
 });
 
 void test("namespaces are offered as chosen, as recent, and by name", () => {

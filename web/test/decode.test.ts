@@ -138,9 +138,9 @@ void test("a window that makes no sense is a fault", () => {
 
 void test("resources, and a digest", () => {
   const pods = { group: "core", version: "v1", resource: "pods", kind: "Pod", namespaced: true, verbs: ["list"], preferred: true, ref: "core/v1/pods", section: "Workloads" };
-  const [resources, digest] = read([{ id: 4, type: "resources", resources: [pods], problems: [{ group: "metrics.k8s.io", version: "v1", reason: "away" }] }, { id: 1, type: "digest", cursor: "c", count: 2, digest: "00ab12ef" }]).messages;
+  const [resources, digest] = read([{ id: 4, type: "resources", build: "b", resources: [pods], problems: [{ group: "metrics.k8s.io", version: "v1", reason: "away" }] }, { id: 1, type: "digest", cursor: "c", count: 2, digest: "00ab12ef" }]).messages;
   assert.ok(resources?.type === "resources" && digest?.type === "digest");
-  assert.deepEqual([resources.kinds.map((k) => k.ref), [...resources.problems]], [["core/v1/pods"], [["metrics.k8s.io", "away"]]]);
+  assert.deepEqual([resources.build, resources.kinds.map((k) => k.ref), [...resources.problems]], ["b", ["core/v1/pods"], [["metrics.k8s.io", "away"]]]);
   assert.deepEqual(digest, { id: 1, type: "digest", cursor: "c", count: 2, digest: "00ab12ef" });
 });
 

@@ -9,15 +9,17 @@ const body = (...names: string[]) => ({ resources: names.map((n) => ({ group: "c
 function start() {
   const browser = new Browser();
   const seen: string[] = [];
+  const builds: string[] = [];
   const feed = new KindFeed(
     { listed: (kinds) => seen.push(kinds.map((k) => k.resource).join(" ")), counted: (counts) => seen.push([...counts.values()].join(" ")) },
     () => undefined,
+    (build) => builds.push(build),
   );
   const live: Live = new Live("ws://x", browser, () => undefined);
   feed.start(live);
   live.connect();
   const tell = (m: object): void => browser.socket.say({ id: browser.socket.last["id"], ...m });
-  return { browser, feed, seen, tell };
+  return { browser, feed, seen, builds, tell };
 }
 
 void test("kinds come and go as the socket tells", () => {
@@ -68,4 +70,19 @@ void test("counts of the socket are newer than those of any answer", () => {
   feed.answer(body("pods"));
   tell({ type: "counts", counts: {} });
   assert.deepEqual(seen, ["pods", "10", ""]);
+});
+
+void test("the build of the page is told over each connection, and by an answer only where there is none", () => {
+  const { browser, feed, builds, tell } = start();
+  feed.answer({ ...body("pods"), build: "one" });
+  browser.socket.accept();
+  tell({ type: "resources", build: "two", ...body("pods") });
+  feed.answer({ ...body("pods"), build: "one" });
+  assert.deepEqual(builds, ["one", "two"]);
+  browser.socket.lose();
+  browser.pass(600);
+  browser.socket.accept();
+  tell({ type: "resources", ...body("pods") });
+  feed.answer({ ...body("pods"), build: "one" });
+  assert.deepEqual(builds, ["one", "two", ""], "of a server that does not tell it nothing is known");
 });

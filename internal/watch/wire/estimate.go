@@ -47,9 +47,8 @@ const mostObjects = 1 << 30
 
 // Estimate returns how many objects a scope has, and about how many bytes they
 // would hold, with what is remembered of their masked values, from one short page
-// of its list. A server that does not tell how
-// many there are beyond the page (one with a selector does not) is taken at
-// what the page has.
+// of its list. A server that does not tell how many there are beyond the page (one
+// with a selector does not) is taken at what the page has.
 func (c *Client) Estimate(ctx context.Context, scope Scope) (objects int, bytes int64, err error) {
 	source, err := c.Source(scope, SourceOptions{Stall: estimateStall, Observe: func(int, int64) {}, Panicked: func(any, []byte) {}})
 	if err != nil {

@@ -60,6 +60,11 @@ export class Activity {
     if (kept.open) this.toggle();
   }
 
+  /** The feed is open, which holds what it has been told. */
+  get open(): boolean {
+    return this.opened;
+  }
+
   /** What is listed is another. */
   follow(scope: Scope): void {
     this.scope = scope;

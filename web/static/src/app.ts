@@ -1,6 +1,7 @@
 // Wires the page together. The server's HTML is the first render; from here on
 // it is kept true.
 
+import { Build, firstOf, sayBuild } from "./build.ts";
 import { Clock } from "./clock.ts";
 import type { Command } from "./commands.ts";
 import { byId, input, setAttr, setText } from "./dom.ts";
@@ -58,8 +59,20 @@ const latency = new Latency(
   },
 );
 
+const build = new Build(new URL(import.meta.url).searchParams.get("v") ?? "", {
+  hidden: () => document.hidden,
+  spare: () => live.connection === "open" && shown?.spare === true && (byId("picker-filter") as HTMLInputElement).value === "" && document.querySelector("dialog[open], :popover-open") === null,
+  after: (ms, run) => setTimeout(run, ms),
+  cancel: (timer) => clearTimeout(timer as number | undefined),
+  random: () => Math.random(),
+  first: firstOf,
+  reload: () => location.reload(),
+  told: (other) => sayBuild(other, () => location.reload()),
+});
+document.addEventListener("visibilitychange", () => build.looked());
+
 let listed = (): void => {};
-const picker = new Picker(byId("picker-filter") as HTMLInputElement, byId("picker-groups"), (date) => clock.learn(date), () => listed());
+const picker = new Picker(byId("picker-filter") as HTMLInputElement, byId("picker-groups"), (date) => clock.learn(date), (other) => build.heard(other), () => listed());
 const page = document.querySelector<HTMLElement>("[data-page]");
 
 // What the page can do. A page of a kind, or of an object, can do more.

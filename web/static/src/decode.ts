@@ -1,7 +1,7 @@
 // The checked decoder of server frames. It is the only place that trusts
 // nothing; everything behind it relies on the types in wire.ts.
 
-import { readCounts, readKinds, readProblems } from "./kinds.ts";
+import { readBuild, readCounts, readKinds, readProblems } from "./kinds.ts";
 import { states, verdicts, type Author, type By, type Cell, type Change, type Column, type Counts, type Health, type Message, type Newest, type News, type ObjectEvent, type PatchOp, type Problem, type Row, type RowEvent, type Spec, type Tree, type WindowEvent } from "./wire.ts";
 
 /** A message that could not be read, and the subscription it was for, if that much is known. */
@@ -106,7 +106,7 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
     case "resources":
       if (view !== "resources") return null;
       list(m["resources"], "resources");
-      return { id, type, kinds: readKinds(m), problems: readProblems(m) };
+      return { id, type, build: readBuild(m), kinds: readKinds(m), problems: readProblems(m) };
     case "counts":
       return view === "resources" ? { id, type, counts: readCounts(m) } : null;
     case "digest": {

@@ -2,7 +2,7 @@
 // where it cannot be had there (no connection, or a server that does not know
 // the view), /api/v1/resources is asked every now and then.
 
-import { readKinds, readProblems, type Listed } from "./kinds.ts";
+import { readBuild, readKinds, readProblems, type Listed } from "./kinds.ts";
 import type { Handler, Live } from "./live.ts";
 
 const every = 10_000;
@@ -24,6 +24,7 @@ export class KindFeed implements Handler {
   constructor(
     private readonly watcher: KindWatcher,
     private readonly onDate: (header: string | null) => void,
+    private readonly onBuild: (build: string) => void,
   ) {}
 
   start(live: Live): void {
@@ -34,6 +35,7 @@ export class KindFeed implements Handler {
     if (m.type === "resources") {
       this.fed = true;
       this.etag = ""; // What is drawn is no longer what that answer said.
+      this.onBuild(m.build);
       this.watcher.listed(m.kinds, m.problems);
     } else if (m.type === "counts") {
       this.counts = true;
@@ -50,7 +52,10 @@ export class KindFeed implements Handler {
   /** Takes the body of an answer of /api/v1/resources. */
   answer(body: unknown): void {
     const kinds = readKinds(body);
-    if (!this.fed) this.watcher.listed(kinds, readProblems(body));
+    if (!this.fed) {
+      this.onBuild(readBuild(body));
+      this.watcher.listed(kinds, readProblems(body));
+    }
     if (!this.counts) this.watcher.counted(new Map(kinds.flatMap((k) => (k.count === null ? [] : [[k.ref, k.count]]))));
   }
 

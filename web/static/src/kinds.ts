@@ -66,6 +66,11 @@ export function readKinds(body: unknown): Listed[] {
   return out;
 }
 
+/** Which build of the page the server has; empty where it does not tell. */
+export function readBuild(body: unknown): string {
+  return typeof body === "object" && body !== null ? text((body as Fields)["build"]) : "";
+}
+
 /** How many objects there are of a kind, by its ref. What cannot be read is left out. */
 export function readCounts(body: unknown): Map<string, number> {
   const counts = typeof body === "object" && body !== null ? (body as Fields)["counts"] : undefined;

@@ -15,7 +15,8 @@ import { keyOf } from "./ordered.ts";
 import { Rows } from "./rows.ts";
 import { Panel } from "./panel.ts";
 import { drawProgress } from "./progress.ts";
-import { aloneWords, anewWords, banner, counted, countWords, coverage, doubt, note, status, type Known, type Status } from "./status.ts";
+import { aloneWords, anewWords, banner, counted, coverage, doubt, lastKnown, note, status, type Known } from "./status.ts";
+import { drawNote, drawStatus, drawTrouble, sayIn } from "./statusview.ts";
 import { Rate } from "./rate.ts";
 import { tabsOf, type Host } from "./tabs.ts";
 import { Table } from "./table.ts";
@@ -59,7 +60,7 @@ export class ListPage implements Watcher {
     this.table = new Table(byId("rows"), byId("table") as HTMLTableElement, now, (shown) => {
       this.shown = shown;
       this.tell();
-    }, (waiting) => say(byId("held"), waiting === "" ? null : waiting));
+    }, (waiting) => sayIn(byId("held"), waiting === "" ? null : waiting));
     const changes = ({ ref, namespaced }: Kind, open: ObjectName): View => ({ ...(ref === this.view.ref ? this.view : { ...plain(ref), ns: namespaced ? this.view.ns : [] }), open, tab: "changes" });
     this.activity = new Activity(byId("activity"), { live, now, watched: () => picker.watched(), href: (kind, o) => formatView(changes(kind, o)), open: (kind, o) => this.go(changes(kind, o), "push") });
     picker.onWatched = () => this.activity.watched();
@@ -155,19 +156,9 @@ export class ListPage implements Watcher {
     this.tell();
   }
 
-  // How many rows are not well, each a link to them alone.
   private tellTrouble(): void {
-    const place = byId("trouble");
-    const words = (["bad", "warn"] as const).map((tone) => {
-      const n = this.feed.rows.complete ? this.feed.rows.count(tone) : 0;
-      const word = tone === "bad" ? "failing" : "waiting";
-      return n === 0 ? null : { tone, text: `${digits(n)} ${word}`, href: formatView({ ...this.view, q: `is:${word}` }) };
-    }).filter((w) => w !== null);
-    place.hidden = words.length === 0;
-    const known = JSON.stringify(words);
-    if (place.dataset["known"] === known) return;
-    place.dataset["known"] = known;
-    place.replaceChildren(...words.map((w) => h("a", { href: w.href, "data-tone": w.tone, "data-address": true }, w.text)));
+    const { rows } = this.feed;
+    drawTrouble(byId("trouble"), this.view, (tone) => (rows.complete ? rows.count(tone) : 0));
   }
 
   /** A second has passed. */
@@ -308,6 +299,11 @@ export class ListPage implements Watcher {
     this.go(this.formView(), how);
   }
 
+  /** The address says all that is seen: nothing is held beside it. */
+  get spare(): boolean {
+    return this.began && this.view.open === null && !this.activity.open && formatView(this.formView()) === formatView(this.view);
+  }
+
   private formView(): View {
     const value = (id: string): string => input(id)?.value.trim() ?? "";
     return { ...this.view, q: value("q"), ns: this.kind.namespaced ? namespaces(value("ns")) : [], labels: value("labels") };
@@ -369,8 +365,8 @@ export class ListPage implements Watcher {
   private wait(): void {
     const { connection, since, said } = this.live;
     const alone = this.alone || connection === "lost" || Date.now() - since > patience;
-    sayStatus({ tone: alone ? "warn" : "busy", words: alone ? "Not live" : "Connecting", count: null, total: null });
-    say(byId("banner"), alone ? aloneWords(said, this.picker.reached, byId("asof").dataset["at"] ?? "", this.now()) : null);
+    drawStatus(byId("status"), { tone: alone ? "warn" : "busy", words: alone ? "Not live" : "Connecting", count: null, total: null });
+    sayIn(byId("banner"), alone ? aloneWords(said, this.picker.reached, byId("asof").dataset["at"] ?? "", this.now()) : null);
     this.setAlone(alone);
   }
 
@@ -396,11 +392,11 @@ export class ListPage implements Watcher {
     const known = this.feed.known();
     const narrowed = this.view.ns.length > 0 || this.view.labels !== "";
     const s = status(known, this.now());
-    sayStatus(s);
+    drawStatus(byId("status"), s);
     doubtExports(byId("export"), doubt(known, this.now()));
     drawProgress(byId("progress"), s, this.kind.resource);
     this.activity.live(s.tone === "live");
-    say(byId("anew"), anewWords(this.live.anew));
+    sayIn(byId("anew"), anewWords(this.live.anew));
     byId("anew").title = this.live.anewWhy;
     const { complete, total } = this.feed.rows;
     if (complete && counted(known)) setText(byId("count"), this.view.q === "" ? digits(total) : `${digits(this.shown)} of ${digits(total)}`);
@@ -411,20 +407,21 @@ export class ListPage implements Watcher {
     const place = byId("note");
     place.hidden = !empty;
     byId("rows").hidden = empty;
-    if (empty) this.drawNote(place, known, narrowed);
+    if (empty) drawNote(place, note(known, this.kind.resource, total, narrowed, this.now()), this.view.ref, this.kind.resource, () => this.again());
     // While the server's rows stand, so do its words.
-    if (complete || !this.served) say(byId("covered"), empty ? null : this.asideWords(known));
+    if (complete || !this.served) sayIn(byId("covered"), empty ? null : this.asideWords(known));
     // A note of no rows tells of the doubt itself; one of rows that do not match stands under the banner.
     const doubted = complete && this.feed.rows.total > 0 && doubt(known, this.now()) !== null;
     const above = empty && !doubted ? null : banner(known, this.now());
-    say(byId("banner"), above);
+    sayIn(byId("banner"), above);
     byId("rows").toggleAttribute("data-stale", complete && s.tone !== "live" && s.tone !== "busy");
   }
 
   // What is to be said of rows that are well known: where they are not all that was asked for.
   private asideWords(known: Known): string | null {
     const { ns, sort, cols } = this.view;
-    const words = [strangeWords(this.columns, this.kind.namespaced, sort, cols), missingWords(ns, this.spaces === null || doubt(this.spaces.known(), this.now()) !== null ? null : this.spaces.rows), coverage(known)].filter((w) => w !== null);
+    const missing = this.spaces === null ? null : missingWords(ns, this.spaces.rows, lastKnown(this.spaces.known(), this.now()));
+    const words = [strangeWords(this.columns, this.kind.namespaced, sort, cols), missing, coverage(known)].filter((w) => w !== null);
     return words.length === 0 ? null : words.join(" ");
   }
 
@@ -433,42 +430,4 @@ export class ListPage implements Watcher {
     const { complete, matching, total } = this.feed.rows;
     return complete && this.view.q !== "" ? `${digits(matching)} of ${digits(total)} ${this.kind.resource}` : "";
   }
-
-  private drawNote(place: HTMLElement, known: Known, narrowed: boolean): void {
-    const n = note(known, this.kind.resource, this.feed.rows.total, narrowed, this.now());
-    if (n === null) return place.replaceChildren();
-    const text = JSON.stringify(n);
-    if (place.dataset["note"] === text) return;
-    place.dataset["note"] = text;
-    const parts: Node[] = [h("h2", {}, n.title)];
-    if (n.detail !== "") parts.push(h("p", {}, n.detail));
-    if (n.next !== "") parts.push(h("p", {}, n.next));
-    if (n.act === "show-all") parts.push(h("p", {}, h("a", { href: formatView(plain(this.view.ref)), "data-ref": this.view.ref }, `Show all ${this.kind.resource}`)));
-    if (n.act === "retry") {
-      const b = h("button", { type: "button" }, "Try again");
-      b.addEventListener("click", () => this.again());
-      parts.push(h("p", {}, b));
-    }
-    place.replaceChildren(...parts);
-  }
-}
-
-function say(e: HTMLElement, words: string | null): void {
-  e.hidden = words === null;
-  setText(e, words ?? "");
-}
-
-function sayStatus(s: Status): void {
-  const e = byId("status");
-  e.dataset["state"] = s.tone;
-  let label = e.querySelector(".words");
-  let number = e.querySelector(".number");
-  if (label === null || number === null) {
-    label = h("span", { class: "words" });
-    // Read once with the words; a number that runs is not to be read out.
-    number = h("span", { class: "number", "aria-hidden": "true" });
-    e.replaceChildren(label, number);
-  }
-  setText(label, s.words);
-  setText(number, countWords(s));
 }

@@ -28,9 +28,10 @@ export class Picker implements KindWatcher {
     private readonly filter: HTMLInputElement,
     private readonly groups: HTMLElement,
     onDate: (header: string | null) => void,
+    onBuild: (build: string) => void,
     private readonly told: () => void,
   ) {
-    this.feed = new KindFeed(this, onDate);
+    this.feed = new KindFeed(this, onDate, onBuild);
     for (const a of this.links()) {
       const ref = a.dataset["ref"] ?? "";
       this.kinds.set(ref, { ref, kind: a.dataset["kind"] ?? "", resource: ref.split("/")[2] ?? "", namespaced: a.dataset["namespaced"] !== undefined });

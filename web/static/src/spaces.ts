@@ -11,8 +11,9 @@ export function namespaceWords(ns: readonly string[]): string {
   return ns.length === 1 || (ns.length <= 3 && names.length <= 26) ? names : `${ns.length} namespaces`;
 }
 
-/** Says which of the namespaces the cluster does not have; null where it has all, or where that is not known. As missing in words.go. */
-export function missingWords(ns: readonly string[], known: Ordered | null): string | null {
+/** Says which of the namespaces the cluster does not have, or did not have when they were last known; null where it has all, or where that never was. As missing in words.go. */
+export function missingWords(ns: readonly string[], known: Ordered | null, when: string | null): string | null {
   const missing = known instanceof Rows && known.complete ? ns.filter((n) => known.get(keyOf("", n)) === undefined) : [];
-  return missing.length === 0 ? null : `There is no namespace ${missing.join(" or ")}.`;
+  const which = missing.join(" or ");
+  return which === "" ? null : when === null ? `There is no namespace ${which}.` : `There was no namespace ${which} ${when}.`;
 }

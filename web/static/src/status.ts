@@ -80,6 +80,13 @@ export function doubt(k: Pick<Known, "connection" | "since" | "state">, now: num
   return null;
 }
 
+/** When what is held was last known to be true, in words; null while it is. */
+export function lastKnown(k: Known, now: number): string | null {
+  if (status(k, now).tone === "live") return null;
+  const since = k.connection === "lost" ? new Date(k.since).toISOString() : k.state?.state === "stale" ? k.state.since : "";
+  return since === "" ? "when it was last known" : `at ${clockTime(since, now)}`;
+}
+
 /** Why a page is not live that never was, and since when what it shows is. reached: whether the server answers what is asked for by itself; null where that is not known. */
 export function aloneWords(said: string, reached: boolean | null, at: string, now: number): string {
   const closed = "no WebSocket to it can be opened, as where a proxy forbids them";
@@ -114,16 +121,16 @@ export function note(k: Known, resource: string, total: number, narrowed: boolea
   const where = narrowed ? " in the namespaces and with the labels chosen" : "";
   // The banner stands above it.
   if (k.complete && total > 0) return say("Nothing matches", here(`None of ${s.tone === "live" ? `${digits(total)} ${resource}` : `the ${digits(total)} ${resource} known then`} matches the filter.`), "", "show-all");
+  const when = lastKnown(k, now);
+  const were = here(`There were none${where} ${when ?? "now"}.`);
   if (k.complete && doubted !== null) {
     const lost = k.connection === "lost";
-    const since = lost ? new Date(k.since).toISOString() : (k.state?.since ?? "");
-    const were = here(since === "" ? `There were none${where} when it was last known.` : `There were none${where} at ${clockTime(since, now)}.`);
     const why = lost ? (k.said === "" ? "" : `Glasshouse said: ${k.said}.`) : k.state?.reason ? `The cluster's watch is interrupted: ${k.state.reason}.` : "The cluster's watch is interrupted.";
     const next = lost ? "It is tried again by itself. Is the program still running?" : "It is tried again by itself; what came meanwhile is shown then.";
     return say(doubted, why === "" ? were : `${were} ${why}`, next);
   }
   // Over a new connection nothing has been told yet.
-  if (k.complete && s.tone !== "live") return say(s.words, here(`There were none${where} when it was last known.`), "");
+  if (k.complete && when !== null) return say(s.words, were, "");
   if (k.complete && narrowed) return say(`No ${resource} here`, here("There is none in the namespaces and with the labels chosen."), "The first one appears by itself, or", "show-all");
   if (k.complete) return say(`No ${resource}`, only ?? "The cluster holds none now.", "The first one appears here by itself.");
   if (k.connection === "lost") return say("Disconnected", k.said === "" ? "Glasshouse cannot be reached from this browser." : `Glasshouse said: ${k.said}.`, "It is tried again by itself. Is the program still running?");

@@ -140,7 +140,7 @@ export type Message =
   | { readonly id: number; readonly type: "change-events"; readonly cursor: string; readonly events: readonly Change[] }
   | ({ readonly id: number; readonly type: "window"; readonly cursor: string; readonly columns: readonly Column[] | null; readonly offset: number; readonly count: number; readonly rows: readonly Row[] } & Counts & News)
   | ({ readonly id: number; readonly type: "window-events"; readonly cursor: string; readonly events: readonly WindowEvent[] } & Counts & News)
-  | { readonly id: number; readonly type: "resources"; readonly kinds: readonly Listed[]; readonly problems: ReadonlyMap<string, string> }
+  | { readonly id: number; readonly type: "resources"; readonly build: string; readonly kinds: readonly Listed[]; readonly problems: ReadonlyMap<string, string> }
   | { readonly id: number; readonly type: "counts"; readonly counts: ReadonlyMap<string, number> }
   | { readonly id: number; readonly type: "digest"; readonly cursor: string; readonly count: number; readonly digest: string }
   | ({ readonly id: number; readonly type: "state" } & State)
