@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./page.ts";
 import { ActivityFeed, footWords, type Foot } from "../static/src/activityfeed.ts";
-import { followed } from "../static/src/activitysource.ts";
+import { followed, pause } from "../static/src/activitysource.ts";
 import { h } from "../static/src/dom.ts";
 import type { Kind } from "../static/src/kinds.ts";
 import { Live } from "../static/src/live.ts";
@@ -58,19 +58,21 @@ function open(all: boolean) {
   const feed = new ActivityFeed(place, { live, now: () => 0, watched: () => watched, href: () => "", open: () => undefined }, { height: 200, all }, () => undefined);
   feed.follow({ kind: kind("pods"), ns: ["shop"], labels: "app=web" });
   const sent = (): string[] => browser.socket.sent.map((m) => `${String(m["op"])} ${String(m["resource"] ?? m["id"])}${m["watched"] === true ? " watched" : ""}${m["labels"] === undefined ? "" : ` ${String(m["labels"])}`}`);
+  const asked = (): unknown[] => browser.socket.sent.map((m) => m["every"]);
   const say = (resource: string, m: object): void => browser.socket.say({ id: browser.socket.sent.find((s) => s["resource"] === `core/v1/${resource}`)?.["id"], ...m });
   const words = (): string => {
     feed.refresh();
     return place.textContent;
   };
-  return { feed, sent, say, words, watch: (...names: string[]) => void ((watched = names.map((n) => kind(n))), feed.watched()) };
+  return { feed, sent, asked, say, words, watch: (...names: string[]) => void ((watched = names.map((n) => kind(n))), feed.watched()) };
 }
 
 const snapshot = (...names: string[]) => ({ type: "snapshot", cursor: "c", since: "1970-01-01T00:00:00Z", last: true, events: names.map((name) => ({ op: "delete", ns: "shop", name, uid: "u", rv: "1", time: "1970-01-01T00:00:01.000Z" })) });
 
-void test("a list's activity follows the list alone", () => {
-  const { sent, feed } = open(false);
+void test("a list's activity follows the list alone, and is told no more often than it is drawn", () => {
+  const { sent, asked, feed } = open(false);
   assert.deepEqual(sent(), ["subscribe core/v1/pods app=web"]);
+  assert.deepEqual(asked(), [pause]);
   feed.watched();
   assert.equal(sent().length, 1);
 });

@@ -1,7 +1,7 @@
 // Every change of what is listed, or of all that is watched, newest first, as it happens.
 
 import type { Habit, Scope, Way } from "./activity.ts";
-import { followed, Source } from "./activitysource.ts";
+import { followed, pause, Source } from "./activitysource.ts";
 import { clockTime } from "./age.ts";
 import { arrange, digits, h, setText } from "./dom.ts";
 import { grip } from "./grip.ts";
@@ -13,7 +13,6 @@ import { byView } from "./who.ts";
 import type { Problem, State } from "./wire.ts";
 
 const page = 200; // lines that are drawn at first, and with each click
-const pause = 150; // ms between two drawings
 const mostWords = 3; // fields of a change that are told
 
 export class ActivityFeed {
