@@ -159,6 +159,22 @@ func (c *Cluster) Forbid(ref string) {
 	i.tell()
 }
 
+// WhileStopped has looking be told the state that is told of a resource each time
+// that a feed of now is stopped, and its watch opens just then.
+func (c *Cluster) WhileStopped(ref string, looking func(State)) {
+	i := c.informerOf(ref)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	for _, f := range i.feeds {
+		stop := f.stop
+		f.stop = func() {
+			stop()
+			f.opened(false)
+			looking(i.present(nil).status.State)
+		}
+	}
+}
+
 // PastFrom is how many changes are told of the past after so many of the ring.
 func (s *Subscription) PastFrom(n int) int {
 	kept, _ := s.informer.Kept()

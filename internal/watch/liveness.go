@@ -23,6 +23,7 @@ const (
 type standing struct {
 	status   Status
 	own      bool      // The status is this feed's own, not what was told before it.
+	over     bool      // It is being stopped, and live no more.
 	synced   bool      // All that was listed is in the journal.
 	open     bool      // A watch is open,
 	listing  bool      // but has not sent all of its list yet.
@@ -77,9 +78,21 @@ func (s *standing) see(now time.Time) {
 	}
 }
 
+// end says that the feed is being stopped: what was live is told as what follows
+// it, which begins with a list.
+func (s *standing) end(now time.Time) {
+	s.over = true
+	if s.status.State == Live {
+		s.status = Status{State: Syncing, Since: now}
+	}
+}
+
 // set changes the status and reports whether there is something to tell. A
 // state that stays keeps the time it began.
 func (s *standing) set(state State, since time.Time, reason string) bool {
+	if s.over && state == Live {
+		return false
+	}
 	changed := s.status.State != state || s.status.Reason != reason
 	if s.status.State == state {
 		since = s.status.Since

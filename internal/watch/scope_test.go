@@ -112,6 +112,26 @@ func TestRightToWatchGoes(t *testing.T) {
 	})
 }
 
+// Where one feed follows another nothing is called live in between.
+func TestNothingStoppedIsLive(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		if r.settle(); r.state != "live" {
+			t.Fatalf("it is %s, want live", r.state)
+		}
+		var told []watch.State
+		cluster.WhileStopped("core/v1/pods", func(s watch.State) { told = append(told, s) })
+		server.RevokeWatch(pods)
+		<-time.After(15 * time.Second)
+		if r.settle(); len(told) == 0 || slices.Contains(told, watch.Live) {
+			t.Errorf("while feeds are stopped it is told as %v, want syncing", told)
+		}
+		r.wantRows("a/p=Running")
+	})
+}
+
 // Where reviews cannot be asked for, the lists themselves tell; and who looks is
 // told nothing while they tell the same.
 func TestReviewsThatMayNotBeAsked(t *testing.T) {

@@ -310,13 +310,14 @@ func (s *settler) end(which func(*feed) bool) bool {
 }
 
 // halt stops the feeds that which chooses, and waits for them. What they told last is
-// told on.
+// told on, but that they are live.
 func (s *settler) halt(which func(*feed) bool) (ended map[*feed]bool) {
 	ended = make(map[*feed]bool)
 	s.mu.Lock()
 	for _, f := range s.feeds {
 		if which(f) {
 			ended[f] = true
+			f.now.end(time.Now())
 		}
 	}
 	s.mu.Unlock()

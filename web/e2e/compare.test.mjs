@@ -61,7 +61,9 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
 
     // What is folded comes in parts, and stays when something changes.
     const fold = page.locator(".diff .fold", { hasText: "393 unchanged lines" }).first();
-    await fold.click();
+    await fold.focus();
+    await page.keyboard.press("Enter");
+    assert.equal(await page.evaluate(() => document.activeElement.ariaLabel), "Unchanged lines");
     await until("what was folded", async () => (await page.locator(".diff").textContent()).includes("line 17 of what"));
     await patch(`${where}/some`, { data: { zone: "front" } });
     await become("one more", () => count(page), "62 differences");
@@ -98,8 +100,15 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     await bounded(page);
     const more = page.locator(".diff > .fold").last();
     assert.match(await more.innerText(), /^2\d,\d\d\d more lines$/);
-    await more.click();
+    const last = await page.locator(".diff > .block").last().locator(".line").last().textContent();
+    await more.focus();
+    await page.keyboard.press("Enter");
     await until("more", async () => (await laid(page))[0] > 4000);
+    // The keyboard goes on where the new lines begin.
+    await become("the focus", () => page.evaluate(() => document.activeElement.ariaLabel), "More lines");
+    assert.equal(await page.evaluate(() => [...document.activeElement.previousElementSibling.querySelectorAll(".line")].at(-1).textContent), last);
+    await page.keyboard.press("Tab");
+    assert.equal(await page.evaluate(() => document.activeElement.className), "fold");
     await until("the rest", async () => /^2\d,\d\d\d more lines$/.test(await page.locator(".diff > .fold").last().innerText()));
   });
 
@@ -111,7 +120,9 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     const ins = page.locator("ins.line", { hasText: "text:" });
     assert.ok((await ins.innerText()).length < 4000);
     assert.ok((await ins.textContent()).replace(/\s+/g, " ").includes(objects[4][1].trim()), "all of it is there, to be found and copied");
-    await ins.locator(".more").first().click();
+    await ins.locator(".more").first().focus();
+    await page.keyboard.press("Enter");
     await ins.locator(".rest:not([hidden]) .piece").first().waitFor({ state: "visible" });
+    assert.deepEqual(await page.evaluate(() => [document.activeElement.className, document.activeElement.ariaLabel]), ["rest", "More characters"]);
   });
 });

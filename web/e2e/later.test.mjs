@@ -61,6 +61,23 @@ await test("what comes later", { timeout: 120_000 }, async (t) => {
     await pages[0].locator('#tbody tr[data-name="it"]').waitFor();
   });
 
+  await t.test("a kind that is listed, and not served all the same, is looked for ever less often", async (t) => {
+    // A document that is not from the server has no address that may open a socket.
+    const page = await newPage(t, browser, { allow: [...missing.allow, /LOCAL_NETWORK_ACCESS_CHECKS/] });
+    const loads = [];
+    const other = await fetch(`${dashboard.url}r/none.example.com/v1/nones`, { headers: { accept: "text/html" } });
+    const body = (await other.text()).replace('data-ref="none.example.com/v1/nones"', 'data-ref="core/v1/configmaps"');
+    await page.route("**/r/core/v1/configmaps", (route) => {
+      loads.push(performance.now());
+      return loads.length < 3 ? route.fulfill({ status: 404, contentType: "text/html; charset=utf-8", body }) : route.continue();
+    });
+    assert.match(body, /data-page="problem" data-ref="core.v1.configmaps"/);
+    await page.goto(`${dashboard.url}r/core/v1/configmaps`);
+    await page.locator('#status[data-state="live"]').waitFor();
+    assert.equal(loads.length, 3);
+    assert.ok(loads[2] - loads[1] > 4000, `${loads[2] - loads[1]} ms`);
+  });
+
   await t.test("an object whose API server is away is told as it was", async (t) => {
     const address = `${dashboard.url}o/core/v1/configmaps/${ns}/later`;
     const page = await newPage(t, browser);

@@ -6,6 +6,13 @@ import { configMap, create, namespace } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
 
+const firstRow = (page) => page.evaluate(() => {
+  const head = document.querySelector("#table thead th").getBoundingClientRect().bottom;
+  return [...document.querySelectorAll("#tbody tr[data-name]")].find((tr) => tr.getBoundingClientRect().bottom > head + 1)?.dataset.name;
+});
+// All that waits for a frame is drawn, and so is what waits for that.
+const frames = (page) => page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(() => requestAnimationFrame(done)))));
+
 await test("the place of a list", { timeout: 180_000 }, async (t) => {
   const browser = await browse(t);
   const dashboards = { "a page of all rows": await Dashboard.start(t), "one of a window": await Dashboard.start(t, { flags: ["--page-rows", "100"] }) };
@@ -16,10 +23,7 @@ await test("the place of a list", { timeout: 180_000 }, async (t) => {
   for (const [what, dashboard] of Object.entries(dashboards)) {
     await t.test(`is that of its entry in the history, in ${what}`, async (t) => {
       const page = await newPage(t, browser);
-      const top = () => page.evaluate(() => {
-        const head = document.querySelector("#table thead th").getBoundingClientRect().bottom;
-        return [...document.querySelectorAll("#tbody tr[data-name]")].find((tr) => tr.getBoundingClientRect().bottom > head + 1)?.dataset.name;
-      });
+      const top = () => firstRow(page);
       const scrollTo = async (row) => {
         await page.evaluate((row) => { document.getElementById("rows").scrollTop = row * 24; }, row);
         await become("the first row", top, name(row - 1));
@@ -74,6 +78,39 @@ await test("the place of a list", { timeout: 180_000 }, async (t) => {
       // Who is given the address begins at the object.
       await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/${name(500)}`);
       await page.locator(`#tbody tr[data-name="${name(500)}"]`).waitFor();
+    });
+
+    await t.test(`is where a person has scrolled to before the page was live, in ${what}`, async (t) => {
+      const page = await newPage(t, browser);
+      const answers = { held: false, late: [] };
+      await page.routeWebSocket(/\/api\/v1\/live$/, (ws) => {
+        const server = ws.connectToServer();
+        server.onMessage((m) => void (answers.held ? answers.late.push(() => ws.send(m)) : ws.send(m)));
+      });
+      const address = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
+      await openLive(page, address);
+      await page.evaluate(() => { document.getElementById("rows").scrollTop = 200 * 24; });
+      await until("the place to be kept", () => page.evaluate(() => Math.abs(history.state?.place - 200) < 1));
+      for (const [how, load] of [
+        ["loaded anew", () => page.reload()],
+        ["opened", () => page.goto(address)],
+        ["of an object", () => page.goto(`${address}&open=${ns}/${name(500)}`)],
+      ]) {
+        answers.held = true;
+        await load();
+        await page.locator("#table:not(.virtual) tbody tr").nth(60).waitFor();
+        await page.locator("#rows").hover();
+        await page.mouse.wheel(0, 30 * 24);
+        await become("the first row", () => firstRow(page), name(29));
+        await page.mouse.move(0, 0);
+        answers.held = false;
+        for (const late of answers.late.splice(0)) late();
+        await page.locator("#table.virtual tbody tr[data-name]").first().waitFor();
+        await page.locator("#status", { hasText: "Live" }).waitFor();
+        await frames(page);
+        assert.equal(await firstRow(page), name(29), how);
+        await until("the place to be kept", () => page.evaluate(() => Math.abs(history.state?.place - 30) < 1));
+      }
     });
   }
 });

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./page.ts";
 import { ActivityFeed, footWords, type Foot } from "../static/src/activityfeed.ts";
-import { followed } from "../static/src/activitysource.ts";
+import { followed, pause } from "../static/src/activitysource.ts";
 import { h } from "../static/src/dom.ts";
 import type { Kind } from "../static/src/kinds.ts";
 import { Live } from "../static/src/live.ts";
@@ -28,13 +28,14 @@ void test("that nothing changed is said of the time alone of which it is known",
 void test("of all that is watched it is said how much is told, and what is not", () => {
   const since = "Of all these kinds it is known since 00:10:33; of the time before, of some of them at most.";
   for (const [foot, want] of [
-    [{ count: 2, size: 2, kinds: { told: 3, untold: [] } }, since],
-    [{ count: 2, size: 2, kinds: { told: 3, untold: ["Leases", "Events"] } }, `${since} Not told: Leases, Events.`],
-    [{ count: 2, size: 2, kinds: { told: 20, untold: ["A", "B", "C", "D", "E", "F", "G"] } }, `${since} Not told: A, B, C, D, E and 2 more.`],
-    [{ kinds: { told: 3, untold: [] } }, "Nothing of the 3 kinds told changed since 00:10:33. Of the time before nothing is known here."],
-    [{ count: 300, size: 300, some: true, kinds: { told: 1, untold: ["Leases"] } }, "Not told: Leases."],
-    [{ complete: false, kinds: { told: 0, untold: ["Pods"] } }, "Reading what is kept of the past."],
-    [{ complete: false, kinds: { told: 0, untold: [] } }, "Nothing is watched now, as far as is known. What is watched appears here by itself."],
+    [{ count: 2, size: 2, kinds: { known: true, told: 3, untold: [] } }, since],
+    [{ count: 2, size: 2, kinds: { known: true, told: 3, untold: ["Leases", "Events"] } }, `${since} Not told: Leases, Events.`],
+    [{ count: 2, size: 2, kinds: { known: true, told: 20, untold: ["A", "B", "C", "D", "E", "F", "G"] } }, `${since} Not told: A, B, C, D, E and 2 more.`],
+    [{ kinds: { known: true, told: 3, untold: [] } }, "Nothing of the 3 kinds told changed since 00:10:33. Of the time before nothing is known here."],
+    [{ count: 300, size: 300, some: true, kinds: { known: true, told: 1, untold: ["Leases"] } }, "Not told: Leases."],
+    [{ complete: false, kinds: { known: true, told: 0, untold: ["Pods"] } }, "Reading what is kept of the past."],
+    [{ complete: false, kinds: { known: true, told: 0, untold: [] } }, "Nothing is watched now, as far as is known. What is watched appears here by itself."],
+    [{ complete: false, kinds: { known: false, told: 0, untold: [] } }, "What is watched is not known yet. It appears here by itself."],
   ] as const) assert.equal(footWords({ ...quiet, ...foot }), want);
 });
 
@@ -53,24 +54,26 @@ function open(all: boolean) {
   const live = new Live("ws://x", browser, () => undefined);
   live.connect();
   browser.socket.accept();
-  let watched: readonly Kind[] = [kind("pods"), kind("jobs")];
+  let watched: readonly Kind[] | null = [kind("pods"), kind("jobs")];
   const place = h("div");
   const feed = new ActivityFeed(place, { live, now: () => 0, watched: () => watched, href: () => "", open: () => undefined }, { height: 200, all }, () => undefined);
   feed.follow({ kind: kind("pods"), ns: ["shop"], labels: "app=web" });
   const sent = (): string[] => browser.socket.sent.map((m) => `${String(m["op"])} ${String(m["resource"] ?? m["id"])}${m["watched"] === true ? " watched" : ""}${m["labels"] === undefined ? "" : ` ${String(m["labels"])}`}`);
+  const asked = (): unknown[] => browser.socket.sent.map((m) => m["every"]);
   const say = (resource: string, m: object): void => browser.socket.say({ id: browser.socket.sent.find((s) => s["resource"] === `core/v1/${resource}`)?.["id"], ...m });
   const words = (): string => {
     feed.refresh();
     return place.textContent;
   };
-  return { feed, sent, say, words, watch: (...names: string[]) => void ((watched = names.map((n) => kind(n))), feed.watched()) };
+  return { feed, sent, asked, say, words, watch: (names: readonly string[] | null) => void ((watched = names?.map((n) => kind(n)) ?? null), feed.watched()) };
 }
 
 const snapshot = (...names: string[]) => ({ type: "snapshot", cursor: "c", since: "1970-01-01T00:00:00Z", last: true, events: names.map((name) => ({ op: "delete", ns: "shop", name, uid: "u", rv: "1", time: "1970-01-01T00:00:01.000Z" })) });
 
-void test("a list's activity follows the list alone", () => {
-  const { sent, feed } = open(false);
+void test("a list's activity follows the list alone, and is told no more often than it is drawn", () => {
+  const { sent, asked, feed } = open(false);
   assert.deepEqual(sent(), ["subscribe core/v1/pods app=web"]);
+  assert.deepEqual(asked(), [pause]);
   feed.watched();
   assert.equal(sent().length, 1);
 });
@@ -84,7 +87,17 @@ void test("all that is watched is followed while it is watched, and has nothing 
   assert.match(words(), /2 changes of 2 kinds since .*jobs\s+shop\/b.*pods\s+shop\/a/);
   say("jobs", { type: "state", state: "forbidden", reason: "No." });
   assert.ok(!words().includes("shop/b"));
-  watch("jobs", "nodes");
+  watch(["jobs", "nodes"]);
   assert.deepEqual(sent().slice(2), ["unsubscribe 1", "subscribe core/v1/nodes watched"]);
   assert.ok(!words().includes("shop/a"));
+});
+
+void test("before it is known what is watched, it is not said to be nothing", () => {
+  const { words, watch } = open(true);
+  watch(null);
+  assert.match(words(), /What is watched is not known yet\./);
+  watch([]);
+  assert.match(words(), /Nothing is watched now, as far as is known\./);
+  watch(["jobs"]);
+  assert.match(words(), /Reading what is kept of the past\./);
 });

@@ -75,3 +75,26 @@ void test("several kinds are told in the order of their times, each for as long 
   h.clear();
   assert.deepEqual([h.size, h.since], [0, ""]);
 });
+
+void test("a flood costs what it brings: each time is read once, however much is held", () => {
+  const h = new Happenings();
+  const kinds = Array.from({ length: 20 }, (_, i) => kind(`k${i}`));
+  for (const k of kinds) h.begin(k, t, []);
+  const all = Array.from({ length: 3000 }, (_, i) => phase(String(i), "1"));
+  // Of each kind in order, told in turns and up to a second late; of the same time as they came.
+  const told = Array.from({ length: 30 }, (_, round) => kinds.map((k, i) => ({ k, changes: all.slice(round * 100, round * 100 + 100).filter((_, n) => n % 20 === 19 - i) }))).flat();
+  const { parse } = Date;
+  let parsed = 0;
+  Date.parse = (text) => (parsed++, parse(text));
+  try {
+    for (const { k, changes } of told) h.add(k, changes);
+  } finally {
+    Date.parse = parse;
+  }
+  assert.equal(parsed, all.length);
+  assert.deepEqual(h.visible("", false).map((x) => x.change.name), all.slice(-1000).reverse().map((c) => c.name));
+  const [a, b] = [phase("a", "1"), phase("b", "1")];
+  h.add(pods, [a]);
+  h.add(pods, [{ ...b, time: a.time }]);
+  assert.equal(names(h).slice(0, 4), "b,a,");
+});

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { page, type Part } from "./page.ts";
+import "./page.ts";
+import type { Part } from "./page.ts";
 import { UsesView } from "../static/src/overview/uses.ts";
 import type { Host } from "../static/src/tabs.ts";
 
@@ -20,6 +21,7 @@ void test("what an object uses, and what uses it, is looked for when it is asked
   };
   const host = { now: () => now, kind: { ref: "core/v1/configmaps", resource: "configmaps", kind: "ConfigMap" }, name: { ns: "a", name: "env" }, kindOf: () => undefined, kindOfRef: () => undefined } as unknown as Host;
   const view = new UsesView(host);
+  view.show("1", false);
   const e = view.element as unknown as Part;
   const list = (): string => (e.find("class", "uses-list") as Part).textContent.replace(/\s+/g, " ").trim();
   const pass = async (ms: number): Promise<void> => {
@@ -41,23 +43,44 @@ void test("what an object uses, and what uses it, is looked for when it is asked
   assert.match(e.textContent, /Look again .*Not live: as of \d/);
   assert.match(e.textContent, /1 kind looked through/);
 
-  page.visibilityState = "hidden";
-  await pass(20_000);
-  page.visibilityState = "visible";
-  assert.equal(asked.length, 1, "and not while it is not looked at");
+  await pass(60_000);
+  assert.equal(asked.length, 1, "and not again by itself");
+  const click = async (): Promise<void> => {
+    now += 6_000;
+    (e.find("type", "button") as Part).fire("click");
+    await turn();
+  };
 
   answer = graph([], [], [{ ref: "core/v1/pods", state: "forbidden", reason: "you may not list them" }, { ref: "batch/v1/jobs", state: "live" }]);
-  await pass(1_000);
+  await click();
   assert.equal(list(), "Nothing was found that it uses, or that uses it.");
   assert.match(e.textContent, /1 of 2 kinds looked through; there may be more in the others.*you may not list them/);
 
   answer = graph([], []);
-  await pass(11_000);
+  await click();
   assert.equal(list(), "It uses nothing, and nothing uses it.");
 
   answer = () => Response.json({ title: "Forbidden", status: 403, detail: "no more" }, { status: 403, headers: { "content-type": "application/problem+json" } });
-  await pass(11_000);
+  await click();
   assert.equal(list(), "");
   assert.match(e.textContent, /Forbidden\. no more/);
+
+  // It is asked while the last answer is young, and is gone before its turn.
+  answer = graph([], []);
+  await click();
+  const before = asked.length;
+  now += 4_999;
+  (e.find("type", "button") as Part).fire("click");
+  assert.match(e.textContent, /Look again/);
+  view.show("1", true);
+  await pass(60_000);
+  assert.equal(asked.length, before, "nor of what is gone");
+  assert.equal(list(), "It uses nothing, and nothing uses it.");
+  assert.ok(!e.textContent.includes("Look again"));
+  assert.match(e.textContent, /Not live: as of \d/);
+
+  view.show("2", false);
+  assert.equal(list(), "", "of another object of that name nothing is known");
+  assert.match(e.textContent, /Look for them/);
   view.close();
 });

@@ -21,8 +21,8 @@ export interface Scope {
 export interface Way {
   readonly live: Live;
   readonly now: () => number;
-  /** The kinds that the program watches now, those first that matter most. */
-  readonly watched: () => readonly Kind[];
+  /** The kinds that the program watches now, those first that matter most; null while that is not known. */
+  readonly watched: () => readonly Kind[] | null;
   /** The address of an object's changes, and the way there. */
   readonly href: (kind: Kind, o: ObjectName) => string;
   readonly open: (kind: Kind, o: ObjectName) => void;

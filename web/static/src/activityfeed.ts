@@ -1,7 +1,7 @@
 // Every change of what is listed, or of all that is watched, newest first, as it happens.
 
 import type { Habit, Scope, Way } from "./activity.ts";
-import { followed, Source } from "./activitysource.ts";
+import { followed, pause, Source } from "./activitysource.ts";
 import { clockTime } from "./age.ts";
 import { arrange, digits, h, setText } from "./dom.ts";
 import { grip } from "./grip.ts";
@@ -13,7 +13,6 @@ import { byView } from "./who.ts";
 import type { Problem, State } from "./wire.ts";
 
 const page = 200; // lines that are drawn at first, and with each click
-const pause = 150; // ms between two drawings
 const mostWords = 3; // fields of a change that are told
 
 export class ActivityFeed {
@@ -31,6 +30,7 @@ export class ActivityFeed {
   private drawn = new Map<number, HTMLElement>();
   private readonly sources = new Map<string, Source>(); // by the ref of their kind
   private rest: readonly Kind[] = []; // watched, and not followed
+  private known = false; // what is watched
   private scope: Scope | null = null;
   private limit = page;
   private over = false;
@@ -102,8 +102,10 @@ export class ActivityFeed {
     const { scope } = this;
     if (scope === null) return;
     const { all } = this.habit;
-    const { kinds, rest } = all ? followed(this.way.watched(), scope) : { kinds: [scope.kind], rest: [] };
+    const watched = this.way.watched();
+    const { kinds, rest } = all ? followed(watched ?? [], scope) : { kinds: [scope.kind], rest: [] };
     this.rest = rest;
+    this.known = watched !== null;
     for (const [ref, source] of this.sources) {
       if (kinds.some((k) => k.ref === ref)) continue;
       source.close();
@@ -153,7 +155,7 @@ export class ActivityFeed {
     setText(this.kept, !complete || since === "" ? "" : `${visible.length === happenings.size ? "" : `${digits(visible.length)} of `}${happenings.size === 1 ? "1 change" : `${digits(happenings.size)} changes`}${all ? ` of ${told.length === 1 ? "1 kind" : `${digits(told.length)} kinds`}` : ""} since ${since}${doubted === null ? "" : `; ${doubted.toLowerCase()}`}`);
     const some = visible.length > this.limit;
     const { problem, state } = (all ? undefined : sources[0]) ?? { problem: null, state: null };
-    const kinds = all ? { told: told.length, untold: [...sources.filter((s) => !s.complete).map((s) => s.kind), ...this.rest].map(plural) } : null;
+    const kinds = all ? { known: this.known, told: told.length, untold: [...sources.filter((s) => !s.complete).map((s) => s.kind), ...this.rest].map(plural) } : null;
     setText(this.foot, footWords({ problem, state, complete, doubted, count: visible.length, size: happenings.size, some, filtered: filter !== "", resource: this.scope?.kind.resource ?? "object", since, kinds }));
     arrange(this.list, [...drawn.values(), ...(some ? [this.older] : []), this.foot]);
   }
@@ -201,13 +203,14 @@ export interface Foot {
   readonly filtered: boolean;
   readonly resource: string;
   readonly since: string;
-  /** Of all that is watched: how many kinds are told, and those that are not; null of a list. */
-  readonly kinds: { readonly told: number; readonly untold: readonly string[] } | null;
+  /** Of all that is watched: whether it is known what that is, how many kinds are told, and those that are not; null of a list. */
+  readonly kinds: { readonly known: boolean; readonly told: number; readonly untold: readonly string[] } | null;
 }
 
 export function footWords(f: Foot): string {
   const untold = f.doubted === null ? "" : `${f.doubted}: what has changed since is not known here.`;
   if (f.problem !== null) return `${f.problem.title}. ${f.problem.detail}`;
+  if (f.kinds?.known === false) return "What is watched is not known yet. It appears here by itself.";
   if (!f.complete && f.kinds?.untold.length === 0) return "Nothing is watched now, as far as is known. What is watched appears here by itself.";
   if (!f.complete) return ["forbidden", "absent", "failed"].includes(f.state?.state ?? "") ? (f.state?.reason ?? "") : untold === "" ? "Reading what is kept of the past." : untold;
   const words = (told: string): string => [untold, told, leftOut(f.kinds?.untold ?? [])].filter((w) => w !== "").join(" ");

@@ -8,6 +8,8 @@ import type { Handler, Live, Subscription } from "./live.ts";
 import type { Problem, State } from "./wire.ts";
 
 const most = 20; // kinds that are followed together
+/** How often what has happened is told, and drawn, at most, in milliseconds: more often nobody reads. */
+export const pause = 250;
 
 /** Of the kinds that are watched those that are followed together, and those for which there is no room: first the one that is listed. Where namespaces are chosen, those that have none tell nothing of them. */
 export function followed(watched: readonly Kind[], { kind, ns }: Pick<Scope, "kind" | "ns">): { kinds: readonly Kind[]; rest: readonly Kind[] } {
@@ -31,7 +33,7 @@ export class Source implements Handler {
     private readonly happenings: Happenings,
     private readonly changed: () => void,
   ) {
-    this.subscription = live.subscribe({ resource: kind.ref, view: "changes", ...filter }, this);
+    this.subscription = live.subscribe({ resource: kind.ref, view: "changes", every: pause, ...filter }, this);
   }
 
   message(m: Parameters<Handler["message"]>[0]): void {

@@ -1,6 +1,7 @@
 // Wires the page together. The server's HTML is the first render; from here on
 // it is kept true.
 
+import { kept, nextLoad } from "./awaited.ts";
 import { Build, firstOf, sayBuild } from "./build.ts";
 import { Clock } from "./clock.ts";
 import type { Command } from "./commands.ts";
@@ -260,9 +261,20 @@ function awaitKind(ref: string): void {
   const [group, , resource] = ref.split("/");
   const served = (): boolean => picker.all().some((k) => k.group === group && k.resource === resource);
   let before = true;
+  let waits = false;
+  const load = (apart: number): void => {
+    waits = false;
+    if (!served()) return;
+    history.replaceState(kept({ at: Date.now(), apart }), "");
+    location.reload();
+  };
   listed = () => {
     const now = served();
-    if (picker.all().some((k) => k.ref === ref) || (now && !before)) location.reload();
+    if (!waits && (picker.all().some((k) => k.ref === ref) || (now && !before))) {
+      waits = true;
+      const { wait, apart } = nextLoad(history.state, Date.now());
+      setTimeout(() => load(apart), wait);
+    }
     before = now;
   };
 }

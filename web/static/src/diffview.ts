@@ -85,11 +85,11 @@ class View {
     if (rest.length === 0) return;
     const pairs = rest.flatMap((p) => p.pairs);
     const button = this.button(pairs, `${digits(pairs.length)} more ${pairs.length === 1 ? "line" : "lines"}`);
-    button.addEventListener("click", () => {
-      button.disabled = true;
+    const more = (): void => {
       this.slices.begin();
-      void this.slices.run(this.draw(rest, Math.max(most, mostUnfolded))).then(() => button.remove());
-    });
+      void this.slices.run(this.draw(rest, Math.max(most, mostUnfolded))).then(() => giveWay(button, "More lines"));
+    };
+    button.addEventListener("click", more, { once: true });
     this.element.append(button);
   }
 
@@ -134,10 +134,8 @@ class View {
       for (const p of shown) this.options.unfolded?.add(p.left ?? "");
       const blocks = atOnce(this.blocks(shown));
       const rest = pairs.slice(mostUnfolded);
-      button.replaceWith(...blocks, ...(rest.length === 0 ? [] : [this.fold(rest)]));
-      const first = blocks[0] as HTMLElement;
-      first.tabIndex = -1;
-      first.focus({ preventScroll: true });
+      button.after(...blocks, ...(rest.length === 0 ? [] : [this.fold(rest)]));
+      giveWay(button, "Unchanged lines");
     });
     return button;
   }
@@ -182,7 +180,21 @@ function within(range: Range, e: Element): string {
 
 function open(more: Element | null): void {
   more?.nextElementSibling?.removeAttribute("hidden");
-  more?.remove();
+  if (more !== null) giveWay(more, "More characters");
+}
+
+// A button goes, and what it was pressed for is behind it: the keyboard goes on there.
+function giveWay(button: Element, words: string): void {
+  const came = button.nextElementSibling;
+  const had = document.activeElement === button;
+  button.remove();
+  if (!had || !(came instanceof HTMLElement)) return;
+  if (!(came instanceof HTMLButtonElement)) {
+    came.tabIndex = -1;
+    came.role = "group";
+    came.ariaLabel = words;
+  }
+  came.focus({ preventScroll: true });
 }
 
 function sides(p: Pair): [HTMLElement, HTMLElement] {

@@ -71,12 +71,12 @@ export class Feed implements Handler {
   }
 
   // There are more rows than are to be held: the server keeps them.
-  private toWindow(): void {
+  private toWindow(shown: boolean): void {
     this.subscription.close();
     this.windowed = true;
     this.rows = this.none();
     this.subscription = this.subscribe();
-    this.watcher.dropped();
+    if (shown) this.watcher.dropped();
   }
 
   // Another order or filter: the rows held stand until those of the new one come.
@@ -137,11 +137,11 @@ export class Feed implements Handler {
     switch (m.type) {
       case "rows":
       case "row-events": {
-        const columns = this.rows.columns;
+        const { columns, complete } = this.rows;
         const newest = m.type === "row-events" && this.rows instanceof Rows && this.watcher.happened !== undefined ? newestTold(m.events, this.rows) : null;
         if (!(this.rows instanceof Rows) || !this.rows.apply(m)) return this.again("an event does not fit the rows held");
         this.problem = null;
-        if (this.rows.arriving > this.limit || this.rows.total > 1.2 * this.limit) return this.toWindow();
+        if (this.rows.arriving > this.limit || this.rows.total > 1.2 * this.limit) return this.toWindow(complete);
         if (newest !== null) this.watcher.happened?.(newest);
         if (m.type === "row-events") this.events += m.events.length;
         if (m.type === "rows" && m.last) {

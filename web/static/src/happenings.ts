@@ -9,6 +9,7 @@ import type { By, Change } from "./wire.ts";
 
 export interface Happening {
   readonly number: number; // rises
+  readonly at: number; // its time, in milliseconds
   readonly kind: Kind;
   readonly change: Change;
   /** What an update did, in short, one for each field that is worth it. */
@@ -18,32 +19,38 @@ export interface Happening {
   readonly hay: string;
 }
 
+// A time as the wire tells it, with as many digits of a second as it needs, and in milliseconds.
+interface Moment {
+  readonly time: string;
+  readonly at: number;
+}
+
 const most = 1000;
 
 export class Happenings {
   paused = false;
-  private readonly begun = new Map<string, string>(); // by the ref of a kind: after this time all of its changes were told
-  private cut = ""; // of the newest change that had to make room
+  private readonly begun = new Map<string, Moment>(); // by the ref of a kind: after this time all of its changes were told
+  private cut: Moment | null = null; // of the newest change that had to make room
   private held: Happening[] = []; // oldest first
   private waiting: Happening[] = [];
   private next = 0;
 
   /** After this time all changes of all kinds are held; empty where none has begun. */
   get since(): string {
-    return latest([...this.begun.values(), this.cut]);
+    let newest = this.cut;
+    for (const moment of this.begun.values()) newest = later(newest, moment);
+    return newest?.time ?? "";
   }
 
   /** Begins a kind anew: what is told is all that is known of its past. */
   begin(kind: Kind, since: string, changes: readonly Change[]): void {
     this.forget(kind.ref);
-    this.begun.set(kind.ref, since);
-    this.held = this.bounded(merged(this.held, changes.map((c) => this.happening(kind, c))));
+    this.begun.set(kind.ref, { time: since, at: since === "" ? -Infinity : Date.parse(since) });
+    this.insert(this.held, changes.map((c) => this.happening(kind, c)));
   }
 
   add(kind: Kind, changes: readonly Change[]): void {
-    const fresh = changes.map((c) => this.happening(kind, c));
-    if (this.paused) this.waiting = this.bounded(merged(this.waiting, fresh));
-    else this.held = this.bounded(merged(this.held, fresh));
+    this.insert(this.paused ? this.waiting : this.held, changes.map((c) => this.happening(kind, c)));
   }
 
   /** Lets go of all that a kind told. */
@@ -55,13 +62,14 @@ export class Happenings {
 
   clear(): void {
     this.begun.clear();
-    this.cut = "";
-    this.held = this.waiting = [];
+    this.cut = null;
+    this.held = [];
+    this.waiting = [];
   }
 
   resume(): void {
     this.paused = false;
-    this.held = this.bounded(merged(this.held, this.waiting));
+    this.insert(this.held, this.waiting);
     this.waiting = [];
   }
 
@@ -79,11 +87,17 @@ export class Happenings {
     return this.held.length;
   }
 
-  private bounded(list: Happening[]): Happening[] {
-    const gone = list[list.length - most - 1];
-    if (gone === undefined) return list;
-    this.cut = latest([this.cut, gone.change.time]);
-    return list.slice(-most);
+  // Each where its time is, of the same time behind those that are there. What
+  // comes is mostly the newest of all.
+  private insert(list: Happening[], fresh: readonly Happening[]): void {
+    for (const h of fresh) {
+      let place = list.length;
+      for (let before = list[place - 1]; before !== undefined && before.at > h.at; before = list[place - 1]) place--;
+      if (place === list.length) list.push(h);
+      else list.splice(place, 0, h);
+    }
+    const gone = list.splice(0, Math.max(0, list.length - most)).at(-1);
+    if (gone !== undefined) this.cut = later(this.cut, { time: gone.change.time, at: gone.at });
   }
 
   private happening(kind: Kind, change: Change): Happening {
@@ -92,23 +106,11 @@ export class Happenings {
     const by = authorsOf(change);
     const words = (loud.length > 0 ? loud : fields).sort((a, b) => rankOf(a) - rankOf(b)).map((f) => (f.after.is === "none" ? `− ${f.words}` : `${f.words} → ${short(f.after.is === "value" ? f.after.value : "")}`));
     const hay = [kind.kind, kind.resource, change.ns, change.name, opWords[change.op], ...fields.map((f) => f.words), ...by.flatMap((b) => [b.manager, b.operation, b.subresource])].join(" ").toLowerCase();
-    return { number: this.next++, kind, change, words, quiet: change.op === "update" && loud.length === 0, by, hay };
+    return { number: this.next++, at: Date.parse(change.time), kind, change, words, quiet: change.op === "update" && loud.length === 0, by, hay };
   }
 }
 
-// Two lists in the order of their times, as one; of the same time those of the first come first.
-function merged(a: readonly Happening[], b: readonly Happening[]): Happening[] {
-  const out: Happening[] = [];
-  let i = 0;
-  for (const late of b) {
-    for (let early = a[i]; early !== undefined && Date.parse(early.change.time) <= Date.parse(late.change.time); early = a[++i]) out.push(early);
-    out.push(late);
-  }
-  return out.concat(a.slice(i));
-}
-
-// Times of the wire have as many digits of a second as they need.
-const latest = (times: readonly string[]): string => times.reduce((a, b) => (a === "" || Date.parse(b) > Date.parse(a) ? b : a), "");
+const later = (a: Moment | null, b: Moment): Moment => (a === null || b.at > a.at ? b : a);
 
 function seen(filter: string, quiet: boolean): (h: Happening) => boolean {
   const terms = filter.toLowerCase().split(/\s+/).filter((t) => t !== "");

@@ -60,7 +60,11 @@ export class ListPage implements Watcher {
     this.table = new Table(byId("rows"), byId("table") as HTMLTableElement, now, (shown) => {
       this.shown = shown;
       this.tell();
-    }, (waiting) => sayIn(byId("held"), waiting === "" ? null : waiting));
+    }, (waiting) => sayIn(byId("held"), waiting === "" ? null : waiting), () => {
+      // Where a person goes is where the rows are to be, once they have come.
+      this.coming = null;
+      this.sought = false;
+    });
     const changes = ({ ref, namespaced }: Kind, open: ObjectName): View => ({ ...(ref === this.view.ref ? this.view : { ...plain(ref), ns: namespaced ? this.view.ns : [] }), open, tab: "changes" });
     this.activity = new Activity(byId("activity"), { live, now, watched: () => picker.watched(), href: (kind, o) => formatView(changes(kind, o)), open: (kind, o) => this.go(changes(kind, o), "push") });
     picker.onWatched = () => this.activity.watched();
@@ -185,6 +189,7 @@ export class ListPage implements Watcher {
 
   // The row of an object that the address has opened is where it can be seen.
   private reveal(): void {
+    if (!this.sought) return;
     this.sought = false;
     if (this.view.open !== null) this.table.step(this.view.open, 0, () => undefined);
   }

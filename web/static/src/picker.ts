@@ -152,10 +152,10 @@ export class Picker implements KindWatcher {
     return this.filter.value.toLowerCase().split(/\s+/).filter((t) => t !== "");
   }
 
-  /** The kinds that the program watches, and knows the number of: the pinned first, then in the order shown. */
-  watched(): readonly Kind[] {
+  /** The kinds that the program watches, and knows the number of: the pinned first, then in the order shown; null while that is not known. */
+  watched(): readonly Kind[] | null {
     const { counts } = this;
-    if (counts === null) return [];
+    if (counts === null) return null;
     const listed = [...this.pins(), ...this.list.map((k) => k.ref), ...counts.keys()];
     return [...new Set(listed)].filter((ref) => counts.has(ref)).map((ref) => this.kinds.get(ref)).filter((k) => k !== undefined);
   }

@@ -46,6 +46,7 @@ export class Table {
   private made = 0; // rows, for their ids
   private pointer: readonly [number, number] | null = null; // where a mouse is
   private aim: number | null = null; // rows from the top, to be gone to once there are any
+  private put = 0; // where the table itself has scrolled to
 
   constructor(
     private readonly scroller: HTMLElement,
@@ -53,6 +54,8 @@ export class Table {
     private readonly now: () => number,
     private readonly onDraw: (shown: number) => void,
     private readonly onHold: (waiting: string) => void,
+    /** Told when a person has scrolled, by whatever means. */
+    private readonly onScroll: () => void,
   ) {
     const colgroup = h("colgroup");
     table.prepend(colgroup);
@@ -61,7 +64,11 @@ export class Table {
     if (thead === null || tbody === undefined) throw new Error("the table has no head or body");
     this.head = { thead, colgroup, table };
     this.tbody = tbody;
-    scroller.addEventListener("scroll", () => this.schedule(), { passive: true });
+    const scrolled = (): void => {
+      if (scroller.scrollTop !== this.put) this.onScroll();
+      this.schedule();
+    };
+    scroller.addEventListener("scroll", scrolled, { passive: true });
     new ResizeObserver(() => this.schedule()).observe(scroller);
     tbody.addEventListener("pointerover", (e) => this.hold(e.pointerType === "mouse"), { passive: true });
     // Once: one that is put elsewhere would fade in again.
@@ -85,11 +92,14 @@ export class Table {
     drawHead(this.head, shape, sort);
     this.widths.apply(this.head);
     this.table.classList.add("virtual");
+    this.measure();
+    // There is room for all rows at once, so that what a person has scrolled to stays.
+    this.above.style.height = "0";
+    this.below.style.height = `${rows.length * this.rowHeight}px`;
     this.tbody.replaceChildren(this.above, this.below);
     this.forget();
     this.fresh = true;
     this.version = -1;
-    this.measure();
   }
 
   // Lets rows move, or not.
@@ -116,7 +126,7 @@ export class Table {
     this.forget();
     this.head.thead.replaceChildren();
     this.tbody.replaceChildren();
-    this.scroller.scrollTop = 0;
+    this.scrollTo(0);
     this.active = null;
     this.activeIndex = -1;
   }
@@ -223,6 +233,12 @@ export class Table {
     this.schedule();
   }
 
+  // As nobody has asked for just now.
+  private scrollTo(top: number): void {
+    this.scroller.scrollTop = top;
+    this.put = this.scroller.scrollTop;
+  }
+
   private scroll(): void {
     const top = this.activeIndex * this.rowHeight;
     const room = this.scroller.clientHeight - this.head.thead.offsetHeight - this.rowHeight;
@@ -258,7 +274,7 @@ export class Table {
     const height = this.rowHeight;
     if (this.aim !== null && length > 0) {
       this.below.style.height = `${length * height}px`; // What it is scrolled in has to be there before.
-      this.scroller.scrollTop = this.aim * height;
+      this.scrollTo(this.aim * height);
       this.aim = null;
     }
     const first = Math.max(0, Math.min(Math.floor(this.scroller.scrollTop / height) - overscan, length - 1));

@@ -1,5 +1,5 @@
-// What the object uses, and what uses it: a few of each, looked for when that is
-// asked for, as kinds are looked through then. The tab Related has them all.
+// What the object uses, and what uses it: a few of each, looked for each time that
+// it is asked for, as kinds are looked through then. The tab Related has them all.
 
 import { clockTime } from "../age.ts";
 import { digits, h, setText } from "../dom.ts";
@@ -22,7 +22,8 @@ export class UsesView {
   private readonly searched: SearchedView;
   private readonly reading: Reading;
   readonly element: HTMLElement;
-  private asked = false;
+  private of = ""; // the uid of the object
+  private gone = false;
   private at = 0; // when what is shown was read
   private shown = "";
 
@@ -38,14 +39,24 @@ export class UsesView {
       document.getElementById("tab-related")?.click();
     });
     this.element = h("section", { class: "part uses" }, h("h3", {}, "Uses and used by"), h("p", { class: "uses-bar" }, this.ask, this.time, all), this.problem, this.list, this.searched.element);
-    this.ask.addEventListener("click", () => {
-      this.asked = true;
-      this.reading.ask();
-    });
+    this.ask.addEventListener("click", () => this.reading.ask());
   }
 
+  /** Of which object it is; uid is empty where none may be seen. */
+  show(uid: string, gone: boolean): void {
+    this.gone = gone;
+    // Of what is deleted there is nothing newer.
+    if (gone || uid !== this.of) this.reading.close();
+    if (uid !== this.of) {
+      this.of = uid;
+      this.forget();
+      setText(this.problem, "");
+    }
+    this.tell();
+  }
+
+  /** The time may have to be told with its day by now. */
   tick(): void {
-    if (this.asked && document.visibilityState === "visible") this.reading.look();
     this.tell();
   }
 
@@ -76,17 +87,20 @@ export class UsesView {
 
   private failed(problem: Problem): void {
     // What may not be seen any more is not kept.
-    if (problem.status === 403) {
-      this.shown = "";
-      this.list.replaceChildren();
-      this.searched.clear();
-    }
+    if (problem.status === 403) this.forget();
     setText(this.problem, `${problem.title}. ${problem.detail}${this.shown === "" ? "" : " What is shown is from before."}`);
   }
 
+  private forget(): void {
+    this.shown = "";
+    this.list.replaceChildren();
+    this.searched.clear();
+  }
+
   private tell(): void {
+    this.ask.hidden = this.gone;
     this.ask.disabled = this.reading.busy;
     setText(this.ask, this.shown === "" ? "Look for them" : "Look again");
-    setText(this.time, this.shown !== "" ? `Not live: as of ${clockTime(new Date(this.at).toISOString(), this.host.now())}` : this.asked && this.reading.busy ? "Looking" : "");
+    setText(this.time, this.shown !== "" ? `Not live: as of ${clockTime(new Date(this.at).toISOString(), this.host.now())}` : this.reading.busy ? "Looking" : "");
   }
 }

@@ -1,5 +1,5 @@
 // Reads a neighbourhood when it is asked for, every five seconds at most: who
-// asks earlier is told then. While it is looked at it is read every ten seconds.
+// asks earlier is told then. Who looks at it reads it every ten seconds.
 
 import { problemOf } from "../problem.ts";
 import type { Host } from "../tabs.ts";
@@ -64,7 +64,7 @@ export class Reading {
       else this.failed(answer.ok ? { title: "Not readable", status: 0, detail: "The answer is no graph." } : await problemOf(answer));
     } catch {
       if (signal.aborted) return;
-      this.failed({ title: "Disconnected", status: 0, detail: "The server does not answer; it is asked again every 10 s." });
+      this.failed({ title: "Disconnected", status: 0, detail: "The server does not answer." });
     }
     this.abort = null;
     this.wanted = this.more;

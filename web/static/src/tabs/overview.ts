@@ -46,6 +46,7 @@ export class Overview implements Tab {
     this.object = object;
     this.health = health;
     this.gone = gone;
+    this.uses.show(uid(object), gone);
     if (object === null) this.element.replaceChildren();
     else this.draw(object);
   }
