@@ -267,6 +267,7 @@ func (f *feed) measure(objects int, bytes int64) {
 	}
 	r.outgrown = true
 	f.mu.Lock()
+	f.now.end(time.Now())
 	f.now.outgrown = fmt.Sprintf("%d objects of it take about %s, there may be more, and %s of the %s for what is watched are free",
 		objects, inBytesUp(total), inBytes(max(0, free+r.held+r.bytes)), inBytes(f.pool.budget))
 	f.mu.Unlock()

@@ -93,7 +93,7 @@ func newRowEvent(c *change, recent *recent, version func(*wire.Object, []byte) [
 		dst = rawjson.AppendString([]byte(`{"op":"delete","ns":`), c.Old.Namespace())
 		dst = rawjson.AppendString(append(dst, `,"name":`...), c.Old.Name())
 		dst = rawjson.AppendString(append(dst, `,"uid":`...), c.Old.UID())
-	case journal.Update:
+	default: // An update.
 		dst = rawjson.AppendString([]byte(`{"op":"update","ns":`), c.New.Namespace())
 		dst = rawjson.AppendString(append(dst, `,"name":`...), c.New.Name())
 		dst = version(c.New, dst)

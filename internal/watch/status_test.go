@@ -533,6 +533,10 @@ func TestPolled(t *testing.T) {
 		if r.settle(); len(r.rows) != 1 {
 			t.Errorf("rows are %v, want one", r.rows)
 		}
+		now, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: ref}, 0)
+		if err != nil || !now.Status.Since.IsZero() {
+			t.Errorf("it is stale since %s, %v; want no time: it was listed after that", now.Status.Since, err)
+		}
 		for _, line := range server.Requests("/metrics.example.com/v1/pods?") {
 			if strings.Contains(line, "watch=") {
 				t.Errorf("it was watched: %s", line)

@@ -60,6 +60,9 @@ func (f *feed) replace(objects []*wire.Object, polled string) {
 	}
 	// At once: nobody is to see the list without its state.
 	told := (f.now.open || polled != "") && fit && f.now.set(state, time.Now(), polled)
+	if polled != "" {
+		f.now.status.Since = time.Time{} // What is held is of the last list, not of the first.
+	}
 	f.mu.Unlock()
 	f.announce(told)
 	f.Nudge()

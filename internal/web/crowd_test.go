@@ -171,46 +171,6 @@ func TestDeafClient(t *testing.T) {
 	})
 }
 
-// What is slow is not what is dead: a message takes as long as it needs, while
-// some of it comes through, and pings do, too.
-func TestSlowClient(t *testing.T) {
-	inBubble(t, func(b *bubble) {
-		t := b.t
-		const size = 900_000
-		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "long", Rest: fmt.Sprintf(`"spec":{"note":%q}`, strings.Repeat("x", size))})
-		transport := &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
-			conn, err := b.dial(ctx, network, address)
-			return &slow{Conn: conn}, err
-		}}
-		conn, _, err := websocket.Dial(t.Context(), "ws://127.0.0.1/api/v1/live", &websocket.DialOptions{
-			HTTPClient: &http.Client{Transport: transport}, Subprotocols: []string{"glasshouse.v1+json"},
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer func() { _ = conn.CloseNow() }() // It is slow, too.
-		conn.SetReadLimit(2 * size)
-		c := &tab{t: t, conn: conn}
-		start := time.Now()
-		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"long","view":"object"}`)
-		if m := c.until(1, "snapshot"); len(m.Object) < size {
-			t.Errorf("an object of %d bytes came, want %d at least", len(m.Object), size)
-		}
-		if took := time.Since(start); took < 25*time.Second {
-			t.Errorf("it took %v: nothing was slow", took)
-		}
-	})
-}
-
-// slow lets 32 KiB a second through.
-type slow struct{ net.Conn }
-
-func (c *slow) Read(p []byte) (int, error) {
-	n, err := c.Conn.Read(p)
-	<-time.After(time.Duration(n) * time.Second / (32 << 10))
-	return n, err
-}
-
 // writable reports whether the other end of a connection in memory is open.
 func writable(conn net.Conn) bool {
 	_ = conn.SetWriteDeadline(time.Now().Add(time.Millisecond))

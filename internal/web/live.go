@@ -9,7 +9,6 @@ import (
 	"io"
 	"net/http"
 	"runtime/debug"
-	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -29,10 +28,8 @@ const (
 	// maxSubscriptions are those of one connection.
 	maxSubscriptions = 100
 	// maxFaults are the messages that one connection may send in error.
-	maxFaults = 100
-	// writeTimeout is what pieceSize bytes of a message may take.
+	maxFaults    = 100
 	writeTimeout = 10 * time.Second
-	pieceSize    = 64 << 10
 	pingInterval = 25 * time.Second
 	// compressFrom is the size of a frame from which compressing it pays. Events
 	// that many are told are not: it would be done again for each of them.
@@ -182,29 +179,22 @@ func (l *session) write(ctx context.Context, members []byte, id *int, plain bool
 	return err
 }
 
-// send writes a message, a long one in pieces, each of which has its own time.
-// The library compresses one by the length of what is written first of it.
+// send writes a message. The library compresses one by the length of what is
+// written first of it.
 func (l *session) send(ctx context.Context, message []byte, plain bool) error {
-	if len(message) < compressFrom {
+	if len(message) < compressFrom || !plain {
 		return l.conn.Write(ctx, websocket.MessageText, message)
 	}
+	const head = 16
 	w, err := l.conn.Writer(ctx, websocket.MessageText)
 	if err != nil {
 		return err
 	}
-	first := pieceSize
-	if plain {
-		first = compressFrom / 2
-	}
-	rest := message[min(first, len(message)):]
-	if _, err := w.Write(message[:len(message)-len(rest)]); err != nil {
+	if _, err := w.Write(message[:head]); err != nil {
 		return err
 	}
-	for piece := range slices.Chunk(rest, pieceSize) {
-		l.late.Reset(writeTimeout)
-		if _, err := w.Write(piece); err != nil {
-			return err
-		}
+	if _, err := w.Write(message[head:]); err != nil {
+		return err
 	}
 	return w.Close()
 }

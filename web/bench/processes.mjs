@@ -35,5 +35,12 @@ export function cpuOfAll(root) {
 /** Resident memory, in MiB. */
 export const rss = (pid) => Number(/^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, "utf8"))[1]) / 1024;
 
+/** What the server's heap holds once it was collected, in MiB. */
+export async function liveHeap(dashboard) {
+  const { metrics } = JSON.parse(dashboard.log.find((line) => line.includes('"msg":"serving"')));
+  await (await fetch(new URL("/debug/pprof/heap?gc=1", metrics))).arrayBuffer();
+  return Number(/^go_memstats_heap_alloc_bytes (\S+)$/m.exec(await (await fetch(metrics)).text())[1]) / 1024 / 1024;
+}
+
 /** How many processes wanted to run in the last minute. */
 export const load = () => Number(readFileSync("/proc/loadavg", "utf8").split(" ")[0]);
