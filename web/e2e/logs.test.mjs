@@ -106,7 +106,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     const page = await open(t, "talker");
     await become("the state", () => foot(page), "Following");
     await page.getByRole("button", { name: "Follow" }).click();
-    await become("the state", () => foot(page), "Read to its end; not following");
+    await until("the state", async () => /^Not following since \d\d:\d\d:\d\d$/.test(await foot(page)));
     write("while it stood");
     await page.getByRole("button", { name: "Follow" }).click();
     await until("the line", async () => (await texts(page)).includes("while it stood"));

@@ -175,9 +175,29 @@ void test("one that is closed says nothing more", () => {
 void test("not followed any more, and again, it goes on", () => {
   const s = new Site();
   s.write(`${at(1)} one\n`);
+  s.browser.pass(1000);
   s.stream.follow(false);
-  assert.deepEqual([s.state?.at, s.closed], ["ended", 1]);
+  assert.deepEqual([s.state, s.closed], [{ at: "ended", since: 1000 }, 1]);
   s.stream.follow(true);
   s.write(`${at(1)} one\n${at(2)} two\n`);
   assert.deepEqual(s.lines, ["one", "two"]);
+});
+
+void test("one that is given up says since when nothing was read; one that was read to its end, or may not be read, stays so", () => {
+  const s = new Site();
+  s.write(`${at(1)} one\n`);
+  s.browser.pass(1000);
+  s.cut();
+  s.browser.pass(2000);
+  s.stream.stop();
+  assert.deepEqual([s.state, s.asked.length], [{ at: "ended", since: 1000 }, 2]);
+  s.stream.follow(true);
+  s.write(`${at(1)} one\n${at(2)} two\n`);
+  s.end();
+  s.stream.follow(false);
+  assert.deepEqual([s.lines, s.state], [["one", "two"], { at: "ended", since: null }]);
+  s.stream.follow(true);
+  s.refuse(403, "Forbidden");
+  s.stream.follow(false);
+  assert.equal(s.state?.at, "refused");
 });

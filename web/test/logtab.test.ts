@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { clockTime } from "../static/src/age.ts";
 import { frame, type Part } from "./page.ts";
 import { Logs } from "../static/src/tabs/logs.ts";
 import type { Host, Shown } from "../static/src/tabs.ts";
@@ -53,5 +54,23 @@ void test("a container whose log was read before the pod told of it is no other 
     tab.show(started("y", 1));
     assert.equal(up.asked.length, 2, "the next is another");
     tab.close();
+  }
+});
+
+void test("of a pod that is deleted while its log is broken off it is said what was not read", () => {
+  for (const read of [true, false]) {
+    const up = new Upstream();
+    const host = { now: () => 0, live: up.live, kind: { ref: "core/v1/pods", resource: "pods", kind: "Pod" }, name: { ns: "a", name: "web" }, log: () => ({ container: "", previous: false }) } as unknown as Host;
+    const tab = new Logs(host);
+    const part = tab.element as unknown as Part;
+    tab.show(shown(pod("main")));
+    if (read) up.write("2026-11-21T10:00:01Z one\n");
+    up.cut();
+    tab.show({ ...shown(pod("main")), gone: true });
+    const since = clockTime(new Date(0).toISOString(), 0);
+    assert.equal((part.find("class", "status") as Part).textContent, `The pod is deleted; ${read ? `nothing was read after ${since}` : "nothing of its log was read"}`);
+    assert.equal((part.find("class", "note") as Part).textContent, read ? "" : "Nothing of the log was read The pod is deleted.");
+    tab.close();
+    frame();
   }
 });

@@ -22,7 +22,8 @@ export type LogState =
   | { readonly at: "asking" }
   /** Lines come, or may come. */
   | { readonly at: "reading" }
-  | { readonly at: "ended" }
+  /** Read to its end; or no more of it is read since then, though there may be more. */
+  | { readonly at: "ended"; readonly since: number | null }
   /** It cannot be read, or broke off; again: it is tried again by itself. Since then nothing more has come. */
   | { readonly at: "refused"; readonly problem: Problem; readonly again: boolean; readonly since: number }
   /** There is no connection to Glasshouse. */
@@ -56,16 +57,17 @@ export class LogStream implements Handler {
 
   /** Goes on from what was read last, or reads no more. */
   follow(on: boolean): void {
-    this.close();
     this.ask = { ...this.ask, follow: on };
-    if (on) this.run();
-    else this.end();
+    if (!on) return this.stop();
+    this.close();
+    this.run();
   }
 
-  /** There is no more of it, or no more is wanted. */
-  end(): void {
-    this.close();
-    this.reader.told({ at: "ended" });
+  /** Reads no more, where it is read or waited for. */
+  stop(): void {
+    if (this.subscription === null) return;
+    this.since ??= this.now();
+    this.end(this.since);
   }
 
   /** Tries again at once where it is waited for that. */
@@ -80,7 +82,7 @@ export class LogStream implements Handler {
       this.tell(this.rest.push(m.text));
     } else if (m.type === "log-end") {
       this.tell(this.rest.end());
-      this.end();
+      this.end(null);
     } else if (m.type === "error") {
       this.refused(m.problem);
     }
@@ -135,6 +137,11 @@ export class LogStream implements Handler {
     if (!again) this.close();
     this.since ??= this.now();
     this.reader.told({ at: "refused", problem, again, since: this.since });
+  }
+
+  private end(since: number | null): void {
+    this.close();
+    this.reader.told({ at: "ended", since });
   }
 
   private asking(): void {

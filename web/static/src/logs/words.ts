@@ -40,7 +40,8 @@ export function foot(s: Situation, now: number): Foot {
       if (!s.follow) return say("busy", "Reading");
       return s.container?.phase === "waiting" ? say("busy", `Following; the container is ${s.container.state}`) : say("live", "Following");
     case "ended":
-      if (!s.placed && s.lines === 0) return say("busy", "No log yet");
+      if (state.since !== null) return say("ended", unread(s, clock(state.since, now)));
+      if (!s.placed && !s.gone && s.lines === 0) return say("busy", "No log yet");
       if (s.gone) return say("ended", "Ended: the pod is deleted");
       if (!s.follow && !s.previous && s.container?.phase === "running") return say("ended", "Read to its end; not following");
       return say("ended", s.container?.phase === "ended" && !s.previous ? `The container has ${s.container.state}` : "Ended");
@@ -53,6 +54,12 @@ export function foot(s: Situation, now: number): Foot {
 }
 
 const clock = (at: number, now: number): string => clockTime(new Date(at).toISOString(), now);
+
+// Of what was not read to its end it is not said that this has come.
+function unread(s: Situation, since: string): string {
+  if (!s.gone && !s.follow) return `Not following since ${since}`;
+  return `${s.gone ? "The pod is deleted" : "Ended"}; ${s.lines === 0 ? "nothing of its log was read" : `nothing was read after ${since}`}`;
+}
 
 // Who is away is said: it is not Glasshouse.
 const titleOf = ({ title }: Problem): string => (title === "Log is cut" ? "The API server broke off the log" : title);
@@ -81,8 +88,9 @@ export function empty(s: Situation): Empty | null {
   if (state.at === "refused") return refusal(s, state.problem.status, titleOf(state.problem), state.problem.detail, state.again);
   if (state.at === "lost") return say("Disconnected", "The server does not answer.", "It is tried again by itself.", true);
   if (state.at === "asking") return null;
-  if (!s.placed) return say("The pod is on no node yet", "Nothing of it has run, so that there is no log.", "It appears here once a container has started.");
+  if (!s.placed && !s.gone) return say("The pod is on no node yet", "Nothing of it has run, so that there is no log.", "It appears here once a container has started.");
   if (state.at === "reading") return s.follow ? say("Nothing has been written yet", "", "New lines appear here as they come.") : null;
+  if (state.since !== null) return say("Nothing of the log was read", s.gone ? "The pod is deleted." : "It is not followed.", "", !s.gone);
   return say("The log is empty", s.gone ? "The pod is deleted." : "Nothing was written in the time that was asked for.");
 }
 

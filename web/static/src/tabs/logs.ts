@@ -215,7 +215,7 @@ export class Logs implements Tab, Reader {
   }
 
   private tell(): void {
-    if (this.vain && this.stream !== null) return this.stream.end(); // It tells so.
+    if (this.vain && this.stream !== null) return this.stream.stop(); // It tells so.
     const s = this.situation();
     const { tone, words } = foot(s, this.host.now());
     this.state.dataset["state"] = tone;
