@@ -113,8 +113,10 @@ export class Logs implements Tab, Reader {
     this.at = state;
     // What may not be read any more is not kept.
     if (state.at === "refused" && state.problem.status === 403) this.clear();
+    // Behind where it broke off it may be that of the next container.
+    if (state.at === "reading") this.id = this.container()?.id ?? this.id;
     // A container that was started anew meanwhile has a log of its own.
-    if (state.at === "ended" || state.at === "reading") this.open(false);
+    if (state.at === "ended") this.open(false);
     this.tell();
   }
 
@@ -137,9 +139,12 @@ export class Logs implements Tab, Reader {
     if (wanted === this.opened && !again) {
       // A log may be there before the pod tells the container's name for itself.
       if (this.at?.at === "reading" && container.id.endsWith(this.id)) this.id = container.id;
-      const other = container.id !== this.id && !choice.previous;
-      const stands = this.at?.at === "ended" || this.at?.at === "refused";
-      if (!other || !stands || container.phase !== "running") return;
+      if (container.id === this.id || choice.previous || container.phase !== "running") return;
+      if (this.at?.at === "refused" && this.at.again) {
+        this.id = container.id; // It goes on there by itself.
+        return this.stream?.hurry();
+      }
+      if (this.at?.at !== "ended" && this.at?.at !== "refused") return;
       if (this.buffer.size > 0) this.say(`The container was started anew at ${clockTime(new Date(this.host.now()).toISOString(), this.host.now())}`);
     } else {
       this.clear();
