@@ -80,8 +80,8 @@ void test("an API server that is away is told as such, since when, and is no log
   s.cut();
   for (let n = 0; n < 3; n++) {
     s.browser.pass(20_000);
-    s.write("");
-    assert.equal(s.state?.at, "asking", "its last line is to come again");
+    s.wait();
+    assert.deepEqual(s.state, { at: "asking", late: true, since: 1000 }, "it may be refused yet");
     s.refuse(503, away.problem.title);
     assert.deepEqual(s.state, away);
   }
@@ -132,10 +132,10 @@ void test("a refusal is told; what passes by itself is tried again", () => {
   assert.deepEqual(s.state, { at: "refused", problem: { title: "Container is waiting", status: 503, detail: "so" }, again: true, since: 0 });
   s.browser.pass(2000);
   assert.equal(s.asked.length, 2);
-  s.write("");
-  assert.equal(s.state?.at, "reading");
+  s.wait();
+  assert.deepEqual(s.state, { at: "asking", late: true, since: 0 });
   s.refuse(503, "The API server does not answer");
-  assert.deepEqual(s.state, { at: "refused", problem: { title: "The API server does not answer", status: 503, detail: "so" }, again: true, since: 2000 }, "in the server's words, also after it began");
+  assert.deepEqual(s.state, { at: "refused", problem: { title: "The API server does not answer", status: 503, detail: "so" }, again: true, since: 0 }, "in the server's words, also once it was waited for");
   s.browser.pass(3999);
   assert.equal(s.asked.length, 2, "it waits twice as long while nothing comes");
   s.stream.hurry();
@@ -200,4 +200,18 @@ void test("one that is given up says since when nothing was read; one that was r
   s.refuse(403, "Forbidden");
   s.stream.follow(false);
   assert.equal(s.state?.at, "refused");
+});
+
+void test("a log is read once the API server has answered, be there a line or not", () => {
+  for (const text of ["", `${at(1)} one\n`, `${at(5)} five\n`]) {
+    const s = new Site();
+    s.write(`${at(1)} one\n`);
+    s.browser.pass(1000);
+    s.cut();
+    s.browser.pass(2000);
+    s.wait();
+    assert.deepEqual(s.state, { at: "asking", late: true, since: 1000 });
+    s.write(text);
+    assert.equal(s.state?.at, "reading");
+  }
 });

@@ -19,7 +19,8 @@ export interface Ask {
 
 /** How it stands. */
 export type LogState =
-  | { readonly at: "asking" }
+  /** Nothing has come yet, late: for a while. Since then nothing has, where it broke off. */
+  | { readonly at: "asking"; readonly late: boolean; readonly since: number | null }
   /** Lines come, or may come. */
   | { readonly at: "reading" }
   /** Read to its end; or no more of it is read since then, though there may be more. */
@@ -37,7 +38,7 @@ export interface Reader {
 export class LogStream implements Handler {
   private readonly overlap = new Overlap();
   private rest = new LineReader();
-  private begun = false; // something has come since it was asked for
+  private begun = false; // the API server has answered since it was asked for
   private since: number | null = null; // when it broke off
   private subscription: Subscription | null = null;
 
@@ -77,8 +78,10 @@ export class LogStream implements Handler {
   }
 
   message(m: Parameters<Handler["message"]>[0]): void {
-    if (m.type === "log") {
-      if (!this.begun) this.begin(m.text);
+    if (m.type === "log" && m.waiting) {
+      this.asking(true);
+    } else if (m.type === "log") {
+      if (!this.begun) this.begin();
       this.tell(this.rest.push(m.text));
     } else if (m.type === "log-end") {
       this.tell(this.rest.end());
@@ -91,6 +94,7 @@ export class LogStream implements Handler {
   /** The connection is lost, or what came made no sense: it is asked for again. */
   restart(): void {
     this.renew();
+    this.since ??= this.now();
     this.asking();
   }
 
@@ -116,10 +120,7 @@ export class LogStream implements Handler {
     this.overlap.again();
   }
 
-  // Of one that goes on its last line comes again, and before that it may be
-  // refused yet.
-  private begin(text: string): void {
-    if (text === "" && this.overlap.since !== "") return this.asking();
+  private begin(): void {
     this.begun = true;
     this.since = null;
     this.reader.told({ at: "reading" });
@@ -144,9 +145,9 @@ export class LogStream implements Handler {
     this.reader.told({ at: "ended", since });
   }
 
-  private asking(): void {
+  private asking(late = false): void {
     const { connection, since } = this.live;
     if (connection === "lost") this.since ??= since;
-    this.reader.told(connection === "lost" ? { at: "lost", since } : { at: "asking" });
+    this.reader.told(connection === "lost" ? { at: "lost", since } : { at: "asking", late, since: this.since });
   }
 }

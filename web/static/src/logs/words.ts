@@ -35,7 +35,8 @@ export function foot(s: Situation, now: number): Foot {
   if (state === null) return say("busy", s.known ? "No container yet" : "Asking");
   switch (state.at) {
     case "asking":
-      return say("busy", "Asking");
+      if (s.lines > 0 && state.since !== null) return say("busy", `Asked; nothing since ${clock(state.since, now)}`);
+      return say("busy", state.late ? "Asked; nothing has come yet" : "Asking");
     case "reading":
       if (!s.follow) return say("busy", "Reading");
       return s.container?.phase === "waiting" ? say("busy", `Following; the container is ${s.container.state}`) : say("live", "Following");
@@ -87,7 +88,7 @@ export function empty(s: Situation): Empty | null {
   if (state === null) return s.known ? say("No container yet", "The pod tells of no container.", "Its log appears here as soon as there is one.") : null;
   if (state.at === "refused") return refusal(s, state.problem.status, titleOf(state.problem), state.problem.detail, state.again);
   if (state.at === "lost") return say("Disconnected", "The server does not answer.", "It is tried again by itself.", true);
-  if (state.at === "asking") return null;
+  if (state.at === "asking") return state.late ? say("Nothing has come yet", "The API server has not answered; of a log with nothing in it, it may only do so with the first line.", "New lines appear here as they come.") : null;
   if (!s.placed && !s.gone) return say("The pod is on no node yet", "Nothing of it has run, so that there is no log.", "It appears here once a container has started.");
   if (state.at === "reading") return s.follow ? say("Nothing has been written yet", "", "New lines appear here as they come.") : null;
   if (state.since !== null) return say("Nothing of the log was read", s.gone ? "The pod is deleted." : "It is not followed.", "", !s.gone);
