@@ -86,7 +86,7 @@ void test("an API server that is away is told as such, since when, and is no log
     assert.deepEqual(s.state, away);
   }
   s.browser.socket.lose();
-  assert.deepEqual(s.state, { at: "lost", since: 61_000 });
+  assert.deepEqual(s.state, { at: "asking", late: false, since: 1000 });
   s.browser.pass(600);
   s.browser.socket.accept();
   s.refuse(503, away.problem.title);
@@ -103,23 +103,23 @@ void test("over a new connection it goes on, too", () => {
   s.write(`${at(1)} one\n${at(2)} hal`);
   s.browser.pass(1000);
   s.browser.socket.lose();
-  assert.deepEqual([s.state], [{ at: "lost", since: 1000 }]);
+  assert.deepEqual([s.state], [{ at: "asking", late: false, since: 1000 }]);
   s.browser.pass(600);
   s.browser.socket.lose();
-  assert.deepEqual([s.state], [{ at: "lost", since: 1000 }]);
+  assert.deepEqual([s.state], [{ at: "asking", late: false, since: 1000 }]);
   s.stream.hurry();
   s.browser.socket.accept();
-  assert.deepEqual([s.asked.length, s.last["since"], s.state?.at], [2, at(1), "lost"]);
+  assert.deepEqual([s.asked.length, s.last["since"], s.state?.at], [2, at(1), "asking"]);
   s.write(`${at(1)} one\n${at(2)} half\n`);
   assert.deepEqual([s.lines, s.state?.at], [["one", "half"], "reading"]);
 });
 
-void test("one that is asked for while there is no connection says so", () => {
+void test("one that is asked for while there is no connection is asked for once there is one", () => {
   const up = new Site();
   up.browser.socket.lose();
   up.stream.follow(false);
   up.stream.follow(true);
-  assert.equal(up.state?.at, "lost");
+  assert.equal(up.state?.at, "asking");
   up.browser.pass(600);
   up.browser.socket.accept();
   up.write(`${at(1)} one\n`);

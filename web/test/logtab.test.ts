@@ -120,3 +120,25 @@ void test("of a pod that is deleted while its log is broken off it is said what 
     frame();
   }
 });
+
+void test("that there is no connection is said as long as there is none", () => {
+  const { up, tab } = opened();
+  const part = tab.element as unknown as Part;
+  const foot = (): string => {
+    tab.show(shown(pod("main")));
+    return (part.find("class", "log-foot") as Part).textContent.trim();
+  };
+  foot();
+  up.write("2026-11-21T10:00:01Z one\n");
+  assert.match(foot(), /^Following/);
+  up.browser.socket.lose();
+  assert.match(foot(), /^Disconnected since .*, trying again +Try now/);
+  up.browser.pass(600);
+  assert.match(foot(), /^Disconnected/);
+  up.browser.socket.accept();
+  assert.match(foot(), /^Asked; nothing since [\d:]+( |$)/);
+  assert.ok(!foot().includes("Try now"));
+  up.write("2026-11-21T10:00:01Z one\n");
+  assert.match(foot(), /^Following/);
+  tab.close();
+});

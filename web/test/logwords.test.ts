@@ -4,7 +4,7 @@ import type { Container } from "../static/src/logs/containers.ts";
 import { empty, foot, held, type Situation } from "../static/src/logs/words.ts";
 
 const container = (phase: Container["phase"], state: string): Container => ({ name: "c", role: "", state, phase, id: "", restarts: 0 });
-const plain: Situation = { state: { at: "reading" }, container: container("running", "running"), follow: true, previous: false, placed: true, gone: false, known: true, forbidden: null, lines: 3, dropped: 0, ns: "shop" };
+const plain: Situation = { state: { at: "reading" }, lost: null, container: container("running", "running"), follow: true, previous: false, placed: true, gone: false, known: true, forbidden: null, lines: 3, dropped: 0, ns: "shop" };
 const refused = (status: number, title: string, again = false): Situation => ({ ...plain, lines: 0, state: { at: "refused", problem: { status, title, detail: "so" }, again, since: 0 } });
 const said = (s: Situation): string => {
   const e = empty(s);
@@ -35,7 +35,8 @@ void test("how a log stands, in words", () => {
     [{ ...plain, state: { at: "ended", since: 0 }, follow: false }, `ended: Not following since ${at0} | `],
     [{ ...plain, state: { at: "ended", since: 0 }, follow: false, lines: 0 }, `ended: Not following since ${at0} | Nothing of the log was read (again)`],
     [{ ...plain, state: { at: "ended", since: null }, lines: 0 }, "ended: Ended | The log is empty"],
-    [{ ...plain, state: { at: "lost", since: 0 }, lines: 0 }, `bad: Disconnected since ${at0}, trying again | Disconnected (again)`],
+    [{ ...plain, state: { at: "asking", late: false, since: 0 }, lost: 0, lines: 0 }, `bad: Disconnected since ${at0}, trying again | Disconnected (again)`],
+    [{ ...plain, state: { at: "ended", since: null }, lost: 0 }, "ended: Ended | "],
     [{ ...plain, state: null, known: false, lines: 0, forbidden: { title: "You may not list pods", detail: "", next: "", act: null } }, "bad: Forbidden | You may not list pods"],
     [refused(403, "Forbidden"), "bad: Forbidden | You may not read this log (again)"],
     [refused(503, "Container is waiting", true), "warn: Container is waiting, trying again | The container has not started (again)"],

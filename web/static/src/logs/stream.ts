@@ -26,9 +26,7 @@ export type LogState =
   /** Read to its end; or no more of it is read since then, though there may be more. */
   | { readonly at: "ended"; readonly since: number | null }
   /** It cannot be read, or broke off; again: it is tried again by itself. Since then nothing more has come. */
-  | { readonly at: "refused"; readonly problem: Problem; readonly again: boolean; readonly since: number }
-  /** There is no connection to Glasshouse. */
-  | { readonly at: "lost"; readonly since: number };
+  | { readonly at: "refused"; readonly problem: Problem; readonly again: boolean; readonly since: number };
 
 export interface Reader {
   lines(lines: readonly Line[], gap: boolean): void;
@@ -148,6 +146,6 @@ export class LogStream implements Handler {
   private asking(late = false): void {
     const { connection, since } = this.live;
     if (connection === "lost") this.since ??= since;
-    this.reader.told(connection === "lost" ? { at: "lost", since } : { at: "asking", late, since: this.since });
+    this.reader.told({ at: "asking", late, since: this.since });
   }
 }

@@ -9,6 +9,7 @@ import type { LogState } from "./stream.ts";
 
 export interface Situation {
   readonly state: LogState | null; // null: nothing is asked for yet
+  readonly lost: number | null; // since when there is no connection to Glasshouse
   readonly container: Container | undefined;
   readonly follow: boolean;
   readonly previous: boolean;
@@ -35,6 +36,7 @@ export function foot(s: Situation, now: number): Foot {
   if (state === null) return say("busy", s.known ? "No container yet" : "Asking");
   switch (state.at) {
     case "asking":
+      if (s.lost !== null) return say("bad", `Disconnected since ${clock(s.lost, now)}, trying again`);
       if (s.lines > 0 && state.since !== null) return say("busy", `Asked; nothing since ${clock(state.since, now)}`);
       return say("busy", state.late ? "Asked; nothing has come yet" : "Asking");
     case "reading":
@@ -49,8 +51,6 @@ export function foot(s: Situation, now: number): Foot {
     case "refused":
       if (!state.again) return say("bad", titleOf(state.problem));
       return say("warn", `${titleOf(state.problem)}${s.lines === 0 ? "" : `; nothing since ${clock(state.since, now)}`}, trying again`);
-    case "lost":
-      return say("bad", `Disconnected since ${clock(state.since, now)}, trying again`);
   }
 }
 
@@ -87,7 +87,7 @@ export function empty(s: Situation): Empty | null {
   if (s.forbidden !== null) return say(s.forbidden.title, s.forbidden.detail, s.forbidden.next);
   if (state === null) return s.known ? say("No container yet", "The pod tells of no container.", "Its log appears here as soon as there is one.") : null;
   if (state.at === "refused") return refusal(s, state.problem.status, titleOf(state.problem), state.problem.detail, state.again);
-  if (state.at === "lost") return say("Disconnected", "The server does not answer.", "It is tried again by itself.", true);
+  if (state.at === "asking" && s.lost !== null) return say("Disconnected", "The server does not answer.", "It is tried again by itself.", true);
   if (state.at === "asking") return state.late ? say("Nothing has come yet", "The API server has not answered; of a log with nothing in it, it may only do so with the first line.", "New lines appear here as they come.") : null;
   if (!s.placed && !s.gone) return say("The pod is on no node yet", "Nothing of it has run, so that there is no log.", "It appears here once a container has started.");
   if (state.at === "reading") return s.follow ? say("Nothing has been written yet", "", "New lines appear here as they come.") : null;

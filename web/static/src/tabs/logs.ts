@@ -211,12 +211,23 @@ export class Logs implements Tab, Reader {
     const { shown, buffer } = this;
     const { follow, previous } = this.bar.choice;
     const object = shown?.object ?? null;
-    return { state: this.at, container: this.container(), follow, previous, placed: placed(object), gone: shown?.gone === true, known: object !== null, forbidden: this.forbidden, lines: buffer.size, dropped: buffer.first, ns: this.host.name.ns };
+    return { state: this.at, lost: this.lost, container: this.container(), follow, previous, placed: placed(object), gone: shown?.gone === true, known: object !== null, forbidden: this.forbidden, lines: buffer.size, dropped: buffer.first, ns: this.host.name.ns };
+  }
+
+  private get lost(): number | null {
+    const { connection, since } = this.host.live;
+    return connection === "lost" ? since : null;
+  }
+
+  // It is tried again by itself.
+  private get waits(): boolean {
+    const { at } = this;
+    return at?.at === "refused" ? at.again : at?.at === "asking" && this.lost !== null;
   }
 
   // Of a pod that is gone there is nothing more to be had: it is not waited for.
   private get vain(): boolean {
-    return this.shown?.gone === true && waits(this.at);
+    return this.shown?.gone === true && this.waits;
   }
 
   private tell(): void {
@@ -225,7 +236,7 @@ export class Logs implements Tab, Reader {
     const { tone, words } = foot(s, this.host.now());
     this.state.dataset["state"] = tone;
     setText(this.state, words);
-    this.hurry.hidden = !waits(this.at);
+    this.hurry.hidden = !this.waits;
     const e = empty(s);
     this.note.hidden = e === null;
     const known = JSON.stringify(e);
@@ -255,6 +266,3 @@ export class Logs implements Tab, Reader {
     e.preventDefault();
   }
 }
-
-// It is tried again by itself.
-const waits = (at: LogState | null): boolean => at?.at === "lost" || (at?.at === "refused" && at.again);
