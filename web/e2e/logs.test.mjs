@@ -130,6 +130,25 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await become("the state", () => foot(page), "Following");
   });
 
+  await t.test("of a pod that is deleted meanwhile it is said what was not read", async (t) => {
+    await create(pods, pod("brief"));
+    await until("it to run", async () => (await fetch(`${dashboard.url}api/v1/logs/${ns}/brief?container=main&tail=1`)).ok);
+    const own = await Dashboard.start(t);
+    const page = await newPage(t, browser, { allow: [/WebSocket|ERR_|Failed to load/] });
+    await page.goto(`${own.url}o/core/v1/pods/${ns}/brief?tab=logs`);
+    await become("the state", () => foot(page), "Following");
+    write("before it was deleted");
+    await until("the line", async () => (await texts(page)).includes("before it was deleted"));
+    await own.stop();
+    await until("the loss", async () => /^Disconnected since/.test(await foot(page)));
+    await remove(`${pods}/brief`);
+    await until("it to be gone", async () => (await fetch(`${dashboard.url}api/v1/object/core/v1/pods/${ns}/brief`)).status === 404);
+    await own.run("admin", own.port);
+    await page.getByRole("button", { name: "Try now" }).click().catch(() => {});
+    await until("the words", async () => /^The pod is deleted; nothing was read after \d\d:\d\d:\d\d$/.test(await foot(page)), 30_000);
+    assert.ok((await texts(page)).includes("before it was deleted"), "what was read stays");
+  });
+
   await t.test("an API server that is away is said, and no server that is", async (t) => {
     const link = await gate(t);
     const own = await Dashboard.start(t, { flags: link.flags });

@@ -40,6 +40,8 @@ void test("how a log stands, in words", () => {
     [{ ...plain, state: null, known: false, lines: 0, forbidden: { title: "You may not list pods", detail: "", next: "", act: null } }, "bad: Forbidden | You may not list pods"],
     [refused(403, "Forbidden"), "bad: Forbidden | You may not read this log (again)"],
     [refused(503, "Container is waiting", true), "warn: Container is waiting, trying again | The container has not started (again)"],
+    [{ ...refused(404, "Not found"), lines: 3 }, "bad: Not found | "],
+    [{ ...refused(404, "Not found"), lines: 3, gone: true }, `ended: The pod is deleted; nothing was read after ${at0} | `],
     [{ ...refused(404, "No log"), previous: true }, "bad: No log | There is no previous log"],
     [refused(503, "Too many logs", true), "warn: Too many logs, trying again | Too many logs (again)"],
     [refused(503, "Log is cut", true), "warn: The API server broke off the log, trying again | The API server broke off the log (again)"],

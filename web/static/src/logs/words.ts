@@ -49,6 +49,7 @@ export function foot(s: Situation, now: number): Foot {
       if (!s.follow && !s.previous && s.container?.phase === "running") return say("ended", "Read to its end; not following");
       return say("ended", s.container?.phase === "ended" && !s.previous ? `The container has ${s.container.state}` : "Ended");
     case "refused":
+      if (s.gone && state.problem.status === 404) return say("ended", unread(s, clock(state.since, now)));
       if (!state.again) return say("bad", titleOf(state.problem));
       return say("warn", `${titleOf(state.problem)}${s.lines === 0 ? "" : `; nothing since ${clock(state.since, now)}`}, trying again`);
   }
