@@ -38,6 +38,7 @@ type frameOf struct {
 	Build   string
 	Last    bool
 	Text    string
+	Waiting bool
 	Problem struct {
 		Title, Detail string
 		Status        int

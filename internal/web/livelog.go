@@ -31,8 +31,11 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 	defer cancel()
 	beating.Go(func() { l.beat(ctx, o.ID) })
 	var message []byte
-	out := &logWriter{send: func(part []byte) error {
+	out := &logWriter{send: func(part []byte, waiting bool) error {
 		message = rawjson.AppendString(append(message[:0], `"type":"log","text":`...), part)
+		if waiting {
+			message = append(message, `,"waiting":true`...)
+		}
 		return l.write(ctx, message, &o.ID, false)
 	}}
 	body, err := openLog(ctx, l.access, o.Namespaces[0], o.Name, options, out)

@@ -106,14 +106,18 @@ func openLog(ctx context.Context, access *watch.Access, namespace, name string, 
 
 // logWriter makes a log plain, and sends it in parts of logChunk at most.
 type logWriter struct {
-	send  func(part []byte) error // Whole characters; the first part may have none.
-	begun bool
-	text  plainText
-	buf   []byte
+	// send takes whole characters; the first part, and the first after those for
+	// which the API server was waited, may have none.
+	send     func(part []byte, waiting bool) error
+	answered bool // The API server has.
+	begun    bool
+	text     plainText
+	buf      []byte
 }
 
-// copy sends lines as they come; first that there is a log, if that is not sent.
+// copy sends lines as they come; first that there is a log.
 func (l *logWriter) copy(from io.Reader) error {
+	l.answered, l.begun = true, false
 	if err := l.flush(); err != nil {
 		return err
 	}
@@ -160,7 +164,7 @@ func (l *logWriter) flush() error {
 			}
 		}
 		rest = rest[len(part):]
-		if err := l.send(part); err != nil || len(rest) == 0 {
+		if err := l.send(part, !l.answered); err != nil || len(rest) == 0 {
 			return err
 		}
 	}
@@ -174,7 +178,7 @@ type logAnswer struct {
 	out http.ResponseWriter
 }
 
-func (l *logAnswer) send(part []byte) error {
+func (l *logAnswer) send(part []byte, _ bool) error {
 	l.out.Header().Set("Content-Type", "text/plain; charset=utf-8")
 	if err := l.SetWriteDeadline(time.Now().Add(writeTimeout)); err != nil {
 		return err

@@ -106,7 +106,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     const page = await open(t, "talker");
     await become("the state", () => foot(page), "Following");
     await page.getByRole("button", { name: "Follow" }).click();
-    await become("the state", () => foot(page), "Read to its end; not following");
+    await until("the state", async () => /^Not following since \d\d:\d\d:\d\d$/.test(await foot(page)));
     write("while it stood");
     await page.getByRole("button", { name: "Follow" }).click();
     await until("the line", async () => (await texts(page)).includes("while it stood"));
@@ -128,6 +128,25 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await until("what was missed", async () => (await texts(page)).includes("meanwhile"), 30_000);
     assert.equal((await texts(page)).filter((l) => l === "before it went").length, 1);
     await become("the state", () => foot(page), "Following");
+  });
+
+  await t.test("of a pod that is deleted meanwhile it is said what was not read", async (t) => {
+    await create(pods, pod("brief"));
+    await until("it to run", async () => (await fetch(`${dashboard.url}api/v1/logs/${ns}/brief?container=main&tail=1`)).ok);
+    const own = await Dashboard.start(t);
+    const page = await newPage(t, browser, { allow: [/WebSocket|ERR_|Failed to load/] });
+    await page.goto(`${own.url}o/core/v1/pods/${ns}/brief?tab=logs`);
+    await become("the state", () => foot(page), "Following");
+    write("before it was deleted");
+    await until("the line", async () => (await texts(page)).includes("before it was deleted"));
+    await own.stop();
+    await until("the loss", async () => /^Disconnected since/.test(await foot(page)));
+    await remove(`${pods}/brief`);
+    await until("it to be gone", async () => (await fetch(`${dashboard.url}api/v1/object/core/v1/pods/${ns}/brief`)).status === 404);
+    await own.run("admin", own.port);
+    await page.getByRole("button", { name: "Try now" }).click().catch(() => {});
+    await until("the words", async () => /^The pod is deleted; nothing was read after \d\d:\d\d:\d\d$/.test(await foot(page)), 30_000);
+    assert.ok((await texts(page)).includes("before it was deleted"), "what was read stays");
   });
 
   await t.test("an API server that is away is said, and no server that is", async (t) => {
@@ -199,7 +218,7 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await until("lines", async () => (await texts(leaver)).length > 0);
     await remove(`${pods}/leaver`);
     await leaver.locator("#status", { hasText: "Deleted" }).waitFor();
-    assert.ok((await texts(leaver)).length > 0, "what was read stays");
+    await until("what was read to stay", async () => (await texts(leaver)).length > 0); // It is drawn anew below the banner.
 
     await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/roles`, { metadata: { name: "pods" }, rules: [{ apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] }] });
     await create(`/apis/rbac.authorization.k8s.io/v1/namespaces/${ns}/rolebindings`, { metadata: { name: "pods" }, roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "pods" }, subjects: [{ kind: "User", apiGroup: "rbac.authorization.k8s.io", name: "nobody" }] });

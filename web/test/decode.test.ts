@@ -20,7 +20,7 @@ void test("a state has how many have come, and of how many, where that is told; 
 });
 
 void test("a log comes in parts, and ends, where it was asked for", () => {
-  assert.deepEqual(read([{ id: 6, type: "log", text: "a\nb" }, { id: 6, type: "log-end" }]).messages, [{ id: 6, type: "log", text: "a\nb" }, { id: 6, type: "log-end" }]);
+  assert.deepEqual(read([{ id: 6, type: "log", text: "", waiting: true }, { id: 6, type: "log", text: "a\nb" }, { id: 6, type: "log-end" }]).messages, [{ id: 6, type: "log", text: "", waiting: true }, { id: 6, type: "log", text: "a\nb", waiting: false }, { id: 6, type: "log-end" }]);
   assert.deepEqual(read([{ id: 1, type: "log", text: "a" }, { id: 1, type: "log-end" }]), { messages: [], faults: [] });
   assert.equal(read({ id: 6, type: "log", text: 7 }).faults.length, 1);
 });

@@ -65,13 +65,13 @@ void test("the log of a pod that is deleted stays, and is not asked for again wh
       up.cut();
     }
     frame();
-    assert.match(text(tab), /kept[^]*Ended: the pod is deleted/);
+    assert.match(text(tab), /kept[^]*The pod is deleted; nothing was read after/);
     up.browser.pass(20_000);
     up.browser.socket.lose();
     up.browser.pass(600);
     up.browser.socket.accept();
     assert.equal(up.asked.length, 1);
-    assert.match(text(tab), /kept[^]*Ended: the pod is deleted/);
+    assert.match(text(tab), /kept[^]*The pod is deleted; nothing was read after/);
     const anew = { ...pod, status: { containerStatuses: [{ ...pod.status.containerStatuses[0], containerID: "y" }] } };
     tab.show(shown(anew, "live"));
     write(up, "of the next");

@@ -80,13 +80,13 @@ void test("an API server that is away is told as such, since when, and is no log
   s.cut();
   for (let n = 0; n < 3; n++) {
     s.browser.pass(20_000);
-    s.write("");
-    assert.equal(s.state?.at, "asking", "its last line is to come again");
+    s.wait();
+    assert.deepEqual(s.state, { at: "asking", late: true, since: 1000 }, "it may be refused yet");
     s.refuse(503, away.problem.title);
     assert.deepEqual(s.state, away);
   }
   s.browser.socket.lose();
-  assert.deepEqual(s.state, { at: "lost", since: 61_000 });
+  assert.deepEqual(s.state, { at: "asking", late: false, since: 1000 });
   s.browser.pass(600);
   s.browser.socket.accept();
   s.refuse(503, away.problem.title);
@@ -103,23 +103,23 @@ void test("over a new connection it goes on, too", () => {
   s.write(`${at(1)} one\n${at(2)} hal`);
   s.browser.pass(1000);
   s.browser.socket.lose();
-  assert.deepEqual([s.state], [{ at: "lost", since: 1000 }]);
+  assert.deepEqual([s.state], [{ at: "asking", late: false, since: 1000 }]);
   s.browser.pass(600);
   s.browser.socket.lose();
-  assert.deepEqual([s.state], [{ at: "lost", since: 1000 }]);
+  assert.deepEqual([s.state], [{ at: "asking", late: false, since: 1000 }]);
   s.stream.hurry();
   s.browser.socket.accept();
-  assert.deepEqual([s.asked.length, s.last["since"], s.state?.at], [2, at(1), "lost"]);
+  assert.deepEqual([s.asked.length, s.last["since"], s.state?.at], [2, at(1), "asking"]);
   s.write(`${at(1)} one\n${at(2)} half\n`);
   assert.deepEqual([s.lines, s.state?.at], [["one", "half"], "reading"]);
 });
 
-void test("one that is asked for while there is no connection says so", () => {
+void test("one that is asked for while there is no connection is asked for once there is one", () => {
   const up = new Site();
   up.browser.socket.lose();
   up.stream.follow(false);
   up.stream.follow(true);
-  assert.equal(up.state?.at, "lost");
+  assert.equal(up.state?.at, "asking");
   up.browser.pass(600);
   up.browser.socket.accept();
   up.write(`${at(1)} one\n`);
@@ -132,10 +132,10 @@ void test("a refusal is told; what passes by itself is tried again", () => {
   assert.deepEqual(s.state, { at: "refused", problem: { title: "Container is waiting", status: 503, detail: "so" }, again: true, since: 0 });
   s.browser.pass(2000);
   assert.equal(s.asked.length, 2);
-  s.write("");
-  assert.equal(s.state?.at, "reading");
+  s.wait();
+  assert.deepEqual(s.state, { at: "asking", late: true, since: 0 });
   s.refuse(503, "The API server does not answer");
-  assert.deepEqual(s.state, { at: "refused", problem: { title: "The API server does not answer", status: 503, detail: "so" }, again: true, since: 2000 }, "in the server's words, also after it began");
+  assert.deepEqual(s.state, { at: "refused", problem: { title: "The API server does not answer", status: 503, detail: "so" }, again: true, since: 0 }, "in the server's words, also once it was waited for");
   s.browser.pass(3999);
   assert.equal(s.asked.length, 2, "it waits twice as long while nothing comes");
   s.stream.hurry();
@@ -175,9 +175,43 @@ void test("one that is closed says nothing more", () => {
 void test("not followed any more, and again, it goes on", () => {
   const s = new Site();
   s.write(`${at(1)} one\n`);
+  s.browser.pass(1000);
   s.stream.follow(false);
-  assert.deepEqual([s.state?.at, s.closed], ["ended", 1]);
+  assert.deepEqual([s.state, s.closed], [{ at: "ended", since: 1000 }, 1]);
   s.stream.follow(true);
   s.write(`${at(1)} one\n${at(2)} two\n`);
   assert.deepEqual(s.lines, ["one", "two"]);
+});
+
+void test("one that is given up says since when nothing was read; one that was read to its end, or may not be read, stays so", () => {
+  const s = new Site();
+  s.write(`${at(1)} one\n`);
+  s.browser.pass(1000);
+  s.cut();
+  s.browser.pass(2000);
+  s.stream.stop();
+  assert.deepEqual([s.state, s.asked.length], [{ at: "ended", since: 1000 }, 2]);
+  s.stream.follow(true);
+  s.write(`${at(1)} one\n${at(2)} two\n`);
+  s.end();
+  s.stream.follow(false);
+  assert.deepEqual([s.lines, s.state], [["one", "two"], { at: "ended", since: null }]);
+  s.stream.follow(true);
+  s.refuse(403, "Forbidden");
+  s.stream.follow(false);
+  assert.equal(s.state?.at, "refused");
+});
+
+void test("a log is read once the API server has answered, be there a line or not", () => {
+  for (const text of ["", `${at(1)} one\n`, `${at(5)} five\n`]) {
+    const s = new Site();
+    s.write(`${at(1)} one\n`);
+    s.browser.pass(1000);
+    s.cut();
+    s.browser.pass(2000);
+    s.wait();
+    assert.deepEqual(s.state, { at: "asking", late: true, since: 1000 });
+    s.write(text);
+    assert.equal(s.state?.at, "reading");
+  }
 });

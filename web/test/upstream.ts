@@ -14,6 +14,7 @@ export class Upstream {
   /** How many it was told that nobody reads any more. */
   get closed(): number { return this.browser.sockets.flatMap((s) => s.sent).filter((m) => m["op"] === "unsubscribe").length; }
   private say(message: object): void { this.browser.socket.say({ id: this.asked.at(-1)?.["id"], ...message }); }
+  wait(): void { this.say({ type: "log", text: "", waiting: true }); }
   write(text: string): void { this.say({ type: "log", text }); }
   end(): void { this.say({ type: "log-end" }); }
   refuse(status: number, title: string, detail = "so"): void { this.say({ type: "error", problem: { title, status, detail } }); }

@@ -116,7 +116,7 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
       return { id, type, cursor: string(m["cursor"], "cursor"), count: number(m["count"], "count"), digest };
     }
     case "log":
-      return view === "log" ? { id, type, text: string(m["text"], "text") } : null;
+      return view === "log" ? { id, type, text: string(m["text"], "text"), waiting: m["waiting"] === true } : null;
     case "log-end":
       return view === "log" ? { id, type } : null;
     case "reset":

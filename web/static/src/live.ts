@@ -228,7 +228,7 @@ export class Live {
         sub.resyncs = 0;
         break;
       case "log":
-        if (m.text !== "") sub.resyncs = 0; // Before, it may be refused yet.
+        if (!m.waiting) sub.resyncs = 0; // Before, it may be refused yet.
         break;
       case "log-end":
         sub.ended = true;

@@ -145,8 +145,8 @@ export type Message =
   | { readonly id: number; readonly type: "digest"; readonly cursor: string; readonly count: number; readonly digest: string }
   | ({ readonly id: number; readonly type: "state" } & State)
   | { readonly id: number; readonly type: "reset"; readonly reason: string }
-  /** More of a log, cut anywhere but in a character. */
-  | { readonly id: number; readonly type: "log"; readonly text: string }
+  /** More of a log, cut anywhere but in a character; waiting: the API server has not answered yet. */
+  | { readonly id: number; readonly type: "log"; readonly text: string; readonly waiting: boolean }
   | { readonly id: number; readonly type: "log-end" }
   | { readonly id: number; readonly type: "heartbeat"; readonly cursor: string }
   | { readonly id: number; readonly type: "pong" }

@@ -19,14 +19,14 @@ export interface Ask {
 
 /** How it stands. */
 export type LogState =
-  | { readonly at: "asking" }
+  /** Nothing has come yet, late: for a while. Since then nothing has, where it broke off. */
+  | { readonly at: "asking"; readonly late: boolean; readonly since: number | null }
   /** Lines come, or may come. */
   | { readonly at: "reading" }
-  | { readonly at: "ended" }
+  /** Read to its end; or no more of it is read since then, though there may be more. */
+  | { readonly at: "ended"; readonly since: number | null }
   /** It cannot be read, or broke off; again: it is tried again by itself. Since then nothing more has come. */
-  | { readonly at: "refused"; readonly problem: Problem; readonly again: boolean; readonly since: number }
-  /** There is no connection to Glasshouse. */
-  | { readonly at: "lost"; readonly since: number };
+  | { readonly at: "refused"; readonly problem: Problem; readonly again: boolean; readonly since: number };
 
 export interface Reader {
   lines(lines: readonly Line[], gap: boolean): void;
@@ -36,7 +36,7 @@ export interface Reader {
 export class LogStream implements Handler {
   private readonly overlap = new Overlap();
   private rest = new LineReader();
-  private begun = false; // something has come since it was asked for
+  private begun = false; // the API server has answered since it was asked for
   private since: number | null = null; // when it broke off
   private subscription: Subscription | null = null;
 
@@ -56,16 +56,17 @@ export class LogStream implements Handler {
 
   /** Goes on from what was read last, or reads no more. */
   follow(on: boolean): void {
-    this.close();
     this.ask = { ...this.ask, follow: on };
-    if (on) this.run();
-    else this.end();
+    if (!on) return this.stop();
+    this.close();
+    this.run();
   }
 
-  /** There is no more of it, or no more is wanted. */
-  end(): void {
-    this.close();
-    this.reader.told({ at: "ended" });
+  /** Reads no more, where it is read or waited for. */
+  stop(): void {
+    if (this.subscription === null) return;
+    this.since ??= this.now();
+    this.end(this.since);
   }
 
   /** Tries again at once where it is waited for that. */
@@ -75,12 +76,14 @@ export class LogStream implements Handler {
   }
 
   message(m: Parameters<Handler["message"]>[0]): void {
-    if (m.type === "log") {
-      if (!this.begun) this.begin(m.text);
+    if (m.type === "log" && m.waiting) {
+      this.asking(true);
+    } else if (m.type === "log") {
+      if (!this.begun) this.begin();
       this.tell(this.rest.push(m.text));
     } else if (m.type === "log-end") {
       this.tell(this.rest.end());
-      this.end();
+      this.end(null);
     } else if (m.type === "error") {
       this.refused(m.problem);
     }
@@ -89,6 +92,7 @@ export class LogStream implements Handler {
   /** The connection is lost, or what came made no sense: it is asked for again. */
   restart(): void {
     this.renew();
+    this.since ??= this.now();
     this.asking();
   }
 
@@ -114,10 +118,7 @@ export class LogStream implements Handler {
     this.overlap.again();
   }
 
-  // Of one that goes on its last line comes again, and before that it may be
-  // refused yet.
-  private begin(text: string): void {
-    if (text === "" && this.overlap.since !== "") return this.asking();
+  private begin(): void {
     this.begun = true;
     this.since = null;
     this.reader.told({ at: "reading" });
@@ -137,9 +138,14 @@ export class LogStream implements Handler {
     this.reader.told({ at: "refused", problem, again, since: this.since });
   }
 
-  private asking(): void {
+  private end(since: number | null): void {
+    this.close();
+    this.reader.told({ at: "ended", since });
+  }
+
+  private asking(late = false): void {
     const { connection, since } = this.live;
     if (connection === "lost") this.since ??= since;
-    this.reader.told(connection === "lost" ? { at: "lost", since } : { at: "asking" });
+    this.reader.told({ at: "asking", late, since: this.since });
   }
 }

@@ -9,6 +9,7 @@ import type { LogState } from "./stream.ts";
 
 export interface Situation {
   readonly state: LogState | null; // null: nothing is asked for yet
+  readonly lost: number | null; // since when there is no connection to Glasshouse
   readonly container: Container | undefined;
   readonly follow: boolean;
   readonly previous: boolean;
@@ -35,24 +36,32 @@ export function foot(s: Situation, now: number): Foot {
   if (state === null) return say("busy", s.known ? "No container yet" : "Asking");
   switch (state.at) {
     case "asking":
-      return say("busy", "Asking");
+      if (s.lost !== null) return say("bad", `Disconnected since ${clock(s.lost, now)}, trying again`);
+      if (s.lines > 0 && state.since !== null) return say("busy", `Asked; nothing since ${clock(state.since, now)}`);
+      return say("busy", state.late ? "Asked; nothing has come yet" : "Asking");
     case "reading":
       if (!s.follow) return say("busy", "Reading");
       return s.container?.phase === "waiting" ? say("busy", `Following; the container is ${s.container.state}`) : say("live", "Following");
     case "ended":
-      if (!s.placed && s.lines === 0) return say("busy", "No log yet");
+      if (state.since !== null) return say("ended", unread(s, clock(state.since, now)));
+      if (!s.placed && !s.gone && s.lines === 0) return say("busy", "No log yet");
       if (s.gone) return say("ended", "Ended: the pod is deleted");
       if (!s.follow && !s.previous && s.container?.phase === "running") return say("ended", "Read to its end; not following");
       return say("ended", s.container?.phase === "ended" && !s.previous ? `The container has ${s.container.state}` : "Ended");
     case "refused":
+      if (s.gone && state.problem.status === 404) return say("ended", unread(s, clock(state.since, now)));
       if (!state.again) return say("bad", titleOf(state.problem));
       return say("warn", `${titleOf(state.problem)}${s.lines === 0 ? "" : `; nothing since ${clock(state.since, now)}`}, trying again`);
-    case "lost":
-      return say("bad", `Disconnected since ${clock(state.since, now)}, trying again`);
   }
 }
 
 const clock = (at: number, now: number): string => clockTime(new Date(at).toISOString(), now);
+
+// Of what was not read to its end it is not said that this has come.
+function unread(s: Situation, since: string): string {
+  if (!s.gone && !s.follow) return `Not following since ${since}`;
+  return `${s.gone ? "The pod is deleted" : "Ended"}; ${s.lines === 0 ? "nothing of its log was read" : `nothing was read after ${since}`}`;
+}
 
 // Who is away is said: it is not Glasshouse.
 const titleOf = ({ title }: Problem): string => (title === "Log is cut" ? "The API server broke off the log" : title);
@@ -79,10 +88,11 @@ export function empty(s: Situation): Empty | null {
   if (s.forbidden !== null) return say(s.forbidden.title, s.forbidden.detail, s.forbidden.next);
   if (state === null) return s.known ? say("No container yet", "The pod tells of no container.", "Its log appears here as soon as there is one.") : null;
   if (state.at === "refused") return refusal(s, state.problem.status, titleOf(state.problem), state.problem.detail, state.again);
-  if (state.at === "lost") return say("Disconnected", "The server does not answer.", "It is tried again by itself.", true);
-  if (state.at === "asking") return null;
-  if (!s.placed) return say("The pod is on no node yet", "Nothing of it has run, so that there is no log.", "It appears here once a container has started.");
+  if (state.at === "asking" && s.lost !== null) return say("Disconnected", "The server does not answer.", "It is tried again by itself.", true);
+  if (state.at === "asking") return state.late ? say("Nothing has come yet", "The API server has not answered; of a log with nothing in it, it may only do so with the first line.", "New lines appear here as they come.") : null;
+  if (!s.placed && !s.gone) return say("The pod is on no node yet", "Nothing of it has run, so that there is no log.", "It appears here once a container has started.");
   if (state.at === "reading") return s.follow ? say("Nothing has been written yet", "", "New lines appear here as they come.") : null;
+  if (state.since !== null) return say("Nothing of the log was read", s.gone ? "The pod is deleted." : "It is not followed.", "", !s.gone);
   return say("The log is empty", s.gone ? "The pod is deleted." : "Nothing was written in the time that was asked for.");
 }
 

@@ -113,8 +113,10 @@ export class Logs implements Tab, Reader {
     this.at = state;
     // What may not be read any more is not kept.
     if (state.at === "refused" && state.problem.status === 403) this.clear();
+    // Behind where it broke off it may be that of the next container.
+    if (state.at === "reading") this.id = this.container()?.id ?? this.id;
     // A container that was started anew meanwhile has a log of its own.
-    if (state.at === "ended" || state.at === "reading") this.open(false);
+    if (state.at === "ended") this.open(false);
     this.tell();
   }
 
@@ -137,9 +139,12 @@ export class Logs implements Tab, Reader {
     if (wanted === this.opened && !again) {
       // A log may be there before the pod tells the container's name for itself.
       if (this.at?.at === "reading" && container.id.endsWith(this.id)) this.id = container.id;
-      const other = container.id !== this.id && !choice.previous;
-      const stands = this.at?.at === "ended" || this.at?.at === "refused";
-      if (!other || !stands || container.phase !== "running") return;
+      if (container.id === this.id || choice.previous || container.phase !== "running") return;
+      if (this.at?.at === "refused" && this.at.again) {
+        this.id = container.id; // It goes on there by itself.
+        return this.stream?.hurry();
+      }
+      if (this.at?.at !== "ended" && this.at?.at !== "refused") return;
       if (this.buffer.size > 0) this.say(`The container was started anew at ${clockTime(new Date(this.host.now()).toISOString(), this.host.now())}`);
     } else {
       this.clear();
@@ -206,21 +211,32 @@ export class Logs implements Tab, Reader {
     const { shown, buffer } = this;
     const { follow, previous } = this.bar.choice;
     const object = shown?.object ?? null;
-    return { state: this.at, container: this.container(), follow, previous, placed: placed(object), gone: shown?.gone === true, known: object !== null, forbidden: this.forbidden, lines: buffer.size, dropped: buffer.first, ns: this.host.name.ns };
+    return { state: this.at, lost: this.lost, container: this.container(), follow, previous, placed: placed(object), gone: shown?.gone === true, known: object !== null, forbidden: this.forbidden, lines: buffer.size, dropped: buffer.first, ns: this.host.name.ns };
+  }
+
+  private get lost(): number | null {
+    const { connection, since } = this.host.live;
+    return connection === "lost" ? since : null;
+  }
+
+  // It is tried again by itself.
+  private get waits(): boolean {
+    const { at } = this;
+    return at?.at === "refused" ? at.again : at?.at === "asking" && this.lost !== null;
   }
 
   // Of a pod that is gone there is nothing more to be had: it is not waited for.
   private get vain(): boolean {
-    return this.shown?.gone === true && waits(this.at);
+    return this.shown?.gone === true && this.waits;
   }
 
   private tell(): void {
-    if (this.vain && this.stream !== null) return this.stream.end(); // It tells so.
+    if (this.vain && this.stream !== null) return this.stream.stop(); // It tells so.
     const s = this.situation();
     const { tone, words } = foot(s, this.host.now());
     this.state.dataset["state"] = tone;
     setText(this.state, words);
-    this.hurry.hidden = !waits(this.at);
+    this.hurry.hidden = !this.waits;
     const e = empty(s);
     this.note.hidden = e === null;
     const known = JSON.stringify(e);
@@ -250,6 +266,3 @@ export class Logs implements Tab, Reader {
     e.preventDefault();
   }
 }
-
-// It is tried again by itself.
-const waits = (at: LogState | null): boolean => at?.at === "lost" || (at?.at === "refused" && at.again);
