@@ -2,7 +2,7 @@
 // it is kept true.
 
 import { kept, nextLoad } from "./awaited.ts";
-import { Build, firstOf, sayBuild } from "./build.ts";
+import { Build, firstOf, sayBuild, servedAs } from "./build.ts";
 import { Clock } from "./clock.ts";
 import type { Command } from "./commands.ts";
 import { byId, input, setAttr, setText } from "./dom.ts";
@@ -60,9 +60,13 @@ const latency = new Latency(
   },
 );
 
+// Nothing that a reload would lose is typed, open or selected beside what a page is of.
+const idle = (): boolean => (byId("picker-filter") as HTMLInputElement).value === "" && document.querySelector("dialog[open], :popover-open") === null && String(getSelection()) === "";
+
 const build = new Build(new URL(import.meta.url).searchParams.get("v") ?? "", {
   hidden: () => document.hidden,
-  spare: () => live.connection === "open" && shown?.spare === true && (byId("picker-filter") as HTMLInputElement).value === "" && document.querySelector("dialog[open], :popover-open") === null,
+  spare: () => shown?.spare === true && idle(),
+  served: servedAs,
   after: (ms, run) => setTimeout(run, ms),
   cancel: (timer) => clearTimeout(timer as number | undefined),
   random: () => Math.random(),

@@ -304,9 +304,10 @@ export class ListPage implements Watcher {
     this.go(this.formView(), how);
   }
 
-  /** The address says all that is seen: nothing is held beside it. */
+  /** The address says all that is seen: nothing is held beside it, and the rows are live. */
   get spare(): boolean {
-    return this.began && this.view.open === null && !this.activity.open && formatView(this.formView()) === formatView(this.view);
+    const live = this.began && status(this.feed.known(), this.now()).tone === "live";
+    return live && this.view.open === null && !this.table.chosen && !this.activity.open && formatView(this.formView()) === formatView(this.view);
   }
 
   private formView(): View {
