@@ -56,6 +56,11 @@ export class ListPage implements Watcher {
   ) {
     this.kind = kind;
     this.view = view;
+    // A person has scrolled before there was a script: who goes there stays there.
+    if (byId("rows").scrollTop !== 0) {
+      this.coming = null;
+      this.sought = false;
+    }
     this.served = document.querySelector("#tbody tr") !== null;
     this.table = new Table(byId("rows"), byId("table") as HTMLTableElement, now, (shown) => {
       this.shown = shown;
