@@ -1,7 +1,7 @@
 // Wires the page together. The server's HTML is the first render; from here on
 // it is kept true.
 
-import { kept, nextLoad } from "./awaited.ts";
+import { kept, nextLoad, waited } from "./awaited.ts";
 import { Build, firstOf, sayBuild, servedAs } from "./build.ts";
 import { Clock } from "./clock.ts";
 import type { Command } from "./commands.ts";
@@ -96,6 +96,7 @@ const jump = new Jump(byId("jump"), {
 const common = pageCommands(jump, help);
 const commands = (): readonly Command[] => [...special(), ...common];
 
+if (page?.dataset["page"] !== "problem" && waited(history.state)) history.replaceState(null, "");
 if (page?.dataset["page"] === "list") startList(page);
 else if (page?.dataset["page"] === "object") startObject(page);
 else if (page?.dataset["page"] === "compare") void startCompare();
@@ -259,7 +260,7 @@ function help(): void {
 }
 
 // The page says that the cluster does not serve a kind, until it does: in this
-// version, or in one that is listed instead of it.
+// version, or in one that is listed instead of it. What somebody is at comes first.
 function awaitKind(ref: string): void {
   if (ref === "") return;
   const [group, , resource] = ref.split("/");
@@ -267,8 +268,9 @@ function awaitKind(ref: string): void {
   let before = true;
   let waits = false;
   const load = (apart: number): void => {
-    waits = false;
-    if (!served()) return;
+    waits = served();
+    if (!waits) return;
+    if (!idle()) return void setTimeout(() => load(apart), 1000);
     history.replaceState(kept({ at: Date.now(), apart }), "");
     location.reload();
   };
