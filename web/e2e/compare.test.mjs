@@ -69,6 +69,26 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     await become("one more", () => count(page), "62 differences");
     assert.ok((await page.locator(".diff").textContent()).includes("line 17 of what"));
     await bounded(page);
+
+    // The keyboard stays where it is while all is drawn anew: at a button, a block, a name.
+    const focused = () => page.evaluate(() => [document.activeElement.className, document.activeElement.ariaLabel, document.activeElement.textContent.slice(0, 80)]);
+    let times = 0;
+    const stays = async (what) => {
+      const before = await focused();
+      assert.match(before.join(), what);
+      await page.locator(".diff").evaluate((e) => { e.id = "before"; });
+      await patch(`${where}/some`, { data: { zone: `back ${++times}` } });
+      await page.locator(".diff", { hasText: `zone: back ${times}` }).waitFor();
+      assert.equal(await page.locator("#before").count(), 0, "it was drawn anew");
+      assert.deepEqual(await focused(), before);
+    };
+    const other = page.locator(".diff .fold", { hasText: "393 unchanged lines" }).nth(2);
+    await other.focus();
+    await stays(/^fold,,393 unchanged lines$/);
+    await page.keyboard.press("Enter");
+    await stays(/^block,Unchanged lines,.*line 12\d\d of what/);
+    await page.locator(".heads a").last().focus();
+    await stays(/some$/);
   });
 
   await t.test("what is copied is the text of one side, also of what is folded", async () => {

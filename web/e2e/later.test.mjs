@@ -45,6 +45,20 @@ await test("what comes later", { timeout: 120_000 }, async (t) => {
       await page.getByText("It is shown here as soon as the cluster serves it.").waitFor();
       pages.push(page);
     }
+    // What somebody is at comes first.
+    const busy = [];
+    for (const [begin, end] of [
+      [(page) => page.locator("#picker-filter").fill(name), (page) => page.locator("#picker-filter").fill("")],
+      [(page) => page.keyboard.press("Control+k"), (page) => page.keyboard.press("Escape")],
+    ]) {
+      const page = await newPage(t, browser, missing);
+      await page.goto(`${dashboard.url}r/${ref}`);
+      await page.getByText("It is shown here as soon as the cluster serves it.").waitFor();
+      await page.locator("#picker-groups a").first().waitFor();
+      await begin(page);
+      await page.evaluate(() => { window.e2e.same = true; });
+      busy.push({ page, end });
+    }
     const plain = await newPage(t, browser, { javaScriptEnabled: false, ...missing });
     await plain.goto(`${dashboard.url}r/${ref}`);
     assert.match(await plain.locator("main").innerText(), /Reload the page to look again\.$/);
@@ -59,6 +73,13 @@ await test("what comes later", { timeout: 120_000 }, async (t) => {
     await create(`/apis/${name}.example.com/v1/${name}s`, { apiVersion: `${name}.example.com/v1`, kind: "Later", metadata: { name: "it" } });
     await pages[1].locator("#object .overview").waitFor();
     await pages[0].locator('#tbody tr[data-name="it"]').waitFor();
+    for (const page of pages) assert.equal(await page.evaluate(() => history.state?.load), undefined, "it is not waited for any more");
+    for (const { page, end } of busy) {
+      await page.locator(`#picker-groups a[data-ref="${ref}"]`).waitFor({ state: "attached" });
+      assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was loaded anew");
+      await end(page);
+      await page.locator("#heading", { hasText: `${name}s` }).waitFor();
+    }
   });
 
   await t.test("a kind that is listed, and not served all the same, is looked for ever less often", async (t) => {

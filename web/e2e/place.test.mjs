@@ -83,33 +83,45 @@ await test("the place of a list", { timeout: 180_000 }, async (t) => {
     await t.test(`is where a person has scrolled to before the page was live, in ${what}`, async (t) => {
       const page = await newPage(t, browser);
       const answers = { held: false, late: [] };
+      let script = null; // what holds it back
       await page.routeWebSocket(/\/api\/v1\/live$/, (ws) => {
         const server = ws.connectToServer();
         server.onMessage((m) => void (answers.held ? answers.late.push(() => ws.send(m)) : ws.send(m)));
+      });
+      await page.route("**/static/app.js*", async (route) => {
+        await script;
+        await route.continue();
       });
       const address = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
       await openLive(page, address);
       await page.evaluate(() => { document.getElementById("rows").scrollTop = 200 * 24; });
       await until("the place to be kept", () => page.evaluate(() => Math.abs(history.state?.place - 200) < 1));
-      for (const [how, load] of [
-        ["loaded anew", () => page.reload()],
-        ["opened", () => page.goto(address)],
-        ["of an object", () => page.goto(`${address}&open=${ns}/${name(500)}`)],
+      const [anew, opened, ofObject] = [() => page.reload({ waitUntil: "commit" }), () => page.goto(address, { waitUntil: "commit" }), () => page.goto(`${address}&open=${ns}/${name(500)}`, { waitUntil: "commit" })];
+      let to = 20; // another place each time: that of the one before is kept
+      for (const [how, load, before] of [
+        ["loaded anew, before the rows", anew, "rows"], ["loaded anew, before the script", anew, "script"],
+        ["opened, before the rows", opened, "rows"],
+        ["of an object, before the rows", ofObject, "rows"], ["of an object, before the script", ofObject, "script"],
       ]) {
+        to += 5;
         answers.held = true;
+        let run = () => {};
+        if (before === "script") script = new Promise((done) => { run = done; });
         await load();
         await page.locator("#table:not(.virtual) tbody tr").nth(60).waitFor();
+        if (before === "rows") await page.waitForLoadState();
         await page.locator("#rows").hover();
-        await page.mouse.wheel(0, 30 * 24);
-        await become("the first row", () => firstRow(page), name(29));
+        await page.mouse.wheel(0, to * 24);
+        await become("the first row", () => firstRow(page), name(to - 1));
         await page.mouse.move(0, 0);
+        run();
         answers.held = false;
         for (const late of answers.late.splice(0)) late();
         await page.locator("#table.virtual tbody tr[data-name]").first().waitFor();
         await page.locator("#status", { hasText: "Live" }).waitFor();
         await frames(page);
-        assert.equal(await firstRow(page), name(29), how);
-        await until("the place to be kept", () => page.evaluate(() => Math.abs(history.state?.place - 30) < 1));
+        assert.equal(await firstRow(page), name(to - 1), how);
+        await until("the place to be kept", () => page.evaluate((to) => Math.abs(history.state?.place - to) < 1, to));
       }
     });
   }

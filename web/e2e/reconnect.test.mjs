@@ -50,6 +50,45 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
     assert.equal(await page.evaluate(() => window.e2e.same), true, "the page was loaded anew");
   });
 
+  await t.test("a connection that is cut goes on from where it was", async (t) => {
+    const page = await newPage(t, browser);
+    let [down, cut, asked, told] = [false, () => {}, [], []];
+    await page.routeWebSocket(/\/api\/v1\/live$/, (ws) => {
+      if (down) return void ws.close({ code: 3000 });
+      const server = ws.connectToServer();
+      cut = () => {
+        ws.close({ code: 3000 });
+        server.close();
+      };
+      ws.onMessage((m) => {
+        asked.push(JSON.parse(m));
+        server.send(m);
+      });
+      server.onMessage((m) => {
+        told.push(...[JSON.parse(m)].flat());
+        ws.send(m);
+      });
+    });
+    await create(where, configMap("leaves"));
+    await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}`);
+    await until("the rows", () => row(page, "leaves"));
+    const { Data } = await row(page, "stays");
+    down = true;
+    cut();
+    await page.locator("#status", { hasText: "Disconnected since" }).waitFor();
+    await patch(`${where}/stays`, { data: { cut: "yes" } });
+    await remove(`${where}/leaves`);
+    assert.equal((await row(page, "stays")).Data, Data);
+    [down, asked, told] = [false, [], []];
+    await page.locator('#status[data-state="live"]').waitFor({ timeout: 30_000 });
+    await until("what changed meanwhile", async () => (await row(page, "stays")).Data === String(Number(Data) + 1));
+    await until("what went meanwhile to go", async () => (await row(page, "leaves")) === undefined);
+    const subscribed = asked.filter((m) => m.op === "subscribe" && m.resource === "core/v1/configmaps");
+    assert.deepEqual(subscribed.map((m) => typeof m.cursor), ["string"]);
+    assert.deepEqual(told.filter((m) => m.id === subscribed[0].id && ["reset", "snapshot"].includes(m.type)), []);
+    assert.equal(await page.locator("#anew").isHidden(), true, "nothing was read anew");
+  });
+
   // Browsers open connections ahead of need.
   await t.test("a connection that asks for nothing does not hold up the end", async (t) => {
     const socket = connect(dashboard.port, "127.0.0.1");

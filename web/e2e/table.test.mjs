@@ -139,4 +139,31 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     assert.equal(await width(), before + 24);
     assert.equal(await page.locator("#split").getAttribute("aria-valuenow"), String(before + 24));
   });
+
+  for (const motion of ["no-preference", "reduce"]) await t.test(`what comes, changes and goes is marked, and moves by the system's wish: ${motion}`, async (t) => {
+    const page = await newPage(t, browser);
+    await page.emulateMedia({ reducedMotion: motion });
+    await openLive(page, list);
+    await page.evaluate(() => {
+      window.moved = new Set();
+      window.seen = new Set();
+      const look = () => {
+        for (const a of document.getAnimations()) if (a.playState === "running") window.moved.add(a.animationName ?? a.transitionProperty);
+        if (document.querySelector("[data-fading]") !== null) window.moved.add("fade");
+        for (const mark of ["came", "changed", "gone"]) if (document.querySelector(`#tbody [data-${mark}]`) !== null) window.seen.add(mark);
+        requestAnimationFrame(look);
+      };
+      look();
+    });
+    const seen = (mark) => until(`what ${mark}`, () => page.evaluate((mark) => window.seen.has(mark), mark));
+    await create(where, configMap("moves"));
+    await seen("came");
+    await patch(`${where}/moves`, { data: { more: "y" } });
+    await seen("changed");
+    await become("flashes to end", () => page.locator("#tbody [data-changed]").count(), 0);
+    await remove(`${where}/moves`);
+    await seen("gone");
+    await until("the row to go", async () => (await row(page, "moves")) === undefined);
+    assert.deepEqual(await page.evaluate(() => [...window.moved].sort()), motion === "reduce" ? [] : ["come", "fade", "leave"]);
+  });
 });

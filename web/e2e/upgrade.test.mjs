@@ -94,22 +94,75 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
         run();
       }, ms / 60));
     };
-    const pages = [];
-    for (const path of [list, `${list}&open=${ns}/before&tab=yaml`, `${list}&q=be`]) {
-      const page = await newPage(t, browser, { allow });
+    const open = async (query = "", hear = null) => {
+      const page = await newPage(t, browser, { allow: [...allow, /ERR_FAILED/] });
       await page.addInitScript(quicken);
-      await openLive(page, dashboard.url + path);
-      pages.push(page);
-    }
-    const [left, open, seen] = pages;
-    for (const page of [left, open]) await page.evaluate(hide);
+      if (hear !== null) await page.routeWebSocket(/\/api\/v1\/live$/, (ws) => {
+        const server = ws.connectToServer();
+        server.onMessage((frame) => { for (const m of [JSON.parse(frame)].flat()) hear(m, ws); });
+      });
+      await openLive(page, `${dashboard.url}${list}${query}`);
+      await until("the row", () => row(page, "before"));
+      return page;
+    };
+    let stopped = false;
+    const sockets = [];
+    // What goes on is heard, but not the end of it.
+    const cut = (m, ws) => {
+      if (stopped === "for good") return void ws.close({ code: 3000 });
+      ws.send(JSON.stringify(m));
+      if (stopped && m.build !== undefined) {
+        stopped = "for good";
+        ws.close({ code: 3000 });
+      }
+    };
+    // How well the rows are known is not heard.
+    const mute = (m, ws) => {
+      if (!stopped || m.type !== "state") return void ws.send(JSON.stringify(m));
+      if (!sockets.includes(ws)) sockets.push(ws);
+    };
+    const back = (page) => page.evaluate(() => dispatchEvent(new Event("online")));
+    // What the page itself asks for at its address, not the browser.
+    const asked = (answer) => (page) => page.route("**/r/**", (route) => (route.request().isNavigationRequest() ? route.continue() : answer(route)));
+    const other = (route) => route.fulfill({ contentType: "text/html", body: '<script type="module" src="/static/app.js?v=0"></script>' });
+    // What holds a page, and what lets it go.
+    const held = [
+      ["an object", await open(`&open=${ns}/nowhere`), () => {}, (page) => page.locator("#panel .close").click()],
+      ["the activity", await open(), (page) => page.keyboard.press("a"), (page) => page.keyboard.press("a")],
+      ["half a selector", await open(), (page) => page.locator("#labels").pressSequentially("app="), (page) => page.locator("#labels").fill("")],
+      ["a filter of the kinds", await open(), (page) => page.locator("#picker-filter").fill("map"), (page) => page.locator("#picker-filter").fill("")],
+      ["a dialog", await open(), (page) => page.keyboard.press("?"), (page) => page.keyboard.press("Escape")],
+      ["a popover", await open(), (page) => page.locator("#columns").click(), (page) => page.keyboard.press("Escape")],
+      ["the keyboard's row", await open(), (page) => page.keyboard.press("j"), null],
+      ["a selection", await open(), (page) => page.evaluate(() => getSelection().selectAllChildren(document.getElementById("heading"))), (page) => page.evaluate(() => getSelection().removeAllRanges())],
+      ["a connection that is lost", await open("", cut), () => {}, (page) => back(page)],
+      ["rows that are not live", await open("", mute), () => {}, (page) => { for (const ws of sockets) ws.close({ code: 3000 }); return back(page); }],
+      ["no answer", await open(), asked((route) => route.abort()), (page) => page.unroute("**/r/**")],
+      ["an answer of another build", await open(), asked(other), (page) => page.unroute("**/r/**")],
+    ];
+    const [left, seen] = [await open(), await open("&q=be")];
+    for (const [, page, hold] of held) await hold(page);
+    for (const page of [left, ...held.map(([, page]) => page)]) await page.evaluate(hide);
+    await dashboard.stop();
+    stopped = true;
     await dashboard.upgrade(builds[1]);
-    for (const page of [open, seen]) await told(page).waitFor({ timeout: 30_000 });
+    await told(seen).waitFor({ timeout: 30_000 });
     await ofBuild(left, "third").waitFor({ timeout: 30_000 });
     await live(left);
     assert.equal(await told(left).count(), 0);
-    await until("the other one to have had its time twice", () => open.evaluate(() => window.e2e.waited > 1));
-    for (const page of [open, seen]) assert.equal(await ofBuild(page, "third").count(), 0);
+    const lost = [];
+    for (const [what, page] of held) {
+      await until(`${what} to have had its time twice`, async () => (await ofBuild(page, "third").count()) > 0 || page.evaluate(() => window.e2e.waited > 1), 30_000);
+      if ((await ofBuild(page, "third").count()) > 0) lost.push(what);
+    }
+    assert.deepEqual(lost, []);
+    assert.equal(await ofBuild(seen, "third").count(), 0);
     assert.equal(await seen.evaluate(() => window.e2e.waited), 0);
+    stopped = false;
+    for (const [what, page, , release] of held) {
+      if (release === null) continue;
+      await release(page);
+      await until(`${what} to hold the page no more`, () => ofBuild(page, "third").count(), 30_000);
+    }
   });
 });

@@ -259,7 +259,7 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
     await goTo(`ns=${ns}`);
   });
 
-  await t.test("a connection that is cut, a server that ends, and a digest", async () => {
+  await t.test("a server that ends and is back, and a digest", async () => {
     await same("all of them", (s) => s.count === "1,200" && has("a-first")(s));
     await scroll(0.5);
     await same("the middle", (s) => has(name(600))(s) && s.count === "1,200");

@@ -162,6 +162,34 @@ void test("over a new connection it is live when that is told again", () => {
   assert.equal(s.words(), "Live");
 });
 
+void test("since when it was stale is kept over a lost connection, until something is told again", () => {
+  const s = start();
+  const since = "2026-01-02T10:00:00Z";
+  const stale = (): string | null => s.feed.known().stale;
+  const back = (): void => {
+    s.browser.socket.lose();
+    s.browser.pass(2000);
+    s.browser.socket.lose();
+    assert.equal(s.feed.known().connection, "lost");
+    s.browser.pass(4000);
+    s.browser.socket.accept();
+  };
+  snapshot(s, "e1.1", row("a"));
+  s.tell({ type: "state", state: "stale", since });
+  assert.equal(stale(), null, "the state has it");
+  back();
+  assert.deepEqual([stale(), s.feed.known().state], [since, null]);
+  back();
+  assert.equal(stale(), since, "nothing was told over the one between");
+  s.tell({ type: "state", state: "live" });
+  assert.equal(stale(), null);
+  back();
+  assert.equal(stale(), null);
+  s.tell({ type: "state", state: "stale" });
+  back();
+  assert.equal(stale(), "", "that of a kind that is polled has no since");
+});
+
 void test("a digest that comes before the rows are whole is passed over", () => {
   const s = start();
   s.tell({ type: "snapshot", cursor: "c1", columns, rows: [row("a")], last: false });

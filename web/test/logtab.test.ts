@@ -9,7 +9,7 @@ import { Upstream } from "./upstream.ts";
 
 const pod = (...containers: string[]): object => ({ metadata: { uid: "u" }, spec: { nodeName: "n", containers: containers.map((name) => ({ name })) }, status: { containerStatuses: containers.map((name) => ({ name, containerID: name, restartCount: 1, state: { running: {} } })) } });
 const shown = (object: object | null): Shown =>
-  ({ object, health: null, last: null, gone: false, known: { connection: "open", since: 0, said: "", state: { state: "live", reason: "" }, complete: true, arriving: 0, expected: 0, problem: null, anew: false } }) as unknown as Shown;
+  ({ object, health: null, last: null, gone: false, known: { connection: "open", since: 0, said: "", state: { state: "live", reason: "" }, stale: null, complete: true, arriving: 0, expected: 0, problem: null, anew: false } }) as unknown as Shown;
 
 const opened = (log: () => LogName = () => ({ container: "", previous: false })): { readonly up: Upstream; readonly tab: Logs } => {
   const up = new Upstream();

@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { aligned } from "../static/src/diff.ts";
 import { readKinds, readProblems } from "../static/src/kinds.ts";
-import { aloneWords, anewWords, banner, counted, countWords, coverage, note, status, type Known } from "../static/src/status.ts";
+import { aloneWords, anewWords, banner, counted, countWords, coverage, lastKnown, note, status, type Known } from "../static/src/status.ts";
 import { states } from "../static/src/wire.ts";
 
 const changed = (before: string, next: string): string => [...aligned([...before], [...next])].map((from, i) => (from < 0 ? next[i] : ".")).join("");
@@ -14,7 +14,7 @@ for (const [before, next, want] of [["abc", "abc", "..."], ["abc", "axc", ".x."]
   });
 }
 
-const whole: Known = { connection: "open", since: 0, said: "", state: { state: "live", since: "", reason: "", count: null, total: null, namespaces: [] }, complete: true, arriving: 0, expected: 0, problem: null, anew: false };
+const whole: Known = { connection: "open", since: 0, said: "", state: { state: "live", since: "", reason: "", count: null, total: null, namespaces: [] }, stale: null, complete: true, arriving: 0, expected: 0, problem: null, anew: false };
 
 void test("live is said only while it is", () => {
   const live = (k: Partial<Known>): boolean => {
@@ -98,6 +98,26 @@ void test("an empty table that is in doubt says since when, and what was known t
     [stale, 168, false, { title: "Nothing matches", detail: "None of the 168 pods known then matches the filter.", next: "", act: "show-all" }],
     [whole, 168, false, { title: "Nothing matches", detail: "None of 168 pods matches the filter.", next: "", act: "show-all" }],
   ] as const) assert.deepEqual(note(k, "pods", total, narrowed, now), want);
+});
+
+void test("what is held was last known when it became stale, and else when the connection was lost", () => {
+  const at = (hour: number): string => new Date(2026, 0, 2, hour).toISOString();
+  const now = new Date(2026, 0, 2, 12).getTime();
+  const stale = (since: string): Known["state"] => ({ state: "stale", since, reason: "", count: null, total: null, namespaces: [] });
+  const lost: Partial<Known> = { connection: "lost", since: new Date(2026, 0, 2, 11).getTime(), state: null };
+  const cases: [string, Partial<Known>, string | null][] = [
+    ["live", {}, null],
+    ["stale", { state: stale(at(10)) }, "at 10:00:00"],
+    ["stale since nobody knows when", { state: stale("") }, "when it was last known"],
+    ["lost", lost, "at 11:00:00"],
+    ["lost while it is stale", { ...lost, state: stale(at(10)) }, "at 10:00:00"],
+    ["stale, then lost", { ...lost, stale: at(10) }, "at 10:00:00"],
+    ["stale since nobody knows when, then lost", { ...lost, stale: "" }, "when it was last known"],
+    ["stale, then lost, then nothing is told yet", { state: null, stale: at(10) }, "at 10:00:00"],
+    ["nothing is told yet", { state: null }, "when it was last known"],
+  ];
+  for (const [what, k, want] of cases) assert.equal(lastKnown({ ...whole, ...k }, now), want, what);
+  assert.equal(note({ ...whole, ...lost, stale: at(10) }, "pods", 0, false, now)?.detail, "There were none at 10:00:00.");
 });
 
 void test("kinds that can be listed, and groups that could not be read", () => {

@@ -1,8 +1,8 @@
 // Wires the page together. The server's HTML is the first render; from here on
 // it is kept true.
 
-import { kept, nextLoad } from "./awaited.ts";
-import { Build, firstOf, sayBuild } from "./build.ts";
+import { kept, nextLoad, waited } from "./awaited.ts";
+import { Build, firstOf, sayBuild, servedAs } from "./build.ts";
 import { Clock } from "./clock.ts";
 import type { Command } from "./commands.ts";
 import { byId, input, setAttr, setText } from "./dom.ts";
@@ -60,9 +60,13 @@ const latency = new Latency(
   },
 );
 
+// Nothing that a reload would lose is typed, open or selected beside what a page is of.
+const idle = (): boolean => (byId("picker-filter") as HTMLInputElement).value === "" && document.querySelector("dialog[open], :popover-open") === null && String(getSelection()) === "";
+
 const build = new Build(new URL(import.meta.url).searchParams.get("v") ?? "", {
   hidden: () => document.hidden,
-  spare: () => live.connection === "open" && shown?.spare === true && (byId("picker-filter") as HTMLInputElement).value === "" && document.querySelector("dialog[open], :popover-open") === null,
+  spare: () => shown?.spare === true && idle(),
+  served: servedAs,
   after: (ms, run) => setTimeout(run, ms),
   cancel: (timer) => clearTimeout(timer as number | undefined),
   random: () => Math.random(),
@@ -92,6 +96,7 @@ const jump = new Jump(byId("jump"), {
 const common = pageCommands(jump, help);
 const commands = (): readonly Command[] => [...special(), ...common];
 
+if (page?.dataset["page"] !== "problem" && waited(history.state)) history.replaceState(null, "");
 if (page?.dataset["page"] === "list") startList(page);
 else if (page?.dataset["page"] === "object") startObject(page);
 else if (page?.dataset["page"] === "compare") void startCompare();
@@ -255,7 +260,7 @@ function help(): void {
 }
 
 // The page says that the cluster does not serve a kind, until it does: in this
-// version, or in one that is listed instead of it.
+// version, or in one that is listed instead of it. What somebody is at comes first.
 function awaitKind(ref: string): void {
   if (ref === "") return;
   const [group, , resource] = ref.split("/");
@@ -263,8 +268,9 @@ function awaitKind(ref: string): void {
   let before = true;
   let waits = false;
   const load = (apart: number): void => {
-    waits = false;
-    if (!served()) return;
+    waits = served();
+    if (!waits) return;
+    if (!idle()) return void setTimeout(() => load(apart), 1000);
     history.replaceState(kept({ at: Date.now(), apart }), "");
     location.reload();
   };

@@ -21,6 +21,9 @@ export function nextLoad(state: unknown, now: number): { readonly wait: number; 
   return { wait: Math.max(0, last.apart - since), apart: Math.min(longest, 2 * last.apart) };
 }
 
+/** Whether something is kept with the entry: a page that is what was waited for has no use for it. */
+export const waited = (state: unknown): boolean => loadOf(state) !== null;
+
 /** What is kept with the entry of the history. */
 export const kept = (load: Load): unknown => ({ load });
 

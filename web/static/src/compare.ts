@@ -2,7 +2,7 @@
 
 import { clockTime } from "./age.ts";
 import { differences, pairing } from "./difflines.ts";
-import { drawing, type Layout } from "./diffview.ts";
+import { drawing, keepFocus, type Layout } from "./diffview.ts";
 import { byId, digits, h, input, setText } from "./dom.ts";
 import { Held } from "./held.ts";
 import { keptLayout, layoutSwitch } from "./layout.ts";
@@ -36,6 +36,7 @@ interface Wanted {
 export class ComparePage {
   private readonly place = byId("difference");
   private readonly sides: readonly Side[];
+  private readonly heads: HTMLElement;
   private readonly held: readonly Held[];
   private readonly unfolded = new Set<string>();
   private hidden = parseHide(new URLSearchParams(location.search).get("hide"));
@@ -57,6 +58,7 @@ export class ComparePage {
     const found = [...this.place.querySelectorAll<HTMLElement>(".side")].map((e) => ({ ref: e.dataset["ref"] ?? "", kind: e.dataset["kind"] ?? "", ns: e.dataset["ns"] ?? "", name: e.dataset["name"] ?? "" }));
     for (const id of ["a", "b"]) suggest(input(id) as HTMLInputElement, byId("names"), () => found[0]?.ref ?? "");
     this.sides = found.every((s) => s.ref !== "") ? found : [];
+    this.heads = h("div", { class: "heads" }, ...this.sides.map((s, i) => h("h2", { class: i === 0 ? "removed" : "added" }, h("span", { class: "kind" }, s.kind), " ", h("a", { href: objectHref(s.ref, s) }, s.ns === "" ? s.name : `${s.ns}/${s.name}`), h("span", { class: "change" }))));
     this.held = this.sides.map((s) => new Held(live, now, s.ref, s, () => this.schedule()));
     if (this.held.length === 0) return;
     byId("switches").append(this.hide("identity", "Ignore identity", "UID, resource version, generation and creation"), this.hide("status", "Ignore status", "Everything under status"), layoutSwitch(this.layout, (to) => {
@@ -150,11 +152,15 @@ export class ComparePage {
     const count = differences(pairs);
     const untold = w.objects.every(masked);
     setText(byId("count"), count === 0 ? (untold ? "No differences outside masked values" : "No differences") : count === 1 ? "1 difference" : `${digits(count)} differences`);
-    const heads = this.sides.map((s, i) => h("h2", { class: i === 0 ? "removed" : "added" }, h("span", { class: "kind" }, s.kind), " ", h("a", { href: objectHref(s.ref, s) }, s.ns === "" ? s.name : `${s.ns}/${s.name}`), h("span", { class: "change" })));
     const note = untold ? [h("p", { class: "untold" }, "Values of Secrets are masked: they are not compared, only how often each was seen to change.")] : [];
     const at = this.place.scrollTop;
-    this.place.replaceChildren(h("div", { class: "heads", "data-layout": layout }, ...heads), ...note, view);
+    const focus = keepFocus(this.place);
+    this.heads.dataset["layout"] = layout;
+    if (this.heads.parentNode !== this.place) this.place.replaceChildren(this.heads);
+    while (this.heads.nextSibling !== null) this.heads.nextSibling.remove();
+    this.heads.after(...note, view);
     this.place.scrollTop = at;
+    focus();
     this.place.setAttribute("data-live", "");
     this.tell();
   }

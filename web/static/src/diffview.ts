@@ -141,7 +141,7 @@ class View {
   }
 
   private button(pairs: readonly Pair[], words: string): HTMLButtonElement {
-    const button = h("button", { type: "button", class: "fold" }, words);
+    const button = h("button", { type: "button", class: "fold", "data-at": String(pairs[0]?.rightAt ?? 0) }, words);
     this.behind.set(button, pairs);
     return button;
   }
@@ -189,13 +189,42 @@ function giveWay(button: Element, words: string): void {
   const had = document.activeElement === button;
   button.remove();
   if (!had || !(came instanceof HTMLElement)) return;
-  if (!(came instanceof HTMLButtonElement)) {
-    came.tabIndex = -1;
-    came.role = "group";
-    came.ariaLabel = words;
-  }
-  came.focus({ preventScroll: true });
+  take(came, words);
 }
+
+function take(e: HTMLElement, words: string): void {
+  if (!(e instanceof HTMLButtonElement)) {
+    e.tabIndex = -1;
+    e.role = "group";
+    e.ariaLabel = words;
+  }
+  e.focus({ preventScroll: true });
+}
+
+/** Notes which line the focus is at, before another view is drawn in place of one; what is returned puts it there, or as near as can be. */
+export function keepFocus(place: HTMLElement): () => void {
+  const had = document.activeElement;
+  const view = had?.closest(".diff") ?? null;
+  const line = had?.closest("[data-at]") ?? had?.querySelector("[data-at]") ?? null;
+  if (!(had instanceof HTMLElement) || line === null || !place.contains(view)) return () => undefined;
+  const at = numberOf(line);
+  const [side, fold, words] = [sideOf(line), line.matches(".fold"), had.ariaLabel ?? ""];
+  return () => {
+    let found: Element | null = null;
+    let far = Infinity;
+    for (const e of place.querySelectorAll(".diff [data-at]")) {
+      if (sideOf(e) !== side) continue;
+      // Of as near ones it is the button that was one.
+      const now = Math.abs(numberOf(e) - at) + (e.matches(".fold") === fold ? 0 : 0.5);
+      if (now < far) [found, far] = [e, now];
+    }
+    const to = found?.matches(".fold") === true ? found : had.matches(".more") ? found?.querySelector(".more") ?? found?.closest(".block") : found?.closest(".block");
+    if (to instanceof HTMLElement) take(to, had instanceof HTMLButtonElement ? "Lines drawn anew" : words);
+  };
+}
+
+const numberOf = (e: Element): number => Number(e.getAttribute("data-at"));
+const sideOf = (e: Element): number => (e.localName === "del" || (e.nextElementSibling !== null && e.parentElement?.matches(".pair") === true) ? 0 : 1);
 
 function sides(p: Pair): [HTMLElement, HTMLElement] {
   if (p.same) return [line("span", p.left ?? "", p.leftAt), line("span", p.right ?? "", p.rightAt)];

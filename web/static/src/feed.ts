@@ -38,6 +38,7 @@ export class Feed implements Handler {
   /** How many changes were told. */
   events = 0;
   private state: State | null = null;
+  private stale: string | null = null; // see Known
   private problem: Problem | null = null;
   private windowed: boolean;
   private unsorted = false; // a window by a column that is not there: it has none, as whole lists have
@@ -113,7 +114,7 @@ export class Feed implements Handler {
 
   known(): Known {
     const { connection, since, said } = this.live;
-    return { connection, since, said, state: this.state, complete: this.rows.complete && (!this.behind || this.soon), arriving: this.rows.arriving, expected: this.expected, problem: this.problem, anew: this.anew };
+    return { connection, since, said, state: this.state, stale: this.stale, complete: this.rows.complete && (!this.behind || this.soon), arriving: this.rows.arriving, expected: this.expected, problem: this.problem, anew: this.anew };
   }
 
   restart(): void {
@@ -130,10 +131,13 @@ export class Feed implements Handler {
 
   /** The connection is another: over a new one the state is told anew. */
   reconnected(): void {
-    if (this.live.connection !== "open") this.state = null;
+    if (this.live.connection === "open") return;
+    if (this.state?.state === "stale") this.stale = this.state.since;
+    this.state = null;
   }
 
   message(m: Parameters<Handler["message"]>[0]): void {
+    this.stale = null;
     switch (m.type) {
       case "rows":
       case "row-events": {

@@ -50,7 +50,7 @@ export class Held implements Handler {
 
   known(): Known {
     const { connection, since, said } = this.live;
-    return { connection, since, said, state: this.state, complete: this.complete, arriving: 0, expected: 0, problem: this.problem, anew: this.anew };
+    return { connection, since, said, state: this.state, stale: null, complete: this.complete, arriving: 0, expected: 0, problem: this.problem, anew: this.anew };
   }
 
   restart(): void {

@@ -56,6 +56,11 @@ export class ListPage implements Watcher {
   ) {
     this.kind = kind;
     this.view = view;
+    // A person has scrolled before there was a script: who goes there stays there.
+    if (byId("rows").scrollTop !== 0) {
+      this.coming = null;
+      this.sought = false;
+    }
     this.served = document.querySelector("#tbody tr") !== null;
     this.table = new Table(byId("rows"), byId("table") as HTMLTableElement, now, (shown) => {
       this.shown = shown;
@@ -304,9 +309,10 @@ export class ListPage implements Watcher {
     this.go(this.formView(), how);
   }
 
-  /** The address says all that is seen: nothing is held beside it. */
+  /** The address says all that is seen: nothing is held beside it, and the rows are live. */
   get spare(): boolean {
-    return this.began && this.view.open === null && !this.activity.open && formatView(this.formView()) === formatView(this.view);
+    const live = this.began && status(this.feed.known(), this.now()).tone === "live";
+    return live && this.view.open === null && !this.table.chosen && !this.activity.open && formatView(this.formView()) === formatView(this.view);
   }
 
   private formView(): View {

@@ -15,6 +15,9 @@ export class Place {
   private timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(scroller: HTMLElement, private readonly now: () => number) {
+    // Where a browser had scrolled to by itself would look as if a person had.
+    history.scrollRestoration = "manual";
+    if (scroller.scrollTop !== 0) this.later(); // Of what was scrolled before nothing more is heard.
     scroller.addEventListener("scroll", () => this.later(), { passive: true });
   }
 

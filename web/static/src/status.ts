@@ -11,6 +11,7 @@ export interface Known {
   readonly since: number; // the connection's
   readonly said: string; // by the server that ended the connection, if it did say something
   readonly state: State | null; // the last one told over this connection
+  readonly stale: string | null; // since when it was stale as the connection before was lost, empty where that was not said; null where it was not, or since something was told again
   readonly complete: boolean; // a whole snapshot is held, and no other is to come
   readonly arriving: number; // rows of a snapshot under way,
   readonly expected: number; // of about so many; 0 where that is not known
@@ -83,7 +84,9 @@ export function doubt(k: Pick<Known, "connection" | "since" | "state">, now: num
 /** When what is held was last known to be true, in words; null while it is. */
 export function lastKnown(k: Known, now: number): string | null {
   if (status(k, now).tone === "live") return null;
-  const since = k.connection === "lost" ? new Date(k.since).toISOString() : k.state?.state === "stale" ? k.state.since : "";
+  // What was stale was so before the connection was lost.
+  const stale = k.state?.state === "stale" ? k.state.since : k.stale;
+  const since = stale ?? (k.connection === "lost" ? new Date(k.since).toISOString() : "");
   return since === "" ? "when it was last known" : `at ${clockTime(since, now)}`;
 }
 

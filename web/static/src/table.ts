@@ -168,6 +168,11 @@ export class Table {
     return this.active === null ? undefined : this.rows?.get(this.active);
   }
 
+  /** The keyboard is at a row, whether that is here or not. */
+  get chosen(): boolean {
+    return this.active !== null || this.activeIndex >= 0;
+  }
+
   /** How many rows the scroller is from the top. */
   get top(): number {
     return this.aim ?? this.scroller.scrollTop / this.rowHeight;
