@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"flag"
 	"io"
 	"io/fs"
 	"maps"
@@ -26,8 +28,12 @@ func readDocument(t *testing.T, name string) string {
 	return string(text)
 }
 
+var update = flag.Bool("update", false, "write the table of settings in docs/reference.md anew")
+
 // Every flag stands in docs/reference.md with its short form and its default,
-// and none that does not exist.
+// and none that does not exist: kubectl's in a table of their own, ours in one
+// that is made anew by go test ./cmd/dashboard -run TestReferenceHasTheFlags
+// -update, which keeps what is said of each.
 func TestReferenceHasTheFlags(t *testing.T) {
 	const home = "/home/somebody"
 	t.Setenv("HOME", home)
@@ -35,20 +41,24 @@ func TestReferenceHasTheFlags(t *testing.T) {
 	command := newCommand(io.Discard)
 	command.InitDefaultHelpFlag()
 	command.InitDefaultVersionFlag()
+	text := readDocument(t, "docs/reference.md")
+	table := settingsTable(text, command.Flags())
+	if !strings.Contains(text, table) {
+		if !*update {
+			t.Error("the table of settings in docs/reference.md is not current: run this test with -update")
+		} else if err := os.WriteFile(filepath.Join(root, "docs/reference.md"), []byte(withTable(text, table)), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
 	want := map[string]string{}
 	command.Flags().VisitAll(func(flag *pflag.Flag) {
-		name := "`--" + flag.Name + "`"
-		if flag.Shorthand != "" {
-			name += ", `-" + flag.Shorthand + "`"
-		}
-		want[name] = "none"
-		if flag.DefValue != "" && flag.DefValue != "[]" {
-			want[name] = "`" + strings.Replace(flag.DefValue, home, "$HOME", 1) + "`"
+		if flag.Annotations[kubectls] != nil {
+			name, value := shownFlag(flag)
+			want[name] = strings.Replace(value, home, "$HOME", 1)
 		}
 	})
-
 	got := map[string]string{}
-	for _, row := range regexp.MustCompile("(?m)^\\| (`--[^|]+) \\| ([^|]+) \\| [^|]+ \\|$").FindAllStringSubmatch(readDocument(t, "docs/reference.md"), -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| (`--[^|]+) \\| ([^|]+) \\| [^|]+ \\|$").FindAllStringSubmatch(text, -1) {
 		if _, twice := got[row[1]]; twice {
 			t.Errorf("docs/reference.md has %s twice", row[1])
 		}
@@ -61,9 +71,54 @@ func TestReferenceHasTheFlags(t *testing.T) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(got)) {
 		if _, ok := want[name]; !ok {
-			t.Errorf("docs/reference.md has %s, which is no flag", name)
+			t.Errorf("docs/reference.md has %s, which is no flag of kubectl's", name)
 		}
 	}
+}
+
+const settingsHead = "| flag | environment | default | meaning |\n| --- | --- | --- | --- |\n"
+
+// settingsTable is the table of our flags; what a text says of one stays.
+func settingsTable(text string, flags *pflag.FlagSet) string {
+	said := map[string]string{}
+	for line := range strings.Lines(text) {
+		if cells := strings.Split(strings.TrimSpace(line), " | "); strings.HasPrefix(line, "| `--") && len(cells) > 2 {
+			said[strings.TrimPrefix(cells[0], "| ")] = strings.TrimSuffix(cells[len(cells)-1], " |")
+		}
+	}
+	own := ours(flags)
+	table := settingsHead
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if flag.Annotations[kubectls] != nil {
+			return
+		}
+		name, value := shownFlag(flag)
+		environment := "none"
+		if own[flag.Name] != nil {
+			environment = "`" + variable(flag.Name) + "`"
+		}
+		table += "| " + strings.Join([]string{name, environment, value, cmp.Or(said[name], flag.Usage)}, " | ") + " |\n"
+	})
+	return table + "\n"
+}
+
+// withTable puts the table in the place of the one that a text has.
+func withTable(text, table string) string {
+	before, after, _ := strings.Cut(text, settingsHead)
+	_, after, _ = strings.Cut(after, "\n\n")
+	return before + table + after
+}
+
+// shownFlag is how a document writes a flag, and its default.
+func shownFlag(flag *pflag.Flag) (name, value string) {
+	name = "`--" + flag.Name + "`"
+	if flag.Shorthand != "" {
+		name += ", `-" + flag.Shorthand + "`"
+	}
+	if flag.DefValue == "" || flag.DefValue == "[]" {
+		return name, "none"
+	}
+	return name, "`" + flag.DefValue + "`"
 }
 
 // ARCHITECTURE.md stays short, tells of every package, and names no test and

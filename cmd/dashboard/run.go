@@ -7,7 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
-	"net/netip"
+	"os"
 	"runtime/debug"
 	"strings"
 
@@ -21,6 +21,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web"
+	"glasshouse/internal/web/auth"
 )
 
 // settings are the flags beside kubectl's own.
@@ -33,6 +34,9 @@ type settings struct {
 	logLevel  string
 	logFormat string
 	watch     watchSettings
+	auth      authSettings
+	redact    redactSettings
+	serving   servingSettings
 }
 
 // run is the program: it returns the exit code. 0 is a clean end, 1 an error, 2
@@ -75,6 +79,9 @@ func newCommand(stderr io.Writer) *cobra.Command {
 			return nil
 		},
 		RunE: func(command *cobra.Command, _ []string) error {
+			if err := configure(command.Flags(), os.Getenv); err != nil {
+				return err
+			}
 			s.fixed = command.Flags().Changed("listen")
 			return s.serve(command.Context(), command.OutOrStdout(), stderr)
 		},
@@ -89,9 +96,14 @@ func newCommand(stderr io.Writer) *cobra.Command {
 
 func (s *settings) addFlags(flags *pflag.FlagSet) {
 	s.kube.AddFlags(flags)
-	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080", "The address to serve on. It must be a loopback address; port 0 takes a free one, and so does the default where it is taken.")
+	flags.VisitAll(func(flag *pflag.Flag) { flag.Annotations = map[string][]string{kubectls: {}} })
+	flags.String(configFlag, "", "A YAML file of settings, by the names of the flags: listen: 127.0.0.1:8080. A flag, and then the environment (GLASSHOUSE_LISTEN), come first.")
+	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080", "The address to serve on. It must be a loopback address where --auth asks nobody; port 0 takes a free one, and so does the default where it is taken.")
+	s.serving.addFlags(flags)
+	s.auth.addFlags(flags)
 	s.watch.addFlags(flags)
-	flags.StringVar(&s.metrics, "metrics-listen", "", "The address to serve Prometheus metrics and Go profiles on; none where it is empty. It must be a loopback address; port 0 takes a free one.")
+	s.redact.addFlags(flags)
+	flags.StringVar(&s.metrics, "metrics-listen", "", "The address to serve Prometheus metrics and the probes /healthz and /readyz on, and on loopback Go profiles; none where it is empty. Port 0 takes a free one.")
 	flags.IntVar(&s.pageRows, "page-rows", 100_000, "How many rows a page holds at most; of more the server keeps the order, and the page holds those that are looked at.")
 	flags.StringVar(&s.logLevel, "log-level", "info", "What to log: debug, info, warn or error.")
 	flags.StringVar(&s.logFormat, "log-format", "text", "How to log: text or json.")
@@ -117,14 +129,31 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	options.RequestTimeout, options.Namespace, options.Log = timeout, found.namespace, log
+	if options.Redact, err = s.redact.rules(); err != nil {
+		return err
+	}
 	if s.pageRows < 0 {
 		return &usageError{fmt.Errorf("--page-rows is %d; it takes a number from 0", s.pageRows)}
+	}
+	asked, err := s.auth.options(log)
+	if err != nil {
+		return err
 	}
 	cluster, err := watch.New(found.config, options)
 	if err != nil {
 		return err
 	}
-	server, err := web.New(web.Options{Cluster: cluster, Name: found.name, Namespace: found.namespace, Version: version(), PageRows: s.pageRows, Log: log})
+	served := web.Options{Cluster: cluster, Name: found.name, Namespace: found.namespace, Version: version(), PageRows: s.pageRows, Peers: asked.Proxy.Peers, Log: log}
+	if err := s.serving.fill(&served, log); err != nil {
+		return err
+	}
+	asked.WhoIs, asked.Base = cluster.WhoIs, served.BasePath.At("")
+	authority, err := auth.New(asked)
+	if err != nil {
+		return &usageError{fmt.Errorf("--auth %s: %w", s.auth.mode, err)}
+	}
+	served.Auth = authority
+	server, err := web.New(served)
 	if err != nil {
 		return err
 	}
@@ -132,21 +161,28 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	address := "http://" + listener.Addr().String() + "/"
+	address := s.serving.scheme() + "://" + listener.Addr().String() + served.BasePath.At("/")
 	said := []slog.Attr{slog.String("url", address), slog.String("cluster", found.name), slog.String("server", found.config.Host)}
 	group, ctx := errgroup.WithContext(ctx)
+	// Probes are answered until the pages have ended, that of readiness with no.
+	probed, ended := context.WithCancel(context.WithoutCancel(ctx))
+	defer ended()
 	if s.metrics != "" {
-		measured, err := listenOn(ctx, "--metrics-listen", s.metrics)
+		measured, err := listenForProbes(ctx, s.metrics)
 		if err != nil {
 			return errors.Join(err, listener.Close())
 		}
 		said = append(said, slog.String("metrics", "http://"+measured.Addr().String()+"/metrics"))
-		group.Go(func() error { return server.RunMetrics(ctx, measured) })
+		group.Go(func() error { return server.RunMetrics(probed, measured) })
 	}
 	log.LogAttrs(ctx, slog.LevelInfo, "serving", said...)
 	_, _ = fmt.Fprintf(stdout, "Glasshouse shows %s at %s\n", found.name, address) // Said for people; the log says it too.
 	group.Go(func() error { return cluster.Run(ctx) })
-	group.Go(func() error { return server.Run(ctx, listener) })
+	group.Go(func() error { return authority.Run(ctx) })
+	group.Go(func() error {
+		defer ended()
+		return server.Run(ctx, listener)
+	})
 	if err := group.Wait(); err != nil {
 		return err
 	}
@@ -156,26 +192,35 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 
 // open listens where the pages are served.
 func (s *settings) open(ctx context.Context) (net.Listener, error) {
-	listener, err := listenOn(ctx, "--listen", s.listen)
+	listener, err := listenOn(ctx, "--listen", s.listen, s.auth.asks())
 	if usage := new(usageError); err != nil && !s.fixed && !errors.As(err, &usage) {
 		host, _, _ := net.SplitHostPort(s.listen) // listenOn has split it.
-		return listenOn(ctx, "--listen", net.JoinHostPort(host, "0"))
+		return listenOn(ctx, "--listen", net.JoinHostPort(host, "0"), s.auth.asks())
 	}
 	return listener, err
 }
 
-// listenOn listens, on loopback alone: whoever reaches the port sees what this
-// program may see.
-func listenOn(ctx context.Context, flag, address string) (net.Listener, error) {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return nil, &usageError{fmt.Errorf("%s %q is no address: write host:port, as in 127.0.0.1:8080", flag, address)}
+// listenOn listens: on loopback alone where nobody is asked who they are, as
+// whoever reaches the port then sees what this program may see.
+func listenOn(ctx context.Context, flag, address string, beyond bool) (net.Listener, error) {
+	if err := checkAddress(flag, address); err != nil {
+		return nil, err
 	}
-	addr, err := netip.ParseAddr(host)
-	if host != "localhost" && (err != nil || !addr.IsLoopback()) {
+	if host, _, _ := net.SplitHostPort(address); !beyond && !isLoopback(host) { // checkAddress has split it.
 		return nil, &usageError{fmt.Errorf("%s %q would show the cluster to whoever reaches it, without a login: "+
-			"listen on 127.0.0.1, [::1] or localhost, and reach it from elsewhere by kubectl port-forward or ssh -L", flag, address)}
+			"say with --auth token, oidc or proxy who may, or listen on 127.0.0.1, [::1] or localhost, and reach it from elsewhere by kubectl port-forward or ssh -L", flag, address)}
 	}
+	return bind(ctx, flag, address)
+}
+
+func checkAddress(flag, address string) error {
+	if _, _, err := net.SplitHostPort(address); err != nil {
+		return &usageError{fmt.Errorf("%s %q is no address: write host:port, as in 127.0.0.1:8080", flag, address)}
+	}
+	return nil
+}
+
+func bind(ctx context.Context, flag, address string) (net.Listener, error) {
 	config := net.ListenConfig{Control: boundUnsent}
 	config.SetMultipathTCP(false) // Its sockets do not pass on what Control sets.
 	listener, err := config.Listen(ctx, "tcp", address)
@@ -187,7 +232,7 @@ func listenOn(ctx context.Context, flag, address string) (net.Listener, error) {
 
 func (s *settings) logger(stderr io.Writer) (*slog.Logger, error) {
 	var level slog.Level
-	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil {
+	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil || level < slog.LevelDebug { // Below it client-go logs what the API server answers.
 		return nil, &usageError{fmt.Errorf("--log-level is %q; it takes debug, info, warn or error", s.logLevel)}
 	}
 	options := &slog.HandlerOptions{Level: level}

@@ -8,7 +8,7 @@ import (
 
 // What nobody reads stays with the program, where it is folded, and is not kept by the kernel.
 func TestUnsentIsBounded(t *testing.T) {
-	listener, err := listenOn(t.Context(), "--listen", "127.0.0.1:0")
+	listener, err := listenOn(t.Context(), "--listen", "127.0.0.1:0", false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -86,7 +86,7 @@ func (t *target) read(ctx context.Context, access *watch.Access) {
 			t.node.State, t.node.Reason = Missing, ""
 		case watch.Refused:
 			t.node.State = Forbidden
-		case watch.Invalid, watch.Unavailable:
+		case watch.Invalid, watch.Unavailable, watch.Unauthenticated:
 		}
 	}
 }

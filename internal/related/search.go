@@ -70,8 +70,9 @@ func (f *finder) read(ctx context.Context, l *list) {
 	snapshot, err := f.access.Snapshot(ctx, query, listWait)
 	if err != nil {
 		l.status = watch.Status{State: watch.Failed, Reason: err.Error()}
-		if p, ok := errors.AsType[*watch.Problem](err); ok && p.Cause == watch.Unknown {
-			l.status.State = watch.Absent
+		if p, ok := errors.AsType[*watch.Problem](err); ok {
+			l.status.Reason = p.Detail
+			l.status.State = map[watch.Cause]watch.State{watch.Unknown: watch.Absent, watch.Refused: watch.Forbidden, watch.Invalid: watch.Failed, watch.Unavailable: watch.Failed, watch.Unauthenticated: watch.Forbidden}[p.Cause]
 		}
 		return
 	}
@@ -79,7 +80,7 @@ func (f *finder) read(ctx context.Context, l *list) {
 	if !snapshot.Synced {
 		return
 	}
-	l.whole = snapshot.Status.State == watch.Live && len(snapshot.Status.Namespaces) == 0
+	l.whole = snapshot.Status.State == watch.Live && len(snapshot.Status.Namespaces) == 0 && !snapshot.Part
 	l.entries = make([]entry, len(snapshot.Objects))
 	for n, o := range snapshot.Objects {
 		l.entries[n] = entry{Item: o, of: l}

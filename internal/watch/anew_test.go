@@ -19,7 +19,7 @@ func TestListedWhileColumnsChange(t *testing.T) {
 		got := make(chan *watch.Snapshot, 1)
 		cluster.Recolumn(pods, "Other", func() {
 			go func() {
-				s, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+				s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
 				if err != nil {
 					t.Error(err)
 				}
@@ -101,7 +101,7 @@ func TestHeartbeatsWithoutASnapshot(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
 				server.Hang("/api/v1/pods")
-				sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), watch.Query{Resource: pods}, view, "unknown")
+				sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods}, view, "unknown")
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -60,7 +60,7 @@ func TestNamespacesAskedFor(t *testing.T) {
 				first := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
 				first.settle()
 				open := func(n int) (*watch.Subscription, error) {
-					return cluster.For(watch.Viewer{}).Subscribe(t.Context(), watch.Query{Resource: pods, Namespaces: []string{fmt.Sprint("ns-", n)}}, watch.Rows, "")
+					return cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods, Namespaces: []string{fmt.Sprint("ns-", n)}}, watch.Rows, "")
 				}
 				for n := range 600 {
 					sub, err := open(n)
@@ -114,7 +114,7 @@ func TestNamespacesBeyondTheBound(t *testing.T) {
 		server.Cut(pods)
 		pass(5 * time.Minute)
 		covered := func() (rows []int) {
-			feeds := cluster.For(watch.Viewer{}).Coverage().Entries[1]
+			feeds := cluster.Ledger().Entries[1]
 			if len(feeds.Namespaces) != 500 {
 				t.Errorf("%d namespaces are watched, want 500", len(feeds.Namespaces))
 			}

@@ -206,7 +206,7 @@ func TestNamespacesFitTogether(t *testing.T) {
 				t.Errorf("it is known in %s, and was in %s: %s; want the same two, and why not the others", got, known, r.reason)
 			}
 			known = strings.Join(r.namespaces, " ")
-			if ledger := cluster.For(watch.Viewer{}).Coverage(); ledger.Held > ledger.Limit {
+			if ledger := cluster.Ledger(); ledger.Held > ledger.Limit {
 				t.Errorf("%d bytes are held of %d", ledger.Held, ledger.Limit)
 			}
 			<-time.After(time.Minute)
@@ -236,7 +236,7 @@ func TestRightToAllFits(t *testing.T) {
 		server.Refuse(widgets, "", 0, "")
 		for range 30 {
 			pass(time.Second)
-			c := cluster.For(watch.Viewer{}).Coverage()
+			c := cluster.Ledger()
 			if c := c.Entries[len(c.Entries)-1]; c.Objects != 840 || c.State == watch.Failed {
 				t.Fatalf("it is %s with %d rows: %s", c.State, c.Objects, c.Reason)
 			}
@@ -267,7 +267,7 @@ func TestBegunAgainIsCountedOnce(t *testing.T) {
 		server.RevokeWatch(pods)
 		for range 60 {
 			pass(time.Second)
-			c := cluster.For(watch.Viewer{}).Coverage().Entries[0]
+			c := cluster.Ledger().Entries[0]
 			if c.State == watch.Failed {
 				t.Fatalf("it is %s: %s", c.State, c.Reason)
 			}
@@ -287,7 +287,7 @@ func TestAnotherDefinitionIsTriedAnew(t *testing.T) {
 		for n := range 600 {
 			server.Set(widgets, big("a", fmt.Sprint("w", n), 4<<10))
 		}
-		picker := cluster.For(watch.Viewer{}).Follow()
+		picker := cluster.For(watch.Viewer{Program: true}).Follow()
 		defer picker.Close()
 		r := subscribe(t, cluster, watch.Query{Resource: widgets, Fields: "metadata.namespace=a"}, "")
 		if r.settle(); r.state != "failed" {
@@ -378,7 +378,7 @@ func statesFor(t *testing.T, cluster *watch.Cluster, q watch.Query, long time.Du
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), long)
 	defer cancel()
-	sub, err := cluster.For(watch.Viewer{}).Subscribe(ctx, q, watch.Rows, "")
+	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(ctx, q, watch.Rows, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -429,7 +429,7 @@ func TestWhatFitsStays(t *testing.T) {
 				if len(told) > 2 || told[len(told)-1] != test.want {
 					t.Errorf("within 4 minutes it was %s, want %s, and to stay so", told, test.want)
 				}
-				ledger := cluster.For(watch.Viewer{}).Coverage()
+				ledger := cluster.Ledger()
 				if ledger.Held > ledger.Limit {
 					t.Errorf("%d bytes are held of %d", ledger.Held, ledger.Limit)
 				}
@@ -472,7 +472,7 @@ func TestRelistIsHeldToTheBudget(t *testing.T) {
 				most := int64(0)
 				for range 400 {
 					pass(100 * time.Millisecond)
-					most = max(most, cluster.For(watch.Viewer{}).Coverage().Held)
+					most = max(most, cluster.Ledger().Held)
 				}
 				if most > 1<<20 {
 					t.Errorf("%d KiB were held where 1 MiB may be", most>>10)
@@ -529,7 +529,7 @@ func TestRelistOfWhatFits(t *testing.T) {
 					server.Quietly(test.ref, func() { server.Set(test.ref, all...) })
 					for range 60 {
 						pass(time.Second)
-						for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+						for _, c := range cluster.Ledger().Entries {
 							if c.State == watch.Failed {
 								t.Fatalf("it is %s: %s", c.State, c.Reason)
 							}
@@ -576,7 +576,7 @@ func TestThePastGoesFirst(t *testing.T) {
 			server.Set(pods, big("a", "p", 30<<10+16*n))
 			server.Set(widgets, big("b", "w", 30<<10+16*n))
 			pass(time.Second)
-			ledger := cluster.For(watch.Viewer{}).Coverage()
+			ledger := cluster.Ledger()
 			most = max(most, ledger.Held)
 			for _, c := range ledger.Entries {
 				past = max(past, c.RingBytes)
@@ -588,7 +588,7 @@ func TestThePastGoesFirst(t *testing.T) {
 		if limit := int64(1 << 20); past > limit/8 || most < limit {
 			t.Errorf("%d KiB at most, %d of one's past, want an eighth of %d, and more than that of all", most>>10, past>>10, limit>>10)
 		}
-		for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+		for _, c := range cluster.Ledger().Entries {
 			if c.Drops > 0 || c.Lists != 1 {
 				t.Errorf("%s was listed %d times", c.Resource, c.Lists)
 			}

@@ -29,7 +29,7 @@ func TestResources(t *testing.T) {
 				server.Set(pods, pod("a", "p", "Running"))
 				cluster := runCluster(t, server)
 				subscribe(t, cluster, watch.Query{}, "").settle()
-				known, gaps, err := cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
+				known, gaps, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
 				if err != nil || len(gaps) != 0 {
 					t.Fatal(gaps, err)
 				}
@@ -52,7 +52,7 @@ func TestResources(t *testing.T) {
 				if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
 					t.Errorf("got\n%s\nwant\n%s", a, b)
 				}
-				_, err = cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: "example.com/v1beta1/gadgets"}, 0)
+				_, err = cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: "example.com/v1beta1/gadgets"}, 0)
 				wantProblem(t, err, watch.Invalid, "Not listable", "create")
 			})
 		})
@@ -67,11 +67,11 @@ func TestGaps(t *testing.T) {
 		server.Serve(apitest.Kind{Ref: "metrics.example.com/v1/pods", Kind: "PodMetrics"})
 		server.Break("/apis/metrics.example.com/v1", "the backend is away")
 		cluster := runCluster(t, server)
-		known, gaps, err := cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
+		known, gaps, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
 		if err != nil || len(known) != 2 || len(gaps) != 1 || gaps[0].Group != "metrics.example.com" || !strings.Contains(gaps[0].Reason, "the backend is away") {
 			t.Errorf("got %d resources, gaps %+v, %v; want 2 and the one gap with its reason", len(known), gaps, err)
 		}
-		_, err = cluster.For(watch.Viewer{}).Resource(t.Context(), "metrics.example.com/v1/pods")
+		_, err = cluster.For(watch.Viewer{Program: true}).Resource(t.Context(), "metrics.example.com/v1/pods")
 		wantProblem(t, err, watch.Unknown, "Unknown resource", "The API group metrics.example.com cannot be read now: the backend is away")
 	})
 }
@@ -90,7 +90,7 @@ func TestUnknownResources(t *testing.T) {
 			"core/v1/pods/x":  "write group/version/resource",
 			"a/b/../..":       "write group/version/resource",
 		} {
-			_, err := cluster.For(watch.Viewer{}).Resource(t.Context(), ref)
+			_, err := cluster.For(watch.Viewer{Program: true}).Resource(t.Context(), ref)
 			wantProblem(t, err, watch.Unknown, "Unknown resource", detail)
 		}
 	})
@@ -104,7 +104,7 @@ func TestKindCreatedLater(t *testing.T) {
 		const ref = "example.com/v1/widgets"
 		server.Serve(apitest.Kind{Ref: ref, Kind: "Widget"})
 		start := time.Now()
-		if _, err := cluster.For(watch.Viewer{}).Resource(t.Context(), ref); err != nil {
+		if _, err := cluster.For(watch.Viewer{Program: true}).Resource(t.Context(), ref); err != nil {
 			t.Error(err)
 		}
 		if passed := time.Since(start); passed > 2*time.Second {
@@ -112,9 +112,9 @@ func TestKindCreatedLater(t *testing.T) {
 		}
 		server.Remove(ref)
 		<-time.After(11 * time.Second)
-		cluster.For(watch.Viewer{}).Resources(t.Context(), 0) //nolint:errcheck // Whoever reads what is old has it refreshed.
+		cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0) //nolint:errcheck // Whoever reads what is old has it refreshed.
 		pass(2 * time.Second)
-		known, _, err := cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
+		known, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
 		if err != nil || len(known) != 2 {
 			t.Errorf("after it went %d resources are known, %v; want 2", len(known), err)
 		}
@@ -129,7 +129,7 @@ func TestServerDownAtStart(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"))
 		server.Down(true)
 		cluster := runCluster(t, server)
-		access := cluster.For(watch.Viewer{})
+		access := cluster.For(watch.Viewer{Program: true})
 		_, _, err := access.Resources(t.Context(), 0)
 		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "connection refused. It is tried again in ")
 		_, err = access.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Second)
@@ -155,7 +155,7 @@ func TestNotRunning(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, _, err = cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
+		_, _, err = cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
 		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "Connecting to http://api.test for the first time.")
 	})
 }
@@ -164,7 +164,7 @@ func TestObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		access := cluster.For(watch.Viewer{})
+		access := cluster.For(watch.Viewer{Program: true})
 		want := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"a","uid":"a/p","resourceVersion":"103"},"status":{"phase":"Running"}}`
 		read := func() {
 			t.Helper()
@@ -234,7 +234,7 @@ func TestObjectForbidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.RefuseGet("/api/v1/namespaces/a/pods/p", http.StatusForbidden, "you may not")
-		_, err := cluster.For(watch.Viewer{}).Object(t.Context(), pods, "a", "p")
+		_, err := cluster.For(watch.Viewer{Program: true}).Object(t.Context(), pods, "a", "p")
 		wantProblem(t, err, watch.Refused, "Forbidden", "you may not")
 	})
 }
@@ -246,7 +246,7 @@ func TestFollow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Serve(apitest.Kind{Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`})
-		access := cluster.For(watch.Viewer{})
+		access := cluster.For(watch.Viewer{Program: true})
 		follower := access.Follow()
 		defer follower.Close()
 		pass(time.Minute)
@@ -288,7 +288,7 @@ func TestFollow(t *testing.T) {
 func TestDiscoveryThatFailsForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		access := cluster.For(watch.Viewer{})
+		access := cluster.For(watch.Viewer{Program: true})
 		follower := access.Follow()
 		defer follower.Close()
 		pass(time.Minute)

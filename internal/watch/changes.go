@@ -59,8 +59,8 @@ func (i *informer) since(namespaces []string) time.Time {
 // beginChanges tells the newest of what the ring holds, and how far back that
 // reaches; of one object also how it was before the first of that, so that its
 // patches lead to how it is.
-func (s *Subscription) beginChanges(ctx context.Context) ([]byte, error) {
-	now, origin := s.informer.present(s.filter.namespaces), s.informer.begun()
+func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
+	now, origin := s.filter.present(s.informer), s.informer.begun()
 	s.filter.columns, s.cursor = now.columns, s.informer.Now()
 	var before *wire.Object
 	if s.key != "" {
@@ -72,7 +72,7 @@ func (s *Subscription) beginChanges(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if later := s.informer.present(s.filter.namespaces); !now.synced || !later.synced || !now.stays(later) {
+	if later := s.filter.present(s.informer); !now.synced || !later.synced || !now.stays(later) {
 		return nil, nil // It is not known yet, or some of it is of another origin.
 	}
 	if len(events) == 0 {
@@ -101,7 +101,7 @@ func (s *Subscription) beginChanges(ctx context.Context) ([]byte, error) {
 	if s.key == "" || before == nil {
 		return message, nil
 	}
-	text, err := before.JSON()
+	text, err := s.seen(before).JSON()
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +110,7 @@ func (s *Subscription) beginChanges(ctx context.Context) ([]byte, error) {
 
 // past are the events after one cursor and up to another, newest first, as many
 // as are told; the oldest change of them, and whether they are all.
-func (s *Subscription) past(until, after journal.Cursor) (events [][]byte, oldest *change, whole bool, err error) {
+func (s *reading) past(until, after journal.Cursor) (events [][]byte, oldest *change, whole bool, err error) {
 	size := 0
 	for until.Offset > after.Offset {
 		changes := s.informer.Past(until, batch)

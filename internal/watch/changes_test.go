@@ -24,7 +24,7 @@ type feed struct {
 func follow(t *testing.T, cluster *watch.Cluster, q watch.Query, cursor string) *feed {
 	t.Helper()
 	q.Resource = pods
-	sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), q, watch.Changes, cursor)
+	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, watch.Changes, cursor)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -459,7 +459,7 @@ func TestChangesAcrossARightToAll(t *testing.T) {
 		allowOnly(server, "a")
 		f := follow(t, cluster, watch.Query{}, "")
 		f.wantSettle("snapshot")
-		lists := func() int { return cluster.For(watch.Viewer{}).Coverage().Entries[1].Lists }
+		lists := func() int { return cluster.Ledger().Entries[1].Lists }
 		for before := lists(); lists() == before; { // The next is 30 s away, and the right is asked for every 10 s.
 			pass(time.Second)
 		}

@@ -5,8 +5,8 @@
 // at: client-go's Reflector lists and watches it as Tables (package wire) into
 // a journal (package journal), and every reader holds a cursor of that journal.
 // Data goes one way, from the API server to the readers: it is asked for get,
-// list and watch alone, and by SelfSubjectAccessReviews, which it keeps nowhere,
-// whether they are allowed.
+// list and watch alone, and by access reviews, which it keeps nowhere, whether they
+// are allowed; whose a token is by TokenReviews, kept nowhere either.
 //
 // Cluster.For is the only way to read, so that no reader can go round the check
 // of what its viewer may see. Errors that are the asker's or the cluster's come
@@ -31,9 +31,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
+	authentication "k8s.io/client-go/kubernetes/typed/authentication/v1"
 	authorization "k8s.io/client-go/kubernetes/typed/authorization/v1"
 	"k8s.io/client-go/rest"
 
+	"glasshouse/internal/watch/redact"
 	"glasshouse/internal/watch/wire"
 )
 
@@ -58,8 +60,10 @@ type Options struct {
 	// would not fit is refused with its estimate; the past goes first, then what
 	// nobody looks at.
 	MemoryLimit int64
-	Ring        Ring
-	Log         *slog.Logger
+	// Redact says what is masked, beside what is so always, before it is kept.
+	Redact redact.Rules
+	Ring   Ring
+	Log    *slog.Logger
 }
 
 // A Ring bounds the past that is kept of each resource, from which readers go
@@ -78,6 +82,7 @@ const (
 type Cluster struct {
 	client  *wire.Client
 	reviews *reviewer
+	tokens  authentication.TokenReviewInterface
 	timeout time.Duration
 	home    string
 	always  []string
@@ -89,8 +94,10 @@ type Cluster struct {
 	changed *signal   // Another list of resources, or another state of one.
 	paper   sync.Pool // Of the texts of messages.
 	recent  recent
+	rules   rules
 
-	existing existence
+	guard    guard
+	existing answers[string, error]   // Whether namespaces exist.
 	spaces   atomic.Pointer[[]string] // The namespaces, as they were known last. Not to be written to.
 }
 
@@ -115,12 +122,17 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
 	}
+	authenticator, err := authentication.NewForConfig(reviewConfig)
+	if err != nil {
+		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
+	}
 	budget := budgetOf(options.MemoryLimit)
 	ring := Ring{Bytes: cmp.Or(options.Ring.Bytes, ringBytes), Age: cmp.Or(options.Ring.Age, ringAge)}
 	c := &Cluster{
-		client: wire.NewClient(config), reviews: &reviewer{client: authorizer.SelfSubjectAccessReviews()},
+		client: wire.NewClient(config, options.Redact), reviews: &reviewer{client: authorizer.SelfSubjectAccessReviews()}, tokens: authenticator.TokenReviews(),
 		timeout: timeout, home: options.Namespace, always: options.Always, log: options.Log, cursors: newCursorKey(), changed: newSignal(),
-		ring: ring.within(budget),
+		ring: ring.within(budget), rules: rules{Rules: options.Redact},
+		guard: guard{client: authorizer.SubjectAccessReviews(), rights: answers[question, right]{most: maxRights}}, existing: answers[string, error]{most: maxRemembered},
 	}
 	c.pool = newPool(options.Linger, budget, c.newInformer)
 	c.catalog = newCatalog(discoverer, config.Host, c.discovered, options.Log)
@@ -143,7 +155,8 @@ func (c *Cluster) Run(ctx context.Context) error {
 func (c *Cluster) newInformer(scope wire.Scope, resource *Resource) *informer {
 	around := surroundings{
 		client: c.client, reviews: c.reviews, pool: c.pool, ring: c.ring, home: c.home, log: c.log,
-		dates:      func(ctx context.Context) map[string]string { return c.dateColumns(ctx, resource) },
+		printed:    func(ctx context.Context) printed { return c.printedColumns(ctx, resource) },
+		masked:     c.rules.Any(resource.Group, resource.Resource),
 		served:     func(ctx context.Context) definition { return c.served(ctx, scope) },
 		stir:       c.catalog.stir,
 		namespaces: c.namespaces,
@@ -158,6 +171,7 @@ func (c *Cluster) newInformer(scope wire.Scope, resource *Resource) *informer {
 
 // discovered is told that the cluster serves other resources.
 func (c *Cluster) discovered() {
+	c.warnOfRules()
 	c.pool.kick()
 	c.changed.raise()
 }

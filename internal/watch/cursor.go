@@ -4,12 +4,14 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"crypto/subtle"
 	"encoding/base64"
 	"errors"
 )
 
-// A cursor is the low four bytes of an epoch, five of an offset and a signature
-// of six: every message carries one, and a trillion changes will do.
+// A cursor is the low four bytes of an epoch and five of an offset, encrypted, and
+// a signature of six: every message carries one, and a trillion changes will do.
+// Offsets count what happens to others, too, which is nobody's business.
 const (
 	epochLength  = 4
 	placeLength  = epochLength + 5
@@ -42,16 +44,19 @@ func (s *seal) append(dst []byte, epoch, offset uint64) []byte {
 	putNumber(b[:epochLength], epoch)
 	putNumber(b[epochLength:placeLength], offset)
 	s.sign(&b)
+	s.veil(&b)
 	return base64.RawURLEncoding.AppendEncode(dst, b[:])
 }
 
 // decode returns the offset, or why the cursor cannot be resumed from.
 func (s *seal) decode(cursor string, epoch uint64) (uint64, error) {
-	b, err := base64.RawURLEncoding.DecodeString(cursor)
-	var wanted [cursorLength]byte
-	copy(wanted[:], b)
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	var b, wanted [cursorLength]byte
+	whole := copy(b[:], text) == cursorLength && len(text) == cursorLength
+	s.veil(&b)
+	wanted = b
 	s.sign(&wanted)
-	if err != nil || !hmac.Equal(b, wanted[:]) {
+	if err != nil || !whole || !hmac.Equal(b[:], wanted[:]) {
 		return 0, errors.New("the cursor was not issued for this subscription by this server")
 	}
 	if uint32(number(b[:epochLength])) != uint32(epoch) { //nolint:gosec // The low bytes are meant.
@@ -67,6 +72,16 @@ func (s *seal) sign(b *[cursorLength]byte) {
 	copy(text[copy(text[:], s[:]):], b[:placeLength])
 	sum := sha256.Sum256(text[:])
 	copy(b[placeLength:], sum[:])
+}
+
+// veil encrypts what is before the signature, or decrypts it, by what the seal makes
+// of the signature: the construction of RFC 5297, with a hash in place of AES. What
+// is hashed has another length than what is signed.
+func (s *seal) veil(b *[cursorLength]byte) {
+	var text [len(s) + cursorLength - placeLength]byte
+	copy(text[copy(text[:], s[:]):], b[placeLength:])
+	sum := sha256.Sum256(text[:])
+	subtle.XORBytes(b[:placeLength], b[:placeLength], sum[:])
 }
 
 // putNumber writes the low bytes of n.

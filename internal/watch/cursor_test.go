@@ -1,6 +1,9 @@
 package watch_test
 
 import (
+	"encoding/base64"
+	"encoding/binary"
+	"strconv"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -27,5 +30,32 @@ func TestCursorOfAnEarlierList(t *testing.T) {
 		}
 		again.settle()
 		again.wantRows("a/p=Running", "a/q=Running")
+	})
+}
+
+// A cursor does not tell its offset, which counts what happens to others.
+func TestCursorsTellNoOffset(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		seen := make(map[string]bool)
+		for n := range 20 {
+			server.Set(pods, pod("a", "p", strconv.Itoa(n)))
+			r.settle()
+			text, err := base64.RawURLEncoding.DecodeString(r.cursor)
+			if err != nil || len(text) != 15 {
+				t.Fatalf("cursor %q: %v", r.cursor, err)
+			}
+			for at := range len(text) - 4 { // Of the few changes there were, the high bytes would be 0.
+				if number := binary.BigEndian.Uint32(text[at:]); number < 1000 {
+					t.Errorf("cursor %x holds the number %d", text, number)
+				}
+			}
+			if seen[r.cursor] || seen[string(text[:4])] {
+				t.Errorf("cursor %x is like one before", text)
+			}
+			seen[r.cursor], seen[string(text[:4])] = true, true
+		}
 	})
 }

@@ -114,11 +114,16 @@ func (c *Cluster) served(ctx context.Context, scope wire.Scope) definition {
 // namespacesWait is how long the list of namespaces may take.
 const namespacesWait = 2 * time.Second
 
+// namespaceResource is what there is in every cluster.
+func namespaceResource() *Resource {
+	return &Resource{Version: "v1", Resource: "namespaces", Verbs: []string{"list", "watch"}}
+}
+
 // namespaces returns the cluster's namespaces, and watches them until release. While
 // they are not known, as where they may not be listed or do not fit, they are those
 // that were known last, which need not be there any more; at first there are none.
 func (c *Cluster) namespaces(ctx context.Context) (names []string, release func()) {
-	resource := &Resource{Version: "v1", Resource: "namespaces", Verbs: []string{"list", "watch"}}
+	resource := namespaceResource()
 	i, release, err := c.pool.acquire(wire.Scope{Resource: resource.gvr()}, resource) //nolint:contextcheck // An informer outlives who starts it.
 	if err != nil {
 		return nil, func() {}

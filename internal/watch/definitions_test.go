@@ -19,7 +19,7 @@ const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"
 // serves reports whether the Cluster knows of a resource.
 func serves(t *testing.T, cluster *watch.Cluster, ref string) bool {
 	t.Helper()
-	known, _, err := cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
+	known, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func serves(t *testing.T, cluster *watch.Cluster, ref string) bool {
 func TestFollowWithoutDefinitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		follower := cluster.For(watch.Viewer{}).Follow()
+		follower := cluster.For(watch.Viewer{Program: true}).Follow()
 		pass(30 * time.Second)
 		await := func(want bool) {
 			t.Helper()
@@ -84,7 +84,7 @@ func TestAlwaysWaits(t *testing.T) {
 					wait = 2 * time.Second
 				}
 				pass(wait)
-				if held := cluster.For(watch.Viewer{}).Coverage().Entries; !slices.ContainsFunc(held, func(c watch.Coverage) bool { return c.Resource == widgets && c.State == watch.Live }) {
+				if held := cluster.Ledger().Entries; !slices.ContainsFunc(held, func(c watch.Coverage) bool { return c.Resource == widgets && c.State == watch.Live }) {
 					t.Errorf("%s after it was served: %+v", wait, held)
 				}
 			})
@@ -100,7 +100,7 @@ func TestDefinitionsInAStorm(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
 				server.Serve(apitest.Kind{Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`})
-				follower := cluster.For(watch.Viewer{}).Follow()
+				follower := cluster.For(watch.Viewer{Program: true}).Follow()
 				defer follower.Close()
 				<-time.After(time.Minute)
 				write := func(passed time.Duration) {

@@ -135,7 +135,7 @@ func TestFramesAreSmall(t *testing.T) {
 		cluster := runCluster(t, server)
 		open := func(q watch.Query, view watch.View) *watch.Subscription {
 			q.Resource = pods
-			sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), q, view, "")
+			sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, view, "")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -228,7 +228,7 @@ func TestAnotherTextOfTheSameVersion(t *testing.T) {
 		p.Rest = `"spec":{"size":2,"policy":"Always"}`
 		server.Set(pods, p)
 		read()
-		if is, err := cluster.For(watch.Viewer{}).Object(t.Context(), pods, "a", "p"); err != nil || !jsonpatch.Equal(is, held) {
+		if is, err := cluster.For(watch.Viewer{Program: true}).Object(t.Context(), pods, "a", "p"); err != nil || !jsonpatch.Equal(is, held) {
 			t.Errorf("%s, and it is %s (%v)\nthe reader holds %s", r.state, is, err, held)
 		}
 	})

@@ -139,11 +139,11 @@ func (i *informer) nextDigest(f *filter) time.Time {
 
 // digestDue reports whether it is time to begin with one. It can be told as soon
 // as all changes up to its offset have been.
-func (s *Subscription) digestDue() bool {
+func (s *reading) digestDue() bool {
 	return s.view.digests && s.due == nil && !s.behind && !time.Now().Before(s.digestAt)
 }
 
-func (s *Subscription) digestMessage() []byte {
+func (s *reading) digestMessage() []byte {
 	d := s.due
 	s.due, s.digestAt = nil, s.informer.nextDigest(s.filter)
 	return fmt.Appendf(s.message("digest"), `,"count":%d,"digest":"%08x"`, d.count, d.sum)

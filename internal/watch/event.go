@@ -26,6 +26,7 @@ type memo struct {
 	inTable once[[]byte]
 	delta   shared[delta]
 	health  shared[healthText]
+	seen    shared[change] // As those see it whom something is shared with.
 }
 
 // once is a value that the first who asks for it makes.

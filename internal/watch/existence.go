@@ -3,84 +3,43 @@ package watch
 import (
 	"context"
 	"errors"
-	"maps"
-	"sync"
 	"time"
 )
 
 const (
-	// rememberedFor is how long it is remembered whether a namespace exists.
+	// rememberedFor is how long it is remembered whether a namespace exists: all who
+	// look at an empty one ask.
 	rememberedFor = 3 * time.Second
-	// maxRemembered bounds the namespaces of which it is, as anybody can think of
-	// any number of them.
+	// maxRemembered bounds the namespaces of which it is.
 	maxRemembered = 1000
+	// maxChecked is how many namespaces are asked for, one by one.
+	maxChecked = 10
+	// checkTimeout bounds all of that: who waits for rows is told no sooner.
+	checkTimeout = 2 * time.Second
 )
 
-// existence is what was answered of namespaces a moment ago: all who look at an
-// empty one ask whether it exists.
-type existence struct {
-	mu      sync.Mutex
-	answers map[string]*answer
-}
-
-// answer is one that is on its way, or has come.
-type answer struct {
-	come  chan struct{} // Closed when it has.
-	err   error
-	until time.Time // It is good; the zero Time where who asked did not wait for it.
-}
-
-func (a *answer) pending() bool {
-	select {
-	case <-a.come:
-		return false
-	default:
-		return true
-	}
-}
-
-// of returns what get returns, or has returned to somebody else; nil where ctx ends
-// before.
-func (e *existence) of(ctx context.Context, namespace string, get func(context.Context, string) error) error {
-	for ctx.Err() == nil {
-		a, mine := e.join(namespace)
-		if mine {
-			a.ask(ctx, namespace, get)
+// checkNamespaces tells of a namespace that does not exist. One that may not be
+// read, or of which the viewer may not know, passes, and so does what is not answered
+// in time, or after the first few.
+func (a *Access) checkNamespaces(ctx context.Context, namespaces []string) error {
+	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
+	defer cancel()
+	for _, ns := range namespaces[:min(len(namespaces), maxChecked)] {
+		if namespaces := (&filter{name: ns}); a.narrow(ctx, namespaceResource(), namespaces, toGet, askedOnce()) != nil {
+			continue
 		}
-		select {
-		case <-a.come:
-		case <-ctx.Done():
-			return nil
-		}
-		if !a.until.IsZero() {
-			return a.err
+		young := func(_ error, asked time.Time) bool { return time.Since(asked) < rememberedFor }
+		if err, ok := a.cluster.existing.get(ctx, ns, young, func(ctx context.Context) error { return a.cluster.checkNamespace(ctx, ns) }); ok && err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-func (a *answer) ask(ctx context.Context, namespace string, get func(context.Context, string) error) {
-	defer close(a.come)
-	err := get(ctx, namespace)
-	if !errors.Is(ctx.Err(), context.Canceled) {
-		a.err, a.until = err, time.Now().Add(rememberedFor)
+func (c *Cluster) checkNamespace(ctx context.Context, ns string) error {
+	_, err := c.get(ctx, namespaceResource().gvr(), "", ns)
+	if p := new(Problem); err != nil && errors.As(problemOf(err, ns), &p) && p.Cause == Unknown {
+		return unknown("Unknown namespace", "The cluster has no namespace %q. GET /api/v1/snapshot/core/v1/namespaces lists those it has.", ns)
 	}
-}
-
-// join returns the answer of a namespace, and whether it is the caller's to get.
-func (e *existence) join(namespace string) (a *answer, mine bool) {
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	if a = e.answers[namespace]; a != nil && (a.pending() || time.Now().Before(a.until)) {
-		return a, false
-	}
-	if len(e.answers) >= maxRemembered {
-		maps.DeleteFunc(e.answers, func(_ string, a *answer) bool { return !a.pending() })
-	}
-	if e.answers == nil {
-		e.answers = make(map[string]*answer)
-	}
-	a = &answer{come: make(chan struct{})}
-	e.answers[namespace] = a
-	return a, true
+	return nil
 }

@@ -177,9 +177,9 @@ func (c *Cluster) WhileStopped(ref string, looking func(State)) {
 
 // PastFrom is how many changes are told of the past after so many of the ring.
 func (s *Subscription) PastFrom(n int) int {
-	kept, _ := s.informer.Kept()
-	now := s.informer.Now()
-	events, _, _, err := s.past(now, journal.At(now.Offset-uint64(kept-n)))
+	kept, _ := s.reading.informer.Kept()
+	now := s.reading.informer.Now()
+	events, _, _, err := s.reading.past(now, journal.At(now.Offset-uint64(kept-n)))
 	if err != nil {
 		panic(err)
 	}
@@ -190,7 +190,7 @@ func (s *Subscription) PastFrom(n int) int {
 func (c *Cluster) Remembered() int {
 	c.existing.mu.Lock()
 	defer c.existing.mu.Unlock()
-	return len(c.existing.answers)
+	return len(c.existing.of)
 }
 
 // OverdrawnBeside reports whether a resource was about to end although nothing

@@ -25,8 +25,8 @@ const (
 	stall = 15 * time.Second
 	// pollInterval is between two lists of a resource that has no watch.
 	pollInterval = 30 * time.Second
-	// datesTimeout bounds the question for the paths of date columns.
-	datesTimeout = 2 * time.Second
+	// columnsTimeout bounds the question for what the columns show.
+	columnsTimeout = 2 * time.Second
 	// notWatchable is why a resource with a watch is listed again and again.
 	notWatchable = "It may be listed, but not watched. "
 )
@@ -202,6 +202,8 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 			return nil, errors.New("streaming lists fail here")
 		}
 		f.restart(ctx)
+	} else if f.masked {
+		f.readColumns(ctx) // They come with the stream, and may show something else by now.
 	}
 	stream, err := f.source.Watch(ctx, options)
 	if !initial && (apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)) {
@@ -226,9 +228,16 @@ func (f *feed) restart(ctx context.Context) {
 	f.mu.Lock()
 	f.now.listed = 0
 	f.mu.Unlock()
-	ctx, cancel := context.WithTimeout(ctx, datesTimeout)
+	f.readColumns(ctx)
+}
+
+// readColumns finds out what the columns show that come next.
+func (f *feed) readColumns(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(ctx, columnsTimeout)
 	defer cancel()
-	f.source.SetDates(f.dates(ctx))
+	columns := f.printed(ctx)
+	f.source.SetDates(columns.dates)
+	f.source.SetPaths(columns.paths)
 }
 
 // tracked tells when a watch has ended; the Reflector stops each one once it

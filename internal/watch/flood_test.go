@@ -63,7 +63,7 @@ func TestFloodOfOneObject(t *testing.T) {
 			}
 			<-time.After(70 * time.Millisecond) // Slow.
 		}
-		for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+		for _, c := range cluster.Ledger().Entries {
 			if c.Resource == pods && c.RingChanges != changes {
 				t.Errorf("%d changes came, want each of %d", c.RingChanges, changes)
 			}
@@ -71,7 +71,7 @@ func TestFloodOfOneObject(t *testing.T) {
 		if messages < 5 || messages > 30 {
 			t.Errorf("the reader was told %d times, want one time for each time it read", messages)
 		}
-		want, err := cluster.For(watch.Viewer{}).Object(t.Context(), pods, "a", "p")
+		want, err := cluster.For(watch.Viewer{Program: true}).Object(t.Context(), pods, "a", "p")
 		if err != nil || !sameJSON(t, held, want) {
 			t.Errorf("the reader holds %s, want %s, %v", held, want, err)
 		}
@@ -185,7 +185,7 @@ func TestSnapshotsAreShared(t *testing.T) {
 		for second.next().Type != "snapshot" {
 			continue
 		}
-		now, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+		now, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
 		if err != nil || !strings.Contains(string(now.Objects[1].Cells()), "2") {
 			t.Errorf("a snapshot of its own has %s, %v; want what is now", now.Objects[1].Cells(), err)
 		}

@@ -92,7 +92,7 @@ func TestHealthIsOfTheObjectViewAlone(t *testing.T) {
 				t.Errorf("got %s, %v", text, err)
 			}
 		}
-		object, err := cluster.For(watch.Viewer{}).Object(t.Context(), pods, "a", "p")
+		object, err := cluster.For(watch.Viewer{Program: true}).Object(t.Context(), pods, "a", "p")
 		if err != nil || strings.Contains(string(object), "health") {
 			t.Errorf("the object is %s, %v", object, err)
 		}

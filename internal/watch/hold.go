@@ -16,10 +16,10 @@ const (
 func (c *Cluster) hold(ctx context.Context, ref string) {
 	var said string
 	for wait := holdFirst; ctx.Err() == nil; wait = min(2*wait, holdLast) {
-		_, _, _, release, err := c.For(Viewer{}).open(ctx, &Query{Resource: ref})
+		open, err := c.openAll(ctx, ref)
 		if err == nil {
 			<-ctx.Done()
-			release()
+			open.release()
 			return
 		}
 		if said != err.Error() && ctx.Err() == nil {
@@ -30,6 +30,16 @@ func (c *Cluster) hold(ctx context.Context, ref string) {
 		c.awaitServed(ctx, ref, wait)
 		letGo()
 	}
+}
+
+// openAll holds the informer of all of a resource.
+func (c *Cluster) openAll(ctx context.Context, ref string) (*opened, error) {
+	access, q := c.For(Viewer{Program: true}), &Query{Resource: ref}
+	resource, filter, err := access.check(ctx, q, toList, askedOnce())
+	if err != nil {
+		return nil, err
+	}
+	return access.open(q, resource, filter) //nolint:contextcheck // An informer outlives who starts it.
 }
 
 // awaitServed returns when discovery comes to know a resource, or after long

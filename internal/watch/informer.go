@@ -29,9 +29,10 @@ type surroundings struct {
 	reviews *reviewer
 	pool    *pool
 	ring    Ring
-	// dates finds the paths of the resource's date columns; asked before each
-	// list.
-	dates func(context.Context) map[string]string
+	// printed finds what the resource's columns show; asked before each list, and
+	// where rules mask some of it before each watch.
+	printed func(context.Context) printed
+	masked  bool
 	// served returns what discovery tells of the resource.
 	served func(context.Context) definition
 	// stir has discovery asked: it may have changed. It must return at once.

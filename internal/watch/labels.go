@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"cmp"
 	"unique"
 
 	"k8s.io/apimachinery/pkg/labels"
@@ -18,6 +19,15 @@ type selector struct {
 	labels.Selector
 
 	matched map[unique.Handle[string]]bool
+}
+
+// and selects what both do; nil is all.
+func (s *selector) and(other *selector) *selector {
+	if s == nil || other == nil {
+		return cmp.Or(s, other)
+	}
+	requirements, _ := other.Requirements() // Those that select nothing select it by requirements, too.
+	return &selector{s.Add(requirements...), make(map[unique.Handle[string]]bool)}
 }
 
 func (s *selector) matches(set unique.Handle[string]) bool {

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"cmp"
+	"context"
 	"slices"
 	"time"
 )
@@ -39,25 +40,48 @@ type Coverage struct {
 	BlindSince time.Time `json:"blindSince,omitzero"`
 }
 
-// Coverage returns the ledger of all that is watched, for whomever.
-func (a *Access) Coverage() Ledger {
-	ledger := Ledger{Limit: a.cluster.pool.budget, Entries: []Coverage{}}
-	for _, i := range a.cluster.pool.informers() {
-		c := i.coverage()
-		ledger.Held += c.CacheBytes + c.OrderBytes + c.RingBytes
-		ledger.Entries = append(ledger.Entries, c)
+// Ledger returns the ledger of all that is watched, for whomever.
+func (c *Cluster) Ledger() Ledger {
+	ledger := Ledger{Limit: c.pool.budget, Entries: []Coverage{}}
+	for _, i := range c.pool.informers() {
+		ledger.enter(i)
 	}
-	slices.SortFunc(ledger.Entries, func(a, b Coverage) int {
-		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Fields, b.Fields), cmp.Compare(len(a.Namespaces), len(b.Namespaces)))
-	})
+	ledger.sort()
 	return ledger
 }
 
+// Coverage returns the Ledger; to who may not see all that the program does, only
+// that of the resources of which it may see all.
+func (a *Access) Coverage(ctx context.Context) Ledger {
+	if a.viewer.Program && a.viewer.Scope == nil {
+		return a.cluster.Ledger()
+	}
+	ledger := Ledger{Entries: []Coverage{}}
+	for _, i := range a.cluster.pool.informers() {
+		if i.scope.Fields == "" && a.seesAll(ctx, resourceOf(i)) {
+			ledger.enter(i)
+		}
+	}
+	ledger.sort()
+	return ledger
+}
+
+func (l *Ledger) enter(i *informer) {
+	c := i.coverage()
+	l.Held += c.CacheBytes + c.OrderBytes + c.RingBytes
+	l.Entries = append(l.Entries, c)
+}
+
+func (l *Ledger) sort() {
+	slices.SortFunc(l.Entries, func(a, b Coverage) int {
+		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Fields, b.Fields), cmp.Compare(len(a.Namespaces), len(b.Namespaces)))
+	})
+}
+
 func (i *informer) coverage() Coverage {
-	resource := Resource{Group: i.scope.Resource.Group, Version: i.scope.Resource.Version, Resource: i.scope.Resource.Resource}
 	cache, ring := i.Weight()
 	c := Coverage{
-		Resource: resource.Ref(), Fields: i.scope.Fields, Metadata: i.scope.Metadata,
+		Resource: resourceOf(i).Ref(), Fields: i.scope.Fields, Metadata: i.scope.Metadata,
 		Objects: i.Len(), CacheBytes: int64(cache) + i.masks.Weight(), OrderBytes: i.rankings.weight(), RingBytes: int64(ring), Readers: int(i.readers.Load()), Resets: int(i.resets.Load()),
 	}
 	c.RingChanges, c.RingSince = i.whole()

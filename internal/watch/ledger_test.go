@@ -18,9 +18,9 @@ func TestCoverage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
-		access := cluster.For(watch.Viewer{})
+		access := cluster.For(watch.Viewer{Program: true})
 		lines := func() (lines []string) {
-			for _, c := range access.Coverage().Entries {
+			for _, c := range access.Coverage(t.Context()).Entries {
 				lines = append(lines, fmt.Sprint(c.Resource, " ", strings.Join(c.Namespaces, " "), c.Fields, ": ", c.State, ", ", c.Objects, " read by ", c.Readers, ", changes: ", c.RingBytes > 0))
 			}
 			return lines
@@ -41,7 +41,7 @@ func TestCoverage(t *testing.T) {
 		first.settle()
 		second.sub.Close()
 		want("core/v1/namespaces : live, 2 read by 1, changes: false", pods+" : live, 2 read by 1, changes: true")
-		for _, c := range access.Coverage().Entries {
+		for _, c := range access.Coverage(t.Context()).Entries {
 			if c.Since.IsZero() || c.Reason != "" {
 				t.Errorf("got %+v", c)
 			}
@@ -56,7 +56,7 @@ func TestCoverage(t *testing.T) {
 		first.settle()
 		// Which namespaces there are is looked at again: one of them might be listed.
 		want("core/v1/namespaces : live, 2 read by 0, changes: false", pods+" : forbidden, 0 read by 1, changes: false")
-		if c := access.Coverage().Entries[1]; !strings.HasSuffix(c.Reason, "you may not") {
+		if c := access.Coverage(t.Context()).Entries[1]; !strings.HasSuffix(c.Reason, "you may not") {
 			t.Errorf("the reason is %q", c.Reason)
 		}
 	})
@@ -69,7 +69,7 @@ func TestCoverageCounts(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		ledger := func() watch.Coverage {
-			entries := cluster.For(watch.Viewer{}).Coverage().Entries
+			entries := cluster.Ledger().Entries
 			return entries[len(entries)-1]
 		}
 		r := subscribe(t, cluster, watch.Query{}, "")
@@ -120,7 +120,7 @@ func TestBlindSinceTheFirst(t *testing.T) {
 		allowOnly(server, "a", "b")
 		subscribe(t, cluster, watch.Query{}, "").settle()
 		blind := func() time.Time {
-			entries := cluster.For(watch.Viewer{}).Coverage().Entries
+			entries := cluster.Ledger().Entries
 			return entries[len(entries)-1].BlindSince
 		}
 		server.Refuse(pods, "a", http.StatusInternalServerError, "ill")

@@ -67,10 +67,10 @@ func (i *informer) together(behind uint64) *listing {
 // present with it.
 func (i *informer) objects(f *filter, behind uint64) (*listing, present) {
 	for {
-		now := i.present(f.namespaces)
+		now := f.present(i)
 		f.columns = now.columns
 		l := i.together(behind)
-		if !now.stays(i.present(f.namespaces)) {
+		if !now.stays(f.present(i)) {
 			continue
 		}
 		i.listings.keep(l)

@@ -33,7 +33,7 @@ func TestSharedListsAreYoung(t *testing.T) {
 		}
 		subscribe(t, cluster, watch.Query{}, "").settle()
 		change(1000)
-		kept := cluster.For(watch.Viewer{}).Coverage().Entries[0].RingChanges
+		kept := cluster.Ledger().Entries[0].RingChanges
 		begin := func() *reader {
 			r := subscribe(t, cluster, watch.Query{}, "")
 			for m := r.next(); m.Type != "snapshot"; {

@@ -22,7 +22,7 @@ type LogOptions = wire.LogOptions
 // Logs opens the log of one container of a pod, as the API server gives it:
 // whoever may not get pods/log is refused. One that is followed has no answer
 // before its first line, and is waited for until ctx ends; where the right to it
-// goes it is cut by a *Problem that says so.
+// goes, the viewer's or the program's, it is cut by a *Problem that says so.
 func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOptions) (io.ReadCloser, error) {
 	if err := checkNamespace(namespace); err != nil {
 		return nil, err
@@ -35,6 +35,9 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 			return nil, err
 		}
 	}
+	if err := a.mayGet(ctx, podResource(), toLog, namespace, pod, askedOnce()); err != nil {
+		return nil, err
+	}
 	reading, cancel := context.WithCancelCause(ctx)
 	l := &log{reading: reading, cancel: func() { cancel(nil) }}
 	if options.Follow {
@@ -42,6 +45,7 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 			a.cluster.reviews.loseLog(reading, namespace, pod)
 			cancel(&Problem{Cause: Refused, Title: "Forbidden", Detail: fmt.Sprintf("You cannot get pods/log of %s/%s any more.", namespace, pod)})
 		})
+		l.asking.Go(func() { a.loseLog(reading, namespace, pod, cancel) })
 	} else {
 		late := time.AfterFunc(a.cluster.timeout, func() {
 			cancel(&Problem{
@@ -62,6 +66,22 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 		return nil, why
 	}
 	return nil, a.logProblem(ctx, namespace, pod, options, err)
+}
+
+func podResource() *Resource { return &Resource{Version: "v1", Resource: "pods", Namespaced: true} }
+
+// loseLog cuts the log of a pod once its viewer may not read it any more, or that
+// cannot be found out, until ctx ends.
+func (a *Access) loseLog(ctx context.Context, namespace, pod string, cut context.CancelCauseFunc) {
+	if a.viewer.User == nil {
+		return
+	}
+	for range Ticks(ctx, lookEvery) {
+		if err := a.mayGet(ctx, podResource(), toLog, namespace, pod, askedAgain()); err != nil {
+			cut(err)
+			return
+		}
+	}
 }
 
 // log is one that is read.

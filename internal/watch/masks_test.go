@@ -27,7 +27,7 @@ func TestMasksOutlastFeeds(t *testing.T) {
 				server, cluster := serveCluster(t)
 				server.Serve(apitest.Kind{Ref: secrets, Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`})
 				server.Set(secrets, secret("one"))
-				sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), watch.Query{Resource: secrets, Namespaces: []string{"a"}, Name: "s"}, watch.Object, "")
+				sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: secrets, Namespaces: []string{"a"}, Name: "s"}, watch.Object, "")
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -75,7 +75,7 @@ func TestMasksAreInTheLedger(t *testing.T) {
 		subscribe(t, cluster, watch.Query{}, "").settle()
 		subscribe(t, cluster, watch.Query{Resource: secrets}, "").settle()
 		held := make(map[string]int64)
-		for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+		for _, c := range cluster.Ledger().Entries {
 			held[c.Resource] = c.CacheBytes
 		}
 		if more := held[secrets] - held[pods]; more < 40_000 || more > 70_000 {

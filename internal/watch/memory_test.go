@@ -61,7 +61,7 @@ func until(t *testing.T, sub *watch.Subscription, kind string) {
 func view(t *testing.T, cluster *watch.Cluster, q watch.Query, view watch.View) *watch.Subscription {
 	t.Helper()
 	q.Resource = pods
-	sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), q, view, "")
+	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, view, "")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -122,7 +122,7 @@ func TestRingWeighsRows(t *testing.T) {
 			server.Set(pods, pod("a", fmt.Sprint("p", n), strings.Repeat("x", cell)))
 			until(t, sub, "events")
 		}
-		for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+		for _, c := range cluster.Ledger().Entries {
 			if c.Resource == pods && c.RingBytes < changes*2*cell {
 				t.Errorf("%d rows with a cell of %d bytes, and their texts, weigh %d", changes, cell, c.RingBytes)
 			}

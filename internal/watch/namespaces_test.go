@@ -34,7 +34,7 @@ func TestNamespacesThatAreNotAnswered(t *testing.T) {
 			t.Errorf("it took %s to tell that there are no rows", long)
 		}
 		began = time.Now()
-		snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), q, 0)
+		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), q, 0)
 		if long := time.Since(began); err != nil || !snapshot.Synced || long > 2*time.Second {
 			t.Errorf("the snapshot is %+v (%v), after %s", snapshot, err, long)
 		}
@@ -62,7 +62,7 @@ func TestNamespacesAreAskedForOnce(t *testing.T) {
 		cluster := runCluster(t, server)
 		subscribe(t, cluster, watch.Query{}, "").settle()
 		look := func(ctx context.Context, ns string) error {
-			_, err := cluster.For(watch.Viewer{}).Snapshot(ctx, watch.Query{Resource: pods, Namespaces: []string{ns}}, 0)
+			_, err := cluster.For(watch.Viewer{Program: true}).Snapshot(ctx, watch.Query{Resource: pods, Namespaces: []string{ns}}, 0)
 			return err
 		}
 		asked := func() int { return len(server.Requests("/namespaces/a")) }

@@ -92,7 +92,7 @@ func TestListWithoutAnEstimate(t *testing.T) {
 		if r.state != "failed" || !strings.Contains(r.reason, "there may be more") || len(r.rows) > 0 {
 			t.Errorf("it is %s with %d rows: %s, want failed, for there may be more", r.state, len(r.rows), r.reason)
 		}
-		if ledger := cluster.For(watch.Viewer{}).Coverage(); ledger.Held > ledger.Limit/2 {
+		if ledger := cluster.Ledger(); ledger.Held > ledger.Limit/2 {
 			t.Errorf("%d bytes are held of %d", ledger.Held, ledger.Limit)
 		}
 		small.settle()
@@ -130,7 +130,7 @@ func TestWhatIsHeldNeedsNoEstimate(t *testing.T) {
 						server.Revoke(widgets, "")
 					}
 					pass(time.Second)
-					c := cluster.For(watch.Viewer{}).Coverage()
+					c := cluster.Ledger()
 					if n := c.Entries[len(c.Entries)-1].Objects; n != 1 {
 						t.Fatalf("%d objects are held after %d s, want 1", n, second)
 					}

@@ -2,7 +2,7 @@ package watch
 
 import "sync"
 
-// paper is what a Subscription writes its message on: borrowed for as long as
+// paper is what a reading writes its message on: borrowed for as long as
 // somebody reads it, so that one which waits holds none. With it goes the seal
 // that signs the cursors.
 type paper struct {
@@ -39,10 +39,10 @@ func (p *paper) giveBack() {
 	}
 }
 
-// sign appends the subscription's cursor.
-func (p *paper) sign(s *Subscription, text []byte) []byte {
+// sign appends the cursor of what was told.
+func (p *paper) sign(s *reading, text []byte) []byte {
 	if !p.sealed {
 		p.sealed, p.seal = true, s.seal()
 	}
-	return p.seal.append(text, s.informer.epochOf(s.version), s.cursor.Offset)
+	return p.seal.append(text, s.informer.epochOf(s.version), s.sent)
 }

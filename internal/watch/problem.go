@@ -15,10 +15,11 @@ type Cause int
 
 // Causes of a Problem.
 const (
-	Invalid     Cause = iota // The request makes no sense.
-	Unknown                  // What it names is not there.
-	Refused                  // The API server forbids it.
-	Unavailable              // The cluster cannot answer now.
+	Invalid         Cause = iota // The request makes no sense.
+	Unknown                      // What it names is not there.
+	Refused                      // The API server forbids it.
+	Unavailable                  // The cluster cannot answer now.
+	Unauthenticated              // It is not known who asks.
 )
 
 func (p *Problem) Error() string { return p.Title + ": " + p.Detail }

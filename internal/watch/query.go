@@ -23,6 +23,9 @@ import (
 const (
 	maxNamespaces = 200
 	maxSelector   = 4 << 10
+	// maxTerms are the requirements and values of a label selector, and the words
+	// of a text: each is looked for in every object, and in every change.
+	maxTerms = 100
 )
 
 // A Query is what somebody wants to see of one resource.
@@ -48,6 +51,12 @@ type filter struct {
 	fields     string   // The field selector, written as apimachinery writes it.
 	columns    []wire.Column
 	selector   *selector // Of labels; nil for all.
+
+	// What a viewer may see narrows it, see narrow.
+	named []string // The namespaces that the query names, of those that may be seen.
+	bound []string // Words that a row must have, as words, lest anything of it be told.
+	part  bool     // It is not all that the query asks for.
+	hides bool     // There may be objects of the resource of which the viewer may know nothing.
 }
 
 // newFilter checks the query against the resource. A filter is for one
@@ -72,8 +81,12 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 		return nil, err
 	}
 	f.namespaces = slices.Compact(slices.Sorted(slices.Values(q.Namespaces)))
+	f.named = f.namespaces
 	if len(q.Labels) > maxSelector || len(q.Fields) > maxSelector || len(q.Text) > maxSelector {
 		return nil, invalid("Selector too long", "A selector or filter may have %d bytes.", maxSelector)
+	}
+	if len(f.words) > maxTerms {
+		return nil, invalid("Selector too complex", "A text filter may have %d words; this one has %d.", maxTerms, len(f.words))
 	}
 	if strings.ContainsFunc(q.Labels+q.Fields, unicode.IsControl) {
 		return nil, invalid("Not a selector", "A selector holds a control character; kubectl's syntax has none.")
@@ -82,6 +95,9 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 		parsed, err := labels.Parse(q.Labels)
 		if err != nil {
 			return nil, invalid("Not a label selector", "%q does not parse: %v. Write it as kubectl -l takes it: app=web,tier!=db or env in (prod,test).", q.Labels, err)
+		}
+		if terms(parsed) > maxTerms {
+			return nil, invalid("Selector too complex", "A label selector may have %d requirements and values together; this one has %d.", maxTerms, terms(parsed))
 		}
 		f.selector = &selector{parsed, make(map[unique.Handle[string]]bool)}
 	}
@@ -93,6 +109,16 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 	return f, nil
 }
 
+// terms counts the requirements of a selector, and their values.
+func terms(s labels.Selector) int {
+	requirements, _ := s.Requirements()
+	n := len(requirements)
+	for _, r := range requirements {
+		n += r.Values().Len()
+	}
+	return n
+}
+
 // filterID tells filters of one resource apart.
 type filterID [sha256.Size]byte
 
@@ -101,12 +127,12 @@ func (f *filter) id() filterID {
 	if f.selector != nil {
 		labels = f.selector.String()
 	}
-	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q", f.namespaces, f.name, f.words, labels))
+	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q", f.namespaces, f.name, f.words, labels, f.bound))
 }
 
 // everything reports that match lets all objects through.
 func (f *filter) everything() bool {
-	return f.name == "" && len(f.namespaces) == 0 && f.selector == nil && len(f.words) == 0
+	return f.name == "" && len(f.namespaces) == 0 && f.selector == nil && len(f.words) == 0 && len(f.bound) == 0
 }
 
 // alike returns the same filter for another goroutine, of other columns.
@@ -117,6 +143,18 @@ func (f *filter) alike(columns []wire.Column) *filter {
 		other.selector = &selector{f.selector.Selector, make(map[unique.Handle[string]]bool)}
 	}
 	return &other
+}
+
+// present is what an informer tells of what the filter lets through.
+func (f *filter) present(i *informer) present {
+	now := i.present(f.namespaces)
+	if f.part && now.status.Namespaces == nil && !now.status.State.refused() {
+		now.status.Namespaces = f.namespaces
+	}
+	if f.hides {
+		now.status.Count, now.status.Total = nil, nil // They are of all.
+	}
+	return now
 }
 
 func (f *filter) match(o *wire.Object) bool { return f.selects(o) && f.matchText(o) }
@@ -131,13 +169,16 @@ func (f *filter) selects(o *wire.Object) bool {
 			return false
 		}
 	}
-	return f.selector == nil || f.selector.matches(o.Labels())
+	return (f.selector == nil || f.selector.matches(o.Labels())) && f.has(o, f.bound)
 }
 
-// matchText looks for every word in what a person reads of the row; relative
-// cells change by themselves, and are no text.
-func (f *filter) matchText(o *wire.Object) bool {
-	if len(f.words) == 0 {
+// matchText looks for the words of the query.
+func (f *filter) matchText(o *wire.Object) bool { return f.has(o, f.words) }
+
+// has looks for every word in what a person reads of the row; relative cells change
+// by themselves, and are no text.
+func (f *filter) has(o *wire.Object, words []string) bool {
+	if len(words) == 0 {
 		return true
 	}
 	texts := []string{o.Namespace(), o.Name()}
@@ -159,13 +200,13 @@ func (f *filter) matchText(o *wire.Object) bool {
 		return err
 	})
 	var tones []Tone
-	if slices.ContainsFunc(f.words, func(word string) bool { return toneOf(word) != Calm }) {
+	if slices.ContainsFunc(words, func(word string) bool { return toneOf(word) != Calm }) {
 		tones = Tones(f.columns, cells)
 	}
 	for i := range texts {
 		texts[i] = order.Lower(texts[i])
 	}
-	for _, word := range f.words {
+	for _, word := range words {
 		if tone := toneOf(word); tone != Calm {
 			if !slices.Contains(tones, tone) {
 				return false

@@ -31,6 +31,12 @@ func (r *Resource) Ref() string {
 // Can reports whether the API serves the verb.
 func (r *Resource) Can(verb string) bool { return slices.Contains(r.Verbs, verb) }
 
+// resourceOf is what an informer watches, as far as its scope tells.
+func resourceOf(i *informer) *Resource {
+	of := i.scope.Resource
+	return &Resource{Group: of.Group, Version: of.Version, Resource: of.Resource}
+}
+
 func (r *Resource) gvr() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
 }

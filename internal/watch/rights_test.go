@@ -75,7 +75,7 @@ func TestNamespacesThatDoNotFitAnyMore(t *testing.T) {
 			server.Set(namespaces, big("", fmt.Sprint("n", n), 40<<10))
 		}
 		<-time.After(time.Minute)
-		if state := cluster.For(watch.Viewer{}).Coverage().Entries[0].State; state != watch.Failed {
+		if state := cluster.Ledger().Entries[0].State; state != watch.Failed {
 			t.Errorf("the namespaces are %s, want failed", state)
 		}
 		r.wantSettle("")
@@ -115,7 +115,7 @@ func TestRightToAllTakesNothingAway(t *testing.T) {
 		cluster := runCluster(t, server)
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
-		access := cluster.For(watch.Viewer{})
+		access := cluster.For(watch.Viewer{Program: true})
 		for _, covered := range []string{"", "a b c d"} {
 			if covered == "" {
 				server.Refuse(pods, "", 0, "")
@@ -128,7 +128,7 @@ func TestRightToAllTakesNothingAway(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				for _, status := range []watch.Status{s.Status, access.Coverage().Entries[1].Status} {
+				for _, status := range []watch.Status{s.Status, access.Coverage(t.Context()).Entries[1].Status} {
 					if got := strings.Join(status.Namespaces, " "); status.State != watch.Syncing && status.State != watch.Live || got != "" && got != "a b c d" {
 						t.Fatalf("it is %s in %q", status.State, got)
 					}

@@ -277,7 +277,7 @@ func TestNamespacesWithOtherColumns(t *testing.T) {
 		cluster := runCluster(t, server)
 		for range 60 {
 			pass(time.Second)
-			snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
+			snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
 			if err != nil || snapshot.Status.State == watch.Live && !snapshot.Synced {
 				t.Fatalf("%+v, %v: live, and nothing is known", snapshot, err)
 			}

@@ -63,7 +63,7 @@ func serveCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	}
 	t.Cleanup(func() {
 		for _, line := range server.Requests("") {
-			if !strings.HasPrefix(line, "GET ") && line != "POST "+apitest.Reviews {
+			if !strings.HasPrefix(line, "GET ") && line != "POST "+apitest.Reviews && line != "POST "+apitest.UserReviews {
 				t.Errorf("a request that is more than a look: %s", line)
 			}
 		}
@@ -155,7 +155,12 @@ func subscribe(t *testing.T, cluster *watch.Cluster, q watch.Query, cursor strin
 	if q.Name != "" {
 		view = watch.Object
 	}
-	sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), q, view, cursor)
+	return subscribeAs(t, cluster.For(watch.Viewer{Program: true}), q, view, cursor)
+}
+
+func subscribeAs(t *testing.T, access *watch.Access, q watch.Query, view watch.View, cursor string) *reader {
+	t.Helper()
+	sub, err := access.Subscribe(t.Context(), q, view, cursor)
 	if err != nil {
 		t.Fatal(err)
 	}

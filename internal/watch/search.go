@@ -48,18 +48,25 @@ func (a *Access) Search(ctx context.Context, text string, limit int, order func(
 	if err != nil {
 		return nil, err
 	}
-	watched := slices.DeleteFunc(slices.Clone(resources), func(r Resource) bool { _, i := a.known(r); return i == nil })
+	watched := slices.DeleteFunc(slices.Clone(resources), func(r Resource) bool { return a.cluster.pool.find(wire.Scope{Resource: r.gvr()}) == nil })
 	slices.SortFunc(watched, func(a, b Resource) int { return order(&a, &b) })
 	found := &Found{}
 	best := shortlist{limit: limit}
 	for kind := range watched {
+		i, f := a.seen(ctx, &watched[kind])
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		if known, i := a.known(watched[kind]); i != nil {
-			found.Searched = append(found.Searched, known)
-			best.look(kind, &known, i, words)
+		if i == nil {
+			continue
 		}
+		now := f.present(i)
+		known := Known{Resource: watched[kind], Status: &now.status, Count: i.known()}
+		if f.columns = now.columns; known.Count != nil {
+			count := best.look(kind, i, f, now.status.Namespaces, words)
+			known.Count = &count
+		}
+		found.Searched = append(found.Searched, known)
 	}
 	for _, c := range best.sorted() {
 		found.Hits = append(found.Hits, Hit{&watched[c.kind], c.object.Namespace(), c.object.Name(), c.object.UID()})
@@ -112,23 +119,23 @@ type shortlist struct {
 	full  bool        // The first of them, as many as the limit, are the best of those that came before the others.
 }
 
-// look goes through the names of a resource, if all that may be seen are there.
-// Rows of a namespace that may not be seen any more are there for another moment.
-func (l *shortlist) look(kind int, known *Known, i *informer, words []string) {
-	if known.Count == nil {
-		return
-	}
-	covered := known.Status.Namespaces
+// look goes through the names of a resource, all of which may be seen that the filter
+// lets through, and returns how many these are. Rows of a namespace that may not be
+// seen any more, and is none of those that are covered, are there for another moment.
+func (l *shortlist) look(kind int, i *informer, f *filter, covered, words []string) (seen int) {
 	entries, _ := i.Snapshot()
+	all := f.everything()
 	for _, e := range entries {
-		rank, ok := match(e.Key, words)
-		if !ok {
+		_, in := slices.BinarySearch(covered, namespaceOf(e.Key))
+		if !in && len(covered) > 0 || !all && !f.match(e.Value) {
 			continue
 		}
-		if _, in := slices.BinarySearch(covered, namespaceOf(e.Key)); in || len(covered) == 0 {
+		seen++
+		if rank, ok := match(e.Key, words); ok {
 			l.add(candidate{rank, kind, e.Key, e.Value})
 		}
 	}
+	return seen
 }
 
 func (l *shortlist) add(c candidate) {

@@ -14,7 +14,7 @@ import (
 // search returns what was found, and how that is known which was looked through.
 func search(t *testing.T, cluster *watch.Cluster, text string) (found, through string) {
 	t.Helper()
-	got, err := cluster.For(watch.Viewer{}).Search(t.Context(), text, 10, func(a, b *watch.Resource) int { return strings.Compare(a.Ref(), b.Ref()) })
+	got, err := cluster.For(watch.Viewer{Program: true}).Search(t.Context(), text, 10, func(a, b *watch.Resource) int { return strings.Compare(a.Ref(), b.Ref()) })
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -105,7 +105,7 @@ func TestNobodyBeginsAnewWhereOneFeedFollowsAnother(t *testing.T) {
 		all.wantSettle("snapshot")
 		one.wantSettle("snapshot")
 		before, after := []string{all.cursor, one.cursor}, "add a/n"
-		lists := func() int { return cluster.For(watch.Viewer{}).Coverage().Entries[1].Lists }
+		lists := func() int { return cluster.Ledger().Entries[1].Lists }
 		for before := lists(); lists() == before; { // The next is 30 s away, and the right is asked for every 10 s.
 			pass(time.Second)
 		}

@@ -105,14 +105,15 @@ func stateOf(err error, synced bool) State {
 }
 
 // reasonOf is an error in words that a person can act on; the API server's own
-// message where there is one.
+// message where there is one, as far as it tells nothing of what is stored.
 func reasonOf(err error) string {
 	if request, ok := errors.AsType[*url.Error](err); ok {
 		err = request.Err // Its address is of no use, and another each time.
 	}
-	var status apierrors.APIStatus
-	if errors.As(err, &status) && status.Status().Message != "" {
-		return status.Status().Message
+	var sent apierrors.APIStatus
+	if errors.As(err, &sent) && sent.Status().Message != "" {
+		status := sent.Status()
+		return wordsOf(&status)
 	}
-	return err.Error()
+	return bounded(err.Error())
 }

@@ -35,7 +35,7 @@ func TestForbidden(t *testing.T) {
 		}
 		late := subscribe(t, cluster, watch.Query{}, "")
 		late.wantSettle("state forbidden")
-		snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
 		if err != nil || len(snapshot.Objects) != 0 || snapshot.Status.State != watch.Forbidden {
 			t.Errorf("the snapshot is %+v, %v", snapshot, err)
 		}
@@ -170,7 +170,7 @@ func TestForbiddenFromTheBeginning(t *testing.T) {
 		server.Refuse(pods, "", http.StatusForbidden, "you may not")
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.wantSettle("state forbidden")
-		snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
 		if err != nil || snapshot.Synced || snapshot.Cursor != "" || !strings.HasSuffix(snapshot.Status.Reason, "you may not") {
 			t.Errorf("the snapshot is %+v, %v", snapshot, err)
 		}
@@ -219,7 +219,7 @@ func TestAbsent(t *testing.T) {
 		if r.wantRows(); r.state != "absent" {
 			t.Errorf("the state is %s, want absent", r.state)
 		}
-		access := cluster.For(watch.Viewer{})
+		access := cluster.For(watch.Viewer{Program: true})
 		_, _ = access.Resource(t.Context(), ref) // Whoever reads what is old has it refreshed.
 		<-time.After(2 * time.Second)
 		_, err := access.Resource(t.Context(), ref)
@@ -359,7 +359,7 @@ func TestQuietKindsForget(t *testing.T) {
 		}
 		r.settle()
 		kept := func() int {
-			for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+			for _, c := range cluster.Ledger().Entries {
 				if c.Resource == pods {
 					return c.RingChanges
 				}
@@ -455,7 +455,7 @@ func TestSyncingTellsACount(t *testing.T) {
 		if fmt.Sprint(counts) != "[1 2 3]" {
 			t.Errorf("counts are %v, want [1 2 3]", counts)
 		}
-		snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Second)
+		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Second)
 		if err != nil || snapshot.Synced || snapshot.Status.State != watch.Syncing || snapshot.Status.Count == nil || *snapshot.Status.Count != 3 {
 			t.Errorf("the snapshot is %+v, %v, want one that is syncing with a count", snapshot, err)
 		}
@@ -533,7 +533,7 @@ func TestPolled(t *testing.T) {
 		if r.settle(); len(r.rows) != 1 {
 			t.Errorf("rows are %v, want one", r.rows)
 		}
-		now, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: ref}, 0)
+		now, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: ref}, 0)
 		if err != nil || !now.Status.Since.IsZero() {
 			t.Errorf("it is stale since %s, %v; want no time: it was listed after that", now.Status.Since, err)
 		}
@@ -579,7 +579,7 @@ func TestReckonedDates(t *testing.T) {
 		server.Expire(ref)
 		<-time.After(time.Minute)
 		r.wantSettle("")
-		for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+		for _, c := range cluster.Ledger().Entries {
 			if c.Resource == ref && c.Lists != 2 {
 				t.Errorf("it was listed %d times, want 2", c.Lists)
 			}
@@ -601,7 +601,7 @@ func TestNoResourceVersion(t *testing.T) {
 		r.settle()
 		<-time.After(5 * time.Minute)
 		r.wantSettle("")
-		for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+		for _, c := range cluster.Ledger().Entries {
 			if c.Lists < 10 || c.RingChanges > 0 {
 				t.Errorf("%d lists, and %d changes are kept of nothing", c.Lists, c.RingChanges)
 			}
@@ -636,7 +636,7 @@ func TestLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Rows, "")
+		sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Rows, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -651,7 +651,7 @@ func TestLinger(t *testing.T) {
 		back.sub.Close()
 		pass(4 * time.Minute)
 		watched := func() bool {
-			known, _, err := cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
+			known, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -2,382 +2,224 @@ package watch
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
-	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"glasshouse/internal/watch/journal"
-	"glasshouse/internal/watch/rawjson"
 	"glasshouse/internal/watch/wire"
 )
 
-const (
-	// Heartbeat is how long a Subscription stays silent at most.
-	Heartbeat = 15 * time.Second
-	// batch is how many changes one message carries at most.
-	batch = 1000
-	// chunk is about how many bytes of rows one message of a snapshot carries.
-	chunk = 256 << 10
-)
-
-// ErrClosed says that the resource is watched no more: the program ends.
-var ErrClosed = errors.New("the resource is watched no more")
-
-// A Subscription is one reader of one resource: a cursor, and what it was told.
-// It is for one goroutine, and must be closed.
+// A Subscription is one reader of one resource, as far as its viewer may see it:
+// that is found out again and again while it lasts. Where it is another, what was
+// told is taken back, and it begins anew. It is for one goroutine, and must be
+// closed.
 type Subscription struct {
-	informer *informer
-	release  func()
-	filter   *filter
-	view     view
-	key      string // Of the one object, where it is one that is asked for.
-	seal     func() seal
-	check    func(context.Context) error // Why there may be no rows at all.
-	ended    error                       // What Next ends with where the resource is watched no more.
+	access *Access
+	query  Query
+	view   view
 
-	cursor  journal.Cursor
-	sent    uint64 // The newest offset that was told.
-	behind  bool   // A snapshot must come before any event.
-	started bool   // A snapshot, or a resumed cursor, came before.
-	version int    // Of the columns that were told.
-	columns []wire.Column
-	told    Status
-	notice  []byte         // A reset that is to be told before the snapshot.
-	listing *listing       // The snapshot that is being told.
-	rows    []*wire.Object // The rest of it.
-	first   bool           // None of rows has been told.
-	telling bool           // A snapshot is being told.
-	closed  bool
+	reading *reading
+	release func()    // Lets go of what is read.
+	refusal string    // Why nothing may be seen; empty where something may.
+	lookAt  time.Time // When it is to be found out again what may be seen; zero for never.
+	blind   *Status   // What is told while that cannot be found out; nil while it can.
+	said    bool      // It was told.
+}
 
-	window *windowed // In the Windowed view; nil in others.
+// Subscribe begins to read what the query asks for. With a cursor of an
+// earlier subscription or snapshot to the same query it goes on from there, or
+// says why it cannot and begins anew.
+func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor string) (*Subscription, error) {
+	told, ok := viewOf(view)
+	if !ok {
+		return nil, invalid("Unknown view", "%.40q is not a view: use rows, table, window, object with a name, changes, resources, or log.", view)
+	}
+	if view == Object && q.Name == "" || (view == Rows || view == Table || view == Windowed) && q.Name != "" {
+		return nil, invalid("Name and view do not fit", "view object needs a name; views rows, table and window take none.")
+	}
+	if (view == Windowed) != (q.Window != nil) {
+		return nil, invalid("Not a window", "view window needs a window, and no other has one.")
+	}
+	s := &Subscription{access: a, query: q, view: told}
+	resource, filter, refusal, err := s.look(ctx, askedOnce())
+	if err != nil {
+		return nil, err
+	}
+	if view == Object && resource.Namespaced != (len(q.Namespaces) == 1) {
+		return nil, invalid("Which object?", "view object needs exactly one namespace for a namespaced resource.")
+	}
+	if err := s.begin(resource, filter, refusal); err != nil { //nolint:contextcheck // An informer outlives who starts it.
+		return nil, err
+	}
+	if cursor != "" && q.Window == nil { // A window is told anew as a whole.
+		s.reading.goOn(cursor)
+	}
+	return s, nil
+}
 
-	digestAt time.Time // When the next digest is due.
-	due      *digest   // The digest to be told at its offset.
+// look finds out what the viewer may see of the query, or why that is nothing.
+func (s *Subscription) look(ctx context.Context, old age) (r *Resource, f *filter, refusal string, err error) {
+	r, f, err = s.access.check(ctx, &s.query, toWatch, old)
+	if p, ok := errors.AsType[*Problem](err); ok && p.Cause == Refused && r != nil {
+		refusal, err = p.Detail, nil
+	}
+	if err == nil && s.access.viewer.User != nil {
+		s.lookAt = time.Now().Add(lookEvery)
+	}
+	return r, f, refusal, err
+}
 
-	silence *time.Timer      // Rings after Heartbeat, or when a digest is due,
-	waiting time.Time        // from when Next has begun to wait,
-	rings   <-chan time.Time // here.
-	writing paper
-	recent  *recent // Of the cluster.
-	pace    pace
+// begin begins to read what the filter lets through; where the viewer may see
+// nothing, from an informer that has nothing, and says why.
+func (s *Subscription) begin(resource *Resource, f *filter, refusal string) error {
+	held := &opened{resource, f, nil, func() {}}
+	if refusal != "" {
+		held.informer = s.access.cluster.refusing(resource, refusal)
+		held.release = held.informer.Close
+	} else {
+		var err error
+		if held, err = s.access.open(&s.query, resource, f); err != nil {
+			return err
+		}
+	}
+	s.reading, s.release, s.refusal = s.access.read(&s.query, s.view, held), held.release, refusal
+	return nil
+}
+
+// refusing is an informer that watches nothing, as it is forbidden.
+func (c *Cluster) refusing(resource *Resource, why string) *informer {
+	i := c.newInformer(wire.Scope{Resource: resource.gvr()}, resource)
+	i.status = Status{State: Forbidden, Since: time.Now(), Reason: why}
+	return i
 }
 
 // Next waits for the next message of the wire and returns it without its id and
 // braces: `"type":"state","state":"live",...`. It is good until Next is called
 // again. Next ends with ctx's error, also where there is more to tell, or with
-// ErrClosed; of a Query that is Watched with a Problem in its place.
+// ErrClosed, as it does once it is closed; of a Query that is Watched with a Problem in its place.
 func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
-	s.pace.told()
-	s.waiting = time.Time{}
+	switch {
+	case s.reading == nil:
+		return nil, ErrClosed
+	case s.lookAt.IsZero():
+		return s.reading.Next(ctx)
+	}
 	for {
-		s.writing.giveBack()
-		if err := ctx.Err(); err != nil {
+		if err := s.lookAgain(ctx); err != nil {
 			return nil, err
 		}
-		message, err := s.step(ctx)
-		if message != nil || err != nil {
-			s.writing.keep(message)
+		if s.blind != nil && !s.said {
+			s.said = true
+			return s.reading.stateMessage(*s.blind)
+		}
+		until, cancel := context.WithDeadline(ctx, s.lookAt)
+		var message []byte
+		var err error
+		if s.blind == nil {
+			message, err = s.reading.Next(until)
+		} else {
+			<-until.Done()
+			message, err = []byte(`"type":"heartbeat","cursor":""`), ctx.Err()
+		}
+		cancel()
+		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
 			return message, err
 		}
 	}
 }
 
-// step does what is due: it tells the rest of a snapshot, a state, or what has
-// changed. It may come to nothing.
-func (s *Subscription) step(ctx context.Context) ([]byte, error) {
-	if s.telling {
-		return s.view.next(s)
+// lookAgain finds out, when it is time, what may be seen, and begins anew where that
+// is another. While it cannot be found out nothing is told but that.
+func (s *Subscription) lookAgain(ctx context.Context) error {
+	if time.Now().Before(s.lookAt) {
+		return nil
 	}
-	if notice := s.notice; notice != nil {
-		s.notice = nil
-		return notice, nil
-	}
-	now := s.informer.present(s.filter.namespaces)
+	resource, f, refusal, err := s.look(ctx, askedAgain())
+	p, ok := errors.AsType[*Problem](err)
 	switch {
-	case !now.status.same(s.told):
-		s.told = now.status
-		return s.stateMessage(now.status)
-	case s.started && !s.behind && now.version != s.version:
-		s.version = now.version
-		s.reset("the resource came back, has other columns, or some of it may not be seen any more")
-		return nil, nil
-	case s.behind && (now.synced || s.emptied(&now)):
-		return s.view.begin(s, ctx)
-	case s.digestDue() && s.window != nil:
-		return s.windowDigest()
-	case s.digestDue():
-		s.digestAt = s.informer.nextDigest(s.filter)
-		s.due = s.informer.digest(ctx, s.filter, s.cursor.Offset)
-	case s.window != nil:
-		return s.readWindow(ctx)
+	case ok && p.Cause == Unavailable:
+		s.lookAt = time.Now().Add(lookEvery)
+		if s.blind == nil {
+			s.blind, s.said = &Status{State: Stale, Since: time.Now(), Reason: p.Detail}, false
+		}
+		return nil
+	case err != nil:
+		return err
 	}
-	return s.read(ctx)
+	if s.blind != nil {
+		s.blind, s.reading.told = nil, Status{}
+	}
+	if before := s.reading.filter; refusal == s.refusal && before.hides == f.hides && slices.Equal(before.namespaces, f.namespaces) {
+		return nil
+	}
+	s.end()
+	if err := s.begin(resource, f, refusal); err != nil { //nolint:contextcheck // An informer outlives who starts it.
+		return err
+	}
+	s.reading.started = true // There is something to take back.
+	s.reading.reset("what you may see here is not what it was")
+	return nil
 }
 
-// emptied reports whether who must begin anew is to be told that there is
-// nothing: all that was held has gone.
-func (s *Subscription) emptied(now *present) bool {
-	if !s.started || !now.none || s.view.each {
-		return false
-	}
-	listing, _ := s.informer.objects(s.filter, 0)
-	return len(listing.objects) == 0
-}
-
-// begun says that what follows goes on from a snapshot.
-func (s *Subscription) begun(version int) {
-	s.behind, s.started, s.version, s.digestAt = false, true, version, s.informer.nextDigest(s.filter)
+// end lets go of what is read. The window may be read again.
+func (s *Subscription) end() {
+	s.reading.close()
+	s.release()
+	s.reading = nil
 }
 
 // Close lets go of the resource. Closing again does nothing.
 func (s *Subscription) Close() {
-	if s.closed {
+	if s.reading != nil {
+		s.end()
+	}
+}
+
+// read begins to read what is held.
+func (a *Access) read(q *Query, told view, held *opened) *reading {
+	held.informer.readers.Add(1)
+	s := &reading{
+		informer: held.informer, filter: held.filter, view: told, behind: true, veil: a.veil(held.resource),
+		ended: ErrClosed, silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper}, recent: &a.cluster.recent, pace: pace{every: q.Every},
+		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, held.filter.namespaces) },
+	}
+	if q.Watched {
+		s.ended = notWatched(held.resource)
+	}
+	s.rings = s.silence.C
+	if q.Window != nil {
+		s.window = &windowed{Window: q.Window}
+		s.silence.Stop()
+		s.silence, s.rings = time.AfterFunc(Heartbeat, q.Window.ring), q.Window.rings
+	}
+	s.seal = func() seal { return a.seal(q, held.filter, held.informer) }
+	if q.Name != "" && held.resource.Namespaced == (len(q.Namespaces) == 1) {
+		s.key = keyOf(strings.Join(q.Namespaces, ""), q.Name)
+	}
+	return s
+}
+
+// goOn goes on from a cursor.
+func (s *reading) goOn(cursor string) {
+	now := s.filter.present(s.informer)
+	sealed := s.seal()
+	offset, err := sealed.decode(cursor, s.informer.epochOf(now.version))
+	s.filter.columns = now.columns
+	if err == nil && s.view.each && s.informer.missed(s.filter.namespaces, offset) {
+		err = errors.New("one of the namespaces was not watched for a while; what happened there is not known")
+	}
+	s.resume(offset, now.version, err)
+}
+
+// resume goes on from an offset, or says why that cannot be.
+func (s *reading) resume(offset uint64, version int, err error) {
+	if err != nil {
+		s.started = true // There is something to begin anew.
+		s.reset(err.Error())
 		return
 	}
-	s.closed = true
-	s.silence.Stop()
-	s.writing.giveBack()
-	if s.window != nil {
-		s.window.close()
-	}
-	s.informer.readers.Add(-1)
-	s.release()
-}
-
-// read waits for changes, or for a nudge, which gives no message.
-func (s *Subscription) read(ctx context.Context) ([]byte, error) {
-	limit := batch
-	if s.due != nil {
-		switch {
-		case s.due.offset == s.cursor.Offset && s.sent == s.cursor.Offset:
-			return s.digestMessage(), nil
-		case s.due.offset == s.cursor.Offset: // A digest at a cursor that was not told would seem to come after a lost frame.
-			return s.movedMessage()
-		}
-		limit = min(limit, int(s.due.offset-s.cursor.Offset)) //nolint:gosec // Not below the cursor.
-	}
-	changes, next, err := s.informer.NextWithin(ctx, s.alarm, s.cursor, limit)
-	if err == nil && len(changes) > 0 && len(changes) < limit && s.pace.rest(ctx) {
-		changes, next, err = s.informer.Next(ctx, s.cursor, limit) // There are more by now.
-	}
-	switch {
-	case errors.Is(err, journal.ErrGone) && s.behind:
-		s.cursor = s.informer.Now() // Listed while waiting for it.
-		return nil, nil
-	case errors.Is(err, journal.ErrGone) && s.informer.present(s.filter.namespaces).version != s.version:
-		return nil, nil // The next step says why.
-	case errors.Is(err, journal.ErrGone):
-		s.reset("more has changed than is kept; what was missed cannot be told one by one")
-		return nil, nil
-	case err != nil:
-		return s.silent(err)
-	}
-	s.cursor = next // Also where nothing is told: who has not moved would hear the same at once.
-	if len(changes) == 0 || s.behind || s.informer.present(s.filter.namespaces).version != s.version {
-		return nil, nil // A snapshot will tell; cells of other columns would mean something else.
-	}
-	return s.eventsMessage(changes)
-}
-
-// silent is what is told where waiting for changes gave none.
-func (s *Subscription) silent(err error) ([]byte, error) {
-	switch {
-	case errors.Is(err, journal.ErrSilent) && time.Since(s.waiting) < Heartbeat: // A digest or news are due, or the window moved.
-		s.silence.Reset(Heartbeat - time.Since(s.waiting))
-		return nil, nil
-	case errors.Is(err, journal.ErrSilent):
-		if s.behind {
-			return []byte(`"type":"heartbeat","cursor":""`), nil // There is nothing yet to go on from.
-		}
-		if s.sent != s.cursor.Offset {
-			return s.movedMessage()
-		}
-		return s.message("heartbeat"), nil
-	case errors.Is(err, journal.ErrClosed):
-		return nil, s.ended
-	}
-	return nil, err
-}
-
-// alarm ends the wait of one Next.
-func (s *Subscription) alarm() <-chan time.Time {
-	if s.waiting.IsZero() {
-		long := Heartbeat
-		if due := time.Until(s.digestAt); s.view.digests && due > 0 {
-			long = min(long, due)
-		}
-		if s.window != nil && s.window.newsWait() > 0 {
-			long = min(long, s.window.newsWait())
-		}
-		s.waiting = time.Now()
-		s.silence.Reset(long)
-	}
-	return s.rings
-}
-
-// message begins a message that belongs to the cursor.
-func (s *Subscription) message(kind string) []byte {
-	s.sent = s.cursor.Offset
-	text := append(s.writing.borrow(), `"type":"`...)
-	text = append(append(text, kind...), `","cursor":"`...)
-	return append(s.writing.sign(s, text), '"')
-}
-
-// movedMessage tells the cursor behind changes that the filter kept back.
-func (s *Subscription) movedMessage() ([]byte, error) {
-	if s.window == nil {
-		return append(s.message("events"), `,"events":[]`...), nil
-	}
-	message, err := s.windowMessage("window-events")
-	return append(s.window.held.counts.append(message), `,"events":[]`...), err
-}
-
-func (s *Subscription) reset(reason string) {
-	s.behind, s.due = true, nil
-	if s.started {
-		s.informer.resets.Add(1)
-		s.notice = rawjson.AppendString([]byte(`"type":"reset","reason":`), reason)
-	}
-}
-
-func (s *Subscription) stateMessage(status Status) ([]byte, error) {
-	text, err := json.Marshal(struct {
-		Type string `json:"type"`
-		Status
-	}{"state", status})
-	if err != nil {
-		return nil, fmt.Errorf("encode a state: %w", err)
-	}
-	return text[1 : len(text)-1], nil
-}
-
-func (s *Subscription) eventsMessage(changes []*change) ([]byte, error) {
-	oldest := changes[0].Time
-	if !s.view.each {
-		changes = fold(changes)
-	}
-	events, size := make([][]byte, 0, len(changes)), 0
-	for _, c := range changes {
-		event, err := s.event(c)
-		if err != nil {
-			return nil, err
-		}
-		if event != nil {
-			events = append(events, event)
-		}
-		if size += len(event); s.view.each && size > chunk {
-			s.cursor = journal.At(c.Offset) // The rest is told by the next message.
-			break
-		}
-	}
-	if len(events) == 0 {
-		return nil, nil
-	}
-	s.pace.tell(oldest)
-	message := append(s.message("events"), `,"events":[`...)
-	for n, event := range events {
-		if n > 0 {
-			message = append(message, ',')
-		}
-		message = append(message, event...)
-	}
-	return append(message, ']'), nil
-}
-
-// event is a change as this subscription tells it; nil where that is nothing.
-func (s *Subscription) event(c *change) ([]byte, error) {
-	if s.key != "" && c.Key != s.key {
-		return nil, nil
-	}
-	if c = s.filter.see(c); c == nil {
-		return nil, nil
-	}
-	event, err := s.view.event(c, s.recent)
-	if err == nil && event != nil && s.view.each && s.key != "" && c.Op == journal.Add {
-		return withObject(event, c.New)
-	}
-	return event, err
-}
-
-// beginRows tells the first part of the rows.
-func (s *Subscription) beginRows(ctx context.Context) ([]byte, error) {
-	listing, now := s.informer.objects(s.filter, batch) // What it lacks comes as events.
-	s.cursor = listing.cursor
-	if !now.status.same(s.told) || !now.synced && !now.none {
-		return nil, nil // Why there are none is told first; or other columns come in a moment.
-	}
-	s.listing, s.rows = listing, listing.objects
-	s.begun(now.version)
-	if len(s.rows) == 0 {
-		if err := s.check(ctx); err != nil {
-			return nil, err
-		}
-	}
-	s.columns, s.first, s.telling = now.columns, true, true
-	return s.view.next(s)
-}
-
-// nextRows tells the next part of a snapshot.
-func (s *Subscription) nextRows() ([]byte, error) {
-	message, err := s.partMessage()
-	if err != nil {
-		return nil, err
-	}
-	message = append(message, `,"rows":[`...)
-	n := 0
-	for ; n < len(s.rows) && len(message) < chunk; n++ {
-		if n > 0 {
-			message = append(message, ',')
-		}
-		message = s.rows[n].AppendRow(message)
-	}
-	s.toldRows(n)
-	return fmt.Appendf(message, `],"last":%t`, !s.telling), nil
-}
-
-// partMessage begins a part of a snapshot of rows; the first has the columns.
-func (s *Subscription) partMessage() ([]byte, error) {
-	message := s.message("snapshot")
-	if !s.first {
-		return message, nil
-	}
-	return appendColumns(message, s.columns)
-}
-
-// appendColumns appends the member that tells them.
-func appendColumns(dst []byte, columns []wire.Column) ([]byte, error) {
-	text, err := json.Marshal(append([]wire.Column{}, columns...)) // [] for none, not null.
-	if err != nil {
-		return nil, fmt.Errorf("encode the columns: %w", err)
-	}
-	return append(append(dst, `,"columns":`...), text...), nil
-}
-
-// toldRows says that the first n of the rows were told.
-func (s *Subscription) toldRows(n int) {
-	s.rows, s.first = s.rows[n:], false
-	if len(s.rows) == 0 {
-		s.listing, s.rows, s.telling = nil, nil, false
-	}
-}
-
-// beginObject tells the one object; without it, it does not exist.
-func (s *Subscription) beginObject(context.Context) ([]byte, error) {
-	now := s.informer.present(s.filter.namespaces)
-	o, ok, cursor := s.informer.Get(s.key)
-	if !now.status.same(s.told) || !now.stays(s.informer.present(s.filter.namespaces)) {
-		return nil, nil
-	}
-	s.begun(now.version)
-	s.cursor = cursor
-	message := s.message("snapshot")
-	if ok && s.filter.match(o) {
-		text, err := o.JSON()
-		if err != nil {
-			return nil, err
-		}
-		message = appendHealth(append(append(message, `,"object":`...), text...), text)
-	}
-	return append(message, `,"last":true`...), nil
+	s.begun(version)
+	s.cursor, s.sent = journal.At(offset), offset
 }

@@ -143,7 +143,7 @@ func TestFieldSelectorsLinger(t *testing.T) {
 		for _, r := range held[1:] {
 			r.wantSettle("state live")
 		}
-		_, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), selector(most+1), watch.Rows, "")
+		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), selector(most+1), watch.Rows, "")
 		wantProblem(t, err, watch.Unavailable, "Too many field selectors", "20 are in use")
 		held[0].sub.Close()
 		subscribe(t, cluster, selector(0), cursors[0]).wantSettle("reset, state live, snapshot of 1")
@@ -157,7 +157,7 @@ func TestFieldSelectorThatIsNoneInANamespace(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Refuse(pods, "", http.StatusForbidden, "not all of them")
 		server.Refuse(pods, "a", http.StatusBadRequest, "no such field")
-		_, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods, Namespaces: []string{"a"}, Fields: "status.phase=Running"}, 30*time.Second)
+		_, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods, Namespaces: []string{"a"}, Fields: "status.phase=Running"}, 30*time.Second)
 		wantProblem(t, err, watch.Invalid, "Not a field selector", "no such field")
 	})
 }
@@ -172,7 +172,7 @@ func TestFieldSelectorsThatAreNone(t *testing.T) {
 			if server.Down(code == 0); code != 0 {
 				server.Refuse(pods, "", code, "no such field")
 			}
-			snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods, Fields: "status.phase=Running"}, 30*time.Second)
+			snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods, Fields: "status.phase=Running"}, 30*time.Second)
 			switch {
 			case code == http.StatusBadRequest || code == http.StatusUnprocessableEntity:
 				wantProblem(t, err, watch.Invalid, "Not a field selector", "no such field")
@@ -214,7 +214,7 @@ func TestResume(t *testing.T) {
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
 		first := subscribe(t, cluster, watch.Query{}, "")
 		first.settle()
-		snapshot, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -467,7 +467,7 @@ func TestSubscriptionsThatMakeNoSense(t *testing.T) {
 			{"a name", watch.Query{Resource: pods, Namespaces: []string{"a"}, Name: "../x"}, watch.Object, "Not a name", "../x"},
 			{"a long selector", watch.Query{Resource: pods, Labels: strings.Repeat("a", 5000)}, watch.Rows, "Selector too long", "4096"},
 		} {
-			sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), test.query, test.view, "")
+			sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), test.query, test.view, "")
 			if sub != nil {
 				sub.Close()
 			}
@@ -486,7 +486,7 @@ func TestNamespaceThatIsNotThere(t *testing.T) {
 			_, err = r.try()
 		}
 		wantProblem(t, err, watch.Unknown, "Unknown namespace", `"nowhere"`)
-		_, err = cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods, Namespaces: []string{"nowhere"}}, time.Minute)
+		_, err = cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods, Namespaces: []string{"nowhere"}}, time.Minute)
 		wantProblem(t, err, watch.Unknown, "Unknown namespace", `"nowhere"`)
 
 		// One that may not be read is not said to be away.
@@ -503,7 +503,7 @@ func TestClosedTwice(t *testing.T) {
 		twice := view(t, cluster, watch.Query{}, watch.Rows)
 		twice.Close()
 		twice.Close()
-		for _, c := range cluster.For(watch.Viewer{}).Coverage().Entries {
+		for _, c := range cluster.Ledger().Entries {
 			if c.Resource == pods && c.Readers != 1 {
 				t.Errorf("%d readers are left, want 1", c.Readers)
 			}
@@ -539,7 +539,7 @@ func TestEnd(t *testing.T) {
 	var r *reader
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveCluster(t)
-		sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Rows, "")
+		sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Rows, "")
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -101,7 +101,7 @@ func (t *columnar) appendTo(dst []byte) []byte {
 }
 
 // nextTable tells the next part of a snapshot, column by column.
-func (s *Subscription) nextTable() ([]byte, error) {
+func (s *reading) nextTable() ([]byte, error) {
 	message, err := s.partMessage()
 	if err != nil {
 		return nil, err

@@ -49,7 +49,7 @@ type wholeRow struct {
 // snapshotOf reads a snapshot as rows, and counts its messages.
 func snapshotOf(t *testing.T, cluster *watch.Cluster, view watch.View) (rows []wholeRow, messages int) {
 	t.Helper()
-	sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), watch.Query{Resource: pods}, view, "")
+	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods}, view, "")
 	if err != nil {
 		t.Fatal(err)
 	}

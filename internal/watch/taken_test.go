@@ -49,7 +49,7 @@ func begin(t *testing.T, cluster *watch.Cluster, what string) func() told {
 	t.Helper()
 	if what == "snapshot" {
 		return func() told {
-			s, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+			s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
 			if err != nil {
 				t.Error(err)
 				return told{}
@@ -87,7 +87,7 @@ func TestNamespaceThatIsBeingTakenOut(t *testing.T) {
 		got := make(chan *watch.Snapshot, 1)
 		restore := cluster.TakeOutOf("b", func() {
 			go func() {
-				s, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+				s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
 				if err != nil {
 					t.Error(err)
 				}

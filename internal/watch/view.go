@@ -23,14 +23,16 @@ const (
 type view struct {
 	// begin tells what there is, or the first part of it; nil where that is not
 	// known yet.
-	begin func(*Subscription, context.Context) ([]byte, error)
+	begin func(*reading, context.Context) ([]byte, error)
 	// next tells the next part of rows that are being told.
-	next func(*Subscription) ([]byte, error)
+	next func(*reading) ([]byte, error)
 	// event is a change as an event of this view; nil where it is nothing to it.
 	event func(*change, *recent) ([]byte, error)
 	// each says that every change is told; otherwise those of one object that
 	// piled up are told as one.
 	each bool
+	// texts says that objects' texts are told, or patches of them.
+	texts bool
 	// digests says that the reader is told digests of what it holds.
 	digests bool
 }
@@ -38,15 +40,15 @@ type view struct {
 func viewOf(name View) (v view, ok bool) {
 	switch name {
 	case Rows:
-		return view{begin: (*Subscription).beginRows, next: (*Subscription).nextRows, event: rowEvent, digests: true}, true
+		return view{begin: (*reading).beginRows, next: (*reading).nextRows, event: rowEvent, digests: true}, true
 	case Table:
-		return view{begin: (*Subscription).beginRows, next: (*Subscription).nextTable, event: tableEvent, digests: true}, true
+		return view{begin: (*reading).beginRows, next: (*reading).nextTable, event: tableEvent, digests: true}, true
 	case Object:
-		return view{begin: (*Subscription).beginObject, event: objectEvent}, true
+		return view{begin: (*reading).beginObject, event: objectEvent, texts: true}, true
 	case Changes:
-		return view{begin: (*Subscription).beginChanges, event: changeEvent, each: true}, true
+		return view{begin: (*reading).beginChanges, event: changeEvent, each: true, texts: true}, true
 	case Windowed:
-		return view{begin: (*Subscription).beginWindow, digests: true}, true
+		return view{begin: (*reading).beginWindow, digests: true}, true
 	}
 	return view{}, false
 }

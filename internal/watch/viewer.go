@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -9,26 +10,24 @@ import (
 	"sync"
 	"time"
 
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/wire"
 )
-
-// A Viewer is somebody who looks. The zero Viewer is whoever can reach the
-// loopback listener, and sees what the program itself may see.
-type Viewer struct {
-	Name string
-}
 
 // Access is the cluster as one Viewer may see it.
 type Access struct {
 	cluster *Cluster
 	viewer  Viewer
+	user    asker // Of the viewer, where it has a user.
 }
 
 // For returns the cluster as the viewer may see it.
-func (c *Cluster) For(viewer Viewer) *Access { return &Access{cluster: c, viewer: viewer} }
+func (c *Cluster) For(viewer Viewer) *Access {
+	a := &Access{cluster: c, viewer: viewer}
+	if viewer.User != nil {
+		a.user = asker{viewer.User, sha256.Sum256([]byte(viewer.User.key()))}
+	}
+	return a
+}
 
 // Known is a Resource and how well it is known now.
 type Known struct {
@@ -47,25 +46,49 @@ func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]Known, []
 	if err != nil {
 		return nil, nil, err
 	}
-	known := make([]Known, len(resources))
+	var known []Known
 	for n := range resources {
-		known[n], _ = a.known(resources[n])
+		if !a.viewer.mayKnow(&resources[n]) {
+			continue
+		}
+		known = append(known, a.known(ctx, resources[n]))
+	}
+	if a.viewer.Scope != nil {
+		gaps = nil
 	}
 	return known, gaps, nil
 }
 
-// known tells how well a resource is known, and by which informer; nil where
-// nobody watches all of it.
-func (a *Access) known(r Resource) (Known, *informer) {
+// known tells how well a resource is known, where the viewer may see all of it.
+func (a *Access) known(ctx context.Context, r Resource) Known {
 	known := Known{Resource: r}
-	i := a.cluster.pool.find(wire.Scope{Resource: r.gvr()})
-	if i == nil {
-		return known, nil
+	if i := a.cluster.pool.find(wire.Scope{Resource: r.gvr()}); i != nil && a.seesAll(ctx, &r) {
+		now := i.present(nil)
+		known.Status, known.Count = &now.status, i.known()
 	}
-	now := i.present(nil)
-	known.Status = &now.status
-	known.Count = i.known()
-	return known, i
+	return known
+}
+
+// seen returns the informer of all of a resource, and what of that the viewer may
+// see; nil where that is nothing, or it runs no more.
+func (a *Access) seen(ctx context.Context, r *Resource) (*informer, *filter) {
+	i, f := a.cluster.pool.find(wire.Scope{Resource: r.gvr()}), &filter{}
+	if i == nil || a.narrow(ctx, r, f, toWatch, age{askedOnce().allowed, askedAgain().denied}) != nil {
+		return nil, nil
+	}
+	return i, f
+}
+
+// seesAll reports whether the viewer may see all of a resource.
+func (a *Access) seesAll(ctx context.Context, r *Resource) bool {
+	switch {
+	case a.viewer.Scope != nil:
+		return false
+	case a.viewer.User != nil:
+		all, err := a.cluster.guard.may(ctx, a.user, toWatch, r, "", "", askedOnce())
+		return err == nil && all
+	}
+	return a.viewer.Program
 }
 
 // known is how many objects there are; nil where that is not known.
@@ -80,14 +103,14 @@ func (i *informer) known() *int {
 
 // Counts returns how many objects there are of each resource that is watched, by
 // its ref, where that is known.
-func (a *Access) Counts() map[string]int {
+func (a *Access) Counts(ctx context.Context) map[string]int {
 	counts := make(map[string]int)
 	for _, i := range a.cluster.pool.informers() {
 		if i.scope != (wire.Scope{Resource: i.scope.Resource}) {
 			continue
 		}
-		if count := i.known(); count != nil {
-			r := Resource{Group: i.scope.Resource.Group, Version: i.scope.Resource.Version, Resource: i.scope.Resource.Resource}
+		r := resourceOf(i)
+		if count := i.known(); count != nil && a.seesAll(ctx, r) {
 			counts[r.Ref()] = *count
 		}
 	}
@@ -96,38 +119,59 @@ func (a *Access) Counts() map[string]int {
 
 // Resource finds a resource by its ref, as "apps/v1/deployments".
 func (a *Access) Resource(ctx context.Context, ref string) (*Resource, error) {
+	if a.viewer.Scope != nil && !slices.ContainsFunc(a.viewer.Scope.Parts, func(p Part) bool { return p.Resource == ref }) {
+		return nil, notShared() // Whether there is one, or not.
+	}
 	return a.cluster.catalog.find(ctx, ref)
 }
 
-// open checks a query and holds the informer that answers it; of what is to be read
-// only while it is watched, it holds nothing.
-func (a *Access) open(ctx context.Context, q *Query) (*Resource, *filter, *informer, func(), error) {
+// opened is a query that is answered: by an informer that is held until release is
+// called.
+type opened struct {
+	resource *Resource
+	filter   *filter
+	informer *informer
+	release  func()
+}
+
+// check finds out what a query is about, and what of that the viewer may see. Where
+// that is nothing, or not known, the filter is the query's.
+func (a *Access) check(ctx context.Context, q *Query, d deed, old age) (*Resource, *filter, error) {
 	resource, err := a.Resource(ctx, q.Resource)
 	if err != nil {
-		return nil, nil, nil, nil, err
+		return nil, nil, err
 	}
 	filter, err := newFilter(q, resource)
 	if err != nil {
-		return nil, nil, nil, nil, err
+		return nil, nil, err
 	}
+	if err := a.cluster.checkMasked(filter.fields, resource); err != nil {
+		return nil, nil, err
+	}
+	return resource, filter, a.narrow(ctx, resource, filter, d, old)
+}
+
+// open holds the informer that answers a query which was checked; of what is to be
+// read only while it is watched, it holds nothing.
+func (a *Access) open(q *Query, resource *Resource, filter *filter) (*opened, error) {
 	scope := wire.Scope{Resource: resource.gvr(), Fields: filter.fields}
 	if q.Watched {
 		running := a.cluster.pool.find(scope)
 		if running == nil {
-			return nil, nil, nil, nil, notWatched(resource)
+			return nil, notWatched(resource)
 		}
-		return resource, filter, running, func() {}, nil
+		return &opened{resource, filter, running, func() {}}, nil
 	}
-	informer, release, err := a.cluster.pool.acquire(scope, resource) //nolint:contextcheck // An informer outlives who starts it.
+	informer, release, err := a.cluster.pool.acquire(scope, resource)
 	if err != nil {
-		return nil, nil, nil, nil, err
+		return nil, err
 	}
-	letGo, err := informer.ask(filter.namespaces)
+	letGo, err := informer.ask(filter.named)
 	if err != nil {
 		release()
-		return nil, nil, nil, nil, err
+		return nil, err
 	}
-	return resource, filter, informer, sync.OnceFunc(func() { letGo(); release() }), nil
+	return &opened{resource, filter, informer, sync.OnceFunc(func() { letGo(); release() })}, nil
 }
 
 // notWatched is told to who wants to read only what is watched.
@@ -135,75 +179,10 @@ func notWatched(r *Resource) *Problem {
 	return &Problem{Cause: Unavailable, Title: "Not watched", Detail: fmt.Sprintf("Nobody looks at %s now; subscribe without watched to have it watched.", r.Ref())}
 }
 
-// Subscribe begins to read what the query asks for. With a cursor of an
-// earlier subscription or snapshot to the same query it goes on from there, or
-// says why it cannot and begins anew.
-func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor string) (*Subscription, error) {
-	told, ok := viewOf(view)
-	if !ok {
-		return nil, invalid("Unknown view", "%.40q is not a view: use rows, table, window, object with a name, changes, resources, or log.", view)
-	}
-	if view == Object && q.Name == "" || (view == Rows || view == Table || view == Windowed) && q.Name != "" {
-		return nil, invalid("Name and view do not fit", "view object needs a name; views rows, table and window take none.")
-	}
-	if (view == Windowed) != (q.Window != nil) {
-		return nil, invalid("Not a window", "view window needs a window, and no other has one.")
-	}
-	resource, filter, informer, release, err := a.open(ctx, &q)
-	if err != nil {
-		return nil, err
-	}
-	if view == Object && resource.Namespaced != (len(filter.namespaces) == 1) {
-		release()
-		return nil, invalid("Which object?", "view object needs exactly one namespace for a namespaced resource.")
-	}
-	informer.readers.Add(1)
-	s := &Subscription{
-		informer: informer, release: release, filter: filter, view: told, behind: true,
-		ended: ErrClosed, silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper}, recent: &a.cluster.recent, pace: pace{every: q.Every},
-		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, filter.namespaces) },
-	}
-	if q.Watched {
-		s.ended = notWatched(resource)
-	}
-	s.rings = s.silence.C
-	if q.Window != nil {
-		s.window = &windowed{Window: q.Window}
-		s.silence.Stop()
-		s.silence, s.rings = time.AfterFunc(Heartbeat, q.Window.ring), q.Window.rings
-		cursor = "" // A window is told anew as a whole.
-	}
-	s.seal = func() seal { return a.seal(&q, informer) }
-	if q.Name != "" && resource.Namespaced == (len(filter.namespaces) == 1) {
-		s.key = keyOf(strings.Join(filter.namespaces, ""), q.Name)
-	}
-	if cursor != "" {
-		now := informer.present(filter.namespaces)
-		sealed := a.seal(&q, informer)
-		offset, err := sealed.decode(cursor, informer.epochOf(now.version))
-		filter.columns = now.columns
-		if err == nil && told.each && informer.missed(filter.namespaces, offset) {
-			err = errors.New("one of the namespaces was not watched for a while; what happened there is not known")
-		}
-		s.resume(offset, now.version, err)
-	}
-	return s, nil
-}
-
-// resume goes on from an offset, or says why that cannot be.
-func (s *Subscription) resume(offset uint64, version int, err error) {
-	if err != nil {
-		s.started = true // There is something to begin anew.
-		s.reset(err.Error())
-		return
-	}
-	s.begun(version)
-	s.cursor = journal.At(offset)
-}
-
-// seal is for cursors that are good for one viewer's view of one filter.
-func (a *Access) seal(q *Query, i *informer) seal {
-	return a.cluster.cursors.seal(fmt.Sprintf("%q %q %q %q %q %q %q %v", a.viewer.Name, q.Resource, q.Namespaces, q.Labels, q.Fields, q.Name, q.Text, i.scope))
+// seal is for cursors that are good for one viewer's view of one filter: for who
+// may see more, or less, than before it is another.
+func (a *Access) seal(q *Query, f *filter, i *informer) seal {
+	return a.cluster.cursors.seal(fmt.Sprintf("%q %q %q %t %q %q %q %q %v", a.viewer.Key(), q.Resource, f.namespaces, f.hides, q.Labels, q.Fields, q.Name, q.Text, i.scope))
 }
 
 // Item is one object of a Snapshot.
@@ -219,28 +198,39 @@ type Snapshot struct {
 	Objects  []*Item // By namespace and name.
 	Status   Status
 	Synced   bool   // The objects are all there are; otherwise the list is on its way.
+	Part     bool   // There may be others that the viewer may not see.
 	Cursor   string // Empty while not Synced.
 }
 
 // Snapshot reads what the query asks for. It waits for a first list for as long
 // as wait says, then answers with what is known, which its Status tells.
 func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Snapshot, error) {
-	resource, filter, informer, release, err := a.open(ctx, &q)
+	resource, filter, err := a.check(ctx, &q, toList, askedOnce())
 	if err != nil {
 		return nil, err
 	}
-	defer release()
-	informer.wait(ctx, wait, func() bool { return informer.present(filter.namespaces).status.State != Syncing })
+	open, err := a.open(&q, resource, filter) //nolint:contextcheck // An informer outlives who starts it.
+	if err != nil {
+		return nil, err
+	}
+	defer open.release()
+	informer := open.informer
+	informer.wait(ctx, wait, func() bool { return filter.present(informer).status.State != Syncing })
 	listing, now := informer.objects(filter, 0)
-	snapshot := &Snapshot{Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced}
+	snapshot := &Snapshot{Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced, Part: filter.part}
 	if !now.synced && now.status.State == Failed && now.status.senseless && q.Fields != "" {
 		return nil, invalid("Not a field selector", "The API server refuses %q for %s: %s", q.Fields, q.Resource, now.status.Reason)
 	}
 	if !now.synced {
 		return snapshot, ctx.Err()
 	}
-	sealed := a.seal(&q, informer)
+	sealed := a.seal(&q, filter, informer)
 	snapshot.Objects = slices.Clone(listing.objects) // They may be sorted in another way.
+	if veil := a.veil(resource); veil != nil {
+		for n, o := range snapshot.Objects {
+			snapshot.Objects[n] = veil.Object(o)
+		}
+	}
 	snapshot.Cursor = string(sealed.append(nil, informer.epochOf(now.version), listing.cursor.Offset))
 	if len(listing.objects) == 0 {
 		err = a.checkNamespaces(ctx, filter.namespaces)
@@ -248,37 +238,18 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	return snapshot, err
 }
 
-const (
-	// maxChecked is how many namespaces are asked for, one by one.
-	maxChecked = 10
-	// checkTimeout bounds all of that: who waits for rows is told no sooner.
-	checkTimeout = 2 * time.Second
-)
-
-// checkNamespaces tells of a namespace that does not exist. One that may not be
-// read passes, and so does what is not answered in time, or after the first few.
-func (a *Access) checkNamespaces(ctx context.Context, namespaces []string) error {
-	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
-	defer cancel()
-	for _, ns := range namespaces[:min(len(namespaces), maxChecked)] {
-		if err := a.cluster.existing.of(ctx, ns, a.cluster.checkNamespace); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (c *Cluster) checkNamespace(ctx context.Context, ns string) error {
-	_, err := c.get(ctx, schema.GroupVersionResource{Version: "v1", Resource: "namespaces"}, "", ns)
-	if p := new(Problem); err != nil && errors.As(problemOf(err, ns), &p) && p.Cause == Unknown {
-		return unknown("Unknown namespace", "The cluster has no namespace %q. GET /api/v1/snapshot/core/v1/namespaces lists those it has.", ns)
-	}
-	return nil
-}
-
 // Object returns one object as redacted JSON: from the cache where that is
 // live, otherwise from the API server.
 func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byte, error) {
+	resource, err := a.readable(ctx, ref, namespace, name)
+	if err != nil {
+		return nil, err
+	}
+	return a.object(ctx, resource, namespace, name)
+}
+
+// readable finds the resource of an object that the viewer may read.
+func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*Resource, error) {
 	resource, err := a.Resource(ctx, ref)
 	if err != nil {
 		return nil, err
@@ -295,17 +266,41 @@ func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byt
 	if err := checkName(name); err != nil {
 		return nil, err
 	}
+	return resource, a.mayGet(ctx, resource, toGet, namespace, name, askedOnce())
+}
+
+// mayGet returns why the viewer may not get an object, or its logs.
+func (a *Access) mayGet(ctx context.Context, r *Resource, d deed, namespace, name string, old age) error {
+	f := &filter{name: name}
+	if namespace != "" {
+		f.namespaces = []string{namespace}
+	}
+	if err := a.narrow(ctx, r, f, d, old); err != nil || f.selector == nil && len(f.bound) == 0 {
+		return err
+	}
+	// By its labels and words: those of its row.
+	q := Query{Resource: r.Ref(), Namespaces: f.namespaces, Name: name}
+	snapshot, err := a.Snapshot(ctx, q, stalePatience)
+	if err == nil && len(snapshot.Objects) == 0 {
+		err = notShared()
+	}
+	return err
+}
+
+// object reads an object that may be read, as the viewer may see it.
+func (a *Access) object(ctx context.Context, resource *Resource, namespace, name string) ([]byte, error) {
 	if o, status := a.held(resource, namespace, name); o != nil && status.State == Live {
-		return o.JSON()
+		text, err := o.JSON()
+		return a.seenText(resource, text, err)
 	}
 	if !resource.Can("get") {
-		return nil, invalid("Not readable", "%s cannot be read one by one: the API serves %s alone.", ref, strings.Join(resource.Verbs, ", "))
+		return nil, invalid("Not readable", "%s cannot be read one by one: the API serves %s alone.", resource.Ref(), strings.Join(resource.Verbs, ", "))
 	}
 	text, err := a.cluster.get(ctx, resource.gvr(), namespace, name)
 	if err != nil {
 		return nil, problemOf(err, strings.TrimPrefix(namespace+"/"+name, "/"))
 	}
-	return text, nil
+	return a.seenText(resource, text, nil)
 }
 
 // stalePatience bounds how long the API server is asked for an object that the
@@ -315,22 +310,24 @@ const stalePatience = 2 * time.Second
 // LastKnown is Object, and its status is Live; but where the API server does not
 // answer it is the object as the cache holds it, and the status says since when.
 func (a *Access) LastKnown(ctx context.Context, ref, namespace, name string) (text []byte, status Status, err error) {
-	var known *wire.Object
-	asking := ctx
-	if resource, err := a.Resource(ctx, ref); err == nil {
-		known, status = a.held(resource, namespace, name)
+	resource, err := a.readable(ctx, ref, namespace, name)
+	if err != nil {
+		return nil, Status{}, err
 	}
+	known, status := a.held(resource, namespace, name)
 	if status.State != Stale {
 		known = nil
 	}
+	asking := ctx
 	if known != nil {
 		var cancel context.CancelFunc
 		asking, cancel = context.WithTimeout(ctx, stalePatience)
 		defer cancel()
 	}
-	text, err = a.Object(asking, ref, namespace, name)
+	text, err = a.object(asking, resource, namespace, name)
 	if p := new(Problem); known != nil && errors.As(err, &p) && p.Cause == Unavailable {
 		text, err = known.JSON()
+		text, err = a.seenText(resource, text, err)
 		return text, status, err
 	}
 	return text, Status{State: Live}, err

@@ -15,7 +15,7 @@ func TestWatchedIsNoLooking(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Pending"))
 		q := watch.Query{Resource: pods, Watched: true}
-		_, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), q, watch.Changes, "")
+		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, watch.Changes, "")
 		wantProblem(t, err, watch.Unavailable, "Not watched", "Nobody looks at "+pods)
 
 		r := subscribe(t, cluster, watch.Query{}, "")

@@ -77,8 +77,8 @@ func (w *windowed) close() {
 }
 
 // beginWindow tells the window as it is now, with the columns.
-func (s *Subscription) beginWindow(ctx context.Context) ([]byte, error) {
-	now := s.informer.present(s.filter.namespaces)
+func (s *reading) beginWindow(ctx context.Context) ([]byte, error) {
+	now := s.filter.present(s.informer)
 	if !now.synced && !now.none {
 		return nil, nil // They come in a moment.
 	}
@@ -97,7 +97,7 @@ func (s *Subscription) beginWindow(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if later := s.informer.present(s.filter.namespaces); later.version != now.version || later.none != now.none {
+	if later := s.filter.present(s.informer); later.version != now.version || later.none != now.none {
 		return nil, nil // What was read may not be seen any more.
 	}
 	if held.counts.total == 0 {
@@ -117,7 +117,7 @@ func (s *Subscription) beginWindow(ctx context.Context) ([]byte, error) {
 }
 
 // wholeWindow tells all of the window that is held.
-func (s *Subscription) wholeWindow(columns []byte) ([]byte, error) {
+func (s *reading) wholeWindow(columns []byte) ([]byte, error) {
 	text, err := s.window.held.text()
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (s *Subscription) wholeWindow(columns []byte) ([]byte, error) {
 }
 
 // windowMessage begins a message, with what has happened since the last.
-func (s *Subscription) windowMessage(kind string) ([]byte, error) {
+func (s *reading) windowMessage(kind string) ([]byte, error) {
 	w := s.window
 	message, err := w.news.appendSince(s.message(kind), &w.told, s.recent)
 	w.told, w.toldAt = w.news, time.Now()
@@ -160,7 +160,7 @@ func (w *windowed) newsWait() time.Duration {
 
 // readWindow waits for changes, for a nudge, or for the window to be moved, and
 // tells what that makes of it. What was missed need not be read: the window tells.
-func (s *Subscription) readWindow(ctx context.Context) ([]byte, error) {
+func (s *reading) readWindow(ctx context.Context) ([]byte, error) {
 	if !s.behind && s.window.wanted.Load() != s.window.at {
 		return s.lookAgain(ctx, time.Time{})
 	}
@@ -200,8 +200,8 @@ func (s *Subscription) readWindow(ctx context.Context) ([]byte, error) {
 }
 
 // windowDigest is a digest of the rows that were told.
-func (s *Subscription) windowDigest() ([]byte, error) {
-	if s.sent != s.cursor.Offset {
+func (s *reading) windowDigest() ([]byte, error) {
+	if !s.isTold() {
 		return s.movedMessage() // As with other views.
 	}
 	s.due = new(digest)
@@ -213,13 +213,13 @@ func (s *Subscription) windowDigest() ([]byte, error) {
 
 // lookAgain tells how the window differs from what was told, by changes since a
 // time.
-func (s *Subscription) lookAgain(ctx context.Context, since time.Time) ([]byte, error) {
+func (s *reading) lookAgain(ctx context.Context, since time.Time) ([]byte, error) {
 	w, at := s.window, s.window.wanted.Load()
 	now, err := w.ranking.look(ctx, at)
 	if err != nil {
 		return nil, err
 	}
-	if s.informer.present(s.filter.namespaces).version != s.version {
+	if s.filter.present(s.informer).version != s.version {
 		return nil, nil // The next step says why.
 	}
 	from, moved := w.held, at != w.at

@@ -51,7 +51,7 @@ func busyCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 		}
 	})
 	for { // It begins to run.
-		snapshot, err := cluster.For(watch.Viewer{}).Snapshot(b.Context(), watch.Query{Resource: pods}, time.Minute)
+		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(), watch.Query{Resource: pods}, time.Minute)
 		if err == nil && len(snapshot.Objects) == benchRows {
 			return server, cluster
 		}
@@ -71,7 +71,7 @@ func look(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Subscr
 		}
 		q.Window, view, first = window, watch.Windowed, []byte(`"type":"window"`)
 	}
-	sub, err := cluster.For(watch.Viewer{}).Subscribe(b.Context(), q, view, "")
+	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(b.Context(), q, view, "")
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func BenchmarkOneChange(b *testing.B) {
 	at := func(restarts int) *watch.Item {
 		server.Set(pods, busy(n, restarts))
 		for {
-			snapshot, err := cluster.For(watch.Viewer{}).Snapshot(b.Context(), watch.Query{Resource: pods, Name: busy(n, 0).Name}, 0)
+			snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(), watch.Query{Resource: pods, Name: busy(n, 0).Name}, 0)
 			if err != nil {
 				b.Fatal(err)
 			}

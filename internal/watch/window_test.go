@@ -58,7 +58,7 @@ func tryPane(t *testing.T, cluster *watch.Cluster, q watch.Query, sort string, o
 		return nil, err
 	}
 	q.Resource, q.Window = cmp.Or(q.Resource, pods), window
-	sub, err := cluster.For(watch.Viewer{}).Subscribe(t.Context(), q, watch.Windowed, "")
+	sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), q, watch.Windowed, "")
 	if err != nil {
 		return nil, err
 	}
@@ -412,9 +412,9 @@ func TestWindowsThatMakeNoSense(t *testing.T) {
 		p.wantSettle("")
 		_, err := tryPane(t, cluster, watch.Query{Name: "p"}, "", 0, 10)
 		wantProblem(t, err, watch.Invalid, "Name and view do not fit", "window")
-		_, err = cluster.For(watch.Viewer{}).Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Windowed, "")
+		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Windowed, "")
 		wantProblem(t, err, watch.Invalid, "Not a window", "needs a window")
-		_, err = cluster.For(watch.Viewer{}).Subscribe(t.Context(), watch.Query{Resource: pods, Window: p.window}, watch.Rows, "")
+		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods, Window: p.window}, watch.Rows, "")
 		wantProblem(t, err, watch.Invalid, "Not a window", "no other has one")
 		for _, sort := range []string{"colour", "-", "-colour", "--name"} {
 			p := openPane(t, cluster, watch.Query{}, sort, 0, 10)
@@ -1011,7 +1011,7 @@ func TestOrdersAreInTheLedger(t *testing.T) {
 			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))
 		}
 		bytes := func() (order, held, rest int64) {
-			ledger := cluster.For(watch.Viewer{}).Coverage()
+			ledger := cluster.Ledger()
 			for _, c := range ledger.Entries {
 				order += c.OrderBytes
 				rest += c.CacheBytes + c.RingBytes

@@ -1,11 +1,15 @@
 package web
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"time"
 
 	"github.com/coder/websocket"
+
+	"glasshouse/internal/web/auth"
 )
 
 const (
@@ -16,26 +20,49 @@ const (
 	stopFor     = 500 * time.Millisecond
 	fullFor     = 5 * time.Second
 	retrySpread = 5 * time.Second
+	// statusEnded is told to who is not logged in any more.
+	statusEnded websocket.StatusCode = 4401
 	// closeTimeout is how long a client may take to answer a close.
 	closeTimeout = 4 * time.Second
 )
 
-// enter counts a socket in, if there is room.
-func (s *Server) enter() bool {
-	if s.open.Add(1) <= maxSockets {
+// enter counts a socket in, if there is room: among all, and among those of its
+// address and viewer.
+func (s *Server) enter(wanted []seat) bool {
+	if s.open.Add(1) <= maxSockets && s.seats.take(wanted...) {
 		return true
 	}
-	s.leave()
+	s.open.Add(-1)
 	return false
 }
 
-func (s *Server) leave() { s.open.Add(-1) }
+func (s *Server) leave(taken []seat) {
+	s.seats.give(taken...)
+	s.open.Add(-1)
+}
 
 // sendAway ends the connection, and says why and after how long to try again:
 // clients that are sent away together are told different times.
 func (l *session) sendAway(code websocket.StatusCode, after time.Duration, why string) {
 	after += rand.N(retrySpread) //nolint:gosec // No secret.
 	l.close(code, fmt.Sprintf("retry after %d ms: %s", after.Milliseconds(), why))
+}
+
+// endWith ends the connection, and says so, when the login does whose it is. What
+// it returns waits for that to be said, where it is being said.
+func (l *session) endWith(lasts context.Context) (wait func()) {
+	told := make(chan struct{})
+	unended := context.AfterFunc(lasts, func() {
+		defer close(told)
+		if errors.Is(context.Cause(lasts), auth.ErrEnded) {
+			l.close(statusEnded, "your login has ended; log in again")
+		}
+	})
+	return func() {
+		if !unended() {
+			<-told
+		}
+	}
 }
 
 // close ends the connection and says why. It waits closeTimeout for the client's

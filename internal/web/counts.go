@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"glasshouse/internal/watch"
@@ -14,11 +13,8 @@ import (
 const countEvery = time.Second
 
 // counts hold the newest message of how many objects there are of each kind that
-// is watched. It is made once for all who follow the picker, and only while
-// somebody does.
+// is watched. It is made once for all who follow the same picker.
 type counts struct {
-	followers atomic.Int64
-
 	mu     sync.Mutex
 	read   time.Time // When they were counted.
 	number int       // Rises with each other text,
@@ -27,22 +23,20 @@ type counts struct {
 }
 
 // run counts now and then until ctx ends.
-func (c *counts) run(ctx context.Context, count func() map[string]int) {
+func (c *counts) run(ctx context.Context, count func(context.Context) map[string]int) {
 	for range watch.Ticks(ctx, countEvery) {
-		if c.followers.Load() > 0 {
-			c.latest(count)
-		}
+		c.latest(ctx, count)
 	}
 }
 
 // latest returns the message, its number, and what is closed when there is
 // another. What was counted a while ago is counted again.
-func (c *counts) latest(count func() map[string]int) (int, []byte, <-chan struct{}) {
+func (c *counts) latest(ctx context.Context, count func(context.Context) map[string]int) (int, []byte, <-chan struct{}) {
 	c.mu.Lock()
 	read := c.read
 	c.mu.Unlock()
 	if now := time.Now(); now.Sub(read) >= countEvery {
-		c.set(now, count())
+		c.set(now, count(ctx))
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -2,8 +2,61 @@ package web
 
 import (
 	"context"
+	"crypto/tls"
+	"net/http"
 	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web/auth"
 )
+
+// HandlerWith is all routes, and one more that everybody may use.
+func (s *Server) HandlerWith(method, pattern string, handler http.HandlerFunc) (http.Handler, error) {
+	return s.handlerOf(append(s.routes(), route{method, pattern, everybody, func(w http.ResponseWriter, r *http.Request) error {
+		handler(w, r)
+		return nil
+	}, false}))
+}
+
+// Certificate is what a KeyPair shows now.
+func Certificate(k *KeyPair) (*tls.Certificate, error) { return k.certificate(nil) }
+
+// Seat is a place of somebody's.
+type Seat = seat
+
+// ViewerSeat is that of a user's socket.
+func ViewerSeat(name string) Seat {
+	r := (&http.Request{}).WithContext(context.WithValue(context.Background(), senderKey{}, sender{identity: auth.Identity{Viewer: watch.Viewer{User: &watch.User{Name: name}}}})) //nolint:forbidigo // Of a request that nobody sends.
+	return (&Server{}).seatsOf(r)[0]
+}
+
+// Enter counts a socket in.
+func (s *Server) Enter(wanted []Seat) bool { return s.enter(wanted) }
+
+// Leave counts it out.
+func (s *Server) Leave(taken []Seat) { s.leave(taken) }
+
+// GroupOf is what an address with a port counts as.
+func GroupOf(remote string) string {
+	address, known := addressOf(remote)
+	if !known {
+		return ""
+	}
+	return group(address)
+}
+
+// Serving is all routes, the socket among them, until stop is called.
+func Serving(ctx context.Context, s *Server) (handler http.Handler, stop func()) {
+	s.stopping, s.stop = context.WithCancel(ctx)
+	handler, err := s.Handler()
+	if err != nil {
+		panic(err)
+	}
+	return handler, func() {
+		s.stop()
+		s.sockets.Wait()
+	}
+}
 
 // StatusOf lets tests put a ledger of their own into words.
 var StatusOf = statusOf

@@ -22,12 +22,12 @@ const together = 100 * time.Millisecond
 func (l *session) followResources(ctx context.Context, id int) error {
 	follower := l.access.Follow() //nolint:contextcheck // An informer outlives who starts it.
 	defer follower.Close()
-	l.server.counts.followers.Add(1)
-	defer l.server.counts.followers.Add(-1)
+	audience, leave := l.server.join(l.identity.Viewer) //nolint:contextcheck // Others share it, and it outlives the first of them.
+	defer leave()
 	opened, told, counted := time.Now(), 0, 0
 	after := opened.Add(-together) // Who comes at the same time shares one,
 	for {
-		known, err := l.server.picker.latest(ctx, after, l.resourcesMessage)
+		known, err := audience.picker.latest(ctx, after, l.resourcesMessage)
 		if err != nil {
 			return err
 		}
@@ -41,7 +41,7 @@ func (l *session) followResources(ctx context.Context, id int) error {
 		}
 		changed := !known.began.After(opened) // and looks again for what it may lack.
 		if !changed {
-			if changed, err = l.followCounts(ctx, id, follower, &counted); err != nil {
+			if changed, err = l.followCounts(ctx, id, follower, audience, &counted); err != nil {
 				return nil // The subscription ends, or the session; there is nobody to tell.
 			}
 		}
@@ -59,9 +59,9 @@ func (l *session) followResources(ctx context.Context, id int) error {
 
 // followCounts tells the counts, of which the one with a number has been told,
 // until there may be other resources, or Heartbeat has passed.
-func (l *session) followCounts(ctx context.Context, id int, follower *watch.Follower, told *int) (changed bool, err error) {
+func (l *session) followCounts(ctx context.Context, id int, follower *watch.Follower, audience *audience, told *int) (changed bool, err error) {
 	for until := time.Now().Add(watch.Heartbeat); !changed && time.Now().Before(until); {
-		number, text, other := l.server.counts.latest(l.access.Counts)
+		number, text, other := audience.counts.latest(ctx, l.access.Counts)
 		if number != *told {
 			if err := l.write(ctx, text, &id, true); err != nil {
 				return false, err

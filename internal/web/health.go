@@ -5,6 +5,8 @@ import (
 	"io/fs"
 	"net/http"
 	"strings"
+
+	"glasshouse/internal/watch"
 )
 
 // healthz says that the process answers.
@@ -13,9 +15,13 @@ func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
 	return err
 }
 
-// readyz says that the API server has been reached.
+// readyz says that the API server has been reached, and that the program is not
+// about to end.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
-	if _, _, err := s.access(r).Resources(r.Context(), 0); err != nil {
+	if s.ending.Load() {
+		return &problem{Title: "Not running", Status: http.StatusServiceUnavailable, Detail: "The program is stopping; it takes no more requests."}
+	}
+	if _, _, err := s.cluster.For(watch.Viewer{Program: true}).Resources(r.Context(), 0); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "ok\n")

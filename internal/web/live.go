@@ -15,8 +15,10 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+	"golang.org/x/time/rate"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/web/auth"
 )
 
 const (
@@ -24,7 +26,7 @@ const (
 	// maxFrame is the longest frame that is read; one up to maxDrained is read
 	// to nowhere and answered with an error, a longer one ends the connection.
 	maxFrame   = 32 << 10
-	maxDrained = 16 << 20
+	maxDrained = 1 << 20
 	// maxSubscriptions are those of one connection.
 	maxSubscriptions = 100
 	// maxFaults are the messages that one connection may send in error.
@@ -41,18 +43,19 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	if !strings.Contains(r.Header.Get("Sec-WebSocket-Protocol"), subprotocol) {
 		return badRequest("Not a WebSocket of ours", "Open a WebSocket here with the subprotocol %s.", subprotocol)
 	}
+	identity := identityOf(r)
 	s.sockets.Add(1) // Before Accept, which takes the connection from the http.Server that Run waits for.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
 		Subprotocols:         []string{subprotocol},
 		CompressionMode:      websocket.CompressionNoContextTakeover,
 		CompressionThreshold: compressFrom,
-		OriginPatterns:       []string{"http://" + r.Host}, // guard has checked it.
+		OriginPatterns:       s.boundary.patterns(r),
 	})
 	if err != nil {
 		s.sockets.Done()
 		return nil //nolint:nilerr // Accept has answered.
 	}
-	l := &session{conn: conn, access: s.access(r), server: s, subscriptions: make(map[int]*follower)}
+	l := &session{conn: conn, access: s.access(r), identity: identity, server: s, seats: s.seatsOf(r), paces: s.pacesOf(r), subscriptions: make(map[int]*follower)}
 	go func() { // The handler ends, and with it all that a request holds.
 		defer s.sockets.Done()
 		l.serve()
@@ -63,10 +66,13 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 // session is one WebSocket. Its reader is run; each subscription writes for
 // itself, so that a slow client holds up its own subscriptions and nobody else.
 type session struct {
-	conn   *websocket.Conn
-	access *watch.Access
-	server *Server
-	cancel context.CancelFunc // Ends the whole session, without a word.
+	conn     *websocket.Conn
+	access   *watch.Access
+	identity auth.Identity // Whose it is, and for how long.
+	server   *Server
+	cancel   context.CancelFunc // Ends the whole session, without a word.
+	seats    []seat
+	paces    []*rate.Limiter // Of the reader.
 
 	running sync.WaitGroup
 	faults  int // What the reader has not understood so far.
@@ -93,16 +99,20 @@ func (l *session) serve() {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(l.server.stopping))
 	l.cancel = cancel
 	defer cancel()
-	if !l.server.enter() {
+	if !l.server.enter(l.seats) {
 		l.sendAway(websocket.StatusTryAgainLater, fullFor, "as many are connected as may be")
 		return
 	}
-	defer l.server.leave()
+	defer l.server.leave(l.seats)
 	told := make(chan struct{})
 	unstopped := context.AfterFunc(l.server.stopping, func() {
 		defer close(told)
 		l.sendAway(websocket.StatusGoingAway, stopFor, "the server stops")
 	})
+	lasts, done := l.identity.Within(ctx)
+	defer done()
+	unended := l.endWith(lasts)
+	defer unended()
 	l.late = time.AfterFunc(writeTimeout, l.cut)
 	l.late.Stop()
 	l.startPings(ctx)
@@ -140,13 +150,28 @@ func (l *session) read(ctx context.Context) error {
 			l.frame(ctx, frame)
 			continue
 		}
-		if _, err := io.Copy(io.Discard, reader); err != nil {
+		if err := l.drain(ctx, reader); err != nil {
 			return err
 		}
 		if kind != websocket.MessageText {
 			l.fault(ctx, badRequest("Not text", "A binary frame came; send JSON as text frames."))
 		} else {
 			l.fault(ctx, &problem{Title: "Frame too long", Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("A frame may have %d bytes.", maxFrame)})
+		}
+	}
+}
+
+// drain reads the rest of a frame to nowhere, at the pace of messages of that
+// length.
+func (l *session) drain(ctx context.Context, rest io.Reader) error {
+	for {
+		if err := l.wait(ctx); err != nil {
+			return err
+		}
+		if _, err := io.CopyN(io.Discard, rest, maxFrame); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return err
 		}
 	}
 }

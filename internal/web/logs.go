@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/web/auth"
 )
 
 const (
@@ -39,7 +40,9 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 	if err := s.roomForLog(); err != nil {
 		return err
 	}
-	ctx, cancel := context.WithCancel(r.Context())
+	lasts, done := identityOf(r).Within(r.Context())
+	defer done()
+	ctx, cancel := context.WithCancel(lasts)
 	defer cancel()
 	defer context.AfterFunc(s.stopping, cancel)() //nolint:contextcheck // Either ends it.
 	out := &logWriter{send: (&logAnswer{http.NewResponseController(w), w}).send}
@@ -50,6 +53,8 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 			panic(http.ErrAbortHandler) // There is no other way to say that this is not the end.
 		case s.stopping.Err() != nil:
 			return &problem{Title: "Not running", Status: http.StatusServiceUnavailable, Detail: "The program is stopping; ask again in a moment."}
+		case errors.Is(context.Cause(lasts), auth.ErrEnded):
+			return watch.NotLoggedIn("Your login has ended; log in again.")
 		}
 		return err
 	}

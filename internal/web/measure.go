@@ -8,19 +8,20 @@ import (
 	"net"
 	"net/http"
 	"net/http/pprof"
+	"net/netip"
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
-	"glasshouse/internal/watch"
 	"glasshouse/internal/web/metrics"
 )
 
 // MetricsHandler is what is served on a listener of its own: metrics for
-// Prometheus, and profiles of the process. A profile of the heap holds what the
-// cluster holds, so the same guard stands before them as before the pages.
-func (s *Server) MetricsHandler() (http.Handler, error) {
+// Prometheus, which tell nothing of an object, the probes, and profiles of the
+// process, where they are asked for. A profile of the heap holds what the cluster
+// holds.
+func (s *Server) MetricsHandler(profiles bool) (http.Handler, error) {
 	registry, err := metrics.Registry(
-		func() watch.Ledger { return s.cluster.For(watch.Viewer{}).Coverage() },
+		s.cluster.Ledger,
 		func() int { return int(s.open.Load()) },
 	)
 	if err != nil {
@@ -28,20 +29,34 @@ func (s *Server) MetricsHandler() (http.Handler, error) {
 	}
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4}))
-	mux.HandleFunc("GET /debug/pprof/", pprof.Index)
-	mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
-	mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
-	mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
-	mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
-	return s.recover(guard(mux)), nil
+	mux.Handle("GET /healthz", s.handle(s.healthz))
+	mux.Handle("GET /readyz", s.handle(s.readyz))
+	if profiles {
+		mux.HandleFunc("GET /debug/pprof/", pprof.Index)
+		mux.HandleFunc("GET /debug/pprof/cmdline", pprof.Cmdline)
+		mux.HandleFunc("GET /debug/pprof/profile", pprof.Profile)
+		mux.HandleFunc("GET /debug/pprof/symbol", pprof.Symbol)
+		mux.HandleFunc("GET /debug/pprof/trace", pprof.Trace)
+	} else {
+		mux.HandleFunc("GET /debug/pprof/", s.handle(noProfiles))
+	}
+	return s.boundary.ofMetrics().guard(s.recover(mux)), nil
+}
+
+func noProfiles(http.ResponseWriter, *http.Request) error {
+	return &problem{
+		Title: "No such page", Status: http.StatusNotFound,
+		Detail: "Profiles hold what the cluster holds, and are served on loopback alone: set --metrics-listen to such an address, as in 127.0.0.1:9090.",
+	}
 }
 
 // RunMetrics serves MetricsHandler on listener until ctx ends. It closes the
-// listener.
+// listener. Profiles are served where nobody but this machine reaches it.
 func (s *Server) RunMetrics(ctx context.Context, listener net.Listener) error {
-	handler, err := s.MetricsHandler()
-	if err != nil {
-		return errors.Join(err, listener.Close())
+	address, err := netip.ParseAddrPort(listener.Addr().String())
+	handler, failed := s.MetricsHandler(err == nil && address.Addr().IsLoopback())
+	if failed != nil {
+		return errors.Join(failed, listener.Close())
 	}
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,

@@ -91,6 +91,9 @@ func (l *session) frame(ctx context.Context, frame []byte) {
 		return
 	}
 	for _, raw := range operations {
+		if l.wait(ctx) != nil {
+			return // The session ends.
+		}
 		o, err := parseOperation(raw)
 		if err != nil {
 			l.fault(ctx, err)

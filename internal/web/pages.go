@@ -241,6 +241,13 @@ func (s *Server) frame(r *http.Request, title, selected string) templates.Frame 
 	f := templates.Frame{
 		Title: title, Version: s.version, Cluster: s.name, Look: lookOf(r),
 		Assets: templates.Assets{Script: s.assets.URL("app.js"), Style: s.assets.URL("app.css"), Icon: s.assets.URL("favicon.svg"), Parts: s.assets.Parts()},
+		Banner: s.auth.Banner(),
+	}
+	if user := identityOf(r).Viewer.User; user != nil {
+		f.User = user.Name
+	}
+	if s.auth.LogsIn() {
+		f.Logout = s.base.At(logoutPath)
 	}
 	known, gaps, err := s.access(r).Resources(r.Context(), 0)
 	if err != nil {

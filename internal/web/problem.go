@@ -7,7 +7,10 @@ import (
 	"fmt"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
+
+	"github.com/go-chi/chi/v5"
 
 	"glasshouse/internal/watch"
 	"glasshouse/web/templates"
@@ -36,7 +39,7 @@ func problemOf(err error) problem {
 	if asked, ok := errors.AsType[*watch.Problem](err); ok {
 		status := map[watch.Cause]int{
 			watch.Invalid: http.StatusBadRequest, watch.Unknown: http.StatusNotFound,
-			watch.Refused: http.StatusForbidden, watch.Unavailable: http.StatusServiceUnavailable,
+			watch.Refused: http.StatusForbidden, watch.Unavailable: http.StatusServiceUnavailable, watch.Unauthenticated: http.StatusUnauthorized,
 		}[asked.Cause]
 		return problem{Title: asked.Title, Status: status, Detail: asked.Detail}
 	}
@@ -74,24 +77,41 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if p.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Retry-After", "2")
 	}
+	if p.Status == http.StatusUnauthorized {
+		w.Header().Set("WWW-Authenticate", challenge)
+	}
 	if !wantsPage(r) {
 		writeProblem(w, p)
 		return
 	}
+	if err := s.failPage(w, r, p); err != nil { //nolint:contextcheck // A page is given its context as it is rendered.
+		s.log.DebugContext(r.Context(), "page not written", "error", err)
+	}
+}
+
+// failPage is the page of a request that has no other one. Who is not known gets
+// one that tells nothing of the cluster.
+func (s *Server) failPage(w http.ResponseWriter, r *http.Request, p problem) error {
+	if p.Status == http.StatusUnauthorized && s.auth.LogsIn() {
+		to := ""
+		if r.Method == http.MethodGet {
+			to = r.URL.RequestURI()
+		}
+		return s.askWho(w, r, p.Status, to, "")
+	}
+	failure := templates.Failure{Problem: templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail}}
+	if !isKnown(r) {
+		failure.Frame = s.bare(r, p.Title)
+		return render(w, r, p.Status, templates.BareProblemPage(failure))
+	}
+	failure.Frame, failure.Problem.Next = s.frame(r, p.Title, ""), nextSteps(p)
 	if p.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Refresh", "2")
-	}
-	failure := templates.Failure{
-		Frame:   s.frame(r, p.Title, ""),
-		Problem: templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail, Next: nextSteps(p)},
 	}
 	if p.Status == http.StatusNotFound && param(r, "resource") != "" {
 		failure.Ref = refOf(r)
 	}
-	page := templates.ProblemPage(failure)
-	if err := render(w, r, p.Status, page); err != nil {
-		s.log.DebugContext(r.Context(), "page not written", "error", err)
-	}
+	return render(w, r, p.Status, templates.ProblemPage(failure))
 }
 
 // nextSteps says what can be done now.
@@ -131,10 +151,22 @@ func (s *Server) recover(next http.Handler) http.Handler {
 }
 
 func (s *Server) noRoute(_ http.ResponseWriter, r *http.Request) error {
-	return &problem{Title: "No such page", Status: http.StatusNotFound, Detail: fmt.Sprintf("There is nothing at %.200q. /api/openapi.json lists the routes.", r.URL.Path)}
+	return &problem{
+		Title: "No such page", Status: http.StatusNotFound,
+		Detail: fmt.Sprintf("There is nothing at %.200q. %s lists the routes.", s.base.At(r.URL.Path), s.base.At("/api/openapi.json")),
+	}
 }
 
 func (s *Server) noMethod(w http.ResponseWriter, r *http.Request) error {
-	w.Header().Set("Allow", http.MethodGet)
-	return &problem{Title: "Read only", Status: http.StatusMethodNotAllowed, Detail: fmt.Sprintf("%.20s is not served: everything here is read with GET.", r.Method)}
+	var allowed []string
+	for _, one := range s.routes() {
+		if chi.RouteContext(r.Context()).Routes.Match(chi.NewRouteContext(), one.method, r.URL.Path) && !slices.Contains(allowed, one.method) {
+			allowed = append(allowed, one.method)
+		}
+	}
+	if len(allowed) == 0 {
+		allowed = []string{http.MethodGet} // The path is spelled oddly.
+	}
+	w.Header().Set("Allow", strings.Join(allowed, ", "))
+	return &problem{Title: "Read only", Status: http.StatusMethodNotAllowed, Detail: fmt.Sprintf("%.20s is not served here: %s is.", r.Method, strings.Join(allowed, " or "))}
 }

@@ -215,7 +215,7 @@ func TestReferenceHasTheParameters(t *testing.T) {
 // Every title of a problem stands in the reference, and no other.
 func TestReferenceHasTheProblems(t *testing.T) {
 	want := map[string]bool{}
-	for _, folder := range []string{".", "../watch"} {
+	for _, folder := range []string{".", "auth", "../watch"} {
 		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -284,8 +284,37 @@ func titlesOf(node ast.Node) (titles []string) {
 func TestReferenceHasTheLimits(t *testing.T) {
 	text := reference(t)
 	for _, limit := range []struct{ file, source, says string }{
-		{"server.go", "headerTimeout = 10 * time.Second", "| Request headers | 64 KiB, within 10 s |"},
-		{"server.go", "maxHeader = 64 << 10", "| Request headers | 64 KiB, within 10 s |"},
+		{"server.go", "headerTimeout = 10 * time.Second", "| Request headers | 32 KiB, within 10 s |"},
+		{"server.go", "maxHeader = 32 << 10", "| Request headers | 32 KiB, within 10 s |"},
+		{"limits.go", "maxAddress = 16 << 10", "| A path with its query | 16 KiB |"},
+		{"limits.go", "maxFields = 100", "| Header fields of a request | 100 |"},
+		{"limits.go", "maxBody = 64 << 10", "| The body of a request | none with GET; 64 KiB elsewhere, within 30 s,"},
+		{"server.go", "readTimeout = 30 * time.Second", "64 KiB elsewhere, within 30 s,"},
+		{"limits.go", "addressRequests = 1000", "| Requests of one address that are being answered | 1,000,"},
+		{"limits.go", "maxConnections, addressConnections = 8000, 2000", "| Connections | 8,000, and 2,000 of one address;"},
+		{"limits.go", "maxStreams = 100", "| Streams of one connection of HTTP/2 | 100 |"},
+		{"limits.go", "addressSockets, viewerSockets = 2000, 500", "| WebSockets of one user, or one share link | 500;"},
+		{"limits.go", "addressSockets, viewerSockets = 2000, 500", "| WebSockets of one address | 2,000;"},
+		{"limits.go", "messageRate, messageBurst = 20, 200", "| Messages of one WebSocket from the client | 200 at once, and 20 a second;"},
+		{"../watch/query.go", "maxTerms = 100", "or words of a text filter | 100 |"},
+		{"keypair.go", "lookEvery = time.Second", "Both files are looked at once a second at most"},
+		{"login.go", "maxLogin = 32 << 10", "| The form of a login | 32 KiB, which leads to an address of up to 8 KiB |"},
+		{"login.go", "maxWay = 8 << 10", "| The form of a login | 32 KiB, which leads to an address of up to 8 KiB |"},
+		{"auth/tokens.go", "maxToken = 16 << 10", "| A bearer token | 16 KiB |"},
+		{"auth/tokens.go", "maxKept = 1000", "| Tokens of which it is remembered whose they are | 1,000, for 10 s |"},
+		{"auth/tokens.go", "keptFor = 10 * time.Second", "It is remembered for 10 s, under a hash"},
+		{"auth/tokens.go", "maxAsking = 16", "whose a token is, at a time | 16 |"},
+		{"auth/sessions.go", "maxSessions = 1000", "| Sessions | 1,000, and 20 of one user;"},
+		{"auth/sessions.go", "maxOfUser = 20", "| Sessions | 1,000, and 20 of one user;"},
+		{"auth/login.go", "reviewEvery = 30 * time.Second", "asked every 30 s whether the token is good"},
+		{"auth/login.go", "patience = 10 * time.Minute", "does not answer ends it after 10 minutes"},
+		{"auth/login.go", "longest = 12 * time.Hour", "or after 12 h where that names none"},
+		{"auth/oidc.go", "wayFor = 10 * time.Minute", "| A login at the OpenID provider | 10 minutes; its answers 10 s each |"},
+		{"auth/oidc.go", "providerTimeout = 10 * time.Second", "| A login at the OpenID provider | 10 minutes; its answers 10 s each |"},
+		{"auth/way.go", "maxWays = 10_000", "| Logins that come back from it | 10,000 within 10 minutes |"},
+		{"auth/proxy.go", "proxyFor = time.Hour", "asked for anew every hour"},
+		{"auth/proxy.go", "leastSecret = 16", "the secret, of 16 bytes or more"},
+		{"close.go", "statusEnded websocket.StatusCode = 4401", "| 4401 | The login has ended;"},
 		{"live.go", "maxSubscriptions = 100", "| Subscriptions of one connection | 100 |"},
 		{"live.go", "maxFaults = 100", "| Messages of one connection that make no sense | 100;"},
 		{"close.go", "maxSockets = 5000", "| WebSockets of all tabs together | 5,000;"},
@@ -294,7 +323,10 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"close.go", "retrySpread = 5 * time.Second", "from 500 to 5,500 ms with 1001"},
 		{"../watch/pace.go", "gather = 50 * time.Millisecond", "| Collecting changes under load | 50 ms;"},
 		{"live.go", "maxFrame = 32 << 10", "| A frame from the client | 32 KiB;"},
-		{"live.go", "maxDrained = 16 << 20", "A frame beyond 16 MiB"},
+		{"limits.go", "addressRate, addressBurst = 250, 4000", "of one address | 4,000 at once, and 250 a second;"},
+		{"limits.go", "oversizedCost = 10", "A request that is refused for its size counts as 10 |"},
+		{"limits.go", "addressWait = 10 * time.Second", "What would wait for more than 10 s is answered with 429"},
+		{"live.go", "maxDrained = 1 << 20", "A frame beyond 1 MiB"},
 		{"live.go", "writeTimeout = 10 * time.Second", "| A message to the client | 10 s "},
 		{"live.go", "pingInterval = 25 * time.Second", "| Ping | every 25 s, to be answered within 10 s |"},
 		{"live.go", "compressFrom = 1 << 10", "frames of 1 KiB and more"},
@@ -316,10 +348,10 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/query.go", "maxNamespaces = 200", "| Namespaces of one filter | 200 |"},
 		{"../watch/query.go", "maxSelector = 4 << 10", "text filter | 4,096 bytes |"},
 		{"../watch/query.go", "len(name) > 253", "| An object's name | 253 characters |"},
-		{"../watch/subscription.go", "Heartbeat = 15 * time.Second", "| Silence on a subscription | 15 s |"},
+		{"../watch/reading.go", "Heartbeat = 15 * time.Second", "| Silence on a subscription | 15 s |"},
 		{"../watch/digest.go", "digestEvery = time.Minute", "Comes every 60 s"},
-		{"../watch/subscription.go", "batch = 1000", "| Changes in one message | 1,000 |"},
-		{"../watch/subscription.go", "chunk = 256 << 10", "parts of about 256 KiB"},
+		{"../watch/reading.go", "batch = 1000", "| Changes in one message | 1,000 |"},
+		{"../watch/reading.go", "chunk = 256 << 10", "parts of about 256 KiB"},
 		{"../watch/catalog.go", "followAge = 9 * time.Second", "within 10 s elsewhere"},
 		{"../watch/rights.go", "reviewEvery = 10 * time.Second", "asked every 10 s"},
 		{"../watch/rights.go", "deniedEvery = 30 * time.Second", "every 30 s) whether"},
@@ -338,6 +370,11 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/window.go", "maxOffset = 1 << 30", "from 0 to 1,073,741,824"},
 		{"../watch/rankings.go", "maxRankings = 100", "windows are held of | 100;"},
 		{"../watch/rankings.go", "rankingLinger = 30 * time.Second", "nobody holds goes after 30 s"},
+		{"../watch/guard.go", "lookEvery = 10 * time.Second", "asked again every 10 s while"},
+		{"../watch/guard.go", "age{10 * time.Second, 10 * time.Second}", "An answer is good for 10 s,"},
+		{"../watch/guard.go", "age{2 * time.Second, 45 * time.Second}", "for what goes on 2 s, a refusal 45 s"},
+		{"../watch/guard.go", "maxLooked = 1000", "| Namespaces in which a user's rights are asked for one by one | 1,000;"},
+		{"../watch/guard.go", "maxRights = 100_000", "| Rights of users that are remembered | 100,000 |"},
 		{"../watch/asked.go", "maxAsked = 500", "| Namespaces of one resource that are looked at one by one, where not all may be watched | 500 |"},
 	} {
 		source := strings.Join(strings.Fields(readFile(t, limit.file)), " ")

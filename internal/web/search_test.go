@@ -169,7 +169,7 @@ func BenchmarkSearch(b *testing.B) {
 		}
 		ask(b, "/api/v1/snapshot/"+podsRef+"?wait=30s&limit=1")
 	}
-	looking, err := cluster.For(watch.Viewer{}).Subscribe(b.Context(), watch.Query{Resource: podsRef}, watch.Rows, "")
+	looking, err := cluster.For(watch.Viewer{Program: true}).Subscribe(b.Context(), watch.Query{Resource: podsRef}, watch.Rows, "")
 	if err != nil {
 		b.Fatal(err)
 	}

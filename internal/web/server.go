@@ -1,7 +1,8 @@
 // Package web serves the cluster to browsers: pages with the first rows in
 // them, snapshots, objects, and one WebSocket a tab.
 //
-// Nothing here changes a cluster, and no GET changes anything at all. What a
+// Nothing here changes a cluster, and no GET changes anything at all. Who sends a
+// request package auth finds out, once; who is not known is told nothing. What a
 // viewer may see is decided in package watch, whose Access is all that a
 // handler is given. Handlers return their error; one function (fail) makes of
 // it a status, a problem document and a log line.
@@ -14,6 +15,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"sync"
 	"sync/atomic"
@@ -23,6 +25,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/web/auth"
 	"glasshouse/web"
 	"glasshouse/web/templates"
 )
@@ -34,13 +37,20 @@ const (
 	answerTimeout = 5 * time.Minute
 	idleTimeout   = 2 * time.Minute
 	drainTimeout  = 2 * time.Second
-	maxHeader     = 64 << 10
+	maxHeader     = 32 << 10
 )
 
 // Options are what a Server is made of.
 type Options struct {
 	Cluster *watch.Cluster
-	Name    string // Of the cluster, for the page: the kubeconfig's context.
+	Auth    *auth.Authority // Nil asks nobody who they are.
+	// Boundary is by which names the server may be called; nil is loopback alone.
+	Boundary *Boundary
+	BasePath BasePath
+	KeyPair  *KeyPair // Nil serves over HTTP.
+	// Peers are the proxies whose X-Forwarded-For is believed.
+	Peers []netip.Prefix
+	Name  string // Of the cluster, for the page: the kubeconfig's context.
 	// Namespace is the one that the first page shows; empty for all.
 	Namespace string
 	Version   string
@@ -52,6 +62,11 @@ type Options struct {
 // Server answers the routes of the dashboard.
 type Server struct {
 	cluster  *watch.Cluster
+	auth     *auth.Authority
+	boundary *Boundary
+	base     BasePath
+	keys     *KeyPair
+	peers    peers
 	name     string
 	start    string // Where / leads.
 	version  string
@@ -60,14 +75,16 @@ type Server struct {
 	assets   *web.Assets
 	sections templates.Sections
 
-	stopping context.Context //nolint:containedctx // Ends the sockets, which outlive their requests' contexts.
-	stop     context.CancelFunc
-	sockets  sync.WaitGroup
-	open     atomic.Int64 // Sockets that are served.
-	reading  atomic.Int64 // Logs that are read.
-	paper    sync.Pool    // Of *[]byte: the messages that are being written.
-	picker   documents    // Of the view resources, for the one Viewer there is.
-	counts   counts       // The same.
+	stopping  context.Context //nolint:containedctx // Ends the sockets, which outlive their requests' contexts.
+	stop      context.CancelFunc
+	sockets   sync.WaitGroup
+	paces     *paces
+	seats     seats        // That are taken: of requests, connections and sockets.
+	ending    atomic.Bool  // It is to stop.
+	open      atomic.Int64 // Sockets that are served.
+	reading   atomic.Int64 // Logs that are read.
+	paper     sync.Pool    // Of *[]byte: the messages that are being written.
+	audiences audiences
 }
 
 // New makes a Server. It serves when Run is called.
@@ -76,44 +93,39 @@ func New(options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	start := "/r/core/v1/pods"
+	start := options.BasePath.At("/r/core/v1/pods")
 	if options.Namespace != "" {
 		start += "?ns=" + url.QueryEscape(options.Namespace)
 	}
 	return &Server{
-		start: start, cluster: options.Cluster, name: options.Name, version: options.Version, pageRows: options.PageRows, log: options.Log,
+		start: start, cluster: options.Cluster, auth: options.Auth, boundary: options.Boundary, base: options.BasePath, keys: options.KeyPair, peers: options.Peers, paces: newPaces(), name: options.Name, version: options.Version, pageRows: options.PageRows, log: options.Log,
 		assets: assets, sections: templates.NewSections(),
 	}, nil
 }
 
 // Handler is all routes.
-func (s *Server) Handler() (http.Handler, error) {
+func (s *Server) Handler() (http.Handler, error) { return s.handlerOf(s.routes()) }
+
+// handlerOf is what all routes have in common, and the routes.
+func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024))
 	if err != nil {
 		return nil, fmt.Errorf("set up compression: %w", err)
 	}
 	r := chi.NewRouter()
-	r.Use(s.recover, guard)
-	r.Get("/api/v1/live", s.handle(s.live))
-	r.Get("/api/v1/logs/{namespace}/{name}", s.handle(s.logs))
-	r.Group(func(r chi.Router) {
-		r.Use(func(next http.Handler) http.Handler { return compress(next) })
-		r.Get("/", s.handle(s.home))
-		r.Get("/r/{group}/{version}/{resource}", s.handle(s.listPage))
-		r.Get("/o/{group}/{version}/{resource}/{namespace}/{name}", s.handle(s.objectPage))
-		r.Get("/compare", s.handle(s.comparePage))
-		r.Get("/status", s.handle(s.statusPage))
-		r.Get("/api/openapi.json", s.handle(s.openapi))
-		r.Get("/api/v1/resources", s.handle(s.resources))
-		r.Get("/api/v1/snapshot/{group}/{version}/{resource}", s.handle(s.snapshot))
-		r.Get("/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}", s.handle(s.object))
-		r.Get("/api/v1/search", s.handle(s.search))
-		r.Get("/api/v1/related/{group}/{version}/{resource}/{namespace}/{name}", s.handle(s.related))
-		r.Get("/api/v1/status", s.handle(s.status))
-		r.Get("/static/*", s.handle(s.static))
-	})
-	r.Get("/healthz", s.handle(s.healthz))
-	r.Get("/readyz", s.handle(s.readyz))
+	r.Use(s.boundary.guard, s.bound, s.base.strip, s.recover, s.identify)
+	for _, one := range routes {
+		handler := http.Handler(s.admit(one.class, one.handler))
+		if one.method != http.MethodGet && one.method != http.MethodHead {
+			if handler, err = s.boundary.protect(handler); err != nil {
+				return nil, err
+			}
+		}
+		if !one.streamed {
+			handler = compress(handler)
+		}
+		r.Method(one.method, one.pattern, handler)
+	}
 	r.NotFound(s.handle(s.noRoute))
 	r.MethodNotAllowed(s.handle(s.noMethod))
 	return r, nil
@@ -130,19 +142,17 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	}
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	ended := make(chan error, 1)
-	go func() { ended <- server.Serve(listener) }()
-	var counting sync.WaitGroup
-	counting.Go(func() { s.counts.run(s.stopping, s.access(nil).Counts) })
-	defer counting.Wait()
-	defer s.stop()
+	go func() { ended <- s.serve(server, listener) }()
 	select {
 	case err := <-ended:
 		return fmt.Errorf("serve on %s: %w", listener.Addr(), err)
 	case <-ctx.Done():
 	}
+	s.ending.Store(true)
 	s.stop()
 	drain, cancel := context.WithTimeout(context.WithoutCancel(ctx), drainTimeout)
 	defer cancel()
@@ -160,6 +170,13 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// access is the cluster as whoever sent the request may see it. The listener is
-// on loopback, which serves whoever can reach it.
-func (s *Server) access(*http.Request) *watch.Access { return s.cluster.For(watch.Viewer{}) }
+// serve serves over TLS where there is a certificate: HTTP/2 to pages, and
+// HTTP/1.1 to sockets, which browsers open for themselves.
+func (s *Server) serve(server *http.Server, listener net.Listener) error {
+	listener = &hall{listener, &s.seats, s.paces, s.peers}
+	if s.keys == nil {
+		return server.Serve(listener)
+	}
+	server.TLSConfig = s.keys.config()
+	return server.ServeTLS(listener, "", "")
+}

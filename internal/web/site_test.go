@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -33,6 +34,7 @@ type site struct {
 	t      *testing.T
 	server *web.Server
 	addr   string
+	base   string          // Its base path.
 	api    *apitest.Server // Nil for a server without a cluster, whose every look at it panics.
 	log    *lockedBuffer
 	stop   func() error
@@ -58,6 +60,12 @@ func (b *lockedBuffer) String() string {
 // newSite serves a cluster with a few objects.
 func newSite(t *testing.T) *site {
 	t.Helper()
+	return newSiteOf(t, web.Options{})
+}
+
+// newSiteOf is newSite with options of its own.
+func newSiteOf(t *testing.T, options web.Options) *site {
+	t.Helper()
 	api := apitest.New(
 		t,
 		apitest.Kind{Ref: podsRef, Kind: "Pod", ShortNames: []string{"po"}, Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"},{"name":"Age","type":"string"}]`},
@@ -75,8 +83,10 @@ func newSite(t *testing.T) *site {
 			Metadata: `"labels":{"app":"web"},"creationTimestamp":"2026-11-21T10:00:00Z"`, Rest: `"spec":{"note":"<b>"}`,
 		})
 	}
-	s := startSite(t, startCluster(t, api))
+	options.Cluster = startCluster(t, api)
+	s := startSiteOf(t, options)
 	s.api = api
+	s.base = string(options.BasePath)
 	s.live(podsRef)
 	return s
 }
@@ -85,7 +95,7 @@ func newSite(t *testing.T) *site {
 // to say, and a page does not wait for it.
 func (s *site) live(ref string) {
 	s.t.Helper()
-	s.await("/api/v1/snapshot/"+ref+"?limit=1", `"state":"live"`)
+	s.await(s.base+"/api/v1/snapshot/"+ref+"?limit=1", `"state":"live"`)
 }
 
 // await asks for a path until the answer has a text in it.
@@ -129,8 +139,15 @@ func startClusterWith(tb testing.TB, api *apitest.Server, limit int64) *watch.Cl
 
 func startSite(t *testing.T, cluster *watch.Cluster) *site {
 	t.Helper()
+	return startSiteOf(t, web.Options{Cluster: cluster})
+}
+
+// startSiteOf serves with options of its own.
+func startSiteOf(t *testing.T, options web.Options) *site {
+	t.Helper()
 	s := &site{t: t, log: &lockedBuffer{}}
-	server, err := web.New(web.Options{Cluster: cluster, Name: "test", Version: "v0", Log: slog.New(slog.NewTextHandler(s.log, nil))})
+	options.Name, options.Version, options.Log = "test", "v0", slog.New(slog.NewTextHandler(s.log, nil))
+	server, err := web.New(options)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,16 +206,53 @@ func (s *site) send(method, path string, headers ...string) answer {
 	if _, err := io.WriteString(conn, strings.Join(lines, "\r\n")+"\r\n\r\n"); err != nil {
 		s.t.Fatal(err)
 	}
+	return read(s.t, conn, method)
+}
+
+// read reads the answer to a request.
+func read(t *testing.T, conn net.Conn, method string) answer {
+	t.Helper()
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
 	if err != nil {
-		s.t.Fatalf("%s %s: %v", method, path, err)
+		t.Fatalf("%s: %v", method, err)
 	}
 	defer func() { _ = response.Body.Close() }()
 	body, err := io.ReadAll(response.Body)
 	if err != nil {
-		s.t.Fatalf("%s %s: %v", method, path, err)
+		t.Fatalf("%s: %v", method, err)
 	}
 	return answer{response.StatusCode, response.Header, string(body)}
+}
+
+// liveHeaders are those of a browser that asks for the socket.
+func liveHeaders() []string {
+	return []string{
+		"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json",
+	}
+}
+
+// beginAt asks for the socket, and returns the status of the answer, whose
+// connection it then cuts.
+func (s *site) beginAt(path string, headers ...string) int {
+	s.t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	lines := append([]string{"GET " + path + " HTTP/1.1"}, headers...)
+	if !slices.ContainsFunc(headers, func(h string) bool { return strings.HasPrefix(h, "Host:") }) {
+		lines = append(lines, "Host: "+s.addr)
+	}
+	if _, err := io.WriteString(conn, strings.Join(lines, "\r\n")+"\r\n\r\n"); err != nil {
+		s.t.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: http.MethodGet})
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	_ = response.Body.Close() // It is the connection's.
+	return response.StatusCode
 }
 
 // wantProblem wants an answer to be a problem document with a status, a title,

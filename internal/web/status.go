@@ -11,7 +11,7 @@ import (
 
 // status answers with the ledger of what is watched.
 func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
-	body, err := json.Marshal(s.access(r).Coverage())
+	body, err := json.Marshal(s.access(r).Coverage(r.Context()))
 	if err != nil {
 		return fmt.Errorf("encode the ledger: %w", err)
 	}
@@ -23,5 +23,5 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
 // statusPage is the same ledger for people.
 func (s *Server) statusPage(w http.ResponseWriter, r *http.Request) error {
 	now := time.Now()
-	return render(w, r, http.StatusOK, templates.StatusPage(statusOf(s.frame(r, "Status", ""), s.access(r).Coverage(), now)))
+	return render(w, r, http.StatusOK, templates.StatusPage(statusOf(s.frame(r, "Status", ""), s.access(r).Coverage(r.Context()), now)))
 }

@@ -11,10 +11,11 @@ if (!binary) throw new Error("DASHBOARD is to name the built dashboard");
 export class Dashboard {
   binary = binary;
 
-  /** Serves for one of the demo's users; port 0 takes a free one. */
-  static async start(t, { user = "admin", port = 0, flags = [] } = {}) {
+  /** Serves for one of the demo's users, or whom config says; port 0 takes a free one. */
+  static async start(t, { user = "admin", port = 0, flags = [], config } = {}) {
     const d = new Dashboard();
     d.flags = flags;
+    d.config = config;
     atEnd(t, () => d.stop());
     await d.run(user, port);
     return d;
@@ -23,7 +24,7 @@ export class Dashboard {
   async run(user, port) {
     this.user = user;
     this.log = [];
-    const env = { ...process.env, KUBECONFIG: kubeconfig(user) };
+    const env = { ...process.env, KUBECONFIG: this.config ?? kubeconfig(user) };
     const child = spawn(this.binary, ["--listen", `127.0.0.1:${port}`, "--log-format", "json", ...this.flags], { env, stdio: ["ignore", "ignore", "pipe"] });
     this.child = child;
     const kill = () => child.kill("SIGKILL");

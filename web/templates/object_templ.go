@@ -151,9 +151,9 @@ func ObjectPage(o Object) templ.Component {
 						return templ_7745c5c3_Err
 					}
 					var templ_7745c5c3_Var8 templ.SafeURL
-					templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinURLErrs(templ.URL(c.Href))
+					templ_7745c5c3_Var8, templ_7745c5c3_Err = templ.JoinURLErrs(under(ctx, c.Href))
 					if templ_7745c5c3_Err != nil {
-						return templ.Error{Err: templ_7745c5c3_Err, FileName: `object.templ`, Line: 16, Col: 34}
+						return templ.Error{Err: templ_7745c5c3_Err, FileName: `object.templ`, Line: 16, Col: 35}
 					}
 					_, templ_7745c5c3_Err = templ_7745c5c3_Buffer.WriteString(templ.EscapeString(templ_7745c5c3_Var8))
 					if templ_7745c5c3_Err != nil {

@@ -16,6 +16,9 @@ type Frame struct {
 	Cluster string // the context's or cluster's name; empty is not shown
 	Groups  []Group
 	Look    Look
+	User    string // who looks; empty where nobody is asked
+	Logout  string // where who looks logs out; empty where nobody logs in
+	Banner  string // what everybody is to know who looks; empty for nothing
 }
 
 // Look is how a person likes pages to look; the script keeps it in a cookie.

@@ -85,6 +85,15 @@ func versionWords(f Frame) string {
 	return ". Glasshouse " + f.Version
 }
 
+// tokenCommand makes a token that is taken, of an account that is to be named.
+func tokenCommand(audience string) string {
+	command := "kubectl create token ACCOUNT --namespace NAMESPACE --duration 8h"
+	if audience != "" {
+		command += " --audience " + audience
+	}
+	return command
+}
+
 // linkColumn is the index of the column that names the object and carries the
 // link to it: the one called Name, else the first one shown that holds no time.
 func linkColumn(columns []Column, q Query) int {

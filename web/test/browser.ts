@@ -5,6 +5,7 @@ export class Browser implements Host {
   time = 0;
   sockets: Socket[] = [];
   reports: string[] = [];
+  again: (() => void)[] = []; // what to do where a login that has ended has not
   private timers = new Map<number, { at: number; run: () => void }>();
   private next = 1;
 
@@ -21,6 +22,7 @@ export class Browser implements Host {
   }
   cancel(timer: unknown): void { this.timers.delete(timer as number); }
   report(what: string): void { this.reports.push(what); }
+  ended(again: () => void): void { this.again.push(again); }
 
   pass(ms: number): void {
     const end = this.time + ms;

@@ -13,5 +13,5 @@ declare module "node:assert/strict" {
 }
 declare module "node:fs" {
   export function readFileSync(path: string, encoding: "utf8"): string;
-  export function readdirSync(path: string): string[];
+  export function readdirSync(path: string, options?: { recursive: boolean }): string[];
 }

@@ -23,6 +23,7 @@ import (
 	"testing"
 	"time"
 
+	authorization "k8s.io/api/authorization/v1"
 	"k8s.io/client-go/rest"
 )
 
@@ -63,6 +64,7 @@ type Server struct {
 	requests []string
 	broken   map[string]status
 	answers  map[string]http.HandlerFunc
+	allowed  func(authorization.SubjectAccessReviewSpec) bool
 }
 
 // never is the code of what is not answered.
@@ -179,6 +181,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.groups(w, r)
 	case r.Method == http.MethodPost && r.URL.Path == Reviews:
 		s.review(w, r)
+	case r.Method == http.MethodPost && r.URL.Path == UserReviews:
+		s.userReview(w, r)
 	default:
 		s.resource(w, r)
 	}

@@ -37,6 +37,28 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request) {
 	write(w, "application/json", review)
 }
 
+// UserReviews is where a client asks what somebody else may do.
+const UserReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
+
+// Allow lets users do what allowed says; before it is called, nobody may do
+// anything.
+func (s *Server) Allow(allowed func(authorization.SubjectAccessReviewSpec) bool) {
+	s.change(func() { s.allowed = allowed })
+}
+
+// userReview answers by what Allow was given.
+func (s *Server) userReview(w http.ResponseWriter, r *http.Request) {
+	var review authorization.SubjectAccessReview
+	if err := json.NewDecoder(r.Body).Decode(&review); err != nil || review.Spec.ResourceAttributes == nil {
+		fail(w, http.StatusBadRequest, fmt.Sprintf("not a review: %v", err))
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	review.Status.Allowed = s.allowed != nil && s.allowed(review.Spec)
+	write(w, "application/json", review)
+}
+
 func groupOf(group string) string {
 	if group == "" {
 		return "core"

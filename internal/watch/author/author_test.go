@@ -31,11 +31,11 @@ func versions(tb testing.TB, name string) (all []version) {
 		tb.Fatal(err)
 	}
 	for line := range strings.Lines(string(file)) {
-		text, managed, err := redact.New("", "").Object(nil, []byte(line))
+		clean, err := redact.New(nil, "", "").Object(nil, []byte(line))
 		if err != nil {
 			tb.Fatal(err)
 		}
-		all = append(all, version{text, managed})
+		all = append(all, version{clean.Text, clean.Managed})
 	}
 	return all
 }

@@ -1,10 +1,11 @@
 // Package redact takes out of an object's text what must never be kept, before
 // anything else reads it: managedFields, the last-applied-configuration
 // annotation (a whole second copy of the object, Secrets included:
-// CVE-2023-40029), and masked values. What never came in cannot leak.
+// CVE-2023-40029), and masked values: those of Secrets, Helm's releases, and
+// what Rules say. What never came in cannot leak. A Veil masks on the way out,
+// where some may see less than others of what is kept.
 //
-// It fails closed: a masked member of a type that was not expected is masked
-// whole.
+// It fails closed: what is of another type than a rule expects is masked whole.
 package redact
 
 import (
@@ -15,8 +16,6 @@ import (
 	"fmt"
 	"maps"
 	"sync"
-
-	"glasshouse/internal/watch/rawjson"
 )
 
 // LastApplied is the annotation in which client-side apply keeps its input.
@@ -31,7 +30,7 @@ type Memory struct {
 	key [32]byte // Of this Memory alone, so that digests mean nothing elsewhere.
 
 	mu   sync.Mutex
-	seen map[string]object // By UID.
+	seen map[string]object // By identity.
 	held int64             // About what it holds, in bytes.
 }
 
@@ -49,12 +48,12 @@ func (m *Memory) Weight() int64 {
 }
 
 // dropLocked drops what is remembered of the objects that which chooses.
-func (m *Memory) dropLocked(which func(uid string, o object) bool) {
-	maps.DeleteFunc(m.seen, func(uid string, o object) bool {
-		if !which(uid, o) {
+func (m *Memory) dropLocked(which func(id string, o object) bool) {
+	maps.DeleteFunc(m.seen, func(id string, o object) bool {
+		if !which(id, o) {
 			return false
 		}
-		m.held -= objectHeld + int64(len(uid))
+		m.held -= objectHeld + int64(len(id))
 		m.dropMasksLocked(o, func(string) bool { return true })
 		return true
 	})
@@ -101,9 +100,9 @@ func (m *Memory) Forget(which func(namespace string) bool) {
 type Redactor struct {
 	*Memory
 
-	masked    map[string]bool // Top-level members whose values are masked.
+	rules     []Rule
 	namespace string          // That is listed; "" is all.
-	listed    map[string]bool // UIDs since BeginList; nil outside a list.
+	listed    map[string]bool // Who was listed since BeginList; nil outside a list.
 	anew      int64           // What was not remembered before the list, in bytes.
 }
 
@@ -117,124 +116,54 @@ func (r *Redactor) Remembered() int64 {
 
 // New returns a Redactor for a resource, with a Memory of its own; group is ""
 // for the core group.
-func New(group, resource string) *Redactor { return NewMemory().Redactor(group, resource, "") }
-
-// Redactor returns a Redactor for a resource, whose lists are of a namespace;
-// "" is all.
-func (m *Memory) Redactor(group, resource, namespace string) *Redactor {
-	r := &Redactor{Memory: m, namespace: namespace}
-	if group == "" && resource == "secrets" {
-		r.masked = map[string]bool{"data": true, "stringData": true}
-	}
-	return r
+func New(rules Rules, group, resource string) *Redactor {
+	return NewMemory().Redactor(rules, group, resource, "")
 }
 
-// Object appends the redacted text of an object to dst. managed is the text of
-// its metadata.managedFields, nil where it has none, and shares raw's bytes.
-func (r *Redactor) Object(dst, raw []byte) (clean, managed []byte, err error) {
+// Redactor returns a Redactor for a resource, whose lists are of a namespace;
+// "" is all. What is masked always is so whatever the rules.
+func (m *Memory) Redactor(rules Rules, group, resource, namespace string) *Redactor {
+	return &Redactor{Memory: m, namespace: namespace, rules: append(always(), rules...).of(group, resource)}
+}
+
+// Redacted is an object without what must not be kept.
+type Redacted struct {
+	Text    []byte   // Of the object, as JSON.
+	Managed []byte   // Of its metadata.managedFields, nil where it has none. It shares the object's bytes.
+	Masked  []string // What was masked, as JSON Pointers (RFC 6901).
+}
+
+// Object redacts an object. The text is appended to dst.
+func (r *Redactor) Object(dst, raw []byte) (Redacted, error) {
 	var of *subject
-	if len(r.masked) > 0 {
+	if len(r.rules) > 0 {
+		var err error
 		if of, err = subjectOf(raw); err != nil {
-			return nil, nil, err
+			return Redacted{}, err
 		}
 	}
-	clean, err = edit(dst, raw, func(out []byte, key string, value []byte) ([]byte, error) {
-		switch {
-		case key == "metadata":
-			out, managed, err = metadata(out, value)
-			return out, err
-		case r.masked[key]:
-			return r.maskAll(out, of, key, value)
-		}
-		return append(out, value...), nil
-	})
+	w := &walker{rules: r.rules, mask: func(out []byte, path string, value []byte) []byte { return r.mask(out, of, path, value) }}
+	text, err := w.walk(dst, raw, of)
 	if of != nil {
 		r.tidy(of)
 	}
-	return clean, managed, err
-}
-
-// metadata appends an object's metadata without what is dropped. Metadata of
-// another type holds nothing that could be kept.
-func metadata(dst, raw []byte) (clean, managed []byte, err error) {
-	clean, err = edit(dst, raw, func(out []byte, key string, value []byte) ([]byte, error) {
-		switch key {
-		case "managedFields":
-			managed = value
-			return nil, nil
-		case "annotations":
-			return edit(out, value, func(out []byte, key string, value []byte) ([]byte, error) {
-				if key == LastApplied {
-					return nil, nil
-				}
-				return append(out, value...), nil
-			})
-		}
-		return append(out, value...), nil
-	})
-	return clean, managed, err
-}
-
-// edit appends the object raw with every value as change appends it; nil drops
-// the member. What is no object becomes null.
-func edit(dst, raw []byte, change func(out []byte, key string, value []byte) ([]byte, error)) ([]byte, error) {
-	c := rawjson.NewCursor(raw)
-	if c.Peek() != '{' {
-		return append(dst, "null"...), nil
-	}
-	dst = append(dst, '{')
-	first := true
-	err := c.Object(func(key []byte) error {
-		name := string(key)
-		value, err := c.Value()
-		if err != nil {
-			return err
-		}
-		out := dst
-		if !first {
-			out = append(out, ',')
-		}
-		out = rawjson.AppendString(out, name)
-		out = append(out, ':')
-		out, err = change(out, name, value)
-		if err == nil && out != nil {
-			dst, first = out, false
-		}
-		return err
-	})
-	if err == nil {
-		err = c.End()
-	}
-	return append(dst, '}'), err
-}
-
-// maskAll masks each value of an object by its key, and any other type whole.
-func (r *Redactor) maskAll(out []byte, of *subject, path string, value []byte) ([]byte, error) {
-	switch c := rawjson.NewCursor(value); c.Peek() {
-	case '{':
-		return edit(out, value, func(out []byte, key string, value []byte) ([]byte, error) {
-			return r.mask(out, of, path+"/"+key, value), nil
-		})
-	case 'n':
-		return append(out, value...), nil // null: there is no value.
-	}
-	return r.mask(out, of, path, value), nil
+	return Redacted{Text: text, Managed: w.managed, Masked: w.masked}, err
 }
 
 func (r *Redactor) mask(out []byte, of *subject, path string, value []byte) []byte {
 	mac := hmac.New(sha256.New, r.key[:])
-	_, _ = fmt.Fprintf(mac, "%q %q ", of.uid, path) // A hash takes every write.
+	_, _ = fmt.Fprintf(mac, "%q %q ", of.id, path) // A hash takes every write.
 	_, _ = mac.Write(value)
 	digest := binary.BigEndian.Uint64(mac.Sum(nil))
 
 	of.paths[path] = true
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.seen[of.uid].masks == nil {
-		r.seen[of.uid] = object{of.namespace, make(map[string]mask)}
-		r.holdLocked(objectHeld + int64(len(of.uid)))
+	if r.seen[of.id].masks == nil {
+		r.seen[of.id] = object{of.namespace, make(map[string]mask)}
+		r.holdLocked(objectHeld + int64(len(of.id)))
 	}
-	m, known := r.seen[of.uid].masks[path]
+	m, known := r.seen[of.id].masks[path]
 	if known && m.digest != digest {
 		m.changes++
 	}
@@ -242,9 +171,9 @@ func (r *Redactor) mask(out []byte, of *subject, path string, value []byte) []by
 		r.holdLocked(maskHeld + int64(len(path)))
 	}
 	m.digest = digest
-	r.seen[of.uid].masks[path] = m
+	r.seen[of.id].masks[path] = m
 	if r.listed != nil {
-		r.listed[of.uid] = true
+		r.listed[of.id] = true
 	}
 	if m.changes == 0 {
 		return append(out, `"(masked)"`...)
@@ -267,7 +196,7 @@ const spare = 32
 func (r *Redactor) tidy(of *subject) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if o := r.seen[of.uid]; len(o.masks) > len(of.paths)+spare {
+	if o := r.seen[of.id]; len(o.masks) > len(of.paths)+spare {
 		r.dropMasksLocked(o, func(path string) bool { return !of.paths[path] })
 	}
 }
@@ -288,46 +217,21 @@ func (r *Redactor) EndList() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.listed != nil {
-		r.dropLocked(func(uid string, o object) bool {
-			return (r.namespace == "" || r.namespace == o.namespace) && !r.listed[uid]
+		r.dropLocked(func(id string, o object) bool {
+			return (r.namespace == "" || r.namespace == o.namespace) && !r.listed[id]
 		})
 	}
 	r.listed = nil
 }
 
 // Deleted drops what is remembered of a deleted object.
-func (r *Redactor) Deleted(uid string) {
+func (r *Redactor) Deleted(uid, namespace, name string) {
+	id := identity(uid, namespace, name)
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if o, known := r.seen[uid]; known {
-		r.held -= objectHeld + int64(len(uid))
+	if o, known := r.seen[id]; known {
+		r.held -= objectHeld + int64(len(id))
 		r.dropMasksLocked(o, func(string) bool { return true })
-		delete(r.seen, uid)
+		delete(r.seen, id)
 	}
-}
-
-// subject is the object that is being redacted.
-type subject struct {
-	uid, namespace string
-	paths          map[string]bool // Of its masked values.
-}
-
-func subjectOf(raw []byte) (*subject, error) {
-	of := &subject{paths: make(map[string]bool)}
-	c := rawjson.NewCursor(raw)
-	err := c.Object(func(key []byte) error {
-		if string(key) != "metadata" || c.Peek() != '{' {
-			return nil
-		}
-		return c.Object(func(key []byte) (err error) {
-			switch string(key) {
-			case "uid":
-				of.uid, err = c.Text()
-			case "namespace":
-				of.namespace, err = c.Text()
-			}
-			return err
-		})
-	})
-	return of, err
 }

@@ -52,29 +52,29 @@ func TestWhatIsKept(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			clean, managed, err := redact.New(test.group, test.resource).Object(nil, []byte(test.in))
+			clean, err := redact.New(nil, test.group, test.resource).Object(nil, []byte(test.in))
 			if err != nil {
 				t.Fatal(err)
 			}
-			if string(clean) != test.want {
-				t.Errorf("got  %s\nwant %s", clean, test.want)
+			if string(clean.Text) != test.want {
+				t.Errorf("got  %s\nwant %s", clean.Text, test.want)
 			}
-			if string(managed) != test.managed {
-				t.Errorf("managed: got %s, want %s", managed, test.managed)
+			if string(clean.Managed) != test.managed {
+				t.Errorf("managed: got %s, want %s", clean.Managed, test.managed)
 			}
 		})
 	}
 }
 
 func TestAChangedValueShowsAndNothingElse(t *testing.T) {
-	r := redact.New("", "secrets")
+	r := redact.New(nil, "", "secrets")
 	show := func(uid, value string) string {
-		clean, _, err := r.Object(nil, []byte(`{"metadata":{"uid":"`+uid+`"},"data":{"k":"`+value+`"}}`))
+		clean, err := r.Object(nil, []byte(`{"metadata":{"uid":"`+uid+`"},"data":{"k":"`+value+`"}}`))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var o struct{ Data map[string]string }
-		if err := json.Unmarshal(clean, &o); err != nil {
+		if err := json.Unmarshal(clean.Text, &o); err != nil {
 			t.Fatal(err)
 		}
 		return o.Data["k"]
@@ -84,7 +84,7 @@ func TestAChangedValueShowsAndNothingElse(t *testing.T) {
 	if strings.Join(got, ";") != strings.Join(want, ";") {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	r.Deleted("u")
+	r.Deleted("u", "", "")
 	r.BeginList()
 	again := show("u", "A")
 	r.EndList() // Forgets v, which was not in the list.
@@ -112,18 +112,18 @@ func FuzzNothingMaskedComesThrough(f *testing.F) {
 			}
 		}
 		in := append(append(append(append([]byte(`{"metadata":{"uid":"u"},"data":`), data...), `,"spec":`...), other...), '}')
-		clean, _, err := redact.New("", "secrets").Object(nil, in)
+		clean, err := redact.New(nil, "", "secrets").Object(nil, in)
 		if err != nil {
 			if strings.Contains(err.Error(), canary) {
 				t.Errorf("the error holds the value: %v", err)
 			}
 			return
 		}
-		if json.Valid(in) != json.Valid(clean) {
-			t.Errorf("in %q: out %q", in, clean)
+		if json.Valid(in) != json.Valid(clean.Text) {
+			t.Errorf("in %q: out %q", in, clean.Text)
 		}
-		if json.Valid(data) && strings.Contains(string(clean), canary) {
-			t.Errorf("got %s", clean)
+		if json.Valid(data) && strings.Contains(string(clean.Text), canary) {
+			t.Errorf("got %s", clean.Text)
 		}
 	})
 }
@@ -133,19 +133,19 @@ func FuzzNothingMaskedComesThrough(f *testing.F) {
 func TestMemoryOutlastsItsRedactors(t *testing.T) {
 	memory := redact.NewMemory()
 	show := func(r *redact.Redactor, namespace, value string) string {
-		clean, _, err := r.Object(nil, []byte(`{"metadata":{"uid":"u`+namespace+`","namespace":"`+namespace+`"},"data":{"k":"`+value+`"}}`))
+		clean, err := r.Object(nil, []byte(`{"metadata":{"uid":"u`+namespace+`","namespace":"`+namespace+`"},"data":{"k":"`+value+`"}}`))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var o struct{ Data map[string]string }
-		if err := json.Unmarshal(clean, &o); err != nil {
+		if err := json.Unmarshal(clean.Text, &o); err != nil {
 			t.Fatal(err)
 		}
 		return o.Data["k"]
 	}
-	all := memory.Redactor("", "secrets", "")
+	all := memory.Redactor(nil, "", "secrets", "")
 	got := []string{show(all, "a", "A"), show(all, "b", "A"), show(all, "c", "A")}
-	one, other := memory.Redactor("", "secrets", "a"), memory.Redactor("", "secrets", "b")
+	one, other := memory.Redactor(nil, "", "secrets", "a"), memory.Redactor(nil, "", "secrets", "b")
 	one.BeginList()
 	other.BeginList()
 	got = append(got, show(one, "a", "B"))
@@ -161,13 +161,13 @@ func TestMemoryOutlastsItsRedactors(t *testing.T) {
 
 // What is remembered of one object is bounded by what it has.
 func TestKeysThatGoAreForgotten(t *testing.T) {
-	r := redact.New("", "secrets")
+	r := redact.New(nil, "", "secrets")
 	show := func(key, value string) string {
-		clean, _, err := r.Object(nil, []byte(`{"metadata":{"uid":"u"},"data":{"`+key+`":"`+value+`"}}`))
+		clean, err := r.Object(nil, []byte(`{"metadata":{"uid":"u"},"data":{"`+key+`":"`+value+`"}}`))
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(clean)
+		return string(clean.Text)
 	}
 	show("first", "A")
 	show("other", "A")
@@ -185,7 +185,7 @@ func TestKeysThatGoAreForgotten(t *testing.T) {
 // Values that all go while as many come take about as long as those that stay.
 func TestManyValues(t *testing.T) {
 	const values = 50_000
-	r := redact.New("", "secrets")
+	r := redact.New(nil, "", "secrets")
 	secret := func(prefix string) []byte {
 		text := []byte(`{"metadata":{"uid":"1"},"data":{`)
 		for n := range values {
@@ -195,7 +195,7 @@ func TestManyValues(t *testing.T) {
 	}
 	took := func(text []byte) time.Duration {
 		began := time.Now()
-		if _, _, err := r.Object(nil, text); err != nil {
+		if _, err := r.Object(nil, text); err != nil {
 			t.Fatal(err)
 		}
 		return time.Since(began)
@@ -217,7 +217,7 @@ func TestWeight(t *testing.T) {
 	}
 	for _, values := range []int{1, 10} {
 		memory := redact.NewMemory()
-		r := memory.Redactor("", "secrets", "")
+		r := memory.Redactor(nil, "", "secrets", "")
 		before := heap()
 		for n := range 5000 {
 			var data []string
@@ -225,7 +225,7 @@ func TestWeight(t *testing.T) {
 				data = append(data, fmt.Sprintf(`"key-%d":"c2VjcmV0"`, v))
 			}
 			raw := fmt.Sprintf(`{"metadata":{"uid":"11111111-2222-3333-4444-%012d","namespace":"a"},"data":{%s}}`, n, strings.Join(data, ","))
-			if _, _, err := r.Object(nil, []byte(raw)); err != nil {
+			if _, err := r.Object(nil, []byte(raw)); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -233,7 +233,7 @@ func TestWeight(t *testing.T) {
 		if weight < held*2/3 || weight > held*3/2 {
 			t.Errorf("with %d values each 5000 Secrets weigh %d bytes, and hold %d", values, weight, held)
 		}
-		r.Deleted("11111111-2222-3333-4444-000000000000")
+		r.Deleted("11111111-2222-3333-4444-000000000000", "", "")
 		if memory.Weight() >= weight {
 			t.Error("one that is deleted weighs on")
 		}

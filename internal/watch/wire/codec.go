@@ -25,7 +25,9 @@ const (
 // tenth.
 // Reading is safe for concurrent use.
 type codec struct {
-	encoder *zstd.Encoder // The decoder's of the feed alone; nil after the next list.
+	veil    func(dst, text []byte) ([]byte, error) // What is read goes through it; nil for nothing.
+	behind  *codec                                 // The veil, which nothing is encoded with.
+	encoder *zstd.Encoder                          // The decoder's of the feed alone; nil after the next list.
 	decoder *zstd.Decoder
 }
 
@@ -62,6 +64,13 @@ func (c *codec) encode(dst, text []byte) []byte { return c.encoder.EncodeAll(tex
 func (c *codec) decode(dst, body []byte) ([]byte, error) {
 	if c == nil {
 		return append(dst, body...), nil
+	}
+	if c.veil != nil {
+		text, err := c.behind.decode(nil, body)
+		if err != nil {
+			return nil, err
+		}
+		return c.veil(dst, text)
 	}
 	return c.decoder.DecodeAll(body, dst)
 }

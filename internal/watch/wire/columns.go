@@ -25,6 +25,7 @@ type Column struct {
 
 	text  string   // The whole description: of a CRD's column it may name the path.
 	paths []string // Where the timestamp stands, the first that is set.
+	shows string   // What it shows lies there or within, as a JSON Pointer; empty where that is not known.
 }
 
 // plainColumns are those of objects that a server sent without printing them.
@@ -66,7 +67,7 @@ func relativePaths(resource, column string) []string {
 func markRelative(columns []Column, resource string, dates map[string]string) []Column {
 	for i := range columns {
 		c := &columns[i]
-		custom := dates != nil || strings.HasPrefix(c.text, "Custom resource definition column")
+		custom := dates != nil || strings.HasPrefix(c.text, describedAs)
 		if path, ok := dates[c.Name]; ok {
 			c.paths = []string{path}
 		} else if c.Type == "date" || !custom {

@@ -24,8 +24,9 @@ var seed = maphash.MakeSeed() //nolint:gochecknoglobals // All decoders' prints 
 // A decoder turns what the API server sends of one resource into Objects. It
 // is used by one stream at a time.
 type decoder struct {
-	resource string // As schema.GroupResource prints it: "jobs.batch".
+	resource schema.GroupResource
 	dates    map[string]string
+	paths    map[string]string
 	redactor *redact.Redactor
 
 	columns  atomic.Pointer[[]Column] // Of the newest list; never nil inside.
@@ -49,7 +50,7 @@ func newDecoder(gr schema.GroupResource, redactor *redact.Redactor) (*decoder, e
 		return nil, err
 	}
 	return &decoder{
-		resource: gr.String(), redactor: redactor, plain: plain, codec: plain,
+		resource: gr, redactor: redactor, plain: plain, codec: plain,
 	}, nil
 }
 
@@ -123,10 +124,11 @@ func (d *decoder) object(cells, raw []byte) (o *Object, managed []byte, err erro
 	if !utf8.Valid(raw) || !utf8.Valid(cells) {
 		raw, cells = bytes.ToValidUTF8(raw, []byte(string(utf8.RuneError))), bytes.ToValidUTF8(cells, []byte(string(utf8.RuneError)))
 	}
-	clean, managed, err := d.redactor.Object(d.scratch[:0], raw)
+	redacted, err := d.redactor.Object(d.scratch[:0], raw)
 	if err != nil {
 		return nil, nil, fmt.Errorf("decode an object: %w", err)
 	}
+	clean, managed := redacted.Text, redacted.Managed
 	d.scratch = clean
 	m, err := readMembers(clean)
 	if err != nil {
@@ -141,7 +143,7 @@ func (d *decoder) object(cells, raw []byte) (o *Object, managed []byte, err erro
 		d.packed = d.codec.encode(d.packed[:0], clean)
 		body, o.codec = d.packed, d.codec
 	}
-	o.pack(m.namespace, m.name, m.uid, m.resourceVersion, d.cells(cells, clean, &m, o.Created()), body)
+	o.pack(m.namespace, m.name, m.uid, m.resourceVersion, d.cells(cells, clean, &m, o.Created(), redacted.Masked), body)
 	if d.training == nil {
 		d.listed += int64(o.Size())
 	}
@@ -163,8 +165,8 @@ func (d *decoder) object(cells, raw []byte) (o *Object, managed []byte, err erro
 // cells resolves the relative cells of a row, and undoes what encoding/json
 // escapes for HTML's sake, which makes 16 bytes of "<none>". A row without cells
 // gets those of plainColumns. One with more than there are columns, as IPAddress
-// has, loses them.
-func (d *decoder) cells(raw, object []byte, m *members, created time.Time) []byte {
+// has, loses them. Cells that may show what is masked are masked, too.
+func (d *decoder) cells(raw, object []byte, m *members, created time.Time, masked []string) []byte {
 	now, columns := time.Now(), d.currentColumns()
 	if raw == nil {
 		out := rawjson.AppendString([]byte{'['}, m.name)
@@ -181,6 +183,10 @@ func (d *decoder) cells(raw, object []byte, m *members, created time.Time) []byt
 		}
 		if i > 0 {
 			out = append(out, ',')
+		}
+		if len(masked) > 0 && (i >= len(columns) || columns[i].mayShow(masked, builtIn(d.resource.Group))) {
+			out = append(out, maskedCell...)
+			return c.Skip()
 		}
 		relative := i < len(columns) && columns[i].Relative && c.Peek() == '"'
 		cell, err := c.Value()

@@ -65,7 +65,7 @@ func (d *decoder) event(line []byte, initial bool) (event, error) {
 			err = fmt.Errorf("decode a watch event: %s without an object", kind)
 		}
 		if err == nil && e.kind == watch.Deleted {
-			d.redactor.Deleted(e.object.UID())
+			d.redactor.Deleted(e.object.UID(), e.object.Namespace(), e.object.Name())
 		}
 		return e, err
 	}

@@ -16,7 +16,7 @@ func CheckLine(t *testing.T, line []byte) {
 	t.Helper()
 	for _, initial := range []bool{false, true} {
 		for _, resource := range []string{"pods", "secrets"} {
-			d, err := newDecoder(schema.GroupResource{Resource: resource}, redact.New("", resource))
+			d, err := newDecoder(schema.GroupResource{Resource: resource}, redact.New(nil, "", resource))
 			if err != nil {
 				t.Fatal(err)
 			}

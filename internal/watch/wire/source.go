@@ -27,20 +27,22 @@ const accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 // keeps one transport for each distinct TLS configuration.
 type Client struct {
 	config *rest.Config
+	rules  redact.Rules
 	scheme *runtime.Scheme
 	codecs serializer.CodecFactory
 }
 
 // NewClient keeps a copy of config without its Timeout, which would cut long
 // lists and end watches, and without a rate limit of its own: the server's
-// priority and fairness is the one that counts.
-func NewClient(config *rest.Config) *Client {
+// priority and fairness is the one that counts. What rules say is masked in all
+// that it reads.
+func NewClient(config *rest.Config, rules redact.Rules) *Client {
 	config = rest.CopyConfig(config)
 	config.Timeout = 0
 	config.QPS = -1
 	scheme := runtime.NewScheme()
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
-	return &Client{config: config, scheme: scheme, codecs: serializer.NewCodecFactory(scheme)}
+	return &Client{config: config, rules: rules, scheme: scheme, codecs: serializer.NewCodecFactory(scheme)}
 }
 
 // A Scope is what one list or watch covers.
@@ -93,7 +95,7 @@ func (c *Client) Source(scope Scope, options SourceOptions) (*Source, error) {
 		masks = redact.NewMemory()
 	}
 	gr := scope.Resource.GroupResource()
-	decoder, err := newDecoder(gr, masks.Redactor(gr.Group, gr.Resource, scope.Namespace))
+	decoder, err := newDecoder(gr, masks.Redactor(c.rules, gr.Group, gr.Resource, scope.Namespace))
 	if err != nil {
 		return nil, err
 	}
@@ -142,6 +144,10 @@ func (s *Source) Remembered() int64 { return s.decoder.redactor.Remembered() }
 // SetDates says by which paths (SimplePath) the resource's date columns are
 // looked up, from the next list on.
 func (s *Source) SetDates(dates map[string]string) { s.decoder.dates = dates }
+
+// SetPaths says what the columns of a CRD show, each by its JSONPath, from the
+// next list or watch on; nil where that is not known.
+func (s *Source) SetPaths(paths map[string]string) { s.decoder.paths = paths }
 
 // List reads a whole list, row by row. One that makes no progress is given up
 // after twice the time that a streaming list has: its server may have to
@@ -226,6 +232,6 @@ func (c *Client) Get(ctx context.Context, resource schema.GroupVersionResource, 
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", resource.Resource, name, err)
 	}
-	clean, _, err := redact.New(resource.Group, resource.Resource).Object(nil, raw)
-	return clean, err
+	clean, err := redact.New(c.rules, resource.Group, resource.Resource).Object(nil, raw)
+	return clean.Text, err
 }

@@ -80,7 +80,7 @@ func (d *decoder) setColumns(definitions []byte) error {
 		columns[i].text = columns[i].Description
 		columns[i].Description, _, _ = strings.Cut(columns[i].Description, ". ") // The first sentence of the API's documentation.
 	}
-	return d.useColumns(markRelative(columns, d.resource, d.dates))
+	return d.useColumns(markPaths(markRelative(columns, d.resource.String(), d.dates), d.paths))
 }
 
 // useColumns keeps the columns. Objects that are held have cells of the old
@@ -108,6 +108,6 @@ func (d *decoder) currentColumns() []Column {
 func SameColumns(a, b []Column) bool {
 	return slices.EqualFunc(a, b, func(a, b Column) bool {
 		return a.Name == b.Name && a.Type == b.Type && a.Format == b.Format && a.Priority == b.Priority &&
-			a.text == b.text && slices.Equal(a.paths, b.paths)
+			a.text == b.text && a.shows == b.shows && slices.Equal(a.paths, b.paths)
 	})
 }

@@ -46,7 +46,7 @@ func source(t *testing.T, server *apitest.Server, ref string, options wire.Sourc
 	if options.Stall == 0 {
 		options.Stall = time.Hour
 	}
-	s, err := wire.NewClient(server.Config).Source(wire.Scope{
+	s, err := wire.NewClient(server.Config, nil).Source(wire.Scope{
 		Resource: schema.GroupVersionResource{Group: parts[0], Version: parts[1], Resource: parts[2]},
 	}, options)
 	if err != nil {
@@ -378,7 +378,7 @@ func TestSecretsAreMasked(t *testing.T) {
 func TestGet(t *testing.T) {
 	server := apitest.New(t, apitest.Kind{Ref: "core/v1/secrets", Kind: "Secret", Columns: "[" + nameColumn + "]"})
 	server.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "s", Metadata: `"managedFields":[{"manager":"CANARY"}]`, Rest: `"data":{"x":"CANARY"}`})
-	text, err := wire.NewClient(server.Config).Get(t.Context(), schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, "a", "s")
+	text, err := wire.NewClient(server.Config, nil).Get(t.Context(), schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, "a", "s")
 	if want := `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"a","uid":"a/s","resourceVersion":"101"},"data":{"x":"(masked)"}}`; err != nil || string(text) != want {
 		t.Errorf("got %s, %v\nwant %s", text, err, want)
 	}

@@ -8,6 +8,8 @@ import (
 	"os"
 	"regexp"
 	"strconv"
+	"strings"
+	"time"
 )
 
 // Goroutines is how many goroutines the program has.
@@ -47,6 +49,22 @@ func (p *Program) PeakRSS() (int, error) {
 	}
 	kilobytes, err := number(status, `(?m)^VmHWM:\s+(\S+) kB`)
 	return kilobytes << 10, err
+}
+
+// CPU is how long it has computed.
+func (p *Program) CPU() (time.Duration, error) {
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.cmd.Process.Pid))
+	if err != nil {
+		return 0, fmt.Errorf("read the program's time: %w", err)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ") // The name may hold spaces.
+	var ticks [2]int                              // In user mode, and in the kernel.
+	for i, text := range strings.Fields(rest)[11:13] {
+		if ticks[i], err = strconv.Atoi(text); err != nil {
+			return 0, fmt.Errorf("read the program's time: %w", err)
+		}
+	}
+	return time.Duration(ticks[0]+ticks[1]) * 10 * time.Millisecond, nil // Linux counts hundredths of a second.
 }
 
 // Sockets is how many files and sockets the program has open.

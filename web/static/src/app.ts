@@ -2,6 +2,7 @@
 // it is kept true.
 
 import { kept, nextLoad, waited } from "./awaited.ts";
+import { under } from "./base.ts";
 import { Build, firstOf, sayBuild, servedAs } from "./build.ts";
 import { Clock } from "./clock.ts";
 import type { Command } from "./commands.ts";
@@ -14,6 +15,7 @@ import { ListPage } from "./list.ts";
 import { Latency, latencyWords } from "./latency.ts";
 import { plural } from "./kinds.ts";
 import { Live } from "./live.ts";
+import { askWho, logIn } from "./login.ts";
 import { turnTheme } from "./look.ts";
 import { Panel } from "./panel.ts";
 import { Picker } from "./picker.ts";
@@ -28,7 +30,7 @@ import { formatView, objectHref, pageHref, parseLog, parseView, plain, putTab, t
 const clock = new Clock();
 const now = (): number => clock.now();
 
-const socket = new URL("/api/v1/live", location.href);
+const socket = new URL(under("/api/v1/live"), location.href);
 socket.protocol = socket.protocol === "https:" ? "wss:" : "ws:";
 let refresh = (): void => {};
 const live = new Live(
@@ -40,6 +42,7 @@ const live = new Live(
     after: (ms, run) => setTimeout(run, ms),
     cancel: (timer) => clearTimeout(timer as number | undefined),
     report: (what) => console.warn(`glasshouse: ${what}`),
+    ended: (again) => void askWho(again, logIn),
   },
   () => {
     latency.reconnected();
@@ -77,7 +80,7 @@ const build = new Build(new URL(import.meta.url).searchParams.get("v") ?? "", {
 document.addEventListener("visibilitychange", () => build.looked());
 
 let listed = (): void => {};
-const picker = new Picker(byId("picker-filter") as HTMLInputElement, byId("picker-groups"), (date) => clock.learn(date), (other) => build.heard(other), () => listed());
+const picker = new Picker(byId("picker-filter") as HTMLInputElement, byId("picker-groups"), (date) => clock.learn(date), (other) => build.heard(other), () => listed(), logIn);
 const page = document.querySelector<HTMLElement>("[data-page]");
 
 // What the page can do. A page of a kind, or of an object, can do more.

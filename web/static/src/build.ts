@@ -4,6 +4,7 @@
 // its address, reloads itself where that brings the other build, and once for
 // each: what comes may be an old page all the same, as where a proxy keeps it.
 
+import { under } from "./base.ts";
 import { h, setText } from "./dom.ts";
 
 const pause = 60_000; // ms that nobody looks at it; up to twice as long, lest all pages come at once
@@ -64,7 +65,7 @@ export async function servedAs(build: string): Promise<boolean> {
   try {
     const answer = await fetch(location.href, { cache: "no-store", headers: { accept: "text/html" }, signal: AbortSignal.timeout(longest) });
     // Text of the cluster has no quotes of its own there.
-    return answer.ok && (await answer.text()).includes(`src="/static/app.js?v=${build}"`);
+    return answer.ok && (await answer.text()).includes(`src="${under(`/static/app.js?v=${build}`)}"`);
   } catch {
     return false;
   }

@@ -1,6 +1,7 @@
 // The links to what is shown: its rows with their columns, filter and order, or
 // its objects whole. As exportsOf in pages.go has them.
 
+import { under } from "./base.ts";
 import { setText } from "./dom.ts";
 import type { View } from "./view.ts";
 import type { Column } from "./wire.ts";
@@ -20,7 +21,7 @@ export function exportHref(view: View, columns: readonly Column[], what: string,
     const cols = whole ? view.cols : view.cols.filter((c) => names.has(c));
     for (const c of cols.length === 0 ? ["usual"] : cols) query.append("cols", c);
   }
-  return `/api/v1/snapshot/${view.ref}?${query.toString()}`;
+  return under(`/api/v1/snapshot/${view.ref}?${query.toString()}`);
 }
 
 /** What the file is called: "pods-shop-20261121T1405.csv". */

@@ -1,6 +1,7 @@
 // The commands of each page: what the keyboard does, the palette offers, and the
 // help tells.
 
+import { under } from "./base.ts";
 import type { Command, Where } from "./commands.ts";
 import { byId, input } from "./dom.ts";
 import type { Jump } from "./jump.ts";
@@ -25,7 +26,7 @@ export function pageCommands(jump: Jump, help: () => void): Command[] {
     command("Page", "t", "page", "Light or dark", turnTheme, offered),
     command("Page", "", "page", "Light or dark as the system has it", () => setTheme(""), offered),
     command("Page", "u", "page", "Copy the link to what is shown", () => void copyLink(), offered),
-    command("Page", "S", "page", "Go to the coverage page", () => location.assign("/status"), offered),
+    command("Page", "S", "page", "Go to the coverage page", () => location.assign(under("/status")), offered),
     command("Page", "?", "page", "Help", help, offered),
     command("Page", "Escape", "box", "Leave the box", () => leave()),
   ];

@@ -2,6 +2,7 @@
 // where it cannot be had there (no connection, or a server that does not know
 // the view), /api/v1/resources is asked every now and then.
 
+import { under } from "./base.ts";
 import { readBuild, readKinds, readProblems, type Listed } from "./kinds.ts";
 import type { Handler, Live } from "./live.ts";
 
@@ -25,6 +26,7 @@ export class KindFeed implements Handler {
     private readonly watcher: KindWatcher,
     private readonly onDate: (header: string | null) => void,
     private readonly onBuild: (build: string) => void,
+    private readonly onStranger: () => void = () => undefined, // who looks is not logged in any more
   ) {}
 
   start(live: Live): void {
@@ -74,8 +76,9 @@ export class KindFeed implements Handler {
   }
 
   private async fetch(): Promise<void> {
-    const answer = await fetch("/api/v1/resources", { cache: "no-store", headers: { accept: "application/json", ...(this.etag === "" ? {} : { "if-none-match": this.etag }) }, signal: AbortSignal.timeout(every) });
+    const answer = await fetch(under("/api/v1/resources"), { cache: "no-store", headers: { accept: "application/json", ...(this.etag === "" ? {} : { "if-none-match": this.etag }) }, signal: AbortSignal.timeout(every) });
     this.onDate(answer.headers.get("date"));
+    if (answer.status === 401) return this.onStranger();
     if (answer.status !== 200) return;
     const body: unknown = await answer.json();
     this.etag = answer.headers.get("etag") ?? "";

@@ -4,7 +4,8 @@
 // each subscription goes on from its last cursor; what arrives then is what was
 // missed, or a reset and a snapshot. restart() tells the handler that a
 // snapshot under way will not be finished. Where the server says why it closes
-// the connection, and how long to wait, it is told and obeyed.
+// the connection, and how long to wait, it is told and obeyed. One that closes it
+// because who looks is not logged in any more is not tried again.
 
 import { decode, type Fault } from "./decode.ts";
 import type { Message, Spec } from "./wire.ts";
@@ -34,8 +35,11 @@ export interface Host {
   after(ms: number, run: () => void): unknown;
   cancel(timer: unknown): void;
   report(what: string): void;
+  /** Who looks is not logged in any more, says the server. Where they are all the same, again is called. */
+  ended(again: () => void): void;
 }
 
+const loggedOut = 4401; // the code of a close
 const silence = 35_000; // the server says something every 15 s
 const firstWait = 500;
 const longestWait = 20_000;
@@ -302,6 +306,7 @@ export class Live {
       sub.sent = false;
       if (sub.cursor === null) sub.handler.restart();
     }
+    if (closed.code === loggedOut) return this.host.ended(() => this.connect());
     const most = Math.min(longestWait, firstWait * 2 ** this.tries++);
     this.retry = this.host.after(wait ?? most / 2 + (most / 2) * this.host.random(), () => {
       this.retry = null;

@@ -1,6 +1,8 @@
 // How a person likes pages to look: the server reads the cookie, so that a page
 // looks so from its first moment.
 
+import { under } from "./base.ts";
+
 const themes = ["", "light", "dark"];
 const densities = ["", "compact", "roomy"];
 
@@ -24,5 +26,5 @@ export function turnTheme(): void {
 function keep(what: "theme" | "density", to: string): void {
   root.dataset[what] = to;
   const words = [theme(), density()].filter((w) => w !== "").join("-");
-  document.cookie = `look=${words}; path=/; max-age=31536000; samesite=strict`;
+  document.cookie = `look=${words}; path=${under("/")}; max-age=31536000; samesite=strict`;
 }

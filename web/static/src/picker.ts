@@ -3,6 +3,7 @@
 // with its section. Elements are kept while their kind stays, so that focus and
 // folded groups stay as well. Pinned kinds stand above the others once more.
 
+import { under } from "./base.ts";
 import { arrange, digits, h, setText } from "./dom.ts";
 import { Hint } from "./hint.ts";
 import { KindFeed, type KindWatcher } from "./kindfeed.ts";
@@ -30,8 +31,9 @@ export class Picker implements KindWatcher {
     onDate: (header: string | null) => void,
     onBuild: (build: string) => void,
     private readonly told: () => void,
+    onStranger: () => void,
   ) {
-    this.feed = new KindFeed(this, onDate, onBuild);
+    this.feed = new KindFeed(this, onDate, onBuild, onStranger);
     for (const a of this.links()) {
       const ref = a.dataset["ref"] ?? "";
       this.kinds.set(ref, { ref, kind: a.dataset["kind"] ?? "", resource: ref.split("/")[2] ?? "", namespaced: a.dataset["namespaced"] !== undefined });
@@ -220,7 +222,7 @@ export class Picker implements KindWatcher {
   }
 
   private line(old: Element | undefined, k: Listed, pin: boolean): Element {
-    const a = old?.querySelector("a") ?? h("a", { href: `/r/${k.ref}`, "data-ref": k.ref }, h("span", { class: "kind" }), h("span", { class: "count" }));
+    const a = old?.querySelector("a") ?? h("a", { href: under(`/r/${k.ref}`), "data-ref": k.ref }, h("span", { class: "kind" }), h("span", { class: "count" }));
     const li = old ?? h("li", {}, a);
     const name = plural(k);
     setText(a.children[0] as Element, name);

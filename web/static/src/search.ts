@@ -1,6 +1,8 @@
 // Asks the server for objects of all that it watches. Typing asks at most once
 // in a while; what is not waited for any more is cancelled.
 
+import { under } from "./base.ts";
+
 export interface Found {
   readonly ref: string;
   readonly kind: string;
@@ -56,7 +58,7 @@ export class Search {
   }
 
   private async fetch(q: string, signal: AbortSignal): Promise<Answer> {
-    const response = await this.get(`/api/v1/search?${new URLSearchParams({ q, limit: "20" }).toString()}`, { headers: { accept: "application/json" }, signal });
+    const response = await this.get(under(`/api/v1/search?${new URLSearchParams({ q, limit: "20" }).toString()}`), { headers: { accept: "application/json" }, signal });
     if (response.status === 404) {
       this.absent = true;
       return { ...none, trouble: missing };

@@ -2,6 +2,7 @@
 // their scope stays, so that focus stays as well.
 
 import { ages, clockTime } from "./age.ts";
+import { under } from "./base.ts";
 import { arrange, byId, h, setText } from "./dom.ts";
 import { readLedger, type Ledger, type Scope } from "./ledger.ts";
 import { tick } from "./row.ts";
@@ -41,7 +42,7 @@ export class StatusPage {
   }
 
   private async fetch(): Promise<Ledger> {
-    const answer = await fetch("/api/v1/status", { cache: "no-store", headers: { accept: "application/json" }, signal: AbortSignal.timeout(2 * every) });
+    const answer = await fetch(under("/api/v1/status"), { cache: "no-store", headers: { accept: "application/json" }, signal: AbortSignal.timeout(2 * every) });
     this.onDate(answer.headers.get("date"));
     const ledger = answer.ok ? readLedger(await answer.json()) : null;
     if (ledger === null) throw new Error(`an answer of ${answer.status} that is no ledger`);
@@ -85,7 +86,7 @@ export function fillScope(tr: Element, s: Scope, now: number): void {
   const [a, group] = [...th.children] as [Element, Element];
   const [words, reason] = [...state.children] as [Element, Element];
   tr.setAttribute("data-state", s.state);
-  a.setAttribute("href", s.href);
+  a.setAttribute("href", under(s.href));
   setText(a, s.resource);
   setText(group, s.group);
   setText(where, s.scope);

@@ -1,5 +1,6 @@
 // The view that an address names, and back. Everything that is seen is in it.
 
+import { under } from "./base.ts";
 import { spelled } from "./odd.ts";
 import type { Sort } from "./sort.ts";
 
@@ -40,7 +41,7 @@ export const plain = (ref: string): View => ({ ref, ns: [], q: "", labels: "", s
 
 /** Reads the address of a list page; ref is used where the path has none, as on "/". */
 export function parseView(pathname: string, search: string, ref: string): View {
-  const path = /^\/r\/([^/]+\/[^/]+\/[^/]+)\/?$/.exec(pathname);
+  const path = /\/r\/([^/]+\/[^/]+\/[^/]+)\/?$/.exec(pathname);
   const query = new URLSearchParams(search);
   const one = (name: string): string => query.get(name)?.trim() ?? "";
   const open = parseOpen(query.get("open") ?? "");
@@ -69,7 +70,7 @@ export function formatView(v: View): string {
   if (v.open !== null && v.tab !== "") putTab(query, v.tab, v.open.log);
   // Slashes and commas may stand in a query as they are, and read better.
   const search = query.toString().replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%3D", "=");
-  return `/r/${v.ref}${search === "" ? "" : `?${search}`}`;
+  return under(`/r/${v.ref}${search === "" ? "" : `?${search}`}`);
 }
 
 /** Puts a tab into an address, and of the tab logs which one is seen. */
@@ -89,13 +90,13 @@ export const sameObject = (a: ObjectName | null, b: ObjectName | null): boolean 
 export const besideHref = (ref: string, o: ObjectName): string => formatView({ ...plain(ref), ns: o.ns === "" ? [] : [o.ns], open: o });
 
 /** The address of an object's own page. */
-export const objectHref = (ref: string, o: ObjectName): string => `/o/${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}`;
+export const objectHref = (ref: string, o: ObjectName): string => under(`/o/${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}`);
 
 /** The address of the page of what a view shows, without any other page: the open object's own, else the list. */
 export const pageHref = (v: View): string => (v.open === null ? formatView(v) : `${objectHref(v.ref, v.open)}${v.tab === "" ? "" : `?tab=${v.tab}`}`);
 
 /** The address of the page that compares an object with another, which is named there. */
-export const compareHref = (ref: string, o: ObjectName): string => `/compare?a=${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}`;
+export const compareHref = (ref: string, o: ObjectName): string => under(`/compare?a=${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}`);
 
 /** The title of a page, by the plural of its kind and the object that is open; null for none. */
 export function titleOf(kinds: string, o: ObjectName | null): string {

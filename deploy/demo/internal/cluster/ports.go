@@ -18,15 +18,16 @@ type ports struct {
 	ControllerManager int `json:"controllerManager"`
 	Scheduler         int `json:"scheduler"`
 	Kubelet           int `json:"kubelet"`
+	Forward           int `json:"forward"` // Nobody listens there; port-forward leads there.
 }
 
 func (p *ports) all() []*int {
-	return []*int{&p.APIServer, &p.Etcd, &p.EtcdPeer, &p.ControllerManager, &p.Scheduler, &p.Kubelet}
+	return []*int{&p.APIServer, &p.Etcd, &p.EtcdPeer, &p.ControllerManager, &p.Scheduler, &p.Kubelet, &p.Forward}
 }
 
 // usualPorts are those that each part has by tradition.
 func usualPorts() ports {
-	return ports{APIServer: 6443, Etcd: 2379, EtcdPeer: 2380, ControllerManager: 10257, Scheduler: 10259, Kubelet: 10247}
+	return ports{APIServer: 6443, Etcd: 2379, EtcdPeer: 2380, ControllerManager: 10257, Scheduler: 10259, Kubelet: 10247, Forward: 18080}
 }
 
 // choosePorts gives the ports that the file at path has from last time, or the usual ones, each of them only if it is

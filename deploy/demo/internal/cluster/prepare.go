@@ -73,7 +73,7 @@ func (p plan) writeKubeconfigs(tokens identity.Tokens) error {
 func (p plan) writeKubelet() error {
 	logs := p.dir.podLog()
 	previous := filepath.Join(p.dir.podLogs(), "previous.log")
-	config, err := kubelet.Config(kubelet.Options{Restarts: p.opts.Life > 0, Logs: logs, Previous: previous})
+	config, err := kubelet.Config(kubelet.Options{Restarts: p.opts.Life > 0, Logs: logs, Previous: previous, Forward: p.ports.Forward})
 	if err != nil {
 		return err
 	}

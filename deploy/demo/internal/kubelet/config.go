@@ -17,12 +17,13 @@ type Options struct {
 	Restarts bool   // containers in CrashLoopBackOff are restarted now and then
 	Logs     string // file that kubectl logs shows for every container, in the format of a container runtime
 	Previous string // the same for kubectl logs --previous
+	Forward  int    // port of this machine's loopback that kubectl port-forward leads to, from the pods of namespace glasshouse
 }
 
 // Config gives the file for kwok's --config.
 func Config(opts Options) ([]byte, error) {
 	var out bytes.Buffer
-	fmt.Fprintf(&out, header, opts.Logs, opts.Previous)
+	fmt.Fprintf(&out, header, opts.Logs, opts.Previous, opts.Forward)
 	names := []string{"node", "well", "ill"}
 	if opts.Restarts {
 		names = append(names, "crash")
@@ -41,7 +42,7 @@ func Config(opts Options) ([]byte, error) {
 	return out.Bytes(), nil
 }
 
-// header lets 16 pods change at a time and answers kubectl logs, which is what "debugging" stands for. There is no ClusterExec: that would run commands here.
+// header lets 16 pods change at a time and answers kubectl logs and port-forward, which is what "debugging" stands for. There is no ClusterExec: that would run commands here.
 const header = `apiVersion: config.kwok.x-k8s.io/v1alpha1
 kind: KwokConfiguration
 options:
@@ -55,6 +56,13 @@ kind: ClusterLogs
 metadata: {name: every-pod}
 spec:
   logs: [{logsFile: %q, previousLogsFile: %q, follow: true}]
+---
+apiVersion: kwok.x-k8s.io/v1alpha1
+kind: ClusterPortForward
+metadata: {name: glasshouse}
+spec:
+  selector: {matchNamespaces: [glasshouse]}
+  forwards: [{ports: [8080], target: {address: 127.0.0.1, port: %d}}]
 `
 
 // expand puts the fragment of that name, as far in, where a line is just @name: stages are templates of their own, and

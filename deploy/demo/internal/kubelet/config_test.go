@@ -22,12 +22,15 @@ func TestConfig(t *testing.T) {
 		"without life": {restarts: false, want: false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			data, err := kubelet.Config(kubelet.Options{Restarts: test.restarts, Logs: "/tmp/a.log", Previous: "/tmp/b.log"})
+			data, err := kubelet.Config(kubelet.Options{Restarts: test.restarts, Logs: "/tmp/a.log", Previous: "/tmp/b.log", Forward: 18080})
 			if err != nil {
 				t.Fatal(err)
 			}
 			if strings.Contains(string(data), "\n      @") {
 				t.Error("a fragment was not put in")
+			}
+			if !strings.Contains(string(data), "target: {address: 127.0.0.1, port: 18080}") {
+				t.Error("port-forward does not lead to the port")
 			}
 			if got := slices.Contains(names(t, data), "pod-crash-restart"); got != test.want {
 				t.Errorf("crashing pods restart: got %v, want %v", got, test.want)

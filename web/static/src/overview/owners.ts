@@ -1,5 +1,6 @@
 // Whose the object is: the way from the root to it, as links.
 
+import { under } from "../base.ts";
 import { h, written } from "../dom.ts";
 import { climb, type Answer, type Step } from "../facts/climb.ts";
 import { ownersOf, type Owner } from "../facts/meta.ts";
@@ -58,7 +59,7 @@ export class OwnersView {
     if (kind === undefined) return { trouble: `${o.apiVersion} is not served` };
     const ns = kind.namespaced ? encodeURIComponent(this.host.name.ns) : "_";
     try {
-      const answer = await fetch(`/api/v1/object/${kind.ref}/${ns}/${encodeURIComponent(o.name)}`, { signal, headers: { accept: "application/json" } });
+      const answer = await fetch(under(`/api/v1/object/${kind.ref}/${ns}/${encodeURIComponent(o.name)}`), { signal, headers: { accept: "application/json" } });
       if (answer.ok) return { object: (await answer.json()) as unknown };
       if (answer.status === 404) return { trouble: "is gone" };
       if (answer.status === 403) return { trouble: "you may not read it" };

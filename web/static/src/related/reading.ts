@@ -1,6 +1,7 @@
 // Reads a neighbourhood when it is asked for, every five seconds at most: who
 // asks earlier is told then. Who looks at it reads it every ten seconds.
 
+import { under } from "../base.ts";
 import { problemOf } from "../problem.ts";
 import type { Host } from "../tabs.ts";
 import type { Problem } from "../wire.ts";
@@ -57,7 +58,7 @@ export class Reading {
     const { kind, name, now } = this.host;
     const at = now();
     try {
-      const answer = await fetch(`/api/v1/related/${kind.ref}/${name.ns === "" ? "_" : encodeURIComponent(name.ns)}/${encodeURIComponent(name.name)}`, { cache: "no-store", headers: { accept: "application/json" }, signal });
+      const answer = await fetch(under(`/api/v1/related/${kind.ref}/${name.ns === "" ? "_" : encodeURIComponent(name.ns)}/${encodeURIComponent(name.name)}`), { cache: "no-store", headers: { accept: "application/json" }, signal });
       const graph = answer.ok ? readGraph(await answer.json()) : null;
       if (signal.aborted) return;
       if (graph !== null) this.read(graph, at);

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/netip"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+
+	"glasshouse/internal/web/auth"
+)
+
+// authSettings are the flags of who may look.
+type authSettings struct {
+	mode      string
+	audiences []string
+
+	proxyPeers   []string
+	proxySecret  string // A file.
+	userHeader   string
+	groupsHeader string
+
+	oidc       auth.OIDCOptions
+	oidcSecret string // A file.
+	oidcCA     string // A file.
+}
+
+func (s *authSettings) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&s.mode, "auth", auth.None, "How to find out who asks: none, on a loopback address alone, token, oidc, proxy, or shared-identity, by which everybody sees what the program may see.")
+	flags.StringSliceVar(&s.audiences, "auth-audience", nil, "With --auth token: the audiences of which a token must be for one; without any it must be for the API server.")
+	flags.StringVar(&s.oidc.Issuer, "oidc-issuer", "", "With --auth oidc: the address of the OpenID provider.")
+	flags.StringVar(&s.oidc.ClientID, "oidc-client-id", "", "With --auth oidc: by which the provider knows this program.")
+	flags.StringVar(&s.oidcSecret, "oidc-client-secret-file", "", "With --auth oidc: a file with the secret that this program shares with the provider; a public client has none.")
+	flags.StringVar(&s.oidc.UsernameClaim, "oidc-username-claim", "sub", "With --auth oidc: the claim with the user's name.")
+	flags.StringVar(&s.oidc.GroupsClaim, "oidc-groups-claim", "", "With --auth oidc: the claim with the user's groups; none where it is empty.")
+	flags.StringVar(&s.oidc.UsernamePrefix, "oidc-username-prefix", "", "With --auth oidc: what is put before the user's name; - is nothing. Without it that is the issuer and #, but for emails.")
+	flags.StringVar(&s.oidc.GroupsPrefix, "oidc-groups-prefix", "", "With --auth oidc: what is put before each group.")
+	flags.StringSliceVar(&s.oidc.Scopes, "oidc-scopes", []string{"openid", "email", "profile"}, "With --auth oidc: what the provider is asked to tell.")
+	flags.StringVar(&s.oidcCA, "oidc-ca", "", "With --auth oidc: a file with the certificate authorities by which the provider is known; the system's where it is empty.")
+	flags.StringSliceVar(&s.proxyPeers, "proxy-peers", nil, "With --auth proxy: the addresses from which the proxy connects, as in 10.0.0.0/8,192.0.2.7/32.")
+	flags.StringVar(&s.proxySecret, "proxy-secret-file", "", "With --auth proxy: a file with what the proxy sends in the header "+auth.SecretHeader+".")
+	flags.StringVar(&s.userHeader, "proxy-user-header", auth.UserHeader, "With --auth proxy: the header with the user's name.")
+	flags.StringVar(&s.groupsHeader, "proxy-groups-header", auth.GroupsHeader, "With --auth proxy: the header with the user's groups, with commas between.")
+}
+
+// asks reports whether it is found out who asks, or was said not to matter: then
+// the program may be reached from elsewhere.
+func (s *authSettings) asks() bool { return s.mode != auth.None }
+
+// options checks the settings.
+func (s *authSettings) options(log *slog.Logger) (auth.Options, error) {
+	o := auth.Options{Mode: s.mode, Audiences: s.audiences, Log: log, Proxy: auth.ProxyOptions{UserHeader: s.userHeader, GroupsHeader: s.groupsHeader}}
+	if !slices.Contains(auth.Modes(), s.mode) {
+		return o, &usageError{fmt.Errorf("--auth is %q; it takes %s", s.mode, strings.Join(auth.Modes(), ", "))}
+	}
+	for _, one := range []struct {
+		flag, mode string
+		given      bool
+	}{
+		{"--auth-audience", auth.Token, len(s.audiences) > 0},
+		{"--oidc-issuer", auth.OIDC, s.oidc.Issuer != ""},
+		{"--oidc-client-id", auth.OIDC, s.oidc.ClientID != ""},
+		{"--oidc-client-secret-file", auth.OIDC, s.oidcSecret != ""},
+		{"--oidc-ca", auth.OIDC, s.oidcCA != ""},
+		{"--proxy-peers", auth.Proxy, len(s.proxyPeers) > 0},
+		{"--proxy-secret-file", auth.Proxy, s.proxySecret != ""},
+	} {
+		if one.given && one.mode != s.mode {
+			return o, &usageError{fmt.Errorf("%s goes with --auth %s; --auth is %s", one.flag, one.mode, s.mode)}
+		}
+	}
+	if slices.Contains(s.audiences, "") {
+		return o, &usageError{errors.New("--auth-audience names an audience that is empty; leave the flag out for tokens of the API server")}
+	}
+	switch s.mode {
+	case auth.Proxy:
+		return o, s.proxy(&o.Proxy)
+	case auth.OIDC:
+		var err error
+		o.OIDC, err = s.provider()
+		return o, err
+	}
+	return o, nil
+}
+
+// provider checks which OpenID provider is believed.
+func (s *authSettings) provider() (o auth.OIDCOptions, err error) {
+	o = s.oidc
+	if o.Issuer == "" || o.ClientID == "" {
+		return o, &usageError{errors.New("--auth oidc needs --oidc-issuer, the address of the OpenID provider, and --oidc-client-id, by which that knows this program")}
+	}
+	if s.oidcSecret != "" {
+		secret, err := secretOf("--oidc-client-secret-file", s.oidcSecret)
+		if err != nil {
+			return o, err
+		}
+		o.ClientSecret = string(secret)
+	}
+	if s.oidcCA == "" {
+		return o, nil
+	}
+	text, err := os.ReadFile(s.oidcCA)
+	if err != nil {
+		return o, fmt.Errorf("--oidc-ca: %w", err)
+	}
+	o.CA = x509.NewCertPool()
+	if !o.CA.AppendCertsFromPEM(text) {
+		return o, &usageError{fmt.Errorf("--oidc-ca %s holds no certificate in PEM", s.oidcCA)}
+	}
+	return o, nil
+}
+
+// proxy checks which proxy is believed.
+func (s *authSettings) proxy(o *auth.ProxyOptions) (err error) {
+	if len(s.proxyPeers) == 0 && s.proxySecret == "" {
+		return &usageError{fmt.Errorf("--auth proxy would believe anybody who sends %s: say from where the proxy connects with --proxy-peers, or give it a secret with --proxy-secret-file, or both", s.userHeader)}
+	}
+	for _, peer := range s.proxyPeers {
+		of, err := netip.ParsePrefix(peer)
+		if err != nil || of.Addr().Is4In6() {
+			return &usageError{fmt.Errorf("--proxy-peers %q is no range of addresses: write them as in 10.0.0.0/8, one alone as in 192.0.2.7/32", peer)}
+		}
+		if of.Bits() == 0 {
+			return &usageError{fmt.Errorf("--proxy-peers %q is everybody; name those that the proxy has", peer)}
+		}
+		o.Peers = append(o.Peers, of)
+	}
+	if s.proxySecret == "" {
+		return nil
+	}
+	if o.Secret, err = secretOf("--proxy-secret-file", s.proxySecret); err != nil {
+		return err
+	}
+	if bytes.ContainsFunc(o.Secret, func(r rune) bool { return r <= ' ' || r > '~' }) {
+		return &usageError{fmt.Errorf("--proxy-secret-file %s: the secret is to be one word of visible ASCII, as it is sent in a header", s.proxySecret)}
+	}
+	return nil
+}
+
+// secretOf reads a secret of a file, without the end of its line.
+func secretOf(flag, file string) ([]byte, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	text = bytes.TrimRight(text, "\r\n")
+	if len(text) == 0 {
+		return nil, &usageError{fmt.Errorf("%s %s is empty; put the secret in it", flag, file)}
+	}
+	return text, nil
+}

@@ -1,0 +1,168 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+// secretFile is a file with a text in it.
+func secretFile(t *testing.T, text string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Nothing listens beyond loopback without a way to find out who asks, and no way
+// believes anybody.
+func TestWhoMayLook(t *testing.T) {
+	away(t)
+	config := nowhere(t)
+	good := secretFile(t, "0123456789abcdef0123\n")
+	for _, test := range []struct {
+		name string
+		args []string
+		want []string
+	}{
+		{"beyond loopback without --auth", []string{"--listen", "0.0.0.0:0"}, []string{"without a login", "--auth"}},
+		{"beyond loopback with none", []string{"--listen", "0.0.0.0:0", "--auth", "none"}, []string{"without a login", "--auth"}},
+		{"beyond loopback of IPv6", []string{"--listen", "[::]:0", "--auth=none"}, []string{"--auth"}},
+		{"another way", []string{"--auth", "basic"}, []string{`--auth is "basic"`, "none, token, oidc, proxy, shared-identity"}},
+		{"no way", []string{"--auth", ""}, []string{`--auth is ""`}},
+		{"an audience without tokens", []string{"--auth-audience", "x"}, []string{"--auth-audience goes with --auth token; --auth is none"}},
+		{"an empty audience", []string{"--auth", "token", "--auth-audience", "a,"}, []string{"--auth-audience", "empty"}},
+		{"a provider that is none", []string{"--auth", "oidc"}, []string{"--oidc-issuer", "--oidc-client-id"}},
+		{"a provider without TLS", []string{"--auth", "oidc", "--oidc-issuer", "http://id.example", "--oidc-client-id", "x"}, []string{"--auth oidc", "no https address"}},
+		{"an issuer without a provider", []string{"--auth", "token", "--oidc-issuer", "https://id.example"}, []string{"--oidc-issuer goes with --auth oidc; --auth is token"}},
+		{"authorities that are none", []string{"--auth", "oidc", "--oidc-issuer", "https://id.example", "--oidc-client-id", "x", "--oidc-ca", good}, []string{"holds no certificate"}},
+		{"a proxy that is anybody", []string{"--auth", "proxy"}, []string{"--proxy-peers", "--proxy-secret-file", "X-Forwarded-User"}},
+		{"peers without a proxy", []string{"--auth", "token", "--proxy-peers", "10.0.0.0/8"}, []string{"--proxy-peers goes with --auth proxy"}},
+		{"a secret without a proxy", []string{"--proxy-secret-file", good}, []string{"--proxy-secret-file goes with --auth proxy; --auth is none"}},
+		{"peers that are everybody", []string{"--auth", "proxy", "--proxy-peers", "0.0.0.0/0"}, []string{"is everybody"}},
+		{"peers that are everybody of IPv6", []string{"--auth", "proxy", "--proxy-peers", "10.0.0.0/8,::/0"}, []string{"is everybody"}},
+		{"an address that is no range", []string{"--auth", "proxy", "--proxy-peers", "10.0.0.1"}, []string{`--proxy-peers "10.0.0.1"`, "192.0.2.7/32"}},
+		{"a secret that is short", []string{"--auth", "proxy", "--proxy-secret-file", secretFile(t, "short\n")}, []string{"--auth proxy", "5 bytes", "16"}},
+		{"a secret that is none", []string{"--auth", "proxy", "--proxy-secret-file", secretFile(t, "\n")}, []string{"is empty"}},
+		{"a secret of two lines", []string{"--auth", "proxy", "--proxy-secret-file", secretFile(t, "0123456789abcdef\n0123456789abcdef\n")}, []string{"one word"}},
+		{"a header that is none", []string{"--auth", "proxy", "--proxy-secret-file", good, "--proxy-user-header", "X_User"}, []string{"no name of a header"}},
+		{"one header for two", []string{"--auth", "proxy", "--proxy-secret-file", good, "--proxy-user-header", "X-A", "--proxy-groups-header", "x-a"}, []string{"must be three"}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			var stdout, stderr console
+			if code := run(ctx, append([]string{"--kubeconfig", config}, test.args...), &stdout, &stderr); code != 2 {
+				t.Errorf("exit code %d, want 2", code)
+			}
+			for _, want := range test.want {
+				if !strings.Contains(stderr.String(), want) {
+					t.Errorf("it says %q, want %q in it", stderr.String(), want)
+				}
+			}
+			if lines := strings.Count(stderr.String(), "\n"); lines != 1 || strings.Contains(stderr.String(), "0123456789abcdef") {
+				t.Errorf("it says %q, want one line without the secret", stderr.String())
+			}
+		})
+	}
+}
+
+// No credential is in what the program says, however much it is to say: not its
+// own, not those that people come with, not what they get.
+func TestCredentialsAreNotSaid(t *testing.T) {
+	away(t)
+	const own, good, bad = "own-3b1c77ee.token", "good-5f20ad19.token", "bad-aa7310fc.token"
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var review map[string]any
+		if !strings.HasSuffix(r.URL.Path, "/tokenreviews") || json.NewDecoder(r.Body).Decode(&review) != nil {
+			http.Error(w, "not now", http.StatusInternalServerError)
+			return
+		}
+		spec, _ := review["spec"].(map[string]any)
+		review["status"] = map[string]any{"authenticated": spec["token"] == good, "user": map[string]any{"username": "anna"}, "error": spec["token"]}
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(review)
+	}))
+	defer api.Close()
+	config := filepath.Join(t.TempDir(), "config")
+	text := strings.NewReplacer("SERVER", api.URL, "TOKEN", own).Replace(`{"apiVersion":"v1","kind":"Config","current-context":"x","clusters":[{"name":"c","cluster":{"server":"SERVER"}}],
+		"contexts":[{"name":"x","context":{"cluster":"c","user":"u"}}],"users":[{"name":"u","user":{"token":"TOKEN"}}]}`)
+	if err := os.WriteFile(config, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var stdout, stderr console
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, []string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--auth", "token", "--log-level", "debug"}, &stdout, &stderr)
+	}()
+	address := ""
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(20 * time.Second); address == ""; <-tick.C {
+		if found := regexp.MustCompile(`msg=serving url=(\S+)/ `).FindStringSubmatch(stderr.String()); found != nil {
+			address = found[1]
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it does not serve: %s", stderr.String())
+		}
+	}
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	send := func(method, path, form string, headers map[string]string) *http.Response {
+		request, err := http.NewRequestWithContext(ctx, method, address+path, strings.NewReader(form))
+		if err != nil {
+			t.Fatal(err)
+		}
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		for name, value := range headers {
+			request.Header.Set(name, value)
+		}
+		answer, err := client.Do(request)
+		if err != nil {
+			t.Fatal(err)
+		}
+		body, err := io.ReadAll(answer.Body)
+		_ = answer.Body.Close()
+		for _, secret := range []string{own, good, bad} {
+			if err != nil || strings.Contains(string(body), secret) {
+				t.Errorf("%s %s is answered with %s, %v", method, path, body, err)
+			}
+		}
+		return answer
+	}
+	login := send(http.MethodPost, "/login", url.Values{"token": {good}}.Encode(), nil)
+	cookies := login.Cookies()
+	if login.StatusCode != http.StatusSeeOther || len(cookies) != 1 {
+		t.Fatalf("the login is answered with %d, %v", login.StatusCode, cookies)
+	}
+	for _, headers := range []map[string]string{
+		{"Authorization": "Bearer " + good}, {"Authorization": "Bearer " + bad}, {"Authorization": "Basic " + bad}, {"Cookie": cookies[0].String()}, {"X-Glasshouse-Proxy-Secret": bad},
+	} {
+		for _, path := range []string{"/", "/r/core/v1/pods", "/api/v1/resources", "/api/v1/live", "/api/v1/status", "/nothing", "/readyz"} {
+			send(http.MethodGet, path, "", headers)
+		}
+	}
+	send(http.MethodPost, "/login", url.Values{"token": {bad}}.Encode(), nil)
+	send(http.MethodPost, "/logout", "", map[string]string{"Cookie": cookies[0].String()})
+	cancel()
+	if code := <-ended; code != 0 {
+		t.Errorf("exit code %d", code)
+	}
+	for _, secret := range []string{own, good, bad, cookies[0].Value} {
+		if strings.Contains(stderr.String()+stdout.String(), secret) {
+			t.Errorf("it says %q: %s", secret, stderr.String())
+		}
+	}
+}

@@ -1,0 +1,561 @@
+//go:build integration
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/coder/websocket"
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// canaryRules mask what is masked by rule alone.
+func canaryRules() []string {
+	return []string{
+		"env", "core/v1/configmaps:data.*", "core/v1/configmaps:binaryData.*", "test.example.com/v1/widgets:spec.values.password",
+		`*:metadata.annotations["example.com/token"]`,
+	}
+}
+
+// byRule are the places of canaries that only rules mask.
+func byRule() []string {
+	return []string{"annotation", "config", "cron", "env", "init", "revision", "widget"}
+}
+
+// canaries are values that must not leave: all begin with the same, which is
+// nowhere else, and go on with their place.
+type canaries struct{ mark string }
+
+func newCanaries() canaries {
+	rare := make([]byte, 9)
+	for n := range rare {
+		rare[n] = byte('a' + rand.IntN(26)) //nolint:gosec // It is only to be rare.
+	}
+	return canaries{"c4n4ry" + string(rare)}
+}
+
+// in is the canary of a place, the nth that stands there.
+func (c canaries) in(place string, n int) string {
+	return fmt.Sprintf("%s-%s-%d-end", c.mark, place, n)
+}
+
+// forms are what a text has that holds a canary in some encoding.
+func (c canaries) forms() [][]byte {
+	forms := [][]byte{[]byte(c.mark), []byte(hex.EncodeToString([]byte(c.mark))), []byte(strings.ToUpper(c.mark))}
+	for before := range 3 { // What of base64 does not depend on what is around, wherever it begins.
+		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", before) + c.mark))
+		whole := (before + len(c.mark)) / 3 * 4
+		part := text[(before+2)/3*4 : whole]
+		forms = append(forms, []byte(part))
+		twice := base64.StdEncoding.EncodeToString([]byte(part))
+		forms = append(forms, []byte(twice[:len(twice)/4*4-4]))
+	}
+	return forms
+}
+
+// found are the places of the canaries in a text; "?" of those that cannot be read.
+func (c canaries) found(text []byte) (places []string) {
+	for n, form := range c.forms() {
+		for rest := text; ; {
+			at := bytes.Index(rest, form)
+			if at < 0 {
+				break
+			}
+			place := "?"
+			if match := regexp.MustCompile(`^-([a-z]+)-\d+-`).FindSubmatch(rest[at+len(form) : min(len(rest), at+len(form)+40)]); n == 0 && match != nil {
+				place = string(match[1])
+			}
+			places = append(places, place)
+			rest = rest[at+len(form):]
+		}
+	}
+	slices.Sort(places)
+	return slices.Compact(places)
+}
+
+// planted are the kinds of which an object called it has canaries.
+func planted() []string {
+	return []string{
+		"core/v1/secrets", "core/v1/configmaps", "apps/v1/deployments", "apps/v1/replicasets", "apps/v1/statefulsets", "apps/v1/controllerrevisions",
+		"batch/v1/cronjobs", "core/v1/pods", "core/v1/services", "test.example.com/v1/widgets", "core/v1/events",
+	}
+}
+
+// plant makes the objects, or changes what they have, with the nth canaries.
+func (c canaries) plant(t *testing.T, o *oracle, ns string, n int) {
+	t.Helper()
+	meta := metav1.ObjectMeta{Name: "it", Namespace: ns, Annotations: map[string]string{
+		"kubectl.kubernetes.io/last-applied-configuration": fmt.Sprintf(`{"data":{"a":%q}}`, c.in("applied", n)),
+		"example.com/token": c.in("annotation", n), "example.com/round": strconv.Itoa(n),
+	}}
+	named := func(name string) metav1.ObjectMeta {
+		other := *meta.DeepCopy()
+		other.Name = name
+		return other
+	}
+	helm := named("sh.helm.release.v1.it.v1")
+	helm.Labels = map[string]string{"owner": "helm", "name": "it", "version": "1"}
+	bare := named("bare") // Helm's by its label alone.
+	bare.Labels = helm.Labels
+	labels := map[string]string{"app": "it"}
+	template := func(place string) corev1.PodTemplateSpec {
+		return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
+			RestartPolicy:  corev1.RestartPolicyAlways,
+			InitContainers: []corev1.Container{{Name: "i", Image: "example.com/i", Env: []corev1.EnvVar{{Name: "A", Value: c.in("init", n)}}}},
+			Containers: []corev1.Container{{
+				Name: "c", Image: "example.com/c", Env: []corev1.EnvVar{
+					{Name: "A", Value: c.in(place, n)},
+					{Name: "B", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "it"}, Key: "data"}}},
+				},
+				EnvFrom: []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "it"}}}},
+			}},
+		}}
+	}
+	cron := template("cron")
+	cron.Spec.RestartPolicy = corev1.RestartPolicyNever
+	selector := &metav1.LabelSelector{MatchLabels: labels}
+	objects := map[string][]any{
+		"core/v1/secrets": {
+			&corev1.Secret{ObjectMeta: meta, Data: map[string][]byte{"data": []byte(c.in("data", n))}, StringData: map[string]string{"string": c.in("string", n)}},
+			&corev1.Secret{ObjectMeta: helm, Type: "helm.sh/release.v1", Data: map[string][]byte{"release": []byte(base64.StdEncoding.EncodeToString([]byte(c.in("helm", n))))}},
+		},
+		"core/v1/configmaps": {
+			&corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"a": c.in("config", n)}, BinaryData: map[string][]byte{"b": []byte(c.in("binary", n))}},
+			&corev1.ConfigMap{ObjectMeta: helm, Data: map[string]string{"release": base64.StdEncoding.EncodeToString([]byte(c.in("helm", n)))}},
+			&corev1.ConfigMap{ObjectMeta: bare, Data: map[string]string{"release": c.in("helm", n)}},
+		},
+		"core/v1/services":     {&corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Selector: labels, Ports: []corev1.ServicePort{{Port: 80}}}}},
+		"apps/v1/deployments":  {&appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{Selector: selector, Template: template("env")}}},
+		"apps/v1/statefulsets": {&appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{ServiceName: "it", Selector: selector, Template: template("revision")}}},
+		"batch/v1/cronjobs":    {&batchv1.CronJob{ObjectMeta: meta, Spec: batchv1.CronJobSpec{Schedule: "0 0 1 1 *", JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: cron}}}}},
+	}
+	for ref, some := range objects {
+		for _, object := range some {
+			text, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.put(t, o, ref, &unstructured.Unstructured{Object: text})
+		}
+	}
+	it := widget("it")
+	it.SetNamespace(ns)
+	it.SetAnnotations(meta.Annotations)
+	it.Object["spec"] = map[string]any{"values": map[string]any{"password": c.in("widget", n), "user": "me"}}
+	c.put(t, o, "test.example.com/v1/widgets", it)
+}
+
+// put makes an object, or the one there is like it.
+func (c canaries) put(t *testing.T, o *oracle, ref string, u *unstructured.Unstructured) {
+	t.Helper()
+	part := strings.Split(ref, "/")
+	gv := schema.GroupVersion{Group: strings.TrimPrefix(part[0], "core"), Version: part[1]}
+	kinds := map[string]string{"secrets": "Secret", "configmaps": "ConfigMap", "services": "Service", "deployments": "Deployment", "statefulsets": "StatefulSet", "cronjobs": "CronJob", "widgets": "Widget"}
+	u.SetAPIVersion(gv.String())
+	u.SetKind(kinds[part[2]])
+	client := o.dynamic.Resource(gv.WithResource(part[2])).Namespace(u.GetNamespace())
+	eventually(t, "an object of "+ref, func() error {
+		now, err := client.Get(t.Context(), u.GetName(), metav1.GetOptions{})
+		if err != nil {
+			_, err = client.Create(t.Context(), u, metav1.CreateOptions{})
+			return err
+		}
+		u.SetResourceVersion(now.GetResourceVersion())
+		_, err = client.Update(t.Context(), u, metav1.UpdateOptions{})
+		return err
+	})
+}
+
+// TestChildProgram is the program, where another test starts it as a process of
+// its own.
+func TestChildProgram(t *testing.T) {
+	args := os.Getenv("CANARY_ARGS")
+	if args == "" {
+		t.Skip("TestNoCanaryLeaves starts this")
+	}
+	var list []string
+	if err := json.Unmarshal([]byte(args), &list); err != nil {
+		t.Fatal(err)
+	}
+	go func() { // Until the test that started it ends.
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		os.Exit(0)
+	}()
+	os.Exit(run(t.Context(), list, os.Stdout, os.Stderr))
+}
+
+// spawn starts the program as a process of its own.
+func spawn(t *testing.T, rules []string) (d *dashboard, metrics string, process int) {
+	t.Helper()
+	d = &dashboard{t: t, out: &safeBuffer{}}
+	args := []string{"--kubeconfig", adminConfig(t), "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", "--log-level", "debug"}
+	for _, rule := range rules {
+		args = append(args, "--redact", rule)
+	}
+	text, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChildProgram$")  //nolint:gosec // This test itself.
+	command.Env = append(os.Environ(), "CANARY_ARGS="+string(text), "GODEBUG=clobberfree=1") // What is not held any more is overwritten.
+	command.Stdout, command.Stderr = d.out, d.out
+	in, err := command.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := command.Start(); err != nil {
+		t.Fatal(err)
+	}
+	d.stop = sync.OnceFunc(func() {
+		_ = in.Close()
+		_ = command.Wait()
+	})
+	t.Cleanup(d.stop)
+	eventually(t, "the program serves", func() error {
+		match := regexp.MustCompile(`url=(http://\S+)/ .*metrics=(http://\S+)/metrics`).FindStringSubmatch(d.log())
+		if match == nil {
+			return fmt.Errorf("its log says:\n%s", d.log())
+		}
+		d.url, metrics = match[1], match[2]
+		return nil
+	})
+	eventually(t, "the API server is reached", func() error {
+		if text, code := d.request("/readyz"); code != http.StatusOK {
+			return fmt.Errorf("%d %s", code, text)
+		}
+		return nil
+	})
+	return d, metrics, command.Process.Pid
+}
+
+// ears hear all that a program tells, by where it came from.
+type ears struct {
+	mu    sync.Mutex
+	heard map[string]*bytes.Buffer
+}
+
+func (e *ears) hear(where string, text []byte) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.heard[where] == nil {
+		e.heard[where] = &bytes.Buffer{}
+	}
+	e.heard[where].Write(text)
+}
+
+// follow subscribes to the planted kinds in every view, until ctx ends.
+func (e *ears) follow(ctx context.Context, t *testing.T, d *dashboard, ns string) (ended func()) {
+	t.Helper()
+	var reading sync.WaitGroup
+	for _, view := range []string{"rows", "table", "window", "object", "changes", "one", "resources"} {
+		conn, _, err := websocket.Dial(ctx, strings.Replace(d.url, "http://", "ws://", 1)+"/api/v1/live", &websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		conn.SetReadLimit(64 << 20)
+		for n, ref := range planted() {
+			frame := fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"ns":[%q],"view":%q}`, n+1, ref, ns, view)
+			switch view {
+			case "window":
+				frame = strings.Replace(frame, `"view"`, `"offset":0,"count":100,"view"`, 1)
+			case "object":
+				frame = strings.Replace(frame, `"view"`, `"name":"it","view"`, 1)
+			case "one":
+				frame = fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"ns":[%q],"name":"it","view":"changes"}`, n+1, ref, ns)
+			case "resources":
+				frame = fmt.Sprintf(`{"op":"subscribe","id":%d,"view":"resources"}`, n+1)
+			}
+			if err := conn.Write(ctx, websocket.MessageText, []byte(frame)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		reading.Go(func() {
+			defer func() { _ = conn.CloseNow() }()
+			for {
+				_, frame, err := conn.Read(ctx)
+				if err != nil {
+					return
+				}
+				e.hear("socket, view "+view, frame)
+			}
+		})
+	}
+	return reading.Wait
+}
+
+// ask asks for everything that there is a route for.
+func (e *ears) ask(t *testing.T, d *dashboard, ns string) {
+	t.Helper()
+	get := func(path string, header ...string) string {
+		text, status := d.request(path, header...)
+		e.hear(fmt.Sprintf("%s %v: %d", strings.ReplaceAll(path, ns, "NS"), header, status), []byte(text))
+		return text
+	}
+	names := map[string][]string{}
+	for _, ref := range planted() {
+		for _, query := range []string{"", "&view=objects", "&format=csv", "&format=ndjson", "&format=yaml", "&view=objects&format=ndjson", "&view=objects&format=yaml", "&q=it", "&sort=-name", "&cols=wide"} {
+			get("/api/v1/snapshot/" + ref + "?ns=" + ns + "&wait=10s" + query)
+		}
+		get("/r/" + ref + "?ns=" + ns)
+		var rows struct{ Rows []struct{ Name string } }
+		if err := json.Unmarshal([]byte(get("/api/v1/snapshot/"+ref+"?wait=10s&ns="+ns)), &rows); err != nil {
+			t.Errorf("%s: %v", ref, err)
+		}
+		for _, row := range rows.Rows {
+			names[ref] = append(names[ref], row.Name)
+		}
+		if len(names[ref]) == 0 {
+			t.Errorf("there are no %s to look at", ref)
+		}
+		for _, name := range names[ref] {
+			of := ref + "/" + ns + "/" + name
+			get("/api/v1/object/" + of)
+			get("/api/v1/object/"+of, "Accept", "application/yaml")
+			get("/o/" + of)
+			get("/api/v1/related/" + of)
+			get("/compare?a=" + of + "&b=" + ref + "/" + ns + "/" + names[ref][0])
+		}
+	}
+	for _, pod := range names["core/v1/pods"] {
+		get("/api/v1/logs/" + ns + "/" + pod + "?tail=100")
+	}
+	get("/api/v1/resources")
+	get("/api/v1/status")
+	get("/status")
+	get("/api/openapi.json")
+	get("/api/v1/search?q=it&limit=100")
+	get("/api/v1/snapshot/core/v1/secrets?q=c4n4ry&wait=10s")
+	for _, path := range []string{"core/v1/configmaps?fields=data.a", "test.example.com/v1/widgets?fields=spec.values.password", "core/v1/pods?fields=spec.nosuch"} {
+		get("/api/v1/snapshot/" + path + "%3D" + "x")
+	}
+}
+
+// leaks are the places of canaries that were heard, each with where.
+func (e *ears) leaks(c canaries) map[string][]string {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	all := make(map[string][]string)
+	for where, text := range e.heard {
+		for _, place := range c.found(text.Bytes()) {
+			all[place] = append(all[place], where)
+		}
+	}
+	return all
+}
+
+// No value that is masked leaves the program by any way, as it was or as it has
+// become, and none is held. Without the rules those that they mask do leave: what
+// this listens to is what there is to hear.
+func TestNoCanaryLeaves(t *testing.T) {
+	o := newOracle(t, adminConfig(t))
+	o.define(t, widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+`,"additionalPrinterColumns":[{"name":"Password","type":"string","description":"Of it.","jsonPath":".spec.values.password"},{"name":"User","type":"string","jsonPath":".spec.values.user"}]}`, ""))
+	for _, rules := range [][]string{canaryRules(), nil} {
+		c := newCanaries()
+		ns := o.namespace(t)
+		c.plant(t, o, ns, 1)
+		eventually(t, "the pods are made", func() error {
+			list, err := o.core.Pods(ns).List(t.Context(), metav1.ListOptions{})
+			if err == nil && len(list.Items) < 2 {
+				err = fmt.Errorf("there are %d", len(list.Items))
+			}
+			return err
+		})
+		d, metrics, process := spawn(t, rules)
+		e := &ears{heard: make(map[string]*bytes.Buffer)}
+		e.ask(t, d, ns) // Before anything is watched, and while it is.
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := e.follow(ctx, t, d, ns)
+		for n := range 3 {
+			c.plant(t, o, ns, n+2)
+		}
+		e.ask(t, d, ns)
+		settle(t, d, ns)
+		if rules != nil {
+			mustHoldNone(t, c, func(try int) [][]byte {
+				wash(t, o, d, ns, try)
+				return memory(t, metrics, process)
+			})
+		}
+		for _, path := range []string{"/metrics", "/debug/pprof/heap?debug=1", "/debug/pprof/allocs?debug=1", "/debug/pprof/goroutine?debug=2", "/debug/pprof/cmdline"} {
+			e.hear(path, fetch(t, metrics+path))
+		}
+		cancel()
+		ended()
+		e.hear("log", []byte(d.log()))
+		leaks := e.leaks(c)
+		if rules == nil {
+			for _, place := range byRule() {
+				if len(leaks[place]) == 0 {
+					t.Errorf("without the rules the canary of %s is heard nowhere", place)
+				}
+				delete(leaks, place)
+			}
+			delete(leaks, "?") // Base64, of binaryData.
+		} else {
+			if masks := bytes.Count(e.heard["socket, view object"].Bytes(), []byte("(masked, change ")); masks < 10 {
+				t.Errorf("only %d changes of masked values were told", masks)
+			}
+		}
+		for place, where := range leaks {
+			slices.Sort(where)
+			t.Errorf("with the rules %q the canary of %s leaves by %q", rules, place, where[:min(8, len(where))])
+		}
+		for where, text := range e.heard {
+			if bytes.Contains(text.Bytes(), []byte(`"fieldsV1"`)) {
+				t.Errorf("%s has managedFields", where)
+			}
+		}
+		d.stop()
+		t.Logf("%d ways were listened to", len(e.heard))
+	}
+}
+
+// settle returns when the program has told of the last that was planted.
+func settle(t *testing.T, d *dashboard, ns string) {
+	t.Helper()
+	eventually(t, "the last change is known", func() error {
+		if body := d.get("/api/v1/object/test.example.com/v1/widgets/" + ns + "/it"); !contains(body, `"example.com/round":"4"`) {
+			return fmt.Errorf("got %s", body)
+		}
+		return nil
+	})
+}
+
+// wash has the program read much else by the same ways, so that what it has for
+// reading holds something else.
+func wash(t *testing.T, o *oracle, d *dashboard, ns string, try int) {
+	t.Helper()
+	const pod = `{"containers":[{"name":"c","image":"example.com/c"}]}`
+	const template = `"selector":{"matchLabels":{"app":"washer"}},"template":{"metadata":{"labels":{"app":"washer"}},"spec":` + pod + `}`
+	rests := map[string]string{
+		"core/v1/secrets": `"kind":"Secret"`, "core/v1/configmaps": `"kind":"ConfigMap"`, "core/v1/pods": `"kind":"Pod","spec":` + pod,
+		"core/v1/services": `"kind":"Service","spec":{"ports":[{"port":80}]}`, "core/v1/events": `"kind":"Event","involvedObject":{"namespace":"` + ns + `"}`,
+		"apps/v1/deployments": `"kind":"Deployment","spec":{"replicas":0,` + template + `}`, "apps/v1/replicasets": `"kind":"ReplicaSet","spec":{"replicas":0,` + template + `}`,
+		"apps/v1/statefulsets": `"kind":"StatefulSet","spec":{"replicas":0,"serviceName":"washer",` + template + `}`, "apps/v1/controllerrevisions": `"kind":"ControllerRevision","revision":1,"data":{}`,
+		"batch/v1/cronjobs":           `"kind":"CronJob","spec":{"schedule":"0 0 1 1 *","jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Never",` + pod[1:] + `}}}}`,
+		"test.example.com/v1/widgets": `"kind":"Widget"`,
+	}
+	const washers = 3
+	washer := func(n int) string { return fmt.Sprintf("washer-%d-%d", try, n) }
+	for n := range washers {
+		for _, ref := range planted() {
+			part := strings.Split(ref, "/")
+			gvr := schema.GroupVersionResource{Group: strings.TrimPrefix(part[0], "core"), Version: part[1], Resource: part[2]}
+			u := decode(t, fmt.Sprintf(`{"apiVersion":%q,"metadata":{"name":%q,"namespace":%q,"annotations":{"example.com/wash":%q}},%s}`,
+				gvr.GroupVersion().String(), washer(n), ns, strings.Repeat("wash ", 20_000), rests[ref]))
+			if _, err := o.dynamic.Resource(gvr).Namespace(ns).Create(t.Context(), u, metav1.CreateOptions{}); err != nil {
+				t.Fatalf("%s: %v", ref, err)
+			}
+		}
+		for _, ref := range []string{"core/v1/nodes", "core/v1/namespaces", "rbac.authorization.k8s.io/v1/clusterroles"} {
+			d.request("/api/v1/snapshot/" + ref + "?view=objects&wait=10s")
+		}
+	}
+	eventually(t, "the last of it is known", func() error {
+		for _, ref := range planted() {
+			if _, status := d.request("/api/v1/object/" + ref + "/" + ns + "/" + washer(washers-1)); status != http.StatusOK {
+				return fmt.Errorf("%s: %d", ref, status)
+			}
+		}
+		return nil
+	})
+}
+
+func fetch(t *testing.T, url string) []byte {
+	t.Helper()
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %d, %v", url, answer.StatusCode, err)
+	}
+	return text
+}
+
+// memory is what a process holds, behind three collections of its garbage, which
+// is overwritten. It is nil where it cannot be read.
+func memory(t *testing.T, metrics string, process int) (all [][]byte) {
+	t.Helper()
+	for range 3 {
+		fetch(t, metrics+"/debug/pprof/heap?gc=1&debug=1")
+	}
+	folder := filepath.Join("/proc", strconv.Itoa(process))
+	maps, err := os.ReadFile(filepath.Join(folder, "maps"))
+	if err != nil {
+		t.Logf("the memory is not looked at: %v", err)
+		return nil
+	}
+	mem, err := os.Open(filepath.Join(folder, "mem"))
+	if err != nil {
+		t.Logf("the memory is not looked at: %v", err)
+		return nil
+	}
+	defer func() { _ = mem.Close() }()
+	for line := range strings.Lines(string(maps)) {
+		var from, to int64
+		var rights string
+		if _, err := fmt.Sscanf(line, "%x-%x %s", &from, &to, &rights); err != nil || !strings.HasPrefix(rights, "rw") || to-from > 1<<30 {
+			continue
+		}
+		part := make([]byte, to-from)
+		if n, err := mem.ReadAt(part, from); err == nil {
+			all = append(all, part[:n])
+		}
+	}
+	return all
+}
+
+// mustHoldNone looks for canaries in a process's memory, behind a wash of what it
+// has for reading. That is not all that the program has a hand in: what is held
+// for good is there behind each of several.
+func mustHoldNone(t *testing.T, c canaries, look func(try int) [][]byte) {
+	t.Helper()
+	var held []string
+	for try := range 4 {
+		held = nil
+		size := 0
+		for _, part := range look(try) {
+			size += len(part)
+			for _, form := range c.forms() {
+				if at := bytes.Index(part, form); at >= 0 {
+					held = append(held, string(part[max(0, at-120):min(len(part), at+120)]))
+				}
+			}
+		}
+		t.Logf("%d MiB of memory were looked through, and %d parts of it hold canaries", size>>20, len(held))
+		if len(held) == 0 {
+			return
+		}
+	}
+	t.Errorf("the memory holds %q", held)
+}

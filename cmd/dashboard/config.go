@@ -1,0 +1,128 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/pflag"
+	"sigs.k8s.io/yaml"
+)
+
+// Whatever is not given as a flag is taken from the environment, then from the
+// file of --config; then it has its default. kubectl's flags are for the command
+// line alone: kubectl's own environment and file say the same.
+
+// kubectls marks the flags that are kubectl's.
+const kubectls = "kubectl"
+
+// configFlag names the file, which cannot name another.
+const configFlag = "config"
+
+// ours are the flags that the environment and the file may set, by their names.
+func ours(flags *pflag.FlagSet) map[string]*pflag.Flag {
+	all := make(map[string]*pflag.Flag)
+	flags.VisitAll(func(flag *pflag.Flag) {
+		if flag.Annotations[kubectls] == nil && flag.Name != "help" && flag.Name != "version" {
+			all[flag.Name] = flag
+		}
+	})
+	return all
+}
+
+// variable is the environment's name of a flag.
+func variable(flag string) string {
+	return "GLASSHOUSE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// configure sets what was not given as a flag. An empty variable is none: that is
+// how a manifest leaves one out. Variables that are no flag's are let be, as
+// Kubernetes makes some of the names of Services.
+func configure(flags *pflag.FlagSet, getenv func(string) string) error {
+	all := ours(flags)
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		value := getenv(variable(name))
+		if value == "" || all[name].Changed {
+			continue
+		}
+		if err := flags.Set(name, value); err != nil {
+			return &usageError{fmt.Errorf("%s in the environment: %w", variable(name), err)}
+		}
+	}
+	file := all[configFlag].Value.String()
+	if file == "" {
+		return nil
+	}
+	text, err := os.ReadFile(file) //nolint:gosec // It is named to be read.
+	if err != nil {
+		return fmt.Errorf("read the file of --config: %w", err)
+	}
+	settings, err := readConfig(text)
+	if err != nil {
+		return &usageError{fmt.Errorf("%s, the file of --config: %w", file, err)}
+	}
+	for _, name := range slices.Sorted(maps.Keys(settings)) {
+		flag := all[name]
+		switch {
+		case flag == nil || name == configFlag:
+			return &usageError{fmt.Errorf("%s, the file of --config: %q is no setting: they have the names of dashboard's own flags, without the dashes, as docs/reference.md lists them", file, name)}
+		case flag.Changed:
+			continue
+		}
+		if err := set(flags, flag, settings[name]); err != nil {
+			return &usageError{fmt.Errorf("%s, the file of --config: %w", file, err)}
+		}
+	}
+	return nil
+}
+
+// set sets a flag to the value that a file gives it: a text, or []string.
+func set(flags *pflag.FlagSet, flag *pflag.Flag, value any) error {
+	list, isList := value.([]string)
+	if !isList {
+		return flags.Set(flag.Name, fmt.Sprint(value))
+	}
+	takes, ok := flag.Value.(pflag.SliceValue)
+	if !ok {
+		return fmt.Errorf("%q takes one value, not a list", flag.Name)
+	}
+	flag.Changed = true
+	return takes.Replace(list)
+}
+
+// readConfig reads settings from YAML: texts, as flags take them, and []string.
+func readConfig(text []byte) (map[string]any, error) {
+	document, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return nil, fmt.Errorf("it is no YAML: %w", err)
+	}
+	decoder := json.NewDecoder(bytes.NewReader(document))
+	decoder.UseNumber() // 100000 stays what was written.
+	var settings map[string]any
+	if err := decoder.Decode(&settings); err != nil {
+		return nil, fmt.Errorf("it takes settings by their names, as in listen: 127.0.0.1:8080: %w", err)
+	}
+	for name, value := range settings {
+		values, isList := value.([]any)
+		if !isList {
+			values = []any{value}
+		}
+		texts := make([]string, len(values))
+		for i, value := range values {
+			switch value := value.(type) {
+			case string, json.Number, bool:
+				texts[i] = fmt.Sprint(value)
+			default:
+				return nil, fmt.Errorf("%q has a value that is neither a text, a number, true, false nor a list of such", name)
+			}
+		}
+		if settings[name] = texts; !isList {
+			settings[name] = texts[0]
+		}
+	}
+	return settings, nil
+}

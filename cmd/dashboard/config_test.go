@@ -1,0 +1,153 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// settingsOf are the flags of a command, after the command line, the environment
+// and the file.
+func settingsOf(t *testing.T, args []string, env map[string]string, file string) (map[string]string, error) {
+	t.Helper()
+	command := newCommand(&console{})
+	if file != "" {
+		path := filepath.Join(t.TempDir(), "config.yaml")
+		if err := os.WriteFile(path, []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		args = append(args, "--config", path)
+	}
+	if err := command.ParseFlags(args); err != nil {
+		t.Fatal(err)
+	}
+	err := configure(command.Flags(), func(name string) string { return env[name] })
+	got := map[string]string{}
+	command.Flags().VisitAll(func(flag *pflag.Flag) { got[flag.Name] = flag.Value.String() })
+	return got, err
+}
+
+// Every flag of ours is taken from the command line, else from the environment,
+// else from the file, else it has its default. kubectl's are flags alone.
+func TestEverySettingHasItsPlaces(t *testing.T) {
+	own := ours(newCommand(&console{}).Flags())
+	if len(own) < 12 || own["listen"] == nil || own["kubeconfig"] != nil || own["namespace"] != nil || own["help"] != nil {
+		t.Fatalf("ours are %q", slices.Sorted(maps.Keys(own)))
+	}
+	for name, flag := range own {
+		if name == configFlag {
+			continue
+		}
+		// Three values that its type takes, and no default.
+		values := map[string][]string{
+			"string": {"a", "b", "c"}, "int": {"11", "12", "1300000"}, "duration": {"11s", "12s", "13s"}, "stringSlice": {"a,b", "c", "d,e"}, "bool": {"true", "true", "true"},
+			"stringArray": {"a", "b", "c"}, "uint16": {"11", "12", "13"}, "int64": {"11", "12", "13"},
+		}[flag.Value.Type()]
+		if values == nil {
+			t.Fatalf("--%s is of the type %s: tell this test its values", name, flag.Value.Type())
+		}
+		shown := func(value string) string {
+			f := pflag.NewFlagSet("", pflag.ContinueOnError)
+			f.AddFlag(&pflag.Flag{Name: name, Value: newCommand(&console{}).Flags().Lookup(name).Value})
+			if err := f.Set(name, value); err != nil {
+				t.Fatal(err)
+			}
+			return f.Lookup(name).Value.String()
+		}
+		args, env, file := []string{"--" + name + "=" + values[0]}, map[string]string{variable(name): values[1]}, name+": "+values[2]
+		for _, test := range []struct {
+			what string
+			args []string
+			env  map[string]string
+			file string
+			want string
+		}{
+			{"all", args, env, file, shown(values[0])},
+			{"no flag", nil, env, file, shown(values[1])},
+			{"the file alone", nil, nil, file, shown(values[2])},
+			{"an empty variable", nil, map[string]string{variable(name): ""}, file, shown(values[2])},
+			{"nothing", nil, nil, "", flag.DefValue},
+		} {
+			got, err := settingsOf(t, test.args, test.env, test.file)
+			if err != nil || got[name] != test.want {
+				t.Errorf("--%s by %s: got %q, %v; want %q", name, test.what, got[name], err, test.want)
+			}
+		}
+	}
+}
+
+// A file has lists, numbers as they are written, and comments.
+func TestConfigFile(t *testing.T) {
+	got, err := settingsOf(t, nil, map[string]string{"GLASSHOUSE_PORT": "tcp://10.0.0.1:80", "GLASSHOUSE_SERVICE_HOST": "10.0.0.1"}, `
+# Where it is reached.
+allowed-host: [glasshouse.example.org, "10.0.0.5:8080"]
+watch:
+- core/v1/pods
+- apps/v1/deployments
+page-rows: 1000000
+linger: 10m
+`)
+	want := map[string]string{"allowed-host": "[glasshouse.example.org,10.0.0.5:8080]", "watch": "[core/v1/pods,apps/v1/deployments]", "page-rows": "1000000", "linger": "10m0s"}
+	for name, value := range want {
+		if err != nil || got[name] != value {
+			t.Errorf("%s: got %q, %v; want %q", name, got[name], err, value)
+		}
+	}
+}
+
+// What cannot be is refused, with the place that it stands in.
+func TestConfigMistakes(t *testing.T) {
+	away(t)
+	folder := t.TempDir()
+	for i, test := range []struct {
+		file, variable, value string
+		want                  []string
+	}{
+		{file: "lissen: 127.0.0.1:1", want: []string{`"lissen" is no setting`, "docs/reference.md"}},
+		{file: "kubeconfig: /x", want: []string{`"kubeconfig" is no setting`}},
+		{file: "config: /x", want: []string{`"config" is no setting`}},
+		{file: "listen: [", want: []string{"it is no YAML"}},
+		{file: "linger: 1m\nlinger: 2m", want: []string{"it is no YAML", "linger"}},
+		{file: "- listen", want: []string{"by their names"}},
+		{file: "listen: {host: x}", want: []string{`"listen" has a value that is neither`}},
+		{file: "listen: null", want: []string{`"listen" has a value that is neither`}},
+		{file: "listen: [a, b]", want: []string{`"listen" takes one value`}},
+		{file: "page-rows: many", want: []string{"page-rows", `"many"`}},
+		{file: "listen: 0.0.0.0:0", want: []string{"--listen", "without a login"}},
+		{variable: "GLASSHOUSE_LINGER", value: "soon", want: []string{"GLASSHOUSE_LINGER in the environment", "linger"}},
+		{variable: "GLASSHOUSE_CONFIG", value: filepath.Join(folder, "none"), want: []string{"read the file of --config", "none"}},
+	} {
+		t.Run(fmt.Sprint(i, " ", test.file, test.variable), func(t *testing.T) {
+			args := []string{"--kubeconfig", nowhere(t)}
+			if test.variable != "" {
+				t.Setenv(test.variable, test.value)
+			} else {
+				path := filepath.Join(folder, strconv.Itoa(i))
+				if err := os.WriteFile(path, []byte(test.file), 0o600); err != nil {
+					t.Fatal(err)
+				}
+				args = append(args, "--config", path)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			var stdout, stderr console
+			if code := run(ctx, args, &stdout, &stderr); code == 0 {
+				t.Error("it ends well")
+			}
+			for _, want := range test.want {
+				if !strings.Contains(stderr.String(), want) {
+					t.Errorf("it says %q, want %q in it", stderr.String(), want)
+				}
+			}
+		})
+	}
+}

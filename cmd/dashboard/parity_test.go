@@ -1,0 +1,436 @@
+//go:build integration
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"glasshouse/internal/watch"
+)
+
+// parity holds what users see here to what the API server gives to their tokens.
+type parity struct {
+	admin      *kubernetes.Clientset
+	config     *rest.Config
+	cluster    *watch.Cluster
+	namespaces []string // The last is not there.
+}
+
+// parityKinds are those that are compared: they do not change by themselves.
+func parityKinds() []string {
+	return []string{"core/v1/configmaps", "core/v1/services", "core/v1/serviceaccounts", "rbac.authorization.k8s.io/v1/roles", "core/v1/namespaces", "core/v1/nodes"}
+}
+
+func clusterScoped(ref string) bool {
+	return ref == "core/v1/namespaces" || ref == "core/v1/nodes"
+}
+
+func gvrOf(ref string) schema.GroupVersionResource {
+	parts := strings.Split(ref, "/")
+	return schema.GroupVersionResource{Group: strings.TrimPrefix(parts[0], "core"), Version: parts[1], Resource: parts[2]}
+}
+
+// Random Roles and Bindings: what a user sees here, of each kind and namespace, all
+// together and one by one, is what the same token lists, gets and watches at the API
+// server: not an object more, and none less. PARITY is how many sets of rights there
+// are (100), and SEED where the numbers begin.
+func TestParity(t *testing.T) {
+	sets := 100
+	if s := os.Getenv("PARITY"); s != "" {
+		sets, _ = strconv.Atoi(s)
+	}
+	seed := uint64(time.Now().UnixNano()) //nolint:gosec // Any number will do.
+	if s := os.Getenv("SEED"); s != "" {
+		seed, _ = strconv.ParseUint(s, 10, 64)
+	}
+	t.Logf("SEED=%d", seed)
+	p := newParity(t)
+	users := make([]*parityUser, sets)
+	for n := range users {
+		users[n] = p.user(t, n, rand.New(rand.NewPCG(seed, uint64(n)))) //nolint:gosec // No secret.
+	}
+	p.settle(t, users[sets-1])
+	compared, denied, objects := 0, 0, 0
+	for n, u := range users {
+		for _, ref := range parityKinds() {
+			for _, s := range p.shapes(ref, u.random) {
+				got, want := u.seen(t, s), u.given(t, s)
+				for try := 0; try < 3 && got != want; try++ { // Somebody may have changed something in between.
+					got, want = u.seen(t, s), u.given(t, s)
+				}
+				if got != want {
+					t.Errorf("SEED=%d, user %d (%s), %s of %s in %q %s:\nsees  %s\ngiven %s", seed, n, u.rights, s.verb, s.ref, s.namespaces, s.name, got, want)
+				}
+				compared++
+				objects += strings.Count(want, " ")
+				if want == "forbidden" {
+					denied++
+				}
+			}
+		}
+	}
+	t.Logf("%d sets of rights, %d questions of which %d were refused, %d objects: no difference", sets, compared, denied, objects)
+	if denied == 0 || denied == compared || objects == 0 {
+		t.Error("the rights were too few or too many to compare anything")
+	}
+}
+
+func newParity(t *testing.T) *parity {
+	t.Helper()
+	o := newOracle(t, adminConfig(t))
+	config, err := clientcmd.BuildConfigFromFlags("", adminConfig(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &parity{admin: client, config: config}
+	for range 3 {
+		ns := o.namespace(t)
+		p.namespaces = append(p.namespaces, ns)
+		o.apply(t, ns, "one", "1")
+		o.apply(t, ns, "two", "1")
+		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "one"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
+		if _, err := client.CoreV1().Services(ns).Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.namespaces = append(p.namespaces, "parity-is-not-there")
+	p.cluster, err = watch.New(config, watch.Options{Linger: time.Minute, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- p.cluster.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	eventually(t, "all kinds are live", func() error {
+		for _, ref := range parityKinds() {
+			s, err := p.cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: ref}, 10*time.Second)
+			if err != nil || s.Status.State != watch.Live {
+				return fmt.Errorf("%s: %w", ref, err)
+			}
+		}
+		return nil
+	})
+	return p
+}
+
+// parityUser is somebody with rights of their own.
+type parityUser struct {
+	access *watch.Access
+	own    dynamic.Interface // By their token.
+	rights string
+	random *rand.Rand
+}
+
+// user makes a service account with random rights.
+func (p *parity) user(t *testing.T, n int, random *rand.Rand) *parityUser {
+	t.Helper()
+	ns, name := p.namespaces[0], fmt.Sprintf("parity-%d", n)
+	if _, err := p.admin.CoreV1().ServiceAccounts(ns).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	subject := []rbacv1.Subject{{Kind: "ServiceAccount", Name: name, Namespace: ns}}
+	u := &parityUser{random: random}
+	for b := range 1 + random.IntN(3) {
+		rule := randomRule(random)
+		bound := fmt.Sprintf("%s-%d", name, b)
+		role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: bound}
+		if _, err := p.admin.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: bound}, Rules: []rbacv1.PolicyRule{rule}}, metav1.CreateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			_ = p.admin.RbacV1().ClusterRoles().Delete(context.WithoutCancel(t.Context()), bound, metav1.DeleteOptions{})
+			_ = p.admin.RbacV1().ClusterRoleBindings().Delete(context.WithoutCancel(t.Context()), bound, metav1.DeleteOptions{})
+		})
+		var err error
+		where := "*"
+		if random.IntN(3) == 0 {
+			_, err = p.admin.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: bound}, RoleRef: role, Subjects: subject}, metav1.CreateOptions{})
+		} else {
+			where = p.namespaces[random.IntN(3)]
+			_, err = p.admin.RbacV1().RoleBindings(where).Create(t.Context(), &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: bound}, RoleRef: role, Subjects: subject}, metav1.CreateOptions{})
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		u.rights += fmt.Sprintf("%v in %s; ", rule, where)
+	}
+	request, err := p.admin.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := rest.AnonymousClientConfig(p.config)
+	own.BearerToken, own.QPS = request.Status.Token, -1
+	if u.own, err = dynamic.NewForConfig(own); err != nil {
+		t.Fatal(err)
+	}
+	review, err := p.admin.AuthenticationV1().TokenReviews().Create(t.Context(), &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: request.Status.Token}}, metav1.CreateOptions{})
+	if err != nil || !review.Status.Authenticated {
+		t.Fatalf("the token is not accepted: %v", err)
+	}
+	who := &watch.User{Name: review.Status.User.Username, UID: review.Status.User.UID, Groups: review.Status.User.Groups, Extra: map[string][]string{}}
+	for key, values := range review.Status.User.Extra {
+		who.Extra[key] = values
+	}
+	u.access = p.cluster.For(watch.Viewer{User: who})
+	return u
+}
+
+// randomRule lets something be done with some of the kinds.
+func randomRule(random *rand.Rand) rbacv1.PolicyRule {
+	some := func(of []string) []string {
+		chosen := slices.DeleteFunc(slices.Clone(of), func(string) bool { return random.IntN(2) == 0 })
+		if len(chosen) == 0 {
+			chosen = of[:1]
+		}
+		return chosen
+	}
+	rule := rbacv1.PolicyRule{APIGroups: []string{"", rbacv1.GroupName}, Verbs: some([]string{"list", "watch", "get"})}
+	for _, ref := range some(parityKinds()) {
+		rule.Resources = append(rule.Resources, gvrOf(ref).Resource)
+	}
+	switch random.IntN(6) {
+	case 0:
+		rule.ResourceNames = []string{"one"}
+	case 1:
+		rule.Resources = []string{"*"}
+	case 2:
+		rule.Verbs = []string{"list", "watch", "get"}
+	}
+	return rule
+}
+
+// settle waits until the API server knows of all the rights: of the last ones, and a
+// while longer.
+func (p *parity) settle(t *testing.T, last *parityUser) {
+	t.Helper()
+	before := ""
+	eventually(t, "the rights have come", func() error {
+		var all []string
+		for _, ref := range parityKinds() {
+			all = append(all, last.given(t, shape{ref: ref, verb: "list"}), last.given(t, shape{ref: ref, verb: "list", namespaces: p.namespaces[:1]}))
+		}
+		now := strings.Join(all, ";")
+		defer func() { before = now }()
+		if now != before {
+			return fmt.Errorf("they change still: %s", now)
+		}
+		return nil
+	})
+}
+
+// shape is something that is asked for.
+type shape struct {
+	ref, verb  string
+	namespaces []string
+	name       string
+}
+
+// shapes are all of a kind, each namespace, two of them, and an object.
+func (p *parity) shapes(ref string, random *rand.Rand) []shape {
+	if clusterScoped(ref) {
+		return []shape{{ref: ref, verb: "list"}, {ref: ref, verb: "watch"}, {ref: ref, verb: "get", name: "default"}}
+	}
+	one, other := p.namespaces[random.IntN(len(p.namespaces))], p.namespaces[random.IntN(3)]
+	both := slices.Compact(slices.Sorted(slices.Values([]string{one, other})))
+	first, second := []string{one}, []string{other}
+	return []shape{
+		{ref: ref, verb: "list"},
+		{ref: ref, verb: "list", namespaces: first},
+		{ref: ref, verb: "list", namespaces: both},
+		{ref: ref, verb: "watch", namespaces: first},
+		{ref: ref, verb: "watch", namespaces: second, name: "one"},
+		{ref: ref, verb: "get", namespaces: first, name: "one"},
+		{ref: ref, verb: "get", namespaces: second, name: "two"},
+	}
+}
+
+// seen is what Glasshouse shows.
+func (u *parityUser) seen(t *testing.T, s shape) string {
+	t.Helper()
+	switch s.verb {
+	case "list":
+		snapshot, err := u.access.Snapshot(t.Context(), watch.Query{Resource: s.ref, Namespaces: s.namespaces}, 10*time.Second)
+		switch verdict := verdictOf(err); {
+		case verdict == "not found":
+			return "" // A namespace that is not there is told, to who may know.
+		case err != nil:
+			return verdict
+		}
+		var out strings.Builder
+		for _, o := range snapshot.Objects {
+			out.WriteString(" " + o.Namespace() + "/" + o.Name())
+		}
+		return out.String()
+	case "get":
+		_, err := u.access.Object(t.Context(), s.ref, strings.Join(s.namespaces, ""), s.name)
+		return verdictOf(err)
+	}
+	view := watch.Rows
+	if s.name != "" {
+		view = watch.Object
+	}
+	sub, err := u.access.Subscribe(t.Context(), watch.Query{Resource: s.ref, Namespaces: s.namespaces, Name: s.name}, view, "")
+	if err != nil {
+		return verdictOf(err)
+	}
+	defer sub.Close()
+	message, err := sub.Next(t.Context())
+	if err == nil && strings.Contains(string(message), `"state":"forbidden"`) {
+		return "forbidden"
+	}
+	return verdictOf(err)
+}
+
+// given is what the API server gives to the user's own token; of all namespaces
+// together, if that is refused, what it gives of each.
+func (u *parityUser) given(t *testing.T, s shape) string {
+	t.Helper()
+	client := u.own.Resource(gvrOf(s.ref))
+	switch s.verb {
+	case "get":
+		_, err := client.Namespace(strings.Join(s.namespaces, "")).Get(t.Context(), s.name, metav1.GetOptions{})
+		return verdictOf(err)
+	case "watch":
+		options := metav1.ListOptions{Limit: 1}
+		if s.name != "" {
+			options.FieldSelector = "metadata.name=" + s.name
+		}
+		if _, err := client.Namespace(strings.Join(s.namespaces, "")).List(t.Context(), options); err != nil {
+			return verdictOf(err)
+		}
+		options.Limit = 0
+		ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+		defer cancel()
+		w, err := client.Namespace(strings.Join(s.namespaces, "")).Watch(ctx, options)
+		if err == nil {
+			w.Stop()
+		}
+		return verdictOf(err)
+	}
+	namespaces := s.namespaces
+	if len(namespaces) == 0 {
+		list, err := client.List(t.Context(), metav1.ListOptions{})
+		if err == nil {
+			out := []string{}
+			for i := range list.Items {
+				out = append(out, " "+list.Items[i].GetNamespace()+"/"+list.Items[i].GetName())
+			}
+			return sortedKeys(out)
+		}
+		if clusterScoped(s.ref) {
+			return verdictOf(err)
+		}
+		namespaces = u.allNamespaces(t)
+	}
+	refused := 0
+	out := make([][]string, len(namespaces))
+	refusals := make([]bool, len(namespaces))
+	var group errgroup.Group
+	group.SetLimit(4)
+	for n, ns := range namespaces {
+		group.Go(func() error {
+			list, err := client.Namespace(ns).List(t.Context(), metav1.ListOptions{})
+			if err != nil {
+				refusals[n] = true
+				return nil //nolint:nilerr // It is the verdict.
+			}
+			for i := range list.Items {
+				out[n] = append(out[n], " "+ns+"/"+list.Items[i].GetName())
+			}
+			return nil
+		})
+	}
+	_ = group.Wait() // It gives no error.
+	for _, no := range refusals {
+		if no {
+			refused++
+		}
+	}
+	if refused == len(namespaces) {
+		return "forbidden"
+	}
+	return sortedKeys(slices.Concat(out...))
+}
+
+// allNamespaces are those of the cluster.
+func (u *parityUser) allNamespaces(t *testing.T) (names []string) {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(mustConfig(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := client.CoreV1().Namespaces().List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range list.Items {
+		names = append(names, list.Items[i].Name)
+	}
+	return names
+}
+
+func mustConfig(t *testing.T) *rest.Config {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", adminConfig(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return config
+}
+
+// sortedKeys are keys in the order of namespace and name.
+func sortedKeys(keys []string) string {
+	slices.SortFunc(keys, func(a, b string) int {
+		return slices.Compare(strings.SplitN(strings.TrimSpace(a), "/", 2), strings.SplitN(strings.TrimSpace(b), "/", 2))
+	})
+	return strings.Join(keys, "")
+}
+
+// verdictOf is an error as both sides tell it.
+func verdictOf(err error) string {
+	problem := new(watch.Problem)
+	switch {
+	case err == nil:
+		return "allowed"
+	case apierrors.IsForbidden(err), asProblem(err, &problem) && problem.Cause == watch.Refused:
+		return "forbidden"
+	case apierrors.IsNotFound(err), asProblem(err, &problem) && problem.Cause == watch.Unknown:
+		return "not found"
+	}
+	return err.Error()
+}
+
+func asProblem(err error, p **watch.Problem) bool { return errors.As(err, p) }

@@ -1,0 +1,30 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/pflag"
+
+	"glasshouse/internal/watch/redact"
+)
+
+// redactSettings are the flags of what is masked.
+type redactSettings struct {
+	texts []string
+}
+
+func (s *redactSettings) addFlags(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&s.texts, "redact", nil, `What to mask beside the values of Secrets, as in core/v1/configmaps:data.*, '*:metadata.annotations["example.com/token"]', or env for the values of containers' environments; may be repeated.`)
+}
+
+// rules checks the settings.
+func (s *redactSettings) rules() (rules redact.Rules, err error) {
+	for _, text := range s.texts {
+		some, err := redact.Parse(text)
+		if err != nil {
+			return nil, &usageError{fmt.Errorf("--redact %q makes no sense: %w", text, err)}
+		}
+		rules = append(rules, some...)
+	}
+	return rules, nil
+}

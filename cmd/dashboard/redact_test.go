@@ -1,0 +1,31 @@
+package main
+
+import (
+	"io"
+	"strings"
+	"testing"
+)
+
+// A rule that makes no sense ends the program before it begins, in words.
+func TestRedactFlag(t *testing.T) {
+	away(t)
+	for text, says := range map[string]string{
+		"data.*":                   "group/version/resource:path",
+		"configmaps:data":          "core/v1/configmaps",
+		"core/v1/configmaps:a[0]":  "[*] for each element",
+		"*:metadata.name":          "metadata.name",
+		"core/v1/configmaps,x:a.b": "does not name a kind",
+	} {
+		var stderr strings.Builder
+		if code := run(t.Context(), []string{"--redact", text, "--kubeconfig", nowhere(t)}, io.Discard, &stderr); code != 2 {
+			t.Errorf("%s: ended with %d, want 2", text, code)
+		}
+		if !strings.Contains(stderr.String(), says) || !strings.Contains(stderr.String(), "--redact") {
+			t.Errorf("%s: says %q, want %q", text, stderr.String(), says)
+		}
+	}
+	s := &redactSettings{texts: []string{"env", "core/v1/configmaps:data.*", `*:metadata.annotations["a,b"]`}}
+	if rules, err := s.rules(); err != nil || len(rules) < 3 {
+		t.Errorf("%d rules, %v", len(rules), err)
+	}
+}

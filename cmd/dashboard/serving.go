@@ -1,0 +1,73 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net"
+	"net/netip"
+
+	"github.com/spf13/pflag"
+
+	"glasshouse/internal/web"
+)
+
+// servingSettings are the flags of the names by which pages are reached, and how.
+type servingSettings struct {
+	hosts   []string
+	origins []string
+	base    string
+	cert    string
+	key     string
+}
+
+func (s *servingSettings) addFlags(flags *pflag.FlagSet) {
+	flags.StringSliceVar(&s.hosts, "allowed-host", nil, "Names, beside those of loopback, by which the server may be called, with a port or at any: glasshouse.example.org. May be repeated.")
+	flags.StringSliceVar(&s.origins, "allowed-origin", nil, "Origins, beside the server's own, whose pages may speak to it: what a browser calls it behind a proxy, as in https://glasshouse.example.org. Its host is allowed, too. May be repeated.")
+	flags.StringVar(&s.base, "base-path", "", "The path under which everything is served, as in /glasshouse; a proxy must not take it away.")
+	flags.StringVar(&s.cert, "tls-cert", "", "A file with a certificate, and those between it and the root, in PEM, to serve over HTTPS. It is read again when it changes.")
+	flags.StringVar(&s.key, "tls-key", "", "The file with the key of --tls-cert, in PEM.")
+}
+
+// fill checks the settings, and puts them into the options.
+func (s *servingSettings) fill(options *web.Options, log *slog.Logger) (err error) {
+	if options.Boundary, err = web.NewBoundary(s.hosts, s.origins); err != nil {
+		return &usageError{err}
+	}
+	if options.BasePath, err = web.NewBasePath(s.base); err != nil {
+		return &usageError{err}
+	}
+	switch {
+	case s.cert == "" && s.key == "":
+		return nil
+	case s.cert == "" || s.key == "":
+		return &usageError{errors.New("--tls-cert and --tls-key belong together: name both, or none to serve over HTTP")}
+	}
+	options.KeyPair, err = web.NewKeyPair(s.cert, s.key, log)
+	return err
+}
+
+// scheme is that of the addresses.
+func (s *servingSettings) scheme() string {
+	if s.cert != "" {
+		return "https"
+	}
+	return "http"
+}
+
+// listenForProbes listens for metrics and probes, which tell nothing of what a
+// cluster holds: the kubelet and Prometheus come to the address of a pod. What
+// would tell more, the server serves on loopback alone.
+func listenForProbes(ctx context.Context, address string) (net.Listener, error) {
+	const flag = "--metrics-listen"
+	if err := checkAddress(flag, address); err != nil {
+		return nil, err
+	}
+	return bind(ctx, flag, address)
+}
+
+// isLoopback reports whether a host is reached from this machine alone.
+func isLoopback(host string) bool {
+	addr, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && addr.IsLoopback()
+}

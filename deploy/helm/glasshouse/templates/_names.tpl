@@ -1,0 +1,36 @@
+{{- define "glasshouse.name" -}}
+{{ default .Chart.Name .Values.nameOverride | trunc 50 | trimSuffix "-" }}
+{{- end }}
+
+{{/* The release's name, with the chart's where that is not in it. What is added to it here fits within 63 characters. */}}
+{{- define "glasshouse.fullname" -}}
+{{- $name := include "glasshouse.name" . -}}
+{{- $full := ternary .Release.Name (printf "%s-%s" .Release.Name $name) (contains $name .Release.Name) -}}
+{{ default $full .Values.fullnameOverride | trunc 50 | trimSuffix "-" }}
+{{- end }}
+
+{{- define "glasshouse.selector" -}}
+app.kubernetes.io/name: {{ include "glasshouse.name" . }}
+app.kubernetes.io/instance: {{ .Release.Name }}
+{{- end }}
+
+{{- define "glasshouse.labels" -}}
+{{ include "glasshouse.selector" . }}
+app.kubernetes.io/version: {{ .Chart.AppVersion | quote }}
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" }}
+{{- end }}
+
+{{/* What a namespaced object begins with, but its name. */}}
+{{- define "glasshouse.in" -}}
+namespace: {{ .Release.Namespace }}
+labels:
+  {{- include "glasshouse.labels" . | nindent 2 }}
+{{- end }}
+
+{{- define "glasshouse.subjects" -}}
+subjects:
+  - kind: ServiceAccount
+    name: {{ include "glasshouse.fullname" . }}
+    namespace: {{ .Release.Namespace }}
+{{- end }}

@@ -1,0 +1,26 @@
+package apitest
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+
+	authentication "k8s.io/api/authentication/v1"
+)
+
+// TokenReviews is where a client asks whose a token is.
+const TokenReviews = "/apis/authentication.k8s.io/v1/tokenreviews"
+
+// Tokens answers token reviews from now on: by what there is of a token, and
+// that it is not accepted where there is nothing.
+func (s *Server) Tokens(statuses map[string]authentication.TokenReviewStatus) {
+	s.Answer(TokenReviews, func(w http.ResponseWriter, r *http.Request) {
+		var review authentication.TokenReview
+		if err := json.NewDecoder(r.Body).Decode(&review); err != nil || r.Method != http.MethodPost {
+			fail(w, http.StatusBadRequest, fmt.Sprintf("not a review: %s, %v", r.Method, err))
+			return
+		}
+		review.Status = statuses[review.Spec.Token]
+		write(w, "application/json", review)
+	})
+}

@@ -1,0 +1,265 @@
+package watch
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	authorization "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+)
+
+const (
+	// lookEvery is how often it is asked what the viewer of a Subscription, or of a
+	// log that is followed, may see now.
+	lookEvery = 10 * time.Second
+	// maxRights bounds the rights of users that are remembered.
+	maxRights = 100_000
+	// maxLooked is of how many namespaces it is asked, one by one, what a user may
+	// see there who may not see all.
+	maxLooked = 1000
+	// looksAtOnce bounds the access reviews on their way for one Query.
+	looksAtOnce = 16
+)
+
+// age is how old the answer to an access review may be.
+type age struct{ allowed, denied time.Duration }
+
+// ages are those for who asks once, and for who goes on looking: to that one
+// nothing is shown that may not be seen for long, but what it may not see is asked
+// for seldom.
+func askedOnce() age  { return age{10 * time.Second, 10 * time.Second} }
+func askedAgain() age { return age{2 * time.Second, 45 * time.Second} }
+
+// deed is what somebody does with objects.
+type deed string
+
+// The deeds of viewers.
+const (
+	toList  deed = "list"
+	toWatch deed = "watch" // And to list them before.
+	toGet   deed = "get"
+	toLog   deed = "log" // To get the logs of pods.
+)
+
+// attributes are what the API server is asked for a deed.
+func (d deed) attributes(r *Resource, namespace, name string) []authorization.ResourceAttributes {
+	of := authorization.ResourceAttributes{Namespace: namespace, Verb: string(d), Group: r.Group, Version: r.Version, Resource: r.Resource, Name: name}
+	switch d {
+	case toWatch:
+		list := of
+		list.Verb = string(toList)
+		return []authorization.ResourceAttributes{list, of}
+	case toLog:
+		of.Verb, of.Subresource = string(toGet), "log"
+	case toList, toGet:
+	}
+	return []authorization.ResourceAttributes{of}
+}
+
+// guard asks the API server what users may do, by SubjectAccessReviews, which
+// it keeps nowhere. What cannot be found out is not allowed.
+type guard struct {
+	client authorizationclient.SubjectAccessReviewInterface
+	rights answers[question, right]
+}
+
+// asker is a user with the hash of their key, as it is asked for many namespaces.
+type asker struct {
+	*User
+
+	hash [sha256.Size]byte // Of User.key.
+}
+
+// question is whether a user may do something.
+type question struct {
+	user [sha256.Size]byte // As asker has it.
+	authorization.ResourceAttributes
+}
+
+// right is the answer. One that came as an error is nobody else's.
+type right struct {
+	allowed bool
+	err     error
+}
+
+// may asks whether a user may do all that the deed is, to one object, or in a
+// namespace, or ("") in all.
+func (g *guard) may(ctx context.Context, u asker, d deed, r *Resource, namespace, name string, old age) (bool, error) {
+	for _, of := range d.attributes(r, namespace, name) {
+		young := func(answer right, asked time.Time) bool {
+			long := old.denied
+			if answer.allowed {
+				long = old.allowed
+			}
+			return answer.err == nil && time.Since(asked) < long
+		}
+		answer, ok := g.rights.get(ctx, question{u.hash, of}, young, func(ctx context.Context) right { return g.review(ctx, u.User, of) })
+		if !ok {
+			return false, ctx.Err()
+		}
+		if !answer.allowed {
+			return false, answer.err
+		}
+	}
+	return true, nil
+}
+
+func (g *guard) review(ctx context.Context, u *User, of authorization.ResourceAttributes) right {
+	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
+	defer cancel()
+	spec := authorization.SubjectAccessReviewSpec{User: u.Name, UID: u.UID, Groups: u.Groups, ResourceAttributes: &of}
+	for name, values := range u.Extra {
+		if spec.Extra == nil {
+			spec.Extra = make(map[string]authorization.ExtraValue)
+		}
+		spec.Extra[name] = values
+	}
+	answer, err := g.client.Create(ctx, &authorization.SubjectAccessReview{Spec: spec}, metav1.CreateOptions{})
+	if err != nil {
+		return right{err: fmt.Errorf("ask whether a user may %s %s: %w", of.Verb, of.Resource, err)}
+	}
+	return right{allowed: answer.Status.Allowed && !answer.Status.Denied}
+}
+
+// narrow leaves of a filter what the viewer may do that to. It returns a *Problem
+// that is Refused where that is nothing, which tells the same whether there is
+// something or not, and one that is Unavailable where it cannot be found out.
+func (a *Access) narrow(ctx context.Context, r *Resource, f *filter, d deed, old age) error {
+	if a.viewer.Scope != nil {
+		if err := a.viewer.Scope.narrow(r, f, d); err != nil {
+			return err
+		}
+	}
+	switch {
+	case a.viewer.User != nil:
+		return a.narrowTo(ctx, r, f, d, old)
+	case a.viewer.Program:
+		return nil
+	}
+	return &Problem{Cause: Refused, Title: "Forbidden", Detail: "Nobody is logged in here."}
+}
+
+// narrowTo leaves of a filter what the viewer's user may see.
+func (a *Access) narrowTo(ctx context.Context, r *Resource, f *filter, d deed, old age) error {
+	all, err := a.cluster.guard.may(ctx, a.user, d, r, "", f.name, old)
+	switch {
+	case err != nil:
+		return unsure(err)
+	case all:
+		return nil
+	case !r.Namespaced:
+		return refused(r, d, f)
+	}
+	namespaces := f.namespaces
+	if len(namespaces) == 0 {
+		known, release := a.cluster.namespaces(ctx)
+		release() // It is known for a while.
+		if len(known) > maxLooked {
+			return &Problem{Cause: Refused, Title: "Forbidden", Detail: fmt.Sprintf("You cannot %s %s in all namespaces, and there are more than %d: name those that you want to see with ns.", toList, r.Resource, maxLooked)}
+		}
+		namespaces = known
+	}
+	allowed := make([]bool, len(namespaces))
+	var asking errgroup.Group
+	asking.SetLimit(looksAtOnce)
+	for n, ns := range namespaces {
+		asking.Go(func() (err error) {
+			allowed[n], err = a.cluster.guard.may(ctx, a.user, d, r, ns, f.name, old)
+			return err
+		})
+	}
+	if err := asking.Wait(); err != nil {
+		return unsure(err)
+	}
+	seen := make([]string, 0, len(namespaces))
+	for n, ns := range namespaces {
+		if allowed[n] {
+			seen = append(seen, ns)
+		}
+	}
+	if len(seen) == 0 {
+		return refused(r, d, f)
+	}
+	f.part = f.part || len(seen) < len(namespaces) || len(f.namespaces) == 0
+	f.namespaces, f.hides = seen, true
+	f.named = common(f.named, seen)
+	return nil
+}
+
+// common are those of some namespaces that are among others, which are sorted.
+func common(some, others []string) []string {
+	return slices.DeleteFunc(slices.Clone(some), func(ns string) bool { _, ok := slices.BinarySearch(others, ns); return !ok })
+}
+
+func unsure(err error) error {
+	if errors.Is(err, context.Canceled) {
+		return err
+	}
+	return &Problem{Cause: Unavailable, Title: "Rights are not known", Detail: "The API server cannot be asked now what you may see: " + reasonOf(err)}
+}
+
+// refused is told to who may see nothing of what a filter lets through.
+func refused(r *Resource, d deed, f *filter) error {
+	of := d.attributes(r, "", "")[0]
+	what := r.gvr().GroupResource().String()
+	if of.Subresource != "" {
+		what += "/" + of.Subresource
+	}
+	where := "at the cluster scope"
+	switch {
+	case len(f.namespaces) == 1:
+		where = fmt.Sprintf("in the namespace %q", f.namespaces[0])
+	case len(f.namespaces) > 1:
+		where = "in any of the namespaces"
+	case r.Namespaced:
+		where = "in all namespaces, nor in one of those that are known"
+	}
+	return &Problem{Cause: Refused, Title: "Forbidden", Detail: fmt.Sprintf("You cannot %s %s %s.", of.Verb, what, where)}
+}
+
+// narrow leaves of a filter what was shared.
+func (s *Scope) narrow(r *Resource, f *filter, d deed) error {
+	ref := r.Ref()
+	if d == toLog {
+		ref += "/log"
+	}
+	at := slices.IndexFunc(s.Parts, func(p Part) bool { return p.Resource == ref })
+	if at < 0 {
+		return notShared()
+	}
+	p := &s.Parts[at]
+	limit, err := newFilter(&Query{Namespaces: p.Namespaces, Labels: p.Labels, Name: p.Name, Text: p.Text}, r)
+	if err != nil {
+		return fmt.Errorf("read what was shared: %w", err)
+	}
+	f.hides, f.part = true, limit.selector != nil || limit.name != "" || len(limit.words) > 0
+	if len(limit.namespaces) > 0 {
+		asked := f.namespaces
+		f.part = f.part || len(asked) == 0
+		f.namespaces = limit.namespaces
+		if len(asked) > 0 {
+			f.namespaces = common(asked, limit.namespaces)
+			f.part = f.part || len(f.namespaces) < len(asked)
+		}
+		f.named = f.namespaces
+	}
+	if len(limit.namespaces) > 0 && len(f.namespaces) == 0 || limit.name != "" && f.name != "" && limit.name != f.name {
+		return notShared()
+	}
+	if limit.name != "" {
+		f.name = limit.name
+	}
+	f.selector = f.selector.and(limit.selector)
+	f.bound = limit.words
+	return nil
+}
+
+func notShared() error {
+	return &Problem{Cause: Refused, Title: "Forbidden", Detail: "This was not shared with you."}
+}

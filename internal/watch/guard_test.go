@@ -1,0 +1,593 @@
+package watch_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	authorization "k8s.io/api/authorization/v1"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// grants are what users may do: "ann list pods a", with "*" for any namespace at
+// all, and all of them together.
+type grants map[string]bool
+
+// allow has the API server answer by the grants, which may be changed between two
+// calls of pass.
+func allow(server *apitest.Server, lines ...string) grants {
+	g := grants{}
+	for _, line := range lines {
+		g[line] = true
+	}
+	server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
+		of := spec.ResourceAttributes
+		what := of.Resource
+		if of.Subresource != "" {
+			what += "/" + of.Subresource
+		}
+		return g[strings.Join([]string{spec.User, of.Verb, what, of.Namespace}, " ")] && of.Namespace != "" || g[strings.Join([]string{spec.User, of.Verb, what, "*"}, " ")]
+	})
+	return g
+}
+
+func user(name string) watch.Viewer { return watch.Viewer{User: &watch.User{Name: name}} }
+
+// guarded is a cluster with a pod in each of two namespaces, and users of whom each
+// may see something else.
+func guarded(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
+	t.Helper()
+	server, cluster := serveCluster(t)
+	server.Set(pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("b", "q", "Running"), "web"))
+	g := allow(server,
+		"all list pods *", "all watch pods *", "all get pods *", "all get pods/log *", "all list namespaces *", "all watch namespaces *", "all get namespaces *",
+		"ann list pods a", "ann watch pods a", "ann get pods a", "ann get pods/log a",
+		"lister list pods *", "getter get pods *")
+	r := subscribe(t, cluster, watch.Query{}, "") // Somebody else looks at all of it.
+	r.settle()
+	r.wantLive(2)
+	return server, cluster, g
+}
+
+// shapes are all ways to ask for pods by a list or a subscription, with the keys of
+// what ann may see of it.
+func shapes(t *testing.T) map[string]struct {
+	query watch.Query
+	views []watch.View
+	seen  string
+} {
+	t.Helper()
+	all := []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes}
+	one := []watch.View{watch.Object, watch.Changes}
+	type shape = struct {
+		query watch.Query
+		views []watch.View
+		seen  string
+	}
+	return map[string]shape{
+		"all":                    {watch.Query{}, all, "a/p"},
+		"her namespace":          {watch.Query{Namespaces: []string{"a"}}, all, "a/p"},
+		"another":                {watch.Query{Namespaces: []string{"b"}}, all, ""},
+		"both":                   {watch.Query{Namespaces: []string{"a", "b"}}, all, "a/p"},
+		"one that is not there":  {watch.Query{Namespaces: []string{"c"}}, all, ""},
+		"labels":                 {watch.Query{Labels: "app=web"}, all, "a/p"},
+		"words":                  {watch.Query{Text: "running"}, all, "a/p"},
+		"a field":                {watch.Query{Fields: "status.phase=Running"}, all, "a/p"},
+		"what is watched":        {watch.Query{Watched: true}, all, "a/p"},
+		"her object":             {watch.Query{Namespaces: []string{"a"}, Name: "p"}, one, "a/p"},
+		"another object":         {watch.Query{Namespaces: []string{"b"}, Name: "q"}, one, ""},
+		"an object not there":    {watch.Query{Namespaces: []string{"b"}, Name: "nothing"}, one, ""},
+		"an object of any":       {watch.Query{Name: "q"}, []watch.View{watch.Changes}, ""},
+		"another's in hers":      {watch.Query{Namespaces: []string{"a"}, Name: "q"}, one, ""},
+		"both, one object":       {watch.Query{Namespaces: []string{"a", "b"}, Name: "q"}, []watch.View{watch.Changes}, ""},
+		"other labels":           {watch.Query{Labels: "app!=other"}, all, "a/p"},
+		"words of another's":     {watch.Query{Text: "q"}, all, ""},
+		"what fails":             {watch.Query{Text: "is:failing"}, all, ""},
+		"her namespace, sorted":  {watch.Query{Namespaces: []string{"a"}, Text: "run"}, all, "a/p"},
+		"labels, another":        {watch.Query{Namespaces: []string{"b"}, Labels: "app=web"}, all, ""},
+		"a field of another":     {watch.Query{Namespaces: []string{"b"}, Fields: "status.phase=Running"}, all, ""},
+		"watched, of another":    {watch.Query{Namespaces: []string{"b"}, Watched: true}, all, ""},
+		"watched, of any object": {watch.Query{Name: "q", Watched: true}, []watch.View{watch.Changes}, ""},
+	}
+}
+
+// everything that is told within two heartbeats.
+func everything(t *testing.T, access *watch.Access, q watch.Query, view watch.View) string {
+	t.Helper()
+	if view == watch.Windowed {
+		window, err := watch.NewWindow("", 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Window = window
+	}
+	sub, err := access.Subscribe(t.Context(), q, view, "")
+	if err != nil {
+		return err.Error()
+	}
+	defer sub.Close()
+	var told strings.Builder
+	for beats := 0; beats < 2; {
+		message, err := sub.Next(t.Context())
+		if err != nil {
+			return told.String() + err.Error()
+		}
+		if strings.HasPrefix(string(message), `"type":"heartbeat"`) {
+			beats++
+		}
+		told.Write(message)
+		told.WriteByte('\n')
+	}
+	return told.String()
+}
+
+// Every shape of a query shows what the viewer may list and watch, and nothing else,
+// whoever else sees more of the same informer.
+func TestViewersSeeWhatTheyMay(t *testing.T) {
+	for name, shape := range shapes(t) {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster, _ := guarded(t)
+				shape.query.Resource = pods
+				for _, who := range []string{"ann", "nobody", "getter", "lister"} {
+					for _, view := range shape.views {
+						stirPods(server)
+						told := everything(t, cluster.For(user(who)), shape.query, view)
+						if strings.Contains(told, `"q"`) || strings.Contains(told, `"b"`) && strings.Contains(told, `"ns":"b"`) || who != "ann" && strings.Contains(told, `"p"`) {
+							t.Errorf("%s, view %s: told of what may not be seen: %s", who, view, told)
+						}
+						if who == "ann" && shape.seen != "" && !strings.Contains(told, `"p"`) {
+							t.Errorf("%s, view %s: not told of a/p: %s", who, view, told)
+						}
+						if who != "ann" && !strings.Contains(told, "forbidden") {
+							t.Errorf("%s, view %s: not told that it is forbidden: %s", who, view, told)
+						}
+					}
+					seen := ""
+					snapshot, err := cluster.For(user(who)).Snapshot(t.Context(), shape.query, time.Minute)
+					if err == nil {
+						seen = keysOf(snapshot)
+					} else {
+						wantProblem(t, err, watch.Refused, "Forbidden", "You cannot list pods ")
+					}
+					if who == "ann" && seen != shape.seen || who != "ann" && who != "lister" && seen != "" {
+						t.Errorf("the snapshot of %s has %q, want %q", who, seen, shape.seen)
+					}
+				}
+			})
+		})
+	}
+}
+
+// stirPods changes a pod in each namespace.
+func stirPods(server *apitest.Server) {
+	server.Set(pods, labelled(pod("a", "p", "Pending"), "web"), labelled(pod("b", "q", "Pending"), "web"))
+	server.Set(pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("b", "q", "Running"), "web"))
+	synctest.Wait()
+}
+
+// What is not a list or subscription asks the same.
+func TestViewersGetWhatTheyMay(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster, _ := guarded(t)
+		server.Answer("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hers\n") })
+		server.Answer("/api/v1/namespaces/b/pods/q/log", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "another's\n") })
+		byName := func(a, b *watch.Resource) int { return strings.Compare(a.Ref(), b.Ref()) }
+		looking := subscribe(t, cluster, watch.Query{Resource: namespaces}, "")
+		looking.settle()
+		for who, want := range map[string]struct{ objects, logs, counts string }{
+			"all": {"a/p b/q", "a/p b/q", "map[core/v1/namespaces:2 core/v1/pods:2]"}, "ann": {"a/p", "a/p", "map[]"},
+			"lister": {"", "", "map[]"}, "getter": {"a/p b/q", "", "map[]"}, "nobody": {"", "", "map[]"},
+		} {
+			access := cluster.For(user(who))
+			var objects, logs []string
+			for _, key := range []string{"a/p", "b/q"} {
+				ns, name, _ := strings.Cut(key, "/")
+				_, err := access.Object(t.Context(), pods, ns, name)
+				_, _, errKnown := access.LastKnown(t.Context(), pods, ns, name)
+				if (err == nil) != (errKnown == nil) {
+					t.Errorf("%s gets %s: %v, and as it is known last: %v", who, key, err, errKnown)
+				}
+				if err == nil {
+					objects = append(objects, key)
+				} else {
+					wantProblem(t, err, watch.Refused, "Forbidden", "You cannot get pods")
+				}
+				body, err := access.Logs(t.Context(), ns, name, watch.LogOptions{Tail: 10})
+				if err == nil {
+					logs = append(logs, key)
+					_ = body.Close()
+				} else {
+					wantProblem(t, err, watch.Refused, "Forbidden", "You cannot get pods/log")
+				}
+			}
+			counts := access.Counts(t.Context())
+			if got := fmt.Sprint(counts); strings.Join(objects, " ") != want.objects || strings.Join(logs, " ") != want.logs || got != want.counts {
+				t.Errorf("%s gets %s, logs of %s, and %s; want %+v", who, objects, logs, got, want)
+			}
+			for _, name := range []string{"p", "q"} {
+				found, err := access.Search(t.Context(), name, 10, byName)
+				if err != nil || (len(found.Hits) > 0) != (who == "all" || who == "ann" && name == "p") {
+					t.Errorf("%s finds %+v, %v", who, found, err)
+				}
+				if who == "ann" && (len(found.Searched) != 1 || *found.Searched[0].Count != 1 || strings.Join(found.Searched[0].Status.Namespaces, " ") != "a") {
+					t.Errorf("ann is told that %+v was searched", found.Searched)
+				}
+			}
+			known, _, err := access.Resources(t.Context(), 0)
+			if err != nil || len(known) != 2 {
+				t.Errorf("%s knows of %v, %v; want both resources", who, known, err)
+			}
+			for _, k := range known {
+				if k.Ref() == pods && (k.Status != nil || k.Count != nil) != (who == "all") {
+					t.Errorf("%s is told that pods are %+v, and %v of them", who, k.Status, k.Count)
+				}
+			}
+			if entries := access.Coverage(t.Context()).Entries; (len(entries) > 0) != (who == "all") {
+				t.Errorf("%s is told the ledger %+v", who, entries)
+			}
+		}
+		known, _, err := cluster.For(watch.Viewer{}).Resources(t.Context(), 0)
+		if err != nil || len(known) != 0 {
+			t.Errorf("who is not known knows of %v, %v", known, err)
+		}
+		if _, err := cluster.For(watch.Viewer{}).Object(t.Context(), pods, "a", "p"); err == nil {
+			t.Error("who is not known gets an object")
+		}
+	})
+}
+
+// A right that goes takes what was told back within 15 s, one that comes is found
+// within a minute.
+func TestViewersRightsChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster, g := guarded(t)
+		r := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, "")
+		r.settle()
+		r.wantLive(1)
+		if strings.Join(r.namespaces, " ") != "a" {
+			t.Errorf("it covers %s, want a", r.namespaces)
+		}
+		server.Allow(func(authorization.SubjectAccessReviewSpec) bool { return false })
+		began := time.Now()
+		for r.state != "forbidden" || len(r.rows) > 0 || !r.whole {
+			<-time.After(100 * time.Millisecond)
+			if stirPods(server); time.Since(began) > time.Minute {
+				t.Fatalf("it is %s with %v after %s", r.state, r.rows, r.log)
+			}
+			r.next()
+		}
+		if passed := time.Since(began); passed > 15*time.Second {
+			t.Errorf("rows that may not be seen were there for %s", passed)
+		}
+		if log := strings.Join(r.log, ", "); !strings.HasSuffix(log, "state forbidden, reset, snapshot of 0") && !strings.HasSuffix(log, "reset, state forbidden, snapshot of 0") {
+			t.Errorf("got %s", log)
+		}
+		r.settle()
+		g["ann list pods b"], g["ann watch pods b"] = true, true
+		delete(g, "ann watch pods a")
+		allow(server, slices.Collect(maps.Keys(g))...)
+		began = time.Now()
+		for len(r.rows) == 0 && time.Since(began) < 2*time.Minute {
+			r.next()
+		}
+		if passed := time.Since(began); passed > time.Minute {
+			t.Errorf("rows that may be seen came after %s", passed)
+		}
+		r.settle()
+		r.wantRows("b/q=Running")
+	})
+}
+
+// A log that is followed ends with the right of who follows it.
+func TestLogEndsWithItsViewersRight(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster, _ := guarded(t)
+		server.Answer("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, "a line\n")
+			w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is one.
+			<-r.Context().Done()
+		})
+		body, err := cluster.For(user("ann")).Logs(t.Context(), "a", "p", watch.LogOptions{Follow: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer body.Close() //nolint:errcheck // Read to its end.
+		server.Allow(nil)
+		began := time.Now()
+		text, err := io.ReadAll(body)
+		wantProblem(t, err, watch.Refused, "Forbidden", "You cannot get pods/log")
+		if passed := time.Since(began); passed > 15*time.Second || string(text) != "a line\n" {
+			t.Errorf("%q came, for %s", text, passed)
+		}
+	})
+}
+
+// While it cannot be found out what may be seen nothing is told, and nobody new is
+// let in.
+func TestRightsThatCannotBeFoundOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster, _ := guarded(t)
+		ann := cluster.For(user("ann"))
+		r := subscribeAs(t, ann, watch.Query{Resource: pods}, watch.Rows, "")
+		r.settle()
+		server.Break(apitest.UserReviews, "not now")
+		pass(12 * time.Second)
+		server.Set(pods, pod("a", "p", "Failed"))
+		r.wantSettle("state stale")
+		if r.rows["a/p"].Cells[1] != "Running" || !strings.Contains(r.reason, "not now") {
+			t.Errorf("it was told %v, %s", r.rows, r.reason)
+		}
+		_, err := ann.Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Rows, "")
+		wantProblem(t, err, watch.Unavailable, "Rights are not known", "not now")
+		_, err = ann.Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
+		wantProblem(t, err, watch.Unavailable, "Rights are not known", "not now")
+		_, err = ann.Object(t.Context(), pods, "a", "p")
+		wantProblem(t, err, watch.Unavailable, "Rights are not known", "not now")
+		_, _, err = ann.LastKnown(t.Context(), pods, "a", "p")
+		wantProblem(t, err, watch.Unavailable, "Rights are not known", "not now")
+		server.RefuseGet(apitest.UserReviews, 0, "")
+		<-time.After(12 * time.Second)
+		r.settle()
+		r.wantRows("a/p=Failed")
+		r.wantLive(1)
+	})
+}
+
+// What one user may do is nobody else's, whatever they have in common.
+func TestRightsAreNobodyElses(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster, _ := guarded(t)
+		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
+			return spec.User == "ann" && spec.UID == "1" && slices.Equal(spec.Groups, []string{"web", "ops"}) && len(spec.Extra["scopes"]) == 1 && spec.Extra["scopes"][0] == "all"
+		})
+		ann := watch.User{Name: "ann", UID: "1", Groups: []string{"web", "ops"}, Extra: map[string][]string{"scopes": {"all"}}}
+		see := func(u watch.User) bool {
+			_, err := cluster.For(watch.Viewer{User: &u}).Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
+			return err == nil
+		}
+		others := map[string]watch.User{
+			"another name": {Name: "bob", UID: ann.UID, Groups: ann.Groups, Extra: ann.Extra}, "another uid": {Name: ann.Name, UID: "2", Groups: ann.Groups, Extra: ann.Extra},
+			"fewer groups": {Name: ann.Name, UID: ann.UID, Groups: []string{"web"}, Extra: ann.Extra}, "no extra": {Name: ann.Name, UID: ann.UID, Groups: ann.Groups},
+			"groups in one": {Name: ann.Name, UID: ann.UID, Groups: []string{"web,ops"}, Extra: ann.Extra}, "nothing": {},
+			"other extra": {Name: ann.Name, UID: ann.UID, Groups: ann.Groups, Extra: map[string][]string{"scopes": {"all", "more"}}},
+		}
+		if !see(ann) {
+			t.Fatal("ann sees nothing")
+		}
+		for what, other := range others {
+			if see(other) {
+				t.Errorf("%s sees what ann does", what)
+			}
+		}
+		_, err := cluster.For(watch.Viewer{}).Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
+		wantProblem(t, err, watch.Refused, "Forbidden", "Nobody is logged in")
+	})
+}
+
+// A cursor of what one may see is of no use to who may see something else.
+func TestCursorsAreOfWhatMayBeSeen(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster, g := guarded(t)
+		r := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, "")
+		r.settle()
+		for _, who := range []watch.Viewer{user("all"), {Program: true}} {
+			other := subscribeAs(t, cluster.For(who), watch.Query{Resource: pods}, watch.Rows, r.cursor)
+			if got := other.settle(); !strings.Contains(got, "reset") {
+				t.Errorf("%v goes on from ann's: %s", who, got)
+			}
+		}
+		same := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, r.cursor)
+		same.wantSettle("state live")
+		g["ann list pods b"], g["ann watch pods b"] = true, true
+		pass(time.Minute)
+		more := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, r.cursor)
+		more.settle()
+		more.wantRows("a/p=Running", "b/q=Running")
+		_ = server
+	})
+}
+
+// What happens where one may not look does not show: neither in what is told, nor
+// in when and how often, nor in numbers.
+func TestNothingShowsOfOthers(t *testing.T) {
+	told := make(map[bool]map[watch.View]string)
+	for _, busy := range []bool{false, true} {
+		told[busy] = make(map[watch.View]string)
+		for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes, watch.Object} {
+			synctest.Test(t, func(t *testing.T) { told[busy][view] = watched(t, view, busy) })
+		}
+	}
+	for view, quiet := range told[false] {
+		if got := told[true][view]; got != quiet {
+			t.Errorf("view %s: while others are busy it is told\n%s\nand while they are not\n%s", view, got, quiet)
+		}
+	}
+}
+
+// watched is what ann is told within three minutes, and when, of which another
+// namespace is busy, or not.
+func watched(t *testing.T, view watch.View, busy bool) string {
+	t.Helper()
+	server, cluster, _ := guarded(t)
+	q := watch.Query{Resource: pods}
+	switch view {
+	case watch.Windowed:
+		window, err := watch.NewWindow("", 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Window = window
+	case watch.Object:
+		q.Namespaces, q.Name = []string{"a"}, "p"
+	case watch.Rows, watch.Table, watch.Changes:
+	}
+	sub, err := cluster.For(user("ann")).Subscribe(t.Context(), q, view, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer sub.Close()
+	began := time.Now()
+	go func() {
+		for n := range 180 {
+			if busy {
+				server.Set(pods, pod("b", fmt.Sprint("q", n), "Running"))
+			}
+			if n%40 == 39 {
+				server.Set(pods, pod("a", "p", fmt.Sprint("State", n)))
+			}
+			<-time.After(time.Second)
+		}
+	}()
+	var out strings.Builder
+	cursors := map[string]int{}
+	for time.Since(began) < 3*time.Minute {
+		message, err := sub.Next(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var members map[string]any
+		if err := json.Unmarshal([]byte("{"+string(message)+"}"), &members); err != nil {
+			t.Fatal(err)
+		}
+		if cursor, ok := members["cursor"].(string); ok {
+			if _, known := cursors[cursor]; !known {
+				cursors[cursor] = len(cursors)
+			}
+			members["cursor"] = cursors[cursor]
+		}
+		text, err := json.Marshal(members)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&out, "%s %s\n", time.Since(began).Round(100*time.Millisecond), text)
+	}
+	return scrub(out.String())
+}
+
+// scrub takes out what is another in each run: times, and resourceVersions, which
+// the API server itself tells, with their digest.
+func scrub(text string) string {
+	for _, part := range []string{`"resourceVersion":"`, `"rv":"`, `"since":"`, `"time":"`, `"digest":"`, `"path":"/metadata/resourceVersion","value":"`} {
+		pieces := strings.Split(text, part)
+		for n := 1; n < len(pieces); n++ {
+			pieces[n] = pieces[n][strings.IndexByte(pieces[n], '"'):]
+		}
+		text = strings.Join(pieces, part)
+	}
+	return text
+}
+
+// What was shared is seen, and nothing else, whatever its creator may see.
+func TestScope(t *testing.T) {
+	scope := func(parts ...watch.Part) *watch.Scope { return &watch.Scope{Parts: parts} }
+	for name, test := range map[string]struct {
+		scope *watch.Scope
+		query watch.Query
+		want  string
+	}{
+		"all of a kind":          {scope(watch.Part{Resource: pods}), watch.Query{}, "a/p a/r b/q"},
+		"a namespace":            {scope(watch.Part{Resource: pods, Namespaces: []string{"b"}}), watch.Query{}, "b/q"},
+		"a namespace, of two":    {scope(watch.Part{Resource: pods, Namespaces: []string{"b"}}), watch.Query{Namespaces: []string{"a", "b"}}, "b/q"},
+		"another namespace":      {scope(watch.Part{Resource: pods, Namespaces: []string{"b"}}), watch.Query{Namespaces: []string{"a"}}, "Forbidden"},
+		"labels":                 {scope(watch.Part{Resource: pods, Labels: "app=web"}), watch.Query{}, "a/p b/q"},
+		"labels and others":      {scope(watch.Part{Resource: pods, Labels: "app=web"}), watch.Query{Labels: "app=db"}, ""},
+		"words":                  {scope(watch.Part{Resource: pods, Text: "failed"}), watch.Query{}, "a/r"},
+		"words and others":       {scope(watch.Part{Resource: pods, Text: "failed"}), watch.Query{Text: "running"}, ""},
+		"an object":              {scope(watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "p"}), watch.Query{}, "a/p"},
+		"another object":         {scope(watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "p"}), watch.Query{Namespaces: []string{"a"}, Name: "r"}, "Forbidden"},
+		"another kind":           {scope(watch.Part{Resource: "core/v1/namespaces"}), watch.Query{}, "Forbidden"},
+		"nothing":                {scope(), watch.Query{}, "Forbidden"},
+		"a kind that is none":    {scope(watch.Part{Resource: pods}), watch.Query{Resource: "no/such/kind"}, "Forbidden"},
+		"its creator may not":    {scope(watch.Part{Resource: pods}), watch.Query{Namespaces: []string{"creator"}}, "a/p a/r"},
+		"its creator, by labels": {scope(watch.Part{Resource: pods, Labels: "app=web"}), watch.Query{Namespaces: []string{"creator"}}, "a/p"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster, _ := guarded(t)
+				server.Set(pods, pod("a", "r", "Failed"))
+				synctest.Wait()
+				viewer := watch.Viewer{Program: true, Scope: test.scope}
+				if slices.Equal(test.query.Namespaces, []string{"creator"}) {
+					viewer, test.query.Namespaces = watch.Viewer{User: user("ann").User, Scope: test.scope}, nil
+				}
+				if test.query.Resource == "" {
+					test.query.Resource = pods
+				}
+				access := cluster.For(viewer)
+				got := "Forbidden"
+				snapshot, err := access.Snapshot(t.Context(), test.query, time.Minute)
+				if err == nil {
+					got = keysOf(snapshot)
+				} else {
+					wantProblem(t, err, watch.Refused, "Forbidden", "")
+				}
+				if strings.TrimSpace(got) != test.want {
+					t.Errorf("the snapshot has %s, want %s", got, test.want)
+				}
+				for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes} {
+					if view != watch.Changes && test.query.Name != "" {
+						continue
+					}
+					var stirring sync.WaitGroup
+					stirring.Go(func() {
+						<-time.After(time.Second)
+						server.Set(pods, pod("a", "p", "Pending"), pod("a", "r", "Pending"), pod("b", "q", "Pending"))
+						server.Set(pods, labelled(pod("a", "p", "Running"), "web"), pod("a", "r", "Failed"), labelled(pod("b", "q", "Running"), "web"))
+					})
+					told := everything(t, access, test.query, view)
+					stirring.Wait()
+					for _, key := range []string{"a/p", "a/r", "b/q"} {
+						_, object, _ := strings.Cut(key, "/")
+						if strings.Contains(told, `"`+object+`"`) && !strings.Contains(shared(t, cluster, viewer), key) && !strings.Contains(told, `"op":"delete"`) {
+							t.Errorf("view %s tells of %s: %s", view, key, told)
+						}
+					}
+				}
+				for _, key := range []string{"a/p", "a/r", "b/q"} {
+					ns, object, _ := strings.Cut(key, "/")
+					found, err := access.Search(t.Context(), object, 10, func(a, b *watch.Resource) int { return strings.Compare(a.Ref(), b.Ref()) })
+					if within := strings.Contains(shared(t, cluster, viewer), key); err != nil || (len(found.Hits) > 0) != within {
+						t.Errorf("a search for %s finds %+v, %v", object, found, err)
+					}
+					_, err = access.Object(t.Context(), pods, ns, object)
+					if within := strings.Contains(shared(t, cluster, viewer), key); (err == nil) != within {
+						t.Errorf("object %s: %v", key, err)
+					}
+					if _, err := access.Logs(t.Context(), ns, object, watch.LogOptions{}); err == nil {
+						t.Errorf("the log of %s was not shared", key)
+					}
+				}
+			})
+		})
+	}
+}
+
+// shared are the pods that a viewer sees in all.
+func shared(t *testing.T, cluster *watch.Cluster, viewer watch.Viewer) string {
+	t.Helper()
+	snapshot, err := cluster.For(viewer).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+	if err != nil {
+		return ""
+	}
+	return keysOf(snapshot)
+}
+
+// keysOf are the namespaces and names of a snapshot's objects.
+func keysOf(snapshot *watch.Snapshot) string {
+	keys := make([]string, len(snapshot.Objects))
+	for n, o := range snapshot.Objects {
+		keys[n] = o.Namespace() + "/" + o.Name()
+	}
+	return strings.Join(keys, " ")
+}

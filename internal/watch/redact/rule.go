@@ -1,0 +1,274 @@
+package redact
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+
+	"glasshouse/internal/watch/rawjson"
+)
+
+// A Rule says which members of which objects are masked.
+type Rule struct {
+	group, resource string // "*" for all.
+	except          string // A resource of which it does not hold.
+	helm            bool   // It holds of Helm's releases alone.
+	steps           []step
+}
+
+// Rules mask what any of them matches.
+type Rules []Rule
+
+// A step leads from a value to some of those in it.
+type step struct {
+	kind  stepKind
+	name  string
+	lists bool // Of anywhere: what is neither an array nor an object is not meant.
+}
+
+type stepKind int
+
+const (
+	member   stepKind = iota // The member of that name,
+	members                  // each member,
+	elements                 // each element,
+	anywhere                 // each member of that name, at any depth.
+)
+
+const (
+	// maxRule bounds a rule, in bytes, and maxSteps its path.
+	maxRule, maxSteps = 1000, 32
+	// Env is the rule that masks the values of containers' environments, of all
+	// kinds that have some.
+	Env = "env"
+)
+
+// Parse reads a rule: a resource as group/version/resource, core for the core
+// group, or * for all of them; a colon; and a path in it, as
+// core/v1/configmaps:data.*, or Env alone. It holds of every version of its
+// resource: the API server serves an object under any of them.
+func Parse(text string) (Rules, error) {
+	if text == Env {
+		return env(), nil
+	}
+	if len(text) > maxRule {
+		return nil, fmt.Errorf("it has %d bytes; a rule may have %d", len(text), maxRule)
+	}
+	kind, path, ok := strings.Cut(text, ":")
+	if !ok {
+		return nil, errors.New("it has no path: write group/version/resource:path, as in core/v1/configmaps:data.*, * in the place of the resource for all of them, or env")
+	}
+	rule := Rule{group: "*", resource: "*"}
+	if kind != "*" {
+		parts := strings.Split(kind, "/")
+		if len(parts) != 3 || slices.ContainsFunc(parts, notAName) {
+			return nil, fmt.Errorf("%q does not name a kind: write group/version/resource, as in core/v1/configmaps or apps/v1/deployments, or * for all", kind)
+		}
+		rule.group, rule.resource = strings.TrimPrefix(parts[0], "core"), parts[2]
+		if parts[0] != "core" {
+			rule.group = parts[0]
+		}
+	}
+	var err error
+	if rule.steps, err = parsePath(path); err != nil {
+		return nil, err
+	}
+	for _, kept := range []struct {
+		path string
+		kind byte
+	}{
+		{"", '{'},
+		{"kind", '"'},
+		{"apiVersion", '"'},
+		{"metadata", '{'},
+		{"metadata.name", '"'},
+		{"metadata.namespace", '"'},
+		{"metadata.uid", '"'},
+		{"metadata.resourceVersion", '"'},
+		{"metadata.creationTimestamp", '"'},
+	} {
+		if rule.masksAt(strings.FieldsFunc(kept.path, func(r rune) bool { return r == '.' }), kept.kind) {
+			return nil, fmt.Errorf("it would mask %s, by which objects are told apart", cmp.Or(kept.path, "the whole object"))
+		}
+	}
+	return Rules{rule}, nil
+}
+
+// notAName reports what can be no part of a resource's ref.
+func notAName(part string) bool {
+	return part == "" || strings.ContainsFunc(part, func(r rune) bool {
+		return r != '-' && r != '.' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
+	})
+}
+
+const errPath = "%q is no path: write the names of members with dots between, .* for each member, [*] for each element of a list, " +
+	`["a.b/c"] for a name that has dots, and ..name for a name at any depth`
+
+// parsePath reads a path.
+func parsePath(text string) ([]step, error) {
+	rest := text
+	if !strings.HasPrefix(rest, ".") && !strings.HasPrefix(rest, "[") {
+		rest = "." + rest
+	}
+	var steps []step
+	for rest != "" && len(steps) < maxSteps {
+		one, length := parseStep(rest)
+		if length == 0 {
+			return nil, fmt.Errorf(errPath, text)
+		}
+		steps, rest = append(steps, one), rest[length:]
+	}
+	if rest != "" {
+		return nil, fmt.Errorf("%.40q.. has more than %d steps", text, maxSteps)
+	}
+	return steps, nil
+}
+
+// parseStep reads the first step of a text, and tells how long it is; 0 where
+// there is none.
+func parseStep(text string) (one step, length int) {
+	switch {
+	case strings.HasPrefix(text, "[*]"):
+		return step{kind: elements}, len("[*]")
+	case strings.HasPrefix(text, ".*"):
+		return step{kind: members}, len(".*")
+	case strings.HasPrefix(text, `["`):
+		end := strings.Index(text, `"]`)
+		if end < 0 {
+			return step{}, 0
+		}
+		quoted := []byte(text[1 : end+1])
+		if c := rawjson.NewCursor(quoted); c.Skip() != nil || c.End() != nil {
+			return step{}, 0
+		}
+		name, err := rawjson.Unquote(quoted)
+		if err != nil {
+			return step{}, 0
+		}
+		return step{kind: member, name: name}, end + len(`"]`)
+	case strings.HasPrefix(text, ".."):
+		name := nameAt(text[2:])
+		return step{kind: anywhere, name: name}, sum(2, len(name))
+	case strings.HasPrefix(text, "."):
+		name := nameAt(text[1:])
+		return step{kind: member, name: name}, sum(1, len(name))
+	}
+	return step{}, 0
+}
+
+// sum is the length of a step with a name; 0 where that has none.
+func sum(before, name int) int {
+	if name == 0 {
+		return 0
+	}
+	return before + name
+}
+
+// nameAt is the name of a member that a text begins with.
+func nameAt(text string) string {
+	end := strings.IndexFunc(text, func(r rune) bool {
+		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(`.[]*"'{}()?@$,:;\`, r)
+	})
+	if end < 0 {
+		return text
+	}
+	return text[:end]
+}
+
+// of are the rules that hold of a resource.
+func (rules Rules) of(group, resource string) (some []Rule) {
+	for _, r := range rules {
+		if (r.group == "*" || r.group == group) && (r.resource == "*" || r.resource == resource) && r.except != resource {
+			some = append(some, r)
+		}
+	}
+	return some
+}
+
+// Any reports whether some rule holds of a resource.
+func (rules Rules) Any(group, resource string) bool { return len(rules.of(group, resource)) > 0 }
+
+// Touches reports whether a rule may mask what stands at a path of a resource,
+// or something in it.
+func (rules Rules) Touches(group, resource string, path []string) bool {
+	return slices.ContainsFunc(rules.of(group, resource), func(r Rule) bool { return r.touches(path) })
+}
+
+// Named are the resources that rules name, as group/resource, with core for the
+// core group.
+func (rules Rules) Named() (named []string) {
+	for _, r := range rules {
+		if r.resource != "*" {
+			named = append(named, orCore(r.group)+"/"+r.resource)
+		}
+	}
+	return slices.Compact(slices.Sorted(slices.Values(named)))
+}
+
+func orCore(group string) string {
+	if group == "" {
+		return "core"
+	}
+	return group
+}
+
+// along is how far the rule has come at a path of members, by its next steps, and
+// whether it masks something on the way there.
+func (r *Rule) along(path []string) (at map[int]bool, over bool) {
+	at = map[int]bool{0: true}
+	for _, name := range path {
+		next := make(map[int]bool)
+		for n := range at {
+			if r.masksWhole(n, '{') {
+				return nil, true
+			}
+			on, stays := r.steps[n].takes(name)
+			if on {
+				next[n+1] = true
+			}
+			if stays {
+				next[n] = true
+			}
+		}
+		at = next
+	}
+	return at, false
+}
+
+// masksAt reports whether the rule masks what stands at a path, by what that
+// begins with.
+func (r *Rule) masksAt(path []string, kind byte) bool {
+	at, over := r.along(path)
+	for n := range at {
+		over = over || r.masksWhole(n, kind)
+	}
+	return over
+}
+
+// touches reports whether the rule may mask what stands at a path, or something
+// in it where that is for it to say.
+func (r *Rule) touches(path []string) bool {
+	at, over := r.along(path)
+	for n := range at {
+		over = over || n == len(r.steps) || r.steps[n].kind != anywhere
+	}
+	return over
+}
+
+// takes reports whether the step leads to a member of a name, and whether it
+// also goes on from there.
+func (s *step) takes(name string) (on, stays bool) {
+	switch s.kind {
+	case member:
+		return s.name == name, false
+	case members:
+		return true, false
+	case anywhere:
+		return s.name == name, true
+	case elements:
+	}
+	return false, false
+}

@@ -1,0 +1,300 @@
+package redact_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"glasshouse/internal/watch/redact"
+)
+
+func rulesOf(tb testing.TB, texts ...string) (rules redact.Rules) {
+	tb.Helper()
+	for _, text := range texts {
+		some, err := redact.Parse(text)
+		if err != nil {
+			tb.Fatalf("%s: %v", text, err)
+		}
+		rules = append(rules, some...)
+	}
+	return rules
+}
+
+// What a rule matches is masked whatever its type, and what is not of the type
+// that the rule goes through is masked whole.
+func TestRules(t *testing.T) {
+	tests := map[string]struct{ rule, group, resource, in, want string }{
+		"each value of a map": {
+			"core/v1/configmaps:data.*", "", "configmaps",
+			`{"metadata":{"uid":"u","name":"a"},"data":{"a":"c4n4ry","b":{"c":["c4n4ry"]},"c":7,"d":null},"binaryData":{"e":"x"}}`,
+			`{"metadata":{"uid":"u","name":"a"},"data":{"a":"(masked)","b":"(masked)","c":"(masked)","d":null},"binaryData":{"e":"x"}}`,
+		},
+		"another resource is another": {
+			"core/v1/configmaps:data.*", "", "pods", `{"metadata":{},"data":{"a":"x"}}`, `{"metadata":{},"data":{"a":"x"}}`,
+		},
+		"another group is another": {
+			"core/v1/configmaps:data.*", "example.com", "configmaps", `{"metadata":{},"data":{"a":"x"}}`, `{"metadata":{},"data":{"a":"x"}}`,
+		},
+		"each element of a list": {
+			"apps/v1/deployments:spec.template.spec.containers[*].env[*].value", "apps", "deployments",
+			`{"metadata":{},"spec":{"replicas":1,"template":{"spec":{"containers":[{"name":"a","env":[{"name":"A","value":"c4n4ry"},{"name":"B","valueFrom":{}}]},{"name":"b"}]}}}}`,
+			`{"metadata":{},"spec":{"replicas":1,"template":{"spec":{"containers":[{"name":"a","env":[{"name":"A","value":"(masked)"},{"name":"B","valueFrom":{}}]},{"name":"b"}]}}}}`,
+		},
+		"an annotation, of all kinds": {
+			`*:metadata.annotations["example.com/token"]`, "batch", "jobs",
+			`{"metadata":{"name":"a","annotations":{"example.com\/token":"c4n4ry","b":"c"}}}`,
+			`{"metadata":{"name":"a","annotations":{"example.com/token":"(masked)","b":"c"}}}`,
+		},
+		"a member of a custom resource, in any version": {
+			"example.com/v1/databases:spec.values.password", "example.com", "databases",
+			`{"metadata":{},"spec":{"values":{"password":{"a":"c4n4ry"},"user":"x"}}}`,
+			`{"metadata":{},"spec":{"values":{"password":"(masked)","user":"x"}}}`,
+		},
+		"text where an object should be": {
+			"example.com/v1/databases:spec.values.password", "example.com", "databases",
+			`{"metadata":{},"spec":{"values":"password: c4n4ry","user":"x"}}`, `{"metadata":{},"spec":{"values":"(masked)","user":"x"}}`,
+		},
+		"a list where an object should be": {
+			"example.com/v1/databases:spec.values.password", "example.com", "databases",
+			`{"metadata":{},"spec":{"values":[{"password":"c4n4ry"}]}}`, `{"metadata":{},"spec":{"values":"(masked)"}}`,
+		},
+		"an object where a list should be": {
+			"example.com/v1/databases:spec.users[*].password", "example.com", "databases",
+			`{"metadata":{},"spec":{"users":{"a":{"password":"c4n4ry"}}}}`, `{"metadata":{},"spec":{"users":"(masked)"}}`,
+		},
+		"a list of something else": {
+			"example.com/v1/databases:spec.users[*].password", "example.com", "databases",
+			`{"metadata":{},"spec":{"users":["c4n4ry",{"password":"c4n4ry"},["c4n4ry"],null]}}`,
+			`{"metadata":{},"spec":{"users":["(masked)",{"password":"(masked)"},"(masked)",null]}}`,
+		},
+		"a name at any depth": {
+			"*:spec..password", "example.com", "databases",
+			`{"metadata":{"labels":{"password":"x"}},"spec":{"password":"c4n4ry","a":[{"b":{"password":{"password":"c4n4ry"}}}]}}`,
+			`{"metadata":{"labels":{"password":"x"}},"spec":{"password":"(masked)","a":[{"b":{"password":"(masked)"}}]}}`,
+		},
+		"a member that is there twice": {
+			"*:spec.password", "example.com", "databases",
+			`{"metadata":{},"spec":{"password":"c4n4ry","password":"c4n4ry"},"spec":{"p\u0061ssword":"c4n4ry"}}`,
+			`{"metadata":{},"spec":{"password":"(masked)","password":"(masked)"},"spec":{"password":"(masked)"}}`,
+		},
+		"what is dropped stays dropped": {
+			`*:metadata.annotations.*`, "", "pods",
+			`{"metadata":{"managedFields":["c4n4ry"],"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"c4n4ry","b":"c4n4ry"}}}`,
+			`{"metadata":{"annotations":{"b":"(masked)"}}}`,
+		},
+		"environments of a pod": {
+			"env", "", "pods",
+			`{"metadata":{"labels":{"env":"prod"}},"spec":{"containers":[{"env":[{"name":"A","value":"c4n4ry"}]}],"initContainers":[{"env":"c4n4ry"}],"ephemeralContainers":[{"env":{"A":"c4n4ry"}}]}}`,
+			`{"metadata":{"labels":{"env":"prod"}},"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"}]}],"initContainers":[{"env":"(masked)"}],"ephemeralContainers":[{"env":"(masked)"}]}}`,
+		},
+		"environments of a cron job": {
+			"env", "batch", "cronjobs",
+			`{"metadata":{},"spec":{"jobTemplate":{"spec":{"template":{"metadata":{"labels":{"env":"prod"}},"spec":{"containers":[{"env":[{"name":"A","value":"c4n4ry"}]}]}}}}}}`,
+			`{"metadata":{},"spec":{"jobTemplate":{"spec":{"template":{"metadata":{"labels":{"env":"prod"}},"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"}]}]}}}}}}`,
+		},
+		"environments that a revision keeps": {
+			"env", "apps", "controllerrevisions",
+			`{"metadata":{},"data":{"spec":{"template":{"spec":{"containers":[{"env":[{"name":"A","value":"c4n4ry"}]}]}}}}}`,
+			`{"metadata":{},"data":{"spec":{"template":{"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"}]}]}}}}}`,
+		},
+		"environments of kinds of others": {
+			"env", "example.com", "tasks",
+			`{"metadata":{},"spec":{"steps":[{"env":[{"name":"A","value":"c4n4ry"}]}],"env":{"A":"c4n4ry"},"stage":{"env":"prod"}}}`,
+			`{"metadata":{},"spec":{"steps":[{"env":[{"name":"A","value":"(masked)"}]}],"env":"(masked)","stage":{"env":"prod"}}}`,
+		},
+		"a definition has no environment": {
+			"env", "apiextensions.k8s.io", "customresourcedefinitions",
+			`{"metadata":{},"spec":{"properties":{"env":{"type":"array"}}}}`, `{"metadata":{},"spec":{"properties":{"env":{"type":"array"}}}}`,
+		},
+		"Helm's release in a ConfigMap": {
+			"*:none", "", "configmaps",
+			`{"data":{"release":"c4n4ry","x":"y"},"metadata":{"name":"a.v1","labels":{"owner":"helm"}}}`,
+			`{"data":{"release":"(masked)","x":"y"},"metadata":{"name":"a.v1","labels":{"owner":"helm"}}}`,
+		},
+		"Helm's release of the second version": {
+			"*:none", "", "configmaps",
+			`{"metadata":{"labels":{"OWNER":"TILLER"}},"data":{"release":"c4n4ry"}}`, `{"metadata":{"labels":{"OWNER":"TILLER"}},"data":{"release":"(masked)"}}`,
+		},
+		"Helm's release that has lost its label": {
+			"*:none", "", "configmaps",
+			`{"metadata":{"name":"sh.helm.release.v1.a.v1"},"data":{"release":"c4n4ry"},"binaryData":{"release":"c4n4ry"}}`,
+			`{"metadata":{"name":"sh.helm.release.v1.a.v1"},"data":{"release":"(masked)"},"binaryData":{"release":"(masked)"}}`,
+		},
+		"Helm's release with labels of another type": {
+			"*:none", "", "configmaps", `{"metadata":{"labels":["owner"]},"data":{"release":"c4n4ry"}}`, `{"metadata":{"labels":["owner"]},"data":{"release":"(masked)"}}`,
+		},
+		"a release that is not Helm's": {
+			"*:none", "", "configmaps", `{"metadata":{"labels":{"owner":"me"}},"data":{"release":"7"}}`, `{"metadata":{"labels":{"owner":"me"}},"data":{"release":"7"}}`,
+		},
+		"Helm's release in a Secret": {
+			"*:none", "", "secrets", `{"metadata":{},"type":"helm.sh/release.v1","data":{"release":"c4n4ry"}}`, `{"metadata":{},"type":"helm.sh/release.v1","data":{"release":"(masked)"}}`,
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			clean, err := redact.New(rulesOf(t, test.rule), test.group, test.resource).Object(nil, []byte(test.in))
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(clean.Text) != test.want {
+				t.Errorf("got  %s\nwant %s", clean.Text, test.want)
+			}
+		})
+	}
+}
+
+// What makes no sense, or would mask what objects are told apart by, is refused
+// in words.
+func TestRulesThatMakeNoSense(t *testing.T) {
+	for text, says := range map[string]string{
+		"":                                    "no path",
+		"data":                                "no path",
+		"configmaps:data.*":                   "group/version/resource",
+		"core/v1/ConfigMaps:data.*":           "group/version/resource",
+		"core/v1/:data.*":                     "group/version/resource",
+		"*/v1/configmaps:data.*":              "group/version/resource",
+		"*:":                                  "no path",
+		"*:data..":                            "no path",
+		"*:data.":                             "no path",
+		"*:$.data":                            "no path",
+		"*:{.data}":                           "no path",
+		"*:data[0]":                           "no path",
+		"*:data[?(@.a)]":                      "no path",
+		"*:data['a']":                         "no path",
+		`*:data["a`:                           "no path",
+		`*:data["\x"]`:                        "no path",
+		`*:data["a" "b"]`:                     "no path",
+		"*:a b":                               "no path",
+		"*:data/x,y":                          "no path",
+		"*:metadata":                          "would mask metadata",
+		"*:metadata.name":                     "would mask metadata.name",
+		"*:metadata.*":                        "would mask metadata.name",
+		"*:metadata.uid.x":                    "would mask metadata.uid",
+		"*:metadata[*]":                       "would mask metadata",
+		"*:*":                                 "would mask",
+		"*:*.password":                        "would mask",
+		"*:[*]":                               "would mask the whole object",
+		"*:..name":                            "would mask metadata.name",
+		"*:kind":                              "would mask kind",
+		"*:" + strings.Repeat("a.", 40) + "b": "more than 32 steps",
+		"*:" + strings.Repeat("a", 1000):      "1000",
+	} {
+		rules, err := redact.Parse(text)
+		if err == nil || !strings.Contains(err.Error(), says) {
+			t.Errorf("%s: got %v and %v, want an error that says %q", text, rules, err, says)
+		}
+	}
+	for _, text := range []string{"env", "*:spec", "*:.spec", "*:..password", "*:metadata.labels.*", `*:["a.b"].c`, "core/v1/nodes:status.images[*].names", "a.example.com/v1alpha1/b:metadata.annotations"} {
+		rulesOf(t, text)
+	}
+}
+
+// A field may not be selected by where a rule masks it, or what it lies in.
+func TestTouches(t *testing.T) {
+	rules := rulesOf(t, "example.com/v1/databases:spec.values.password", "*:spec..token", "core/v1/pods:spec.containers[*].image")
+	for path, want := range map[string]bool{
+		"spec.values.password": true, "spec.values": true, "spec.values.password.a": true, "spec.a.b.token": true,
+		"spec.values.user": false, "metadata.name": false, "status.phase": false,
+	} {
+		if got := rules.Touches("example.com", "databases", strings.Split(path, ".")); got != want {
+			t.Errorf("%s: got %t", path, got)
+		}
+	}
+	if rules.Touches("", "pods", []string{"spec", "nodeName"}) {
+		t.Error("spec.nodeName of pods is not masked")
+	}
+}
+
+// A value that changes under a rule shows as changed, and nothing else of it,
+// also where the API gives no UIDs.
+func TestChangesUnderARule(t *testing.T) {
+	r := redact.New(rulesOf(t, "example.com/v1/databases:spec.password"), "example.com", "databases")
+	show := func(metadata, value string) string {
+		clean, err := r.Object(nil, fmt.Appendf(nil, `{"metadata":{%s},"spec":{"password":%q}}`, metadata, value))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var o struct{ Spec struct{ Password string } }
+		if err := json.Unmarshal(clean.Text, &o); err != nil {
+			t.Fatal(err)
+		}
+		return o.Spec.Password
+	}
+	one, other := `"namespace":"a","name":"x"`, `"namespace":"b","name":"x"`
+	got := []string{show(one, "A"), show(other, "B"), show(one, "A"), show(one, "B"), show(one, "A"), show(other, "A")}
+	want := []string{"(masked)", "(masked)", "(masked)", "(masked, change 1)", "(masked, change 2)", "(masked, change 1)"}
+	if strings.Join(got, ";") != strings.Join(want, ";") {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	r.Deleted("", "a", "x")
+	if got := show(one, "C"); got != "(masked)" {
+		t.Errorf("what was deleted is remembered: %s", got)
+	}
+}
+
+// Whatever an object has where rules look: no byte of it comes through, in the
+// text or in an error, and valid text stays valid.
+func FuzzRules(f *testing.F) {
+	for _, seed := range []string{`"c4n4ry"`, `["c4n4ry"]`, `{"x":"c4n4ry"}`, `{"containers":[{"env":[{"value":"c4n4ry"}]}]}`, `{"containers":{"env":"c4n4ry"}}`, `[{"env":"c4n4ry"}]`, `{"env":["c4n4ry"]}`, `7`, `null`, `{"a":`} {
+		f.Add([]byte(seed))
+	}
+	rules := rulesOf(f, "env", "example.com/v1/databases:spec.values.password", "example.com/v1/databases:list[*].value", "example.com/v1/databases:map.*", `*:metadata.annotations["a/b"]`)
+	f.Fuzz(func(t *testing.T, data []byte) {
+		if !json.Valid(data) || strings.Contains(string(data), `c4n4ry":`) {
+			t.Skip("a key is no value")
+		}
+		for _, around := range []string{
+			`{"metadata":{"uid":"u"},"spec":{"values":{"password":%s}}}`, `{"metadata":{"uid":"u"},"list":[{"value":%s}]}`, `{"metadata":{"uid":"u"},"map":{"a":%s}}`,
+			`{"metadata":{"uid":"u","annotations":{"a/b":%s}}}`, `{"metadata":{"uid":"u","managedFields":%s}}`, `{"metadata":{"uid":"u","annotations":{"kubectl.kubernetes.io/last-applied-configuration":%s}}}`,
+			`{"metadata":{"uid":"u"},"spec":{"template":{"spec":{"containers":[{"env":[{"value":%s}]}]}}}}`, `{"metadata":{"uid":"u"},"spec":{"initContainers":[{"env":%s}]}}`,
+		} {
+			clean, err := redact.New(rules, "example.com", "databases").Object(nil, fmt.Appendf(nil, around, data))
+			if err != nil && !strings.Contains(err.Error(), canary) {
+				continue // Nested too deep.
+			}
+			text := string(clean.Text)
+			var kept any
+			if err := json.Unmarshal(clean.Text, &kept); err != nil {
+				t.Fatalf("%s: %v", text, err)
+			}
+			list := strings.HasSuffix(around, `[{"env":%s}]}}`) && strings.HasPrefix(strings.TrimSpace(string(data)), "[") // What its objects have beside values is no secret.
+			if strings.Contains(text, canary) && (!list || !strings.Contains(string(data), "{")) {
+				t.Errorf("%s: got %s", fmt.Sprintf(around, data), text)
+			}
+		}
+	})
+}
+
+// On the way out a value that changes shows as changed, A, B, A shows the same
+// masks as any other three, and nothing tells objects' values from one another.
+func TestVeil(t *testing.T) {
+	config := func(value string) []byte {
+		return fmt.Appendf(nil, `{"kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":%q,"same":"c4n4ry"},"binaryData":{"b":%q}}`, value, value)
+	}
+	veil := redact.NewVeil("", "configmaps")
+	text, err := veil.Object(nil, config("c4n4ry"))
+	if want := `{"kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"(masked)","same":"(masked)"},"binaryData":{"b":"(masked)"}}`; err != nil || string(text) != want {
+		t.Errorf("got %s, %v", text, err)
+	}
+	for _, change := range [][2]string{{"A", "B"}, {"B", "A"}, {"C", "A"}} {
+		text, err := veil.After(nil, config(change[0]), config(change[1]))
+		if want := `{"kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"(masked, changed)","same":"(masked)"},"binaryData":{"b":"(masked, changed)"}}`; err != nil || string(text) != want {
+			t.Errorf("%v: got %s, %v", change, text, err)
+		}
+	}
+	for _, test := range []struct{ group, resource, in, want string }{
+		{"", "secrets", `{"data":{"a":"(masked, change 2)"}}`, `{"data":{"a":"(masked)"}}`},
+		{"", "pods", `{"spec":{"containers":[{"env":[{"name":"A","value":"c4n4ry"},{"valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}]}]}}`, `{"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"},{"valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}]}]}}`},
+		{"apps", "deployments", `{"spec":{"template":{"spec":{"containers":[{"env":[{"value":7}]}]}}}}`, `{"spec":{"template":{"spec":{"containers":[{"env":[{"value":"(masked)"}]}]}}}}`},
+		{"", "services", `{"spec":{"type":"ClusterIP"}}`, `{"spec":{"type":"ClusterIP"}}`},
+	} {
+		text, err := redact.NewVeil(test.group, test.resource).Object(nil, []byte(test.in))
+		if err != nil || string(text) != test.want {
+			t.Errorf("%s: got %s, %v", test.resource, text, err)
+		}
+	}
+	if text, err := veil.Object(nil, []byte(`{"data":{"a":`)); err == nil {
+		t.Errorf("broken text gives %s", text)
+	}
+}

@@ -1,0 +1,44 @@
+package redact
+
+// A Veil masks on the way out, for those whom something is shared with: what is
+// kept is everybody's. It masks the values of Secrets and ConfigMaps, and of
+// containers' environments; what was masked before stays so. A mask says nothing
+// of the value, and is the same for all of them.
+type Veil struct{ rules []Rule }
+
+// NewVeil returns the Veil of a resource; group is "" for the core group.
+func NewVeil(group, resource string) *Veil {
+	rules := append(always(), env()...)
+	for _, name := range []string{"data", "binaryData"} {
+		rules = append(rules, Rule{resource: "configmaps", steps: []step{{kind: member, name: name}, {kind: members}}})
+	}
+	return &Veil{rules: rules.of(group, resource)}
+}
+
+// Object appends the text of an object as it may be seen.
+func (v *Veil) Object(dst, text []byte) ([]byte, error) {
+	return v.walk(dst, text, func(out []byte, _ string, _ []byte) []byte { return append(out, `"(masked)"`...) })
+}
+
+// After is Object; but a value that was another before shows as changed.
+func (v *Veil) After(dst, before, text []byte) ([]byte, error) {
+	was := make(map[string]string)
+	_, err := v.walk(nil, before, func(out []byte, path string, value []byte) []byte {
+		was[path] = string(value)
+		return append(out, "null"...)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return v.walk(dst, text, func(out []byte, path string, value []byte) []byte {
+		if old, had := was[path]; had && old != string(value) {
+			return append(out, `"(masked, changed)"`...)
+		}
+		return append(out, `"(masked)"`...)
+	})
+}
+
+func (v *Veil) walk(dst, text []byte, mask func(out []byte, path string, value []byte) []byte) ([]byte, error) {
+	w := &walker{rules: v.rules, mask: mask}
+	return w.walk(dst, text, &subject{helm: true})
+}

@@ -1,0 +1,194 @@
+package redact
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"glasshouse/internal/watch/rawjson"
+)
+
+// walker redacts one object in one pass over its text. Of each value on the way
+// it knows how far which rules have come; where none has any way to go, the text
+// is copied as it is.
+type walker struct {
+	rules []Rule
+	mask  func(out []byte, path string, value []byte) []byte
+
+	live    []position // Of the values on the way, the innermost last.
+	path    []byte     // Of the value that is walked, as a JSON Pointer.
+	masked  []string
+	managed []byte
+}
+
+// position is how far a rule has come: its next step.
+type position struct{ rule, step int }
+
+// place is what a value is to every object.
+type place int
+
+const (
+	elsewhere   place = iota
+	root              // The object,
+	metadata          // its metadata,
+	annotations       // and the annotations there.
+)
+
+// walk appends the object raw without what must not be kept. What is no object
+// becomes null.
+func (w *walker) walk(dst, raw []byte, of *subject) ([]byte, error) {
+	c := rawjson.NewCursor(raw)
+	if c.Peek() != '{' {
+		return append(dst, "null"...), nil
+	}
+	for n := range w.rules {
+		if !w.rules[n].helm || of.helm {
+			w.live = append(w.live, position{n, 0})
+		}
+	}
+	dst, err := w.value(dst, c, 0, root)
+	if err == nil {
+		err = c.End()
+	}
+	return dst, err
+}
+
+// value appends the value at the cursor; from is where the positions of it begin.
+func (w *walker) value(out []byte, c *rawjson.Cursor, from int, at place) ([]byte, error) {
+	kind := c.Peek()
+	for _, p := range w.live[from:] {
+		if w.rules[p.rule].masksWhole(p.step, kind) {
+			value, err := c.Value()
+			if err != nil {
+				return out, err
+			}
+			path := string(w.path)
+			w.masked = append(w.masked, path)
+			return w.mask(out, path, value), nil
+		}
+	}
+	switch {
+	case at != elsewhere && kind != '{': // It holds nothing that could be kept.
+		return append(out, "null"...), c.Skip()
+	case kind == '{' && (at != elsewhere || from < len(w.live)):
+		return w.object(out, c, from, at)
+	case kind == '[' && from < len(w.live):
+		return w.array(out, c, from)
+	}
+	value, err := c.Value()
+	return append(out, value...), err
+}
+
+// masksWhole reports whether a value is masked whole, by what it begins with:
+// where the rule leads to it, and where it is not of the type that the rule goes
+// on through. A null is no value.
+func (r *Rule) masksWhole(next int, kind byte) bool {
+	if kind == 'n' {
+		return false
+	}
+	if next == len(r.steps) {
+		return true
+	}
+	switch r.steps[next].kind {
+	case member, members:
+		return kind != '{'
+	case elements:
+		return kind != '['
+	case anywhere:
+	}
+	return false
+}
+
+func (w *walker) object(out []byte, c *rawjson.Cursor, from int, at place) ([]byte, error) {
+	out = append(out, '{')
+	first := true
+	err := c.Object(func(key []byte) error {
+		inner := inside(at, key)
+		switch {
+		case at == metadata && string(key) == "managedFields":
+			var err error
+			w.managed, err = c.Value()
+			return err
+		case at == annotations && string(key) == LastApplied:
+			return c.Skip()
+		}
+		if !first {
+			out = append(out, ',')
+		}
+		first = false
+		out = append(rawjson.AppendString(out, key), ':')
+		to, length := len(w.live), len(w.path)
+		w.enter(from, to, key, c.Peek())
+		w.path = append(append(w.path, '/'), pointer(key)...)
+		var err error
+		out, err = w.value(out, c, to, inner)
+		w.live, w.path = w.live[:to], w.path[:length]
+		return err
+	})
+	return append(out, '}'), err
+}
+
+func (w *walker) array(out []byte, c *rawjson.Cursor, from int) ([]byte, error) {
+	out = append(out, '[')
+	err := c.Array(func(index int) error {
+		if index > 0 {
+			out = append(out, ',')
+		}
+		to, length := len(w.live), len(w.path)
+		for _, p := range w.live[from:to] {
+			switch w.rules[p.rule].steps[p.step].kind {
+			case elements:
+				w.push(to, position{p.rule, p.step + 1})
+			case anywhere:
+				w.push(to, p)
+			case member, members: // The array is masked whole.
+			}
+		}
+		w.path = strconv.AppendInt(append(w.path, '/'), int64(index), 10)
+		var err error
+		out, err = w.value(out, c, to, elsewhere)
+		w.live, w.path = w.live[:to], w.path[:length]
+		return err
+	})
+	return append(out, ']'), err
+}
+
+// enter pushes the positions of the member of a name, whose value begins with kind.
+func (w *walker) enter(from, to int, key []byte, kind byte) {
+	for _, p := range w.live[from:to] {
+		s := &w.rules[p.rule].steps[p.step]
+		on, stays := s.takes(string(key))
+		if on && (!s.lists || kind == '{' || kind == '[') {
+			w.push(to, position{p.rule, p.step + 1})
+		}
+		if stays {
+			w.push(to, p)
+		}
+	}
+}
+
+// push adds a position to those from a place on, once.
+func (w *walker) push(from int, p position) {
+	if !slices.Contains(w.live[from:], p) {
+		w.live = append(w.live, p)
+	}
+}
+
+// inside is the place of a member.
+func inside(at place, key []byte) place {
+	switch {
+	case at == root && string(key) == "metadata":
+		return metadata
+	case at == metadata && string(key) == "annotations":
+		return annotations
+	}
+	return elsewhere
+}
+
+// pointer is a name as a part of a JSON Pointer.
+func pointer(name []byte) string {
+	if strings.ContainsAny(string(name), "~/") {
+		return strings.NewReplacer("~", "~0", "/", "~1").Replace(string(name))
+	}
+	return string(name)
+}

@@ -1,0 +1,58 @@
+package watch
+
+import (
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/fields"
+
+	"glasshouse/internal/watch/redact"
+)
+
+// rules are those by which is masked what is never kept.
+type rules struct {
+	redact.Rules
+
+	mu     sync.Mutex
+	warned map[string]bool // Of kinds that are not served.
+}
+
+// warnOfRules tells the log once of each kind that a rule names and that is not
+// served: it may be misspelt.
+func (c *Cluster) warnOfRules() {
+	resources, gaps, err := c.catalog.all()
+	if err != nil || len(gaps) > 0 {
+		return // It may be served all the same.
+	}
+	served := make(map[string]bool, len(resources))
+	for n := range resources {
+		group, _, _ := strings.Cut(resources[n].Ref(), "/")
+		served[group+"/"+resources[n].Resource] = true
+	}
+	c.rules.mu.Lock()
+	defer c.rules.mu.Unlock()
+	for _, named := range c.rules.Named() {
+		if !served[named] && !c.rules.warned[named] {
+			if c.rules.warned == nil {
+				c.rules.warned = make(map[string]bool)
+			}
+			c.rules.warned[named] = true
+			c.log.Warn("a rule of --redact names a kind that is not served now", "kind", named)
+		}
+	}
+}
+
+// checkMasked refuses a field selector of what is masked: what it finds would
+// tell the value, guess by guess.
+func (c *Cluster) checkMasked(selector string, r *Resource) error {
+	parsed, err := fields.ParseSelector(selector)
+	if err != nil {
+		return nil //nolint:nilerr // newFilter says what is wrong with it.
+	}
+	for _, requirement := range parsed.Requirements() {
+		if c.rules.Touches(r.Group, r.Resource, strings.Split(strings.TrimPrefix(requirement.Field, "."), ".")) {
+			return &Problem{Cause: Refused, Title: "Masked field", Detail: "The field " + requirement.Field + " of " + r.Ref() + " is masked here, so nothing can be selected by it."}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,128 @@
+package watch_test
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	authentication "k8s.io/api/authentication/v1"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+const token = "a.secret.token"
+
+// A token is somebody's only where the API server says so, and for this program
+// where it was asked for that.
+func TestWhoIs(t *testing.T) {
+	anna := authentication.UserInfo{Username: "anna", UID: "7", Groups: []string{"dev", "system:authenticated"}, Extra: map[string]authentication.ExtraValue{"scopes": {"a", "b"}}}
+	want := &watch.User{Name: "anna", UID: "7", Groups: []string{"dev", "system:authenticated"}, Extra: map[string][]string{"scopes": {"a", "b"}}}
+	for _, test := range []struct {
+		name   string
+		status authentication.TokenReviewStatus
+		asked  []string
+		want   *watch.User
+	}{
+		{"accepted", authentication.TokenReviewStatus{Authenticated: true, User: anna}, nil, want},
+		{"accepted, of an audience that was not asked for", authentication.TokenReviewStatus{Authenticated: true, User: anna, Audiences: []string{"https://api"}}, nil, want},
+		{"for this program", authentication.TokenReviewStatus{Authenticated: true, User: anna, Audiences: []string{"x", "glasshouse"}}, []string{"other", "glasshouse"}, want},
+		{"for another program", authentication.TokenReviewStatus{Authenticated: true, User: anna, Audiences: []string{"x"}}, []string{"glasshouse"}, nil},
+		{"a server that knows no audiences", authentication.TokenReviewStatus{Authenticated: true, User: anna}, []string{"glasshouse"}, nil},
+		{"not accepted", authentication.TokenReviewStatus{Error: "it is " + token}, nil, nil},
+		{"not accepted, with a name", authentication.TokenReviewStatus{User: anna, Audiences: []string{"glasshouse"}}, []string{"glasshouse"}, nil},
+		{"nobody", authentication.TokenReviewStatus{Authenticated: true}, nil, nil},
+		{"anybody", authentication.TokenReviewStatus{Authenticated: true, User: authentication.UserInfo{Username: "system:anonymous"}}, nil, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := apitest.New(t, kinds()...)
+				server.Tokens(map[string]authentication.TokenReviewStatus{token: test.status})
+				got, err := runCluster(t, server).WhoIs(t.Context(), token, test.asked)
+				if !reflect.DeepEqual(got, test.want) {
+					t.Errorf("it is %+v, %v; want %+v", got, err, test.want)
+				}
+				p := new(watch.Problem)
+				if test.want == nil && (!errors.As(err, &p) || p.Cause != watch.Unauthenticated) {
+					t.Errorf("the error is %v, want that it is not known who asks", err)
+				}
+				if err != nil && strings.Contains(err.Error(), token) {
+					t.Errorf("the error %q has the token in it", err)
+				}
+			})
+		})
+	}
+}
+
+// What cannot be found out lets nobody in, says nothing of the inside in its
+// Problem, and never the token.
+func TestWhoIsCannotBeFoundOut(t *testing.T) {
+	for name, broken := range map[string]func(*apitest.Server){
+		"away":      func(s *apitest.Server) { s.Down(true) },
+		"failed":    func(s *apitest.Server) { s.Break(apitest.TokenReviews, "etcd-7.internal") },
+		"forbidden": func(s *apitest.Server) { s.RefuseGet(apitest.TokenReviews, http.StatusForbidden, "etcd-7.internal") },
+		"hangs":     func(s *apitest.Server) { s.Hang(apitest.TokenReviews) },
+		"echoes": func(s *apitest.Server) {
+			s.Answer(apitest.TokenReviews, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(http.StatusBadRequest)
+				_, _ = io.WriteString(w, apitest.Failure(http.StatusBadRequest, "BadRequest", "what is "+token+"?"))
+			})
+		},
+		"nonsense": func(s *apitest.Server) {
+			s.Answer(apitest.TokenReviews, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", "application/json")
+				_, _ = io.WriteString(w, `{"kind":"TokenReview","apiVersion":"authentication.k8s.io/v1","status":{"authenticated":"yes"}}`)
+			})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := apitest.New(t, kinds()...)
+				cluster := runCluster(t, server)
+				synctest.Wait()
+				broken(server)
+				began := time.Now()
+				user, err := cluster.WhoIs(t.Context(), token, nil)
+				p := new(watch.Problem)
+				if user != nil || !errors.As(err, &p) || p.Cause != watch.Unavailable {
+					t.Fatalf("it is %+v, %v; want nobody, as that cannot be found out", user, err)
+				}
+				if strings.Contains(p.Detail, "etcd-7") || strings.Contains(err.Error(), token) {
+					t.Errorf("the problem is %v, the error %v", p, err)
+				}
+				if name == "forbidden" && !strings.Contains(p.Detail, "tokenreviews") {
+					t.Errorf("the problem does not say which right is missing: %v", p)
+				}
+				if took := time.Since(began); took > 6*time.Second {
+					t.Errorf("it took %s", took)
+				}
+			})
+		})
+	}
+}
+
+// Users are the same only where all of them is.
+func TestSameUser(t *testing.T) {
+	anna := watch.User{Name: "anna", UID: "7", Groups: []string{"a", "b"}, Extra: map[string][]string{"x": {"1", "2"}}}
+	if !anna.Same(&watch.User{Name: "anna", UID: "7", Groups: []string{"b", "a", "a"}, Extra: map[string][]string{"x": {"2", "1"}}}) {
+		t.Error("the order of groups makes another user")
+	}
+	for name, other := range map[string]watch.User{
+		"name":          {Name: "bob", UID: "7", Groups: anna.Groups, Extra: anna.Extra},
+		"uid":           {Name: "anna", UID: "8", Groups: anna.Groups, Extra: anna.Extra},
+		"a group more":  {Name: "anna", UID: "7", Groups: []string{"a", "b", "c"}, Extra: anna.Extra},
+		"groups as one": {Name: "anna", UID: "7", Groups: []string{"a b"}, Extra: anna.Extra},
+		"no extra":      {Name: "anna", UID: "7", Groups: anna.Groups},
+		"other extra":   {Name: "anna", UID: "7", Groups: anna.Groups, Extra: map[string][]string{"x": {"1"}}},
+	} {
+		if anna.Same(&other) {
+			t.Errorf("%s: taken for the same user", name)
+		}
+	}
+}

@@ -1,0 +1,203 @@
+package watch_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// valued are kinds whose objects have a value in the places that are masked for
+// those whom something is shared with, by their refs.
+func valued() map[string]func(value string) string {
+	return map[string]func(string) string{
+		"core/v1/secrets":    func(v string) string { return fmt.Sprintf(`"data":{"k":%q}`, v) },
+		"core/v1/configmaps": func(v string) string { return fmt.Sprintf(`"data":{"k":%q},"binaryData":{"b":%q}`, v, v) },
+		pods: func(v string) string {
+			return fmt.Sprintf(`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q},{"name":"B","valueFrom":{"secretKeyRef":{"name":"it","key":"k"}}}],"envFrom":[{"secretRef":{"name":"it"}}]}],"initContainers":[{"name":"i","env":[{"name":"A","value":%q}]}]}`, v, v)
+		},
+		"apps/v1/deployments": func(v string) string {
+			return fmt.Sprintf(`"spec":{"template":{"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q}]}]}}}`, v)
+		},
+		"batch/v1/cronjobs": func(v string) string {
+			return fmt.Sprintf(`"spec":{"jobTemplate":{"spec":{"template":{"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q}]}]}}}}}`, v)
+		},
+		"apps/v1/controllerrevisions": func(v string) string {
+			return fmt.Sprintf(`"data":{"spec":{"template":{"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q}]}]}}}}`, v)
+		},
+	}
+}
+
+// guest is whom the kinds were shared with.
+func guest() watch.Viewer {
+	scope := &watch.Scope{}
+	for ref := range valued() {
+		scope.Parts = append(scope.Parts, watch.Part{Resource: ref})
+	}
+	return watch.Viewer{Program: true, Scope: scope}
+}
+
+// everyWay is what a viewer is told of an object in each way there is, while its value
+// becomes each of values: in all views, one by one, in snapshots, and while the
+// API server is away.
+func everyWay(t *testing.T, viewer watch.Viewer, ref string, values ...string) (all string, patches []string) {
+	t.Helper()
+	server, cluster := serveCluster(t)
+	if ref != pods {
+		server.Serve(apitest.Kind{Ref: ref, Kind: "Thing", Columns: `[{"name":"Name","type":"string","format":"name"}]`})
+	}
+	set := func(value string) {
+		server.Set(ref, apitest.Item{Namespace: "a", Name: "it", Cells: `["it"]`, Rest: valued()[ref](value)})
+	}
+	set(values[0])
+	pass(3 * time.Second)
+	access := cluster.For(viewer)
+	var heard strings.Builder
+	window, err := watch.NewWindow("", 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	one := watch.Query{Namespaces: []string{"a"}, Name: "it"}
+	type reading struct {
+		view watch.View
+		sub  *watch.Subscription
+	}
+	var readings []reading
+	for _, r := range []struct {
+		view watch.View
+		q    watch.Query
+	}{{watch.Rows, watch.Query{}}, {watch.Table, watch.Query{}}, {watch.Windowed, watch.Query{Window: window}}, {watch.Object, one}, {watch.Changes, one}, {watch.Changes, watch.Query{}}} {
+		r.q.Resource = ref
+		sub, err := access.Subscribe(t.Context(), r.q, r.view, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer sub.Close()
+		readings = append(readings, reading{r.view, sub})
+	}
+	listen := func() {
+		for _, r := range readings {
+			for {
+				m, err := r.sub.Next(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				heard.Write(m)
+				var message told
+				if err := json.Unmarshal([]byte("{"+string(m)+"}"), &message); err != nil {
+					t.Fatal(err)
+				}
+				for _, e := range message.Events {
+					if r.view == watch.Object && e.Patch != nil {
+						patches = append(patches, string(e.Patch))
+					}
+				}
+				if message.Type == "heartbeat" {
+					break
+				}
+			}
+		}
+	}
+	read := func() {
+		text, err := access.Object(t.Context(), ref, "a", "it")
+		if err != nil {
+			t.Fatal(err)
+		}
+		heard.Write(text)
+		last, _, err := access.LastKnown(t.Context(), ref, "a", "it")
+		if err != nil {
+			t.Fatal(err)
+		}
+		heard.Write(last)
+		snapshot, err := access.Snapshot(t.Context(), watch.Query{Resource: ref}, time.Minute)
+		if err != nil || len(snapshot.Objects) != 1 {
+			t.Fatalf("a snapshot of %d, %v", len(snapshot.Objects), err)
+		}
+		text, err = snapshot.Objects[0].JSON()
+		if err != nil {
+			t.Fatal(err)
+		}
+		heard.Write(snapshot.Objects[0].AppendRow(text))
+	}
+	read() // From the API server, for nobody looks yet.
+	listen()
+	for _, value := range values[1:] {
+		set(value)
+		listen()
+		read()
+	}
+	late, err := access.Subscribe(t.Context(), watch.Query{Resource: ref, Namespaces: []string{"a"}, Name: "it"}, watch.Changes, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer late.Close()
+	readings = append(readings, reading{watch.Changes, late})
+	server.Delete(ref, "a", "it")
+	listen()
+	set(values[0])
+	listen()
+	server.Down(true)
+	pass(10 * time.Second)
+	last, _, err := access.LastKnown(t.Context(), ref, "a", "it")
+	if err != nil {
+		t.Fatal(err)
+	}
+	heard.Write(last)
+	return heard.String(), patches
+}
+
+// What is shared never has values of Secrets, ConfigMaps and environments, in
+// whatever way it is read; and a value that changes shows as changed.
+func TestSharedTextsAreMasked(t *testing.T) {
+	for ref := range valued() {
+		t.Run(ref, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				all, patches := everyWay(t, guest(), ref, "CANARY1", "CANARY2", "CANARY1")
+				if strings.Contains(all, "CANARY") || !strings.Contains(all, `"(masked)"`) {
+					t.Errorf("heard %s", all)
+				}
+				if len(patches) != 2 || strings.Count(strings.Join(patches, ""), "(masked, changed)") < 2 {
+					t.Errorf("the patches are %q, want each to show a change", patches)
+				}
+			})
+		})
+	}
+}
+
+// The same ways show values to the program's own viewer: the test above hears what
+// it should.
+func TestTextsAreSeenAsTheyAre(t *testing.T) {
+	for ref := range valued() {
+		synctest.Test(t, func(t *testing.T) {
+			all, patches := everyWay(t, watch.Viewer{Program: true}, ref, "CANARY1", "CANARY2", "CANARY1")
+			if strings.Contains(all, "CANARY2") != (ref != secrets) || len(patches) != 2 {
+				t.Errorf("%s: heard %s", ref, all)
+			}
+		})
+	}
+}
+
+// Masks link nothing: whatever a value becomes, and whatever comes back, all that
+// is told is the same.
+func TestSharedMasksAreUnlinkable(t *testing.T) {
+	for ref := range valued() {
+		var told [][]string
+		for _, values := range [][]string{{"A", "B", "A", "C"}, {"A", "B", "C", "A"}, {"D", "E", "F", "G"}, {"long and other", "E", "long and other", "E"}} {
+			synctest.Test(t, func(t *testing.T) {
+				_, patches := everyWay(t, guest(), ref, values...)
+				told = append(told, patches)
+			})
+		}
+		for _, patches := range told {
+			if !slices.Equal(patches, told[0]) {
+				t.Errorf("%s: told %q, and of other values %q", ref, patches, told[0])
+			}
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package wire
+
+import (
+	"slices"
+	"strings"
+)
+
+// maskedCell stands in the place of a cell that may show what is masked.
+const maskedCell = `"(masked)"`
+
+// describedAs begins the description that the API server gives a CRD's column
+// that has none, before its JSONPath.
+const describedAs = "Custom resource definition column (in JSONPath format): "
+
+// markPaths finds what columns show. paths are the JSONPaths of a CRD's columns,
+// as its definition has them; nil where it is not known.
+func markPaths(columns []Column, paths map[string]string) []Column {
+	for i := range columns {
+		c := &columns[i]
+		path, defined := paths[c.Name]
+		described, ok := strings.CutPrefix(c.text, describedAs)
+		switch {
+		case i == 0 && c.Format == "name":
+			c.shows = "/metadata/name" // Of every kind that the API server prints by itself.
+		case slices.Equal(c.paths, []string{creationPath}):
+			c.shows = "/metadata/creationTimestamp"
+		case defined:
+			c.shows = plainPart(path)
+		case paths == nil && ok:
+			c.shows = plainPart(described)
+		}
+	}
+	return columns
+}
+
+// plainPart is what a JSONPath begins with that is plain names of members, as a
+// JSON Pointer: what it leads to lies there or within.
+func plainPart(jsonPath string) string {
+	var plainly strings.Builder
+	path, ok := strings.CutPrefix(strings.Trim(jsonPath, "{} "), ".")
+	for more := ok; more; {
+		var name string
+		name, path, more = strings.Cut(path, ".")
+		plain, _, cut := strings.Cut(name, "[")
+		if plain == "" || strings.ContainsAny(plain, `\'"*?@(){}$ `) {
+			break
+		}
+		plainly.WriteString("/" + strings.NewReplacer("~", "~0", "/", "~1").Replace(plain))
+		if cut {
+			break
+		}
+	}
+	return plainly.String()
+}
+
+// mayShow reports whether a cell of the column may show some of what is masked
+// in its object: where one of the two lies within the other, and where it is not
+// known what the column shows. Those of the kinds that Kubernetes itself brings
+// show nothing of what is unprinted.
+func (c *Column) mayShow(masked []string, builtIn bool) bool {
+	return slices.ContainsFunc(masked, func(path string) bool {
+		if c.shows == "" {
+			return !builtIn || !unprinted(path)
+		}
+		return path == c.shows || strings.HasPrefix(path, c.shows+"/") || strings.HasPrefix(c.shows, path+"/")
+	})
+}
+
+// unprinted reports a path of which no column of Kubernetes' own kinds shows
+// anything (kubernetes v1.36, pkg/printers/internalversion/printers.go).
+func unprinted(path string) bool {
+	names := strings.Split(path, "/")[1:]
+	switch names[0] {
+	case "binaryData", "data", "stringData":
+		return true
+	}
+	for i, name := range names {
+		switch name {
+		case "annotations":
+			if i > 0 && names[i-1] == "metadata" {
+				return true
+			}
+		case "args", "command", "env":
+			if i > 1 && strings.HasSuffix(names[i-2], "ontainers") {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// builtIn reports whether the kinds of a group are Kubernetes' own.
+func builtIn(group string) bool {
+	switch group {
+	case "", "apps", "autoscaling", "batch", "extensions", "policy",
+		"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io", "authorization.k8s.io",
+		"certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io", "flowcontrol.apiserver.k8s.io",
+		"internal.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "rbac.authorization.k8s.io", "resource.k8s.io",
+		"scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io":
+		return true
+	}
+	return false
+}

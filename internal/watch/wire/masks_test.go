@@ -1,0 +1,130 @@
+package wire_test
+
+import (
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/watch/redact"
+	"glasshouse/internal/watch/wire"
+)
+
+// masking is a Source that masks by rules.
+func masking(t *testing.T, server *apitest.Server, ref string, metadata bool, rules ...string) *wire.Source {
+	t.Helper()
+	var all redact.Rules
+	for _, text := range rules {
+		some, err := redact.Parse(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, some...)
+	}
+	parts := strings.Split(strings.TrimPrefix(ref, "core"), "/")
+	s, err := wire.NewClient(server.Config, all).Source(wire.Scope{
+		Resource: schema.GroupVersionResource{Group: parts[0], Version: parts[1], Resource: parts[2]}, Metadata: metadata,
+	}, wire.SourceOptions{Stall: 1 << 40, Observe: func(int, int64) {}, Panicked: func(v any, _ []byte) { t.Errorf("a panic: %v", v) }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A cell that may show what is masked is masked, and no other.
+func TestMaskedCells(t *testing.T) {
+	const databases = "example.com/v1/databases"
+	described := func(path string) string {
+		return `{"name":"X","type":"string","description":"Custom resource definition column (in JSONPath format): ` + path + `"}`
+	}
+	const password, spec = "example.com/v1/databases:spec.password", `"spec":{"password":"CANARY","users":[{"name":"a","password":"CANARY"}]}`
+	tests := []struct {
+		name, ref, rule string
+		column          string // Beside Name and Age.
+		paths           map[string]string
+		rest            string
+		masked          bool
+	}{
+		{name: "the very path", column: described(".spec.password"), rule: password, rest: spec, masked: true},
+		{name: "what it lies in", column: described(".spec"), rule: password, rest: spec, masked: true},
+		{name: "what lies in it", column: described(".spec.users[0].password"), rule: "*:spec.users", rest: spec, masked: true},
+		{name: "an element of a list", column: described(".spec.users[0].password"), rule: "*:spec.users[*].password", rest: spec, masked: true},
+		{name: "a filter", column: described(`.spec.users[?(@.name==\"a\")].password`), rule: "*:spec..password", rest: spec, masked: true},
+		{name: "any depth", column: described(".spec..password"), rule: password, rest: spec, masked: true},
+		{name: "elsewhere", column: described(".status.phase"), rule: password, rest: spec},
+		{name: "beside it", column: described(".spec.passwords"), rule: password, rest: spec},
+		{name: "an object that has none", column: described(".spec.password"), rule: password, rest: `"spec":{}`},
+		{name: "a rule that does not match", column: described(".spec.password"), rule: "*:spec.other", rest: spec},
+		{name: "not said", column: `{"name":"X","type":"string","description":"Of it."}`, rule: password, rest: spec, masked: true},
+		{name: "as defined", column: `{"name":"X","type":"string","description":"Of it."}`, paths: map[string]string{"X": ".status.phase"}, rule: password, rest: spec},
+		{name: "as defined, whatever is described", column: described(".status.phase"), paths: map[string]string{"X": ".spec.password"}, rule: password, rest: spec, masked: true},
+		{name: "not as defined", column: described(".status.phase"), paths: map[string]string{"Y": ".status.phase"}, rule: password, rest: spec, masked: true},
+		{name: "an annotation", column: described(`.metadata.annotations.example\\.com/token`), rule: `*:metadata.annotations["example.com/token"]`, rest: `"x":1`, masked: true},
+		{name: "environments of a built-in kind", ref: "core/v1/pods", column: `{"name":"X","type":"string"}`, rule: "env", rest: `"spec":{"containers":[{"env":[{"name":"A","value":"CANARY"}]}]}`},
+		{name: "annotations of a built-in kind", ref: "core/v1/pods", column: `{"name":"X","type":"string"}`, rule: `*:metadata.annotations["example.com/token"]`, rest: `"x":1`},
+		{name: "anything else of a built-in kind", ref: "core/v1/pods", column: `{"name":"X","type":"string"}`, rule: "*:spec.nodeName", rest: `"spec":{"nodeName":"CANARY"}`, masked: true},
+		{name: "a label that is called as what is not printed", ref: "apps/v1/deployments", column: `{"name":"X","type":"string"}`, rule: "*:spec.selector.matchLabels.*", rest: `"spec":{"selector":{"matchLabels":{"env":"CANARY"}}}`, masked: true},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			if test.ref == "" {
+				test.ref = databases
+			}
+			server := apitest.New(t, apitest.Kind{Ref: test.ref, Kind: "Thing", Columns: `[{"name":"Name","type":"string","format":"name"},` + test.column + `,{"name":"Age","type":"date"}]`})
+			server.Set(test.ref, apitest.Item{
+				Namespace: "a", Name: "it", Metadata: `"creationTimestamp":"2026-11-21T09:59:58Z","annotations":{"example.com/token":"CANARY"}`,
+				Rest: test.rest, Cells: `["it","SHOWN","5m"]`,
+			})
+			for _, watched := range []bool{false, true} {
+				s := masking(t, server, test.ref, false, test.rule)
+				s.SetPaths(test.paths)
+				var o *wire.Object
+				if watched {
+					o = object(t, next(t, open(t, s, metav1.ListOptions{ResourceVersion: "1"})))
+				} else {
+					o = listAll(t, s)[0]
+				}
+				want := `["it","SHOWN","2026-11-21T09:59:58Z"]`
+				if test.masked {
+					want = `["it","(masked)","2026-11-21T09:59:58Z"]`
+				}
+				if got := string(o.Cells()); got != want {
+					t.Errorf("watched: %t: the cells are %s, want %s", watched, got, want)
+				}
+			}
+		})
+	}
+}
+
+// Whatever way an object comes, and whatever kind it is of: what client-side
+// apply and managedFields hold of it is dropped, and what rules say is masked.
+func TestEveryWayIsMasked(t *testing.T) {
+	const kept = `"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"CANARY","example.com/token":"CANARY"},"managedFields":[{"manager":"CANARY","fieldsV1":{"v:CANARY":{}}}]`
+	for _, ref := range []string{"core/v1/pods", "core/v1/secrets", "core/v1/configmaps", "apps/v1/deployments", "example.com/v1/databases"} {
+		for _, columns := range []string{"", "[" + nameColumn + "]"} {
+			for _, metadata := range []bool{false, true} {
+				server := apitest.New(t, apitest.Kind{Ref: ref, Kind: "Thing", Columns: columns})
+				item := apitest.Item{Namespace: "a", Name: "it", Metadata: kept}
+				if !metadata {
+					item.Rest = `"secret":"CANARY"`
+				}
+				server.Set(ref, item)
+				rules := []string{`*:metadata.annotations["example.com/token"]`, "*:secret"}
+				objects := listAll(t, masking(t, server, ref, metadata, rules...))
+				objects = append(objects, object(t, next(t, open(t, masking(t, server, ref, metadata, rules...), initial()))))
+				objects = append(objects, object(t, next(t, open(t, masking(t, server, ref, metadata, rules...), metav1.ListOptions{ResourceVersion: "1"}))))
+				for n, o := range objects {
+					text, err := o.JSON()
+					if err != nil {
+						t.Fatal(err)
+					}
+					if all := string(text) + string(o.AppendRow(nil)); strings.Contains(all, "CANARY") || !strings.Contains(all, `"example.com/token":"(masked)"`) {
+						t.Errorf("%s, printed: %t, metadata: %t, way %d: %s", ref, columns != "", metadata, n, all)
+					}
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,107 @@
+package watch_test
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// What an API server says of an object that it cannot convert, read or admit may
+// hold some of it: none of that is told, in a state, a problem or the log, but
+// what one can act on is.
+func TestErrorsTellNothingOfObjects(t *testing.T) {
+	for _, test := range []struct {
+		name    string
+		code    int
+		reason  string
+		message string
+		says    string
+	}{
+		{"a conversion webhook that is down", 500, "InternalError", `conversion webhook for example.com/v2, Kind=Database failed: Post "https://hook.a.svc:443/convert?CANARY": dial tcp 10.0.0.1:443: connect: connection refused`, "conversion webhook for example.com/v2, kind Database failed: hook.a.svc:443: connection refused"},
+		{"a conversion that fails", 500, "InternalError", `conversion webhook for example.com/v2, Kind=Database failed: cannot convert password CANARY`, "conversion webhook for example.com/v2, kind Database failed; the rest"},
+		{"an internal error", 500, "InternalError", `Internal error occurred: unable to decode an event: CANARY`, "unable to decode an event; the rest"},
+		{"a number", 500, "InternalError", `json: cannot unmarshal number CANARY into Go value`, "json; the rest"},
+		{"what is stored broken", 500, "", `unable to decode {"password":"CANARY"}`, "unable to decode; the rest"},
+		{"an invalid value", 422, "Invalid", `Database.example.com "db" is invalid: spec.password: Invalid value: "CANARY": too short`, "Database.example.com; the rest"},
+		{"an invalid map", 422, "Invalid", `spec.password: Invalid value: map[string]interface {}{"a":"CANARY"}`, "spec.password; the rest"},
+		{"a gateway's page", 500, "InternalError", `an error on the server ("<html>CANARY") has prevented the request from succeeding`, "an error on the server; the rest"},
+		{"nothing but content", 500, "", `"CANARY"`, "with 500; the rest"},
+		{"too much of it", 503, "ServiceUnavailable", strings.Repeat("no ", 1000), "no no no"},
+		{"a refusal", 403, "Forbidden", `databases.example.com is forbidden: User "u" cannot list resource "databases"`, `User "u" cannot list`},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var log strings.Builder
+				server, cluster := serveDatabases(t, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+				answer := func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Type", "application/json")
+					w.WriteHeader(test.code)
+					_, _ = io.WriteString(w, apitest.Failure(test.code, test.reason, test.message))
+				}
+				server.Answer("/apis/example.com/v1/databases", answer)
+				server.Answer("/apis/example.com/v1/namespaces/a/databases/db", answer)
+				access := cluster.For(watch.Viewer{Program: true})
+				var told []string
+				snapshot, err := access.Snapshot(t.Context(), watch.Query{Resource: databases}, 30*time.Second)
+				if err != nil {
+					t.Fatal(err)
+				}
+				told = append(told, snapshot.Status.Reason)
+				_, err = access.Object(t.Context(), databases, "a", "db")
+				p := new(watch.Problem)
+				if !errors.As(err, &p) {
+					t.Fatalf("got %v", err)
+				}
+				told = append(told, p.Detail)
+				for _, text := range told {
+					if strings.Contains(text, "CANARY") || !strings.Contains(text, test.says) || len(text) > 700 {
+						t.Errorf("told %s, want %q", text, test.says)
+					}
+				}
+				if strings.Contains(log.String(), "CANARY") {
+					t.Errorf("the log says %s", log.String())
+				}
+			})
+		})
+	}
+}
+
+// The same of an error that comes in the midst of a watch.
+func TestErrorsOfWatchesTellNothingOfObjects(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		server, cluster := serveDatabases(t, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+		server.Set(databases, database("one"))
+		sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: databases}, watch.Rows, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer sub.Close()
+		var heard strings.Builder
+		for range 3 {
+			for {
+				m, err := sub.Next(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				heard.Write(m)
+				if strings.Contains(string(m), `"heartbeat"`) {
+					break
+				}
+			}
+			server.Send(databases, fmt.Sprintf(`{"type":"ERROR","object":%s}`+"\n", apitest.Failure(500, "InternalError", `unable to convert: "CANARY"`)))
+		}
+		if all := heard.String() + log.String(); strings.Contains(all, "CANARY") {
+			t.Errorf("heard %s", all)
+		}
+	})
+}

@@ -1,0 +1,241 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/go-chi/chi/v5"
+
+	"glasshouse/internal/web"
+)
+
+// serverOf is a server that has no cluster.
+func serverOf(t *testing.T, options web.Options) *web.Server {
+	t.Helper()
+	options.Log = slog.New(slog.DiscardHandler)
+	server, err := web.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return server
+}
+
+func boundaryOf(t *testing.T, hosts, origins []string) *web.Boundary {
+	t.Helper()
+	b, err := web.NewBoundary(hosts, origins)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// everyRoute is each route as "GET /path", with names in the place of
+// parameters, and two that there are not.
+func everyRoute(t *testing.T) []string {
+	t.Helper()
+	routes, ok := handler(t).(chi.Routes)
+	if !ok {
+		t.Fatal("the handler is no router")
+	}
+	names := strings.NewReplacer("{group}", "core", "{version}", "v1", "{resource}", "pods", "{namespace}", "a", "{name}", "web-1", "*", "app.js")
+	all := []string{"GET /nothing", "GET /api/nothing"}
+	err := chi.Walk(routes, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		all = append(all, method+" "+names.Replace(route))
+		return nil
+	})
+	if err != nil || len(all) < 15 {
+		t.Fatalf("the routes are %q, %v", all, err)
+	}
+	return all
+}
+
+// titleOf is the title of the problem that a request is answered with, empty for
+// any other answer.
+func titleOf(h http.Handler, r *http.Request) string {
+	recorder := httptest.NewRecorder()
+	h.ServeHTTP(recorder, r)
+	var p struct{ Title string }
+	_ = json.Unmarshal(recorder.Body.Bytes(), &p) // It may be any other answer.
+	return p.Title
+}
+
+// Every route is served to the names and the origins that are allowed, and to no
+// other: all hosts, by all origins, with and without what is configured.
+func TestBoundary(t *testing.T) {
+	const (
+		badHost   = "Host not allowed"
+		badOrigin = "Origin not allowed"
+	)
+	boundaries := map[string]*web.Boundary{
+		"loopback": nil,
+		"configured": boundaryOf(
+			t,
+			[]string{"Glasshouse.example.org", "10.0.0.5:8080", "[2001:db8::1]"},
+			[]string{"https://glasshouse.example.org", "http://localhost:8001", "HTTPS://Other.example.org:443"},
+		),
+	}
+	// By which boundary each is known: "" by none, "both", or "configured".
+	hosts := map[string]string{
+		"localhost": "both", "LOCALHOST:8080": "both", "127.0.0.1:1": "both", "127.9.9.9": "both", "[::1]": "both", "[::1]:8080": "both",
+		"glasshouse.example.org": "configured", "GLASSHOUSE.example.org:8443": "configured", "10.0.0.5:8080": "configured", "[2001:db8::1]:80": "configured", "[2001:DB8::1]": "configured",
+		"other.example.org": "configured",
+		"10.0.0.5":          "", "10.0.0.5:8081": "", "10.0.0.6:8080": "", "evil.test": "", "localhost.evil.test": "", "127.0.0.1.evil.test": "", "": "", "glasshouse.example.org.": "",
+		"glasshouse.example.org.evil.test": "", "evil.glasshouse.example.org": "", "example.org": "", "[2001:db8::2]": "", "0.0.0.0": "", "kubernetes.default.svc": "",
+	}
+	// Of which boundary an origin is, whatever the host.
+	origins := map[string]string{
+		"": "both", "https://glasshouse.example.org": "configured", "https://GLASSHOUSE.example.org:443": "configured", "http://localhost:8001": "configured", "https://other.example.org": "configured",
+		"http://glasshouse.example.org:81": "", "https://glasshouse.example.org:8443": "", "http://localhost:8002": "", "https://localhost:8001": "", "http://127.0.0.1:8001": "",
+		"http://evil.test": "", "null": "", "https://glasshouse.example.org.evil.test": "", "https://evil.test?https://glasshouse.example.org": "", "file://": "", "http://": "",
+		"https://glasshouse.example.org/": "", "https://user@glasshouse.example.org": "", "https://*.example.org": "", "glasshouse.example.org": "",
+	}
+	for name, boundary := range boundaries {
+		handler, err := serverOf(t, web.Options{Boundary: boundary}).Handler()
+		if err != nil {
+			t.Fatal(err)
+		}
+		in := func(of string) bool { return of == "both" || of == name }
+		for _, route := range everyRoute(t) {
+			method, path, _ := strings.Cut(route, " ")
+			check := func(host, origin, want string) {
+				r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
+				r.Host = host
+				if origin != "" {
+					r.Header.Set("Origin", origin)
+				}
+				if got := titleOf(handler, r); got != want && (want != "" || got == badHost || got == badOrigin) {
+					t.Errorf("%s: %s for host %q and origin %q: got %q, want %q", name, route, host, origin, got, want)
+				}
+			}
+			for host, known := range hosts {
+				for origin, of := range origins {
+					want := ""
+					switch {
+					case !in(known):
+						want = badHost
+					case method != http.MethodGet && strings.ToLower(origin) != origin:
+						want = badOrigin // Of what changes something it is compared as browsers write it.
+					case !in(of):
+						want = badOrigin
+					}
+					check(host, origin, want)
+				}
+				if in(known) {
+					check(host, "http://"+host, "")
+					check(host, "http://"+host+":1", badOrigin)
+				} else if host != "" {
+					check(host, "http://"+host, badHost) // DNS rebinding.
+				}
+			}
+		}
+	}
+}
+
+// What is refused is answered with the flag that would allow it. kubectl proxy,
+// and any other that changes the Host, is let in by configuration alone.
+func TestRefusalsNameTheFlag(t *testing.T) {
+	proxied := func(boundary *web.Boundary) (host, origin answer) {
+		handler, err := serverOf(t, web.Options{Boundary: boundary}).Handler()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := func(headers ...string) answer {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthz", nil)
+			r.Host = "10.244.0.5:8080"
+			if len(headers) > 0 {
+				r.Host = "127.0.0.1:8080"
+				r.Header.Set("Origin", headers[0])
+			}
+			recorder := httptest.NewRecorder()
+			handler.ServeHTTP(recorder, r)
+			return answer{recorder.Code, recorder.Header(), recorder.Body.String()}
+		}
+		return ask(), ask("http://127.0.0.1:8001")
+	}
+	host, origin := proxied(nil)
+	s := &site{t: t}
+	s.wantProblem("another host", host, http.StatusForbidden, "Host not allowed", "--allowed-host=10.244.0.5:8080.")
+	s.wantProblem("another origin", origin, http.StatusForbidden, "Origin not allowed", "--allowed-origin=http://127.0.0.1:8001.")
+	host, origin = proxied(boundaryOf(t, []string{"10.244.0.5:8080"}, []string{"http://127.0.0.1:8001"}))
+	if host.status != http.StatusOK || origin.status != http.StatusOK {
+		t.Errorf("when they are allowed: got %d %s and %d %s", host.status, host.body, origin.status, origin.body)
+	}
+}
+
+// A socket's Origin is held to the same list, and a cookie without one is nobody's.
+func TestSocketOrigins(t *testing.T) {
+	s := startSiteOf(t, web.Options{Boundary: boundaryOf(t, []string{"[2001:db8::1]"}, []string{"https://glasshouse.example.org"})})
+	for _, test := range []struct {
+		headers []string
+		status  int
+	}{
+		{nil, 101},
+		{[]string{"Origin: http://" + s.addr}, 101},
+		{[]string{"Origin: https://glasshouse.example.org"}, 101}, // A proxy may change the Host.
+		{[]string{"Host: glasshouse.example.org", "Origin: https://glasshouse.example.org"}, 101},
+		{[]string{"Host: [2001:db8::1]:8080", "Origin: http://[2001:db8::1]:8080"}, 101},
+		{[]string{"Cookie: look=dark", "Origin: http://" + s.addr}, 101},
+		{[]string{"Cookie: look=dark"}, 403},
+		{[]string{"Origin: http://glasshouse.example.org"}, 403},
+		{[]string{"Host: glasshouse.example.org", "Origin: https://glasshouse.example.org:8443"}, 403},
+		{[]string{"Host: evil.test", "Origin: https://glasshouse.example.org"}, 403},
+		{[]string{"Origin: null"}, 403},
+	} {
+		if a := s.beginAt("/api/v1/live", append(test.headers, liveHeaders()...)...); a != test.status {
+			t.Errorf("%q: got %d, want %d", test.headers, a, test.status)
+		}
+	}
+}
+
+// What changes something is closed to other pages, also to a form of theirs,
+// which navigates, and which no GET of ours minds.
+func TestCrossOrigin(t *testing.T) {
+	changed := 0
+	handler, err := serverOf(t, web.Options{Boundary: boundaryOf(t, nil, []string{"https://glasshouse.example.org"})}).
+		HandlerWith(http.MethodPost, "/change", func(http.ResponseWriter, *http.Request) { changed++ })
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := 0
+	for _, site := range []string{"", "none", "same-origin", "same-site", "cross-site", "odd"} {
+		for _, mode := range []string{"", "navigate", "cors", "no-cors"} {
+			for _, origin := range []string{"", "http://localhost:8080", "https://glasshouse.example.org", "https://localhost:8080", "http://evil.test", "null"} {
+				r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/change", nil)
+				r.Host = "localhost:8080"
+				for name, value := range map[string]string{"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Origin": origin} {
+					if value != "" {
+						r.Header.Set(name, value)
+					}
+				}
+				own := site == "" || site == "none" || site == "same-origin"
+				allowed := own && (origin == "" || origin == "http://localhost:8080") || origin == "https://glasshouse.example.org"
+				if allowed {
+					want++
+				}
+				title := titleOf(handler, r)
+				if refused := title == "Origin not allowed"; refused == allowed || changed != want {
+					t.Fatalf("site %q, mode %q, origin %q: got %q, and %d changes, want %d", site, mode, origin, title, changed, want)
+				}
+			}
+		}
+	}
+}
+
+// What is no host, and no origin, is refused with what would be one.
+func TestBoundaryMistakes(t *testing.T) {
+	for _, host := range []string{"", ":8080", "https://x.org", "x.org/", "x.org:", "a b", "*", "*.example.org", "user@x.org", "x.org?", "::1", "x.org:port"} {
+		if _, err := web.NewBoundary([]string{host}, nil); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("--allowed-host %q is no host: write a name", host)) {
+			t.Errorf("the host %q: got %v", host, err)
+		}
+	}
+	for _, origin := range []string{"", "x.org", "https://", "https://x.org/", "https://x.org/a", "https://*.x.org", "ftp://x.org", "null", "https://u@x.org", "https://x.org#a", "*"} {
+		if _, err := web.NewBoundary(nil, []string{origin}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("--allowed-origin %q is no origin: write scheme and host", origin)) {
+			t.Errorf("the origin %q: got %v", origin, err)
+		}
+	}
+}

@@ -1,0 +1,58 @@
+package web
+
+import (
+	"context"
+	"sync"
+
+	"glasshouse/internal/watch"
+)
+
+// audience is what those share who follow the picker and see the same.
+type audience struct {
+	picker documents
+	counts counts
+
+	holders  int
+	stop     context.CancelFunc
+	counting sync.WaitGroup
+}
+
+// audiences are those of all viewers, by Viewer.Key.
+type audiences struct {
+	mu sync.Mutex
+	of map[string]*audience
+}
+
+// join returns the audience of a viewer, which is told counts until leave is
+// called, once, by the last of them.
+func (s *Server) join(viewer watch.Viewer) (a *audience, leave func()) {
+	key := viewer.Key()
+	s.audiences.mu.Lock()
+	defer s.audiences.mu.Unlock()
+	a = s.audiences.of[key]
+	if a == nil {
+		ctx, cancel := context.WithCancel(s.stopping)
+		a = &audience{stop: cancel}
+		a.counting.Go(func() { a.counts.run(ctx, s.cluster.For(viewer).Counts) })
+		if s.audiences.of == nil {
+			s.audiences.of = make(map[string]*audience)
+		}
+		s.audiences.of[key] = a
+	}
+	a.holders++
+	return a, func() { s.leaveAudience(key, a) }
+}
+
+func (s *Server) leaveAudience(key string, a *audience) {
+	s.audiences.mu.Lock()
+	a.holders--
+	last := a.holders == 0
+	if last {
+		delete(s.audiences.of, key)
+	}
+	s.audiences.mu.Unlock()
+	if last {
+		a.stop()
+		a.counting.Wait()
+	}
+}

@@ -1,0 +1,196 @@
+package auth_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web/auth"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// apiServer knows tokens.
+type apiServer struct {
+	mu    sync.Mutex
+	users map[string]*watch.User
+	asked []string // The tokens, one for each question.
+	away  bool
+	slow  time.Duration
+}
+
+func (s *apiServer) whoIs(_ context.Context, token string, audiences []string) (*watch.User, error) {
+	s.mu.Lock()
+	s.asked = append(s.asked, token)
+	away, user, slow := s.away, s.users[strings.Join(append([]string{token}, audiences...), " for ")], s.slow
+	s.mu.Unlock()
+	if slow > 0 {
+		<-time.After(slow)
+	}
+	switch {
+	case away:
+		return nil, fmt.Errorf("review: %w", &watch.Problem{Cause: watch.Unavailable, Title: "Login cannot be checked", Detail: "away"})
+	case user == nil:
+		return nil, watch.NotLoggedIn("not accepted")
+	}
+	return user, nil
+}
+
+func (s *apiServer) change(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	f()
+}
+
+// questions are how often was asked since the last call.
+func (s *apiServer) questions() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	n := len(s.asked)
+	s.asked = nil
+	return n
+}
+
+func users(names ...string) map[string]*watch.User {
+	all := make(map[string]*watch.User)
+	for _, name := range names {
+		all[name] = &watch.User{Name: name, Groups: []string{"of-" + name}}
+	}
+	return all
+}
+
+// authority is one that takes tokens, and runs until the test ends.
+func authority(t *testing.T, s *apiServer, audiences ...string) (*auth.Authority, *bytes.Buffer) {
+	t.Helper()
+	log := &bytes.Buffer{}
+	a, err := auth.New(auth.Options{Mode: auth.Token, Base: "/base", Audiences: audiences, WhoIs: s.whoIs, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- a.Run(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	return a, log
+}
+
+func request(t *testing.T, headers ...string) *http.Request {
+	t.Helper()
+	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/", nil)
+	for _, header := range headers {
+		name, value, _ := strings.Cut(header, ": ")
+		r.Header[name] = append(r.Header[name], value) // As it is spelled.
+	}
+	return r
+}
+
+func bearer(t *testing.T, token string) *http.Request {
+	t.Helper()
+	return request(t, "Authorization: Bearer "+token)
+}
+
+// whose is the name of who sends a request, empty for nobody, who must be that for
+// the cause given.
+func whose(t *testing.T, a *auth.Authority, r *http.Request, cause watch.Cause) string {
+	t.Helper()
+	i, err := a.Identify(r)
+	if err == nil {
+		return i.Viewer.User.Name
+	}
+	p := new(watch.Problem)
+	if !errors.As(err, &p) || p.Cause != cause {
+		t.Errorf("the error is %v, want the cause %d", err, cause)
+	}
+	if i.Viewer.Program || i.Viewer.User != nil || i.Viewer.Scope != nil || i.Ended != nil {
+		t.Errorf("with an error it is %+v, want nobody", i)
+	}
+	return ""
+}
+
+// login logs in with a token, from a browser that has cookies, and returns what
+// its cookie is then.
+func login(t *testing.T, a *auth.Authority, token string, cookies ...*http.Cookie) *http.Cookie {
+	t.Helper()
+	w := httptest.NewRecorder()
+	if err := a.Login(w, withCookies(request(t), cookies...), token); err != nil {
+		t.Fatal(err)
+	}
+	got := w.Result().Cookies()
+	if len(got) != 1 {
+		t.Fatalf("the cookies are %v, want one", got)
+	}
+	return got[0]
+}
+
+func withCookies(r *http.Request, cookies ...*http.Cookie) *http.Request {
+	for _, c := range cookies {
+		r.AddCookie(&http.Cookie{Name: c.Name, Value: c.Value})
+	}
+	return r
+}
+
+// until is a JWT that ends at a time.
+func until(at time.Time) string {
+	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+	return part(`{"alg":"RS256"}`) + "." + part(fmt.Sprintf(`{"sub":"x","exp":%d}`, at.Unix())) + "." + part("signature")
+}
+
+// ended reports whether an identity holds no more.
+func ended(i auth.Identity) bool {
+	select {
+	case <-i.Ended:
+		return true
+	default:
+		return false
+	}
+}
+
+// Where nobody is asked, everybody is the program; the nil Authority asks nobody.
+func TestNobodyIsAsked(t *testing.T) {
+	var all []*auth.Authority
+	for _, mode := range []string{auth.None, auth.SharedIdentity} {
+		a, err := auth.New(auth.Options{Mode: mode})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, a)
+		if (a.Banner() != "") != (mode == auth.SharedIdentity) || a.Mode() != mode {
+			t.Errorf("%s: the mode is %s, the banner %q", mode, a.Mode(), a.Banner())
+		}
+	}
+	for _, a := range append(all, nil) {
+		r := request(t, "Authorization: Bearer x", "X-Forwarded-User: root", "X_forwarded_user: root", "X-Glasshouse-Proxy-Secret: x", "Accept: a")
+		i, err := a.Identify(r)
+		if err != nil || !i.Viewer.Program || i.Viewer.User != nil || i.Ended != nil || !i.Expires.IsZero() || a.LogsIn() {
+			t.Errorf("%s: it is %+v, %v, want the program", a.Mode(), i, err)
+		}
+		if len(r.Header) != 1 || r.Header.Get("Accept") != "a" {
+			t.Errorf("%s: the request keeps %v, want Accept alone", a.Mode(), r.Header)
+		}
+		if err := a.Run(t.Context()); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, mode := range []string{"", "basic", "None"} {
+		if _, err := auth.New(auth.Options{Mode: mode}); err == nil {
+			t.Errorf("the mode %q is taken", mode)
+		}
+	}
+}

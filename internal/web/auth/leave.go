@@ -1,0 +1,70 @@
+package auth
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"strings"
+
+	"glasshouse/internal/watch"
+)
+
+// wayCookie is what a browser holds while its owner is with the provider, who
+// leads back here: it comes along where a session's cookie does not.
+const wayCookie = "glasshouse-login"
+
+// Leave returns where somebody logs in at the provider, which leads them back here,
+// and then to a path.
+func (a *Authority) Leave(w http.ResponseWriter, r *http.Request, to string) (address string, err error) {
+	origin := r.Header.Get("Origin") // Where the browser sees this server, also behind a proxy.
+	switch {
+	case origin != "":
+	case overTLS(r):
+		origin = "https://" + r.Host
+	default:
+		origin = "http://" + r.Host
+	}
+	address, sealed, err := a.provider.begin(r.Context(), origin+a.base+callbackPath, to)
+	if err != nil {
+		return "", a.provided(r.Context(), err)
+	}
+	a.setWay(w, sealed, int(wayFor.Seconds()), overTLS(r))
+	return address, nil
+}
+
+// Return begins the session of whoever comes back from the provider, and returns
+// where to they want to go.
+func (a *Authority) Return(w http.ResponseWriter, r *http.Request) (to string, err error) {
+	sealed := ""
+	if given := r.CookiesNamed(wayCookie); len(given) == 1 {
+		sealed = given[0].Value
+	}
+	l, way, err := a.provider.finish(r.Context(), sealed, r.URL.Query())
+	overTLS := overTLS(r) || strings.HasPrefix(way.Back, "https://")
+	a.setWay(w, "", -1, overTLS)
+	if err != nil {
+		return way.To, a.provided(r.Context(), err)
+	}
+	a.begin(w, r, l, overTLS)
+	return way.To, nil
+}
+
+// provided is what of an error with the provider is for who is not known. The
+// whole of it is logged.
+func (a *Authority) provided(ctx context.Context, err error) error {
+	p, ok := errors.AsType[*watch.Problem](err)
+	if !ok {
+		p = &watch.Problem{Cause: watch.Unavailable, Title: "Login cannot be checked", Detail: "The OpenID provider could not be asked; try again in a moment."}
+	}
+	if p.Error() != err.Error() && ctx.Err() == nil {
+		a.log.WarnContext(ctx, "a login failed at the provider", "error", err)
+	}
+	return p
+}
+
+func (a *Authority) setWay(w http.ResponseWriter, value string, age int, secure bool) {
+	http.SetCookie(w, &http.Cookie{
+		Name: wayCookie, Value: value, Path: a.base + "/login/", MaxAge: age,
+		HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode,
+	})
+}

@@ -1,0 +1,207 @@
+package auth
+
+import (
+	"context"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+
+	"glasshouse/internal/watch"
+)
+
+const (
+	// wayFor is how long somebody may take with the provider.
+	wayFor = 10 * time.Minute
+	// providerTimeout bounds one request to it.
+	providerTimeout = 10 * time.Second
+	// callbackPath is where the provider sends people back to, below the base.
+	callbackPath = "/login/callback"
+)
+
+// OIDCOptions say which OpenID provider is believed, and how its word becomes a
+// user, as kube-apiserver's flags of the same names do.
+type OIDCOptions struct {
+	Issuer         string
+	ClientID       string
+	ClientSecret   string // Empty for a public client.
+	UsernameClaim  string
+	GroupsClaim    string // Empty for no groups.
+	UsernamePrefix string // Empty is the issuer and #, but for emails; - is none.
+	GroupsPrefix   string
+	Scopes         []string
+	CA             *x509.CertPool // By whom the provider is known; nil for the system's.
+}
+
+// provider is the OpenID provider that is believed.
+type provider struct {
+	OIDCOptions
+
+	client *http.Client
+	ways   *ways
+
+	mu    sync.Mutex
+	known *oidc.Provider // Nil until it has told of itself.
+}
+
+func newProvider(o OIDCOptions) (*provider, error) {
+	u, err := url.Parse(o.Issuer)
+	loopback := err == nil && slices.Contains([]string{"localhost", "127.0.0.1", "::1"}, u.Hostname())
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && (u.Scheme != "http" || !loopback):
+		return nil, fmt.Errorf("the issuer %q is no https address", o.Issuer)
+	case u.User != nil || u.RawQuery != "" || u.Fragment != "":
+		return nil, errors.New("the issuer is to be an address without user, query and fragment")
+	case o.ClientID == "":
+		return nil, errors.New("the client id is missing by which the provider knows this program")
+	case o.UsernameClaim == "":
+		return nil, errors.New("the claim is missing that names the user")
+	}
+	if o.UsernamePrefix == "" && o.UsernameClaim != "email" {
+		o.UsernamePrefix = o.Issuer + "#"
+	}
+	if o.UsernamePrefix == "-" {
+		o.UsernamePrefix = ""
+	}
+	if !slices.Contains(o.Scopes, oidc.ScopeOpenID) {
+		o.Scopes = append([]string{oidc.ScopeOpenID}, o.Scopes...)
+	}
+	transport := &http.Transport{
+		Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{RootCAs: o.CA, MinVersion: tls.VersionTLS12},
+		TLSHandshakeTimeout: providerTimeout, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true, MaxIdleConns: 4,
+	}
+	return &provider{OIDCOptions: o, client: &http.Client{Transport: transport, Timeout: providerTimeout}, ways: newWays()}, nil
+}
+
+// ask returns the provider, which is asked for what it is until it has told that once.
+func (p *provider) ask(ctx context.Context) (*oidc.Provider, error) {
+	p.mu.Lock()
+	known := p.known
+	p.mu.Unlock()
+	if known != nil {
+		return known, nil
+	}
+	known, err := oidc.NewProvider(ctx, p.Issuer)
+	if err != nil {
+		return nil, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.known = known
+	return known, nil
+}
+
+func (p *provider) config(known *oidc.Provider, back string) *oauth2.Config {
+	return &oauth2.Config{ClientID: p.ClientID, ClientSecret: p.ClientSecret, Endpoint: known.Endpoint(), RedirectURL: back, Scopes: p.Scopes}
+}
+
+// begin returns where at the provider somebody logs in, and what their browser is
+// to hold meanwhile.
+func (p *provider) begin(ctx context.Context, back, to string) (address, sealed string, err error) {
+	known, err := p.ask(oidc.ClientContext(ctx, p.client))
+	if err != nil {
+		return "", "", err
+	}
+	w := newWay(back, to)
+	address = p.config(known, back).AuthCodeURL(w.State, oidc.Nonce(w.Nonce), oauth2.S256ChallengeOption(w.Verifier))
+	return address, p.ways.seal(w), nil
+}
+
+// finish returns who comes back from the provider, and from which way.
+func (p *provider) finish(ctx context.Context, sealed string, query url.Values) (l *login, w way, err error) {
+	w, err = p.ways.open(sealed)
+	if err != nil {
+		return nil, w, err
+	}
+	if subtle.ConstantTimeCompare([]byte(w.State), []byte(query.Get("state"))) != 1 {
+		return nil, way{}, watch.NotLoggedIn("That was not the login that this browser began; log in again.")
+	}
+	if query.Get("error") != "" {
+		return nil, w, watch.NotLoggedIn("The provider has let nobody in: %.60q.", query.Get("error"))
+	}
+	ctx = oidc.ClientContext(ctx, p.client)
+	known, err := p.ask(ctx)
+	if err != nil {
+		return nil, w, err
+	}
+	given, err := p.config(known, w.Back).Exchange(ctx, query.Get("code"), oauth2.VerifierOption(w.Verifier))
+	if err != nil {
+		return nil, w, exchangeError(err)
+	}
+	raw, _ := given.Extra("id_token").(string)
+	token, err := known.Verifier(&oidc.Config{ClientID: p.ClientID}).Verify(ctx, raw)
+	if err != nil {
+		return nil, w, fmt.Errorf("%w: %w", watch.NotLoggedIn("The provider's word could not be verified; log in again."), err)
+	}
+	if subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(w.Nonce)) != 1 {
+		return nil, w, watch.NotLoggedIn("The provider's word is of another login; log in again.")
+	}
+	user, err := p.userOf(token)
+	if err != nil {
+		return nil, w, err
+	}
+	return newLogin(user, "", token.Expiry, time.Now()), w, nil
+}
+
+// exchangeError tells an answer that lets nobody in from none. What the provider
+// says beside its code is left out: nobody knows what is in it.
+func exchangeError(err error) error {
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.Response.StatusCode < http.StatusInternalServerError {
+		return fmt.Errorf("%w: the provider answers %d %.60q", watch.NotLoggedIn("The provider does not know of this login; log in again."), refused.Response.StatusCode, refused.ErrorCode)
+	} else if ok {
+		return fmt.Errorf("the provider answers %d", refused.Response.StatusCode)
+	}
+	return err
+}
+
+// userOf makes a user of a word that is verified.
+func (p *provider) userOf(token *oidc.IDToken) (*watch.User, error) {
+	var claims map[string]json.RawMessage
+	if err := token.Claims(&claims); err != nil {
+		return nil, fmt.Errorf("%w: %w", watch.NotLoggedIn("The provider's word cannot be read."), err)
+	}
+	user := &watch.User{Groups: []string{}}
+	if err := json.Unmarshal(claims[p.UsernameClaim], &user.Name); err != nil || user.Name == "" {
+		return nil, watch.NotLoggedIn("The provider has not named the user in the claim %.60q.", p.UsernameClaim)
+	}
+	if verified, told := claims["email_verified"]; told && p.UsernameClaim == "email" && string(verified) != "true" {
+		return nil, watch.NotLoggedIn("The provider has not verified the email address.")
+	}
+	user.Name = p.UsernamePrefix + user.Name
+	if text, there := claims[p.GroupsClaim]; there && p.GroupsClaim != "" {
+		var one string
+		if json.Unmarshal(text, &one) == nil {
+			user.Groups = []string{one}
+		} else if err := json.Unmarshal(text, &user.Groups); err != nil {
+			return nil, watch.NotLoggedIn("The claim %.60q is neither a group nor an array of them.", p.GroupsClaim)
+		}
+	}
+	for i := range user.Groups {
+		user.Groups[i] = p.GroupsPrefix + user.Groups[i]
+	}
+	if err := checkUser(user); err != nil {
+		return nil, err
+	}
+	user.Groups = append(user.Groups, everyone)
+	return user, nil
+}
+
+// host is what to call the provider.
+func (p *provider) host() string {
+	u, err := url.Parse(p.Issuer)
+	if err != nil {
+		return p.Issuer
+	}
+	return strings.ToLower(u.Host)
+}

@@ -1,0 +1,158 @@
+package auth
+
+import (
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/netip"
+	"net/textproto"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"glasshouse/internal/watch"
+)
+
+const (
+	// SecretHeader is where a proxy puts the secret that it shares with us.
+	SecretHeader = "X-Glasshouse-Proxy-Secret"
+	// UserHeader is where it puts who asks, where nothing else is said: oauth2-proxy's.
+	UserHeader = "X-Forwarded-User"
+	// GroupsHeader is where it puts their groups.
+	GroupsHeader = "X-Forwarded-Groups"
+	// leastSecret is how short the secret may be, in bytes.
+	leastSecret = 16
+	// proxyFor is how long a socket may stay open before the proxy is asked again.
+	proxyFor = time.Hour
+	// everyone is the group that the API server puts all into who are known.
+	everyone = "system:authenticated"
+)
+
+// ProxyOptions say which proxy is believed, and where it says who asks. One that
+// is to have a secret and an address must have both.
+type ProxyOptions struct {
+	Peers        []netip.Prefix // From where it connects; empty for anywhere.
+	Secret       []byte         // That it sends in SecretHeader; empty for none.
+	UserHeader   string
+	GroupsHeader string // Groups with commas between.
+}
+
+// proxy says who asks, if it is the one that is believed.
+type proxy struct {
+	peers        []netip.Prefix
+	secret       *hash // Nil for none.
+	user, groups string
+	names        []string // Of all headers that are its alone, folded.
+}
+
+func newProxy(o ProxyOptions) (*proxy, error) {
+	p := &proxy{peers: o.Peers, user: textproto.CanonicalMIMEHeaderKey(o.UserHeader), groups: textproto.CanonicalMIMEHeaderKey(o.GroupsHeader)}
+	switch {
+	case len(o.Peers) == 0 && len(o.Secret) == 0:
+		return nil, errors.New("nothing says which proxy is to be believed: neither its addresses nor a secret is given")
+	case len(o.Secret) > 0 && len(o.Secret) < leastSecret:
+		return nil, fmt.Errorf("the proxy's secret has %d bytes; give it %d or more", len(o.Secret), leastSecret)
+	case folded(p.user) == folded(p.groups) || folded(p.user) == folded(SecretHeader) || folded(p.groups) == folded(SecretHeader):
+		return nil, fmt.Errorf("the proxy cannot say user, groups and secret in the headers %q, %q and %q: they must be three", p.user, p.groups, SecretHeader)
+	case !isHeader(p.user) || !isHeader(p.groups):
+		return nil, fmt.Errorf("%q or %q is no name of a header: it takes letters, digits and -", o.UserHeader, o.GroupsHeader)
+	}
+	if len(o.Secret) > 0 {
+		sum := hash(sha256.Sum256(o.Secret))
+		p.secret = &sum
+	}
+	p.names = []string{folded(p.user), folded(p.groups), folded(SecretHeader)}
+	return p, nil
+}
+
+func isHeader(name string) bool {
+	return name != "" && !strings.ContainsFunc(name, func(r rune) bool {
+		return r != '-' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z')
+	})
+}
+
+// folded is a header's name as careless servers read it: they take _ for -, and
+// any case.
+func folded(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
+
+// mine reports whether a header, in any spelling, is the proxy's alone. Where no
+// proxy is asked the usual ones are nobody's.
+func (p *proxy) mine(name string) bool {
+	names := []string{folded(UserHeader), folded(GroupsHeader), folded(SecretHeader)}
+	if p != nil {
+		names = p.names
+	}
+	return slices.Contains(names, folded(name))
+}
+
+// identify is whom the proxy names.
+func (p *proxy) identify(r *http.Request) (Identity, error) {
+	if err := p.believe(r); err != nil {
+		return Identity{}, err
+	}
+	for name := range r.Header {
+		if p.mine(name) && name != p.user && name != p.groups && name != SecretHeader {
+			return Identity{}, watch.NotLoggedIn("The header %.60q is another spelling of one that the proxy says who asks with; the proxy must take it out.", name)
+		}
+	}
+	users := r.Header.Values(p.user)
+	if len(users) != 1 {
+		return Identity{}, watch.NotLoggedIn("The proxy has sent the header %s %d times; it must be there once.", p.user, len(users))
+	}
+	if len(r.Header.Values(p.groups)) > 1 {
+		return Identity{}, watch.NotLoggedIn("The proxy has sent the header %s more than once; groups have commas between.", p.groups)
+	}
+	user := &watch.User{Name: users[0], Groups: []string{}}
+	for group := range strings.SplitSeq(r.Header.Get(p.groups), ",") {
+		if group = strings.TrimSpace(group); group != "" {
+			user.Groups = append(user.Groups, group)
+		}
+	}
+	if err := checkUser(user); err != nil {
+		return Identity{}, err
+	}
+	user.Groups = append(user.Groups, everyone)
+	return Identity{Viewer: watch.Viewer{User: user}, Expires: time.Now().Add(proxyFor)}, nil
+}
+
+// believe wants a request to come from the proxy: from where it is, and with what
+// it alone knows.
+func (p *proxy) believe(r *http.Request) error {
+	if len(p.peers) > 0 {
+		peer, err := netip.ParseAddrPort(r.RemoteAddr)
+		if err != nil || !slices.ContainsFunc(p.peers, func(of netip.Prefix) bool { return of.Contains(peer.Addr().Unmap().WithZone("")) }) {
+			return watch.NotLoggedIn("This server takes requests from its proxy alone; open the proxy's address.")
+		}
+	}
+	if p.secret != nil {
+		given := r.Header.Values(SecretHeader)
+		if len(given) != 1 {
+			return watch.NotLoggedIn("This server takes requests from its proxy alone; open the proxy's address.")
+		}
+		sum := hash(sha256.Sum256([]byte(given[0])))
+		if subtle.ConstantTimeCompare(sum[:], p.secret[:]) != 1 {
+			return watch.NotLoggedIn("This server takes requests from its proxy alone; open the proxy's address.")
+		}
+	}
+	return nil
+}
+
+// checkUser refuses users and groups that are the cluster's own to give: nobody
+// outside of it may name them.
+func checkUser(user *watch.User) error {
+	if strings.TrimSpace(user.Name) == "" || user.Name != strings.TrimSpace(user.Name) {
+		return watch.NotLoggedIn("The user has no name, or blanks around it.")
+	}
+	for _, name := range append([]string{user.Name}, user.Groups...) {
+		if strings.HasPrefix(strings.ToLower(name), "system:") {
+			return watch.NotLoggedIn("%.60q is a name of the cluster's own, which cannot be given from outside.", name)
+		}
+		if !utf8.ValidString(name) || strings.ContainsFunc(name, func(r rune) bool { return r < ' ' || r == 0x7f }) {
+			return watch.NotLoggedIn("%.60q is no name of a user or group.", name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package auth_test
+
+import (
+	"net/netip"
+	"reflect"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web/auth"
+)
+
+const secret = "0123456789abcdef-secret"
+
+func behindProxy(t *testing.T, peers, secret string) *auth.Authority {
+	t.Helper()
+	o := auth.ProxyOptions{Secret: []byte(secret), UserHeader: auth.UserHeader, GroupsHeader: auth.GroupsHeader}
+	for peer := range strings.SplitSeq(peers, ",") {
+		if peer != "" {
+			o.Peers = append(o.Peers, netip.MustParsePrefix(peer))
+		}
+	}
+	a, err := auth.New(auth.Options{Mode: auth.Proxy, Proxy: o})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// A proxy is believed where it comes from where it is and knows the secret, as far
+// as both are asked for; from everybody else its headers are refused.
+func TestProxyIsBelieved(t *testing.T) {
+	const inside, outside, right, wrong = "10.1.2.3:4000", "192.0.2.9:4000", secret, secret + "x"
+	for _, test := range []struct {
+		name, peers, secret, from, sends string
+		want                             bool
+	}{
+		{"by its address", "10.0.0.0/8", "", inside, "", true},
+		{"by one of its addresses", "192.0.2.0/31,10.1.2.3/32", "", inside, "", true},
+		{"by an address in IPv6's words", "10.0.0.0/8", "", "[::ffff:10.1.2.3]:4000", "", true},
+		{"by an address of IPv6", "fd00::/8", "", "[fd00::1%eth0]:4000", "", true},
+		{"from elsewhere", "10.0.0.0/8", "", outside, "", false},
+		{"from elsewhere, with a secret that is not asked for", "10.0.0.0/8", "", outside, right, false},
+		{"from loopback, as a port-forward comes", "10.0.0.0/8", "", "127.0.0.1:4000", "", false},
+		{"from nowhere", "10.0.0.0/8", "", "", "", false},
+		{"from a socket", "10.0.0.0/8", "", "@", "", false},
+		{"by its secret", "", secret, outside, right, true},
+		{"by another secret", "", secret, outside, wrong, false},
+		{"by the beginning of its secret", "", secret, outside, secret[:20], false},
+		{"without its secret", "", secret, outside, "", false},
+		{"by both", "10.0.0.0/8", secret, inside, right, true},
+		{"by its address alone", "10.0.0.0/8", secret, inside, "", false},
+		{"by its address, with another secret", "10.0.0.0/8", secret, inside, wrong, false},
+		{"by its secret alone", "10.0.0.0/8", secret, outside, right, false},
+	} {
+		a := behindProxy(t, test.peers, test.secret)
+		for _, named := range []bool{true, false} {
+			var headers []string
+			if named {
+				headers = []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: dev"}
+			}
+			if test.sends != "" {
+				headers = append(headers, "X-Glasshouse-Proxy-Secret: "+test.sends)
+			}
+			r := request(t, headers...)
+			r.RemoteAddr = test.from
+			want := ""
+			if named && test.want {
+				want = "anna"
+			}
+			if got := whose(t, a, r, watch.Unauthenticated); got != want {
+				t.Errorf("%s, with a name: %t: it is %q, want %q", test.name, named, got, want)
+			}
+			if len(r.Header) != 0 {
+				t.Errorf("%s: the request keeps %v", test.name, r.Header)
+			}
+		}
+	}
+}
+
+// What a proxy says is taken where there is one meaning to it, and no name that is
+// the cluster's own to give.
+func TestProxyNames(t *testing.T) {
+	a := behindProxy(t, "", secret)
+	for _, test := range []struct {
+		name    string
+		headers []string
+		want    *watch.User
+	}{
+		{"a user", []string{"X-Forwarded-User: anna"}, &watch.User{Name: "anna", Groups: []string{"system:authenticated"}}},
+		{"a user with groups", []string{"X-Forwarded-User: anna@example.com", "X-Forwarded-Groups: dev, ops,,a b "}, &watch.User{Name: "anna@example.com", Groups: []string{"dev", "ops", "a b", "system:authenticated"}}},
+		{"a user of a directory", []string{"X-Forwarded-User: cn=Änne,ou=x"}, &watch.User{Name: "cn=Änne,ou=x", Groups: []string{"system:authenticated"}}},
+		{"nobody", nil, nil},
+		{"an empty user", []string{"X-Forwarded-User: "}, nil},
+		{"a blank user", []string{"X-Forwarded-User:   "}, nil},
+		{"groups alone", []string{"X-Forwarded-Groups: dev"}, nil},
+		{"two users", []string{"X-Forwarded-User: anna", "X-Forwarded-User: bob"}, nil},
+		{"a user twice", []string{"X-Forwarded-User: anna", "X-Forwarded-User: anna"}, nil},
+		{"groups twice", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: dev", "X-Forwarded-Groups: ops"}, nil},
+		{"a secret twice", []string{"X-Forwarded-User: anna", "X-Glasshouse-Proxy-Secret: " + secret}, nil},
+		{"underscores", []string{"X_Forwarded_User: anna"}, nil},
+		{"underscores beside", []string{"X-Forwarded-User: anna", "X_Forwarded_User: admin"}, nil},
+		{"one underscore", []string{"X-Forwarded-User: anna", "X-Forwarded_User: admin"}, nil},
+		{"underscores of groups", []string{"X-Forwarded-User: anna", "X_forwarded_groups: admins"}, nil},
+		{"another case", []string{"X-Forwarded-User: anna", "x-forwarded-user: admin"}, nil},
+		{"capitals", []string{"X-Forwarded-User: anna", "X-FORWARDED-GROUPS: admins"}, nil},
+		{"another spelling of the secret", []string{"X-Forwarded-User: anna", "X_Glasshouse_Proxy_Secret: " + secret}, nil},
+		{"the cluster's masters", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: dev,system:masters"}, nil},
+		{"them in another case", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: System:Masters"}, nil},
+		{"them behind blanks", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: dev,  system:masters"}, nil},
+		{"the nodes", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: system:nodes"}, nil},
+		{"the cluster's admin", []string{"X-Forwarded-User: system:admin"}, nil},
+		{"a service account", []string{"X-Forwarded-User: system:serviceaccount:kube-system:default"}, nil},
+		{"anybody", []string{"X-Forwarded-User: system:anonymous"}, nil},
+		{"no UTF-8", []string{"X-Forwarded-User: a\xff"}, nil},
+		{"a control", []string{"X-Forwarded-User: a\x01"}, nil},
+		{"a control in a group", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: a\tb"}, nil},
+	} {
+		r := request(t, append(test.headers, "X-Glasshouse-Proxy-Secret: "+secret)...)
+		r.Header.Set("Authorization", "Bearer x")
+		i, err := a.Identify(r)
+		if !reflect.DeepEqual(i.Viewer.User, test.want) || i.Viewer.Program || (err == nil) != (test.want != nil) {
+			t.Errorf("%s: it is %+v, %v; want %+v", test.name, i.Viewer, err, test.want)
+		}
+		if err != nil && strings.Contains(err.Error(), secret) {
+			t.Errorf("%s: the error has the secret in it: %v", test.name, err)
+		}
+		if len(r.Header) != 0 {
+			t.Errorf("%s: the request keeps %v", test.name, r.Header)
+		}
+	}
+}
+
+// What stays open is asked for again: the proxy says with each request who asks,
+// and with a socket once.
+func TestProxyIsAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		i, err := behindProxy(t, "", secret).Identify(request(t, "X-Forwarded-User: anna", "X-Glasshouse-Proxy-Secret: "+secret))
+		if err != nil || i.Cookie {
+			t.Fatal(i, err)
+		}
+		began := time.Now()
+		lasts, done := i.Within(t.Context())
+		defer done()
+		<-lasts.Done()
+		if took := time.Since(began); took != time.Hour {
+			t.Errorf("it lasted %s, want an hour", took)
+		}
+	})
+}
+
+// A proxy that anybody could be is none.
+func TestProxyOptions(t *testing.T) {
+	for name, o := range map[string]auth.ProxyOptions{
+		"anybody":        {UserHeader: "X-User", GroupsHeader: "X-Groups"},
+		"a short secret": {Secret: []byte("0123456789abcde"), UserHeader: "X-User", GroupsHeader: "X-Groups"},
+		"no user":        {Secret: []byte(secret), GroupsHeader: "X-Groups"},
+		"no groups":      {Secret: []byte(secret), UserHeader: "X-User"},
+		"one for two":    {Secret: []byte(secret), UserHeader: "X-User", GroupsHeader: "x-user"},
+		"the secret's":   {Secret: []byte(secret), UserHeader: "x-glasshouse-proxy-secret", GroupsHeader: "X-Groups"},
+		"underscores":    {Secret: []byte(secret), UserHeader: "X_User", GroupsHeader: "X-Groups"},
+		"a blank":        {Secret: []byte(secret), UserHeader: "X User", GroupsHeader: "X-Groups"},
+	} {
+		if _, err := auth.New(auth.Options{Mode: auth.Proxy, Proxy: o}); err == nil || strings.Contains(err.Error(), "0123456789") {
+			t.Errorf("%s: the error is %v, want one without the secret", name, err)
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package auth
+
+import (
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"net/http"
+	"sync"
+	"time"
+
+	"glasshouse/internal/watch"
+)
+
+const (
+	// maxSessions are those of all users, maxOfUser those of one. Who has been idle
+	// longest makes room.
+	maxSessions = 1000
+	maxOfUser   = 20
+	// cookieName is that of the session's cookie.
+	cookieName = "glasshouse-session"
+)
+
+// sessions are those who are logged in, under the hash of what their cookie says.
+type sessions struct {
+	mu   sync.Mutex
+	all  map[hash]*login
+	held map[*login]bool // Those with holders, also such as have no session.
+}
+
+func newSessions() *sessions {
+	return &sessions{all: make(map[hash]*login), held: make(map[*login]bool)}
+}
+
+// of is the session that a request's cookie names.
+func (s *sessions) of(r *http.Request) (*login, error) {
+	given := r.CookiesNamed(cookieName)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, cookie := range given {
+		if l := s.all[sha256.Sum256([]byte(cookie.Value))]; l != nil && time.Now().Before(l.expires) {
+			l.used = time.Now()
+			return l, nil
+		}
+	}
+	if len(given) > 0 {
+		return nil, watch.NotLoggedIn("Your login has ended; log in again.")
+	}
+	return nil, watch.NotLoggedIn("Log in to look at the cluster.")
+}
+
+// begin begins a session, and returns what its cookie is to say: 256 random bits,
+// which are new each time.
+func (s *sessions) begin(l *login) (id string) {
+	random := make([]byte, 32)
+	_, _ = rand.Read(random) // It never fails.
+	id = base64.RawURLEncoding.EncodeToString(random)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.roomLocked(l.user.Name)
+	l.key, l.used = sha256.Sum256([]byte(id)), time.Now()
+	s.all[l.key] = l
+	return id
+}
+
+// roomLocked makes room for one more session of a user.
+func (s *sessions) roomLocked(user string) {
+	var idle, own *login
+	count := 0
+	for _, l := range s.all {
+		if !time.Now().Before(l.expires) {
+			s.endLocked(l)
+			continue
+		}
+		if idle == nil || l.idler(idle) {
+			idle = l
+		}
+		if l.user.Name != user {
+			continue
+		}
+		count++
+		if own == nil || l.idler(own) {
+			own = l
+		}
+	}
+	switch {
+	case count >= maxOfUser:
+		s.endLocked(own)
+	case len(s.all) >= maxSessions:
+		s.endLocked(idle)
+	}
+}
+
+// idler reports whether a login goes before another: who looks comes last.
+func (l *login) idler(other *login) bool {
+	if (l.holders == 0) != (other.holders == 0) {
+		return l.holders == 0
+	}
+	return l.used.Before(other.used)
+}
+
+// end ends a login.
+func (s *sessions) end(l *login) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.endLocked(l)
+}
+
+func (s *sessions) endLocked(l *login) {
+	if l.over {
+		return
+	}
+	l.over = true
+	close(l.ended)
+	if s.all[l.key] == l {
+		delete(s.all, l.key)
+	}
+}
+
+// hold has a login looked after until it is released.
+func (s *sessions) hold(l *login) (release func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l.holders++
+	s.held[l] = true
+	return sync.OnceFunc(func() {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		l.used = time.Now()
+		if l.holders--; l.holders == 0 {
+			delete(s.held, l)
+		}
+	})
+}
+
+// due ends those that have expired, and returns those in use that are to be asked
+// about again.
+func (s *sessions) due() (due []*login) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	for _, l := range s.all {
+		if !now.Before(l.expires) {
+			s.endLocked(l)
+		}
+	}
+	for l := range s.held {
+		if !l.over && l.dueLocked() {
+			due = append(due, l)
+		}
+	}
+	return due
+}
+
+// isDue reports whether it is to be asked again who has a login.
+func (s *sessions) isDue(l *login) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return l.dueLocked()
+}
+
+// dueLocked spares an API server that does not answer, until patience is at an
+// end.
+func (l *login) dueLocked() bool {
+	since := time.Since(l.reviewed)
+	return since >= reviewEvery && (since >= patience || time.Since(l.unanswered) >= reviewEvery)
+}
+
+func (s *sessions) renewed(l *login, at time.Time) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l.reviewed = at
+}
+
+// unanswered notes that it could not be found out who has a login, and returns for
+// how long that has not been known.
+func (s *sessions) unanswered(l *login) time.Duration {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l.unanswered = time.Now()
+	return time.Since(l.reviewed)
+}

@@ -1,0 +1,303 @@
+package auth_test
+
+import (
+	"context"
+	"crypto/tls"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web/auth"
+)
+
+// A cookie says nothing but 256 random bits, is sent by this site's own pages
+// alone, and over TLS where it came so.
+func TestCookie(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &apiServer{users: users("anna")}
+		a, _ := authority(t, s)
+		seen := make(map[string]bool)
+		for range 10 {
+			c := login(t, a, "anna")
+			raw, err := base64.RawURLEncoding.DecodeString(c.Value)
+			if err != nil || len(raw) != 32 || seen[c.Value] {
+				t.Errorf("the cookie says %q, want 32 bytes that are new", c.Value)
+			}
+			seen[c.Value] = true
+			if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/base/" || c.Domain != "" || c.Secure || c.MaxAge <= 0 || c.MaxAge > 12*3600 {
+				t.Errorf("the cookie is %v", c)
+			}
+		}
+		for name, over := range map[string]func(*http.Request){
+			"TLS":                 func(r *http.Request) { r.TLS = &tls.ConnectionState{} },
+			"TLS before a proxy":  func(r *http.Request) { r.Header.Set("Origin", "https://glasshouse.example") },
+			"TLS in another case": func(r *http.Request) { r.Header.Set("Origin", "HTTPS://glasshouse.example") },
+		} {
+			r, w := request(t), httptest.NewRecorder()
+			over(r)
+			if err := a.Login(w, r, " anna\n"); err != nil || !w.Result().Cookies()[0].Secure {
+				t.Errorf("over %s: %v, %v", name, w.Result().Cookies(), err)
+			}
+		}
+	})
+}
+
+// Each login has a session of its own, whatever the browser had before: what that
+// was is over, and nothing that a client thinks of becomes one.
+func TestFixation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &apiServer{users: users("anna", "mallory")}
+		a, _ := authority(t, s)
+		planted := &http.Cookie{Name: "glasshouse-session", Value: strings.Repeat("A", 43)}
+		c := login(t, a, "anna", planted)
+		if got := whose(t, a, withCookies(request(t), planted), watch.Unauthenticated); got != "" || c.Value == planted.Value {
+			t.Errorf("what was planted is %q's session", got)
+		}
+		mallorys := login(t, a, "mallory")
+		annas := login(t, a, "anna", mallorys)
+		if got := whose(t, a, withCookies(request(t), mallorys), watch.Unauthenticated); got != "" {
+			t.Errorf("the session before is still %q's", got)
+		}
+		if got := whose(t, a, withCookies(request(t), annas), 0); got != "anna" {
+			t.Errorf("the session is %q's", got)
+		}
+		if got := whose(t, a, withCookies(request(t), planted, annas), 0); got != "anna" {
+			t.Errorf("beside another cookie the session is %q's", got)
+		}
+		// A header that is no good is not passed over for a cookie that is.
+		if got := whose(t, a, withCookies(bearer(t, "bad"), annas), watch.Unauthenticated); got != "" {
+			t.Errorf("with a bad token it is %q's", got)
+		}
+		w := httptest.NewRecorder()
+		if err := a.Login(w, withCookies(request(t), annas), "bad"); err == nil || len(w.Result().Cookies()) != 0 {
+			t.Errorf("a bad token logs in: %v, %v", w.Result().Cookies(), err)
+		}
+		if got := whose(t, a, withCookies(request(t), annas), 0); got != "anna" {
+			t.Errorf("after a login that failed the session is %q's", got)
+		}
+	})
+}
+
+// A session ends with its logout, with its token, and after 12 h where that does
+// not say; whoever holds it hears of it.
+func TestSessionEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		token := until(time.Now().Add(time.Hour))
+		s := &apiServer{users: map[string]*watch.User{token: {Name: "anna"}, "opaque": {Name: "bob"}, "a.b.c": {Name: "carl"}}}
+		a, _ := authority(t, s)
+		for _, test := range []struct {
+			token string
+			lasts time.Duration
+		}{{token, time.Hour}, {"opaque", 12 * time.Hour}, {"a.b.c", 12 * time.Hour}} {
+			began := time.Now()
+			if test.token == token {
+				test.lasts = time.Hour
+			}
+			c := login(t, a, test.token)
+			i, err := a.Identify(withCookies(request(t), c))
+			if err != nil || !i.Cookie {
+				t.Fatal(i, err)
+			}
+			lasts, done := i.Within(t.Context())
+			<-lasts.Done()
+			done()
+			if took := time.Since(began); took > test.lasts || took < test.lasts-2*time.Second || !errors.Is(context.Cause(lasts), auth.ErrEnded) {
+				t.Errorf("%s: it lasted %s and ended by %v, want %s", test.token, took, context.Cause(lasts), test.lasts)
+			}
+			if got := whose(t, a, withCookies(request(t), c), watch.Unauthenticated); got != "" {
+				t.Errorf("after its end the session is %q's", got)
+			}
+			<-time.After(2 * time.Second)
+			if !ended(i) {
+				t.Error("who holds it has not heard of it")
+			}
+		}
+		c, other := login(t, a, "opaque"), login(t, a, "opaque")
+		i, _ := a.Identify(withCookies(request(t), c))
+		lasts, done := i.Within(t.Context())
+		defer done()
+		w := httptest.NewRecorder()
+		a.Logout(w, withCookies(request(t), c))
+		synctest.Wait()
+		if !ended(i) || !errors.Is(context.Cause(lasts), auth.ErrEnded) {
+			t.Error("a logout does not end what is open")
+		}
+		if got := w.Result().Cookies(); len(got) != 1 || got[0].MaxAge >= 0 || got[0].Value != "" || got[0].Path != "/base/" {
+			t.Errorf("a logout leaves the cookie %v", got)
+		}
+		if got := whose(t, a, withCookies(request(t), c), watch.Unauthenticated) + whose(t, a, withCookies(request(t), other), 0); got != "bob" {
+			t.Errorf("after a logout the sessions are %q, want the other alone", got)
+		}
+	})
+}
+
+// It is asked again every 30 s whose a token is while that is in use: by requests,
+// or by what is open. An account that is deleted, or is another one now, ends it;
+// an API server that is away does after 10 minutes.
+func TestRevoked(t *testing.T) {
+	anna := func() map[string]*watch.User { return users("anna") }
+	for name, test := range map[string]struct {
+		change func(*apiServer)
+		within time.Duration
+	}{
+		"deleted": {func(s *apiServer) { s.users = nil }, 31 * time.Second},
+		"other groups": {func(s *apiServer) {
+			s.users = map[string]*watch.User{"anna": {Name: "anna", Groups: []string{"of-anna", "more"}}}
+		}, 31 * time.Second},
+		"another uid": {func(s *apiServer) {
+			s.users = map[string]*watch.User{"anna": {Name: "anna", UID: "2", Groups: []string{"of-anna"}}}
+		}, 31 * time.Second},
+		"away": {func(s *apiServer) { s.away = true }, 10*time.Minute + time.Second},
+	} {
+		for how, request := range map[string]func(t *testing.T, c *http.Cookie) *http.Request{
+			"session": func(t *testing.T, c *http.Cookie) *http.Request { t.Helper(); return withCookies(request(t), c) },
+			"token":   func(t *testing.T, _ *http.Cookie) *http.Request { t.Helper(); return bearer(t, "anna") },
+		} {
+			t.Run(name+", by "+how, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := &apiServer{users: anna()}
+					a, _ := authority(t, s)
+					i, err := a.Identify(request(t, login(t, a, "anna")))
+					if err != nil {
+						t.Fatal(err)
+					}
+					lasts, done := i.Within(t.Context())
+					defer done()
+					<-time.After(5 * time.Minute)
+					if n := s.questions(); n < 9 || n > 11 || lasts.Err() != nil {
+						t.Errorf("in 5 min it was asked %d times, %v; want about every 30 s", n, lasts.Err())
+					}
+					s.change(func() { test.change(s) })
+					began := time.Now()
+					<-lasts.Done()
+					if took := time.Since(began); took > test.within || test.within > time.Minute && took < test.within-31*time.Second {
+						t.Errorf("it lasted %s, want %s", took, test.within)
+					}
+					if n := s.questions(); test.within > time.Minute && n > 25 {
+						t.Errorf("an API server that is away was asked %d times", n)
+					}
+				})
+			})
+		}
+	}
+}
+
+// Requests alone find out, too; and one after a long while is not let in before
+// that is known.
+func TestRevokedMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &apiServer{users: users("anna")}
+		a, _ := authority(t, s)
+		c := login(t, a, "anna")
+		get := func(cause watch.Cause) string { t.Helper(); return whose(t, a, withCookies(request(t), c), cause) }
+		s.questions()
+		for range 60 {
+			get(0)
+			<-time.After(time.Second)
+		}
+		if n := s.questions(); n < 1 || n > 2 {
+			t.Errorf("requests over a minute asked %d times", n)
+		}
+		<-time.After(3 * time.Hour)
+		if n := s.questions(); n != 0 {
+			t.Errorf("of a session that nobody uses was asked %d times", n)
+		}
+		s.change(func() { s.away = true })
+		if got := get(watch.Unavailable) + get(watch.Unavailable); got != "" {
+			t.Errorf("after hours it is %q, while nobody can be asked", got)
+		}
+		s.change(func() { s.away = false })
+		if got := get(0); got != "anna" {
+			t.Errorf("the API server is back, and it is %q", got)
+		}
+		// While it is away, requests do not wait for it, one after the other.
+		s.change(func() { s.away, s.slow = true, 5*time.Second })
+		<-time.After(31 * time.Second)
+		began := time.Now()
+		for range 10 {
+			if got := get(0); got != "anna" {
+				t.Errorf("half a minute after it was asked it is %q", got)
+			}
+		}
+		if took := time.Since(began); took > 5*time.Second {
+			t.Errorf("ten requests waited %s", took)
+		}
+		s.change(func() { s.away, s.slow, s.users = false, 0, nil })
+		<-time.After(31 * time.Second)
+		if got := get(watch.Unauthenticated); got != "" {
+			t.Errorf("a deleted account is %q", got)
+		}
+		s.change(func() { s.users = users("anna") })
+		if got := get(watch.Unauthenticated); got != "" {
+			t.Errorf("a session that has ended is %q's again", got)
+		}
+	})
+}
+
+// A user has 20 sessions, all have 1,000: who has been idle longest goes, and who
+// looks goes last.
+func TestSessionsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &apiServer{users: map[string]*watch.User{}}
+		for i := range 101 {
+			s.users[fmt.Sprint("u", i)] = &watch.User{Name: fmt.Sprint("u", i)}
+		}
+		a, _ := authority(t, s)
+		there := func(c *http.Cookie) bool {
+			i, err := a.Identify(withCookies(request(t), c))
+			return err == nil && !ended(i)
+		}
+		var own []*http.Cookie
+		for range 20 {
+			own = append(own, login(t, a, "u0"))
+			<-time.After(time.Millisecond)
+		}
+		first, err := a.Identify(withCookies(request(t), own[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, done := first.Within(t.Context()) // Looks, and is idle otherwise.
+		defer done()
+		<-time.After(time.Millisecond)
+		for _, c := range own[1:19] { // The last one is idle now.
+			there(c)
+		}
+		other := login(t, a, "u1")
+		own = append(own, login(t, a, "u0"))
+		for i, c := range own {
+			if got := there(c); got != (i != 19) {
+				t.Errorf("session %d of 21: there is %t", i, got)
+			}
+		}
+		<-time.After(time.Millisecond)
+		if !there(other) {
+			t.Error("another user's session went")
+		}
+		<-time.After(time.Millisecond)
+		for i := 2; i < 101; i++ {
+			for range 10 {
+				login(t, a, fmt.Sprint("u", i))
+				<-time.After(time.Millisecond)
+			}
+		}
+		if ended(first) {
+			t.Error("who looks went before who is idle")
+		}
+		count := 0
+		for _, c := range own {
+			if there(c) {
+				count++
+			}
+		}
+		if count != 9 || !there(other) {
+			t.Errorf("of 1,011 sessions 11 are to go, those idle longest; of 20 old ones %d are left, and of one used later %t", count, there(other))
+		}
+	})
+}

@@ -1,0 +1,191 @@
+package auth
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"math"
+	"strings"
+	"sync"
+	"time"
+
+	"glasshouse/internal/watch"
+)
+
+const (
+	// keptFor is how long it is remembered whose a token is.
+	keptFor = 10 * time.Second
+	// maxKept are the tokens of which that is remembered.
+	maxKept = 1000
+	// maxAsking are the reviews that are on their way at a time.
+	maxAsking = 16
+	// maxToken is the longest token that is asked about, in bytes.
+	maxToken = 16 << 10
+)
+
+// accepted is what the API server has said of a token.
+type accepted struct {
+	user    *watch.User
+	expires time.Time
+	at      time.Time // When it was asked.
+}
+
+// review is one that is on its way; all who have the same token wait for it.
+type review struct {
+	done chan struct{}
+	is   *accepted
+	err  error
+}
+
+// tokens says whose tokens are, as the API server does. Answers are held under
+// the hash of the token and the audiences; those that let nobody in are not.
+type tokens struct {
+	whoIs     func(ctx context.Context, token string, audiences []string) (*watch.User, error)
+	audiences []string
+	turns     chan struct{} // Has room for maxAsking.
+
+	mu     sync.Mutex
+	kept   map[hash]*accepted
+	asking map[hash]*review
+}
+
+func newTokens(whoIs func(context.Context, string, []string) (*watch.User, error), audiences []string) *tokens {
+	return &tokens{whoIs: whoIs, audiences: audiences, turns: make(chan struct{}, maxAsking), kept: make(map[hash]*accepted), asking: make(map[hash]*review)}
+}
+
+// of returns whose a token is.
+func (t *tokens) of(ctx context.Context, token string) (*accepted, error) {
+	key := t.keyOf(token)
+	t.mu.Lock()
+	is := t.kept[key]
+	r := t.asking[key]
+	mine := r == nil
+	switch {
+	case is != nil && time.Since(is.at) < keptFor && time.Now().Before(is.expires):
+		t.mu.Unlock()
+		return is, nil
+	case mine:
+		r = &review{done: make(chan struct{}), err: errors.New("the review of a token was given up")}
+		t.asking[key] = r
+	}
+	t.mu.Unlock()
+	if mine {
+		t.ask(context.WithoutCancel(ctx), key, token, r) // Others wait for it, too; WhoIs takes some seconds at most.
+	}
+	select {
+	case <-r.done:
+		return r.is, r.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (t *tokens) ask(ctx context.Context, key hash, token string, r *review) {
+	defer func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		delete(t.asking, key)
+		delete(t.kept, key)
+		if r.err == nil {
+			t.keepLocked(key, r.is)
+		}
+		close(r.done)
+	}()
+	t.turns <- struct{}{}
+	defer func() { <-t.turns }()
+	at := time.Now()
+	user, err := t.whoIs(ctx, token, t.audiences)
+	if err != nil {
+		r.err = err
+		return
+	}
+	is := &accepted{user: user, expires: expiryOf(token, at), at: at}
+	if !time.Now().Before(is.expires) {
+		r.err = watch.NotLoggedIn("The token has expired.")
+		return
+	}
+	r.is, r.err = is, nil
+}
+
+// keepLocked makes room for an answer: by those that are old, and then by the oldest.
+func (t *tokens) keepLocked(key hash, is *accepted) {
+	if len(t.kept) >= maxKept {
+		var oldest hash
+		at := is.at
+		for k, other := range t.kept {
+			if time.Since(other.at) >= keptFor {
+				delete(t.kept, k)
+			} else if !other.at.After(at) {
+				oldest, at = k, other.at
+			}
+		}
+		if len(t.kept) >= maxKept {
+			delete(t.kept, oldest)
+		}
+	}
+	t.kept[key] = is
+}
+
+// keyOf is what an answer is held under: all that it depends on.
+func (t *tokens) keyOf(token string) hash {
+	sum := sha256.New()
+	for _, part := range append([]string{token}, t.audiences...) {
+		sum.Write(binary.BigEndian.AppendUint64(nil, uint64(len(part))))
+		sum.Write([]byte(part))
+	}
+	return hash(sum.Sum(nil))
+}
+
+// tokenOf is the token of an Authorization header.
+func tokenOf(given []string) (string, error) {
+	if len(given) != 1 {
+		return "", watch.NotLoggedIn("There are %d Authorization headers; send one.", len(given))
+	}
+	scheme, token, _ := strings.Cut(given[0], " ")
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", watch.NotLoggedIn("The Authorization header is to be Bearer and a token.")
+	}
+	return checkToken(token)
+}
+
+// checkToken refuses what cannot be a token, without asking for it.
+func checkToken(token string) (string, error) {
+	token = strings.TrimSpace(token)
+	switch {
+	case token == "":
+		return "", watch.NotLoggedIn("There is no token; make one with kubectl create token.")
+	case len(token) > maxToken:
+		return "", watch.NotLoggedIn("The token has %d bytes, more than the %d that one may have.", len(token), maxToken)
+	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
+		return "", watch.NotLoggedIn("The token has characters in it that no token has; copy it anew.")
+	}
+	return token, nil
+}
+
+// expiryOf is when a token ends that was accepted at a time: when it says so
+// itself, if it is a JWT. The API server has checked its signature, not we.
+func expiryOf(token string, at time.Time) time.Time {
+	parts := strings.Split(token, ".")
+	if len(parts) != 3 {
+		return at.Add(longest)
+	}
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	if err != nil {
+		return at.Add(longest)
+	}
+	var claims struct{ Exp *json.Number }
+	decode := json.NewDecoder(bytes.NewReader(text))
+	decode.UseNumber()
+	if err := decode.Decode(&claims); err != nil || claims.Exp == nil {
+		return at.Add(longest)
+	}
+	seconds, err := claims.Exp.Float64()
+	if err != nil || math.IsNaN(seconds) || seconds < 0 || seconds > 1<<40 {
+		return at.Add(longest)
+	}
+	return time.Unix(int64(seconds), 0)
+}

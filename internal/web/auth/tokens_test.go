@@ -1,0 +1,206 @@
+package auth_test
+
+import (
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+)
+
+// What cannot be a token is nobody's, and is not asked about.
+func TestNoTokens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &apiServer{users: users("good")}
+		a, log := authority(t, s)
+		for name, headers := range map[string][]string{
+			"nothing":           nil,
+			"an empty header":   {"Authorization: "},
+			"no token":          {"Authorization: Bearer"},
+			"an empty token":    {"Authorization: Bearer  "},
+			"another scheme":    {"Authorization: Basic good"},
+			"a scheme alike":    {"Authorization: Bearers good"},
+			"the token alone":   {"Authorization: good"},
+			"two":               {"Authorization: Bearer good", "Authorization: Bearer good"},
+			"two in one":        {"Authorization: Bearer good, Bearer good"},
+			"a blank in it":     {"Authorization: Bearer go od"},
+			"a control in it":   {"Authorization: Bearer go\x00od"},
+			"a letter in it":    {"Authorization: Bearer goöd"},
+			"a long one":        {"Authorization: Bearer " + strings.Repeat("g", 16<<10+1)},
+			"another header":    {"X-Authorization: Bearer good"},
+			"a spelling of it":  {"authorization_: Bearer good"},
+			"a cookie of one":   {"Cookie: glasshouse-session=good"},
+			"a cookie of its":   {"Cookie: Authorization=Bearer good; token=good"},
+			"a proxy's word":    {"X-Forwarded-User: good", "X-Remote-User: good"},
+			"an empty cookie":   {"Cookie: glasshouse-session="},
+			"many cookies":      {"Cookie: " + strings.Repeat("glasshouse-session=x; ", 100)},
+			"a client's header": {"X-Forwarded-Access-Token: good"},
+		} {
+			if got := whose(t, a, request(t, headers...), watch.Unauthenticated); got != "" {
+				t.Errorf("%s: it is %q, want nobody", name, got)
+			}
+		}
+		if n := s.questions(); n != 0 || log.Len() > 0 {
+			t.Errorf("the API server was asked %d times, the log is %q", n, log)
+		}
+		for _, headers := range []string{"Authorization: Bearer good", "Authorization: bearer good", "Authorization: BEARER  good "} {
+			if got := whose(t, a, request(t, headers), watch.Unauthenticated); got != "good" {
+				t.Errorf("%s: it is %q", headers, got)
+			}
+		}
+	})
+}
+
+// It is remembered for 10 s whose a token is, and no longer; what lets nobody in
+// is not remembered at all.
+func TestTokensAreKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &apiServer{users: users("good")}
+		a, log := authority(t, s)
+		get := func(token string, cause watch.Cause) string { t.Helper(); return whose(t, a, bearer(t, token), cause) }
+		for range 5 {
+			get("good", 0)
+		}
+		<-time.After(9 * time.Second)
+		if got := get("good", 0); got != "good" || s.questions() != 1 {
+			t.Errorf("within 10 s it is %q, asked for more than once", got)
+		}
+		s.change(func() { s.users = nil })
+		<-time.After(2 * time.Second)
+		if got := get("good", watch.Unauthenticated); got != "" || s.questions() != 1 {
+			t.Errorf("11 s later it is %q, want nobody, by a question", got)
+		}
+		get("bad", watch.Unauthenticated)
+		get("bad", watch.Unauthenticated)
+		if n := s.questions(); n != 2 {
+			t.Errorf("a bad token sent twice was asked about %d times, want twice", n)
+		}
+		s.change(func() { s.users, s.away = users("good"), true })
+		get("good", watch.Unavailable)
+		s.change(func() { s.away = false })
+		if got := get("good", 0); got != "good" {
+			t.Errorf("the API server is back, and it is %q", got)
+		}
+		// An answer that is at hand goes before one that cannot be had, for as long as
+		// it is good.
+		s.change(func() { s.away = true })
+		if got := get("good", 0); got != "good" {
+			t.Errorf("it is %q, want what was answered just now", got)
+		}
+		<-time.After(10 * time.Second)
+		if got := get("good", watch.Unavailable); got != "" {
+			t.Errorf("the API server is away, and it is %q", got)
+		}
+		if strings.Contains(log.String(), "good") || !strings.Contains(log.String(), "could not be checked") {
+			t.Errorf("the log is %q, want why nobody is let in, without the token", log)
+		}
+	})
+}
+
+// Nobody is taken for another, whatever is alike: tokens, their beginnings, the
+// audiences that they are for.
+func TestTokensAreNotMixedUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &apiServer{users: users("t", "t2", "T", "ta", "tab")}
+		s.users["t for b"] = &watch.User{Name: "t for b", Groups: []string{"other"}}
+		s.users["ta for b for c"] = &watch.User{Name: "ta for b for c"}
+		plain, _ := authority(t, s)
+		forB, _ := authority(t, s, "b")
+		forBC, _ := authority(t, s, "b", "c")
+		for range 2 { // The second time they are all at hand.
+			for _, token := range []string{"t", "t2", "T", "ta", "tab"} {
+				if got := whose(t, plain, bearer(t, token), watch.Unauthenticated); got != token {
+					t.Errorf("%q is %q's", token, got)
+				}
+			}
+			if got := whose(t, forB, bearer(t, "t"), watch.Unauthenticated); got != "t for b" {
+				t.Errorf("for b it is %q", got)
+			}
+			if got := whose(t, forBC, bearer(t, "t"), watch.Unauthenticated) + whose(t, forB, bearer(t, "tab"), watch.Unauthenticated) + whose(t, plain, request(t), watch.Unauthenticated); got != "" {
+				t.Errorf("tokens for others are %q's", got)
+			}
+		}
+	})
+}
+
+// All who come with one token at a time share a question; one that is given up by
+// who asked it is not by the others. Of different tokens a few are asked about at
+// a time.
+func TestTokensAreAskedForOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &apiServer{users: users("good"), slow: time.Second}
+		for i := range 64 {
+			s.users[fmt.Sprint("t", i)] = &watch.User{Name: "many"}
+		}
+		a, _ := authority(t, s)
+		var asking sync.WaitGroup
+		for range 50 {
+			asking.Go(func() {
+				if got := whose(t, a, bearer(t, "good"), 0); got != "good" {
+					t.Errorf("it is %q", got)
+				}
+			})
+		}
+		asking.Wait()
+		if n := s.questions(); n != 1 {
+			t.Errorf("50 who asked at a time were %d questions", n)
+		}
+		began := time.Now()
+		for i := range 64 {
+			asking.Go(func() { whose(t, a, bearer(t, fmt.Sprint("t", i)), 0) })
+		}
+		asking.Wait()
+		if took := time.Since(began); took != 4*time.Second {
+			t.Errorf("64 questions of a second took %s, want 16 at a time", took)
+		}
+	})
+}
+
+// However many tokens come, few are remembered, and those used last.
+func TestTokensAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &apiServer{users: map[string]*watch.User{}}
+		name := func(i int) string { return fmt.Sprint("t", i) }
+		for i := range 1100 {
+			s.users[name(i)] = &watch.User{Name: "u"}
+		}
+		a, _ := authority(t, s)
+		for i := range 1100 {
+			whose(t, a, bearer(t, name(i)), 0)
+			<-time.After(time.Millisecond)
+		}
+		s.questions()
+		for i := 1099; i >= 100; i-- {
+			whose(t, a, bearer(t, name(i)), 0)
+		}
+		if n := s.questions(); n != 0 {
+			t.Errorf("%d of the last 1,000 were asked about again", n)
+		}
+		whose(t, a, bearer(t, name(0)), 0)
+		if n := s.questions(); n != 1 {
+			t.Error("the first of 1,100 is still remembered")
+		}
+	})
+}
+
+// A token that has expired is nobody's, also where it was somebody's a moment ago.
+func TestTokenExpires(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		token := until(time.Now().Add(2 * time.Second))
+		s := &apiServer{users: map[string]*watch.User{token: {Name: "anna"}}}
+		a, _ := authority(t, s)
+		i, err := a.Identify(bearer(t, token))
+		if err != nil || time.Until(i.Expires) > 2*time.Second {
+			t.Fatalf("it is %+v, %v; want it to expire in 2 s", i, err)
+		}
+		lasts, done := i.Within(t.Context())
+		defer done()
+		<-lasts.Done()
+		if got := whose(t, a, bearer(t, token), watch.Unauthenticated); got != "" {
+			t.Errorf("after its end it is %q's", got)
+		}
+	})
+}

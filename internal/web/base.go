@@ -1,0 +1,57 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"regexp"
+	"strings"
+
+	"glasshouse/web/templates"
+)
+
+// A BasePath is the path that all routes are under, as in "/glasshouse"; empty
+// where there is none.
+type BasePath string
+
+// NewBasePath checks a base path; "/" is none.
+func NewBasePath(text string) (BasePath, error) {
+	if text == "" || text == "/" {
+		return "", nil
+	}
+	segments := regexp.MustCompile(`^(/[A-Za-z0-9._~:-]+)+$`)
+	if !segments.MatchString(text) || strings.Contains(text+"/", "/./") || strings.Contains(text+"/", "/../") {
+		return "", fmt.Errorf("--base-path %q is no path: write it with a / before each name and none at the end, as in /glasshouse", text)
+	}
+	return BasePath(text), nil
+}
+
+// At is the address of a route.
+func (b BasePath) At(route string) string { return string(b) + route }
+
+// strip takes the base path from requests, so that routes need not know it, and
+// has the pages name it. There is nothing beside it.
+func (b BasePath) strip(next http.Handler) http.Handler {
+	if b == "" {
+		return next
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		path, within := strings.CutPrefix(r.URL.Path, string(b))
+		raw, asSent := strings.CutPrefix(r.URL.RawPath, string(b))
+		switch {
+		case within && path == "":
+			http.Redirect(w, r, b.At("/"), http.StatusSeeOther)
+			return
+		case !within || path[0] != '/' || r.URL.RawPath != "" && (!asSent || raw[0] != '/'):
+			writeProblem(w, problem{
+				Title: "No such page", Status: http.StatusNotFound,
+				Detail: fmt.Sprintf("There is nothing at %.200q: all that is served here begins with %s, as --base-path says.", r.URL.Path, b.At("/")),
+			})
+			return
+		}
+		inner := r.WithContext(templates.Under(r.Context(), string(b)))
+		address := *r.URL
+		address.Path, address.RawPath = path, raw
+		inner.URL = &address
+		next.ServeHTTP(w, inner)
+	})
+}

@@ -1,0 +1,127 @@
+package web_test
+
+import (
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"glasshouse/internal/web"
+)
+
+// addressesIn finds the addresses in a page, and in scripts and style sheets.
+func addressesIn(body string) []string {
+	var found []string
+	for _, pattern := range []string{`\s(?:href|src|action)="([^"]*)"`, `(?:from|import)\s*"(\./[^"]+)"`, `import\("(\./[^"]+)"\)`, `url\(([^)]+)\)`} {
+		for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(body, -1) {
+			found = append(found, strings.Trim(html.UnescapeString(match[1]), `"'`))
+		}
+	}
+	return found
+}
+
+// Under a base path every page names addresses under it alone, and each of them
+// leads somewhere: all pages, by all their links, forms, scripts and styles.
+func TestBasePath(t *testing.T) {
+	const base = "/a/glass-house"
+	s := newSiteOf(t, web.Options{BasePath: base})
+	seen, queue := map[string]bool{}, []string{base + "/"}
+	for _, path := range routes() {
+		if path != "/nothing" && path != "/api/nothing" && path != "/api/v1/live" {
+			queue = append(queue, base+path)
+		}
+	}
+	queue = append(queue, base+"/compare", base+"/compare?a="+podsRef+"/a/web-1", base+"/compare?a="+podsRef+"/a/web-1&b=web-2", base+"/r/"+podsRef+"?ns=a&q=web&cols=name&from=1", base+"/r/"+widgetsRef)
+	missing := []string{base + "/nothing", base + "/r/core/v1/none", base + "/o/" + podsRef + "/a/none", base + "/r/" + podsRef + "?limit=1"} // Pages that say so.
+	for _, path := range missing {
+		a := s.get(path, "Accept: text/html")
+		if a.status/100 != 4 || !strings.Contains(a.body, `data-base="`+base+`"`) {
+			t.Errorf("%s: got %d, and not a page of ours: %.300s", path, a.status, a.body)
+		}
+		queue = append(queue, addressesUnder(t, base, path, a.body)...)
+	}
+	pages := 0
+	for len(queue) > 0 && len(seen) < 1000 {
+		path := queue[0]
+		queue = queue[1:]
+		if seen[path] {
+			continue
+		}
+		seen[path] = true
+		a := s.get(path, "Accept: text/html")
+		switch {
+		case a.status == http.StatusSeeOther:
+			if to := a.header.Get("Location"); !strings.HasPrefix(to, base+"/") {
+				t.Errorf("%s leads to %s", path, to)
+			} else {
+				queue = append(queue, to)
+			}
+		case a.status != http.StatusOK && !strings.Contains(path, "/api/v1/logs/"): // There is no log to be had here.
+			t.Errorf("%s, which a page names, answers %d: %.200s", path, a.status, a.body)
+		case strings.HasPrefix(a.header.Get("Content-Type"), "text/html"):
+			pages++
+			if !strings.Contains(a.body, `data-base="`+base+`"`) {
+				t.Errorf("%s does not tell the script the path", path)
+			}
+			fallthrough
+		case strings.Contains(path, "/static/"):
+			queue = append(queue, addressesUnder(t, base, path, a.body)...)
+		}
+	}
+	if pages < 10 || len(seen) < 30 || len(queue) > 0 {
+		t.Errorf("%d pages and %d addresses were looked at", pages, len(seen))
+	}
+	if a := s.get(base + "?q=1"); a.status != http.StatusSeeOther || a.header.Get("Location") != base+"/" {
+		t.Errorf("the path itself: got %d %s", a.status, a.header.Get("Location"))
+	}
+	if status := s.beginAt(base+"/api/v1/live", liveHeaders()...); status != http.StatusSwitchingProtocols {
+		t.Errorf("the socket answers %d", status)
+	}
+	// Nothing is beside it, whatever it looks like.
+	for _, route := range everyRoute(t) {
+		_, path, _ := strings.Cut(route, " ")
+		for _, path := range []string{path, base + "x" + path, "/a" + path, "/A/glass-house" + path, "/a/glass%2Dhouse" + path, "/a//glass-house" + path, "/" + base + path} {
+			s.wantProblem(path, s.get(path), http.StatusNotFound, "No such page", "begins with "+base+"/")
+		}
+	}
+	s.wantProblem("a foreign host", s.get(base+"/healthz", "Host: evil.test"), http.StatusForbidden, "Host not allowed", "")
+}
+
+// addressesUnder are the addresses that a body names, of which none may lead out of
+// the base path.
+func addressesUnder(t *testing.T, base, path, body string) []string {
+	t.Helper()
+	from, err := url.Parse(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []string
+	for _, address := range addressesIn(body) {
+		to, err := from.Parse(address)
+		if err != nil || strings.HasPrefix(address, "#") || strings.HasPrefix(address, "data:") {
+			continue
+		}
+		if to.Host != "" || !strings.HasPrefix(to.Path, base+"/") {
+			t.Errorf("%s names %q, which is not under %s", path, address, base)
+			continue
+		}
+		to.Fragment = ""
+		all = append(all, to.String())
+	}
+	return all
+}
+
+func TestBasePathMistakes(t *testing.T) {
+	for text, want := range map[string]web.BasePath{"": "", "/": "", "/glasshouse": "/glasshouse", "/a/b.c-d_e~f": "/a/b.c-d_e~f"} {
+		if got, err := web.NewBasePath(text); err != nil || got != want {
+			t.Errorf("%q: got %q, %v", text, got, err)
+		}
+	}
+	for _, text := range []string{"glasshouse", "/glasshouse/", "//", "/a//b", "/a/../b", "/..", "/.", "/a b", "/a?b", "/a#b", "/%41", `/a"b`, "/<b>", "https://x.org/a", "/ä"} {
+		if got, err := web.NewBasePath(text); err == nil || !strings.Contains(err.Error(), "as in /glasshouse") {
+			t.Errorf("%q: got %q, %v", text, got, err)
+		}
+	}
+}

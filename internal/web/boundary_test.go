@@ -1,0 +1,136 @@
+package web_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// A page that was led here by DNS rebinding names a foreign host.
+func TestHost(t *testing.T) {
+	s := startSite(t, nil)
+	for _, host := range []string{"localhost", "LocalHost:80", "127.0.0.1:1234", "127.0.0.1", "127.1.2.3:8080", "[::1]:80", "[::1]", "localhost:1"} {
+		if a := s.get("/healthz", "Host: "+host); a.status != http.StatusOK || a.body != "ok\n" {
+			t.Errorf("host %q: got %d %s, want 200", host, a.status, a.body)
+		}
+	}
+	for _, host := range []string{
+		"evil.test", "localhost.evil.test", "127.0.0.1.evil.test", "evil.test:8080", "", ":8080", "0.0.0.0", "169.254.169.254", "10.0.0.1:80",
+		"localhost@evil.test", "evil.test#localhost", "localhost.", "2130706433", "[::ffff:10.0.0.1]:80", "::", "[::]",
+	} {
+		for _, path := range routes() {
+			a := s.get(path, "Host: "+host)
+			if a.status == http.StatusBadRequest && !strings.Contains(a.body, "{") {
+				continue // net/http refuses what cannot be a host.
+			}
+			s.wantProblem("host "+host+" of "+path, a, http.StatusForbidden, "Host not allowed", "localhost, 127.0.0.1 and [::1]")
+		}
+	}
+	for _, path := range []string{"/healthz", "/nothing"} { // How to be let in is said with the name.
+		s.wantProblem(path, s.get(path, "Host: pods.example.org:8443"), http.StatusForbidden, "Host not allowed", "--allowed-host=pods.example.org:8443.")
+	}
+	// The library of the socket takes an Origin that is the Host for good.
+	a := s.get("/api/v1/live", "Host: evil.test", "Origin: http://evil.test", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json")
+	s.wantProblem("a rebound socket", a, http.StatusForbidden, "Host not allowed", "")
+}
+
+// A foreign page's script names that page as Origin.
+func TestOrigin(t *testing.T) {
+	s := startSite(t, nil)
+	_, port, _ := strings.Cut(s.addr, ":")
+	for _, origin := range []string{"http://" + s.addr, "HTTP://" + s.addr} {
+		if a := s.get("/healthz", "Origin: "+origin); a.status != http.StatusOK {
+			t.Errorf("origin %s: got %d, want 200", origin, a.status)
+		}
+	}
+	socket := []string{"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json"}
+	for _, origin := range []string{
+		"http://127.0.0.1:1", "http://127.0.0.1", "https://" + s.addr, "null", "http://localhost:" + port, "http://evil.test", "http://" + s.addr + ".evil.test",
+		"file://", "http://", s.addr, "http://%zz", "chrome-extension://abc",
+	} {
+		for _, path := range routes() {
+			a := s.get(path, "Origin: "+origin)
+			s.wantProblem("origin "+origin+" of "+path, a, http.StatusForbidden, "Origin not allowed", "http://"+s.addr+"/")
+		}
+		a := s.get("/api/v1/live", append([]string{"Origin: " + origin}, socket...)...)
+		s.wantProblem("origin "+origin+" of the socket", a, http.StatusForbidden, "Origin not allowed", "http://"+s.addr+"/")
+	}
+}
+
+// Every answer has the headers that keep a browser safe, and none that lets
+// another page read it.
+func TestHeaders(t *testing.T) {
+	s := newSite(t)
+	want := map[string]string{
+		"X-Content-Type-Options": "nosniff", "Referrer-Policy": "no-referrer",
+		"Cross-Origin-Resource-Policy": "same-origin", "Cross-Origin-Opener-Policy": "same-origin",
+	}
+	check := func(what string, a answer) {
+		t.Helper()
+		for name, value := range want {
+			if got := a.header.Get(name); got != value {
+				t.Errorf("%s (%d): %s is %q, want %q", what, a.status, name, got, value)
+			}
+		}
+		policy := a.header.Get("Content-Security-Policy")
+		for _, part := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"} {
+			if !strings.Contains(policy, part) {
+				t.Errorf("%s (%d): the policy %q has no %s", what, a.status, policy, part)
+			}
+		}
+		if strings.Contains(policy, "unsafe") {
+			t.Errorf("%s: the policy is %q", what, policy)
+		}
+		for name := range a.header {
+			if strings.HasPrefix(name, "Access-Control-") {
+				t.Errorf("%s: it has the header %s", what, name)
+			}
+		}
+		if cache := a.header.Get("Cache-Control"); cache == "" || strings.HasPrefix(cache, "public") && a.status != http.StatusOK {
+			t.Errorf("%s (%d): Cache-Control is %q", what, a.status, cache)
+		}
+	}
+	for _, path := range append(routes(), "/r/core/v1/none", "/o/"+podsRef+"/a/none", "/api/v1/snapshot/"+podsRef+"?x=1", "/static/none.js", "/static/", "/static/%2e%2e/x") {
+		check(path, s.get(path))
+		check(path+" for a browser", s.get(path, "Accept: text/html"))
+		check(path+" of a foreign page", s.get(path, "Origin: http://evil.test"))
+		check(path+" of a foreign host", s.get(path, "Host: evil.test"))
+		check("POST "+path, s.send("POST", path, "Content-Length: 0"))
+		check("OPTIONS "+path, s.send("OPTIONS", path, "Origin: http://"+s.addr, "Access-Control-Request-Method: GET"))
+	}
+}
+
+func TestMethods(t *testing.T) {
+	s := startSite(t, nil)
+	for _, path := range routes() {
+		for _, method := range []string{"POST", "PUT", "PATCH", "DELETE", "OPTIONS", "TRACE", "BREW"} {
+			a := s.send(method, path, "Content-Length: 0")
+			if strings.HasSuffix(path, "/nothing") && a.status == http.StatusNotFound {
+				continue
+			}
+			s.wantProblem(method+" "+path, a, http.StatusMethodNotAllowed, "Read only", method)
+			if allow := a.header.Get("Allow"); allow != "GET" {
+				t.Errorf("%s %s: Allow is %q, want GET", method, path, allow)
+			}
+		}
+	}
+}
+
+// A panic is one failed request, and no more.
+func TestPanic(t *testing.T) {
+	s := startSite(t, nil)
+	for _, path := range []string{"/api/v1/resources", "/api/v1/snapshot/" + podsRef, "/readyz", "/r/" + podsRef} {
+		a := s.get(path)
+		s.wantProblem(path, a, http.StatusInternalServerError, "Internal error", "has logged it")
+		if strings.Contains(a.body, "goroutine") || strings.Contains(a.body, "nil pointer") {
+			t.Errorf("%s: the answer tells of the inside: %s", path, a.body)
+		}
+	}
+	if !strings.Contains(s.log.String(), "nil pointer") {
+		t.Errorf("the log is %q, want the panic in it", s.log)
+	}
+	if a := s.get("/healthz"); a.status != http.StatusOK {
+		t.Errorf("afterwards /healthz answers %d", a.status)
+	}
+}

@@ -1,0 +1,137 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/web"
+)
+
+// fuzzed is a server of a few objects, whose log is kept.
+func fuzzed(f *testing.F) (*web.Server, *lockedBuffer) {
+	f.Helper()
+	api := apitest.New(
+		f,
+		apitest.Kind{Ref: podsRef, Kind: "Pod", ShortNames: []string{"po"}, Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"},{"name":"Age","type":"string"}]`},
+		apitest.Kind{Ref: "core/v1/namespaces", Kind: "Namespace", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`},
+	)
+	api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-1", Cells: `["web-1","Running","5m"]`, Metadata: `"labels":{"app":"web"}`})
+	log := &lockedBuffer{}
+	server, err := web.New(web.Options{Cluster: startCluster(f, api), Version: "v0", Log: slog.New(slog.NewTextHandler(log, nil))})
+	if err != nil {
+		f.Fatal(err)
+	}
+	return server, log
+}
+
+// No request fails the server, whatever is in it.
+func FuzzRequests(f *testing.F) {
+	server, log := fuzzed(f)
+	handler, stop := web.Serving(f.Context(), server)
+	f.Cleanup(stop)
+	for _, path := range append(routes(), "/compare?a="+podsRef+"/a/web-1&b=web-2", "/r/"+podsRef+"?ns=a&q=is:failing&labels=app%3Dweb&sort=-age&cols=name&from=1", "/api/v1/logs/a/web-1?tail=1&since=1s",
+		"/api/v1/snapshot/"+podsRef+"?format=csv&limit=1&wait=1ms&fields=status.phase%3DRunning", "/o/"+podsRef+"/%2e%2e/%00", "/api/v1/search?q=%ff&limit=1") {
+		if path != "/api/v1/live" {
+			f.Add("GET", path, "Accept", "text/html")
+		}
+	}
+	for _, header := range []string{"Host", "Origin", "Cookie", "Accept-Encoding", "If-None-Match", "Range", "Sec-Fetch-Site", "X-Forwarded-For", "Content-Encoding", "Upgrade"} {
+		f.Add("GET", "/r/"+podsRef, header, "\x00,;=\"look=dark-compact")
+	}
+	f.Add("POST", "/", "Content-Type", "application/json")
+	f.Fuzz(func(t *testing.T, method, target, name, value string) {
+		u, err := url.ParseRequestURI(target)
+		if err != nil || u.Host != "" || strings.Contains(target, "wait=") && !strings.Contains(target, "wait=1ms") || method == "CONNECT" {
+			t.Skip("no address that a request may have here")
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // A log may go on.
+		defer cancel()
+		r, err := http.NewRequestWithContext(ctx, method, target, nil)
+		if err != nil {
+			t.Skip("no request")
+		}
+		r.Host, r.RequestURI = "localhost", target // And no address: it would be held up.
+		if r.Header.Set(name, value); strings.EqualFold(name, "Host") {
+			r.Host = value
+		}
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, r)
+		if recorder.Code == http.StatusInternalServerError {
+			t.Errorf("%s %q with %s: %q is answered with %d %s\n%.2000s", method, target, name, value, recorder.Code, recorder.Body, log)
+		}
+		if recorder.Header().Get("Content-Security-Policy") == "" {
+			t.Errorf("%s %q with %s: %q is answered without the headers of every answer", method, target, name, value)
+		}
+	})
+}
+
+// No frame fails the socket, or says anything that is no JSON: it is served,
+// answered with an error, or the connection ends with a reason.
+func FuzzFrames(f *testing.F) {
+	server, log := fuzzed(f)
+	handler, stop := web.Serving(f.Context(), server)
+	served := httptest.NewServer(handler)
+	f.Cleanup(served.Close)
+	f.Cleanup(stop)
+	for _, frame := range []string{
+		`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`, `{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"object"}`,
+		`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"changes","labels":"app in (web)","fields":"status.phase=Running","every":100}`,
+		`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"window","q":"web is:failing","sort":"-age","offset":0,"count":10}`, `{"op":"window","id":1,"offset":1,"count":1}`,
+		`{"op":"subscribe","id":1,"view":"resources"}`, `{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"log","tail":1,"since":"1s","follow":true}`,
+		`[{"op":"ping","id":1},{"op":"unsubscribe","id":1}]`, `[]`, `{}`, ``, `null`, `"`, "\xff\x00", `{"op":"subscribe","id":1,"resource":"core/v1/pods","cursor":"AAAA"}`, `{"op":"subscribe","id":1e400}`,
+		strings.Repeat("[", 10_000), `{"op":"subscribe","id":1,"ns":` + strings.Repeat("[", 5000),
+	} {
+		f.Add(frame, false)
+		f.Add(frame, true)
+	}
+	f.Fuzz(func(t *testing.T, frame string, binary bool) {
+		before := len(log.String())
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		conn, _, err := websocket.Dial(ctx, strings.Replace(served.URL, "http", "ws", 1)+"/api/v1/live", //nolint:bodyclose // It is the connection's.
+			&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = conn.CloseNow() }() // It may have ended.
+		conn.SetReadLimit(1 << 20)
+		kind := websocket.MessageText
+		if binary {
+			kind = websocket.MessageBinary
+		}
+		if err := conn.Write(ctx, kind, []byte(frame)); err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.Write(ctx, websocket.MessageText, []byte(`{"op":"ping","id":1000000007}`)); err != nil {
+			t.Fatal(err)
+		}
+		for {
+			_, message, err := conn.Read(ctx)
+			if err != nil {
+				if websocket.CloseStatus(err) == -1 {
+					t.Errorf("after %q the connection ends without a reason: %v\n%s", frame, err, log)
+				}
+				break
+			}
+			if !json.Valid(message) {
+				t.Errorf("%q is answered with %q", frame, message)
+			}
+			if strings.Contains(string(message), `"id":1000000007,"type":"pong"`) {
+				break
+			}
+		}
+		if said := log.String(); strings.Contains(said[before:], "level=ERROR") {
+			t.Errorf("after %q the log says %.2000s", frame, said[before:])
+		}
+	})
+}

@@ -1,0 +1,272 @@
+package web_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"errors"
+	"io"
+	"log/slog"
+	"math/big"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"glasshouse/internal/web"
+)
+
+// pair is a certificate of its own for loopback, and its key, in PEM.
+func pair(t *testing.T, name string) (cert, key []byte) {
+	t.Helper()
+	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Now()
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour),
+		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := x509.MarshalPKCS8PrivateKey(private)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: text})
+}
+
+// secret is a folder like the volume of a Secret: its files are links through
+// one to a folder, which is put in the place of the one before.
+type secret struct {
+	t      *testing.T
+	folder string
+	number int
+}
+
+func newSecret(t *testing.T, name string) *secret {
+	t.Helper()
+	s := &secret{t: t, folder: t.TempDir()}
+	cert, key := pair(t, name)
+	s.put(cert, key)
+	for _, file := range []string{"tls.crt", "tls.key"} {
+		if err := os.Symlink(filepath.Join("..data", file), filepath.Join(s.folder, file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return s
+}
+
+func (s *secret) put(cert, key []byte) {
+	s.t.Helper()
+	s.number++
+	folder := strings.Repeat("x", s.number)
+	next := filepath.Join(s.folder, "next")
+	if err := errors.Join(
+		os.Mkdir(filepath.Join(s.folder, folder), 0o700),
+		os.WriteFile(filepath.Join(s.folder, folder, "tls.crt"), cert, 0o600),
+		os.WriteFile(filepath.Join(s.folder, folder, "tls.key"), key, 0o600),
+		os.Symlink(folder, next),
+		os.Rename(next, filepath.Join(s.folder, "..data")),
+	); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+func (s *secret) cert() string { return filepath.Join(s.folder, "tls.crt") }
+func (s *secret) key() string  { return filepath.Join(s.folder, "tls.key") }
+
+// A certificate that is renewed is shown within a second of the next who
+// connects. What is no pair leaves the old one, and is told once.
+func TestKeyPair(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSecret(t, "first")
+		var log strings.Builder
+		keys, err := web.NewKeyPair(s.cert(), s.key(), slog.New(slog.NewTextHandler(&log, nil)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown := func(want string, told int) {
+			t.Helper()
+			certificate, err := web.Certificate(keys)
+			if err != nil || certificate.Leaf.Subject.CommonName != want {
+				t.Errorf("it is %+v, %v; want %s", certificate.Leaf.Subject, err, want)
+			}
+			if n := strings.Count(log.String(), "level=ERROR"); n != told {
+				t.Errorf("%d errors were told, want %d: %s", n, told, log.String())
+			}
+		}
+		second, secondKey := pair(t, "second")
+		s.put(second, secondKey)
+		shown("first", 0) // It was looked at just now.
+		<-time.After(time.Second)
+		shown("second", 0)
+
+		_, other := pair(t, "other")
+		s.put(second, other) // A key of another certificate.
+		<-time.After(time.Second)
+		shown("second", 1)
+		<-time.After(time.Minute)
+		shown("second", 1)
+		s.put([]byte("no PEM"), other)
+		<-time.After(time.Second)
+		shown("second", 2)
+		if err := os.Remove(filepath.Join(s.folder, "..data")); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Second)
+		shown("second", 3)
+		<-time.After(time.Second)
+		shown("second", 3)
+		third, thirdKey := pair(t, "third")
+		s.put(third, thirdKey)
+		<-time.After(time.Second)
+		shown("third", 3)
+		if strings.Contains(log.String(), "PRIVATE") {
+			t.Errorf("the log has the key: %s", log.String())
+		}
+		// Files that are written where they are.
+		fourth, fourthKey := pair(t, "the fourth")
+		if err := errors.Join(os.WriteFile(s.cert(), fourth, 0o600), os.WriteFile(s.key(), fourthKey, 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		<-time.After(time.Second)
+		shown("the fourth", 3)
+	})
+}
+
+func TestKeyPairMistakes(t *testing.T) {
+	s := newSecret(t, "first")
+	_, other := pair(t, "other")
+	wrong := filepath.Join(t.TempDir(), "key")
+	if err := os.WriteFile(wrong, other, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct{ cert, key, want string }{
+		{"/none", s.key(), "read the TLS certificate and key: stat /none"},
+		{s.cert(), wrong, "private key does not match public key"},
+		{s.key(), s.cert(), "read the TLS certificate of " + s.key()},
+	} {
+		if _, err := web.NewKeyPair(test.cert, test.key, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "PRIVATE") {
+			t.Errorf("%s and %s: got %v, want %s", test.cert, test.key, err, test.want)
+		}
+	}
+}
+
+// Over TLS pages come by HTTP/2, sockets by HTTP/1.1, and both from the page's
+// own origin alone, which is of https; a renewed certificate is shown to who comes
+// next, and a stop is told to sockets, and is as quick as ever.
+func TestTLS(t *testing.T) {
+	secret := newSecret(t, "first")
+	keys, err := web.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := startSiteOf(t, web.Options{KeyPair: keys})
+	get := func(protocols []string, version uint16, headers ...string) (*http.Response, error) {
+		// A certificate that makes itself is trusted by nobody; what is asked for is which one it is.
+		transport := &http.Transport{
+			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, NextProtos: protocols, MaxVersion: version}, //nolint:gosec // As said.
+			ForceAttemptHTTP2: len(protocols) > 1, DisableKeepAlives: true,
+		}
+		defer transport.CloseIdleConnections()
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://"+s.addr+"/healthz", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i+1 < len(headers); i += 2 {
+			r.Header.Set(headers[i], headers[i+1])
+		}
+		answer, err := transport.RoundTrip(r)
+		if err == nil {
+			_, _ = io.Copy(io.Discard, answer.Body)
+			_ = answer.Body.Close() // It was read to its end.
+		}
+		return answer, err
+	}
+	both := []string{"h2", "http/1.1"}
+	for _, test := range []struct {
+		protocols []string
+		want      string
+		origin    string
+		status    int
+	}{
+		{both, "HTTP/2.0", "", 200},
+		{[]string{"http/1.1"}, "HTTP/1.1", "", 200},
+		{both, "HTTP/2.0", "https://" + s.addr, 200},
+		{both, "HTTP/2.0", "http://" + s.addr, 403},
+		{both, "HTTP/2.0", "https://evil.test", 403},
+	} {
+		var headers []string
+		if test.origin != "" {
+			headers = []string{"Origin", test.origin}
+		}
+		answer, err := get(test.protocols, 0, headers...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer.Proto != test.want || answer.StatusCode != test.status || answer.TLS.PeerCertificates[0].Subject.CommonName != "first" {
+			t.Errorf("%v of %q: got %s and %d, want %s and %d", test.protocols, test.origin, answer.Proto, answer.StatusCode, test.want, test.status)
+		}
+		if hsts := answer.Header.Get("Strict-Transport-Security"); hsts != "" {
+			t.Errorf("it binds the whole host by %q", hsts)
+		}
+	}
+	if answer, err := get(both, tls.VersionTLS11); err == nil {
+		t.Errorf("TLS 1.1 is answered with %d", answer.StatusCode)
+	}
+	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}} //nolint:gosec // As above.
+	conn, _, err := websocket.Dial(t.Context(), "wss://"+s.addr+"/api/v1/live", &websocket.DialOptions{                                 //nolint:bodyclose // It is the connection's.
+		HTTPClient: client, Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: http.Header{"Origin": {"https://" + s.addr}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	if err := conn.Write(ctx, websocket.MessageText, []byte(`{"op":"ping","id":1}`)); err != nil {
+		t.Fatal(err)
+	}
+	if _, frame, err := conn.Read(ctx); err != nil || !strings.Contains(string(frame), `"pong"`) {
+		t.Errorf("the socket says %s, %v", frame, err)
+	}
+
+	secret.put(pair(t, "second"))
+	for began := time.Now(); ; {
+		answer, err := get(both, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if answer.TLS.PeerCertificates[0].Subject.CommonName == "second" {
+			break
+		}
+		if time.Since(began) > 30*time.Second {
+			t.Fatal("the new certificate is not shown")
+		}
+	}
+
+	stopped := make(chan error, 1)
+	began := time.Now()
+	go func() { stopped <- s.stop() }()
+	_, _, err = conn.Read(ctx)
+	if closed := new(websocket.CloseError); !errors.As(err, closed) || closed.Code != websocket.StatusGoingAway || !strings.HasPrefix(closed.Reason, "retry after ") {
+		t.Errorf("the socket is told %v, want that it is to come back", err)
+	}
+	if err := <-stopped; err != nil || time.Since(began) > 10*time.Second {
+		t.Errorf("it stops with %v after %v", err, time.Since(began))
+	}
+}

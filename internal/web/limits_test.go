@@ -1,0 +1,392 @@
+package web_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/netip"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"glasshouse/internal/web"
+)
+
+// What is more than any request of ours is refused on every route, before
+// anything else is done with it.
+func TestOversizedRequests(t *testing.T) {
+	handler, err := serverOf(t, web.Options{}).Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	many := func(n int) func(*http.Request) {
+		return func(r *http.Request) {
+			for i := range n {
+				r.Header.Add(fmt.Sprint("X-", i%7), "1")
+			}
+		}
+	}
+	for _, route := range everyRoute(t) {
+		method, path, _ := strings.Cut(route, " ")
+		for _, test := range []struct {
+			what   string
+			change func(*http.Request)
+			want   string
+		}{
+			{"as it is", func(*http.Request) {}, ""},
+			{"a long query", func(r *http.Request) { r.RequestURI = path + "?q=" + strings.Repeat("a", 16<<10) }, "Address too long"},
+			{"a query that may be", func(r *http.Request) { r.RequestURI = path + "?q=" + strings.Repeat("a", 16<<10-3-len(path)) }, ""},
+			{"100 headers", many(100), ""},
+			{"101 headers", many(101), "Too many headers"},
+			{"a body", func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{}")), 2 }, "Body too large"},
+			{"a body of unknown length", func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{}")), -1 }, "Body too large"},
+			{"a gzip body", func(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") }, "Body is encoded"},
+			{"no encoding", func(r *http.Request) { r.Header.Set("Content-Encoding", "identity") }, ""},
+		} {
+			if method != http.MethodGet && test.want == "Body too large" {
+				continue // It may take one.
+			}
+			r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
+			r.Host = "localhost"
+			test.change(r)
+			got := titleOf(handler, r)
+			for _, title := range []string{"Address too long", "Too many headers", "Body too large", "Body is encoded"} {
+				if (got == title) != (test.want == title) {
+					t.Errorf("%s with %s: got %q, want %q", route, test.what, got, test.want)
+				}
+			}
+		}
+	}
+}
+
+// A body that a route takes is read to its limit, whatever its length is said to be.
+func TestBodies(t *testing.T) {
+	var read int
+	var failed error
+	handler, err := serverOf(t, web.Options{}).HandlerWith(http.MethodPost, "/change", func(_ http.ResponseWriter, r *http.Request) {
+		body, err := io.ReadAll(r.Body)
+		read, failed = len(body), err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		size  int
+		known bool
+		title string
+		fails bool
+	}{{64 << 10, true, "", false}, {64<<10 + 1, true, "Body too large", false}, {64 << 10, false, "", false}, {1 << 20, false, "", true}} {
+		read, failed = 0, nil
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/change", strings.NewReader(strings.Repeat("a", test.size)))
+		r.Host = "localhost"
+		if !test.known {
+			r.ContentLength = -1
+		}
+		if title := titleOf(handler, r); title != test.title || (failed != nil) != test.fails || read > 64<<10 {
+			t.Errorf("%+v: got %q, %d bytes, %v", test, title, read, failed)
+		}
+	}
+}
+
+// An address has so many requests in flight, and no more; which address it is, a
+// proxy says that is believed, and nobody else.
+func TestRequestsOfAnAddress(t *testing.T) {
+	entered, leave := make(chan struct{}), make(chan struct{})
+	handler, err := serverOf(t, web.Options{Peers: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}}).
+		HandlerWith(http.MethodPost, "/slow", func(http.ResponseWriter, *http.Request) { entered <- struct{}{}; <-leave })
+	if err != nil {
+		t.Fatal(err)
+	}
+	ask := func(remote, method, path string, forwarded ...string) *httptest.ResponseRecorder {
+		r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
+		r.Host, r.RemoteAddr = "localhost", remote
+		r.Header["X-Forwarded-For"] = forwarded
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, r)
+		return recorder
+	}
+	const most = 1000
+	ended := make(chan struct{})
+	for range most {
+		go func() { ask("192.0.2.1:1", http.MethodPost, "/slow"); ended <- struct{}{} }()
+	}
+	for range most {
+		<-entered
+	}
+	for _, test := range []struct {
+		what, remote string
+		forwarded    []string
+		status       int
+	}{
+		{"the same address", "192.0.2.1:2", nil, 429},
+		{"the same address, which says that it is another", "192.0.2.1:2", []string{"192.0.2.2"}, 429},
+		{"the same address, mapped", "[::ffff:192.0.2.1]:2", nil, 429},
+		{"another", "192.0.2.2:1", nil, 200},
+		{"a proxy for it", "10.0.0.1:1", []string{"192.0.2.1"}, 429},
+		{"a proxy for it, who says that it is another", "10.0.0.1:1", []string{"192.0.2.2, 192.0.2.1"}, 429},
+		{"two proxies for it", "10.0.0.1:1", []string{"192.0.2.2", "192.0.2.1, 10.0.0.2"}, 429},
+		{"a proxy of IPv6 for it", "[fd00::1]:1", []string{"192.0.2.1"}, 429},
+		{"a proxy for another", "10.0.0.1:1", []string{"192.0.2.1, 192.0.2.2"}, 200},
+		{"a proxy for nobody", "10.0.0.1:1", nil, 200},
+		{"a proxy for what is no address", "10.0.0.1:1", []string{"192.0.2.1, x"}, 200},
+	} {
+		if got := ask(test.remote, http.MethodGet, "/healthz", test.forwarded...); got.Code != test.status || (got.Code == 429) != (got.Header().Get("Retry-After") != "") {
+			t.Errorf("%s: got %d %s, want %d", test.what, got.Code, got.Body, test.status)
+		}
+	}
+	close(leave)
+	for range most {
+		<-ended
+	}
+	if got := ask("192.0.2.1:1", http.MethodGet, "/healthz"); got.Code != 200 {
+		t.Errorf("afterwards: got %d %s", got.Code, got.Body)
+	}
+}
+
+// Addresses of one network of IPv6, which one host may have all of, are one.
+func TestGroupsOfAddresses(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		same bool
+	}{
+		{"192.0.2.1", "192.0.2.2", false}, {"192.0.2.1", "::ffff:192.0.2.1", true}, {"2001:db8::1", "2001:db8::ffff:1", true}, {"2001:db8::1", "2001:db8:0:1::1", false}, {"fe80::1%eth0", "fe80::2", true},
+	} {
+		a, b := web.GroupOf(net.JoinHostPort(test.a, "1")), web.GroupOf(net.JoinHostPort(test.b, "2"))
+		if a == "" || (a == b) != test.same {
+			t.Errorf("%s and %s: got %q and %q, want the same: %t", test.a, test.b, a, b, test.same)
+		}
+	}
+}
+
+// A connection beyond those that an address may have is closed, and there is room
+// again when one of them is.
+func TestConnectionsOfAnAddress(t *testing.T) {
+	const most = 2000
+	s := startSite(t, nil)
+	dial := func(from string) (net.Conn, error) {
+		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+		conn, err := dialer.DialContext(t.Context(), "tcp", s.addr)
+		if err == nil {
+			err = conn.SetDeadline(time.Now().Add(time.Minute))
+		}
+		return conn, err
+	}
+	served := func(conn net.Conn) bool {
+		if _, err := fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n", s.addr); err != nil {
+			return false
+		}
+		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+		if err != nil {
+			return false
+		}
+		_, err = io.Copy(io.Discard, answer.Body)
+		return err == nil && answer.StatusCode == http.StatusOK
+	}
+	conns := make([]net.Conn, 0, most+1)
+	t.Cleanup(func() {
+		for _, conn := range conns {
+			_ = conn.Close() // Some were closed by the server.
+		}
+	})
+	for i := range most {
+		conn, err := dial("127.0.0.1")
+		if err != nil {
+			t.Skipf("this machine opens no more than %d: %v", i, err)
+		}
+		conns = append(conns, conn)
+	}
+	if !served(conns[most-1]) {
+		t.Errorf("the connection %d is not served", most)
+	}
+	for range 3 {
+		if conn, err := dial("127.0.0.1"); err == nil {
+			conns = append(conns, conn)
+			if served(conn) {
+				t.Errorf("one more than %d is served", most)
+			}
+		}
+	}
+	other, err := dial("127.0.0.2")
+	if err != nil {
+		t.Fatal(err)
+	}
+	conns = append(conns, other)
+	if !served(other) {
+		t.Error("another address is not served")
+	}
+	_ = conns[0].Close() // To make room.
+	for began := time.Now(); ; {
+		conn, err := dial("127.0.0.1")
+		if err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, conn)
+		if served(conn) {
+			break
+		}
+		if time.Since(began) > 30*time.Second {
+			t.Fatal("there is no room again")
+		}
+	}
+}
+
+// A user has so many sockets, however many addresses they come from, and takes
+// nobody else's.
+func TestSocketsOfAViewer(t *testing.T) {
+	server := serverOf(t, web.Options{})
+	const most = 500
+	ada, lin := []web.Seat{web.ViewerSeat("ada")}, []web.Seat{web.ViewerSeat("lin")}
+	for range most {
+		if !server.Enter(ada) {
+			t.Fatal("there is no room for what may be")
+		}
+	}
+	if server.Enter(ada) {
+		t.Errorf("there are more than %d", most)
+	}
+	if !server.Enter(lin) {
+		t.Error("there is no room for somebody else")
+	}
+	server.Leave(ada)
+	if !server.Enter(ada) {
+		t.Error("there is no room after one has left")
+	}
+}
+
+// A header, or a request without an end, has its time, and then the connection.
+func TestSlowRequests(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		for _, test := range []struct {
+			what, text string
+			after      time.Duration
+		}{
+			{"nothing", "", 10 * time.Second},
+			{"half a header", "GET /healthz HTTP/1.1\r\nHost: localh", 10 * time.Second},
+			{"half a body", "POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhal", 30 * time.Second},
+		} {
+			conn, err := b.dial(b.t.Context(), "", "")
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			began := time.Now()
+			if _, err := io.WriteString(conn, test.text); err != nil {
+				b.t.Fatal(err)
+			}
+			if _, err := io.Copy(io.Discard, conn); err != nil {
+				b.t.Errorf("%s: %v", test.what, err)
+			}
+			if took := time.Since(began); took > test.after+time.Second {
+				b.t.Errorf("%s is waited for for %v, want %v", test.what, took, test.after)
+			}
+		}
+	})
+}
+
+// Messages of a socket that come faster than they are taken wait, and none is
+// lost; a usual page's are all taken at once.
+func TestMessagesWait(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		c := b.open()
+		began := time.Now()
+		const burst, more = 200, 100
+		ctx, cancel := context.WithCancel(b.t.Context())
+		defer cancel()
+		sent := make(chan error, 1)
+		go func() {
+			for i := range burst + more {
+				if err := c.conn.Write(ctx, websocket.MessageText, fmt.Appendf(nil, `{"op":"ping","id":%d}`, i+1)); err != nil {
+					sent <- err
+					return
+				}
+			}
+			sent <- nil
+		}()
+		for i := range burst + more {
+			c.until(i+1, "pong")
+			if took := time.Since(began); i == burst-1 && took > time.Second {
+				b.t.Errorf("the first %d took %v", burst, took)
+			}
+		}
+		if took := time.Since(began); took < 4*time.Second || took > 6*time.Second {
+			b.t.Errorf("%d more took %v, want 5 s", more, took)
+		}
+		if err := <-sent; err != nil {
+			b.t.Error(err)
+		}
+	})
+}
+
+// Who sends requests faster than they are taken waits, and is refused where that
+// would be for long; nobody else is held up.
+func TestRequestsWait(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		handler, err := serverOf(t, web.Options{}).Handler()
+		if err != nil {
+			t.Fatal(err)
+		}
+		ask := func(remote string) int {
+			r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthz", nil)
+			r.Host, r.RemoteAddr = "localhost", remote
+			recorder := httptest.NewRecorder()
+			handler.ServeHTTP(recorder, r)
+			return recorder.Code
+		}
+		const burst, rate = 4000, 250
+		began := time.Now()
+		for range burst {
+			ask("192.0.2.1:1")
+		}
+		if took := time.Since(began); took > time.Second {
+			t.Errorf("the first %d took %v", burst, took)
+		}
+		for range rate {
+			if code := ask("192.0.2.1:1"); code != http.StatusOK {
+				t.Fatalf("who waits is answered with %d", code)
+			}
+		}
+		if took := time.Since(began); took < 900*time.Millisecond || took > 1100*time.Millisecond {
+			t.Errorf("%d more took %v, want 1 s", rate, took)
+		}
+		if code := ask("192.0.2.2:1"); code != http.StatusOK || time.Since(began) > 1100*time.Millisecond {
+			t.Errorf("another address is answered with %d after %v", code, time.Since(began))
+		}
+	})
+}
+
+// A selector, and a text, has so many terms and no more: each is looked for in
+// every object.
+func TestComplexSelectors(t *testing.T) {
+	s := newSite(t)
+	values := strings.Repeat("v,", 98) // Of which all are the same, and one counts.
+	var different strings.Builder
+	for i := range 99 {
+		fmt.Fprintf(&different, "v%d,", i)
+	}
+	list := "/api/v1/snapshot/" + podsRef + "?"
+	for _, test := range []struct {
+		query string
+		ok    bool
+	}{
+		{"labels=" + strings.TrimSuffix(strings.Repeat("!a,", 100), ","), true},
+		{"labels=" + strings.TrimSuffix(strings.Repeat("!a,", 101), ","), false},
+		{"labels=a+in+(" + values + "w)", true},
+		{"labels=a+notin+(" + strings.TrimSuffix(different.String(), ",") + ")", true},
+		{"labels=a+in+(" + different.String() + "w)", false},
+		{"q=" + strings.Repeat("web+", 100), true},
+		{"q=" + strings.Repeat("w+", 101), false},
+	} {
+		a := s.get(list + test.query)
+		if test.ok && a.status != http.StatusOK {
+			t.Errorf("%.40s: got %d %s", test.query, a.status, a.body)
+		} else if !test.ok {
+			s.wantProblem(test.query, a, http.StatusBadRequest, "Selector too complex", "may have 100")
+		}
+	}
+}

@@ -1,0 +1,504 @@
+package web_test
+
+import (
+	"context"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	"github.com/go-chi/chi/v5"
+	authentication "k8s.io/api/authentication/v1"
+	authorization "k8s.io/api/authorization/v1"
+
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/web"
+	"glasshouse/internal/web/auth"
+)
+
+const good, bad = "good-7d1f0c.token", "bad-93e2aa.token"
+
+// guarded is a site of newSite's cluster that asks who looks.
+func guarded(t *testing.T, options auth.Options) *site {
+	t.Helper()
+	api := newSite(t).api
+	api.Tokens(map[string]authentication.TokenReviewStatus{good: accepted()})
+	api.Allow(func(asked authorization.SubjectAccessReviewSpec) bool { return asked.User == "anna" })
+	return serveGuarded(t, api, options)
+}
+
+func accepted() authentication.TokenReviewStatus {
+	return authentication.TokenReviewStatus{Authenticated: true, User: authentication.UserInfo{Username: "anna", Groups: []string{"dev", "system:authenticated"}}}
+}
+
+// expiring is a token that ends at a time.
+func expiring(at time.Time) string {
+	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
+	return part(`{"alg":"RS256"}`) + "." + part(fmt.Sprintf(`{"exp":%d}`, at.Unix())) + "." + part("signature")
+}
+
+func serveGuarded(t *testing.T, api *apitest.Server, options auth.Options) *site {
+	t.Helper()
+	s := &site{t: t, log: &lockedBuffer{}, api: api}
+	log := slog.New(slog.NewTextHandler(s.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	cluster := startCluster(t, api)
+	options.WhoIs, options.Log = cluster.WhoIs, log
+	authority, err := auth.New(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.server, err = web.New(web.Options{Cluster: cluster, Auth: authority, BasePath: web.BasePath(options.Base), Name: "the-cluster's-name", Version: "v0", Log: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.addr = listener.Addr().String()
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() {
+		if err := authority.Run(ctx); err != nil {
+			t.Error(err)
+		}
+	})
+	running.Go(func() {
+		if err := s.server.Run(ctx, listener); err != nil {
+			t.Error(err)
+		}
+	})
+	s.stop = func() error { cancel(); running.Wait(); return nil }
+	t.Cleanup(func() { _ = s.stop() })
+	return s
+}
+
+// post sends a form, as a page of the site does.
+func (s *site) post(path, form string, headers ...string) answer {
+	s.t.Helper()
+	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }()
+	lines := append([]string{"POST " + path + " HTTP/1.1", "Host: " + s.addr, "Connection: close", "Content-Type: application/x-www-form-urlencoded", fmt.Sprintf("Content-Length: %d", len(form))}, headers...)
+	if !slices.ContainsFunc(headers, func(h string) bool { return strings.HasPrefix(h, "Origin:") }) {
+		lines = append(lines, "Origin: http://"+s.addr)
+	}
+	if _, err := io.WriteString(conn, strings.Join(lines, "\r\n")+"\r\n\r\n"+form); err != nil {
+		s.t.Fatal(err)
+	}
+	return read(s.t, conn, "POST")
+}
+
+// login logs in with a token, and returns the Cookie header.
+func (s *site) login(token, to string) (cookie string, a answer) {
+	s.t.Helper()
+	a = s.post("/login", url.Values{"token": {token}, "to": {to}}.Encode(), "Accept: text/html")
+	cookie, _, _ = strings.Cut(a.header.Get("Set-Cookie"), ";")
+	return "Cookie: " + cookie, a
+}
+
+// Below a base path a login is below it, too: its page, what that loads, where it
+// leads, and the cookie.
+func TestLoginBelowABase(t *testing.T) {
+	const base = "/tools/g"
+	s := guarded(t, auth.Options{Mode: auth.Token, Base: base})
+	page := base + "/r/" + podsRef + "?ns=a"
+	a := s.get(page, "Accept: text/html")
+	if a.status != http.StatusUnauthorized || !strings.Contains(a.body, `action="`+base+`/login"`) {
+		t.Errorf("got %d, and no login below %s: %s", a.status, base, a.body)
+	}
+	for _, address := range addressesUnder(t, base, page, a.body) {
+		if strings.Contains(address, "/static/") && s.get(address).status != http.StatusOK {
+			t.Errorf("the page loads %s, which is not there", address)
+		}
+	}
+	a = s.post(base+"/login", url.Values{"token": {good}, "to": {"/r/" + podsRef + "?ns=a"}}.Encode(), "Accept: text/html")
+	cookie, attributes, _ := strings.Cut(a.header.Get("Set-Cookie"), ";")
+	if to := a.header.Get("Location"); to != page || !strings.Contains(attributes, "Path="+base+"/") {
+		t.Errorf("the login leads to %q, by a cookie of %s", to, attributes)
+	}
+	if a := s.get(page, "Cookie: "+cookie, "Accept: text/html"); a.status != http.StatusOK || !strings.Contains(a.body, `action="`+base+`/logout"`) {
+		t.Errorf("got %d: %.200s", a.status, a.body)
+	}
+	if to := s.post(base+"/logout", "", "Cookie: "+cookie).header.Get("Location"); to != base+"/login" {
+		t.Errorf("the logout leads to %q", to)
+	}
+}
+
+// addresses are one of each route, by its pattern, and whether it is for all.
+func addresses(t *testing.T, s *site) map[string]bool {
+	t.Helper()
+	handler, err := s.server.Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	routes, ok := handler.(chi.Routes)
+	if !ok {
+		t.Fatal("the handler is no router")
+	}
+	values := strings.NewReplacer("{group}", "core", "{version}", "v1", "{resource}", "pods", "{namespace}", "a", "{name}", "web-1", "*", "app.js")
+	open := map[string]bool{"/api/openapi.json": true, "/static/*": true, "/healthz": true, "/readyz": true, "/login": true, "/login/callback": true, "/logout": true}
+	all := make(map[string]bool)
+	err = chi.Walk(routes, func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
+		all[method+" "+values.Replace(pattern)] = open[pattern]
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// told is what only the cluster could have told, once the path is left out that
+// was asked for.
+func told(body string) string {
+	return regexp.MustCompile(`web-\d|widgets?\b|example\.com|the-cluster|"cursor"|core/v1|Pods|Running`).FindString(body)
+}
+
+// No route tells who is not known anything of the cluster, whatever they come
+// with, and however they ask; those for all answer them all the same.
+func TestNobodyIsTold(t *testing.T) {
+	none := []string{}
+	token := guarded(t, auth.Options{Mode: auth.Token})
+	proxied := guarded(t, auth.Options{Mode: auth.Proxy, Proxy: auth.ProxyOptions{
+		Peers: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, UserHeader: auth.UserHeader, GroupsHeader: auth.GroupsHeader,
+	}})
+	provided := guarded(t, auth.Options{Mode: auth.OIDC, OIDC: auth.OIDCOptions{Issuer: "http://127.0.0.1:1", ClientID: "x", UsernameClaim: "sub"}})
+	past, _ := token.login(good, "/")
+	token.post("/logout", "", past)
+	expired := expiring(time.Now().Add(-time.Minute))
+	token.api.Tokens(map[string]authentication.TokenReviewStatus{good: accepted(), expired: accepted(), "other": {Error: "no"}})
+	sites := map[*site]map[string][]string{
+		token: {
+			"nothing": none, "a bad token": {"Authorization: Bearer " + bad}, "a token that has expired": {"Authorization: Bearer " + expired},
+			"another scheme": {"Authorization: Basic " + good}, "two tokens": {"Authorization: Bearer " + good, "Authorization: Bearer " + good},
+			"a cookie of nobody's": {"Cookie: glasshouse-session=x"}, "a cookie that is over": {past}, "the token as a cookie": {"Cookie: glasshouse-session=" + good},
+			"a proxy's word": {"X-Forwarded-User: anna", "X-Forwarded-Groups: dev"}, "a cookie of a bad token": {past, "Authorization: Bearer " + bad},
+		},
+		provided: {
+			"nothing": none, "a token": {"Authorization: Bearer " + good}, "a cookie of nobody's": {"Cookie: glasshouse-session=x; glasshouse-login=x"}, "a proxy's word": {"X-Forwarded-User: anna"},
+		},
+		proxied: { // From loopback, as a port-forward comes.
+			"nothing": none, "a token": {"Authorization: Bearer " + good}, "a proxy's word": {"X-Forwarded-User: anna"},
+			"underscores": {"X_Forwarded_User: anna"}, "a secret": {"X-Forwarded-User: anna", "X-Glasshouse-Proxy-Secret: x"},
+		},
+	}
+	for s, credentials := range sites {
+		for name, headers := range credentials {
+			for address, open := range addresses(t, s) {
+				method, path, _ := strings.Cut(address, " ")
+				if method != "GET" {
+					continue // They are the login's own.
+				}
+				for _, accept := range []string{"application/json", "text/html", "*/*"} {
+					a := s.send(method, path, append([]string{"Accept: " + accept}, headers...)...)
+					if open {
+						if a.status == http.StatusUnauthorized && path != "/login/callback" {
+							t.Errorf("%s with %s: 401, and it is for all", address, name)
+						}
+					} else if a.status != http.StatusUnauthorized || !strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer ") {
+						t.Errorf("%s with %s, for %s: got %d %v, want 401", address, name, accept, a.status, a.header)
+					}
+					if path != "/api/openapi.json" && path != "/static/app.js" {
+						if what := told(strings.ReplaceAll(a.body, path, "")); what != "" {
+							t.Errorf("%s with %s, for %s, tells %q", address, name, accept, what)
+						}
+					}
+					if !open && (accept == "text/html") != strings.HasPrefix(a.header.Get("Content-Type"), "text/html") && !strings.HasPrefix(path, "/api/") {
+						t.Errorf("%s with %s, for %s: it is %s", address, name, accept, a.header.Get("Content-Type"))
+					}
+				}
+			}
+			// The socket, and what is no route.
+			upgrade := []string{"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json", "Origin: http://" + s.addr}
+			if a := s.get("/api/v1/live", append(upgrade, headers...)...); a.status != http.StatusUnauthorized {
+				t.Errorf("a WebSocket with %s: got %d", name, a.status)
+			}
+			for _, path := range []string{"/nothing", "/static/none.js", "/r/core/v1", "//r/core/v1/pods"} {
+				if a := s.get(path, append([]string{"Accept: text/html"}, headers...)...); a.status != http.StatusNotFound || told(strings.ReplaceAll(a.body, path, "")) != "" || strings.Contains(a.body, "<script") {
+					t.Errorf("%s with %s: got %d, which tells %q", path, name, a.status, told(strings.ReplaceAll(a.body, path, "")))
+				}
+			}
+		}
+		for _, secret := range []string{good, bad, expired, strings.TrimPrefix(past, "Cookie: glasshouse-session=")} {
+			if strings.Contains(s.log.String(), secret) {
+				t.Errorf("the log has %q in it", secret)
+			}
+		}
+	}
+	// Who is known is told; a table of refusals alone would also pass where nothing works.
+	for name, header := range map[string]string{"a token": "Authorization: Bearer " + good, "a session": first(token.login(good, "/"))} {
+		if a := token.get("/api/v1/object/"+podsRef+"/a/web-1", header); a.status != http.StatusOK || told(a.body) == "" {
+			t.Errorf("with %s: got %d %s", name, a.status, a.body)
+		}
+	}
+}
+
+func first(cookie string, _ answer) string { return cookie }
+
+// A login leads to where its owner wanted to go, on this server and nowhere else.
+func TestLoginLeadsBack(t *testing.T) {
+	s := guarded(t, auth.Options{Mode: auth.Token})
+	page := s.get("/r/"+podsRef+"?ns=a&labels=a%3Db", "Accept: text/html")
+	if want := `value="/r/core/v1/pods?ns=a&amp;labels=a%3Db"`; page.status != http.StatusUnauthorized || !strings.Contains(page.body, want) || strings.Contains(page.body, "<script") {
+		t.Errorf("the page of who is not known is %d %s, want a login that leads back", page.status, page.body)
+	}
+	for to, want := range map[string]string{
+		"/r/" + podsRef + "?ns=a&labels=a%3Db": "/r/" + podsRef + "?ns=a&labels=a%3Db", "/status": "/status", "/": "/",
+		"/o/" + podsRef + "/a/web-1?tab=yaml": "/o/" + podsRef + "/a/web-1?tab=yaml",
+		"":                                    "/", "r/" + podsRef: "/", "//evil.test": "/", "//evil.test/r": "/", `/\evil.test`: "/", `\\evil.test`: "/", `/\/evil.test`: "/", "/\t/evil.test": "/", "\t//evil.test": "/",
+		"/\n/evil.test": "/", "/\r\nSet-Cookie: a=b": "/", "http://evil.test": "/", "https:evil.test": "/", "javascript:alert(1)": "/", "///evil.test": "/",
+		"/%2f/evil.test": "/", "/a//evil.test": "/a//evil.test", "/../..//evil.test": "/../..//evil.test", "/ü": "/", "/\x00": "/", "/%zz": "/",
+		"/login": "/", "/login?to=/login": "/", "/logout": "/", "/login/callback?code=x": "/", "/" + strings.Repeat("a", 9000): "/",
+	} {
+		cookie, a := s.login(good, to)
+		if got := a.header.Get("Location"); a.status != http.StatusSeeOther || got != want {
+			t.Errorf("to %q: got %d to %q, want %q", to, a.status, got, want)
+		}
+		if len(a.header.Values("Set-Cookie")) != 1 || len(cookie) < 40 {
+			t.Errorf("to %q: the cookies are %q", to, a.header.Values("Set-Cookie"))
+		}
+		if a := s.post("/login", url.Values{"token": {bad}, "to": {to}}.Encode(), "Accept: text/html"); a.status != http.StatusUnauthorized || !strings.Contains(a.body, "does not accept the token") || !strings.Contains(a.body, `name="to"`) || strings.Contains(a.body, bad) || a.header.Get("Set-Cookie") != "" {
+			t.Errorf("a bad token to %q: got %d %s", to, a.status, a.body)
+		}
+	}
+	// A link from another site comes without the cookie.
+	if a := s.get("/status", "Accept: text/html", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"); a.header.Get("Refresh") != "0" {
+		t.Errorf("a link from elsewhere is answered with %v, want that the page asks again", a.header)
+	}
+	if a := s.get("/status", "Accept: text/html", "Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: navigate"); a.header.Get("Refresh") != "" {
+		t.Error("one from here asks again for ever")
+	}
+}
+
+// Only the site's own pages log in and out, with forms of bounded length, and by
+// POST alone.
+func TestLoginIsOurs(t *testing.T) {
+	s := guarded(t, auth.Options{Mode: auth.Token})
+	cookie, _ := s.login(good, "/")
+	known := func() bool { return s.get("/api/v1/status", cookie).status == http.StatusOK }
+	form := "token=" + good + "&to=/"
+	for name, headers := range map[string][]string{
+		"another page": {"Origin: http://evil.test"}, "a page of nowhere": {"Origin: null"}, "a page of another port": {"Origin: http://127.0.0.1:1"},
+		"a page elsewhere": {"Origin: http://" + s.addr, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"},
+		"one beside":       {"Origin: http://" + s.addr, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: navigate"},
+	} {
+		for _, path := range []string{"/login", "/logout"} {
+			a := s.post(path, form, append(headers, cookie)...)
+			s.wantProblem(path+" by "+name, a, http.StatusForbidden, "Origin not allowed", "")
+			if a.header.Get("Set-Cookie") != "" {
+				t.Errorf("%s by %s sets %q", path, name, a.header.Get("Set-Cookie"))
+			}
+		}
+	}
+	for _, method := range []string{"GET", "PUT", "DELETE", "HEAD"} {
+		if a := s.send(method, "/logout", cookie, "Content-Length: 0"); a.status != http.StatusMethodNotAllowed || a.header.Get("Allow") != "POST" {
+			t.Errorf("%s /logout: got %d, Allow %q", method, a.status, a.header.Get("Allow"))
+		}
+	}
+	if a := s.send("PUT", "/login", "Content-Length: 0"); a.status != http.StatusMethodNotAllowed || a.header.Get("Allow") != "GET, POST" {
+		t.Errorf("PUT /login: got %d, Allow %q", a.status, a.header.Get("Allow"))
+	}
+	s.wantProblem("a long form", s.post("/login", form+"&x="+strings.Repeat("x", 33<<10)), http.StatusBadRequest, "Malformed form", "32768")
+	s.wantProblem("a form that is none", s.post("/login", "token=%zz"), http.StatusBadRequest, "Malformed form", "")
+	s.wantProblem("a form without a token", s.post("/login", "to=/"), http.StatusUnauthorized, "Not logged in", "no token")
+	s.wantProblem("a token in the address", s.post("/login?token="+good, "to=/"), http.StatusUnauthorized, "Not logged in", "no token")
+	if !known() {
+		t.Error("what was refused has ended the session")
+	}
+	a := s.post("/logout", "", cookie)
+	if a.status != http.StatusSeeOther || a.header.Get("Location") != "/login" || !strings.Contains(a.header.Get("Set-Cookie"), "Max-Age=0") || known() {
+		t.Errorf("a logout is answered with %d %v, and the session is there: %t", a.status, a.header, known())
+	}
+	if a := s.get("/login?to=/status", "Accept: text/html"); a.status != http.StatusOK || !strings.Contains(a.body, `value="/status"`) {
+		t.Errorf("the login is %d %s", a.status, a.body)
+	}
+	open := newSite(t)
+	for _, a := range []answer{open.get("/login"), open.post("/login", form), open.post("/logout", "")} {
+		open.wantProblem("a login where nobody is asked", a, http.StatusNotFound, "No login here", "--auth")
+	}
+}
+
+// dial opens a WebSocket with headers.
+func (s *site) dial(headers ...string) (*tab, error) {
+	s.t.Helper()
+	header := http.Header{}
+	for _, line := range headers {
+		name, value, _ := strings.Cut(line, ": ")
+		header.Add(name, value)
+	}
+	conn, response, err := websocket.Dial(s.t.Context(), "ws://"+s.addr+"/api/v1/live", &websocket.DialOptions{
+		HTTPClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: header,
+	})
+	if err != nil {
+		if response != nil {
+			err = fmt.Errorf("%d: %w", response.StatusCode, err)
+		}
+		return nil, err
+	}
+	conn.SetReadLimit(1 << 20)
+	s.t.Cleanup(func() { _ = conn.CloseNow() })
+	return &tab{t: s.t, conn: conn}, nil
+}
+
+// closed reads until the connection is closed, and returns by which code.
+func (c *tab) closed() (code websocket.StatusCode, reason string) {
+	for {
+		_, err := c.read()
+		if closed := new(websocket.CloseError); errors.As(err, closed) {
+			return closed.Code, closed.Reason
+		}
+		if err != nil {
+			return -1, err.Error()
+		}
+	}
+}
+
+// A WebSocket with a cookie comes from a page of ours; one with a bearer token
+// from wherever it likes but another page.
+func TestSocketsOfWhom(t *testing.T) {
+	s := guarded(t, auth.Options{Mode: auth.Token})
+	cookie, _ := s.login(good, "/")
+	bearer, own := "Authorization: Bearer "+good, "Origin: http://"+s.addr
+	for name, test := range map[string]struct {
+		headers []string
+		want    string // The status; empty for open.
+	}{
+		"a cookie from our page":        {[]string{cookie, own}, ""},
+		"a cookie from nowhere":         {[]string{cookie}, "403"},
+		"a cookie from another page":    {[]string{cookie, "Origin: http://evil.test"}, "403"},
+		"a token from nowhere":          {[]string{bearer}, ""},
+		"a token from our page":         {[]string{bearer, own}, ""},
+		"a token from another page":     {[]string{bearer, "Origin: http://evil.test"}, "403"},
+		"a token and a cookie":          {[]string{bearer, cookie}, "403"},
+		"a bad token and a cookie":      {[]string{"Authorization: Bearer " + bad, cookie, own}, "401"},
+		"nothing":                       {nil, "401"},
+		"nothing, from our page":        {[]string{own}, "401"},
+		"a cookie of nobody's":          {[]string{"Cookie: glasshouse-session=x", own}, "401"},
+		"a token with another Origin's": {[]string{bearer, "Origin: null"}, "403"},
+	} {
+		c, err := s.dial(test.headers...)
+		switch {
+		case test.want == "" && err != nil, test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), test.want)):
+			t.Errorf("%s: got %v, want %q", name, err, test.want)
+		case err == nil:
+			c.send(`{"op":"ping","id":1}`)
+			c.until(1, "pong")
+		}
+	}
+}
+
+// What is open ends with the login: when the token expires, its account is gone,
+// or somebody logs out. It says so.
+func TestSocketsEndWithTheLogin(t *testing.T) {
+	s := guarded(t, auth.Options{Mode: auth.Token})
+	expires := time.Now().Add(4 * time.Second)
+	token := expiring(expires) // To the second.
+	s.api.Tokens(map[string]authentication.TokenReviewStatus{good: accepted(), token: accepted()})
+	cookie, _ := s.login(token, "/")
+	other, _ := s.login(good, "/")
+	open := func(header string) *tab {
+		c, err := s.dial(header, "Origin: http://"+s.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.until(1, "snapshot")
+		return c
+	}
+	bySession, byToken, stays := open(cookie), open("Authorization: Bearer "+token), open(other)
+	for name, c := range map[string]*tab{"session": bySession, "token": byToken} {
+		code, reason := c.closed()
+		if late := time.Since(expires); code != 4401 || !strings.Contains(reason, "log in again") || late > 5*time.Second {
+			t.Errorf("the socket of a %s that expired ended with %d %q, %s after its end", name, code, reason, late)
+		} else {
+			t.Logf("the socket of a %s ended %s after it at most", name, late)
+		}
+	}
+	stays.send(`{"op":"ping","id":2}`)
+	stays.until(2, "pong")
+	began := time.Now()
+	s.post("/logout", "", other)
+	if code, reason := stays.closed(); code != 4401 || time.Since(began) > 5*time.Second {
+		t.Errorf("after a logout the socket ended with %d %q, within %s", code, reason, time.Since(began))
+	}
+	if a := s.get("/api/v1/status", other); a.status != http.StatusUnauthorized {
+		t.Errorf("after a logout the session is answered with %d", a.status)
+	}
+}
+
+// A log that is followed ends with the login, too, and is not told as its end.
+func TestLogEndsWithTheLogin(t *testing.T) {
+	s := guarded(t, auth.Options{Mode: auth.Token})
+	token := expiring(time.Now().Add(3 * time.Second))
+	s.api.Tokens(map[string]authentication.TokenReviewStatus{token: accepted()})
+	s.api.Answer("/api/v1/namespaces/a/pods/web-1/log", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "a line\n")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.addr+"/api/v1/logs/a/web-1?follow=true", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Authorization", "Bearer "+token)
+	began := time.Now()
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	text, err := io.ReadAll(response.Body)
+	if took := time.Since(began); string(text) != "a line\n" || err == nil || took > 8*time.Second {
+		t.Errorf("the log is %q, %v after %s; want it cut", text, err, took)
+	}
+}
+
+// The page says who looks, and lets them log out; and that everybody sees the
+// same, where that is so.
+func TestPageSaysWhoLooks(t *testing.T) {
+	s := guarded(t, auth.Options{Mode: auth.Token})
+	cookie, _ := s.login(good, "/")
+	a := s.get("/r/"+podsRef, cookie, "Accept: text/html")
+	if !strings.Contains(a.body, `action="/logout"`) || !strings.Contains(a.body, "anna") {
+		t.Errorf("the page does not say who looks: %s", a.body)
+	}
+	shared := guarded(t, auth.Options{Mode: auth.SharedIdentity})
+	const banner = "Everybody who opens this sees what the program"
+	for _, path := range []string{"/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/compare", "/status", "/nothing", "/r/core/v1/none"} {
+		if a := shared.get(path, "Accept: text/html"); !strings.Contains(a.body, banner) || strings.Contains(a.body, "/logout") {
+			t.Errorf("%s does not say that everybody sees it: %d %.900s", path, a.status, a.body)
+		}
+	}
+	if a := newSite(t).get("/r/"+podsRef, "Accept: text/html"); strings.Contains(a.body, banner) || strings.Contains(a.body, "/logout") {
+		t.Error("a page on loopback speaks of others")
+	}
+}
+
+// An API server that is away lets nobody in, and says so.
+func TestLoginWhileAway(t *testing.T) {
+	s := guarded(t, auth.Options{Mode: auth.Token})
+	s.api.Break(apitest.TokenReviews, "etcd-7.internal")
+	s.wantProblem("a token", s.get("/api/v1/status", "Authorization: Bearer "+good), http.StatusServiceUnavailable, "Login cannot be checked", "try again")
+	_, a := s.login(good, "/")
+	if a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "try again") || a.header.Get("Set-Cookie") != "" || strings.Contains(a.body, "etcd-7") {
+		t.Errorf("a login is answered with %d %v %s", a.status, a.header, a.body)
+	}
+	if !strings.Contains(s.log.String(), "etcd-7") || strings.Contains(s.log.String(), good) {
+		t.Errorf("the log is %q, want why, without the token", s.log)
+	}
+}

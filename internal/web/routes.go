@@ -1,0 +1,107 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web/auth"
+)
+
+// class says whom a route serves.
+type class int
+
+// The classes of routes.
+const (
+	everybody class = iota // It tells nothing of the cluster.
+	viewers                // Whoever may look, each what they may see, and those whom something is shared with.
+	users                  // Whoever may look, but those whom something is shared with.
+)
+
+// route is one of the routes.
+type route struct {
+	method, pattern string
+	class           class
+	handler         func(http.ResponseWriter, *http.Request) error
+	streamed        bool // It compresses for itself, or not at all.
+}
+
+// routes are all there are.
+func (s *Server) routes() []route {
+	return []route{
+		{http.MethodGet, "/", viewers, s.home, false},
+		{http.MethodGet, "/r/{group}/{version}/{resource}", viewers, s.listPage, false},
+		{http.MethodGet, "/o/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.objectPage, false},
+		{http.MethodGet, "/compare", viewers, s.comparePage, false},
+		{http.MethodGet, "/status", viewers, s.statusPage, false},
+		{http.MethodGet, "/api/openapi.json", everybody, s.openapi, false},
+		{http.MethodGet, "/api/v1/resources", viewers, s.resources, false},
+		{http.MethodGet, "/api/v1/snapshot/{group}/{version}/{resource}", viewers, s.snapshot, false},
+		{http.MethodGet, "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.object, false},
+		{http.MethodGet, "/api/v1/logs/{namespace}/{name}", viewers, s.logs, true},
+		{http.MethodGet, "/api/v1/search", viewers, s.search, false},
+		{http.MethodGet, "/api/v1/related/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.related, false},
+		{http.MethodGet, "/api/v1/status", viewers, s.status, false},
+		{http.MethodGet, "/api/v1/live", viewers, s.live, true},
+		{http.MethodGet, "/static/*", everybody, s.static, false},
+		{http.MethodGet, "/healthz", everybody, s.healthz, true},
+		{http.MethodGet, "/readyz", everybody, s.readyz, true},
+		{http.MethodGet, loginPath, everybody, s.loginPage, false},
+		{http.MethodPost, loginPath, everybody, s.login, false},
+		{http.MethodGet, callbackPath, everybody, s.loginReturn, false},
+		{http.MethodPost, logoutPath, everybody, s.logout, false},
+	}
+}
+
+// sender is who sent a request, or why that is not known.
+type sender struct {
+	identity auth.Identity
+	err      error
+}
+
+// senderKey is where a request's context has its sender.
+type senderKey struct{}
+
+// identify finds out who sends a request.
+func (s *Server) identify(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		identity, err := s.auth.Identify(r)
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), senderKey{}, sender{identity, err})))
+	})
+}
+
+// admit lets those through whom the class serves.
+func (s *Server) admit(c class, handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
+	return s.handle(func(w http.ResponseWriter, r *http.Request) error {
+		from, known := r.Context().Value(senderKey{}).(sender)
+		switch {
+		case c == everybody:
+		case !known:
+			return errors.New("a request has not come through identify")
+		case from.err != nil:
+			return from.err
+		case c == users && from.identity.Viewer.Scope != nil:
+			return &problem{Title: "Not shared", Status: http.StatusForbidden, Detail: "What was shared with you has no such page."}
+		}
+		return handler(w, r)
+	})
+}
+
+// identityOf is who sent a request; the zero Identity, which sees nothing, where
+// that is not known.
+func identityOf(r *http.Request) auth.Identity {
+	from, _ := r.Context().Value(senderKey{}).(sender)
+	return from.identity
+}
+
+// isKnown reports whether it is known who sent a request.
+func isKnown(r *http.Request) bool {
+	v := identityOf(r).Viewer
+	return v.Program || v.User != nil
+}
+
+// access is the cluster as whoever sent the request may see it.
+func (s *Server) access(r *http.Request) *watch.Access {
+	return s.cluster.For(identityOf(r).Viewer)
+}

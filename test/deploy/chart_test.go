@@ -1,0 +1,121 @@
+// Package deploy tests how the dashboard is deployed: that kustomize and Helm give the same, what it may do, and, with the build
+// tag integration, that it works in a cluster as it is deployed: on the demo cluster that .ci/on-demo brings up, with the
+// dashboard that DASHBOARD names.
+package deploy
+
+import (
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+
+	"glasshouse/test/deploy/variant"
+)
+
+const root = "../.."
+
+// The chart and the kustomizations give the same objects, but for the Namespace, which Helm is told to make by who installs,
+// and the labels by which Helm knows its own.
+func TestChartIsTheKustomization(t *testing.T) {
+	for _, name := range variant.Names() {
+		t.Run(name, func(t *testing.T) {
+			kustomized, charted := kustomize(t, name), chart(t, name, nil)
+			delete(kustomized, "Namespace <nil>/glasshouse")
+			for _, object := range charted {
+				withoutHelmsLabels(object)
+			}
+			got, want := slices.Sorted(maps.Keys(charted)), slices.Sorted(maps.Keys(kustomized))
+			if !slices.Equal(got, want) {
+				t.Fatalf("the chart gives\n%s\nand the kustomization\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+			}
+			for _, key := range want {
+				if !reflect.DeepEqual(charted[key], kustomized[key]) {
+					t.Errorf("%s is of the chart\n%s\nand of the kustomization\n%s", key, text(t, charted[key]), text(t, kustomized[key]))
+				}
+			}
+		})
+	}
+}
+
+// Every object has the labels by which it is found.
+func TestLabels(t *testing.T) {
+	for _, name := range variant.Names() {
+		for key, object := range kustomize(t, name) {
+			metadata, _ := object["metadata"].(map[string]any)
+			labels, _ := metadata["labels"].(map[string]any)
+			if labels["app.kubernetes.io/name"] != "glasshouse" || labels["app.kubernetes.io/instance"] != "glasshouse" || labels["app.kubernetes.io/version"] == nil {
+				t.Errorf("%s: %s has the labels %v", name, key, labels)
+			}
+		}
+	}
+}
+
+// What cannot work is refused before anything is installed.
+func TestChartRefuses(t *testing.T) {
+	for name, test := range map[string]struct {
+		values map[string]any
+		says   string
+	}{
+		"a value that there is not":    {map[string]any{"replicas": 2}, "replicas"},
+		"a mode that there is not":     {map[string]any{"auth": map[string]any{"mode": "off"}}, "mode"},
+		"a Service without a login":    {map[string]any{"service": map[string]any{"enabled": true}}, "auth.mode"},
+		"an Ingress without Service":   {map[string]any{"ingress": map[string]any{"enabled": true}}, "service.enabled"},
+		"all Secrets of a namespace":   {map[string]any{"rbac": map[string]any{"secrets": []any{map[string]any{"namespace": "shop", "names": []any{}}}}}, "names"},
+		"Secrets by a wildcard":        {map[string]any{"rbac": map[string]any{"secrets": []any{map[string]any{"namespace": "shop", "names": []any{"*"}}}}}, "names"},
+		"an origin that is an address": {map[string]any{"allowedOrigins": []any{"https://glasshouse.example.com/"}}, "allowedOrigins"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := variant.Helm(root, "cluster", test.values); err == nil || !strings.Contains(err.Error(), test.says) {
+				t.Errorf("got %v, want an error that says %q", err, test.says)
+			}
+		})
+	}
+}
+
+func kustomize(t *testing.T, name string) variant.Objects {
+	t.Helper()
+	objects, err := variant.Kustomize(root, name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects
+}
+
+func chart(t *testing.T, name string, values map[string]any) variant.Objects {
+	t.Helper()
+	objects, err := variant.Helm(root, name, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects
+}
+
+// withoutHelmsLabels takes them out wherever labels stand.
+func withoutHelmsLabels(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		if labels, ok := value["labels"].(map[string]any); ok {
+			delete(labels, "helm.sh/chart")
+			delete(labels, "app.kubernetes.io/managed-by")
+		}
+		for _, inner := range value {
+			withoutHelmsLabels(inner)
+		}
+	case []any:
+		for _, inner := range value {
+			withoutHelmsLabels(inner)
+		}
+	}
+}
+
+func text(t *testing.T, object map[string]any) string {
+	t.Helper()
+	made, err := yaml.Marshal(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(made)
+}

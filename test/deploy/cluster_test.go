@@ -1,0 +1,117 @@
+//go:build integration
+
+package deploy
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+
+	"glasshouse/test/deploy/variant"
+)
+
+// cluster is the demo cluster, as its administrator sees it.
+type cluster struct {
+	kubernetes.Interface
+
+	config *rest.Config
+}
+
+func open(t *testing.T) *cluster {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS = -1
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &cluster{client, config}
+}
+
+func kubeconfig(t *testing.T) string {
+	t.Helper()
+	path := os.Getenv("KUBECONFIG")
+	if path == "" {
+		t.Fatal("KUBECONFIG must name the demo cluster's: run this by .ci/on-demo")
+	}
+	return path
+}
+
+// apply does what the README says, with kubectl, and takes it back when the test ends. what is -k or -f.
+func apply(t *testing.T, what, path string) {
+	t.Helper()
+	t.Cleanup(func() { kubectl(t, "delete", "--ignore-not-found", "--timeout=90s", what, path) })
+	kubectl(t, "apply", what, path)
+}
+
+// deploy applies a variant, and waits until its pod is ready.
+func deploy(t *testing.T, name string) {
+	t.Helper()
+	switch name {
+	case "team":
+		apply(t, "-f", "testdata/volume.yaml")
+	case "monitoring":
+		apply(t, "-f", "testdata/definition.yaml")
+		kubectl(t, "wait", "--for=condition=Established", "--timeout=30s", "-f", "testdata/definition.yaml")
+	}
+	apply(t, "-k", filepath.Join(root, "deploy/kustomize", name))
+	kubectl(t, "--namespace", variant.Namespace, "rollout", "status", "--timeout=60s", "deployment/glasshouse")
+}
+
+func kubectl(t *testing.T, args ...string) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 2*time.Minute)
+	defer cancel()
+	if out, err := exec.CommandContext(ctx, "kubectl", args...).CombinedOutput(); err != nil { //nolint:gosec // The test's own.
+		t.Fatalf("kubectl %v: %v\n%s", args, err, out)
+	}
+}
+
+// account is the user that the program is.
+func account(name string) string { return "system:serviceaccount:" + variant.Namespace + ":" + name }
+
+// may asks the API server whether a service account of the namespace may do something.
+func (c *cluster) may(ctx context.Context, name string, what authorizationv1.ResourceAttributes) (bool, error) {
+	review, err := c.AuthorizationV1().SubjectAccessReviews().Create(ctx, &authorizationv1.SubjectAccessReview{
+		Spec: authorizationv1.SubjectAccessReviewSpec{
+			User: account(name), Groups: []string{"system:serviceaccounts", "system:serviceaccounts:" + variant.Namespace, "system:authenticated"},
+			ResourceAttributes: &what,
+		},
+	}, metav1.CreateOptions{})
+	if err != nil {
+		return false, fmt.Errorf("ask for a review: %w", err)
+	}
+	return review.Status.Allowed, nil
+}
+
+// eventually tries until check is content, for half a minute at most.
+func eventually(t *testing.T, what string, check func() error) {
+	t.Helper()
+	deadline := time.After(30 * time.Second)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		select {
+		case <-deadline:
+			t.Fatalf("%s: not within 30 s: %v", what, err)
+		case <-tick.C:
+		}
+	}
+}

@@ -1,0 +1,118 @@
+//go:build integration
+
+package deploy
+
+import (
+	"archive/tar"
+	"bytes"
+	"compress/gzip"
+	"debug/elf"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// The image is one static program that runs as nobody, and the same source gives the same image. It is built with neither a
+// registry nor a daemon.
+func TestImageIsOneProgram(t *testing.T) {
+	digest, folder := buildImage(t)
+	if again, _ := buildImage(t); again != digest {
+		t.Errorf("the same source gave %s and then %s", digest, again)
+	}
+	var manifest struct {
+		Config struct{ Digest string }
+		Layers []struct{ Digest string }
+	}
+	decode(t, blob(t, folder, digest), &manifest)
+	var image struct {
+		OS     string
+		Config struct {
+			User            string
+			Entrypoint, Cmd []string
+			Env             []string
+		}
+	}
+	decode(t, blob(t, folder, manifest.Config.Digest), &image)
+	if image.OS != "linux" || image.Config.User != "65532:65532" || !slices.Equal(image.Config.Entrypoint, []string{"/dashboard"}) || len(image.Config.Cmd) > 0 {
+		t.Errorf("the image is %+v", image)
+	}
+	files := map[string][]byte{}
+	for _, layer := range manifest.Layers {
+		unpacked, err := gzip.NewReader(bytes.NewReader(blob(t, folder, layer.Digest)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		archive := tar.NewReader(unpacked)
+		for {
+			header, err := archive.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if header.Typeflag == tar.TypeDir {
+				continue
+			}
+			if files[header.Name], err = io.ReadAll(archive); err != nil {
+				t.Fatal(err)
+			}
+			if header.Mode&0o222 != 0 {
+				t.Errorf("%s can be written: %o", header.Name, header.Mode)
+			}
+		}
+	}
+	program := files["dashboard"]
+	if len(files) != 1 || program == nil {
+		t.Fatalf("the image has %d files", len(files))
+	}
+	binary, err := elf.NewFile(bytes.NewReader(program))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if libraries, err := binary.ImportedLibraries(); err != nil || len(libraries) > 0 {
+		t.Errorf("the program needs %v, %v", libraries, err)
+	}
+	t.Logf("%s, %d MB", digest, len(program)>>20)
+}
+
+// buildImage gives the digest of the image's manifest, and the folder where it is.
+func buildImage(t *testing.T) (digest, folder string) {
+	t.Helper()
+	folder = t.TempDir()
+	if out, err := exec.CommandContext(t.Context(), root+"/deploy/image/build.sh", folder, "0.1.0").CombinedOutput(); err != nil { //nolint:gosec // It is what is tested.
+		t.Fatalf("build: %v\n%s", err, out)
+	}
+	text, err := os.ReadFile(filepath.Join(folder, "index.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var index struct{ Manifests []struct{ Digest string } }
+	decode(t, text, &index)
+	if len(index.Manifests) != 1 {
+		t.Fatalf("the layout has %d images", len(index.Manifests))
+	}
+	return index.Manifests[0].Digest, folder
+}
+
+func blob(t *testing.T, folder, digest string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(folder, "blobs", strings.ReplaceAll(digest, ":", "/")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func decode(t *testing.T, text []byte, into any) {
+	t.Helper()
+	if err := json.Unmarshal(text, into); err != nil {
+		t.Fatal(err)
+	}
+}

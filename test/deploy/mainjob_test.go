@@ -1,0 +1,184 @@
+//go:build integration
+
+package deploy
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"glasshouse/test/deploy/variant"
+)
+
+// With the rights that it is deployed with, the program does its main job: every built-in kind is live but Secrets, changes
+// come, logs are read, objects are found. It lists no Secrets, is given none, and asks for nothing but get, list and watch.
+func TestMainJobWithItsServiceAccount(t *testing.T) {
+	c := open(t)
+	deploy(t, "cluster")
+	server, asked := c.counted(t)
+	p := run(t, kubeconfigOf(t, server, &api.AuthInfo{Token: c.token(t, nil)}))
+
+	p.everyKind()
+	var pods corev1.PodList
+	if list, err := c.CoreV1().Pods("shop").List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=storefront"}); err != nil || len(list.Items) == 0 {
+		t.Fatalf("no pods: %v", err)
+	} else {
+		pods = *list
+	}
+	name := pods.Items[0].Name
+	p.says("/api/v1/logs/shop/"+name+"?tail=1&container="+pods.Items[0].Spec.Containers[0].Name, "level=")
+	p.says("/api/v1/object/core/v1/pods/shop/"+name, `"name":"`+name+`"`)
+	p.says("/api/v1/search?q="+name, name)
+	p.says("/api/v1/related/core/v1/pods/shop/"+name, "ReplicaSet")
+	p.changesCome(c)
+
+	if body, status := p.request("/api/v1/object/core/v1/secrets/shop/storefront-tls"); status != http.StatusForbidden {
+		t.Errorf("a Secret: %d %.300s", status, body)
+	}
+	all := asked.all()
+	for _, r := range all {
+		switch {
+		case strings.HasSuffix(r.path, "/secrets"):
+			t.Errorf("Secrets are listed: %v", r)
+		case strings.Contains(r.path, "/secrets/") && r.status != http.StatusForbidden: // One that somebody looks for, or that a pod names.
+			t.Errorf("a Secret is given: %v", r)
+		case r.method == http.MethodPost && r.path == "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews":
+		case r.method != http.MethodGet:
+			t.Errorf("not only looked: %v", r)
+		}
+	}
+	if len(all) < 100 {
+		t.Errorf("%d requests were noted alone", len(all))
+	}
+	t.Logf("%d requests of the API server", len(all))
+}
+
+// With the rights of the variant namespaced it shows its namespace, and says of the rest that it may not.
+func TestMainJobInOneNamespace(t *testing.T) {
+	c := open(t)
+	deploy(t, "namespaced")
+	server, asked := c.counted(t)
+	p := run(t, kubeconfigOf(t, server, &api.AuthInfo{Token: c.token(t, nil)}), "--namespace="+variant.Namespace)
+	p.says("/api/v1/snapshot/core/v1/pods", `"namespaces":["glasshouse"]`, `"state":"live"`, `"name":"glasshouse-`)
+	p.says("/api/v1/snapshot/core/v1/pods?ns=shop", `"state":"forbidden"`)
+	p.says("/api/v1/snapshot/core/v1/nodes", `"state":"forbidden"`)
+	p.changesCome(c)
+	for _, r := range asked.all() {
+		if strings.Contains(r.path, "/secrets") {
+			t.Errorf("Secrets are asked for: %v", r)
+		}
+	}
+}
+
+// everyKind looks at all kinds, and tells those that are not as the rights say.
+func (p *program) everyKind() {
+	p.t.Helper()
+	var known struct {
+		Resources []struct {
+			Ref       string
+			Verbs     []string
+			Preferred bool
+		}
+	}
+	p.get("/api/v1/resources", &known)
+	live := 0
+	for _, r := range known.Resources {
+		if !slices.Contains(r.Verbs, "list") || !r.Preferred {
+			continue
+		}
+		want := []string{"live"}
+		switch {
+		case r.Ref == "core/v1/secrets" || strings.Contains(r.Ref, ".example.com/"):
+			want = []string{"forbidden"}
+		case !slices.Contains(r.Verbs, "watch"):
+			want = []string{"stale"} // It is asked for again and again.
+		}
+		eventually(p.t, r.Ref, func() error {
+			var snapshot struct{ State, Reason string }
+			p.get("/api/v1/snapshot/"+r.Ref+"?limit=1", &snapshot)
+			if !slices.Contains(want, snapshot.State) {
+				return fmt.Errorf("it is %s: %s; want %s", snapshot.State, snapshot.Reason, want)
+			}
+			return nil
+		})
+		if want[0] == "live" {
+			live++
+		}
+	}
+	if live < 50 {
+		p.t.Errorf("%d kinds are live alone", live)
+	}
+}
+
+// changesCome makes a ConfigMap, and waits for it on the socket.
+func (p *program) changesCome(c *cluster) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, strings.Replace(p.url, "http://", "ws://", 1)+"/api/v1/live", &websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer func() { _ = conn.CloseNow() }()
+	conn.SetReadLimit(64 << 20)
+	until := func(part string) {
+		p.t.Helper()
+		for {
+			_, frame, err := conn.Read(ctx)
+			if err != nil {
+				p.t.Fatalf("waiting for %s: %v", part, err)
+			}
+			if strings.Contains(string(frame), part) {
+				return
+			}
+		}
+	}
+	if err := conn.Write(ctx, websocket.MessageText, []byte(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","ns":["`+variant.Namespace+`"]}`)); err != nil {
+		p.t.Fatal(err)
+	}
+	until(`"type":"snapshot"`)
+	if _, err := c.CoreV1().ConfigMaps(variant.Namespace).Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "comes"}}, metav1.CreateOptions{}); err != nil {
+		p.t.Fatal(err)
+	}
+	until(`"name":"comes"`)
+}
+
+// counted is the API server behind a proxy that notes each request.
+func (c *cluster) counted(t *testing.T) (server *httptest.Server, asked *requests) {
+	t.Helper()
+	upstream, err := url.Parse(c.config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	transport, err := rest.TransportFor(rest.AnonymousClientConfig(c.config)) // The program brings its own token.
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked = &requests{}
+	proxy := &httputil.ReverseProxy{
+		Rewrite: func(r *httputil.ProxyRequest) {
+			r.SetURL(upstream)
+		},
+		ModifyResponse: func(r *http.Response) error {
+			asked.note(request{r.Request.Method, r.Request.URL.Path, r.StatusCode})
+			return nil
+		},
+		Transport: transport, FlushInterval: -1,
+	}
+	server = httptest.NewTLSServer(proxy) // Nobody's token is sent without TLS.
+	t.Cleanup(server.Close)
+	return server, asked
+}

@@ -1,0 +1,179 @@
+//go:build integration
+
+package deploy
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/client-go/tools/clientcmd/api"
+
+	"glasshouse/test/deploy/variant"
+)
+
+// program is the dashboard as a process of its own, with the rights of its service account.
+type program struct {
+	t   *testing.T
+	url string
+}
+
+// run starts the program until the test ends.
+func run(t *testing.T, kubeconfig string, args ...string) *program {
+	t.Helper()
+	path := os.Getenv("DASHBOARD")
+	if path == "" {
+		t.Fatal("DASHBOARD must name the program; make test sets it")
+	}
+	args = append([]string{"--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0"}, args...)
+	cmd := exec.Command(path, args...) //nolint:gosec // It is what is tested, and is ended by a signal.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	var log bytes.Buffer
+	cmd.Stderr = &log // Read when the program has ended.
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, errLine := bufio.NewReader(stdout).ReadString('\n')
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM) // It may have ended, which Wait tells.
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the program ends with %v", err)
+		}
+		if t.Failed() {
+			t.Logf("its log:\n%s", log.String())
+		}
+	})
+	match := regexp.MustCompile(` at (http://\S+)/\n`).FindStringSubmatch(line)
+	if errLine != nil || match == nil {
+		t.Fatalf("the program says %q, %v", line, errLine)
+	}
+	p := &program{t, match[1]}
+	eventually(t, "the API server is reached", func() error {
+		if text, status := p.request("/readyz"); status != http.StatusOK {
+			return fmt.Errorf("%d %s", status, text)
+		}
+		return nil
+	})
+	return p
+}
+
+// token gives one of the service account, as the kubelet asks for it; one that is bound to an object ends with it.
+func (c *cluster) token(t *testing.T, bound *authenticationv1.BoundObjectReference) string {
+	t.Helper()
+	request := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{BoundObjectRef: bound}}
+	made, err := c.CoreV1().ServiceAccounts(variant.Namespace).CreateToken(t.Context(), "glasshouse", request, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made.Status.Token
+}
+
+// kubeconfigOf writes a kubeconfig for an API server.
+func kubeconfigOf(t *testing.T, server *httptest.Server, user *api.AuthInfo) string {
+	t.Helper()
+	config := api.NewConfig()
+	config.Clusters["demo"] = &api.Cluster{Server: server.URL, CertificateAuthorityData: pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: server.Certificate().Raw})}
+	config.AuthInfos["account"] = user
+	config.Contexts["account"] = &api.Context{Cluster: "demo", AuthInfo: "account"}
+	config.CurrentContext = "account"
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*config, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func (p *program) request(path string) (string, int) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.url+path, http.NoBody)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	body, err := io.ReadAll(response.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return string(body), response.StatusCode
+}
+
+// get is a request that is answered, as JSON where into is not nil.
+func (p *program) get(path string, into any) string {
+	p.t.Helper()
+	body, status := p.request(path)
+	if status != http.StatusOK {
+		p.t.Fatalf("GET %s: %d %s", path, status, body)
+	}
+	if into != nil {
+		if err := json.Unmarshal([]byte(body), into); err != nil {
+			p.t.Fatalf("GET %s: %v", path, err)
+		}
+	}
+	return body
+}
+
+// says waits until a path's answer has all the parts.
+func (p *program) says(path string, parts ...string) {
+	p.t.Helper()
+	eventually(p.t, path, func() error {
+		body, status := p.request(path)
+		for _, part := range parts {
+			if !strings.Contains(body, part) {
+				return fmt.Errorf("%d %.300s, want %s", status, body, part)
+			}
+		}
+		return nil
+	})
+}
+
+// requests notes what a program asks the API server for.
+type requests struct {
+	mu   sync.Mutex
+	seen []request
+}
+
+type request struct {
+	method, path string
+	status       int // Of the answer.
+}
+
+func (r *requests) note(one request) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.seen = append(r.seen, one)
+}
+
+func (r *requests) all() []request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.seen)
+}

@@ -1,0 +1,234 @@
+//go:build integration
+
+package deploy
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	"golang.org/x/sync/errgroup"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"glasshouse/test/deploy/variant"
+)
+
+// right is one verb on one resource, in a namespace or, where that is empty, in all.
+type right struct{ group, resource, verb, namespace string }
+
+func (r right) String() string {
+	return fmt.Sprintf("%s %s.%s in %q", r.verb, r.resource, r.group, r.namespace)
+}
+
+// Applied with PodSecurity enforced, each variant runs; and of all verbs on all that the API server serves it may get, list
+// and watch what it names, and ask for the reviews that logins need: no Secrets, and nothing that changes anything.
+func TestRightsOfEachVariant(t *testing.T) {
+	c := open(t)
+	served := c.served(t)
+	usual := c.rights(t, "nobody", served) // What any service account may.
+	for name, reviews := range map[string][]string{"cluster": nil, "namespaced": nil, "monitoring": nil, "team": {"subjectaccessreviews", "tokenreviews"}} {
+		t.Run(name, func(t *testing.T) {
+			deploy(t, name)
+			eventually(t, "the rights are there", func() error {
+				allowed, err := c.may(t.Context(), "glasshouse", authorizationv1.ResourceAttributes{Verb: "list", Resource: "pods", Namespace: variant.Namespace})
+				if err == nil && !allowed {
+					err = fmt.Errorf("%s may not list pods", account("glasshouse"))
+				}
+				return err
+			})
+			may := c.rights(t, "glasshouse", served)
+			var created []string
+			for r := range may {
+				switch {
+				case usual[r]:
+				case strings.HasPrefix(r.resource, "secrets"):
+					t.Errorf("it may see Secrets: %s", r)
+				case name == "namespaced" && r.namespace != variant.Namespace:
+					t.Errorf("a right beyond its namespace: %s", r)
+				case r.verb == "get" && r.resource == "pods/log":
+				case r.verb == "create" && r.namespace == "":
+					created = append(created, r.resource)
+				case r.verb == "create" && slices.Contains(reviews, r.resource):
+				case !slices.Contains([]string{"get", "list", "watch"}, r.verb) || strings.Contains(r.resource, "/"):
+					t.Errorf("a right to spare: %s", r)
+				}
+			}
+			slices.Sort(created)
+			if !slices.Equal(created, reviews) {
+				t.Errorf("it may create %v, want %v", created, reviews)
+			}
+			t.Logf("%d of %d rights that were asked for, beside the %d of any service account", len(may)-len(usual), len(served)*len(verbs())*3, len(usual))
+		})
+	}
+}
+
+// Each kind that Kubernetes itself serves and can list is named, but Secrets: a kind that a later one brings is found missing.
+func TestBuiltinKindsAreNamed(t *testing.T) {
+	c := open(t)
+	lists, err := c.Discovery().ServerPreferredResources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]bool{}
+	for _, list := range lists {
+		group, _, _ := strings.Cut(list.GroupVersion, "/")
+		if list.GroupVersion == "v1" {
+			group = ""
+		}
+		if strings.HasSuffix(group, "example.com") || group == "monitoring.coreos.com" {
+			continue // The demo's own.
+		}
+		for i := range list.APIResources {
+			if r := &list.APIResources[i]; slices.Contains(r.Verbs, "list") && r.Name != "secrets" {
+				want[r.Name+"."+group] = true
+			}
+		}
+	}
+	got := map[string]bool{}
+	for _, rule := range builtin(t) {
+		for _, resource := range rule.Resources {
+			if slices.Contains(rule.Verbs, "list") {
+				got[resource+"."+rule.APIGroups[0]] = true
+			}
+		}
+	}
+	if got, want := slices.Sorted(maps.Keys(got)), slices.Sorted(maps.Keys(want)); !slices.Equal(got, want) {
+		t.Errorf("deploy/kustomize/cluster/rights.yaml names\n%s\nand the API server serves\n%s", strings.Join(got, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+// The examples give what they say, and no more, and take it back.
+func TestExamples(t *testing.T) {
+	c := open(t)
+	deploy(t, "cluster")
+	for _, test := range []struct {
+		example string
+		allowed authorizationv1.ResourceAttributes
+		refused []authorizationv1.ResourceAttributes
+	}{
+		{
+			"custom-resources",
+			authorizationv1.ResourceAttributes{Verb: "list", Group: "data.example.com", Resource: "backups"},
+			[]authorizationv1.ResourceAttributes{{Verb: "delete", Group: "data.example.com", Resource: "backups"}, {Verb: "list", Group: "shop.example.com", Resource: "featureflags"}},
+		},
+		{
+			"secret-by-name",
+			authorizationv1.ResourceAttributes{Verb: "get", Resource: "secrets", Namespace: "shop", Name: "storefront-tls"},
+			[]authorizationv1.ResourceAttributes{
+				{Verb: "get", Resource: "secrets", Namespace: "shop", Name: "storefront-session"},
+				{Verb: "get", Resource: "secrets", Namespace: "data", Name: "storefront-tls"},
+				{Verb: "list", Resource: "secrets", Namespace: "shop"},
+				{Verb: "watch", Resource: "secrets", Namespace: "shop"},
+				{Verb: "update", Resource: "secrets", Namespace: "shop", Name: "storefront-tls"},
+			},
+		},
+	} {
+		t.Run(test.example, func(t *testing.T) {
+			becomes := func(want bool) {
+				t.Helper()
+				eventually(t, "the right", func() error {
+					allowed, err := c.may(t.Context(), "glasshouse", test.allowed)
+					if err == nil && allowed != want {
+						err = fmt.Errorf("%v is allowed: %v", test.allowed, allowed)
+					}
+					return err
+				})
+			}
+			becomes(false)
+			folder := root + "/deploy/kustomize/examples/" + test.example
+			apply(t, "-k", folder)
+			becomes(true)
+			for _, what := range test.refused {
+				if allowed, err := c.may(t.Context(), "glasshouse", what); err != nil || allowed {
+					t.Errorf("%v: %v, %v; want it refused", what, allowed, err)
+				}
+			}
+			kubectl(t, "delete", "-k", folder)
+			becomes(false)
+		})
+	}
+}
+
+// served is all that the API server serves, subresources too, and what rights beyond it are made of.
+func (c *cluster) served(t *testing.T) []right {
+	t.Helper()
+	_, lists, err := c.Discovery().ServerGroupsAndResources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	all := map[right]bool{
+		{group: "*", resource: "*"}: true, {resource: "*"}: true, {resource: "users"}: true, {resource: "groups"}: true,
+		{group: "authentication.k8s.io", resource: "uids"}: true, {group: "certificates.k8s.io", resource: "signers"}: true,
+	}
+	for _, list := range lists {
+		group, _, versioned := strings.Cut(list.GroupVersion, "/")
+		if !versioned {
+			group = ""
+		}
+		for i := range list.APIResources {
+			all[right{group: group, resource: list.APIResources[i].Name}] = true
+		}
+	}
+	if len(all) < 100 {
+		t.Fatalf("the API server serves %d resources alone", len(all))
+	}
+	return slices.Collect(maps.Keys(all))
+}
+
+func verbs() []string {
+	return []string{
+		"get", "list", "watch", "create", "update", "patch", "delete", "deletecollection", "*",
+		"impersonate", "bind", "escalate", "approve", "sign", "attest", "use", "proxy", "associate",
+	}
+}
+
+// rights asks for every verb on all that is served: everywhere, in the program's own namespace, and in another.
+func (c *cluster) rights(t *testing.T, name string, served []right) map[right]bool {
+	t.Helper()
+	var mu sync.Mutex
+	allowed := map[right]bool{}
+	group, ctx := errgroup.WithContext(t.Context())
+	group.SetLimit(16)
+	for _, what := range served {
+		group.Go(func() error {
+			for _, verb := range verbs() {
+				for _, namespace := range []string{"", variant.Namespace, metav1.NamespaceSystem} {
+					r := right{what.group, what.resource, verb, namespace}
+					may, err := c.mayRight(ctx, name, r)
+					if err != nil {
+						return err
+					}
+					if may {
+						mu.Lock()
+						allowed[r] = true
+						mu.Unlock()
+					}
+				}
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		t.Fatal(err)
+	}
+	return allowed
+}
+
+func (c *cluster) mayRight(ctx context.Context, name string, r right) (bool, error) {
+	resource, subresource, _ := strings.Cut(r.resource, "/")
+	return c.may(ctx, name, authorizationv1.ResourceAttributes{Verb: r.verb, Group: r.group, Resource: resource, Subresource: subresource, Namespace: r.namespace})
+}
+
+// builtin are the rules of the ClusterRole that names Kubernetes' own kinds.
+func builtin(t *testing.T) []rbacv1.PolicyRule {
+	t.Helper()
+	var rules []rbacv1.PolicyRule
+	read(t, kustomize(t, "cluster"), "ClusterRole", func(role rbacv1.ClusterRole) { rules = append(rules, role.Rules...) })
+	return rules
+}

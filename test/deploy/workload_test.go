@@ -1,0 +1,180 @@
+package deploy
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"glasshouse/test/deploy/variant"
+)
+
+// No rule of any variant has a wildcard, a verb beyond get, list and watch but for asking the API server by a review, or
+// Secrets that are not named.
+func TestRightsAreNamed(t *testing.T) {
+	all := map[string]variant.Objects{
+		"helm, with view and a Secret": chart(t, "team", map[string]any{"rbac": map[string]any{
+			"followView": true,
+			"secrets":    []any{map[string]any{"namespace": "shop", "names": []any{"storefront-tls"}}},
+		}}),
+	}
+	for _, name := range slices.Concat(variant.Names(), []string{"examples/custom-resources", "examples/secret-by-name"}) {
+		all[name] = kustomize(t, name)
+	}
+	for name, objects := range all {
+		rules := 0
+		check := func(role string, rule rbacv1.PolicyRule) {
+			rules++
+			if slices.Contains(slices.Concat(rule.APIGroups, rule.Resources, rule.Verbs, rule.ResourceNames), "*") || len(rule.NonResourceURLs) > 0 {
+				t.Errorf("%s: %s has a wildcard: %v", name, role, rule)
+			}
+			for _, resource := range rule.Resources {
+				want := []string{"get", "list", "watch"}
+				switch resource {
+				case "tokenreviews", "subjectaccessreviews":
+					want = []string{"create"}
+				case "pods/log":
+					want = []string{"get"}
+				case "secrets":
+					want = []string{"get"}
+					if len(rule.ResourceNames) == 0 {
+						t.Errorf("%s: %s may see Secrets that it does not name", name, role)
+					}
+				}
+				if !slices.Equal(rule.Verbs, want) {
+					t.Errorf("%s: %s may %v %s, want %v", name, role, rule.Verbs, resource, want)
+				}
+			}
+		}
+		read(t, objects, "ClusterRole", func(role rbacv1.ClusterRole) {
+			for _, rule := range role.Rules {
+				check(role.Name, rule)
+			}
+		})
+		read(t, objects, "Role", func(role rbacv1.Role) {
+			for _, rule := range role.Rules {
+				check(role.Name, rule)
+			}
+		})
+		if rules == 0 {
+			t.Errorf("%s: no rule was looked at", name)
+		}
+	}
+}
+
+// Every argument is a flag of the program, and nobody is let in without a login from beyond the pod.
+func TestArguments(t *testing.T) {
+	reference, err := os.ReadFile(filepath.Join(root, "docs/reference.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	missing := map[string]bool{}
+	for _, name := range variant.Names() {
+		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
+			args := deployment.Spec.Template.Spec.Containers[0].Args
+			for _, arg := range args {
+				flag, _, _ := strings.Cut(arg, "=")
+				if !strings.Contains(string(reference), "| `"+flag+"`") {
+					missing[flag] = true
+				}
+			}
+			loopback := slices.Contains(args, "--listen=127.0.0.1:8080")
+			if without := slices.Contains(args, "--auth=none"); without != loopback {
+				t.Errorf("%s: the arguments are %v", name, args)
+			}
+		})
+	}
+	if len(missing) > 0 {
+		t.Skipf("skipped until the program has %s", slices.Sorted(maps.Keys(missing)))
+	}
+}
+
+// What PodSecurity does not ask for is there all the same.
+func TestPodHasNoMoreThanItNeeds(t *testing.T) {
+	for _, name := range variant.Names() {
+		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
+			pod := deployment.Spec.Template.Spec
+			container := pod.Containers[0]
+			if len(pod.Containers) != 1 || len(pod.InitContainers) > 0 || !*container.SecurityContext.ReadOnlyRootFilesystem ||
+				*pod.SecurityContext.RunAsUser != 65532 || container.Resources.Limits.Memory().IsZero() || *pod.EnableServiceLinks {
+				t.Errorf("%s: the pod is %+v", name, pod)
+			}
+		})
+		read(t, kustomize(t, name), "ServiceAccount", func(account corev1.ServiceAccount) {
+			if *account.AutomountServiceAccountToken {
+				t.Errorf("%s: any pod of the service account gets its token", name)
+			}
+		})
+	}
+}
+
+// The image is the same everywhere, and of the version that the labels tell.
+func TestImage(t *testing.T) {
+	for _, name := range variant.Names() {
+		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
+			version := deployment.Labels["app.kubernetes.io/version"]
+			if got := deployment.Spec.Template.Spec.Containers[0].Image; got != "glasshouse:"+version {
+				t.Errorf("%s: the image is %s, want version %s", name, got, version)
+			}
+		})
+	}
+}
+
+// Nothing may reach the pod but what a variant names, at the port that it names.
+func TestWhatMayReachThePod(t *testing.T) {
+	for name, want := range map[string][]string{
+		"cluster": nil, "namespaced": nil, "team": {"ingress-nginx http"}, "monitoring": {"monitoring metrics"},
+	} {
+		var got []string
+		read(t, kustomize(t, name), "NetworkPolicy", func(policy networkingv1.NetworkPolicy) {
+			if len(policy.Spec.PolicyTypes) != 2 {
+				t.Errorf("%s: the policy is of %v", name, policy.Spec.PolicyTypes)
+			}
+			for _, rule := range policy.Spec.Ingress {
+				if len(rule.From) != 1 || len(rule.Ports) != 1 || rule.From[0].NamespaceSelector == nil {
+					t.Errorf("%s: lets in %v", name, rule)
+					continue
+				}
+				got = append(got, rule.From[0].NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"]+" "+rule.Ports[0].Port.String())
+			}
+		})
+		if !slices.Equal(got, want) {
+			t.Errorf("%s: %v may reach it, want %v", name, got, want)
+		}
+		read(t, kustomize(t, name), "Service", func(service corev1.Service) {
+			if service.Spec.Type != "" && service.Spec.Type != corev1.ServiceTypeClusterIP {
+				t.Errorf("%s: the Service is of type %s", name, service.Spec.Type)
+			}
+		})
+	}
+}
+
+// What the examples and the README name is there.
+func TestREADMEIsTrue(t *testing.T) {
+	for _, file := range []string{"README.md", "deploy/README.md"} {
+		text, err := os.ReadFile(filepath.Join(root, file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range regexp.MustCompile(`\bdeploy/(?:kustomize|helm|image)[\w./-]*[\w]`).FindAllString(string(text), -1) {
+			if _, err := os.Stat(filepath.Join(root, path)); err != nil {
+				t.Errorf("%s names %s: %v", file, path, err)
+			}
+		}
+	}
+}
+
+func read[T any](t *testing.T, objects variant.Objects, kind string, each func(T)) {
+	t.Helper()
+	if err := variant.Into(objects, kind, each); err != nil {
+		t.Fatal(err)
+	}
+}

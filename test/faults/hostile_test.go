@@ -1,0 +1,251 @@
+package faults
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// A thousand hostile connections of one address cost who looks from another no
+// more than twice the time, at the 99th percentile of a write to its frame.
+func TestHostileCrowd(t *testing.T) {
+	if address, namespace, asked := strings.Cut(os.Getenv(victim), " "); asked {
+		attackAll(t.Context(), address, namespace)
+		return
+	}
+	const writes = 400
+	w := open(t, setting{})
+	check(t, w.Apply(t.Context(), w.namespace, "it", "begin"))
+	becomes(t, 20*time.Second, "live", w.look(1, w.rows())...)
+	delays(t, w, 50) // Whatever is made once is made.
+	before := delays(t, w, writes)
+
+	crowd := exec.CommandContext(t.Context(), "nice", "-n", "19", os.Args[0], "-test.run=^TestHostileCrowd$", "-test.v") //nolint:gosec // Itself; it must not take the processor from who is measured.
+	crowd.Env = append(os.Environ(), victim+"="+strings.TrimPrefix(w.program.URL, "http://")+" "+w.namespace)
+	said := must(crowd.StdoutPipe())(t)
+	check(t, crowd.Start())
+	t.Cleanup(func() {
+		_ = crowd.Process.Kill() // It has no end of its own.
+		_ = crowd.Wait()         // Which it tells.
+	})
+	var open atomic.Int64
+	go func() {
+		for lines := bufio.NewScanner(said); lines.Scan(); {
+			if n, err := strconv.Atoi(lines.Text()); err == nil {
+				open.Store(int64(n))
+			}
+		}
+	}()
+	pass(5 * time.Second)
+	first, cpu := open.Load(), must(w.program.CPU())(t)
+	began := time.Now()
+	during := delays(t, w, writes)
+	last := open.Load()
+	t.Logf("without: %v; with %d and %d of %d connections open: %v, and %v of processor in %v; at most %d MB",
+		before, first, last, hostile, during, must(w.program.CPU())(t)-cpu, time.Since(began).Round(time.Millisecond), must(w.program.PeakRSS())(t)>>20)
+	if first < hostile/2 {
+		t.Errorf("%d of %d hostile connections are open: this measures nothing", first, hostile)
+	}
+	if most := max(2*before.p99, before.p99+50*time.Millisecond); during.p99 > most {
+		t.Errorf("the 99th percentile is %v, want %v at most", during.p99, most)
+	}
+}
+
+// victim names, for the process that is hostile, whom it attacks.
+const victim = "GLASSHOUSE_VICTIM"
+
+const hostile = 1000
+
+// attackAll keeps so many hostile connections up, and says how many there are, until the process is ended.
+func attackAll(ctx context.Context, address, namespace string) {
+	ways := []func(*attack) error{slowly, silently, hugely, flooding, headed, deafly}
+	var running atomic.Int64
+	var attackers sync.WaitGroup
+	for i := range hostile {
+		attackers.Go(func() {
+			for ctx.Err() == nil {
+				a := &attack{ctx: ctx, address: address, namespace: namespace, running: &running}
+				_ = a.run(ways[i%len(ways)]) // The server ends it, or the process does.
+				_ = a.rest(time.Second)      // As above.
+			}
+		})
+	}
+	for ctx.Err() == nil {
+		pass(200 * time.Millisecond)
+		fmt.Println(running.Load()) //nolint:forbidigo // The process that started this one reads it.
+	}
+	attackers.Wait()
+}
+
+type spread struct{ median, p99, longest time.Duration }
+
+func (s spread) String() string {
+	return fmt.Sprintf("median %v, p99 %v, longest %v", s.median.Round(time.Microsecond), s.p99.Round(time.Microsecond), s.longest.Round(time.Microsecond))
+}
+
+// delays writes an object again and again, and measures how long each write takes until its frame is there.
+func delays(t *testing.T, w *scene, writes int) spread {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, strings.Replace(w.program.URL, "http://", "ws://", 1)+"/api/v1/live", //nolint:bodyclose // It is the connection's.
+		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
+	check(t, err)
+	defer func() { _ = conn.CloseNow() }() // It has been read enough.
+	conn.SetReadLimit(64 << 20)
+	check(t, conn.Write(ctx, websocket.MessageText, fmt.Appendf(nil, `{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, w.namespace)))
+	until := func(text string) {
+		for {
+			_, frame, err := conn.Read(ctx)
+			check(t, err)
+			if strings.Contains(string(frame), text) {
+				return
+			}
+		}
+	}
+	until(`"type":"snapshot"`)
+	all := make([]time.Duration, writes)
+	mark := rand.Text()
+	for i := range all {
+		value := fmt.Sprint(mark, "-", i, "-")
+		began := time.Now()
+		check(t, w.Apply(ctx, w.namespace, "it", value))
+		until(value)
+		all[i] = time.Since(began)
+		pass(20 * time.Millisecond)
+	}
+	slices.Sort(all)
+	return spread{all[len(all)/2], all[len(all)*99/100], all[len(all)-1]}
+}
+
+// attack is one hostile connection.
+type attack struct {
+	ctx                context.Context //nolint:containedctx // It is as long as the attack.
+	address, namespace string
+	running            *atomic.Int64
+	conn               net.Conn
+}
+
+func (a *attack) run(way func(*attack) error) error {
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.IPv4(127, 0, 0, 2)}, Timeout: 10 * time.Second}
+	conn, err := dialer.DialContext(a.ctx, "tcp", a.address)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = conn.Close() }() // The server may have closed it.
+	stop := context.AfterFunc(a.ctx, func() { _ = conn.Close() })
+	defer stop()
+	a.conn = conn
+	a.running.Add(1)
+	defer a.running.Add(-1)
+	return way(a)
+}
+
+func (a *attack) write(text string) error {
+	_, err := io.WriteString(a.conn, text)
+	return err
+}
+
+// rest waits, unless the test ends.
+func (a *attack) rest(long time.Duration) error {
+	select {
+	case <-a.ctx.Done():
+		return a.ctx.Err()
+	case <-time.After(long):
+		return nil
+	}
+}
+
+// slowly sends a header that never ends.
+func slowly(a *attack) error {
+	err := a.write("GET /r/core/v1/pods HTTP/1.1\r\nHost: localhost\r\nX-Slow: ")
+	for err == nil {
+		if err = a.rest(time.Second); err == nil {
+			err = a.write("a")
+		}
+	}
+	return err
+}
+
+// silently connects, and says nothing, ever.
+func silently(a *attack) error { return a.rest(time.Hour) }
+
+// upgrade asks for a socket, whose frames it sends itself.
+func (a *attack) upgrade() error {
+	if err := a.write("GET /api/v1/live HTTP/1.1\r\nHost: localhost\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n" +
+		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: glasshouse.v1+json\r\n\r\n"); err != nil {
+		return err
+	}
+	_, err := a.conn.Read(make([]byte, 16)) // That there is an answer.
+	return err
+}
+
+// hugely sends frames of a megabyte, one after the other.
+func hugely(a *attack) error {
+	if err := a.upgrade(); err != nil {
+		return err
+	}
+	go func() { _, _ = io.Copy(io.Discard, a.conn) }() // It ends with the connection.
+	frame := string([]byte{0x81, 0x80 | 127, 0, 0, 0, 0, 0, 0x0f, 0xff, 0xf0, 0, 0, 0, 0}) + strings.Repeat("a", 0x0ffff0)
+	for {
+		if err := a.write(frame); err != nil {
+			return err
+		}
+	}
+}
+
+// flooding subscribes and unsubscribes without an end.
+func flooding(a *attack) error {
+	if err := a.upgrade(); err != nil {
+		return err
+	}
+	go func() { _, _ = io.Copy(io.Discard, a.conn) }() // It ends with the connection.
+	for {
+		text := fmt.Sprintf(`[{"op":"subscribe","id":1,"resource":%q,"ns":[%q]},{"op":"unsubscribe","id":1}]`, configMaps, a.namespace)
+		frame := append([]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}, text...) //nolint:gosec // It is short.
+		if err := a.write(string(frame)); err != nil {
+			return err
+		}
+		if err := a.rest(10 * time.Millisecond); err != nil { // Ten times what is taken.
+			return err
+		}
+	}
+}
+
+// headed sends requests with as many headers as fit, one after the other.
+func headed(a *attack) error {
+	go func() { _, _ = io.Copy(io.Discard, a.conn) }() // It ends with the connection.
+	request := "GET /healthz HTTP/1.1\r\nHost: localhost\r\n" + strings.Repeat("X-Many: a\r\n", 5000) + "\r\n"
+	for {
+		if err := a.write(request); err != nil {
+			return err
+		}
+	}
+}
+
+// deafly looks at what changes, and never reads it.
+func deafly(a *attack) error {
+	if err := a.upgrade(); err != nil {
+		return err
+	}
+	text := fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":"it","view":"object"}`, configMaps, a.namespace)
+	frame := append([]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}, text...) //nolint:gosec // It is short.
+	if err := a.write(string(frame)); err != nil {
+		return err
+	}
+	return a.rest(time.Hour)
+}

@@ -1,0 +1,108 @@
+// The main job under a base path, behind a reverse proxy that gives the program
+// another address.
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { browse, newPage, openLive, row, table } from "./browser.mjs";
+import { configMap, create, namespace, patch } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { proxied } from "./proxied.mjs";
+import { become, until } from "./wait.mjs";
+
+const base = "/team/glasshouse";
+
+await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
+  const browser = await browse(t);
+  const proxy = await proxied(t);
+  const ns = await namespace(t);
+  const where = `/api/v1/namespaces/${ns}/configmaps`;
+  for (const name of ["a-1", "a-2"]) await create(where, configMap(name, { text: name }));
+  const path = (page) => new URL(page.url()).pathname;
+  const query = (page) => new URL(page.url()).searchParams;
+
+  await t.test("is refused until it is configured, with the flag that allows it", async (t) => {
+    const dashboard = await Dashboard.start(t, { flags: ["--base-path", base] });
+    proxy.to = new URL(dashboard.url);
+    const page = await newPage(t, browser, { allow: [/403/] });
+    await page.goto(`${proxy.origin}${base}/r/core/v1/configmaps?ns=${ns}`);
+    await until("the page to ask for its script", () => proxy.asked.some((a) => a.startsWith(`${base}/static/app.js`)));
+    assert.notEqual(await page.locator("#status").getAttribute("data-state"), "live");
+    await until("the rows of its HTML", () => row(page, "a-2"));
+    const answer = await page.evaluate(async (address) => {
+      const a = await fetch(address, { method: "GET", headers: { accept: "application/json" } });
+      return a.status;
+    }, `${base}/healthz`);
+    assert.equal(answer, 200, "what is read without an Origin is served");
+    const refused = await (await page.request.get(`${proxy.origin}${base}/healthz`, { headers: { origin: proxy.origin } })).json();
+    assert.match(refused.detail, new RegExp(`--allowed-origin=${proxy.origin}`));
+  });
+
+  const dashboard = await Dashboard.start(t, { flags: ["--base-path", base, "--allowed-origin", proxy.origin] });
+  proxy.to = new URL(dashboard.url);
+  proxy.asked.length = 0;
+  assert.equal(new URL(dashboard.url).pathname, `${base}/`, "the address that is told has the path");
+
+  await t.test("the main job works, from the first page to an object and back", async (t) => {
+    const page = await newPage(t, browser, { allow: [/download: /] });
+    await openLive(page, `${proxy.origin}${base}/`);
+    await become("the first page", () => path(page), `${base}/r/core/v1/pods`);
+    await page.locator("#picker a", { hasText: /^ConfigMaps\d*$/ }).click();
+    await become("the kind", () => path(page), `${base}/r/core/v1/configmaps`);
+    await page.goto(`${proxy.origin}${base}/r/core/v1/configmaps?ns=${ns}`);
+    await until("the rows", () => row(page, "a-2"));
+    await page.locator("#tbody tr", { hasText: "a-1" }).locator("td").last().click();
+    await become("the object", () => query(page).get("open"), `${ns}/a-1`);
+    for (const tab of ["YAML", "Related", "Events", "Changes"]) {
+      await page.getByRole("tab", { name: tab }).click();
+      await page.locator(`#panel [role=tab][aria-selected="true"]`, { hasText: tab }).waitFor();
+    }
+    await page.getByRole("tab", { name: "YAML" }).click();
+    await until("the YAML", async () => (await page.locator("#panel .line").allTextContents()).join("\n").includes("\n  name: a-1\n"));
+    await patch(`${where}/a-1`, { data: { text: "changed" } });
+    await until("the change", async () => (await page.locator("#panel .line").allTextContents()).join("\n").includes("text: changed"));
+    await page.reload();
+    await until("the same after a reload", async () => (await page.locator("#panel h2").innerText()).endsWith("/a-1"));
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("Control+k");
+    await page.locator("#palette-box").waitFor();
+    await page.keyboard.type("deploy");
+    await until("the kind in the palette", async () => (await page.locator('#palette [aria-selected="true"] .label').innerText()) === "Deployments");
+    await page.keyboard.press("Enter");
+    await become("the kind chosen", () => path(page), `${base}/r/apps/v1/deployments`);
+    await page.goBack();
+    await become("the way back", () => path(page), `${base}/r/core/v1/configmaps`);
+    await until("its rows", async () => (await table(page)).rows.length > 0);
+    const [file] = await Promise.all([page.waitForEvent("download"), (async () => {
+      await page.locator("#export summary").click();
+      await page.locator("#export a", { hasText: "Rows as CSV" }).click();
+    })()]);
+    assert.match(file.url(), new RegExp(`${base}/api/v1/snapshot/core/v1/configmaps`));
+    await page.locator("#theme").click();
+    const [look] = (await page.context().cookies()).filter((c) => c.name === "look");
+    assert.equal(look.path, `${base}/`);
+    await page.locator("header a", { hasText: "Coverage" }).click();
+    await become("the coverage", () => path(page), `${base}/status`);
+    await until("what is watched", () => page.locator("#scopes tr").count());
+    await page.locator("#scopes a", { hasText: /^configmaps$/ }).first().click();
+    await become("the kind of a line of it", () => path(page), `${base}/r/core/v1/configmaps`);
+    await page.goto(`${proxy.origin}${base}/o/core/v1/configmaps/${ns}/a-2`);
+    await page.locator('#status[data-state="live"]').waitFor();
+    await page.goto(`${proxy.origin}${base}/compare?a=core/v1/configmaps/${ns}/a-1&b=a-2`);
+    await until("the comparison", async () => (await page.locator("#difference").innerText()).includes("changed"));
+    assert.equal(path(page), `${base}/compare`);
+  });
+
+  await t.test("works without script", async (t) => {
+    const page = await newPage(t, browser, { javaScriptEnabled: false });
+    await page.goto(`${proxy.origin}${base}/`);
+    await page.locator("#picker a", { hasText: /^ConfigMaps/ }).first().click();
+    assert.equal(path(page), `${base}/r/core/v1/configmaps`);
+    await page.locator("#q").fill("a-1");
+    await page.locator("#filters button[type=submit]").click();
+    assert.equal(path(page), `${base}/r/core/v1/configmaps`);
+    await page.locator("#tbody a", { hasText: "a-1" }).first().click();
+    assert.equal(path(page), `${base}/o/core/v1/configmaps/${ns}/a-1`);
+    assert.match(await page.locator("#object").innerText(), /name: a-1/);
+  });
+
+  assert.deepEqual(proxy.asked.filter((a) => !a.startsWith(`${base}/`) && a !== "/favicon.ico"), [], "all that was asked for is under the path");
+});

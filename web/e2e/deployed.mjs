@@ -1,0 +1,80 @@
+// The program as it is deployed: its namespace, rights and pod by kubectl, and the process that the pod stands for, with a
+// token of its service account.
+import { execFileSync, spawn } from "node:child_process";
+import { once } from "node:events";
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
+import { createInterface } from "node:readline";
+import { dump, load } from "js-yaml";
+import { create, kubeconfig } from "./cluster.mjs";
+import { atEnd } from "./ending.mjs";
+import { within } from "./wait.mjs";
+
+const repository = new URL("../..", import.meta.url).pathname;
+const env = { ...process.env, KUBECONFIG: kubeconfig() };
+const kubectl = (...args) => execFileSync("kubectl", args, { env, stdio: ["ignore", "pipe", "pipe"], timeout: 120_000 });
+
+/** Applies a variant of deploy/kustomize, and waits for its pod. */
+export function deploy(t, variant) {
+  const where = join(repository, "deploy/kustomize", variant);
+  atEnd(t, () => kubectl("delete", "--ignore-not-found", "--timeout=90s", "-k", where));
+  kubectl("apply", "-k", where);
+  kubectl("--namespace", "glasshouse", "rollout", "status", "--timeout=60s", "deployment/glasshouse");
+}
+
+/** A kubeconfig of the service account. */
+export async function account(t) {
+  const folder = mkdtempSync(join(tmpdir(), "glasshouse-account-"));
+  atEnd(t, () => rmSync(folder, { recursive: true }));
+  const { status } = await create("/api/v1/namespaces/glasshouse/serviceaccounts/glasshouse/token", { spec: {} });
+  const config = load(readFileSync(kubeconfig(), "utf8"));
+  for (const { user } of config.users) {
+    for (const key of Object.keys(user)) delete user[key];
+    user.token = status.token;
+  }
+  const path = join(folder, "kubeconfig");
+  writeFileSync(path, dump(config), { mode: 0o600 });
+  return path;
+}
+
+/** The port of this machine that the demo's kubelet forwards port 8080 of the pod to. */
+export const containerPort = () => JSON.parse(readFileSync(join(dirname(kubeconfig()), "ports.json"), "utf8")).forward;
+
+/** kubectl port-forward to the pod: 0 takes a free port. */
+export class Forward {
+  static async start(t, port = 0) {
+    const f = new Forward();
+    atEnd(t, () => f.kill());
+    await f.run(port);
+    return f;
+  }
+
+  async run(port) {
+    const child = spawn("kubectl", ["--namespace", "glasshouse", "port-forward", "deploy/glasshouse", `${port || ""}:8080`], { env, stdio: ["ignore", "pipe", "pipe"] });
+    this.child = child;
+    this.said = [];
+    const kill = () => child.kill("SIGKILL");
+    process.once("exit", kill);
+    child.once("exit", () => process.off("exit", kill));
+    createInterface({ input: child.stderr }).on("line", (line) => this.said.push(line));
+    const ready = new Promise((resolve, reject) => {
+      child.once("error", reject);
+      child.once("exit", (code) => reject(new Error(`kubectl ended with ${code}: ${this.said.join("\n")}`)));
+      createInterface({ input: child.stdout }).on("line", (line) => {
+        const found = /^Forwarding from 127\.0\.0\.1:(\d+) -> 8080$/.exec(line);
+        if (found) resolve(Number(found[1]));
+      });
+    });
+    ready.catch(() => {});
+    this.port = await within("kubectl port-forward", 20_000, ready);
+    this.url = `http://127.0.0.1:${this.port}/`;
+  }
+
+  /** Ends it as a laptop that sleeps does: without a word. */
+  async kill() {
+    if (this.child.exitCode !== null || this.child.signalCode !== null) return;
+    this.child.kill("SIGKILL");
+    await once(this.child, "exit");
+  }
+}

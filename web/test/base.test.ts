@@ -1,0 +1,39 @@
+import assert from "node:assert/strict";
+import { readdirSync, readFileSync } from "node:fs";
+import { test } from "node:test";
+import { under } from "../static/src/base.ts";
+import { formatView, objectHref, parseView, plain } from "../static/src/view.ts";
+
+const page = (base?: string): void => void Object.assign(globalThis, { document: { documentElement: { dataset: base === undefined ? {} : { base } } } });
+
+void test("routes are under the path that the page tells", () => {
+  assert.equal(under("/status"), "/status", "without a page");
+  page();
+  assert.equal(under("/status"), "/status");
+  page("/a/glasshouse");
+  assert.equal(under("/status"), "/a/glasshouse/status");
+  const href = formatView({ ...plain("core/v1/pods"), q: "web" });
+  assert.equal(href, "/a/glasshouse/r/core/v1/pods?q=web");
+  assert.equal(objectHref("core/v1/pods", { ns: "a", name: "b" }), "/a/glasshouse/o/core/v1/pods/a/b");
+  const { pathname, search } = new URL(href, "http://x");
+  assert.deepEqual(parseView(pathname, search, ""), { ...plain("core/v1/pods"), q: "web" });
+  page("/r/a"); // What a path looks like is no matter.
+  assert.equal(parseView("/r/a/r/core/v1/pods", "", "").ref, "core/v1/pods");
+  assert.equal(parseView("/r/a/", "", "core/v1/nodes").ref, "core/v1/nodes");
+  page();
+});
+
+// The bundle is made in a folder of its own, and runs in this one.
+void test("no source names a route without it", () => {
+  const sources = "static/src";
+  const found: string[] = [];
+  for (const name of readdirSync(sources, { recursive: true }).filter((n) => n.endsWith(".ts"))) {
+    readFileSync(`${sources}/${name}`, "utf8").split("\n").forEach((line, i) => {
+      const code = line.replace(/^\s*(\/\/|\/?\*).*/, "");
+      for (const m of code.matchAll(/(.{0,6})["'`]\/(?:api|r|o|static|compare|status)\b/g)) {
+        if (m[1] !== "under(" && !(name === "ledger.ts" && code.includes("href: `/r/${ref}`"))) found.push(`${name}:${i + 1} ${m[0]}`); // statuspage.ts puts it under.
+      }
+    });
+  }
+  assert.deepEqual(found, []);
+});
