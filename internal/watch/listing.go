@@ -1,12 +1,14 @@
 package watch
 
 import (
+	"cmp"
 	"slices"
 	"sync"
 	"time"
 	"weak"
 
 	"glasshouse/internal/watch/journal"
+	"glasshouse/internal/watch/sorted"
 	"glasshouse/internal/watch/wire"
 )
 
@@ -55,7 +57,7 @@ func (i *informer) together(behind uint64) *listing {
 		return l
 	}
 	entries, cursor := i.Snapshot()
-	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
+	slices.SortFunc(entries, func(a, b objectEntry) int { return a.Value.Compare(b.Value) })
 	l := &listing{objects: make([]*wire.Object, len(entries)), cursor: cursor, made: time.Now()}
 	for n := range entries {
 		l.objects[n] = entries[n].Value
@@ -84,5 +86,40 @@ func (i *informer) objects(f *filter, behind uint64) (*listing, present) {
 			}
 		}
 		return through, now
+	}
+}
+
+// first returns so many of the first objects that the filter lets through, in the
+// order of a sort, all where limit is 0; how many there are in all; and what is
+// present with them. A sort by a column that is not there is none, as on the page.
+func (i *informer) first(f *filter, sort string, limit int) (first *listing, total int, now present) {
+	if sort == "" && limit == 0 {
+		first, now = i.objects(f, 0)
+		return first, len(first.objects), now
+	}
+	for {
+		now = f.present(i)
+		f.columns = now.columns
+		entries, cursor := i.Snapshot()
+		if !now.stays(f.present(i)) {
+			continue
+		}
+		by, err := sortingOf(sort, now.columns)
+		if err != nil {
+			by = sorting{column: -1}
+		}
+		rows := make([]rankRow, 0, len(entries))
+		for n := range entries {
+			if o := entries[n].Value; f.match(o) {
+				rows = append(rows, rankRow{o, by.rank(o, now.columns)})
+			}
+		}
+		total = len(rows)
+		rows = sorted.First(rows, cmp.Or(limit, total), func(a, b rankRow) int { return by.compare(&a, &b) })
+		first = &listing{objects: make([]*wire.Object, len(rows)), cursor: cursor}
+		for n := range rows {
+			first.objects[n] = rows[n].object
+		}
+		return first, total, now
 	}
 }

@@ -3,6 +3,8 @@ package watch_test
 import (
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -52,4 +54,46 @@ func TestSharedListsAreYoung(t *testing.T) {
 			t.Errorf("who was given a list of %d changes ago was told %.100s", kept*12/10, got)
 		}
 	})
+}
+
+// Of what a query asks for a limit leaves the first in its order, and the number of
+// all, as a plain filter and a plain sort of the state have them.
+func TestFirstOfASnapshot(t *testing.T) {
+	for seed := range uint64(10) {
+		synctest.Test(t, func(t *testing.T) {
+			server, cluster := serveCluster(t)
+			server.Set("core/v1/namespaces", apitest.Item{Name: "c"})
+			server.Print(pods, thingColumns)
+			random := rand.New(rand.NewPCG(seed, 5)) //nolint:gosec // A test that can be replayed.
+			state := make(map[string]*thing)
+			subscribe(t, cluster, watch.Query{}, "").settle()
+			for range 40 {
+				for range random.IntN(60) {
+					churn(random, server, state)
+				}
+				synctest.Wait()
+				l := someLook(random)
+				l.q.Resource, l.q.Sort, l.q.Limit = pods, l.sort, random.IntN(2)*(1+random.IntN(80))
+				snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), l.q, time.Minute)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_, seen := l.see(state)
+				limit := len(seen)
+				if l.q.Limit > 0 {
+					limit = min(limit, l.q.Limit)
+				}
+				got, want := make([]string, len(snapshot.Objects)), make([]string, limit)
+				for n, o := range snapshot.Objects {
+					got[n] = o.Namespace() + "/" + o.Name()
+				}
+				for n, th := range seen[:limit] {
+					want[n] = th.ns + "/" + th.name()
+				}
+				if !slices.Equal(got, want) || snapshot.Total != len(seen) || (snapshot.Cursor == "") != (limit < len(seen)) {
+					t.Errorf("seed %d, %+v:\ngot  %d %v, cursor %q\nwant %d %v", seed, l.q, snapshot.Total, got, snapshot.Cursor, len(seen), want)
+				}
+			}
+		})
+	}
 }

@@ -30,15 +30,15 @@ type sorting struct {
 	descending bool
 }
 
-// sortingOf reads a sort: a column's name in lower case, or namespace, with "-"
+// sortingOf reads a sort: a column's name in any case, or namespace, with "-"
 // before it for the other way round. An empty one is by namespace and name.
 func sortingOf(text string, columns []wire.Column) (sorting, error) {
-	name, descending := strings.CutPrefix(text, "-")
+	name, descending := strings.CutPrefix(order.Lower(text), "-")
 	by := sorting{column: -1, descending: descending}
 	if text == "" {
 		return by, nil
 	}
-	by.column = slices.IndexFunc(columns, func(c wire.Column) bool { return order.Lower(c.Name) == order.Lower(name) })
+	by.column = slices.IndexFunc(columns, func(c wire.Column) bool { return order.Lower(c.Name) == name })
 	by.namespace = by.column < 0 && name == "namespace"
 	if by.column < 0 && !by.namespace {
 		names := make([]string, len(columns))
@@ -48,6 +48,25 @@ func sortingOf(text string, columns []wire.Column) (sorting, error) {
 		return by, invalid("Unknown column", "There is no column %.40q to sort by; there are %s, and namespace. A - before it turns the order round.", name, strings.Join(names, ", "))
 	}
 	return by, nil
+}
+
+// rank is by what an object is ordered.
+func (by sorting) rank(o *wire.Object, columns []wire.Column) order.Rank {
+	switch {
+	case by.column >= 0:
+		return order.Cell(o.Cell(by.column), columns[by.column].Relative)
+	case by.namespace:
+		return order.Natural(o.Namespace())
+	}
+	return order.Rank{}
+}
+
+// compare is the order of rows.
+func (by sorting) compare(a, b *rankRow) int {
+	if c := order.Compare(a.rank, b.rank, by.descending); c != 0 {
+		return c
+	}
+	return a.object.Compare(b.object)
 }
 
 // rankRow is a row of a ranking: of one version of an object. It does not change.
@@ -173,7 +192,7 @@ func (r *ranking) build() {
 		}
 	}
 	r.counts.matching = len(rows)
-	r.rows = sorted.New(slices.Clip(rows), r.compare)
+	r.rows = sorted.New(slices.Clip(rows), r.by.compare)
 	clear(r.frames)
 }
 
@@ -233,21 +252,14 @@ func (r *ranking) why(row *rankRow) (string, *wire.Object) {
 		return "gone", nil
 	case !r.filter.matchText(now):
 		return "filtered", now
-	case order.Compare(row.rank, r.rank(now), false) != 0:
+	case order.Compare(row.rank, r.by.rank(now, r.columns), false) != 0:
 		return "moved", now
 	}
 	return "", now
 }
 
-func (r *ranking) compare(a, b *rankRow) int {
-	if c := order.Compare(a.rank, b.rank, r.by.descending); c != 0 {
-		return c
-	}
-	return a.object.Compare(b.object)
-}
-
 func (r *ranking) row(o *wire.Object) *rankRow {
-	row := &rankRow{object: o, rank: r.rank(o)}
+	row := &rankRow{object: o, rank: r.by.rank(o, r.columns)}
 	if text := row.rank.Text; text != "" {
 		shared, ok := r.texts[text]
 		if !ok && len(r.texts) < maxTexts {
@@ -259,17 +271,6 @@ func (r *ranking) row(o *wire.Object) *rankRow {
 		}
 	}
 	return row
-}
-
-// rank is by what an object is ordered.
-func (r *ranking) rank(o *wire.Object) order.Rank {
-	switch {
-	case r.by.column >= 0:
-		return order.Cell(o.Cell(r.by.column), r.columns[r.by.column].Relative)
-	case r.by.namespace:
-		return order.Natural(o.Namespace())
-	}
-	return order.Rank{}
 }
 
 // rowWeight is about what a row takes: texts that are all different are as long

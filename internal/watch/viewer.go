@@ -195,11 +195,12 @@ type Column = wire.Column
 type Snapshot struct {
 	Resource *Resource
 	Columns  []Column
-	Objects  []*Item // By namespace and name.
+	Objects  []*Item // By namespace and name, or as the query sorts them. Not to be written to: others read them.
+	Total    int     // Those beyond a limit among them.
 	Status   Status
 	Synced   bool   // The objects are all there are; otherwise the list is on its way.
 	Part     bool   // There may be others that the viewer may not see.
-	Cursor   string // Empty while not Synced.
+	Cursor   string // Empty while not Synced, and where a limit left some out: they would be missing for ever.
 }
 
 // Snapshot reads what the query asks for. It waits for a first list for as long
@@ -216,7 +217,7 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	defer open.release()
 	informer := open.informer
 	informer.wait(ctx, wait, func() bool { return filter.present(informer).status.State != Syncing })
-	listing, now := informer.objects(filter, 0)
+	listing, total, now := informer.first(filter, q.Sort, q.Limit)
 	snapshot := &Snapshot{Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced, Part: filter.part}
 	if !now.synced && now.status.State == Failed && now.status.senseless && q.Fields != "" {
 		return nil, invalid("Not a field selector", "The API server refuses %q for %s: %s", q.Fields, q.Resource, now.status.Reason)
@@ -224,15 +225,18 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	if !now.synced {
 		return snapshot, ctx.Err()
 	}
-	sealed := a.seal(&q, filter, informer)
-	snapshot.Objects = slices.Clone(listing.objects) // They may be sorted in another way.
+	snapshot.Objects, snapshot.Total = listing.objects, total
 	if veil := a.veil(resource); veil != nil {
-		for n, o := range snapshot.Objects {
+		snapshot.Objects = make([]*Item, len(listing.objects))
+		for n, o := range listing.objects {
 			snapshot.Objects[n] = veil.Object(o)
 		}
 	}
-	snapshot.Cursor = string(sealed.append(nil, informer.epochOf(now.version), listing.cursor.Offset))
-	if len(listing.objects) == 0 {
+	if len(snapshot.Objects) == total {
+		sealed := a.seal(&q, filter, informer)
+		snapshot.Cursor = string(sealed.append(nil, informer.epochOf(now.version), listing.cursor.Offset))
+	}
+	if total == 0 {
 		err = a.checkNamespaces(ctx, filter.namespaces)
 	}
 	return snapshot, err

@@ -135,6 +135,29 @@ func BenchmarkFirstView(b *testing.B) {
 	})
 }
 
+// The first rows of so many, as the HTML of a page has them, beside all of them in
+// order.
+func BenchmarkFirstRows(b *testing.B) {
+	_, cluster := busyCluster(b)
+	for _, way := range []struct{ name, sort, text string }{{"", "", ""}, {" by age", "-age", ""}, {" by name", "name", ""}, {" through a filter", "", "running web-1"}} {
+		for _, limit := range []int{100, 0} {
+			name := fmt.Sprint("first ", limit, way.name)
+			if limit == 0 {
+				name = "all" + way.name
+			}
+			b.Run(name, func(b *testing.B) {
+				for b.Loop() {
+					cluster.ForgetOrders()
+					q := watch.Query{Resource: pods, Sort: way.sort, Text: way.text, Limit: limit}
+					if _, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(), q, time.Minute); err != nil {
+						b.Fatal(err)
+					}
+				}
+			})
+		}
+	}
+}
+
 // processorTime is what the process has used. Who is told late waits before the
 // next message: the time that passes is not what a change costs.
 func processorTime(b *testing.B) time.Duration {

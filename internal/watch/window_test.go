@@ -632,6 +632,22 @@ func TestWindowsAreThePages(t *testing.T) {
 			if !slices.Equal(got, view.Want) || p.total != len(file.Rows) || p.matching != len(got) {
 				t.Errorf("q=%q, sort=%q: got %v, want %v", view.Q, view.Sort, got, view.Want)
 			}
+			for limit := range len(got) + 2 {
+				snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods, Text: view.Q, Sort: view.Sort, Limit: limit}, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				first := make([]string, len(snapshot.Objects))
+				for i, o := range snapshot.Objects {
+					first[i] = o.Namespace() + "/" + o.Name()
+				}
+				if limit == 0 {
+					limit = len(got)
+				}
+				if !slices.Equal(first, view.Want[:min(limit, len(got))]) || snapshot.Total != len(got) {
+					t.Errorf("q=%q, sort=%q: the first %d of %d are %v, want %v", view.Q, view.Sort, limit, snapshot.Total, first, view.Want)
+				}
+			}
 		}
 	})
 }

@@ -52,7 +52,7 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 // others are objects of the same kind and namespace, the first of them; none
 // where they cannot be listed.
 func (s *Server) others(r *http.Request, side templates.Side) (steps []templates.Step) {
-	query := watch.Query{Resource: side.Ref}
+	query := watch.Query{Resource: side.Ref, Limit: pageRows}
 	if side.Namespace != "" {
 		query.Namespaces = []string{side.Namespace}
 	}
@@ -60,7 +60,7 @@ func (s *Server) others(r *http.Request, side templates.Side) (steps []templates
 	if err != nil {
 		return nil
 	}
-	for _, o := range snapshot.Objects[:min(len(snapshot.Objects), pageRows)] {
+	for _, o := range snapshot.Objects {
 		if o.Name() != side.Name {
 			with := url.Values{"a": {side.Text}, "b": {o.Name()}}
 			steps = append(steps, templates.Step{Text: o.Name(), Href: "/compare?" + with.Encode()})

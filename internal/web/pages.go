@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"maps"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -54,6 +55,8 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	if page.From, err = numberOf(values, "from"); err != nil {
 		return err
 	}
+	page.From = min(page.From, math.MaxInt-pageRows)
+	query.Sort, query.Limit = page.Query.Sort, page.From+pageRows
 	status := http.StatusOK
 	snapshot, err := access.Snapshot(r.Context(), query, pageWait)
 	if err != nil {
@@ -81,17 +84,14 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	page.State = stateOf(snapshot.Status)
 	if snapshot.Synced {
-		total := len(snapshot.Objects)
-		page.Total = &total
+		page.Total = &snapshot.Total
 	}
 	for _, column := range snapshot.Columns {
 		page.Columns = append(page.Columns, templates.Column{Name: column.Name, Priority: int(column.Priority), Relative: column.Relative})
 	}
-	objects := sorted(snapshot, page.Query.Sort)
-	page.From = min(page.From, max(len(objects), 1)-1)
-	objects = objects[page.From:min(page.From+pageRows, len(objects))]
+	page.From = min(page.From, max(snapshot.Total, 1)-1)
 	now := time.Now()
-	for _, o := range objects {
+	for _, o := range snapshot.Objects[min(page.From, len(snapshot.Objects)):] {
 		row := templates.Row{
 			Namespace: o.Namespace(), Name: o.Name(),
 			Href: "/o/" + page.Ref + "/" + url.PathEscape(cmp.Or(o.Namespace(), "_")) + "/" + url.PathEscape(o.Name()),

@@ -46,6 +46,7 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 			return badRequest("Not a time", "wait is %.40q; it takes 0s to %s, as in 10s.", text, maxWait)
 		}
 	}
+	query.Sort, query.Limit = values.Get("sort"), limit
 	snapshot, err := s.access(r).Snapshot(r.Context(), query, wait)
 	if err != nil {
 		return err
@@ -54,7 +55,6 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	t.order(values.Get("sort"), limit)
 	if format != "json" && !snapshot.Synced {
 		status := http.StatusServiceUnavailable
 		switch snapshot.Status.State {
@@ -136,7 +136,7 @@ func writeJSON(out *bufio.Writer, t *table) error {
 		t.Status.State, t.Status.Since, t.Status.Reason, t.Status.Namespaces, nil, t.written(),
 	}
 	if t.Synced {
-		head.Total = &t.total
+		head.Total = &t.Total
 	}
 	text, err := json.Marshal(head)
 	if err != nil {

@@ -15,7 +15,6 @@ type table struct {
 	*watch.Snapshot
 
 	view      string // "rows" or "objects"
-	total     int    // Objects before a limit.
 	namespace bool   // Lines of CSV tell the namespace.
 	columns   []int  // By their index in Columns, in that order.
 }
@@ -24,7 +23,7 @@ type table struct {
 // beside that of the name, which is always there; "usual" are those that kubectl
 // prints, and "wide" all, as without a choice.
 func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, error) {
-	t := &table{Snapshot: snapshot, view: view, total: len(snapshot.Objects)}
+	t := &table{Snapshot: snapshot, view: view}
 	if len(cols) > 0 && view == "objects" {
 		return nil, badRequest("No such table", "cols chooses columns of rows; an object is told whole.")
 	}
@@ -50,16 +49,6 @@ func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, err
 		}
 	}
 	return t, nil
-}
-
-// order sorts the objects as a page does, and leaves out those beyond a limit,
-// which is 0 where there is none.
-func (t *table) order(sort string, limit int) {
-	t.Objects = sorted(t.Snapshot, sort)
-	if limit > 0 && limit < len(t.Objects) {
-		t.Objects = t.Objects[:limit]
-		t.Cursor = "" // The rest would be missing for ever.
-	}
 }
 
 // written are the columns that rows have.

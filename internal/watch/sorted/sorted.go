@@ -1,4 +1,5 @@
-// Package sorted keeps a list in order while its members change.
+// Package sorted keeps a list in order while its members change, and finds the
+// first of what is in no order.
 //
 // It is a plain slice. With 100,000 members, of which each change moves one, a
 // B-tree that counts took half the time of a change, but half as much memory
@@ -103,4 +104,23 @@ func (l *List[T]) insert(come []T) bool {
 		end = at
 	}
 	return true
+}
+
+// First returns the first n of the members in order, all where there are no more.
+// The rest is lost, for it is their slice that it returns a part of.
+func First[T any](members []T, n int, compare func(a, b T) int) []T {
+	n = min(n, len(members))
+	first, bounded := members[:0], false
+	for _, m := range members {
+		if bounded && compare(m, first[n-1]) >= 0 {
+			continue
+		}
+		first = append(first, m)
+		if len(first) == 2*n { // Now and then, so that each costs little.
+			slices.SortFunc(first, compare)
+			first, bounded = first[:n], true
+		}
+	}
+	slices.SortFunc(first, compare)
+	return first[:n]
 }

@@ -72,6 +72,22 @@ func TestChange(t *testing.T) {
 	}
 }
 
+// The first are those that a plain sort puts there.
+func TestFirst(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 3)) //nolint:gosec // A test that can be replayed.
+	for range 2000 {
+		members := make([]int, random.IntN(60))
+		for i := range members {
+			members[i] = random.IntN(200)
+		}
+		want, n := slices.Sorted(slices.Values(members)), random.IntN(70)
+		want = want[:min(n, len(want))]
+		if got := sorted.First(slices.Clone(members), n, cmp.Compare); !slices.Equal(got, want) {
+			t.Fatalf("the first %d of %v: got %v, want %v", n, members, got, want)
+		}
+	}
+}
+
 // What does not fit is said.
 func TestWhatDoesNotFit(t *testing.T) {
 	one, two := member{1, 0}, member{2, 0}
