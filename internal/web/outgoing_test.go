@@ -28,7 +28,7 @@ func TestGather(t *testing.T) {
 			t.Fatal(n, err)
 		}
 	}
-	want := ""
+	var want strings.Builder
 	for range 3 {
 		write([]byte("before"))
 		out.gather()
@@ -42,16 +42,16 @@ func TestGather(t *testing.T) {
 		long := bytes.Repeat([]byte("l"), buffered+1)
 		write(long)
 		write([]byte("end"))
-		if want += "before"; to.text.String() != want {
-			t.Fatalf("%d bytes went out before flush, want %d", to.text.Len(), len(want))
+		if want.WriteString("before"); to.text.String() != want.String() {
+			t.Fatalf("%d bytes went out before flush, want %d", to.text.Len(), want.Len())
 		}
 		if err := out.flush(); err != nil {
 			t.Fatal(err)
 		}
 		for _, letter := range "abc" {
-			want += strings.Repeat(string(letter), buffered)
+			want.WriteString(strings.Repeat(string(letter), buffered))
 		}
-		if want += string(long) + "end"; to.text.String() != want {
+		if want.WriteString(string(long) + "end"); to.text.String() != want.String() {
 			t.Fatal("what went out is not what was written")
 		}
 	}
