@@ -296,6 +296,9 @@ func (a *Access) object(ctx context.Context, resource *Resource, namespace, name
 	if !resource.Can("get") {
 		return nil, invalid("Not readable", "%s cannot be read one by one: the API serves %s alone.", resource.Ref(), strings.Join(resource.Verbs, ", "))
 	}
+	if !a.cluster.reviews.mayGet(ctx, resource, namespace, name) {
+		return nil, refused(resource, toGet, &filter{namespaces: slices.DeleteFunc([]string{namespace}, func(ns string) bool { return ns == "" })})
+	}
 	text, err := a.cluster.get(ctx, resource.gvr(), namespace, name)
 	if err != nil {
 		return nil, problemOf(err, strings.TrimPrefix(namespace+"/"+name, "/"))
