@@ -156,7 +156,7 @@ func (c *Cluster) newInformer(scope wire.Scope, resource *Resource) *informer {
 	around := surroundings{
 		client: c.client, reviews: c.reviews, pool: c.pool, ring: c.ring, home: c.home, log: c.log,
 		printed:    func(ctx context.Context) printed { return c.printedColumns(ctx, resource) },
-		masked:     c.rules.Any(resource.Group, resource.Resource),
+		masked:     scope.Shared || c.rules.Any(resource.Group, resource.Resource),
 		served:     func(ctx context.Context) definition { return c.served(ctx, scope) },
 		stir:       c.catalog.stir,
 		namespaces: c.namespaces,
