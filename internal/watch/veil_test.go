@@ -41,9 +41,9 @@ func valued() map[string]func(value string) string {
 // runs are a kind of others, one of whose columns shows an environment.
 const (
 	runs       = "example.com/v1/runs"
-	runColumns = `[{"name":"Name","type":"string","format":"name"},
-		{"name":"Value","type":"string","description":"Custom resource definition column (in JSONPath format): .spec.containers[0].env[0].value"},
-		{"name":"Mood","type":"string","description":"Custom resource definition column (in JSONPath format): .status.mood"}]`
+	runColumns = `[{"name":"Name","type":"string","format":"name"}` +
+		`,{"name":"Value","type":"string","description":"Custom resource definition column (in JSONPath format): .spec.containers[0].env[0].value"}` +
+		`,{"name":"Mood","type":"string","description":"Custom resource definition column (in JSONPath format): .status.mood"}]`
 )
 
 // guest is whom the kinds were shared with.

@@ -343,7 +343,7 @@ func (a *Access) held(resource *Resource, namespace, name string) (*wire.Object,
 	if namespace != "" {
 		namespaces = []string{namespace}
 	}
-	i := a.cluster.pool.find(wire.Scope{Resource: resource.gvr()})
+	i := a.cluster.pool.find(a.scope(resource, ""))
 	if i == nil {
 		return nil, Status{}
 	}

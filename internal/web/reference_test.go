@@ -72,8 +72,8 @@ type parameter struct {
 
 // document is what is checked of openapi.json.
 type document struct {
-	OpenAPI    string
-	Paths      map[string]map[string]struct {
+	OpenAPI string
+	Paths   map[string]map[string]struct {
 		Parameters []parameter
 		Responses  map[string]any
 	}
