@@ -76,9 +76,9 @@ func launch(t *testing.T, kubeconfig string, args ...string) *dashboard {
 }
 
 // start launches the program, and waits until it has reached its API server.
-func start(t *testing.T, kubeconfig string) *dashboard {
+func start(t *testing.T, kubeconfig string, args ...string) *dashboard {
 	t.Helper()
-	d := launch(t, kubeconfig)
+	d := launch(t, kubeconfig, args...)
 	eventually(t, "the API server is reached", func() error {
 		if text, code := d.request("/readyz"); code != http.StatusOK {
 			return fmt.Errorf("%d %s", code, text)

@@ -23,12 +23,17 @@ type rights struct {
 	reason      string // Why list is refused.
 }
 
-// reviewer asks the API server what the program may do: a SelfSubjectAccessReview
-// is made anew for each question and kept nowhere, here or there.
+// reviewer asks the API server what the program may do, by
+// SelfSubjectAccessReviews, which it keeps nowhere.
 type reviewer struct {
 	client authorizationclient.SelfSubjectAccessReviewInterface
+	gets   answers[authorization.ResourceAttributes, right] // To get objects, asked a moment ago.
 
 	allowed, denied atomic.Int64 // Namespaces of all resources that are asked for, by what was answered.
+}
+
+func newReviewer(client authorizationclient.SelfSubjectAccessReviewInterface) *reviewer {
+	return &reviewer{client: client, gets: answers[authorization.ResourceAttributes, right]{most: maxRemembered}}
 }
 
 // interval is between two questions for the right to a namespace: the more
@@ -66,6 +71,26 @@ func (r *reviewer) may(ctx context.Context, scope wire.Scope, verb string) (auth
 		Namespace: scope.Namespace, Verb: verb,
 		Group: scope.Resource.Group, Version: scope.Resource.Version, Resource: scope.Resource.Resource,
 	})
+}
+
+// mayGet reports whether the program may get an object: one that it may not, as a
+// Secret, is not asked for in vain. Where that cannot be found out the API server is
+// to say.
+func (r *reviewer) mayGet(ctx context.Context, resource *Resource, namespace, name string) bool {
+	for _, name := range []string{"", name} { // Seldom are some allowed by name alone.
+		of := toGet.attributes(resource, namespace, name)[0]
+		young := func(answer right, asked time.Time) bool {
+			return answer.err == nil && time.Since(asked) < askedOnce().allowed
+		}
+		answer, _ := r.gets.get(ctx, of, young, func(ctx context.Context) right {
+			status, err := r.ask(ctx, of)
+			return right{status.Allowed, err}
+		})
+		if answer.allowed || answer.err != nil {
+			return true
+		}
+	}
+	return ctx.Err() != nil
 }
 
 // loseLog returns once the log of a pod may not be read any more, or when ctx

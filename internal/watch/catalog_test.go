@@ -202,7 +202,7 @@ func TestObject(t *testing.T) {
 			wantProblem(t, err, test.cause, test.title, test.detail)
 		}
 		for _, line := range server.Requests("")[before:] {
-			if line != "GET /api/v1/namespaces/a/pods/none" && !strings.Contains(line, "/api?") && !strings.Contains(line, "/apis?") {
+			if line != "GET /api/v1/namespaces/a/pods/none" && line != "POST "+apitest.Reviews && !strings.Contains(line, "/api?") && !strings.Contains(line, "/apis?") {
 				t.Errorf("it asked upstream for %s", line)
 			}
 		}
@@ -229,12 +229,31 @@ func TestDateColumns(t *testing.T) {
 	})
 }
 
-// Refused is said where the API server refuses one object.
+// What the program may not get is not asked for in vain, also where it may get another
+// of its kind; where its rights cannot be found out the API server refuses.
 func TestObjectForbidden(t *testing.T) {
+	const path = "/api/v1/namespaces/a/pods/p"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.RefuseGet("/api/v1/namespaces/a/pods/p", http.StatusForbidden, "you may not")
-		_, err := cluster.For(watch.Viewer{Program: true}).Object(t.Context(), pods, "a", "p")
+		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
+		server.RefuseGet(path, http.StatusForbidden, "you may not")
+		access := cluster.For(watch.Viewer{Program: true})
+		for range 3 {
+			_, err := access.Object(t.Context(), pods, "a", "p")
+			wantProblem(t, err, watch.Refused, "Forbidden", `You cannot get pods in the namespace "a".`)
+		}
+		if asked := server.Requests(path); len(asked) > 0 {
+			t.Errorf("it asks %q", asked)
+		}
+		if reviews := server.Requests(apitest.Reviews); len(reviews) != 2 {
+			t.Errorf("it asks %d times what it may do, want once for all and once by name", len(reviews))
+		}
+		if _, err := access.Object(t.Context(), pods, "a", "q"); err != nil {
+			t.Error(err)
+		}
+		server.RefuseGet(apitest.Reviews, http.StatusForbidden, "no reviews for you")
+		pass(time.Minute)
+		_, err := access.Object(t.Context(), pods, "a", "p")
 		wantProblem(t, err, watch.Refused, "Forbidden", "you may not")
 	})
 }

@@ -129,7 +129,7 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	budget := budgetOf(options.MemoryLimit)
 	ring := Ring{Bytes: cmp.Or(options.Ring.Bytes, ringBytes), Age: cmp.Or(options.Ring.Age, ringAge)}
 	c := &Cluster{
-		client: wire.NewClient(config, options.Redact), reviews: &reviewer{client: authorizer.SelfSubjectAccessReviews()}, tokens: authenticator.TokenReviews(),
+		client: wire.NewClient(config, options.Redact), reviews: newReviewer(authorizer.SelfSubjectAccessReviews()), tokens: authenticator.TokenReviews(),
 		timeout: timeout, home: options.Namespace, always: options.Always, log: options.Log, cursors: newCursorKey(), changed: newSignal(),
 		ring: ring.within(budget), rules: rules{Rules: options.Redact},
 		guard: guard{client: authorizer.SubjectAccessReviews(), rights: answers[question, right]{most: maxRights}}, existing: answers[string, error]{most: maxRemembered},
@@ -156,7 +156,7 @@ func (c *Cluster) newInformer(scope wire.Scope, resource *Resource) *informer {
 	around := surroundings{
 		client: c.client, reviews: c.reviews, pool: c.pool, ring: c.ring, home: c.home, log: c.log,
 		printed:    func(ctx context.Context) printed { return c.printedColumns(ctx, resource) },
-		masked:     c.rules.Any(resource.Group, resource.Resource),
+		masked:     scope.Shared || c.rules.Any(resource.Group, resource.Resource),
 		served:     func(ctx context.Context) definition { return c.served(ctx, scope) },
 		stir:       c.catalog.stir,
 		namespaces: c.namespaces,

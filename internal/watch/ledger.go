@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 )
 
@@ -19,6 +21,7 @@ type Coverage struct {
 	Resource    string `json:"resource"`           // Its ref.
 	Fields      string `json:"fields,omitempty"`   // Field selector.
 	Metadata    bool   `json:"metadata,omitempty"` // Of the metadata alone: it tells when kinds come and go.
+	Shared      bool   `json:"shared,omitempty"`   // As those may see it whom it is shared with.
 	Status             // State, since, reason, count, and the namespaces where they are not all.
 	Objects     int    `json:"objects"`
 	CacheBytes  int64  `json:"cacheBytes"` // Of the objects,
@@ -74,14 +77,14 @@ func (l *Ledger) enter(i *informer) {
 
 func (l *Ledger) sort() {
 	slices.SortFunc(l.Entries, func(a, b Coverage) int {
-		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Fields, b.Fields), cmp.Compare(len(a.Namespaces), len(b.Namespaces)))
+		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Fields, b.Fields), strings.Compare(strconv.FormatBool(a.Shared), strconv.FormatBool(b.Shared)), cmp.Compare(len(a.Namespaces), len(b.Namespaces)))
 	})
 }
 
 func (i *informer) coverage() Coverage {
 	cache, ring := i.Weight()
 	c := Coverage{
-		Resource: resourceOf(i).Ref(), Fields: i.scope.Fields, Metadata: i.scope.Metadata,
+		Resource: resourceOf(i).Ref(), Fields: i.scope.Fields, Metadata: i.scope.Metadata, Shared: i.scope.Shared,
 		Objects: i.Len(), CacheBytes: int64(cache) + i.masks.Weight(), OrderBytes: i.rankings.weight(), RingBytes: int64(ring), Readers: int(i.readers.Load()), Resets: int(i.resets.Load()),
 	}
 	c.RingChanges, c.RingSince = i.whole()

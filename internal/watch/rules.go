@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"slices"
 	"strings"
 	"sync"
 
@@ -44,13 +45,17 @@ func (c *Cluster) warnOfRules() {
 
 // checkMasked refuses a field selector of what is masked: what it finds would
 // tell the value, guess by guess.
-func (c *Cluster) checkMasked(selector string, r *Resource) error {
+func (a *Access) checkMasked(selector string, r *Resource) error {
+	rules := a.cluster.rules.Rules
+	if a.viewer.veiled() {
+		rules = append(slices.Clone(rules), redact.Shared()...)
+	}
 	parsed, err := fields.ParseSelector(selector)
 	if err != nil {
 		return nil //nolint:nilerr // newFilter says what is wrong with it.
 	}
 	for _, requirement := range parsed.Requirements() {
-		if c.rules.Touches(r.Group, r.Resource, strings.Split(strings.TrimPrefix(requirement.Field, "."), ".")) {
+		if rules.Touches(r.Group, r.Resource, strings.Split(strings.TrimPrefix(requirement.Field, "."), ".")) {
 			return &Problem{Cause: Refused, Title: "Masked field", Detail: "The field " + requirement.Field + " of " + r.Ref() + " is masked here, so nothing can be selected by it."}
 		}
 	}

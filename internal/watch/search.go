@@ -48,7 +48,7 @@ func (a *Access) Search(ctx context.Context, text string, limit int, order func(
 	if err != nil {
 		return nil, err
 	}
-	watched := slices.DeleteFunc(slices.Clone(resources), func(r Resource) bool { return a.cluster.pool.find(wire.Scope{Resource: r.gvr()}) == nil })
+	watched := slices.DeleteFunc(slices.Clone(resources), func(r Resource) bool { return a.cluster.pool.find(a.scope(&r, "")) == nil })
 	slices.SortFunc(watched, func(a, b Resource) int { return order(&a, &b) })
 	found := &Found{}
 	best := shortlist{limit: limit}

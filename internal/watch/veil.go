@@ -10,6 +10,14 @@ import (
 // the values of ConfigMaps and of containers' environments.
 func (v *Viewer) veiled() bool { return v.Scope != nil }
 
+// scope is what is watched for the viewer of a resource. Cells of others' kinds may
+// show anything: for those whom something is shared with these are watched once more,
+// and what is masked for them is so before it is kept. No row, order or search can
+// tell what never came in.
+func (a *Access) scope(r *Resource, fields string) wire.Scope {
+	return wire.Scope{Resource: r.gvr(), Fields: fields, Shared: a.viewer.veiled() && !wire.BuiltIn(r.Group)}
+}
+
 // seenText is the text of an object of a resource as the viewer may see it.
 func (a *Access) seenText(r *Resource, text []byte, err error) ([]byte, error) {
 	if err != nil || !a.viewer.veiled() {

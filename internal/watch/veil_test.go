@@ -3,6 +3,7 @@ package watch_test
 import (
 	"encoding/json"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -22,6 +23,9 @@ func valued() map[string]func(value string) string {
 		pods: func(v string) string {
 			return fmt.Sprintf(`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q},{"name":"B","valueFrom":{"secretKeyRef":{"name":"it","key":"k"}}}],"envFrom":[{"secretRef":{"name":"it"}}]}],"initContainers":[{"name":"i","env":[{"name":"A","value":%q}]}]}`, v, v)
 		},
+		runs: func(v string) string {
+			return fmt.Sprintf(`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q}]}]}`, v)
+		},
 		"apps/v1/deployments": func(v string) string {
 			return fmt.Sprintf(`"spec":{"template":{"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q}]}]}}}`, v)
 		},
@@ -33,6 +37,14 @@ func valued() map[string]func(value string) string {
 		},
 	}
 }
+
+// runs are a kind of others, one of whose columns shows an environment.
+const (
+	runs       = "example.com/v1/runs"
+	runColumns = `[{"name":"Name","type":"string","format":"name"}` +
+		`,{"name":"Value","type":"string","description":"Custom resource definition column (in JSONPath format): .spec.containers[0].env[0].value"}` +
+		`,{"name":"Mood","type":"string","description":"Custom resource definition column (in JSONPath format): .status.mood"}]`
+)
 
 // guest is whom the kinds were shared with.
 func guest() watch.Viewer {
@@ -49,11 +61,19 @@ func guest() watch.Viewer {
 func everyWay(t *testing.T, viewer watch.Viewer, ref string, values ...string) (all string, patches []string) {
 	t.Helper()
 	server, cluster := serveCluster(t)
-	if ref != pods {
+	switch ref {
+	case pods:
+	case runs:
+		server.Serve(apitest.Kind{Ref: ref, Kind: "Run", Columns: runColumns})
+	default:
 		server.Serve(apitest.Kind{Ref: ref, Kind: "Thing", Columns: `[{"name":"Name","type":"string","format":"name"}]`})
 	}
 	set := func(value string) {
-		server.Set(ref, apitest.Item{Namespace: "a", Name: "it", Cells: `["it"]`, Rest: valued()[ref](value)})
+		cells := `["it"]`
+		if ref == runs {
+			cells = fmt.Sprintf(`["it",%q,"calm"]`, value)
+		}
+		server.Set(ref, apitest.Item{Namespace: "a", Name: "it", Cells: cells, Rest: valued()[ref](value)})
 	}
 	set(values[0])
 	pass(3 * time.Second)
@@ -200,4 +220,69 @@ func TestSharedMasksAreUnlinkable(t *testing.T) {
 			}
 		}
 	}
+}
+
+// Cells of others' kinds that show what is masked for guests are masked for them, and
+// tell it by no order, word or selector; all others see them as they are.
+func TestSharedCellsAreMasked(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Serve(apitest.Kind{Ref: runs, Kind: "Run", Columns: runColumns})
+		for name, value := range map[string]string{"x": "CANARY2", "y": "CANARY1", "z": "CANARY3"} {
+			server.Set(runs, apitest.Item{Namespace: "a", Name: name, Cells: fmt.Sprintf(`[%q,%q,"calm"]`, name, value), Rest: valued()[runs](value)})
+		}
+		own := subscribe(t, cluster, watch.Query{Resource: runs}, "") // All share what is watched for it.
+		own.settle()
+		for viewer, want := range map[*watch.Viewer]struct{ all, found, sorted, cell string }{
+			{Program: true}:                                        {"x y z", "x", "y x z", "CANARY2"},
+			{Program: true, Scope: guest().Scope}:                  {"x y z", "", "x y z", "(masked)"},
+			{User: &watch.User{Name: "ann"}, Scope: guest().Scope}: {"x y z", "", "x y z", "(masked)"},
+		} {
+			allow(server, "ann list runs *", "ann watch runs *", "ann get runs *")
+			access := cluster.For(*viewer)
+			names := func(q watch.Query) string {
+				t.Helper()
+				q.Resource = runs
+				snapshot, err := access.Snapshot(t.Context(), q, time.Minute)
+				if err != nil {
+					t.Fatal(err)
+				}
+				var names []string
+				for _, o := range snapshot.Objects {
+					names = append(names, o.Name())
+				}
+				if len(names) == 3 && !strings.Contains(string(snapshot.Objects[0].Cells()), want.cell) {
+					t.Errorf("%+v: the cells are %s", viewer, snapshot.Objects[0].Cells())
+				}
+				return strings.Join(names, " ")
+			}
+			if all, found, calm := names(watch.Query{}), names(watch.Query{Text: "canary2"}), names(watch.Query{Text: "calm"}); all != want.all || found != want.found || calm != want.all {
+				t.Errorf("%+v: sees %q, finds %q by the value, and %q by another", viewer, all, found, calm)
+			}
+			window, err := watch.NewWindow("Value", 0, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			sub, err := access.Subscribe(t.Context(), watch.Query{Resource: runs, Window: window}, watch.Windowed, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			heard := ""
+			for !strings.Contains(heard, `"rows":`) {
+				message, err := sub.Next(t.Context())
+				if err != nil {
+					t.Fatal(err)
+				}
+				heard += string(message)
+			}
+			sub.Close()
+			var order []string
+			for _, match := range regexp.MustCompile(`"name":"([xyz])"`).FindAllStringSubmatch(heard, -1) {
+				order = append(order, match[1])
+			}
+			if got := strings.Join(order, " "); got != want.sorted || strings.Contains(heard, "CANARY") != (viewer.Scope == nil) {
+				t.Errorf("%+v: by the value they are in the order %s: %s", viewer, got, heard)
+			}
+		}
+	})
 }

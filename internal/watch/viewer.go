@@ -72,7 +72,7 @@ func (a *Access) known(ctx context.Context, r Resource) Known {
 // seen returns the informer of all of a resource, and what of that the viewer may
 // see; nil where that is nothing, or it runs no more.
 func (a *Access) seen(ctx context.Context, r *Resource) (*informer, *filter) {
-	i, f := a.cluster.pool.find(wire.Scope{Resource: r.gvr()}), &filter{}
+	i, f := a.cluster.pool.find(a.scope(r, "")), &filter{}
 	if i == nil || a.narrow(ctx, r, f, toWatch, age{askedOnce().allowed, askedAgain().denied}) != nil {
 		return nil, nil
 	}
@@ -145,7 +145,7 @@ func (a *Access) check(ctx context.Context, q *Query, d deed, old age) (*Resourc
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := a.cluster.checkMasked(filter.fields, resource); err != nil {
+	if err := a.checkMasked(filter.fields, resource); err != nil {
 		return nil, nil, err
 	}
 	return resource, filter, a.narrow(ctx, resource, filter, d, old)
@@ -154,7 +154,7 @@ func (a *Access) check(ctx context.Context, q *Query, d deed, old age) (*Resourc
 // open holds the informer that answers a query which was checked; of what is to be
 // read only while it is watched, it holds nothing.
 func (a *Access) open(q *Query, resource *Resource, filter *filter) (*opened, error) {
-	scope := wire.Scope{Resource: resource.gvr(), Fields: filter.fields}
+	scope := a.scope(resource, filter.fields)
 	if q.Watched {
 		running := a.cluster.pool.find(scope)
 		if running == nil {
@@ -300,6 +300,9 @@ func (a *Access) object(ctx context.Context, resource *Resource, namespace, name
 	if !resource.Can("get") {
 		return nil, invalid("Not readable", "%s cannot be read one by one: the API serves %s alone.", resource.Ref(), strings.Join(resource.Verbs, ", "))
 	}
+	if !a.cluster.reviews.mayGet(ctx, resource, namespace, name) {
+		return nil, refused(resource, toGet, &filter{namespaces: slices.DeleteFunc([]string{namespace}, func(ns string) bool { return ns == "" })})
+	}
 	text, err := a.cluster.get(ctx, resource.gvr(), namespace, name)
 	if err != nil {
 		return nil, problemOf(err, strings.TrimPrefix(namespace+"/"+name, "/"))
@@ -344,7 +347,7 @@ func (a *Access) held(resource *Resource, namespace, name string) (*wire.Object,
 	if namespace != "" {
 		namespaces = []string{namespace}
 	}
-	i := a.cluster.pool.find(wire.Scope{Resource: resource.gvr()})
+	i := a.cluster.pool.find(a.scope(resource, ""))
 	if i == nil {
 		return nil, Status{}
 	}

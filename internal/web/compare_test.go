@@ -49,12 +49,19 @@ func TestComparePageOfMaskedValues(t *testing.T) {
 		s.api.Set(secrets, apitest.Item{Namespace: "a", Name: name, Rest: `"data":{"key":"aHVzaA=="}`})
 	}
 	s.api.Set(secrets, apitest.Item{Namespace: "a", Name: "empty"})
-	for query, want := range map[string]bool{
-		"?a=" + secrets + "/a/one&b=other": true, "?a=" + secrets + "/a/one&b=empty": false, "?a=" + secrets + "/a/one": false, "?a=" + podsRef + "/a/web-1&b=web-2": false,
+	for _, name := range []string{"mask-1", "mask-2"} { // As where a rule masks it.
+		s.api.Set(podsRef, apitest.Item{Namespace: "a", Name: name, Rest: `"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"}]}]}`})
+	}
+	const ofSecrets, some = "Values of Secrets are masked: they are not compared", "Some values are masked: they are not compared"
+	for query, want := range map[string]string{
+		"?a=" + secrets + "/a/one&b=other": ofSecrets, "?a=" + secrets + "/a/one&b=empty": "", "?a=" + secrets + "/a/one": "", "?a=" + podsRef + "/a/web-1&b=web-2": "",
+		"?a=" + podsRef + "/a/mask-1&b=mask-2": some, "?a=" + podsRef + "/a/mask-1&b=" + secrets + "/a/one": some, "?a=" + podsRef + "/a/mask-1&b=web-1": "",
 	} {
 		a := s.get("/compare" + query)
-		if got := strings.Contains(a.body, "Values of Secrets are masked"); got != want || a.status != http.StatusOK {
-			t.Errorf("%s is answered with %d, and tells of masked values: %t, want %t", query, a.status, got, want)
+		for _, note := range []string{ofSecrets, some} {
+			if strings.Contains(a.body, note) != (note == want) || a.status != http.StatusOK {
+				t.Errorf("%s is answered with %d, want the note %q: %s", query, a.status, want, a.body)
+			}
 		}
 	}
 }

@@ -65,6 +65,9 @@ func scopeWords(c *watch.Coverage) string {
 	if c.Metadata {
 		words += ", metadata alone"
 	}
+	if c.Shared {
+		words += ", as shared"
+	}
 	if c.Fields != "" {
 		words += " where " + c.Fields
 	}

@@ -72,8 +72,11 @@ type parameter struct {
 
 // document is what is checked of openapi.json.
 type document struct {
-	OpenAPI    string
-	Paths      map[string]map[string]struct{ Parameters []parameter }
+	OpenAPI string
+	Paths   map[string]map[string]struct {
+		Parameters []parameter
+		Responses  map[string]any
+	}
 	Components struct {
 		Parameters map[string]parameter
 	}
@@ -209,6 +212,49 @@ func TestReferenceHasTheParameters(t *testing.T) {
 			}
 		}
 		same(t, "openapi.json, "+path, got, want)
+	}
+}
+
+// What is refused in front of every route stands in openapi.json with each of them.
+func TestReferenceHasTheRefusals(t *testing.T) {
+	h := handler(t)
+	refusals := []func(*http.Request){
+		func(r *http.Request) { r.RequestURI = "/" + strings.Repeat("a", 17<<10) },
+		func(r *http.Request) {
+			for n := range 101 {
+				r.Header.Add("X-Some", strconv.Itoa(n))
+			}
+		},
+		func(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") },
+		func(r *http.Request) { r.ContentLength = 65 << 10 },
+		func(r *http.Request) { r.RemoteAddr = "192.0.2.99:1" }, // That has sent too much.
+		func(r *http.Request) { r.Host = "evil.test" },
+	}
+	answered := func(method, path string, change func(*http.Request)) string {
+		r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
+		r.Host = "localhost"
+		change(r)
+		recorder := httptest.NewRecorder()
+		h.ServeHTTP(recorder, r)
+		return strconv.Itoa(recorder.Code)
+	}
+	for range 1000 {
+		answered(http.MethodGet, "/", func(r *http.Request) { r.RemoteAddr, r.ContentLength = "192.0.2.99:1", 65<<10 })
+	}
+	d, _ := openAPI(t)
+	for path, operations := range d.Paths {
+		for method, operation := range operations {
+			told := make(map[string]bool)
+			for _, change := range refusals {
+				status := answered(strings.ToUpper(method), path, change)
+				if told[status] = true; operation.Responses[status] == nil {
+					t.Errorf("openapi.json, %s %s: it is answered with %s, which is missing", method, path, status)
+				}
+			}
+			if want := []string{"403", "413", "414", "415", "429", "431"}; !slices.Equal(slices.Sorted(maps.Keys(told)), want) {
+				t.Errorf("%s %s is answered with %v, want %v", method, path, told, want)
+			}
+		}
 	}
 }
 

@@ -256,8 +256,11 @@ func TestRelatedTellsWhatItDidNotSee(t *testing.T) {
 		for _, n := range g.Nodes {
 			reasons[n.ID+" "+n.State] = n.Reason
 		}
-		if !strings.Contains(reasons["core/secrets/shop/none forbidden"], "no secrets for you") || !strings.Contains(reasons["core/configmaps/shop/env unknown"], "away") {
+		if !strings.Contains(reasons["core/secrets/shop/none forbidden"], `You cannot get secrets in the namespace "shop".`) || !strings.Contains(reasons["core/configmaps/shop/env unknown"], "away") {
 			b.t.Errorf("the nodes are %v", reasons)
+		}
+		if asked := b.api.Requests("/secrets"); len(asked) > 0 {
+			b.t.Errorf("what may not be read is asked for: %q", asked)
 		}
 		for _, s := range g.Searched {
 			if s.Ref == "apps/v1/replicasets" && !strings.Contains(s.Reason, "not for you") {

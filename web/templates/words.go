@@ -3,6 +3,7 @@ package templates
 import (
 	"cmp"
 	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -51,11 +52,17 @@ func Plural(kind, resource string) string {
 	return resource
 }
 
-// maskedBoth reports that values of both objects are masked, of which none can be
-// told apart. static/src/masked.ts asks the same.
-func maskedBoth(c Compare) bool {
-	masked := func(s Side) bool { return s.Ref == "core/v1/secrets" && strings.Contains(s.YAML, "(masked") }
-	return masked(c.A) && masked(c.B)
+// untold says what objects that are compared do not tell, where values of both are
+// masked. static/src/masked.ts says the same.
+func untold(c Compare) string {
+	mask := regexp.MustCompile(`(?m)[:-] "?\(masked(, changed|, change \d+)?\)"?$`)
+	switch {
+	case !mask.MatchString(c.A.YAML) || !mask.MatchString(c.B.YAML):
+		return ""
+	case c.A.Ref == "core/v1/secrets" && c.B.Ref == c.A.Ref:
+		return "Values of Secrets are masked: they are not compared, only whether each was seen to change."
+	}
+	return "Some values are masked: they are not compared, only whether each was seen to change."
 }
 
 // sideName is the name of an object that is compared.

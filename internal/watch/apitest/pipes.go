@@ -2,6 +2,7 @@ package apitest
 
 import (
 	"context"
+	"crypto/tls"
 	"net"
 	"slices"
 	"sync"
@@ -15,6 +16,7 @@ type pipes struct {
 
 	mu   sync.Mutex
 	open []net.Conn
+	cert func() *tls.Certificate // Nil where there is no TLS.
 }
 
 func newPipes() *pipes {
@@ -52,7 +54,12 @@ func (p *pipes) cut() {
 func (p *pipes) Accept() (net.Conn, error) {
 	select {
 	case conn := <-p.accepted:
-		return conn, nil
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.cert == nil {
+			return conn, nil
+		}
+		return tls.Server(newOutbox(conn), &tls.Config{MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}, Certificates: []tls.Certificate{*p.cert()}}), nil
 	case <-p.closed:
 		return nil, net.ErrClosed
 	}
@@ -61,3 +68,45 @@ func (p *pipes) Accept() (net.Conn, error) {
 func (p *pipes) Close() error { p.close(); return nil }
 
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "pipe"} }
+
+// outbox is a connection that takes what is written before the other side reads it:
+// who refuses a handshake says so before it has heard all of it.
+type outbox struct {
+	net.Conn
+
+	parts  chan []byte
+	closed chan struct{}
+	close  func() error
+}
+
+func newOutbox(conn net.Conn) *outbox {
+	o := &outbox{Conn: conn, parts: make(chan []byte, 100), closed: make(chan struct{})}
+	o.close = sync.OnceValue(func() error { close(o.closed); return conn.Close() })
+	go o.send()
+	return o
+}
+
+func (o *outbox) send() {
+	for {
+		select {
+		case part := <-o.parts:
+			if _, err := o.Conn.Write(part); err != nil {
+				_ = o.close()
+				return
+			}
+		case <-o.closed:
+			return
+		}
+	}
+}
+
+func (o *outbox) Write(p []byte) (int, error) {
+	select {
+	case o.parts <- slices.Clone(p):
+		return len(p), nil
+	case <-o.closed:
+		return 0, net.ErrClosed
+	}
+}
+
+func (o *outbox) Close() error { return o.close() }

@@ -12,7 +12,8 @@ import (
 // Reviews is where a client asks what it may do.
 const Reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
-// review answers by what Refuse and NoWatches have said of a kind.
+// review answers by what Refuse and NoWatches have said of a kind, and RefuseGet of
+// its objects.
 func (s *Server) review(w http.ResponseWriter, r *http.Request) {
 	var review authorization.SelfSubjectAccessReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil || review.Spec.ResourceAttributes == nil {
@@ -33,8 +34,29 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request) {
 		}
 		review.Status.Allowed = status != http.StatusForbidden && (asked.Verb != "watch" || k.noWatch != http.StatusForbidden)
 		review.Status.Reason = k.reason
+		if asked.Verb == "get" {
+			review.Status.Allowed = s.mayGetLocked(asked)
+		}
 	}
 	write(w, "application/json", review)
+}
+
+// mayGetLocked reports that none of the objects that are meant is forbidden.
+func (s *Server) mayGetLocked(asked *authorization.ResourceAttributes) bool {
+	path := "/apis/" + asked.Group + "/" + asked.Version + "/"
+	if asked.Group == "" {
+		path = "/api/" + asked.Version + "/"
+	}
+	if asked.Namespace != "" {
+		path += "namespaces/" + asked.Namespace + "/"
+	}
+	path += asked.Resource + "/" + asked.Name
+	for refused, how := range s.broken {
+		if how.code == http.StatusForbidden && (refused == path || asked.Name == "" && strings.HasPrefix(refused, path)) {
+			return false
+		}
+	}
+	return true
 }
 
 // UserReviews is where a client asks what somebody else may do.

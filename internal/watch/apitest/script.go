@@ -1,6 +1,7 @@
 package apitest
 
 import (
+	"crypto/tls"
 	"net/http"
 	"slices"
 	"strings"
@@ -183,6 +184,15 @@ func (s *Server) Down(down bool) {
 	if down {
 		s.listener.cut()
 	}
+}
+
+// Secure has connections from now on begin with TLS, each with the certificate that
+// there is then, and clients know the authorities of a file.
+func (s *Server) Secure(authorities string, cert func() *tls.Certificate) {
+	s.Config.Host, s.Config.TLSClientConfig.CAFile = "https://api.test", authorities
+	s.listener.mu.Lock()
+	defer s.listener.mu.Unlock()
+	s.listener.cert = cert
 }
 
 // Plain leaves aggregated discovery away, as old servers do.

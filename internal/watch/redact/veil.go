@@ -8,11 +8,16 @@ type Veil struct{ rules []Rule }
 
 // NewVeil returns the Veil of a resource; group is "" for the core group.
 func NewVeil(group, resource string) *Veil {
-	rules := append(always(), env()...)
+	return &Veil{rules: append(always(), Shared()...).of(group, resource)}
+}
+
+// Shared are the rules of Veils, beside what is masked always.
+func Shared() Rules {
+	rules := env()
 	for _, name := range []string{"data", "binaryData"} {
 		rules = append(rules, Rule{resource: "configmaps", steps: []step{{kind: member, name: name}, {kind: members}}})
 	}
-	return &Veil{rules: rules.of(group, resource)}
+	return rules
 }
 
 // Object appends the text of an object as it may be seen.

@@ -184,7 +184,7 @@ func (d *decoder) cells(raw, object []byte, m *members, created time.Time, maske
 		if i > 0 {
 			out = append(out, ',')
 		}
-		if len(masked) > 0 && (i >= len(columns) || columns[i].mayShow(masked, builtIn(d.resource.Group))) {
+		if len(masked) > 0 && (i >= len(columns) || columns[i].mayShow(masked, BuiltIn(d.resource.Group))) {
 			out = append(out, maskedCell...)
 			return c.Skip()
 		}

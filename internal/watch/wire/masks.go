@@ -89,8 +89,9 @@ func unprinted(path string) bool {
 	return false
 }
 
-// builtIn reports whether the kinds of a group are Kubernetes' own.
-func builtIn(group string) bool {
+// BuiltIn reports whether the kinds of a group are Kubernetes' own; group is "" for
+// the core group.
+func BuiltIn(group string) bool {
 	switch group {
 	case "", "apps", "autoscaling", "batch", "extensions", "policy",
 		"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io", "authorization.k8s.io",

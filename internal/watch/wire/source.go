@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"runtime/debug"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,6 +52,7 @@ type Scope struct {
 	Namespace string // Empty for all, and for resources that have none.
 	Fields    string // A field selector; empty for all.
 	Metadata  bool   // Objects have their metadata alone.
+	Shared    bool   // What a Veil masks is masked before it is kept, in cells too.
 }
 
 // A Source lists and watches one Scope. One list or watch is read at a time.
@@ -94,8 +96,12 @@ func (c *Client) Source(scope Scope, options SourceOptions) (*Source, error) {
 	if masks == nil {
 		masks = redact.NewMemory()
 	}
+	rules := c.rules
+	if scope.Shared {
+		rules = append(slices.Clone(rules), redact.Shared()...)
+	}
 	gr := scope.Resource.GroupResource()
-	decoder, err := newDecoder(gr, masks.Redactor(c.rules, gr.Group, gr.Resource, scope.Namespace))
+	decoder, err := newDecoder(gr, masks.Redactor(rules, gr.Group, gr.Resource, scope.Namespace))
 	if err != nil {
 		return nil, err
 	}

@@ -9,7 +9,7 @@ import (
 // scopeID tells the scopes under the same labels apart.
 type scopeID struct {
 	resource, fields string
-	metadata         bool
+	metadata, shared bool
 }
 
 // counters lets counters go on where a scope ends or begins anew, as sums of
@@ -30,7 +30,7 @@ func (c *counters) ongoing(groups map[[4]string][]watch.Coverage) map[[4]string]
 	for labels, entries := range groups {
 		now[labels] = make(map[scopeID]watch.Coverage, len(entries))
 		for i := range entries {
-			now[labels][scopeID{entries[i].Resource, entries[i].Fields, entries[i].Metadata}] = entries[i]
+			now[labels][scopeID{entries[i].Resource, entries[i].Fields, entries[i].Metadata, entries[i].Shared}] = entries[i]
 		}
 	}
 	for labels, before := range c.last {

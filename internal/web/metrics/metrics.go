@@ -111,6 +111,8 @@ func grouped(entries []watch.Coverage) map[[4]string][]watch.Coverage {
 		switch {
 		case e.Metadata:
 			scope = "metadata"
+		case e.Shared:
+			scope = "shared"
 		case e.Fields != "":
 			scope = "fields"
 		case len(e.Namespaces) > 0:

@@ -6,6 +6,7 @@ import { diffView, type Layout } from "./diffview.ts";
 import { h } from "./dom.ts";
 import { jsonText, type Field } from "./fields.ts";
 import type { Step } from "./history.ts";
+import { masked } from "./masked.ts";
 import { applicable } from "./noise.ts";
 import { authorsOf, opWords } from "./timeline.ts";
 import { valueLines } from "./values.ts";
@@ -16,13 +17,13 @@ const mostLines = 24; // of a value, at first
 const mostBrief = 64; // characters of a value before and after, in one line
 
 /** A change with those of its fields that are to be seen. */
-export function changeView(step: Step, fields: readonly Field[], layout: Layout, now: number, masked: boolean): HTMLElement {
+export function changeView(step: Step, fields: readonly Field[], layout: Layout, now: number): HTMLElement {
   const { change } = step;
   const who = authorsOf(change);
   const head = h("header", {}, h("span", { class: "op" }, opWords[change.op]), timeOf(change.time, now), h("span", { class: "who" }, ...(who.length > 0 ? who.map(byView) : [h("span", { class: "by" }, h("span", { class: "how" }, "author not told"))])));
   const item = h("article", { class: "happened", "data-op": change.op, "aria-label": `${opWords[change.op]} ${clockTime(change.time, now)}` }, head);
   if (change.op !== "update") return item;
-  const draw = (f: Field): HTMLElement => fieldView(f, layout, who.length > 1, masked);
+  const draw = (f: Field): HTMLElement => fieldView(f, layout, who.length > 1);
   const loud = fields.filter((f) => !f.noise);
   const quiet = fields.filter((f) => f.noise);
   item.append(...(loud.length > 0 ? loud : quiet).map(draw));
@@ -49,14 +50,14 @@ export function later(words: string, make: () => HTMLElement[]): HTMLDetailsElem
   return details;
 }
 
-function fieldView(f: Field, layout: Layout, named: boolean, masked: boolean): HTMLElement {
+function fieldView(f: Field, layout: Layout, named: boolean): HTMLElement {
   const path = h("h3", { class: "path" }, f.words, ...(named ? f.by.map(byView) : []));
-  const secret = masked && /^(data|stringData)\b/.test(f.words);
-  const short = secret ? null : brief(f, layout);
+  const hidden = [f.before, f.after].some((v) => v.is === "value" && masked(v.value));
+  const short = hidden ? null : brief(f, layout);
   if (short !== null) return h("div", { class: "field brief" }, path, short);
   const parts: HTMLElement[] = [path, diffView(valueLines(f.before), valueLines(f.after), { layout, most: mostLines })];
   if (f.before.is === "unknown") parts.splice(1, 0, h("p", { class: "untold" }, "What was there before was not told."));
-  if (secret) parts.push(h("p", { class: "untold" }, "Values of Secrets are masked: that it changed is all that is told."));
+  if (hidden) parts.push(h("p", { class: "untold" }, "The value is masked: that it changed is all that is told."));
   return h("div", { class: "field" }, ...parts);
 }
 

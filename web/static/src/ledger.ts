@@ -32,15 +32,15 @@ export function readLedger(body: unknown): Ledger | null {
 }
 
 function scope(c: Fields): Scope {
-  const [ref, fields, metadata] = [text(c["resource"]), text(c["fields"]), c["metadata"] === true];
+  const [ref, fields, metadata, shared] = [text(c["resource"]), text(c["fields"]), c["metadata"] === true, c["shared"] === true];
   const ns = Array.isArray(c["namespaces"]) ? c["namespaces"].map(text).join(", ") : "";
   const cut = ref.lastIndexOf("/");
   return {
-    key: [ref, metadata, fields].join(" "),
+    key: [ref, metadata, shared, fields].join(" "),
     href: `/r/${ref}`,
     resource: ref.slice(cut + 1),
     group: ref.slice(0, Math.max(0, cut)),
-    scope: `${ns || "all"}${metadata ? ", metadata alone" : ""}${fields === "" ? "" : ` where ${fields}`}`,
+    scope: `${ns || "all"}${metadata ? ", metadata alone" : ""}${shared ? ", as shared" : ""}${fields === "" ? "" : ` where ${fields}`}`,
     state: text(c["state"]),
     status: stateWords(c),
     reason: text(c["reason"]),

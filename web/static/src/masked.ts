@@ -1,12 +1,20 @@
-// What a Secret tells instead of its values.
+// What is told in the place of a value that is masked: of a Secret, of what a rule
+// names, or of what is not shared.
 
 import { isObject } from "./paths.ts";
 import type { Tree } from "./wire.ts";
 
-/** Whether an object holds a value that is masked where those of Secrets are. */
-export function masked(object: Tree): boolean {
-  return object["kind"] === "Secret" && object["apiVersion"] === "v1" && ["data", "stringData"].some((key) => {
-    const values = object[key];
-    return isObject(values) && Object.values(values).some((v) => typeof v === "string" && /^\(masked(, change \d+)?\)$/.test(v));
-  });
+/** Whether some value in it is masked. */
+export function masked(value: unknown): boolean {
+  if (typeof value === "string") return /^\(masked(, changed|, change \d+)?\)$/.test(value);
+  if (Array.isArray(value)) return value.some(masked);
+  return isObject(value) && Object.values(value).some(masked);
 }
+
+/** What objects that are compared do not tell, null where it is known of one of them at least. */
+export function untold(objects: readonly Tree[]): string | null {
+  if (!objects.every(masked)) return null;
+  return `${objects.every(isSecret) ? "Values of Secrets are masked" : "Some values are masked"}: they are not compared, only whether each was seen to change.`;
+}
+
+const isSecret = (object: Tree): boolean => object["kind"] === "Secret" && object["apiVersion"] === "v1";

@@ -132,8 +132,7 @@ export class Changes implements Tab, Handler {
 
   private groupView(group: Group): HTMLElement {
     const now = this.host.now();
-    const masked = this.host.kind.ref === "core/v1/secrets";
-    const views = (): HTMLElement[] => group.map((s) => changeView(s.step, s.fields, this.layout, now, masked));
+    const views = (): HTMLElement[] => group.map((s) => changeView(s.step, s.fields, this.layout, now));
     if (!group[0].quiet) return views()[0] as HTMLElement;
     const fold = later(`${group.length} quiet ${group.length === 1 ? "change" : "changes"}`, views);
     fold.firstElementChild?.append(timeOf(group[0].step.change.time, now));

@@ -1,0 +1,120 @@
+package watch_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	mathbig "math/big"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// authority is one that has given itself a certificate for a name, and its PEM.
+func authority(t *testing.T, name string) (*tls.Certificate, []byte) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{
+		SerialNumber: mathbig.NewInt(1), DNSNames: []string{name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
+		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+}
+
+// securely runs a Cluster of a server that has a certificate, which may be another
+// later, and puts authorities into the file that the Cluster knows them by.
+func securely(t *testing.T, first *tls.Certificate, known []byte) (server *apitest.Server, cluster *watch.Cluster, show func(*tls.Certificate), know func([]byte)) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "ca.crt")
+	know = func(text []byte) {
+		t.Helper()
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	know(known)
+	var cert atomic.Pointer[tls.Certificate]
+	cert.Store(first)
+	server = apitest.New(t, kinds()...)
+	server.Secure(file, cert.Load)
+	server.Set(pods, pod("a", "p", "Running"))
+	show = func(next *tls.Certificate) {
+		cert.Store(next)
+		server.Down(true) // All connections end.
+		server.Down(false)
+	}
+	return server, runCluster(t, server), show, know
+}
+
+// An API server whose certificate no known authority has signed, or that is another's,
+// is asked for nothing.
+func TestAPIServerOfAnotherAuthority(t *testing.T) {
+	for name, want := range map[string]string{"api.test": "certificate signed by unknown authority", "other.test": "certificate is valid for other.test, not api.test"} {
+		synctest.Test(t, func(t *testing.T) {
+			cert, known := authority(t, name)
+			if name == "api.test" {
+				_, known = authority(t, name)
+			}
+			server, cluster, _, _ := securely(t, cert, known)
+			pass(time.Minute)
+			_, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+			if asked := server.Requests(""); len(asked) > 0 {
+				t.Errorf("it was asked %q", asked)
+			}
+		})
+	}
+}
+
+// The file of the authorities is read again: an API server that has a certificate of
+// the next one is reached without a restart, and without a gap where both were in the
+// file before.
+func TestAuthorityIsRotated(t *testing.T) {
+	for _, both := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			first, firstPEM := authority(t, "api.test")
+			next, nextPEM := authority(t, "api.test")
+			server, cluster, show, know := securely(t, first, firstPEM)
+			r := subscribe(t, cluster, watch.Query{Resource: pods}, "")
+			r.settle()
+			r.wantRows("a/p=Running")
+			if both {
+				know(append(firstPEM, nextPEM...))
+				pass(6 * time.Minute)
+			}
+			show(next)
+			pass(20 * time.Second)
+			r.settle()
+			if refused := strings.Contains(r.reason, "unknown authority"); refused == both || (r.state == "live") != both {
+				t.Errorf("both are known: %t, and it is %s: %s", both, r.state, r.reason)
+			}
+			know(nextPEM)
+			pass(6 * time.Minute)
+			server.Set(pods, pod("a", "p", "Failed"))
+			r.settle()
+			r.wantRows("a/p=Failed")
+			if r.state != "live" {
+				t.Errorf("it is %s: %s", r.state, r.reason)
+			}
+		})
+	}
+}
