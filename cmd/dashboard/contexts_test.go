@@ -205,11 +205,13 @@ func (p *running) tab(of string) *websocket.Conn {
 // came before it, and its cursor.
 func (p *running) follow(conn *websocket.Conn, cursor string) (before, last string) {
 	p.t.Helper()
-	if err := conn.Write(p.t.Context(), websocket.MessageText, []byte(`{"op":"subscribe","id":1,"resource":"core/v1/pods","cursor":"`+cursor+`"}`)); err != nil {
+	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
+	defer cancel()
+	if err := conn.Write(ctx, websocket.MessageText, []byte(`{"op":"subscribe","id":1,"resource":"core/v1/pods","cursor":"`+cursor+`"}`)); err != nil {
 		p.t.Fatal(err)
 	}
 	for {
-		_, frame, err := conn.Read(p.t.Context())
+		_, frame, err := conn.Read(ctx)
 		if err != nil {
 			p.t.Fatalf("waiting for a snapshot: %v", err)
 		}
@@ -256,7 +258,6 @@ func TestContextsAreSwitched(t *testing.T) {
 	first := p.id()
 	conn := p.tab(first)
 	_, cursor := p.follow(conn, "")
-	_, stale := p.follow(p.tab(first), cursor)
 
 	p.choose("two")
 	wantSentAway(t, conn)
@@ -272,7 +273,7 @@ func TestContextsAreSwitched(t *testing.T) {
 	if second := p.id(); second == first {
 		t.Errorf("both clusters are %s to the page", second)
 	}
-	if before, _ := p.follow(p.tab(p.id()), stale); !strings.Contains(before, "reset") {
+	if before, _ := p.follow(p.tab(p.id()), cursor); !strings.Contains(before, "reset") {
 		t.Errorf("from the cursor of the other cluster came %q before the snapshot, want a reset", before)
 	}
 	p.choose("one")
@@ -313,10 +314,11 @@ func TestDeadContext(t *testing.T) {
 func TestContextIsNotOpened(t *testing.T) {
 	away(t)
 	one := newUpstream(t, "pod-of-one")
+	const secure = "https://127.0.0.1:1" // Over HTTP no credentials are sent.
 	const fails = ` {"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"false","interactiveMode":"Never"}}`
 	const missing = ` {"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"no-such-login","interactiveMode":"Never"}}`
 	const unread = ` {"client-certificate":"/none/cert","client-key":"/none/key"}`
-	file := kubeconfigOf(t, "one", map[string]string{"one": one.URL, "fails": one.URL + fails, "missing": one.URL + missing, "unread": one.URL + unread})
+	file := kubeconfigOf(t, "one", map[string]string{"one": one.URL, "fails": secure + fails, "missing": secure + missing, "unread": secure + unread})
 	p := serveTo(t, "--kubeconfig", file)
 	p.shows("pod-of-one")
 	conn := p.tab(p.id())
