@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 )
@@ -20,25 +21,25 @@ type found struct {
 	namespace string
 }
 
-// cluster finds the API server as kubectl does.
-func (s *settings) cluster() (found, error) {
-	loader := s.kube.ToRawKubeConfigLoader()
+// clusterOf finds the API server as kubectl does.
+func clusterOf(kube *genericclioptions.ConfigFlags) (found, error) {
+	loader := kube.ToRawKubeConfigLoader()
 	raw, err := loader.RawConfig()
 	if err != nil {
 		return found{}, fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	_, inPod := rest.InClusterConfig()
-	if len(raw.Clusters) == 0 && *s.kube.APIServer == "" && inPod != nil {
+	if len(raw.Clusters) == 0 && *kube.APIServer == "" && inPod != nil {
 		return found{}, fmt.Errorf("found no cluster: tried %s and the service account of a pod; "+
-			"name a kubeconfig with --kubeconfig or KUBECONFIG, or an API server with --server", strings.Join(s.tried(loader), ", "))
+			"name a kubeconfig with --kubeconfig or KUBECONFIG, or an API server with --server", strings.Join(tried(loader), ", "))
 	}
-	config, err := s.kube.ToRESTConfig()
+	config, err := kube.ToRESTConfig()
 	if err != nil {
 		return found{}, fmt.Errorf("read the kubeconfig: %w", err)
 	}
 	config.UserAgent = "glasshouse/" + version()
-	current := cmp.Or(*s.kube.Context, raw.CurrentContext)
-	f := found{config: config, name: cmp.Or(current, strings.TrimPrefix(config.Host, "https://")), namespace: *s.kube.Namespace}
+	current := cmp.Or(*kube.Context, raw.CurrentContext)
+	f := found{config: config, name: cmp.Or(current, strings.TrimPrefix(config.Host, "https://")), namespace: *kube.Namespace}
 	if context := raw.Contexts[current]; context != nil && f.namespace == "" {
 		f.namespace = context.Namespace
 	}
@@ -46,16 +47,16 @@ func (s *settings) cluster() (found, error) {
 }
 
 // tried are the files in which a cluster was looked for.
-func (s *settings) tried(loader clientcmd.ClientConfig) []string {
-	var tried []string
+func tried(loader clientcmd.ClientConfig) []string {
+	var all []string
 	for _, file := range loader.ConfigAccess().GetLoadingPrecedence() {
 		why := "names no cluster"
 		if _, err := os.Stat(file); errors.Is(err, os.ErrNotExist) {
 			why = "does not exist"
 		}
-		tried = append(tried, fmt.Sprintf("%s (%s)", file, why))
+		all = append(all, fmt.Sprintf("%s (%s)", file, why))
 	}
-	return tried
+	return all
 }
 
 // requestTimeout is --request-timeout: a number of seconds, or a duration; 0 is

@@ -30,6 +30,7 @@ type settings struct {
 	listen    string
 	metrics   string
 	fixed     bool // listen was given: another port will not do.
+	pinned    bool // Flags say of the cluster more than a context.
 	pageRows  int
 	logLevel  string
 	logFormat string
@@ -82,7 +83,7 @@ func newCommand(stderr io.Writer) *cobra.Command {
 			if err := configure(command.Flags(), os.Getenv); err != nil {
 				return err
 			}
-			s.fixed = command.Flags().Changed("listen")
+			s.fixed, s.pinned = command.Flags().Changed("listen"), pinned(command.Flags())
 			return s.serve(command.Context(), command.OutOrStdout(), stderr)
 		},
 	}
@@ -120,7 +121,7 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	found, err := s.cluster()
+	first, err := clusterOf(s.kube)
 	if err != nil {
 		return err
 	}
@@ -128,7 +129,7 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	options.RequestTimeout, options.Namespace, options.Log = timeout, found.namespace, log
+	options.RequestTimeout, options.Log = timeout, log
 	if options.Redact, err = s.redact.rules(); err != nil {
 		return err
 	}
@@ -139,11 +140,19 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	cluster, err := watch.New(found.config, options)
+	switcher := &contexts{kube: s.kube, next: make(chan opened), log: log, open: func(f found) (*watch.Cluster, error) {
+		options := options
+		options.Namespace = f.namespace
+		return watch.New(f.config, options)
+	}}
+	cluster, err := switcher.open(first)
 	if err != nil {
 		return err
 	}
-	served := web.Options{Cluster: cluster, Name: found.name, Namespace: found.namespace, Version: version(), PageRows: s.pageRows, Peers: asked.Proxy.Peers, Log: log}
+	served := web.Options{Shown: shownOf(first, cluster), Version: version(), PageRows: s.pageRows, Peers: asked.Proxy.Peers, Log: log}
+	if !s.auth.asks() && !s.pinned {
+		served.Contexts = switcher.offered()
+	}
 	if err := s.serving.fill(&served, log); err != nil {
 		return err
 	}
@@ -162,7 +171,7 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	address := s.serving.scheme() + "://" + listener.Addr().String() + served.BasePath.At("/")
-	said := []slog.Attr{slog.String("url", address), slog.String("cluster", found.name), slog.String("server", found.config.Host)}
+	said := []slog.Attr{slog.String("url", address), slog.String("cluster", first.name), slog.String("server", first.config.Host)}
 	group, ctx := errgroup.WithContext(ctx)
 	// Probes are answered until the pages have ended, that of readiness with no.
 	probed, ended := context.WithCancel(context.WithoutCancel(ctx))
@@ -176,8 +185,8 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 		group.Go(func() error { return server.RunMetrics(probed, measured) })
 	}
 	log.LogAttrs(ctx, slog.LevelInfo, "serving", said...)
-	_, _ = fmt.Fprintf(stdout, "Glasshouse shows %s at %s\n", found.name, address) // Said for people; the log says it too.
-	group.Go(func() error { return cluster.Run(ctx) })
+	_, _ = fmt.Fprintf(stdout, "Glasshouse shows %s at %s\n", first.name, address) // Said for people; the log says it too.
+	group.Go(func() error { return switcher.run(ctx, cluster, server) })
 	group.Go(func() error { return authority.Run(ctx) })
 	group.Go(func() error {
 		defer ended()

@@ -25,15 +25,15 @@ type audiences struct {
 
 // join returns the audience of a viewer, which is told counts until leave is
 // called, once, by the last of them.
-func (s *Server) join(viewer watch.Viewer) (a *audience, leave func()) {
+func (s *showing) join(viewer watch.Viewer) (a *audience, leave func()) {
 	key := viewer.Key()
 	s.audiences.mu.Lock()
 	defer s.audiences.mu.Unlock()
 	a = s.audiences.of[key]
 	if a == nil {
-		ctx, cancel := context.WithCancel(s.stopping)
+		ctx, cancel := context.WithCancel(s.ended)
 		a = &audience{stop: cancel}
-		a.counting.Go(func() { a.counts.run(ctx, s.cluster.For(viewer).Counts) })
+		a.counting.Go(func() { a.counts.run(ctx, s.Cluster.For(viewer).Counts) })
 		if s.audiences.of == nil {
 			s.audiences.of = make(map[string]*audience)
 		}
@@ -43,7 +43,7 @@ func (s *Server) join(viewer watch.Viewer) (a *audience, leave func()) {
 	return a, func() { s.leaveAudience(key, a) }
 }
 
-func (s *Server) leaveAudience(key string, a *audience) {
+func (s *showing) leaveAudience(key string, a *audience) {
 	s.audiences.mu.Lock()
 	a.holders--
 	last := a.holders == 0

@@ -22,6 +22,9 @@ const (
 	retrySpread = 5 * time.Second
 	// statusEnded is told to who is not logged in any more.
 	statusEnded websocket.StatusCode = 4401
+	// statusSwitched is told to whoever looks at a cluster that is not shown any more.
+	statusSwitched websocket.StatusCode = 4409
+	switched                            = "the server shows another cluster; begin anew"
 	// closeTimeout is how long a client may take to answer a close.
 	closeTimeout = 4 * time.Second
 )

@@ -67,7 +67,7 @@ func inBubble(t *testing.T, test func(b *bubble), kinds ...apitest.Kind) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		server, err := web.New(web.Options{Cluster: cluster, Log: log})
+		server, err := web.New(web.Options{Shown: web.Shown{Cluster: cluster}, Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}

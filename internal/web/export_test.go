@@ -47,7 +47,7 @@ func GroupOf(remote string) string {
 
 // Serving is all routes, the socket among them, until stop is called.
 func Serving(ctx context.Context, s *Server) (handler http.Handler, stop func()) {
-	s.stopping, s.stop = context.WithCancel(ctx)
+	s.begin(ctx)
 	handler, err := s.Handler()
 	if err != nil {
 		panic(err)

@@ -22,7 +22,7 @@ const together = 100 * time.Millisecond
 func (l *session) followResources(ctx context.Context, id int) error {
 	follower := l.access.Follow() //nolint:contextcheck // An informer outlives who starts it.
 	defer follower.Close()
-	audience, leave := l.server.join(l.identity.Viewer) //nolint:contextcheck // Others share it, and it outlives the first of them.
+	audience, leave := l.showing.join(l.identity.Viewer) //nolint:contextcheck // Others share it, and it outlives the first of them.
 	defer leave()
 	opened, told, counted := time.Now(), 0, 0
 	after := opened.Add(-together) // Who comes at the same time shares one,

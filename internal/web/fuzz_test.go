@@ -27,7 +27,7 @@ func fuzzed(f *testing.F) (*web.Server, *lockedBuffer) {
 	)
 	api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-1", Cells: `["web-1","Running","5m"]`, Metadata: `"labels":{"app":"web"}`})
 	log := &lockedBuffer{}
-	server, err := web.New(web.Options{Cluster: startCluster(f, api), Version: "v0", Log: slog.New(slog.NewTextHandler(log, nil))})
+	server, err := web.New(web.Options{Shown: web.Shown{Cluster: startCluster(f, api)}, Version: "v0", Log: slog.New(slog.NewTextHandler(log, nil))})
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -21,7 +21,7 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	if s.ending.Load() {
 		return &problem{Title: "Not running", Status: http.StatusServiceUnavailable, Detail: "The program is stopping; it takes no more requests."}
 	}
-	if _, _, err := s.cluster.For(watch.Viewer{Program: true}).Resources(r.Context(), 0); err != nil {
+	if _, _, err := s.showing(r).Cluster.For(watch.Viewer{Program: true}).Resources(r.Context(), 0); err != nil {
 		return err
 	}
 	_, err := io.WriteString(w, "ok\n")

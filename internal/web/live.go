@@ -56,7 +56,8 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 		s.sockets.Done()
 		return nil //nolint:nilerr // Accept has answered.
 	}
-	l := &session{conn: conn, out: out, access: s.access(r), identity: identity, server: s, seats: s.seatsOf(r), paces: s.pacesOf(r), subscriptions: make(map[int]*follower)}
+	shown := s.showing(r)
+	l := &session{conn: conn, out: out, access: s.access(r), identity: identity, server: s, showing: shown, of: r.URL.Query().Get("cluster"), seats: s.seatsOf(r), paces: s.pacesOf(r), subscriptions: make(map[int]*follower)}
 	go func() { // The handler ends, and with it all that a request holds.
 		defer s.sockets.Done()
 		l.serve()
@@ -72,6 +73,8 @@ type session struct {
 	access   *watch.Access
 	identity auth.Identity // Whose it is, and for how long.
 	server   *Server
+	showing  *showing
+	of       string             // By its id, the cluster that the page is of; empty where it does not say.
 	cancel   context.CancelFunc // Ends the whole session, without a word.
 	seats    []seat
 	paces    []*rate.Limiter // Of the reader.
@@ -98,7 +101,7 @@ type follower struct {
 // stops the connection says so by closing it.
 func (l *session) serve() {
 	defer l.caught()
-	ctx, cancel := context.WithCancel(context.WithoutCancel(l.server.stopping))
+	ctx, cancel := context.WithCancel(context.WithoutCancel(l.showing.ended))
 	l.cancel = cancel
 	defer cancel()
 	if !l.server.enter(l.seats) {
@@ -106,9 +109,17 @@ func (l *session) serve() {
 		return
 	}
 	defer l.server.leave(l.seats)
+	if l.of != "" && l.of != l.showing.id {
+		l.close(statusSwitched, switched)
+		return
+	}
 	told := make(chan struct{})
-	unstopped := context.AfterFunc(l.server.stopping, func() {
+	unstopped := context.AfterFunc(l.showing.ended, func() {
 		defer close(told)
+		if l.server.stopping.Err() == nil {
+			l.close(statusSwitched, switched)
+			return
+		}
 		l.sendAway(websocket.StatusGoingAway, stopFor, "the server stops")
 	})
 	lasts, done := l.identity.Within(ctx)

@@ -59,7 +59,7 @@ func serveGuarded(t *testing.T, api *apitest.Server, options auth.Options) *site
 	if err != nil {
 		t.Fatal(err)
 	}
-	s.server, err = web.New(web.Options{Cluster: cluster, Auth: authority, BasePath: web.BasePath(options.Base), Name: "the-cluster's-name", Version: "v0", Log: log})
+	s.server, err = web.New(web.Options{Shown: web.Shown{Cluster: cluster, Name: "the-cluster's-name"}, Auth: authority, BasePath: web.BasePath(options.Base), Version: "v0", Log: log})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -44,15 +44,16 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 	defer done()
 	ctx, cancel := context.WithCancel(lasts)
 	defer cancel()
-	defer context.AfterFunc(s.stopping, cancel)() //nolint:contextcheck // Either ends it.
+	shown := s.showing(r)
+	defer context.AfterFunc(shown.ended, cancel)() //nolint:contextcheck // Either ends it.
 	out := &logWriter{send: (&logAnswer{http.NewResponseController(w), w}).send}
 	body, err := openLog(ctx, s.access(r), param(r, "namespace"), param(r, "name"), options, out)
 	if err != nil {
 		switch {
 		case out.begun:
 			panic(http.ErrAbortHandler) // There is no other way to say that this is not the end.
-		case s.stopping.Err() != nil:
-			return &problem{Title: "Not running", Status: http.StatusServiceUnavailable, Detail: "The program is stopping; ask again in a moment."}
+		case shown.ended.Err() != nil:
+			return &problem{Title: "Not running", Status: http.StatusServiceUnavailable, Detail: "The program is stopping, or shows another cluster; ask again in a moment."}
 		case errors.Is(context.Cause(lasts), auth.ErrEnded):
 			return watch.NotLoggedIn("Your login has ended; log in again.")
 		}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
+	"glasshouse/internal/watch"
 	"glasshouse/internal/web/metrics"
 )
 
@@ -21,7 +22,7 @@ import (
 // holds.
 func (s *Server) MetricsHandler(profiles bool) (http.Handler, error) {
 	registry, err := metrics.Registry(
-		s.cluster.Ledger,
+		func() watch.Ledger { return s.present.Load().Cluster.Ledger() },
 		func() int { return int(s.open.Load()) },
 	)
 	if err != nil {

@@ -29,7 +29,11 @@ const (
 
 // home leads to the kind that most people look at first.
 func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
-	http.Redirect(w, r, s.start, http.StatusSeeOther)
+	start := "/r/core/v1/pods"
+	if ns := s.showing(r).Namespace; ns != "" {
+		start += "?ns=" + url.QueryEscape(ns)
+	}
+	http.Redirect(w, r, s.base.At(start), http.StatusSeeOther)
 	return nil
 }
 
@@ -239,12 +243,15 @@ func titleOf(kinds, namespace, name string) string {
 // frame is what every page has around its content.
 func (s *Server) frame(r *http.Request, title, selected string) templates.Frame {
 	f := templates.Frame{
-		Title: title, Version: s.version, Cluster: s.name, Look: lookOf(r),
+		Title: title, Version: s.version, Cluster: s.showing(r).Name, ID: s.showing(r).id, Look: lookOf(r),
 		Assets: templates.Assets{Script: s.assets.URL("app.js"), Style: s.assets.URL("app.css"), Icon: s.assets.URL("favicon.svg"), Parts: s.assets.Parts()},
 		Banner: s.auth.Banner(),
 	}
 	if user := identityOf(r).Viewer.User; user != nil {
 		f.User = user.Name
+	}
+	if s.contexts != nil && identityOf(r).Viewer.Scope == nil {
+		f.Contexts = contextsPath
 	}
 	if s.auth.LogsIn() {
 		f.Logout = s.base.At(logoutPath)

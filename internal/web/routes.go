@@ -35,6 +35,8 @@ func (s *Server) routes() []route {
 		{http.MethodGet, "/o/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.objectPage, false},
 		{http.MethodGet, "/compare", viewers, s.comparePage, false},
 		{http.MethodGet, "/status", viewers, s.statusPage, false},
+		{http.MethodGet, contextsPath, users, s.contextsPage, false},
+		{http.MethodPost, contextsPath, users, s.switchPage, false},
 		{http.MethodGet, "/api/openapi.json", everybody, s.openapi, false},
 		{http.MethodGet, "/api/v1/resources", viewers, s.resources, false},
 		{http.MethodGet, "/api/v1/snapshot/{group}/{version}/{resource}", viewers, s.snapshot, false},
@@ -43,6 +45,8 @@ func (s *Server) routes() []route {
 		{http.MethodGet, "/api/v1/search", viewers, s.search, false},
 		{http.MethodGet, "/api/v1/related/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.related, false},
 		{http.MethodGet, "/api/v1/status", viewers, s.status, false},
+		{http.MethodGet, "/api/v1/contexts", users, s.listContexts, false},
+		{http.MethodPost, "/api/v1/context", users, s.switchContext, false},
 		{http.MethodGet, "/api/v1/live", viewers, s.live, true},
 		{http.MethodGet, "/static/*", everybody, s.static, false},
 		{http.MethodGet, "/healthz", everybody, s.healthz, true},
@@ -103,5 +107,5 @@ func isKnown(r *http.Request) bool {
 
 // access is the cluster as whoever sent the request may see it.
 func (s *Server) access(r *http.Request) *watch.Access {
-	return s.cluster.For(identityOf(r).Viewer)
+	return s.showing(r).Cluster.For(identityOf(r).Viewer)
 }

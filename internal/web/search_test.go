@@ -156,7 +156,7 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	api.Set(podsRef, items...)
 	cluster := startCluster(b, api)
-	server, err := web.New(web.Options{Cluster: cluster, Log: slog.New(slog.DiscardHandler)})
+	server, err := web.New(web.Options{Shown: web.Shown{Cluster: cluster}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}

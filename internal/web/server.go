@@ -16,7 +16,6 @@ import (
 	"net"
 	"net/http"
 	"net/netip"
-	"net/url"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -24,7 +23,6 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/klauspost/compress/gzhttp"
 
-	"glasshouse/internal/watch"
 	"glasshouse/internal/web/auth"
 	"glasshouse/web"
 	"glasshouse/web/templates"
@@ -42,18 +40,17 @@ const (
 
 // Options are what a Server is made of.
 type Options struct {
-	Cluster *watch.Cluster
-	Auth    *auth.Authority // Nil asks nobody who they are.
+	Shown // At first.
+
+	Auth     *auth.Authority // Nil asks nobody who they are.
+	Contexts *Contexts       // Nil where there is nothing to switch between.
 	// Boundary is by which names the server may be called; nil is loopback alone.
 	Boundary *Boundary
 	BasePath BasePath
 	KeyPair  *KeyPair // Nil serves over HTTP.
 	// Peers are the proxies whose X-Forwarded-For is believed.
-	Peers []netip.Prefix
-	Name  string // Of the cluster, for the page: the kubeconfig's context.
-	// Namespace is the one that the first page shows; empty for all.
-	Namespace string
-	Version   string
+	Peers   []netip.Prefix
+	Version string
 	// PageRows is how many rows a page holds at most; of more it shows a window.
 	PageRows int
 	Log      *slog.Logger
@@ -61,14 +58,13 @@ type Options struct {
 
 // Server answers the routes of the dashboard.
 type Server struct {
-	cluster  *watch.Cluster
+	present  atomic.Pointer[showing]
+	contexts *Contexts
 	auth     *auth.Authority
 	boundary *Boundary
 	base     BasePath
 	keys     *KeyPair
 	peers    peers
-	name     string
-	start    string // Where / leads.
 	version  string
 	pageRows int
 	log      *slog.Logger
@@ -84,7 +80,6 @@ type Server struct {
 	open      atomic.Int64 // Sockets that are served.
 	reading   atomic.Int64 // Logs that are read.
 	paper     sync.Pool    // Of *[]byte: the messages that are being written.
-	audiences audiences
 }
 
 // New makes a Server. It serves when Run is called.
@@ -93,14 +88,12 @@ func New(options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	start := options.BasePath.At("/r/core/v1/pods")
-	if options.Namespace != "" {
-		start += "?ns=" + url.QueryEscape(options.Namespace)
-	}
-	return &Server{
-		start: start, cluster: options.Cluster, auth: options.Auth, boundary: options.Boundary, base: options.BasePath, keys: options.KeyPair, peers: options.Peers, paces: newPaces(), name: options.Name, version: options.Version, pageRows: options.PageRows, log: options.Log,
+	s := &Server{
+		contexts: options.Contexts, auth: options.Auth, boundary: options.Boundary, base: options.BasePath, keys: options.KeyPair, peers: options.Peers, paces: newPaces(), version: options.Version, pageRows: options.PageRows, log: options.Log,
 		assets: assets, sections: templates.NewSections(),
-	}, nil
+	}
+	s.present.Store(newShowing(options.Shown))
+	return s, nil
 }
 
 // Handler is all routes.
@@ -113,7 +106,7 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 		return nil, fmt.Errorf("set up compression: %w", err)
 	}
 	r := chi.NewRouter()
-	r.Use(s.boundary.guard, s.bound, s.base.strip, s.recover, s.identify)
+	r.Use(s.boundary.guard, s.bound, s.base.strip, s.recover, s.look, s.identify)
 	for _, one := range routes {
 		handler := http.Handler(s.admit(one.class, one.handler))
 		if one.method != http.MethodGet && one.method != http.MethodHead {
@@ -131,10 +124,16 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 	return r, nil
 }
 
+// begin lets sockets be served until ctx ends, or stop is called.
+func (s *Server) begin(ctx context.Context) {
+	s.stopping, s.stop = context.WithCancel(ctx)
+	s.present.Load().begin(s.stopping)
+}
+
 // Run serves on listener until ctx ends, then lets requests finish for a while.
 // It closes the listener.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
-	s.stopping, s.stop = context.WithCancel(context.WithoutCancel(ctx))
+	s.begin(context.WithoutCancel(ctx))
 	defer s.stop()
 	handler, err := s.Handler()
 	if err != nil {

@@ -139,7 +139,7 @@ func startClusterWith(tb testing.TB, api *apitest.Server, limit int64) *watch.Cl
 
 func startSite(t *testing.T, cluster *watch.Cluster) *site {
 	t.Helper()
-	return startSiteOf(t, web.Options{Cluster: cluster})
+	return startSiteOf(t, web.Options{Shown: web.Shown{Cluster: cluster}})
 }
 
 // startSiteOf serves with options of its own.

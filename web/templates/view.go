@@ -14,6 +14,9 @@ type Frame struct {
 	Assets  Assets
 	Version string // of this program, as "v0.1.0"; empty is not shown
 	Cluster string // the context's or cluster's name; empty is not shown
+	ID      string // tells the cluster from others
+	// Contexts is where another one is chosen; empty where there is nothing to choose.
+	Contexts string
 	Groups  []Group
 	Look    Look
 	User    string // who looks; empty where nobody is asked
@@ -218,6 +221,22 @@ type Problem struct {
 type Step struct {
 	Text string
 	Href string
+}
+
+// Contexts is the page on which another cluster is chosen.
+type Contexts struct {
+	Frame
+	Contexts []Context
+	Present  string // The name of the one that is shown.
+	Why      string // it could not be; empty where it was not tried
+}
+
+// Context is one of the kubeconfig's.
+type Context struct {
+	Name      string
+	Cluster   string
+	User      string
+	Namespace string // empty for none
 }
 
 // Failure is the page of a request that has no other page.

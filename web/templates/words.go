@@ -317,3 +317,12 @@ func pickerWords(k Kind) string {
 	}
 	return strings.TrimSuffix(words+": "+k.State+". "+k.Reason, ". ")
 }
+
+// contextWords are what a context is of.
+func contextWords(c Context) string {
+	words := "cluster " + c.Cluster + ", user " + c.User
+	if c.Namespace != "" {
+		words += ", namespace " + c.Namespace
+	}
+	return words
+}

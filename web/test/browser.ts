@@ -23,6 +23,8 @@ export class Browser implements Host {
   cancel(timer: unknown): void { this.timers.delete(timer as number); }
   report(what: string): void { this.reports.push(what); }
   ended(again: () => void): void { this.again.push(again); }
+  others = 0; // how often the server showed another cluster
+  switched(): void { this.others++; }
 
   pass(ms: number): void {
     const end = this.time + ms;

@@ -230,3 +230,13 @@ void test("ends only subscriptions that the server holds", () => {
   sub.close();
   assert.deepEqual(ended(), [held]);
 });
+
+void test("a connection to a server that shows another cluster is not tried again", () => {
+  const { browser, live } = start();
+  browser.socket.accept();
+  browser.socket.lose(4409, "the server shows another cluster; begin anew");
+  browser.pass(600_000);
+  live.hurry();
+  assert.equal(browser.others, 1);
+  assert.equal(browser.sockets.length, 1);
+});

@@ -114,7 +114,7 @@ func New(tb testing.TB, kinds ...Kind) *Server {
 	for _, k := range kinds {
 		s.Serve(k)
 	}
-	server := &http.Server{Handler: http.HandlerFunc(s.serve), ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
+	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(s.listener) }()
 	tb.Cleanup(func() {
@@ -126,6 +126,9 @@ func New(tb testing.TB, kinds ...Kind) *Server {
 	s.Config = &rest.Config{Host: "http://api.test", Dial: s.dial}
 	return s
 }
+
+// Handler is the same for a listener of the test's own, as a kubeconfig names one.
+func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 func (s *Server) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	s.mu.Lock()

@@ -6,9 +6,10 @@ import { under } from "./base.ts";
 import { Build, firstOf, sayBuild, servedAs } from "./build.ts";
 import { Clock } from "./clock.ts";
 import type { Command } from "./commands.ts";
-import { byId, input, setAttr, setText } from "./dom.ts";
+import { byId, h, input, setAttr, setText } from "./dom.ts";
 import { tendMenu } from "./exports.ts";
 import { Jump } from "./jump.ts";
+import { Contexts } from "./contexts.ts";
 import { listCommands, objectCommands, pageCommands } from "./keymap.ts";
 import { listenToKeys } from "./keys.ts";
 import { ListPage } from "./list.ts";
@@ -30,7 +31,8 @@ import { formatView, objectHref, pageHref, parseLog, parseView, plain, putTab, t
 const clock = new Clock();
 const now = (): number => clock.now();
 
-const socket = new URL(under("/api/v1/live"), location.href);
+const cluster = document.documentElement.dataset["cluster"] ?? "";
+const socket = new URL(under(`/api/v1/live?${new URLSearchParams({ cluster }).toString()}`), location.href);
 socket.protocol = socket.protocol === "https:" ? "wss:" : "ws:";
 let refresh = (): void => {};
 const live = new Live(
@@ -43,6 +45,7 @@ const live = new Live(
     cancel: (timer) => clearTimeout(timer as number | undefined),
     report: (what) => console.warn(`glasshouse: ${what}`),
     ended: (again) => void askWho(again, logIn),
+    switched,
   },
   () => {
     latency.reconnected();
@@ -87,16 +90,22 @@ const page = document.querySelector<HTMLElement>("[data-page]");
 let shown: ListPage | null = null;
 let special = (): readonly Command[] => [];
 let go = (view: View): void => location.assign(formatView(view));
+// Where the server shows one cluster of several the name of it leads to the others.
+const named = document.querySelector<HTMLAnchorElement>("a#cluster");
+const contexts = named === null ? null : new Contexts(switched);
+const chooser = named === null || contexts === null || page?.dataset["page"] === "problem" ? null : contextPopover(named, contexts);
 const jump = new Jump(byId("jump"), {
   live,
   known: () => ({
     kinds: picker.all(), pins: picker.pins(), recent: stored("kinds"), commands: commands().filter((c) => c.offered === true),
+    contexts: contexts?.all.map((c) => ({ ...c, choose: () => void chooseContext(c.name) })) ?? null,
     view: shown?.view ?? null, rows: shown?.held ?? null, kept: shown?.kept ?? null, seen: () => shown?.seen() ?? [],
   }),
   go: (view) => go(preferred(view)),
   open: openObject,
+  opened: (then) => void contexts?.read().then(then),
 });
-const common = pageCommands(jump, help);
+const common = pageCommands(jump, help, named === null ? null : () => (chooser === null ? named.click() : chooser.open()));
 const commands = (): readonly Command[] => [...special(), ...common];
 
 if (page?.dataset["page"] !== "problem" && waited(history.state)) history.replaceState(null, "");
@@ -256,6 +265,25 @@ function openObject(ref: string, object: ObjectName): void {
   if (shown === null) location.assign(objectHref(ref, object));
   else if (shown.view.ref === ref) shown.change({ open: object });
   else go(preferred({ ...plain(ref), ns: object.ns === "" ? [] : [object.ns], open: object }));
+}
+
+// Nothing of the one cluster is kept for the other.
+function switched(): void {
+  location.assign(under("/"));
+}
+
+// The page of a problem loads itself anew, and is left by its link.
+function contextPopover(link: HTMLAnchorElement, of: Contexts): Popover {
+  const button = h("button", { id: "cluster", class: "cluster chooser", type: "button", "aria-haspopup": "dialog", title: link.title }, ...link.childNodes);
+  link.replaceWith(button);
+  return new Popover(button, "Contexts", async () => new (await import("./contextchooser.ts")).ContextChooser(of));
+}
+
+async function chooseContext(name: string): Promise<void> {
+  say(`Opening ${name}.`);
+  if (contexts === null || (await contexts.choose(name))) return;
+  if (chooser === null) say(contexts.trouble);
+  else chooser.open();
 }
 
 function help(): void {

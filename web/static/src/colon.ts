@@ -29,7 +29,7 @@ export function parseColon(text: string): Colon {
 /** What there is in place of a word of k9s or vim that means nothing here; undefined for other words. */
 export function instead(word: string): string | undefined {
   const words: Readonly<Record<string, string>> = {
-    ctx: "A window shows one cluster. For another start the program again with --context, beside this one.",
+    ctx: "This window shows one cluster. For another start the program again, with another kubeconfig or --context, beside this one.",
     w: "There is nothing to write: this is a window on the cluster, and changes nothing in it.",
     edit: "There is nothing to edit: this is a window on the cluster, and changes nothing in it.",
     delete: "Nothing can be deleted here: this is a window on the cluster, and changes nothing in it.",
@@ -40,8 +40,11 @@ export function instead(word: string): string | undefined {
     shell: "There are no shells here: kubectl exec opens one.",
   };
   const same: Readonly<Record<string, string>> = {
-    context: "ctx", contexts: "ctx", cluster: "ctx", clusters: "ctx", "q!": "q", quit: "q", qa: "q", "qa!": "q", exit: "q", x: "w", wq: "w", "wq!": "w", write: "w", e: "edit",
+    "q!": "q", quit: "q", qa: "q", "qa!": "q", exit: "q", x: "w", wq: "w", "wq!": "w", write: "w", e: "edit",
     rm: "delete", kill: "delete", pulses: "pulse", popeye: "pulse", xrays: "xray", portforward: "pf", portforwards: "pf", "port-forward": "pf", exec: "shell", sh: "shell",
   };
-  return words[same[word] ?? word];
+  return words[isContext(word) ? "ctx" : (same[word] ?? word)];
 }
+
+/** Whether a word asks for another cluster. */
+export const isContext = (word: string): boolean => ["ctx", "context", "contexts", "cluster", "clusters"].includes(word);

@@ -1,8 +1,9 @@
 // What the palette offers for what is typed: kinds, namespaces, objects and
 // commands, each with what it leads to.
 
-import { instead, parseColon } from "./colon.ts";
+import { instead, isContext, parseColon } from "./colon.ts";
 import type { Command } from "./commands.ts";
+import { contextWords, type Context } from "./contexts.ts";
 import { digits } from "./dom.ts";
 import { Fuzzy } from "./fuzzy.ts";
 import { plural, type Listed } from "./kinds.ts";
@@ -32,6 +33,8 @@ export interface Known {
   readonly recent: readonly string[];
   readonly namespaces: readonly string[];
   readonly commands: readonly Command[];
+  /** The contexts of the kubeconfig, of which another may be chosen; null where there is one cluster. */
+  readonly contexts: readonly (Context & { readonly choose: () => void })[] | null;
   /** The view of the page; null where it lists nothing. */
   readonly view: View | null;
   /** Its rows; null where it does not hold all of them. */
@@ -60,6 +63,7 @@ export class Finder {
     const items = [
       ...kinds,
       ...this.namespaces(text, known),
+      ...this.contexts(text, known).slice(0, 4),
       ...here.items,
       ...elsewhere.map((r): Item => objectItem(r.ref, r, "Objects of other kinds", [], r.kind)),
       ...this.commands(text, known),
@@ -70,6 +74,10 @@ export class Finder {
 
   private colon(text: string, known: Known): Offer {
     const { word, through, ns, labels, filter } = parseColon(text);
+    if (isContext(word) && known.contexts !== null) {
+      const items = this.contexts(text.trimStart().slice(word.length).trim(), known);
+      return { items, words: items.length === 0 ? "No context is called that." : "" };
+    }
     const sorry = instead(word);
     if (sorry !== undefined) return { items: word.startsWith("pulse") ? this.commands("coverage", known) : [], words: sorry };
     if (["h", "help", "?"].includes(word)) return { items: known.commands.filter((c) => c.words === "Help").map(commandItem), words: "" };
@@ -91,6 +99,15 @@ export class Finder {
     if (ns === "") items.unshift(at([], `${what} in all namespaces`, ""));
     else if (!names.includes(ns)) items.push(at([ns], `${what} in ${ns}, which has not been seen`, ""));
     return { items, words: "" };
+  }
+
+  private contexts(text: string, known: Known): Item[] {
+    const all = known.contexts ?? [];
+    const found = text === "" ? all.map((_, index) => ({ index, ranges: [] as readonly number[] })) : this.fuzzy.search(all.map((c) => c.name), text, all.length).best;
+    return found.flatMap(({ index, ranges }) => {
+      const c = all[index];
+      return c === undefined ? [] : [{ ...commandItem({ words: c.name, group: "", keys: [], where: "page", run: c.choose }), section: "Contexts", ranges, detail: contextWords(c), fill: `:ctx ${c.name}` }];
+    });
   }
 
   private namespaces(text: string, known: Known): Item[] {

@@ -17,7 +17,7 @@ export function openHelp(commands: readonly Command[]): void {
   const dialog = h("dialog", { class: "help", id: "keys", "aria-labelledby": "keys-title" },
     h("div", { class: "help-head" }, h("h2", { id: "keys-title" }, "Keys"), h("span", { class: "spring" }), close),
     h("div", { class: "help-body", tabindex: "0", autofocus: true, role: "region", "aria-label": "Keys" }, ...sections),
-    h("p", { class: "help-foot" }, "Letters and signs listen wherever nothing is being typed. Nothing that a key does changes the cluster."));
+    h("p", { class: "help-foot" }, "Letters and signs listen wherever nothing is being typed. Nothing that a key does changes anything in the cluster."));
   close.addEventListener("click", () => dialog.close());
   dialog.addEventListener("click", (e) => {
     if (e.target === dialog) dialog.close();

@@ -19,10 +19,11 @@ const command = (group: string, keys: string, where: Where, words: string, run: 
 const offered = { offered: true };
 
 /** What every page has. */
-export function pageCommands(jump: Jump, help: () => void): Command[] {
+export function pageCommands(jump: Jump, help: () => void, contexts: (() => void) | null): Command[] {
   return [
     command("Page", "Mod+k", "ever", "Search or jump to", () => jump.open("")),
     command("Page", ":", "page", "Go to a kind, as in :po shop", () => jump.open(":")),
+    ...(contexts === null ? [] : [command("Page", "C", "page", "Choose a context, of another cluster", contexts, offered)]),
     command("Page", "t", "page", "Light or dark", turnTheme, offered),
     command("Page", "", "page", "Light or dark as the system has it", () => setTheme(""), offered),
     command("Page", "u", "page", "Copy the link to what is shown", () => void copyLink(), offered),

@@ -15,6 +15,8 @@ export interface Around {
   known(): Omit<Known, "namespaces"> & { seen(): Iterable<string> };
   go(view: View): void;
   open(ref: string, object: ObjectName): void;
+  /** The palette is opened: then is called when more is known. */
+  opened(then: () => void): void;
 }
 
 export class Palette {
@@ -59,6 +61,9 @@ export class Palette {
     if (this.dialog.open && text === "") return this.dialog.close(); // Once more is enough of it.
     if (!this.dialog.open) {
       this.dialog.showModal();
+      this.around.opened(() => {
+        if (this.dialog.open) this.schedule();
+      });
       const draw = (): void => this.schedule();
       this.spaces = new Feed(this.around.live, { resource: "core/v1/namespaces" }, { sort: null, q: "" }, { arrived: draw, moved: draw, dropped: draw, told: () => undefined }, Infinity, 0);
     }

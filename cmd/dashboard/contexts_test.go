@@ -1,0 +1,484 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"runtime/pprof"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+
+	"glasshouse/internal/watch/apitest"
+)
+
+// upstream is a scripted API server on loopback, with one pod.
+type upstream struct {
+	*httptest.Server
+
+	asked atomic.Int64 // Requests that are being answered.
+}
+
+func newUpstream(t *testing.T, pod string) *upstream {
+	t.Helper()
+	api := apitest.New(
+		t,
+		apitest.Kind{Ref: "core/v1/pods", Kind: "Pod", Columns: `[{"name":"Name","type":"string"}]`},
+		apitest.Kind{Ref: "core/v1/namespaces", Kind: "Namespace", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`},
+	)
+	api.Set("core/v1/namespaces", apitest.Item{Name: "default"})
+	api.Set("core/v1/pods", apitest.Item{Namespace: "default", Name: pod})
+	u := &upstream{}
+	u.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		u.asked.Add(1)
+		defer u.asked.Add(-1)
+		api.Handler().ServeHTTP(w, r)
+	}))
+	t.Cleanup(func() {
+		u.CloseClientConnections()
+		u.Close()
+	})
+	return u
+}
+
+// silence is an address that takes connections, and never answers.
+func silence(t *testing.T) string {
+	t.Helper()
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = listener.Close() })
+	return "http://" + listener.Addr().String()
+}
+
+// kubeconfigOf is a kubeconfig of contexts by their names: each has a cluster and a
+// user of its own, whose JSON may be given behind the address, after a space.
+func kubeconfigOf(t *testing.T, current string, servers map[string]string) string {
+	t.Helper()
+	var clusters, contexts, users []string
+	for name, server := range servers {
+		server, user, _ := strings.Cut(server, " ")
+		if user == "" {
+			user = "{}"
+		}
+		clusters = append(clusters, fmt.Sprintf(`{"name":%q,"cluster":{"server":%q}}`, "of-"+name, server))
+		users = append(users, fmt.Sprintf(`{"name":%q,"user":%s}`, name+"-user", user))
+		contexts = append(contexts, fmt.Sprintf(`{"name":%q,"context":{"cluster":%q,"user":%q}}`, name, "of-"+name, name+"-user"))
+	}
+	file := filepath.Join(t.TempDir(), "config")
+	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":%q,"clusters":[%s],"contexts":[%s],"users":[%s]}`,
+		current, strings.Join(clusters, ","), strings.Join(contexts, ","), strings.Join(users, ","))
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// running is a program that serves.
+type running struct {
+	t   *testing.T
+	url string
+	log *console
+}
+
+// serveTo runs the program until the test ends, when it has to end well.
+func serveTo(t *testing.T, args ...string) *running {
+	t.Helper()
+	p := &running{t: t, log: &console{}}
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan int, 1)
+	go func() { ended <- run(ctx, append(args, "--listen", "127.0.0.1:0"), io.Discard, p.log) }()
+	t.Cleanup(func() {
+		cancel()
+		select {
+		case code := <-ended:
+			if code != 0 {
+				t.Errorf("it ended with %d: %s", code, p.log)
+			}
+		case <-time.After(20 * time.Second):
+			t.Errorf("it does not end: %s", p.log)
+		}
+	})
+	p.await("that it serves", func() bool {
+		match := regexp.MustCompile(`url=(http://\S+)/`).FindStringSubmatch(p.log.String())
+		if match != nil {
+			p.url = match[1]
+		}
+		return match != nil
+	})
+	return p
+}
+
+func (p *running) await(what string, met func() bool) {
+	p.t.Helper()
+	deadline := time.After(30 * time.Second)
+	tick := time.NewTicker(10 * time.Millisecond)
+	defer tick.Stop()
+	for !met() {
+		select {
+		case <-tick.C:
+		case <-deadline:
+			p.t.Fatalf("%s: not within 30 s; the log says %s", what, p.log)
+		}
+	}
+}
+
+func (p *running) ask(method, path, body string, headers ...string) (int, string) {
+	p.t.Helper()
+	request, err := http.NewRequestWithContext(p.t.Context(), method, p.url+path, strings.NewReader(body))
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	for i := 0; i+1 < len(headers); i += 2 {
+		request.Header.Set(headers[i], headers[i+1])
+	}
+	client := &http.Client{
+		Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true},
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	answer, err := client.Do(request)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return answer.StatusCode, string(text)
+}
+
+// choose has a context shown, and says how long that took.
+func (p *running) choose(name string) time.Duration {
+	p.t.Helper()
+	began := time.Now()
+	if code, text := p.ask(http.MethodPost, "/api/v1/context", fmt.Sprintf(`{"name":%q}`, name)); code != http.StatusNoContent {
+		p.t.Fatalf("choosing %s is answered with %d %s", name, code, text)
+	}
+	return time.Since(began)
+}
+
+// shows waits until the pods are one alone.
+func (p *running) shows(pod string) {
+	p.t.Helper()
+	p.await("the pod "+pod, func() bool {
+		code, text := p.ask(http.MethodGet, "/api/v1/snapshot/core/v1/pods", "")
+		return code == http.StatusOK && strings.Contains(text, `"name":"`+pod+`"`) && strings.Count(text, `"uid"`) == 1
+	})
+}
+
+// id is by which the page knows its cluster.
+func (p *running) id() string {
+	p.t.Helper()
+	_, text := p.ask(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html")
+	match := regexp.MustCompile(`data-cluster="([0-9a-f]{16})"`).FindStringSubmatch(text)
+	if match == nil {
+		p.t.Fatalf("the page does not say of which cluster it is: %.2000s", text)
+	}
+	return match[1]
+}
+
+// tab is the socket of a page, which follows the pods.
+func (p *running) tab(of string) *websocket.Conn {
+	p.t.Helper()
+	conn, _, err := websocket.Dial(p.t.Context(), strings.Replace(p.url, "http", "ws", 1)+"/api/v1/live?cluster="+of, &websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}}) //nolint:bodyclose // It is the connection's.
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { _ = conn.CloseNow() })
+	return conn
+}
+
+// follow subscribes to the pods from a cursor on, and reads up to a snapshot: what
+// came before it, and its cursor.
+func (p *running) follow(conn *websocket.Conn, cursor string) (before, last string) {
+	p.t.Helper()
+	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
+	defer cancel()
+	if err := conn.Write(ctx, websocket.MessageText, []byte(`{"op":"subscribe","id":1,"resource":"core/v1/pods","cursor":"`+cursor+`"}`)); err != nil {
+		p.t.Fatal(err)
+	}
+	for {
+		_, frame, err := conn.Read(ctx)
+		if err != nil {
+			p.t.Fatalf("waiting for a snapshot: %v", err)
+		}
+		var message struct{ Type, Cursor string }
+		if err := json.Unmarshal(frame, &message); err != nil {
+			p.t.Fatal(err)
+		}
+		if message.Type == "snapshot" && strings.Contains(string(frame), `"uid"`) {
+			return before, message.Cursor
+		}
+		before += message.Type + " "
+	}
+}
+
+// wantSentAway reads to the end of a connection, which is that of another cluster.
+func wantSentAway(t *testing.T, conn *websocket.Conn) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	for {
+		if _, _, err := conn.Read(ctx); err != nil {
+			if code := websocket.CloseStatus(err); code != 4409 {
+				t.Errorf("the connection ends with %v, want 4409", err)
+			}
+			return
+		}
+	}
+}
+
+// One cluster is shown at a time: the one before ends with all its watches and
+// sockets, and no page takes the other for it.
+func TestContextsAreSwitched(t *testing.T) {
+	away(t)
+	one, two := newUpstream(t, "pod-of-one"), newUpstream(t, "pod-of-two")
+	p := serveTo(t, "--kubeconfig", kubeconfigOf(t, "one", map[string]string{"one": one.URL, "two": two.URL}))
+	const listed = `{"present":%q,"contexts":[{"name":"one","cluster":"of-one","user":"one-user"},{"name":"two","cluster":"of-two","user":"two-user"}]}`
+	if code, text := p.ask(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusOK || text != fmt.Sprintf(listed, "one") {
+		t.Errorf("the contexts are %d %s", code, text)
+	}
+	p.shows("pod-of-one")
+	if two.asked.Load() != 0 {
+		t.Error("a cluster is asked that is not shown")
+	}
+	first := p.id()
+	conn := p.tab(first)
+	_, cursor := p.follow(conn, "")
+
+	p.choose("two")
+	wantSentAway(t, conn)
+	p.await("the end of what was asked of the first", func() bool { return one.asked.Load() == 0 })
+	p.shows("pod-of-two")
+	if code, text := p.ask(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusOK || text != fmt.Sprintf(listed, "two") {
+		t.Errorf("the contexts are %d %s", code, text)
+	}
+	if code, text := p.ask(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html"); code != http.StatusOK || !strings.Contains(text, ">two</a>") || !strings.Contains(text, "pod-of-two") || strings.Contains(text, "pod-of-one") {
+		t.Errorf("the page is %d %s", code, text)
+	}
+	wantSentAway(t, p.tab(first)) // As of a page that slept meanwhile.
+	if second := p.id(); second == first {
+		t.Errorf("both clusters are %s to the page", second)
+	}
+	if before, _ := p.follow(p.tab(p.id()), cursor); !strings.Contains(before, "reset") {
+		t.Errorf("from the cursor of the other cluster came %q before the snapshot, want a reset", before)
+	}
+	p.choose("one")
+	if again := p.id(); again != first {
+		t.Errorf("the first cluster is now %s, was %s: pages that slept meanwhile would not go on", again, first)
+	}
+	if before, _ := p.follow(p.tab(first), cursor); !strings.Contains(before, "reset") {
+		t.Errorf("from a cursor of before the switch came %q before the snapshot, want a reset", before)
+	}
+}
+
+// A context whose API server does not answer is shown as such, and holds up no
+// other, nor the way back.
+func TestDeadContext(t *testing.T) {
+	away(t)
+	one := newUpstream(t, "pod-of-one")
+	p := serveTo(t, "--kubeconfig", kubeconfigOf(t, "one", map[string]string{"one": one.URL, "gone": "http://127.0.0.1:1", "silent": silence(t)}))
+	for _, name := range []string{"gone", "silent"} {
+		p.shows("pod-of-one")
+		if took := p.choose(name); took > 5*time.Second {
+			t.Errorf("to show %s took %s", name, took)
+		}
+		code, text := p.ask(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html")
+		if code != http.StatusServiceUnavailable || !strings.Contains(text, "The API server does not answer") || !strings.Contains(text, `href="/contexts"`) || !strings.Contains(text, ">"+name+"</a>") {
+			t.Errorf("the page of %s is %d %s", name, code, text)
+		}
+		if code, text := p.ask(http.MethodGet, "/contexts", "", "Accept", "text/html"); code != http.StatusOK || strings.Count(text, `name="name"`) != 3 {
+			t.Errorf("the contexts are %d %s", code, text)
+		}
+		if took := p.choose("one"); took > 5*time.Second {
+			t.Errorf("to come back from %s took %s", name, took)
+		}
+	}
+	p.shows("pod-of-one")
+}
+
+// What cannot be opened is told in words, and what is shown stays, without a gap.
+func TestContextIsNotOpened(t *testing.T) {
+	away(t)
+	one := newUpstream(t, "pod-of-one")
+	const secure = "https://127.0.0.1:1" // Over HTTP no credentials are sent.
+	const fails = ` {"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"false","interactiveMode":"Never"}}`
+	const missing = ` {"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"no-such-login","interactiveMode":"Never"}}`
+	const unread = ` {"client-certificate":"/none/cert","client-key":"/none/key"}`
+	file := kubeconfigOf(t, "one", map[string]string{"one": one.URL, "fails": secure + fails, "missing": secure + missing, "unread": secure + unread})
+	p := serveTo(t, "--kubeconfig", file)
+	p.shows("pod-of-one")
+	conn := p.tab(p.id())
+	p.follow(conn, "")
+	for _, test := range []struct {
+		method, path, body string
+		code               int
+		says               []string
+	}{
+		{"POST", "/api/v1/context", `{"name":"none"}`, 404, []string{"No such context", `no context \"none\"`}},
+		{"POST", "/api/v1/context", `{"name":"fails"}`, 502, []string{"Context not opened", "one stays as it was", "executable false failed with exit code 1"}},
+		{"POST", "/api/v1/context", `{"name":"missing"}`, 502, []string{"Context not opened", "no-such-login not found"}},
+		{"POST", "/api/v1/context", `{"name":"unread"}`, 502, []string{"Context not opened", "/none/cert"}},
+		{"POST", "/api/v1/context", `{}`, 400, []string{"Not a context"}},
+		{"POST", "/api/v1/context", `{"name":"one","x":1}`, 400, []string{"Not a context"}},
+		{"POST", "/api/v1/context", `one`, 400, []string{"Not a context"}},
+		{"GET", "/api/v1/context", "", 405, []string{"Read only"}},
+		{"POST", "/contexts", "", 400, []string{"Not a context"}},
+	} {
+		if code, text := p.ask(test.method, test.path, test.body); code != test.code || !hasAll(text, test.says) {
+			t.Errorf("%s %s %s is answered with %d %s, want %d with %q", test.method, test.path, test.body, code, text, test.code, test.says)
+		}
+	}
+	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}
+	if code, text := p.ask(http.MethodPost, "/contexts", "name=fails", form...); code != http.StatusBadGateway || !hasAll(text, []string{`role="alert"`, "one stays as it was", `action="/contexts"`}) {
+		t.Errorf("the form is answered with %d %s", code, text)
+	}
+	for _, site := range []string{"cross-site", "same-site"} {
+		for _, path := range []string{"/contexts", "/api/v1/context"} {
+			if code, text := p.ask(http.MethodPost, path, "name=one", append(form, "Sec-Fetch-Site", site)...); code != http.StatusForbidden {
+				t.Errorf("from %s, %s is answered with %d %s, want 403", site, path, code, text)
+			}
+		}
+	}
+	for what, text := range map[string]string{"is no YAML": "{clusters: [", "has no context": `{"apiVersion":"v1","kind":"Config"}`} {
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		for _, path := range []string{"/api/v1/context", "/contexts"} {
+			body := map[string]string{"/contexts": "name=one", "/api/v1/context": `{"name":"one"}`}[path]
+			if code, text := p.ask(http.MethodPost, path, body, form[:2]...); code != http.StatusServiceUnavailable && code != http.StatusNotFound {
+				t.Errorf("where the kubeconfig %s, %s is answered with %d %s", what, path, code, text)
+			}
+		}
+		if code, text := p.ask(http.MethodGet, "/contexts", "", "Accept", "text/html"); !strings.Contains(text, ">one</a>") {
+			t.Errorf("where the kubeconfig %s, the page is %d %s", what, code, text)
+		}
+	}
+	if err := os.Remove(file); err != nil {
+		t.Fatal(err)
+	}
+	if code, text := p.ask(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusServiceUnavailable || !strings.Contains(text, "Kubeconfig not read") {
+		t.Errorf("without the kubeconfig the contexts are %d %s", code, text)
+	}
+	if err := conn.Ping(conn.CloseRead(t.Context())); err != nil {
+		t.Errorf("the tab has lost its connection: %v", err)
+	}
+	if strings.Contains(p.log.String(), "shows another cluster") {
+		t.Errorf("another cluster was shown: %s", p.log)
+	}
+}
+
+func hasAll(text string, parts []string) bool {
+	for _, part := range parts {
+		if !strings.Contains(text, part) {
+			return false
+		}
+	}
+	return true
+}
+
+// The form works without script, and what is there to choose is read anew.
+func TestContextsWithoutScript(t *testing.T) {
+	away(t)
+	one, two := newUpstream(t, "pod-of-one"), newUpstream(t, "pod-of-two")
+	both := kubeconfigOf(t, "one", map[string]string{"one": one.URL, "two": two.URL})
+	p := serveTo(t, "--kubeconfig", both)
+	later, err := os.ReadFile(kubeconfigOf(t, "one", map[string]string{"one": one.URL, "three": two.URL}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(both, later, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, text := p.ask(http.MethodGet, "/contexts", "", "Accept", "text/html"); !hasAll(text, []string{`value="three"`, "cluster of-three, user three-user", `aria-current="true">one<`}) || strings.Contains(text, `value="two"`) {
+		t.Errorf("the page is %s", text)
+	}
+	if code, text := p.ask(http.MethodPost, "/contexts", "name=three", "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html", "Sec-Fetch-Site", "same-origin"); code != http.StatusSeeOther {
+		t.Errorf("the form is answered with %d %s", code, text)
+	}
+	p.shows("pod-of-two")
+}
+
+// Nothing is left of clusters that were shown, however many.
+func TestSwitchesLeaveNothing(t *testing.T) {
+	away(t)
+	one, two := newUpstream(t, "pod-of-one"), newUpstream(t, "pod-of-two")
+	p := serveTo(t, "--kubeconfig", kubeconfigOf(t, "one", map[string]string{"one": one.URL, "two": two.URL}))
+	names := []string{"one", "two"}
+	look := func(n int) {
+		p.choose(names[n%2])
+		p.shows("pod-of-" + names[n%2])
+	}
+	look(1)
+	look(0) // Both have been shown: what is kept for good is there.
+	before := runtime.NumGoroutine()
+	for n := 1; n <= 20; n++ {
+		look(n)
+		conn := p.tab(p.id())
+		p.follow(conn, "")
+		defer func() { _ = conn.CloseNow() }()
+	}
+	p.await("the end of what the other was asked", func() bool { return two.asked.Load() == 0 })
+	deadline := time.Now().Add(20 * time.Second)
+	for runtime.NumGoroutine() > before+10 && time.Now().Before(deadline) { // One tab, and connections that are kept.
+		runtime.Gosched()
+	}
+	if after := runtime.NumGoroutine(); after > before+10 {
+		var all strings.Builder
+		_ = pprof.Lookup("goroutine").WriteTo(&all, 1)
+		t.Errorf("%d goroutines after 20 switches, %d before:\n%s", after, before, all.String())
+	}
+}
+
+// Contexts are offered where a person looks at what is their own, and nothing but
+// a context says of which cluster.
+func TestContextsAreNotOffered(t *testing.T) {
+	away(t)
+	one := newUpstream(t, "pod-of-one")
+	several := kubeconfigOf(t, "one", map[string]string{"one": one.URL, "two": one.URL})
+	alone := kubeconfigOf(t, "one", map[string]string{"one": one.URL})
+	for _, test := range []struct {
+		name    string
+		args    []string
+		offered bool
+	}{
+		{"several", []string{"--kubeconfig", several}, true},
+		{"another to begin with", []string{"--kubeconfig", several, "--context", "two", "--namespace", "default"}, true},
+		{"one alone", []string{"--kubeconfig", alone}, false},
+		{"a server by flag", []string{"--kubeconfig", several, "--server", one.URL}, false},
+		{"a token by flag", []string{"--kubeconfig", several, "--token", "abc"}, false},
+		{"a user by flag", []string{"--kubeconfig", several, "--user", "two-user"}, false},
+		{"an impersonated one", []string{"--kubeconfig", several, "--as", "somebody"}, false},
+		{"everybody is one", []string{"--kubeconfig", several, "--auth", "shared-identity"}, false},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			p := serveTo(t, test.args...)
+			p.shows("pod-of-one")
+			_, page := p.ask(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html")
+			listed, _ := p.ask(http.MethodGet, "/api/v1/contexts", "")
+			paged, _ := p.ask(http.MethodGet, "/contexts", "")
+			chosen, _ := p.ask(http.MethodPost, "/api/v1/context", `{"name":"one"}`)
+			formed, _ := p.ask(http.MethodPost, "/contexts", "name=one", "Content-Type", "application/x-www-form-urlencoded")
+			got, want := fmt.Sprint(strings.Contains(page, "/contexts"), listed, paged, chosen, formed), "false 404 404 404 404"
+			if test.offered {
+				want = "true 200 200 204 303"
+			}
+			if got != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
+}

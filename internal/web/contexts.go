@@ -1,0 +1,138 @@
+package web
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"slices"
+
+	"glasshouse/web/templates"
+)
+
+// contextsPath is the page on which another cluster is chosen.
+const contextsPath = "/contexts"
+
+// Contexts are those of a kubeconfig, between which whoever looks switches: there
+// is one for all who look, so that this is for one person's own machine.
+type Contexts struct {
+	// List reads them anew.
+	List func() ([]Context, error)
+	// Choose has the cluster of a context shown. What it does not open leaves the
+	// one before, and is told in words.
+	Choose func(ctx context.Context, name string) error
+}
+
+// Context is one of them.
+type Context struct {
+	Name      string `json:"name"`
+	Cluster   string `json:"cluster"`
+	User      string `json:"user"`
+	Namespace string `json:"namespace,omitempty"`
+}
+
+// contextsDocument is the answer of /api/v1/contexts.
+type contextsDocument struct {
+	Present  string    `json:"present"`
+	Contexts []Context `json:"contexts"`
+}
+
+// readContexts reads them anew.
+func (s *Server) readContexts() ([]Context, error) {
+	if s.contexts == nil {
+		return nil, &problem{
+			Title: "One cluster alone", Status: http.StatusNotFound,
+			Detail: "This server shows one cluster. It switches between those of a kubeconfig with several contexts, where --auth is none and no other flag names the cluster or the user.",
+		}
+	}
+	all, err := s.contexts.List()
+	if err != nil {
+		return nil, &problem{Title: "Kubeconfig not read", Status: http.StatusServiceUnavailable, Detail: fmt.Sprintf("The contexts are not known: %v.", err)}
+	}
+	return all, nil
+}
+
+// listContexts answers with those that there are.
+func (s *Server) listContexts(w http.ResponseWriter, r *http.Request) error {
+	all, err := s.readContexts()
+	if err != nil {
+		return err
+	}
+	body, err := json.Marshal(contextsDocument{s.showing(r).Name, all})
+	if err != nil {
+		return fmt.Errorf("encode the contexts: %w", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, err = w.Write(body)
+	return err
+}
+
+// contextsPage is the same for people.
+func (s *Server) contextsPage(w http.ResponseWriter, r *http.Request) error {
+	return s.chooseContext(w, r, http.StatusOK, "")
+}
+
+// chooseContext is the page on which a context is chosen, and why the last could
+// not be.
+func (s *Server) chooseContext(w http.ResponseWriter, r *http.Request, status int, why string) error {
+	all, err := s.readContexts()
+	if p := problemOf(err); err != nil && s.contexts == nil {
+		return err
+	} else if err != nil && why == "" {
+		status, why = p.Status, p.Detail
+	}
+	page := templates.Contexts{Frame: s.frame(r, "Contexts", ""), Present: s.showing(r).Name, Why: why}
+	for _, one := range all {
+		page.Contexts = append(page.Contexts, templates.Context(one))
+	}
+	return render(w, r, status, templates.ContextsPage(page))
+}
+
+// switchContext shows the cluster of the context that a document names.
+func (s *Server) switchContext(w http.ResponseWriter, r *http.Request) error {
+	var wanted struct {
+		Name *string `json:"name"`
+	}
+	decode := json.NewDecoder(r.Body)
+	decode.DisallowUnknownFields()
+	if err := decode.Decode(&wanted); err != nil || wanted.Name == nil {
+		return badRequest("Not a context", `The body is to name one of the kubeconfig's contexts, as in {"name":"staging"}.`)
+	}
+	if err := s.switchTo(r.Context(), *wanted.Name); err != nil {
+		return err
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// switchPage is the same for the form of the page.
+func (s *Server) switchPage(w http.ResponseWriter, r *http.Request) error {
+	if err := r.ParseForm(); err != nil || !r.PostForm.Has("name") {
+		return badRequest("Not a context", "The form is to name one of the kubeconfig's contexts, as name.")
+	}
+	if err := s.switchTo(r.Context(), r.PostForm.Get("name")); err != nil {
+		p := problemOf(err)
+		if s.contexts == nil || !wantsPage(r) || p.Status == http.StatusInternalServerError {
+			return err
+		}
+		return s.chooseContext(w, r, p.Status, p.Detail)
+	}
+	w.Header().Set("Location", s.base.At("/"))
+	w.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+// switchTo has the cluster of a context shown.
+func (s *Server) switchTo(ctx context.Context, name string) error {
+	all, err := s.readContexts()
+	if err != nil {
+		return err
+	}
+	if !slices.ContainsFunc(all, func(one Context) bool { return one.Name == name }) {
+		return &problem{Title: "No such context", Status: http.StatusNotFound, Detail: fmt.Sprintf("The kubeconfig has no context %.253q; it has been read anew.", name)}
+	}
+	if err := s.contexts.Choose(ctx, name); err != nil {
+		return &problem{Title: "Context not opened", Status: http.StatusBadGateway, Detail: fmt.Sprintf("%s stays as it was: %v.", s.present.Load().Name, err)}
+	}
+	return nil
+}

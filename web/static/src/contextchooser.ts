@@ -1,0 +1,71 @@
+// What the cluster's name opens: the contexts of the kubeconfig, to choose the one
+// that is shown.
+
+import { contextWords, type Context, type Contexts } from "./contexts.ts";
+import { h, setText } from "./dom.ts";
+import type { Content } from "./popover.ts";
+
+export class ContextChooser implements Content {
+  readonly focus = h("input", { type: "text", placeholder: "Filter contexts", "aria-label": "Filter contexts", autocomplete: "off", spellcheck: "false" });
+  private readonly list = h("ul", { class: "pop-list" });
+  private readonly note = h("p", { class: "pop-note", role: "status" });
+  readonly elements = [h("div", { class: "pop-head" }, this.focus), h("div", { class: "pop-body" }, this.list), this.note];
+
+  constructor(private readonly contexts: Contexts) {
+    this.focus.addEventListener("input", () => this.draw());
+    this.list.addEventListener("click", (e) => {
+      const name = e.target instanceof Element ? e.target.closest("button")?.dataset["name"] : undefined;
+      if (name !== undefined) void this.choose(name);
+    });
+    for (const e of this.elements) e.addEventListener("keydown", (e) => this.press(e));
+    this.draw();
+    void contexts.read().then(() => this.draw());
+  }
+
+  close(): void {
+    // Nothing goes on behind it.
+  }
+
+  private draw(): void {
+    const words = this.focus.value.toLowerCase().split(/\s+/).filter((w) => w !== "");
+    const found = this.contexts.all.filter((c) => words.every((w) => `${c.name} ${contextWords(c)}`.toLowerCase().includes(w)));
+    const at = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["name"] : undefined;
+    this.list.replaceChildren(...found.map((c) => this.line(c)));
+    this.buttons().find((b) => b.dataset["name"] === at)?.focus();
+    setText(this.note, this.words(found.length));
+  }
+
+  private words(found: number): string {
+    const { opening, trouble, all } = this.contexts;
+    if (opening !== "") return `Opening ${opening}.`;
+    if (trouble !== "") return trouble;
+    if (all.length === 0) return "Reading the kubeconfig.";
+    return found === 0 ? "No context matches." : "One is shown at a time, in every tab.";
+  }
+
+  private line(c: Context): HTMLElement {
+    const present = c.name === this.contexts.present;
+    return h("li", {}, h("button", { type: "button", class: "context", "data-name": c.name, "aria-current": present ? "true" : null }, h("span", { class: "name" }, c.name), h("span", { class: "of" }, contextWords(c))));
+  }
+
+  private async choose(name: string): Promise<void> {
+    const chosen = this.contexts.choose(name);
+    this.draw();
+    await chosen;
+    this.draw();
+  }
+
+  private buttons(): HTMLButtonElement[] {
+    return [...this.list.querySelectorAll("button")];
+  }
+
+  private press(e: KeyboardEvent): void {
+    const buttons = this.buttons();
+    const at = buttons.indexOf(e.target as HTMLButtonElement);
+    const step = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
+    if (step !== 0) (buttons[at + step] ?? (step < 0 ? this.focus : null))?.focus();
+    else if (e.key === "Enter" && e.target === this.focus) buttons[0]?.click();
+    else return;
+    e.preventDefault();
+  }
+}
