@@ -5,7 +5,8 @@
 // missed, or a reset and a snapshot. restart() tells the handler that a
 // snapshot under way will not be finished. Where the server says why it closes
 // the connection, and how long to wait, it is told and obeyed. One that closes it
-// because who looks is not logged in any more is not tried again.
+// because who looks is not logged in any more, or what was shared with them is no
+// more, is not tried again.
 
 import { decode, type Fault } from "./decode.ts";
 import type { Message, Spec } from "./wire.ts";
@@ -35,11 +36,11 @@ export interface Host {
   after(ms: number, run: () => void): unknown;
   cancel(timer: unknown): void;
   report(what: string): void;
-  /** Who looks is not logged in any more, says the server. Where they are all the same, again is called. */
+  /** Who looks is not logged in any more, or a guest of nothing, says the server. Where they are all the same, again is called. */
   ended(again: () => void): void;
 }
 
-const loggedOut = 4401; // the code of a close
+const [loggedOut, shareEnded] = [4401, 4403]; // codes of a close
 const silence = 35_000; // the server says something every 15 s
 const firstWait = 500;
 const longestWait = 20_000;
@@ -76,6 +77,7 @@ export class Live {
   private tries = 0;
   private heard = 0;
   private retry: unknown = null;
+  private stopped = false;
   private asked = false; // retry is at the time that the server named
   private watchdog: unknown = null;
 
@@ -88,7 +90,7 @@ export class Live {
   }
 
   connect(): void {
-    if (this.socket !== null) return;
+    if (this.socket !== null || this.stopped) return;
     this.host.cancel(this.retry);
     this.retry = null;
     this.asked = false;
@@ -107,6 +109,14 @@ export class Live {
     socket.onclose = (e: CloseEvent) => this.drop(socket, e);
     socket.onerror = () => this.drop(socket);
     this.watch();
+  }
+
+  /** Ends it for good. */
+  stop(): void {
+    this.stopped = true;
+    this.host.cancel(this.retry);
+    this.retry = null;
+    if (this.socket !== null) this.drop(this.socket);
   }
 
   /** Tries at once, as when the network is back or the tab is looked at; not before a time that the server named. */
@@ -306,7 +316,8 @@ export class Live {
       sub.sent = false;
       if (sub.cursor === null) sub.handler.restart();
     }
-    if (closed.code === loggedOut) return this.host.ended(() => this.connect());
+    if (this.stopped) return;
+    if (closed.code === loggedOut || closed.code === shareEnded) return this.host.ended(() => this.connect());
     const most = Math.min(longestWait, firstWait * 2 ** this.tries++);
     this.retry = this.host.after(wait ?? most / 2 + (most / 2) * this.host.random(), () => {
       this.retry = null;
