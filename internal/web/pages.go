@@ -26,9 +26,14 @@ const (
 	pageWait = 250 * time.Millisecond
 )
 
-// home leads to the kind that most people look at first.
+// home leads to the kind that most people look at first, and guests to what is
+// shared with them.
 func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
-	http.Redirect(w, r, s.start, http.StatusSeeOther)
+	start := s.start
+	if guest := guestIn(r); guest != nil {
+		start = s.base.At(guest.Share.To)
+	}
+	http.Redirect(w, r, start, http.StatusSeeOther)
 	return nil
 }
 
@@ -241,13 +246,17 @@ func (s *Server) frame(r *http.Request, title, selected string) templates.Frame 
 	f := templates.Frame{
 		Title: title, Version: s.version, Cluster: s.name, Look: lookOf(r),
 		Assets: templates.Assets{Script: s.assets.URL("app.js"), Style: s.assets.URL("app.css"), Icon: s.assets.URL("favicon.svg"), Parts: s.assets.Parts()},
-		Banner: s.auth.Banner(),
 	}
-	if user := identityOf(r).Viewer.User; user != nil {
-		f.User = user.Name
-	}
-	if s.auth.LogsIn() {
-		f.Logout = s.base.At(logoutPath)
+	if guest := guestIn(r); guest != nil {
+		f.Guest = &templates.Guest{Expires: stamp(guest.Share.Expires), Start: guest.Share.To, Leave: s.base.At(leavePath)}
+	} else {
+		f.Banner = s.auth.Banner()
+		if user := identityOf(r).Viewer.User; user != nil {
+			f.User = user.Name
+		}
+		if s.auth.LogsIn() {
+			f.Logout = s.base.At(logoutPath)
+		}
 	}
 	known, gaps, err := s.access(r).Resources(r.Context(), 0)
 	if err != nil {

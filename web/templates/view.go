@@ -19,6 +19,7 @@ type Frame struct {
 	User    string // who looks; empty where nobody is asked
 	Logout  string // where who looks logs out; empty where nobody logs in
 	Banner  string // what everybody is to know who looks; empty for nothing
+	Guest   *Guest // of who looks at what is shared with them; nil for others
 }
 
 // Look is how a person likes pages to look; the script keeps it in a cookie.
