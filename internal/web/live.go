@@ -19,6 +19,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/share"
 )
 
 const (
@@ -55,7 +56,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 		s.sockets.Done()
 		return nil //nolint:nilerr // Accept has answered.
 	}
-	l := &session{conn: conn, access: s.access(r), identity: identity, server: s, seats: s.seatsOf(r), paces: s.pacesOf(r), subscriptions: make(map[int]*follower)}
+	l := &session{conn: conn, access: s.access(r), identity: identity, guest: guestIn(r), server: s, seats: s.seatsOf(r), paces: s.pacesOf(r), subscriptions: make(map[int]*follower)}
 	go func() { // The handler ends, and with it all that a request holds.
 		defer s.sockets.Done()
 		l.serve()
@@ -69,6 +70,7 @@ type session struct {
 	conn     *websocket.Conn
 	access   *watch.Access
 	identity auth.Identity // Whose it is, and for how long.
+	guest    *share.Guest  // Nil for who is none.
 	server   *Server
 	cancel   context.CancelFunc // Ends the whole session, without a word.
 	seats    []seat
@@ -104,6 +106,9 @@ func (l *session) serve() {
 		return
 	}
 	defer l.server.leave(l.seats)
+	if l.guest != nil {
+		defer l.guest.Enter()()
+	}
 	told := make(chan struct{})
 	unstopped := context.AfterFunc(l.server.stopping, func() {
 		defer close(told)

@@ -26,6 +26,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/share"
 	"glasshouse/web"
 	"glasshouse/web/templates"
 )
@@ -56,7 +57,10 @@ type Options struct {
 	Version   string
 	// PageRows is how many rows a page holds at most; of more it shows a window.
 	PageRows int
-	Log      *slog.Logger
+	// Shares are what is shared; nil keeps it in memory alone.
+	Shares      *share.Store
+	ShareAdmins []string // Groups whose members see, and take back, what others share.
+	Log         *slog.Logger
 }
 
 // Server answers the routes of the dashboard.
@@ -71,7 +75,11 @@ type Server struct {
 	start    string // Where / leads.
 	version  string
 	pageRows int
+	shares   *share.Store
 	log      *slog.Logger
+
+	shareAdmins []string
+
 	assets   *web.Assets
 	sections templates.Sections
 
@@ -93,13 +101,19 @@ func New(options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	shares := options.Shares
+	if shares == nil {
+		if shares, err = share.Open(share.Options{Log: options.Log}); err != nil {
+			return nil, err
+		}
+	}
 	start := options.BasePath.At("/r/core/v1/pods")
 	if options.Namespace != "" {
 		start += "?ns=" + url.QueryEscape(options.Namespace)
 	}
 	return &Server{
 		start: start, cluster: options.Cluster, auth: options.Auth, boundary: options.Boundary, base: options.BasePath, keys: options.KeyPair, peers: options.Peers, paces: newPaces(), name: options.Name, version: options.Version, pageRows: options.PageRows, log: options.Log,
-		assets: assets, sections: templates.NewSections(),
+		shares: shares, shareAdmins: options.ShareAdmins, assets: assets, sections: templates.NewSections(),
 	}, nil
 }
 
@@ -145,6 +159,10 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
+	var sharing sync.WaitGroup
+	defer sharing.Wait()
+	defer s.stop()
+	sharing.Go(func() { s.shares.Run(s.stopping) })
 	ended := make(chan error, 1)
 	go func() { ended <- s.serve(server, listener) }()
 	select {

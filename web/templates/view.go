@@ -22,16 +22,6 @@ type Frame struct {
 	Guest   *Guest // whom something is shared with; nil for who looks by a right of their own
 }
 
-// Guest is whom something is shared with: a page of theirs leads nowhere else.
-type Guest struct {
-	Until string // RFC 3339: when that ends
-	Note  string // what is said of it; may be empty
-	Leave string // where the form goes by which the guest leaves
-	Home  string // the route that the link led to
-	Parts string // what is shared, as JSON, for the script
-	One   bool   // one object is shared, and no list
-}
-
 // Look is how a person likes pages to look; the script keeps it in a cookie.
 type Look struct {
 	Theme   string // "light" or "dark"; empty is the system's

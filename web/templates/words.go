@@ -85,7 +85,7 @@ func chooses(f Frame) bool {
 	for _, g := range f.Groups {
 		kinds += len(g.Kinds)
 	}
-	return f.Guest == nil || kinds > 1
+	return f.Guest == nil || !f.Guest.One && kinds > 1
 }
 
 // untilWords is when something ends, as it stands until there is script, which

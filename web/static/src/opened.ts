@@ -24,14 +24,14 @@ async function open(): Promise<void> {
   if (answer.status === 404) return tell("ended");
   const to = field("to");
   if (!answer.ok || !to.startsWith("/")) return tell("failed", field("detail") || `The server answered with ${answer.status}.`);
-  location.replace(onWall(to));
+  location.replace(onWall(base + to));
 }
 
 // The address as a kiosk has it, where the link is one for a wall.
 function onWall(to: string): string {
   const url = new URL(to, location.origin);
   if (new URLSearchParams(location.search).has("kiosk")) url.searchParams.set("kiosk", "1");
-  return url.origin === location.origin ? url.pathname + url.search : base;
+  return url.origin === location.origin ? url.pathname + url.search : `${base}/`;
 }
 
 const begin = (): void => void open().catch(() => tell("failed", "Glasshouse cannot be reached from this browser."));
