@@ -116,8 +116,8 @@ if (guest) tellUntil(now);
 if (inKiosk()) tend(() => tended);
 byId("theme").addEventListener("click", turnTheme);
 // On a small screen it is in the menu.
-for (const button of document.querySelectorAll("#help, .picker-foot .help")) button.addEventListener("click", help);
-for (const button of document.querySelectorAll("button.share")) button.addEventListener("click", share);
+for (const button of document.querySelectorAll("#help, .picker-foot button:not(.sharer)")) button.addEventListener("click", help);
+for (const button of document.querySelectorAll("button.sharer")) button.addEventListener("click", share);
 listenToKeys(commands);
 
 if (page?.dataset["page"] !== "problem" || page.dataset["ref"] !== "") {

@@ -3,7 +3,7 @@
 import { humanDuration } from "./age.ts";
 import { readParts, type Part } from "./guest.ts";
 import type { Kind } from "./kinds.ts";
-import { formatView, objectHref, plain, putTab, type ObjectName, type View } from "./view.ts";
+import { formatView, objectHref, plain, type ObjectName, type View } from "./view.ts";
 
 /** What somebody wants to share. */
 export type Choice =
@@ -54,19 +54,12 @@ export const hasEvents = (kind: Kind): boolean => kind.resource !== "events";
 
 /** Where a link to a choice leads, below the base path. */
 export function toOf(c: Choice, base: string): string {
-  const own = (href: string): string => {
-    const url = new URL(href, "http://page");
-    url.searchParams.delete("kiosk");
-    return `${url.pathname.slice(base.length)}${url.search}`;
-  };
+  const own = (href: string): string => href.slice(base.length).replace(/[?&]kiosk=1$/, "");
   switch (c.what) {
     case "view":
       return own(formatView(c.view));
-    case "object": {
-      const query = new URLSearchParams();
-      if (c.tab !== "") putTab(query, c.tab);
-      return own(`${objectHref(c.kind.ref, c.name)}${c.tab === "" ? "" : `?${query.toString()}`}`);
-    }
+    case "object":
+      return own(objectHref(c.kind.ref, c.name, c.tab));
     case "kinds": {
       const [first] = c.kinds;
       return first === undefined ? "/" : own(formatView({ ...plain(first.ref), ns: first.namespaced ? c.ns : [] }));
@@ -159,7 +152,7 @@ export function linkWords(l: Link, now: number): string {
     ...(l.creator === "" ? [] : [`by ${l.creator}`]),
     left <= 0 ? "has ended" : `ends in ${humanDuration(left)}`,
     l.viewers === 0 ? "nobody looks now" : l.viewers === 1 ? "one looks now" : `${l.viewers} look now`,
-    l.lastUsed === "" ? "never used" : l.viewers > 0 ? "" : `last used ${humanDuration(Math.max(0, now - Date.parse(l.lastUsed)))} ago`,
+    l.viewers > 0 ? "" : l.lastUsed === "" ? "never used" : `last used ${humanDuration(Math.max(0, now - Date.parse(l.lastUsed)))} ago`,
   ].filter((w) => w !== "").join(" · ");
 }
 

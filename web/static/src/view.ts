@@ -68,15 +68,15 @@ export function formatView(v: View): string {
   for (const column of v.cols) query.append("cols", column);
   if (v.open !== null) query.set("open", `${v.open.ns === "" ? "_" : v.open.ns}/${v.open.name}`);
   if (v.open !== null && v.tab !== "") putTab(query, v.tab, v.open.log);
-  return page(`/r/${v.ref}`, query);
+  return under(`/r/${v.ref}${behind(query)}`);
 }
 
-// The address of a page. What a kiosk leads to is one.
-function page(route: string, query = new URLSearchParams()): string {
+// What stands behind the path of a page. What a kiosk leads to is one.
+function behind(query: URLSearchParams): string {
   if (inKiosk()) query.set("kiosk", "1");
   // Slashes and commas may stand in a query as they are, and read better.
   const search = query.toString().replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%3D", "=");
-  return under(`${route}${search === "" ? "" : `?${search}`}`);
+  return search === "" ? "" : `?${search}`;
 }
 
 /** Puts a tab into an address, and of the tab logs which one is seen. */
@@ -99,14 +99,14 @@ export const besideHref = (ref: string, o: ObjectName): string => formatView({ .
 export function objectHref(ref: string, o: ObjectName, tab = "", log?: LogName): string {
   const query = new URLSearchParams();
   if (tab !== "") putTab(query, tab, log);
-  return page(`/o/${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}`, query);
+  return under(`/o/${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}${behind(query)}`);
 }
 
 /** The address of the page of what a view shows, without any other page: the open object's own, else the list. */
 export const pageHref = (v: View): string => (v.open === null ? formatView(v) : objectHref(v.ref, v.open, v.tab));
 
 /** The address of the page that compares an object with another, which is named there. */
-export const compareHref = (ref: string, o: ObjectName): string => page("/compare", new URLSearchParams({ a: `${ref}/${o.ns === "" ? "_" : o.ns}/${o.name}` }));
+export const compareHref = (ref: string, o: ObjectName): string => under(`/compare${behind(new URLSearchParams({ a: `${ref}/${o.ns === "" ? "_" : o.ns}/${o.name}` }))}`);
 
 /** The title of a page, by the plural of its kind and the object that is open; null for none. */
 export function titleOf(kinds: string, o: ObjectName | null): string {

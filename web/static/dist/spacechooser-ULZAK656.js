@@ -1,1 +1,0 @@
-import{a,b,c}from"./chunk-RRIJRI5Q.js";import"./chunk-FXPEIFDM.js";import"./chunk-SEJEJQYW.js";import"./chunk-DMJEOLSD.js";import"./chunk-CPIHZJYS.js";import"./chunk-UDCO4WYB.js";import"./chunk-3D2Q2RN4.js";import"./chunk-Y3CNBILD.js";import"./chunk-HCRE3UFZ.js";export{c as SpaceChooser,b as isName,a as offered};
