@@ -23,7 +23,7 @@ type Options struct {
 	// Known says that all who share are known: what was shared before by nobody in
 	// particular ends.
 	Known bool
-	Log *slog.Logger
+	Log   *slog.Logger
 }
 
 // A Store keeps shares until they end. Run ends those that expire.
