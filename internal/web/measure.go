@@ -23,6 +23,7 @@ func (s *Server) MetricsHandler(profiles bool) (http.Handler, error) {
 	registry, err := metrics.Registry(
 		s.cluster.Ledger,
 		func() int { return int(s.open.Load()) },
+		s.shares.Count,
 	)
 	if err != nil {
 		return nil, fmt.Errorf("set up the metrics: %w", err)

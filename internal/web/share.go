@@ -30,59 +30,13 @@ const (
 	maxToken = 100
 )
 
-// shareDocument is a share as who may take it back is told of it.
-type shareDocument struct {
-	ID       string       `json:"id"`
-	To       string       `json:"to"`
-	Created  time.Time    `json:"created"`
-	Expires  time.Time    `json:"expires"`
-	Note     string       `json:"note"`
-	Parts    []watch.Part `json:"parts"`
-	Creator  string       `json:"creator"` // Empty for who was not asked.
-	Viewers  int          `json:"viewers"`
-	LastUsed *time.Time   `json:"lastUsed"` // Nil for never.
-}
-
-func documentOfShare(l *share.Listed) shareDocument {
-	d := shareDocument{ID: l.ID, To: l.To, Created: l.Created, Expires: l.Expires, Note: l.Note, Parts: l.Parts, Viewers: l.Viewers}
-	if l.Creator != nil {
-		d.Creator = l.Creator.Name
-	}
-	if !l.LastUsed.IsZero() {
-		d.LastUsed = &l.LastUsed
-	}
-	return d
-}
-
-// createdDocument is the answer to who shares something.
-type createdDocument struct {
-	shareDocument
-
-	URL        string `json:"url"`
-	Persistent bool   `json:"persistent"`
-}
-
-// sharesDocument is the answer of GET /api/v1/shares.
-type sharesDocument struct {
-	Shares     []shareDocument `json:"shares"`
-	Persistent bool            `json:"persistent"`
-}
-
-// shareRequest is what somebody wants to share.
-type shareRequest struct {
-	Parts   []watch.Part `json:"parts"`
-	To      string       `json:"to"`
-	Seconds *int64       `json:"seconds"`
-	Note    string       `json:"note"`
-}
-
 // createShare shares something.
 func (s *Server) createShare(w http.ResponseWriter, r *http.Request) error {
-	var asked shareRequest
+	var asked share.Request
 	if err := readBody(r, &asked); err != nil {
 		return err
 	}
-	long, err := asked.check()
+	long, err := lengthOf(&asked)
 	if err != nil {
 		return err
 	}
@@ -99,14 +53,15 @@ func (s *Server) createShare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSONBody(w, http.StatusCreated, createdDocument{
-		documentOfShare(&share.Listed{Share: shared}), s.boundary.originFor(r) + s.base.At(sharePath) + "#" + token, s.shares.Persistent(),
+	return writeJSONBody(w, http.StatusCreated, share.Created{
+		Document: (&share.Listed{Share: shared}).Document(),
+		URL:      s.boundary.originFor(r) + s.base.At(sharePath) + "#" + token, Persistent: s.shares.Persistent(),
 	})
 }
 
-// check refuses what makes no sense whoever asks, and returns for how long it is to
+// lengthOf refuses what makes no sense whoever asks, and returns for how long it is to
 // be shared.
-func (q *shareRequest) check() (time.Duration, error) {
+func lengthOf(q *share.Request) (time.Duration, error) {
 	if len(q.Parts) == 0 || len(q.Parts) > maxParts {
 		return 0, badRequest("Not a share", "There are %d parts; name from 1 to %d, each a resource, as in core/v1/pods, with namespaces, labels, a name or words where it is not all.", len(q.Parts), maxParts)
 	}
@@ -195,9 +150,9 @@ func (s *Server) listShares(w http.ResponseWriter, r *http.Request) error {
 	}
 	viewer := identityOf(r).Viewer
 	listed := s.shares.List(viewer.User, s.managesShares(viewer))
-	answer := sharesDocument{make([]shareDocument, 0, len(listed)), s.shares.Persistent()}
+	answer := share.Documents{Shares: make([]share.Document, 0, len(listed)), Persistent: s.shares.Persistent()}
 	for i := range listed {
-		answer.Shares = append(answer.Shares, documentOfShare(&listed[i]))
+		answer.Shares = append(answer.Shares, listed[i].Document())
 	}
 	return writeJSONBody(w, http.StatusOK, answer)
 }

@@ -95,6 +95,8 @@ func (a *audit) revoked(ctx context.Context, s *Share, who Who) { a.write(ctx, "
 
 func (a *audit) expired(ctx context.Context, s *Share) { a.write(ctx, "expire", s, Who{}) }
 
+func (a *audit) dropped(ctx context.Context, s *Share) { a.write(ctx, "drop", s, Who{}) }
+
 func (a *audit) opened(ctx context.Context, s *Share, who Who) { a.ofGuest(ctx, "open", s, who) }
 
 func (a *audit) refused(ctx context.Context, who Who) { a.ofGuest(ctx, "refuse", nil, who) }

@@ -32,8 +32,9 @@ type record struct {
 	Hash string `json:"hash"` // Of the guests' cookie, in hexadecimal digits.
 }
 
-// load reads the file, if there is one.
-func (s *Store) load() error {
+// load reads the file, if there is one. Where all who share are known, it leaves out
+// what nobody in particular has shared.
+func (s *Store) load(known bool) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("make the directory of --data-dir: %w", err)
 	}
@@ -55,6 +56,10 @@ func (s *Store) load() error {
 		l, err := held.Shares[i].live()
 		if err != nil || s.byID[l.ID] != nil || s.byHash[l.hash] != nil {
 			return unreadable(path, err)
+		}
+		if known && l.Creator == nil {
+			s.gone, s.dirty = append(s.gone, l.Share), true
+			continue
 		}
 		s.byID[l.ID], s.byHash[l.hash] = l, l
 	}

@@ -20,7 +20,10 @@ const (
 // Options are what a Store is made of.
 type Options struct {
 	Dir string // Where shares outlive the program; empty for nowhere.
-	Log *slog.Logger
+	// Known says that all who share are known: what was shared before by nobody in
+	// particular ends.
+	Known bool
+	Log   *slog.Logger
 }
 
 // A Store keeps shares until they end. Run ends those that expire.
@@ -29,6 +32,7 @@ type Store struct {
 	audit *audit
 	log   *slog.Logger
 	turn  chan struct{} // Has room for one, who writes the file.
+	gone  []Share       // That Open has dropped.
 
 	mu     sync.Mutex
 	byHash map[hash]*live
@@ -57,7 +61,7 @@ func Open(options Options) (*Store, error) {
 	}
 	var err error
 	if s.dir != "" {
-		if err = s.load(); err != nil {
+		if err = s.load(options.Known); err != nil {
 			return nil, err
 		}
 	}
@@ -226,6 +230,9 @@ func (s *Store) Count() (shares, guests int) {
 
 // Run ends what expires, and writes down what was used, until ctx ends.
 func (s *Store) Run(ctx context.Context) {
+	for i := range s.gone {
+		s.audit.dropped(ctx, &s.gone[i])
+	}
 	saved := time.Now()
 	for range watch.Ticks(ctx, time.Second) {
 		for _, l := range s.expired() {
