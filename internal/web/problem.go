@@ -93,9 +93,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 // one that tells nothing of the cluster.
 func (s *Server) failPage(w http.ResponseWriter, r *http.Request, p problem) error {
 	if hasLeft(r) {
-		return render(w, r, p.Status, templates.SharePage(templates.Share{
-			Frame: s.bare(r, p.Title), Ended: templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail}, Leave: s.base.At(leavePath),
-		}))
+		return render(w, r, p.Status, templates.SharePage(templates.Share{Frame: s.bare(r, p.Title), Ended: true}))
 	}
 	if p.Status == http.StatusUnauthorized && s.auth.LogsIn() {
 		to := ""

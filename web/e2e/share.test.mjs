@@ -118,7 +118,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
   });
 
   await t.test("taken back it ends on each page within 5 s, and for good", async (t) => {
-    await owner.locator("button.sharer").click();
+    await owner.getByRole("button", { name: "Share" }).click();
     await owner.getByRole("tab", { name: "Links" }).click();
     await become("both links", () => owner.locator(".share-links > li").count(), 2);
     const lines = () => owner.locator(".share-links > li").allInnerTexts();
@@ -170,7 +170,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       await form.getByLabel("With logs").check();
       await form.getByLabel("With the events that name it").check();
       assert.match(await form.locator(".share-means").innerText(), /Logs, and the texts of events, are shown as they are/);
-      await form.getByText("7 days").click();
+      await form.getByLabel("7 days").check();
     }));
     await owner.keyboard.press("Escape");
     const guest = await guests(t);
@@ -241,7 +241,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     assert.ok(await guest.locator("#tbody th").first().evaluate((e) => parseFloat(getComputedStyle(e).fontSize)) >= 20, "big type");
     assert.equal(await guest.evaluate(() => window.awake), 1, "the screen is kept awake");
     await dashboard.stop();
-    await guest.locator('#status[data-state="warn"]').waitFor();
+    await guest.locator('#status:not([data-state="live"])').waitFor();
     await create(maps, configMap("a-4", {}, { labels: { app: "web" } }));
     await dashboard.run(dashboard.user, dashboard.port);
     await until("what came meanwhile", async () => (await names(guest)).includes("a-4"), 40_000);
@@ -265,7 +265,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     proxy.to = new URL(behind.url);
     const page = await newPage(t, browser, { allow });
     await openLive(page, `${proxy.origin}${base}/r/core/v1/configmaps?ns=${ns}`);
-    const url = told(await share(page, (form) => form.getByText("1 hour").click()));
+    const url = told(await share(page, (form) => form.getByLabel("1 hour").check()));
     assert.ok(url.startsWith(`${proxy.origin}${base}/share#`), url);
     assert.match(await page.locator(".share-made").innerText(), /Links end when the program restarts/);
     const guest = await guests(t);
@@ -277,7 +277,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     // What ends while nobody hears of it is known when it is asked for again.
     await openLink(guest, url);
     await behind.stop();
-    await guest.locator('#status[data-state="warn"]').waitFor();
+    await guest.locator('#status:not([data-state="live"])').waitFor();
     await behind.run(behind.user, behind.port);
     await guest.getByRole("heading", { name: "This share has ended" }).waitFor({ timeout: 30_000 });
     assert.deepEqual(proxy.asked.filter((a) => !a.startsWith(`${base}/`) && a !== "/favicon.ico"), []);

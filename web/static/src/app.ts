@@ -46,7 +46,7 @@ const live = new Live(
     after: (ms, run) => setTimeout(run, ms),
     cancel: (timer) => clearTimeout(timer as number | undefined),
     report: (what) => console.warn(`glasshouse: ${what}`),
-    ended: (again) => (guest ? stranger() : void askWho(again, logIn)),
+    ended: (again) => (guest ? endShare() : void askWho(again, logIn)),
   },
   () => {
     latency.reconnected();
@@ -84,7 +84,7 @@ const build = new Build(new URL(import.meta.url).searchParams.get("v") ?? "", {
 document.addEventListener("visibilitychange", () => build.looked());
 
 let listed = (): void => {};
-const picker = new Picker(byId("picker-filter") as HTMLInputElement, byId("picker-groups"), (date) => clock.learn(date), (other) => build.heard(other), () => listed(), stranger);
+const picker = new Picker(byId("picker-filter") as HTMLInputElement, byId("picker-groups"), (date) => clock.learn(date), (other) => build.heard(other), () => listed(), guest ? endShare : logIn);
 const page = document.querySelector<HTMLElement>("[data-page]");
 
 // What the page can do. A page of a kind, or of an object, can do more.
@@ -268,17 +268,6 @@ function openObject(ref: string, object: ObjectName): void {
   if (shown === null) location.assign(objectHref(ref, object));
   else if (shown.view.ref === ref) shown.change({ open: object });
   else go(preferred({ ...plain(ref), ns: object.ns === "" ? [] : [object.ns], open: object }));
-}
-
-// Who looks is not known any more: a login leads back here, and what was shared
-// leads nowhere.
-function stranger(): void {
-  if (!guest) return logIn();
-  live.stop();
-  picker.stop();
-  tended = null;
-  special = () => [];
-  endShare();
 }
 
 let sharing: Promise<ShareDialog> | null = null;

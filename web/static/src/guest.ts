@@ -2,7 +2,8 @@
 // that leads beyond it. What may be seen the server decides; this is for the looks.
 
 import { clockTime } from "./age.ts";
-import { h, setText } from "./dom.ts";
+import { under } from "./base.ts";
+import { setText } from "./dom.ts";
 
 /** One resource of what is shared, all of it or some. */
 export interface Part {
@@ -67,18 +68,5 @@ export function untilWords(at: string, now: number): string {
   return clockTime(at, tomorrow.getTime()).includes("-") ? `${day} ${clock}` : `tomorrow ${clock}`;
 }
 
-/** Takes all that was seen out of the page, and says why. */
-export function endShare(): void {
-  if (document.getElementById("share-ended") !== null) return;
-  const leave = document.querySelector(".shared form");
-  document.querySelectorAll<HTMLDialogElement>("dialog[open]").forEach((d) => d.close());
-  document.title = "This share has ended - Glasshouse";
-  if (leave !== null) leave.querySelector("button")?.replaceChildren("Forget it in this browser");
-  const note = h("div", { class: "note", id: "share-ended", role: "alert" },
-    h("h1", {}, "This share has ended"),
-    h("p", {}, "It was taken back, or its time is over. Nothing of it is kept on this page."),
-    h("p", {}, "Ask whoever shared it for another link, and open that."),
-    ...(leave === null ? [] : [leave]));
-  const main = h("main", { id: "main", tabindex: "-1" }, note);
-  document.body.replaceChildren(h("header", { class: "top" }, h("span", { class: "brand" }, "Glasshouse")), main);
-}
+/** What was shared is no more: leads to the page that says so, and takes what was seen with it. */
+export const endShare = (): void => location.replace(under("/share#ended"));

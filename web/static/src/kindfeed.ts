@@ -21,7 +21,6 @@ export class KindFeed implements Handler {
   private fed = false; // by the socket, which is newer than any answer
   private counts = false; // also by the socket
   private etag = "";
-  private stopped = false;
 
   constructor(
     private readonly watcher: KindWatcher,
@@ -48,11 +47,6 @@ export class KindFeed implements Handler {
     }
   }
 
-  /** Asks no more. */
-  stop(): void {
-    this.stopped = true;
-  }
-
   restart(): void {
     this.fed = this.counts = false;
   }
@@ -69,7 +63,6 @@ export class KindFeed implements Handler {
 
   /** Asks now, for the server's time as well, and from then on while the socket does not tell. */
   async poll(first = true): Promise<void> {
-    if (this.stopped) return;
     if (first || (!document.hidden && !(this.fed && this.counts))) {
       try {
         await this.fetch();

@@ -77,7 +77,6 @@ export class Live {
   private tries = 0;
   private heard = 0;
   private retry: unknown = null;
-  private stopped = false;
   private asked = false; // retry is at the time that the server named
   private watchdog: unknown = null;
 
@@ -90,7 +89,7 @@ export class Live {
   }
 
   connect(): void {
-    if (this.socket !== null || this.stopped) return;
+    if (this.socket !== null) return;
     this.host.cancel(this.retry);
     this.retry = null;
     this.asked = false;
@@ -109,14 +108,6 @@ export class Live {
     socket.onclose = (e: CloseEvent) => this.drop(socket, e);
     socket.onerror = () => this.drop(socket);
     this.watch();
-  }
-
-  /** Ends it for good. */
-  stop(): void {
-    this.stopped = true;
-    this.host.cancel(this.retry);
-    this.retry = null;
-    if (this.socket !== null) this.drop(this.socket);
   }
 
   /** Tries at once, as when the network is back or the tab is looked at; not before a time that the server named. */
@@ -316,7 +307,6 @@ export class Live {
       sub.sent = false;
       if (sub.cursor === null) sub.handler.restart();
     }
-    if (this.stopped) return;
     if (closed.code === loggedOut || closed.code === shareEnded) return this.host.ended(() => this.connect());
     const most = Math.min(longestWait, firstWait * 2 ** this.tries++);
     this.retry = this.host.after(wait ?? most / 2 + (most / 2) * this.host.random(), () => {

@@ -7,13 +7,14 @@ history.replaceState(null, "", location.pathname + location.search);
 const base = document.documentElement.dataset["base"] ?? "";
 const part = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
 
-function tell(state: "opening" | "ended" | "failed", why = ""): void {
-  for (const id of ["opening", "ended", "failed"]) part(id).hidden = id !== state;
+function tell(state: "opening" | "over" | "ended" | "failed", why = ""): void {
+  for (const id of ["opening", "over", "ended", "failed"]) part(id).hidden = id !== state;
   part("why").textContent = why;
 }
 
 async function open(): Promise<void> {
   tell("opening");
+  if (token === "ended") return tell("over"); // A page of a guest leads here so.
   if (token === "") return tell("ended");
   const answer = await fetch(`${base}/share`, { method: "POST", headers: { "content-type": "application/json", accept: "application/json" }, body: JSON.stringify({ token }), signal: AbortSignal.timeout(20_000) });
   const body: unknown = await answer.json().catch(() => null);

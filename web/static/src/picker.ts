@@ -61,11 +61,6 @@ export class Picker implements KindWatcher {
     storedElsewhere("pins", () => this.draw());
   }
 
-  /** Follows it no more. */
-  stop(): void {
-    this.feed.stop();
-  }
-
   /** Whether the server answers what is asked for by itself; null while that is not known. */
   get reached(): boolean | null {
     return this.feed.reached;

@@ -9,7 +9,7 @@ import type { Kind, Listed } from "./kinds.ts";
 import type { Live } from "./live.ts";
 import { problemOf } from "./problem.ts";
 import { KindsChooser } from "./sharekinds.ts";
-import { LinkList } from "./sharelist.ts";
+import { lasting, LinkList } from "./sharelist.ts";
 import { bareWords, bodyOf, hasEvents, hasLogs, isLoopback, kioskUrl, longestNote, partsOf, partsWords, readMade, times, type Choice } from "./sharewords.ts";
 import type { ObjectName, View } from "./view.ts";
 
@@ -128,7 +128,7 @@ export class ShareDialog {
     const make = h("button", { type: "submit", class: "primary" }, "Create link");
     const bare = h("strong", {});
     const form = h("form", { class: "share-form" },
-      h("fieldset", {}, h("legend", {}, "What"), ...radios.map((r) => r.row), extras, kinds.element),
+      h("fieldset", {}, h("legend", {}, "What"), ...radios.map((r) => r.row), kinds.element),
       h("fieldset", { class: "share-times" }, h("legend", {}, "For how long"), h("div", { class: "segments" }, ...durations)),
       h("div", { class: "share-note" }, h("label", { for: "share-note" }, "Note"), note),
       h("div", { class: "share-means" },
@@ -141,6 +141,7 @@ export class ShareDialog {
       const choice = of(what);
       kinds.element.hidden = what !== "kinds";
       extras.hidden = what === "kinds" || seen === null;
+      radios.find((r) => r.what === what)?.row.after(extras);
       (extras.children[0] as HTMLElement).hidden = seen === null || !hasLogs(seen.kind);
       (extras.children[1] as HTMLElement).hidden = seen === null || !hasEvents(seen.kind);
       setText(extras.children[1]?.lastElementChild as Element, what === "object" ? "With the events that name it" : "With all events there");
@@ -219,9 +220,9 @@ export class ShareDialog {
     done.addEventListener("click", () => this.dialog.close());
     const { hostname } = new URL(url, location.href);
     const notes = [
-      `Guests see ${partsWords(link.parts)}, until ${untilWords(link.expires, this.around.now())}.`,
-      "It is told this once, as only its hash is kept. Lost, it can be taken back under Links, and another one made.",
-      ...(persistent ? [] : ["Links end when the program restarts: it was started without --data-dir."]),
+      [`Guests see ${partsWords(link.parts)}, until ${untilWords(link.expires, this.around.now())}.`],
+      ["Copy it now: it is shown this once, and only a hash of it is kept. It can be taken back under Links."],
+      ...(persistent ? [] : [lasting()]),
     ];
     const near = isLoopback(hostname) ? [h("p", { class: "share-near" }, `${hostname} is an address of this machine alone, as through a port-forward: others cannot open the link. For a team it needs an address of its own, as an ingress gives one.`)] : [];
     this.body.replaceChildren(h("div", { class: "share-made" },
@@ -229,7 +230,7 @@ export class ShareDialog {
       h("div", { class: "share-line" }, address, copy),
       ...near,
       h("div", { class: "share-beside" }, code, h("div", { class: "share-notes" },
-        ...notes.map((n) => h("p", {}, n)),
+        ...notes.map((n) => h("p", {}, ...n)),
         h("label", {}, wall, h("span", {}, h("span", { class: "name" }, "For a wall screen"), " big type, and nothing but what is shown (kiosk)")))),
       h("div", { class: "share-foot" }, another, done)));
     draw();

@@ -99,7 +99,8 @@ export class KindsChooser {
 
   /** What is chosen; null while that is nothing. */
   get choice(): Choice | null {
-    const kinds = this.known.filter((k) => this.kinds.chosen.has(k.ref));
+    // In the order of choosing: guests begin at the first.
+    const kinds = [...this.kinds.chosen].map((ref) => this.known.find((k) => k.ref === ref)).filter((k) => k !== undefined);
     const ns = [...this.spaces.chosen].sort();
     const where = this.all.checked || ns.length > 0 || kinds.every((k) => !k.namespaced);
     return kinds.length === 0 || !where ? null : { what: "kinds", kinds, ns };

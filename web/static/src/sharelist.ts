@@ -9,6 +9,9 @@ import { linkWords, partsWords, readLinks, type Link } from "./sharewords.ts";
 
 const every = 3000; // ms
 
+/** Says that links do not outlive the program. */
+export const lasting = (): (Node | string)[] => ["Links end when the program restarts: it was started without ", h("code", {}, "--data-dir"), "."];
+
 export class LinkList {
   private readonly list = h("ul", { class: "share-links" });
   private readonly words = h("p", { class: "share-words", role: "status" }, "Reading the links.");
@@ -52,7 +55,7 @@ export class LinkList {
     if (read !== null) {
       this.links = read.links;
       this.known = new Date(this.now()).toISOString();
-      setText(this.foot, read.persistent ? "" : "Links end when the program restarts: it was started without --data-dir.");
+      this.foot.replaceChildren(...(read.persistent ? [] : lasting()));
       setText(this.words, read.links.length === 0 ? "Nothing is shared now. A link that is made stands here until it ends." : "");
     } else {
       setText(this.words, `${trouble}${this.known === null ? "" : `: these are as of ${clockTime(this.known, this.now())}`}. It is tried again by itself.`);
@@ -75,7 +78,7 @@ export class LinkList {
 
   private line(): HTMLElement {
     const end = h("div", { class: "share-end" });
-    const line = h("li", {}, h("div", { class: "share-link" }, h("p", { class: "what" }), h("p", { class: "note-of" }), h("p", { class: "how" })), h("p", { class: "share-failed", role: "alert" }), end);
+    const line = h("li", {}, h("div", { class: "share-link" }, h("p", { class: "share-of" }), h("p", { class: "share-for" }), h("p", { class: "share-how" })), h("p", { class: "share-failed", role: "alert" }), end);
     queueMicrotask(() => this.drawEnd(end, line.dataset["key"] ?? ""));
     return line;
   }

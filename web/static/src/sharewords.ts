@@ -150,7 +150,7 @@ export function linkWords(l: Link, now: number): string {
   const left = Date.parse(l.expires) - now;
   return [
     ...(l.creator === "" ? [] : [`by ${l.creator}`]),
-    left <= 0 ? "has ended" : `ends in ${humanDuration(left)}`,
+    left <= 0 ? "has ended" : `ends in ${humanDuration(left > 3_600_000 ? left + 59_000 : left)}`,
     l.viewers === 0 ? "nobody looks now" : l.viewers === 1 ? "one looks now" : `${l.viewers} look now`,
     l.viewers > 0 ? "" : l.lastUsed === "" ? "never used" : `last used ${humanDuration(Math.max(0, now - Date.parse(l.lastUsed)))} ago`,
   ].filter((w) => w !== "").join(" · ");
