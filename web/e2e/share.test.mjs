@@ -155,7 +155,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
       document.dispatchEvent(new Event("visibilitychange"));
     });
     assert.equal(sockets, 1);
-    await guest.reload();
+    await guest.goto(list);
     await guest.getByRole("heading", { name: "This share has ended" }).waitFor();
     const late = await guests(t);
     await late.goto(url);

@@ -25,7 +25,7 @@ const live = (path) => openLive(page, at(path));
 /** One screen, as it looks in both themes on three screens; each is brought about by make. */
 async function screen(name, make, on = page) {
   if (!wanted.test(name)) return;
-  await on.setViewportSize({ width: 1440, height: 900 });
+  for (const p of [page, on]) await p.setViewportSize({ width: 1440, height: 900 });
   try {
     await make();
   } catch (err) {

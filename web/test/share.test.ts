@@ -48,8 +48,10 @@ void test("what is asked of the server", () => {
 void test("a share in words", () => {
   for (const [choice, want] of [
     [view, "pods in shop with app=web that match “err”"],
-    [{ ...object, logs: true, events: true }, "shop/web-1 (pods), the log of shop/web-1 and events in shop that match “pod/web-1”"],
-    [node, "node-1 (nodes) and events in default that match “node/node-1”"],
+    [{ ...object, logs: true, events: true }, "shop/web-1 (pods), its log and the events that name it"],
+    [node, "node-1 (nodes) and the events that name it"],
+    [{ ...view, logs: true, events: true }, "pods in shop with app=web that match “err”, their logs and all events there"],
+    [{ ...view, logs: true, events: true, view: plain("core/v1/pods") }, "pods, their logs and all events there"],
     [kinds, "pods in data and shop and nodes"],
     [{ what: "kinds", kinds: [pods, nodes, { ...pods, ref: "core/v1/services", resource: "services" }], ns: ["shop"] }, "pods, nodes and services in shop"],
     [{ what: "kinds", kinds: [pods], ns: ["a", "b", "c", "d", "e", "f", "g"] }, "pods in a, b, c, d, e and 2 more"],

@@ -86,11 +86,21 @@ export function partWords(p: Part): string {
 
 /** Parts in words, those that are in the same places together. */
 export function partsWords(parts: readonly Part[]): string {
+  const [first, ...rest] = parts;
+  if (first !== undefined && rest.length > 0 && rest.every((p) => besideWords(first, p) !== null)) return listed([partWords(first), ...rest.map((p) => besideWords(first, p) ?? "")]);
   const alike = parts.length > 2 && parts.every((p) => p.name === "" && p.labels === "" && p.q === "" && p.resource.split("/").length === 3);
   const spaces = [...new Set(parts.map((p) => p.namespaces.join()))].filter((ns) => ns !== "");
   if (!alike || spaces.length > 1) return listed(parts.map(partWords));
   const { namespaces } = parts.find((p) => p.namespaces.length > 0) ?? { namespaces: [] };
   return `${listed(parts.map((p) => p.resource.split("/")[2] ?? p.resource))}${namespaces.length === 0 ? "" : ` in ${listed(namespaces)}`}`;
+}
+
+// What is shared beside something else, and because of it; null where it is not.
+function besideWords(of: Part, p: Part): string | null {
+  const same = JSON.stringify({ ...p, resource: "" }) === JSON.stringify({ ...of, resource: "" });
+  if (p.resource === logs && same) return of.name === "" ? "their logs" : "its log";
+  if (p.resource !== events || of.name === "") return p.resource === events && p.q === "" && p.namespaces.join() === of.namespaces.join() ? "all events there" : null;
+  return p.q.endsWith(`/${of.name}`) ? "the events that name it" : null;
 }
 
 function listed(words: readonly string[]): string {
