@@ -38,6 +38,7 @@ type settings struct {
 	auth      authSettings
 	redact    redactSettings
 	serving   servingSettings
+	sharing   sharingSettings
 }
 
 // run is the program: it returns the exit code. 0 is a clean end, 1 an error, 2
@@ -92,6 +93,8 @@ func newCommand(stderr io.Writer) *cobra.Command {
 		return &usageError{fmt.Errorf("%w; see dashboard --help", err)}
 	})
 	s.addFlags(command.Flags())
+	command.AddCommand(newShareCommand())
+	command.CompletionOptions.DisableDefaultCmd = true
 	return command
 }
 
@@ -104,6 +107,7 @@ func (s *settings) addFlags(flags *pflag.FlagSet) {
 	s.auth.addFlags(flags)
 	s.watch.addFlags(flags)
 	s.redact.addFlags(flags)
+	s.sharing.addFlags(flags)
 	flags.StringVar(&s.metrics, "metrics-listen", "", "The address to serve Prometheus metrics and the probes /healthz and /readyz on, and on loopback Go profiles; none where it is empty. Port 0 takes a free one.")
 	flags.IntVar(&s.pageRows, "page-rows", 100_000, "How many rows a page holds at most; of more the server keeps the order, and the page holds those that are looked at.")
 	flags.StringVar(&s.logLevel, "log-level", "info", "What to log: debug, info, warn or error.")
@@ -161,7 +165,11 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return &usageError{fmt.Errorf("--auth %s: %w", s.auth.mode, err)}
 	}
-	served.Auth = authority
+	served.Auth, served.ShareAdmins = authority, s.sharing.admins
+	if served.Shares, err = s.sharing.open(s.auth.mode, log); err != nil {
+		return err
+	}
+	defer func() { _ = served.Shares.Close() }() // Nothing is written any more.
 	server, err := web.New(served)
 	if err != nil {
 		return err

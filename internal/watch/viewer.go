@@ -282,8 +282,11 @@ func (a *Access) mayGet(ctx context.Context, r *Resource, d deed, namespace, nam
 	if err := a.narrow(ctx, r, f, d, old); err != nil || f.selector == nil && len(f.bound) == 0 {
 		return err
 	}
-	// By its labels and words: those of its row.
-	q := Query{Resource: r.Ref(), Namespaces: f.namespaces, Name: name}
+	// By its labels and words: those of its row, also where logs are shared by them.
+	q := Query{Resource: r.Ref(), Namespaces: f.namespaces, Name: name, Text: strings.Join(f.bound, " ")}
+	if f.selector != nil {
+		q.Labels = f.selector.String()
+	}
 	snapshot, err := a.Snapshot(ctx, q, stalePatience)
 	if err == nil && len(snapshot.Objects) == 0 {
 		err = notShared()

@@ -193,6 +193,22 @@ func (b *Boundary) protect(next http.Handler) (http.Handler, error) {
 	return protection.Handler(next), nil
 }
 
+// originFor is the origin at which whoever sends a request sees this server: what
+// the browser says, or what is configured for the host that was called.
+func (b *Boundary) originFor(r *http.Request) string {
+	if origin, ok := originOf(r.Header.Get("Origin")); ok {
+		return origin
+	}
+	if b != nil {
+		for _, origin := range b.origins {
+			if _, host, _ := strings.Cut(origin, "://"); strings.EqualFold(host, r.Host) {
+				return origin
+			}
+		}
+	}
+	return schemeOf(r) + "://" + r.Host
+}
+
 // schemeOf is the scheme by which a request has come to this process.
 func schemeOf(r *http.Request) string {
 	if r.TLS != nil {

@@ -22,6 +22,8 @@ const (
 	retrySpread = 5 * time.Second
 	// statusEnded is told to who is not logged in any more.
 	statusEnded websocket.StatusCode = 4401
+	// statusShareEnded is told to guests of what is shared no more.
+	statusShareEnded websocket.StatusCode = 4403
 	// statusSwitched is told to whoever looks at a cluster that is not shown any more.
 	statusSwitched websocket.StatusCode = 4409
 	switched                            = "the server shows another cluster; begin anew"
@@ -57,7 +59,10 @@ func (l *session) endWith(lasts context.Context) (wait func()) {
 	told := make(chan struct{})
 	unended := context.AfterFunc(lasts, func() {
 		defer close(told)
-		if errors.Is(context.Cause(lasts), auth.ErrEnded) {
+		switch ended := errors.Is(context.Cause(lasts), auth.ErrEnded); {
+		case ended && l.guest != nil:
+			l.close(statusShareEnded, "this share has ended")
+		case ended:
 			l.close(statusEnded, "your login has ended; log in again")
 		}
 	})

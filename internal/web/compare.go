@@ -15,7 +15,7 @@ import (
 // comparePage is the page of two objects side by side. One that cannot be had
 // leaves the other to be seen.
 func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
-	values, err := valuesOf(r, "a", "b", "hide")
+	values, err := valuesOf(r, "a", "b", "hide", "kiosk")
 	if err != nil {
 		return err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/share"
 )
 
 // HandlerWith is all routes, and one more that everybody may use.
@@ -84,4 +85,10 @@ func PlainText(pieces ...[]byte) string {
 		text = p.append(text, piece)
 	}
 	return string(p.end(text))
+}
+
+// GuestSeats are those of a guest's socket.
+func GuestSeats(id, from string) []Seat {
+	r := (&http.Request{RemoteAddr: from}).WithContext(context.WithValue(context.Background(), senderKey{}, sender{guest: &share.Guest{Share: share.Share{ID: id}}})) //nolint:forbidigo // Of a request that nobody sends.
+	return (&Server{}).seatsOf(r)
 }

@@ -29,8 +29,11 @@ const (
 	// maxConnections leave room beside the sockets for who asks for pages.
 	maxConnections, addressConnections = 8000, 2000
 	// addressSockets are those that come through a proxy, and viewerSockets the
-	// tabs of one user, or of who uses one link.
+	// tabs of one user.
 	addressSockets, viewerSockets = 2000, 500
+	// linkSockets are the tabs of those who use one link, guestSockets of those who use
+	// any: they leave room for who logs in.
+	linkSockets, guestSockets = 2000, 4000
 	// messageRate is how many messages a second are taken of a socket, after
 	// messageBurst at once; what comes sooner waits.
 	messageRate, messageBurst = 20, 200
@@ -301,11 +304,12 @@ func (s *Server) seatsOf(r *http.Request) []seat {
 	if address, known := s.peers.sender(r); known {
 		wanted = append(wanted, seat{"sockets of " + group(address), addressSockets})
 	}
-	switch viewer := identityOf(r).Viewer; {
-	case viewer.Scope != nil:
-		wanted = append(wanted, seat{fmt.Sprintf("sockets of the link %+v", *viewer.Scope), viewerSockets})
-	case viewer.User != nil:
-		wanted = append(wanted, seat{"sockets of the user " + viewer.User.Name, viewerSockets})
+	guest, user := guestIn(r), identityOf(r).Viewer.User
+	switch {
+	case guest != nil:
+		wanted = append(wanted, seat{"sockets of the share " + guest.Share.ID, linkSockets}, seat{"sockets of guests", guestSockets})
+	case user != nil:
+		wanted = append(wanted, seat{"sockets of the user " + user.Name, viewerSockets})
 	}
 	return wanted
 }

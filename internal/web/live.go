@@ -19,6 +19,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/share"
 )
 
 const (
@@ -56,8 +57,10 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 		s.sockets.Done()
 		return nil //nolint:nilerr // Accept has answered.
 	}
-	shown := s.showing(r)
-	l := &session{conn: conn, out: out, access: s.access(r), identity: identity, server: s, showing: shown, of: r.URL.Query().Get("cluster"), seats: s.seatsOf(r), paces: s.pacesOf(r), subscriptions: make(map[int]*follower)}
+	l := &session{
+		conn: conn, out: out, access: s.access(r), identity: identity, guest: guestIn(r), server: s, showing: s.showing(r), of: r.URL.Query().Get("cluster"),
+		seats: s.seatsOf(r), paces: s.pacesOf(r), subscriptions: make(map[int]*follower),
+	}
 	go func() { // The handler ends, and with it all that a request holds.
 		defer s.sockets.Done()
 		l.serve()
@@ -72,6 +75,7 @@ type session struct {
 	out      *outgoing // Below conn.
 	access   *watch.Access
 	identity auth.Identity // Whose it is, and for how long.
+	guest    *share.Guest  // Nil for who is none.
 	server   *Server
 	showing  *showing
 	of       string             // By its id, the cluster that the page is of; empty where it does not say.
@@ -112,6 +116,9 @@ func (l *session) serve() {
 	if l.of != "" && l.of != l.showing.id {
 		l.close(statusSwitched, switched)
 		return
+	}
+	if l.guest != nil {
+		defer l.guest.Enter()()
 	}
 	told := make(chan struct{})
 	unstopped := context.AfterFunc(l.showing.ended, func() {

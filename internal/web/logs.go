@@ -55,6 +55,9 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 		case shown.ended.Err() != nil:
 			return &problem{Title: "Not running", Status: http.StatusServiceUnavailable, Detail: "The program is stopping, or shows another cluster; ask again in a moment."}
 		case errors.Is(context.Cause(lasts), auth.ErrEnded):
+			if guestIn(r) != nil {
+				return shareEnded()
+			}
 			return watch.NotLoggedIn("Your login has ended; log in again.")
 		}
 		return err

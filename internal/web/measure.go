@@ -24,6 +24,7 @@ func (s *Server) MetricsHandler(profiles bool) (http.Handler, error) {
 	registry, err := metrics.Registry(
 		func() watch.Ledger { return s.present.Load().Cluster.Ledger() },
 		func() int { return int(s.open.Load()) },
+		s.shares.Count,
 	)
 	if err != nil {
 		return nil, fmt.Errorf("set up the metrics: %w", err)

@@ -27,11 +27,22 @@ const (
 	pageWait = 250 * time.Millisecond
 )
 
-// home leads to the kind that most people look at first.
+// home leads to the kind that most people look at first, and guests to what is
+// shared with them.
 func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	start := "/r/core/v1/pods"
 	if ns := s.showing(r).Namespace; ns != "" {
 		start += "?ns=" + url.QueryEscape(ns)
+	}
+	if guest := guestIn(r); guest != nil {
+		start = guest.Share.To
+	}
+	if inKiosk(r) {
+		sign := "?"
+		if strings.Contains(start, "?") {
+			sign = "&"
+		}
+		start += sign + "kiosk=1"
 	}
 	http.Redirect(w, r, s.base.At(start), http.StatusSeeOther)
 	return nil
@@ -39,7 +50,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 
 // listPage is the page of one kind, with its first rows.
 func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
-	query, values, err := queryOf(r, "sort", "cols", "from", "open", "tab", "container", "previous", "at")
+	query, values, err := queryOf(r, "sort", "cols", "from", "open", "tab", "container", "previous", "at", "kiosk")
 	if err != nil {
 		return err
 	}
@@ -245,16 +256,20 @@ func (s *Server) frame(r *http.Request, title, selected string) templates.Frame 
 	f := templates.Frame{
 		Title: title, Version: s.version, Cluster: s.showing(r).Name, ID: s.showing(r).id, Look: lookOf(r),
 		Assets: templates.Assets{Script: s.assets.URL("app.js"), Style: s.assets.URL("app.css"), Icon: s.assets.URL("favicon.svg"), Parts: s.assets.Parts()},
-		Banner: s.auth.Banner(),
 	}
-	if user := identityOf(r).Viewer.User; user != nil {
-		f.User = user.Name
-	}
-	if s.contexts != nil && identityOf(r).Viewer.Scope == nil {
-		f.Contexts = contextsPath
-	}
-	if s.auth.LogsIn() {
-		f.Logout = s.base.At(logoutPath)
+	if guest := guestIn(r); guest != nil {
+		f.Guest, f.Cluster = s.guestFrame(guest), ""
+	} else {
+		f.Banner = s.auth.Banner()
+		if user := identityOf(r).Viewer.User; user != nil {
+			f.User = user.Name
+		}
+		if s.contexts != nil {
+			f.Contexts = contextsPath
+		}
+		if s.auth.LogsIn() {
+			f.Logout = s.base.At(logoutPath)
+		}
 	}
 	known, gaps, err := s.access(r).Resources(r.Context(), 0)
 	if err != nil {
@@ -349,7 +364,11 @@ func (s *Server) namespaces(r *http.Request) ([]string, templates.State) {
 
 func render(w http.ResponseWriter, r *http.Request, status int, page templ.Component) error {
 	var body strings.Builder // A page that fails half-way must not look like one.
-	if err := page.Render(r.Context(), &body); err != nil {
+	ctx := r.Context()
+	if inKiosk(r) {
+		ctx = templates.InKiosk(ctx)
+	}
+	if err := page.Render(ctx, &body); err != nil {
 		return errors.Join(errors.New("render the page"), err)
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")

@@ -92,6 +92,9 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 // failPage is the page of a request that has no other one. Who is not known gets
 // one that tells nothing of the cluster.
 func (s *Server) failPage(w http.ResponseWriter, r *http.Request, p problem) error {
+	if hasLeft(r) {
+		return render(w, r, p.Status, templates.SharePage(templates.Share{Frame: s.bare(r, p.Title), Ended: true}))
+	}
 	if p.Status == http.StatusUnauthorized && s.auth.LogsIn() {
 		to := ""
 		if r.Method == http.MethodGet {
@@ -104,7 +107,7 @@ func (s *Server) failPage(w http.ResponseWriter, r *http.Request, p problem) err
 		failure.Frame = s.bare(r, p.Title)
 		return render(w, r, p.Status, templates.BareProblemPage(failure))
 	}
-	failure.Frame, failure.Problem.Next = s.frame(r, p.Title, ""), nextSteps(p)
+	failure.Frame, failure.Problem.Next = s.frame(r, p.Title, ""), nextSteps(r, p)
 	if p.Status == http.StatusServiceUnavailable {
 		w.Header().Set("Refresh", "2")
 	}
@@ -115,9 +118,12 @@ func (s *Server) failPage(w http.ResponseWriter, r *http.Request, p problem) err
 }
 
 // nextSteps says what can be done now.
-func nextSteps(p problem) []templates.Step {
+func nextSteps(r *http.Request, p problem) []templates.Step {
 	if p.Status == http.StatusServiceUnavailable {
 		return []templates.Step{{Text: "This page tries again by itself."}}
+	}
+	if guest := guestIn(r); guest != nil {
+		return []templates.Step{{Text: "Go to what is shared with you", Href: guest.Share.To}}
 	}
 	return []templates.Step{{Text: "Choose a kind from the list, or begin with the pods", Href: "/r/core/v1/pods"}}
 }

@@ -60,17 +60,22 @@ func queryOf(r *http.Request, known ...string) (watch.Query, url.Values, error) 
 	if err != nil {
 		return watch.Query{}, nil, err
 	}
-	var namespaces []string // ns=a&ns=b, or ns=a,b as a form sends it.
-	for ns := range strings.FieldsFuncSeq(strings.Join(values["ns"], ","), func(r rune) bool { return r == ',' || r == ' ' }) {
-		namespaces = append(namespaces, ns)
-	}
 	return watch.Query{
 		Resource:   refOf(r),
-		Namespaces: namespaces,
+		Namespaces: namespacesOf(values),
 		Labels:     values.Get("labels"),
 		Fields:     values.Get("fields"),
 		Text:       values.Get("q"),
 	}, values, nil
+}
+
+// namespacesOf are those that parameters name: ns=a&ns=b, or ns=a,b as a form sends
+// it.
+func namespacesOf(values url.Values) (namespaces []string) {
+	for ns := range strings.FieldsFuncSeq(strings.Join(values["ns"], ","), func(r rune) bool { return r == ',' || r == ' ' }) {
+		namespaces = append(namespaces, ns)
+	}
+	return namespaces
 }
 
 // numberOf reads a whole number, 0 where it is not given.

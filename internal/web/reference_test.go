@@ -105,11 +105,13 @@ func request(t *testing.T, target string) *httptest.ResponseRecorder {
 // parameters are those of a path, "in name".
 func (d *document) parameters(path string) map[string]bool {
 	names := map[string]bool{}
-	for _, p := range d.Paths[path]["get"].Parameters {
-		if p.Ref != "" {
-			p = d.Components.Parameters[p.Ref[strings.LastIndex(p.Ref, "/")+1:]]
+	for _, operation := range d.Paths[path] {
+		for _, p := range operation.Parameters {
+			if p.Ref != "" {
+				p = d.Components.Parameters[p.Ref[strings.LastIndex(p.Ref, "/")+1:]]
+			}
+			names[p.In+" "+p.Name] = true
 		}
-		names[p.In+" "+p.Name] = true
 	}
 	return names
 }
@@ -261,7 +263,7 @@ func TestReferenceHasTheRefusals(t *testing.T) {
 // Every title of a problem stands in the reference, and no other.
 func TestReferenceHasTheProblems(t *testing.T) {
 	want := map[string]bool{}
-	for _, folder := range []string{".", "auth", "../watch"} {
+	for _, folder := range []string{".", "auth", "share", "../watch"} {
 		files, err := filepath.Glob(filepath.Join(folder, "*.go"))
 		if err != nil {
 			t.Fatal(err)
@@ -339,7 +341,14 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"limits.go", "addressRequests = 1000", "| Requests of one address that are being answered | 1,000,"},
 		{"limits.go", "maxConnections, addressConnections = 8000, 2000", "| Connections | 8,000, and 2,000 of one address;"},
 		{"limits.go", "maxStreams = 100", "| Streams of one connection of HTTP/2 | 100 |"},
-		{"limits.go", "addressSockets, viewerSockets = 2000, 500", "| WebSockets of one user, or one share link | 500;"},
+		{"limits.go", "addressSockets, viewerSockets = 2000, 500", "| WebSockets of one user | 500;"},
+		{"limits.go", "linkSockets, guestSockets = 2000, 4000", "| WebSockets of the guests of one share | 2,000, and of all guests 4,000;"},
+		{"share.go", "maxParts, maxNote = 100, 1000", "| One share | 100 parts, a note of 1,000 bytes |"},
+		{"share.go", "shortestShare, usualShare, longestShare = time.Minute, 24 * time.Hour, 30 * 24 * time.Hour", "from 1 minute to 30 days, and a day where nothing is said |"},
+		{"share/store.go", "maxShares, maxOfCreator = 1000, 100", "| Shares | 1,000, and 100 of one creator;"},
+		{"share/audit.go", "guestsRate, guestsBurst = 1, 1000", "there are 1,000 lines at once, and 1 a second;"},
+		{"share/audit.go", "guestsRate, guestsBurst = 1, 1000", "| Lines of the audit log by who does not log in | 1,000 at once, and 1 a second |"},
+		{"close.go", "statusShareEnded websocket.StatusCode = 4403", "| 4403 | The share has ended,"},
 		{"limits.go", "addressSockets, viewerSockets = 2000, 500", "| WebSockets of one address | 2,000;"},
 		{"limits.go", "messageRate, messageBurst = 20, 200", "| Messages of one WebSocket from the client | 200 at once, and 20 a second;"},
 		{"../watch/query.go", "maxTerms = 100", "or words of a text filter | 100 |"},

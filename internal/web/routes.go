@@ -7,6 +7,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/share"
 )
 
 // class says whom a route serves.
@@ -48,6 +49,12 @@ func (s *Server) routes() []route {
 		{http.MethodGet, "/api/v1/contexts", users, s.listContexts, false},
 		{http.MethodPost, "/api/v1/context", users, s.switchContext, false},
 		{http.MethodGet, "/api/v1/live", viewers, s.live, true},
+		{http.MethodGet, "/api/v1/shares", users, s.listShares, false},
+		{http.MethodPost, "/api/v1/shares", users, s.createShare, false},
+		{http.MethodDelete, "/api/v1/shares/{id}", users, s.revokeShare, false},
+		{http.MethodGet, sharePath, everybody, s.sharePage, false},
+		{http.MethodPost, sharePath, everybody, s.openShare, false},
+		{http.MethodPost, leavePath, everybody, s.leaveShare, false},
 		{http.MethodGet, "/static/*", everybody, s.static, false},
 		{http.MethodGet, "/healthz", everybody, s.healthz, true},
 		{http.MethodGet, "/readyz", everybody, s.readyz, true},
@@ -61,17 +68,26 @@ func (s *Server) routes() []route {
 // sender is who sent a request, or why that is not known.
 type sender struct {
 	identity auth.Identity
+	guest    *share.Guest // Nil for who is none.
 	err      error
+	left     bool // What was shared with them has ended.
 }
 
 // senderKey is where a request's context has its sender.
 type senderKey struct{}
 
-// identify finds out who sends a request.
+// identify finds out who sends a request. Who has a guest's cookie is a guest, and
+// nobody else, whatever they have besides: who shares sees what others see.
 func (s *Server) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		identity, err := s.auth.Identify(r)
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), senderKey{}, sender{identity, err})))
+		from, guest := s.guestOf(r)
+		if guest {
+			s.auth.Strip(r)
+			w.Header().Set("X-Robots-Tag", "noindex")
+		} else {
+			from.identity, from.err = s.auth.Identify(r)
+		}
+		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), senderKey{}, from)))
 	})
 }
 
@@ -103,6 +119,12 @@ func identityOf(r *http.Request) auth.Identity {
 func isKnown(r *http.Request) bool {
 	v := identityOf(r).Viewer
 	return v.Program || v.User != nil
+}
+
+// hasLeft reports whether what was shared with who sent a request has ended.
+func hasLeft(r *http.Request) bool {
+	from, _ := r.Context().Value(senderKey{}).(sender)
+	return from.left
 }
 
 // access is the cluster as whoever sent the request may see it.

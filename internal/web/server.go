@@ -24,6 +24,7 @@ import (
 	"github.com/klauspost/compress/gzhttp"
 
 	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/share"
 	"glasshouse/web"
 	"glasshouse/web/templates"
 )
@@ -53,7 +54,10 @@ type Options struct {
 	Version string
 	// PageRows is how many rows a page holds at most; of more it shows a window.
 	PageRows int
-	Log      *slog.Logger
+	// Shares are what is shared; nil keeps it in memory alone.
+	Shares      *share.Store
+	ShareAdmins []string // Groups whose members see, and take back, what others share.
+	Log         *slog.Logger
 }
 
 // Server answers the routes of the dashboard.
@@ -67,19 +71,23 @@ type Server struct {
 	peers    peers
 	version  string
 	pageRows int
+	shares   *share.Store
 	log      *slog.Logger
+
+	shareAdmins []string
+
 	assets   *web.Assets
 	sections templates.Sections
 
-	stopping  context.Context //nolint:containedctx // Ends the sockets, which outlive their requests' contexts.
-	stop      context.CancelFunc
-	sockets   sync.WaitGroup
-	paces     *paces
-	seats     seats        // That are taken: of requests, connections and sockets.
-	ending    atomic.Bool  // It is to stop.
-	open      atomic.Int64 // Sockets that are served.
-	reading   atomic.Int64 // Logs that are read.
-	paper     sync.Pool    // Of *[]byte: the messages that are being written.
+	stopping context.Context //nolint:containedctx // Ends the sockets, which outlive their requests' contexts.
+	stop     context.CancelFunc
+	sockets  sync.WaitGroup
+	paces    *paces
+	seats    seats        // That are taken: of requests, connections and sockets.
+	ending   atomic.Bool  // It is to stop.
+	open     atomic.Int64 // Sockets that are served.
+	reading  atomic.Int64 // Logs that are read.
+	paper    sync.Pool    // Of *[]byte: the messages that are being written.
 }
 
 // New makes a Server. It serves when Run is called.
@@ -88,9 +96,15 @@ func New(options Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
+	shares := options.Shares
+	if shares == nil {
+		if shares, err = share.Open(share.Options{Log: options.Log}); err != nil {
+			return nil, err
+		}
+	}
 	s := &Server{
 		contexts: options.Contexts, auth: options.Auth, boundary: options.Boundary, base: options.BasePath, keys: options.KeyPair, peers: options.Peers, paces: newPaces(), version: options.Version, pageRows: options.PageRows, log: options.Log,
-		assets: assets, sections: templates.NewSections(),
+		shares: shares, shareAdmins: options.ShareAdmins, assets: assets, sections: templates.NewSections(),
 	}
 	s.present.Store(newShowing(options.Shown))
 	return s, nil
@@ -144,6 +158,10 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
+	var sharing sync.WaitGroup
+	defer sharing.Wait()
+	defer s.stop()
+	sharing.Go(func() { s.shares.Run(s.stopping) })
 	ended := make(chan error, 1)
 	go func() { ended <- s.serve(server, listener) }()
 	select {

@@ -6,6 +6,7 @@ import { browse, newPage, openLive } from "./browser.mjs";
 import { create, deployment, namespace, patch, read, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { gate } from "./gate.mjs";
+import { made, openLink, share } from "./sharing.mjs";
 import { until } from "./wait.mjs";
 
 const [folder, only = "."] = process.argv.slice(2);
@@ -22,9 +23,9 @@ const at = (path) => dashboard.url + path;
 const live = (path) => openLive(page, at(path));
 
 /** One screen, as it looks in both themes on three screens; each is brought about by make. */
-async function screen(name, make) {
+async function screen(name, make, on = page) {
   if (!wanted.test(name)) return;
-  await page.setViewportSize({ width: 1440, height: 900 });
+  for (const p of [page, on]) await p.setViewportSize({ width: 1440, height: 900 });
   try {
     await make();
   } catch (err) {
@@ -32,12 +33,12 @@ async function screen(name, make) {
   }
   for (const [width, height] of [[1440, 900], [1024, 768], [390, 844]]) {
     for (const colorScheme of ["light", "dark"]) {
-      await page.setViewportSize({ width, height });
-      await page.emulateMedia({ colorScheme });
-      await page.waitForTimeout(80);
-      const sideways = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth).catch(() => 0);
+      await on.setViewportSize({ width, height });
+      await on.emulateMedia({ colorScheme });
+      await on.waitForTimeout(80);
+      const sideways = await on.evaluate(() => document.documentElement.scrollWidth - innerWidth).catch(() => 0);
       if (sideways > 0) console.error(`${name} at ${width}: the page is ${sideways} px too wide`);
-      await page.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`), animations: "disabled" });
+      await on.screenshot({ path: join(folder, `${name}-${width}-${colorScheme}.png`), animations: "disabled" });
     }
   }
 }
@@ -109,6 +110,73 @@ try {
   });
 
   // States.
+  const guest = await newPage(t, browser, { allow: [/./] });
+  let link = "";
+  await screen("share-view", async () => {
+    await live("r/core/v1/pods?ns=shop&labels=app%3Dcheckout");
+    await page.keyboard.press("L");
+    await page.locator(".share-form").waitFor();
+  });
+  await screen("share-kinds", async () => {
+    await page.locator("input[name=what][value=kinds]").check();
+    await page.locator(".share-list li").last().waitFor();
+    await page.waitForTimeout(500);
+  });
+  await screen("share-made", async () => {
+    await page.getByRole("button", { name: "Create link" }).click();
+    await made(page);
+    await page.locator(".qr").waitFor();
+  });
+  await screen("share-object", async () => {
+    await live(`r/core/v1/pods?open=shop/${ill}&tab=logs`);
+    await page.keyboard.press("L");
+    await page.locator(".share-form").waitFor();
+  });
+  await screen("share-links", async () => {
+    await page.locator("#share-note").fill("Checkout fails since the rollout, see the second container");
+    await page.getByRole("button", { name: "Create link" }).click();
+    link = await made(page);
+    await page.getByRole("tab", { name: "Links" }).click();
+    await page.locator(".share-links li").nth(1).getByRole("button").click();
+  });
+  await screen("guest-object", async () => {
+    await openLink(guest, link);
+    await guest.locator(".log-line").first().waitFor();
+  }, guest);
+  await screen("guest-list", async () => {
+    await live("r/core/v1/pods?ns=shop");
+    link = await share(page, (form) => form.locator("#share-note").fill("The shop"));
+    await page.keyboard.press("Escape");
+    await guest.context().clearCookies();
+    await openLink(guest, link);
+  }, guest);
+  await screen("guest-refused", () => guest.goto(at("r/core/v1/nodes")), guest);
+  await screen("guest-kiosk", async () => {
+    await guest.goto(at("?kiosk=1"));
+    await guest.locator('#status[data-state="live"]').waitFor();
+  }, guest);
+  await screen("guest-kiosk-object", async () => {
+    await guest.goto(at(`o/core/v1/pods/shop/${ill}?kiosk=1`));
+    await guest.locator("#tab > *").waitFor();
+  }, guest);
+  await screen("guest-ended", async () => {
+    await guest.goto(at(""));
+    await live("r/core/v1/pods");
+    await page.keyboard.press("L");
+    await page.getByRole("tab", { name: "Links" }).click();
+    for (let n = 3; n > 0; n--) {
+      await page.locator(".share-links li").nth(n - 1).waitFor();
+      await page.getByRole("button", { name: "Revoke" }).first().click();
+      await page.getByRole("button", { name: "Take it back" }).click();
+    }
+    await guest.locator("#over").waitFor();
+  }, guest);
+  await screen("share-none", () => page.getByText("Nothing is shared now").waitFor());
+  await screen("guest-late", async () => {
+    await guest.context().clearCookies();
+    await guest.goto(link);
+    await guest.locator("#ended").waitFor();
+  }, guest);
   await screen("state-empty", () => live("r/storage.k8s.io/v1/volumeattachments"));
   await screen("state-nomatch", () => live("r/core/v1/pods?q=no+such+words"));
   await screen("state-nothere", () => live("r/core/v1/pods?ns=default"));

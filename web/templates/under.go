@@ -21,10 +21,31 @@ func base(ctx context.Context) string {
 	return base
 }
 
+// kioskKey is where a context says that the page is a kiosk.
+type kioskKey struct{}
+
+// InKiosk returns a context in which a page is rendered for a screen on a wall:
+// what is shown and nothing around it, as on all pages that it leads to.
+func InKiosk(ctx context.Context) context.Context {
+	return context.WithValue(ctx, kioskKey{}, true)
+}
+
+func kiosk(ctx context.Context) bool {
+	is, _ := ctx.Value(kioskKey{}).(bool)
+	return is
+}
+
 // under is the address of a route.
 func under(ctx context.Context, route string) templ.SafeURL {
-	if strings.HasPrefix(route, "/") {
-		route = base(ctx) + route
+	if !strings.HasPrefix(route, "/") {
+		return templ.URL(route)
 	}
-	return templ.URL(route)
+	if kiosk(ctx) && !strings.HasPrefix(route, "/static/") && !strings.HasPrefix(route, "/api/") {
+		sign := "?"
+		if strings.Contains(route, "?") {
+			sign = "&"
+		}
+		route += sign + "kiosk=1"
+	}
+	return templ.URL(base(ctx) + route)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 )
 
 // Digits puts commas into a count: 10,020.
@@ -82,6 +83,26 @@ func otherWords(first Side) string {
 		return "core/v1/pods/namespace/name"
 	}
 	return "Name of another of the " + first.Resource + ", or group/version/resource/namespace/name"
+}
+
+// chooses reports whether there are kinds to choose from: a guest with one has
+// its list alone.
+func chooses(f Frame) bool {
+	kinds := 0
+	for _, g := range f.Groups {
+		kinds += len(g.Kinds)
+	}
+	return f.Guest == nil || !f.Guest.One && kinds > 1
+}
+
+// untilWords is when something ends, as it stands until there is script, which
+// knows the clock of who reads it.
+func untilWords(until string) string {
+	at, err := time.Parse(time.RFC3339, until)
+	if err != nil {
+		return until
+	}
+	return at.UTC().Format("2006-01-02 15:04 UTC")
 }
 
 // versionWords is the program's version, for the end of a sentence.

@@ -110,6 +110,16 @@ func (a *Authority) Identify(r *http.Request) (Identity, error) {
 	return a.session(r)
 }
 
+// Strip takes out of a request what would say who has sent it, but for cookies, of
+// whom something else says so.
+func (a *Authority) Strip(r *http.Request) {
+	if a == nil {
+		strip(r, nil)
+		return
+	}
+	strip(r, a.proxy)
+}
+
 // strip takes credentials out of a request.
 func strip(r *http.Request, p *proxy) {
 	for name := range r.Header {

@@ -17,7 +17,7 @@ func (a *Authority) Login(w http.ResponseWriter, r *http.Request, token string) 
 	if err != nil {
 		return err
 	}
-	a.begin(w, r, newLogin(is.user, token, is.expires, is.at), overTLS(r))
+	a.begin(w, r, newLogin(is.user, token, is.expires, is.at), OverTLS(r))
 	return nil
 }
 
@@ -33,7 +33,7 @@ func (a *Authority) Logout(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.endOf(r)
-	a.setCookie(w, overTLS(r), "", -1)
+	a.setCookie(w, OverTLS(r), "", -1)
 }
 
 func (a *Authority) endOf(r *http.Request) {
@@ -49,8 +49,8 @@ func (a *Authority) setCookie(w http.ResponseWriter, secure bool, value string, 
 	})
 }
 
-// overTLS reports whether the browser came by TLS: to this program, or to a proxy
+// OverTLS reports whether the browser came by TLS: to this program, or to a proxy
 // before it, as the Origin says that every form is sent with.
-func overTLS(r *http.Request) bool {
+func OverTLS(r *http.Request) bool {
 	return r.TLS != nil || strings.HasPrefix(strings.ToLower(r.Header.Get("Origin")), "https://")
 }

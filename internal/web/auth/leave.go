@@ -19,7 +19,7 @@ func (a *Authority) Leave(w http.ResponseWriter, r *http.Request, to string) (ad
 	origin := r.Header.Get("Origin") // Where the browser sees this server, also behind a proxy.
 	switch {
 	case origin != "":
-	case overTLS(r):
+	case OverTLS(r):
 		origin = "https://" + r.Host
 	default:
 		origin = "http://" + r.Host
@@ -28,7 +28,7 @@ func (a *Authority) Leave(w http.ResponseWriter, r *http.Request, to string) (ad
 	if err != nil {
 		return "", a.provided(r.Context(), err)
 	}
-	a.setWay(w, sealed, int(wayFor.Seconds()), overTLS(r))
+	a.setWay(w, sealed, int(wayFor.Seconds()), OverTLS(r))
 	return address, nil
 }
 
@@ -40,7 +40,7 @@ func (a *Authority) Return(w http.ResponseWriter, r *http.Request) (to string, e
 		sealed = given[0].Value
 	}
 	l, way, err := a.provider.finish(r.Context(), sealed, r.URL.Query())
-	overTLS := overTLS(r) || strings.HasPrefix(way.Back, "https://")
+	overTLS := OverTLS(r) || strings.HasPrefix(way.Back, "https://")
 	a.setWay(w, "", -1, overTLS)
 	if err != nil {
 		return way.To, a.provided(r.Context(), err)

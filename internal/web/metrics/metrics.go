@@ -16,12 +16,12 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Registry has all metrics. Both functions are asked at each scrape, and may be
-// called by many.
-func Registry(ledger func() watch.Ledger, sockets func() int) (*prometheus.Registry, error) {
+// Registry has all metrics. The functions are asked at each scrape, and may be
+// called by many; shares tells how many there are, and the sockets of guests.
+func Registry(ledger func() watch.Ledger, sockets func() int, shares func() (shares, guests int)) (*prometheus.Registry, error) {
 	registry := prometheus.NewRegistry()
 	for _, c := range []prometheus.Collector{
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), newCollector(ledger, sockets),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), newCollector(ledger, sockets, shares),
 	} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
@@ -34,23 +34,27 @@ func Registry(ledger func() watch.Ledger, sockets func() int) (*prometheus.Regis
 type collector struct {
 	ledger  func() watch.Ledger
 	sockets func() int
+	shares  func() (shares, guests int)
 
 	open, limit, held *prometheus.Desc
+	shared, guests    *prometheus.Desc
 	informer          map[string]*prometheus.Desc
 	state             *prometheus.Desc
 	counters          counters
 }
 
-func newCollector(ledger func() watch.Ledger, sockets func() int) *collector {
+func newCollector(ledger func() watch.Ledger, sockets func() int, shares func() (shares, guests int)) *collector {
 	plain := func(name, help string) *prometheus.Desc {
 		return prometheus.NewDesc("glasshouse_"+name, help, nil, nil)
 	}
 	labels := []string{"group", "version", "resource", "scope"}
 	c := &collector{
-		ledger: ledger, sockets: sockets, informer: make(map[string]*prometheus.Desc),
+		ledger: ledger, sockets: sockets, shares: shares, informer: make(map[string]*prometheus.Desc),
 		counters: counters{ended: make(map[[4]string]watch.Coverage)},
 		open:     plain("sockets", "WebSockets that are open."),
 		limit:    plain("memory_limit_bytes", "Memory that the objects and changes held may take, left out where there is no limit."),
+		shared:   plain("shares", "Links by which something is shared."),
+		guests:   plain("share_guests", "WebSockets of guests that are open."),
 		held:     plain("memory_held_bytes", "Memory that the objects and changes held take."),
 		state:    prometheus.NewDesc("glasshouse_informer_state", "Scopes in this state: 0 or 1, but for fields.", append(labels, "state"), nil),
 	}
@@ -62,7 +66,7 @@ func newCollector(ledger func() watch.Ledger, sockets func() int) *collector {
 
 // Describe is prometheus.Collector's.
 func (c *collector) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, d := range append(slices.Collect(maps.Values(c.informer)), c.state, c.open, c.limit, c.held) {
+	for _, d := range append(slices.Collect(maps.Values(c.informer)), c.state, c.open, c.shared, c.guests, c.limit, c.held) {
 		descriptions <- d
 	}
 }
@@ -74,6 +78,9 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	}
 	ledger := c.ledger()
 	gauge(c.open, float64(c.sockets()))
+	shares, guests := c.shares()
+	gauge(c.shared, float64(shares))
+	gauge(c.guests, float64(guests))
 	if ledger.Limit > 0 {
 		gauge(c.limit, float64(ledger.Limit))
 	}

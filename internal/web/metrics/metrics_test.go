@@ -42,7 +42,7 @@ func scrape(t *testing.T, ledger watch.Ledger) []string {
 
 func gather(t *testing.T, ledger watch.Ledger) []*dto.MetricFamily {
 	t.Helper()
-	registry, err := metrics.Registry(func() watch.Ledger { return ledger }, func() int { return 7 })
+	registry, err := metrics.Registry(func() watch.Ledger { return ledger }, func() int { return 7 }, func() (int, int) { return 3, 5 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -61,7 +61,7 @@ func TestScopesAreSummedUp(t *testing.T) {
 	stale.State, stale.LastEvent = watch.Stale, time.Unix(1_700_000_100, 0)
 	lines := scrape(t, watch.Ledger{Limit: 1000, Held: 340, Entries: []watch.Coverage{full([]string{"shop", "data"}, ""), full(nil, "a=b"), stale}})
 	for _, want := range []string{
-		"glasshouse_sockets{} 7.0", "glasshouse_memory_limit_bytes{} 1000.0", "glasshouse_memory_held_bytes{} 340.0",
+		"glasshouse_sockets{} 7.0", "glasshouse_shares{} 3.0", "glasshouse_share_guests{} 5.0", "glasshouse_memory_limit_bytes{} 1000.0", "glasshouse_memory_held_bytes{} 340.0",
 		"glasshouse_informer_objects{group=apps,resource=deployments,scope=namespaces,version=v1} 3.0",
 		"glasshouse_informer_objects{group=apps,resource=deployments,scope=fields,version=v1} 6.0",
 		"glasshouse_informer_cache_bytes{group=apps,resource=deployments,scope=fields,version=v1} 600.0",
@@ -103,7 +103,7 @@ func TestNoLabelGrowsWithNamespaces(t *testing.T) {
 // No counter falls when a scope ends, or begins anew; gauges do.
 func TestCountersDoNotFall(t *testing.T) {
 	var ledger watch.Ledger
-	registry, err := metrics.Registry(func() watch.Ledger { return ledger }, func() int { return 0 })
+	registry, err := metrics.Registry(func() watch.Ledger { return ledger }, func() int { return 0 }, func() (int, int) { return 0, 0 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -138,7 +138,7 @@ func TestCountersDoNotFall(t *testing.T) {
 
 // Of nothing there is nothing; no time is told of what has not happened.
 func TestUnknownIsNotZero(t *testing.T) {
-	if lines := scrape(t, watch.Ledger{}); !slices.Equal(lines, []string{"glasshouse_memory_held_bytes{} 0.0", "glasshouse_sockets{} 7.0"}) {
+	if lines := scrape(t, watch.Ledger{}); !slices.Equal(lines, []string{"glasshouse_memory_held_bytes{} 0.0", "glasshouse_share_guests{} 5.0", "glasshouse_shares{} 3.0", "glasshouse_sockets{} 7.0"}) {
 		t.Errorf("of nothing it tells %q", lines)
 	}
 	unheard := watch.Coverage{Resource: "core/v1/pods", Metadata: true, Status: watch.Status{State: watch.Syncing}}

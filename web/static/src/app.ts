@@ -2,12 +2,13 @@
 // it is kept true.
 
 import { kept, nextLoad, waited } from "./awaited.ts";
-import { under } from "./base.ts";
+import { inKiosk, under } from "./base.ts";
 import { Build, firstOf, sayBuild, servedAs } from "./build.ts";
 import { Clock } from "./clock.ts";
 import type { Command } from "./commands.ts";
 import { byId, h, input, setAttr, setText } from "./dom.ts";
 import { tendMenu } from "./exports.ts";
+import { endShare, shared, tellUntil } from "./guest.ts";
 import { Jump } from "./jump.ts";
 import { Contexts } from "./contexts.ts";
 import { listCommands, objectCommands, pageCommands } from "./keymap.ts";
@@ -15,6 +16,7 @@ import { listenToKeys } from "./keys.ts";
 import { ListPage } from "./list.ts";
 import { Latency, latencyWords } from "./latency.ts";
 import { plural } from "./kinds.ts";
+import { tend, type Tended } from "./kiosk.ts";
 import { Live } from "./live.ts";
 import { askWho, logIn } from "./login.ts";
 import { turnTheme } from "./look.ts";
@@ -26,8 +28,10 @@ import { Popover } from "./popover.ts";
 import { say } from "./said.ts";
 import { StatusPage } from "./statuspage.ts";
 import { remember, stored } from "./stored.ts";
-import { formatView, objectHref, pageHref, parseLog, parseView, plain, putTab, titleOf, type ObjectName, type View } from "./view.ts";
+import type { Seen, ShareDialog } from "./share.ts";
+import { formatView, objectHref, pageHref, parseLog, parseView, plain, titleOf, type ObjectName, type View } from "./view.ts";
 
+const guest = shared() !== null;
 const clock = new Clock();
 const now = (): number => clock.now();
 
@@ -44,7 +48,7 @@ const live = new Live(
     after: (ms, run) => setTimeout(run, ms),
     cancel: (timer) => clearTimeout(timer as number | undefined),
     report: (what) => console.warn(`glasshouse: ${what}`),
-    ended: (again) => void askWho(again, logIn),
+    ended: (again) => (guest ? endShare() : void askWho(again, logIn)),
     switched,
   },
   () => {
@@ -70,8 +74,8 @@ const latency = new Latency(
 const idle = (): boolean => (byId("picker-filter") as HTMLInputElement).value === "" && document.querySelector("dialog[open], :popover-open") === null && String(getSelection()) === "";
 
 const build = new Build(new URL(import.meta.url).searchParams.get("v") ?? "", {
-  hidden: () => document.hidden,
-  spare: () => shown?.spare === true && idle(),
+  hidden: () => document.hidden || inKiosk(), // Nobody is at a wall.
+  spare: () => inKiosk() || (shown?.spare === true && idle()),
   served: servedAs,
   after: (ms, run) => setTimeout(run, ms),
   cancel: (timer) => clearTimeout(timer as number | undefined),
@@ -83,11 +87,13 @@ const build = new Build(new URL(import.meta.url).searchParams.get("v") ?? "", {
 document.addEventListener("visibilitychange", () => build.looked());
 
 let listed = (): void => {};
-const picker = new Picker(byId("picker-filter") as HTMLInputElement, byId("picker-groups"), (date) => clock.learn(date), (other) => build.heard(other), () => listed(), logIn);
+const picker = new Picker(byId("picker-filter") as HTMLInputElement, byId("picker-groups"), (date) => clock.learn(date), (other) => build.heard(other), () => listed(), guest ? endShare : logIn);
 const page = document.querySelector<HTMLElement>("[data-page]");
 
 // What the page can do. A page of a kind, or of an object, can do more.
 let shown: ListPage | null = null;
+let tended: Tended | null = null; // what a kiosk looks after
+let seen = (): Seen | null => null;
 let special = (): readonly Command[] => [];
 let go = (view: View): void => location.assign(formatView(view));
 // Where the server shows one cluster of several the name of it leads to the others.
@@ -105,7 +111,7 @@ const jump = new Jump(byId("jump"), {
   open: openObject,
   opened: (then) => void contexts?.read().then(then),
 });
-const common = pageCommands(jump, help, named === null ? null : () => (chooser === null ? named.click() : chooser.open()));
+const common = pageCommands(jump, help, guest ? null : share, named === null ? null : () => (chooser === null ? named.click() : chooser.open()));
 const commands = (): readonly Command[] => [...special(), ...common];
 
 if (page?.dataset["page"] !== "problem" && waited(history.state)) history.replaceState(null, "");
@@ -115,9 +121,12 @@ else if (page?.dataset["page"] === "compare") void startCompare();
 else if (page?.dataset["page"] === "problem") awaitKind(page.dataset["ref"] ?? "");
 else if (page?.dataset["page"] === "status") new StatusPage(now, (date) => clock.learn(date));
 picker.start(live);
+if (guest) tellUntil(now);
+if (inKiosk()) tend(() => tended);
 byId("theme").addEventListener("click", turnTheme);
 // On a small screen it is in the menu.
-for (const button of document.querySelectorAll("#help, .picker-foot button")) button.addEventListener("click", help);
+for (const button of document.querySelectorAll("#help, .picker-foot button:not(.sharer)")) button.addEventListener("click", help);
+for (const button of document.querySelectorAll("button.sharer")) button.addEventListener("click", share);
 listenToKeys(commands);
 
 if (page?.dataset["page"] !== "problem" || page.dataset["ref"] !== "") {
@@ -147,6 +156,8 @@ function startList(section: HTMLElement): void {
   const list = shown = new ListPage(live, picker, now, turn, first, read(), Number(section.dataset["limit"] ?? Infinity), placeOf(history.state));
   const place = new Place(byId("rows"), () => list.place);
   go = turn;
+  tended = list;
+  seen = () => ({ kind: list.kind, view: list.view, object: list.view.open, tab: list.view.tab });
   refresh = () => list.refresh();
   remember("kinds", first.ref);
   const spaces = new Popover(byId("spaces") as HTMLButtonElement, "Namespaces", async (close) => new (await import("./spacechooser.ts")).SpaceChooser(live, list, close));
@@ -226,9 +237,7 @@ function startObject(section: HTMLElement): void {
   const tab = (): string => query().get("tab") ?? "";
   let log = parseLog(query());
   const turn = (id: string): void => {
-    const search = new URLSearchParams();
-    if (id !== "") putTab(search, id, log);
-    history.pushState(null, "", id === "" ? location.pathname : `?${search.toString()}`);
+    history.pushState(null, "", objectHref(ref, name, id, log));
     panel.show(id);
   };
   const panel = new Panel(
@@ -244,6 +253,8 @@ function startObject(section: HTMLElement): void {
     tab(),
     { tab: turn, close: null },
   );
+  tended = { get refused() { return panel.refused; }, again: () => location.reload() };
+  seen = () => ({ kind, view: null, object: name, tab: tab() });
   addEventListener("popstate", () => {
     log = parseLog(query());
     panel.show(tab());
@@ -252,7 +263,8 @@ function startObject(section: HTMLElement): void {
     if (live.connection === "open") byId("asof").hidden = true;
     panel.refresh();
   };
-  special = () => objectCommands(kind, panel, () => location.assign(formatView({ ...plain(ref), ns: name.ns === "" ? [] : [name.ns] })));
+  // To a guest it may be all there is.
+  special = () => objectCommands(kind, panel, shared()?.some((p) => p.resource === ref && p.name !== "") === true ? null : () => location.assign(formatView({ ...plain(ref), ns: name.ns === "" ? [] : [name.ns] })));
 }
 
 // The columns that a person has chosen for a kind are put into the address that
@@ -284,6 +296,16 @@ async function chooseContext(name: string): Promise<void> {
   if (contexts === null || (await contexts.choose(name))) return;
   if (chooser === null) say(contexts.trouble);
   else chooser.open();
+}
+
+let sharing: Promise<ShareDialog> | null = null;
+
+function share(): void {
+  sharing ??= import("./share.ts").then(({ ShareDialog }) => new ShareDialog({ live, now, seen: () => seen(), kinds: () => picker.all() }));
+  sharing.then((dialog) => dialog.open(), () => {
+    sharing = null;
+    say("The dialog could not be loaded. Reload the page to try again.");
+  });
 }
 
 function help(): void {

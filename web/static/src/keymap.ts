@@ -18,16 +18,19 @@ import type { Table } from "./table.ts";
 const command = (group: string, keys: string, where: Where, words: string, run: (key: string) => void, more: Partial<Command> = {}): Command => ({ group, keys: keys === "" ? [] : keys.split(" "), where, words, run, ...more });
 const offered = { offered: true };
 
-/** What every page has. */
-export function pageCommands(jump: Jump, help: () => void, contexts: (() => void) | null): Command[] {
+/** What every page has; share is null for guests, who have no page but what is shared, and contexts where there are none to choose from. */
+export function pageCommands(jump: Jump, help: () => void, share: (() => void) | null, contexts: (() => void) | null): Command[] {
   return [
     command("Page", "Mod+k", "ever", "Search or jump to", () => jump.open("")),
     command("Page", ":", "page", "Go to a kind, as in :po shop", () => jump.open(":")),
     ...(contexts === null ? [] : [command("Page", "C", "page", "Choose a context, of another cluster", contexts, offered)]),
     command("Page", "t", "page", "Light or dark", turnTheme, offered),
     command("Page", "", "page", "Light or dark as the system has it", () => setTheme(""), offered),
-    command("Page", "u", "page", "Copy the link to what is shown", () => void copyLink(), offered),
-    command("Page", "S", "page", "Go to the coverage page", () => location.assign(under("/status")), offered),
+    ...(share === null ? [] : [
+      command("Page", "u", "page", "Copy the link to what is shown", () => void copyLink(), offered),
+      command("Page", "L", "page", "Share what is shown, or take that back", share, offered),
+      command("Page", "S", "page", "Go to the coverage page", () => location.assign(under("/status")), offered),
+    ]),
     command("Page", "?", "page", "Help", help, offered),
     command("Page", "Escape", "box", "Leave the box", () => leave()),
   ];
@@ -76,7 +79,7 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
     ...tabCommands(list.kind, (key) => list.openTab(key)),
     command("Object", "] [", "page", "Next, or previous, object", (key) => list.step(key === "]" ? 1 : -1), { repeats: true, can: isOpen }),
     command("Object", "Escape", "page", "Close it", () => list.close(), { ...offered, can: isOpen }),
-    command("View", "n", "page", "Namespaces", () => spaces.open(), { ...offered, can: () => list.kind.namespaced && list.began }),
+    command("View", "n", "page", "Namespaces", () => spaces.open(), { ...offered, can: () => byId("spaces").checkVisibility() && list.began }),
     command("View", "w", "page", "All columns, or the usual ones", () => list.change({ cols: list.view.cols.join() === "wide" ? [] : ["wide"] }), offered),
     command("View", "v", "page", "Choose columns", () => columns.open(), { ...offered, can: () => list.began }),
     command("View", "d", "page", "Rows compact, normal or roomy", () => height({ compact: "", "": "roomy", roomy: "compact" }[density()] ?? "")),
@@ -89,13 +92,13 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
       menu.open = true;
     }, { ...offered, can: () => byId("export").checkVisibility() }),
     command("View", "a", "page", "What happens, opened or closed", () => list.activity.toggle(), offered),
-    command("View", "p", "page", "Pin the kind, or let it go", () => picker.pin(), offered),
+    command("View", "p", "page", "Pin the kind, or let it go", () => picker.pin(), { ...offered, can: () => !byId("picker").hidden }),
   ];
 }
 
-/** What an object's own page has. */
-export function objectCommands(kind: Kind, panel: Panel, leave: () => void): Command[] {
-  return [...tabCommands(kind, (key) => panel.press(key)), command("Object", "Escape", "page", "To the list of its kind", leave, offered)];
+/** What an object's own page has; leave is null where it leads nowhere. */
+export function objectCommands(kind: Kind, panel: Panel, leave: (() => void) | null): Command[] {
+  return [...tabCommands(kind, (key) => panel.press(key)), ...(leave === null ? [] : [command("Object", "Escape", "page", "To the list of its kind", leave, offered)])];
 }
 
 function tabCommands(kind: Kind, open: (key: string) => void): Command[] {

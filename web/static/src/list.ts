@@ -4,6 +4,7 @@ import { Activity } from "./activity.ts";
 import { columnWords, strangeWords } from "./columnset.ts";
 import { byId, digits, h, input, setText } from "./dom.ts";
 import { doubtExports, drawExports } from "./exports.ts";
+import { shared, sharedSpaces } from "./guest.ts";
 import { Feed, type Watcher } from "./feed.ts";
 import type { Live } from "./live.ts";
 import { plural, type Kind } from "./kinds.ts";
@@ -143,14 +144,20 @@ export class ListPage implements Watcher {
 
   // Whether one of several is there no row tells; that one alone is not is the list's own to tell.
   private followSpaces(): void {
-    const several = this.view.ns.length > 1;
+    const several = this.view.ns.length > 1 && shared() === null;
     if (several === (this.spaces !== null)) return;
     this.spaces?.close();
     const told = (): void => this.tell();
     this.spaces = several ? new Feed(this.live, { resource: "core/v1/namespaces" }, { sort: null, q: "" }, { arrived: told, moved: told, dropped: told, told }, this.limit, 0) : null;
   }
 
-  private again(): void {
+  /** What is listed was refused, which may be otherwise by now. */
+  get refused(): boolean {
+    return this.feed.known().problem !== null;
+  }
+
+  /** Asks for all of it again. */
+  again(): void {
     this.feed.close();
     this.feed = this.subscribe();
     this.tell();
@@ -241,9 +248,11 @@ export class ListPage implements Watcher {
     put("ns", view.ns.join(","));
     put("labels", view.labels);
     const ns = input("ns");
-    if (ns !== null) ns.hidden = !kind.namespaced;
+    // Of one namespace that is shared there is none to choose.
+    const choice = kind.namespaced && sharedSpaces(kind.ref)?.length !== 1;
+    if (ns !== null) ns.hidden = !choice;
     const button = byId("spaces");
-    button.hidden = !kind.namespaced;
+    button.hidden = !choice;
     setText(button, namespaceWords(view.ns));
     button.toggleAttribute("data-chosen", view.ns.length > 0);
     setText(byId("columns"), columnWords(view.cols));

@@ -5,8 +5,8 @@
 // missed, or a reset and a snapshot. restart() tells the handler that a
 // snapshot under way will not be finished. Where the server says why it closes
 // the connection, and how long to wait, it is told and obeyed. One that closes it
-// because who looks is not logged in any more, or because the server shows another
-// cluster, is not tried again.
+// because who looks is not logged in any more, because what was shared with them is no
+// more, or because the server shows another cluster, is not tried again.
 
 import { decode, type Fault } from "./decode.ts";
 import type { Message, Spec } from "./wire.ts";
@@ -36,14 +36,13 @@ export interface Host {
   after(ms: number, run: () => void): unknown;
   cancel(timer: unknown): void;
   report(what: string): void;
-  /** Who looks is not logged in any more, says the server. Where they are all the same, again is called. */
+  /** Who looks is not logged in any more, or a guest of nothing, says the server. Where they are all the same, again is called. */
   ended(again: () => void): void;
   /** The server shows another cluster than the page does. */
   switched(): void;
 }
 
-const loggedOut = 4401; // the codes of a close
-const otherCluster = 4409;
+const [loggedOut, shareEnded, otherCluster] = [4401, 4403, 4409]; // codes of a close
 const silence = 35_000; // the server says something every 15 s
 const firstWait = 500;
 const longestWait = 20_000;
@@ -310,7 +309,7 @@ export class Live {
       sub.sent = false;
       if (sub.cursor === null) sub.handler.restart();
     }
-    if (closed.code === loggedOut) return this.host.ended(() => this.connect());
+    if (closed.code === loggedOut || closed.code === shareEnded) return this.host.ended(() => this.connect());
     if (closed.code === otherCluster) return this.host.switched();
     const most = Math.min(longestWait, firstWait * 2 ** this.tries++);
     this.retry = this.host.after(wait ?? most / 2 + (most / 2) * this.host.random(), () => {

@@ -4,6 +4,7 @@ import { apple } from "./keys.ts";
 import { keyWords, type Command } from "./commands.ts";
 import { h, setText } from "./dom.ts";
 import { Feed } from "./feed.ts";
+import { shared } from "./guest.ts";
 import { Finder, lookedThrough, type Item, type Known } from "./find.ts";
 import type { Live } from "./live.ts";
 import { none, Search, type Answer } from "./search.ts";
@@ -65,7 +66,8 @@ export class Palette {
         if (this.dialog.open) this.schedule();
       });
       const draw = (): void => this.schedule();
-      this.spaces = new Feed(this.around.live, { resource: "core/v1/namespaces" }, { sort: null, q: "" }, { arrived: draw, moved: draw, dropped: draw, told: () => undefined }, Infinity, 0);
+      // A guest is not told which namespaces there are.
+      if (shared() === null) this.spaces = new Feed(this.around.live, { resource: "core/v1/namespaces" }, { sort: null, q: "" }, { arrived: draw, moved: draw, dropped: draw, told: () => undefined }, Infinity, 0);
     }
     this.box.value = text;
     this.typed();

@@ -3,6 +3,7 @@
 
 import { clockTime } from "./age.ts";
 import { byId, h, setText } from "./dom.ts";
+import { shared } from "./guest.ts";
 import { Held, type LastChange } from "./held.ts";
 import { banner, status } from "./status.ts";
 import { tabsOf, type Host, type Tab, type TabKind } from "./tabs.ts";
@@ -48,7 +49,7 @@ export class Panel {
     }));
     this.strip.addEventListener("keydown", (e) => this.walk(e));
     const other = h("a", { class: "compare-link", href: compareHref(kind.ref, name), title: "Compare with another object" }, "Compare with…");
-    const bar = h("div", { class: "bar told" }, ...(alone ? [] : [this.words]), this.change, h("span", { class: "spring" }), other);
+    const bar = h("div", { class: "bar told" }, ...(alone ? [] : [this.words]), this.change, h("span", { class: "spring" }), ...(shared() === null ? [other] : []));
     if (alone) root.prepend(this.strip, bar, this.banner);
     else root.replaceChildren(this.title(), this.strip, bar, this.banner);
     if (!alone) this.place();
@@ -115,6 +116,11 @@ export class Panel {
   press(key: string): void {
     const kind = this.kinds.find((t) => t.key === key);
     if (kind !== undefined) this.turn.tab(kind === this.kinds[0] ? "" : kind.id);
+  }
+
+  /** It was refused, which may be otherwise by now. */
+  get refused(): boolean {
+    return this.held.known().problem !== null;
   }
 
   /** The connection is another, or time has passed. */

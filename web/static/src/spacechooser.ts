@@ -4,6 +4,7 @@
 
 import { digits, h, setText } from "./dom.ts";
 import { Feed } from "./feed.ts";
+import { sharedSpaces } from "./guest.ts";
 import type { ListPage } from "./list.ts";
 import type { Live } from "./live.ts";
 import type { Content } from "./popover.ts";
@@ -33,9 +34,10 @@ export class SpaceChooser implements Content {
     h("div", { class: "pop-body" }, h("label", { class: "pick" }, this.all, h("span", { class: "name" }, "All namespaces")), this.list),
     this.note,
   ];
-  private readonly feed: Feed;
+  private readonly feed: Feed | null; // a guest is told of no others than what is shared
   private readonly recent = stored("namespaces"); // as it was: what is chosen does not jump
   private readonly first: readonly string[];
+  private readonly shared: readonly string[] | null;
   private moved = false;
 
   constructor(
@@ -44,7 +46,8 @@ export class SpaceChooser implements Content {
     private readonly done: () => void,
   ) {
     this.first = page.view.ns;
-    this.feed = new Feed(live, { resource: "core/v1/namespaces" }, { sort: null, q: "" }, { arrived: () => this.draw(), moved: () => this.draw(), dropped: () => this.draw(), told: () => this.draw() }, Infinity, 0);
+    const shared = (this.shared = sharedSpaces(page.view.ref));
+    this.feed = shared !== null ? null : new Feed(live, { resource: "core/v1/namespaces" }, { sort: null, q: "" }, { arrived: () => this.draw(), moved: () => this.draw(), dropped: () => this.draw(), told: () => this.draw() }, Infinity, 0);
     this.focus.addEventListener("input", () => this.draw());
     this.all.addEventListener("change", () => this.choose([]));
     this.list.addEventListener("change", (e) => {
@@ -59,14 +62,14 @@ export class SpaceChooser implements Content {
   }
 
   close(): void {
-    this.feed.close();
+    this.feed?.close();
   }
 
   private draw(): void {
-    const { complete } = this.feed.rows;
-    const state = this.feed.known().state?.state;
+    const complete = this.feed === null ? this.shared?.length !== 0 : this.feed.rows.complete;
+    const state = this.feed?.known().state?.state;
     const ns = this.page.view.ns;
-    const known = complete ? [...this.feed.rows.all()].map((e) => e.name) : this.page.seen();
+    const known = this.names ?? this.page.seen();
     const typed = this.focus.value.trim();
     const found = offered([...known, ...ns], this.first, this.recent, typed);
     this.all.checked = ns.length === 0;
@@ -75,8 +78,14 @@ export class SpaceChooser implements Content {
     setText(this.note, this.words(found.length, typed, complete, refused));
   }
 
+  // All there are; null where that is not known.
+  private get names(): readonly string[] | null {
+    if (this.feed === null) return this.shared?.length === 0 ? null : this.shared;
+    return this.feed.rows.complete ? [...this.feed.rows.all()].map((e) => e.name) : null;
+  }
+
   private words(found: number, typed: string, complete: boolean, refused: boolean): string {
-    const why = refused ? "The cluster does not let its namespaces be listed: these are the ones seen so far. " : complete ? "" : "Reading the namespaces. ";
+    const why = this.feed === null ? (complete ? "" : "These are the ones seen so far. ") : refused ? "The cluster does not let its namespaces be listed: these are the ones seen so far. " : complete ? "" : "Reading the namespaces. ";
     if (found === 0 && typed !== "") {
       const names = namespaces(typed);
       if (!complete && names.every(isName)) return `${why}Enter shows ${names.join(", ")}.`;
@@ -129,7 +138,8 @@ export class SpaceChooser implements Content {
   private enter(): void {
     const typed = namespaces(this.focus.value);
     const first = this.list.querySelector("input")?.value;
-    const known = this.feed.rows.complete ? new Set([...this.feed.rows.all()].map((e) => e.name)) : null;
+    const names = this.names;
+    const known = names === null ? null : new Set(names);
     if (typed.length === 0) this.done();
     else if (typed.every((name) => (known === null ? isName(name) && (first === undefined || typed.length > 1 || first === name) : known.has(name)))) this.end(typed);
     else if (first !== undefined) this.end([first]);

@@ -1,6 +1,7 @@
 // The tabs of an object. Each is a part of the script that is loaded when it is
 // first opened, and shows the object as it changes.
 
+import { isShared, shared } from "./guest.ts";
 import type { Known } from "./status.ts";
 import type { Kind } from "./kinds.ts";
 import type { LastChange } from "./held.ts";
@@ -63,9 +64,9 @@ export const tabs: readonly TabKind[] = [
   { id: "overview", label: "Overview", key: "o", of: every, open: async (host) => new (await import("./tabs/overview.ts")).Overview(host) },
   { id: "yaml", label: "YAML", key: "y", of: every, open: async (host) => new (await import("./tabs/yaml.ts")).YamlTab(host) },
   { id: "changes", label: "Changes", key: "c", of: every, open: async (host) => new (await import("./tabs/changes.ts")).Changes(host) },
-  { id: "events", label: "Events", key: "e", of: (kind) => kind.resource !== "events", open: async (host) => new (await import("./tabs/events.ts")).EventsTab(host) },
-  { id: "related", label: "Related", key: "r", of: every, open: async (host) => new (await import("./tabs/related.ts")).Related(host) },
-  { id: "logs", label: "Logs", key: "l", of: (kind) => kind.ref === "core/v1/pods", open: async (host) => new (await import("./tabs/logs.ts")).Logs(host) },
+  { id: "events", label: "Events", key: "e", of: (kind) => kind.resource !== "events" && isShared("core/v1/events"), open: async (host) => new (await import("./tabs/events.ts")).EventsTab(host) },
+  { id: "related", label: "Related", key: "r", of: () => shared() === null, open: async (host) => new (await import("./tabs/related.ts")).Related(host) },
+  { id: "logs", label: "Logs", key: "l", of: (kind) => kind.ref === "core/v1/pods" && isShared("core/v1/pods/log"), open: async (host) => new (await import("./tabs/logs.ts")).Logs(host) },
 ];
 
 /** The tabs of a kind's objects. */

@@ -1,6 +1,6 @@
 // The view that an address names, and back. Everything that is seen is in it.
 
-import { under } from "./base.ts";
+import { inKiosk, under } from "./base.ts";
 import { spelled } from "./odd.ts";
 import type { Sort } from "./sort.ts";
 
@@ -68,9 +68,15 @@ export function formatView(v: View): string {
   for (const column of v.cols) query.append("cols", column);
   if (v.open !== null) query.set("open", `${v.open.ns === "" ? "_" : v.open.ns}/${v.open.name}`);
   if (v.open !== null && v.tab !== "") putTab(query, v.tab, v.open.log);
+  return under(`/r/${v.ref}${behind(query)}`);
+}
+
+// What stands behind the path of a page. What a kiosk leads to is one.
+function behind(query: URLSearchParams): string {
+  if (inKiosk()) query.set("kiosk", "1");
   // Slashes and commas may stand in a query as they are, and read better.
   const search = query.toString().replaceAll("%2F", "/").replaceAll("%2C", ",").replaceAll("%3D", "=");
-  return under(`/r/${v.ref}${search === "" ? "" : `?${search}`}`);
+  return search === "" ? "" : `?${search}`;
 }
 
 /** Puts a tab into an address, and of the tab logs which one is seen. */
@@ -89,14 +95,18 @@ export const sameObject = (a: ObjectName | null, b: ObjectName | null): boolean 
 /** The address of a kind's list with an object beside it. */
 export const besideHref = (ref: string, o: ObjectName): string => formatView({ ...plain(ref), ns: o.ns === "" ? [] : [o.ns], open: o });
 
-/** The address of an object's own page. */
-export const objectHref = (ref: string, o: ObjectName): string => under(`/o/${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}`);
+/** The address of an object's own page, and of one of its tabs. */
+export function objectHref(ref: string, o: ObjectName, tab = "", log?: LogName): string {
+  const query = new URLSearchParams();
+  if (tab !== "") putTab(query, tab, log);
+  return under(`/o/${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}${behind(query)}`);
+}
 
 /** The address of the page of what a view shows, without any other page: the open object's own, else the list. */
-export const pageHref = (v: View): string => (v.open === null ? formatView(v) : `${objectHref(v.ref, v.open)}${v.tab === "" ? "" : `?tab=${v.tab}`}`);
+export const pageHref = (v: View): string => (v.open === null ? formatView(v) : objectHref(v.ref, v.open, v.tab));
 
 /** The address of the page that compares an object with another, which is named there. */
-export const compareHref = (ref: string, o: ObjectName): string => under(`/compare?a=${ref}/${o.ns === "" ? "_" : encodeURIComponent(o.ns)}/${encodeURIComponent(o.name)}`);
+export const compareHref = (ref: string, o: ObjectName): string => under(`/compare${behind(new URLSearchParams({ a: `${ref}/${o.ns === "" ? "_" : o.ns}/${o.name}` }))}`);
 
 /** The title of a page, by the plural of its kind and the object that is open; null for none. */
 export function titleOf(kinds: string, o: ObjectName | null): string {

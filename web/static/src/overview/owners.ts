@@ -4,6 +4,7 @@ import { under } from "../base.ts";
 import { h, written } from "../dom.ts";
 import { climb, type Answer, type Step } from "../facts/climb.ts";
 import { ownersOf, type Owner } from "../facts/meta.ts";
+import { shared } from "../guest.ts";
 import type { Host } from "../tabs.ts";
 import type { Tree } from "../wire.ts";
 import type { Sheet } from "./sheet.ts";
@@ -56,7 +57,7 @@ export class OwnersView {
 
   private async read(o: Owner, signal: AbortSignal): Promise<Answer> {
     const kind = this.host.kindOf(o.apiVersion, o.kind);
-    if (kind === undefined) return { trouble: `${o.apiVersion} is not served` };
+    if (kind === undefined) return { trouble: shared() === null ? `${o.apiVersion} is not served` : "is not shared with you" };
     const ns = kind.namespaced ? encodeURIComponent(this.host.name.ns) : "_";
     try {
       const answer = await fetch(under(`/api/v1/object/${kind.ref}/${ns}/${encodeURIComponent(o.name)}`), { signal, headers: { accept: "application/json" } });

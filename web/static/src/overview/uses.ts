@@ -31,7 +31,7 @@ export class UsesView {
     const { kind, name } = host;
     this.searched = new SearchedView(host);
     this.reading = new Reading(host, (graph, at) => this.read(graph, at), (problem) => this.failed(problem), () => this.tell());
-    const all = h("a", { href: `${objectHref(kind.ref, name)}?tab=related` }, "All in Related");
+    const all = h("a", { href: objectHref(kind.ref, name, "related") }, "All in Related");
     // Here the tab itself is nearer, and what else is shown stays.
     all.addEventListener("click", (e) => {
       if (e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;

@@ -35,7 +35,7 @@ export function hrefOf(node: GraphNode, beside: boolean, tab = "related"): strin
   const ns = node.ns === "" ? [] : [node.ns];
   if (node.count > 0) return formatView({ ...plain(node.ref), ns });
   const open = { ns: node.ns, name: node.name };
-  return beside ? formatView({ ...plain(node.ref), ns, open, tab }) : `${objectHref(node.ref, open)}?tab=${tab}`;
+  return beside ? formatView({ ...plain(node.ref), ns, open, tab }) : objectHref(node.ref, open, tab);
 }
 
 /** A link to a node, or what stands in its place. */

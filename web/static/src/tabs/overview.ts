@@ -6,6 +6,7 @@ import { conditionsOf } from "../facts/conditions.ts";
 import { factsOf } from "../facts/facts.ts";
 import { annotationsOf, labelsOf, metaFacts } from "../facts/meta.ts";
 import { at, text } from "../facts/read.ts";
+import { shared } from "../guest.ts";
 import { ConditionsView } from "../overview/conditions.ts";
 import { OwnersView } from "../overview/owners.ts";
 import { AnnotationsView, LabelsView } from "../overview/pairs.ts";
@@ -35,6 +36,7 @@ export class Overview implements Tab {
     this.conditions = new ConditionsView(sheet, host.now);
     this.owners = new OwnersView(host, sheet);
     this.uses = new UsesView(host);
+    this.uses.element.hidden = shared() !== null; // Nothing of it is.
     this.labels = new LabelsView(sheet, host.kind.ref);
     this.annotations = new AnnotationsView(sheet);
   }

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/url"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/apimachinery/pkg/util/duration"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/share"
+)
+
+// sharingSettings are the flags of what is shared by links.
+type sharingSettings struct {
+	dataDir string
+	admins  []string
+}
+
+func (s *sharingSettings) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&s.dataDir, "data-dir", "", "A directory for what is to outlive the program: what is shared (shares.json), and who shared, opened and took back what (audit.jsonl). Without it shares end with the program.")
+	flags.StringSliceVar(&s.admins, "share-admins", nil, "With --auth token, oidc or proxy: groups whose members see, and take back, what others share.")
+}
+
+// open opens the store of what is shared.
+func (s *sharingSettings) open(mode string, log *slog.Logger) (*share.Store, error) {
+	known := mode != auth.None && mode != auth.SharedIdentity
+	if len(s.admins) > 0 && !known {
+		return nil, &usageError{fmt.Errorf("--share-admins goes with --auth token, oidc or proxy; with --auth %s everybody takes back what is shared", mode)}
+	}
+	if slices.Contains(s.admins, "") {
+		return nil, &usageError{errors.New("--share-admins names a group that is empty; leave the flag out for none")}
+	}
+	return share.Open(share.Options{Dir: s.dataDir, Known: known, Log: log})
+}
+
+// shareSettings are the flags of the command share, which speaks to a running
+// server.
+type shareSettings struct {
+	server, tokenFile string
+
+	resources, namespaces []string
+	labels, name, note    string
+	lasts                 time.Duration
+}
+
+// newShareCommand is "dashboard share".
+func newShareCommand() *cobra.Command {
+	s := &shareSettings{}
+	command := &cobra.Command{
+		Use:   "share",
+		Short: "Share what a running dashboard shows, by links that need no login",
+		Args:  cobra.NoArgs,
+		RunE: func(*cobra.Command, []string) error {
+			return &usageError{errors.New("say what to do: share create, share list or share revoke; see dashboard share --help")}
+		},
+	}
+	command.PersistentFlags().StringVar(&s.server, "server", "http://127.0.0.1:8080", "The address of the running dashboard, with its base path.")
+	command.PersistentFlags().StringVar(&s.tokenFile, "token-file", "", "A file with a bearer token, where the dashboard asks who asks.")
+	create := &cobra.Command{
+		Use:     "create",
+		Short:   "Share something, and print the link",
+		Example: "  dashboard share create --resource core/v1/pods --namespace shop --labels app=web --for 1h",
+		RunE:    func(command *cobra.Command, _ []string) error { return s.create(command) },
+	}
+	flags := create.Flags()
+	flags.StringSliceVar(&s.resources, "resource", nil, "What to share, as in core/v1/pods; the link opens the first. core/v1/pods/log are the logs of pods. May be repeated.")
+	flags.StringSliceVar(&s.namespaces, "namespace", nil, "In which namespaces; all where it is not given. May be repeated.")
+	flags.StringVar(&s.labels, "labels", "", "A label selector, as kubectl -l takes it.")
+	flags.StringVar(&s.name, "name", "", "The name of one object.")
+	flags.DurationVar(&s.lasts, "for", 24*time.Hour, "For how long, up to 720h.")
+	flags.StringVar(&s.note, "note", "", "What it is for.")
+	list := &cobra.Command{
+		Use: "list", Short: "Show what is shared",
+		RunE: func(command *cobra.Command, _ []string) error { return s.list(command) },
+	}
+	revoke := &cobra.Command{
+		Use: "revoke ID", Short: "Take back what is shared",
+		RunE: func(command *cobra.Command, args []string) error { return s.revoke(command, args[0]) },
+	}
+	create.Args, list.Args, revoke.Args = takes(0), takes(0), takes(1)
+	command.AddCommand(create, list, revoke)
+	return command
+}
+
+// takes refuses any other number of arguments.
+func takes(n int) cobra.PositionalArgs {
+	return func(command *cobra.Command, args []string) error {
+		if len(args) != n {
+			return &usageError{fmt.Errorf("share %s takes %d arguments beside flags, and was given %q; see dashboard share %s --help", command.Name(), n, args, command.Name())}
+		}
+		return nil
+	}
+}
+
+func (s *shareSettings) client() (*share.Client, error) {
+	u, err := url.Parse(s.server)
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
+		return nil, &usageError{fmt.Errorf("--server %q is no address of a dashboard: write it as in http://127.0.0.1:8080", s.server)}
+	}
+	c := &share.Client{Server: s.server}
+	if s.tokenFile != "" {
+		token, err := secretOf("--token-file", s.tokenFile)
+		if err != nil {
+			return nil, err
+		}
+		c.Token = string(token)
+	}
+	return c, nil
+}
+
+// create prints the link alone, so that scripts can use it.
+func (s *shareSettings) create(command *cobra.Command) error {
+	if len(s.resources) == 0 {
+		return &usageError{errors.New("say what to share with --resource, as in --resource core/v1/pods")}
+	}
+	seconds := int64(s.lasts / time.Second)
+	wanted := share.Request{To: s.to(), Seconds: &seconds, Note: s.note}
+	for _, resource := range s.resources {
+		wanted.Parts = append(wanted.Parts, watch.Part{Resource: resource, Namespaces: s.namespaces, Labels: s.labels, Name: s.name})
+	}
+	client, err := s.client()
+	if err != nil {
+		return err
+	}
+	created, err := client.Create(command.Context(), wanted)
+	if err != nil {
+		return err
+	}
+	if !created.Persistent {
+		_, _ = fmt.Fprintln(command.ErrOrStderr(), "The link ends when the dashboard does, which has no --data-dir.") // It is only said.
+	}
+	_, err = fmt.Fprintln(command.OutOrStdout(), share.Plain(created.URL))
+	return err
+}
+
+// to is the page that the link opens.
+func (s *shareSettings) to() string {
+	first := s.resources[0]
+	if s.name != "" && strings.Count(first, "/") == 2 {
+		namespace := "_"
+		if len(s.namespaces) == 1 {
+			namespace = s.namespaces[0]
+		}
+		return "/o/" + first + "/" + url.PathEscape(namespace) + "/" + url.PathEscape(s.name)
+	}
+	query := url.Values{}
+	for _, ns := range s.namespaces {
+		query.Add("ns", ns)
+	}
+	if s.labels != "" {
+		query.Set("labels", s.labels)
+	}
+	if len(query) == 0 {
+		return "/r/" + first
+	}
+	return "/r/" + first + "?" + query.Encode()
+}
+
+func (s *shareSettings) list(command *cobra.Command) error {
+	client, err := s.client()
+	if err != nil {
+		return err
+	}
+	listed, err := client.List(command.Context())
+	if err != nil {
+		return err
+	}
+	return writeShares(command.OutOrStdout(), listed.Shares, time.Now())
+}
+
+func writeShares(to io.Writer, shares []share.Document, now time.Time) error {
+	table := tabwriter.NewWriter(to, 0, 0, 3, ' ', 0)
+	_, _ = fmt.Fprintln(table, "ID\tENDS IN\tVIEWERS\tLAST USED\tCREATOR\tOPENS\tNOTE") // Flush tells of errors.
+	for i := range shares {
+		d := &shares[i]
+		used := "never"
+		if d.LastUsed != nil {
+			used = duration.HumanDuration(now.Sub(*d.LastUsed)) + " ago"
+		}
+		line := []string{d.ID, duration.HumanDuration(d.Expires.Sub(now)), fmt.Sprint(d.Viewers), used, cmp.Or(d.Creator, "-"), d.To, d.Note}
+		for n := range line {
+			line[n] = share.Plain(line[n])
+		}
+		_, _ = fmt.Fprintln(table, strings.Join(line, "\t"))
+	}
+	return table.Flush()
+}
+
+func (s *shareSettings) revoke(command *cobra.Command, id string) error {
+	client, err := s.client()
+	if err != nil {
+		return err
+	}
+	return client.Revoke(command.Context(), id)
+}

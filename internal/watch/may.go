@@ -1,0 +1,67 @@
+package watch
+
+import (
+	"context"
+	"slices"
+	"strings"
+)
+
+// logs is what a Part names for the logs of pods.
+const logs = "core/v1/pods/log"
+
+// May returns why the viewer may not look at a Query, or see but some of the
+// namespaces that it names.
+func (a *Access) May(ctx context.Context, q Query) error {
+	d := toList
+	if q.Name != "" {
+		d = toGet
+	}
+	return a.may(ctx, q, d)
+}
+
+func (a *Access) may(ctx context.Context, q Query, d deed) error {
+	resource, seen, err := a.check(ctx, &q, d, askedOnce())
+	if err != nil {
+		return err
+	}
+	for _, ns := range q.Namespaces {
+		if !slices.Contains(seen.namespaces, ns) {
+			return refused(resource, d, &filter{namespaces: []string{ns}})
+		}
+	}
+	return nil
+}
+
+// MayShare returns why the viewer cannot share a Scope: it makes no sense, or they
+// may not see now what is in it.
+func (a *Access) MayShare(ctx context.Context, s *Scope) error {
+	for n := range s.Parts {
+		p := &s.Parts[n]
+		if slices.ContainsFunc(s.Parts[:n], func(other Part) bool { return other.Resource == p.Resource }) {
+			return invalid("Shared twice", "%.100q is in two parts; make it one, which may name several namespaces.", p.Resource)
+		}
+		if err := a.mayShare(ctx, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (a *Access) mayShare(ctx context.Context, p *Part) error {
+	q := Query{Resource: p.Resource, Namespaces: p.Namespaces, Labels: p.Labels, Name: p.Name, Text: p.Text}
+	d := toList
+	switch {
+	case p.Resource == logs:
+		q.Resource, d = strings.TrimSuffix(logs, "/log"), toLog
+	case p.Name != "":
+		d = toGet
+	}
+	resource, err := a.Resource(ctx, q.Resource)
+	if err != nil {
+		return err
+	}
+	if p.Name != "" && resource.Namespaced && len(p.Namespaces) != 1 {
+		return invalid("Which object?", "%s are in namespaces: beside the name of one, a part has its namespace, and no other.", resource.Ref())
+	}
+	return a.may(ctx, q, d)
+}

@@ -1,0 +1,302 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/share"
+	"glasshouse/web/templates"
+)
+
+const (
+	sharePath, leavePath = "/share", "/share/leave"
+	// maxParts are those of one share, maxNote the bytes of its note.
+	maxParts, maxNote = 100, 1000
+	// A share lasts from shortest to longest, and usual where nothing is said.
+	shortestShare, usualShare, longestShare = time.Minute, 24 * time.Hour, 30 * 24 * time.Hour
+	// maxToken is the longest text that is looked at as a link's token, in bytes.
+	maxToken = 100
+)
+
+// createShare shares something.
+func (s *Server) createShare(w http.ResponseWriter, r *http.Request) error {
+	var asked share.Request
+	if err := readBody(r, &asked); err != nil {
+		return err
+	}
+	long, err := lengthOf(&asked)
+	if err != nil {
+		return err
+	}
+	viewer := identityOf(r).Viewer
+	now := time.Now().UTC().Truncate(time.Second)
+	given := share.Share{To: asked.To, Created: now, Expires: now.Add(long), Note: asked.Note, Cluster: s.showing(r).id, Parts: asked.Parts, Creator: viewer.User}
+	if err := s.access(r).MayShare(r.Context(), &watch.Scope{Parts: given.Parts}); err != nil {
+		return err
+	}
+	if err := s.leadsInto(r, &given); err != nil {
+		return err
+	}
+	shared, token, err := s.shares.Create(r.Context(), given, s.whoOf(r))
+	if err != nil {
+		return err
+	}
+	return writeJSONBody(w, http.StatusCreated, share.Created{
+		Document: (&share.Listed{Share: shared}).Document(),
+		URL:      s.boundary.originFor(r) + s.base.At(sharePath) + "#" + token, Persistent: s.shares.Persistent(),
+	})
+}
+
+// lengthOf refuses what makes no sense whoever asks, and returns for how long it is to
+// be shared.
+func lengthOf(q *share.Request) (time.Duration, error) {
+	if len(q.Parts) == 0 || len(q.Parts) > maxParts {
+		return 0, badRequest("Not a share", "There are %d parts; name from 1 to %d, each a resource, as in core/v1/pods, with namespaces, labels, a name or words where it is not all.", len(q.Parts), maxParts)
+	}
+	if len(q.Note) > maxNote || !utf8.ValidString(q.Note) || strings.ContainsFunc(q.Note, unicode.IsControl) {
+		return 0, badRequest("Not a note", "A note is one line of at most %d bytes.", maxNote)
+	}
+	long := usualShare
+	if q.Seconds != nil {
+		if *q.Seconds < int64(shortestShare/time.Second) || *q.Seconds > int64(longestShare/time.Second) {
+			return 0, badRequest("Not a time", "seconds is %d; a share lasts from %d to %d, and %d where nothing is said.", *q.Seconds, shortestShare/time.Second, longestShare/time.Second, usualShare/time.Second)
+		}
+		long = time.Duration(*q.Seconds) * time.Second
+	}
+	return long, nil
+}
+
+// leadsInto refuses a share whose guests would begin at what is not shared.
+func (s *Server) leadsInto(r *http.Request, given *share.Share) error {
+	queries, err := s.shownAt(given.To)
+	if err != nil {
+		return err
+	}
+	guest := s.showing(r).Cluster.For(given.Viewer())
+	for _, q := range queries {
+		if err := guest.May(r.Context(), q); err != nil {
+			if p, ok := errors.AsType[*watch.Problem](err); ok && p.Cause == watch.Refused {
+				return badRequest("Not shared", "to is %.200q, which would show what no part has: name in it a page that the parts have all of.", given.To)
+			}
+			return err
+		}
+	}
+	return nil
+}
+
+// shownAt is what a page of this server shows.
+func (s *Server) shownAt(to string) ([]watch.Query, error) {
+	wrong := badRequest("Not a page", "to is %.200q; it takes the address of a list, an object or a comparison here, without the base path, as in /r/core/v1/pods?ns=a.", to)
+	u, err := url.Parse(to)
+	if err != nil || to == "" || s.wayBack(to) != to || u.Fragment != "" {
+		return nil, wrong
+	}
+	segments := strings.Split(strings.TrimPrefix(u.EscapedPath(), "/"), "/")
+	for n, segment := range segments {
+		if segments[n], err = url.PathUnescape(segment); err != nil {
+			return nil, wrong
+		}
+	}
+	values, err := url.ParseQuery(u.RawQuery)
+	switch {
+	case err != nil:
+		return nil, wrong
+	case segments[0] == "r" && len(segments) == 4:
+		return []watch.Query{{Resource: strings.Join(segments[1:], "/"), Namespaces: namespacesOf(values), Labels: values.Get("labels"), Text: values.Get("q")}}, nil
+	case segments[0] == "o" && len(segments) == 6:
+		return []watch.Query{objectQuery(segments[1:])}, nil
+	case segments[0] == "compare" && len(segments) == 1 && values.Get("a") != "":
+		queries := []watch.Query{}
+		for _, side := range []string{values.Get("a"), values.Get("b")} {
+			full, err := inFull(side, values.Get("a"))
+			if err != nil {
+				return nil, wrong
+			}
+			if full != "" {
+				queries = append(queries, objectQuery(strings.Split(full, "/")))
+			}
+		}
+		return queries, nil
+	}
+	return nil, wrong
+}
+
+// objectQuery is that of group, version, resource, namespace and name.
+func objectQuery(parts []string) watch.Query {
+	q := watch.Query{Resource: strings.Join(parts[:3], "/"), Name: parts[4]}
+	if parts[3] != "_" {
+		q.Namespaces = parts[3:4]
+	}
+	return q
+}
+
+// listShares answers with what the user shares, and who may take all back with all
+// that is shared.
+func (s *Server) listShares(w http.ResponseWriter, r *http.Request) error {
+	if _, err := valuesOf(r); err != nil {
+		return err
+	}
+	viewer := identityOf(r).Viewer
+	listed := s.shares.List(viewer.User, s.managesShares(viewer))
+	answer := share.Documents{Shares: make([]share.Document, 0, len(listed)), Persistent: s.shares.Persistent()}
+	for i := range listed {
+		answer.Shares = append(answer.Shares, listed[i].Document())
+	}
+	return writeJSONBody(w, http.StatusOK, answer)
+}
+
+// revokeShare takes a share back.
+func (s *Server) revokeShare(w http.ResponseWriter, r *http.Request) error {
+	viewer := identityOf(r).Viewer
+	there, err := s.shares.Revoke(r.Context(), param(r, "id"), viewer.User, s.managesShares(viewer), s.whoOf(r))
+	if err != nil {
+		return err
+	}
+	if !there {
+		return &problem{Title: "No such share", Status: http.StatusNotFound, Detail: "You share nothing with this id; it may have ended."}
+	}
+	w.WriteHeader(http.StatusNoContent)
+	return nil
+}
+
+// managesShares reports whether a viewer sees, and takes back, what others share:
+// where nobody is asked who they are, nothing is another's.
+func (s *Server) managesShares(v watch.Viewer) bool {
+	return v.User == nil || slices.ContainsFunc(v.User.Groups, func(group string) bool { return slices.Contains(s.shareAdmins, group) })
+}
+
+// sharePage is what a link opens: its script has the token, and takes it to
+// openShare.
+func (s *Server) sharePage(w http.ResponseWriter, r *http.Request) error {
+	frame := s.bare(r, "Shared with you")
+	frame.Assets.Script = s.assets.URL("opened.js")
+	return render(w, r, http.StatusOK, templates.SharePage(templates.Share{Frame: frame}))
+}
+
+// openShare makes a guest of whoever has a link's token.
+func (s *Server) openShare(w http.ResponseWriter, r *http.Request) error {
+	var asked struct {
+		Token string `json:"token"`
+	}
+	none := &problem{Title: "No such share", Status: http.StatusNotFound, Detail: "This link shows nothing: it has expired, was taken back, or is not whole. Ask for another one."}
+	if err := readBody(r, &asked); err != nil || len(asked.Token) > maxToken {
+		asked.Token = ""
+	}
+	shared, cookie, ok := s.shares.Exchange(r.Context(), asked.Token, s.whoOf(r))
+	if !ok {
+		return none
+	}
+	s.setShareCookie(w, r, cookie, max(1, int(time.Until(shared.Expires).Seconds())))
+	return writeJSONBody(w, http.StatusOK, struct {
+		To string `json:"to"`
+	}{shared.To})
+}
+
+// leaveShare makes no guest of a browser any more.
+func (s *Server) leaveShare(w http.ResponseWriter, r *http.Request) error {
+	s.setShareCookie(w, r, "", -1)
+	w.Header().Set("Location", s.base.At("/"))
+	w.WriteHeader(http.StatusSeeOther)
+	return nil
+}
+
+// setShareCookie sets the cookie of a guest. It comes along where another site
+// leads here, lest who follows a link be taken for somebody else.
+func (s *Server) setShareCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
+	http.SetCookie(w, &http.Cookie{
+		Name: share.CookieName, Value: value, Path: s.base.At("/"), MaxAge: age,
+		HttpOnly: true, Secure: auth.OverTLS(r), SameSite: http.SameSiteLaxMode,
+	})
+}
+
+// guestOf is whoever has a guest's cookie; it is not ok for all others.
+func (s *Server) guestOf(r *http.Request) (from sender, ok bool) {
+	given := r.CookiesNamed(share.CookieName)
+	if len(given) == 0 {
+		return sender{}, false
+	}
+	for _, cookie := range given {
+		g, ok := s.shares.Guest(cookie.Value)
+		switch {
+		case ok && g.Share.Cluster != s.showing(r).id:
+			return sender{err: otherCluster(), left: true}, true
+		case ok:
+			return sender{identity: auth.Identity{Viewer: g.Share.Viewer(), Expires: g.Share.Expires, Ended: g.Ended, Cookie: true}, guest: &g}, true
+		}
+	}
+	return sender{err: shareEnded(), left: true}, true
+}
+
+// shareEnded is told to guests of what is shared no more.
+func shareEnded() error {
+	return &problem{Title: "Share has ended", Status: http.StatusUnauthorized, Detail: "This share has ended: it has expired, or was taken back. Ask for another link, or leave it to log in yourself."}
+}
+
+// otherCluster is told to guests of a cluster that is not shown now: what it has
+// under the same names was not shared.
+func otherCluster() error {
+	return &problem{Title: "Another cluster is shown", Status: http.StatusUnauthorized, Detail: "What was shared is of another cluster than the one that is shown here now. Ask who shared it to open that one, or leave it to look yourself."}
+}
+
+// guestIn is the guest who has sent a request; nil for who is none.
+func guestIn(r *http.Request) *share.Guest {
+	from, _ := r.Context().Value(senderKey{}).(sender)
+	return from.guest
+}
+
+// whoOf is who has sent a request, for the audit log.
+func (s *Server) whoOf(r *http.Request) share.Who {
+	who := share.Who{}
+	if guestIn(r) == nil {
+		who.User = identityOf(r).Viewer.User
+	}
+	if address, known := s.peers.sender(r); known {
+		who.From = address.String()
+	}
+	return who
+}
+
+// readBody reads the JSON of a request; a member that is not known is refused, as
+// it would mean something to who has sent it.
+func readBody(r *http.Request, into any) error {
+	text, err := io.ReadAll(r.Body)
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		return &problem{Title: "Body too large", Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("A body may have %d bytes.", maxBody)}
+	}
+	if err != nil {
+		return badRequest("Malformed body", "The body did not come whole.")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	err = decoder.Decode(into)
+	if err == nil && decoder.Decode(new(json.RawMessage)) != io.EOF {
+		err = errors.New("something follows it")
+	}
+	if err != nil {
+		return badRequest("Malformed body", "The body is not the JSON that is taken here: %.200v. %s", err, "GET /api/openapi.json has it.")
+	}
+	return nil
+}
+
+func writeJSONBody(w http.ResponseWriter, status int, answer any) error {
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return fmt.Errorf("encode an answer: %w", err)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, err = w.Write(body)
+	return err
+}

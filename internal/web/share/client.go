@@ -1,0 +1,88 @@
+package share
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+)
+
+const (
+	// answerWithin is how long a Client waits for an answer.
+	answerWithin = 30 * time.Second
+	// maxAnswer is the longest that it reads, in bytes.
+	maxAnswer = 64 << 20
+)
+
+// A Client shares by the API of a running server.
+type Client struct {
+	Server string // Its address, with its base path.
+	Token  string // A bearer token; empty for none.
+}
+
+// Create shares something.
+func (c *Client) Create(ctx context.Context, wanted Request) (created Created, err error) {
+	body, err := json.Marshal(wanted)
+	if err != nil {
+		return created, fmt.Errorf("encode what is to be shared: %w", err)
+	}
+	return created, c.do(ctx, http.MethodPost, "", body, &created)
+}
+
+// List returns what may be taken back.
+func (c *Client) List(ctx context.Context) (listed Documents, err error) {
+	return listed, c.do(ctx, http.MethodGet, "", nil, &listed)
+}
+
+// Revoke takes a share back.
+func (c *Client) Revoke(ctx context.Context, id string) error {
+	return c.do(ctx, http.MethodDelete, "/"+url.PathEscape(id), nil, nil)
+}
+
+func (c *Client) do(ctx context.Context, method, path string, body []byte, into any) error {
+	r, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.Server, "/")+"/api/v1/shares"+path, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("speak to %q: %w", c.Server, err)
+	}
+	r.Header.Set("Accept", "application/json")
+	if c.Token != "" {
+		r.Header.Set("Authorization", "Bearer "+c.Token)
+	}
+	// Where an answer leads is not where the token is to go.
+	client := http.Client{Timeout: answerWithin, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	defer client.CloseIdleConnections()
+	answer, err := client.Do(r)
+	if err != nil {
+		return fmt.Errorf("speak to %s: %w", c.Server, err)
+	}
+	defer func() { _ = answer.Body.Close() }() // It is read, or given up.
+	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
+	if err != nil {
+		return fmt.Errorf("read the answer of %s: %w", c.Server, err)
+	}
+	if answer.StatusCode/100 != 2 {
+		return refusal(answer.StatusCode, text)
+	}
+	if into == nil {
+		return nil
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("%s does not answer as this program does: %w", c.Server, err)
+	}
+	return nil
+}
+
+// refusal is the problem that an answer tells.
+func refusal(status int, text []byte) error {
+	var p struct{ Title, Detail string }
+	if err := json.Unmarshal(text, &p); err != nil || p.Title == "" {
+		return fmt.Errorf("the server answers with %d, and not as this program does", status)
+	}
+	return errors.New(Plain(p.Title + ": " + p.Detail))
+}

@@ -1,0 +1,158 @@
+package share
+
+import (
+	"bytes"
+	"context"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"glasshouse/internal/watch"
+)
+
+// fileName is that of the file in Options.Dir.
+const fileName = "shares.json"
+
+// document is what the file holds.
+type document struct {
+	Version int      `json:"version"`
+	Shares  []record `json:"shares"`
+}
+
+// record is a share in the file.
+type record struct {
+	Share
+
+	Hash string `json:"hash"` // Of the guests' cookie, in hexadecimal digits.
+}
+
+// load reads the file, if there is one. Where all who share are known, it leaves out
+// what nobody in particular has shared.
+func (s *Store) load(known bool) error {
+	if err := os.MkdirAll(s.dir, 0o700); err != nil {
+		return fmt.Errorf("make the directory of --data-dir: %w", err)
+	}
+	path := filepath.Join(s.dir, fileName)
+	text, err := os.ReadFile(path) //nolint:gosec // It is named to be read.
+	if errors.Is(err, fs.ErrNotExist) {
+		return s.write(nil) // That it can be is better known now than when it is needed.
+	}
+	if err != nil {
+		return fmt.Errorf("read what is shared: %w", err)
+	}
+	var held document
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	if err := decoder.Decode(&held); err != nil || held.Version != 1 {
+		return unreadable(path, err)
+	}
+	for i := range held.Shares {
+		l, err := held.Shares[i].live()
+		if err != nil || s.byID[l.ID] != nil || s.byHash[l.hash] != nil {
+			return unreadable(path, err)
+		}
+		if known && l.Creator == nil {
+			s.gone, s.dirty = append(s.gone, l.Share), true
+			continue
+		}
+		s.byID[l.ID], s.byHash[l.hash] = l, l
+	}
+	return nil
+}
+
+func unreadable(path string, err error) error {
+	if err == nil {
+		err = errors.New("it is not of this program, or was changed")
+	}
+	return fmt.Errorf("%s does not hold shares as this program writes them: %w; put back what it was, or take it away, by which all that is shared ends", path, err)
+}
+
+// live is the share of a record.
+func (r *record) live() (*live, error) {
+	l := &live{Share: r.Share, ended: make(chan struct{})}
+	sum, err := hex.DecodeString(r.Hash)
+	if err != nil || len(sum) != len(l.hash) || r.ID == "" || len(r.Parts) == 0 || r.Expires.IsZero() {
+		return nil, fmt.Errorf("the share %.40q is not whole", r.ID)
+	}
+	copy(l.hash[:], sum)
+	return l, nil
+}
+
+// save writes the file.
+func (s *Store) save(ctx context.Context) error {
+	if s.dir == "" {
+		return nil
+	}
+	select {
+	case s.turn <- struct{}{}:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { <-s.turn }()
+	s.mu.Lock()
+	records := make([]record, 0, len(s.byID))
+	for _, l := range s.byID {
+		records = append(records, record{l.Share, hex.EncodeToString(l.hash[:])})
+	}
+	s.dirty = false
+	s.mu.Unlock()
+	slices.SortFunc(records, func(a, b record) int { return strings.Compare(a.ID, b.ID) })
+	err := s.write(records)
+	if err != nil {
+		s.mu.Lock()
+		s.dirty = true
+		s.mu.Unlock()
+	}
+	return err
+}
+
+// write replaces the file: whenever the machine stops it holds the old or the new.
+func (s *Store) write(records []record) (err error) {
+	text, err := json.MarshalIndent(document{1, list(records)}, "", " ")
+	if err != nil {
+		return fmt.Errorf("encode what is shared: %w", err)
+	}
+	file, err := os.CreateTemp(s.dir, fileName+".*") // It is made with the mode 0600.
+	if err != nil {
+		return fmt.Errorf("write what is shared: %w", err)
+	}
+	defer func() {
+		if err != nil {
+			_ = os.Remove(file.Name()) // It is not there where it was renamed.
+		}
+	}()
+	_, err = file.Write(append(text, '\n'))
+	if err = errors.Join(err, file.Sync(), file.Close()); err != nil {
+		return fmt.Errorf("write what is shared: %w", err)
+	}
+	if err = os.Rename(file.Name(), filepath.Join(s.dir, fileName)); err != nil {
+		return fmt.Errorf("write what is shared: %w", err)
+	}
+	directory, err := os.Open(s.dir)
+	if err != nil {
+		return fmt.Errorf("write what is shared: %w", err)
+	}
+	return errors.Join(directory.Sync(), directory.Close())
+}
+
+// list is never null in JSON.
+func list(records []record) []record {
+	if records == nil {
+		return []record{}
+	}
+	return records
+}
+
+// unsaved is told to who shares, or takes back. Why is logged where problems are.
+func unsaved(err error) error {
+	return fmt.Errorf("%w: %w", &watch.Problem{
+		Cause: watch.Unavailable, Title: "Share is not saved",
+		Detail: "The file of --data-dir could not be written. What is new is not shared; what was taken back has ended, but would be back when the program starts again. Try again when there is room.",
+	}, err)
+}

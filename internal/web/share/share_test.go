@@ -1,0 +1,478 @@
+package share_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/web/share"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func anna() *watch.User {
+	return &watch.User{Name: "anna", UID: "1", Groups: []string{"dev"}, Extra: map[string][]string{"scopes": {"a"}}}
+}
+
+func open(t *testing.T, options share.Options) *share.Store {
+	t.Helper()
+	s, err := share.Open(options)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// pods are some pods that a user shares for a time.
+func pods(creator *watch.User, lasts time.Duration) share.Share {
+	now := time.Now().UTC().Truncate(time.Second)
+	return share.Share{
+		To: "/r/core/v1/pods?ns=a", Created: now, Expires: now.Add(lasts), Note: "incident 12", Creator: creator,
+		Parts: []watch.Part{{Resource: "core/v1/pods", Namespaces: []string{"a"}, Labels: "app=web"}},
+	}
+}
+
+func create(t *testing.T, s *share.Store, given share.Share) (share.Share, string) {
+	t.Helper()
+	made, token, err := s.Create(t.Context(), given, share.Who{User: given.Creator, From: "192.0.2.1"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return made, token
+}
+
+// guest is who has opened the link with a token.
+func guest(t *testing.T, s *share.Store, token string) (share.Guest, string) {
+	t.Helper()
+	_, cookie, ok := s.Exchange(t.Context(), token, share.Who{From: "192.0.2.2"})
+	if !ok {
+		t.Fatal("the link shows nothing")
+	}
+	g, ok := s.Guest(cookie)
+	if !ok {
+		t.Fatal("the cookie is nobody's")
+	}
+	return g, cookie
+}
+
+func closed(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// A guest sees by the rights of who shares, and no more than was shared; a share
+// ends when it expires, to the second, and is in no list any more.
+func TestExpiry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, share.Options{Dir: t.TempDir()})
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		ended := make(chan struct{})
+		go func() { defer close(ended); s.Run(ctx) }()
+		made, token := create(t, s, pods(anna(), time.Hour))
+		g, cookie := guest(t, s, token)
+		if v := g.Share.Viewer(); v.Program || !v.User.Same(anna()) || len(v.Scope.Parts) != 1 || v.Scope.Parts[0].Labels != "app=web" {
+			t.Errorf("a guest is %+v", v)
+		}
+		if _, nobodys := create(t, s, pods(nil, time.Hour)); nobodys == token {
+			t.Error("two shares have one token")
+		}
+		leave := g.Enter()
+		<-time.After(time.Hour - time.Second)
+		if listed := s.List(anna(), false); len(listed) != 1 || listed[0].ID != made.ID || listed[0].Viewers != 1 || listed[0].LastUsed.IsZero() || closed(g.Ended) {
+			t.Errorf("a second before the end it is listed as %+v", listed)
+		}
+		if shares, guests := s.Count(); shares != 2 || guests != 1 {
+			t.Errorf("there are %d shares and %d guests, want 2 and 1", shares, guests)
+		}
+		<-time.After(2 * time.Second)
+		synctest.Wait()
+		if _, ok := s.Guest(cookie); ok || !closed(g.Ended) || len(s.List(nil, true)) != 0 {
+			t.Error("it goes on when it has expired")
+		}
+		if _, _, ok := s.Exchange(t.Context(), token, share.Who{}); ok {
+			t.Error("its link can be opened when it has expired")
+		}
+		leave()
+		cancel()
+		<-ended
+	})
+}
+
+// A share that has expired is nothing even where nobody has ended it yet.
+func TestExpiryNeedsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := open(t, share.Options{})
+		_, token := create(t, s, pods(nil, time.Minute))
+		_, cookie := guest(t, s, token)
+		<-time.After(time.Minute)
+		if _, ok := s.Guest(cookie); ok || len(s.List(nil, true)) != 0 {
+			t.Error("it goes on")
+		}
+	})
+}
+
+// Who has not shared something takes it back no more than what is not there.
+func TestRevoke(t *testing.T) {
+	s := open(t, share.Options{Dir: t.TempDir()})
+	made, token := create(t, s, pods(anna(), time.Hour))
+	g, cookie := guest(t, s, token)
+	for name, user := range map[string]*watch.User{
+		"another": {Name: "bert", UID: "1"}, "one of the same name": {Name: "anna", UID: "2"}, "one without a name": {}, "nobody": nil,
+	} {
+		if ok, err := s.Revoke(t.Context(), made.ID, user, false, share.Who{}); ok || err != nil || len(s.List(user, false)) != 0 || closed(g.Ended) {
+			t.Errorf("%s takes it back: %t, %v", name, ok, err)
+		}
+	}
+	if ok, err := s.Revoke(t.Context(), "x", anna(), true, share.Who{}); ok || err != nil {
+		t.Errorf("what is not there is taken back: %t, %v", ok, err)
+	}
+	later := anna()
+	later.Groups = nil
+	if ok, err := s.Revoke(t.Context(), made.ID, later, false, share.Who{}); !ok || err != nil || !closed(g.Ended) {
+		t.Errorf("its creator takes it back: %t, %v", ok, err)
+	}
+	if ok, _ := s.Revoke(t.Context(), made.ID, anna(), true, share.Who{}); ok {
+		t.Error("it can be taken back twice")
+	}
+	if _, ok := s.Guest(cookie); ok {
+		t.Error("its guests go on")
+	}
+	made, _ = create(t, s, pods(anna(), time.Hour))
+	if ok, err := s.Revoke(t.Context(), made.ID, &watch.User{Name: "admin"}, true, share.Who{}); !ok || err != nil {
+		t.Errorf("who may take all back does not: %t, %v", ok, err)
+	}
+}
+
+// Shares and guests outlive the program; what has ended stays so, also what nobody
+// in particular has shared where all are known by now.
+func TestRestart(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "new", "data")
+	s := open(t, share.Options{Dir: dir})
+	stays, token := create(t, s, pods(anna(), time.Hour))
+	gone, _ := create(t, s, pods(anna(), time.Hour))
+	_, old := create(t, s, pods(anna(), -time.Second))
+	_, nobodys := create(t, s, pods(nil, time.Hour))
+	_, cookie := guest(t, s, token)
+	_, nobodysCookie := guest(t, s, nobodys)
+	if _, err := s.Revoke(t.Context(), gone.ID, anna(), false, share.Who{}); err != nil {
+		t.Fatal(err)
+	}
+	again := open(t, share.Options{Dir: dir})
+	g, ok := again.Guest(cookie)
+	if !ok || g.Share.ID != stays.ID || !g.Share.Viewer().User.Same(anna()) || g.Share.Note != stays.Note || !g.Share.Expires.Equal(stays.Expires) {
+		t.Errorf("the guest is %+v, %t", g.Share, ok)
+	}
+	if listed := again.List(anna(), false); len(listed) != 1 || listed[0].ID != stays.ID {
+		t.Errorf("there are %+v", listed)
+	}
+	if _, _, ok := again.Exchange(t.Context(), old, share.Who{}); ok {
+		t.Error("what has expired is there again")
+	}
+	if _, ok := again.Guest(nobodysCookie); !ok {
+		t.Error("what nobody in particular has shared has ended")
+	}
+	known := open(t, share.Options{Dir: dir, Known: true})
+	if _, ok := known.Guest(nobodysCookie); ok || len(known.List(nil, true)) != 1 {
+		t.Error("what nobody in particular has shared goes on where all are known")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	known.Run(ctx) // Writes down what it has left out.
+	if _, ok := open(t, share.Options{Dir: dir}).Guest(nobodysCookie); ok {
+		t.Error("it is there again")
+	}
+}
+
+// What was used when is written down within a minute, and at the end.
+func TestLastUsedIsKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		s := open(t, share.Options{Dir: dir})
+		_, token := create(t, s, pods(anna(), time.Hour))
+		used := func() time.Time { return open(t, share.Options{Dir: dir}).List(anna(), false)[0].LastUsed }
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); s.Run(ctx) }()
+		_, cookie := guest(t, s, token)
+		at := time.Now()
+		<-time.After(62 * time.Second)
+		synctest.Wait()
+		if got := used(); !got.Equal(at) {
+			t.Errorf("a minute later it was used at %s, want %s", got, at)
+		}
+		s.Guest(cookie)
+		at = time.Now()
+		cancel()
+		<-ended
+		if got := used(); !got.Equal(at) {
+			t.Errorf("at the end it was used at %s, want %s", got, at)
+		}
+	})
+}
+
+// secrets are what nobody may find out of what is kept: tokens, cookies, and what
+// stands for them in another writing; the hash of a cookie is in shares.json alone.
+func secrets(token, cookie string) (never, hashes []string) {
+	raw := func(text string) []byte { decoded, _ := base64.RawURLEncoding.DecodeString(text); return decoded }
+	for _, secret := range []string{token, cookie} {
+		never = append(never, secret, hex.EncodeToString(raw(secret)), base64.StdEncoding.EncodeToString(raw(secret)), base64.StdEncoding.EncodeToString([]byte(secret)))
+	}
+	for _, of := range []string{token, cookie, string(raw(token)), string(raw(cookie))} {
+		sum := sha256.Sum256([]byte(of))
+		hashes = append(hashes, hex.EncodeToString(sum[:]), base64.RawURLEncoding.EncodeToString(sum[:]), base64.StdEncoding.EncodeToString(sum[:]))
+	}
+	return never, hashes
+}
+
+// Neither a token nor a cookie can be found in what is kept or logged; the files
+// are for their owner alone.
+func TestNoTokenIsKept(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	var log bytes.Buffer
+	s := open(t, share.Options{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	made, token := create(t, s, pods(anna(), time.Hour))
+	_, cookie := guest(t, s, token)
+	if raw, err := base64.RawURLEncoding.DecodeString(token); err != nil || len(raw) != 32 {
+		t.Errorf("the token has %d bytes, %v", len(raw), err)
+	}
+	s.Exchange(t.Context(), token+"x", share.Who{From: "192.0.2.2"})
+	if _, err := s.Revoke(t.Context(), made.ID, anna(), false, share.Who{}); err != nil {
+		t.Fatal(err)
+	}
+	made, token2 := create(t, s, pods(anna(), time.Hour))
+	_, cookie2 := guest(t, s, token2)
+	if token == token2 || made.ID == token2 {
+		t.Error("a token is no secret")
+	}
+	texts := map[string]string{"the log": log.String()}
+	for _, name := range []string{"shares.json", "audit.jsonl"} {
+		path := filepath.Join(dir, name)
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		texts[name] = string(text)
+		if info, err := os.Stat(path); err != nil || info.Mode() != 0o600 {
+			t.Errorf("%s has the mode %s, %v; want 0600", name, info.Mode(), err)
+		}
+	}
+	if info, err := os.Stat(dir); err != nil || info.Mode().Perm() != 0o700 {
+		t.Errorf("the directory has the mode %s, %v; want 0700", info.Mode(), err)
+	}
+	for where, text := range texts {
+		if !strings.Contains(text, made.ID) {
+			t.Errorf("%s does not have the share: %s", where, text)
+		}
+		for _, of := range [][2]string{{token, cookie}, {token2, cookie2}} {
+			never, hashes := secrets(of[0], of[1])
+			for _, secret := range never {
+				if strings.Contains(text, secret) {
+					t.Errorf("%s has %s of a share", where, secret)
+				}
+			}
+			for _, sum := range hashes {
+				if where != "shares.json" && strings.Contains(text, sum) {
+					t.Errorf("%s has the hash %s", where, sum)
+				}
+			}
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 2 {
+		t.Errorf("the directory has %v, %v; want two files", entries, err)
+	}
+}
+
+// What is no file of this program's keeps it from starting, and is named.
+func TestUnreadableFile(t *testing.T) {
+	good := t.TempDir()
+	s := open(t, share.Options{Dir: good})
+	create(t, s, pods(anna(), time.Hour))
+	text, err := os.ReadFile(filepath.Join(good, "shares.json"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var whole struct {
+		Shares []json.RawMessage `json:"shares"`
+	}
+	if err := json.Unmarshal(text, &whole); err != nil {
+		t.Fatal(err)
+	}
+	one := string(whole.Shares[0])
+	for name, text := range map[string]string{
+		"empty": "", "cut": string(text[:len(text)/2]), "no JSON": "shares", "null": "null", "another version": `{"version":2,"shares":[]}`, "no version": `{"shares":[]}`,
+		"a member that is not known": `{"version":1,"shares":[],"more":1}`, "a share that is not whole": `{"version":1,"shares":[{"id":"x"}]}`,
+		"twice the same": `{"version":1,"shares":[` + one + `,` + one + `]}`, "another hash": strings.Replace(string(text), `"hash": "`, `"hash": "zz`, 1),
+		"a shorter hash": strings.Replace(string(text), `"hash": "`, `"hash": "" , "x": "`, 1), "no parts": strings.Replace(string(text), `"core/v1/pods"`, `5`, 1),
+	} {
+		dir := t.TempDir()
+		path := filepath.Join(dir, "shares.json")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := share.Open(share.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "take it away") {
+			t.Errorf("%s: got %v", name, err)
+		}
+		if kept, err := os.ReadFile(path); err != nil || string(kept) != text {
+			t.Errorf("%s: the file was changed to %q, %v", name, kept, err)
+		}
+	}
+	file := filepath.Join(t.TempDir(), "file")
+	if err := os.WriteFile(file, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := share.Open(share.Options{Dir: file}); err == nil || !strings.Contains(err.Error(), "--data-dir") || !strings.Contains(err.Error(), file) {
+		t.Errorf("a file for a directory: got %v", err)
+	}
+}
+
+// What cannot be written is not shared; what is taken back ends all the same, and
+// is said to be there still.
+func TestUnsaved(t *testing.T) {
+	dir := t.TempDir()
+	s := open(t, share.Options{Dir: dir})
+	made, token := create(t, s, pods(anna(), time.Hour))
+	g, _ := guest(t, s, token)
+	if err := os.RemoveAll(dir); err != nil {
+		t.Fatal(err)
+	}
+	unsaved := func(err error) bool {
+		p, ok := errors.AsType[*watch.Problem](err)
+		return ok && p.Cause == watch.Unavailable && p.Title == "Share is not saved" && !strings.Contains(p.Detail, dir)
+	}
+	if _, _, err := s.Create(t.Context(), pods(anna(), time.Hour), share.Who{}); !unsaved(err) || len(s.List(anna(), false)) != 1 {
+		t.Errorf("what cannot be written is shared: %v", err)
+	}
+	if _, err := s.Revoke(t.Context(), made.ID, anna(), false, share.Who{}); !unsaved(err) || !closed(g.Ended) {
+		t.Errorf("what was taken back: %v, and it has ended: %t", err, closed(g.Ended))
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	s.Run(ctx)
+	if listed := open(t, share.Options{Dir: dir}).List(nil, true); len(listed) != 0 {
+		t.Errorf("when it can be written again there is %v", listed)
+	}
+}
+
+// One creator does not take the room of others, and all have some.
+func TestBounds(t *testing.T) {
+	s := open(t, share.Options{})
+	tooMany := func(name string, cause watch.Cause) {
+		t.Helper()
+		_, _, err := s.Create(t.Context(), pods(&watch.User{Name: name}, time.Hour), share.Who{})
+		if p, ok := errors.AsType[*watch.Problem](err); !ok || p.Title != "Too many shares" || p.Cause != cause {
+			t.Errorf("one more of %s: got %v", name, err)
+		}
+	}
+	for n := range 1000 {
+		create(t, s, pods(&watch.User{Name: fmt.Sprint("user ", n/100)}, time.Hour))
+		if n == 99 {
+			tooMany("user 0", watch.Invalid)
+		}
+	}
+	tooMany("another", watch.Unavailable)
+	if n, _ := s.Count(); n != 1000 {
+		t.Errorf("there are %d", n)
+	}
+}
+
+// The audit log tells who did what, a line of JSON each, whatever names and notes
+// hold; it does not grow as fast as links that are none are tried.
+func TestAudit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		var log bytes.Buffer
+		s := open(t, share.Options{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
+		odd := "bert\n{\"event\":\"create\"}\r\x1b[2J\u2028"
+		given := pods(&watch.User{Name: odd, Groups: []string{"secret-group"}}, time.Minute)
+		given.Note = odd
+		made, token := create(t, s, given)
+		guest(t, s, token)
+		expires, _ := create(t, s, pods(anna(), time.Minute))
+		if _, err := s.Revoke(t.Context(), made.ID, nil, true, share.Who{User: anna(), From: "192.0.2.3"}); err != nil {
+			t.Fatal(err)
+		}
+		for range 3000 {
+			s.Exchange(t.Context(), token, share.Who{From: "192.0.2.9"})
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); s.Run(ctx) }()
+		<-time.After(2 * time.Minute)
+		cancel()
+		<-ended
+		s.Exchange(t.Context(), token, share.Who{From: "192.0.2.9"})
+		text, err := os.ReadFile(filepath.Join(dir, "audit.jsonl"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		type line struct {
+			Time                         time.Time
+			Event, ID, Creator, By, From string
+			To, Note, Msg, Level         string
+			Parts                        []watch.Part
+			Expires                      time.Time
+			LeftOut                      int `json:"left_out"`
+		}
+		events := map[string][]line{}
+		for row := range strings.Lines(string(text)) {
+			var l line
+			decoder := json.NewDecoder(strings.NewReader(row))
+			decoder.DisallowUnknownFields()
+			if err := decoder.Decode(&l); err != nil || l.Time.IsZero() || l.Msg+l.Level != "" || strings.ContainsAny(strings.TrimSuffix(row, "\n"), "\r\x1b\u2028") {
+				t.Fatalf("%q is no line: %v", row, err)
+			}
+			events[l.Event] = append(events[l.Event], l)
+		}
+		first := func(event string, count int) line {
+			if len(events[event]) != count {
+				t.Fatalf("there are %d lines of %s, want %d", len(events[event]), event, count)
+			}
+			return events[event][0]
+		}
+		if l := first("create", 2); l.ID != made.ID || l.By != odd || l.Creator != odd || l.From != "192.0.2.1" || l.Note != odd || l.To != given.To || len(l.Parts) != 1 || !l.Expires.Equal(given.Expires) {
+			t.Errorf("it was made by %+v", l)
+		}
+		if l := first("open", 1); l.ID != made.ID || l.By != "" || l.From != "192.0.2.2" {
+			t.Errorf("it was opened by %+v", l)
+		}
+		if l := first("revoke", 1); l.ID != made.ID || l.By != "anna" || l.From != "192.0.2.3" {
+			t.Errorf("it was taken back by %+v", l)
+		}
+		if l := first("expire", 1); l.ID != expires.ID || l.Creator != "anna" {
+			t.Errorf("it expired as %+v", l)
+		}
+		if l := first("refuse", 1000); l.ID != "" || l.From != "192.0.2.9" || events["refuse"][999].LeftOut != 2001 {
+			t.Errorf("the links that are none are %+v, and the last says %d were left out", l, events["refuse"][999].LeftOut)
+		}
+		if lines := strings.Count(log.String(), "\n"); lines != strings.Count(string(text), "\n") || strings.ContainsAny(log.String(), "\r\x1b\u2028") {
+			t.Errorf("the log has %d lines, or ends some of them: %.3000s", lines, log.String())
+		}
+		if strings.Contains(string(text), "secret-group") {
+			t.Error("it has the groups of who shares")
+		}
+	})
+}

@@ -1,0 +1,788 @@
+package web_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	authentication "k8s.io/api/authentication/v1"
+	authorization "k8s.io/api/authorization/v1"
+
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/web"
+	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/share"
+)
+
+// inA are the pods of the namespace a.
+const inA = `{"parts":[{"resource":"core/v1/pods","namespaces":["a"]}],"to":"/r/core/v1/pods?ns=a","note":"incident 12"}`
+
+type created = share.Created
+
+// opened is a share, and what a guest has.
+type opened struct {
+	created
+
+	token  string
+	cookie string // The header.
+}
+
+// shares makes a share.
+func (s *site) shares(body string, headers ...string) opened {
+	s.t.Helper()
+	a := s.post(s.base+"/api/v1/shares", body, headers...)
+	var made opened
+	if err := json.Unmarshal([]byte(a.body), &made.created); a.status != http.StatusCreated || err != nil {
+		s.t.Fatalf("a share is answered with %d %s", a.status, a.body)
+	}
+	_, made.token, _ = strings.Cut(made.URL, "#")
+	return made
+}
+
+// opens opens the link of a share.
+func (s *site) opens(made opened) opened {
+	s.t.Helper()
+	a := s.post(s.base+"/share", `{"token":"`+made.token+`"}`)
+	cookie, _, _ := strings.Cut(a.header.Get("Set-Cookie"), ";")
+	if made.cookie = "Cookie: " + cookie; a.status != http.StatusOK || len(cookie) < 40 {
+		s.t.Fatalf("the link is answered with %d %s", a.status, a.body)
+	}
+	return made
+}
+
+// listed are the shares that somebody is told of.
+func (s *site) listed(headers ...string) (all share.Documents) {
+	s.t.Helper()
+	a := s.get(s.base+"/api/v1/shares", headers...)
+	if err := json.Unmarshal([]byte(a.body), &all); a.status != http.StatusOK || err != nil || all.Shares == nil {
+		s.t.Fatalf("the shares are %d %s", a.status, a.body)
+	}
+	return all
+}
+
+func (s *site) origin() string { return "Origin: http://" + s.addr }
+
+// A share is made, opened by whoever has the link, listed with who looks, and taken
+// back, at which what is open ends.
+func TestSharing(t *testing.T) {
+	s := newSite(t)
+	s.live("core/v1/namespaces")
+	made := s.shares(inA)
+	if want := "http://" + s.addr + "/share#"; !strings.HasPrefix(made.URL, want) || len(made.token) != 43 || made.Persistent || made.To != "/r/core/v1/pods?ns=a" || made.Note != "incident 12" ||
+		made.Expires.Sub(made.Created) != 24*time.Hour || len(made.Parts) != 1 || made.Creator != "" {
+		t.Errorf("it is %+v", made.created)
+	}
+	if a := s.get("/share", "Accept: text/html"); a.status != http.StatusOK || told(strings.ReplaceAll(a.body, "/share", "")) != "" || a.header.Get("Set-Cookie") != "" {
+		t.Errorf("the page of a link is %d %s", a.status, a.body)
+	}
+	a := s.post("/share", `{"token":"`+made.token+`"}`)
+	cookie := a.header.Get("Set-Cookie")
+	if a.body != `{"to":"/r/core/v1/pods?ns=a"}` || !regexp.MustCompile(`^glasshouse-share=[\w-]{43}; Path=/; Max-Age=86(400|39\d); HttpOnly; SameSite=Lax$`).MatchString(cookie) {
+		t.Errorf("the link is answered with %d %s and %q", a.status, a.body, cookie)
+	}
+	if a := s.post("/share", `{"token":"`+made.token+`"}`, "Origin: https://"+s.addr); !strings.Contains(a.header.Get("Set-Cookie"), "Secure") && a.status == http.StatusOK {
+		t.Errorf("over TLS the cookie is %q", a.header.Get("Set-Cookie"))
+	}
+	made = s.opens(made)
+	if strings.Contains(made.cookie, made.token) {
+		t.Error("the cookie is the token")
+	}
+	a = s.get("/r/"+podsRef, made.cookie, "Accept: text/html")
+	for name, want := range map[string]string{"X-Robots-Tag": "noindex", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"} {
+		if got := a.header.Get(name); got != want {
+			t.Errorf("a guest's page has %s %q, want %q", name, got, want)
+		}
+	}
+	if a.status != http.StatusOK || !strings.Contains(a.body, "web-1") || strings.Contains(a.body, "web-10") || !strings.Contains(a.body, `action="/share/leave"`) {
+		t.Errorf("a guest's page is %d %s", a.status, a.body)
+	}
+	if a := s.get("/", made.cookie); a.header.Get("Location") != made.To {
+		t.Errorf("a guest's home is %q", a.header.Get("Location"))
+	}
+
+	c, err := s.dial(made.cookie, s.origin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+	if m := c.until(1, "snapshot"); len(m.Rows) != 2 {
+		t.Errorf("a guest is told %+v", m.Rows)
+	}
+	all := s.listed()
+	if len(all.Shares) != 1 || all.Persistent || all.Shares[0].ID != made.ID || all.Shares[0].Viewers != 1 || all.Shares[0].LastUsed == nil {
+		t.Errorf("there are %+v", all)
+	}
+	if text := s.get("/api/v1/shares").body; strings.Contains(text, made.token) || strings.Contains(text, strings.TrimPrefix(made.cookie, "Cookie: glasshouse-share=")) || strings.Contains(text, `"hash"`) {
+		t.Errorf("the list has what nobody is told: %s", text)
+	}
+	began := time.Now()
+	if a := s.send("DELETE", "/api/v1/shares/"+made.ID, s.origin()); a.status != http.StatusNoContent || a.body != "" {
+		t.Errorf("it is taken back: %d %s", a.status, a.body)
+	}
+	if code, reason := c.closed(); code != 4403 || reason != "this share has ended" || time.Since(began) > 5*time.Second {
+		t.Errorf("the socket ended with %d %q, %s later", code, reason, time.Since(began))
+	}
+	s.wantProblem("a guest of what has ended", s.get("/api/v1/snapshot/"+podsRef, made.cookie), http.StatusUnauthorized, "Share has ended", "This share has ended")
+	a = s.get("/r/"+podsRef, made.cookie, "Accept: text/html")
+	if a.status != http.StatusUnauthorized || !strings.Contains(a.body, "Share has ended") || !strings.Contains(a.body, `action="/share/leave"`) || told(strings.ReplaceAll(a.body, "core/v1/pods", "")) != "" {
+		t.Errorf("its page is %d %s", a.status, a.body)
+	}
+	s.wantProblem("its link", s.post("/share", `{"token":"`+made.token+`"}`), http.StatusNotFound, "No such share", "")
+	s.wantProblem("once more", s.send("DELETE", "/api/v1/shares/"+made.ID, s.origin()), http.StatusNotFound, "No such share", "")
+	if all := s.listed(); len(all.Shares) != 0 {
+		t.Errorf("there are still %+v", all)
+	}
+	a = s.post("/share/leave", "", made.cookie)
+	if a.status != http.StatusSeeOther || a.header.Get("Location") != "/" || !strings.Contains(a.header.Get("Set-Cookie"), "glasshouse-share=; Path=/; Max-Age=0") {
+		t.Errorf("to leave is answered with %d %v", a.status, a.header)
+	}
+}
+
+// A link is of the address by which the browser calls the server, below its base.
+func TestLinkBelowABase(t *testing.T) {
+	s := newSiteOf(t, web.Options{BasePath: "/tools/g", Boundary: boundaryOf(t, []string{"other.example.org"}, []string{"https://glasshouse.example.org"})})
+	for want, headers := range map[string][]string{
+		"https://glasshouse.example.org/tools/g/share#": {"Origin: https://glasshouse.example.org"},
+		"http://" + s.addr + "/tools/g/share#":          {"Origin: http://" + s.addr},
+	} {
+		made := s.shares(inA, headers...)
+		if !strings.HasPrefix(made.URL, want) {
+			t.Errorf("by %q the link is %s", headers, made.URL)
+		}
+	}
+	made := s.shares(inA)
+	a := s.post("/tools/g/share", `{"token":"`+made.token+`"}`)
+	cookie, attributes, _ := strings.Cut(a.header.Get("Set-Cookie"), ";")
+	if a.body != `{"to":"/r/core/v1/pods?ns=a"}` || !strings.Contains(attributes, "Path=/tools/g/;") {
+		t.Errorf("the link is answered with %s and a cookie of %s", a.body, attributes)
+	}
+	page := s.get("/tools/g/r/"+podsRef, "Cookie: "+cookie, "Accept: text/html")
+	if !strings.Contains(page.body, `action="/tools/g/share/leave"`) {
+		t.Errorf("a guest's page is %d %s", page.status, page.body)
+	}
+	if a := s.get("/tools/g/", "Cookie: "+cookie); a.header.Get("Location") != "/tools/g/r/core/v1/pods?ns=a" {
+		t.Errorf("a guest's home is %q", a.header.Get("Location"))
+	}
+	if a := s.post("/tools/g/share/leave", "", "Cookie: "+cookie); a.header.Get("Location") != "/tools/g/" {
+		t.Errorf("who leaves is led to %q", a.header.Get("Location"))
+	}
+	// Without an Origin, as a program sends none, it is the one that is configured for the host.
+	programs := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tools/g/api/v1/shares", strings.NewReader(inA))
+	programs.Host = "glasshouse.example.org"
+	handler, err := s.server.Handler()
+	if err != nil {
+		t.Fatal(err)
+	}
+	recorder := httptest.NewRecorder()
+	handler.ServeHTTP(recorder, programs)
+	if !strings.Contains(recorder.Body.String(), `"url":"https://glasshouse.example.org/tools/g/share#`) {
+		t.Errorf("a program is answered with %s", recorder.Body)
+	}
+}
+
+// team is a site that knows anna, who sees all, bert, who sees the pods of b, and
+// carl, of the group ops; each by a token of their name.
+func team(t *testing.T, dir string) *site {
+	t.Helper()
+	api := newSite(t).api
+	return teamOf(t, api, dir)
+}
+
+func teamOf(t *testing.T, api *apitest.Server, dir string) *site {
+	t.Helper()
+	users := map[string]authentication.TokenReviewStatus{}
+	for name, groups := range map[string][]string{"anna": {"dev"}, "bert": {"dev"}, "carl": {"ops"}} {
+		users[name+".token"] = authentication.TokenReviewStatus{Authenticated: true, User: authentication.UserInfo{Username: name, UID: name, Groups: groups}}
+	}
+	api.Tokens(users)
+	api.Allow(func(asked authorization.SubjectAccessReviewSpec) bool {
+		return asked.User == "anna" || asked.User == "bert" && asked.ResourceAttributes.Namespace == "b" && asked.ResourceAttributes.Resource == "pods"
+	})
+	store, err := share.Open(share.Options{Dir: dir, Known: true, Log: slog.New(slog.DiscardHandler)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = store.Close() })
+	return serveGuardedOf(t, api, auth.Options{Mode: auth.Token}, web.Options{Shares: store, ShareAdmins: []string{"ops"}})
+}
+
+func as(name string) string { return "Authorization: Bearer " + name + ".token" }
+
+// Who shares sees their own, and takes back no other; who may, sees all.
+func TestSharesAreTheirOwners(t *testing.T) {
+	dir := t.TempDir()
+	s := team(t, dir)
+	annas, berts := s.shares(inA, as("anna")), s.shares(strings.ReplaceAll(strings.ReplaceAll(inA, `"a"`, `"b"`), "ns=a", "ns=b"), as("bert"))
+	if annas.Creator != "anna" || berts.Creator != "bert" {
+		t.Errorf("they were made by %q and %q", annas.Creator, berts.Creator)
+	}
+	ids := func(who string) (all []string) {
+		for _, d := range s.listed(as(who)).Shares {
+			all = append(all, d.ID)
+		}
+		slices.Sort(all)
+		return all
+	}
+	both := slices.Sorted(slices.Values([]string{annas.ID, berts.ID}))
+	for who, want := range map[string][]string{"anna": {annas.ID}, "bert": {berts.ID}, "carl": both} {
+		if got := ids(who); !slices.Equal(got, want) {
+			t.Errorf("%s sees %q, want %q", who, got, want)
+		}
+	}
+	none := s.send("DELETE", "/api/v1/shares/nothere", as("bert"))
+	other := s.send("DELETE", "/api/v1/shares/"+annas.ID, as("bert"))
+	if other.status != http.StatusNotFound || other.body != none.body {
+		t.Errorf("what is another's is answered with %d %s, what is not there with %s", other.status, other.body, none.body)
+	}
+	guest := s.opens(annas)
+	for _, a := range []answer{
+		s.get("/api/v1/shares", guest.cookie), s.post("/api/v1/shares", inA, guest.cookie), s.send("DELETE", "/api/v1/shares/"+annas.ID, guest.cookie, s.origin()),
+		s.get("/api/v1/shares", guest.cookie, as("anna")),
+	} {
+		s.wantProblem("a guest", a, http.StatusForbidden, "Not shared", "")
+	}
+	if a := s.send("DELETE", "/api/v1/shares/"+annas.ID, as("carl")); a.status != http.StatusNoContent {
+		t.Errorf("carl takes it back: %d %s", a.status, a.body)
+	}
+	if a := s.send("DELETE", "/api/v1/shares/"+berts.ID, as("bert")); a.status != http.StatusNoContent || len(ids("carl")) != 0 {
+		t.Errorf("bert takes his back: %d %s", a.status, a.body)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "audit.jsonl"))
+	if err != nil || !strings.Contains(string(text), `"event":"revoke","id":"`+annas.ID+`","creator":"anna","by":"carl","from":"127.0.0.1"`) {
+		t.Errorf("the audit log is %s, %v", text, err)
+	}
+	for _, secret := range []string{annas.token, guest.cookie[len("Cookie: glasshouse-share="):]} {
+		if strings.Contains(string(text)+s.log.String(), secret) {
+			t.Error("a log has a token or a cookie")
+		}
+	}
+}
+
+// Nothing is shared that its creator may not see, or that makes no sense, and no
+// guest is led to what is not shared.
+func TestSharesThatMakeNoSense(t *testing.T) {
+	s := team(t, "")
+	body := func(more string, parts ...string) string {
+		if len(parts) == 0 {
+			parts = []string{`{"resource":"core/v1/pods","namespaces":["b"]}`}
+		}
+		if !strings.Contains(more, `"to"`) {
+			more += `,"to":"/r/core/v1/pods?ns=b"`
+		}
+		return `{"parts":[` + strings.Join(parts, ",") + `]` + more + `}`
+	}
+	for text, want := range map[string]struct {
+		status        int
+		title, detail string
+	}{
+		"": {400, "Malformed body", ""}, "{}": {400, "Not a share", "from 1 to 100"}, "[]": {400, "Malformed body", ""}, "null": {400, "Not a share", ""},
+		`{"token":"x"}`: {400, "Malformed body", "token"}, body("") + "{}": {400, "Malformed body", "follows"}, body(`,"more":1`): {400, "Malformed body", "more"},
+		body("", `{"resource":"core/v1/pods","secret":true}`):                           {400, "Malformed body", "secret"},
+		body("", strings.Split(strings.Repeat(`{"resource":"x"} `, 101), " ")[:101]...): {400, "Not a share", "101"},
+		body(`,"seconds":59`): {400, "Not a time", "60"}, body(`,"seconds":2592001`): {400, "Not a time", "2592000"}, body(`,"seconds":0`): {400, "Not a time", ""}, body(`,"seconds":1.5`): {400, "Malformed body", ""},
+		body(`,"note":"a\nb"`): {400, "Not a note", ""}, body(`,"note":"` + strings.Repeat("x", 1001) + `"`): {400, "Not a note", "1000"},
+		body("", `{"resource":"core/v1/none"}`):                                 {404, "Unknown resource", "core/v1/none"},
+		body("", `{"resource":"core/v1/pods","labels":"a=b=c"}`):                {400, "Not a label selector", "a=b=c"},
+		body("", `{"resource":"core/v1/pods","namespaces":["a"]}`):              {403, "Forbidden", `"a"`},
+		body("", `{"resource":"core/v1/pods","namespaces":["a","b"]}`):          {403, "Forbidden", `"a"`},
+		body("", `{"resource":"core/v1/namespaces"}`):                           {403, "Forbidden", "namespaces"},
+		body(`,"to":"/r/core/v1/pods?ns=a"`):                                    {400, "Not shared", "ns=a"},
+		body(`,"to":"/r/core/v1/namespaces"`):                                   {400, "Not shared", ""},
+		body(`,"to":"/r/core/v1/none"`):                                         {400, "Not shared", ""},
+		body(`,"to":"/o/core/v1/pods/a/web-1"`):                                 {400, "Not shared", ""},
+		body(`,"to":"/compare?a=core/v1/pods/b/web-10&b=core/v1/pods/a/web-1"`): {400, "Not shared", ""},
+		body(`,"to":""`): {400, "Not a page", ""}, body(`,"to":"/"`): {400, "Not a page", ""}, body(`,"to":"/status"`): {400, "Not a page", ""},
+		body(`,"to":"//evil.test/r/core/v1/pods"`): {400, "Not a page", ""}, body(`,"to":"https://evil.test/"`): {400, "Not a page", ""}, body(`,"to":"/\\evil.test"`): {400, "Not a page", ""},
+		body(`,"to":"/r/core/v1/pods#x"`): {400, "Not a page", ""}, body(`,"to":"/logout"`): {400, "Not a page", ""}, body(`,"to":"/r/core/v1/pods/../../../../share"`): {400, "Not a page", ""},
+		body(`,"to":"/r/core/v1/pods?ns=%zz"`): {400, "Not a page", ""}, body(`,"to":"/api/v1/snapshot/core/v1/pods"`): {400, "Not a page", ""},
+		`{"note":"` + strings.Repeat("x", 70<<10) + `"}`: {413, "Body too large", ""},
+	} {
+		s.wantProblem(fmt.Sprintf("%.200s", text), s.post("/api/v1/shares", text, as("bert")), want.status, want.title, want.detail)
+	}
+	if n := len(s.listed(as("carl")).Shares); n != 0 {
+		t.Errorf("%d of it are shared", n)
+	}
+	for _, to := range []string{"/r/core/v1/pods", "/r/core/v1/pods?ns=b&labels=app%3Dweb&q=x&sort=-age", "/o/core/v1/pods/b/web-10", "/compare?a=core/v1/pods/b/web-10&b=web-11"} {
+		if made := s.shares(body(`,"seconds":3600,"to":"`+to+`"`), as("bert")); made.To != to || made.Expires.Sub(made.Created) != time.Hour {
+			t.Errorf("it is %+v", made)
+		}
+	}
+}
+
+// What is no link's token, and one that has ended, are the same, whatever is sent.
+func TestLinksThatShowNothing(t *testing.T) {
+	s := newSite(t)
+	made := s.shares(inA)
+	ended := s.shares(inA)
+	s.send("DELETE", "/api/v1/shares/"+ended.ID, s.origin())
+	want := s.post("/share", `{"token":"`+ended.token+`"}`)
+	s.wantProblem("one that has ended", want, http.StatusNotFound, "No such share", "")
+	cookie := strings.TrimPrefix(s.opens(made).cookie, "Cookie: glasshouse-share=")
+	for _, body := range []string{
+		"", "{}", "[]", "null", "token=" + made.token, made.token, `{"token":""}`, `{"token":null}`, `{"token":5}`, `{"token":"` + made.token + `","x":1}`, `{"token":"` + made.token + `"}{}`,
+		`{"token":"` + made.token[1:] + `"}`, `{"token":"` + made.token + `="}`, `{"token":" ` + made.token + `"}`, `{"token":"` + strings.ToLower(made.token) + `"}`,
+		`{"token":"` + cookie + `"}`, `{"token":"` + made.ID + `"}`, `{"token":"` + strings.Repeat("x", 60<<10) + `"}`, "\x00", `{"token":"` + strings.Repeat("[", 10_000) + `"}`, strings.Repeat("[", 10_000),
+	} {
+		if a := s.post("/share", body); a.status != want.status || a.body != want.body || a.header.Get("Set-Cookie") != "" {
+			t.Errorf("%.80q is answered with %d %s %v", body, a.status, a.body, a.header)
+		}
+	}
+	for _, value := range []string{"x", made.token, made.ID, cookie + "x", strings.ToUpper(cookie), ""} {
+		s.wantProblem("the cookie "+value, s.get("/api/v1/status", "Cookie: glasshouse-share="+value), http.StatusUnauthorized, "Share has ended", "")
+	}
+	if a := s.get("/api/v1/status", "Cookie: glasshouse-share=x; glasshouse-share="+cookie); a.status != http.StatusOK {
+		t.Errorf("a cookie beside another is answered with %d", a.status)
+	}
+	if strings.Contains(s.log.String(), made.token) || strings.Contains(s.log.String(), cookie) {
+		t.Error("the log has a token or a cookie")
+	}
+}
+
+// Other pages share nothing, take nothing back, and make nobody a guest, or none.
+func TestSharesAreOurs(t *testing.T) {
+	s := newSite(t)
+	made := s.opens(s.shares(inA))
+	for name, headers := range map[string][]string{
+		"another page": {"Origin: http://evil.test"}, "a page of nowhere": {"Origin: null"},
+		"a page elsewhere": {s.origin(), "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"}, "one beside": {s.origin(), "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors"},
+	} {
+		for path, body := range map[string]string{"/api/v1/shares": inA, "/share": `{"token":"` + made.token + `"}`, "/share/leave": ""} {
+			a := s.post(path, body, headers...)
+			s.wantProblem(path+" by "+name, a, http.StatusForbidden, "Origin not allowed", "")
+			if a.header.Get("Set-Cookie") != "" {
+				t.Errorf("%s by %s sets a cookie", path, name)
+			}
+		}
+		s.wantProblem("to take it back by "+name, s.send("DELETE", "/api/v1/shares/"+made.ID, headers...), http.StatusForbidden, "Origin not allowed", "")
+	}
+	if n := len(s.listed().Shares); n != 1 {
+		t.Errorf("there are %d shares, want 1", n)
+	}
+	for _, path := range []string{"/share", "/share/leave", "/api/v1/shares", "/api/v1/shares/" + made.ID} {
+		a := s.get(path, made.cookie)
+		if a.header.Get("Set-Cookie") != "" || len(s.listed().Shares) != 1 {
+			t.Errorf("GET %s changes something", path)
+		}
+	}
+	if a := s.dialStatus(made.cookie); a != "403" {
+		t.Errorf("a guest's socket without an Origin is answered with %s", a)
+	}
+	if a := s.dialStatus(made.cookie, "Origin: http://evil.test"); a != "403" {
+		t.Errorf("a guest's socket of another page is answered with %s", a)
+	}
+}
+
+// dialStatus is the status by which a socket is refused.
+func (s *site) dialStatus(headers ...string) string {
+	c, err := s.dial(headers...)
+	if err == nil {
+		_ = c.conn.CloseNow()
+		return "101"
+	}
+	status, _, _ := strings.Cut(err.Error(), ":")
+	return status
+}
+
+// Who has a guest's cookie is a guest, whoever they are besides, until they leave.
+func TestGuestsAreNobodyElse(t *testing.T) {
+	s := team(t, "")
+	login, _ := s.login("anna.token", "/")
+	made := s.opens(s.shares(inA, as("anna")))
+	both := login + "; " + strings.TrimPrefix(made.cookie, "Cookie: ")
+	total := func(headers ...string) string {
+		s.await("/api/v1/snapshot/"+podsRef, `"title"`) // Who has nothing is told so.
+		return regexp.MustCompile(`"total":\d+`).FindString(s.get("/api/v1/snapshot/"+podsRef, headers...).body)
+	}
+	for name, test := range map[string]struct {
+		headers []string
+		want    string
+	}{
+		"the cookie": {[]string{made.cookie}, `"total":2`}, "both cookies": {[]string{both}, `"total":2`}, "a token beside it": {[]string{made.cookie, as("anna")}, `"total":2`},
+		"a bad token beside it": {[]string{made.cookie, "Authorization: Bearer x"}, `"total":2`}, "a proxy's word beside it": {[]string{made.cookie, "X-Forwarded-User: anna"}, `"total":2`},
+		"the login": {[]string{login}, `"total":3`},
+	} {
+		if got := total(test.headers...); got != test.want {
+			t.Errorf("with %s there is %s, want %s", name, got, test.want)
+		}
+	}
+	page := s.get("/r/"+podsRef, both, "Accept: text/html").body
+	if strings.Contains(page, "anna") || strings.Contains(page, `action="/logout"`) || !strings.Contains(page, `action="/share/leave"`) {
+		t.Error("the page of a guest says who else they are, or who has shared it")
+	}
+	s.send("DELETE", "/api/v1/shares/"+made.ID, as("anna"))
+	s.wantProblem("a guest who is logged in, when it has ended", s.get("/api/v1/status", both), http.StatusUnauthorized, "Share has ended", "")
+	if a := s.get("/api/v1/status", login); a.status != http.StatusOK {
+		t.Errorf("who has left is answered with %d", a.status)
+	}
+}
+
+// What was shared is all that there is for a guest, whether what they ask for is
+// there or not, on every route and the socket.
+func TestGuestSeesNothingElse(t *testing.T) {
+	s := team(t, "")
+	for _, name := range []string{"canary-w"} {
+		s.api.Set(widgetsRef, apitest.Item{Name: name})
+	}
+	s.api.Set(podsRef, apitest.Item{Namespace: "b", Name: "canary-b", Cells: `["canary-b","leaked","5m"]`, Metadata: `"labels":{"app":"web"}`, Rest: `"spec":{"note":"leaked"}`})
+	s.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "canary-db", Cells: `["canary-db","leaked","5m"]`, Metadata: `"labels":{"app":"db"}`, Rest: `"spec":{"note":"leaked"}`})
+	s.api.Set("core/v1/namespaces", apitest.Item{Name: "canary-ns"})
+	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "canary-s"})
+	for _, ref := range []string{podsRef, widgetsRef, "core/v1/secrets", "core/v1/namespaces"} { // Somebody else looks at all of it.
+		for began := time.Now(); !strings.Contains(s.get("/api/v1/snapshot/"+ref, as("anna")).body, "canary"); {
+			if time.Since(began) > time.Minute {
+				t.Fatalf("there are no %s", ref)
+			}
+		}
+	}
+	made := s.opens(s.shares(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"],"labels":"app=web"}],"to":"/r/core/v1/pods?ns=a&labels=app%3Dweb"}`, as("anna")))
+	canary := regexp.MustCompile(`canary|leaked|widget|Widget|secrets|Secret\b|web-10|anna|example\.com|"core/v1/namespaces"`)
+	asked := map[string]bool{}
+	check := func(method, path, accept string) answer {
+		a := s.send(method, path, made.cookie, "Accept: "+accept, s.origin())
+		asked[path] = true
+		body := a.body
+		if !strings.HasPrefix(path, "/api/") { // A page has in it what was asked for.
+			for _, own := range regexp.MustCompile(`canary[\w-]*|[\w.]+/v1/\w+`).FindAllString(path, -1) {
+				body = strings.NewReplacer(own, "", url.QueryEscape(own), "").Replace(body)
+			}
+		}
+		if found := canary.FindString(body); found != "" && path != "/api/openapi.json" && !strings.HasPrefix(path, "/static/") {
+			t.Errorf("%s %s for %s tells a guest of %q: %d %s", method, path, accept, found, a.status, body)
+		}
+		if a.header.Get("X-Robots-Tag") != "noindex" {
+			t.Errorf("%s %s may be indexed", method, path)
+		}
+		return a
+	}
+	for address := range addresses(t, s) {
+		method, path, _ := strings.Cut(address, " ")
+		if method != http.MethodGet || path == "/login/callback" {
+			continue
+		}
+		for _, accept := range []string{"application/json", "text/html"} {
+			check(method, path, accept)
+		}
+	}
+	for _, accept := range []string{"application/json", "text/html"} {
+		for _, path := range []string{
+			"/api/v1/search?q=canary", "/api/v1/search?q=web", "/api/v1/resources", "/compare?a=core/v1/pods/a/web-1&b=core/v1/pods/b/canary-b", "/compare?a=core/v1/pods/a/web-1",
+			"/compare?a=core/v1/pods/a/canary-db", "/r/core/v1/pods?q=canary", "/r/core/v1/pods?labels=app%3Ddb", "/r/core/v1/pods?ns=a&ns=b", "/api/v1/related/core/v1/pods/a/web-1",
+		} {
+			check(http.MethodGet, path, accept)
+		}
+		// What is there, and what is not, are answered alike: but for their own names.
+		for _, pair := range [][2]string{
+			{"/api/v1/snapshot/example.com/v1/widgets", "/api/v1/snapshot/example.com/v1/nothing"},
+			{"/api/v1/snapshot/core/v1/secrets?ns=a", "/api/v1/snapshot/core/v1/nothing?ns=a"},
+			{"/api/v1/snapshot/core/v1/pods?ns=b", "/api/v1/snapshot/core/v1/pods?ns=nowhere"},
+			{"/api/v1/object/core/v1/pods/b/canary-b", "/api/v1/object/core/v1/pods/b/nothing"},
+			{"/api/v1/object/core/v1/pods/a/canary-db", "/api/v1/object/core/v1/pods/a/nothing"},
+			{"/api/v1/object/core/v1/namespaces/_/canary-ns", "/api/v1/object/core/v1/namespaces/_/nothing"},
+			{"/o/core/v1/pods/a/canary-db", "/o/core/v1/pods/a/nothing"}, {"/o/example.com/v1/widgets/_/canary-w", "/o/example.com/v1/nothing/_/canary-w"},
+			{"/r/example.com/v1/widgets", "/r/example.com/v1/nothing"}, {"/api/v1/related/core/v1/pods/a/canary-db", "/api/v1/related/core/v1/pods/a/nothing"},
+			{"/api/v1/logs/a/canary-db", "/api/v1/logs/a/nothing"}, {"/api/v1/logs/a/web-1", "/api/v1/logs/b/web-10"},
+		} {
+			there, not := check(http.MethodGet, pair[0], accept), check(http.MethodGet, pair[1], accept)
+			if there.status != http.StatusForbidden || not.status != http.StatusForbidden {
+				t.Errorf("%s for %s: got %d, and %d of what is not there; want 403 of both", pair[0], accept, there.status, not.status)
+			}
+			if strings.HasPrefix(pair[0], "/api/") && there.body != not.body {
+				t.Errorf("%s is told from what is not there: %s and %s", pair[0], there.body, not.body)
+			}
+		}
+	}
+	var sees struct{ Total int }
+	if a := check(http.MethodGet, "/api/v1/snapshot/"+podsRef, "application/json"); json.Unmarshal([]byte(a.body), &sees) != nil || sees.Total != 2 {
+		t.Errorf("a guest sees %s", a.body)
+	}
+	if a := check(http.MethodGet, "/api/v1/object/core/v1/pods/a/web-1", "application/json"); a.status != http.StatusOK {
+		t.Errorf("a guest does not see an object: %d %s", a.status, a.body)
+	}
+	c, err := s.dial(made.cookie, s.origin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.send(`[{"op":"subscribe","id":1,"resource":"core/v1/pods"},{"op":"subscribe","id":2,"view":"resources"},{"op":"subscribe","id":3,"resource":"example.com/v1/widgets"},
+		{"op":"subscribe","id":4,"resource":"core/v1/pods","ns":["b"]},{"op":"subscribe","id":5,"resource":"core/v1/pods","ns":["a"],"name":"canary-db","view":"object"},
+		{"op":"subscribe","id":6,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"log"},{"op":"ping","id":7},
+		{"op":"subscribe","id":8,"resource":"core/v1/pods","ns":["a"],"name":"nothing","view":"object"},{"op":"subscribe","id":9,"resource":"example.com/v1/nothing"}]`)
+	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+	defer cancel()
+	told := map[string]bool{}
+	for {
+		_, frame, err := c.conn.Read(ctx)
+		if err != nil {
+			break
+		}
+		if found := canary.Find(frame); found != nil {
+			t.Errorf("the socket tells a guest of %q: %s", found, frame)
+		}
+		var m frameOf
+		if err := json.Unmarshal(frame, &m); err == nil && m.ID != nil {
+			told[fmt.Sprint(*m.ID, " ", m.Type, " ", m.State, m.Problem.Title, " ", len(m.Rows), " ", string(m.Object))] = true
+		}
+	}
+	for _, want := range []string{
+		"1 snapshot  2 ", "2 resources  0 ", "3 error Forbidden 0 ", "9 error Forbidden 0 ", "4 state forbidden 0 ", "5 snapshot  0 ", "8 snapshot  0 ", "6 error Forbidden 0 ", "7 pong  0 ",
+	} {
+		if !told[want] {
+			t.Errorf("the socket does not say %q: %v", want, told)
+		}
+	}
+	if len(asked) < 40 {
+		t.Errorf("only %d addresses were asked for", len(asked))
+	}
+}
+
+// A hundred guests see the last of what is taken back within five seconds.
+func TestHundredGuestsAreEnded(t *testing.T) {
+	s := newSite(t)
+	made := s.opens(s.shares(inA))
+	other := s.opens(s.shares(inA))
+	stays, err := s.dial(other.cookie, s.origin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const guests = 100
+	var reading sync.WaitGroup
+	lasts, codes := make([]time.Time, guests), make([]websocket.StatusCode, guests)
+	var told sync.WaitGroup // Of the first change.
+	stop := make(chan struct{})
+	var stirring sync.WaitGroup
+	stirring.Go(func() { // What they are told of changes all the time.
+		for n := 0; ; n++ {
+			select {
+			case <-stop:
+				return
+			case <-time.After(5 * time.Millisecond):
+				s.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-1", Cells: fmt.Sprintf(`["web-1","%d","5m"]`, n)})
+			}
+		}
+	})
+	for n := range guests {
+		c, err := s.dial(made.cookie, s.origin())
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		c.until(1, "snapshot")
+		told.Add(1)
+		reading.Go(func() {
+			first := sync.OnceFunc(told.Done)
+			defer first()
+			for {
+				_, _, err := c.conn.Read(t.Context())
+				if err != nil {
+					codes[n] = websocket.CloseStatus(err)
+					return
+				}
+				first()
+				lasts[n] = time.Now()
+			}
+		})
+	}
+	if viewers := s.listed().Shares; len(viewers) != 2 || viewers[0].Viewers+viewers[1].Viewers != guests+1 {
+		t.Errorf("they are listed as %+v", viewers)
+	}
+	told.Wait()
+	began := time.Now()
+	if a := s.send("DELETE", "/api/v1/shares/"+made.ID, s.origin()); a.status != http.StatusNoContent {
+		t.Fatalf("it is taken back: %d %s", a.status, a.body)
+	}
+	reading.Wait()
+	took := time.Since(began)
+	close(stop)
+	stirring.Wait()
+	var last time.Duration
+	for n := range guests {
+		last = max(last, lasts[n].Sub(began))
+		if codes[n] != 4403 {
+			t.Errorf("guest %d was sent away with %d", n, codes[n])
+		}
+	}
+	if took > 5*time.Second {
+		t.Errorf("the last of %d ended %s after it was taken back", guests, took)
+	}
+	t.Logf("%d guests: the last byte %s, the last end %s after it was taken back", guests, last, took)
+	stays.send(`{"op":"ping","id":2}`)
+	stays.until(2, "pong")
+}
+
+// A share that expires ends what is open.
+func TestSocketsEndWithTheShare(t *testing.T) {
+	store, err := share.Open(share.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := newSiteOf(t, web.Options{Shares: store})
+	given := s.shares(inA)
+	expires := time.Now().Add(3 * time.Second)
+	_, token, err := store.Create(t.Context(), share.Share{To: given.To, Expires: expires, Parts: given.Parts}, share.Who{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	made := s.opens(opened{token: token})
+	c, err := s.dial(made.cookie, s.origin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	code, _ := c.closed()
+	if late := time.Since(expires); code != 4403 || late < 0 || late > 5*time.Second {
+		t.Errorf("the socket ended with %d, %s after the share", code, late)
+	}
+	s.wantProblem("its guest", s.get("/api/v1/status", made.cookie), http.StatusUnauthorized, "Share has ended", "")
+}
+
+// A log that is followed ends with the share, and is not told as its end.
+func TestLogEndsWithTheShare(t *testing.T) {
+	s := newSite(t)
+	s.api.Answer("/api/v1/namespaces/a/pods/web-1/log", func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.WriteString(w, "a line\n")
+		_ = http.NewResponseController(w).Flush()
+		<-r.Context().Done()
+	})
+	made := s.opens(s.shares(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]},{"resource":"core/v1/pods/log","namespaces":["a"]}],"to":"/o/core/v1/pods/a/web-1?tab=logs"}`))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.addr+"/api/v1/logs/a/web-1?follow=true", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	request.Header.Set("Cookie", strings.TrimPrefix(made.cookie, "Cookie: "))
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = response.Body.Close() }()
+	line := make([]byte, len("a line\n"))
+	if _, err := io.ReadFull(response.Body, line); err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	s.send("DELETE", "/api/v1/shares/"+made.ID, s.origin())
+	rest, err := io.ReadAll(response.Body)
+	if took := time.Since(began); len(rest) > 0 || err == nil || took > 5*time.Second {
+		t.Errorf("the log goes on with %q, %v, for %s; want it cut", rest, err, took)
+	}
+}
+
+// Guests and their shares outlive the program, where there is a place for them.
+func TestGuestsOutliveTheProgram(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	api := newSite(t).api
+	s := teamOf(t, api, dir)
+	made := s.opens(s.shares(inA, as("anna")))
+	if !made.Persistent {
+		t.Error("it is said to end with the program")
+	}
+	if err := s.stop(); err != nil {
+		t.Fatal(err)
+	}
+	again := teamOf(t, api, dir)
+	if a := again.get("/r/"+podsRef, made.cookie, "Accept: text/html"); a.status != http.StatusOK {
+		t.Errorf("a guest is answered with %d %.300s", a.status, a.body)
+	}
+	if other := again.opens(made); other.cookie != made.cookie {
+		t.Error("the link gives another cookie")
+	}
+	if listed := again.listed(as("anna")); len(listed.Shares) != 1 || listed.Shares[0].ID != made.ID || listed.Shares[0].LastUsed == nil || !listed.Persistent {
+		t.Errorf("there is %+v", listed)
+	}
+	text, err := os.ReadFile(filepath.Join(dir, "audit.jsonl"))
+	if err != nil || !regexp.MustCompile(`"event":"open","id":"`+made.ID+`","creator":"anna","from":"127.0.0.1"}`).Match(text) {
+		t.Errorf("the audit log is %s, %v", text, err)
+	}
+}
+
+// A right that a creator loses is lost to guests; where it cannot be found out,
+// they see nothing either.
+func TestGuestsLoseWhatTheCreatorLoses(t *testing.T) {
+	s := team(t, "")
+	made := s.opens(s.shares(inA, as("anna")))
+	for began := time.Now(); !strings.Contains(s.get("/api/v1/snapshot/"+podsRef, made.cookie).body, "web-1"); {
+		if time.Since(began) > time.Minute {
+			t.Fatal("a guest sees nothing")
+		}
+	}
+	c, err := s.dial(made.cookie, s.origin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+	c.until(1, "snapshot")
+	s.api.Allow(func(authorization.SubjectAccessReviewSpec) bool { return false })
+	began := time.Now()
+	m := c.until(1, "state")
+	for m.State != "forbidden" {
+		m = c.until(1, "state")
+	}
+	if took := time.Since(began); took > 15*time.Second {
+		t.Errorf("a guest is told that it is %s %s later", m.State, took)
+	}
+	for s.get("/api/v1/snapshot/"+podsRef, made.cookie).status != http.StatusForbidden {
+		if time.Since(began) > 15*time.Second {
+			t.Fatal("a guest still sees what the creator does not")
+		}
+	}
+}
+
+// Two hundred people open one link with several tabs each; others have room beside
+// them, whatever guests do.
+func TestRoomForGuests(t *testing.T) {
+	s := &web.Server{}
+	enter := func(id string, address int) bool {
+		return s.Enter(web.GuestSeats(id, fmt.Sprintf("192.0.2.%d:1", address)))
+	}
+	fill := func(id string, address, most int) (n int) {
+		for n < most && enter(id, address) {
+			n++
+		}
+		return n
+	}
+	if n := fill("one", 1, 600); n != 600 {
+		t.Errorf("there is room for %d tabs of one link", n)
+	}
+	if n := 600 + fill("one", 2, 5000); n != 2000 {
+		t.Errorf("one link has %d tabs, want 2,000", n)
+	}
+	if n := fill("two", 3, 5000); n != 2000 {
+		t.Errorf("one address has %d tabs, want 2,000", n)
+	}
+	if n := fill("three", 4, 5000); n != 0 {
+		t.Errorf("guests have %d tabs more than 4,000", n)
+	}
+	if !s.Enter([]web.Seat{web.ViewerSeat("anna")}) {
+		t.Error("there is no room beside guests")
+	}
+}
+
+// FuzzExchange holds that no body but a link's own token makes a guest.
+func FuzzExchange(f *testing.F) {
+	server, log := fuzzed(f)
+	handler, stop := web.Serving(f.Context(), server)
+	f.Cleanup(stop)
+	for _, body := range []string{"", "{}", `{"token":"x"}`, `{"token":null}`, `{"token":{"a":[1]}}`, `{"token":"\u0000"}`, `{"Token":"x","token":"y"}`, "[[[[", `{"token":"` + strings.Repeat("A", 43) + `"}`} {
+		f.Add(body)
+	}
+	f.Fuzz(func(t *testing.T, body string) {
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/share", strings.NewReader(body))
+		r.Host, r.RemoteAddr = "localhost", "" // And no address: it would be held up.
+		recorder := httptest.NewRecorder()
+		handler.ServeHTTP(recorder, r)
+		if want := http.StatusNotFound; recorder.Code != want && (recorder.Code != http.StatusRequestEntityTooLarge || len(body) < 64<<10) || recorder.Header().Get("Set-Cookie") != "" {
+			t.Errorf("%q is answered with %d %s\n%.2000s", body, recorder.Code, recorder.Body, log)
+		}
+	})
+}

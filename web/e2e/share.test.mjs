@@ -1,0 +1,287 @@
+// Share links: made in the dialog, opened by somebody else, taken back.
+import assert from "node:assert/strict";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import { browse, newPage, openLive, row, table } from "./browser.mjs";
+import { configMap, create, namespace, patch, read } from "./cluster.mjs";
+import { Dashboard } from "./dashboard.mjs";
+import { atEnd } from "./ending.mjs";
+import { proxied } from "./proxied.mjs";
+import { made, openLink, readCode, revoke, share } from "./sharing.mjs";
+import { become, until } from "./wait.mjs";
+
+await test("sharing", { timeout: 300_000 }, async (t) => {
+  const browser = await browse(t);
+  const dir = mkdtempSync(join(tmpdir(), "glasshouse-e2e-"));
+  atEnd(t, () => rmSync(dir, { recursive: true, force: true }));
+  const dashboard = await Dashboard.start(t, { flags: ["--data-dir", dir, "--log-level", "debug"] });
+  const [ns, other] = [await namespace(t), await namespace(t)];
+  const maps = `/api/v1/namespaces/${ns}/configmaps`;
+  for (const name of ["a-1", "a-2"]) await create(maps, configMap(name, { key: "a-value-that-is-masked" }, { labels: { app: "web" } }));
+  await create(`/api/v1/namespaces/${other}/configmaps`, configMap("elsewhere"));
+  const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}&labels=app%3Dweb`;
+  const names = async (page) => (await table(page)).rows.map((r) => r.Name);
+  const [pod] = (await read("/api/v1/namespaces/shop/pods")).items.map((p) => p.metadata.name);
+  const tokens = [];
+  const told = (url) => {
+    tokens.push(new URL(url).hash.slice(1));
+    return url;
+  };
+
+  // Others' pages: console lines of what is refused on purpose.
+  const allow = [/status of 40[134]/, /WebSocket connection/];
+  const owner = await newPage(t, browser, { allow });
+  await openLive(owner, list);
+  const guests = (t, options = {}) => newPage(t, browser, { allow, ...options });
+
+  await t.test("a link of this view shows its rows, live, and has no token left in the address or the history", async (t) => {
+    const url = told(await share(owner, async (form) => {
+      assert.match(await form.locator(".share-sees").innerText(), new RegExp(`^Guests see configmaps in ${ns} with app=web, and nothing else\\.$`));
+      assert.match(await form.locator(".share-means").innerText(), /with your rights as they are at each moment.*ConfigMaps and of environment variables are masked/s);
+      await form.getByLabel("Note").fill("for <b>Anna</b>");
+    }));
+    assert.match(url, new RegExp(`^${dashboard.url}share#[\\w-]{43}$`));
+    assert.equal(await readCode(owner), url);
+    assert.match(await owner.locator(".share-near").innerText(), /127\.0\.0\.1 is an address of this machine alone/);
+    assert.doesNotMatch(await owner.locator(".share-made").innerText(), /--data-dir/, "it outlives the program");
+    await owner.getByLabel("For a wall screen").check();
+    await become("the link for a wall", () => owner.locator(".share-url").inputValue(), url.replace("share#", "share?kiosk=1#"));
+    await become("its code", () => readCode(owner), url.replace("share#", "share?kiosk=1#"));
+    await owner.getByRole("button", { name: "Done" }).click();
+
+    const guest = await guests(t);
+    await openLink(guest, url);
+    await become("the rows", () => names(guest), ["a-1", "a-2"]);
+    const seen = await guest.evaluate(() => ({ here: location.href, back: window.navigation.entries().map((e) => e.url), state: JSON.stringify(history.state), referrer: document.referrer }));
+    assert.equal(seen.here, list.replace("app%3Dweb", "app=web"));
+    assert.doesNotMatch(JSON.stringify(seen), new RegExp(tokens[0]));
+    const cookie = (await guest.context().cookies()).find((c) => c.name === "glasshouse-share");
+    assert.deepEqual([cookie.httpOnly, cookie.value.includes(tokens[0])], [true, false]);
+    tokens.push(cookie.value);
+
+    assert.match(await guest.locator(".shared").innerText(), /Shared with you, read-only\s*until tomorrow \d\d:\d\d\s*for <b>Anna<\/b>/);
+    assert.deepEqual(await Promise.all([".cluster", ".top .quiet", ".sharer", "#picker", "button.kinds", "#spaces"].map((e) => guest.locator(`${e}:visible`).count())), [0, 0, 0, 0, 0, 0]);
+    assert.deepEqual(await guest.locator("#picker a[data-ref]").evaluateAll((all) => all.map((a) => a.dataset.ref)), ["core/v1/configmaps"]);
+    await create(maps, configMap("a-3", {}, { labels: { app: "web" } }));
+    await create(maps, configMap("b-1", {}, { labels: { app: "other" } }));
+    await become("a row that came", () => names(guest), ["a-1", "a-2", "a-3"]);
+    await patch(`${maps}/a-3`, { data: { k: "v", l: "w" } });
+    await become("a cell that changed", async () => (await row(guest, "a-3")).Data, "2");
+    await guest.locator("#tbody tr", { hasText: "a-1" }).locator("td").last().click();
+    assert.deepEqual(await guest.locator("#panel [role=tab]").allInnerTexts(), ["Overview", "YAML", "Changes"]);
+    await guest.keyboard.press("y");
+    await until("its YAML", async () => (await guest.locator("#panel .line").allTextContents()).join("\n").includes("name: a-1"));
+    await guest.keyboard.press("Control+k");
+    await guest.keyboard.type("share");
+    await until("the palette", () => guest.locator("#palette[open]").count());
+    assert.doesNotMatch((await guest.locator("#palette [role=option]").allInnerTexts()).join("\n"), /Share|coverage|Copy the link/);
+    await guest.loaded();
+    const bytes = guest.wire.join("\n");
+    for (const secret of ["a-value-that-is-masked", other, "b-1", ...tokens]) assert.ok(!bytes.includes(secret), `the guest was told ${secret}`);
+  });
+
+  await t.test("nothing but that is had by its address, in words that lead back", async (t) => {
+    const url = told(await share(owner));
+    await owner.keyboard.press("Escape");
+    const guest = await guests(t);
+    await openLink(guest, url);
+    for (const path of ["r/core/v1/pods", "r/core/v1/secrets", "r/nothing/v1/here", `o/core/v1/pods/shop/${pod}`, `o/core/v1/configmaps/${other}/elsewhere`, `o/core/v1/configmaps/${ns}/b-1`]) {
+      const answer = await guest.goto(dashboard.url + path);
+      assert.ok([403, 404].includes(answer.status()), `${path} is answered with ${answer.status()}`);
+      assert.match(await guest.locator("#main").innerText(), /not shared with you|There is no/, path);
+      assert.equal(await guest.locator(".shared").count(), 1);
+    }
+    await guest.goto(`${dashboard.url}r/core/v1/pods`);
+    await guest.getByRole("link", { name: "Go to what is shared with you" }).click();
+    await until("the way back", async () => (await names(guest)).includes("a-1"));
+    await guest.goto(`${dashboard.url}r/core/v1/configmaps?ns=${other}`);
+    await until("words", async () => /not shared with you/.test(await guest.locator("#main").innerText()));
+    assert.deepEqual(await names(guest), []);
+    await guest.goto(`${dashboard.url}r/core/v1/configmaps`);
+    await become("no more than that", () => names(guest), ["a-1", "a-2", "a-3"]);
+    for (const path of ["api/v1/shares", "api/v1/resources", "api/v1/status"]) {
+      const text = await (await guest.request.get(dashboard.url + path)).text();
+      assert.doesNotMatch(text, /secrets|deployments|core\/v1\/pods/, path);
+    }
+
+    // The pages are there without script, once the link is opened.
+    const plain = await guests(t, { javaScriptEnabled: false });
+    await plain.goto(url);
+    assert.match(await plain.locator("#opening").innerText(), /needs script/);
+    await plain.context().addCookies(await guest.context().cookies());
+    await plain.goto(dashboard.url);
+    assert.deepEqual(await plain.locator("#tbody th").allInnerTexts(), ["a-1", "a-2", "a-3"]);
+    await plain.getByRole("button", { name: "Leave" }).click();
+    assert.equal((await plain.context().cookies()).find((c) => c.name === "glasshouse-share"), undefined);
+  });
+
+  await t.test("taken back it ends on each page within 5 s, and for good", async (t) => {
+    await owner.getByRole("button", { name: "Share" }).click();
+    await owner.getByRole("tab", { name: "Links" }).click();
+    await become("both links", () => owner.locator(".share-links > li").count(), 2);
+    const lines = () => owner.locator(".share-links > li").allInnerTexts();
+    assert.ok((await lines()).every((l) => l.includes(`configmaps in ${ns} with app=web`)), "each says what it shows");
+    assert.ok((await lines()).some((l) => l.includes("for <b>Anna</b>")));
+    // Only the last one stays.
+    await owner.locator(".share-links > li", { hasText: "Anna" }).getByRole("button", { name: "Revoke" }).click();
+    await owner.getByRole("button", { name: "Keep it" }).click();
+    assert.equal((await lines()).length, 2);
+    for (let n = 2; n > 0; n--) {
+      await owner.locator(".share-links > li").first().getByRole("button", { name: "Revoke" }).click();
+      await owner.getByRole("button", { name: "Take it back" }).click();
+      await become("one less", async () => (await lines()).length, n - 1);
+    }
+    await owner.keyboard.press("Escape");
+
+    const url = told(await share(owner));
+    const guest = await guests(t);
+    let sockets = 0;
+    guest.on("websocket", () => sockets++);
+    await openLink(guest, url);
+    await until("the rows", async () => (await names(guest)).includes("a-1"));
+    await owner.getByRole("tab", { name: "Links" }).click();
+    await until("who looks", async () => /one looks now/.test(await owner.locator(".share-links").innerText()));
+    const began = Date.now();
+    await revoke(owner);
+    await guest.getByRole("heading", { name: "This share has ended" }).waitFor({ timeout: 5000 });
+    t.diagnostic(`a share taken back was gone from the guest's page after ${Date.now() - began} ms`);
+    assert.doesNotMatch(await guest.evaluate(() => document.body.innerText), /a-1|a-2/);
+    await owner.keyboard.press("Escape");
+    // What would bring a page back that has lost its connection.
+    await guest.evaluate(() => {
+      dispatchEvent(new Event("online"));
+      document.dispatchEvent(new Event("visibilitychange"));
+    });
+    assert.equal(sockets, 1);
+    await guest.goto(list);
+    await guest.getByRole("heading", { name: "This share has ended" }).waitFor();
+    const late = await guests(t);
+    await late.goto(url);
+    await late.getByRole("heading", { name: "This link has ended or never was" }).waitFor();
+    assert.equal(late.url(), `${dashboard.url}share`);
+  });
+
+  await t.test("an object with its log, and a guest who leaves", async (t) => {
+    await openLive(owner, `${dashboard.url}r/core/v1/pods?open=shop/${pod}`);
+    const url = told(await share(owner, async (form) => {
+      assert.equal(await form.locator("input[name=what]:checked").inputValue(), "object");
+      await form.getByLabel("With logs").check();
+      await form.getByLabel("With the events that name it").check();
+      assert.match(await form.locator(".share-means").innerText(), /Logs, and the texts of events, are shown as they are/);
+      await form.getByLabel("7 days").check();
+    }));
+    await owner.keyboard.press("Escape");
+    const guest = await guests(t);
+    await openLink(guest, url);
+    assert.equal(new URL(guest.url()).pathname, `/o/core/v1/pods/shop/${pod}`);
+    assert.deepEqual(await guest.locator("#object [role=tab]").allInnerTexts(), ["Overview", "YAML", "Changes", "Events", "Logs"]);
+    assert.deepEqual(await guest.locator(".crumbs a").count(), 0, "no way leads on");
+    await guest.keyboard.press("l");
+    await guest.locator("#object .log-line").first().waitFor();
+    await guest.keyboard.press("e");
+    await guest.locator("#object .events :is(li, .note p)").first().waitFor();
+    assert.doesNotMatch(await guest.locator("#object").innerText(), /not shared|Forbidden/i);
+    await guest.getByRole("button", { name: "Leave" }).click();
+    await guest.waitForURL(`${dashboard.url}r/core/v1/pods`);
+    assert.equal((await guest.context().cookies()).find((c) => c.name === "glasshouse-share"), undefined);
+    assert.equal(await guest.locator(".shared").count(), 0, "here anybody may look");
+    await revoke(owner);
+    await owner.keyboard.press("Escape");
+  });
+
+  await t.test("the keyboard alone makes a link of several kinds, to choose from", async (t) => {
+    await openLive(owner, list);
+    await until("rows", async () => (await names(owner)).length > 0);
+    for (const key of ["L"]) await owner.keyboard.press(key);
+    await owner.locator(".share-form").waitFor();
+    await become("the keyboard is in the dialog", () => owner.evaluate(() => document.activeElement.getAttribute("name")), "what");
+    await owner.keyboard.press("ArrowDown"); // Kinds and namespaces.
+    await become("the choice", () => owner.locator("input[name=what]:checked").inputValue(), "kinds");
+    await owner.keyboard.press("Tab"); // The filter of the kinds.
+    await owner.keyboard.type("services");
+    await owner.locator(".share-list li", { hasText: /^Services/ }).waitFor();
+    await owner.keyboard.press("Enter");
+    await become("what guests see", () => owner.locator(".share-sees").innerText(), `Guests see configmaps in ${ns} and services in ${ns}, and nothing else.`);
+    await owner.locator("#share-note").focus();
+    await owner.keyboard.type("two kinds");
+    await owner.keyboard.press("Enter");
+    const url = told(await made(owner));
+    await become("the keyboard is at the button", () => owner.evaluate(() => document.activeElement.textContent), "Copy");
+    await owner.keyboard.press("Escape");
+    await owner.locator("#sharing").waitFor({ state: "hidden" });
+    const guest = await guests(t);
+    await openLink(guest, url);
+    await until("rows", async () => (await names(guest)).includes("b-1"));
+    assert.deepEqual((await guest.locator("#picker a[data-ref]:visible").evaluateAll((all) => all.map((a) => a.dataset.ref))).sort(), ["core/v1/configmaps", "core/v1/services"]);
+    await guest.locator('#picker a[data-ref="core/v1/services"]').click();
+    await become("the other kind", () => new URL(guest.url()).pathname, "/r/core/v1/services");
+    await guest.locator("#note", { hasText: "No services" }).waitFor();
+    await revoke(owner);
+    await owner.keyboard.press("Escape");
+  });
+
+  await t.test("a kiosk shows the rows alone, and goes on after a restart", async (t) => {
+    await openLive(owner, list);
+    const url = told(await share(owner));
+    await owner.getByLabel("For a wall screen").check();
+    const wall = await owner.locator(".share-url").inputValue();
+    await owner.keyboard.press("Escape");
+    const guest = await guests(t, { viewport: { width: 1920, height: 1080 } });
+    await guest.addInitScript(() => {
+      window.awake = 0;
+      Object.defineProperty(navigator, "wakeLock", { value: { request: (type) => Promise.resolve({ type, released: false, n: ++window.awake }) } });
+    });
+    await openLink(guest, wall);
+    await until("the rows", async () => (await names(guest)).includes("a-3"));
+    assert.equal(new URL(guest.url()).searchParams.get("kiosk"), "1");
+    assert.deepEqual(await Promise.all([".shared", ".brand", "#jump", "#filters", "#columns", "#export", "#activity", "#picker", "#theme"].map((e) => guest.locator(`${e}:visible`).count())), [0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert.deepEqual(await Promise.all(["#heading", "#count", "#status"].map((e) => guest.locator(`${e}:visible`).count())), [1, 1, 1]);
+    assert.ok(await guest.locator("#tbody th").first().evaluate((e) => parseFloat(getComputedStyle(e).fontSize)) >= 20, "big type");
+    assert.equal(await guest.evaluate(() => window.awake), 1, "the screen is kept awake");
+    await dashboard.stop();
+    await guest.locator('#status:not([data-state="live"])').waitFor();
+    await create(maps, configMap("a-4", {}, { labels: { app: "web" } }));
+    await dashboard.run(dashboard.user, dashboard.port);
+    await until("what came meanwhile", async () => (await names(guest)).includes("a-4"), 40_000);
+    await guest.locator('#status[data-state="live"]').waitFor();
+    await guest.locator("#tbody tr", { hasText: "a-4" }).locator("td").last().click();
+    await become("an object beside them", () => new URL(guest.url()).searchParams.get("open"), `${ns}/a-4`);
+    assert.equal(new URL(guest.url()).searchParams.get("kiosk"), "1", "it stays a kiosk");
+    await guest.goto(`${dashboard.url}?kiosk=1`);
+    await guest.locator('#status[data-state="live"]').waitFor();
+    assert.equal(await guest.locator(".brand:visible").count(), 0);
+    await openLive(owner, list);
+    await revoke(owner);
+    await guest.getByRole("heading", { name: "This share has ended" }).waitFor({ timeout: 5000 });
+    assert.ok(url.length > 0);
+  });
+
+  await t.test("a link has the address that whoever made it came by", async (t) => {
+    const base = "/team/glasshouse";
+    const proxy = await proxied(t);
+    const behind = await Dashboard.start(t, { flags: ["--base-path", base, "--allowed-origin", proxy.origin] });
+    proxy.to = new URL(behind.url);
+    const page = await newPage(t, browser, { allow });
+    await openLive(page, `${proxy.origin}${base}/r/core/v1/configmaps?ns=${ns}`);
+    const url = told(await share(page, (form) => form.getByLabel("1 hour").check()));
+    assert.ok(url.startsWith(`${proxy.origin}${base}/share#`), url);
+    assert.match(await page.locator(".share-made").innerText(), /Links end when the program restarts/);
+    const guest = await guests(t);
+    await openLink(guest, url);
+    assert.equal(guest.url(), `${proxy.origin}${base}/r/core/v1/configmaps?ns=${ns}`);
+    assert.equal((await guest.context().cookies()).find((c) => c.name === "glasshouse-share").path, `${base}/`);
+    await guest.getByRole("button", { name: "Leave" }).click();
+    await until("that it has left", async () => (await guest.context().cookies()).every((c) => c.name !== "glasshouse-share"));
+    // What ends while nobody hears of it is known when it is asked for again.
+    await openLink(guest, url);
+    await behind.stop();
+    await guest.locator('#status:not([data-state="live"])').waitFor();
+    await behind.run(behind.user, behind.port);
+    await guest.getByRole("heading", { name: "This share has ended" }).waitFor({ timeout: 30_000 });
+    assert.deepEqual(proxy.asked.filter((a) => !a.startsWith(`${base}/`) && a !== "/favicon.ico"), []);
+  });
+
+  assert.deepEqual(tokens.filter((s) => dashboard.log.join("\n").includes(s)), [], "the log has a token in it");
+});

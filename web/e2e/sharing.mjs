@@ -1,0 +1,47 @@
+// Sharing by the page, and looking as a guest.
+import jsQR from "jsqr";
+import { become } from "./wait.mjs";
+
+/** Makes a link by the dialog of a page; choose does to the form what is to be done. */
+export async function share(page, choose = async () => {}) {
+  await page.locator("button.sharer:visible").click();
+  await page.locator(".share-form").waitFor();
+  await choose(page.locator(".share-form"));
+  await page.getByRole("button", { name: "Create link" }).click();
+  return made(page);
+}
+
+/** The link that the dialog tells. */
+export async function made(page) {
+  await page.locator(".share-url").waitFor();
+  return page.locator(".share-url").inputValue();
+}
+
+/** Opens a link, as somebody who was sent it. */
+export async function openLink(page, url) {
+  await page.goto(url);
+  await page.locator('#status[data-state="live"]').waitFor();
+}
+
+/** What a camera reads from the code that is shown. */
+export async function readCode(page) {
+  const { d, size } = await page.locator(".share-code svg").evaluate((e) => ({ d: e.querySelector("path").getAttribute("d"), size: e.viewBox.baseVal.width }));
+  const scale = 4;
+  const side = size * scale;
+  const pixels = new Uint8ClampedArray(side * side * 4).fill(255);
+  for (const [, x, y, width] of d.matchAll(/M(\d+) (\d+)h(\d+)v1H\d+z/g)) {
+    for (let row = y * scale; row < (Number(y) + 1) * scale; row++) {
+      for (let column = x * scale; column < (Number(x) + Number(width)) * scale; column++) pixels.fill(0, (row * side + column) * 4, (row * side + column) * 4 + 3);
+    }
+  }
+  return jsQR(pixels, side, side)?.data;
+}
+
+/** Takes back the only link that there is, by the dialog of a page. */
+export async function revoke(page) {
+  if (!(await page.locator("#sharing[open]").count())) await page.locator("button.sharer:visible").click();
+  await page.getByRole("tab", { name: "Links" }).click();
+  await page.getByRole("button", { name: "Revoke" }).click();
+  await page.getByRole("button", { name: "Take it back" }).click();
+  await become("the list of links", () => page.locator(".share-links > li").count(), 0);
+}

@@ -1,0 +1,1 @@
+async function n(t){try{return await navigator.clipboard.writeText(t),!0}catch{let e=r=>{r.clipboardData?.setData("text/plain",t),r.preventDefault()};document.addEventListener("copy",e,{once:!0,capture:!0});try{return document.execCommand("copy")}finally{document.removeEventListener("copy",e,{capture:!0})}}}export{n as a};

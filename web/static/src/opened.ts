@@ -1,0 +1,42 @@
+// The page that a share link opens. What names the share stands behind the # of
+// the address; it is taken out of that, and of the history, before anything else.
+
+const token = location.hash.slice(1);
+history.replaceState(null, "", location.pathname + location.search);
+
+const base = document.documentElement.dataset["base"] ?? "";
+const part = (id: string): HTMLElement => document.getElementById(id) as HTMLElement;
+
+function tell(state: "opening" | "over" | "ended" | "failed", why = ""): void {
+  for (const id of ["opening", "over", "ended", "failed"]) part(id).hidden = id !== state;
+  part("why").textContent = why;
+}
+
+async function open(): Promise<void> {
+  tell("opening");
+  if (token === "ended") return tell("over"); // A page of a guest leads here so.
+  if (token === "") return tell("ended");
+  const answer = await fetch(`${base}/share`, { method: "POST", headers: { "content-type": "application/json", accept: "application/json" }, body: JSON.stringify({ token }), signal: AbortSignal.timeout(20_000) });
+  const body: unknown = await answer.json().catch(() => null);
+  const field = (name: string): string => {
+    const value = typeof body === "object" && body !== null ? (body as Readonly<Record<string, unknown>>)[name] : undefined;
+    return typeof value === "string" ? value : "";
+  };
+  if (answer.status === 404) return tell("ended");
+  const to = field("to");
+  if (!answer.ok || !to.startsWith("/")) return tell("failed", field("detail") || `The server answered with ${answer.status}.`);
+  location.replace(onWall(base + to));
+}
+
+// The address as a kiosk has it, where the link is one for a wall.
+function onWall(to: string): string {
+  const url = new URL(to, location.origin);
+  if (new URLSearchParams(location.search).has("kiosk")) url.searchParams.set("kiosk", "1");
+  return url.origin === location.origin ? url.pathname + url.search : `${base}/`;
+}
+
+const begin = (): void => void open().catch(() => tell("failed", "Glasshouse cannot be reached from this browser."));
+part("again").addEventListener("click", begin);
+// Another link that is opened in this tab is the same page to the browser.
+addEventListener("hashchange", () => location.reload());
+begin();

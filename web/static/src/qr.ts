@@ -1,0 +1,27 @@
+// A QR code as a drawing: one path of its dark squares, on white, as cameras want it.
+
+import { encode } from "uqr";
+import { svg } from "./dom.ts";
+
+const quiet = 4; // squares around it, by ISO/IEC 18004
+
+/** The outline of the dark squares of a text's code, and how many it has a side. */
+export function outline(text: string): { d: string; size: number } {
+  const { data, size } = encode(text, { ecc: "M", border: quiet });
+  const runs: string[] = [];
+  data.forEach((row, y) => {
+    for (let x = 0; x < row.length; x++) {
+      if (row[x] !== true) continue;
+      const from = x;
+      while (row[x + 1] === true) x++;
+      runs.push(`M${from} ${y}h${x + 1 - from}v1H${from}z`);
+    }
+  });
+  return { d: runs.join(""), size };
+}
+
+/** The code of a text; said is what it is to who does not see it. */
+export function drawCode(text: string, said: string): SVGElement {
+  const { d, size } = outline(text);
+  return svg("svg", { class: "qr", viewBox: `0 0 ${size} ${size}`, role: "img", "aria-label": said, "shape-rendering": "crispEdges" }, svg("rect", { width: String(size), height: String(size), fill: "#fff" }), svg("path", { d, fill: "#000" }));
+}
