@@ -92,3 +92,6 @@ func GuestSeats(id, from string) []Seat {
 	r := (&http.Request{RemoteAddr: from}).WithContext(context.WithValue(context.Background(), senderKey{}, sender{guest: &share.Guest{Share: share.Share{ID: id}}})) //nolint:forbidigo // Of a request that nobody sends.
 	return (&Server{}).seatsOf(r)
 }
+
+// Shown is the cluster that is shown now.
+func (s *Server) Shown() Shown { return s.present.Load().Shown }

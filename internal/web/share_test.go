@@ -786,3 +786,32 @@ func FuzzExchange(f *testing.F) {
 		}
 	})
 }
+
+// Another cluster has other things under the same names: guests of one are told
+// nothing of it, and see theirs when that is shown again.
+func TestGuestsOfAnotherCluster(t *testing.T) {
+	s := newSite(t)
+	made := s.opens(s.shares(inA))
+	c, err := s.dial(made.cookie, s.origin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+	c.until(1, "snapshot")
+	before, other := s.server.Shown(), newSite(t).api
+	s.server.Show(web.Shown{Cluster: startCluster(t, other), Name: "other", Server: "https://other"})
+	if code, _ := c.closed(); code != 4409 {
+		t.Errorf("the socket ended with %d", code)
+	}
+	for _, path := range []string{"/api/v1/snapshot/" + podsRef, "/api/v1/resources", "/api/v1/object/" + podsRef + "/a/web-1", "/"} {
+		s.wantProblem(path, s.get(path, made.cookie), http.StatusUnauthorized, "Another cluster is shown", "")
+	}
+	if c, err := s.dial(made.cookie, s.origin()); err == nil {
+		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		t.Errorf("a socket is told %+v", c.next())
+	}
+	s.server.Show(before)
+	if a := s.get("/api/v1/snapshot/"+podsRef, made.cookie); a.status != http.StatusOK || !strings.Contains(a.body, "web-1") {
+		t.Errorf("of the cluster that it is of: %d %s", a.status, a.body)
+	}
+}
