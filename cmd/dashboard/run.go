@@ -124,6 +124,9 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if found.config.Insecure {
+		log.Warn("the certificate of the API server is not checked: whoever is on the way to it may answer, and has the credentials", "server", found.config.Host)
+	}
 	options, err := s.watch.options(log, memlimit.FromCgroup)
 	if err != nil {
 		return err
