@@ -95,5 +95,5 @@ func TestUncheckedCertificatesAreWarnedOf(t *testing.T) {
 	if log := logged(t, []string{"x509"}, "--kubeconfig", config); strings.Contains(log, warning) || asked > 0 {
 		t.Errorf("it has asked %d times, and logged %s", asked, log)
 	}
-	logged(t, []string{warning, "not now"}, "--kubeconfig", config, "--insecure-skip-tls-verify")
+	logged(t, []string{warning, "unable to handle the request"}, "--kubeconfig", config, "--insecure-skip-tls-verify")
 }
