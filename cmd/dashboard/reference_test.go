@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"flag"
+	"fmt"
 	"io"
 	"io/fs"
 	"maps"
@@ -128,7 +129,28 @@ func TestArchitectureIsTrue(t *testing.T) {
 	if lines := strings.Count(text, "\n"); lines >= 150 {
 		t.Errorf("ARCHITECTURE.md has %d lines, want fewer than 150", lines)
 	}
-	packages, tests := map[string]bool{}, map[string]bool{}
+	packages, tests := sources(t)
+	for _, name := range slices.Sorted(maps.Keys(packages)) {
+		if !strings.Contains(text, "| `"+name+"` |") {
+			t.Errorf("ARCHITECTURE.md does not tell of the package %s", name)
+		}
+	}
+	for _, row := range regexp.MustCompile("(?m)^\\| `((?:cmd|internal|web)[^`]*)` \\|").FindAllStringSubmatch(text, -1) {
+		if !packages[row[1]] {
+			t.Errorf("ARCHITECTURE.md tells of %s, which is no package", row[1])
+		}
+	}
+	for _, name := range regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`).FindAllString(text, -1) {
+		if !tests[name] {
+			t.Errorf("ARCHITECTURE.md names %s, which is no test", name)
+		}
+	}
+}
+
+// sources are the packages, but those of tests alone, and the names of all tests.
+func sources(t *testing.T) (packages, tests map[string]bool) {
+	t.Helper()
+	packages, tests = map[string]bool{}, map[string]bool{}
 	isTest := regexp.MustCompile(`(?m)^func ((?:Test|Fuzz)\w+)\(`)
 	for _, folder := range []string{"cmd", "internal", "web", "test"} {
 		err := filepath.WalkDir(filepath.Join(root, folder), func(path string, entry fs.DirEntry, err error) error {
@@ -155,19 +177,36 @@ func TestArchitectureIsTrue(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for _, name := range slices.Sorted(maps.Keys(packages)) {
-		if !strings.Contains(text, "| `"+name+"` |") {
-			t.Errorf("ARCHITECTURE.md does not tell of the package %s", name)
-		}
+	return packages, tests
+}
+
+// docs/security.md has all 42 items in their order, and each names tests that there
+// are, or says why there is none.
+func TestSecurityIsTrue(t *testing.T) {
+	text := readDocument(t, "docs/security.md")
+	_, tests := sources(t)
+	rows := regexp.MustCompile(`(?m)^\| (S\d\d) \| (.+) \| (.+) \|$`).FindAllStringSubmatch(text, -1)
+	if len(rows) != 42 {
+		t.Fatalf("it has %d items, want 42", len(rows))
 	}
-	for _, row := range regexp.MustCompile("(?m)^\\| `((?:cmd|internal|web)[^`]*)` \\|").FindAllStringSubmatch(text, -1) {
-		if !packages[row[1]] {
-			t.Errorf("ARCHITECTURE.md tells of %s, which is no package", row[1])
+	for n, row := range rows {
+		if want := fmt.Sprintf("S%02d", n+1); row[1] != want {
+			t.Errorf("%s stands where %s should", row[1], want)
 		}
-	}
-	for _, name := range regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`).FindAllString(text, -1) {
-		if !tests[name] {
-			t.Errorf("ARCHITECTURE.md names %s, which is no test", name)
+		named := regexp.MustCompile(`\b(?:Test|Fuzz)[A-Z]\w+`).FindAllString(row[3], -1)
+		for _, name := range named {
+			if !tests[name] {
+				t.Errorf("%s names %s, which is no test", row[1], name)
+			}
+		}
+		files := regexp.MustCompile("`([^`]+)`").FindAllStringSubmatch(row[3], -1)
+		for _, file := range files {
+			if _, err := os.Stat(filepath.Join(root, file[1])); err != nil {
+				t.Errorf("%s names %s: %v", row[1], file[1], err)
+			}
+		}
+		if len(named)+len(files) == 0 && !strings.HasPrefix(row[3], "no test: ") {
+			t.Errorf("%s names no test, and does not say why", row[1])
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
+	"unicode"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/spf13/cobra"
@@ -128,6 +129,9 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	first, err := clusterOf(s.kube)
 	if err != nil {
 		return err
+	}
+	if found.config.Insecure {
+		log.Warn("the certificate of the API server is not checked: whoever is on the way to it may answer, and has the credentials", "server", found.config.Host)
 	}
 	options, err := s.watch.options(log, memlimit.FromCgroup)
 	if err != nil {
@@ -257,9 +261,28 @@ func (s *settings) logger(stderr io.Writer) (*slog.Logger, error) {
 	case "text":
 		return slog.New(slog.NewTextHandler(stderr, options)), nil
 	case "json":
+		options.ReplaceAttr = plainly
 		return slog.New(slog.NewJSONHandler(stderr, options)), nil
 	}
 	return nil, &usageError{fmt.Errorf("--log-format is %q; it takes text or json", s.logFormat)}
+}
+
+// plainly takes out of what is logged the control characters beyond ASCII, which JSON
+// leaves as they are, and some terminals obey.
+func plainly(_ []string, a slog.Attr) slog.Attr {
+	beyond := func(r rune) bool { return r >= 0x7f && unicode.IsControl(r) }
+	if kind := a.Value.Kind(); kind != slog.KindString && kind != slog.KindAny {
+		return a
+	}
+	if text := a.Value.String(); strings.ContainsFunc(text, beyond) {
+		a.Value = slog.StringValue(strings.Map(func(r rune) rune {
+			if beyond(r) {
+				return unicode.ReplacementChar
+			}
+			return r
+		}, text))
+	}
+	return a
 }
 
 // version is the module's version, or the commit it was built from.

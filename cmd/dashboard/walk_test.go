@@ -130,8 +130,8 @@ func newWalker(t *testing.T) *walker {
 	d := start(t, adminConfig(t), "--auth", "token")
 	w := &walker{dashboard: d, o: newOracle(t, adminConfig(t))}
 	w.own, w.not = w.o.namespace(t), w.o.namespace(t)
-	w.none = w.token(t, "none")
-	w.one = w.token(t, "one", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch"}})
+	w.none = w.token(t, w.own, "none")
+	w.one = w.token(t, w.own, "one", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch"}})
 	for _, ns := range []string{w.own, w.not} {
 		w.plant(t, ns, theName, "0")
 	}
@@ -173,27 +173,28 @@ func (w *walker) plant(t *testing.T, ns, name, value string) {
 	}
 }
 
-// token is of a new service account that may do something in w.own.
-func (w *walker) token(t *testing.T, name string, rules ...rbacv1.PolicyRule) string {
+// token is of a new service account that may do something in its namespace, by a
+// binding of its name.
+func (w *walker) token(t *testing.T, ns, name string, rules ...rbacv1.PolicyRule) string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	meta := metav1.ObjectMeta{Name: name, Namespace: w.own}
-	if _, err := client.CoreV1().ServiceAccounts(w.own).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
+	meta := metav1.ObjectMeta{Name: name, Namespace: ns}
+	if _, err := client.CoreV1().ServiceAccounts(ns).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if len(rules) > 0 {
-		if _, err := client.RbacV1().Roles(w.own).Create(t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: rules}, metav1.CreateOptions{}); err != nil {
+		if _, err := client.RbacV1().Roles(ns).Create(t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: rules}, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		binding := &rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name}, Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: name, Namespace: w.own}}}
-		if _, err := client.RbacV1().RoleBindings(w.own).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		binding := &rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name}, Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: name, Namespace: ns}}}
+		if _, err := client.RbacV1().RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	request, err := client.CoreV1().ServiceAccounts(w.own).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	request, err := client.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

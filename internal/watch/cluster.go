@@ -189,8 +189,10 @@ func problemOf(err error, what string) error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
-	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+	case apierrors.IsForbidden(err):
 		p.Cause, p.Title = Refused, "Forbidden"
+	case apierrors.IsUnauthorized(err):
+		p.Title = "Not accepted by the API server"
 	case apierrors.IsNotFound(err):
 		p.Cause, p.Title = Unknown, "Not found"
 	}

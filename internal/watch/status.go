@@ -94,7 +94,7 @@ func (s *sum) status() Status {
 // stateOf tells what an error of list or watch makes of a resource.
 func stateOf(err error, synced bool) State {
 	switch {
-	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+	case apierrors.IsForbidden(err):
 		return Forbidden
 	case apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err):
 		return Absent
@@ -109,6 +109,9 @@ func stateOf(err error, synced bool) State {
 func reasonOf(err error) string {
 	if request, ok := errors.AsType[*url.Error](err); ok {
 		err = request.Err // Its address is of no use, and another each time.
+	}
+	if apierrors.IsUnauthorized(err) {
+		return "The API server does not accept the credentials of this program any more, or at all: log in to the cluster anew."
 	}
 	var sent apierrors.APIStatus
 	if errors.As(err, &sent) && sent.Status().Message != "" {

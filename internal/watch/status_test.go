@@ -55,6 +55,41 @@ func TestForbidden(t *testing.T) {
 	})
 }
 
+// Credentials that have ended are no right that has gone: what is held stays, as it was
+// then, and goes on once there are others.
+func TestCredentialsThatHaveEnded(t *testing.T) {
+	const path, why = "/api/v1/namespaces/a/pods/p", "The API server does not accept the credentials of this program"
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		access := cluster.For(watch.Viewer{Program: true})
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		server.RefuseGet(apitest.Reviews, http.StatusUnauthorized, "Unauthorized")
+		server.RefuseGet(path, http.StatusUnauthorized, "Unauthorized")
+		server.Refuse(pods, "", http.StatusUnauthorized, "Unauthorized")
+		pass(time.Minute)
+		r.settle()
+		if r.wantRows("a/p=Running"); r.state != "stale" || !strings.HasPrefix(r.reason, why) {
+			t.Errorf("the state is %s: %s, want stale and why", r.state, r.reason)
+		}
+		if _, status, err := access.LastKnown(t.Context(), pods, "a", "p"); err != nil || status.State != watch.Stale {
+			t.Errorf("the object is %+v, %v; want it as it was", status, err)
+		}
+		_, err := access.Object(t.Context(), pods, "a", "p")
+		wantProblem(t, err, watch.Unavailable, "Not accepted by the API server", why)
+		server.RefuseGet(apitest.Reviews, 0, "")
+		server.RefuseGet(path, 0, "")
+		server.Refuse(pods, "", 0, "")
+		server.Set(pods, pod("a", "p", "Failed"))
+		pass(90 * time.Second)
+		r.settle()
+		if r.wantRows("a/p=Failed"); r.state != "live" {
+			t.Errorf("the state is %s, want live", r.state)
+		}
+	})
+}
+
 // Where a watch is not opened again because that is refused, nothing is called
 // live, however long the list takes that comes instead.
 func TestNotLiveWhileListedInstead(t *testing.T) {

@@ -34,7 +34,7 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request) {
 		}
 		review.Status.Allowed = status != http.StatusForbidden && (asked.Verb != "watch" || k.noWatch != http.StatusForbidden)
 		review.Status.Reason = k.reason
-		if asked.Verb == "get" {
+		if asked.Verb == "get" && asked.Subresource == "" {
 			review.Status.Allowed = s.mayGetLocked(asked)
 		}
 	}

@@ -1,0 +1,99 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+)
+
+// logged is what the program logs until all the words have been.
+func logged(t *testing.T, words []string, args ...string) string {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var stdout, stderr console
+	ended := make(chan int, 1)
+	go func() { ended <- run(ctx, append([]string{"--listen", "127.0.0.1:0"}, args...), &stdout, &stderr) }()
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(20 * time.Second); ; <-tick.C {
+		missing := ""
+		for _, word := range words {
+			if !strings.Contains(stderr.String(), word) {
+				missing = word
+			}
+		}
+		if missing == "" {
+			break
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it does not log %q: %s", missing, stderr.String())
+		}
+	}
+	cancel()
+	if code := <-ended; code != 0 {
+		t.Errorf("exit code %d: %s", code, stderr.String())
+	}
+	return stderr.String()
+}
+
+// kubeconfigFor is a kubeconfig of an API server.
+func kubeconfigFor(t *testing.T, server string) string {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "config")
+	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"x","clusters":[{"name":"c","cluster":{"server":%q}}],
+		"contexts":[{"name":"x","context":{"cluster":"c","user":"u"}}],"users":[{"name":"u","user":{}}]}`, server)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// Whatever the API server answers, each line of the log is one that the program has
+// begun, without characters that a terminal would obey.
+func TestLogLinesStayLines(t *testing.T) {
+	away(t)
+	const message = "odd \x1b[31mred\x1b]0;title\a\r\nlevel=ERROR msg=forged\n{\"level\":\"ERROR\",\"msg\":\"forged\"}\u0085\u009b31m\u2028"
+	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		status, _ := json.Marshal(map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "reason": "Forbidden", "code": 403})
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusForbidden)
+		_, _ = w.Write(status)
+	}))
+	defer api.Close()
+	for format, begins := range map[string]string{"text": "time=", "json": `{"time":`} {
+		log := logged(t, []string{"odd ", "forged"}, "--kubeconfig", kubeconfigFor(t, api.URL), "--log-format", format, "--watch", "core/v1/pods")
+		for line := range strings.SplitSeq(strings.TrimSuffix(log, "\n"), "\n") {
+			if !strings.HasPrefix(line, begins) || strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' }) {
+				t.Errorf("%s: the line %q", format, line)
+			}
+		}
+	}
+}
+
+// Who has the API server's certificate unchecked is told so in the log, and nobody else.
+func TestUncheckedCertificatesAreWarnedOf(t *testing.T) {
+	away(t)
+	asked := 0
+	api := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		http.Error(w, "not now", http.StatusServiceUnavailable)
+	}))
+	api.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug) // Handshakes that fail are what is meant.
+	api.StartTLS()
+	defer api.Close()
+	const warning = "the certificate of the API server is not checked"
+	config := kubeconfigFor(t, api.URL)
+	if log := logged(t, []string{"x509"}, "--kubeconfig", config); strings.Contains(log, warning) || asked > 0 {
+		t.Errorf("it has asked %d times, and logged %s", asked, log)
+	}
+	logged(t, []string{warning, "unable to handle the request"}, "--kubeconfig", config, "--insecure-skip-tls-verify")
+}
