@@ -4,8 +4,9 @@
 // and committed, so that building the program takes Go alone.
 //
 // An asset's address carries a hash of its bytes, so that it may be cached for
-// ever: another build has other addresses. What the script loads when it is
-// needed has the hash in its name, as the script names it itself.
+// ever: another build has other addresses. That of the script is of all files, so
+// that a page knows which build it is of. What the script loads when it is needed
+// has the hash in its name, as the script names it itself.
 package web
 
 import (
@@ -24,6 +25,9 @@ import (
 //go:generate rm -rf static/dist
 //go:generate go tool esbuild static/src/app.ts static/src/opened.ts static/src/app.css static/src/favicon.svg --bundle --splitting --minify --format=esm --target=es2022 --charset=utf8 --legal-comments=none --loader:.svg=copy --entry-names=[name] --chunk-names=[name]-[hash] --outdir=static/dist --log-level=warning
 
+// script is the file that a page begins with.
+const script = "app.js"
+
 //go:embed all:static/dist
 var dist embed.FS
 
@@ -31,7 +35,7 @@ var dist embed.FS
 // made, and may be used by many goroutines.
 type Assets struct {
 	fsys   fs.FS
-	hashes map[string]string // by file name
+	hashes map[string]string // by file name; that of the script is of all files
 	parts  []string
 }
 
@@ -46,6 +50,7 @@ func New() (*Assets, error) {
 
 func newAssets(fsys fs.FS) (*Assets, error) {
 	a := &Assets{fsys: fsys, hashes: map[string]string{}}
+	all := sha256.New()
 	err := fs.WalkDir(fsys, ".", func(name string, entry fs.DirEntry, err error) error {
 		if err != nil || entry.IsDir() {
 			return err
@@ -56,12 +61,14 @@ func newAssets(fsys fs.FS) (*Assets, error) {
 		}
 		sum := sha256.Sum256(data)
 		a.hashes[name] = hex.EncodeToString(sum[:8])
+		_, _ = fmt.Fprintf(all, "%s %x\n", name, sum) // A hash takes all.
 		return nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("hash the embedded assets: %w", err)
 	}
-	if err := a.find("app.js", regexp.MustCompile(`\b(?:from|import)"\./([\w-]+\.js)"`)); err != nil {
+	a.hashes[script] = hex.EncodeToString(all.Sum(nil)[:8])
+	if err := a.find(script, regexp.MustCompile(`\b(?:from|import)"\./([\w-]+\.js)"`)); err != nil {
 		return nil, err
 	}
 	return a, nil
@@ -110,8 +117,8 @@ func (a *Assets) URL(name string) string {
 }
 
 // Build names this build of the page, as the script's address does: by the hash
-// of the script, which has those of its parts in it.
-func (a *Assets) Build() string { return a.hashes["app.js"] }
+// of all files.
+func (a *Assets) Build() string { return a.hashes[script] }
 
 // Current reports whether name and v, the hash that URL gives, are those of one
 // text alone, so that the answer may be cached for ever.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 
 	"glasshouse/web"
 )
@@ -60,6 +61,42 @@ func TestAssets(t *testing.T) {
 	}
 	if got := assets.URL("none.js"); got != "/static/none.js" {
 		t.Errorf("URL of no file = %q", got)
+	}
+}
+
+// Whatever a page is made of: where that is other, it is of another build.
+func TestBuildIsOfAllAssets(t *testing.T) {
+	files := func(other string) fstest.MapFS {
+		files := fstest.MapFS{"app.js": {Data: []byte(`import"./a-ABCDEFGH.js";import("./b-ABCDEFGH.js")`)}}
+		for _, name := range []string{"app.css", "favicon.svg", "a-ABCDEFGH.js", "b-ABCDEFGH.js"} {
+			files[name] = &fstest.MapFile{Data: []byte("one")}
+		}
+		if other != "" {
+			files[other] = &fstest.MapFile{Data: []byte("other")}
+		}
+		return files
+	}
+	build := func(other string) string {
+		assets, err := web.NewAssets(files(other))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if want := "/static/app.js?v=" + assets.Build(); assets.URL("app.js") != want || !assets.Current("app.js", assets.Build()) {
+			t.Errorf("with another %q the script is at %s, want %s", other, assets.URL("app.js"), want)
+		}
+		return assets.Build()
+	}
+	ours, again := build(""), build("")
+	if ours != again {
+		t.Error("the same files are two builds")
+	}
+	for other := range files("") {
+		if build(other) == ours {
+			t.Errorf("with another %s it is the same build", other)
+		}
+	}
+	if build("c-ABCDEFGH.js") == ours {
+		t.Error("with one file more it is the same build")
 	}
 }
 

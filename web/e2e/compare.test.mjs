@@ -130,6 +130,15 @@ await test("large objects are compared", { timeout: 240_000 }, async (t) => {
     await page.keyboard.press("Tab");
     assert.equal(await page.evaluate(() => document.activeElement.className), "fold");
     await until("the rest", async () => /^2\d,\d\d\d more lines$/.test(await page.locator(".diff > .fold").last().innerText()));
+
+    // What was asked for is there again where something changes.
+    const left = async () => Number((await page.locator(".diff > .fold").last().innerText()).replace(/\D/g, ""));
+    const before = await left();
+    await page.locator(".diff").evaluate((e) => { e.id = "before"; });
+    await patch(`${where}/all`, { data: { first: "above them" } });
+    await page.locator(".diff", { hasText: "first: above them" }).waitFor();
+    assert.equal(await page.locator("#before").count(), 0, "it was drawn anew");
+    assert.equal(await left(), before + 1);
   });
 
   await t.test("where a line is all there is", async () => {

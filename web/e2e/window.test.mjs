@@ -75,6 +75,58 @@ await test("windows", { timeout: 180_000 }, async (t) => {
   });
 });
 
+await test("a list that outgrows what a page holds stays where it is", { timeout: 120_000 }, async (t) => {
+  const browser = await browse(t);
+  const dashboard = await Dashboard.start(t, { flags: ["--page-rows", "200"] });
+  const ns = await namespace(t);
+  const where = `/api/v1/namespaces/${ns}/configmaps`;
+  const name = (i) => `map-${String(i).padStart(4, "0")}`;
+  const make = async (from, to) => { for (let i = from; i < to; i += 20) await Promise.all(Array.from({ length: 20 }, (_, n) => create(where, configMap(name(i + n))))); };
+  await make(0, 180);
+  const page = await newPage(t, browser);
+  await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}`);
+  await page.locator("#count", { hasText: /^181$/ }).waitFor();
+  const views = () => page.wire.flatMap((frame) => { try { return [JSON.parse(frame)].flat().filter((m) => m.op === "subscribe" && m.resource === "core/v1/configmaps" && m.name === undefined).map((m) => m.view); } catch { return []; } });
+  assert.deepEqual([...new Set(views())], ["table"]);
+  await page.evaluate(() => { const e = document.getElementById("rows"); e.scrollTop = (e.scrollHeight - e.clientHeight) / 2; });
+  const middle = page.locator(`#tbody tr[data-name="${name(90)}"] td`).last();
+  await middle.waitFor();
+  await middle.click();
+  await page.locator("#panel h2", { hasText: name(90) }).waitFor();
+  await page.mouse.move(700, 20);
+  const look = () => page.evaluate(() => ({
+    top: document.getElementById("rows").scrollTop,
+    rows: [...document.querySelectorAll("#tbody tr[data-name]")].map((tr) => [tr.dataset.name, tr.getAttribute("aria-rowindex"), tr.hasAttribute("data-active"), tr.getAttribute("aria-selected")].join(" ")),
+    panel: document.querySelector("#panel h2")?.textContent,
+  }));
+  const before = await look();
+  assert.ok(before.top > 500 && before.rows.some((r) => r.endsWith(" true true")), JSON.stringify(before));
+  // What is seen at any frame: sizes are told behind all that was drawn for it, and before it is painted.
+  await page.evaluate(() => {
+    window.frames = new Set();
+    const look = () => {
+      const drawn = new ResizeObserver(() => {
+        drawn.disconnect();
+        const rows = document.getElementById("rows");
+        window.frames.add(`${rows.scrollTop} ${rows.hidden || document.querySelectorAll("#tbody tr[data-name]").length < 20 ? "none" : "rows"} ${document.getElementById("status").dataset.state}`);
+      });
+      drawn.observe(document.body);
+      requestAnimationFrame(look);
+    };
+    look();
+  });
+  await make(180, 260);
+  await page.locator("#count", { hasText: /^261$/ }).waitFor();
+  assert.equal(views().at(-1), "window", "the server keeps them");
+  assert.deepEqual(await look(), before);
+  assert.deepEqual(await page.evaluate(() => [...window.frames]), [`${before.top} rows live`]);
+  await page.locator("#table").focus();
+  await page.keyboard.press("j");
+  await become("the next row by the keyboard", () => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name), name(91));
+  await page.keyboard.press("End");
+  await become("the last one", () => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name), name(259));
+});
+
 // Two pages of the same rows, of which one holds all, go through the same: what a
 // person sees is the same after each step.
 await test("a page of all rows and one of a window", { timeout: 400_000 }, async (t) => {

@@ -12,12 +12,12 @@ const columns = [{ name: "Name", type: "string" }, { name: "Phase", type: "strin
 const row = (name: string, phase = "Ready", rv = "1") => ({ ns: "shop", name, uid: `u-${name}`, rv, created: "", cells: [name, phase] });
 const digestOf = (rows: readonly ReturnType<typeof row>[]): string => hex(digest(rows));
 
-function start(q = "", limit = Infinity) {
+function start(q = "", limit = Infinity, at = 0) {
   const browser = new Browser();
   const log: string[] = [];
   const happened: string[] = [];
   const later: (() => void)[] = [];
-  const watcher = { arrived: (other: boolean) => log.push(other ? "arrived, other columns" : "arrived"), moved: () => undefined, happened: ({ op, name, cells, by }: Told) => happened.push([op, name, ...cells.flatMap((c) => [c.column, c.before, c.after]), by?.manager].join(" ")), dropped: () => log.push("dropped"), reset: () => log.push("reset"), told: () => undefined };
+  const watcher = { arrived: (other: boolean) => log.push(other ? "arrived, other columns" : "arrived"), moved: () => undefined, happened: ({ op, name, cells, by }: Told) => happened.push([op, name, ...cells.flatMap((c) => [c.column, c.before, c.after]), by?.manager].join(" ")), dropped: () => log.push("dropped"), reset: () => log.push("reset"), told: () => undefined, at: () => at };
   const live: Live = new Live("ws://x", browser, () => feed.reconnected());
   const feed = new Feed(live, { resource: "example.com/v1/widgets" }, { sort: { column: "name", descending: true }, q }, watcher, limit, 0, (run) => later.push(run));
   live.connect();
@@ -252,4 +252,41 @@ void test("more rows than may be held are the server's to keep", () => {
   s.tell({ type: "digest", cursor: "w5", count: 1, digest: digestOf([row("b")]) });
   s.browser.pass(10_000);
   assert.deepEqual([s.seen(), s.words(), s.live.anew], [[], "Reading anew", 2], "so are rows that are not the server's");
+});
+
+void test("rows that outgrow what a page holds stand until those about where they are looked at have come", () => {
+  const s = start("", 1000, 700);
+  const names = Array.from({ length: 1201 }, (_, i) => `w-${String(9999 - i)}`);
+  const rows = names.map((name) => row(name));
+  const add = (...some: ReturnType<typeof row>[]): void => s.tell({ type: "events", cursor: "c2", events: some.map((row) => ({ op: "add", row })) });
+  const view = (): unknown => s.browser.socket.sent.findLast((m) => m["op"] === "subscribe")?.["view"];
+  s.tell({ type: "state", state: "live" });
+  snapshot(s, "c1", ...rows.slice(0, 1000));
+  add(...rows.slice(1000, 1200));
+  s.feed.rows.hold(true);
+  add(rows[1200] as (typeof rows)[0]);
+  assert.equal(view(), "table", "a little more it holds, and while they stand still under the pointer");
+  s.feed.rows.hold(false);
+  add(row("w-0"));
+  rows.push(row("w-0"));
+  const { view: windowed, sort, offset, count } = s.browser.socket.last;
+  assert.deepEqual([windowed, sort, offset, count], ["window", "-name", 500, 400]);
+  assert.deepEqual([s.feed.rows.length, s.seen()[700], s.words(), s.feed.settled, s.log], [1202, "w-9299 Ready", "Live", false, ["arrived, other columns"]]);
+
+  const counts = { cursor: "c3", total: 1202, matching: 1202, failing: 0, waiting: 0, changes: 0 };
+  s.tell({ type: "window", ...counts, columns, offset: 500, count: 400, rows: rows.slice(500, 900) });
+  assert.deepEqual([s.feed.rows.length, s.feed.rows.slice(700, 701)[0]?.name, s.words(), s.feed.settled], [1202, "w-9299", "Live", true]);
+  assert.deepEqual(s.log, ["arrived, other columns", "arrived, other columns"], "nothing is dropped");
+  assert.equal(s.browser.socket.sent.filter((m) => m["op"] === "window").length, 0, "they are where they are looked at");
+});
+
+void test("a filter of rows that stand until a window comes is the window's", () => {
+  const s = start("", 2);
+  s.tell({ type: "state", state: "live" });
+  snapshot(s, "c1", row("a"), row("b"));
+  s.tell({ type: "events", cursor: "c2", events: [{ op: "add", row: row("c", "Broken") }] });
+  s.feed.setFilter("broken");
+  assert.deepEqual([s.browser.socket.last["view"], s.browser.socket.last["q"], s.seen()], ["window", "broken", ["c Broken"]]);
+  s.tell({ type: "state", state: "forbidden" });
+  assert.deepEqual([s.seen(), s.log.at(-1)], [[], "dropped"]);
 });

@@ -39,6 +39,7 @@ export class ComparePage {
   private readonly heads: HTMLElement;
   private readonly held: readonly Held[];
   private readonly unfolded = new Set<string>();
+  private readonly more = { pairs: 0 };
   private hidden = parseHide(new URLSearchParams(location.search).get("hide"));
   private layout: Layout = innerWidth < 800 ? "inline" : keptLayout("split");
   private readonly writers = [new Writer(), new Writer()];
@@ -146,7 +147,7 @@ export class ComparePage {
       texts.push(lines.map((l) => l.text));
     }
     const pairs = await slices.run(pairing(texts[0] ?? [], texts[1] ?? []));
-    const view = pairs === null ? null : await slices.run(drawing(pairs, { layout, numbers: true, most: mostLines, unfolded: this.unfolded }));
+    const view = pairs === null ? null : await slices.run(drawing(pairs, { layout, numbers: true, most: mostLines, more: this.more, unfolded: this.unfolded }));
     if (pairs === null || view === null || !this.whole) return;
     this.drawn = w;
     const count = differences(pairs);

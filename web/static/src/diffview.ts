@@ -14,6 +14,8 @@ export interface DiffOptions {
   readonly numbers?: boolean;
   /** So many pairs at first, and as many more at each click. */
   readonly most: number;
+  /** How many more were asked for, so that a text drawn anew has them again. */
+  readonly more?: { pairs: number };
   /** The lines that were unfolded, so that a text drawn anew has most of them again. */
   readonly unfolded?: Set<string>;
 }
@@ -30,7 +32,7 @@ export const diffView = (left: readonly string[], right: readonly string[], opti
 /** The same of lines that are paired. Yields wherever it may rest. */
 export function* drawing(pairs: readonly Pair[], options: DiffOptions): Generator<undefined, HTMLElement> {
   const view = new View(options);
-  yield* view.draw(runs(pairs), options.most);
+  yield* view.draw(runs(pairs), options.most + (options.more?.pairs ?? 0));
   return view.element;
 }
 
@@ -86,8 +88,10 @@ class View {
     const pairs = rest.flatMap((p) => p.pairs);
     const button = this.button(pairs, `${digits(pairs.length)} more ${pairs.length === 1 ? "line" : "lines"}`);
     const more = (): void => {
+      const some = Math.max(this.options.most, mostUnfolded);
+      if (this.options.more !== undefined) this.options.more.pairs += some;
       this.slices.begin();
-      void this.slices.run(this.draw(rest, Math.max(most, mostUnfolded))).then(() => giveWay(button, "More lines"));
+      void this.slices.run(this.draw(rest, some)).then(() => giveWay(button, "More lines"));
     };
     button.addEventListener("click", more, { once: true });
     this.element.append(button);

@@ -8,7 +8,7 @@ import { Rows } from "./rows.ts";
 import type { Sort } from "./sort.ts";
 import type { Known } from "./status.ts";
 import { newestTold, toldOf, type Told } from "./told.ts";
-import { Window, windowRows } from "./window.ts";
+import { Window, windowAt, windowRows } from "./window.ts";
 import type { Message, Problem, Spec, State } from "./wire.ts";
 
 export interface Watcher {
@@ -24,6 +24,8 @@ export interface Watcher {
   reset?(): void;
   /** What is known, in words, may be another. */
   told(): void;
+  /** The place of the first row that is looked at. */
+  at?(): number;
 }
 
 /** How often what has changed is drawn, and told, at most, in milliseconds. */
@@ -64,28 +66,28 @@ export class Feed implements Handler {
     this.subscription = this.subscribe();
   }
 
-  private subscribe(): Subscription {
+  private subscribe(at = 0): Subscription {
     const { sort, q } = this.order;
     const by = sort === null || this.unsorted ? "" : `${sort.descending ? "-" : ""}${sort.column}`;
     const what = { ...this.what, every: gap };
-    return this.live.subscribe(this.windowed ? { ...what, view: "window", q, sort: by, offset: 0, count: windowRows } : { ...what, view: "table" }, this);
+    return this.live.subscribe(this.windowed ? { ...what, view: "window", q, sort: by, offset: windowAt(at), count: windowRows } : { ...what, view: "table" }, this);
   }
 
   // There are more rows than are to be held: the server keeps them.
   private toWindow(shown: boolean): void {
-    this.subscription.close();
     this.windowed = true;
-    this.rows = this.none();
-    this.subscription = this.subscribe();
-    if (shown) this.watcher.dropped();
+    this.checks++;
+    if (!shown) this.rows = this.none();
+    else if (this.rows instanceof Rows) this.rows.restart();
+    this.reorder(this.watcher.at?.());
   }
 
-  // Another order or filter: the rows held stand until those of the new one come.
-  // Only where that takes a while is it worth a word.
-  private reorder(): void {
+  // Another order or filter, or more than are to be held: the rows held stand until
+  // those of the new one come. Only where that takes a while is it worth a word.
+  private reorder(at = 0): void {
     this.subscription.close();
     this.behind = this.soon = true;
-    this.subscription = this.subscribe();
+    this.subscription = this.subscribe(at);
     const time = ++this.reordered;
     this.later(() => {
       if (time !== this.reordered) return;
@@ -103,13 +105,13 @@ export class Feed implements Handler {
     this.order.sort = sort;
     this.unsorted = false;
     if (this.rows instanceof Rows) this.rows.setSort(sort);
-    else this.reorder();
+    if (this.windowed) this.reorder();
   }
 
   setFilter(q: string): void {
     this.order.q = q;
     if (this.rows instanceof Rows) this.rows.setFilter(q);
-    else this.reorder();
+    if (this.windowed) this.reorder();
   }
 
   known(): Known {
@@ -145,7 +147,8 @@ export class Feed implements Handler {
         const newest = m.type === "row-events" && this.rows instanceof Rows && this.watcher.happened !== undefined ? newestTold(m.events, this.rows) : null;
         if (!(this.rows instanceof Rows) || !this.rows.apply(m)) return this.again("an event does not fit the rows held");
         this.problem = null;
-        if (this.rows.arriving > this.limit || this.rows.total > 1.2 * this.limit) return this.toWindow(complete);
+        // Rows that stand still under the pointer do so a while longer.
+        if (this.rows.arriving > this.limit || this.rows.total > (this.rows.held ? 2 : 1.2) * this.limit) return this.toWindow(complete);
         if (newest !== null) this.watcher.happened?.(newest);
         if (m.type === "row-events") this.events += m.events.length;
         if (m.type === "rows" && m.last) {
@@ -160,8 +163,10 @@ export class Feed implements Handler {
       }
       case "window":
       case "window-events": {
-        const columns = this.rows.columns;
-        if (!(this.rows instanceof Window) || !this.rows.apply(m)) return this.again("an event does not fit the window held");
+        const { columns } = this.rows;
+        const window = this.rows instanceof Window ? this.rows : this.none(); // Rows that were outgrown stand until then.
+        if (!(window instanceof Window) || !window.apply(m)) return this.again("an event does not fit the window held");
+        this.rows = window;
         this.problem = null;
         this.events += m.changes;
         if (m.newest !== null) this.watcher.happened?.(toldOf(m.newest, this.rows.columns));

@@ -236,6 +236,10 @@ export class ListPage implements Watcher {
     this.tell();
   }
 
+  at(): number {
+    return Math.floor(this.table.top);
+  }
+
   // Puts the view into the form and the heading.
   private fill(): void {
     const { view, kind } = this;

@@ -10,6 +10,9 @@ import type { Column, Message, WindowEvent } from "./wire.ts";
 /** How many rows a window has: some screens, so that a scroll finds them there. */
 export const windowRows = 400;
 
+/** Where a window begins in which a person sees rows from a place on, with as many before as behind. */
+export const windowAt = (place: number): number => Math.max(0, place - windowRows / 2);
+
 type Whole = Extract<Message, { type: "window" }>;
 type Events = Extract<Message, { type: "window-events" }>;
 type Removed = Extract<WindowEvent, { op: "remove" }>["why"];
@@ -107,7 +110,7 @@ export class Window implements Ordered {
   private want(from: number, to: number): void {
     this.wanted = [from, to];
     const end = Math.min(to, this.matching);
-    if (this.waits || (from >= this.asked && end <= this.asked + windowRows)) return;
+    if (this.waits || from === to || (from >= this.asked && end <= this.asked + windowRows)) return;
     const offset = Math.max(0, Math.floor((from + to - windowRows) / 2));
     if (offset === this.asked) return;
     this.asked = offset;
