@@ -1,0 +1,71 @@
+//go:build integration
+
+// Package oidc tests the login against a real OpenID provider, Dex, and a real API server.
+package oidc
+
+import (
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/dexidp/dex/server"
+	"github.com/dexidp/dex/storage"
+	"github.com/dexidp/dex/storage/memory"
+	"golang.org/x/crypto/bcrypt"
+)
+
+const (
+	email, password = "anna@example.org", "correct horse"
+	client, secret  = "glasshouse", "of-glasshouse"
+	other           = "another-program" // Which Dex knows, too, by the same secret.
+)
+
+// dex is a provider on loopback, over TLS, with one user.
+type dex struct {
+	*httptest.Server
+
+	store storage.Storage
+	own   http.Handler
+	front atomic.Pointer[http.Handler] // What answers in its place; its own handler at first.
+}
+
+func newDex(t *testing.T, valid time.Duration) *dex {
+	t.Helper()
+	log := slog.New(slog.DiscardHandler)
+	d := &dex{store: memory.New(log)}
+	d.Server = httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { (*d.front.Load()).ServeHTTP(w, r) }))
+	t.Cleanup(d.Close)
+	hash, err := bcrypt.GenerateFromPassword([]byte(password), bcrypt.DefaultCost)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := d.store.CreateConnector(t.Context(), storage.Connector{ID: server.LocalConnector, Type: server.LocalConnector, Name: "Email", ResourceVersion: "1"}); err != nil {
+		t.Fatal(err)
+	}
+	if err := d.store.CreatePassword(t.Context(), storage.Password{Email: email, Hash: hash, Username: "anna", UserID: "u-1"}); err != nil {
+		t.Fatal(err)
+	}
+	own, err := server.NewServer(t.Context(), server.Config{Issuer: d.URL, Storage: d.store, SkipApprovalScreen: true, IDTokensValidFor: valid, Logger: log})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.own = own
+	d.through(own)
+	return d
+}
+
+// through has something answer in its place.
+func (d *dex) through(handler http.Handler) { d.front.Store(&handler) }
+
+// know tells it of the clients that come back to an address.
+func (d *dex) know(t *testing.T, back string) {
+	t.Helper()
+	for _, id := range []string{client, other} {
+		if err := d.store.CreateClient(t.Context(), storage.Client{ID: id, Secret: secret, Name: id, RedirectURIs: []string{back}}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

@@ -1,0 +1,168 @@
+//go:build integration
+
+package oidc
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// namespace makes one with a ConfigMap in it, gone when the test is through.
+func namespace(t *testing.T) (*kubernetes.Clientset, string) {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	admin, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	made, err := admin.CoreV1().Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "oidc-"}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
+		defer cancel()
+		if err := admin.CoreV1().Namespaces().Delete(ctx, made.Name, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	if _, err := admin.CoreV1().ConfigMaps(made.Name).Create(t.Context(), &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "of-the-test"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	return admin, made.Name
+}
+
+// Who logs in at Dex sees what the cluster lets a user of that name see, and no more.
+func TestLogInAtDex(t *testing.T) {
+	t.Parallel()
+	admin, ns := namespace(t)
+	provider := newDex(t, time.Hour)
+	p := run(t, provider)
+	b := newBrowser(t, provider)
+	page := "/r/core/v1/configmaps?ns=" + ns
+	if _, text := b.logIn(p, page, "wrong"); !strings.Contains(text, "Invalid") || b.at.Host == strings.TrimPrefix(p.url, "http://") {
+		t.Errorf("a wrong password leads to %s: %s", b.at, text)
+	}
+	code, text := b.logIn(p, page, password)
+	if code != http.StatusForbidden || b.at.Path+"?"+b.at.RawQuery != page || !strings.Contains(text, "Logged in as "+email) || strings.Contains(text, "of-the-test") {
+		t.Errorf("without rights the page at %s is %d %s", b.at, code, text)
+	}
+	binding := &rbacv1.RoleBinding{
+		ObjectMeta: metav1.ObjectMeta{Name: "anna"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: email}},
+	}
+	if _, err := admin.RbacV1().RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	eventually(t, "the right that was given", func() error {
+		if code, text := b.get(p.url + "/api/v1/snapshot/core/v1/configmaps?ns=" + ns); code != http.StatusOK || !strings.Contains(text, "of-the-test") {
+			return fmt.Errorf("%d %s", code, text)
+		}
+		return nil
+	})
+	for _, path := range []string{"/api/v1/snapshot/core/v1/configmaps", "/api/v1/snapshot/core/v1/configmaps?ns=kube-system", "/api/v1/snapshot/core/v1/secrets?ns=" + ns} {
+		if code, text := b.get(p.url + path); code != http.StatusForbidden {
+			t.Errorf("%s is answered with %d %s, want 403", path, code, text)
+		}
+	}
+	if code, _ := newBrowser(t, provider).get(p.url + page); code != http.StatusUnauthorized {
+		t.Errorf("another browser gets %d, want 401", code)
+	}
+}
+
+// What is open ends with the token of the provider.
+func TestSocketEndsWithTheToken(t *testing.T) {
+	t.Parallel()
+	const valid = 15 * time.Second
+	provider := newDex(t, valid)
+	p := run(t, provider)
+	b := newBrowser(t, provider)
+	b.logIn(p, "/status", password)
+	issued := time.Now() // At the latest.
+	if b.at.Path != "/status" {
+		t.Fatalf("the login leads to %s", b.at)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	conn, _, err := websocket.Dial(ctx, strings.Replace(p.url, "http", "ws", 1)+"/api/v1/live", &websocket.DialOptions{ //nolint:bodyclose // It is the connection's.
+		Subprotocols: []string{"glasshouse.v1+json"}, HTTPClient: b.client, HTTPHeader: http.Header{"Origin": {p.url}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = conn.CloseNow() }()
+	for err == nil {
+		_, _, err = conn.Read(ctx)
+	}
+	after := time.Since(issued)
+	t.Logf("a socket ended %s after a login by a token that was good for %s", after, valid)
+	if code := websocket.CloseStatus(err); code != 4401 {
+		t.Errorf("the socket ends with %v, want 4401", err)
+	}
+	if after > valid+5*time.Second || after < valid-5*time.Second { // The token was made a moment before.
+		t.Errorf("the socket ended %s after the login, want %s, and 5 s more at most", after, valid)
+	}
+	if code, text := b.get(p.url + "/status"); code != http.StatusUnauthorized {
+		t.Errorf("after the end the page is %d %s", code, text)
+	}
+}
+
+// A token that the provider has signed for another program, or that another provider
+// has signed, lets nobody in.
+func TestTokensOfOthers(t *testing.T) {
+	t.Parallel()
+	provider, stranger := newDex(t, time.Hour), newDex(t, time.Hour)
+	p := run(t, provider)
+	stranger.know(t, p.url+"/login/callback")
+	for _, test := range []struct {
+		name string
+		by   http.HandlerFunc
+		code int
+	}{
+		{"its own", provider.own.ServeHTTP, http.StatusOK},
+		{"for another program", func(w http.ResponseWriter, r *http.Request) {
+			if query := r.URL.Query(); query.Get("client_id") == client {
+				query.Set("client_id", other)
+				r.URL.RawQuery = query.Encode()
+			}
+			if id, secret, ok := r.BasicAuth(); ok && id == client {
+				r.SetBasicAuth(other, secret)
+			}
+			provider.own.ServeHTTP(w, r)
+		}, http.StatusUnauthorized},
+		{"of another issuer", func(w http.ResponseWriter, r *http.Request) {
+			if strings.HasPrefix(r.URL.Path, "/.well-known/") {
+				provider.own.ServeHTTP(w, r)
+				return
+			}
+			stranger.own.ServeHTTP(w, r) // The keys, too: that the signature is good is not enough.
+		}, http.StatusUnauthorized},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			provider.through(test.by)
+			b := newBrowser(t, provider)
+			code, text := b.logIn(p, "/status", password)
+			if code != test.code || code != http.StatusOK && !strings.Contains(text, "word could not be verified") {
+				t.Errorf("the login ends at %s with %d %s, want %d", b.at, code, text, test.code)
+			}
+			if code, _ := b.get(p.url + "/status"); code != test.code {
+				t.Errorf("after it the page is %d, want %d", code, test.code)
+			}
+		})
+	}
+}

@@ -1,0 +1,201 @@
+//go:build integration
+
+package oidc
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/pem"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// program is the dashboard, as it is built, with the administrator's rights.
+type program struct {
+	t   *testing.T
+	url string
+	log *bytes.Buffer // To be read when it has ended.
+}
+
+// run starts the program until the test ends; what people log in at is the provider.
+func run(t *testing.T, provider *dex, args ...string) *program {
+	t.Helper()
+	path, kubeconfig := os.Getenv("DASHBOARD"), os.Getenv("KUBECONFIG")
+	if path == "" || kubeconfig == "" {
+		t.Fatal("DASHBOARD and KUBECONFIG must name the program and the demo cluster; make test does")
+	}
+	folder := t.TempDir()
+	write := func(name string, text []byte) string {
+		file := filepath.Join(folder, name)
+		if err := os.WriteFile(file, text, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	args = append([]string{
+		"--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", "--log-level", "debug", "--auth", "oidc",
+		"--oidc-issuer", provider.URL, "--oidc-client-id", client, "--oidc-client-secret-file", write("secret", []byte(secret+"\n")),
+		"--oidc-ca", write("ca.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: provider.Certificate().Raw})), "--oidc-username-claim", "email",
+	}, args...)
+	cmd := exec.Command(path, args...) //nolint:gosec,noctx // It is what is tested, and is ended by a signal.
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p := &program{t: t, log: &bytes.Buffer{}}
+	cmd.Stderr = p.log
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	line, errLine := bufio.NewReader(stdout).ReadString('\n')
+	t.Cleanup(func() {
+		_ = cmd.Process.Signal(syscall.SIGTERM) // It may have ended, which Wait tells.
+		if err := cmd.Wait(); err != nil {
+			t.Errorf("the program ends with %v", err)
+		}
+		for _, hidden := range []string{secret, password, "eyJ"} { // What a JWT begins with.
+			if strings.Contains(p.log.String(), hidden) {
+				t.Errorf("its log has %q in it", hidden)
+			}
+		}
+		if t.Failed() {
+			t.Logf("its log:\n%s", p.log)
+		}
+	})
+	match := regexp.MustCompile(` at (http://\S+)/\n`).FindStringSubmatch(line)
+	if errLine != nil || match == nil {
+		t.Fatalf("the program says %q, %v", line, errLine)
+	}
+	p.url = match[1]
+	provider.know(t, p.url+"/login/callback")
+	eventually(t, "the API server is reached", func() error {
+		if code, text := (&browser{t: t, client: &http.Client{}}).get(p.url + "/readyz"); code != http.StatusOK {
+			return fmt.Errorf("%d %s", code, text)
+		}
+		return nil
+	})
+	return p
+}
+
+// browser keeps cookies, and goes where it is led.
+type browser struct {
+	t      *testing.T
+	client *http.Client
+	at     *url.URL // The page that it shows.
+}
+
+func newBrowser(t *testing.T, provider *dex) *browser {
+	t.Helper()
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &browser{t: t, client: &http.Client{Jar: jar, Transport: provider.Client().Transport, Timeout: 30 * time.Second}}
+}
+
+func (b *browser) do(method, address string, form url.Values) (int, string, http.Header) {
+	b.t.Helper()
+	request, err := http.NewRequestWithContext(b.t.Context(), method, address, strings.NewReader(form.Encode()))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	request.Header.Set("Accept", "text/html")
+	if method == http.MethodPost {
+		request.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	} else {
+		request.Body = nil
+	}
+	answer, err := b.client.Do(request)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.at = answer.Request.URL
+	return answer.StatusCode, string(text), answer.Header
+}
+
+func (b *browser) get(address string) (int, string) {
+	b.t.Helper()
+	code, text, _ := b.do(http.MethodGet, address, nil)
+	return code, text
+}
+
+// led follows the page that leads on by itself.
+func (b *browser) led(header http.Header) (int, string, http.Header) {
+	b.t.Helper()
+	_, to, found := strings.Cut(header.Get("Refresh"), "url=")
+	if !found {
+		b.t.Fatalf("the page at %s leads nowhere", b.at.Redacted())
+	}
+	next, err := b.at.Parse(to)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return b.do(http.MethodGet, next.String(), nil)
+}
+
+// logIn goes through the provider's form, as a person does who wants to see a path,
+// and returns how the program takes who comes back.
+func (b *browser) logIn(p *program, path, password string) (int, string) {
+	b.t.Helper()
+	if code, text := b.get(p.url + path); code != http.StatusUnauthorized || !strings.Contains(text, `name="to"`) {
+		b.t.Fatalf("who is not known gets %d %s", code, text)
+	}
+	code, text, header := b.do(http.MethodPost, p.url+"/login", url.Values{"to": {path}})
+	if code != http.StatusOK {
+		b.t.Fatalf("the login begins with %d %s", code, text)
+	}
+	code, text, _ = b.led(header)
+	action := regexp.MustCompile(`<form method="post" action="([^"]+)"`).FindStringSubmatch(text)
+	if code != http.StatusOK || action == nil {
+		b.t.Fatalf("the provider's page at %s is %d %s", b.at.Path, code, text)
+	}
+	to, err := b.at.Parse(html.UnescapeString(action[1]))
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	code, text, header = b.do(http.MethodPost, to.String(), url.Values{"login": {email}, "password": {password}})
+	if code != http.StatusOK || b.at.Path != "/login/callback" {
+		return code, text
+	}
+	code, text, _ = b.led(header)
+	return code, text
+}
+
+// eventually tries until check is content, for a minute at most.
+func eventually(t *testing.T, what string, check func() error) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := check()
+		if err == nil {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			t.Fatalf("%s: not within a minute: %v", what, err)
+		case <-tick.C:
+		}
+	}
+}
