@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -442,7 +443,7 @@ func TestNothingIsHeardOfOthers(t *testing.T) {
 			for _, id := range lives {
 				before[id] = len(told[id])
 			}
-			w.plant(t, w.own, theName, fmt.Sprint((round+1)%4)) // As it was, in the end.
+			w.plant(t, w.own, theName, strconv.Itoa((round+1)%4)) // As it was, in the end.
 			e.hear(told, func() bool {
 				return !slices.ContainsFunc(lives, func(id int) bool { return len(told[id]) == before[id] })
 			})

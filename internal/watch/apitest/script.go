@@ -189,7 +189,7 @@ func (s *Server) Down(down bool) {
 // Secure has connections from now on begin with TLS, each with the certificate that
 // there is then, and clients know the authorities of a file.
 func (s *Server) Secure(authorities string, cert func() *tls.Certificate) {
-	s.Config.Host, s.Config.TLSClientConfig.CAFile = "https://api.test", authorities
+	s.Config.Host, s.Config.CAFile = "https://api.test", authorities
 	s.listener.mu.Lock()
 	defer s.listener.mu.Unlock()
 	s.listener.cert = cert
