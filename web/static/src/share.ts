@@ -93,7 +93,9 @@ export class ShareDialog {
   // What is to be shared, and for how long.
   private ask(): void {
     const seen = this.around.seen();
-    const kinds = (this.kinds = new KindsChooser(this.around.live, this.around.kinds(), seen?.kind.ref ?? "", seen?.view?.ns ?? (seen?.object ? [seen.object.ns].filter((ns) => ns !== "") : []), () => this.told()));
+    const inView = seen?.view?.ns ?? [];
+    const ns = inView.length > 0 || seen?.object == null || seen.object.ns === "" ? inView : [seen.object.ns];
+    const kinds = (this.kinds = new KindsChooser(this.around.live, this.around.kinds(), seen?.kind.ref ?? "", ns, () => this.told()));
     const usual: What = seen === null ? "kinds" : seen.object !== null ? "object" : "view";
     const logs = h("input", { type: "checkbox", id: "share-logs", name: "logs" });
     const events = h("input", { type: "checkbox", id: "share-events", name: "events" });
