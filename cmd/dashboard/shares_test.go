@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -144,18 +145,22 @@ func TestShareOfARealUser(t *testing.T) {
 		}
 		takeBack()
 		began := time.Now()
-		stirred := make(chan struct{})
-		stirring, stop := context.WithCancel(ctx)
-		go func() { // It changes all the while.
-			defer close(stirred)
-			for n := 0; stirring.Err() == nil; n++ {
-				o.apply(t, ns, "a", fmt.Sprint("value ", n))
+		stop := make(chan struct{})
+		var stirring sync.WaitGroup
+		stirring.Go(func() { // It changes all the while.
+			for n := 0; ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+					o.apply(t, ns, "a", fmt.Sprint("value ", n))
+				}
 			}
-		}()
+		})
 		tab.untilHas(`"state":"forbidden"`)
 		took := time.Since(began)
-		stop()
-		<-stirred
+		close(stop)
+		stirring.Wait()
 		slowest = max(slowest, took)
 	}
 	t.Logf("a right that its creator loses is lost to a guest after %s at most", slowest)
