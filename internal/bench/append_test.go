@@ -21,8 +21,9 @@ func benchAppend(t *testing.T, _ subject, to *table) {
 	t.Helper()
 	for _, rate := range []int{100, 1000, 10_000, flood} {
 		results := many(t, func(t *testing.T) appends { t.Helper(); return measureAppends(t, 0, rate) },
-			func(t *testing.T) appends { t.Helper(); return measureAppends(t, viewers, rate) })
-		none, ours := results[0], results[1]
+			func(t *testing.T) appends { t.Helper(); return measureAppends(t, viewers, rate) },
+			func(t *testing.T) appends { t.Helper(); return measureAppends(t, 1, rate) })
+		none, ours, one := results[0], results[1], results[2]
 		name := fmt.Sprintf("journal append with %d readers at %d/s, us, ", viewers, rate)
 		if rate == flood {
 			name = fmt.Sprintf("journal append with %d readers in a flood, us, ", viewers)
@@ -30,6 +31,7 @@ func benchAppend(t *testing.T, _ subject, to *table) {
 		within := bar{"within 10 us", difference, atMost(10)}
 		to.add(row{name + "p50", "no reader", of(none, appends.p50), of(ours, appends.p50), within})
 		to.add(row{name + "mean", "no reader", of(none, appends.mean), of(ours, appends.mean), within})
+		to.add(row{"(p50 beside a single reader, whose waking costs as much)", "one reader", of(one, appends.p50), of(ours, appends.p50), told(difference)})
 	}
 }
 

@@ -32,15 +32,16 @@ type reviewer struct {
 }
 
 // interval is between two questions for the right to a namespace: the more
-// there are, the longer. For all together, "", it is always the same.
+// there are, the longer, within a bound. For all together, "", it is always the
+// same.
 func (r *reviewer) interval(namespace string, allowed bool) time.Duration {
 	switch {
 	case namespace == "":
 		return reviewEvery
 	case allowed:
-		return max(reviewEvery, time.Duration(r.allowed.Load())*reviewPace)
+		return min(max(reviewEvery, time.Duration(r.allowed.Load())*reviewPace), reviewMost)
 	}
-	return max(deniedEvery, time.Duration(r.denied.Load())*reviewPace)
+	return min(max(deniedEvery, time.Duration(r.denied.Load())*reviewPace), reviewMost)
 }
 
 // review returns the rights to a scope, of which known were known before. An

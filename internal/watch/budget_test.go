@@ -125,6 +125,7 @@ func TestRefusalIsLogged(t *testing.T) {
 			Linger: time.Minute, MemoryLimit: 50 << 20, Always: []string{pods}, Log: slog.New(slog.NewTextHandler(&log, nil)),
 		})
 		pass(3 * time.Minute)
+		synctest.Wait() // The log is written elsewhere.
 		if strings.Count(log.String(), `level=WARN msg="not watched"`) != 1 || !strings.Contains(log.String(), "It would take about") {
 			t.Errorf("the log has %s", log.String())
 		}

@@ -20,8 +20,11 @@ const (
 	deniedEvery = 30 * time.Second
 	// reviewPace is between two reviews of namespaces, of all resources together,
 	// on an average: of those that may be listed, and as much of those that may
-	// not. Where there are more, each has its turn less often.
+	// not. Where there are more, each has its turn less often, up to reviewMost: a
+	// right that comes shows within a minute, also with hundreds of namespaces of
+	// several kinds, which are then asked for as quickly as that takes.
 	reviewPace = 200 * time.Millisecond
+	reviewMost = 45 * time.Second
 	// reviewsAtOnce bounds the access reviews on their way for one resource.
 	reviewsAtOnce = 8
 	// settleMinimum is between two looks for rights that are due.

@@ -158,6 +158,7 @@ func TestRuleOfAnUnknownKind(t *testing.T) {
 		server, _ := serveDatabases(t, slog.New(slog.NewTextHandler(&log, nil)), "example.com/v1/databases:spec.password", "core/v1/configmap:data.*", "*:x", "env")
 		server.Serve(apitest.Kind{Ref: "example.com/v1/others", Kind: "Other"})
 		pass(time.Minute)
+		synctest.Wait() // The log is written elsewhere.
 		if got := log.String(); strings.Count(got, "not served") != 1 || !strings.Contains(got, "kind=core/configmap") {
 			t.Errorf("the log says %s", got)
 		}

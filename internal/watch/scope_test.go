@@ -388,3 +388,31 @@ func TestReviewsAreBounded(t *testing.T) {
 		}
 	})
 }
+
+// Where very many namespaces are closed, a right that comes to one of them shows
+// within a minute all the same, for each of the kinds that are looked at.
+func TestRightAmongManyNamespaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		for n := range 500 {
+			server.Set("core/v1/namespaces", apitest.Item{Name: fmt.Sprint("closed-", n)})
+		}
+		server.Set(pods, pod("closed-77", "p", "Running"), pod("closed-333", "p", "Running"))
+		allowOnly(server)
+		var readers []*reader
+		for _, fields := range []string{"", "metadata.name!=a", "metadata.name!=b", "metadata.name!=c"} {
+			readers = append(readers, subscribe(t, cluster, watch.Query{Fields: fields}, ""))
+		}
+		pass(5 * time.Minute)
+		for _, ns := range []string{"closed-77", "closed-333"} {
+			server.Refuse(pods, ns, 0, "")
+			pass(time.Minute)
+			for n, r := range readers {
+				r.settle()
+				if _, shown := r.rows[ns+"/p"]; !shown {
+					t.Errorf("a minute after the right to %s came reader %d has %v", ns, n, r.rows)
+				}
+			}
+		}
+	})
+}

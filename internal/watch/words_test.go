@@ -67,6 +67,7 @@ func TestErrorsTellNothingOfObjects(t *testing.T) {
 						t.Errorf("told %s, want %q", text, test.says)
 					}
 				}
+				synctest.Wait() // The log is written elsewhere.
 				if strings.Contains(log.String(), "CANARY") {
 					t.Errorf("the log says %s", log.String())
 				}
@@ -100,6 +101,7 @@ func TestErrorsOfWatchesTellNothingOfObjects(t *testing.T) {
 			}
 			server.Send(databases, fmt.Sprintf(`{"type":"ERROR","object":%s}`+"\n", apitest.Failure(500, "InternalError", `unable to convert: "CANARY"`)))
 		}
+		synctest.Wait() // The log is written elsewhere.
 		if all := heard.String() + log.String(); strings.Contains(all, "CANARY") {
 			t.Errorf("heard %s", all)
 		}

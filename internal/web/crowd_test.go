@@ -109,7 +109,7 @@ func (b *bubble) open() *tab {
 	}
 	conn.SetReadLimit(1 << 20)
 	b.t.Cleanup(func() { _ = conn.CloseNow() })
-	return &tab{t: b.t, conn: conn}
+	return &tab{t: b.t, conn: conn, patience: 24 * time.Hour} // Time costs nothing here.
 }
 
 // deaf opens a socket that subscribes to the pods and never reads again.
@@ -326,7 +326,7 @@ func TestWhatIsCompressed(t *testing.T) {
 		}
 		defer func() { _ = conn.CloseNow() }()
 		conn.SetReadLimit(1 << 20)
-		c := &tab{t: t, conn: conn}
+		c := &tab{t: t, conn: conn, patience: time.Minute}
 		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		c.until(1, "snapshot")
 		if read > 4000 {

@@ -46,7 +46,8 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	}
 	identity := identityOf(r)
 	s.sockets.Add(1) // Before Accept, which takes the connection from the http.Server that Run waits for.
-	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
+	out := &outgoing{papers: &s.paper}
+	conn, err := websocket.Accept(&accepting{w, out}, r, &websocket.AcceptOptions{
 		Subprotocols:         []string{subprotocol},
 		CompressionMode:      websocket.CompressionNoContextTakeover,
 		CompressionThreshold: compressFrom,
@@ -56,7 +57,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 		s.sockets.Done()
 		return nil //nolint:nilerr // Accept has answered.
 	}
-	l := &session{conn: conn, access: s.access(r), identity: identity, guest: guestIn(r), server: s, seats: s.seatsOf(r), paces: s.pacesOf(r), subscriptions: make(map[int]*follower)}
+	l := &session{conn: conn, out: out, access: s.access(r), identity: identity, guest: guestIn(r), server: s, seats: s.seatsOf(r), paces: s.pacesOf(r), subscriptions: make(map[int]*follower)}
 	go func() { // The handler ends, and with it all that a request holds.
 		defer s.sockets.Done()
 		l.serve()
@@ -68,6 +69,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 // itself, so that a slow client holds up its own subscriptions and nobody else.
 type session struct {
 	conn     *websocket.Conn
+	out      *outgoing // Below conn.
 	access   *watch.Access
 	identity auth.Identity // Whose it is, and for how long.
 	guest    *share.Guest  // Nil for who is none.
@@ -184,17 +186,6 @@ func (l *session) drain(ctx context.Context, rest io.Reader) error {
 // write sends one message; members is what stands in its braces behind the id.
 // A plain one is not compressed, however long.
 func (l *session) write(ctx context.Context, members []byte, id *int, plain bool) error {
-	text, ok := l.server.paper.Get().(*[]byte)
-	if !ok {
-		text = new([]byte)
-	}
-	defer l.server.paper.Put(text)
-	message := append((*text)[:0], '{')
-	if id != nil {
-		message = append(strconv.AppendInt(append(message, `"id":`...), int64(*id), 10), ',')
-	}
-	message = append(append(message, members...), '}')
-	*text = message
 	l.writing.Lock()
 	defer l.writing.Unlock()
 	l.late.Reset(writeTimeout)
@@ -202,31 +193,57 @@ func (l *session) write(ctx context.Context, members []byte, id *int, plain bool
 	// A subscription that is ended in the midst of a frame must not end the
 	// connection with it. A context with a deadline would cost as much as the
 	// rest of the write.
-	err := l.send(context.WithoutCancel(ctx), message, plain)
+	ctx = context.WithoutCancel(ctx)
+	var err error
+	if plain && len(members) >= compressFrom {
+		err = l.sendPlain(ctx, members, id)
+	} else {
+		err = l.send(ctx, members, id)
+	}
 	if err != nil {
 		l.cut()
 	}
 	return err
 }
 
-// send writes a message. The library compresses one by the length of what is
-// written first of it.
-func (l *session) send(ctx context.Context, message []byte, plain bool) error {
-	if len(message) < compressFrom || !plain {
-		return l.conn.Write(ctx, websocket.MessageText, message)
+// opening is what a message begins with.
+func opening(dst []byte, id *int) []byte {
+	dst = append(dst, '{')
+	if id != nil {
+		dst = append(strconv.AppendInt(append(dst, `"id":`...), int64(*id), 10), ',')
 	}
-	const head = 16
+	return dst
+}
+
+// send writes a message as one frame.
+func (l *session) send(ctx context.Context, members []byte, id *int) error {
+	text, ok := l.server.paper.Get().(*[]byte)
+	if !ok {
+		text = new([]byte)
+	}
+	defer l.server.paper.Put(text)
+	*text = append(append(opening((*text)[:0], id), members...), '}')
+	return l.conn.Write(ctx, websocket.MessageText, *text)
+}
+
+// sendPlain writes a message that is not compressed, and not copied: the library
+// compresses one by the length of what is written first of it.
+func (l *session) sendPlain(ctx context.Context, members []byte, id *int) error {
 	w, err := l.conn.Writer(ctx, websocket.MessageText)
 	if err != nil {
 		return err
 	}
-	if _, err := w.Write(message[:head]); err != nil {
+	var head [32]byte
+	l.out.gather()
+	for _, piece := range [][]byte{opening(head[:0], id), members, {'}'}} {
+		if _, err := w.Write(piece); err != nil {
+			return err
+		}
+	}
+	if err := w.Close(); err != nil {
 		return err
 	}
-	if _, err := w.Write(message[head:]); err != nil {
-		return err
-	}
-	return w.Close()
+	return l.out.flush()
 }
 
 // fault tells the client that it is not understood; one that never learns is

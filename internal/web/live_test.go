@@ -17,8 +17,9 @@ import (
 
 // tab is a WebSocket as a page holds it.
 type tab struct {
-	t    *testing.T
-	conn *websocket.Conn
+	t        *testing.T
+	conn     *websocket.Conn
+	patience time.Duration // For one message among others: heartbeats come for ever.
 }
 
 // frameOf is a message of the server.
@@ -56,7 +57,7 @@ func (s *site) open(header http.Header) *tab {
 	}
 	conn.SetReadLimit(1 << 20)
 	s.t.Cleanup(func() { _ = conn.CloseNow() })
-	return &tab{t: s.t, conn: conn}
+	return &tab{t: s.t, conn: conn, patience: time.Minute}
 }
 
 func (c *tab) send(frame string) {
@@ -86,13 +87,12 @@ func (c *tab) next() frameOf {
 	return m
 }
 
-// until reads up to a message of one of the types under an id; 0 is none. It
-// waits a minute, however many others come: heartbeats come for ever.
+// until reads up to a message of one of the types under an id; 0 is none.
 func (c *tab) until(id int, types ...string) frameOf {
 	c.t.Helper()
 	for began := time.Now(); ; {
 		m, err := c.read()
-		if err == nil && time.Since(began) > time.Minute {
+		if err == nil && time.Since(began) > c.patience {
 			err = context.DeadlineExceeded
 		}
 		if err != nil {

@@ -361,7 +361,7 @@ func (s *site) dial(headers ...string) (*tab, error) {
 	}
 	conn.SetReadLimit(1 << 20)
 	s.t.Cleanup(func() { _ = conn.CloseNow() })
-	return &tab{t: s.t, conn: conn}, nil
+	return &tab{t: s.t, conn: conn, patience: time.Minute}, nil
 }
 
 // closed reads until the connection is closed, and returns by which code.
