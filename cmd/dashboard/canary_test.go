@@ -194,7 +194,7 @@ func (c canaries) put(t *testing.T, o *oracle, ref string, u *unstructured.Unstr
 func TestChildProgram(t *testing.T) {
 	args := os.Getenv("CANARY_ARGS")
 	if args == "" {
-		t.Skip("TestNoCanaryLeaves starts this")
+		t.Skip("another test starts this")
 	}
 	var list []string
 	if err := json.Unmarshal([]byte(args), &list); err != nil {
@@ -207,14 +207,21 @@ func TestChildProgram(t *testing.T) {
 	os.Exit(run(t.Context(), list, os.Stdout, os.Stderr))
 }
 
-// spawn starts the program as a process of its own.
+// spawn starts the program as a process of its own, which masks by rules.
 func spawn(t *testing.T, rules []string) (d *dashboard, metrics string, process int) {
 	t.Helper()
-	d = &dashboard{t: t, out: &safeBuffer{}}
-	args := []string{"--kubeconfig", adminConfig(t), "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", "--log-level", "debug"}
+	var args []string
 	for _, rule := range rules {
 		args = append(args, "--redact", rule)
 	}
+	return spawnWith(t, args...)
+}
+
+// spawnWith starts the program as a process of its own, with arguments.
+func spawnWith(t *testing.T, args ...string) (d *dashboard, metrics string, process int) {
+	t.Helper()
+	d = &dashboard{t: t, out: &safeBuffer{}}
+	args = append([]string{"--kubeconfig", adminConfig(t), "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", "--log-level", "debug"}, args...)
 	text, err := json.Marshal(args)
 	if err != nil {
 		t.Fatal(err)

@@ -81,6 +81,17 @@ func (o *oracle) allow(t *testing.T, ns string, verbs ...string) (takeBack func(
 	if _, err := client.RbacV1().Roles(ns).Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
+	return o.bind(t, ns)
+}
+
+// bind gives nobody the rights that allow has made a Role of, until the returned
+// function is called.
+func (o *oracle) bind(t *testing.T, ns string) (takeBack func()) {
+	t.Helper()
+	client, err := kubernetes.NewForConfig(mustConfig(t))
+	if err != nil {
+		t.Fatal(err)
+	}
 	binding := &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "looks"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "looks"},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "nobody"}},

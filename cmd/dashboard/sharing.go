@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
@@ -188,7 +189,7 @@ func writeShares(to io.Writer, shares []share.Document, now time.Time) error {
 		if d.LastUsed != nil {
 			used = duration.HumanDuration(now.Sub(*d.LastUsed)) + " ago"
 		}
-		line := []string{d.ID, duration.HumanDuration(d.Expires.Sub(now)), fmt.Sprint(d.Viewers), used, cmp.Or(d.Creator, "-"), d.To, d.Note}
+		line := []string{d.ID, duration.HumanDuration(d.Expires.Sub(now)), strconv.Itoa(d.Viewers), used, cmp.Or(d.Creator, "-"), d.To, d.Note}
 		for n := range line {
 			line[n] = share.Plain(line[n])
 		}

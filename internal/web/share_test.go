@@ -492,9 +492,12 @@ func TestGuestSeesNothingElse(t *testing.T) {
 			{"/api/v1/object/core/v1/pods/b/canary-b", "/api/v1/object/core/v1/pods/b/nothing"},
 			{"/api/v1/object/core/v1/pods/a/canary-db", "/api/v1/object/core/v1/pods/a/nothing"},
 			{"/api/v1/object/core/v1/namespaces/_/canary-ns", "/api/v1/object/core/v1/namespaces/_/nothing"},
-			{"/o/core/v1/pods/a/canary-db", "/o/core/v1/pods/a/nothing"}, {"/o/example.com/v1/widgets/_/canary-w", "/o/example.com/v1/nothing/_/canary-w"},
-			{"/r/example.com/v1/widgets", "/r/example.com/v1/nothing"}, {"/api/v1/related/core/v1/pods/a/canary-db", "/api/v1/related/core/v1/pods/a/nothing"},
-			{"/api/v1/logs/a/canary-db", "/api/v1/logs/a/nothing"}, {"/api/v1/logs/a/web-1", "/api/v1/logs/b/web-10"},
+			{"/o/core/v1/pods/a/canary-db", "/o/core/v1/pods/a/nothing"},
+			{"/o/example.com/v1/widgets/_/canary-w", "/o/example.com/v1/nothing/_/canary-w"},
+			{"/r/example.com/v1/widgets", "/r/example.com/v1/nothing"},
+			{"/api/v1/related/core/v1/pods/a/canary-db", "/api/v1/related/core/v1/pods/a/nothing"},
+			{"/api/v1/logs/a/canary-db", "/api/v1/logs/a/nothing"},
+			{"/api/v1/logs/a/web-1", "/api/v1/logs/b/web-10"},
 		} {
 			there, not := check(http.MethodGet, pair[0], accept), check(http.MethodGet, pair[1], accept)
 			if there.status != http.StatusForbidden || not.status != http.StatusForbidden {

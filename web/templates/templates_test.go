@@ -242,3 +242,66 @@ func TestGroups(t *testing.T) {
 		t.Errorf("groups = %q\nwant %q", got, want)
 	}
 }
+
+// A guest's page names what is shared, and leads nowhere else.
+func TestGuestPage(t *testing.T) {
+	kind := func(resource string) templates.Kind {
+		return templates.Kind{Ref: "core/v1/" + resource, Href: "/r/core/v1/" + resource, Group: "core", Kind: resource, Resource: resource}
+	}
+	const picker = `popover hidden>`
+	guest := &templates.Guest{Expires: "2026-11-21T14:03:00Z", Start: "/r/core/v1/pods?ns=a", Leave: "/share/leave", Note: "<b>for Anna</b>", Parts: `[{"resource":"core/v1/pods"}]`}
+	for _, test := range []struct {
+		name  string
+		kinds []templates.Kind
+		one   bool
+		want  []string
+		not   []string
+	}{
+		{"one kind", []templates.Kind{kind("pods")}, false, []string{
+			"Shared with you, read-only", `datetime="2026-11-21T14:03:00Z">2026-11-21 14:03 UTC</time>`, "&lt;b&gt;for Anna&lt;/b&gt;", `action="/share/leave"`, `href="/r/core/v1/pods?ns=a"`, picker, "data-shared", `name="referrer"`,
+		}, []string{"/status", ">Share<", "<b>for", "Log out"}},
+		{"several kinds", []templates.Kind{kind("pods"), kind("services")}, false, []string{"Shared with you"}, []string{"/status", picker}},
+		{"one object, and its events", []templates.Kind{kind("pods"), kind("events")}, true, []string{picker}, nil},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			page := pods()
+			own := *guest
+			own.One = test.one
+			page.Frame = templates.Frame{Title: "pods", Guest: &own, Groups: []templates.Group{{Name: "Workloads", Kinds: test.kinds}}}
+			got := render(t, templates.ListPage(page))
+			for _, want := range test.want {
+				if !strings.Contains(got, want) {
+					t.Errorf("the page has no %s: %s", want, got)
+				}
+			}
+			for _, not := range test.not {
+				if strings.Contains(got, not) {
+					t.Errorf("the page has %s", not)
+				}
+			}
+		})
+	}
+	crumbs := templates.Object{Frame: templates.Frame{Guest: &templates.Guest{One: true}}, Crumbs: []templates.Crumb{{Text: "pods", Href: "/r/core/v1/pods"}, {Text: "web-1"}}}
+	if got := render(t, templates.ObjectPage(crumbs)); strings.Contains(got, `href="/r/core/v1/pods"`) {
+		t.Error("where one object is shared its page leads to a list")
+	}
+}
+
+// What a kiosk leads to is one, with base path and without.
+func TestKiosk(t *testing.T) {
+	page := pods()
+	page.Next = "/r/core/v1/pods?from=100"
+	page.Exports = []templates.Export{{Href: "/api/v1/snapshot/core/v1/pods?format=csv"}}
+	var b strings.Builder
+	if err := templates.ListPage(page).Render(templates.InKiosk(templates.Under(t.Context(), "/base")), &b); err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{" data-kiosk", `href="/base/o/core/v1/pods/big/web-1?kiosk=1"`, `href="/base/r/core/v1/pods?from=100&amp;kiosk=1"`, `name="kiosk" value="1"`, `href="/base/api/v1/snapshot/core/v1/pods?format=csv"`} {
+		if !strings.Contains(b.String(), want) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	if strings.Contains(render(t, templates.ListPage(page)), "kiosk") {
+		t.Error("a page that is no kiosk has a word of it")
+	}
+}

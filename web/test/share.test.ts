@@ -27,6 +27,7 @@ const cases: [string, Choice, object[], string][] = [
     [part("core/v1/pods", { namespaces: ["shop"], name: "web-1" }), part("core/v1/pods/log", { namespaces: ["shop"], name: "web-1" }), part("core/v1/events", { namespaces: ["shop"], q: "pod/web-1" })],
     "/o/core/v1/pods/shop/web-1?tab=logs"],
   ["one in no namespace, which has no log", node, [part("core/v1/nodes", { name: "node-1" }), part("core/v1/events", { namespaces: ["default"], q: "node/node-1" })], "/o/core/v1/nodes/_/node-1?tab=yaml"],
+  ["a view of what is in no namespace, with events", { what: "view", kind: nodes, view: { ...plain("core/v1/nodes"), ns: ["shop"] }, logs: true, events: true }, [part("core/v1/nodes"), part("core/v1/events", { namespaces: ["default"] })], "/r/core/v1/nodes?ns=shop"],
   ["kinds and namespaces", kinds, [part("core/v1/pods", { namespaces: ["data", "shop"] }), part("core/v1/nodes")], "/r/core/v1/pods?ns=data&ns=shop"],
 ];
 for (const [name, choice, parts, to] of cases) {

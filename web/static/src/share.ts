@@ -10,7 +10,7 @@ import type { Live } from "./live.ts";
 import { problemOf } from "./problem.ts";
 import { KindsChooser } from "./sharekinds.ts";
 import { lasting, LinkList } from "./sharelist.ts";
-import { bareWords, bodyOf, hasEvents, hasLogs, isLoopback, kioskUrl, longestNote, partsOf, partsWords, readMade, times, type Choice } from "./sharewords.ts";
+import { bareWords, bodyOf, eventsOfNone, hasEvents, hasLogs, isLoopback, kioskUrl, longestNote, partsOf, partsWords, readMade, times, type Choice } from "./sharewords.ts";
 import type { ObjectName, View } from "./view.ts";
 
 /** What the page shows now, as far as it can be shared. */
@@ -93,7 +93,9 @@ export class ShareDialog {
   // What is to be shared, and for how long.
   private ask(): void {
     const seen = this.around.seen();
-    const kinds = (this.kinds = new KindsChooser(this.around.live, this.around.kinds(), seen?.kind.ref ?? "", seen?.view?.ns ?? (seen?.object ? [seen.object.ns].filter((ns) => ns !== "") : []), () => this.told()));
+    const inView = seen?.view?.ns ?? [];
+    const ns = inView.length > 0 || seen?.object == null || seen.object.ns === "" ? inView : [seen.object.ns];
+    const kinds = (this.kinds = new KindsChooser(this.around.live, this.around.kinds(), seen?.kind.ref ?? "", ns, () => this.told()));
     const usual: What = seen === null ? "kinds" : seen.object !== null ? "object" : "view";
     const logs = h("input", { type: "checkbox", id: "share-logs", name: "logs" });
     const events = h("input", { type: "checkbox", id: "share-events", name: "events" });
@@ -144,7 +146,7 @@ export class ShareDialog {
       radios.find((r) => r.what === what)?.row.after(extras);
       (extras.children[0] as HTMLElement).hidden = seen === null || !hasLogs(seen.kind);
       (extras.children[1] as HTMLElement).hidden = seen === null || !hasEvents(seen.kind);
-      setText(extras.children[1]?.lastElementChild as Element, what === "object" ? "With the events that name it" : "With all events there");
+      setText(extras.children[1]?.lastElementChild as Element, what === "object" ? "With the events that name it" : `With all events ${seen?.kind.namespaced === true ? "there" : `in ${eventsOfNone}`}`);
       const parts = choice === null ? [] : partsOf(choice);
       setText(sees, parts.length === 0 ? "Choose at least one kind, and where." : `Guests see ${partsWords(parts)}, and nothing else.`);
       setText(bare, bareWords(parts) ?? "");

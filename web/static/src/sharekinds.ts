@@ -44,12 +44,36 @@ class Boxes {
       const first = this.list.querySelector<HTMLInputElement>("input:not(:checked)");
       if (this.filter.value.trim() !== "") first?.click();
     });
+    this.filter.addEventListener("keydown", (e) => this.walk(e));
+    this.list.addEventListener("keydown", (e) => this.walk(e));
     this.list.addEventListener("change", (e) => {
       if (!(e.target instanceof HTMLInputElement)) return;
       if (e.target.checked) this.chosen.add(e.target.value);
       else this.chosen.delete(e.target.value);
       this.told();
     });
+  }
+
+  private get boxes(): HTMLInputElement[] {
+    return [...this.list.querySelectorAll("input")];
+  }
+
+  // The list is one stop of the keyboard, which goes through it by the arrows.
+  private rove(at: Element | null): void {
+    const { boxes } = this;
+    const one = boxes.find((b) => b === at) ?? boxes[0];
+    for (const b of boxes) b.tabIndex = b === one ? 0 : -1;
+  }
+
+  private walk(e: KeyboardEvent): void {
+    const step = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
+    if (step === 0) return;
+    e.preventDefault();
+    const { boxes } = this;
+    const to = boxes[boxes.indexOf(e.target as HTMLInputElement) + step];
+    if (to === undefined && step > 0) return;
+    this.rove(to ?? null);
+    (to ?? this.filter).focus();
   }
 
   draw(): void {
@@ -62,6 +86,7 @@ class Boxes {
       setAttr(name, "title", l.text);
       setText(hint, l.detail);
     });
+    this.rove(document.activeElement);
     setText(this.rest, found.length > most ? `${found.length - most} more: type to find them.` : found.length === 0 ? "Nothing is called so." : "");
   }
 }

@@ -15,6 +15,9 @@ export const pods = "core/v1/pods";
 const logs = `${pods}/log`;
 const events = "core/v1/events";
 
+/** Where the events are of what is in no namespace. */
+export const eventsOfNone = "default";
+
 /** For how long something may be shared; the second is what is meant where nothing else is said. */
 export const times = [
   { seconds: 3600, words: "1 hour" },
@@ -37,13 +40,13 @@ export function partsOf(c: Choice): Part[] {
       const { ns, labels, q } = c.view;
       const namespaces = c.kind.namespaced ? ns : [];
       const own = { namespaces, labels, q };
-      return [part(c.kind.ref, own), ...(hasLogs(c.kind) && c.logs ? [part(logs, own)] : []), ...(hasEvents(c.kind) && c.events ? [part(events, { namespaces })] : [])];
+      return [part(c.kind.ref, own), ...(hasLogs(c.kind) && c.logs ? [part(logs, own)] : []), ...(hasEvents(c.kind) && c.events ? [part(events, { namespaces: c.kind.namespaced ? ns : [eventsOfNone] })] : [])];
     }
     case "object": {
       const { kind, name } = c;
       const own = { namespaces: kind.namespaced ? [name.ns] : [], name: name.name };
-      // An event names what it is about as "pod/web-1"; about what is in no namespace there are some in default.
-      const about = { namespaces: [kind.namespaced ? name.ns : "default"], q: `${kind.kind.toLowerCase()}/${name.name}` };
+      // An event names what it is about as "pod/web-1".
+      const about = { namespaces: [kind.namespaced ? name.ns : eventsOfNone], q: `${kind.kind.toLowerCase()}/${name.name}` };
       return [part(kind.ref, own), ...(hasLogs(kind) && c.logs ? [part(logs, own)] : []), ...(hasEvents(kind) && c.events ? [part(events, about)] : [])];
     }
   }

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"glasshouse/internal/web/share"
+)
+
+// The command line says what it wants as the API does, shows what the API answers
+// and nothing that a terminal would obey, and prints a link alone.
+func TestShareCommand(t *testing.T) {
+	away(t)
+	var asked []string
+	status, answer := http.StatusCreated, ""
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		body, _ := io.ReadAll(r.Body)
+		asked = append(asked, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization")+" "+r.Header.Get("Origin")+string(body))
+		w.Header().Set("Location", "/elsewhere")
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, answer)
+	}))
+	defer server.Close()
+	token := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(token, []byte("abc\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	do := func(args ...string) (code int, out, err string) {
+		t.Helper()
+		var stdout, stderr console
+		asked = nil
+		code = run(t.Context(), append([]string{"share"}, append(args, "--server", server.URL+"/base/", "--token-file", token)...), &stdout, &stderr)
+		return code, stdout.String(), stderr.String()
+	}
+
+	answer = `{"id":"x","url":"http://h/share#t\u001b[2J","persistent":true}`
+	code, out, _ := do("create", "--resource", "core/v1/pods,core/v1/pods/log", "--namespace", "a", "--namespace", "b", "--labels", "app=web", "--for", "90m", "--note", "n")
+	const part = `"namespaces":["a","b"],"labels":"app=web"}`
+	want := `POST /base/api/v1/shares Bearer abc {"parts":[{"resource":"core/v1/pods",` + part + `,{"resource":"core/v1/pods/log",` + part + `],"to":"/r/core/v1/pods?labels=app%3Dweb\u0026ns=a\u0026ns=b","seconds":5400,"note":"n"}`
+	if code != 0 || out != "http://h/share#t\ufffd[2J\n" || len(asked) != 1 || asked[0] != want {
+		t.Errorf("got %d, %q, and asked for %q; want %q", code, out, asked, want)
+	}
+	answer = `{"url":"http://h/share#t","persistent":false}`
+	for to, args := range map[string][]string{
+		"/o/core/v1/pods/a/web%201": {"--resource", "core/v1/pods", "--namespace", "a", "--name", "web 1"}, "/o/core/v1/nodes/_/n": {"--resource", "core/v1/nodes", "--name", "n"},
+		"/r/apps/v1/deployments": {"--resource", "apps/v1/deployments"},
+	} {
+		code, out, said := do(append([]string{"create"}, args...)...)
+		if code != 0 || out != "http://h/share#t\n" || !strings.Contains(said, "--data-dir") || !strings.Contains(asked[0], `"to":"`+to+`","seconds":86400`) {
+			t.Errorf("%q: got %d, %q %q, and asked for %q", args, code, out, said, asked)
+		}
+	}
+
+	used := time.Now().Add(-3 * time.Minute)
+	listed, err := json.Marshal(share.Documents{Shares: []share.Document{
+		{ID: "id1", To: "/r/core/v1/pods", Expires: time.Now().Add(2*time.Hour + 30*time.Second), Note: "a\x1b[2J\nb", Creator: "anna", Viewers: 3, LastUsed: &used}, {ID: "id2", Expires: time.Now().Add(time.Hour)},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	status, answer = http.StatusOK, string(listed)
+	code, out, _ = do("list")
+	lines := strings.Split(strings.TrimSpace(out), "\n")
+	if code != 0 || len(lines) != 3 || strings.Join(strings.Fields(lines[1]), " ") != "id1 120m 3 3m ago anna /r/core/v1/pods a\ufffd[2J\ufffdb" || !strings.HasPrefix(asked[0], "GET /base/api/v1/shares Bearer abc") {
+		t.Errorf("got %d and %q", code, out)
+	}
+	status, answer = http.StatusNoContent, ""
+	if code, out, _ = do("revoke", "id/1"); code != 0 || out != "" || !strings.HasPrefix(asked[0], "DELETE /base/api/v1/shares/id/1 Bearer abc") {
+		t.Errorf("got %d, %q, and asked for %q", code, out, asked)
+	}
+
+	for _, test := range []struct {
+		status       int
+		answer, says string
+	}{
+		{403, `{"title":"Forbidden","detail":"You cannot\u001b[2J."}`, "dashboard: Forbidden: You cannot\ufffd[2J.\n"},
+		{404, "<html>", "dashboard: the server answers with 404, and not as this program does\n"},
+		{303, "", "dashboard: the server answers with 303, and not as this program does\n"},
+		{200, "<html>", "does not answer as this program does"},
+	} {
+		status, answer = test.status, test.answer
+		if code, out, said := do("list"); code != 1 || out != "" || !strings.Contains(said, test.says) || len(asked) != 1 {
+			t.Errorf("for %d %s got %d, %q %q by %q", test.status, test.answer, code, out, said, asked)
+		}
+	}
+}
+
+// A mistake is said before anything is asked.
+func TestShareMistakes(t *testing.T) {
+	home := away(t)
+	empty := filepath.Join(home, "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for says, args := range map[string][]string{
+		"share create, share list or share revoke": {"share"}, "--resource core/v1/pods": {"share", "create"}, "share revoke takes 1 arguments": {"share", "revoke"},
+		"share list takes 0 arguments": {"share", "list", "x"}, `--server "localhost:8080" is no address`: {"share", "list", "--server", "localhost:8080"},
+		`--server "http://u@h"`: {"share", "list", "--server", "http://u@h"}, empty + " is empty": {"share", "list", "--token-file", empty}, "unknown flag: --kubeconfig": {"share", "list", "--kubeconfig", "x"},
+		"--share-admins goes with --auth token": {"--kubeconfig", nowhere(t), "--share-admins", "ops"}, "a group that is empty": {"--kubeconfig", nowhere(t), "--auth", "token", "--share-admins", "a,,b"},
+	} {
+		var stdout, stderr console
+		if code := run(t.Context(), args, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), says) || strings.Count(stderr.String(), "\n") != 1 {
+			t.Errorf("%q: got %d %q, want %q", args, code, stderr.String(), says)
+		}
+	}
+	file := filepath.Join(home, "shares.json")
+	if err := os.WriteFile(file, []byte("{"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var stdout, stderr console
+	if code := run(t.Context(), []string{"--kubeconfig", nowhere(t), "--data-dir", home}, &stdout, &stderr); code != 1 || !strings.Contains(stderr.String(), file) {
+		t.Errorf("with a file that is none: got %d %q", code, stderr.String())
+	}
+}
+
+// Each flag of the command stands in docs/reference.md, with its default.
+func TestReferenceHasTheShareCommand(t *testing.T) {
+	text := readDocument(t, "docs/reference.md")
+	command := newShareCommand()
+	flags := 0
+	for _, of := range append(command.Commands(), command) {
+		of.Flags().VisitAll(func(flag *pflag.Flag) {
+			_, value := shownFlag(flag)
+			who := "`" + of.Name() + "`"
+			if command.PersistentFlags().Lookup(flag.Name) != nil {
+				who = "all"
+			}
+			if flags++; !strings.Contains(text, "| `--"+flag.Name+"` | "+who+" | "+value+" |") {
+				t.Errorf("docs/reference.md does not have --%s of %s, which is %s by itself", flag.Name, who, value)
+			}
+		})
+	}
+	if flags < 6 {
+		t.Errorf("there are %d flags", flags)
+	}
+}
