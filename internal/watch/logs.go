@@ -68,12 +68,15 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 	return nil, a.logProblem(ctx, namespace, pod, options, err)
 }
 
-func podResource() *Resource { return &Resource{Version: "v1", Resource: "pods", Namespaced: true} }
+// podResource is that of pods, which every cluster serves.
+func podResource() *Resource {
+	return &Resource{Version: "v1", Resource: "pods", Namespaced: true, Verbs: []string{"get", "list", "watch"}}
+}
 
 // loseLog cuts the log of a pod once its viewer may not read it any more, or that
 // cannot be found out, until ctx ends.
 func (a *Access) loseLog(ctx context.Context, namespace, pod string, cut context.CancelCauseFunc) {
-	if a.viewer.User == nil {
+	if a.viewer.User == nil && a.viewer.Scope == nil {
 		return
 	}
 	for range Ticks(ctx, lookEvery) {

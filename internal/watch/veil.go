@@ -36,13 +36,19 @@ func (s *reading) seen(o *wire.Object) *wire.Object {
 
 // seenChange is a change as the reader may be told its texts. All to whom it is
 // told so share one, while it is recent.
+//
+// What it leads from is masked as in a snapshot, also where the reader was told by
+// the change before that a value had changed: that mark stays with the reader until
+// the text is told anew. Patches fit all the same, for they lead from the same members
+// and elements; that of an object which was told so does not take the mark away. To
+// do that it would have to be known what each reader was told last.
 func (s *reading) seenChange(c *change) (*change, error) {
 	if s.veil == nil || !s.view.texts {
 		return c, nil
 	}
 	seen, made, err := c.Memo.seen.get(func() (*change, error) { return s.newSeenChange(c) })
 	if made {
-		s.recent.hold(seen, nil)
+		s.recent.hold(seen, heldBy(seen))
 	}
 	return seen, err
 }
@@ -61,4 +67,18 @@ func (s *reading) newSeenChange(c *change) (*change, error) {
 	case journal.Delete:
 	}
 	return seen, err
+}
+
+// heldBy is about how many bytes a change as it is seen holds, texts that are masked
+// anew among them.
+func heldBy(seen *change) (bytes int) {
+	for _, o := range []*wire.Object{seen.Old, seen.New} {
+		if o != nil {
+			bytes += o.Size()
+		}
+	}
+	if seen.Memo.managed != nil {
+		bytes += seen.Memo.managed.Size()
+	}
+	return bytes
 }
