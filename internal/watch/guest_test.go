@@ -1,6 +1,7 @@
 package watch_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -172,7 +173,9 @@ func TestLogEndsWithItsShare(t *testing.T) {
 			<-r.Context().Done()
 		})
 		viewer := sharedWith(watch.Part{Resource: pods}, watch.Part{Resource: pods + "/log", Labels: "app=web"})
-		body, err := cluster.For(viewer).Logs(t.Context(), "a", "p", watch.LogOptions{Follow: true})
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+		defer cancel()
+		body, err := cluster.For(viewer).Logs(ctx, "a", "p", watch.LogOptions{Follow: true})
 		if err != nil {
 			t.Fatal(err)
 		}
