@@ -37,11 +37,11 @@ func (s *reading) seen(o *wire.Object) *wire.Object {
 // seenChange is a change as the reader may be told its texts. All to whom it is
 // told so share one, while it is recent.
 //
-// What it leads from is masked as in a snapshot, also where the reader was told by
-// the change before that a value had changed: that mark stays with the reader until
-// the text is told anew. Patches fit all the same, for they lead from the same members
-// and elements; that of an object which was told so does not take the mark away. To
-// do that it would have to be known what each reader was told last.
+// What it leads from is masked as in a snapshot, also where the change before had
+// told the reader that a value changed. So patches fit what the reader holds, which
+// has the same members and elements; but no patch takes that mark away: it stays until
+// the text is told anew. To do better, what each reader was told last would have to be
+// kept.
 func (s *reading) seenChange(c *change) (*change, error) {
 	if s.veil == nil || !s.view.texts {
 		return c, nil
