@@ -38,10 +38,10 @@ type kept struct {
 	bytes int
 }
 
-func (r *recent) hold(value any, text []byte) {
+func (r *recent) hold(value any, bytes int) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	newest := kept{value, len(text) + recentOverhead}
+	newest := kept{value, bytes + recentOverhead}
 	r.held = append(r.held, newest)
 	r.bytes += newest.bytes
 	for r.bytes > recentBytes && len(r.held) > 1 {
@@ -56,7 +56,7 @@ func (r *recent) hold(value any, text []byte) {
 func deltaOf(c *change, recent *recent) (*delta, error) {
 	d, made, err := c.Memo.delta.get(func() (*delta, error) { return newDelta(c) })
 	if made {
-		recent.hold(d, d.text)
+		recent.hold(d, len(d.text))
 	}
 	return d, err
 }

@@ -214,3 +214,21 @@ func (c *Cluster) OverdrawnBeside(ref, other string, bytes int64, steps int) boo
 	ending.Wait()
 	return overdrawn
 }
+
+// Recent is how many changes are held as guests see them, as how many bytes all that
+// is recent is weighed, and how many the texts of those changes have.
+func (c *Cluster) Recent() (changes, weighed, held int) {
+	c.recent.mu.Lock()
+	defer c.recent.mu.Unlock()
+	for _, k := range c.recent.held {
+		if seen, ok := k.value.(*change); ok {
+			changes++
+			for _, o := range []*wire.Object{seen.Old, seen.New} {
+				if o != nil {
+					held += o.Size()
+				}
+			}
+		}
+	}
+	return changes, c.recent.bytes, held
+}

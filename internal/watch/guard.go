@@ -238,7 +238,8 @@ func (s *Scope) narrow(r *Resource, f *filter, d deed) error {
 	if err != nil {
 		return fmt.Errorf("read what was shared: %w", err)
 	}
-	f.hides, f.part = true, limit.selector != nil || limit.name != "" || len(limit.words) > 0
+	f.hides = true
+	f.part = f.part || limit.selector != nil || limit.name != "" || len(limit.words) > 0
 	if len(limit.namespaces) > 0 {
 		asked := f.namespaces
 		f.part = f.part || len(asked) == 0
@@ -256,7 +257,7 @@ func (s *Scope) narrow(r *Resource, f *filter, d deed) error {
 		f.name = limit.name
 	}
 	f.selector = f.selector.and(limit.selector)
-	f.bound = limit.words
+	f.bound = slices.Concat(f.bound, limit.words)
 	return nil
 }
 

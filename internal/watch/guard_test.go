@@ -504,6 +504,7 @@ func TestScope(t *testing.T) {
 		"labels and others":      {scope(watch.Part{Resource: pods, Labels: "app=web"}), watch.Query{Labels: "app=db"}, ""},
 		"words":                  {scope(watch.Part{Resource: pods, Text: "failed"}), watch.Query{}, "a/r"},
 		"words and others":       {scope(watch.Part{Resource: pods, Text: "failed"}), watch.Query{Text: "running"}, ""},
+		"what fails":             {scope(watch.Part{Resource: pods, Text: "is:failing"}), watch.Query{}, "a/r"},
 		"an object":              {scope(watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "p"}), watch.Query{}, "a/p"},
 		"another object":         {scope(watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "p"}), watch.Query{Namespaces: []string{"a"}, Name: "r"}, "Forbidden"},
 		"another kind":           {scope(watch.Part{Resource: "core/v1/namespaces"}), watch.Query{}, "Forbidden"},
@@ -535,27 +536,36 @@ func TestScope(t *testing.T) {
 				if strings.TrimSpace(got) != test.want {
 					t.Errorf("the snapshot has %s, want %s", got, test.want)
 				}
-				for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes} {
-					if view != watch.Changes && test.query.Name != "" {
-						continue
-					}
+				stirred := func(q watch.Query, view watch.View) string {
 					var stirring sync.WaitGroup
 					stirring.Go(func() {
 						<-time.After(time.Second)
 						server.Set(pods, pod("a", "p", "Pending"), pod("a", "r", "Pending"), pod("b", "q", "Pending"))
+						synctest.Wait()
 						server.Set(pods, labelled(pod("a", "p", "Running"), "web"), pod("a", "r", "Failed"), labelled(pod("b", "q", "Running"), "web"))
 					})
-					told := everything(t, access, test.query, view)
-					stirring.Wait()
+					defer stirring.Wait()
+					return everything(t, access, q, view)
+				}
+				for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes} {
+					if view != watch.Changes && test.query.Name != "" {
+						continue
+					}
+					told := stirred(test.query, view)
 					for _, key := range []string{"a/p", "a/r", "b/q"} {
 						_, object, _ := strings.Cut(key, "/")
-						if strings.Contains(told, `"`+object+`"`) && !strings.Contains(shared(t, cluster, viewer), key) && !strings.Contains(told, `"op":"delete"`) {
-							t.Errorf("view %s tells of %s: %s", view, key, told)
+						beside := view == watch.Windowed && test.query.Text != "" && strings.Contains(shared(t, cluster, viewer), key) // A window's news.
+						if strings.Contains(told, `"`+object+`"`) != (beside || strings.Contains(test.want, key)) {
+							t.Errorf("view %s, want %s, and of %s it tells %s", view, test.want, key, told)
 						}
 					}
 				}
 				for _, key := range []string{"a/p", "a/r", "b/q"} {
 					ns, object, _ := strings.Cut(key, "/")
+					told := stirred(watch.Query{Resource: pods, Namespaces: []string{ns}, Name: object}, watch.Object)
+					if within := strings.Contains(shared(t, cluster, viewer), key); strings.Contains(told, `"object":`) != within || strings.Contains(told, `"op":`) != within {
+						t.Errorf("view object tells of %s: %s", key, told)
+					}
 					found, err := access.Search(t.Context(), object, 10, func(a, b *watch.Resource) int { return strings.Compare(a.Ref(), b.Ref()) })
 					if within := strings.Contains(shared(t, cluster, viewer), key); err != nil || (len(found.Hits) > 0) != within {
 						t.Errorf("a search for %s finds %+v, %v", object, found, err)

@@ -17,7 +17,7 @@ type healthText struct{ text []byte }
 func healthOf(c *change, recent *recent) (*healthText, error) {
 	h, made, err := c.Memo.health.get(func() (*healthText, error) { return newHealth(c) })
 	if made {
-		recent.hold(h, h.text)
+		recent.hold(h, len(h.text))
 	}
 	return h, err
 }

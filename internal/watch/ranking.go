@@ -240,15 +240,15 @@ func (r *ranking) count(o *wire.Object, n int) {
 	}
 }
 
-// why is why a row went from a frame: its object is gone, or its labels are
-// others; it does not have the words any more; it has another place now. It is
-// empty where others moved the row out. Where the object is still there it is
-// returned as it is now. Anybody may ask.
+// why is why a row went from a frame: its object is gone, or is none of those that
+// may be seen, by its labels or words; it does not have the words of the query any
+// more; it has another place now. It is empty where others moved the row out. Where
+// the object may still be seen it is returned as it is now. Anybody may ask.
 func (r *ranking) why(row *rankRow) (string, *wire.Object) {
 	now, ok, _ := r.informer.Get(keyOf(row.object.Namespace(), row.object.Name()))
 	selector := r.filter.selector
 	switch {
-	case !ok || !sameThing(row.object, now) || selector != nil && !selector.Matches(labelText(now.Labels().Value())):
+	case !ok || !sameThing(row.object, now) || selector != nil && !selector.Matches(labelText(now.Labels().Value())), !r.filter.has(now, r.filter.bound):
 		return "gone", nil
 	case !r.filter.matchText(now):
 		return "filtered", now

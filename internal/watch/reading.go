@@ -376,6 +376,7 @@ func (s *reading) beginObject(context.Context) ([]byte, error) {
 	}
 	s.begun(now.version)
 	s.cursor = cursor
+	s.filter.columns = now.columns
 	message := s.message("snapshot")
 	if ok && s.filter.match(o) {
 		text, err := s.seen(o).JSON()

@@ -44,13 +44,19 @@ func (s *reading) seen(o *wire.Object) *wire.Object {
 
 // seenChange is a change as the reader may be told its texts. All to whom it is
 // told so share one, while it is recent.
+//
+// What it leads from is masked as in a snapshot, also where the change before had
+// told the reader that a value changed. So patches fit what the reader holds, which
+// has the same members and elements; but no patch takes that mark away: it stays until
+// the text is told anew. To do better, what each reader was told last would have to be
+// kept.
 func (s *reading) seenChange(c *change) (*change, error) {
 	if s.veil == nil || !s.view.texts {
 		return c, nil
 	}
 	seen, made, err := c.Memo.seen.get(func() (*change, error) { return s.newSeenChange(c) })
 	if made {
-		s.recent.hold(seen, nil)
+		s.recent.hold(seen, heldBy(seen))
 	}
 	return seen, err
 }
@@ -69,4 +75,18 @@ func (s *reading) newSeenChange(c *change) (*change, error) {
 	case journal.Delete:
 	}
 	return seen, err
+}
+
+// heldBy is about how many bytes a change as it is seen holds, texts that are masked
+// anew among them.
+func heldBy(seen *change) (bytes int) {
+	for _, o := range []*wire.Object{seen.Old, seen.New} {
+		if o != nil {
+			bytes += o.Size()
+		}
+	}
+	if seen.Memo.managed != nil {
+		bytes += seen.Memo.managed.Size()
+	}
+	return bytes
 }

@@ -282,16 +282,19 @@ func (a *Access) mayGet(ctx context.Context, r *Resource, d deed, namespace, nam
 	if err := a.narrow(ctx, r, f, d, old); err != nil || f.selector == nil && len(f.bound) == 0 {
 		return err
 	}
-	// By its labels and words: those of its row, also where logs are shared by them.
-	q := Query{Resource: r.Ref(), Namespaces: f.namespaces, Name: name, Text: strings.Join(f.bound, " ")}
-	if f.selector != nil {
-		q.Labels = f.selector.String()
+	// By its labels and words: those of its row, which must be shared itself.
+	snapshot, err := a.Snapshot(ctx, Query{Resource: r.Ref(), Namespaces: f.namespaces, Name: name}, stalePatience)
+	if err != nil {
+		return err
 	}
-	snapshot, err := a.Snapshot(ctx, q, stalePatience)
-	if err == nil && len(snapshot.Objects) == 0 {
-		err = notShared()
+	f.columns = snapshot.Columns
+	switch {
+	case !snapshot.Synced:
+		return &Problem{Cause: Unavailable, Title: "Not known yet", Detail: fmt.Sprintf("It is not known now which %s there are, nor whether this one was shared with you; ask again in a moment.", r.Resource)}
+	case !slices.ContainsFunc(snapshot.Objects, f.match):
+		return notShared()
 	}
-	return err
+	return nil
 }
 
 // object reads an object that may be read, as the viewer may see it.

@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"runtime"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -49,4 +50,18 @@ func CheckLine(t *testing.T, line []byte) {
 			}
 		}
 	}
+}
+
+// Compressed is an Object of a list of its own; gone is called once nobody holds what
+// the text was compressed with.
+func Compressed(t *testing.T, text string, gone func()) *Object {
+	t.Helper()
+	own, err := newCodec(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	runtime.AddCleanup(own, func(gone func()) { gone() }, gone)
+	o := &Object{codec: own}
+	o.pack("a", "p", "", "1", []byte("[]"), own.encode(nil, []byte(text)))
+	return o
 }

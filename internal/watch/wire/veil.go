@@ -10,24 +10,22 @@ import (
 // A Veil gives Objects as they may be seen by those whom something is shared
 // with. It is for one goroutine.
 type Veil struct {
-	veil   *redact.Veil
-	behind map[*codec]*codec // Objects of one list have the same.
+	veil *redact.Veil
+	last *codec // Of the Object before: those of one list have the same.
 }
 
 // NewVeil returns the Veil of a resource; group is "" for the core group.
 func NewVeil(group, resource string) *Veil {
-	return &Veil{redact.NewVeil(group, resource), make(map[*codec]*codec)}
+	return &Veil{veil: redact.NewVeil(group, resource)}
 }
 
 // Object returns an Object whose text is masked each time that it is read.
 func (v *Veil) Object(o *Object) *Object {
-	veiled := v.behind[o.codec]
-	if veiled == nil {
-		veiled = &codec{veil: v.veil.Object, behind: o.codec}
-		v.behind[o.codec] = veiled
+	if v.last == nil || v.last.behind != o.codec {
+		v.last = &codec{veil: v.veil.Object, behind: o.codec}
 	}
 	seen := *o
-	seen.codec = veiled
+	seen.codec = v.last
 	return &seen
 }
 

@@ -1,0 +1,311 @@
+package watch_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// sharedWith is whom the parts were shared with by the program.
+func sharedWith(parts ...watch.Part) watch.Viewer {
+	return watch.Viewer{Program: true, Scope: &watch.Scope{Parts: parts}}
+}
+
+// readUntil reads messages up to the first of a type, and returns all of them.
+func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all string, last told) {
+	t.Helper()
+	for {
+		text, err := sub.Next(t.Context())
+		if err != nil {
+			t.Fatalf("Next: %v, after %s", err, all)
+		}
+		all += string(text) + "\n"
+		last = told{}
+		if err := json.Unmarshal([]byte("{"+string(text)+"}"), &last); err != nil {
+			t.Fatalf("%s: %v", text, err)
+		}
+		for _, one := range types {
+			if last.Type == one {
+				return all, last
+			}
+		}
+	}
+}
+
+// An object that leaves what was shared, by its labels or by the words of its row, is
+// told as gone in every view, and nothing of what it has become; one that is
+// back is told as new.
+func TestLeavingAShare(t *testing.T) {
+	for name, part := range map[string]watch.Part{
+		"labels": {Labels: "app=web"}, "words": {Text: "running"},
+		"both": {Labels: "app=web", Text: "running"}, "tone": {Text: "is:waiting"},
+	} {
+		part.Resource = pods
+		now, state := "Running", `"Running"`
+		if name == "tone" {
+			now, state = "ContainerCreating", `"ContainerCreating"`
+		}
+		for of, test := range map[string]struct {
+			view       watch.View
+			sort, text string
+			goes       string
+		}{
+			"rows": {watch.Rows, "", "", `"op":"delete"`}, "table": {watch.Table, "", "", `"op":"delete"`},
+			"changes": {watch.Changes, "", "", `"op":"delete"`}, "object": {watch.Object, "", "", `"op":"delete"`},
+			"window": {watch.Windowed, "", "", `"why":"gone"`}, "window by status": {watch.Windowed, "status", "", `"why":"gone"`},
+			"window of words": {watch.Windowed, "", strings.ToLower(now), `"why":"gone"`},
+		} {
+			t.Run(name+", "+of, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					server, cluster := serveCluster(t)
+					within, beyond := labelled(pod("a", "p", now), "web"), labelled(pod("a", "p", "CANARY"), "db")
+					server.Set(pods, within, labelled(pod("a", "q", now), "web"))
+					q := watch.Query{Resource: pods, Text: test.text}
+					switch test.view {
+					case watch.Object:
+						q.Namespaces, q.Name = []string{"a"}, "p"
+					case watch.Windowed:
+						window, err := watch.NewWindow(test.sort, 0, 10)
+						if err != nil {
+							t.Fatal(err)
+						}
+						q.Window = window
+					case watch.Rows, watch.Table, watch.Changes:
+					}
+					sub, err := cluster.For(sharedWith(part)).Subscribe(t.Context(), q, test.view, "")
+					if err != nil {
+						t.Fatal(err)
+					}
+					defer sub.Close()
+					first, _ := readUntil(t, sub, "heartbeat")
+					server.Set(pods, beyond)
+					then, _ := readUntil(t, sub, "heartbeat")
+					server.Set(pods, beyond)
+					later, _ := readUntil(t, sub, "heartbeat")
+					server.Set(pods, within)
+					back, _ := readUntil(t, sub, "heartbeat")
+					if all := first + then + later + back; strings.Contains(all, "CANARY") {
+						t.Errorf("told of what is not shared: %s", all)
+					}
+					if !strings.Contains(then, test.goes) || strings.Contains(later, "op") || !strings.Contains(back, state) && test.view != watch.Changes {
+						t.Errorf("want %s, nothing, and it again; told %s, %s, %s", test.goes, then, later, back)
+					}
+				})
+			})
+		}
+	}
+}
+
+// Logs are those of pods that fit the part of logs, whatever fits that of pods; where
+// it is by labels or words, the pods must be shared too, to know which fit.
+func TestSharedLogs(t *testing.T) {
+	all := watch.Part{Resource: pods}
+	logs := func(p watch.Part) watch.Part {
+		p.Resource = pods + "/log"
+		return p
+	}
+	for name, test := range map[string]struct {
+		parts []watch.Part
+		want  string
+	}{
+		"no logs":             {[]watch.Part{all}, ""},
+		"all":                 {[]watch.Part{all, logs(watch.Part{})}, "a/p a/r b/q"},
+		"a namespace":         {[]watch.Part{all, logs(watch.Part{Namespaces: []string{"a"}})}, "a/p a/r"},
+		"a pod":               {[]watch.Part{all, logs(watch.Part{Namespaces: []string{"a"}, Name: "r"})}, "a/r"},
+		"labels":              {[]watch.Part{all, logs(watch.Part{Labels: "app=web"})}, "a/p b/q"},
+		"words":               {[]watch.Part{all, logs(watch.Part{Text: "failed"})}, "a/r"},
+		"tone":                {[]watch.Part{all, logs(watch.Part{Text: "is:failing"})}, "a/r"},
+		"of some pods":        {[]watch.Part{{Resource: pods, Namespaces: []string{"a"}}, logs(watch.Part{Labels: "app=web"})}, "a/p"},
+		"of other pods":       {[]watch.Part{{Resource: pods, Text: "failed"}, logs(watch.Part{Labels: "app=web"})}, ""},
+		"of no pods":          {[]watch.Part{logs(watch.Part{Labels: "app=web"})}, ""},
+		"of pods that are so": {[]watch.Part{{Resource: pods, Labels: "app=web"}, logs(watch.Part{Labels: "app=web", Text: "running"})}, "a/p b/q"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Set(pods, labelled(pod("a", "p", "Running"), "web"), pod("a", "r", "Failed"), labelled(pod("b", "q", "Running"), "web"))
+				access := cluster.For(sharedWith(test.parts...))
+				var got []string
+				for _, key := range []string{"a/none", "a/p", "a/r", "b/q"} {
+					ns, pod, _ := strings.Cut(key, "/")
+					server.Answer("/api/v1/namespaces/"+ns+"/pods/"+pod+"/log", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a line\n") })
+					body, err := access.Logs(t.Context(), ns, pod, watch.LogOptions{})
+					if err != nil {
+						wantProblem(t, err, watch.Refused, "Forbidden", "This was not shared with you.")
+						continue
+					}
+					if text, err := io.ReadAll(body); err != nil || string(text) != "a line\n" {
+						t.Errorf("the log of %s is %q, %v", key, text, err)
+					}
+					_ = body.Close()
+					if pod != "none" { // Its log is the API server's to say, where all are shared.
+						got = append(got, key)
+					}
+				}
+				if strings.Join(got, " ") != test.want {
+					t.Errorf("logs of %s may be read, want %s", got, test.want)
+				}
+			})
+		})
+	}
+}
+
+// A log that is followed ends soon after its pod has left what was shared, and not
+// before.
+func TestLogEndsWithItsShare(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, labelled(pod("a", "p", "Running"), "web"))
+		server.Answer("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, "a line\n")
+			w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is one.
+			<-r.Context().Done()
+		})
+		viewer := sharedWith(watch.Part{Resource: pods}, watch.Part{Resource: pods + "/log", Labels: "app=web"})
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+		defer cancel()
+		body, err := cluster.For(viewer).Logs(ctx, "a", "p", watch.LogOptions{Follow: true})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer body.Close() //nolint:errcheck // Read to its end.
+		const long = time.Minute
+		began := time.Now()
+		left := time.AfterFunc(long, func() { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) })
+		defer left.Stop()
+		text, err := io.ReadAll(body)
+		wantProblem(t, err, watch.Refused, "Forbidden", "This was not shared with you.")
+		if passed := time.Since(began); passed < long || passed > long+15*time.Second || string(text) != "a line\n" {
+			t.Errorf("%q came, for %s", text, passed)
+		}
+	})
+}
+
+// While it is not known what there is, it is not said that it was not shared.
+func TestShareThatIsNotKnownYet(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, labelled(pod("a", "p", "Running"), "web"))
+		server.Silence(pods)
+		access := cluster.For(sharedWith(watch.Part{Resource: pods, Labels: "app=web"}))
+		for _, name := range []string{"p", "none"} {
+			_, err := access.Object(t.Context(), pods, "a", name)
+			wantProblem(t, err, watch.Unavailable, "Not known yet", "which pods there are")
+		}
+	})
+}
+
+// What is held of what guests read is weighed, texts that were masked for them too.
+func TestWhatGuestsReadIsWeighed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		set := func(n int) {
+			p := pod("a", "p", fmt.Sprint("S", n))
+			p.Rest = fmt.Sprintf(`"spec":{"note":%q,"n":%d}`, strings.Repeat("x", 300_000), n)
+			server.Set(pods, p)
+		}
+		set(0)
+		sub, err := cluster.For(sharedWith(watch.Part{Resource: pods})).Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Changes, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer sub.Close()
+		readUntil(t, sub, "heartbeat")
+		for n := range 100 {
+			set(n + 1)
+			readUntil(t, sub, "events")
+		}
+		changes, weighed, held := cluster.Recent()
+		if changes == 0 || weighed < held || weighed > 5<<20 {
+			t.Errorf("%d changes with %d bytes are held, and weighed as %d; want no more than 4 MiB and the last", changes, held, weighed)
+		}
+	})
+}
+
+// A guest and who may see all read the same changes, whoever is first: each is told
+// what they may see, and patches fit what they hold. What a guest holds is what they
+// would get anew, but that it may say of a value that it has changed.
+func TestGuestsAndOthersReadTheSame(t *testing.T) {
+	const configmaps = "core/v1/configmaps"
+	for _, guestFirst := range []bool{true, false} {
+		for _, view := range []watch.View{watch.Object, watch.Changes} {
+			t.Run(fmt.Sprintf("%s, guest first %t", view, guestFirst), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					server, cluster := serveCluster(t)
+					server.Serve(apitest.Kind{Ref: configmaps, Kind: "ConfigMap", Columns: `[{"name":"Name","type":"string","format":"name"}]`})
+					set := func(data string) {
+						server.Set(configmaps, apitest.Item{Namespace: "a", Name: "it", Cells: `["it"]`, Rest: `"data":{` + data + `}`})
+					}
+					set(`"k":"CANARY0"`)
+					pass(3 * time.Second)
+					readers := map[bool]*holder{}
+					for guest, viewer := range map[bool]watch.Viewer{false: {Program: true}, true: sharedWith(watch.Part{Resource: configmaps})} {
+						access := cluster.For(viewer)
+						sub, err := access.Subscribe(t.Context(), watch.Query{Resource: configmaps, Namespaces: []string{"a"}, Name: "it"}, view, "")
+						if err != nil {
+							t.Fatal(err)
+						}
+						defer sub.Close()
+						readers[guest] = &holder{access: access, sub: sub}
+						readers[guest].read(t)
+					}
+					for _, data := range []string{`"k":"CANARY1"`, `"k":"CANARY2"`, `"k":"CANARY2","other":"CANARY3"`, `"other":"CANARY3"`} {
+						set(data)
+						synctest.Wait()
+						for _, guest := range []bool{guestFirst, !guestFirst} {
+							readers[guest].read(t)
+							anew, err := readers[guest].access.Object(t.Context(), configmaps, "a", "it")
+							if held := strings.ReplaceAll(string(readers[guest].held), "(masked, changed)", "(masked)"); err != nil || !jsonpatch.Equal([]byte(held), anew) {
+								t.Errorf("guest %t: held is %s, and there is %s, %v", guest, held, anew, err)
+							}
+						}
+					}
+					if heard := readers[true].heard; strings.Contains(heard, "CANARY") || strings.Count(heard, "(masked, changed)") != 2 {
+						t.Errorf("a guest is told %s", heard)
+					}
+					if heard := readers[false].heard; !strings.Contains(heard, "CANARY3") || strings.Contains(heard, "(masked") {
+						t.Errorf("who may see all is told %s", heard)
+					}
+				})
+			})
+		}
+	}
+}
+
+// holder is a reader of one object, which it holds.
+type holder struct {
+	access *watch.Access
+	sub    *watch.Subscription
+	heard  string
+	held   []byte
+}
+
+// read reads the next that is told of the object.
+func (h *holder) read(t *testing.T) {
+	t.Helper()
+	all, m := readUntil(t, h.sub, "snapshot", "events")
+	h.heard += all
+	if m.Object != nil {
+		h.held = m.Object
+	}
+	for _, e := range m.Events {
+		patch, err := jsonpatch.DecodePatch(e.Patch)
+		if err == nil {
+			h.held, err = patch.Apply(h.held)
+		}
+		if err != nil {
+			t.Fatalf("%s does not fit %s: %v", e.Patch, h.held, err)
+		}
+	}
+}
