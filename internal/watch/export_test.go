@@ -214,3 +214,18 @@ func (c *Cluster) OverdrawnBeside(ref, other string, bytes int64, steps int) boo
 	ending.Wait()
 	return overdrawn
 }
+
+// HoldTurn takes the turn of a window's ranking, until release is called.
+func (s *Subscription) HoldTurn() (release func()) {
+	r := s.reading.window.ranking
+	<-r.turn
+	return func() { r.turn <- struct{}{} }
+}
+
+// HoldDigest begins to count the digest that is told next, and ends with that when
+// release is called.
+func (s *Subscription) HoldDigest() (release func()) {
+	i, f := s.reading.informer, s.reading.filter
+	t, _ := i.digests.join(f.id(), i.Now().Offset+1)
+	return func() { i.digests.make(f.id(), t, func() *digest { return i.count(f) }) }
+}

@@ -100,11 +100,8 @@ func (c *Cluster) refusing(resource *Resource, why string) *informer {
 // again. Next ends with ctx's error, also where there is more to tell, or with
 // ErrClosed, as it does once it is closed; of a Query that is Watched with a Problem in its place.
 func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
-	switch {
-	case s.reading == nil:
+	if s.reading == nil {
 		return nil, ErrClosed
-	case s.lookAt.IsZero():
-		return s.reading.Next(ctx)
 	}
 	for {
 		if err := s.lookAgain(ctx); err != nil {
@@ -114,17 +111,12 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 			s.said = true
 			return s.reading.stateMessage(*s.blind)
 		}
-		until, cancel := context.WithDeadline(ctx, s.lookAt)
-		var message []byte
-		var err error
-		if s.blind == nil {
-			message, err = s.reading.Next(until)
-		} else {
-			<-until.Done()
-			message, err = []byte(`"type":"heartbeat","cursor":""`), ctx.Err()
+		if s.blind != nil {
+			sleep(ctx, time.Until(s.lookAt))
+			return []byte(`"type":"heartbeat","cursor":""`), ctx.Err()
 		}
-		cancel()
-		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+		s.reading.until = s.lookAt
+		if message, err := s.reading.Next(ctx); message != nil || err != nil {
 			return message, err
 		}
 	}
@@ -133,7 +125,7 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 // lookAgain finds out, when it is time, what may be seen, and begins anew where that
 // is another. While it cannot be found out nothing is told but that.
 func (s *Subscription) lookAgain(ctx context.Context) error {
-	if time.Now().Before(s.lookAt) {
+	if s.lookAt.IsZero() || time.Now().Before(s.lookAt) {
 		return nil
 	}
 	resource, f, refusal, err := s.look(ctx, askedAgain())

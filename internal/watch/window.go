@@ -195,8 +195,13 @@ func (s *reading) readWindow(ctx context.Context) ([]byte, error) {
 			return nil, ctx.Err()
 		}
 	}
+	before := s.cursor
 	s.cursor = next
-	return s.lookAgain(ctx, since)
+	message, err := s.lookAgain(ctx, since)
+	if err != nil {
+		s.cursor = before // What has come is to be told still.
+	}
+	return message, err
 }
 
 // windowDigest is a digest of the rows that were told.
@@ -228,8 +233,8 @@ func (s *reading) lookAgain(ctx context.Context, since time.Time) ([]byte, error
 		return s.wholeWindow(nil)
 	}
 	if now.same(from) {
-		if wait := w.newsWait(); wait > 0 && !s.waiting.IsZero() {
-			s.silence.Reset(wait)
+		if w.newsWait() > 0 && !s.waiting.IsZero() {
+			s.wind()
 		}
 		return nil, nil // But perhaps news.
 	}
