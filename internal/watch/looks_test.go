@@ -123,3 +123,27 @@ func TestDigestOutlastsItsContext(t *testing.T) {
 		}
 	})
 }
+
+// A kind that goes and comes back is told of to a user as to the program, and ends
+// nobody's subscription.
+func TestKindOfAUserGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster, _ := guarded(t)
+		program := subscribe(t, cluster, watch.Query{}, "")
+		all := subscribeAs(t, cluster.For(user("all")), watch.Query{Resource: pods}, watch.Rows, "")
+		program.settle()
+		all.settle()
+		server.Remove(pods)
+		pass(time.Minute)
+		program.settle()
+		all.settle()
+		if program.state != "absent" || all.state != program.state || all.reason != program.reason || len(all.rows) > 0 {
+			t.Errorf("a user is told %s (%s), the program %s (%s)", all.state, all.reason, program.state, program.reason)
+		}
+		server.Serve(kinds()[0])
+		server.Set(pods, pod("a", "p", "Running"))
+		pass(time.Minute)
+		all.settle()
+		all.wantLive(1)
+	})
+}

@@ -134,21 +134,17 @@ type opened struct {
 	release  func()
 }
 
-// check finds out what a query is about, and what of that the viewer may see. Where
-// that is nothing, or not known, the filter is the query's.
-func (a *Access) check(ctx context.Context, q *Query, d deed, old age) (*Resource, *filter, error) {
-	resource, err := a.Resource(ctx, q.Resource)
-	if err != nil {
-		return nil, nil, err
-	}
+// check finds out what of its resource a query is about, and what of that the viewer
+// may see. Where that is nothing, or not known, the filter is the query's.
+func (a *Access) check(ctx context.Context, q *Query, resource *Resource, d deed, old age) (*filter, error) {
 	filter, err := newFilter(q, resource)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := a.cluster.checkMasked(filter.fields, resource); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return resource, filter, a.narrow(ctx, resource, filter, d, old)
+	return filter, a.narrow(ctx, resource, filter, d, old)
 }
 
 // open holds the informer that answers a query which was checked; of what is to be
@@ -205,7 +201,11 @@ type Snapshot struct {
 // Snapshot reads what the query asks for. It waits for a first list for as long
 // as wait says, then answers with what is known, which its Status tells.
 func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Snapshot, error) {
-	resource, filter, err := a.check(ctx, &q, toList, askedOnce())
+	resource, err := a.Resource(ctx, q.Resource)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := a.check(ctx, &q, resource, toList, askedOnce())
 	if err != nil {
 		return nil, err
 	}
