@@ -187,6 +187,9 @@ func (a *Access) narrowTo(ctx context.Context, r *Resource, f *filter, d deed, o
 		return refused(r, d, f)
 	}
 	f.part = f.part || len(seen) < len(namespaces) || len(f.namespaces) == 0
+	if len(f.namespaces) == 0 {
+		f.reach = seen
+	}
 	f.namespaces, f.hides = seen, true
 	f.named = common(f.named, seen)
 	return nil

@@ -2,10 +2,13 @@ package watch_test
 
 import (
 	"context"
+	"fmt"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
+
+	authorization "k8s.io/api/authorization/v1"
 
 	"glasshouse/internal/watch"
 )
@@ -145,5 +148,26 @@ func TestKindOfAUserGoes(t *testing.T) {
 		pass(time.Minute)
 		all.settle()
 		all.wantLive(1)
+	})
+}
+
+// Where all of a kind does not fit, who may see a small part of it sees that, without
+// naming it.
+func TestUserSeesWhatFits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		for n := range 60 {
+			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+		}
+		server.Set(widgets, big("b", "small", 1<<10))
+		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool { return spec.ResourceAttributes.Namespace == "b" })
+		all := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		all.settle()
+		if all.state != "failed" {
+			t.Fatalf("all of it is %s", all.state)
+		}
+		r := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: widgets}, watch.Rows, "")
+		r.settle()
+		r.wantLive(1)
 	})
 }

@@ -162,7 +162,7 @@ func (a *Access) open(q *Query, resource *Resource, filter *filter) (*opened, er
 	if err != nil {
 		return nil, err
 	}
-	letGo, err := informer.ask(filter.named)
+	letGo, err := informer.ask(slices.Concat(filter.named, filter.reach), len(filter.reach) == 0)
 	if err != nil {
 		release()
 		return nil, err
