@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"slices"
 	"strings"
@@ -185,14 +186,14 @@ func (a *Access) read(q *Query, told view, held *opened) *reading {
 	s := &reading{
 		informer: held.informer, filter: held.filter, view: told, behind: true, veil: a.veil(held.resource),
 		ended: ErrClosed, silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper}, recent: &a.cluster.recent, pace: pace{every: q.Every},
-		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, held.filter.namespaces) },
+		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, held.filter.named) },
 	}
 	if q.Watched {
 		s.ended = notWatched(held.resource)
 	}
 	s.rings = s.silence.C
 	if q.Window != nil {
-		s.window = &windowed{Window: q.Window}
+		s.window = &windowed{Window: q.Window, viewer: sha256.Sum256([]byte(a.viewer.Key()))}
 		s.silence.Stop()
 		s.silence, s.rings = time.AfterFunc(Heartbeat, q.Window.ring), q.Window.rings
 	}

@@ -61,6 +61,7 @@ func (w *Window) ring() {
 type windowed struct {
 	*Window
 
+	viewer  viewerHash
 	ranking *ranking
 	letGo   func() // Of the ranking; nil where there is none.
 	held    *frame // What was told.
@@ -86,7 +87,7 @@ func (s *reading) beginWindow(ctx context.Context) ([]byte, error) {
 	if err != nil && len(now.columns) > 0 {
 		return nil, err
 	}
-	ranking, letGo, err := s.informer.ranking(s.filter, &now, by)
+	ranking, letGo, err := s.informer.ranking(s.window.viewer, s.filter, &now, by)
 	if err != nil {
 		return nil, err
 	}
