@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"errors"
 	"maps"
 	"sync"
 	"time"
@@ -11,7 +10,8 @@ import (
 // answers are what was answered a moment ago, and is about to be: all who ask the
 // same at a time ask once.
 type answers[K comparable, A any] struct {
-	most int // That are kept, as anybody can think of any number of questions.
+	most int           // That are kept, as anybody can think of any number of questions.
+	long time.Duration // No older one is good for anybody.
 
 	mu sync.Mutex
 	of map[K]*answer[A]
@@ -21,7 +21,7 @@ type answers[K comparable, A any] struct {
 type answer[A any] struct {
 	come  chan struct{} // Closed when it has.
 	given A
-	asked time.Time // The zero Time where who asked did not wait for it.
+	asked time.Time // The zero Time where who asked did not wait for it to the end.
 }
 
 func (a *answer[A]) pending() bool {
@@ -57,7 +57,7 @@ func (a *answer[A]) ask(ctx context.Context, ask func(context.Context) A) {
 	defer close(a.come)
 	began := time.Now()
 	given := ask(ctx)
-	if !errors.Is(ctx.Err(), context.Canceled) {
+	if ctx.Err() == nil {
 		a.given, a.asked = given, began
 	}
 }
@@ -70,7 +70,7 @@ func (s *answers[K, A]) join(question K, good func(A, time.Time) bool) (a *answe
 		return a, false
 	}
 	if len(s.of) >= s.most {
-		maps.DeleteFunc(s.of, func(_ K, a *answer[A]) bool { return !a.pending() })
+		s.roomLocked()
 	}
 	if s.of == nil {
 		s.of = make(map[K]*answer[A])
@@ -78,4 +78,15 @@ func (s *answers[K, A]) join(question K, good func(A, time.Time) bool) (a *answe
 	a = &answer[A]{come: make(chan struct{})}
 	s.of[question] = a
 	return a, true
+}
+
+// roomLocked drops a quarter of the answers at least: those that are good for nobody,
+// then the older ones. What is on its way stays.
+func (s *answers[K, A]) roomLocked() {
+	for _, long := range []time.Duration{s.long, s.long / 8, 0} {
+		maps.DeleteFunc(s.of, func(_ K, a *answer[A]) bool { return !a.pending() && time.Since(a.asked) >= long })
+		if len(s.of) <= s.most*3/4 {
+			return
+		}
+	}
 }

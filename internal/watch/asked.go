@@ -19,8 +19,10 @@ type asked struct {
 }
 
 // ask has the namespaces watched, where not all are, until release is called,
-// once, and for as long after that as the pool keeps what nobody looks at.
-func (i *informer) ask(namespaces []string) (release func(), err error) {
+// once, and for as long after that as the pool keeps what nobody looks at. Those
+// that nobody named are known, and are watched anyway where it is forbidden to watch
+// all: there they need no room.
+func (i *informer) ask(namespaces []string, named bool) (release func(), err error) {
 	i.mu.Lock()
 	news := 0
 	for _, ns := range namespaces {
@@ -28,9 +30,12 @@ func (i *informer) ask(namespaces []string) (release func(), err error) {
 			news++
 		}
 	}
-	if _, partly := i.denied[""]; partly && news > 0 && !i.roomLocked(news, namespaces) {
+	if why, partly := i.denied[""]; partly && news > 0 && !i.roomLocked(news, namespaces) {
 		i.mu.Unlock()
-		return nil, invalid("Too many namespaces", "%d namespaces of %s are asked for now; ask for some of them, or for all by leaving ns out.", maxAsked, i.scope.Resource.GroupResource())
+		if !named && why.State == Forbidden {
+			return func() {}, nil
+		}
+		return nil, invalid("Too many namespaces", "%d namespaces of %s are asked for now, and no more are watched one by one; ask for fewer of them with ns.", maxAsked, i.scope.Resource.GroupResource())
 	}
 	for _, ns := range namespaces {
 		if i.asked[ns] == nil {

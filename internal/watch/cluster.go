@@ -132,7 +132,7 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 		client: wire.NewClient(config, options.Redact), reviews: newReviewer(authorizer.SelfSubjectAccessReviews()), tokens: authenticator.TokenReviews(),
 		timeout: timeout, home: options.Namespace, always: options.Always, log: options.Log, cursors: newCursorKey(), changed: newSignal(),
 		ring: ring.within(budget), rules: rules{Rules: options.Redact},
-		guard: guard{client: authorizer.SubjectAccessReviews(), rights: answers[question, right]{most: maxRights}}, existing: answers[string, error]{most: maxRemembered},
+		guard: newGuard(authorizer.SubjectAccessReviews()), existing: answers[string, error]{most: maxRemembered, long: rememberedFor},
 	}
 	c.pool = newPool(options.Linger, budget, c.newInformer)
 	c.catalog = newCatalog(discoverer, config.Host, c.discovered, options.Log)

@@ -141,3 +141,24 @@ func (c *Cluster) namespaces(ctx context.Context) (names []string, release func(
 	}
 	return names, release
 }
+
+// knownNamespaces are those in which a user may see something: the cluster's, and the
+// kubeconfig's, which is all that is known where they may not be listed. It returns a
+// *Problem that is Unavailable where they never were known.
+func (c *Cluster) knownNamespaces(ctx context.Context) ([]string, error) {
+	names, release := c.namespaces(ctx)
+	release() // It is known for a while.
+	if c.spaces.Load() == nil {
+		why := Status{Reason: "they have not been asked for"}
+		if i := c.pool.find(wire.Scope{Resource: namespaceResource().gvr()}); i != nil {
+			why = i.present(nil).status
+		}
+		if !why.State.refused() {
+			return nil, &Problem{Cause: Unavailable, Title: "Namespaces are not known", Detail: "Which namespaces there are is not known yet: name those that you want to see with ns. " + why.Reason}
+		}
+	}
+	if c.home != "" && !slices.Contains(names, c.home) {
+		names = slices.Sorted(slices.Values(append(slices.Clone(names), c.home)))
+	}
+	return names, nil
+}

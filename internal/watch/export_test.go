@@ -232,3 +232,31 @@ func (c *Cluster) Recent() (changes, weighed, held int) {
 	}
 	return changes, c.recent.bytes, held
 }
+
+// HoldTurn takes the turn of a window's ranking, until release is called.
+func (s *Subscription) HoldTurn() (release func()) {
+	r := s.reading.window.ranking
+	<-r.turn
+	return func() { r.turn <- struct{}{} }
+}
+
+// HoldDigest begins to count the digest that is told next, and ends with that when
+// release is called.
+func (s *Subscription) HoldDigest() (release func()) {
+	i, f := s.reading.informer, s.reading.filter
+	t, _ := i.digests.join(f.id(), i.Now().Offset+1)
+	return func() { i.digests.make(f.id(), t, func() *digest { return i.count(f) }) }
+}
+
+// Get asks a question of answers that each are good for so long.
+func (s *answers[K, A]) Get(ctx context.Context, question K, good time.Duration, ask func(context.Context) A) (A, bool) {
+	return s.get(ctx, question, func(_ A, asked time.Time) bool { return time.Since(asked) < good }, ask)
+}
+
+// Len is how many answers are kept.
+func (s *answers[K, A]) Len() int { return len(s.of) }
+
+// NewAnswers keeps most answers, none of which is good for longer than long.
+func NewAnswers(most int, long time.Duration) *answers[int, error] { //nolint:revive // For tests alone.
+	return &answers[int, error]{most: most, long: long}
+}

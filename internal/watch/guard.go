@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -19,12 +18,15 @@ const (
 	// log that is followed, may see now.
 	lookEvery = 10 * time.Second
 	// maxRights bounds the rights of users that are remembered.
-	maxRights = 100_000
+	maxRights = 20_000
 	// maxLooked is of how many namespaces it is asked, one by one, what a user may
 	// see there who may not see all.
 	maxLooked = 1000
-	// looksAtOnce bounds the access reviews on their way for one Query.
+	// looksAtOnce bounds the access reviews on their way for one Query, userReviews
+	// those for one user, and allReviews those for all.
 	looksAtOnce = 16
+	userReviews = 32
+	allReviews  = 128
 )
 
 // age is how old the answer to an access review may be.
@@ -66,19 +68,24 @@ func (d deed) attributes(r *Resource, namespace, name string) []authorization.Re
 // it keeps nowhere. What cannot be found out is not allowed.
 type guard struct {
 	client authorizationclient.SubjectAccessReviewInterface
+	turns  *turnstile
 	rights answers[question, right]
+}
+
+func newGuard(client authorizationclient.SubjectAccessReviewInterface) guard {
+	return guard{client: client, turns: newTurnstile(allReviews, userReviews), rights: answers[question, right]{most: maxRights, long: askedAgain().denied}}
 }
 
 // asker is a user with the hash of their key, as it is asked for many namespaces.
 type asker struct {
 	*User
 
-	hash [sha256.Size]byte // Of User.key.
+	hash userHash
 }
 
 // question is whether a user may do something.
 type question struct {
-	user [sha256.Size]byte // As asker has it.
+	user userHash
 	authorization.ResourceAttributes
 }
 
@@ -99,7 +106,7 @@ func (g *guard) may(ctx context.Context, u asker, d deed, r *Resource, namespace
 			}
 			return answer.err == nil && time.Since(asked) < long
 		}
-		answer, ok := g.rights.get(ctx, question{u.hash, of}, young, func(ctx context.Context) right { return g.review(ctx, u.User, of) })
+		answer, ok := g.rights.get(ctx, question{u.hash, of}, young, func(ctx context.Context) right { return g.review(ctx, u, of) })
 		if !ok {
 			return false, ctx.Err()
 		}
@@ -110,7 +117,12 @@ func (g *guard) may(ctx context.Context, u asker, d deed, r *Resource, namespace
 	return true, nil
 }
 
-func (g *guard) review(ctx context.Context, u *User, of authorization.ResourceAttributes) right {
+func (g *guard) review(ctx context.Context, u asker, of authorization.ResourceAttributes) right {
+	leave, err := g.turns.enter(ctx, u.hash)
+	if err != nil {
+		return right{err: fmt.Errorf("wait to ask whether a user may %s %s: %w", of.Verb, of.Resource, err)}
+	}
+	defer leave()
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
 	spec := authorization.SubjectAccessReviewSpec{User: u.Name, UID: u.UID, Groups: u.Groups, ResourceAttributes: &of}
@@ -145,8 +157,11 @@ func (a *Access) narrow(ctx context.Context, r *Resource, f *filter, d deed, old
 	return &Problem{Cause: Refused, Title: "Forbidden", Detail: "Nobody is logged in here."}
 }
 
-// narrowTo leaves of a filter what the viewer's user may see.
+// narrowTo leaves of a filter what the viewer's user may see. It takes no longer than
+// until it would be time to look again.
 func (a *Access) narrowTo(ctx context.Context, r *Resource, f *filter, d deed, old age) error {
+	ctx, cancel := context.WithTimeout(ctx, lookEvery)
+	defer cancel()
 	all, err := a.cluster.guard.may(ctx, a.user, d, r, "", f.name, old)
 	switch {
 	case err != nil:
@@ -158,23 +173,19 @@ func (a *Access) narrowTo(ctx context.Context, r *Resource, f *filter, d deed, o
 	}
 	namespaces := f.namespaces
 	if len(namespaces) == 0 {
-		known, release := a.cluster.namespaces(ctx)
-		release() // It is known for a while.
+		known, err := a.cluster.knownNamespaces(ctx)
+		if err != nil {
+			return err
+		}
 		if len(known) > maxLooked {
 			return &Problem{Cause: Refused, Title: "Forbidden", Detail: fmt.Sprintf("You cannot %s %s in all namespaces, and there are more than %d: name those that you want to see with ns.", toList, r.Resource, maxLooked)}
 		}
 		namespaces = known
 	}
-	allowed := make([]bool, len(namespaces))
-	var asking errgroup.Group
-	asking.SetLimit(looksAtOnce)
-	for n, ns := range namespaces {
-		asking.Go(func() (err error) {
-			allowed[n], err = a.cluster.guard.may(ctx, a.user, d, r, ns, f.name, old)
-			return err
-		})
-	}
-	if err := asking.Wait(); err != nil {
+	allowed, err := several(ctx, namespaces, func(ctx context.Context, ns string) (bool, error) {
+		return a.cluster.guard.may(ctx, a.user, d, r, ns, f.name, old)
+	})
+	if err != nil {
 		return unsure(err)
 	}
 	seen := make([]string, 0, len(namespaces))
@@ -187,9 +198,27 @@ func (a *Access) narrowTo(ctx context.Context, r *Resource, f *filter, d deed, o
 		return refused(r, d, f)
 	}
 	f.part = f.part || len(seen) < len(namespaces) || len(f.namespaces) == 0
+	if len(f.namespaces) == 0 {
+		f.reach = seen
+	}
 	f.namespaces, f.hides = seen, true
 	f.named = common(f.named, seen)
 	return nil
+}
+
+// several asks for several things at once, up to the first error; what is not known
+// then is not allowed.
+func several[T any](ctx context.Context, of []T, may func(context.Context, T) (bool, error)) ([]bool, error) {
+	allowed := make([]bool, len(of))
+	asking, ctx := errgroup.WithContext(ctx)
+	asking.SetLimit(looksAtOnce)
+	for n, it := range of {
+		asking.Go(func() (err error) {
+			allowed[n], err = may(ctx, it)
+			return err
+		})
+	}
+	return allowed, asking.Wait()
 }
 
 // common are those of some namespaces that are among others, which are sorted.

@@ -35,7 +35,11 @@ func (c *Cluster) hold(ctx context.Context, ref string) {
 // openAll holds the informer of all of a resource.
 func (c *Cluster) openAll(ctx context.Context, ref string) (*opened, error) {
 	access, q := c.For(Viewer{Program: true}), &Query{Resource: ref}
-	resource, filter, err := access.check(ctx, q, toList, askedOnce())
+	resource, err := access.Resource(ctx, q.Resource)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := access.check(ctx, q, resource, toList, askedOnce())
 	if err != nil {
 		return nil, err
 	}

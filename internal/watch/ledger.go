@@ -60,9 +60,10 @@ func (a *Access) Coverage(ctx context.Context) Ledger {
 		return a.cluster.Ledger()
 	}
 	ledger := Ledger{Entries: []Coverage{}}
-	for _, i := range a.cluster.pool.informers() {
-		if i.scope.Fields == "" && a.seesAll(ctx, resourceOf(i)) {
-			ledger.enter(i)
+	informers := slices.DeleteFunc(a.cluster.pool.informers(), func(i *informer) bool { return i.scope.Fields != "" })
+	for n, all := range a.seesAll(ctx, kindsOf(informers)) {
+		if all {
+			ledger.enter(informers[n])
 		}
 	}
 	ledger.sort()

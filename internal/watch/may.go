@@ -20,7 +20,11 @@ func (a *Access) May(ctx context.Context, q Query) error {
 }
 
 func (a *Access) may(ctx context.Context, q Query, d deed) error {
-	resource, seen, err := a.check(ctx, &q, d, askedOnce())
+	resource, err := a.Resource(ctx, q.Resource)
+	if err != nil {
+		return err
+	}
+	seen, err := a.check(ctx, &q, resource, d, askedOnce())
 	if err != nil {
 		return err
 	}

@@ -56,6 +56,7 @@ type filter struct {
 
 	// What a viewer may see narrows it, see narrow.
 	named []string // The namespaces that the query names, of those that may be seen.
+	reach []string // Where it names none, those that may be seen; empty for all.
 	bound []string // Words that a row must have, as words, lest anything of it be told.
 	part  bool     // It is not all that the query asks for.
 	hides bool     // There may be objects of the resource of which the viewer may know nothing.

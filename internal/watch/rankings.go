@@ -8,8 +8,8 @@ import (
 )
 
 const (
-	// maxRankings bounds the rankings of one informer: anybody can think of any
-	// number of them.
+	// maxRankings bounds the rankings of one informer that are one viewer's: anybody
+	// can think of any number of them.
 	maxRankings = 100
 	// rankingLinger is how long a ranking stays after the last who held a window
 	// of it.
@@ -26,30 +26,35 @@ type rankings struct {
 // rankingID tells rankings of one informer apart.
 type rankingID [sha256.Size]byte
 
-// heldRanking is a ranking and how many hold it.
+// viewerHash is the hash of Viewer.Key.
+type viewerHash [sha256.Size]byte
+
+// heldRanking is a ranking, whose it is, for who asked for it first, and how many
+// hold it.
 type heldRanking struct {
 	*ranking
 
+	owner     viewerHash
 	holders   int
 	idle      *time.Timer
 	idleSince time.Time
 }
 
-// ranking returns the ranking of a filter. It is held until release is called,
-// once.
-func (i *informer) ranking(f *filter, now *present, by sorting) (r *ranking, release func(), err error) {
+// ranking returns the ranking of a filter, for a viewer. It is held until release is
+// called, once.
+func (i *informer) ranking(viewer viewerHash, f *filter, now *present, by sorting) (r *ranking, release func(), err error) {
 	filter := f.id()
 	id := rankingID(sha256.Sum256(fmt.Appendf(nil, "%x %d %v", filter, now.version, by)))
-	if r, release = i.rankings.hold(id, nil); r != nil {
+	if r, release = i.rankings.hold(viewer, id, nil); r != nil {
 		return r, release, nil
 	}
 	if _, fits := i.pool.room(int64(i.Len())*rowWeight, i); !fits {
 		return nil, nil, &Problem{Cause: Unavailable, Title: "Too many orders", Detail: "There is no memory left for rows in one more order; choose less, or raise --memory-limit."}
 	}
-	if r, release = i.rankings.hold(id, func() *ranking { return newRanking(i, f, now.columns, by) }); r == nil {
+	if r, release = i.rankings.hold(viewer, id, func() *ranking { return newRanking(i, f, now.columns, by) }); r == nil {
 		return nil, nil, &Problem{
 			Cause: Unavailable, Title: "Too many orders",
-			Detail: fmt.Sprintf("The rows of one resource are held in %d orders, one for each filter and sort; end one, or take the same as others.", maxRankings),
+			Detail: fmt.Sprintf("The rows of one resource are held in %d orders for you, one for each filter and sort; end one, or take the same as others.", maxRankings),
 		}
 	}
 	return r, release, nil
@@ -57,15 +62,15 @@ func (i *informer) ranking(f *filter, now *present, by sorting) (r *ranking, rel
 
 // hold returns a ranking that is held, or the one that is made; nil where it is
 // not to be made, or there are too many.
-func (s *rankings) hold(id rankingID, make func() *ranking) (*ranking, func()) {
+func (s *rankings) hold(viewer viewerHash, id rankingID, make func() *ranking) (*ranking, func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.held[id]
 	if h == nil {
-		if make == nil || !s.roomLocked() {
+		if make == nil || !s.roomLocked(viewer) {
 			return nil, nil
 		}
-		h = &heldRanking{ranking: make()}
+		h = &heldRanking{ranking: make(), owner: viewer}
 		if s.held == nil {
 			s.held = map[rankingID]*heldRanking{}
 		}
@@ -79,18 +84,23 @@ func (s *rankings) hold(id rankingID, make func() *ranking) (*ranking, func()) {
 	return h.ranking, sync.OnceFunc(func() { s.release(id, h) })
 }
 
-// roomLocked makes room for one more: where there is none left, that goes which
-// nobody has held for the longest time.
-func (s *rankings) roomLocked() bool {
-	if len(s.held) < maxRankings {
-		return true
-	}
+// roomLocked makes room for one more of a viewer's: where there is none left, that of
+// theirs goes which nobody has held for the longest time.
+func (s *rankings) roomLocked(viewer viewerHash) bool {
 	var oldest *heldRanking
 	var which rankingID
+	own := 0
 	for id, h := range s.held {
+		if h.owner != viewer {
+			continue
+		}
+		own++
 		if h.holders == 0 && (oldest == nil || h.idleSince.Before(oldest.idleSince)) {
 			which, oldest = id, h
 		}
+	}
+	if own < maxRankings {
+		return true
 	}
 	if oldest == nil {
 		return false

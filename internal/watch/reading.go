@@ -54,7 +54,8 @@ type reading struct {
 	digestAt time.Time // When the next digest is due.
 	due      *digest   // The digest to be told at its offset.
 
-	silence *time.Timer      // Rings after Heartbeat, or when a digest is due,
+	until   time.Time        // Next returns nothing from then on, that something else is done first; zero for never.
+	silence *time.Timer      // Rings when one of Heartbeat, digest, news and until is due,
 	waiting time.Time        // from when Next has begun to wait,
 	rings   <-chan time.Time // here.
 	writing paper
@@ -64,13 +65,16 @@ type reading struct {
 
 // Next waits for the next message of the wire and returns it without its id and
 // braces. It is good until Next is called again, which may be after ctx has
-// ended.
+// ended. There is none, and no error, where until has come.
 func (s *reading) Next(ctx context.Context) ([]byte, error) {
 	s.pace.told()
 	for {
 		s.writing.giveBack()
 		if err := ctx.Err(); err != nil {
 			return nil, err
+		}
+		if !s.until.IsZero() && !time.Now().Before(s.until) {
+			return nil, nil //nolint:nilnil // As it says.
 		}
 		message, err := s.step(ctx)
 		if message != nil {
@@ -107,8 +111,11 @@ func (s *reading) step(ctx context.Context) ([]byte, error) {
 	case s.digestDue() && s.window != nil:
 		return s.windowDigest()
 	case s.digestDue():
-		s.digestAt = s.informer.nextDigest(s.filter)
 		s.due = s.informer.digest(ctx, s.filter, s.cursor.Offset)
+		if s.due == nil && ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		s.digestAt = s.informer.nextDigest(s.filter)
 	case s.window != nil:
 		return s.readWindow(ctx)
 	}
@@ -177,8 +184,8 @@ func (s *reading) read(ctx context.Context) ([]byte, error) {
 // silent is what is told where waiting for changes gave none.
 func (s *reading) silent(err error) ([]byte, error) {
 	switch {
-	case errors.Is(err, journal.ErrSilent) && time.Since(s.waiting) < Heartbeat: // A digest or news are due, or the window moved.
-		s.silence.Reset(Heartbeat - time.Since(s.waiting))
+	case errors.Is(err, journal.ErrSilent) && time.Since(s.waiting) < Heartbeat: // Something else is due, or the window moved.
+		s.wind()
 		return nil, nil
 	case errors.Is(err, journal.ErrSilent):
 		if s.behind {
@@ -197,17 +204,25 @@ func (s *reading) silent(err error) ([]byte, error) {
 // alarm ends the wait of one Next.
 func (s *reading) alarm() <-chan time.Time {
 	if s.waiting.IsZero() {
-		long := Heartbeat
-		if due := time.Until(s.digestAt); s.view.digests && due > 0 {
-			long = min(long, due)
-		}
-		if s.window != nil && s.window.newsWait() > 0 {
-			long = min(long, s.window.newsWait())
-		}
 		s.waiting = time.Now()
-		s.silence.Reset(long)
+		s.wind()
 	}
 	return s.rings
+}
+
+// wind sets the alarm to what is due first.
+func (s *reading) wind() {
+	long := Heartbeat - time.Since(s.waiting)
+	if due := time.Until(s.digestAt); s.view.digests && due > 0 {
+		long = min(long, due)
+	}
+	if s.window != nil && s.window.newsWait() > 0 {
+		long = min(long, s.window.newsWait())
+	}
+	if !s.until.IsZero() {
+		long = min(long, time.Until(s.until))
+	}
+	s.silence.Reset(max(0, long))
 }
 
 // isTold reports whether the reader was told all up to its cursor. One from whom it

@@ -37,6 +37,15 @@ func resourceOf(i *informer) *Resource {
 	return &Resource{Group: of.Group, Version: of.Version, Resource: of.Resource}
 }
 
+// kindsOf are what informers watch.
+func kindsOf(informers []*informer) []*Resource {
+	resources := make([]*Resource, len(informers))
+	for n, i := range informers {
+		resources[n] = resourceOf(i)
+	}
+	return resources
+}
+
 func (r *Resource) gvr() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
 }

@@ -3,8 +3,10 @@ package watch
 import (
 	"cmp"
 	"context"
+	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"glasshouse/internal/watch/wire"
 )
@@ -18,7 +20,8 @@ type Found struct {
 	Hits  []Hit // The best first.
 	Total int   // As many there are, in what was looked through.
 	// Searched is what is watched, in the order of the search; of those without a
-	// Count nothing was looked through.
+	// Count nothing was looked through. They are Stale where it is not known what of
+	// them may be seen.
 	Searched []Known
 }
 
@@ -52,12 +55,18 @@ func (a *Access) Search(ctx context.Context, text string, limit int, order func(
 	slices.SortFunc(watched, func(a, b Resource) int { return order(&a, &b) })
 	found := &Found{}
 	best := shortlist{limit: limit}
+	sought, unsure := a.seek(ctx, watched)
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
 	for kind := range watched {
-		i, f := a.seen(ctx, &watched[kind])
-		if ctx.Err() != nil {
-			return nil, ctx.Err()
-		}
-		if i == nil {
+		i, f := sought[kind].informer, sought[kind].filter
+		switch {
+		case i == nil:
+			continue
+		case sought[kind].unknown:
+			status := &Status{State: Stale, Since: time.Now(), Reason: unsure.Error()}
+			found.Searched = append(found.Searched, Known{Resource: watched[kind], Status: status})
 			continue
 		}
 		now := f.present(i)
@@ -73,6 +82,35 @@ func (a *Access) Search(ctx context.Context, text string, limit int, order func(
 	}
 	found.Total = best.total
 	return found, nil
+}
+
+// sought is what of a resource a search looks through.
+type sought struct {
+	resource *Resource
+	informer *informer // Of all of it; nil where nothing of it may be seen, or it runs no more.
+	filter   *filter   // Lets through what may be seen.
+	unknown  bool      // What that is could not be found out in time.
+}
+
+// seek finds out what of resources may be seen, and returns why that is not known of
+// some.
+func (a *Access) seek(ctx context.Context, resources []Resource) ([]*sought, error) {
+	ctx, cancel := context.WithTimeout(ctx, looksPatience)
+	defer cancel()
+	all := make([]*sought, len(resources))
+	for n := range resources {
+		all[n] = &sought{resource: &resources[n], informer: a.cluster.pool.find(a.scope(&resources[n], "")), filter: &filter{}}
+	}
+	_, err := several(ctx, all, func(ctx context.Context, s *sought) (bool, error) {
+		err := a.narrow(ctx, s.resource, s.filter, toWatch, age{askedOnce().allowed, askedAgain().denied})
+		if p, ok := errors.AsType[*Problem](err); ok && p.Cause != Unavailable {
+			s.informer = nil
+			return false, nil
+		}
+		s.unknown = err != nil
+		return err == nil, err
+	})
+	return all, err
 }
 
 // match reports whether a key has all words, which are in lower case, and how

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"slices"
 	"strings"
@@ -19,6 +20,7 @@ type Subscription struct {
 	access *Access
 	query  Query
 	view   view
+	of     *Resource // As it was found at first: one that goes is its informer's to tell.
 
 	reading *reading
 	release func()    // Lets go of what is read.
@@ -42,15 +44,19 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 	if (view == Windowed) != (q.Window != nil) {
 		return nil, invalid("Not a window", "view window needs a window, and no other has one.")
 	}
-	s := &Subscription{access: a, query: q, view: told}
-	resource, filter, refusal, err := s.look(ctx, askedOnce())
+	resource, err := a.Resource(ctx, q.Resource)
+	if err != nil {
+		return nil, err
+	}
+	s := &Subscription{access: a, query: q, view: told, of: resource}
+	filter, refusal, err := s.look(ctx, askedOnce())
 	if err != nil {
 		return nil, err
 	}
 	if view == Object && resource.Namespaced != (len(q.Namespaces) == 1) {
 		return nil, invalid("Which object?", "view object needs exactly one namespace for a namespaced resource.")
 	}
-	if err := s.begin(resource, filter, refusal); err != nil { //nolint:contextcheck // An informer outlives who starts it.
+	if err := s.begin(filter, refusal); err != nil { //nolint:contextcheck // An informer outlives who starts it.
 		return nil, err
 	}
 	if cursor != "" && q.Window == nil { // A window is told anew as a whole.
@@ -60,32 +66,37 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 }
 
 // look finds out what the viewer may see of the query, or why that is nothing.
-func (s *Subscription) look(ctx context.Context, old age) (r *Resource, f *filter, refusal string, err error) {
-	r, f, err = s.access.check(ctx, &s.query, toWatch, old)
-	if p, ok := errors.AsType[*Problem](err); ok && p.Cause == Refused && r != nil {
+func (s *Subscription) look(ctx context.Context, old age) (f *filter, refusal string, err error) {
+	f, err = s.access.check(ctx, &s.query, s.of, toWatch, old)
+	if p, ok := errors.AsType[*Problem](err); ok && p.Cause == Refused && f != nil {
 		refusal, err = p.Detail, nil
 	}
 	if err == nil && s.access.viewer.User != nil {
 		s.lookAt = time.Now().Add(lookEvery)
 	}
-	return r, f, refusal, err
+	return f, refusal, err
 }
 
 // begin begins to read what the filter lets through; where the viewer may see
 // nothing, from an informer that has nothing, and says why.
-func (s *Subscription) begin(resource *Resource, f *filter, refusal string) error {
-	held := &opened{resource, f, nil, func() {}}
+func (s *Subscription) begin(f *filter, refusal string) error {
 	if refusal != "" {
-		held.informer = s.access.cluster.refusing(resource, refusal)
-		held.release = held.informer.Close
+		nothing := s.access.cluster.refusing(s.of, refusal)
+		s.hold(&opened{s.of, f, nothing, nothing.Close})
 	} else {
-		var err error
-		if held, err = s.access.open(&s.query, resource, f); err != nil {
+		held, err := s.access.open(&s.query, s.of, f)
+		if err != nil {
 			return err
 		}
+		s.hold(held)
 	}
-	s.reading, s.release, s.refusal = s.access.read(&s.query, s.view, held), held.release, refusal
+	s.refusal = refusal
 	return nil
+}
+
+// hold begins to read what is held.
+func (s *Subscription) hold(held *opened) {
+	s.reading, s.release = s.access.read(&s.query, s.view, held), held.release
 }
 
 // refusing is an informer that watches nothing, as it is forbidden.
@@ -100,11 +111,8 @@ func (c *Cluster) refusing(resource *Resource, why string) *informer {
 // again. Next ends with ctx's error, also where there is more to tell, or with
 // ErrClosed, as it does once it is closed; of a Query that is Watched with a Problem in its place.
 func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
-	switch {
-	case s.reading == nil:
+	if s.reading == nil {
 		return nil, ErrClosed
-	case s.lookAt.IsZero():
-		return s.reading.Next(ctx)
 	}
 	for {
 		if err := s.lookAgain(ctx); err != nil {
@@ -114,17 +122,12 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 			s.said = true
 			return s.reading.stateMessage(*s.blind)
 		}
-		until, cancel := context.WithDeadline(ctx, s.lookAt)
-		var message []byte
-		var err error
-		if s.blind == nil {
-			message, err = s.reading.Next(until)
-		} else {
-			<-until.Done()
-			message, err = []byte(`"type":"heartbeat","cursor":""`), ctx.Err()
+		if s.blind != nil {
+			sleep(ctx, time.Until(s.lookAt))
+			return []byte(`"type":"heartbeat","cursor":""`), ctx.Err()
 		}
-		cancel()
-		if err == nil || ctx.Err() != nil || !errors.Is(err, context.DeadlineExceeded) {
+		s.reading.until = s.lookAt
+		if message, err := s.reading.Next(ctx); message != nil || err != nil {
 			return message, err
 		}
 	}
@@ -133,10 +136,10 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 // lookAgain finds out, when it is time, what may be seen, and begins anew where that
 // is another. While it cannot be found out nothing is told but that.
 func (s *Subscription) lookAgain(ctx context.Context) error {
-	if time.Now().Before(s.lookAt) {
+	if s.lookAt.IsZero() || time.Now().Before(s.lookAt) {
 		return nil
 	}
-	resource, f, refusal, err := s.look(ctx, askedAgain())
+	f, refusal, err := s.look(ctx, askedAgain())
 	p, ok := errors.AsType[*Problem](err)
 	switch {
 	case ok && p.Cause == Unavailable:
@@ -155,7 +158,7 @@ func (s *Subscription) lookAgain(ctx context.Context) error {
 		return nil
 	}
 	s.end()
-	if err := s.begin(resource, f, refusal); err != nil { //nolint:contextcheck // An informer outlives who starts it.
+	if err := s.begin(f, refusal); err != nil { //nolint:contextcheck // An informer outlives who starts it.
 		return err
 	}
 	s.reading.started = true // There is something to take back.
@@ -183,14 +186,14 @@ func (a *Access) read(q *Query, told view, held *opened) *reading {
 	s := &reading{
 		informer: held.informer, filter: held.filter, view: told, behind: true, veil: a.veil(held.resource),
 		ended: ErrClosed, silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper}, recent: &a.cluster.recent, pace: pace{every: q.Every},
-		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, held.filter.namespaces) },
+		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, held.filter.named) },
 	}
 	if q.Watched {
 		s.ended = notWatched(held.resource)
 	}
 	s.rings = s.silence.C
 	if q.Window != nil {
-		s.window = &windowed{Window: q.Window}
+		s.window = &windowed{Window: q.Window, viewer: sha256.Sum256([]byte(a.viewer.Key()))}
 		s.silence.Stop()
 		s.silence, s.rings = time.AfterFunc(Heartbeat, q.Window.ring), q.Window.rings
 	}

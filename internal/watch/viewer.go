@@ -39,7 +39,8 @@ type Known struct {
 
 // Resources returns every resource that discovery knows, by ref, and the parts
 // of the API that could not be read. What discovery told more than 10 s ago is
-// asked for again, and waited for no longer than wait.
+// asked for again, and waited for no longer than wait. How well a resource is known
+// is not told where it cannot be found out soon whether the viewer may see all of it.
 func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]Known, []Gap, error) {
 	a.cluster.catalog.renew(ctx, wait)
 	resources, gaps, err := a.cluster.catalog.all()
@@ -51,44 +52,48 @@ func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]Known, []
 		if !a.viewer.mayKnow(&resources[n]) {
 			continue
 		}
-		known = append(known, a.known(ctx, resources[n]))
+		known = append(known, Known{Resource: resources[n]})
 	}
+	a.tell(ctx, known)
 	if a.viewer.Scope != nil {
 		gaps = nil
 	}
 	return known, gaps, nil
 }
 
-// known tells how well a resource is known, where the viewer may see all of it.
-func (a *Access) known(ctx context.Context, r Resource) Known {
-	known := Known{Resource: r}
-	if i := a.cluster.pool.find(wire.Scope{Resource: r.gvr()}); i != nil && a.seesAll(ctx, &r) {
-		now := i.present(nil)
-		known.Status, known.Count = &now.status, i.known()
+// tell adds how well resources are known, where the viewer may see all of them.
+func (a *Access) tell(ctx context.Context, known []Known) {
+	var watched []*Known
+	var informers []*informer
+	var resources []*Resource
+	for n := range known {
+		if i := a.cluster.pool.find(wire.Scope{Resource: known[n].gvr()}); i != nil {
+			watched, informers, resources = append(watched, &known[n]), append(informers, i), append(resources, &known[n].Resource)
+		}
 	}
-	return known
+	for n, all := range a.seesAll(ctx, resources) {
+		if all {
+			now := informers[n].present(nil)
+			watched[n].Status, watched[n].Count = &now.status, informers[n].known()
+		}
+	}
 }
 
-// seen returns the informer of all of a resource, and what of that the viewer may
-// see; nil where that is nothing, or it runs no more.
-func (a *Access) seen(ctx context.Context, r *Resource) (*informer, *filter) {
-	i, f := a.cluster.pool.find(a.scope(r, "")), &filter{}
-	if i == nil || a.narrow(ctx, r, f, toWatch, age{askedOnce().allowed, askedAgain().denied}) != nil {
-		return nil, nil
-	}
-	return i, f
-}
+// looksPatience bounds how long it is asked what a viewer may see of all kinds.
+const looksPatience = 2 * time.Second
 
-// seesAll reports whether the viewer may see all of a resource.
-func (a *Access) seesAll(ctx context.Context, r *Resource) bool {
-	switch {
-	case a.viewer.Scope != nil:
-		return false
-	case a.viewer.User != nil:
-		all, err := a.cluster.guard.may(ctx, a.user, toWatch, r, "", "", askedOnce())
-		return err == nil && all
+// seesAll reports of which of the resources the viewer may see all. Of what cannot be
+// found out soon it may not.
+func (a *Access) seesAll(ctx context.Context, resources []*Resource) []bool {
+	if a.viewer.User == nil || a.viewer.Scope != nil {
+		return slices.Repeat([]bool{a.viewer.Program && a.viewer.Scope == nil}, len(resources))
 	}
-	return a.viewer.Program
+	ctx, cancel := context.WithTimeout(ctx, looksPatience)
+	defer cancel()
+	all, _ := several(ctx, resources, func(ctx context.Context, r *Resource) (bool, error) { // What is not known is not told.
+		return a.cluster.guard.may(ctx, a.user, toWatch, r, "", "", askedOnce())
+	})
+	return all
 }
 
 // known is how many objects there are; nil where that is not known.
@@ -104,14 +109,11 @@ func (i *informer) known() *int {
 // Counts returns how many objects there are of each resource that is watched, by
 // its ref, where that is known.
 func (a *Access) Counts(ctx context.Context) map[string]int {
+	informers := slices.DeleteFunc(a.cluster.pool.informers(), func(i *informer) bool { return i.scope != (wire.Scope{Resource: i.scope.Resource}) })
 	counts := make(map[string]int)
-	for _, i := range a.cluster.pool.informers() {
-		if i.scope != (wire.Scope{Resource: i.scope.Resource}) {
-			continue
-		}
-		r := resourceOf(i)
-		if count := i.known(); count != nil && a.seesAll(ctx, r) {
-			counts[r.Ref()] = *count
+	for n, all := range a.seesAll(ctx, kindsOf(informers)) {
+		if count := informers[n].known(); count != nil && all {
+			counts[resourceOf(informers[n]).Ref()] = *count
 		}
 	}
 	return counts
@@ -134,21 +136,17 @@ type opened struct {
 	release  func()
 }
 
-// check finds out what a query is about, and what of that the viewer may see. Where
-// that is nothing, or not known, the filter is the query's.
-func (a *Access) check(ctx context.Context, q *Query, d deed, old age) (*Resource, *filter, error) {
-	resource, err := a.Resource(ctx, q.Resource)
-	if err != nil {
-		return nil, nil, err
-	}
+// check finds out what of its resource a query is about, and what of that the viewer
+// may see. Where that is nothing, or not known, the filter is the query's.
+func (a *Access) check(ctx context.Context, q *Query, resource *Resource, d deed, old age) (*filter, error) {
 	filter, err := newFilter(q, resource)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	if err := a.checkMasked(filter.fields, resource); err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	return resource, filter, a.narrow(ctx, resource, filter, d, old)
+	return filter, a.narrow(ctx, resource, filter, d, old)
 }
 
 // open holds the informer that answers a query which was checked; of what is to be
@@ -166,7 +164,7 @@ func (a *Access) open(q *Query, resource *Resource, filter *filter) (*opened, er
 	if err != nil {
 		return nil, err
 	}
-	letGo, err := informer.ask(filter.named)
+	letGo, err := informer.ask(slices.Concat(filter.named, filter.reach), len(filter.reach) == 0)
 	if err != nil {
 		release()
 		return nil, err
@@ -206,7 +204,11 @@ type Snapshot struct {
 // Snapshot reads what the query asks for. It waits for a first list for as long
 // as wait says, then answers with what is known, which its Status tells.
 func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Snapshot, error) {
-	resource, filter, err := a.check(ctx, &q, toList, askedOnce())
+	resource, err := a.Resource(ctx, q.Resource)
+	if err != nil {
+		return nil, err
+	}
+	filter, err := a.check(ctx, &q, resource, toList, askedOnce())
 	if err != nil {
 		return nil, err
 	}
@@ -237,7 +239,7 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 		snapshot.Cursor = string(sealed.append(nil, informer.epochOf(now.version), listing.cursor.Offset))
 	}
 	if total == 0 {
-		err = a.checkNamespaces(ctx, filter.namespaces)
+		err = a.checkNamespaces(ctx, filter.named)
 	}
 	return snapshot, err
 }

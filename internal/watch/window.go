@@ -61,6 +61,7 @@ func (w *Window) ring() {
 type windowed struct {
 	*Window
 
+	viewer  viewerHash
 	ranking *ranking
 	letGo   func() // Of the ranking; nil where there is none.
 	held    *frame // What was told.
@@ -86,7 +87,7 @@ func (s *reading) beginWindow(ctx context.Context) ([]byte, error) {
 	if err != nil && len(now.columns) > 0 {
 		return nil, err
 	}
-	ranking, letGo, err := s.informer.ranking(s.filter, &now, by)
+	ranking, letGo, err := s.informer.ranking(s.window.viewer, s.filter, &now, by)
 	if err != nil {
 		return nil, err
 	}
@@ -195,8 +196,13 @@ func (s *reading) readWindow(ctx context.Context) ([]byte, error) {
 			return nil, ctx.Err()
 		}
 	}
+	before := s.cursor
 	s.cursor = next
-	return s.lookAgain(ctx, since)
+	message, err := s.lookAgain(ctx, since)
+	if err != nil {
+		s.cursor = before // What has come is to be told still.
+	}
+	return message, err
 }
 
 // windowDigest is a digest of the rows that were told.
@@ -228,8 +234,8 @@ func (s *reading) lookAgain(ctx context.Context, since time.Time) ([]byte, error
 		return s.wholeWindow(nil)
 	}
 	if now.same(from) {
-		if wait := w.newsWait(); wait > 0 && !s.waiting.IsZero() {
-			s.silence.Reset(wait)
+		if w.newsWait() > 0 && !s.waiting.IsZero() {
+			s.wind()
 		}
 		return nil, nil // But perhaps news.
 	}

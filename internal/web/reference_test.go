@@ -423,13 +423,15 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/cluster.go", "discoveryTimeout = 30 * time.Second", "0 stands for 30 s"},
 		{"../watch/window.go", "maxWindow = 1000", "| Rows of a window | 1,000 |"},
 		{"../watch/window.go", "maxOffset = 1 << 30", "from 0 to 1,073,741,824"},
-		{"../watch/rankings.go", "maxRankings = 100", "windows are held of | 100;"},
+		{"../watch/rankings.go", "maxRankings = 100", "windows of one viewer's are held of | 100;"},
 		{"../watch/rankings.go", "rankingLinger = 30 * time.Second", "nobody holds goes after 30 s"},
 		{"../watch/guard.go", "lookEvery = 10 * time.Second", "asked again every 10 s while"},
 		{"../watch/guard.go", "age{10 * time.Second, 10 * time.Second}", "An answer is good for 10 s,"},
 		{"../watch/guard.go", "age{2 * time.Second, 45 * time.Second}", "for what goes on 2 s, a refusal 45 s"},
 		{"../watch/guard.go", "maxLooked = 1000", "| Namespaces in which a user's rights are asked for one by one | 1,000;"},
-		{"../watch/guard.go", "maxRights = 100_000", "| Rights of users that are remembered | 100,000 |"},
+		{"../watch/guard.go", "maxRights = 20_000", "| Rights of users that are remembered | 20,000 |"},
+		{"../watch/guard.go", "userReviews = 32", "| Access reviews for users on their way at once | 32 for one user,"},
+		{"../watch/guard.go", "allReviews = 128", "32 for one user, 128 for all |"},
 		{"../watch/asked.go", "maxAsked = 500", "| Namespaces of one resource that are looked at one by one, where not all may be watched | 500 |"},
 	} {
 		source := strings.Join(strings.Fields(readFile(t, limit.file)), " ")

@@ -1,0 +1,340 @@
+package watch_test
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	authorization "k8s.io/api/authorization/v1"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// openAs opens a subscription in any view, a window from its first row on.
+func openAs(t *testing.T, access *watch.Access, q watch.Query, view watch.View) *watch.Subscription {
+	t.Helper()
+	if view == watch.Windowed {
+		window, err := watch.NewWindow("", 0, 100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		q.Window = window
+	}
+	sub, err := access.Subscribe(t.Context(), q, view, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(sub.Close)
+	return sub
+}
+
+// await reads messages until one has a text, and returns how long that took.
+func await(t *testing.T, sub *watch.Subscription, text string) time.Duration {
+	t.Helper()
+	began := time.Now()
+	var told strings.Builder
+	for time.Since(began) < 3*time.Minute {
+		message, err := sub.Next(t.Context())
+		if err != nil {
+			t.Fatalf("%v, after %s", err, told.String())
+		}
+		if told.Write(message); strings.Contains(string(message), text) {
+			return time.Since(began)
+		}
+		told.WriteByte('\n')
+	}
+	t.Errorf("never told %s:\n%s", text, told.String())
+	return 0
+}
+
+// Who may see something is looked after every 10 s, whether much happens that they
+// may not see, or nothing at all.
+func TestLooksAgainInTime(t *testing.T) {
+	for _, busy := range []bool{false, true} {
+		for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes} {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster, _ := guarded(t)
+				sub := openAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, view)
+				await(t, sub, "heartbeat")
+				server.Allow(nil)
+				ended := make(chan struct{})
+				go func() {
+					defer close(ended)
+					for n := 0; busy && n < 300; n++ {
+						server.Set(pods, pod("b", "q", strings.Repeat("x", n)))
+						<-time.After(50 * time.Millisecond)
+					}
+				}()
+				if passed := await(t, sub, `"forbidden"`); passed > 12*time.Second {
+					t.Errorf("view %s, busy %t: what may not be seen was there for %s", view, busy, passed)
+				}
+				<-ended
+			})
+		}
+	}
+}
+
+// A window for whose turn somebody waits when it is looked again, or when Next is to
+// end, shows what has changed meanwhile.
+func TestWindowWaitsForItsTurn(t *testing.T) {
+	for name, who := range map[string]watch.Viewer{"a user": user("all"), "the program": {Program: true}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster, _ := guarded(t)
+				sub := openAs(t, cluster.For(who), watch.Query{Resource: pods}, watch.Windowed)
+				await(t, sub, `"rows"`)
+				release := sub.HoldTurn()
+				server.Set(pods, pod("a", "p", "Failed"))
+				if who.Program {
+					ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+					defer cancel()
+					for ctx.Err() == nil {
+						_, _ = sub.Next(ctx) // Until it ends.
+					}
+					release()
+				} else {
+					time.AfterFunc(12*time.Second, release)
+				}
+				if passed := await(t, sub, "Failed"); passed > 13*time.Second {
+					t.Errorf("the change is told after %s", passed)
+				}
+			})
+		})
+	}
+}
+
+// A digest that is waited for when Next is to end is told when Next is called again.
+func TestDigestOutlastsItsContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, cluster, _ := guarded(t)
+		sub := openAs(t, cluster.For(watch.Viewer{Program: true}), watch.Query{Resource: pods}, watch.Rows)
+		await(t, sub, `"digest"`)
+		release := sub.HoldDigest()
+		ctx, cancel := context.WithTimeout(t.Context(), 61*time.Second)
+		defer cancel()
+		for ctx.Err() == nil {
+			if message, _ := sub.Next(ctx); strings.Contains(string(message), `"digest"`) {
+				t.Fatal("the digest was not held")
+			}
+		}
+		release()
+		if passed := await(t, sub, `"digest"`); passed > time.Second {
+			t.Errorf("the digest came after %s", passed)
+		}
+	})
+}
+
+// A kind that goes and comes back is told of to a user as to the program, and ends
+// nobody's subscription.
+func TestKindOfAUserGoes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster, _ := guarded(t)
+		program := subscribe(t, cluster, watch.Query{}, "")
+		all := subscribeAs(t, cluster.For(user("all")), watch.Query{Resource: pods}, watch.Rows, "")
+		program.settle()
+		all.settle()
+		server.Remove(pods)
+		pass(time.Minute)
+		program.settle()
+		all.settle()
+		if program.state != "absent" || all.state != program.state || all.reason != program.reason || len(all.rows) > 0 {
+			t.Errorf("a user is told %s (%s), the program %s (%s)", all.state, all.reason, program.state, program.reason)
+		}
+		server.Serve(kinds()[0])
+		server.Set(pods, pod("a", "p", "Running"))
+		pass(time.Minute)
+		all.settle()
+		all.wantLive(1)
+	})
+}
+
+// Where all of a kind does not fit, who may see a small part of it sees that, without
+// naming it.
+func TestUserSeesWhatFits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := budgeted(t)
+		for n := range 60 {
+			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
+		}
+		server.Set(widgets, big("b", "small", 1<<10))
+		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool { return spec.ResourceAttributes.Namespace == "b" })
+		all := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
+		all.settle()
+		if all.state != "failed" {
+			t.Fatalf("all of it is %s", all.state)
+		}
+		r := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: widgets}, watch.Rows, "")
+		r.settle()
+		r.wantLive(1)
+	})
+}
+
+// A query of all namespaces does not fail over one that nobody named, also where it
+// has gone and the list of them does not say so yet.
+func TestNamespaceThatNobodyNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
+			return spec.ResourceAttributes.Namespace != "" || spec.ResourceAttributes.Resource == "namespaces"
+		})
+		server.RefuseGet("/api/v1/namespaces/a", http.StatusNotFound, "gone")
+		ann := cluster.For(user("ann"))
+		if snapshot, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute); err != nil || !snapshot.Synced {
+			t.Errorf("all namespaces: %v, %v", snapshot, err)
+		}
+		r := subscribeAs(t, ann, watch.Query{Resource: pods}, watch.Rows, "")
+		r.settle()
+		r.wantLive(0)
+		_, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods, Namespaces: []string{"a"}}, time.Minute)
+		wantProblem(t, err, watch.Unknown, "Unknown namespace", `"a"`)
+	})
+}
+
+// While rights cannot be found out in any of many namespaces live is not told.
+func TestStaleWhileReviewsHang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		for n := range 300 {
+			server.Set(namespaces, apitest.Item{Name: fmt.Sprint("n", n)})
+		}
+		server.Set(pods, pod("n0", "p", "Running"))
+		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool { return spec.ResourceAttributes.Namespace != "" })
+		r := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, "")
+		r.settle()
+		r.wantLive(1)
+		server.Hang(apitest.UserReviews)
+		began := time.Now()
+		for r.state == "live" && time.Since(began) < 5*time.Minute {
+			r.next()
+		}
+		if passed := time.Since(began); passed > 20*time.Second {
+			t.Errorf("it is %s after %s", r.state, passed)
+		}
+	})
+}
+
+// While rights cannot be found out pages, counts and the ledger come without what
+// hangs on them, and a search says that it could not look.
+func TestKindsWhileReviewsHang(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster, _ := guarded(t)
+		for n := range 8 {
+			server.Serve(apitest.Kind{Ref: fmt.Sprintf("example.com/v1/k%d", n), Kind: "K", Columns: `[{"name":"Name","type":"string"}]`})
+		}
+		pass(30 * time.Second)
+		_, _, _ = cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 10*time.Second)
+		for n := range 8 {
+			r := subscribe(t, cluster, watch.Query{Resource: fmt.Sprintf("example.com/v1/k%d", n)}, "")
+			r.settle()
+		}
+		server.Hang(apitest.UserReviews)
+		all := cluster.For(user("all"))
+		soon := func(what string, look func()) {
+			began := time.Now()
+			if look(); time.Since(began) > 3*time.Second {
+				t.Errorf("%s: after %s", what, time.Since(began))
+			}
+		}
+		soon("the kinds", func() {
+			known, _, err := all.Resources(t.Context(), 0)
+			if err != nil || len(known) != 10 {
+				t.Errorf("%d kinds are known, %v", len(known), err)
+			}
+			for _, k := range known {
+				if k.Count != nil || k.Status != nil {
+					t.Errorf("%s is counted", k.Ref())
+				}
+			}
+		})
+		soon("counts", func() {
+			if counts := all.Counts(t.Context()); len(counts) > 0 {
+				t.Errorf("counts are told: %v", counts)
+			}
+		})
+		soon("the ledger", func() {
+			if entries := all.Coverage(t.Context()).Entries; len(entries) > 0 {
+				t.Errorf("the ledger has %v", entries)
+			}
+		})
+		soon("a search", func() {
+			found, err := all.Search(t.Context(), "p", 10, func(a, b *watch.Resource) int { return strings.Compare(a.Ref(), b.Ref()) })
+			if err != nil || len(found.Hits) > 0 || len(found.Searched) != 9 {
+				t.Fatalf("a search finds %+v, %v", found, err)
+			}
+			for _, k := range found.Searched {
+				if k.Count != nil || k.Status.State != watch.Stale || k.Status.Reason == "" {
+					t.Errorf("%s was searched: %+v", k.Ref(), k.Status)
+				}
+			}
+		})
+	})
+}
+
+// Where the program may not list namespaces a user sees what they may of the
+// kubeconfig's; and while it is not known which there are, nobody is told that they
+// may see none.
+func TestNamespacesThatAreNotKnown(t *testing.T) {
+	start := func(t *testing.T, home string) (*apitest.Server, *watch.Access) {
+		t.Helper()
+		server := apitest.New(t, kinds()...)
+		server.Set(pods, pod("a", "p", "Running"))
+		allow(server, "ann list pods a", "ann watch pods a")
+		cluster := runClusterWith(t, server, watch.Options{Linger: time.Minute, Namespace: home, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+		return server, cluster.For(user("ann"))
+	}
+	t.Run("refused", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			server, ann := start(t, "a")
+			server.Refuse(namespaces, "", http.StatusForbidden, "no")
+			server.Refuse(pods, "", http.StatusForbidden, "no")
+			server.Refuse(pods, "a", 0, "")
+			snapshot, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+			if err != nil || keysOf(snapshot) != "a/p" {
+				t.Errorf("ann sees %v, %v", snapshot, err)
+			}
+		})
+	})
+	t.Run("refused, and none is the kubeconfig's", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			server, ann := start(t, "")
+			server.Refuse(namespaces, "", http.StatusForbidden, "no")
+			_, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+			wantProblem(t, err, watch.Refused, "Forbidden", "nor in one of those that are known")
+		})
+	})
+	t.Run("not known yet", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			server, ann := start(t, "a")
+			server.Refuse(namespaces, "", http.StatusInternalServerError, "not now")
+			_, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+			wantProblem(t, err, watch.Unavailable, "Namespaces are not known", "name those that you want to see with ns")
+		})
+	})
+}
+
+// As many users as there are may hold a window of a kind, each of what they may see.
+func TestNobodysWindowKeepsAnothersOut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		for n := range 110 {
+			server.Set(namespaces, apitest.Item{Name: fmt.Sprint("n", n)})
+			server.Set(pods, pod(fmt.Sprint("n", n), "p", "Running"))
+		}
+		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
+			return spec.ResourceAttributes.Namespace == spec.User
+		})
+		for n := range 110 {
+			q := watch.Query{Resource: pods, Namespaces: []string{fmt.Sprint("n", n)}}
+			await(t, openAs(t, cluster.For(user(q.Namespaces[0])), q, watch.Windowed), `"rows"`)
+		}
+		if orders := cluster.Ledger().Entries[0].OrderBytes; orders < 110*40 {
+			t.Errorf("the ledger has %d bytes of orders", orders)
+		}
+	})
+}

@@ -1,0 +1,100 @@
+package watch_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	authorization "k8s.io/api/authorization/v1"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// crowd is an API server whose reviews never come for users but ann, and counts those
+// that are on their way.
+type crowd struct {
+	mu        sync.Mutex
+	now, most int
+	of        map[string]int
+	mostOf    int
+}
+
+func (c *crowd) come(user string, n int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now += n
+	c.of[user] += n
+	c.most, c.mostOf = max(c.most, c.now), max(c.mostOf, c.of[user])
+}
+
+func (c *crowd) wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTrip(func(r *http.Request) (*http.Response, error) {
+		if r.URL.Path != apitest.UserReviews {
+			return next.RoundTrip(r)
+		}
+		text, err := io.ReadAll(r.Body)
+		if err != nil {
+			return nil, err
+		}
+		var review authorization.SubjectAccessReview
+		if err := json.Unmarshal(text, &review); err != nil {
+			return nil, err
+		}
+		c.come(review.Spec.User, 1)
+		defer c.come(review.Spec.User, -1)
+		if review.Spec.User != "ann" {
+			<-r.Context().Done()
+			return nil, r.Context().Err()
+		}
+		r.Body = io.NopCloser(bytes.NewReader(text))
+		return next.RoundTrip(r)
+	})
+}
+
+// However much users ask for, so many reviews are on their way, of one and of all; and
+// a user who asks for a flood of them keeps nobody else waiting.
+func TestReviewsForUsersAreBounded(t *testing.T) {
+	for users, most := range map[int]int{1: 33, 20: 128} { // With one of ann's.
+		synctest.Test(t, func(t *testing.T) {
+			server, crowd := apitest.New(t, kinds()...), &crowd{of: map[string]int{}}
+			server.Config.WrapTransport = crowd.wrap
+			server.Set(pods, pod("a", "p", "Running"))
+			allow(server, "ann list pods a")
+			cluster := runClusterWith(t, server, watch.Options{Linger: time.Minute, Log: slog.New(slog.DiscardHandler)})
+			looking := subscribe(t, cluster, watch.Query{}, "")
+			looking.settle()
+			var asking sync.WaitGroup
+			for n := range 400 {
+				asking.Go(func() {
+					flood := cluster.For(user(fmt.Sprint("flood", n%users)))
+					_, err := flood.Snapshot(t.Context(), watch.Query{Resource: pods, Name: fmt.Sprint("p", n)}, 0)
+					wantProblem(t, err, watch.Unavailable, "Rights are not known", "")
+				})
+			}
+			synctest.Wait()
+			if users == 1 {
+				began := time.Now()
+				_, err := cluster.For(user("ann")).Snapshot(t.Context(), watch.Query{Resource: pods, Namespaces: []string{"a"}}, 0)
+				if passed := time.Since(began); err != nil || passed > time.Second {
+					t.Errorf("ann is told %v after %s", err, passed)
+				}
+			}
+			began := time.Now()
+			asking.Wait()
+			if passed := time.Since(began); passed > 10*time.Second {
+				t.Errorf("nobody knows for %s", passed)
+			}
+			if crowd.most != most || crowd.mostOf > 32 {
+				t.Errorf("%d reviews were on their way, %d of them for one; want %d, and 32 at most", crowd.most, crowd.mostOf, most)
+			}
+		})
+	}
+}
