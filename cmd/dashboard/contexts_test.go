@@ -63,9 +63,9 @@ func silence(t *testing.T) string {
 	return "http://" + listener.Addr().String()
 }
 
-// kubeconfigOf is a kubeconfig of contexts by their names: each has a cluster and a
+// kubeconfigOf is a kubeconfig of contexts by their names, of which one is the current: each has a cluster and a
 // user of its own, whose JSON may be given behind the address, after a space.
-func kubeconfigOf(t *testing.T, current string, servers map[string]string) string {
+func kubeconfigOf(t *testing.T, servers map[string]string) string {
 	t.Helper()
 	var clusters, contexts, users []string
 	for name, server := range servers {
@@ -78,8 +78,8 @@ func kubeconfigOf(t *testing.T, current string, servers map[string]string) strin
 		contexts = append(contexts, fmt.Sprintf(`{"name":%q,"context":{"cluster":%q,"user":%q}}`, name, "of-"+name, name+"-user"))
 	}
 	file := filepath.Join(t.TempDir(), "config")
-	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":%q,"clusters":[%s],"contexts":[%s],"users":[%s]}`,
-		current, strings.Join(clusters, ","), strings.Join(contexts, ","), strings.Join(users, ","))
+	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"one","clusters":[%s],"contexts":[%s],"users":[%s]}`,
+		strings.Join(clusters, ","), strings.Join(contexts, ","), strings.Join(users, ","))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -246,7 +246,7 @@ func wantSentAway(t *testing.T, conn *websocket.Conn) {
 func TestContextsAreSwitched(t *testing.T) {
 	away(t)
 	one, two := newUpstream(t, "pod-of-one"), newUpstream(t, "pod-of-two")
-	p := serveTo(t, "--kubeconfig", kubeconfigOf(t, "one", map[string]string{"one": one.URL, "two": two.URL}))
+	p := serveTo(t, "--kubeconfig", kubeconfigOf(t, map[string]string{"one": one.URL, "two": two.URL}))
 	const listed = `{"present":%q,"contexts":[{"name":"one","cluster":"of-one","user":"one-user"},{"name":"two","cluster":"of-two","user":"two-user"}]}`
 	if code, text := p.ask(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusOK || text != fmt.Sprintf(listed, "one") {
 		t.Errorf("the contexts are %d %s", code, text)
@@ -290,7 +290,7 @@ func TestContextsAreSwitched(t *testing.T) {
 func TestDeadContext(t *testing.T) {
 	away(t)
 	one := newUpstream(t, "pod-of-one")
-	p := serveTo(t, "--kubeconfig", kubeconfigOf(t, "one", map[string]string{"one": one.URL, "gone": "http://127.0.0.1:1", "silent": silence(t)}))
+	p := serveTo(t, "--kubeconfig", kubeconfigOf(t, map[string]string{"one": one.URL, "gone": "http://127.0.0.1:1", "silent": silence(t)}))
 	for _, name := range []string{"gone", "silent"} {
 		p.shows("pod-of-one")
 		if took := p.choose(name); took > 5*time.Second {
@@ -318,7 +318,7 @@ func TestContextIsNotOpened(t *testing.T) {
 	const fails = ` {"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"false","interactiveMode":"Never"}}`
 	const missing = ` {"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"no-such-login","interactiveMode":"Never"}}`
 	const unread = ` {"client-certificate":"/none/cert","client-key":"/none/key"}`
-	file := kubeconfigOf(t, "one", map[string]string{"one": one.URL, "fails": secure + fails, "missing": secure + missing, "unread": secure + unread})
+	file := kubeconfigOf(t, map[string]string{"one": one.URL, "fails": secure + fails, "missing": secure + missing, "unread": secure + unread})
 	p := serveTo(t, "--kubeconfig", file)
 	p.shows("pod-of-one")
 	conn := p.tab(p.id())
@@ -394,9 +394,9 @@ func hasAll(text string, parts []string) bool {
 func TestContextsWithoutScript(t *testing.T) {
 	away(t)
 	one, two := newUpstream(t, "pod-of-one"), newUpstream(t, "pod-of-two")
-	both := kubeconfigOf(t, "one", map[string]string{"one": one.URL, "two": two.URL})
+	both := kubeconfigOf(t, map[string]string{"one": one.URL, "two": two.URL})
 	p := serveTo(t, "--kubeconfig", both)
-	later, err := os.ReadFile(kubeconfigOf(t, "one", map[string]string{"one": one.URL, "three": two.URL}))
+	later, err := os.ReadFile(kubeconfigOf(t, map[string]string{"one": one.URL, "three": two.URL}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -416,7 +416,7 @@ func TestContextsWithoutScript(t *testing.T) {
 func TestSwitchesLeaveNothing(t *testing.T) {
 	away(t)
 	one, two := newUpstream(t, "pod-of-one"), newUpstream(t, "pod-of-two")
-	p := serveTo(t, "--kubeconfig", kubeconfigOf(t, "one", map[string]string{"one": one.URL, "two": two.URL}))
+	p := serveTo(t, "--kubeconfig", kubeconfigOf(t, map[string]string{"one": one.URL, "two": two.URL}))
 	names := []string{"one", "two"}
 	look := func(n int) {
 		p.choose(names[n%2])
@@ -448,8 +448,8 @@ func TestSwitchesLeaveNothing(t *testing.T) {
 func TestContextsAreNotOffered(t *testing.T) {
 	away(t)
 	one := newUpstream(t, "pod-of-one")
-	several := kubeconfigOf(t, "one", map[string]string{"one": one.URL, "two": one.URL})
-	alone := kubeconfigOf(t, "one", map[string]string{"one": one.URL})
+	several := kubeconfigOf(t, map[string]string{"one": one.URL, "two": one.URL})
+	alone := kubeconfigOf(t, map[string]string{"one": one.URL})
 	for _, test := range []struct {
 		name    string
 		args    []string

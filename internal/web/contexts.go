@@ -115,7 +115,7 @@ func (s *Server) switchPage(w http.ResponseWriter, r *http.Request) error {
 		if s.contexts == nil || !wantsPage(r) || p.Status == http.StatusInternalServerError {
 			return err
 		}
-		return s.chooseContext(w, r, p.Status, p.Detail)
+		return s.chooseContext(w, r, p.Status, p.Detail) //nolint:contextcheck // A page is given its context as it is rendered.
 	}
 	w.Header().Set("Location", s.base.At("/"))
 	w.WriteHeader(http.StatusSeeOther)

@@ -141,7 +141,7 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 // begin lets sockets be served until ctx ends, or stop is called.
 func (s *Server) begin(ctx context.Context) {
 	s.stopping, s.stop = context.WithCancel(ctx)
-	s.present.Load().begin(s.stopping)
+	s.present.Load().begin(s.stopping) //nolint:contextcheck // It is of ctx.
 }
 
 // Run serves on listener until ctx ends, then lets requests finish for a while.

@@ -75,7 +75,10 @@ func TestLogInAtDex(t *testing.T) {
 		}
 		return nil
 	})
-	for _, path := range []string{"/api/v1/snapshot/core/v1/configmaps", "/api/v1/snapshot/core/v1/configmaps?ns=kube-system", "/api/v1/snapshot/core/v1/secrets?ns=" + ns} {
+	if code, text := b.get(p.url + "/api/v1/snapshot/core/v1/configmaps"); code != http.StatusOK || strings.Count(text, `"uid"`) != strings.Count(text, `"ns":"`+ns+`"`) {
+		t.Errorf("of all namespaces come %d %s, want those of %s", code, text, ns)
+	}
+	for _, path := range []string{"/api/v1/snapshot/core/v1/configmaps?ns=kube-system", "/api/v1/snapshot/core/v1/secrets?ns=" + ns} {
 		if code, text := b.get(p.url + path); code != http.StatusForbidden {
 			t.Errorf("%s is answered with %d %s, want 403", path, code, text)
 		}

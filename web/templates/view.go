@@ -17,12 +17,12 @@ type Frame struct {
 	ID      string // tells the cluster from others
 	// Contexts is where another one is chosen; empty where there is nothing to choose.
 	Contexts string
-	Groups  []Group
-	Look    Look
-	User    string // who looks; empty where nobody is asked
-	Logout  string // where who looks logs out; empty where nobody logs in
-	Banner  string // what everybody is to know who looks; empty for nothing
-	Guest   *Guest // whom something is shared with; nil for who looks by a right of their own
+	Groups   []Group
+	Look     Look
+	User     string // who looks; empty where nobody is asked
+	Logout   string // where who looks logs out; empty where nobody logs in
+	Banner   string // what everybody is to know who looks; empty for nothing
+	Guest    *Guest // whom something is shared with; nil for who looks by a right of their own
 }
 
 // Look is how a person likes pages to look; the script keeps it in a cookie.
