@@ -311,7 +311,7 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
   });
 
   await t.test("sharing, and what is shared", async (t) => {
-    const [page, guest] = [await open(t), await open(t)];
+    const [page, guest] = [await open(t, { allow: [...allow, /503.*\/api\/v1\/shares/] }), await open(t)];
     await list(page, `${pods}?open=shop/${(await read("/api/v1/namespaces/shop/pods")).items[0].metadata.name}`);
     await page.locator("#panel .overview").waitFor();
     await page.keyboard.press("L");

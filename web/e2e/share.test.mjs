@@ -183,7 +183,7 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await guest.keyboard.press("l");
     await guest.locator("#object .log-line").first().waitFor();
     await guest.keyboard.press("e");
-    await guest.locator("#object .events :is(li, .note p)").first().waitFor();
+    await guest.locator("#object .events :is(li, .note p):visible").first().waitFor();
     assert.doesNotMatch(await guest.locator("#object").innerText(), /not shared|Forbidden/i);
     await guest.getByRole("button", { name: "Leave" }).click();
     await guest.waitForURL(`${dashboard.url}r/core/v1/pods`);

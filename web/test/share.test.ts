@@ -52,8 +52,8 @@ void test("a share in words", () => {
     [{ ...object, logs: true, events: true }, "shop/web-1 (pods), its log and the events that name it"],
     [node, "node-1 (nodes) and the events that name it"],
     [{ ...view, logs: true, events: true }, "pods in shop with app=web that match “err”, their logs and all events there"],
-    [{ ...view, logs: true, events: true, view: plain("core/v1/pods") }, "pods, their logs and all events there"],
-    [kinds, "pods in data and shop and nodes"],
+    [{ ...view, logs: true, events: true, view: plain("core/v1/pods") }, "all pods, their logs and all events there"],
+    [kinds, "pods in data and shop and all nodes"],
     [{ what: "kinds", kinds: [pods, nodes, { ...pods, ref: "core/v1/services", resource: "services" }], ns: ["shop"] }, "pods, nodes and services in shop"],
     [{ what: "kinds", kinds: [pods], ns: ["a", "b", "c", "d", "e", "f", "g"] }, "pods in a, b, c, d, e and 2 more"],
   ] as [Choice, string][]) assert.equal(partsWords(partsOf(choice)), want);

@@ -84,7 +84,8 @@ export function partWords(p: Part): string {
   }
   const labels = p.labels === "" ? "" : ` with ${p.labels}`;
   const q = p.q === "" ? "" : ` that match “${p.q}”`;
-  return `${of}${resource}${where}${labels}${q}`;
+  const all = where + labels + q === "" ? "all " : "";
+  return `${of}${all}${resource}${where}${labels}${q}`;
 }
 
 /** Parts in words, those that are in the same places together. */
