@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -35,10 +36,8 @@ func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all stri
 		if err := json.Unmarshal([]byte("{"+string(text)+"}"), &last); err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		for _, one := range types {
-			if last.Type == one {
-				return all, last
-			}
+		if slices.Contains(types, last.Type) {
+			return all, last
 		}
 	}
 }
