@@ -61,8 +61,8 @@ func TestLooksAgainInTime(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster, _ := guarded(t)
 				sub := openAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, view)
-				await(t, sub, "heartbeat")
-				server.Allow(nil)
+				await(t, sub, `"live"`)
+				server.Allow(nil) // Before the first look, long before the first heartbeat.
 				ended := make(chan struct{})
 				go func() {
 					defer close(ended)
