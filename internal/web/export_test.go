@@ -93,5 +93,8 @@ func GuestSeats(id, from string) []Seat {
 	return (&Server{}).seatsOf(r)
 }
 
+// ClusterID tells the cluster that is shown now from others.
+func ClusterID(s *Server) string { return s.present.Load().id }
+
 // Shown is the cluster that is shown now.
 func (s *Server) Shown() Shown { return s.present.Load().Shown }

@@ -634,7 +634,7 @@ func TestSocketsEndWithTheShare(t *testing.T) {
 	s := newSiteOf(t, web.Options{Shares: store})
 	given := s.shares(inA)
 	expires := time.Now().Add(3 * time.Second)
-	_, token, err := store.Create(t.Context(), share.Share{To: given.To, Expires: expires, Parts: given.Parts}, share.Who{})
+	_, token, err := store.Create(t.Context(), share.Share{To: given.To, Expires: expires, Cluster: web.ClusterID(s.server), Parts: given.Parts}, share.Who{})
 	if err != nil {
 		t.Fatal(err)
 	}
