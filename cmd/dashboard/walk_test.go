@@ -99,6 +99,16 @@ func walks() map[string][]string {
 		"POST /login":                                                         nil, // It takes a token; TestLoginIsOurs.
 		"GET /login/callback":                                                 {"/login/callback"},
 		"POST /logout":                                                        nil,
+		"GET /contexts":                                                       {"/contexts"},
+		"POST /contexts":                                                      nil, // One context is chosen where nobody is asked; TestContextsAreNotOffered.
+		"GET /api/v1/contexts":                                                {"/api/v1/contexts"},
+		"POST /api/v1/context":                                                nil,
+		"GET /api/v1/shares":                                                  {"/api/v1/shares"},
+		"POST /api/v1/shares":                                                 nil, // TestSharesThatMakeNoSense, TestSharesAreTheirOwners.
+		"DELETE /api/v1/shares/{id}":                                          nil,
+		"GET /share":                                                          {"/share"},
+		"POST /share":                                                         nil, // It takes a token; TestLinksThatShowNothing.
+		"POST /share/leave":                                                   nil,
 	}
 }
 
