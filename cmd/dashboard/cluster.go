@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"log/slog"
 	"os"
 	"strings"
 	"time"
@@ -44,6 +45,13 @@ func clusterOf(kube *genericclioptions.ConfigFlags) (found, error) {
 		f.namespace = context.Namespace
 	}
 	return f, nil
+}
+
+// warn tells the log what a person may not know of the cluster.
+func (f found) warn(log *slog.Logger) {
+	if f.config.Insecure {
+		log.Warn("the certificate of the API server is not checked: whoever is on the way to it may answer, and has the credentials", "server", f.config.Host)
+	}
 }
 
 // tried are the files in which a cluster was looked for.

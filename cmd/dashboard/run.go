@@ -146,9 +146,7 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	switcher := &contexts{kube: s.kube, next: make(chan opened), log: log, open: func(f found) (*watch.Cluster, error) {
-		if f.config.Insecure {
-			log.Warn("the certificate of the API server is not checked: whoever is on the way to it may answer, and has the credentials", "server", f.config.Host)
-		}
+		f.warn(log)
 		options := options
 		options.Namespace = f.namespace
 		return watch.New(f.config, options)

@@ -16,7 +16,7 @@ func TestNewAnswersAreKept(t *testing.T) {
 		asked := 0
 		ask := func(from, to int) {
 			for n := from; n < to; n++ {
-				s.Get(t.Context(), n, 45*time.Second, func(context.Context) error { asked++; return nil })
+				_, _ = s.Get(t.Context(), n, 45*time.Second, func(context.Context) error { asked++; return nil })
 			}
 		}
 		ask(0, 60)

@@ -257,6 +257,6 @@ func (s *answers[K, A]) Get(ctx context.Context, question K, good time.Duration,
 func (s *answers[K, A]) Len() int { return len(s.of) }
 
 // NewAnswers keeps most answers, none of which is good for longer than long.
-func NewAnswers(most int, long time.Duration) *answers[int, error] { //nolint:revive // For tests alone.
+func NewAnswers(most int, long time.Duration) *answers[int, error] {
 	return &answers[int, error]{most: most, long: long}
 }

@@ -50,7 +50,7 @@ func run(t *testing.T, provider *dex, args ...string) *program {
 		"--oidc-issuer", provider.URL, "--oidc-client-id", client, "--oidc-client-secret-file", write("secret", []byte(secret+"\n")),
 		"--oidc-ca", write("ca.pem", pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: provider.Certificate().Raw})), "--oidc-username-claim", "email",
 	}, args...)
-	cmd := exec.Command(path, args...) //nolint:gosec,noctx // It is what is tested, and is ended by a signal.
+	cmd := exec.Command(path, args...) //nolint:gosec // It is what is tested, and is ended by a signal.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	p := &program{t: t, log: &bytes.Buffer{}}
 	cmd.Stderr = p.log
