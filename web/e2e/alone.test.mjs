@@ -21,7 +21,7 @@ await test("a page whose socket cannot open", { timeout: 120_000 }, async (t) =>
   const blocked = async (t) => {
     const page = await newPage(t, browser);
     const gate = { shut: true };
-    await page.routeWebSocket(/\/api\/v1\/live$/, (ws) => void (gate.shut ? ws.close() : ws.connectToServer()));
+    await page.routeWebSocket(/\/api\/v1\/live(\?|$)/, (ws) => void (gate.shut ? ws.close() : ws.connectToServer()));
     return { page, gate };
   };
 

@@ -84,7 +84,7 @@ await test("the place of a list", { timeout: 180_000 }, async (t) => {
       const page = await newPage(t, browser);
       const answers = { held: false, late: [] };
       let script = null; // what holds it back
-      await page.routeWebSocket(/\/api\/v1\/live$/, (ws) => {
+      await page.routeWebSocket(/\/api\/v1\/live(\?|$)/, (ws) => {
         const server = ws.connectToServer();
         server.onMessage((m) => void (answers.held ? answers.late.push(() => ws.send(m)) : ws.send(m)));
       });

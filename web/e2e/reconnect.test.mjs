@@ -53,7 +53,7 @@ await test("a restart", { timeout: 120_000 }, async (t) => {
   await t.test("a connection that is cut goes on from where it was", async (t) => {
     const page = await newPage(t, browser);
     let [down, cut, asked, told] = [false, () => {}, [], []];
-    await page.routeWebSocket(/\/api\/v1\/live$/, (ws) => {
+    await page.routeWebSocket(/\/api\/v1\/live(\?|$)/, (ws) => {
       if (down) return void ws.close({ code: 3000 });
       const server = ws.connectToServer();
       cut = () => {

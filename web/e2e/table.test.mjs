@@ -37,7 +37,7 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     const page = await newPage(t, browser);
     let open = () => {};
     const opened = new Promise((resolve) => { open = resolve; });
-    await page.routeWebSocket(/\/api\/v1\/live$/, async (ws) => {
+    await page.routeWebSocket(/\/api\/v1\/live(\?|$)/, async (ws) => {
       await opened;
       ws.connectToServer();
     });

@@ -97,7 +97,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     const open = async (query = "", hear = null) => {
       const page = await newPage(t, browser, { allow: [...allow, /ERR_FAILED/] });
       await page.addInitScript(quicken);
-      if (hear !== null) await page.routeWebSocket(/\/api\/v1\/live$/, (ws) => {
+      if (hear !== null) await page.routeWebSocket(/\/api\/v1\/live(\?|$)/, (ws) => {
         const server = ws.connectToServer();
         server.onMessage((frame) => { for (const m of [JSON.parse(frame)].flat()) hear(m, ws); });
       });
