@@ -16,7 +16,7 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     const page = await newPage(t, browser);
     // On a link as slow as this one the server hears of how many behind the list itself: the number is put in here.
     let total = "";
-    await page.routeWebSocket(/live$/, (ws) => {
+    await page.routeWebSocket(/live(\?|$)/, (ws) => {
       const server = ws.connectToServer();
       server.onMessage((m) => ws.send(String(m).replace(/("state":"syncing",.*"count":\d+)(?=})/, `$1${total}`)));
     });

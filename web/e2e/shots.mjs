@@ -206,7 +206,7 @@ try {
     const link = await gate(t);
     const other = await Dashboard.start(t, { flags: link.flags });
     await openLive(page, `${other.url}r/core/v1/nodes`);
-    await page.routeWebSocket(/live$/, (ws) => {
+    await page.routeWebSocket(/live(\?|$)/, (ws) => {
       const server = ws.connectToServer();
       server.onMessage((m) => ws.send(String(m).replace(/("state":"syncing",.*"count":\d+)(?=})/, '$1,"total":168')));
     });
