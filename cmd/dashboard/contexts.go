@@ -145,7 +145,8 @@ func (c *contexts) run(ctx context.Context, cluster *watch.Cluster, server *web.
 	group, ctx := errgroup.WithContext(ctx)
 	for {
 		shown, end := context.WithCancel(ctx)
-		group.Go(func() error { return cluster.Run(shown) })
+		run := cluster.Run // Of this one, also where it begins only when the next is shown.
+		group.Go(func() error { return run(shown) })
 		select {
 		case <-ctx.Done():
 			end()
