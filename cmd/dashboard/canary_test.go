@@ -548,7 +548,7 @@ func memory(t *testing.T, metrics string, process int) (all [][]byte) {
 func mustHoldNone(t *testing.T, c canaries, look func(try int) [][]byte) {
 	t.Helper()
 	var held []string
-	for try := range 4 {
+	for try := range 16 { // What is read into at random is washed sooner or later.
 		held = nil
 		size := 0
 		for _, part := range look(try) {
