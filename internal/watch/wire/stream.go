@@ -190,9 +190,19 @@ func statusOf(err error) *metav1.Status {
 type lineReader struct {
 	r    *bufio.Reader
 	long []byte
+	last []byte // The line that was returned.
 }
 
+// next returns a line, which is good until next is called again: then it is
+// overwritten, as what is masked is in it as it came.
 func (l *lineReader) next() ([]byte, error) {
+	clear(l.last)
+	line, err := l.read()
+	l.last = line
+	return line, err
+}
+
+func (l *lineReader) read() ([]byte, error) {
 	line, err := l.r.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
 		if errors.Is(err, io.EOF) && len(line) > 0 {
@@ -204,12 +214,14 @@ func (l *lineReader) next() ([]byte, error) {
 		l.long = nil // One large object is no reason to hold its size for ever.
 	}
 	l.long = append(l.long[:0], line...)
+	clear(line)
 	for errors.Is(err, bufio.ErrBufferFull) {
 		if len(l.long) > maxLine {
 			return nil, errors.New("an event of more than 64 MiB")
 		}
 		line, err = l.r.ReadSlice('\n')
 		l.long = append(l.long, line...)
+		clear(line)
 	}
 	return l.long, err
 }
