@@ -16,7 +16,7 @@ const buffered = 4 << 10
 type outgoing struct {
 	net.Conn
 
-	mu        sync.Mutex
+	mu        sync.Mutex // Held while something is written.
 	gathering bool
 	pieces    net.Buffers
 	own       *[]byte // What of them is not somebody else's.
@@ -58,11 +58,10 @@ func (o *outgoing) gather() {
 // too long for that is its owner's, who waits for flush.
 func (o *outgoing) Write(p []byte) (int, error) {
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	if !o.gathering {
-		o.mu.Unlock()
 		return o.Conn.Write(p)
 	}
-	defer o.mu.Unlock()
 	if len(p) <= buffered {
 		from := len(*o.own)
 		*o.own = append(*o.own, p...)
@@ -72,12 +71,13 @@ func (o *outgoing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// flush writes what was held.
+// flush writes what was held, and nothing comes in between: where each piece is
+// written by itself, as over TLS, a ping would be in the midst of a frame.
 func (o *outgoing) flush() error {
 	o.mu.Lock()
+	defer o.mu.Unlock()
 	pieces, own := o.pieces, o.own
 	o.gathering, o.pieces, o.own = false, nil, nil
-	o.mu.Unlock()
 	defer o.papers.Put(own)
 	to := o.Conn
 	if g, ok := to.(*guest); ok {

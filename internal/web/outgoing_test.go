@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 )
 
 // A noted is a connection that notes what is written.
@@ -54,5 +55,53 @@ func TestGather(t *testing.T) {
 		if want.WriteString(string(long) + "end"); to.text.String() != want.String() {
 			t.Fatal("what went out is not what was written")
 		}
+	}
+}
+
+// A pinged is a connection to which something else is written as soon as the first
+// piece is.
+type pinged struct {
+	noted
+
+	ping func()
+}
+
+func (p *pinged) Write(text []byte) (int, error) {
+	if ping := p.ping; ping != nil {
+		p.ping = nil
+		told := make(chan struct{})
+		go func() { defer close(told); ping() }()
+		select {
+		case <-told:
+		case <-time.After(50 * time.Millisecond): // It waits, as it is to.
+		}
+	}
+	return p.noted.Write(text)
+}
+
+// What was held goes out whole, also where each piece of it is written by itself,
+// as over TLS: a ping in the midst of a frame would be a part of its text.
+func TestNothingComesBetween(t *testing.T) {
+	to := new(pinged)
+	out := &outgoing{Conn: to, papers: new(sync.Pool)}
+	told := make(chan struct{})
+	out.gather()
+	for _, piece := range []string{"one ", "two "} {
+		if _, err := out.Write([]byte(piece)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	to.ping = func() {
+		defer close(told)
+		if _, err := out.Write([]byte("ping")); err != nil {
+			t.Error(err)
+		}
+	}
+	if err := out.flush(); err != nil {
+		t.Fatal(err)
+	}
+	<-told
+	if text := to.text.String(); text != "one two ping" {
+		t.Errorf("%q went out", text)
 	}
 }
