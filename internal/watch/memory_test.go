@@ -2,11 +2,14 @@ package watch_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"runtime"
 	"runtime/debug"
 	"strconv"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -153,6 +156,57 @@ func TestSelectorsAreSmall(t *testing.T) {
 		}
 		if held[1] > max(held[0], held[2])+20<<10 {
 			t.Errorf("a reader of labels holds %d bytes, one of a namespace %d or %d", held[1], held[0], held[2])
+		}
+	})
+}
+
+// However much one viewer asks for by one connection, and however slowly that is
+// taken, two messages are written at once; none is lost for that.
+func TestFewMessagesAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, long("0", "Running"))
+		access := cluster.For(watch.Viewer{Program: true})
+		var held atomic.Int64
+		taken := make(chan struct{})
+		var reading sync.WaitGroup
+		for range 100 {
+			sub, err := access.Subscribe(t.Context(), watch.Query{Resource: pods, Namespaces: []string{"a"}, Name: "p"}, watch.Object, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(sub.Close)
+			reading.Go(func() {
+				until(t, sub, "snapshot")
+				held.Add(1)
+				<-taken
+				sub.Close()
+			})
+		}
+		gone, cancel := context.WithCancel(t.Context())
+		late, err := access.Subscribe(gone, watch.Query{Resource: pods}, watch.Rows, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		reading.Go(func() {
+			for {
+				if _, err := late.Next(gone); err != nil {
+					break
+				}
+			}
+			late.Close()
+		})
+		<-time.After(time.Second)
+		synctest.Wait()
+		if n := held.Load(); n != 2 {
+			t.Errorf("%d messages are held at once", n)
+		}
+		cancel()
+		synctest.Wait()
+		close(taken)
+		reading.Wait()
+		if n := held.Load(); n != 100 {
+			t.Errorf("%d of 100 were told", n)
 		}
 	})
 }

@@ -2,19 +2,42 @@ package watch
 
 import "sync"
 
+// desks are how many messages those who read for one viewer by one Access have at
+// once: one is on its way, and one is written meanwhile. Who waits to write holds
+// nothing, however many they are and however long the messages.
+const desks = 2
+
 // paper is what a reading writes its message on: borrowed for as long as
 // somebody reads it, so that one which waits holds none. With it goes the seal
 // that signs the cursors.
 type paper struct {
-	pool *sync.Pool // Of *[]byte.
-	text *[]byte    // Nil while nothing is borrowed.
+	pool  *sync.Pool      // Of *[]byte.
+	desks chan struct{}   // Of the Access: full of those that are taken.
+	over  <-chan struct{} // Closed when nobody waits for the message any more.
+	text  *[]byte         // Nil while nothing is borrowed.
+	seat  bool            // A desk is taken.
 
 	sealed bool
 	seal   seal
 }
 
+// sit waits for a desk, and has it until giveBack. It has none where nobody waits
+// any more for what would be written.
+func (p *paper) sit() bool {
+	if p.seat {
+		return true
+	}
+	select {
+	case p.desks <- struct{}{}:
+		p.seat = true
+	case <-p.over:
+	}
+	return p.seat
+}
+
 // borrow returns an empty text to append to.
 func (p *paper) borrow() []byte {
+	p.sit() // What is told beside rows and objects is short, and may be written for nobody.
 	if p.text == nil {
 		text, ok := p.pool.Get().(*[]byte)
 		if !ok {
@@ -36,6 +59,10 @@ func (p *paper) giveBack() {
 	if p.text != nil {
 		p.pool.Put(p.text)
 		p.text = nil
+	}
+	if p.seat {
+		<-p.desks
+		p.seat = false
 	}
 }
 

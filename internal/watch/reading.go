@@ -68,6 +68,7 @@ type reading struct {
 // ended. There is none, and no error, where until has come.
 func (s *reading) Next(ctx context.Context) ([]byte, error) {
 	s.pace.told()
+	s.writing.over = ctx.Done()
 	for {
 		s.writing.giveBack()
 		if err := ctx.Err(); err != nil {
@@ -91,6 +92,9 @@ func (s *reading) Next(ctx context.Context) ([]byte, error) {
 // changed. It may come to nothing.
 func (s *reading) step(ctx context.Context) ([]byte, error) {
 	if s.telling {
+		if !s.writing.sit() {
+			return nil, nil
+		}
 		return s.view.next(s)
 	}
 	if notice := s.notice; notice != nil {
@@ -173,6 +177,8 @@ func (s *reading) read(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	case err != nil:
 		return s.silent(err)
+	case !s.writing.sit():
+		return nil, nil
 	}
 	s.cursor = next // Also where nothing is told: who has not moved would hear the same at once.
 	if len(changes) == 0 || s.behind || s.filter.present(s.informer).version != s.version {
@@ -386,7 +392,7 @@ func (s *reading) toldRows(n int) {
 func (s *reading) beginObject(context.Context) ([]byte, error) {
 	now := s.filter.present(s.informer)
 	o, ok, cursor := s.informer.Get(s.key)
-	if !now.status.same(s.told) || !now.stays(s.filter.present(s.informer)) {
+	if !now.status.same(s.told) || !now.stays(s.filter.present(s.informer)) || !s.writing.sit() {
 		return nil, nil
 	}
 	s.begun(now.version)

@@ -18,11 +18,12 @@ type Access struct {
 	cluster *Cluster
 	viewer  Viewer
 	user    asker // Of the viewer, where it has a user.
+	desks   chan struct{}
 }
 
 // For returns the cluster as the viewer may see it.
 func (c *Cluster) For(viewer Viewer) *Access {
-	a := &Access{cluster: c, viewer: viewer}
+	a := &Access{cluster: c, viewer: viewer, desks: make(chan struct{}, desks)}
 	if viewer.User != nil {
 		a.user = asker{viewer.User, sha256.Sum256([]byte(viewer.User.key()))}
 	}
