@@ -10,7 +10,6 @@ import (
 	"os"
 	"runtime/debug"
 	"strings"
-	"unicode"
 
 	"github.com/KimMachineGun/automemlimit/memlimit"
 	"github.com/spf13/cobra"
@@ -20,6 +19,7 @@ import (
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // Cloud providers' logins.
 	"k8s.io/klog/v2"
 
+	"glasshouse/internal/plain"
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web"
 	"glasshouse/internal/web/auth"
@@ -259,28 +259,10 @@ func (s *settings) logger(stderr io.Writer) (*slog.Logger, error) {
 	case "text":
 		return slog.New(slog.NewTextHandler(stderr, options)), nil
 	case "json":
-		options.ReplaceAttr = plainly
+		options.ReplaceAttr = plain.Attr
 		return slog.New(slog.NewJSONHandler(stderr, options)), nil
 	}
 	return nil, &usageError{fmt.Errorf("--log-format is %q; it takes text or json", s.logFormat)}
-}
-
-// plainly takes out of what is logged the control characters beyond ASCII, which JSON
-// leaves as they are, and some terminals obey.
-func plainly(_ []string, a slog.Attr) slog.Attr {
-	beyond := func(r rune) bool { return r >= 0x7f && unicode.IsControl(r) }
-	if kind := a.Value.Kind(); kind != slog.KindString && kind != slog.KindAny {
-		return a
-	}
-	if text := a.Value.String(); strings.ContainsFunc(text, beyond) {
-		a.Value = slog.StringValue(strings.Map(func(r rune) rune {
-			if beyond(r) {
-				return unicode.ReplacementChar
-			}
-			return r
-		}, text))
-	}
-	return a
 }
 
 // version is the module's version, or the commit it was built from.

@@ -17,6 +17,7 @@ import (
 	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/duration"
 
+	"glasshouse/internal/plain"
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web/auth"
 	"glasshouse/internal/web/share"
@@ -141,7 +142,7 @@ func (s *shareSettings) create(command *cobra.Command) error {
 	if !created.Persistent {
 		_, _ = fmt.Fprintln(command.ErrOrStderr(), "The link ends when the dashboard does, which has no --data-dir.") // It is only said.
 	}
-	_, err = fmt.Fprintln(command.OutOrStdout(), share.Plain(created.URL))
+	_, err = fmt.Fprintln(command.OutOrStdout(), plain.Text(created.URL))
 	return err
 }
 
@@ -191,7 +192,7 @@ func writeShares(to io.Writer, shares []share.Document, now time.Time) error {
 		}
 		line := []string{d.ID, duration.HumanDuration(d.Expires.Sub(now)), strconv.Itoa(d.Viewers), used, cmp.Or(d.Creator, "-"), d.To, d.Note}
 		for n := range line {
-			line[n] = share.Plain(line[n])
+			line[n] = plain.Text(line[n])
 		}
 		_, _ = fmt.Fprintln(table, strings.Join(line, "\t"))
 	}

@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/time/rate"
 
+	"glasshouse/internal/plain"
 	"glasshouse/internal/watch"
 )
 
@@ -54,12 +55,12 @@ func newAudit(dir string, log *slog.Logger) (*audit, error) {
 	return a, nil
 }
 
-// onlyWhen leaves of what every line of a log has the time.
+// onlyWhen leaves of what every line of a log has the time, and the rest plain.
 func onlyWhen(groups []string, attr slog.Attr) slog.Attr {
 	if len(groups) == 0 && (attr.Key == slog.LevelKey || attr.Key == slog.MessageKey) {
 		return slog.Attr{}
 	}
-	return attr
+	return plain.Attr(groups, attr)
 }
 
 // auditFile says in the log that it cannot be written.

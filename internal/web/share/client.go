@@ -11,6 +11,8 @@ import (
 	"net/url"
 	"strings"
 	"time"
+
+	"glasshouse/internal/plain"
 )
 
 const (
@@ -84,5 +86,5 @@ func refusal(status int, text []byte) error {
 	if err := json.Unmarshal(text, &p); err != nil || p.Title == "" {
 		return fmt.Errorf("the server answers with %d, and not as this program does", status)
 	}
-	return errors.New(Plain(p.Title + ": " + p.Detail))
+	return errors.New(plain.Text(p.Title + ": " + p.Detail))
 }

@@ -1,9 +1,7 @@
 package share
 
 import (
-	"strings"
 	"time"
-	"unicode"
 
 	"glasshouse/internal/watch"
 )
@@ -53,14 +51,4 @@ func (l *Listed) Document() Document {
 		d.LastUsed = &l.LastUsed
 	}
 	return d
-}
-
-// Plain is a text for a terminal: what is no visible character does nothing there.
-func Plain(text string) string {
-	return strings.Map(func(r rune) rune {
-		if unicode.IsPrint(r) {
-			return r
-		}
-		return unicode.ReplacementChar
-	}, text)
 }
