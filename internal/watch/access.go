@@ -33,7 +33,7 @@ type reviewer struct {
 }
 
 func newReviewer(client authorizationclient.SelfSubjectAccessReviewInterface) *reviewer {
-	return &reviewer{client: client, gets: answers[authorization.ResourceAttributes, right]{most: maxRemembered}}
+	return &reviewer{client: client, gets: answers[authorization.ResourceAttributes, right]{most: maxRemembered, long: askedOnce().denied}}
 }
 
 // interval is between two questions for the right to a namespace: the more
@@ -79,10 +79,7 @@ func (r *reviewer) may(ctx context.Context, scope wire.Scope, verb string) (auth
 func (r *reviewer) mayGet(ctx context.Context, resource *Resource, namespace, name string) bool {
 	for _, name := range []string{"", name} { // Seldom are some allowed by name alone.
 		of := toGet.attributes(resource, namespace, name)[0]
-		young := func(answer right, asked time.Time) bool {
-			return answer.err == nil && time.Since(asked) < askedOnce().allowed
-		}
-		answer, _ := r.gets.get(ctx, of, young, func(ctx context.Context) right {
+		answer, _ := r.gets.get(ctx, of, askedOnce().good, func(ctx context.Context) right {
 			status, err := r.ask(ctx, of)
 			return right{status.Allowed, err}
 		})

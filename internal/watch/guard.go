@@ -38,6 +38,15 @@ type age struct{ allowed, denied time.Duration }
 func askedOnce() age  { return age{10 * time.Second, 10 * time.Second} }
 func askedAgain() age { return age{2 * time.Second, 45 * time.Second} }
 
+// good reports whether an answer is young enough; one that came as an error never is.
+func (a age) good(answer right, asked time.Time) bool {
+	long := a.denied
+	if answer.allowed {
+		long = a.allowed
+	}
+	return answer.err == nil && time.Since(asked) < long
+}
+
 // deed is what somebody does with objects.
 type deed string
 
@@ -99,14 +108,7 @@ type right struct {
 // namespace, or ("") in all.
 func (g *guard) may(ctx context.Context, u asker, d deed, r *Resource, namespace, name string, old age) (bool, error) {
 	for _, of := range d.attributes(r, namespace, name) {
-		young := func(answer right, asked time.Time) bool {
-			long := old.denied
-			if answer.allowed {
-				long = old.allowed
-			}
-			return answer.err == nil && time.Since(asked) < long
-		}
-		answer, ok := g.rights.get(ctx, question{u.hash, of}, young, func(ctx context.Context) right { return g.review(ctx, u, of) })
+		answer, ok := g.rights.get(ctx, question{u.hash, of}, old.good, func(ctx context.Context) right { return g.review(ctx, u, of) })
 		if !ok {
 			return false, ctx.Err()
 		}
