@@ -145,7 +145,7 @@ func (g *guard) review(ctx context.Context, u asker, of authorization.ResourceAt
 // that is Refused where that is nothing, which tells the same whether there is
 // something or not, and one that is Unavailable where it cannot be found out.
 func (a *Access) narrow(ctx context.Context, r *Resource, f *filter, d deed, old age) error {
-	if a.viewer.Scope != nil {
+	if f.shared = a.viewer.Scope != nil; f.shared {
 		if err := a.viewer.Scope.narrow(r, f, d); err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
+	authorization "k8s.io/api/authorization/v1"
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
@@ -307,4 +308,42 @@ func (h *holder) read(t *testing.T) {
 			t.Fatalf("%s does not fit %s: %v", e.Patch, h.held, err)
 		}
 	}
+}
+
+// Of a share that names no namespaces guests are not told in which of them the
+// creator may see something; of one that does, that it shows no others.
+func TestGuestsAreToldOfNoNamespaces(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("secret-project", "q", "Running"), "db"))
+		server.Allow(func(asked authorization.SubjectAccessReviewSpec) bool {
+			return slices.Contains([]string{"a", "secret-project"}, asked.ResourceAttributes.Namespace)
+		})
+		for _, test := range []struct {
+			part       watch.Part
+			namespaces []string
+			reason     string
+		}{
+			{watch.Part{Resource: pods, Labels: "app=web"}, nil, ""},
+			{watch.Part{Resource: pods, Namespaces: []string{"a"}}, []string{"a"}, "this share shows no others."},
+		} {
+			guest := watch.Viewer{User: &watch.User{Name: "ann"}, Scope: &watch.Scope{Parts: []watch.Part{test.part}}}
+			sub, err := cluster.For(guest).Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Rows, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			all, _ := readUntil(t, sub, "snapshot")
+			sub.Close()
+			snapshot, err := cluster.For(guest).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Second)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if strings.Contains(all, "secret") || !strings.Contains(all, `"p"`) || test.reason != "" && !strings.Contains(all, test.reason) {
+				t.Errorf("of %+v is told %s", test.part, all)
+			}
+			if s := snapshot.Status; !slices.Equal(s.Namespaces, test.namespaces) || s.Reason != test.reason || len(snapshot.Objects) != 1 {
+				t.Errorf("of %+v the snapshot says %+v, of %d objects", test.part, s, len(snapshot.Objects))
+			}
+		}
+	})
 }

@@ -55,11 +55,12 @@ type filter struct {
 	selector   *selector // Of labels; nil for all.
 
 	// What a viewer may see narrows it, see narrow.
-	named []string // The namespaces that the query names, of those that may be seen.
-	reach []string // Where it names none, those that may be seen; empty for all.
-	bound []string // Words that a row must have, as words, lest anything of it be told.
-	part  bool     // It is not all that the query asks for.
-	hides bool     // There may be objects of the resource of which the viewer may know nothing.
+	named  []string // The namespaces that the query names, of those that may be seen.
+	reach  []string // Where it names none, those that may be seen; empty for all.
+	bound  []string // Words that a row must have, as words, lest anything of it be told.
+	part   bool     // It is not all that the query asks for.
+	shared bool     // The viewer is a guest.
+	hides  bool     // There may be objects of the resource of which the viewer may know nothing.
 }
 
 // newFilter checks the query against the resource. A filter is for one
@@ -154,10 +155,30 @@ func (f *filter) present(i *informer) present {
 	if f.part && now.status.Namespaces == nil && !now.status.State.refused() {
 		now.status.Namespaces = f.namespaces
 	}
+	if f.shared {
+		f.keepBack(&now.status)
+	}
 	if f.hides {
 		now.status.Count, now.status.Total = nil, nil // They are of all.
 	}
 	return now
+}
+
+// keepBack takes out of what guests are told what was not shared with them: names of
+// namespaces, and reasons, which may have some, and numbers.
+func (f *filter) keepBack(status *Status) {
+	if len(f.named) == 0 {
+		status.Namespaces = nil
+	}
+	switch {
+	case status.State == Failed:
+		status.Reason = "It cannot be watched now."
+	case status.State.refused():
+	case status.Namespaces != nil:
+		status.Reason = "this share shows no others."
+	default:
+		status.Reason = ""
+	}
 }
 
 func (f *filter) match(o *wire.Object) bool { return f.selects(o) && f.matchText(o) }
