@@ -41,11 +41,15 @@ func under(ctx context.Context, route string) templ.SafeURL {
 		return templ.URL(route)
 	}
 	if kiosk(ctx) && !strings.HasPrefix(route, "/static/") && !strings.HasPrefix(route, "/api/") {
-		sign := "?"
-		if strings.Contains(route, "?") {
-			sign = "&"
-		}
-		route += sign + "kiosk=1"
+		route = KioskOf(route)
 	}
 	return templ.URL(base(ctx) + route)
+}
+
+// KioskOf is the route of a page as a kiosk, of that of the page.
+func KioskOf(route string) string {
+	if strings.Contains(route, "?") {
+		return route + "&kiosk=1"
+	}
+	return route + "?kiosk=1"
 }
