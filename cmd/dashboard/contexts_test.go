@@ -333,8 +333,8 @@ func TestContextIsNotOpened(t *testing.T) {
 		{"POST", "/api/v1/context", `{"name":"missing"}`, 502, []string{"Context not opened", "no-such-login not found"}},
 		{"POST", "/api/v1/context", `{"name":"unread"}`, 502, []string{"Context not opened", "/none/cert"}},
 		{"POST", "/api/v1/context", `{}`, 400, []string{"Not a context"}},
-		{"POST", "/api/v1/context", `{"name":"one","x":1}`, 400, []string{"Not a context"}},
-		{"POST", "/api/v1/context", `one`, 400, []string{"Not a context"}},
+		{"POST", "/api/v1/context", `{"name":"one","x":1}`, 400, []string{"Malformed body"}},
+		{"POST", "/api/v1/context", `one`, 400, []string{"Malformed body"}},
 		{"GET", "/api/v1/context", "", 405, []string{"Read only"}},
 		{"POST", "/contexts", "", 400, []string{"Not a context"}},
 	} {

@@ -2,7 +2,6 @@ package web
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"slices"
@@ -58,13 +57,7 @@ func (s *Server) listContexts(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := json.Marshal(contextsDocument{s.showing(r).Name, all})
-	if err != nil {
-		return fmt.Errorf("encode the contexts: %w", err)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(body)
-	return err
+	return writeJSONBody(w, http.StatusOK, contextsDocument{s.showing(r).Name, all})
 }
 
 // contextsPage is the same for people.
@@ -93,9 +86,10 @@ func (s *Server) switchContext(w http.ResponseWriter, r *http.Request) error {
 	var wanted struct {
 		Name *string `json:"name"`
 	}
-	decode := json.NewDecoder(r.Body)
-	decode.DisallowUnknownFields()
-	if err := decode.Decode(&wanted); err != nil || wanted.Name == nil {
+	if err := readBody(r, &wanted); err != nil {
+		return err
+	}
+	if wanted.Name == nil {
 		return badRequest("Not a context", `The body is to name one of the kubeconfig's contexts, as in {"name":"staging"}.`)
 	}
 	if err := s.switchTo(r.Context(), *wanted.Name); err != nil {

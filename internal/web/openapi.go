@@ -11,7 +11,5 @@ import (
 var openapiDocument []byte
 
 func (s *Server) openapi(w http.ResponseWriter, _ *http.Request) error {
-	w.Header().Set("Content-Type", "application/json")
-	_, err := w.Write(openapiDocument)
-	return err
+	return writeJSONText(w, http.StatusOK, openapiDocument)
 }

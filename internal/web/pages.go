@@ -38,11 +38,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 		start = guest.Share.To
 	}
 	if inKiosk(r) {
-		sign := "?"
-		if strings.Contains(start, "?") {
-			sign = "&"
-		}
-		start += sign + "kiosk=1"
+		start = templates.KioskOf(start)
 	}
 	http.Redirect(w, r, s.base.At(start), http.StatusSeeOther)
 	return nil

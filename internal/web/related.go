@@ -1,8 +1,6 @@
 package web
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 
 	"glasshouse/internal/related"
@@ -17,11 +15,5 @@ func (s *Server) related(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	body, err := json.Marshal(graph)
-	if err != nil {
-		return fmt.Errorf("encode relations: %w", err)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(body)
-	return err
+	return writeJSONBody(w, http.StatusOK, graph)
 }

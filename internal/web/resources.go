@@ -69,9 +69,7 @@ func (s *Server) resources(w http.ResponseWriter, r *http.Request) error {
 		w.WriteHeader(http.StatusNotModified)
 		return nil
 	}
-	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(body)
-	return err
+	return writeJSONText(w, http.StatusOK, body)
 }
 
 // known is what discovery knows, in the picker's order.

@@ -2,8 +2,6 @@ package web
 
 import (
 	"cmp"
-	"encoding/json"
-	"fmt"
 	"net/http"
 
 	"glasshouse/internal/watch"
@@ -63,13 +61,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 		known := &found.Searched[i]
 		answer.Searched = append(answer.Searched, searchedDocument{known.Ref(), known.Status.State, known.Count, known.Status.Namespaces})
 	}
-	body, err := json.Marshal(answer)
-	if err != nil {
-		return fmt.Errorf("encode what was found: %w", err)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(body)
-	return err
+	return writeJSONBody(w, http.StatusOK, answer)
 }
 
 func (s *Server) pickerOrder(a, b *watch.Resource) int {

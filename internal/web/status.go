@@ -1,8 +1,6 @@
 package web
 
 import (
-	"encoding/json"
-	"fmt"
 	"net/http"
 	"time"
 
@@ -11,13 +9,7 @@ import (
 
 // status answers with the ledger of what is watched.
 func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
-	body, err := json.Marshal(s.access(r).Coverage(r.Context()))
-	if err != nil {
-		return fmt.Errorf("encode the ledger: %w", err)
-	}
-	w.Header().Set("Content-Type", "application/json")
-	_, err = w.Write(body)
-	return err
+	return writeJSONBody(w, http.StatusOK, s.access(r).Coverage(r.Context()))
 }
 
 // statusPage is the same ledger for people.

@@ -1,0 +1,49 @@
+package web
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+)
+
+// readBody reads the JSON of a request; a member that is not known is refused, as
+// it would mean something to who has sent it.
+func readBody(r *http.Request, into any) error {
+	text, err := io.ReadAll(r.Body)
+	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
+		return &problem{Title: "Body too large", Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("A body may have %d bytes.", maxBody)}
+	}
+	if err != nil {
+		return badRequest("Malformed body", "The body did not come whole.")
+	}
+	decoder := json.NewDecoder(bytes.NewReader(text))
+	decoder.DisallowUnknownFields()
+	err = decoder.Decode(into)
+	if err == nil && decoder.Decode(new(json.RawMessage)) != io.EOF {
+		err = errors.New("something follows it")
+	}
+	if err != nil {
+		return badRequest("Malformed body", "The body is not the JSON that is taken here: %.200v. %s", err, "GET /api/openapi.json has it.")
+	}
+	return nil
+}
+
+// writeJSONBody answers with a value as JSON.
+func writeJSONBody(w http.ResponseWriter, status int, answer any) error {
+	body, err := json.Marshal(answer)
+	if err != nil {
+		return fmt.Errorf("encode an answer: %w", err)
+	}
+	return writeJSONText(w, status, body)
+}
+
+// writeJSONText answers with what is JSON already.
+func writeJSONText(w http.ResponseWriter, status int, body []byte) error {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_, err := w.Write(body)
+	return err
+}
