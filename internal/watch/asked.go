@@ -70,19 +70,29 @@ func (i *informer) letGo(namespaces []string) {
 }
 
 // roomLocked makes room for more namespaces at the cost of those that nobody
-// holds, longest idle first, and reports whether there is.
+// holds, longest idle first, and reports whether there is. Where all of those would
+// not do, all of them stay.
 func (i *informer) roomLocked(more int, but []string) bool {
-	for len(i.asked)+more > maxAsked {
-		oldest := ""
-		for ns, a := range i.asked {
-			if a.holders == 0 && !slices.Contains(but, ns) && (oldest == "" || a.idle.Before(i.asked[oldest].idle)) {
-				oldest = ns
-			}
+	lacking := len(i.asked) + more - maxAsked
+	if lacking <= 0 {
+		return true
+	}
+	wanted := make(map[string]bool, len(but))
+	for _, ns := range but {
+		wanted[ns] = true
+	}
+	var idle []string
+	for ns, a := range i.asked {
+		if a.holders == 0 && !wanted[ns] {
+			idle = append(idle, ns)
 		}
-		if oldest == "" {
-			return false
-		}
-		delete(i.asked, oldest)
+	}
+	if len(idle) < lacking {
+		return false
+	}
+	slices.SortFunc(idle, func(a, b string) int { return i.asked[a].idle.Compare(i.asked[b].idle) })
+	for _, ns := range idle[:lacking] {
+		delete(i.asked, ns)
 	}
 	return true
 }

@@ -86,6 +86,52 @@ func TestNamespacesAskedFor(t *testing.T) {
 	}
 }
 
+// Who asks for more than there is room for is refused, and takes nothing from others:
+// what nobody looks at any more stays watched as long as ever, and no more of it goes
+// than what fits needs, longest idle first.
+func TestTooManyNamespacesEndNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Refuse(namespaces, "", http.StatusForbidden, "no")
+		server.Refuse(pods, "", http.StatusForbidden, "no")
+		var all []string
+		for n := range 700 {
+			all = append(all, fmt.Sprintf("ns-%03d", n))
+			server.Set(pods, pod(all[n], "p", "Running"))
+			server.Refuse(pods, all[n], 0, "")
+		}
+		hold(t, cluster, all[:301])
+		first, second := hold(t, cluster, all[301:400]), hold(t, cluster, all[400:500])
+		first[0].sub.Close()
+		pass(time.Second)
+		second[0].sub.Close()
+		want := func(what string, names []string) {
+			t.Helper()
+			pass(time.Minute)
+			if got := cluster.Ledger().Entries[1].Namespaces; !slices.Equal(got, names) {
+				t.Errorf("%s, %d namespaces are watched, want %d: %s", what, len(got), len(names), got)
+			}
+		}
+		want("at first", all[:500])
+		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods, Namespaces: all[500:700]}, watch.Rows, "")
+		wantProblem(t, err, watch.Invalid, "Too many namespaces", "500 namespaces of pods")
+		want("after one who was refused", all[:500])
+		hold(t, cluster, all[500:599])
+		want("after one with room for it", slices.Concat(all[:301], all[400:599]))
+	})
+}
+
+// hold looks at pods of namespaces, as many at a time as one may name.
+func hold(t *testing.T, cluster *watch.Cluster, names []string) (readers []*reader) {
+	t.Helper()
+	for part := range slices.Chunk(names, 200) {
+		r := subscribe(t, cluster, watch.Query{Namespaces: part}, "")
+		r.settle()
+		readers = append(readers, r)
+	}
+	return readers
+}
+
 // Once the right to all has gone, those who named too many are told so in words,
 // and those who wait have their turn when others leave.
 func TestNamespacesBeyondTheBound(t *testing.T) {

@@ -23,7 +23,7 @@ func definitionScopes() []wire.Scope {
 // goroutine, and must be closed.
 type Follower struct {
 	cluster *Cluster
-	release func()
+	release func() // Of what defines resources; nil where that could not be watched yet.
 	raised  <-chan struct{}
 }
 
@@ -32,39 +32,53 @@ type Follower struct {
 func (a *Access) Follow() *Follower {
 	f := &Follower{cluster: a.cluster, raised: a.cluster.changed.next()}
 	f.cluster.catalog.followers.Add(1)
-	f.release = a.cluster.watchDefinitions()
+	f.watch()
 	return f
 }
 
+// watch watches what defines resources, once it may be: not before the cluster runs.
+func (f *Follower) watch() {
+	if f.release == nil {
+		f.release, _ = f.cluster.watchDefinitions() // It is tried again.
+	}
+}
+
 // watchDefinitions watches what defines resources until release: discovery is
-// asked when it changes.
-func (c *Cluster) watchDefinitions() (release func()) {
+// asked when it changes. An error says why nothing of it is watched.
+func (c *Cluster) watchDefinitions() (release func(), err error) {
 	var releases []func()
+	release = func() {
+		for _, one := range releases {
+			one()
+		}
+	}
 	for _, scope := range definitionScopes() {
 		resource := &Resource{
 			Group: scope.Resource.Group, Version: scope.Resource.Version, Resource: scope.Resource.Resource,
 			Verbs: []string{"list", "watch"},
 		}
-		if _, release, err := c.pool.acquire(scope, resource); err == nil {
-			releases = append(releases, release)
-		}
-	}
-	return func() {
-		for _, release := range releases {
+		_, one, err := c.pool.acquire(scope, resource)
+		if err != nil {
 			release()
+			return nil, err
 		}
+		releases = append(releases, one)
 	}
+	return release, nil
 }
 
 // Close lets go of what is watched.
 func (f *Follower) Close() {
 	f.cluster.catalog.followers.Add(-1)
-	f.release()
+	if f.release != nil {
+		f.release()
+	}
 }
 
 // Next returns when there may be something else, when other is closed, or after
 // Heartbeat, with whether there may. It ends with ctx's error.
 func (f *Follower) Next(ctx context.Context, other <-chan struct{}) (bool, error) {
+	f.watch() //nolint:contextcheck // An informer outlives who starts it.
 	select {
 	case <-ctx.Done():
 		return false, ctx.Err()

@@ -62,6 +62,37 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 	})
 }
 
+// Who follows before the Cluster runs has the definitions watched all the same, soon
+// after it does, until they follow no more.
+func TestFollowBeforeItRuns(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := apitest.New(t, kinds()...)
+		server.Serve(apitest.Kind{Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`})
+		cluster, err := watch.New(server.Config, watch.Options{Linger: time.Minute, Log: slog.New(slog.DiscardHandler)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		follower := cluster.For(watch.Viewer{Program: true}).Follow()
+		run(t, cluster)
+		for began := time.Now(); time.Since(began) < time.Minute; {
+			if _, err := follower.Next(t.Context(), nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		watched := func() bool {
+			return slices.ContainsFunc(cluster.Ledger().Entries, func(c watch.Coverage) bool { return c.Resource == definitions && c.State == watch.Live })
+		}
+		if !watched() {
+			t.Errorf("definitions are not watched: %+v", cluster.Ledger().Entries)
+		}
+		follower.Close()
+		pass(2 * time.Minute)
+		if watched() {
+			t.Error("nobody follows, and definitions are watched")
+		}
+	})
+}
+
 // A kind that is always to be watched, and is not served, has discovery asked
 // seldom; when it is defined it is watched at once.
 func TestAlwaysWaits(t *testing.T) {

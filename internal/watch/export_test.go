@@ -106,7 +106,7 @@ func (c *Cluster) ForgetOrders() {
 		i.listings.keep(nil)
 		i.rankings.mu.Lock()
 		for id, h := range i.rankings.held {
-			if h.holders == 0 {
+			if len(h.holders) == 0 {
 				i.rankings.removeLocked(id, h)
 			}
 		}

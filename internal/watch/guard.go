@@ -98,7 +98,8 @@ type question struct {
 	authorization.ResourceAttributes
 }
 
-// right is the answer. One that came as an error is nobody else's.
+// right is the answer. One that came as an error is theirs who waited for it, and of no
+// use to who asks later.
 type right struct {
 	allowed bool
 	err     error

@@ -206,6 +206,52 @@ func TestShareThatIsNotKnownYet(t *testing.T) {
 	})
 }
 
+// An object that has left what was shared is not told where its kind is not watched
+// and what was known of it is old: by its labels it is refused, and where only its row
+// would say, it is told as it was, or not at all.
+func TestLeavingAShareThatIsNotWatched(t *testing.T) {
+	const deployments = "apps/v1/deployments"
+	for name, part := range map[string]watch.Part{"labels": {Labels: "app=web"}, "words": {Text: "running"}, "both": {Labels: "app=web", Text: "running"}} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Serve(apitest.Kind{Ref: deployments, Kind: "Deployment", Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"}]`, Verbs: []string{"get", "list"}})
+				server.Set(deployments, labelled(pod("a", "it", "Running"), "web"))
+				r := subscribe(t, cluster, watch.Query{Resource: deployments}, "")
+				if r.settle(); r.state != "stale" {
+					t.Fatalf("it is %s, want stale: it cannot be watched", r.state)
+				}
+				part.Resource = deployments
+				access := cluster.For(sharedWith(part))
+				byWords := part.Text != ""
+				read := func(left bool) {
+					t.Helper()
+					object, err := access.Object(t.Context(), deployments, "a", "it")
+					last, status, errLast := access.LastKnown(t.Context(), deployments, "a", "it")
+					if strings.Contains(string(object)+string(last), "CANARY") {
+						t.Errorf("told of what is not shared: %s, %s", object, last)
+					}
+					switch {
+					case byWords:
+						wantProblem(t, err, watch.Unavailable, "Not known yet", "whether this one was shared with you")
+						if errLast != nil || status.State != watch.Stale || !strings.Contains(string(last), "Running") {
+							t.Errorf("known last: %s, %+v, %v; want it as it was, stale", last, status, errLast)
+						}
+					case left:
+						wantProblem(t, err, watch.Refused, "Forbidden", "This was not shared with you.")
+						wantProblem(t, errLast, watch.Refused, "Forbidden", "This was not shared with you.")
+					case err != nil || errLast != nil || status.State != watch.Live || !strings.Contains(string(object), "Running"):
+						t.Errorf("%s, %v; %+v, %v; want it", object, err, status, errLast)
+					}
+				}
+				read(false)
+				server.Set(deployments, labelled(pod("a", "it", "CANARY"), "db"))
+				read(true)
+			})
+		})
+	}
+}
+
 // What is held of what guests read is weighed, texts that were masked for them too.
 func TestWhatGuestsReadIsWeighed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

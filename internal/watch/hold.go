@@ -26,9 +26,11 @@ func (c *Cluster) hold(ctx context.Context, ref string) {
 			said = err.Error()
 			c.log.WarnContext(ctx, "cannot be watched yet", "resource", ref, "error", err)
 		}
-		letGo := c.watchDefinitions() //nolint:contextcheck // An informer outlives who starts it.
+		letGo, err := c.watchDefinitions() //nolint:contextcheck // An informer outlives who starts it.
 		c.awaitServed(ctx, ref, wait)
-		letGo()
+		if err == nil {
+			letGo()
+		}
 	}
 }
 

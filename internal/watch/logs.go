@@ -35,7 +35,7 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 			return nil, err
 		}
 	}
-	if err := a.mayGet(ctx, podResource(), toLog, namespace, pod, askedOnce()); err != nil {
+	if _, err := a.mayGet(ctx, podResource(), toLog, namespace, pod, askedOnce()); err != nil {
 		return nil, err
 	}
 	reading, cancel := context.WithCancelCause(ctx)
@@ -80,7 +80,7 @@ func (a *Access) loseLog(ctx context.Context, namespace, pod string, cut context
 		return
 	}
 	for range Ticks(ctx, lookEvery) {
-		if err := a.mayGet(ctx, podResource(), toLog, namespace, pod, askedAgain()); err != nil {
+		if _, err := a.mayGet(ctx, podResource(), toLog, namespace, pod, askedAgain()); err != nil {
 			cut(err)
 			return
 		}

@@ -11,6 +11,9 @@ const (
 	// maxRankings bounds the rankings of one informer that are one viewer's: anybody
 	// can think of any number of them.
 	maxRankings = 100
+	// maxAllRankings bounds those of all viewers: what one informer's take is no more
+	// than so many rows for each of its objects, whether there is a memory limit or not.
+	maxAllRankings = 1000
 	// rankingLinger is how long a ranking stays after the last who held a window
 	// of it.
 	rankingLinger = 30 * time.Second
@@ -29,13 +32,13 @@ type rankingID [sha256.Size]byte
 // viewerHash is the hash of Viewer.Key.
 type viewerHash [sha256.Size]byte
 
-// heldRanking is a ranking, whose it is, for who asked for it first, and how many
-// hold it.
+// heldRanking is a ranking, who holds it how often, and whose it is: one of theirs, or,
+// where nobody holds it, who was the last.
 type heldRanking struct {
 	*ranking
 
 	owner     viewerHash
-	holders   int
+	holders   map[viewerHash]int
 	idle      *time.Timer
 	idleSince time.Time
 }
@@ -54,7 +57,7 @@ func (i *informer) ranking(viewer viewerHash, f *filter, now *present, by sortin
 	if r, release = i.rankings.hold(viewer, id, func() *ranking { return newRanking(i, f, now.columns, by) }); r == nil {
 		return nil, nil, &Problem{
 			Cause: Unavailable, Title: "Too many orders",
-			Detail: fmt.Sprintf("The rows of one resource are held in %d orders for you, one for each filter and sort; end one, or take the same as others.", maxRankings),
+			Detail: fmt.Sprintf("The rows of one resource are held in %d orders for you, or in %d for all, one for each filter and sort; end one, or take the same as others.", maxRankings, maxAllRankings),
 		}
 	}
 	return r, release, nil
@@ -70,57 +73,82 @@ func (s *rankings) hold(viewer viewerHash, id rankingID, make func() *ranking) (
 		if make == nil || !s.roomLocked(viewer) {
 			return nil, nil
 		}
-		h = &heldRanking{ranking: make(), owner: viewer}
+		h = &heldRanking{ranking: make(), holders: map[viewerHash]int{}}
 		if s.held == nil {
 			s.held = map[rankingID]*heldRanking{}
 		}
 		s.held[id] = h
 	}
-	h.holders++
+	if len(h.holders) == 0 {
+		h.owner = viewer
+	}
+	h.holders[viewer]++
 	if h.idle != nil {
 		h.idle.Stop()
 		h.idle = nil
 	}
-	return h.ranking, sync.OnceFunc(func() { s.release(id, h) })
+	return h.ranking, sync.OnceFunc(func() { s.release(viewer, id, h) })
 }
 
-// roomLocked makes room for one more of a viewer's: where there is none left, that of
-// theirs goes which nobody has held for the longest time.
+// roomLocked makes room for one more of a viewer's: where they have as many as they
+// may, or all have, that of theirs, or of all, goes which nobody has held for the
+// longest time.
 func (s *rankings) roomLocked(viewer viewerHash) bool {
-	var oldest *heldRanking
-	var which rankingID
+	theirs := func(h *heldRanking) bool { return h.owner == viewer }
 	own := 0
-	for id, h := range s.held {
-		if h.owner != viewer {
-			continue
-		}
-		own++
-		if h.holders == 0 && (oldest == nil || h.idleSince.Before(oldest.idleSince)) {
-			which, oldest = id, h
+	for _, h := range s.held {
+		if theirs(h) {
+			own++
 		}
 	}
-	if own < maxRankings {
-		return true
+	switch {
+	case own >= maxRankings:
+		return s.evictLocked(theirs)
+	case len(s.held) >= maxAllRankings:
+		return s.evictLocked(func(*heldRanking) bool { return true })
+	}
+	return true
+}
+
+// evictLocked drops the ranking that nobody has held for the longest time, of those
+// that which chooses, and reports whether there was one.
+func (s *rankings) evictLocked(which func(*heldRanking) bool) bool {
+	var oldest *heldRanking
+	var id rankingID
+	for other, h := range s.held {
+		if len(h.holders) == 0 && which(h) && (oldest == nil || h.idleSince.Before(oldest.idleSince)) {
+			id, oldest = other, h
+		}
 	}
 	if oldest == nil {
 		return false
 	}
-	s.removeLocked(which, oldest)
+	s.removeLocked(id, oldest)
 	return true
 }
 
-func (s *rankings) release(id rankingID, h *heldRanking) {
+// release ends what hold began. Where its owner holds it no more, it is another's who
+// does.
+func (s *rankings) release(viewer viewerHash, id rankingID, h *heldRanking) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	h.holders--
-	if h.holders > 0 || s.held[id] != h {
+	if h.holders[viewer]--; h.holders[viewer] == 0 {
+		delete(h.holders, viewer)
+	}
+	if h.holders[h.owner] == 0 {
+		for other := range h.holders {
+			h.owner = other
+			break
+		}
+	}
+	if len(h.holders) > 0 || s.held[id] != h {
 		return
 	}
 	h.idleSince = time.Now()
 	h.idle = time.AfterFunc(rankingLinger, func() {
 		s.mu.Lock()
 		defer s.mu.Unlock()
-		if h.holders == 0 && s.held[id] == h {
+		if len(h.holders) == 0 && s.held[id] == h {
 			s.removeLocked(id, h)
 		}
 	})

@@ -82,6 +82,13 @@ func runClusterWith(t *testing.T, server *apitest.Server, options watch.Options)
 	if err != nil {
 		t.Fatal(err)
 	}
+	run(t, cluster)
+	return cluster
+}
+
+// run runs a Cluster until the test ends.
+func run(t *testing.T, cluster *watch.Cluster) {
+	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
 	go func() { ended <- cluster.Run(ctx) }()
@@ -92,7 +99,6 @@ func runClusterWith(t *testing.T, server *apitest.Server, options watch.Options)
 		}
 	})
 	synctest.Wait()
-	return cluster
 }
 
 // told is a message of a subscription.

@@ -248,73 +248,91 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 // Object returns one object as redacted JSON: from the cache where that is
 // live, otherwise from the API server.
 func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byte, error) {
-	resource, err := a.readable(ctx, ref, namespace, name)
+	resource, seen, err := a.readable(ctx, ref, namespace, name)
 	if err != nil {
 		return nil, err
 	}
-	return a.object(ctx, resource, namespace, name)
+	return a.object(ctx, resource, seen, namespace, name)
 }
 
-// readable finds the resource of an object that the viewer may read.
-func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*Resource, error) {
+// readable finds the resource of an object that the viewer may read, and the filter
+// through which they see it.
+func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*Resource, *filter, error) {
 	resource, err := a.Resource(ctx, ref)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if resource.Namespaced != (namespace != "") {
-		return nil, invalid("Which object?", "A namespaced resource needs a namespace, others need _ in its place; %s %s.", resource.Ref(),
+		return nil, nil, invalid("Which object?", "A namespaced resource needs a namespace, others need _ in its place; %s %s.", resource.Ref(),
 			map[bool]string{true: "is namespaced", false: "is not"}[resource.Namespaced])
 	}
 	if namespace != "" {
 		if err := checkNamespace(namespace); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if err := checkName(name); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return resource, a.mayGet(ctx, resource, toGet, namespace, name, askedOnce())
+	seen, err := a.mayGet(ctx, resource, toGet, namespace, name, askedOnce())
+	return resource, seen, err
 }
 
-// mayGet returns why the viewer may not get an object, or its logs.
-func (a *Access) mayGet(ctx context.Context, r *Resource, d deed, namespace, name string, old age) error {
+// mayGet returns why the viewer may not get an object, or its logs; else the filter
+// through which they see it, as it was known a moment ago.
+func (a *Access) mayGet(ctx context.Context, r *Resource, d deed, namespace, name string, old age) (*filter, error) {
 	f := &filter{name: name}
 	if namespace != "" {
 		f.namespaces = []string{namespace}
 	}
 	if err := a.narrow(ctx, r, f, d, old); err != nil || f.selector == nil && len(f.bound) == 0 {
-		return err
+		return f, err
 	}
 	// By its labels and words: those of its row, which must be shared itself.
 	snapshot, err := a.Snapshot(ctx, Query{Resource: r.Ref(), Namespaces: f.namespaces, Name: name}, stalePatience)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	f.columns = snapshot.Columns
 	switch {
 	case !snapshot.Synced:
-		return &Problem{Cause: Unavailable, Title: "Not known yet", Detail: fmt.Sprintf("It is not known now which %s there are, nor whether this one was shared with you; ask again in a moment.", r.Resource)}
+		return nil, notKnownYet(r)
 	case !slices.ContainsFunc(snapshot.Objects, f.match):
-		return notShared()
+		return nil, notShared()
 	}
-	return nil
+	return f, nil
 }
 
-// object reads an object that may be read, as the viewer may see it.
-func (a *Access) object(ctx context.Context, resource *Resource, namespace, name string) ([]byte, error) {
-	if o, status := a.held(resource, namespace, name); o != nil && status.State == Live {
+// notKnownYet is told where what was shared is shared by what is not known now.
+func notKnownYet(r *Resource) *Problem {
+	return &Problem{Cause: Unavailable, Title: "Not known yet", Detail: fmt.Sprintf("It is not known now which %s there are, nor whether this one was shared with you; ask again in a moment.", r.Resource)}
+}
+
+// object reads an object that may be read, as the viewer may see it. What is read must
+// itself pass their filter: it may be newer than what did. The labels of what the API
+// server gives can be looked at, but not its row.
+func (a *Access) object(ctx context.Context, resource *Resource, seen *filter, namespace, name string) ([]byte, error) {
+	o, status := a.held(resource, namespace, name)
+	live := o != nil && status.State == Live
+	switch {
+	case live && !seen.match(o):
+		return nil, notShared()
+	case live:
 		text, err := o.JSON()
 		return a.seenText(resource, text, err)
-	}
-	if !resource.Can("get") {
+	case len(seen.bound) > 0:
+		return nil, notKnownYet(resource)
+	case !resource.Can("get"):
 		return nil, invalid("Not readable", "%s cannot be read one by one: the API serves %s alone.", resource.Ref(), strings.Join(resource.Verbs, ", "))
-	}
-	if !a.cluster.reviews.mayGet(ctx, resource, namespace, name) {
+	case !a.cluster.reviews.mayGet(ctx, resource, namespace, name):
 		return nil, refused(resource, toGet, &filter{namespaces: slices.DeleteFunc([]string{namespace}, func(ns string) bool { return ns == "" })})
 	}
 	text, err := a.cluster.get(ctx, resource.gvr(), namespace, name)
 	if err != nil {
 		return nil, problemOf(err, strings.TrimPrefix(namespace+"/"+name, "/"))
+	}
+	if seen.selector != nil && !seen.selector.Matches(labelText(wire.LabelsOf(text))) {
+		return nil, notShared()
 	}
 	return a.seenText(resource, text, nil)
 }
@@ -326,12 +344,12 @@ const stalePatience = 2 * time.Second
 // LastKnown is Object, and its status is Live; but where the API server does not
 // answer it is the object as the cache holds it, and the status says since when.
 func (a *Access) LastKnown(ctx context.Context, ref, namespace, name string) (text []byte, status Status, err error) {
-	resource, err := a.readable(ctx, ref, namespace, name)
+	resource, seen, err := a.readable(ctx, ref, namespace, name)
 	if err != nil {
 		return nil, Status{}, err
 	}
 	known, status := a.held(resource, namespace, name)
-	if status.State != Stale {
+	if status.State != Stale || known == nil || !seen.match(known) {
 		known = nil
 	}
 	asking := ctx
@@ -340,7 +358,7 @@ func (a *Access) LastKnown(ctx context.Context, ref, namespace, name string) (te
 		asking, cancel = context.WithTimeout(ctx, stalePatience)
 		defer cancel()
 	}
-	text, err = a.object(asking, resource, namespace, name)
+	text, err = a.object(asking, resource, seen, namespace, name)
 	if p := new(Problem); known != nil && errors.As(err, &p) && p.Cause == Unavailable {
 		text, err = known.JSON()
 		text, err = a.seenText(resource, text, err)

@@ -118,6 +118,13 @@ func readMembers(object []byte) (m members, err error) {
 	return m, err
 }
 
+// LabelsOf is the JSON object of the labels of an object's text, or empty, as an
+// Object has them. It shares the text's bytes.
+func LabelsOf(object []byte) []byte {
+	m, _ := readMembers(object) // Text that is no object has none.
+	return m.labels
+}
+
 // object makes an Object of a row. managed is the text of its managedFields,
 // and shares raw's bytes.
 func (d *decoder) object(cells, raw []byte) (o *Object, managed []byte, err error) {
