@@ -281,7 +281,7 @@ func (a *Access) mayGet(ctx context.Context, r *Resource, d deed, namespace, nam
 	if namespace != "" {
 		f.namespaces = []string{namespace}
 	}
-	if err := a.narrow(ctx, r, f, d, old); err != nil || f.selector == nil && len(f.bound) == 0 {
+	if err := a.narrow(ctx, r, f, d, old); err != nil || f.selector == nil && len(f.bound) == 0 && f.about == "" {
 		return err
 	}
 	// By its labels and words: those of its row, which must be shared itself.
