@@ -218,7 +218,13 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	}
 	defer open.release()
 	informer := open.informer
+	began := time.Now()
 	informer.wait(ctx, wait, func() bool { return filter.present(informer).status.State != Syncing })
+	if time.Since(began) > askedAgain().allowed { // A right may have gone meanwhile.
+		if err := a.narrow(ctx, resource, filter, toList, askedOnce()); err != nil {
+			return nil, err
+		}
+	}
 	listing, total, now := informer.first(filter, q.Sort, q.Limit)
 	snapshot := &Snapshot{Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced, Part: filter.part}
 	if !now.synced && now.status.State == Failed && now.status.senseless && q.Fields != "" {

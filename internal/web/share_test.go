@@ -1,11 +1,13 @@
 package web_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
 	"net/http/cookiejar"
 	"net/http/httptest"
@@ -731,6 +733,52 @@ func TestLogEndsWithTheShare(t *testing.T) {
 	rest, err := io.ReadAll(response.Body)
 	if took := time.Since(began); len(rest) > 0 || err == nil || took > 5*time.Second {
 		t.Errorf("the log goes on with %q, %v, for %s; want it cut", rest, err, took)
+	}
+}
+
+// An answer that is under way is cut when the share it is of ends, or the login: who
+// reads it slowly gets no more of it.
+func TestAnswersEndWithTheirReader(t *testing.T) {
+	for name, test := range map[string]func(t *testing.T) (s *site, cookie string, end func()){
+		"share": func(t *testing.T) (*site, string, func()) {
+			s := newSite(t)
+			made := s.opens(s.shares(inA))
+			return s, made.cookie, func() { s.send("DELETE", "/api/v1/shares/"+made.ID, s.origin()) }
+		},
+		"login": func(t *testing.T) (*site, string, func()) {
+			s := guarded(t, auth.Options{Mode: auth.Token})
+			cookie, _ := s.login(good, "/")
+			return s, cookie, func() { s.post("/logout", "", cookie) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, cookie, end := test(t)
+			const objects, size = 300, 100 << 10 // More than what is on its way may have.
+			for n := range objects {
+				s.api.Set(podsRef, apitest.Item{Namespace: "a", Name: fmt.Sprint("large-", n), Rest: `"spec":{"note":"` + strings.Repeat("x", size) + `"}`})
+			}
+			s.await("/api/v1/snapshot/"+podsRef+"?ns=a&limit=1", fmt.Sprintf(`"total":%d`, objects+2), cookie)
+			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close() }()
+			if _, err := fmt.Fprintf(conn, "GET /api/v1/snapshot/%s?ns=a&view=objects HTTP/1.1\r\nHost: %s\r\n%s\r\n\r\n", podsRef, s.addr, cookie); err != nil {
+				t.Fatal(err)
+			}
+			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil || response.StatusCode != http.StatusOK {
+				t.Fatalf("it is answered with %+v, %v", response, err)
+			}
+			began := time.Now()
+			end()
+			rest, err := io.Copy(io.Discard, response.Body)
+			if took := time.Since(began); err == nil || rest > objects*size || took > 5*time.Second {
+				t.Errorf("%d bytes came, %v, in %s; want it cut", rest, err, took)
+			} else {
+				t.Logf("%d bytes of %d came, in %s", rest, objects*size, took)
+			}
+		})
 	}
 }
 
