@@ -271,7 +271,7 @@ func (s *Scope) narrow(r *Resource, f *filter, d deed) error {
 		return fmt.Errorf("read what was shared: %w", err)
 	}
 	f.hides = true
-	f.part = f.part || limit.selector != nil || limit.name != "" || len(limit.words) > 0
+	f.part = f.part || limit.selector != nil || limit.name != "" || len(limit.words) > 0 || p.About != ""
 	if len(limit.namespaces) > 0 {
 		asked := f.namespaces
 		f.part = f.part || len(asked) == 0
@@ -289,7 +289,7 @@ func (s *Scope) narrow(r *Resource, f *filter, d deed) error {
 		f.name = limit.name
 	}
 	f.selector = f.selector.and(limit.selector)
-	f.bound = slices.Concat(f.bound, limit.words)
+	f.bound, f.about = slices.Concat(f.bound, limit.words), p.About
 	return nil
 }
 

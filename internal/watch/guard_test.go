@@ -289,6 +289,35 @@ func TestViewersRightsChange(t *testing.T) {
 	})
 }
 
+// A right that goes while a first list is waited for is asked for again when that is
+// there.
+func TestRightLostWhileWaiting(t *testing.T) {
+	for name, left := range map[string]string{"all": "", "one namespace": "ann list pods a"} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				allow(server, "ann list pods *")
+				slow, listed := apitest.New(t, kinds()...), make(chan struct{})
+				slow.Set(pods, pod("a", "p", "Running"), pod("b", "CANARY", "Running"))
+				server.Answer("/api/v1/pods", func(w http.ResponseWriter, r *http.Request) {
+					<-listed
+					slow.Handler().ServeHTTP(w, r)
+				})
+				timer := time.AfterFunc(15*time.Second, func() { allow(server, left); close(listed) })
+				defer timer.Stop()
+				snapshot, err := cluster.For(user("ann")).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+				if left == "" {
+					wantProblem(t, err, watch.Refused, "Forbidden", "list pods")
+					return
+				}
+				if err != nil || !snapshot.Synced || len(snapshot.Objects) != 1 || snapshot.Objects[0].Name() != "p" || !snapshot.Part {
+					t.Errorf("it is %+v, %v, want a/p alone", snapshot, err)
+				}
+			})
+		})
+	}
+}
+
 // A log that is followed ends with the right of who follows it.
 func TestLogEndsWithItsViewersRight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

@@ -161,6 +161,66 @@ func TestSharedLogs(t *testing.T) {
 	}
 }
 
+// The events of an object are those about it, and no other: not about one whose name
+// begins with its own, is its own with more, or stands in the text of an event.
+func TestSharedEvents(t *testing.T) {
+	const events = "core/v1/events"
+	event := func(name, about, text string) apitest.Item {
+		return apitest.Item{Namespace: "a", Name: name, Cells: fmt.Sprintf(`["5s",%q,%q]`, about, text), Rest: fmt.Sprintf(`"message":%q`, text)}
+	}
+	for of, view := range map[string]watch.View{"rows": watch.Rows, "table": watch.Table, "changes": watch.Changes, "object": watch.Object, "window": watch.Windowed} {
+		t.Run(of, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Serve(apitest.Kind{Ref: events, Kind: "Event", Columns: `[{"name":"Last Seen","type":"string"},{"name":"Object","type":"string"},{"name":"Message","type":"string"}]`})
+				set := func(n int) {
+					server.Set(events, event("own", "pod/web", fmt.Sprint("own ", n)))
+					for name, about := range map[string]string{"longer": "pod/web-1", "other": "replicaset/web", "more": "xpod/web", "text": "node/n", "none": ""} {
+						server.Set(events, event(name, about, fmt.Sprint("CANARY pod/web ", n)))
+					}
+				}
+				set(0)
+				pass(3 * time.Second)
+				access := cluster.For(sharedWith(watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "web"}, watch.Part{Resource: events, Namespaces: []string{"a"}, About: "pod/web"}))
+				snapshot, err := access.Snapshot(t.Context(), watch.Query{Resource: events}, time.Second)
+				if err != nil || len(snapshot.Objects) != 1 || snapshot.Total != 1 || snapshot.Objects[0].Name() != "own" {
+					t.Errorf("a guest gets %+v, %v", snapshot, err)
+				}
+				if _, err := access.Object(t.Context(), events, "a", "own"); err != nil {
+					t.Errorf("the event of what is shared: %v", err)
+				}
+				for _, name := range []string{"longer", "other", "more", "text", "none", "no-such"} {
+					_, err := access.Object(t.Context(), events, "a", name)
+					wantProblem(t, err, watch.Refused, "Forbidden", "This was not shared with you.")
+				}
+				q := watch.Query{Resource: events}
+				if view == watch.Windowed {
+					if q.Window, err = watch.NewWindow("", 0, 10); err != nil {
+						t.Fatal(err)
+					}
+				}
+				if view == watch.Object {
+					q.Namespaces, q.Name = []string{"a"}, "own"
+				}
+				sub, err := access.Subscribe(t.Context(), q, view, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer sub.Close()
+				all, _ := readUntil(t, sub, "heartbeat")
+				for n := range 2 {
+					set(n + 1)
+					then, _ := readUntil(t, sub, "heartbeat")
+					all += then
+				}
+				if !strings.Contains(all, "own 2") && view != watch.Changes || strings.Contains(all, "CANARY") {
+					t.Errorf("a guest is told %s", all)
+				}
+			})
+		})
+	}
+}
+
 // A log that is followed ends soon after its pod has left what was shared, and not
 // before.
 func TestLogEndsWithItsShare(t *testing.T) {

@@ -47,6 +47,7 @@ func TestMayShare(t *testing.T) {
 		"an object without a namespace": {"ann", part(watch.Part{Name: "p"}), watch.Invalid, "Which object?", "its namespace"},
 		"an object of two":              {"ann", part(watch.Part{Namespaces: []string{"a", "b"}, Name: "p"}), watch.Invalid, "Which object?", "no other"},
 		"a namespace for what has none": {"all", part(watch.Part{Resource: "core/v1/namespaces", Namespaces: []string{"a"}}), watch.Invalid, "Not namespaced", ""},
+		"events that are about nothing": {"all", part(watch.Part{Resource: "core/v1/namespaces", About: "pod/web"}), watch.Invalid, "Which object?", "of events alone"},
 		"a kind twice":                  {"ann", append(part(watch.Part{Namespaces: []string{"a"}}), part(watch.Part{})...), watch.Invalid, "Shared twice", pods},
 		"nobody's":                      {"-", part(watch.Part{}), watch.Refused, "Forbidden", "logged in"},
 	} {

@@ -58,6 +58,7 @@ type filter struct {
 	named  []string // The namespaces that the query names, of those that may be seen.
 	reach  []string // Where it names none, those that may be seen; empty for all.
 	bound  []string // Words that a row must have, as words, lest anything of it be told.
+	about  string   // What an event must be about, lest anything of it be told; empty for anything.
 	part   bool     // It is not all that the query asks for.
 	shared bool     // The viewer is a guest.
 	hides  bool     // There may be objects of the resource of which the viewer may know nothing.
@@ -131,12 +132,12 @@ func (f *filter) id() filterID {
 	if f.selector != nil {
 		labels = f.selector.String()
 	}
-	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q", f.namespaces, f.name, f.words, labels, f.bound))
+	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q", f.namespaces, f.name, f.words, labels, f.bound, f.about))
 }
 
 // everything reports that match lets all objects through.
 func (f *filter) everything() bool {
-	return f.name == "" && len(f.namespaces) == 0 && f.selector == nil && len(f.words) == 0 && len(f.bound) == 0
+	return f.name == "" && len(f.namespaces) == 0 && f.selector == nil && len(f.words) == 0 && len(f.bound) == 0 && f.about == ""
 }
 
 // alike returns the same filter for another goroutine, of other columns.
@@ -193,7 +194,29 @@ func (f *filter) selects(o *wire.Object) bool {
 			return false
 		}
 	}
-	return (f.selector == nil || f.selector.matches(o.Labels())) && f.has(o, f.bound)
+	return (f.selector == nil || f.selector.matches(o.Labels())) && f.within(o)
+}
+
+// within reports whether an object has the words of what was shared, and is about
+// what that is about.
+func (f *filter) within(o *wire.Object) bool {
+	return f.has(o, f.bound) && (f.about == "" || f.isAbout(o))
+}
+
+// isAbout compares the whole of what an event says it is about: "pod/web" is not
+// "pod/web-1". What does not say it is about nothing.
+func (f *filter) isAbout(o *wire.Object) bool {
+	at := slices.IndexFunc(f.columns, func(c wire.Column) bool { return c.Name == "Object" })
+	about := ""
+	c := rawjson.NewCursor(o.Cells())
+	_ = c.Array(func(i int) error { // Cells are well formed.
+		cell, err := c.Value()
+		if err == nil && i == at {
+			about, err = rawjson.Unquote(cell)
+		}
+		return err
+	})
+	return about == f.about
 }
 
 // matchText looks for the words of the query.

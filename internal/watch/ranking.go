@@ -248,7 +248,7 @@ func (r *ranking) why(row *rankRow) (string, *wire.Object) {
 	now, ok, _ := r.informer.Get(keyOf(row.object.Namespace(), row.object.Name()))
 	selector := r.filter.selector
 	switch {
-	case !ok || !sameThing(row.object, now) || selector != nil && !selector.Matches(labelText(now.Labels().Value())), !r.filter.has(now, r.filter.bound):
+	case !ok || !sameThing(row.object, now) || selector != nil && !selector.Matches(labelText(now.Labels().Value())), !r.filter.within(now):
 		return "gone", nil
 	case !r.filter.matchText(now):
 		return "filtered", now

@@ -219,7 +219,13 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	}
 	defer open.release()
 	informer := open.informer
+	began := time.Now()
 	informer.wait(ctx, wait, func() bool { return filter.present(informer).status.State != Syncing })
+	if time.Since(began) > askedAgain().allowed { // A right may have gone meanwhile.
+		if err := a.narrow(ctx, resource, filter, toList, askedOnce()); err != nil {
+			return nil, err
+		}
+	}
 	listing, total, now := informer.first(filter, q.Sort, q.Limit)
 	snapshot := &Snapshot{Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced, Part: filter.part}
 	if !now.synced && now.status.State == Failed && now.status.senseless && q.Fields != "" {
@@ -285,7 +291,7 @@ func (a *Access) mayGet(ctx context.Context, r *Resource, d deed, namespace, nam
 	if namespace != "" {
 		f.namespaces = []string{namespace}
 	}
-	if err := a.narrow(ctx, r, f, d, old); err != nil || f.selector == nil && len(f.bound) == 0 {
+	if err := a.narrow(ctx, r, f, d, old); err != nil || f.selector == nil && len(f.bound) == 0 && f.about == "" {
 		return f, err
 	}
 	// By its labels and words: those of its row, which must be shared itself.
@@ -320,7 +326,7 @@ func (a *Access) object(ctx context.Context, resource *Resource, seen *filter, n
 	case live:
 		text, err := o.JSON()
 		return a.seenText(resource, text, err)
-	case len(seen.bound) > 0:
+	case len(seen.bound) > 0 || seen.about != "":
 		return nil, notKnownYet(resource)
 	case !resource.Can("get"):
 		return nil, invalid("Not readable", "%s cannot be read one by one: the API serves %s alone.", resource.Ref(), strings.Join(resource.Verbs, ", "))

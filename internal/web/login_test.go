@@ -193,11 +193,11 @@ func TestNobodyIsTold(t *testing.T) {
 		token: {
 			"nothing": none, "a bad token": {"Authorization: Bearer " + bad}, "a token that has expired": {"Authorization: Bearer " + expired},
 			"another scheme": {"Authorization: Basic " + good}, "two tokens": {"Authorization: Bearer " + good, "Authorization: Bearer " + good},
-			"a cookie of nobody's": {"Cookie: glasshouse-session=x"}, "a cookie that is over": {past}, "the token as a cookie": {"Cookie: glasshouse-session=" + good},
+			"a cookie of nobody's": {token.cookie("glasshouse-session", "x")}, "a cookie that is over": {past}, "the token as a cookie": {token.cookie("glasshouse-session", good)},
 			"a proxy's word": {"X-Forwarded-User: anna", "X-Forwarded-Groups: dev"}, "a cookie of a bad token": {past, "Authorization: Bearer " + bad},
 		},
 		provided: {
-			"nothing": none, "a token": {"Authorization: Bearer " + good}, "a cookie of nobody's": {"Cookie: glasshouse-session=x; glasshouse-login=x"}, "a proxy's word": {"X-Forwarded-User: anna"},
+			"nothing": none, "a token": {"Authorization: Bearer " + good}, "a cookie of nobody's": {provided.cookie("glasshouse-session", "x; ") + strings.TrimPrefix(provided.cookie("glasshouse-login", "x"), "Cookie: ")}, "a proxy's word": {"X-Forwarded-User: anna"},
 		},
 		proxied: { // From loopback, as a port-forward comes.
 			"nothing": none, "a token": {"Authorization: Bearer " + good}, "a proxy's word": {"X-Forwarded-User: anna"},
@@ -243,7 +243,7 @@ func TestNobodyIsTold(t *testing.T) {
 				}
 			}
 		}
-		for _, secret := range []string{good, bad, expired, strings.TrimPrefix(past, "Cookie: glasshouse-session=")} {
+		for _, secret := range []string{good, bad, expired, strings.TrimPrefix(past, token.cookie("glasshouse-session", ""))} {
 			if strings.Contains(s.log.String(), secret) {
 				t.Errorf("the log has %q in it", secret)
 			}
@@ -397,7 +397,7 @@ func TestSocketsOfWhom(t *testing.T) {
 		"a bad token and a cookie":      {[]string{"Authorization: Bearer " + bad, cookie, own}, "401"},
 		"nothing":                       {nil, "401"},
 		"nothing, from our page":        {[]string{own}, "401"},
-		"a cookie of nobody's":          {[]string{"Cookie: glasshouse-session=x", own}, "401"},
+		"a cookie of nobody's":          {[]string{s.cookie("glasshouse-session", "x"), own}, "401"},
 		"a token with another Origin's": {[]string{bearer, "Origin: null"}, "403"},
 	} {
 		c, err := s.dial(test.headers...)

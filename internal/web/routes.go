@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"time"
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web/auth"
@@ -106,6 +107,26 @@ func (s *Server) admit(c class, handler func(http.ResponseWriter, *http.Request)
 		}
 		return handler(w, r)
 	})
+}
+
+// within cuts an answer when what its sender may see by is no more: what is not on its
+// way by then is not sent. A log and a socket see to that themselves.
+func within(handler func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
+	return func(w http.ResponseWriter, r *http.Request) error {
+		ctx, done := identityOf(r).Within(r.Context())
+		defer done()
+		over := func() bool { return errors.Is(context.Cause(ctx), auth.ErrEnded) }
+		unended := context.AfterFunc(ctx, func() {
+			if over() {
+				_ = http.NewResponseController(w).SetWriteDeadline(time.Now()) // A writer that cannot has the end of ctx.
+			}
+		})
+		err := handler(w, r.WithContext(ctx))
+		if !unended() && over() {
+			panic(http.ErrAbortHandler)
+		}
+		return err
+	}
 }
 
 // identityOf is who sent a request; the zero Identity, which sees nothing, where

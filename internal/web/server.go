@@ -122,7 +122,11 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 	r := chi.NewRouter()
 	r.Use(s.boundary.guard, s.bound, s.base.strip, s.recover, s.look, s.identify)
 	for _, one := range routes {
-		handler := http.Handler(s.admit(one.class, one.handler))
+		serve := one.handler
+		if one.class != everybody && !one.streamed {
+			serve = within(serve)
+		}
+		handler := http.Handler(s.admit(one.class, serve))
 		if one.method != http.MethodGet && one.method != http.MethodHead {
 			if handler, err = s.boundary.protect(handler); err != nil {
 				return nil, err

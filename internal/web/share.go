@@ -212,14 +212,14 @@ func (s *Server) leaveShare(w http.ResponseWriter, r *http.Request) error {
 // leads here, lest who follows a link be taken for somebody else.
 func (s *Server) setShareCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
 	http.SetCookie(w, &http.Cookie{
-		Name: share.CookieName, Value: value, Path: s.base.At("/"), MaxAge: age,
+		Name: auth.CookieAt(share.CookieName, r), Value: value, Path: s.base.At("/"), MaxAge: age,
 		HttpOnly: true, Secure: auth.OverTLS(r), SameSite: http.SameSiteLaxMode,
 	})
 }
 
 // guestOf is whoever has a guest's cookie; it is not ok for all others.
 func (s *Server) guestOf(r *http.Request) (from sender, ok bool) {
-	given := r.CookiesNamed(share.CookieName)
+	given := r.CookiesNamed(auth.CookieAt(share.CookieName, r))
 	if len(given) == 0 {
 		return sender{}, false
 	}

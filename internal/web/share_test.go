@@ -1,12 +1,15 @@
 package web_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
 	"log/slog"
+	"net"
 	"net/http"
+	"net/http/cookiejar"
 	"net/http/httptest"
 	"net/url"
 	"os"
@@ -74,6 +77,11 @@ func (s *site) listed(headers ...string) (all share.Documents) {
 	return all
 }
 
+// cookie is the header of a cookie at the port of the server.
+func (s *site) cookie(name, value string) string {
+	return "Cookie: " + name + strings.Replace(s.addr, "127.0.0.1:", "-", 1) + "=" + value
+}
+
 func (s *site) origin() string { return "Origin: http://" + s.addr }
 
 // A share is made, opened by whoever has the link, listed with who looks, and taken
@@ -91,7 +99,7 @@ func TestSharing(t *testing.T) {
 	}
 	a := s.post("/share", `{"token":"`+made.token+`"}`)
 	cookie := a.header.Get("Set-Cookie")
-	if a.body != `{"to":"/r/core/v1/pods?ns=a"}` || !regexp.MustCompile(`^glasshouse-share=[\w-]{43}; Path=/; Max-Age=86(400|39\d); HttpOnly; SameSite=Lax$`).MatchString(cookie) {
+	if a.body != `{"to":"/r/core/v1/pods?ns=a"}` || !regexp.MustCompile(`^glasshouse-share-\d+=[\w-]{43}; Path=/; Max-Age=86(400|39\d); HttpOnly; SameSite=Lax$`).MatchString(cookie) {
 		t.Errorf("the link is answered with %d %s and %q", a.status, a.body, cookie)
 	}
 	if a := s.post("/share", `{"token":"`+made.token+`"}`, "Origin: https://"+s.addr); !strings.Contains(a.header.Get("Set-Cookie"), "Secure") && a.status == http.StatusOK {
@@ -126,7 +134,7 @@ func TestSharing(t *testing.T) {
 	if len(all.Shares) != 1 || all.Persistent || all.Shares[0].ID != made.ID || all.Shares[0].Viewers != 1 || all.Shares[0].LastUsed == nil {
 		t.Errorf("there are %+v", all)
 	}
-	if text := s.get("/api/v1/shares").body; strings.Contains(text, made.token) || strings.Contains(text, strings.TrimPrefix(made.cookie, "Cookie: glasshouse-share=")) || strings.Contains(text, `"hash"`) {
+	if text := s.get("/api/v1/shares").body; strings.Contains(text, made.token) || strings.Contains(text, strings.TrimPrefix(made.cookie, s.cookie("glasshouse-share", ""))) || strings.Contains(text, `"hash"`) {
 		t.Errorf("the list has what nobody is told: %s", text)
 	}
 	began := time.Now()
@@ -147,7 +155,7 @@ func TestSharing(t *testing.T) {
 		t.Errorf("there are still %+v", all)
 	}
 	a = s.post("/share/leave", "", made.cookie)
-	if a.status != http.StatusSeeOther || a.header.Get("Location") != "/" || !strings.Contains(a.header.Get("Set-Cookie"), "glasshouse-share=; Path=/; Max-Age=0") {
+	if a.status != http.StatusSeeOther || a.header.Get("Location") != "/" || !strings.Contains(a.header.Get("Set-Cookie"), strings.TrimPrefix(s.cookie("glasshouse-share", "; Path=/; Max-Age=0"), "Cookie: ")) {
 		t.Errorf("to leave is answered with %d %v", a.status, a.header)
 	}
 }
@@ -265,7 +273,7 @@ func TestSharesAreTheirOwners(t *testing.T) {
 	if err != nil || !strings.Contains(string(text), `"event":"revoke","id":"`+annas.ID+`","creator":"anna","by":"carl","from":"127.0.0.1"`) {
 		t.Errorf("the audit log is %s, %v", text, err)
 	}
-	for _, secret := range []string{annas.token, guest.cookie[len("Cookie: glasshouse-share="):]} {
+	for _, secret := range []string{annas.token, strings.TrimPrefix(guest.cookie, s.cookie("glasshouse-share", ""))} {
 		if strings.Contains(string(text)+s.log.String(), secret) {
 			t.Error("a log has a token or a cookie")
 		}
@@ -323,6 +331,53 @@ func TestSharesThatMakeNoSense(t *testing.T) {
 	}
 }
 
+// A browser sends its cookies to all ports of a host: of what it is a guest at one is
+// nothing to the server at another, and neither is a login.
+func TestCookiesOfPorts(t *testing.T) {
+	jar, err := cookiejar.New(nil) // It does as browsers do.
+	if err != nil {
+		t.Fatal(err)
+	}
+	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	defer browser.CloseIdleConnections()
+	send := func(s *site, method, path, kind, body string) int {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, "http://"+s.addr+path, strings.NewReader(body))
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Header.Set("Content-Type", kind)
+		answer, err := browser.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer func() { _ = answer.Body.Close() }()
+		_, _ = io.Copy(io.Discard, answer.Body)
+		return answer.StatusCode
+	}
+	status := func(name string, s *site, path string, want int) {
+		t.Helper()
+		if got := send(s, "GET", path, "", ""); got != want {
+			t.Errorf("%s: got %d, want %d", name, got, want)
+		}
+	}
+	one, other := newSite(t), newSite(t)
+	send(one, "POST", "/share", "application/json", `{"token":"`+one.shares(inA).token+`"}`)
+	status("a guest", one, "/api/v1/shares", http.StatusForbidden)
+	status("the same browser elsewhere", other, "/api/v1/shares", http.StatusOK)
+	send(other, "POST", "/share/leave", "", "")
+	status("a guest who has left elsewhere", one, "/api/v1/shares", http.StatusForbidden)
+
+	first, second := guarded(t, auth.Options{Mode: auth.Token}), guarded(t, auth.Options{Mode: auth.Token})
+	for _, s := range []*site{first, second} {
+		send(s, "POST", "/login", "application/x-www-form-urlencoded", url.Values{"token": {good}}.Encode())
+	}
+	status("who has logged in elsewhere, too", first, "/api/v1/status", http.StatusOK)
+	send(second, "POST", "/logout", "", "")
+	status("who has logged out", second, "/api/v1/status", http.StatusUnauthorized)
+	status("who has logged out elsewhere", first, "/api/v1/status", http.StatusOK)
+}
+
 // What is no link's token, and one that has ended, are the same, whatever is sent.
 func TestLinksThatShowNothing(t *testing.T) {
 	s := newSite(t)
@@ -331,7 +386,7 @@ func TestLinksThatShowNothing(t *testing.T) {
 	s.send("DELETE", "/api/v1/shares/"+ended.ID, s.origin())
 	want := s.post("/share", `{"token":"`+ended.token+`"}`)
 	s.wantProblem("one that has ended", want, http.StatusNotFound, "No such share", "")
-	cookie := strings.TrimPrefix(s.opens(made).cookie, "Cookie: glasshouse-share=")
+	cookie := strings.TrimPrefix(s.opens(made).cookie, s.cookie("glasshouse-share", ""))
 	for _, body := range []string{
 		"", "{}", "[]", "null", "token=" + made.token, made.token, `{"token":""}`, `{"token":null}`, `{"token":5}`, `{"token":"` + made.token + `","x":1}`, `{"token":"` + made.token + `"}{}`,
 		`{"token":"` + made.token[1:] + `"}`, `{"token":"` + made.token + `="}`, `{"token":" ` + made.token + `"}`, `{"token":"` + strings.ToLower(made.token) + `"}`,
@@ -342,9 +397,9 @@ func TestLinksThatShowNothing(t *testing.T) {
 		}
 	}
 	for _, value := range []string{"x", made.token, made.ID, cookie + "x", strings.ToUpper(cookie), ""} {
-		s.wantProblem("the cookie "+value, s.get("/api/v1/status", "Cookie: glasshouse-share="+value), http.StatusUnauthorized, "Share has ended", "")
+		s.wantProblem("the cookie "+value, s.get("/api/v1/status", s.cookie("glasshouse-share", value)), http.StatusUnauthorized, "Share has ended", "")
 	}
-	if a := s.get("/api/v1/status", "Cookie: glasshouse-share=x; glasshouse-share="+cookie); a.status != http.StatusOK {
+	if a := s.get("/api/v1/status", s.cookie("glasshouse-share", "x; ")+strings.TrimPrefix(s.cookie("glasshouse-share", cookie), "Cookie: ")); a.status != http.StatusOK {
 		t.Errorf("a cookie beside another is answered with %d", a.status)
 	}
 	if strings.Contains(s.log.String(), made.token) || strings.Contains(s.log.String(), cookie) {
@@ -678,6 +733,52 @@ func TestLogEndsWithTheShare(t *testing.T) {
 	rest, err := io.ReadAll(response.Body)
 	if took := time.Since(began); len(rest) > 0 || err == nil || took > 5*time.Second {
 		t.Errorf("the log goes on with %q, %v, for %s; want it cut", rest, err, took)
+	}
+}
+
+// An answer that is under way is cut when the share it is of ends, or the login: who
+// reads it slowly gets no more of it.
+func TestAnswersEndWithTheirReader(t *testing.T) {
+	for name, test := range map[string]func(t *testing.T) (s *site, cookie string, end func()){
+		"share": func(t *testing.T) (*site, string, func()) {
+			s := newSite(t)
+			made := s.opens(s.shares(inA))
+			return s, made.cookie, func() { s.send("DELETE", "/api/v1/shares/"+made.ID, s.origin()) }
+		},
+		"login": func(t *testing.T) (*site, string, func()) {
+			s := guarded(t, auth.Options{Mode: auth.Token})
+			cookie, _ := s.login(good, "/")
+			return s, cookie, func() { s.post("/logout", "", cookie) }
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, cookie, end := test(t)
+			const objects, size = 300, 100 << 10 // More than what is on its way may have.
+			for n := range objects {
+				s.api.Set(podsRef, apitest.Item{Namespace: "a", Name: fmt.Sprint("large-", n), Rest: `"spec":{"note":"` + strings.Repeat("x", size) + `"}`})
+			}
+			s.await("/api/v1/snapshot/"+podsRef+"?ns=a&limit=1", fmt.Sprintf(`"total":%d`, objects+2), cookie)
+			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.addr)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { _ = conn.Close() }()
+			if _, err := fmt.Fprintf(conn, "GET /api/v1/snapshot/%s?ns=a&view=objects HTTP/1.1\r\nHost: %s\r\n%s\r\n\r\n", podsRef, s.addr, cookie); err != nil {
+				t.Fatal(err)
+			}
+			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
+			if err != nil || response.StatusCode != http.StatusOK {
+				t.Fatalf("it is answered with %+v, %v", response, err)
+			}
+			began := time.Now()
+			end()
+			rest, err := io.Copy(io.Discard, response.Body)
+			if took := time.Since(began); err == nil || rest > objects*size || took > 5*time.Second {
+				t.Errorf("%d bytes came, %v, in %s; want it cut", rest, err, took)
+			} else {
+				t.Logf("%d bytes of %d came, in %s", rest, objects*size, took)
+			}
+		})
 	}
 }
 

@@ -99,10 +99,10 @@ func (s *site) live(ref string) {
 }
 
 // await asks for a path until the answer has a text in it.
-func (s *site) await(path, text string) {
+func (s *site) await(path, text string, headers ...string) {
 	s.t.Helper()
 	for began := time.Now(); ; {
-		a := s.get(path)
+		a := s.get(path, headers...)
 		if strings.Contains(a.body, text) {
 			return
 		}

@@ -33,7 +33,7 @@ await test("login", { timeout: 180_000 }, async (t) => {
     await page.getByLabel("Token").fill(token);
     await page.getByRole("button", { name: "Log in" }).click();
   };
-  const session = async (page) => (await page.context().cookies()).find((c) => c.name === "glasshouse-session");
+  const session = async (page) => (await page.context().cookies()).find((c) => c.name.startsWith("glasshouse-session"));
 
   await t.test("leads to where one wanted to go, and out again", async (t) => {
     const token = await account("anna");

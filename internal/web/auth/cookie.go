@@ -1,7 +1,9 @@
 package auth
 
 import (
+	"net"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -24,7 +26,7 @@ func (a *Authority) Login(w http.ResponseWriter, r *http.Request, token string) 
 // begin begins the session of a login, in the place of what the browser had.
 func (a *Authority) begin(w http.ResponseWriter, r *http.Request, l *login, secure bool) {
 	a.endOf(r)
-	a.setCookie(w, secure, a.sessions.begin(l), max(1, int(time.Until(l.expires).Seconds())))
+	a.setCookie(w, r, secure, a.sessions.begin(l), max(1, int(time.Until(l.expires).Seconds())))
 }
 
 // Logout ends the session of whoever sends a request.
@@ -33,7 +35,7 @@ func (a *Authority) Logout(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	a.endOf(r)
-	a.setCookie(w, OverTLS(r), "", -1)
+	a.setCookie(w, r, OverTLS(r), "", -1)
 }
 
 func (a *Authority) endOf(r *http.Request) {
@@ -42,11 +44,22 @@ func (a *Authority) endOf(r *http.Request) {
 	}
 }
 
-func (a *Authority) setCookie(w http.ResponseWriter, secure bool, value string, age int) {
+func (a *Authority) setCookie(w http.ResponseWriter, r *http.Request, secure bool, value string, age int) {
 	http.SetCookie(w, &http.Cookie{
-		Name: cookieName, Value: value, Path: a.base + "/", MaxAge: age,
+		Name: CookieAt(cookieName, r), Value: value, Path: a.base + "/", MaxAge: age,
 		HttpOnly: true, Secure: secure, SameSite: http.SameSiteStrictMode,
 	})
+}
+
+// CookieAt is the name of a cookie at the port by which a server is called: browsers
+// keep one cookie of a name for all ports of a host, each of which may lead to
+// another server.
+func CookieAt(name string, r *http.Request) string {
+	_, port, _ := net.SplitHostPort(r.Host)
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil { // There is none, or it is no port.
+		return name
+	}
+	return name + "-" + port
 }
 
 // OverTLS reports whether the browser came by TLS: to this program, or to a proxy

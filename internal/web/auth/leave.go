@@ -28,7 +28,7 @@ func (a *Authority) Leave(w http.ResponseWriter, r *http.Request, to string) (ad
 	if err != nil {
 		return "", a.provided(r.Context(), err)
 	}
-	a.setWay(w, sealed, int(wayFor.Seconds()), OverTLS(r))
+	a.setWay(w, r, sealed, int(wayFor.Seconds()), OverTLS(r))
 	return address, nil
 }
 
@@ -36,12 +36,12 @@ func (a *Authority) Leave(w http.ResponseWriter, r *http.Request, to string) (ad
 // where to they want to go.
 func (a *Authority) Return(w http.ResponseWriter, r *http.Request) (to string, err error) {
 	sealed := ""
-	if given := r.CookiesNamed(wayCookie); len(given) == 1 {
+	if given := r.CookiesNamed(CookieAt(wayCookie, r)); len(given) == 1 {
 		sealed = given[0].Value
 	}
 	l, way, err := a.provider.finish(r.Context(), sealed, r.URL.Query())
 	overTLS := OverTLS(r) || strings.HasPrefix(way.Back, "https://")
-	a.setWay(w, "", -1, overTLS)
+	a.setWay(w, r, "", -1, overTLS)
 	if err != nil {
 		return way.To, a.provided(r.Context(), err)
 	}
@@ -62,9 +62,9 @@ func (a *Authority) provided(ctx context.Context, err error) error {
 	return p
 }
 
-func (a *Authority) setWay(w http.ResponseWriter, value string, age int, secure bool) {
+func (a *Authority) setWay(w http.ResponseWriter, r *http.Request, value string, age int, secure bool) {
 	http.SetCookie(w, &http.Cookie{
-		Name: wayCookie, Value: value, Path: a.base + "/login/", MaxAge: age,
+		Name: CookieAt(wayCookie, r), Value: value, Path: a.base + "/login/", MaxAge: age,
 		HttpOnly: true, Secure: secure, SameSite: http.SameSiteLaxMode,
 	})
 }

@@ -16,7 +16,7 @@ const (
 	// longest makes room.
 	maxSessions = 1000
 	maxOfUser   = 20
-	// cookieName is that of the session's cookie.
+	// cookieName is that of the session's cookie, see CookieAt.
 	cookieName = "glasshouse-session"
 )
 
@@ -33,7 +33,7 @@ func newSessions() *sessions {
 
 // of is the session that a request's cookie names.
 func (s *sessions) of(r *http.Request) (*login, error) {
-	given := r.CookiesNamed(cookieName)
+	given := r.CookiesNamed(CookieAt(cookieName, r))
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for _, cookie := range given {

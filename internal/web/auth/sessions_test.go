@@ -49,6 +49,21 @@ func TestCookie(t *testing.T) {
 	})
 }
 
+// A cookie has the port in its name by which the browser calls the server, where there
+// is one.
+func TestCookieOfAPort(t *testing.T) {
+	for host, want := range map[string]string{
+		"localhost": "c", "localhost:8080": "c-8080", "[::1]:8081": "c-8081", "[::1]": "c", "glasshouse.example.org:443": "c-443",
+		"": "c", "localhost:": "c", "localhost:x": "c", "localhost:+80": "c", "localhost:80;a=b": "c", "localhost:65536": "c",
+	} {
+		r := request(t)
+		r.Host = host
+		if got := auth.CookieAt("c", r); got != want {
+			t.Errorf("at %q it is %q, want %q", host, got, want)
+		}
+	}
+}
+
 // Each login has a session of its own, whatever the browser had before: what that
 // was is over, and nothing that a client thinks of becomes one.
 func TestFixation(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// CookieName is that of a guest's cookie.
+// CookieName is that of a guest's cookie, see auth.CookieAt.
 const CookieName = "glasshouse-share"
 
 // A Share is what somebody shares.

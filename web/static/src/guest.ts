@@ -12,6 +12,7 @@ export interface Part {
   readonly labels: string;
   readonly name: string; // empty: any
   readonly q: string;
+  readonly about: string; // of events alone: the object that they are about, as "pod/web-1"; empty: any
 }
 
 const root = (): HTMLElement | undefined => (typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined)); // Tests have no page, or a part of one.
@@ -32,7 +33,7 @@ export function readParts(value: unknown): Part[] {
   const text = (v: unknown): string => (typeof v === "string" ? v : "");
   const list = Array.isArray(value) ? (value as unknown[]) : [];
   return list.filter((v): v is Record<string, unknown> => typeof v === "object" && v !== null).map((p) => ({
-    resource: text(p["resource"]), labels: text(p["labels"]), name: text(p["name"]), q: text(p["q"]),
+    resource: text(p["resource"]), labels: text(p["labels"]), name: text(p["name"]), q: text(p["q"]), about: text(p["about"]),
     namespaces: Array.isArray(p["namespaces"]) ? p["namespaces"].filter((n): n is string => typeof n === "string") : [],
   }));
 }

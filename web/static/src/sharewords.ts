@@ -29,7 +29,7 @@ export const times = [
 /** The longest note, in characters. */
 export const longestNote = 200;
 
-const part = (resource: string, more: Partial<Part> = {}): Part => ({ resource, namespaces: [], labels: "", name: "", q: "", ...more });
+const part = (resource: string, more: Partial<Part> = {}): Part => ({ resource, namespaces: [], labels: "", name: "", q: "", about: "", ...more });
 
 /** The parts of the cluster that a choice is. */
 export function partsOf(c: Choice): Part[] {
@@ -46,7 +46,7 @@ export function partsOf(c: Choice): Part[] {
       const { kind, name } = c;
       const own = { namespaces: kind.namespaced ? [name.ns] : [], name: name.name };
       // An event names what it is about as "pod/web-1".
-      const about = { namespaces: [kind.namespaced ? name.ns : eventsOfNone], q: `${kind.kind.toLowerCase()}/${name.name}` };
+      const about = { namespaces: [kind.namespaced ? name.ns : eventsOfNone], about: `${kind.kind.toLowerCase()}/${name.name}` };
       return [part(kind.ref, own), ...(hasLogs(kind) && c.logs ? [part(logs, own)] : []), ...(hasEvents(kind) && c.events ? [part(events, about)] : [])];
     }
   }
@@ -84,15 +84,16 @@ export function partWords(p: Part): string {
   }
   const labels = p.labels === "" ? "" : ` with ${p.labels}`;
   const q = p.q === "" ? "" : ` that match “${p.q}”`;
-  const all = where + labels + q === "" ? "all " : "";
-  return `${of}${all}${resource}${where}${labels}${q}`;
+  const about = p.about === "" ? "" : ` about ${p.about}`;
+  const all = where + labels + q + about === "" ? "all " : "";
+  return `${of}${all}${resource}${where}${labels}${q}${about}`;
 }
 
 /** Parts in words, those that are in the same places together. */
 export function partsWords(parts: readonly Part[]): string {
   const [first, ...rest] = parts;
   if (first !== undefined && rest.length > 0 && rest.every((p) => besideWords(first, p) !== null)) return listed([partWords(first), ...rest.map((p) => besideWords(first, p) ?? "")]);
-  const alike = parts.length > 2 && parts.every((p) => p.name === "" && p.labels === "" && p.q === "" && p.resource.split("/").length === 3);
+  const alike = parts.length > 2 && parts.every((p) => p.name === "" && p.labels === "" && p.q === "" && p.about === "" && p.resource.split("/").length === 3);
   const spaces = [...new Set(parts.map((p) => p.namespaces.join()))].filter((ns) => ns !== "");
   if (!alike || spaces.length > 1) return listed(parts.map(partWords));
   const { namespaces } = parts.find((p) => p.namespaces.length > 0) ?? { namespaces: [] };
@@ -103,8 +104,8 @@ export function partsWords(parts: readonly Part[]): string {
 function besideWords(of: Part, p: Part): string | null {
   const same = JSON.stringify({ ...p, resource: "" }) === JSON.stringify({ ...of, resource: "" });
   if (p.resource === logs && same) return of.name === "" ? "their logs" : "its log";
-  if (p.resource !== events || of.name === "") return p.resource === events && p.q === "" && p.namespaces.join() === of.namespaces.join() ? "all events there" : null;
-  return p.q.endsWith(`/${of.name}`) ? "the events that name it" : null;
+  if (p.resource !== events || of.name === "") return p.resource === events && p.q + p.about === "" && p.namespaces.join() === of.namespaces.join() ? "all events there" : null;
+  return p.about.endsWith(`/${of.name}`) ? "the events that name it" : null;
 }
 
 function listed(words: readonly string[]): string {
