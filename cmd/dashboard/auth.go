@@ -129,6 +129,9 @@ func (s *authSettings) proxy(o *auth.ProxyOptions) (err error) {
 		if of.Bits() == 0 {
 			return &usageError{fmt.Errorf("--proxy-peers %q is everybody; name those that the proxy has", peer)}
 		}
+		if s.proxySecret == "" && (of.Overlaps(netip.PrefixFrom(netip.IPv6Loopback(), 128)) || of.Overlaps(netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8))) {
+			return &usageError{fmt.Errorf("--proxy-peers %q has loopback addresses in it, from which a kubectl port-forward comes, too: whoever may open one could say that they are anybody; give the proxy a secret with --proxy-secret-file", peer)}
+		}
 		o.Peers = append(o.Peers, of)
 	}
 	if s.proxySecret == "" {
