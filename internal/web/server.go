@@ -49,7 +49,7 @@ type Options struct {
 	Boundary *Boundary
 	BasePath BasePath
 	KeyPair  *KeyPair // Nil serves over HTTP.
-	// Peers are the proxies whose X-Forwarded-For is believed.
+	// Peers are the proxies whose X-Forwarded-For is believed, for the address alone.
 	Peers   []netip.Prefix
 	Version string
 	// PageRows is how many rows a page holds at most; of more it shows a window.
