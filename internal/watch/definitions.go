@@ -45,7 +45,7 @@ func (c *Cluster) watchDefinitions() (release func()) {
 			Group: scope.Resource.Group, Version: scope.Resource.Version, Resource: scope.Resource.Resource,
 			Verbs: []string{"list", "watch"},
 		}
-		if _, release, err := c.pool.acquire(scope, resource); err == nil {
+		if _, release, err := c.pool.acquire(scope, resource, holder{}); err == nil {
 			releases = append(releases, release)
 		}
 	}
@@ -124,7 +124,7 @@ func namespaceResource() *Resource {
 // that were known last, which need not be there any more; at first there are none.
 func (c *Cluster) namespaces(ctx context.Context) (names []string, release func()) {
 	resource := namespaceResource()
-	i, release, err := c.pool.acquire(wire.Scope{Resource: resource.gvr()}, resource) //nolint:contextcheck // An informer outlives who starts it.
+	i, release, err := c.pool.acquire(wire.Scope{Resource: resource.gvr()}, resource, holder{}) //nolint:contextcheck // An informer outlives who starts it.
 	if err != nil {
 		return nil, func() {}
 	}
