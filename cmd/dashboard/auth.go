@@ -121,15 +121,13 @@ func (s *authSettings) proxy(o *auth.ProxyOptions) (err error) {
 	if len(s.proxyPeers) == 0 && s.proxySecret == "" {
 		return &usageError{fmt.Errorf("--auth proxy would believe anybody who sends %s: say from where the proxy connects with --proxy-peers, or give it a secret with --proxy-secret-file, or both", s.userHeader)}
 	}
-	for _, peer := range s.proxyPeers {
-		of, err := netip.ParsePrefix(peer)
-		if err != nil || of.Addr().Is4In6() {
-			return &usageError{fmt.Errorf("--proxy-peers %q is no range of addresses: write them as in 10.0.0.0/8, one alone as in 192.0.2.7/32", peer)}
+	if o.Peers, err = rangesOf("--proxy-peers", s.proxyPeers); err != nil {
+		return err
+	}
+	for _, of := range o.Peers {
+		if s.proxySecret == "" && (of.Overlaps(netip.PrefixFrom(netip.IPv6Loopback(), 128)) || of.Overlaps(netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8))) {
+			return &usageError{fmt.Errorf("--proxy-peers %q has loopback addresses in it, from which a kubectl port-forward comes, too: whoever may open one could say that they are anybody; give the proxy a secret with --proxy-secret-file", of)}
 		}
-		if of.Bits() == 0 {
-			return &usageError{fmt.Errorf("--proxy-peers %q is everybody; name those that the proxy has", peer)}
-		}
-		o.Peers = append(o.Peers, of)
 	}
 	if s.proxySecret == "" {
 		return nil
@@ -141,6 +139,22 @@ func (s *authSettings) proxy(o *auth.ProxyOptions) (err error) {
 		return &usageError{fmt.Errorf("--proxy-secret-file %s: the secret is to be one word of visible ASCII, as it is sent in a header", s.proxySecret)}
 	}
 	return nil
+}
+
+// rangesOf reads ranges of addresses that a proxy has, none of which is everybody.
+func rangesOf(flag string, texts []string) ([]netip.Prefix, error) {
+	var ranges []netip.Prefix
+	for _, text := range texts {
+		of, err := netip.ParsePrefix(text)
+		if err != nil || of.Addr().Is4In6() {
+			return nil, &usageError{fmt.Errorf("%s %q is no range of addresses: write them as in 10.0.0.0/8, one alone as in 192.0.2.7/32", flag, text)}
+		}
+		if of.Bits() == 0 {
+			return nil, &usageError{fmt.Errorf("%s %q is everybody; name those that the proxy has", flag, text)}
+		}
+		ranges = append(ranges, of)
+	}
+	return ranges, nil
 }
 
 // secretOf reads a secret of a file, without the end of its line.

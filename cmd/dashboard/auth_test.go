@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -13,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"glasshouse/internal/web/auth"
 )
 
 // secretFile is a file with a text in it.
@@ -52,6 +55,9 @@ func TestWhoMayLook(t *testing.T) {
 		{"a secret without a proxy", []string{"--proxy-secret-file", good}, []string{"--proxy-secret-file goes with --auth proxy; --auth is none"}},
 		{"peers that are everybody", []string{"--auth", "proxy", "--proxy-peers", "0.0.0.0/0"}, []string{"is everybody"}},
 		{"peers that are everybody of IPv6", []string{"--auth", "proxy", "--proxy-peers", "10.0.0.0/8,::/0"}, []string{"is everybody"}},
+		{"peers of loopback without a secret", []string{"--auth", "proxy", "--proxy-peers", "127.0.0.1/32"}, []string{`--proxy-peers "127.0.0.1/32"`, "port-forward", "--proxy-secret-file"}},
+		{"peers of loopback of IPv6 without a secret", []string{"--auth", "proxy", "--proxy-peers", "10.0.0.0/8,::1/128"}, []string{`--proxy-peers "::1/128"`, "port-forward"}},
+		{"peers with loopback among them", []string{"--auth", "proxy", "--proxy-peers", "64.0.0.0/2"}, []string{`--proxy-peers "64.0.0.0/2"`, "port-forward"}},
 		{"an address that is no range", []string{"--auth", "proxy", "--proxy-peers", "10.0.0.1"}, []string{`--proxy-peers "10.0.0.1"`, "192.0.2.7/32"}},
 		{"a secret that is short", []string{"--auth", "proxy", "--proxy-secret-file", secretFile(t, "short\n")}, []string{"--auth proxy", "5 bytes", "16"}},
 		{"a secret that is none", []string{"--auth", "proxy", "--proxy-secret-file", secretFile(t, "\n")}, []string{"is empty"}},
@@ -164,5 +170,13 @@ func TestCredentialsAreNotSaid(t *testing.T) {
 		if strings.Contains(stderr.String()+stdout.String(), secret) {
 			t.Errorf("it says %q: %s", secret, stderr.String())
 		}
+	}
+}
+
+// A proxy on the same machine is believed by its secret.
+func TestProxyOnLoopback(t *testing.T) {
+	s := authSettings{mode: auth.Proxy, proxyPeers: []string{"127.0.0.1/32", "::1/128"}, proxySecret: secretFile(t, "0123456789abcdef0123\n")}
+	if o, err := s.options(slog.New(slog.DiscardHandler)); err != nil || len(o.Proxy.Peers) != 2 || len(o.Proxy.Secret) != 20 {
+		t.Errorf("got %+v, %v", o.Proxy, err)
 	}
 }

@@ -97,6 +97,8 @@ func TestMistakes(t *testing.T) {
 		{"a host with a scheme", []string{"--kubeconfig", config, "--allowed-host", "https://x.org"}, 2, []string{`--allowed-host "https://x.org" is no host`, "glasshouse.example.org"}},
 		{"an origin without a scheme", []string{"--kubeconfig", config, "--allowed-origin", "x.org"}, 2, []string{`--allowed-origin "x.org" is no origin`, "https://glasshouse.example.org"}},
 		{"a base path with a slash at its end", []string{"--kubeconfig", config, "--base-path", "/x/"}, 2, []string{`--base-path "/x/" is no path`, "/glasshouse"}},
+		{"a forwarder that is everybody", []string{"--kubeconfig", config, "--forwarded-by", "10.0.0.0/8,0.0.0.0/0"}, 2, []string{`--forwarded-by "0.0.0.0/0" is everybody`}},
+		{"a forwarder that is no range", []string{"--kubeconfig", config, "--forwarded-by", "10.0.0.1"}, 2, []string{`--forwarded-by "10.0.0.1" is no range`, "192.0.2.7/32"}},
 		{"a certificate without a key", []string{"--kubeconfig", config, "--tls-cert", broken}, 2, []string{"--tls-cert and --tls-key belong together"}},
 		{"a key without a certificate", []string{"--kubeconfig", config, "--tls-key", broken}, 2, []string{"--tls-cert and --tls-key belong together"}},
 		{"a certificate that is none", []string{"--kubeconfig", config, "--tls-cert", broken, "--tls-key", broken}, 1, []string{"read the TLS certificate of " + broken}},

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/netip"
+	"slices"
 
 	"github.com/spf13/pflag"
 
@@ -14,16 +15,18 @@ import (
 
 // servingSettings are the flags of the names by which pages are reached, and how.
 type servingSettings struct {
-	hosts   []string
-	origins []string
-	base    string
-	cert    string
-	key     string
+	hosts      []string
+	origins    []string
+	forwarders []string
+	base       string
+	cert       string
+	key        string
 }
 
 func (s *servingSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringSliceVar(&s.hosts, "allowed-host", nil, "Names, beside those of loopback, by which the server may be called, with a port or at any: glasshouse.example.org. May be repeated.")
 	flags.StringSliceVar(&s.origins, "allowed-origin", nil, "Origins, beside the server's own, whose pages may speak to it: what a browser calls it behind a proxy, as in https://glasshouse.example.org. Its host is allowed, too. May be repeated.")
+	flags.StringSliceVar(&s.forwarders, "forwarded-by", nil, "The addresses from which an ingress or another proxy connects, as in 10.244.0.0/16: its X-Forwarded-For says where a request comes from, and nothing says who sends it. May be repeated.")
 	flags.StringVar(&s.base, "base-path", "", "The path under which everything is served, as in /glasshouse; a proxy must not take it away.")
 	flags.StringVar(&s.cert, "tls-cert", "", "A file with a certificate, and those between it and the root, in PEM, to serve over HTTPS. It is read again when it changes.")
 	flags.StringVar(&s.key, "tls-key", "", "The file with the key of --tls-cert, in PEM.")
@@ -37,6 +40,11 @@ func (s *servingSettings) fill(options *web.Options, log *slog.Logger) (err erro
 	if options.BasePath, err = web.NewBasePath(s.base); err != nil {
 		return &usageError{err}
 	}
+	forwarders, err := rangesOf("--forwarded-by", s.forwarders)
+	if err != nil {
+		return err
+	}
+	options.Peers = slices.Concat(options.Peers, forwarders)
 	switch {
 	case s.cert == "" && s.key == "":
 		return nil

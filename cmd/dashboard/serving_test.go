@@ -12,6 +12,8 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"strings"
+	"sync"
 	"testing"
 	"time"
 )
@@ -99,5 +101,78 @@ func TestServing(t *testing.T) {
 	cancel()
 	if code := <-ended; code != 0 {
 		t.Errorf("it ends with %d: %s", code, stderr.String())
+	}
+}
+
+// Whom --forwarded-by names says from which address a request comes, whatever the
+// way to log in, and never who sends it.
+func TestForwardedBy(t *testing.T) {
+	away(t)
+	for _, test := range []struct{ mode, by, forwarded, want string }{
+		{"token", "", "192.0.2.7", "127.0.0.1"},
+		{"token", "10.0.0.0/8", "192.0.2.7", "127.0.0.1"},
+		{"token", "10.0.0.0/8,127.0.0.0/8", "192.0.2.7", "192.0.2.7"},
+		{"token", "127.0.0.0/8", "192.0.2.8, 192.0.2.7", "192.0.2.7"},
+		{"shared-identity", "127.0.0.0/8", "192.0.2.7", "192.0.2.7"},
+		{"none", "127.0.0.0/8", "192.0.2.7", "192.0.2.7"},
+	} {
+		t.Run(test.mode+" "+test.by, func(t *testing.T) {
+			data := t.TempDir()
+			address, end := starts(t, "--auth", test.mode, "--forwarded-by", test.by, "--data-dir", data)
+			send := func(method, path, body string) int {
+				request, err := http.NewRequestWithContext(t.Context(), method, address+path, strings.NewReader(body))
+				if err != nil {
+					t.Fatal(err)
+				}
+				request.Header.Set("X-Forwarded-For", test.forwarded)
+				request.Header.Set("X-Forwarded-User", "anna")
+				answer, err := (&http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = answer.Body.Close() // Its status is enough.
+				return answer.StatusCode
+			}
+			if status := send(http.MethodPost, "/share", `{"token":"none"}`); status != http.StatusNotFound {
+				t.Errorf("a link that is none is answered with %d", status)
+			}
+			if status := send(http.MethodGet, "/api/v1/status", ""); (status == http.StatusUnauthorized) != (test.mode == "token") {
+				t.Errorf("with a name the status is answered with %d", status)
+			}
+			end()
+			text, err := os.ReadFile(filepath.Join(data, "audit.jsonl"))
+			if err != nil || !strings.Contains(string(text), `"event":"refuse","from":"`+test.want+`"`) {
+				t.Errorf("the audit log has %s, %v; want %s", text, err, test.want)
+			}
+		})
+	}
+}
+
+// starts starts the program with some arguments, of a cluster that does not answer,
+// and returns where it serves, and what ends it.
+func starts(t *testing.T, args ...string) (address string, end func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
+	var stdout, stderr console
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, append([]string{"--kubeconfig", nowhere(t), "--listen", "127.0.0.1:0"}, args...), &stdout, &stderr)
+	}()
+	end = sync.OnceFunc(func() {
+		cancel()
+		if code := <-ended; code != 0 {
+			t.Errorf("it ends with %d: %s", code, stderr.String())
+		}
+	})
+	t.Cleanup(end)
+	tick := time.NewTicker(5 * time.Millisecond)
+	defer tick.Stop()
+	for deadline := time.Now().Add(20 * time.Second); ; <-tick.C {
+		if found := regexp.MustCompile(`msg=serving url=(\S+)/ `).FindStringSubmatch(stderr.String()); found != nil {
+			return found[1], end
+		}
+		if time.Now().After(deadline) {
+			t.Fatalf("it does not serve: %s", stderr.String())
+		}
 	}
 }

@@ -57,7 +57,7 @@ func (c *Cluster) watchDefinitions() (release func(), err error) {
 			Group: scope.Resource.Group, Version: scope.Resource.Version, Resource: scope.Resource.Resource,
 			Verbs: []string{"list", "watch"},
 		}
-		_, one, err := c.pool.acquire(scope, resource)
+		_, one, err := c.pool.acquire(scope, resource, holder{})
 		if err != nil {
 			release()
 			return nil, err
@@ -138,7 +138,7 @@ func namespaceResource() *Resource {
 // that were known last, which need not be there any more; at first there are none.
 func (c *Cluster) namespaces(ctx context.Context) (names []string, release func()) {
 	resource := namespaceResource()
-	i, release, err := c.pool.acquire(wire.Scope{Resource: resource.gvr()}, resource) //nolint:contextcheck // An informer outlives who starts it.
+	i, release, err := c.pool.acquire(wire.Scope{Resource: resource.gvr()}, resource, holder{}) //nolint:contextcheck // An informer outlives who starts it.
 	if err != nil {
 		return nil, func() {}
 	}

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"sync"
 	"time"
@@ -10,8 +11,12 @@ import (
 )
 
 // maxFieldScopes bounds the scopes with a field selector: anybody can think of
-// any number of them.
-const maxFieldScopes = 20
+// any number of them. Of those one user holds userFieldScopes at most, whom one thing
+// is shared with linkFieldScopes, and all guests guestFieldScopes.
+const (
+	maxFieldScopes, userFieldScopes   = 20, 10
+	linkFieldScopes, guestFieldScopes = 5, 10
+)
 
 // pool runs the informers that somebody looks at: one for each scope, shared
 // by all its readers, kept for a while after the last one has gone.
@@ -31,9 +36,25 @@ type entry struct {
 	*informer
 
 	holders   int
+	by        map[holder]int // The same, of a scope with a field selector.
 	idle      *time.Timer
 	idleSince time.Time
 	stop      context.CancelFunc
+}
+
+// holder is who holds informers, by the hash of their key. The zero holder may hold
+// as many as there may be: the program, and who comes without a login.
+type holder struct {
+	hash  userHash
+	guest bool
+}
+
+// holder is the viewer as one who holds informers.
+func (v *Viewer) holder() holder {
+	if v.User == nil && v.Scope == nil {
+		return holder{}
+	}
+	return holder{sha256.Sum256([]byte(v.Key())), v.Scope != nil}
 }
 
 func newPool(linger time.Duration, budget int64, start func(wire.Scope, *Resource) *informer) *pool {
@@ -57,16 +78,18 @@ func (p *pool) run(ctx context.Context) {
 }
 
 // acquire returns the informer of a scope, started if need be. It is held until
-// release is called, once.
-func (p *pool) acquire(scope wire.Scope, resource *Resource) (i *informer, release func(), err error) {
+// release is called, once. Of a scope with a field selector it is held by somebody.
+func (p *pool) acquire(scope wire.Scope, resource *Resource, by holder) (i *informer, release func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e := p.entries[scope]
-	if e == nil && scope.Fields != "" && !p.roomLocked() {
-		return nil, nil, &Problem{
-			Cause: Unavailable, Title: "Too many field selectors",
-			Detail: fmt.Sprintf("Each field selector is a watch of its own, and %d are in use; end one, or filter with q or labels.", maxFieldScopes),
+	if scope.Fields != "" && (e == nil || e.by[by] == 0) {
+		if err := p.seatLocked(by); err != nil {
+			return nil, nil, err
 		}
+	}
+	if e == nil && scope.Fields != "" && !p.roomLocked() {
+		return nil, nil, tooManyFields(fmt.Sprintf("%d are in use", maxFieldScopes))
 	}
 	if e == nil {
 		if p.ctx == nil {
@@ -75,11 +98,50 @@ func (p *pool) acquire(scope wire.Scope, resource *Resource) (i *informer, relea
 		e = p.startLocked(scope, resource)
 	}
 	e.holders++
+	if scope.Fields != "" {
+		e.by[by]++
+	}
 	if e.idle != nil {
 		e.idle.Stop()
 		e.idle = nil
 	}
-	return e.informer, sync.OnceFunc(func() { p.release(scope, e) }), nil
+	return e.informer, sync.OnceFunc(func() { p.release(scope, e, by) }), nil
+}
+
+// seatLocked returns why somebody may hold no scope with a field selector more than
+// they do.
+func (p *pool) seatLocked(by holder) error {
+	if by == (holder{}) {
+		return nil
+	}
+	own, guests := 0, 0
+	for _, e := range p.entries {
+		if e.by[by] > 0 {
+			own++
+		}
+		for other := range e.by {
+			if other.guest {
+				guests++
+				break
+			}
+		}
+	}
+	switch {
+	case by.guest && own >= linkFieldScopes:
+		return tooManyFields(fmt.Sprintf("those whom this is shared with have %d in use", linkFieldScopes))
+	case by.guest && guests >= guestFieldScopes:
+		return tooManyFields(fmt.Sprintf("those whom something is shared with have %d in use", guestFieldScopes))
+	case !by.guest && own >= userFieldScopes:
+		return tooManyFields(fmt.Sprintf("you have %d in use", userFieldScopes))
+	}
+	return nil
+}
+
+func tooManyFields(why string) error {
+	return &Problem{
+		Cause: Unavailable, Title: "Too many field selectors",
+		Detail: "Each field selector is a watch of its own, and " + why + "; end one, or filter with q or labels.",
+	}
 }
 
 // roomLocked makes room for one more scope with a field selector: where there is
@@ -117,15 +179,23 @@ func (p *pool) startLocked(scope wire.Scope, resource *Resource) *entry {
 	i := p.start(scope, resource)
 	ctx, stop := context.WithCancel(p.ctx)
 	e := &entry{informer: i, stop: stop}
+	if scope.Fields != "" {
+		e.by = make(map[holder]int)
+	}
 	p.entries[scope] = e
 	p.running.Go(func() { i.run(ctx) })
 	return e
 }
 
-func (p *pool) release(scope wire.Scope, e *entry) {
+func (p *pool) release(scope wire.Scope, e *entry, by holder) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	e.holders--
+	if scope.Fields != "" {
+		if e.by[by]--; e.by[by] == 0 {
+			delete(e.by, by)
+		}
+	}
 	if e.holders > 0 || p.entries[scope] != e {
 		return
 	}

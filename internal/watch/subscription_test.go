@@ -150,6 +150,50 @@ func TestFieldSelectorsLinger(t *testing.T) {
 	})
 }
 
+// Nobody takes the field selectors of all: neither a user, nor those who use one link,
+// nor all guests. What somebody holds they may look at twice.
+func TestFieldSelectorsOfOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, cluster, _ := guarded(t)
+		begun := 0
+		another := func() watch.Query {
+			begun++
+			return watch.Query{Resource: pods, Fields: fmt.Sprint("metadata.name=p", begun)}
+		}
+		take := func(viewer watch.Viewer, most int) (held []*reader) {
+			t.Helper()
+			for range most {
+				held = append(held, subscribeAs(t, cluster.For(viewer), another(), watch.Rows, ""))
+			}
+			return held
+		}
+		full := func(viewer watch.Viewer, why string) {
+			t.Helper()
+			sub, err := cluster.For(viewer).Subscribe(t.Context(), another(), watch.Rows, "")
+			if err == nil {
+				sub.Close()
+			}
+			wantProblem(t, err, watch.Unavailable, "Too many field selectors", why)
+		}
+		one, two, three := sharedWith(watch.Part{Resource: pods}), sharedWith(watch.Part{Resource: pods, Labels: "app=web"}), sharedWith(watch.Part{Resource: pods, Text: "web"})
+		ones := take(one, 5)
+		full(one, "those whom this is shared with have 5 in use")
+		subscribeAs(t, cluster.For(one), watch.Query{Resource: pods, Fields: "metadata.name=p1"}, watch.Rows, "").sub.Close()
+		full(one, "those whom this is shared with have 5 in use")
+		take(two, 5)
+		full(three, "those whom something is shared with have 10 in use")
+		ones[0].sub.Close()
+		take(three, 1)
+		full(one, "those whom something is shared with have 10 in use")
+		users := take(user("all"), 10)
+		full(user("all"), "you have 10 in use")
+		full(watch.Viewer{Program: true}, "20 are in use")
+		users[0].sub.Close()
+		take(user("all"), 1)
+		full(user("ann"), "20 are in use")
+	})
+}
+
 // A field selector that is none is called so also where namespaces are watched
 // one by one.
 func TestFieldSelectorThatIsNoneInANamespace(t *testing.T) {

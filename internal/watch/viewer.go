@@ -161,7 +161,11 @@ func (a *Access) open(q *Query, resource *Resource, filter *filter) (*opened, er
 		}
 		return &opened{resource, filter, running, func() {}}, nil
 	}
-	informer, release, err := a.cluster.pool.acquire(scope, resource)
+	var by holder
+	if scope.Fields != "" {
+		by = a.viewer.holder()
+	}
+	informer, release, err := a.cluster.pool.acquire(scope, resource, by)
 	if err != nil {
 		return nil, err
 	}

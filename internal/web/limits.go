@@ -14,6 +14,9 @@ import (
 	"time"
 
 	"golang.org/x/time/rate"
+
+	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/share"
 )
 
 // What a client can send, or keep open, is bounded, before who sends it is known.
@@ -34,6 +37,9 @@ const (
 	// linkSockets are the tabs of those who use one link, guestSockets of those who use
 	// any: they leave room for who logs in.
 	linkSockets, guestSockets = 2000, 4000
+	// viewerLogs are those that one user reads at a time, linkLogs those that one link
+	// shows, and guestLogs those of all links: they leave logs for others to read.
+	viewerLogs, linkLogs, guestLogs = 25, 25, 50
 	// messageRate is how many messages a second are taken of a socket, after
 	// messageBurst at once; what comes sooner waits.
 	messageRate, messageBurst = 20, 200
@@ -304,12 +310,17 @@ func (s *Server) seatsOf(r *http.Request) []seat {
 	if address, known := s.peers.sender(r); known {
 		wanted = append(wanted, seat{"sockets of " + group(address), addressSockets})
 	}
-	guest, user := guestIn(r), identityOf(r).Viewer.User
-	switch {
+	return append(wanted, placesOf("sockets", guestIn(r), identityOf(r), linkSockets, guestSockets, viewerSockets)...)
+}
+
+// placesOf are those that something takes of whoever is known to look: of one link
+// and of all guests, or of one user.
+func placesOf(what string, guest *share.Guest, identity auth.Identity, ofLink, ofGuests, ofUser int) []seat {
+	switch user := identity.Viewer.User; {
 	case guest != nil:
-		wanted = append(wanted, seat{"sockets of the share " + guest.Share.ID, linkSockets}, seat{"sockets of guests", guestSockets})
+		return []seat{{what + " of the share " + guest.Share.ID, ofLink}, {what + " of guests", ofGuests}}
 	case user != nil:
-		wanted = append(wanted, seat{"sockets of the user " + user.Name, viewerSockets})
+		return []seat{{what + " of the user " + user.Name, ofUser}}
 	}
-	return wanted
+	return nil
 }

@@ -21,10 +21,11 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 	if err != nil {
 		return err
 	}
-	defer l.server.reading.Add(-1)
-	if err := l.server.roomForLog(); err != nil {
+	leave, err := l.server.roomForLog(l.guest, l.identity)
+	if err != nil {
 		return err
 	}
+	defer leave()
 	ctx, cancel := context.WithCancel(ctx)
 	var beating sync.WaitGroup
 	defer beating.Wait()

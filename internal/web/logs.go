@@ -13,6 +13,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web/auth"
+	"glasshouse/internal/web/share"
 )
 
 const (
@@ -36,10 +37,11 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	defer s.reading.Add(-1)
-	if err := s.roomForLog(); err != nil {
+	leave, err := s.roomForLog(guestIn(r), identityOf(r))
+	if err != nil {
 		return err
 	}
+	defer leave()
 	lasts, done := identityOf(r).Within(r.Context())
 	defer done()
 	ctx, cancel := context.WithCancel(lasts)
@@ -69,15 +71,16 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// roomForLog counts a log in, which reading.Add(-1) counts out, also where there
-// was no room for it.
-func (s *Server) roomForLog() error {
-	if s.reading.Add(1) <= maxLogs {
-		return nil
+// roomForLog counts a log in, until leave is called, if there is room for it: among
+// all, and among those of whoever reads it.
+func (s *Server) roomForLog(guest *share.Guest, identity auth.Identity) (leave func(), err error) {
+	wanted := append(placesOf("logs", guest, identity, linkLogs, guestLogs, viewerLogs), seat{"logs", maxLogs})
+	if s.seats.take(wanted...) {
+		return func() { s.seats.give(wanted...) }, nil
 	}
-	return &problem{
+	return nil, &problem{
 		Title: "Too many logs", Status: http.StatusServiceUnavailable,
-		Detail: fmt.Sprintf("%d logs are being read, and no more can be; close one, and try again.", maxLogs),
+		Detail: fmt.Sprintf("As many logs are being read as may be, which is %d logs by all together, %d by one user, %d through one link and %d through all links; close one, and try again.", maxLogs, viewerLogs, linkLogs, guestLogs),
 	}
 }
 

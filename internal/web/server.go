@@ -49,7 +49,7 @@ type Options struct {
 	Boundary *Boundary
 	BasePath BasePath
 	KeyPair  *KeyPair // Nil serves over HTTP.
-	// Peers are the proxies whose X-Forwarded-For is believed.
+	// Peers are the proxies whose X-Forwarded-For is believed, for the address alone.
 	Peers   []netip.Prefix
 	Version string
 	// PageRows is how many rows a page holds at most; of more it shows a window.
@@ -83,10 +83,9 @@ type Server struct {
 	stop     context.CancelFunc
 	sockets  sync.WaitGroup
 	paces    *paces
-	seats    seats        // That are taken: of requests, connections and sockets.
+	seats    seats        // That are taken: of requests, connections, sockets and logs.
 	ending   atomic.Bool  // It is to stop.
 	open     atomic.Int64 // Sockets that are served.
-	reading  atomic.Int64 // Logs that are read.
 	paper    sync.Pool    // Of *[]byte: the messages that are being written.
 }
 

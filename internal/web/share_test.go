@@ -782,6 +782,60 @@ func TestAnswersEndWithTheirReader(t *testing.T) {
 	}
 }
 
+// Nobody reads the logs of all: neither a user, nor those who use one link, nor all
+// guests.
+func TestLogsOfOne(t *testing.T) {
+	s := team(t, "")
+	for _, path := range []string{"a/pods/web-1", "b/pods/web-10"} {
+		s.api.Answer("/api/v1/namespaces/"+path+"/log", func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.WriteString(w, "a line\n")
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		})
+	}
+	read := func(ns, pod string, headers ...string) (n int) {
+		t.Helper()
+		c, err := s.dial(headers...)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for id := 1; id <= 100; id++ {
+			c.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods","ns":[%q],"name":%q,"view":"log","follow":true}`, id, ns, pod))
+			if m := c.log(id); m.Type == "error" {
+				if m.Problem.Title != "Too many logs" || m.Problem.Status != http.StatusServiceUnavailable {
+					t.Errorf("it is refused with %+v", m.Problem)
+				}
+				return id - 1
+			}
+		}
+		return 100
+	}
+	link := func() []string {
+		made := s.opens(s.shares(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]},{"resource":"core/v1/pods/log","namespaces":["a"]}],"to":"/o/core/v1/pods/a/web-1?tab=logs"}`, as("anna")))
+		return []string{made.cookie, s.origin()}
+	}
+	one := link()
+	for _, test := range []struct {
+		what, ns, pod string
+		headers       []string
+		want          int
+	}{
+		{"a link", "a", "web-1", one, 25},
+		{"the same link in another tab", "a", "web-1", one, 0},
+		{"another link", "a", "web-1", link(), 25},
+		{"a third link", "a", "web-1", link(), 0},
+		{"a user", "a", "web-1", []string{as("anna")}, 25},
+		{"the same user in another tab", "a", "web-1", []string{as("anna")}, 0},
+		{"another user", "b", "web-10", []string{as("bert")}, 25},
+	} {
+		if n := read(test.ns, test.pod, test.headers...); n != test.want {
+			t.Errorf("%s reads %d logs, want %d", test.what, n, test.want)
+		}
+	}
+	over := s.get("/api/v1/logs/a/web-1", one...)
+	s.wantProblem("a link over HTTP", over, http.StatusServiceUnavailable, "Too many logs", "25 through one link")
+}
+
 // Guests and their shares outlive the program, where there is a place for them.
 func TestGuestsOutliveTheProgram(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")

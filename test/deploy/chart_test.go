@@ -59,13 +59,14 @@ func TestChartRefuses(t *testing.T) {
 		values map[string]any
 		says   string
 	}{
-		"a value that there is not":    {map[string]any{"replicas": 2}, "replicas"},
-		"a mode that there is not":     {map[string]any{"auth": map[string]any{"mode": "off"}}, "mode"},
-		"a Service without a login":    {map[string]any{"service": map[string]any{"enabled": true}}, "auth.mode"},
-		"an Ingress without Service":   {map[string]any{"ingress": map[string]any{"enabled": true}}, "service.enabled"},
-		"all Secrets of a namespace":   {map[string]any{"rbac": map[string]any{"secrets": []any{map[string]any{"namespace": "shop", "names": []any{}}}}}, "names"},
-		"Secrets by a wildcard":        {map[string]any{"rbac": map[string]any{"secrets": []any{map[string]any{"namespace": "shop", "names": []any{"*"}}}}}, "names"},
-		"an origin that is an address": {map[string]any{"allowedOrigins": []any{"https://glasshouse.example.com/"}}, "allowedOrigins"},
+		"a value that there is not":     {map[string]any{"replicas": 2}, "replicas"},
+		"a mode that there is not":      {map[string]any{"auth": map[string]any{"mode": "off"}}, "mode"},
+		"a Service without a login":     {map[string]any{"service": map[string]any{"enabled": true}}, "auth.mode"},
+		"an Ingress without Service":    {map[string]any{"ingress": map[string]any{"enabled": true}}, "service.enabled"},
+		"all Secrets of a namespace":    {map[string]any{"rbac": map[string]any{"secrets": []any{map[string]any{"namespace": "shop", "names": []any{}}}}}, "names"},
+		"Secrets by a wildcard":         {map[string]any{"rbac": map[string]any{"secrets": []any{map[string]any{"namespace": "shop", "names": []any{"*"}}}}}, "names"},
+		"an origin that is an address":  {map[string]any{"allowedOrigins": []any{"https://glasshouse.example.com/"}}, "allowedOrigins"},
+		"a forwarder that is everybody": {map[string]any{"forwardedBy": []any{"0.0.0.0/0"}}, "forwardedBy"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := variant.Helm(root, "cluster", test.values); err == nil || !strings.Contains(err.Error(), test.says) {

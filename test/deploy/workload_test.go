@@ -70,7 +70,8 @@ func TestRightsAreNamed(t *testing.T) {
 	}
 }
 
-// Every argument is a flag of the program, and nobody is let in without a login from beyond the pod.
+// Every argument is a flag of the program, nobody is let in without a login from beyond the pod, and behind an Ingress its
+// clients have addresses of their own.
 func TestArguments(t *testing.T) {
 	reference, err := os.ReadFile(filepath.Join(root, "docs/reference.md"))
 	if err != nil {
@@ -78,7 +79,8 @@ func TestArguments(t *testing.T) {
 	}
 	missing := map[string]bool{}
 	for _, name := range variant.Names() {
-		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
+		objects := kustomize(t, name)
+		read(t, objects, "Deployment", func(deployment appsv1.Deployment) {
 			args := deployment.Spec.Template.Spec.Containers[0].Args
 			for _, arg := range args {
 				flag, _, _ := strings.Cut(arg, "=")
@@ -89,6 +91,10 @@ func TestArguments(t *testing.T) {
 			loopback := slices.Contains(args, "--listen=127.0.0.1:8080")
 			if without := slices.Contains(args, "--auth=none"); without != loopback {
 				t.Errorf("%s: the arguments are %v", name, args)
+			}
+			forwarded := slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--forwarded-by=") })
+			if behind := objects["Ingress glasshouse/glasshouse"] != nil; behind != forwarded {
+				t.Errorf("%s: behind an Ingress: %t; whose addresses are believed: %t", name, behind, forwarded)
 			}
 		})
 	}

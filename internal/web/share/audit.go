@@ -7,8 +7,8 @@ import (
 	"io"
 	"log/slog"
 	"os"
-	"path/filepath"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/time/rate"
 
@@ -16,14 +16,17 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// auditName is that of the audit log in Options.Dir.
-const auditName = "audit.jsonl"
+// guestsEvery is how often those can cause a line who do not log in, after
+// guestsBurst at once: of each share that is opened, and of all that is refused.
+const guestsEvery, guestsBurst = time.Minute, 1000
 
-const (
-	// guestsRate is how many lines a second those can cause who do not log in, after
-	// guestsBurst at once; the next line says how many were left out.
-	guestsRate, guestsBurst = 1, 1000
-)
+// quota bounds such lines; the next one says how many were left out.
+type quota struct {
+	pace    *rate.Limiter
+	leftOut atomic.Int64
+}
+
+func newQuota() *quota { return &quota{pace: rate.NewLimiter(rate.Every(guestsEvery), guestsBurst)} }
 
 // Who is somebody who does something with shares.
 type Who struct {
@@ -37,21 +40,20 @@ type Who struct {
 type audit struct {
 	logs    []*slog.Logger
 	file    io.Closer // Nil for none.
-	guests  *rate.Limiter
-	leftOut atomic.Int64
+	refuses *quota
 }
 
 func newAudit(dir string, log *slog.Logger) (*audit, error) {
-	a := &audit{logs: []*slog.Logger{log}, guests: rate.NewLimiter(guestsRate, guestsBurst)}
+	a := &audit{logs: []*slog.Logger{log}, refuses: newQuota()}
 	if dir == "" {
 		return a, nil
 	}
-	file, err := os.OpenFile(filepath.Join(dir, auditName), os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600) //nolint:gosec // It is named to be written.
+	file, err := openAuditFile(dir, log)
 	if err != nil {
-		return nil, fmt.Errorf("open the audit log: %w", err)
+		return nil, err
 	}
 	a.file = file
-	a.logs = append(a.logs, slog.New(slog.NewJSONHandler(&auditFile{file, log}, &slog.HandlerOptions{ReplaceAttr: onlyWhen})))
+	a.logs = append(a.logs, slog.New(slog.NewJSONHandler(file, &slog.HandlerOptions{ReplaceAttr: onlyWhen})))
 	return a, nil
 }
 
@@ -61,21 +63,6 @@ func onlyWhen(groups []string, attr slog.Attr) slog.Attr {
 		return slog.Attr{}
 	}
 	return plain.Attr(groups, attr)
-}
-
-// auditFile says in the log that it cannot be written.
-type auditFile struct {
-	*os.File
-
-	log *slog.Logger
-}
-
-func (f *auditFile) Write(line []byte) (int, error) {
-	n, err := f.File.Write(line)
-	if err != nil {
-		f.log.Error("the audit log was not written", "error", err)
-	}
-	return n, err
 }
 
 func (a *audit) close() error {
@@ -98,18 +85,24 @@ func (a *audit) expired(ctx context.Context, s *Share) { a.write(ctx, "expire", 
 
 func (a *audit) dropped(ctx context.Context, s *Share) { a.write(ctx, "drop", s, Who{}) }
 
-func (a *audit) opened(ctx context.Context, s *Share, who Who) { a.ofGuest(ctx, "open", s, who) }
+// opened is told within the quota of the share, so that nothing that happens elsewhere
+// hides it.
+func (a *audit) opened(ctx context.Context, of *quota, s *Share, who Who) {
+	a.ofGuest(ctx, of, "open", s, who)
+}
 
-func (a *audit) refused(ctx context.Context, who Who) { a.ofGuest(ctx, "refuse", nil, who) }
+func (a *audit) refused(ctx context.Context, who Who) {
+	a.ofGuest(ctx, a.refuses, "refuse", nil, who)
+}
 
 // ofGuest writes what anybody could have written at any rate.
-func (a *audit) ofGuest(ctx context.Context, event string, s *Share, who Who) {
-	if !a.guests.Allow() {
-		a.leftOut.Add(1)
+func (a *audit) ofGuest(ctx context.Context, of *quota, event string, s *Share, who Who) {
+	if !of.pace.Allow() {
+		of.leftOut.Add(1)
 		return
 	}
 	var more []slog.Attr
-	if n := a.leftOut.Swap(0); n > 0 {
+	if n := of.leftOut.Swap(0); n > 0 {
 		more = append(more, slog.Int64("left_out", n))
 	}
 	a.write(ctx, event, s, who, more...)

@@ -75,7 +75,7 @@ func unreadable(path string, err error) error {
 
 // live is the share of a record.
 func (r *record) live() (*live, error) {
-	l := &live{Share: r.Share, ended: make(chan struct{})}
+	l := &live{Share: r.Share, ended: make(chan struct{}), opens: newQuota()}
 	sum, err := hex.DecodeString(r.Hash)
 	if err != nil || len(sum) != len(l.hash) || r.ID == "" || len(r.Parts) == 0 || r.Expires.IsZero() {
 		return nil, fmt.Errorf("the share %.40q is not whole", r.ID)

@@ -12,6 +12,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -466,8 +467,8 @@ func TestAudit(t *testing.T) {
 		if l := first("expire", 1); l.ID != expires.ID || l.Creator != "anna" {
 			t.Errorf("it expired as %+v", l)
 		}
-		if l := first("refuse", 1000); l.ID != "" || l.From != "192.0.2.9" || events["refuse"][999].LeftOut != 2001 {
-			t.Errorf("the links that are none are %+v, and the last says %d were left out", l, events["refuse"][999].LeftOut)
+		if l := first("refuse", 1001); l.ID != "" || l.From != "192.0.2.9" || events["refuse"][1000].LeftOut != 2000 {
+			t.Errorf("the links that are none are %+v, and the last says %d were left out", l, events["refuse"][1000].LeftOut)
 		}
 		if lines := strings.Count(log.String(), "\n"); lines != strings.Count(string(text), "\n") || strings.ContainsAny(log.String(), "\r\x1b\u2028") {
 			t.Errorf("the log has %d lines, or ends some of them: %.3000s", lines, log.String())
@@ -476,4 +477,100 @@ func TestAudit(t *testing.T) {
 			t.Error("it has the groups of who shares")
 		}
 	})
+}
+
+// What anybody can do at any rate hides nothing else: neither links that are none,
+// nor another link that is opened again and again.
+func TestAuditIsNotBlinded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		dir := t.TempDir()
+		s := open(t, share.Options{Dir: dir})
+		first, token := create(t, s, pods(anna(), 24*time.Hour))
+		again, noisy := create(t, s, pods(anna(), 24*time.Hour))
+		const most = 1000
+		for range 2 * most {
+			s.Exchange(t.Context(), "none", share.Who{From: "192.0.2.9"})
+			guest(t, s, noisy)
+		}
+		guest(t, s, token)
+		lines := func() (of map[string]int, text string) {
+			t.Helper()
+			held, err := os.ReadFile(filepath.Join(dir, "audit.jsonl"))
+			if err != nil {
+				t.Fatal(err)
+			}
+			of = map[string]int{}
+			for row := range strings.Lines(string(held)) {
+				var l struct{ Event, ID string }
+				if err := json.Unmarshal([]byte(row), &l); err != nil {
+					t.Fatal(err)
+				}
+				of[l.Event+" "+l.ID]++
+			}
+			return of, string(held)
+		}
+		if got, _ := lines(); got["open "+first.ID] != 1 || got["open "+again.ID] != most || got["refuse "] != most {
+			t.Errorf("it has the lines %v", got)
+		}
+		for range 3600 {
+			<-time.After(time.Second)
+			s.Exchange(t.Context(), "none", share.Who{From: "192.0.2.9"})
+		}
+		if got, _ := lines(); got["refuse "] < most+59 || got["refuse "] > most+60 {
+			t.Errorf("an hour later it has the lines %v, want one a minute", got)
+		}
+		guest(t, s, noisy)
+		if _, text := lines(); !strings.HasSuffix(text, `"left_out":1000}`+"\n") {
+			t.Errorf("how often the link was opened is not told: %s", text[len(text)-300:])
+		}
+	})
+}
+
+// The audit log takes no more than two files of 10 MiB, and holds the latest, each
+// line whole, also where the program was started again.
+func TestAuditIsBounded(t *testing.T) {
+	const most = 10 << 20
+	dir := t.TempDir()
+	var s *share.Store
+	var want []string
+	for n := range 36 {
+		if n%5 == 0 {
+			if s != nil {
+				_ = s.Close() // Another is opened of the same directory.
+			}
+			s = open(t, share.Options{Dir: dir})
+		}
+		given := pods(anna(), time.Hour)
+		given.Note = strings.Repeat("n", 1<<20)
+		made, _ := create(t, s, given)
+		if _, err := s.Revoke(t.Context(), made.ID, anna(), false, share.Who{User: anna()}); err != nil {
+			t.Fatal(err)
+		}
+		want = append(want, made.ID)
+	}
+	var got []string
+	for _, name := range []string{"audit.jsonl.1", "audit.jsonl"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || len(text) > most || name != "audit.jsonl" && len(text) < most/2 {
+			t.Errorf("%s has %d bytes, %v", name, len(text), err)
+		}
+		if info, err := os.Stat(filepath.Join(dir, name)); err != nil || info.Mode().Perm() != 0o600 {
+			t.Errorf("%s is %v, %v", name, info, err)
+		}
+		for row := range strings.Lines(string(text)) {
+			var l struct{ Event, ID string }
+			if err := json.Unmarshal([]byte(row), &l); err != nil {
+				t.Fatalf("%.200s is no line: %v", row, err)
+			}
+			if l.Event == "create" {
+				got = append(got, l.ID)
+			}
+		}
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 3 {
+		t.Errorf("the directory has %v, %v; want what is shared and two files", entries, err)
+	}
+	if len(got) < 9 || !slices.Equal(got, want[len(want)-len(got):]) {
+		t.Errorf("it holds %d that were made, of which the last are %q, want the last of %q", len(got), got, want)
+	}
 }

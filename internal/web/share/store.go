@@ -47,6 +47,7 @@ type live struct {
 	hash   hash
 	ended  chan struct{} // Closed when it does.
 	guests int           // Whose sockets are open.
+	opens  *quota        // Of lines that say that it was opened.
 }
 
 // Open makes a Store of what its file holds. A file that cannot be read is an
@@ -81,7 +82,7 @@ func (s *Store) Close() error { return s.audit.close() }
 // which nobody can tell again.
 func (s *Store) Create(ctx context.Context, given Share, who Who) (Share, string, error) {
 	token := newToken()
-	l := &live{Share: given, hash: hashOf(cookieOf(token)), ended: make(chan struct{})}
+	l := &live{Share: given, hash: hashOf(cookieOf(token)), ended: make(chan struct{}), opens: newQuota()}
 	l.ID = newID()
 	s.mu.Lock()
 	own := 0
@@ -119,7 +120,7 @@ func (s *Store) Exchange(ctx context.Context, token string, who Who) (shared Sha
 		s.audit.refused(ctx, who)
 		return Share{}, "", false
 	}
-	s.audit.opened(ctx, &shared, who)
+	s.audit.opened(ctx, l.opens, &shared, who)
 	return shared, cookie, true
 }
 

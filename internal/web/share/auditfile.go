@@ -1,0 +1,91 @@
+package share
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+)
+
+const (
+	// auditName is that of the audit log in Options.Dir.
+	auditName = "audit.jsonl"
+	// auditSize is how long it grows. Then it becomes the one before, in place of the
+	// one that was that.
+	auditSize = 10 << 20
+)
+
+// auditFile is the audit log where there is a directory. It says in the log what it
+// cannot do.
+type auditFile struct {
+	path string
+	log  *slog.Logger
+
+	mu   sync.Mutex
+	file *os.File
+	size int64
+}
+
+func openAuditFile(dir string, log *slog.Logger) (*auditFile, error) {
+	f := &auditFile{path: filepath.Join(dir, auditName), log: log}
+	if err := f.openLocked(); err != nil {
+		return nil, fmt.Errorf("open the audit log: %w", err)
+	}
+	return f, nil
+}
+
+func (f *auditFile) openLocked() error {
+	file, err := os.OpenFile(f.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600) //nolint:gosec // It is named to be written.
+	if err != nil {
+		return err
+	}
+	held, err := file.Stat()
+	if err != nil {
+		return errors.Join(err, file.Close())
+	}
+	f.file, f.size = file, held.Size()
+	return nil
+}
+
+// Write writes a line.
+func (f *auditFile) Write(line []byte) (int, error) {
+	n, err := f.append(line)
+	if err != nil {
+		f.log.Error("the audit log has failed", "error", err)
+	}
+	return n, err
+}
+
+// append writes a line; where no other file can be begun, to that which is too long.
+func (f *auditFile) append(line []byte) (n int, err error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.size > 0 && f.size+int64(len(line)) > auditSize {
+		err = f.turnLocked()
+	}
+	n, failed := f.file.Write(line)
+	f.size += int64(n)
+	return n, errors.Join(err, failed)
+}
+
+// turnLocked begins another file.
+func (f *auditFile) turnLocked() error {
+	if err := os.Rename(f.path, f.path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) { // It may have been moved before.
+		return err
+	}
+	full := f.file
+	if err := f.openLocked(); err != nil {
+		return err
+	}
+	return full.Close()
+}
+
+// Close closes the file.
+func (f *auditFile) Close() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.file.Close()
+}
