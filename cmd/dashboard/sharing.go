@@ -67,7 +67,7 @@ func newShareCommand() *cobra.Command {
 		},
 	}
 	command.PersistentFlags().StringVar(&s.server, "server", "http://127.0.0.1:8080", "The address of the running dashboard, with its base path.")
-	command.PersistentFlags().StringVar(&s.tokenFile, "token-file", "", "A file with a bearer token, where the dashboard asks who asks.")
+	command.PersistentFlags().StringVar(&s.tokenFile, "token-file", "", "A file with a bearer token, where the dashboard asks who asks. It is sent by https, or to this machine alone.")
 	create := &cobra.Command{
 		Use:     "create",
 		Short:   "Share something, and print the link",
@@ -111,6 +111,9 @@ func (s *shareSettings) client() (*share.Client, error) {
 	}
 	c := &share.Client{Server: s.server}
 	if s.tokenFile != "" {
+		if u.Scheme == "http" && !isLoopback(u.Hostname()) {
+			return nil, &usageError{fmt.Errorf("--token-file would send the token to %s in clear: name the server by https in --server", u.Host)}
+		}
 		token, err := secretOf("--token-file", s.tokenFile)
 		if err != nil {
 			return nil, err

@@ -104,7 +104,7 @@ func TestShareMistakes(t *testing.T) {
 	for says, args := range map[string][]string{
 		"share create, share list or share revoke": {"share"}, "--resource core/v1/pods": {"share", "create"}, "share revoke takes 1 arguments": {"share", "revoke"},
 		"share list takes 0 arguments": {"share", "list", "x"}, `--server "localhost:8080" is no address`: {"share", "list", "--server", "localhost:8080"},
-		`--server "http://u@h"`: {"share", "list", "--server", "http://u@h"}, empty + " is empty": {"share", "list", "--token-file", empty}, "unknown flag: --kubeconfig": {"share", "list", "--kubeconfig", "x"},
+		"in clear": {"share", "list", "--server", "http://192.0.2.7", "--token-file", empty}, `--server "http://u@h"`: {"share", "list", "--server", "http://u@h"}, empty + " is empty": {"share", "list", "--token-file", empty}, "unknown flag: --kubeconfig": {"share", "list", "--kubeconfig", "x"},
 		"--share-admins goes with --auth token": {"--kubeconfig", nowhere(t), "--share-admins", "ops"}, "a group that is empty": {"--kubeconfig", nowhere(t), "--auth", "token", "--share-admins", "a,,b"},
 	} {
 		var stdout, stderr console
@@ -119,6 +119,27 @@ func TestShareMistakes(t *testing.T) {
 	var stdout, stderr console
 	if code := run(t.Context(), []string{"--kubeconfig", nowhere(t), "--data-dir", home}, &stdout, &stderr); code != 1 || !strings.Contains(stderr.String(), file) {
 		t.Errorf("with a file that is none: got %d %q", code, stderr.String())
+	}
+}
+
+// A token is sent by TLS, or to this machine alone; without one any address will do.
+func TestShareKeepsTheTokenFromTheWire(t *testing.T) {
+	home := away(t)
+	token := filepath.Join(home, "token")
+	if err := os.WriteFile(token, []byte("abc"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for server, refused := range map[string]bool{
+		"http://glasshouse.example.com": true, "http://192.0.2.7:8080/base": true, "http://[2001:db8::1]:8080": true, "http://localhost.example.com": true, "http://0.0.0.0:8080": true,
+		"https://glasshouse.example.com": false, "http://localhost:8080": false, "http://127.0.0.1:8080/base": false, "http://[::1]:8080": false,
+	} {
+		c, err := (&shareSettings{server: server, tokenFile: token}).client()
+		if refused != (err != nil && strings.Contains(err.Error(), "in clear")) || !refused && (err != nil || c.Token != "abc") {
+			t.Errorf("with a token for %s got %+v, %v", server, c, err)
+		}
+		if c, err := (&shareSettings{server: server}).client(); err != nil || c.Token != "" {
+			t.Errorf("without a token for %s got %+v, %v", server, c, err)
+		}
 	}
 }
 
