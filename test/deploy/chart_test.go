@@ -65,6 +65,7 @@ func TestChartRefuses(t *testing.T) {
 		"an Ingress without Service":   {map[string]any{"ingress": map[string]any{"enabled": true}}, "service.enabled"},
 		"all Secrets of a namespace":   {map[string]any{"rbac": map[string]any{"secrets": []any{map[string]any{"namespace": "shop", "names": []any{}}}}}, "names"},
 		"Secrets by a wildcard":        {map[string]any{"rbac": map[string]any{"secrets": []any{map[string]any{"namespace": "shop", "names": []any{"*"}}}}}, "names"},
+		"groups without a login":       {map[string]any{"shareAdmins": []any{"ops"}}, "shareAdmins"},
 		"an origin that is an address": {map[string]any{"allowedOrigins": []any{"https://glasshouse.example.com/"}}, "allowedOrigins"},
 	} {
 		t.Run(name, func(t *testing.T) {
