@@ -2,11 +2,13 @@ package main
 
 import (
 	"cmp"
+	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net/url"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,7 +51,7 @@ func (s *sharingSettings) open(mode string, log *slog.Logger) (*share.Store, err
 // shareSettings are the flags of the command share, which speaks to a running
 // server.
 type shareSettings struct {
-	server, tokenFile string
+	server, tokenFile, serverCA string
 
 	resources, namespaces []string
 	labels, name, note    string
@@ -68,7 +70,8 @@ func newShareCommand() *cobra.Command {
 		},
 	}
 	command.PersistentFlags().StringVar(&s.server, "server", "http://127.0.0.1:8080", "The address of the running dashboard, with its base path.")
-	command.PersistentFlags().StringVar(&s.tokenFile, "token-file", "", "A file with a bearer token, where the dashboard asks who asks.")
+	command.PersistentFlags().StringVar(&s.tokenFile, "token-file", "", "A file with a bearer token, where the dashboard asks who asks. It is sent by https, or to this machine alone.")
+	command.PersistentFlags().StringVar(&s.serverCA, "server-ca", "", "A file with the certificate authorities by which the dashboard is known, as PEM; the system's where it is empty.")
 	create := &cobra.Command{
 		Use:     "create",
 		Short:   "Share something, and print the link",
@@ -112,13 +115,36 @@ func (s *shareSettings) client() (*share.Client, error) {
 	}
 	c := &share.Client{Server: s.server}
 	if s.tokenFile != "" {
+		if u.Scheme == "http" && !isLoopback(u.Hostname()) {
+			return nil, &usageError{fmt.Errorf("--token-file would send the token to %s in clear: name the server by https in --server", u.Host)}
+		}
 		token, err := secretOf("--token-file", s.tokenFile)
 		if err != nil {
 			return nil, err
 		}
 		c.Token = string(token)
 	}
-	return c, nil
+	c.CA, err = s.authorities(u)
+	return c, err
+}
+
+// authorities are those by which the server is known; nil for the system's.
+func (s *shareSettings) authorities(server *url.URL) (*x509.CertPool, error) {
+	if s.serverCA == "" {
+		return nil, nil
+	}
+	if server.Scheme != "https" {
+		return nil, &usageError{fmt.Errorf("--server-ca goes with https; --server is %s", s.server)}
+	}
+	text, err := os.ReadFile(s.serverCA)
+	if err != nil {
+		return nil, fmt.Errorf("--server-ca: %w", err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, &usageError{fmt.Errorf("--server-ca %s holds no certificate in PEM", s.serverCA)}
+	}
+	return pool, nil
 }
 
 // create prints the link alone, so that scripts can use it.

@@ -1,8 +1,15 @@
 package main
 
 import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
 	"encoding/json"
+	"encoding/pem"
 	"io"
+	"log/slog"
+	"math/big"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -104,7 +111,7 @@ func TestShareMistakes(t *testing.T) {
 	for says, args := range map[string][]string{
 		"share create, share list or share revoke": {"share"}, "--resource core/v1/pods": {"share", "create"}, "share revoke takes 1 arguments": {"share", "revoke"},
 		"share list takes 0 arguments": {"share", "list", "x"}, `--server "localhost:8080" is no address`: {"share", "list", "--server", "localhost:8080"},
-		`--server "http://u@h"`: {"share", "list", "--server", "http://u@h"}, empty + " is empty": {"share", "list", "--token-file", empty}, "unknown flag: --kubeconfig": {"share", "list", "--kubeconfig", "x"},
+		"in clear": {"share", "list", "--server", "http://192.0.2.7", "--token-file", empty}, `--server "http://u@h"`: {"share", "list", "--server", "http://u@h"}, empty + " is empty": {"share", "list", "--token-file", empty}, "unknown flag: --kubeconfig": {"share", "list", "--kubeconfig", "x"},
 		"--share-admins goes with --auth token": {"--kubeconfig", nowhere(t), "--share-admins", "ops"}, "a group that is empty": {"--kubeconfig", nowhere(t), "--auth", "token", "--share-admins", "a,,b"},
 	} {
 		var stdout, stderr console
@@ -119,6 +126,83 @@ func TestShareMistakes(t *testing.T) {
 	var stdout, stderr console
 	if code := run(t.Context(), []string{"--kubeconfig", nowhere(t), "--data-dir", home}, &stdout, &stderr); code != 1 || !strings.Contains(stderr.String(), file) {
 		t.Errorf("with a file that is none: got %d %q", code, stderr.String())
+	}
+}
+
+// A token is sent by TLS, or to this machine alone; without one any address will do.
+func TestShareKeepsTheTokenFromTheWire(t *testing.T) {
+	home := away(t)
+	token := filepath.Join(home, "token")
+	if err := os.WriteFile(token, []byte("abc"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for server, refused := range map[string]bool{
+		"http://glasshouse.example.com": true, "http://192.0.2.7:8080/base": true, "http://[2001:db8::1]:8080": true, "http://localhost.example.com": true, "http://0.0.0.0:8080": true,
+		"https://glasshouse.example.com": false, "http://localhost:8080": false, "http://127.0.0.1:8080/base": false, "http://[::1]:8080": false,
+	} {
+		c, err := (&shareSettings{server: server, tokenFile: token}).client()
+		if refused != (err != nil && strings.Contains(err.Error(), "in clear")) || !refused && (err != nil || c.Token != "abc") {
+			t.Errorf("with a token for %s got %+v, %v", server, c, err)
+		}
+		if c, err := (&shareSettings{server: server}).client(); err != nil || c.Token != "" {
+			t.Errorf("without a token for %s got %+v, %v", server, c, err)
+		}
+	}
+}
+
+// stranger is the certificate of an authority that has signed nothing here, as PEM.
+func stranger(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	template := &x509.Certificate{SerialNumber: big.NewInt(1), IsCA: true, BasicConstraintsValid: true, NotAfter: time.Now().Add(time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+}
+
+// A server whose authority is not the system's is known by the file that is named,
+// and by no other; what is in no such file is one error, before anything is asked.
+func TestShareKnowsTheServer(t *testing.T) {
+	home := away(t)
+	asked := 0
+	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked++
+		_, _ = io.WriteString(w, `{"shares":[]}`)
+	}))
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // Of clients that do not know it.
+	server.StartTLS()
+	defer server.Close()
+	write := func(name, text string) string {
+		file := filepath.Join(home, name)
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	own, _, _ := written(t)
+	for name, test := range map[string]struct {
+		server, file, says string
+		code, asked        int
+	}{
+		"its own":     {server.URL, own, "", 0, 1},
+		"none":        {server.URL, "", "failed to verify certificate", 1, 0},
+		"another":     {server.URL, write("other.pem", stranger(t)), "failed to verify certificate", 1, 0},
+		"no PEM":      {server.URL, write("broken.pem", "-----BEGIN CERTIFICATE-----\nx\n"), "broken.pem holds no certificate in PEM", 2, 0},
+		"not there":   {server.URL, filepath.Join(home, "missing.pem"), "missing.pem: no such file", 1, 0},
+		"without TLS": {"http://127.0.0.1:1", own, "--server-ca goes with https", 2, 0},
+	} {
+		var stdout, stderr console
+		asked = 0
+		code := run(t.Context(), []string{"share", "list", "--server", test.server, "--server-ca", test.file}, &stdout, &stderr)
+		said := stderr.String()
+		if code != test.code || asked != test.asked || !strings.Contains(said, test.says) || strings.Count(said, "\n") != min(code, 1) {
+			t.Errorf("%s: got %d, %q, asked %d times", name, code, said, asked)
+		}
 	}
 }
 

@@ -118,7 +118,7 @@ const challenge = `Bearer realm="glasshouse"`
 // bare is what a page has around its content that tells nothing of the cluster.
 func (s *Server) bare(r *http.Request, title string) templates.Frame {
 	return templates.Frame{
-		Title: title, Look: lookOf(r),
+		Title: title, Look: lookOf(r), Open: s.isOpen(),
 		Assets: templates.Assets{Style: s.assets.URL("app.css"), Icon: s.assets.URL("favicon.svg")},
 	}
 }

@@ -16,6 +16,7 @@ import (
 
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/order"
+	"glasshouse/internal/web/auth"
 	"glasshouse/web/templates"
 )
 
@@ -256,7 +257,7 @@ func (s *Server) frame(r *http.Request, title, selected string) templates.Frame 
 	if guest := guestIn(r); guest != nil {
 		f.Guest, f.Cluster = s.guestFrame(guest), ""
 	} else {
-		f.Banner = s.auth.Banner()
+		f.Banner, f.Open = s.auth.Banner(), s.isOpen()
 		if user := identityOf(r).Viewer.User; user != nil {
 			f.User = user.Name
 		}
@@ -289,6 +290,12 @@ func (s *Server) frame(r *http.Request, title, selected string) templates.Frame 
 	}
 	f.Groups = s.sections.Groups(kinds, problems)
 	return f
+}
+
+// isOpen reports whether whoever reaches the server sees all that it shows.
+func (s *Server) isOpen() bool {
+	mode := s.auth.Mode()
+	return mode == auth.None || mode == auth.SharedIdentity
 }
 
 // lookOf reads the cookie "look", as in "dark-compact". What is not known in it is

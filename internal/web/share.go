@@ -200,12 +200,11 @@ func (s *Server) openShare(w http.ResponseWriter, r *http.Request) error {
 	}{shared.To})
 }
 
-// leaveShare makes no guest of a browser any more.
+// leaveShare makes no guest of a browser any more. It leads nowhere by itself: where
+// nobody is asked who they are, there is all that was not shared.
 func (s *Server) leaveShare(w http.ResponseWriter, r *http.Request) error {
 	s.setShareCookie(w, r, "", -1)
-	w.Header().Set("Location", s.base.At("/"))
-	w.WriteHeader(http.StatusSeeOther)
-	return nil
+	return render(w, r, http.StatusOK, templates.LeftPage(s.bare(r, "Left")))
 }
 
 // setShareCookie sets the cookie of a guest. It comes along where another site

@@ -154,9 +154,37 @@ func TestSharing(t *testing.T) {
 	if all := s.listed(); len(all.Shares) != 0 {
 		t.Errorf("there are still %+v", all)
 	}
-	a = s.post("/share/leave", "", made.cookie)
-	if a.status != http.StatusSeeOther || a.header.Get("Location") != "/" || !strings.Contains(a.header.Get("Set-Cookie"), strings.TrimPrefix(s.cookie("glasshouse-share", "; Path=/; Max-Age=0"), "Cookie: ")) {
-		t.Errorf("to leave is answered with %d %v", a.status, a.header)
+}
+
+// Who leaves is led nowhere by that: where nobody is asked who they are, the page
+// says that all else is open, and so do the pages on which something is shared.
+func TestLeavingLeadsNowhere(t *testing.T) {
+	open := newSite(t)
+	for name, test := range map[string]struct {
+		s       *site
+		headers []string
+		open    bool
+	}{
+		"none":            {open, nil, true},
+		"shared-identity": {serveGuarded(t, open.api, auth.Options{Mode: auth.SharedIdentity}), nil, true},
+		"token":           {team(t, ""), []string{as("anna")}, false},
+	} {
+		s := test.s
+		made := s.opens(s.shares(inA, test.headers...))
+		a := s.post("/share/leave", "", made.cookie)
+		if a.status != http.StatusOK || a.header.Get("Location")+a.header.Get("Refresh") != "" || !strings.Contains(a.header.Get("Set-Cookie"), strings.TrimPrefix(s.cookie("glasshouse-share", "; Path=/; Max-Age=0"), "Cookie: ")) {
+			t.Errorf("%s: to leave is answered with %d %v", name, a.status, a.header)
+		}
+		if !strings.Contains(a.body, "You have left") || !strings.Contains(a.body, `<a href="/">`) || strings.Contains(a.body, "Nobody is asked here") != test.open || told(a.body) != "" {
+			t.Errorf("%s: the page of who has left is %s", name, a.body)
+		}
+		own := s.get("/r/"+podsRef, append([]string{"Accept: text/html"}, test.headers...)...)
+		if own.status != http.StatusOK || strings.Contains(own.body, " data-open") != test.open {
+			t.Errorf("%s: a page is %d %s", name, own.status, own.body)
+		}
+		if guests := s.get("/r/"+podsRef, "Accept: text/html", made.cookie); guests.status != http.StatusOK || strings.Contains(guests.body, " data-open") {
+			t.Errorf("%s: a guest's page is %d %s", name, guests.status, guests.body)
+		}
 	}
 }
 
@@ -185,8 +213,8 @@ func TestLinkBelowABase(t *testing.T) {
 	if a := s.get("/tools/g/", "Cookie: "+cookie); a.header.Get("Location") != "/tools/g/r/core/v1/pods?ns=a" {
 		t.Errorf("a guest's home is %q", a.header.Get("Location"))
 	}
-	if a := s.post("/tools/g/share/leave", "", "Cookie: "+cookie); a.header.Get("Location") != "/tools/g/" {
-		t.Errorf("who leaves is led to %q", a.header.Get("Location"))
+	if a := s.post("/tools/g/share/leave", "", "Cookie: "+cookie); !strings.Contains(a.body, `<a href="/tools/g/">`) || !strings.Contains(a.header.Get("Set-Cookie"), "Path=/tools/g/;") {
+		t.Errorf("who leaves is answered with %v %s", a.header, a.body)
 	}
 	// Without an Origin, as a program sends none, it is the one that is configured for the host.
 	programs := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tools/g/api/v1/shares", strings.NewReader(inA))

@@ -67,6 +67,7 @@ func TestChartRefuses(t *testing.T) {
 		"Secrets by a wildcard":         {map[string]any{"rbac": map[string]any{"secrets": []any{map[string]any{"namespace": "shop", "names": []any{"*"}}}}}, "names"},
 		"an origin that is an address":  {map[string]any{"allowedOrigins": []any{"https://glasshouse.example.com/"}}, "allowedOrigins"},
 		"a forwarder that is everybody": {map[string]any{"forwardedBy": []any{"0.0.0.0/0"}}, "forwardedBy"},
+		"groups without a login":        {map[string]any{"shareAdmins": []any{"ops"}}, "shareAdmins"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := variant.Helm(root, "cluster", test.values); err == nil || !strings.Contains(err.Error(), test.says) {

@@ -103,6 +103,19 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+// Where people log in somebody takes back what another shares, whose account may be gone.
+func TestSharesHaveAdmins(t *testing.T) {
+	for _, name := range variant.Names() {
+		read(t, kustomize(t, name), "Deployment", func(deployment appsv1.Deployment) {
+			args := deployment.Spec.Template.Spec.Containers[0].Args
+			known := !slices.Contains(args, "--auth=none") && !slices.Contains(args, "--auth=shared-identity")
+			if admins := slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "--share-admins=") }); admins != known {
+				t.Errorf("%s: the arguments are %v", name, args)
+			}
+		})
+	}
+}
+
 // What PodSecurity does not ask for is there all the same.
 func TestPodHasNoMoreThanItNeeds(t *testing.T) {
 	for _, name := range variant.Names() {

@@ -358,6 +358,8 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await guest.goto(`${dashboard.url}r/core/v1/pods`);
     await check(guest, "a page of a share that has ended");
     await guest.getByRole("button", { name: "Forget it in this browser" }).click();
+    await guest.locator("[data-page=left]").waitFor();
+    await check(guest, "a share that was left");
     await page.keyboard.press("Escape");
     const one = await share(page);
     await openLink(guest, one);

@@ -22,6 +22,7 @@ type Frame struct {
 	User     string // who looks; empty where nobody is asked
 	Logout   string // where who looks logs out; empty where nobody logs in
 	Banner   string // what everybody is to know who looks; empty for nothing
+	Open     bool   // nobody is asked who they are: whoever comes sees all that there is
 	Guest    *Guest // whom something is shared with; nil for who looks by a right of their own
 }
 

@@ -4,7 +4,7 @@ import jsQR from "jsqr";
 import { untilWords } from "../static/src/guest.ts";
 import { outline } from "../static/src/qr.ts";
 import { offeredLines } from "../static/src/sharekinds.ts";
-import { bareWords, bodyOf, isLoopback, kioskUrl, linkWords, partsOf, partsWords, readLinks, readMade, times, toOf, type Choice } from "../static/src/sharewords.ts";
+import { bareWords, bodyOf, isLoopback, kioskUrl, linkWords, partsOf, partsWords, readLinks, readMade, seesWords, times, toOf, type Choice } from "../static/src/sharewords.ts";
 import { plain } from "../static/src/view.ts";
 
 const page = (data: Record<string, string> = {}): void => void Object.assign(globalThis, { document: { documentElement: { dataset: data } } });
@@ -58,6 +58,14 @@ void test("a share in words", () => {
     [{ what: "kinds", kinds: [pods], ns: ["a", "b", "c", "d", "e", "f", "g"] }, "pods in a, b, c, d, e and 2 more"],
   ] as [Choice, string][]) assert.equal(partsWords(partsOf(choice)), want);
   assert.equal(partsWords(partsOf({ ...object, events: true }).slice(1)), "events in shop about pod/web-1");
+});
+
+void test("a link is not said to keep anybody from the rest where nobody is asked", () => {
+  const parts = partsOf(object);
+  assert.equal(seesWords(parts, false), "Guests see shop/web-1 (pods), and nothing else.");
+  assert.match(seesWords(parts, true), /^The link shows shop\/web-1 \(pods\)\. .*whoever reaches this address sees everything here anyway/);
+  assert.ok(!seesWords(parts, true).includes("nothing else"));
+  for (const open of [true, false]) assert.match(seesWords([], open), /^Choose at least one kind/);
 });
 
 void test("what is not masked is said where it is shared", () => {

@@ -3,6 +3,8 @@ package share
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -24,8 +26,9 @@ const (
 
 // A Client shares by the API of a running server.
 type Client struct {
-	Server string // Its address, with its base path.
-	Token  string // A bearer token; empty for none.
+	Server string         // Its address, with its base path.
+	Token  string         // A bearer token; empty for none.
+	CA     *x509.CertPool // By which the server is known; the system's where it is nil.
 }
 
 // Create shares something.
@@ -57,7 +60,10 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 		r.Header.Set("Authorization", "Bearer "+c.Token)
 	}
 	// Where an answer leads is not where the token is to go.
-	client := http.Client{Timeout: answerWithin, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	client := http.Client{
+		Timeout: answerWithin, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: c.CA, MinVersion: tls.VersionTLS12}},
+	}
 	defer client.CloseIdleConnections()
 	answer, err := client.Do(r)
 	if err != nil {

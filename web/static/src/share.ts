@@ -10,7 +10,7 @@ import type { Live } from "./live.ts";
 import { problemOf } from "./problem.ts";
 import { KindsChooser } from "./sharekinds.ts";
 import { lasting, LinkList } from "./sharelist.ts";
-import { bareWords, bodyOf, eventsOfNone, hasEvents, hasLogs, isLoopback, kioskUrl, longestNote, partsOf, partsWords, readMade, times, type Choice } from "./sharewords.ts";
+import { bareWords, bodyOf, eventsOfNone, hasEvents, hasLogs, isLoopback, kioskUrl, longestNote, partsOf, partsWords, readMade, seesWords, times, type Choice } from "./sharewords.ts";
 import type { ObjectName, View } from "./view.ts";
 
 /** What the page shows now, as far as it can be shared. */
@@ -148,7 +148,7 @@ export class ShareDialog {
       (extras.children[1] as HTMLElement).hidden = seen === null || !hasEvents(seen.kind);
       setText(extras.children[1]?.lastElementChild as Element, what === "object" ? "With the events that name it" : `With all events ${seen?.kind.namespaced === true ? "there" : `in ${eventsOfNone}`}`);
       const parts = choice === null ? [] : partsOf(choice);
-      setText(sees, parts.length === 0 ? "Choose at least one kind, and where." : `Guests see ${partsWords(parts)}, and nothing else.`);
+      setText(sees, seesWords(parts, document.documentElement.dataset["open"] !== undefined));
       setText(bare, bareWords(parts) ?? "");
       make.disabled = parts.length === 0;
     };

@@ -100,6 +100,13 @@ export function partsWords(parts: readonly Part[]): string {
   return `${listed(parts.map((p) => p.resource.split("/")[2] ?? p.resource))}${namespaces.length === 0 ? "" : ` in ${listed(namespaces)}`}`;
 }
 
+/** What guests see; open where nobody is asked who they are. */
+export function seesWords(parts: readonly Part[], open: boolean): string {
+  if (parts.length === 0) return "Choose at least one kind, and where.";
+  const words = partsWords(parts);
+  return open ? `The link shows ${words}. It keeps nothing from anybody: whoever reaches this address sees everything here anyway, as nobody is asked who they are.` : `Guests see ${words}, and nothing else.`;
+}
+
 // What is shared beside something else, and because of it; null where it is not.
 function besideWords(of: Part, p: Part): string | null {
   const same = JSON.stringify({ ...p, resource: "" }) === JSON.stringify({ ...of, resource: "" });

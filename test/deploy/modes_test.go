@@ -1,0 +1,89 @@
+package deploy
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+
+	"glasshouse/test/deploy/variant"
+)
+
+// The chart gives each way to find out who asks what that needs: the reviews by which the API server is asked, and the files
+// that its flags name.
+func TestChartHasEachMode(t *testing.T) {
+	with := func(mode, folder string, args ...any) map[string]any {
+		return map[string]any{
+			"auth": map[string]any{"mode": mode}, "service": map[string]any{"enabled": true}, "extraArgs": args,
+			"extraVolumes":      []any{map[string]any{"name": "files", "secret": map[string]any{"secretName": "files"}}},
+			"extraVolumeMounts": []any{map[string]any{"name": "files", "mountPath": folder, "readOnly": true}},
+		}
+	}
+	for name, test := range map[string]struct {
+		mode    string
+		objects variant.Objects
+		reviews []string
+		files   []string
+	}{
+		"nobody":           {"none", chart(t, "cluster", nil), nil, nil},
+		"tokens":           {"token", chart(t, "team", nil), []string{"tokenreviews", "subjectaccessreviews"}, nil},
+		"a provider":       {"oidc", chart(t, "oidc", nil), []string{"subjectaccessreviews"}, []string{"--oidc-client-secret-file", "--oidc-ca"}},
+		"a proxy":          {"proxy", chart(t, "cluster", with("proxy", "/etc/proxy", "--proxy-secret-file=/etc/proxy/secret")), []string{"subjectaccessreviews"}, []string{"--proxy-secret-file"}},
+		"nobody, wherever": {"shared-identity", chart(t, "cluster", with("shared-identity", "/etc/tls", "--tls-cert=/etc/tls/tls.crt", "--tls-key=/etc/tls/tls.key")), nil, []string{"--tls-cert", "--tls-key"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var reviews, files []string
+			read(t, test.objects, "ClusterRole", func(role rbacv1.ClusterRole) {
+				for _, rule := range role.Rules {
+					if slices.Equal(rule.Verbs, []string{"create"}) {
+						reviews = append(reviews, rule.Resources...)
+					}
+				}
+			})
+			read(t, test.objects, "Deployment", func(deployment appsv1.Deployment) {
+				pod := deployment.Spec.Template.Spec
+				args := pod.Containers[0].Args
+				if !slices.Contains(args, "--auth="+test.mode) || !areFlags(t, args) {
+					t.Errorf("the arguments are %v", args)
+				}
+				for _, arg := range args {
+					if flag, file, _ := strings.Cut(arg, "="); strings.HasPrefix(file, "/etc/") && isMounted(&pod, file) {
+						files = append(files, flag)
+					}
+				}
+			})
+			if !slices.Equal(reviews, test.reviews) {
+				t.Errorf("it may ask by %v, want %v", reviews, test.reviews)
+			}
+			if !slices.Equal(files, test.files) {
+				t.Errorf("there are the files of %v, want those of %v", files, test.files)
+			}
+		})
+	}
+}
+
+// areFlags reports whether all arguments are flags of the program.
+func areFlags(t *testing.T, args []string) bool {
+	t.Helper()
+	reference, err := os.ReadFile(filepath.Join(root, "docs/reference.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return !slices.ContainsFunc(args, func(arg string) bool {
+		flag, _, _ := strings.Cut(arg, "=")
+		return !regexp.MustCompile("(?m)^\\| `" + flag + "` \\| `GLASSHOUSE_").Match(reference)
+	})
+}
+
+// isMounted reports whether a file is in a folder that is mounted for reading, of a volume that there is.
+func isMounted(pod *corev1.PodSpec, file string) bool {
+	return slices.ContainsFunc(pod.Containers[0].VolumeMounts, func(mount corev1.VolumeMount) bool {
+		return mount.ReadOnly && mount.MountPath == filepath.Dir(file) && slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.Name == mount.Name && v.Secret != nil })
+	})
+}
