@@ -101,6 +101,12 @@ export class Activity {
     this.timer ??= setTimeout(() => this.draw(), pause);
   }
 
+  /** What was told is gone with the rows: it may not be seen any more. */
+  forget(): void {
+    this.newest = null;
+    this.idle();
+  }
+
   toggle(): void {
     this.opened = !this.opened;
     this.keep();

@@ -70,10 +70,10 @@ export class Held implements Handler {
     else if (m.type === "state") {
       this.state = m;
       // A right that was lost takes with it what was seen.
-      if (m.state === "forbidden") this.object = null;
+      if (m.state === "forbidden") this.object = this.last = null;
     } else if (m.type === "error") {
       this.problem = m.problem;
-      this.object = null;
+      this.object = this.last = null;
     }
     this.changed();
   }

@@ -226,6 +226,7 @@ export class ListPage implements Watcher {
     this.served = false;
     this.shown = 0;
     this.table.clear();
+    this.activity.forget();
   }
 
   reset(): void {
