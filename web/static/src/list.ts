@@ -40,7 +40,7 @@ export class ListPage implements Watcher {
   private shown = 0;
   private panel: Panel | null = null;
   readonly table: Table;
-  private readonly rate = new Rate();
+  private rate = new Rate(); // of what is listed now
   readonly activity: Activity;
 
   constructor(
@@ -135,6 +135,7 @@ export class ListPage implements Watcher {
 
   private subscribe(): Feed {
     this.followSpaces();
+    this.rate = new Rate();
     const { ref, ns, labels, sort, q } = this.view;
     this.activity.follow({ kind: this.kind, ns, labels });
     // Of a part of them it is not known how many there are.
