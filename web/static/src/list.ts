@@ -8,7 +8,7 @@ import { shared, sharedSpaces } from "./guest.ts";
 import { Feed, type Watcher } from "./feed.ts";
 import type { Live } from "./live.ts";
 import { plural, type Kind } from "./kinds.ts";
-import { say as announce, sayAfterTyping } from "./said.ts";
+import { say as announce, sayAfterTyping, sayAnew } from "./said.ts";
 import { missingWords, namespaceWords } from "./spaces.ts";
 import type { Picker } from "./picker.ts";
 import { shapeOf } from "./row.ts";
@@ -231,7 +231,7 @@ export class ListPage implements Watcher {
   }
 
   reset(): void {
-    announce("What was missed could not be replayed: all is read anew.");
+    sayAnew();
   }
 
   told(): void {
