@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Entry } from "../static/src/ordered.ts";
 import { Rows } from "../static/src/rows.ts";
 import { compareRanks, rank, type Sort } from "../static/src/sort.ts";
 import type { Cell, Column, Row, RowEvent } from "../static/src/wire.ts";
@@ -185,4 +186,24 @@ void test("rows that are not well are counted, filtered out or not", () => {
   assert.deepEqual([rows.count("bad"), rows.count("warn")], [1, 1]);
   rows.apply(events([{ op: "update", ns: "a", name: "b", rv: "2", cells: new Map([[1, "Running"]]) }]));
   assert.deepEqual([rows.count("bad"), rows.count("warn")], [0, 1]);
+});
+
+void test("a row that several have changed since it was drawn names none of them", () => {
+  const rows = new Rows();
+  rows.apply(snapshot([one], true));
+  const x = () => rows.get("a/x") as Entry;
+  const who = (manager: string): string => {
+    rows.apply(events([{ op: "update", ns: "a", name: "x", rv: "2", cells: new Map([[1, manager]]), by: { manager, operation: "Update", subresource: "", time: "" } }]));
+    return x().by?.manager ?? "nobody";
+  };
+  const quiet = (): boolean => rows.apply(events([{ op: "update", ns: "a", name: "x", rv: "3", cells: new Map(), by: { manager: "quiet", operation: "Update", subresource: "", time: "" } }]));
+  x().drawn = true;
+  assert.deepEqual([who("a"), who("a"), who("b"), who("b"), who("a")], ["a", "a", "nobody", "nobody", "nobody"]);
+  x().drawn = true;
+  assert.equal(who("a"), "a");
+  quiet();
+  assert.equal(who("a"), "a", "who changed no cell has no part in it");
+  x().drawn = true;
+  quiet();
+  assert.deepEqual([x().drawn, who("b")], [true, "b"]);
 });

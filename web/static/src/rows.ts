@@ -8,9 +8,9 @@
 
 import { Hold } from "./hold.ts";
 import { compareRanks, natural, rank, type Rank, type Sort } from "./sort.ts";
-import { entryOf, keyOf, withCells, type Entry, type Ordered } from "./ordered.ts";
+import { changedEntry, entryOf, keyOf, type Entry, type Ordered } from "./ordered.ts";
 import { telling, toneIn, toneOf, type Telling, type Tone } from "./tone.ts";
-import type { By, Column, Message, Row } from "./wire.ts";
+import type { Column, Message } from "./wire.ts";
 
 export class Rows implements Ordered {
   columns: readonly Column[] = [];
@@ -149,7 +149,7 @@ export class Rows implements Ordered {
     else if (first && this.columns.length === 0 && m.rows.length > 0) return false;
     if (first) this.comes = { inOrder: true, last: null };
     for (const row of m.rows) {
-      const e = this.entry(row, false, null);
+      const e = this.ranked(entryOf(row, false, null));
       const { last } = this.comes;
       if (last !== null && byName(last, e) >= 0) this.comes.inOrder = false;
       this.comes.last = e;
@@ -170,14 +170,14 @@ export class Rows implements Ordered {
     for (const e of m.events) {
       switch (e.op) {
         case "add":
-          this.put(this.entry(e.row, true, e.by ?? null));
+          this.put(this.ranked(entryOf(e.row, true, e.by ?? null)));
           break;
         case "update": {
           const old = this.byKey.get(keyOf(e.ns, e.name));
           if (old === undefined) return false;
-          const cells = withCells(old, e.cells);
-          if (cells === null) return false;
-          this.put(this.entry({ ...old, rv: e.rv, cells }, old.added, e.by ?? null));
+          const next = changedEntry(old, e.rv, e.cells, e.by ?? null);
+          if (next === null) return false;
+          this.put(this.ranked(next));
           break;
         }
         case "delete": {
@@ -250,8 +250,7 @@ export class Rows implements Ordered {
     return low;
   }
 
-  private entry(r: Row, added: boolean, by: By | null): Entry {
-    const e = entryOf(r, added, by);
+  private ranked(e: Entry): Entry {
     e.rank = this.rankOf(e);
     return e;
   }
