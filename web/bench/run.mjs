@@ -82,6 +82,22 @@ async function main() {
       table.add(`text filter${at}`, "ms", times, bar(large ? 150 : 30), rival("filter", slow));
       table.add(`its longest task${at}`, "ms", Math.max(0, ...long), bar(100));
     });
+    if (!large) await part("filter while rows move", async (t) => {
+      const pods = await podsOf("/api/v1/namespaces/big/pods");
+      const page = await open(t, browser, slow);
+      await visit(page, `${list}?sort=restarts`);
+      const times = [];
+      const long = await tasks(page, async () => {
+        const writing = writeAt(pods, 100, 10);
+        for (let i = 0; i < 4 * runs; i++) {
+          times.push(await filter(page, ["a", "ap", "app-1", "running 1/1", "zzz", ""][i % 6]));
+          await pause(300); // In which some have moved.
+        }
+        await writing;
+      });
+      table.add(`text filter while rows move${at}`, "ms", times, bar(30));
+      table.add(`its longest task${at}`, "ms", Math.max(0, ...long), bar(100));
+    });
     await part("scroll", async (t) => {
       const page = await open(t, browser, slow);
       await visit(page, list);

@@ -207,3 +207,36 @@ void test("a row that several have changed since it was drawn names none of them
   quiet();
   assert.deepEqual([x().drawn, who("b")], [true, "b"]);
 });
+
+void test("to filter while rows move sorts nothing anew but what has come", () => {
+  const rows = new Rows();
+  const row = (n: number): Row => ({ ...one, name: `x${n}`, uid: `u${n}`, cells: [`x${n}`, `s${n % 7}`, n, at(0)] });
+  rows.apply(snapshot(Array.from({ length: 1000 }, (_, n) => row(n)), true));
+  rows.setSort({ column: "status", descending: false });
+  rows.visible();
+  let made = 2000;
+  const change = (n: number): void => {
+    rows.apply(events([{ op: "update", ns: "a", name: `x${n}`, rv: "2", cells: new Map([[1, "s9"]]) }, { op: "delete", ns: "a", name: `x${n + 1}` }, { op: "add", row: row(made++) }]));
+  };
+  const { sort } = Array.prototype;
+  let longest = 0; // that was sorted
+  Array.prototype.sort = function (this: unknown[], ...by) {
+    longest = Math.max(longest, this.length);
+    return sort.apply(this, by);
+  };
+  try {
+    for (const [n, steps] of [[0, "cf"], [10, "fc"], [20, "cfc"], [30, "fcf"], [40, "cc"]] as const) {
+      longest = 0;
+      for (const step of steps) {
+        if (step === "c") change(n);
+        else rows.setFilter(`x${n % 4}`);
+      }
+      const seen = rows.visible().map((e) => e.name);
+      assert.ok(longest <= 4, `${steps}: ${longest} rows were sorted`);
+      rows.setSort({ column: "status", descending: false }); // All of them, to compare.
+      assert.deepEqual(seen, rows.visible().map((e) => e.name), steps);
+    }
+  } finally {
+    Array.prototype.sort = sort;
+  }
+});

@@ -12,6 +12,10 @@ import { changedEntry, entryOf, keyOf, type Entry, type Ordered } from "./ordere
 import { telling, toneIn, toneOf, type Telling, type Tone } from "./tone.ts";
 import type { Column, Message } from "./wire.ts";
 
+// What is to be done before rows are seen: nothing, to merge in what has come, that
+// and to filter all anew, or to sort all anew.
+const stales = ["no", "merge", "filter", "all"] as const;
+
 export class Rows implements Ordered {
   columns: readonly Column[] = [];
   /** A whole snapshot has come. */
@@ -25,7 +29,7 @@ export class Rows implements Ordered {
   private sorted: Entry[] = []; // all of them
   private filtered: Entry[] = []; // those that the filter lets through; the same array where there is none
   private fresh: Entry[] = [];
-  private stale: "no" | "merge" | "filter" | "all" = "no";
+  private stale: (typeof stales)[number] = "no";
   private inOrder = false; // byKey is in the order that is without a sort
   private comes: { inOrder: boolean; last: Entry | null } = { inOrder: true, last: null }; // of the snapshot under way
   private order: Hold | null = null;
@@ -110,15 +114,13 @@ export class Rows implements Ordered {
 
   /** The rows that the filter lets through, in order. Not to be changed by the caller. */
   visible(): readonly Entry[] {
+    if (this.stale === "no") return this.filtered;
     const filters = this.terms.length > 0;
-    if (this.stale === "merge") {
-      const fresh = this.fresh.filter((e) => !e.dead).sort(this.compare);
-      this.sorted = this.merge(this.sorted, fresh);
-      this.filtered = filters ? this.merge(this.filtered, fresh.filter((e) => this.matches(e))) : this.sorted;
-    } else if (this.stale !== "no") {
-      if (this.stale === "all") this.sorted = this.sortAll();
-      this.filtered = filters ? this.sorted.filter((e) => this.matches(e)) : this.sorted;
-    }
+    const fresh = this.fresh.filter((e) => !e.dead).sort(this.compare);
+    if (this.stale === "all") this.sorted = this.sortAll();
+    else this.sorted = this.merge(this.sorted, fresh);
+    if (this.stale === "merge" && filters) this.filtered = this.merge(this.filtered, fresh.filter((e) => this.matches(e)));
+    else this.filtered = filters ? this.sorted.filter((e) => this.matches(e)) : this.sorted;
     this.stale = "no";
     this.fresh = [];
     return this.filtered;
@@ -310,10 +312,8 @@ export class Rows implements Ordered {
   }
 
   private touch(what: "merge" | "filter" | "all"): void {
-    // What is to be filtered anew has to be in order before.
-    if (what === "filter" && this.stale === "merge" || what === "merge" && this.stale === "filter") what = "all";
     if (what === "all") this.fresh = [];
-    if (this.stale !== "all") this.stale = what;
+    if (stales.indexOf(what) > stales.indexOf(this.stale)) this.stale = what;
     this.version++;
   }
 }
