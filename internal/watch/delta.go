@@ -1,13 +1,16 @@
 package watch
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
 	"glasshouse/internal/watch/author"
 	"glasshouse/internal/watch/diff"
+	"glasshouse/internal/watch/journal"
 	"glasshouse/internal/watch/rawjson"
 )
 
@@ -127,9 +130,45 @@ func newestAuthor(c *change) (a *author.Author, guess bool) {
 	return &newest, true
 }
 
-// rowAuthor is who made an update, nil where that is not known. It compares the
-// two versions only where the newest entry is a guess.
+// run are the changes that an update stands for, oldest first. Of more than maxRun
+// nobody is named, and the others are left out.
+type run []*change
+
+const maxRun = 16
+
+// author is who made all that a row shows of them; nil where that is not one, or
+// not known of one of them.
+func (r run) author(recent *recent) (*author.Author, error) {
+	var by, nobody *author.Author
+	for _, c := range slices.Backward(r) {
+		switch {
+		case len(r) > maxRun, c.Op != journal.Update:
+			return nobody, nil
+		case bytes.Equal(c.Old.Cells(), c.New.Cells()):
+			continue
+		}
+		a, err := rowAuthor(c, recent)
+		if a == nil || err != nil || by != nil && !sameWriter(a, by) {
+			return nobody, err
+		}
+		if by == nil {
+			by = a // The newest.
+		}
+	}
+	return by, nil
+}
+
+func sameWriter(a, b *author.Author) bool {
+	return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource
+}
+
+// rowAuthor is who made an update, nil where that is not known, or were several:
+// what a row shows of it would be laid to one of them. It compares two versions only
+// where the newest entry is a guess.
 func rowAuthor(c *change, recent *recent) (*author.Author, error) {
+	if c.Memo.run != nil {
+		return c.Memo.run.author(recent)
+	}
 	by, guess := newestAuthor(c)
 	if !guess {
 		return by, nil

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -114,6 +115,67 @@ func TestRowAuthors(t *testing.T) {
 			t.Errorf("deleted in the second of helm's label: the update is %+v", e)
 		}
 	})
+}
+
+// A row that several have changed while nobody read names none of them; of one it
+// names that one, and of those who changed nothing that it shows, nobody.
+func TestRowAuthorsOfSeveralChanges(t *testing.T) {
+	const before = -60
+	type write struct {
+		status        string
+		helm, kubelet int    // When they wrote last, in seconds from now.
+		metadata      string // More of it.
+	}
+	const web, deleted = `,"labels":{"app":"web"}`, `,"deletionTimestamp":"2000-01-01T00:00:20Z"`
+	for _, tt := range []struct {
+		name   string
+		writes []write
+		want   string
+	}{
+		{"two in two seconds", []write{{"Running", 0, before, ""}, {"Failed", 0, 1, ""}}, ""},
+		{"two in one second", []write{{"Running", 0, before, ""}, {"Failed", 0, 0, ""}}, ""},
+		{"one in two seconds", []write{{"Running", before, 0, ""}, {"Failed", before, 1, ""}}, "kubelet"},
+		{"one twice in one second", []write{{"Running", before, 0, ""}, {"Failed", before, 0, ""}}, "kubelet"},
+		{"one, and one who changed no cell", []write{{"Failed", before, 0, ""}, {"Failed", 1, 0, web}}, "kubelet"},
+		{"one, and one who is not known", []write{{"Running", before, 0, ""}, {"Terminating", before, 0, deleted}}, ""},
+		{"one, very often", slices.Repeat([]write{{"Running", before, 0, ""}, {"Failed", before, 1, ""}}, 10), ""},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Set(pods, pod("a", "p", "Pending"))
+				rows, pane := subscribe(t, cluster, watch.Query{}, ""), openPane(t, cluster, watch.Query{}, "", 0, 10)
+				rows.settle()
+				pane.settle()
+				at := func(second int) string {
+					return time.Now().Add(time.Duration(second) * time.Second).UTC().Format(time.RFC3339)
+				}
+				for _, w := range tt.writes {
+					p := pod("a", "p", w.status)
+					if w.metadata == deleted {
+						p.Rest = pod("a", "p", "Running").Rest // It is printed otherwise.
+					}
+					p.Metadata = fmt.Sprintf(`"managedFields":[{"manager":"helm","operation":"Update","time":%q,"fieldsV1":%s},{"manager":"kubelet","operation":"Update","time":%q,"fieldsV1":%s}]`,
+						at(w.helm), labels, at(w.kubelet), phase) + w.metadata
+					server.Set(pods, p)
+				}
+				synctest.Wait()
+				toRows := "nothing"
+				if e := rows.next().Events; len(e) == 1 {
+					toRows = ""
+					if e[0].By != nil {
+						toRows = e[0].By.Manager
+					}
+				}
+				pane.newest = ""
+				pane.next()
+				_, news, _ := strings.Cut(pane.newest, " by ")
+				if window := strings.Join(pane.by, " "); toRows != tt.want || window != tt.want || news != tt.want {
+					t.Errorf("by %q to rows, %q in a window, %q in its news (%s); want %q", toRows, window, news, pane.newest, tt.want)
+				}
+			})
+		})
+	}
 }
 
 // A pod starts, and then is not ready any more: that change of its status is

@@ -22,6 +22,7 @@ import (
 type memo struct {
 	managed *wire.Managed // Nil where a list brought the change.
 	sight   bool          // What the program may see has changed, not the object.
+	run     *run          // Of an update that stands for several changes; else nil.
 	row     once[[]byte]
 	inTable once[[]byte]
 	delta   shared[delta]

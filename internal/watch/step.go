@@ -43,7 +43,11 @@ func newStep(from, to *frame, r *ranking, recent *recent) (*step, error) {
 	other := func(before, after *wire.Object) {
 		text = append(after.AppendVersion(text), `,"cells":`...)
 		if text, err = appendChangedCells(text, before.Cells(), after.Cells()); err == nil {
-			text, err = appendChangeAuthor(text, changes[after], recent)
+			c := changes[after]
+			if c != nil && c.Old.ResourceVersion() != before.ResourceVersion() {
+				c = nil // There were others before those that are looked through.
+			}
+			text, err = appendChangeAuthor(text, c, recent)
 		}
 	}
 	for at, row := range slices.Backward(from.rows) {
@@ -94,12 +98,12 @@ func sameRow(a, b *wire.Object) bool {
 	return a == b || a.ResourceVersion() == b.ResourceVersion() && bytes.Equal(a.Cells(), b.Cells())
 }
 
-// newest are the changes between two frames by what they made, as far as the ring
-// holds them.
+// newest are the changes between two frames by what they made, those of one object
+// as one, as far as the ring holds them.
 func newest(from, to *frame, i *informer) map[*wire.Object]*change {
 	changes := i.Past(journal.At(to.newest), int(min(to.newest-from.newest, batch))) //nolint:gosec // At most a batch.
 	made := make(map[*wire.Object]*change, len(changes))
-	for _, c := range changes {
+	for _, c := range fold(changes) {
 		if c.Op == journal.Update {
 			made[c.New] = c
 		}

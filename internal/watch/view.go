@@ -54,12 +54,30 @@ func viewOf(name View) (v view, ok bool) {
 }
 
 // fold merges the changes of each object. What is merged has the managedFields
-// of its newest change.
+// of its newest change; an update also knows which it stands for.
 func fold(changes []*change) []*change {
 	folded := journal.Fold(changes, sameThing)
+	var merged map[string]*run
 	for _, c := range folded {
-		if newest := changes[c.Offset-changes[0].Offset]; c != newest {
-			c.Memo.managed = newest.Memo.managed
+		newest := changes[c.Offset-changes[0].Offset]
+		if c == newest {
+			continue
+		}
+		c.Memo.managed = newest.Memo.managed
+		if c.Op == journal.Update {
+			if merged == nil {
+				merged = make(map[string]*run)
+			}
+			c.Memo.run = new(run)
+			merged[c.Key] = c.Memo.run
+		}
+	}
+	if merged == nil {
+		return folded
+	}
+	for _, c := range changes {
+		if of := merged[c.Key]; of != nil && len(*of) <= maxRun {
+			*of = append(*of, c)
 		}
 	}
 	return folded

@@ -180,7 +180,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await openLive(page, `${dashboard.url}r/apps/v1/deployments?ns=${ns}`);
     await until("the row", () => row(page, "busy"));
     const line = page.locator(".activity-line");
-    assert.match(await line.innerText(), /Nothing has changed in this list since \d\d:\d\d:\d\d/);
+    assert.match(await line.innerText(), /Nothing has changed in the columns of this list since \d\d:\d\d:\d\d/);
     const scale = (replicas) => patch(`/apis/apps/v1/namespaces/${ns}/deployments/busy`, { spec: { replicas } }, { manager: "e2e-scaler" });
     await scale(1);
     await until("what happened", async () => /\d\d:\d\d:\d\d\s*e2e-\w+\/busy.*(0\/0|0\/1|0) → /.test((await line.innerText()).replaceAll("\n", " ")));

@@ -42,7 +42,7 @@ await test("progress", { timeout: 120_000 }, async (t) => {
     await page.locator('#status[data-state="live"]').waitFor();
     assert.equal(await page.locator("#progress").isHidden(), true);
     await become("the words", () => page.locator("#status").innerText(), "Live");
-    assert.match(await page.locator("#activity").innerText(), /Nothing has changed in this list since \d\d:/);
+    assert.match(await page.locator("#activity").innerText(), /Nothing has changed in the columns of this list since \d\d:/);
   });
 
   await t.test("what an answer takes stands beside Live, and goes with it", async (t) => {

@@ -1,5 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { getHeapStatistics, setFlagsFromString } from "node:v8";
+import { runInNewContext } from "node:vm";
 import { Happenings } from "../static/src/happenings.ts";
 import type { Kind } from "../static/src/kinds.ts";
 import type { Change, PatchOp } from "../static/src/wire.ts";
@@ -11,7 +13,7 @@ let second = 0;
 const change = (name: string, patch: readonly PatchOp[], manager = "kubelet", op: Change["op"] = "update"): Change => ({ op, ns: "shop", name, uid: "u", rv: "", time: new Date(++second * 1000).toISOString(), patch, by: { manager, operation: "Update", subresource: "status", time: "" } });
 const phase = (name: string, to: string): Change => change(name, [{ op: "replace", path: "/metadata/resourceVersion", value: "2" }, { op: "replace", path: "/status/phase", value: to }]);
 const beat = (name: string): Change => change(name, [{ op: "replace", path: "/metadata/resourceVersion", value: "2" }, { op: "replace", path: "/spec/renewTime", value: "t" }]);
-const names = (h: Happenings, filter = "", quiet = false): string => h.visible(filter, quiet).map((x) => x.change.name).join();
+const names = (h: Happenings, filter = "", quiet = false): string => h.visible(filter, quiet).map((x) => x.name).join();
 
 void test("newest first, quiet ones when they are asked for", () => {
   const h = new Happenings();
@@ -53,7 +55,7 @@ void test("what is held is bounded, also while it waits, and says since when", (
   const all = Array.from({ length: 2500 }, (_, i) => phase(String(i), "1"));
   for (let i = 0; i < all.length; i += 100) h.add(pods, all.slice(i, i + 100));
   h.resume();
-  assert.deepEqual([h.size, h.since, h.visible("", false).at(-1)?.change.name], [1000, all[1499]?.time, "1500"]);
+  assert.deepEqual([h.size, h.since, h.visible("", false).at(-1)?.name], [1000, all[1499]?.time, "1500"]);
 });
 
 void test("several kinds are told in the order of their times, each for as long as it is followed", () => {
@@ -92,9 +94,26 @@ void test("a flood costs what it brings: each time is read once, however much is
     Date.parse = parse;
   }
   assert.equal(parsed, all.length);
-  assert.deepEqual(h.visible("", false).map((x) => x.change.name), all.slice(-1000).reverse().map((c) => c.name));
+  assert.deepEqual(h.visible("", false).map((x) => x.name), all.slice(-1000).reverse().map((c) => c.name));
   const [a, b] = [phase("a", "1"), phase("b", "1")];
   h.add(pods, [a]);
   h.add(pods, [{ ...b, time: a.time }]);
   assert.equal(names(h).slice(0, 4), "b,a,");
+});
+
+void test("of a change its line is kept, and not the values that it had", () => {
+  setFlagsFromString("--expose-gc");
+  const heap = (): number => {
+    (runInNewContext("gc") as () => void)();
+    return getHeapStatistics().used_heap_size / 2 ** 20;
+  };
+  const text = (n: number): string => JSON.parse(`"${String(n)}${"x".repeat(100_000)}"`) as string;
+  const value = (n: number): unknown => (n % 2 === 0 ? text(n) : { type: text(n), more: [text(n)] });
+  const h = new Happenings();
+  h.begin(pods, t, []);
+  const before = heap();
+  for (let n = 0; n < 500; n++) h.add(pods, [change(String(n), [{ op: "replace", path: "/data/a", value: value(n) }])]);
+  const grown = heap() - before;
+  assert.equal(h.size, 500);
+  assert.ok(grown < 10, `500 changes of 100 kB and more hold ${grown.toFixed(1)} MiB`);
 });

@@ -39,3 +39,18 @@ void test("the past is bounded, and says how far it reaches", () => {
   for (let i = 0; i < all.length; i += 100) h.add(all.slice(i, i + 100));
   assert.deepEqual([h.steps.length, h.since, states(h)[0]], [1000, all[499]?.time, "499 update 500"]);
 });
+
+void test("the past is bounded by what it takes, too, and the newest change is always kept", () => {
+  const size = 1 << 20;
+  const text = (n: number): string => String(n).padEnd(size, "x");
+  const h = new History();
+  h.begin(object(text(0)), "t", []);
+  const all = Array.from({ length: 20 }, (_, i) => phase(text(i + 1)));
+  for (const one of all) assert.ok(h.add([one]));
+  assert.deepEqual([h.steps.length, h.since, h.steps.at(-1)?.number], [7, all[12]?.time, 19]);
+  assert.ok(h.add([phase("x".repeat(20 * size))]));
+  assert.deepEqual([h.steps.length, h.since], [1, all[19]?.time]);
+  const wide = { metadata: { uid: "u" }, status: { phase: "", ...Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`k${i}`, i])) } };
+  assert.ok(h.begin(wide, "t", Array.from({ length: 1000 }, (_, i) => phase(String(i)))));
+  assert.ok(h.steps.length > 50 && h.steps.length < 200, `each step has a list of 5,000 of its own: ${h.steps.length}`);
+});

@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import type { Entry } from "../static/src/ordered.ts";
 import { Rows } from "../static/src/rows.ts";
 import { compareRanks, rank, type Sort } from "../static/src/sort.ts";
 import type { Cell, Column, Row, RowEvent } from "../static/src/wire.ts";
@@ -185,4 +186,57 @@ void test("rows that are not well are counted, filtered out or not", () => {
   assert.deepEqual([rows.count("bad"), rows.count("warn")], [1, 1]);
   rows.apply(events([{ op: "update", ns: "a", name: "b", rv: "2", cells: new Map([[1, "Running"]]) }]));
   assert.deepEqual([rows.count("bad"), rows.count("warn")], [0, 1]);
+});
+
+void test("a row that several have changed since it was drawn names none of them", () => {
+  const rows = new Rows();
+  rows.apply(snapshot([one], true));
+  const x = () => rows.get("a/x") as Entry;
+  const who = (manager: string): string => {
+    rows.apply(events([{ op: "update", ns: "a", name: "x", rv: "2", cells: new Map([[1, manager]]), by: { manager, operation: "Update", subresource: "", time: "" } }]));
+    return x().by?.manager ?? "nobody";
+  };
+  const quiet = (): boolean => rows.apply(events([{ op: "update", ns: "a", name: "x", rv: "3", cells: new Map(), by: { manager: "quiet", operation: "Update", subresource: "", time: "" } }]));
+  x().drawn = true;
+  assert.deepEqual([who("a"), who("a"), who("b"), who("b"), who("a")], ["a", "a", "nobody", "nobody", "nobody"]);
+  x().drawn = true;
+  assert.equal(who("a"), "a");
+  quiet();
+  assert.equal(who("a"), "a", "who changed no cell has no part in it");
+  x().drawn = true;
+  quiet();
+  assert.deepEqual([x().drawn, who("b")], [true, "b"]);
+});
+
+void test("to filter while rows move sorts nothing anew but what has come", () => {
+  const rows = new Rows();
+  const row = (n: number): Row => ({ ...one, name: `x${n}`, uid: `u${n}`, cells: [`x${n}`, `s${n % 7}`, n, at(0)] });
+  rows.apply(snapshot(Array.from({ length: 1000 }, (_, n) => row(n)), true));
+  rows.setSort({ column: "status", descending: false });
+  rows.visible();
+  let made = 2000;
+  const change = (n: number): void => {
+    rows.apply(events([{ op: "update", ns: "a", name: `x${n}`, rv: "2", cells: new Map([[1, "s9"]]) }, { op: "delete", ns: "a", name: `x${n + 1}` }, { op: "add", row: row(made++) }]));
+  };
+  const { sort } = Array.prototype;
+  let longest = 0; // that was sorted
+  Array.prototype.sort = function (this: unknown[], ...by) {
+    longest = Math.max(longest, this.length);
+    return sort.apply(this, by);
+  };
+  try {
+    for (const [n, steps] of [[0, "cf"], [10, "fc"], [20, "cfc"], [30, "fcf"], [40, "cc"]] as const) {
+      longest = 0;
+      for (const step of steps) {
+        if (step === "c") change(n);
+        else rows.setFilter(`x${n % 4}`);
+      }
+      const seen = rows.visible().map((e) => e.name);
+      assert.ok(longest <= 4, `${steps}: ${longest} rows were sorted`);
+      rows.setSort({ column: "status", descending: false }); // All of them, to compare.
+      assert.deepEqual(seen, rows.visible().map((e) => e.name), steps);
+    }
+  } finally {
+    Array.prototype.sort = sort;
+  }
 });

@@ -249,3 +249,19 @@ void test("what does not fit is refused", () => {
   assert.ok(!fits({ op: "insert", at: 2, row: row(2) }));
   assert.ok(!new Window(() => {}).apply({ id: 1, type: "window-events", cursor: "c", total: 0, matching: 0, failing: 0, waiting: 0, changes: 0, newest: null, events: [] }), "events before a window");
 });
+
+void test("a row that several have changed since it was drawn names none of them, also where it has moved", () => {
+  const counts = { id: 1, cursor: "c", total: 2, matching: 2, failing: 0, waiting: 0, changes: 1, newest: null };
+  const by = (manager: string) => ({ manager, operation: "Update", subresource: "", time: "" });
+  const update = (manager: string): WindowEvent[] => [{ op: "update", at: 0, uid: "u0", rv: "2", cells: new Map([[1, manager]]), by: by(manager) }];
+  const move = (manager: string): WindowEvent[] => [{ op: "remove", at: 0, why: "moved" }, { op: "insert", at: 0, row: row(0, manager), by: by(manager) }];
+  for (const [second, want] of [[update("a"), "a"], [update("b"), undefined], [move("a"), "a"], [move("b"), undefined]] as const) {
+    const s = new Server();
+    s.rows = [row(0), row(1)];
+    s.whole(true);
+    const first = s.window.get("a/web-0");
+    if (first !== undefined) first.drawn = true;
+    for (const events of [update("a"), second]) assert.ok(s.window.apply({ ...counts, type: "window-events", events }));
+    assert.equal(s.window.get("a/web-0")?.by?.manager, want);
+  }
+});

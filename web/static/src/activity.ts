@@ -83,7 +83,7 @@ export class Activity {
     this.feed?.refresh();
   }
 
-  /** Whether what changes is told: only then is it known that nothing does. */
+  /** Whether what changes is told: only then is it known that nothing does. What no column shows is not told. */
   live(is: boolean): void {
     if (is === (this.since !== null)) return;
     this.since = is ? this.way.now() : null;
@@ -91,7 +91,7 @@ export class Activity {
   }
 
   private idle(): void {
-    this.words.replaceChildren(this.since === null ? "" : `Nothing has changed in this list since ${clockTime(new Date(this.since).toISOString(), this.way.now())}`);
+    this.words.replaceChildren(this.since === null ? "" : `Nothing has changed in the columns of this list since ${clockTime(new Date(this.since).toISOString(), this.way.now())}`);
   }
 
   /** This has just happened. */
@@ -99,6 +99,12 @@ export class Activity {
     this.newest = told;
     this.at = new Date(this.way.now()).toISOString();
     this.timer ??= setTimeout(() => this.draw(), pause);
+  }
+
+  /** What was told is gone with the rows: it may not be seen any more. */
+  forget(): void {
+    this.newest = null;
+    this.idle();
   }
 
   toggle(): void {

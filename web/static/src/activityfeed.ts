@@ -170,14 +170,14 @@ export class ActivityFeed {
     return connection === "lost" || !this.habit.all ? first.words : doubts.map((d) => `${plural(d.kind)} ${d.words?.toLowerCase() ?? ""}`).join(", ");
   }
 
-  private line({ kind, change, words, by, quiet }: Happening): HTMLElement {
-    const { ns, name } = change;
+  private line(happening: Happening): HTMLElement {
+    const { kind, op, ns, name, time, words, by, quiet } = happening;
     const told = words.slice(0, mostWords);
-    const what = change.op === "update" ? told.map((w) => h("span", { class: "did" }, w)) : [h("span", { class: "op" }, opWords[change.op].toLowerCase())];
+    const what = op === "update" ? told.map((w) => h("span", { class: "did" }, w)) : [h("span", { class: "op" }, opWords[op].toLowerCase())];
     if (words.length > told.length) what.push(h("span", { class: "rest" }, `${words.length - told.length} more`));
     const of = this.habit.all ? [h("span", { class: "kind" }, kind.kind), " "] : [];
-    const a = h("a", { href: this.way.href(kind, change), "data-of": kind.ref, "data-ns": ns, "data-name": name }, ...of, ns === "" ? name : `${ns}/${name}`);
-    return h("div", { class: "what", "data-op": change.op, "data-quiet": quiet ? true : null }, h("time", { datetime: change.time }, clockTime(change.time, this.way.now())), a, h("span", { class: "all", title: words.length > 0 ? words.join("\n") : null }, ...what), h("span", { class: "who" }, ...by.map(byView)));
+    const a = h("a", { href: this.way.href(kind, happening), "data-of": kind.ref, "data-ns": ns, "data-name": name }, ...of, ns === "" ? name : `${ns}/${name}`);
+    return h("div", { class: "what", "data-op": op, "data-quiet": quiet ? true : null }, h("time", { datetime: time }, clockTime(time, this.way.now())), a, h("span", { class: "all", title: words.length > 0 ? words.join("\n") : null }, ...what), h("span", { class: "who" }, ...by.map(byView)));
   }
 
   // Links stay links: only a plain click is taken over.

@@ -8,8 +8,10 @@ import { Held } from "./held.ts";
 import { keptLayout, layoutSwitch } from "./layout.ts";
 import type { Live } from "./live.ts";
 import { untold } from "./masked.ts";
+import { sayAnew } from "./said.ts";
 import { Slices } from "./slices.ts";
-import { banner, status, type Status } from "./status.ts";
+import { anewWords, banner, status, type Status } from "./status.ts";
+import { sayIn } from "./statusview.ts";
 import { suggest } from "./suggest.ts";
 import { objectHref } from "./view.ts";
 import type { Tree } from "./wire.ts";
@@ -37,6 +39,7 @@ export class ComparePage {
   private readonly place = byId("difference");
   private readonly sides: readonly Side[];
   private readonly heads: HTMLElement;
+  private readonly anew = h("span", { class: "asof", hidden: true });
   private readonly held: readonly Held[];
   private readonly unfolded = new Set<string>();
   private readonly more = { pairs: 0 };
@@ -55,13 +58,14 @@ export class ComparePage {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private cost = 0; // ms that the last drawing took
 
-  constructor(live: Live, private readonly now: () => number) {
+  constructor(private readonly live: Live, private readonly now: () => number) {
     const found = [...this.place.querySelectorAll<HTMLElement>(".side")].map((e) => ({ ref: e.dataset["ref"] ?? "", kind: e.dataset["kind"] ?? "", ns: e.dataset["ns"] ?? "", name: e.dataset["name"] ?? "" }));
     for (const id of ["a", "b"]) suggest(input(id) as HTMLInputElement, byId("names"), () => found[0]?.ref ?? "");
     this.sides = found.every((s) => s.ref !== "") ? found : [];
     this.heads = h("div", { class: "heads" }, ...this.sides.map((s, i) => h("h2", { class: i === 0 ? "removed" : "added" }, h("span", { class: "kind" }, s.kind), " ", h("a", { href: objectHref(s.ref, s) }, s.ns === "" ? s.name : `${s.ns}/${s.name}`), h("span", { class: "change" }))));
-    this.held = this.sides.map((s) => new Held(live, now, s.ref, s, () => this.schedule()));
+    this.held = this.sides.map((s) => new Held(live, now, s.ref, s, () => this.schedule(), sayAnew));
     if (this.held.length === 0) return;
+    byId("switches").before(this.anew);
     byId("switches").append(this.hide("identity", "Ignore identity", "UID, resource version, generation and creation"), this.hide("status", "Ignore status", "Everything under status"), layoutSwitch(this.layout, (to) => {
       this.layout = to;
       this.draw();
@@ -172,6 +176,8 @@ export class ComparePage {
     const e = byId("status");
     e.dataset["state"] = worst.said.tone;
     setText(e, worst.said.words);
+    sayIn(this.anew, anewWords(this.live.anew));
+    this.anew.title = this.live.anewWhy;
     const words = all.map(({ held, known }, i) => {
       const name = this.sides[i]?.name ?? "";
       if (held.gone !== null && held.object !== null) return `${name} is deleted; this is how it was last.`;

@@ -7,11 +7,15 @@ import { isObject } from "./paths.ts";
 import { authorsOf, opWords } from "./timeline.ts";
 import type { By, Change } from "./wire.ts";
 
+/** A change as it is told in a line: none of its values are kept. */
 export interface Happening {
   readonly number: number; // rises
   readonly at: number; // its time, in milliseconds
   readonly kind: Kind;
-  readonly change: Change;
+  readonly op: Change["op"];
+  readonly ns: string;
+  readonly name: string;
+  readonly time: string;
   /** What an update did, in short, one for each field that is worth it. */
   readonly words: readonly string[];
   readonly quiet: boolean;
@@ -97,16 +101,17 @@ export class Happenings {
       else list.splice(place, 0, h);
     }
     const gone = list.splice(0, Math.max(0, list.length - most)).at(-1);
-    if (gone !== undefined) this.cut = later(this.cut, { time: gone.change.time, at: gone.at });
+    if (gone !== undefined) this.cut = later(this.cut, { time: gone.time, at: gone.at });
   }
 
   private happening(kind: Kind, change: Change): Happening {
     const fields = change.op === "update" ? fieldsOf(null, change) : [];
     const loud = fields.filter((f) => !f.noise);
-    const by = authorsOf(change);
+    const by = authorsOf(change).map(({ manager, operation, subresource, time }) => ({ manager, operation, subresource, time }));
     const words = (loud.length > 0 ? loud : fields).sort((a, b) => rankOf(a) - rankOf(b)).map((f) => (f.after.is === "none" ? `− ${f.words}` : `${f.words} → ${short(f.after.is === "value" ? f.after.value : "")}`));
     const hay = [kind.kind, kind.resource, change.ns, change.name, opWords[change.op], ...fields.map((f) => f.words), ...by.flatMap((b) => [b.manager, b.operation, b.subresource])].join(" ").toLowerCase();
-    return { number: this.next++, at: Date.parse(change.time), kind, change, words, quiet: change.op === "update" && loud.length === 0, by, hay };
+    const { op, ns, name, time } = change;
+    return { number: this.next++, at: Date.parse(time), kind, op, ns, name, time, words, quiet: op === "update" && loud.length === 0, by, hay };
   }
 }
 
@@ -130,5 +135,6 @@ const longest = 48;
 function short(value: unknown): string {
   const words = Array.isArray(value) ? `[${value.length}]` : isObject(value) ? `{${Object.entries(value).filter(([, v]) => typeof v !== "object").map(([k, v]) => `${k} ${String(v)}`).join(", ")}}` : value === "" ? '""' : String(value);
   const line = words.replace(/\s+/g, " ");
-  return line.length > longest ? `${line.slice(0, longest)}…` : line;
+  // A slice would hold on to all of the text that it is of.
+  return line.length > longest ? [...line.slice(0, longest), "…"].join("") : line;
 }

@@ -24,7 +24,7 @@ export class Held implements Handler {
   /** When it was deleted, as far as that is known; null while it is there. */
   gone: string | null = null;
   private complete = false;
-  private anew = false; // a patch did not fit
+  private anew = false; // a patch did not fit, or the server bade it
   private state: State | null = null;
   private problem: Problem | null = null;
   private readonly subscription: Subscription;
@@ -35,6 +35,8 @@ export class Held implements Handler {
     ref: string,
     name: ObjectName,
     private readonly changed: () => void,
+    /** What was missed could not be replayed: the object is read anew. */
+    private readonly wasReset: () => void,
   ) {
     this.subscription = live.subscribe({ resource: ref, ...(name.ns === "" ? {} : { ns: [name.ns] }), name: name.name, view: "object" }, this);
   }
@@ -67,21 +69,32 @@ export class Held implements Handler {
   message(m: Parameters<Handler["message"]>[0]): void {
     if (m.type === "object") this.snapshot(m.object, m.health ?? null);
     else if (m.type === "object-events") this.events(m);
+    else if (m.type === "reset") this.reset(m.reason);
     else if (m.type === "state") {
       this.state = m;
       // A right that was lost takes with it what was seen.
-      if (m.state === "forbidden") this.object = null;
+      if (m.state === "forbidden") this.object = this.last = null;
     } else if (m.type === "error") {
       this.problem = m.problem;
-      this.object = null;
+      this.object = this.last = null;
     }
     this.changed();
+  }
+
+  // Where nothing was held there is nothing to say, and of what is read anew as it is nothing twice.
+  private reset(reason: string): void {
+    if (this.object === null || this.anew) return;
+    this.anew = true;
+    this.live.reset(reason);
+    this.wasReset();
   }
 
   private snapshot(object: Tree | null, health: Health | null): void {
     this.complete = true;
     this.anew = false;
     this.problem = null;
+    // What led to another version was not told, nor who made it.
+    if (object === null ? this.gone === null : version(object) !== version(this.object)) this.last = null;
     if (object !== null) this.gone = null;
     else if (this.object !== null) this.gone ??= "";
     this.object = object ?? this.object;
@@ -125,8 +138,11 @@ export class Held implements Handler {
   }
 }
 
-function uid(object: Tree): string {
+const uid = (object: Tree): string => named(object, "uid");
+const version = (object: Tree | null): string => (object === null ? "" : named(object, "resourceVersion"));
+
+function named(object: Tree, member: string): string {
   const metadata = object["metadata"];
-  const value = typeof metadata === "object" && metadata !== null ? (metadata as Tree)["uid"] : undefined;
+  const value = typeof metadata === "object" && metadata !== null ? (metadata as Tree)[member] : undefined;
   return typeof value === "string" ? value : "";
 }

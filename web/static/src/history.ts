@@ -15,7 +15,8 @@ export interface Step {
   readonly after: Tree | null;
 }
 
-const most = 1000; // steps that are kept
+const most = 1000; // steps that are kept,
+const mostBytes = 8 << 20; // and about how much they take together; the newest is kept whatever it takes
 
 export class History {
   /** Oldest first. */
@@ -24,6 +25,7 @@ export class History {
   since = "";
   private now: Tree | null = null;
   private next = 0;
+  private readonly bytes = new WeakMap<Step, number>();
 
   /** Begins anew: an object before some changes, null where there was none or it is not known. False: they do not fit each other. */
   begin(object: Tree | null, since: string, changes: readonly Change[]): boolean {
@@ -47,11 +49,34 @@ export class History {
           return false;
         }
       }
-      steps.push({ number: this.next++, change, before: change.op === "add" ? null : before, after: this.now });
+      const step = { number: this.next++, change, before: change.op === "add" ? null : before, after: this.now };
+      this.bytes.set(step, this.now === null ? taken(change.patch) : taken(this.now, before));
+      steps.push(step);
     }
-    const gone = steps.splice(0, Math.max(0, steps.length - most));
+    const gone = steps.splice(0, steps.length - this.fitting(steps));
     if (gone.length > 0) this.since = gone.at(-1)?.change.time ?? this.since;
     this.steps = steps;
     return true;
   }
+
+  // How many of the newest steps there is room for.
+  private fitting(steps: readonly Step[]): number {
+    let [n, bytes] = [0, 0];
+    for (; n < Math.min(steps.length, most); n++) {
+      bytes += this.bytes.get(steps[steps.length - 1 - n] as Step) ?? 0;
+      if (n > 0 && bytes > mostBytes) break;
+    }
+    return n;
+  }
+}
+
+// About how many bytes a value takes that it does not share with the one before it.
+function taken(value: unknown, before?: unknown): number {
+  if (value === before) return 0;
+  if (typeof value === "string") return 16 + value.length;
+  if (typeof value !== "object" || value === null) return 8;
+  const old = typeof before === "object" && before !== null ? (before as Tree) : {};
+  let bytes = 16;
+  for (const [key, v] of Object.entries(value)) bytes += 16 + taken(v, old[key]);
+  return bytes;
 }

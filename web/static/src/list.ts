@@ -8,7 +8,7 @@ import { shared, sharedSpaces } from "./guest.ts";
 import { Feed, type Watcher } from "./feed.ts";
 import type { Live } from "./live.ts";
 import { plural, type Kind } from "./kinds.ts";
-import { say as announce, sayAfterTyping } from "./said.ts";
+import { say as announce, sayAfterTyping, sayAnew } from "./said.ts";
 import { missingWords, namespaceWords } from "./spaces.ts";
 import type { Picker } from "./picker.ts";
 import { shapeOf } from "./row.ts";
@@ -40,7 +40,7 @@ export class ListPage implements Watcher {
   private shown = 0;
   private panel: Panel | null = null;
   readonly table: Table;
-  private readonly rate = new Rate();
+  private rate = new Rate(); // of what is listed now
   readonly activity: Activity;
 
   constructor(
@@ -135,6 +135,7 @@ export class ListPage implements Watcher {
 
   private subscribe(): Feed {
     this.followSpaces();
+    this.rate = new Rate();
     const { ref, ns, labels, sort, q } = this.view;
     this.activity.follow({ kind: this.kind, ns, labels });
     // Of a part of them it is not known how many there are.
@@ -226,10 +227,11 @@ export class ListPage implements Watcher {
     this.served = false;
     this.shown = 0;
     this.table.clear();
+    this.activity.forget();
   }
 
   reset(): void {
-    announce("What was missed could not be replayed: all is read anew.");
+    sayAnew();
   }
 
   told(): void {

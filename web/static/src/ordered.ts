@@ -11,8 +11,10 @@ export interface Entry extends Row {
   readonly key: string;
   /** Came as an event, not in a snapshot. */
   readonly added: boolean;
-  /** Who made the last change, where that is known. */
+  /** Who made the changes since it was drawn last, where that is known, and one alone. */
   readonly by: By | null;
+  /** The table shows its cells. */
+  drawn: boolean;
   rank: Rank;
   hay: string | null;
   failing: boolean | null; // null: not looked at yet
@@ -23,17 +25,34 @@ export interface Entry extends Row {
 export const keyOf = (ns: string, name: string): string => `${ns}/${name}`;
 
 export function entryOf({ ns, name, uid, rv, created, cells }: Row, added: boolean, by: By | null): Entry {
-  return { key: keyOf(ns, name), ns, name, uid, rv, created, cells, added, by, rank: null, hay: null, failing: null, waiting: false, dead: false };
+  return { key: keyOf(ns, name), ns, name, uid, rv, created, cells, added, by, drawn: false, rank: null, hay: null, failing: null, waiting: false, dead: false };
 }
 
 /** The cells with some of them changed; null where one is not there. */
-export function withCells(e: Entry, changed: ReadonlyMap<number, Row["cells"][number]>): Row["cells"] | null {
+function withCells(e: Entry, changed: ReadonlyMap<number, Row["cells"][number]>): Row["cells"] | null {
   const cells = [...e.cells];
   for (const [index, cell] of changed) {
     if (index >= cells.length) return null;
     cells[index] = cell;
   }
   return cells;
+}
+
+/** Who is to be named for all that the table does not show yet, where somebody changes a row. */
+export function namedFor(old: Entry | undefined, by: By | null): By | null {
+  if (old === undefined || old.drawn) return by;
+  const same = old.by?.manager === by?.manager && old.by?.operation === by?.operation && old.by?.subresource === by?.subresource;
+  return same ? by : null;
+}
+
+/** A row with some of its cells changed; null where one is not there. */
+export function changedEntry(old: Entry, rv: string, changed: ReadonlyMap<number, Row["cells"][number]>, by: By | null): Entry | null {
+  const cells = withCells(old, changed);
+  if (cells === null) return null;
+  const quiet = changed.size === 0; // Who changed no cell has no part in what will be seen.
+  const e = entryOf({ ...old, rv, cells }, old.added, quiet ? old.by : namedFor(old, by));
+  e.drawn = quiet && old.drawn;
+  return e;
 }
 
 export interface Ordered {

@@ -5,7 +5,9 @@ import { clockTime } from "./age.ts";
 import { byId, h, setText } from "./dom.ts";
 import { shared } from "./guest.ts";
 import { Held, type LastChange } from "./held.ts";
-import { banner, status } from "./status.ts";
+import { sayAnew } from "./said.ts";
+import { anewWords, banner, status } from "./status.ts";
+import { sayIn } from "./statusview.ts";
 import { tabsOf, type Host, type Tab, type TabKind } from "./tabs.ts";
 import { compareHref, objectHref } from "./view.ts";
 
@@ -24,6 +26,7 @@ export class Panel {
   private readonly body = h("div", { class: "tab", role: "tabpanel", id: "tab" });
   private readonly words: HTMLElement; // on its own page the page's status
   private readonly change = h("span", { class: "change" });
+  private readonly anew = h("span", { class: "asof", hidden: true }); // beside rows it is the list's to tell
   private readonly banner = h("p", { class: "banner", role: "status", hidden: true });
   private readonly timer: ReturnType<typeof setInterval>;
   private tab: Tab | null = null;
@@ -49,11 +52,11 @@ export class Panel {
     }));
     this.strip.addEventListener("keydown", (e) => this.walk(e));
     const other = h("a", { class: "compare-link", href: compareHref(kind.ref, name), title: "Compare with another object" }, "Compare with…");
-    const bar = h("div", { class: "bar told" }, ...(alone ? [] : [this.words]), this.change, h("span", { class: "spring" }), ...(shared() === null ? [other] : []));
+    const bar = h("div", { class: "bar told" }, ...(alone ? [] : [this.words]), this.change, h("span", { class: "spring" }), ...(alone ? [this.anew] : []), ...(shared() === null ? [other] : []));
     if (alone) root.prepend(this.strip, bar, this.banner);
     else root.replaceChildren(this.title(), this.strip, bar, this.banner);
     if (!alone) this.place();
-    this.held = new Held(host.live, host.now, kind.ref, name, () => this.schedule());
+    this.held = new Held(host.live, host.now, kind.ref, name, () => this.schedule(), sayAnew);
     this.timer = setInterval(() => this.tab?.tick?.(), 1000);
     this.show(tab);
     this.draw();
@@ -146,6 +149,8 @@ export class Panel {
       : held.missing && s.tone === "live" ? "There is no such object now. Should it be made, it appears here." : this.failed === "" ? banner(known, now) : this.failed;
     this.banner.hidden = above === null;
     setText(this.banner, above ?? "");
+    sayIn(this.anew, anewWords(this.host.live.anew));
+    this.anew.title = this.host.live.anewWhy;
     setText(this.change, held.last === null ? "" : changeWords(held.last, now));
     this.root.toggleAttribute("data-gone", gone);
     this.root.toggleAttribute("data-stale", s.tone !== "live");

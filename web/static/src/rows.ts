@@ -8,9 +8,13 @@
 
 import { Hold } from "./hold.ts";
 import { compareRanks, natural, rank, type Rank, type Sort } from "./sort.ts";
-import { entryOf, keyOf, withCells, type Entry, type Ordered } from "./ordered.ts";
+import { changedEntry, entryOf, keyOf, type Entry, type Ordered } from "./ordered.ts";
 import { telling, toneIn, toneOf, type Telling, type Tone } from "./tone.ts";
-import type { By, Column, Message, Row } from "./wire.ts";
+import type { Column, Message } from "./wire.ts";
+
+// What is to be done before rows are seen: nothing, to merge in what has come, that
+// and to filter all anew, or to sort all anew.
+const stales = ["no", "merge", "filter", "all"] as const;
 
 export class Rows implements Ordered {
   columns: readonly Column[] = [];
@@ -25,7 +29,7 @@ export class Rows implements Ordered {
   private sorted: Entry[] = []; // all of them
   private filtered: Entry[] = []; // those that the filter lets through; the same array where there is none
   private fresh: Entry[] = [];
-  private stale: "no" | "merge" | "filter" | "all" = "no";
+  private stale: (typeof stales)[number] = "no";
   private inOrder = false; // byKey is in the order that is without a sort
   private comes: { inOrder: boolean; last: Entry | null } = { inOrder: true, last: null }; // of the snapshot under way
   private order: Hold | null = null;
@@ -110,15 +114,13 @@ export class Rows implements Ordered {
 
   /** The rows that the filter lets through, in order. Not to be changed by the caller. */
   visible(): readonly Entry[] {
+    if (this.stale === "no") return this.filtered;
     const filters = this.terms.length > 0;
-    if (this.stale === "merge") {
-      const fresh = this.fresh.filter((e) => !e.dead).sort(this.compare);
-      this.sorted = this.merge(this.sorted, fresh);
-      this.filtered = filters ? this.merge(this.filtered, fresh.filter((e) => this.matches(e))) : this.sorted;
-    } else if (this.stale !== "no") {
-      if (this.stale === "all") this.sorted = this.sortAll();
-      this.filtered = filters ? this.sorted.filter((e) => this.matches(e)) : this.sorted;
-    }
+    const fresh = this.fresh.filter((e) => !e.dead).sort(this.compare);
+    if (this.stale === "all") this.sorted = this.sortAll();
+    else this.sorted = this.merge(this.sorted, fresh);
+    if (this.stale === "merge" && filters) this.filtered = this.merge(this.filtered, fresh.filter((e) => this.matches(e)));
+    else this.filtered = filters ? this.sorted.filter((e) => this.matches(e)) : this.sorted;
     this.stale = "no";
     this.fresh = [];
     return this.filtered;
@@ -149,7 +151,7 @@ export class Rows implements Ordered {
     else if (first && this.columns.length === 0 && m.rows.length > 0) return false;
     if (first) this.comes = { inOrder: true, last: null };
     for (const row of m.rows) {
-      const e = this.entry(row, false, null);
+      const e = this.ranked(entryOf(row, false, null));
       const { last } = this.comes;
       if (last !== null && byName(last, e) >= 0) this.comes.inOrder = false;
       this.comes.last = e;
@@ -170,14 +172,14 @@ export class Rows implements Ordered {
     for (const e of m.events) {
       switch (e.op) {
         case "add":
-          this.put(this.entry(e.row, true, e.by ?? null));
+          this.put(this.ranked(entryOf(e.row, true, e.by ?? null)));
           break;
         case "update": {
           const old = this.byKey.get(keyOf(e.ns, e.name));
           if (old === undefined) return false;
-          const cells = withCells(old, e.cells);
-          if (cells === null) return false;
-          this.put(this.entry({ ...old, rv: e.rv, cells }, old.added, e.by ?? null));
+          const next = changedEntry(old, e.rv, e.cells, e.by ?? null);
+          if (next === null) return false;
+          this.put(this.ranked(next));
           break;
         }
         case "delete": {
@@ -250,8 +252,7 @@ export class Rows implements Ordered {
     return low;
   }
 
-  private entry(r: Row, added: boolean, by: By | null): Entry {
-    const e = entryOf(r, added, by);
+  private ranked(e: Entry): Entry {
     e.rank = this.rankOf(e);
     return e;
   }
@@ -311,10 +312,8 @@ export class Rows implements Ordered {
   }
 
   private touch(what: "merge" | "filter" | "all"): void {
-    // What is to be filtered anew has to be in order before.
-    if (what === "filter" && this.stale === "merge" || what === "merge" && this.stale === "filter") what = "all";
     if (what === "all") this.fresh = [];
-    if (this.stale !== "all") this.stale = what;
+    if (stales.indexOf(what) > stales.indexOf(this.stale)) this.stale = what;
     this.version++;
   }
 }

@@ -13,6 +13,9 @@ export function say(words: string): void {
   }, 4000);
 }
 
+/** Says that something is read anew, as it could not be carried on from. */
+export const sayAnew = (): void => say("What was missed could not be replayed: all is read anew.");
+
 const pause = 1000; // ms after the last key
 let typing: ReturnType<typeof setTimeout> | undefined;
 

@@ -351,6 +351,7 @@ export class Table {
         d.entry = e;
         if (!this.fresh) for (const one of differ) mark(one, e, now);
       }
+      e.drawn = true;
       if (after.nextElementSibling !== d.tr) after.after(d.tr);
       after = d.tr;
       this.dress(d.tr, e, first + i, rows.gone(e.key));

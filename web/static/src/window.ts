@@ -3,7 +3,7 @@
 // changes in it.
 
 import { Hold } from "./hold.ts";
-import { entryOf, withCells, type Entry, type Ordered } from "./ordered.ts";
+import { changedEntry, entryOf, keyOf, namedFor, type Entry, type Ordered } from "./ordered.ts";
 import type { Tone } from "./tone.ts";
 import type { Column, Message, WindowEvent } from "./wire.ts";
 
@@ -154,7 +154,7 @@ export class Window implements Ordered {
       switch (e.op) {
         case "insert": {
           if (e.at > this.entries.length) return false;
-          const next = entryOf(e.row, true, e.by ?? null);
+          const next = entryOf(e.row, true, namedFor(this.byKey.get(keyOf(e.row.ns, e.row.name)), e.by ?? null));
           this.entries.splice(e.at, 0, next);
           // Without a filter one that has changed was elsewhere before.
           this.order?.hold.note(next.key, true, true, removed.has(next.key) ? removed.get(next.key) === "moved" : all && e.by !== undefined);
@@ -164,16 +164,16 @@ export class Window implements Ordered {
           const [old] = this.entries.splice(e.at, 1);
           if (old === undefined) return false;
           removed.set(old.key, e.why);
-          const cells = e.now === undefined ? null : withCells(old, e.now.cells);
-          if (cells !== null) this.order?.left.set(old.key, entryOf({ ...old, rv: e.now?.rv ?? "", cells }, false, e.now?.by ?? null));
+          const now = e.now === undefined ? null : changedEntry({ ...old, added: false }, e.now.rv, e.now.cells, e.now.by ?? null);
+          if (now !== null) this.order?.left.set(old.key, now);
           break;
         }
         case "update": {
           const old = this.entries[e.at];
           if (old === undefined || old.uid !== e.uid) return false;
-          const cells = withCells(old, e.cells);
-          if (cells === null) return false;
-          this.entries[e.at] = entryOf({ ...old, rv: e.rv, cells }, old.added, e.by ?? null);
+          const next = changedEntry(old, e.rv, e.cells, e.by ?? null);
+          if (next === null) return false;
+          this.entries[e.at] = next;
         }
       }
     }
