@@ -50,10 +50,7 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
     const column = list.table.chooseColumn(by);
     if (column !== "") say(`Column ${column}: s sorts by it`);
   };
-  const height = (to: string): void => {
-    setDensity(to);
-    list.table.measure();
-  };
+  const height = (to: string): void => list.table.resize(() => setDensity(to));
   return [
     command("Rows", "/", "page", "Filter", () => {
       input("q")?.focus();
