@@ -84,6 +84,7 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	title := templates.Plural(resource.Kind, resource.Resource)
 	if ns, name, _ := strings.Cut(values.Get("open"), "/"); ns != "" && name != "" {
 		title = titleOf(title, strings.TrimPrefix(ns, "_"), name)
+		page.Opened = templates.Step{Text: strings.TrimPrefix(values.Get("open"), "_/"), Href: "/o/" + page.Ref + "/" + url.PathEscape(ns) + "/" + url.PathEscape(name)}
 	}
 	page.Frame = s.frame(r, title, resource.Ref())
 	page.Exports = exportsOf(&page, values)

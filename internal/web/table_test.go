@@ -100,3 +100,19 @@ func TestFormKeepsWhatIsShown(t *testing.T) {
 		}
 	}
 }
+
+// The title names the object that is open; without script its own page shows it.
+func TestOpenObjectHasALink(t *testing.T) {
+	s := newSite(t)
+	for query, want := range map[string]string{
+		podsRef + "?open=a/web-1":  `Without script <a href="/o/` + podsRef + `/a/web-1">a/web-1</a> is on a page of its own.`,
+		widgetsRef + "?open=_/one": `Without script <a href="/o/` + widgetsRef + `/_/one">one</a> is on a page of its own.`,
+		podsRef + "?open=none":     "",
+		podsRef:                    "",
+	} {
+		page := s.get("/r/"+query, "Accept: text/html").body
+		if !strings.Contains(page, want) || (want == "") == strings.Contains(page, "Without script") {
+			t.Errorf("%s: the page has not what is wanted, %q", query, want)
+		}
+	}
+}

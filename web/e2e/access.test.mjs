@@ -5,6 +5,7 @@ import { test } from "node:test";
 import { browse, newPage, openLive, table } from "./browser.mjs";
 import { configMap, create, namespace, patch, read, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
+import { atEnd } from "./ending.mjs";
 import { made, openLink, share } from "./sharing.mjs";
 import { until } from "./wait.mjs";
 
@@ -308,6 +309,36 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     await limited.keyboard.press("n");
     await limited.locator("#spaces-pop .pop-note").first().waitFor();
     await check(limited, "namespaces that may not be listed");
+  });
+
+  await t.test("an aggregated API that is dead greys its own group", async (t) => {
+    const group = `${ns}.example.com`;
+    const [page, plain] = [await open(t), await newPage(t, browser, { javaScriptEnabled: false })];
+    await list(page);
+    const seen = (page) => page.locator("#picker .group").evaluateAll((groups) => groups.map((g) => {
+      const { textDecorationLine, fontWeight } = getComputedStyle(g.querySelector("summary"));
+      return { name: g.dataset.group, dead: textDecorationLine === "line-through" && fontWeight === "400", why: g.querySelector(".group-problem")?.textContent ?? "", kinds: g.querySelectorAll("a").length };
+    }));
+    const before = await seen(page);
+    assert.deepEqual(before.filter((g) => g.dead || g.why !== ""), [], "some group is dead already");
+    const services = "/apis/apiregistration.k8s.io/v1/apiservices";
+    atEnd(t, () => remove(`${services}/v1.${group}`));
+    await create(services, {
+      apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata: { name: `v1.${group}` },
+      spec: { group, version: "v1", groupPriorityMinimum: 100, versionPriority: 100, insecureSkipTLSVerify: true, service: { namespace: ns, name: "nobody-there" } },
+    });
+    await page.locator(`#picker [data-group="${group}"] .group-problem`).waitFor();
+    await plain.goto(pods);
+    for (const [how, shown] of [["with script", page], ["without", plain]]) {
+      const after = await seen(shown);
+      const dead = after.find((g) => g.name === group);
+      assert.deepEqual({ ...dead, why: dead?.why !== "" }, { name: group, dead: true, why: true, kinds: 0 }, how);
+      assert.deepEqual(after.filter((g) => g !== dead), before, how);
+    }
+    assert.equal(await page.locator("#status").getAttribute("data-state"), "live");
+    await check(page, "a group that is dead");
+    await remove(`${services}/v1.${group}`);
+    await page.locator(`#picker [data-group="${group}"]`).waitFor({ state: "detached" });
   });
 
   await t.test("sharing, and what is shared", async (t) => {

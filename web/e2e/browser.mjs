@@ -2,6 +2,7 @@
 // breach of the content security policy, a dialog, a request to another host.
 import assert from "node:assert/strict";
 import { chromium } from "playwright-core";
+import { ownTime } from "../bench/page.mjs";
 import { atEnd } from "./ending.mjs";
 
 const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
@@ -71,6 +72,12 @@ export async function newPage(t, browser, options = {}) {
     assert.deepEqual([...hosts].filter((host) => host !== expected), [], "a request went to another host");
   });
   return Object.assign(page, { wire, loaded: () => Promise.all(loading) });
+}
+
+/** The longest task of the page in ms of its own processor time, while something is done to it. */
+export async function longest(page, during) {
+  page.cdp ??= await page.context().newCDPSession(page);
+  return ownTime(page, during);
 }
 
 /** What stands in the cells of the rows, as drawn. */

@@ -127,6 +127,30 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await keys(page, "Escape");
     await help.waitFor({ state: "hidden" });
 
+    // WCAG 2.1.4: who speaks to the computer can have letters do nothing.
+    const letters = help.getByRole("checkbox", { name: /^Letters and signs listen/ });
+    const turn = async (on) => {
+      await page.locator("#help").click();
+      await letters.setChecked(on);
+      await keys(page, "Escape");
+      await help.waitFor({ state: "hidden" });
+    };
+    await turn(false);
+    await page.reload();
+    await page.locator('#status[data-state="live"]').waitFor();
+    await page.locator("#table").focus();
+    await keys(page, "t", "/", "?", "ArrowDown", "Enter");
+    await become("what arrows and Enter do", () => query(page).get("open"), `${ns}/a-1`);
+    await keys(page, "Escape");
+    await page.locator("#panel").waitFor({ state: "hidden" });
+    assert.deepEqual(await page.evaluate(() => [document.documentElement.dataset.theme, document.activeElement.id, document.querySelectorAll("dialog[open]").length]), ["", "table", 0]);
+    await keys(page, "Control+k");
+    await page.locator("#palette-box").waitFor();
+    assert.deepEqual((await page.locator("#palette kbd").allInnerTexts()).filter((k) => k.length === 1 && k !== "↵"), [], "keys that do nothing are not offered");
+    await keys(page, "Escape");
+    await turn(true);
+    await openLive(page, list);
+
     await keys(page, "j", "y");
     await become("YAML of the object at hand", () => `${query(page).get("open")} ${query(page).get("tab")}`, `${ns}/a-1 yaml`);
     await keys(page, "]");

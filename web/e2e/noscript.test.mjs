@@ -1,10 +1,10 @@
 // What the server's HTML gives before, or without, any script.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { browse, newPage } from "./browser.mjs";
+import { browse, newPage, openLive } from "./browser.mjs";
 import { configMap, create, namespace } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
-import { until } from "./wait.mjs";
+import { become, until } from "./wait.mjs";
 
 await test("without script", { timeout: 120_000 }, async (t) => {
   const browser = await browse(t);
@@ -74,6 +74,26 @@ await test("without script", { timeout: 120_000 }, async (t) => {
     await page.locator("#wide").check();
     assert.deepEqual(await apply({ ns: "" }).then(head), ["Namespace", "Name", "Data", "Age"]);
     assert.deepEqual([...new URL(page.url()).searchParams].filter(([, value]) => value !== ""), [["sort", "-name"], ["cols", "wide"]]);
+  });
+
+  await t.test("serves where a script is let, and does not come", async (t) => {
+    const list = `${dashboard.url}r/core/v1/configmaps?ns=${ns}`;
+    const seen = (page) => page.evaluate(() => ["#filters button", "#ns", "#wide", "#jump", "#theme", "#columns", ".picker-filter", ".unbegun"].filter((e) => document.querySelector(e).checkVisibility({ visibilityProperty: true })));
+    const scripted = ["#jump", "#theme", "#columns", ".picker-filter"];
+    const live = await newPage(t, browser);
+    await openLive(live, list);
+    assert.deepEqual(await seen(live), scripted);
+    const page = await newPage(t, browser, { allow: [/Failed to load resource/] });
+    await page.route("**/static/*.js*", (route) => route.abort());
+    await page.goto(list);
+    // Nothing is seen to go or to come while the script may be on its way.
+    assert.deepEqual(await seen(page), scripted);
+    assert.deepEqual(await page.evaluate(() => [document.documentElement.scrollHeight, document.documentElement.scrollWidth]), [900, 1440]);
+    await become("what serves without", () => seen(page), ["#filters button", "#ns", "#wide", ".unbegun"]);
+    assert.match(await page.locator(".unbegun").innerText(), /^The script of this page has not begun\./);
+    await page.locator("#labels").fill("tier=front");
+    await page.locator("#filters button").click();
+    assert.deepEqual(await names(page), ["with-label"]);
   });
 
   await t.test("shows an object's YAML", async (t) => {

@@ -51,6 +51,12 @@ await test("the place of a list", { timeout: 180_000 }, async (t) => {
       await page.goBack();
       await page.goBack();
       await at(200);
+      // Rows of every height.
+      for (const height of [30, 20, 24]) {
+        await page.keyboard.press("d");
+        await until(`rows of ${height} pixels`, () => page.evaluate((h) => document.querySelector("#tbody tr[data-name]").offsetHeight === h, height));
+        await at(200);
+      }
       // The object beside it, stepped on from.
       await page.locator(`#tbody tr[data-name="${name(202)}"] td`).last().click();
       await page.locator("#panel h2", { hasText: name(202) }).waitFor();

@@ -1,7 +1,7 @@
 // People who may see little, or nothing: the dashboard runs with their rights.
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { browse, chooseNamespaces, newPage, openLive, status, table } from "./browser.mjs";
+import { browse, newPage, openLive, status, table } from "./browser.mjs";
 import { read } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become } from "./wait.mjs";
@@ -57,7 +57,14 @@ await test("rights", { timeout: 120_000 }, async (t) => {
     await page.keyboard.press("Enter");
     await become("the status", () => status(page), "Forbidden");
     assert.match(await page.locator("#note").innerText(), /in the namespace "payments"/);
-    await chooseNamespaces(page);
+    const plain = await newPage(t, browser, { allow, javaScriptEnabled: false });
+    await plain.goto(page.url());
+    for (const shown of [page, plain]) await shown.locator("#note a", { hasText: "Show pods wherever you may list them" }).click();
+    await become("the address without script", () => new URL(plain.url()).search, "");
+    await become("what is covered without script", async () => {
+      await plain.reload();
+      return plain.locator("#covered").innerText();
+    }, "Only shop: you may not list the others.");
     await become("the address", () => new URL(page.url()).search, "");
     await become("what is covered", () => page.locator("#covered").innerText(), "Only shop: you may not list the others.");
     await page.locator("#count", { hasText: new RegExp(`^${want.length}$`) }).waitFor();

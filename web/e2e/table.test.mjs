@@ -69,6 +69,19 @@ await test("the table", { timeout: 120_000 }, async (t) => {
     for (const name of ["ap-q", "aq", "b"]) await remove(`${where}/${name}`);
   });
 
+  await t.test("shows thirty rows and the usual columns on a screen of 1440 by 900", async (t) => {
+    const page = await newPage(t, browser, { viewport: { width: 1440, height: 900 } });
+    await openLive(page, `${dashboard.url}r/core/v1/pods`);
+    await until("rows enough", async () => (await table(page)).rows.length > 30);
+    const seen = await page.evaluate(() => {
+      const place = document.getElementById("rows");
+      const inside = (e) => { const b = e.getBoundingClientRect(); return [b.left + 2, b.right - 2].every((x) => [b.top + 1, b.bottom - 1].every((y) => e.contains(document.elementFromPoint(x, y)))); };
+      return { rows: [...document.querySelectorAll("#tbody tr[data-name]")].filter(inside).length, head: [...document.querySelectorAll("#table thead th")].filter(inside).map((e) => e.textContent), over: place.scrollWidth - place.clientWidth };
+    });
+    assert.ok(seen.rows >= 30, `${seen.rows} rows are seen whole`);
+    assert.deepEqual({ head: seen.head, over: seen.over }, { head: ["Namespace", "Name", "Ready", "Status", "Restarts", "Age"], over: 0 });
+  });
+
   await t.test("strikes a row that goes, and says what a cell was before", async (t) => {
     const page = await newPage(t, browser);
     await openLive(page, list);

@@ -3,10 +3,12 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { test } from "node:test";
-import { browse, newPage } from "./browser.mjs";
+import { browse, longest, newPage } from "./browser.mjs";
 import { configMap, create, kubeconfig, namespace, patch, read } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { become, until } from "./wait.mjs";
+
+const freeze = 300; // ms of the page's own processor time that one task may take
 
 await test("YAML", { timeout: 240_000 }, async (t) => {
   const browser = await browse(t);
@@ -164,6 +166,37 @@ await test("YAML", { timeout: 240_000 }, async (t) => {
       await until("the change", async () => (await marked(page)).includes("last: changed"));
       const marks = (await marked(page)).filter((l) => !l.startsWith("resourceVersion:"));
       assert.deepEqual(marks, ["last: changed"]);
+    }
+  });
+
+  await t.test("a megabyte does not freeze the page", async (t) => {
+    const conf = (word) => Array.from({ length: 12_000 }, (_, i) => `${word} ${i}; # ${"x".repeat(60)}`).join("\n");
+    const values = { smooth: [conf("listen"), conf("speak")], "smooth-line": ["QUJD".repeat(250_000), "REVG".repeat(250_000)] };
+    for (const [name, [before, after]] of Object.entries(values)) {
+      await create(where, configMap(name, { "a.conf": before, last: "0" }));
+      const page = await newPage(t, browser);
+      const times = {};
+      const time = async (what, act, there) => {
+        times[what] = await longest(page, async () => {
+          await act();
+          await page.locator(there).first().waitFor();
+        });
+      };
+      // What is waited for is cheap to be found: to look for a text in all lines is a long task itself.
+      const address = `${dashboard.url}o/core/v1/configmaps/${ns}/${name}?tab=yaml`;
+      await time("opened", () => page.goto(address), '.yaml.text[aria-label*=" lines"]');
+      await page.locator('#status[data-state="live"]').waitFor();
+      await time("changed in a line", () => patch(`${where}/${name}`, { data: { last: "1" } }), ".yaml .line[data-changed]");
+      await page.getByRole("tab", { name: "Changes" }).click();
+      await page.locator(".kept", { hasText: " since " }).waitFor();
+      await time("changed as a whole, among the changes", () => patch(`${where}/${name}`, { data: { "a.conf": after } }), '.happened .field:has-text("a.conf")');
+      await time("side by side", () => page.getByRole("button", { name: "Side by side" }).click(), '.happened .diff[data-layout="split"]');
+      await page.getByRole("button", { name: "Inline" }).click();
+      await page.getByRole("tab", { name: "YAML" }).click();
+      await page.locator('.yaml.text[aria-label*=" lines"]').waitFor();
+      await time("changed as a whole", () => patch(`${where}/${name}`, { data: { "a.conf": before } }), ".yaml .line[data-changed]");
+      t.diagnostic(`${name}: ${JSON.stringify(times)}`);
+      assert.deepEqual(Object.entries(times).filter(([, ms]) => ms > freeze), [], `${name}: tasks longer than ${freeze} ms`);
     }
   });
 

@@ -105,7 +105,10 @@ func TestListPage(t *testing.T) {
 		{"nothing matches", func(l *templates.List) { l.Rows, l.Total, l.Query.Q = nil, &none, "x" }, []string{"No pods match", "Show all pods"}, nil},
 		{"forbidden", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}
-		}, []string{"You may not list pods", "anna may not", "ask for the right", `class="count"></span>`}, []string{"No pods", "first 0"}},
+		}, []string{"You may not list pods", "anna may not", "Choose a namespace that you may read, or ask for the right", `class="count"></span>`}, []string{"No pods", "first 0", "wherever"}},
+		{"forbidden where it was chosen", func(l *templates.List) {
+			l.Rows, l.Total, l.State, l.Query.Namespaces = nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}, []string{"payments"}
+		}, []string{"<p>Ask for the right to list and watch them, or</p><p><a href=\"/r/core/v1/pods\">Show pods wherever you may list them</a></p>"}, []string{"Choose a namespace"}},
 		{"forbidden by now", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, &none, templates.State{State: "forbidden"}
 		}, []string{`class="count"></span>`}, nil},

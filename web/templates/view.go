@@ -140,6 +140,7 @@ type List struct {
 	Exports       []Export
 	Carried       []Parameter // what else is shown, which the form keeps
 	Usual         string      // the address of the list with the usual columns
+	Opened        Step        // the object that the script shows beside the rows; its page
 	Problem       *Problem    // shown instead of the rows, as for a bad label selector
 }
 

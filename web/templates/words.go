@@ -297,7 +297,11 @@ func emptyWords(l List) Problem {
 	case l.Problem != nil:
 		return *l.Problem
 	case l.State.State == "forbidden":
-		return Problem{Title: "You may not list " + l.Resource, Detail: l.State.Reason, Next: []Step{{Text: "Choose a namespace that you may read, or ask for the right to list and watch them."}}}
+		next := []Step{{Text: "Choose a namespace that you may read, or ask for the right to list and watch them."}}
+		if len(l.Query.Namespaces) > 0 { // Without a choice those that may be read are shown.
+			next = []Step{{Text: "Ask for the right to list and watch them, or"}, {Text: "Show " + l.Resource + " wherever you may list them", Href: l.Href}}
+		}
+		return Problem{Title: "You may not list " + l.Resource, Detail: l.State.Reason, Next: next}
 	case l.State.State == "absent":
 		return Problem{Title: "This cluster does not serve " + l.Resource, Detail: l.State.Reason, Next: []Step{{Text: "Choose another kind. This one appears by itself once its API is installed."}}}
 	case l.State.State == "failed":

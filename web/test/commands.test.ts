@@ -13,7 +13,7 @@ const commands = [
   command("jump", ["Mod+k"], "ever"),
 ];
 let full = true;
-const press = (key: string, spot: Spot, more: Partial<Press> = {}): string | undefined => commandOf(commands, { key, spot, mod: false, plain: true, repeat: false, ...more })?.words;
+const press = (key: string, spot: Spot, more: Partial<Press> = {}): string | undefined => commandOf(commands, { key, spot, mod: false, plain: true, repeat: false, letters: true, ...more })?.words;
 
 const cases: [string, string | undefined, string | undefined][] = [
   ["a letter at the rows", press("t", "rows"), "theme"],
@@ -32,6 +32,10 @@ const cases: [string, string | undefined, string | undefined][] = [
   ["K alone", press("k", "rows"), undefined],
   ["a key that is held", press("t", "rows", { repeat: true }), undefined],
   ["one that goes on", press("j", "rows", { repeat: true }), "down"],
+  ["a letter, where they are to do nothing", press("t", "rows", { letters: false }), undefined],
+  ["an arrow, where letters do nothing", press("ArrowDown", "rows", { letters: false }), "down"],
+  ["Enter, where letters do nothing", press("Enter", "rows", { letters: false }), "open"],
+  ["Ctrl K, where letters do nothing", press("k", "rows", { letters: false, mod: true, plain: false }), "jump"],
   ["Esc on the page", press("Escape", "rows"), "close"],
   ["Esc in a box", press("Escape", "box"), "leave"],
   ["Esc in the full filter", press("Escape", "filter"), "empty"],

@@ -86,3 +86,43 @@ void test("the build of the page is told over each connection, and by an answer 
   feed.answer({ ...body("pods"), build: "one" });
   assert.deepEqual(builds, ["one", "two", ""], "of a server that does not tell it nothing is known");
 });
+
+void test("the server's time is asked for again once the browser's clock has been set, though the socket tells all else", async () => {
+  const { browser, feed, tell } = start();
+  const page = globalThis as unknown as { document?: unknown; fetch: unknown; setTimeout: unknown };
+  const { document, fetch, setTimeout } = page;
+  const now = Date.now.bind(Date);
+  let asked = 0;
+  let next = (): void => undefined;
+  page.document = { hidden: false };
+  page.fetch = () => {
+    asked++;
+    return Promise.resolve(new Response(null, { status: 304 }));
+  };
+  page.setTimeout = (run: () => void) => {
+    next = run;
+  };
+  // Each round arms the next.
+  const round = async (): Promise<number> => {
+    const before = next;
+    next();
+    for (let i = 0; i < 100 && next === before; i++) await Promise.resolve();
+    return asked;
+  };
+  try {
+    browser.socket.accept();
+    tell({ type: "resources", ...body("pods") });
+    tell({ type: "counts", counts: {} });
+    await feed.poll();
+    assert.equal(asked, 1);
+    assert.equal(await round(), 1);
+    Date.now = () => now() + 60_000;
+    assert.equal(await round(), 2);
+    assert.equal(await round(), 2);
+    Date.now = now;
+    assert.equal(await round(), 3, "and back");
+  } finally {
+    Object.assign(page, { document, fetch, setTimeout });
+    Date.now = now;
+  }
+});

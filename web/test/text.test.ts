@@ -70,6 +70,13 @@ void test("where not all is covered, the words say what is", () => {
   assert.ok(note(some, "pods", 5, false, 0)?.detail.endsWith(only));
 });
 
+void test("who may not list what they chose is led to where they may", () => {
+  const not: Known = { ...whole, complete: false, state: { state: "forbidden", since: "", reason: "You may not.", count: null, total: null, namespaces: [] } };
+  const say = (chosen: boolean): unknown[] => Object.values(note(not, "pods", 0, chosen, 0, chosen) ?? {});
+  assert.deepEqual(say(false), ["You may not list pods", "You may not.", "Choose a namespace that you may read, or ask for the right to list and watch them.", null]);
+  assert.deepEqual(say(true), ["You may not list pods", "You may not.", "Ask for the right to list and watch them, or", "show-allowed"]);
+});
+
 void test("a server that said why it went is quoted", () => {
   const lost: Known = { ...whole, connection: "lost", said: "the server stops" };
   assert.ok(banner(lost, 0)?.includes(": the server stops. What is shown is from before"));

@@ -129,6 +129,8 @@ for (const button of document.querySelectorAll("#help, .picker-foot button:not(.
 for (const button of document.querySelectorAll("button.sharer")) button.addEventListener("click", share);
 listenToKeys(commands);
 
+document.documentElement.dataset["begun"] = ""; // What serves without script may go.
+
 if (page?.dataset["page"] !== "problem" || page.dataset["ref"] !== "") {
   live.connect();
   addEventListener("online", () => live.hurry());

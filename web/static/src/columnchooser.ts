@@ -27,10 +27,7 @@ export class ColumnChooser implements Content {
     const rows = h("fieldset", { class: "pop-foot" }, h("legend", {}, "Rows"), ...heights.map(([value, label]) => {
       const radio = h("input", { type: "radio", name: "density", value });
       radio.checked = density() === value;
-      radio.addEventListener("change", () => {
-        setDensity(value);
-        page.table.measure();
-      });
+      radio.addEventListener("change", () => page.table.resize(() => setDensity(value)));
       return h("label", {}, radio, label);
     }));
     this.elements = [h("div", { class: "pop-head" }, reset("Usual", []), reset("All", ["wide"])), h("div", { class: "pop-body" }, this.list), this.note, rows];

@@ -1,6 +1,8 @@
 // What a person can do, as one table: the keyboard listens by it, the palette
 // offers it, and the help shows it, so that none of them can say another thing.
 
+import { isSign } from "./letters.ts";
+
 export type Where =
   /** Wherever nothing is being typed. */
   | "page"
@@ -36,12 +38,13 @@ export interface Press {
   readonly mod: boolean; // Ctrl or Cmd, and no other
   readonly plain: boolean; // no modifier, Shift apart
   readonly repeat: boolean;
+  readonly letters: boolean; // letters and signs do something by themselves
   readonly spot: Spot;
 }
 
 /** The command that a press means; undefined where it means none. */
 export function commandOf(commands: readonly Command[], press: Press): Command | undefined {
-  if (!press.mod && !press.plain) return undefined;
+  if (!press.mod && (!press.plain || (isSign(press.key) && !press.letters))) return undefined;
   const key = press.mod ? `Mod+${press.key.toLowerCase()}` : press.key;
   return commands.find((c) => c.keys.includes(key) && listens(c.where, press) && (c.repeats === true || !press.repeat) && c.can?.() !== false);
 }

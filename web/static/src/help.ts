@@ -3,27 +3,38 @@
 import { apple } from "./keys.ts";
 import { keyWords, type Command } from "./commands.ts";
 import { h } from "./dom.ts";
+import { isSign, letLettersAct, lettersAct } from "./letters.ts";
 
 export function openHelp(commands: readonly Command[]): void {
   const groups = new Map<string, HTMLElement[]>();
   for (const c of commands) {
     if (c.keys.length === 0) continue;
-    const keys = c.keys.flatMap((k, i) => [...(i > 0 ? [" "] : []), h("kbd", {}, keyWords(k, apple))]);
+    const keys = c.keys.flatMap((k, i) => [...(i > 0 ? [" "] : []), h("kbd", { "data-sign": isSign(k) ? true : null }, keyWords(k, apple))]);
     const line = h("div", {}, h("dt", {}, ...keys), h("dd", {}, c.words));
     groups.set(c.group, [...(groups.get(c.group) ?? []), line]);
   }
   const close = h("button", { type: "button", class: "icon", "aria-label": "Close", title: "Close (Esc)" }, "×");
+  const letters = h("input", { type: "checkbox" });
   const sections = [...groups].map(([name, lines]) => h("section", {}, h("h3", {}, name), h("dl", {}, ...lines)));
   const dialog = h("dialog", { class: "help", id: "keys", "aria-labelledby": "keys-title" },
     h("div", { class: "help-head" }, h("h2", { id: "keys-title" }, "Keys"), h("span", { class: "spring" }), close),
     h("div", { class: "help-body", tabindex: "0", autofocus: true, role: "region", "aria-label": "Keys" }, ...sections),
-    h("p", { class: "help-foot" }, "Letters and signs listen wherever nothing is being typed. Nothing that a key does changes anything in the cluster."));
+    h("div", { class: "help-foot" },
+      h("label", {}, letters, "Letters and signs listen wherever nothing is being typed"),
+      h("p", {}, "Nothing that a key does changes anything in the cluster.")));
+  const tell = (): void => void dialog.toggleAttribute("data-letters-off", !lettersAct());
+  letters.checked = lettersAct();
+  letters.addEventListener("change", () => {
+    letLettersAct(letters.checked);
+    tell();
+  });
+  tell();
   close.addEventListener("click", () => dialog.close());
   dialog.addEventListener("click", (e) => {
     if (e.target === dialog) dialog.close();
   });
   dialog.addEventListener("keydown", (e) => {
-    if (e.key !== "?") return;
+    if (e.key !== "?" || !lettersAct()) return;
     e.preventDefault();
     dialog.close();
   });

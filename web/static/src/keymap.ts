@@ -5,6 +5,7 @@ import { under } from "./base.ts";
 import type { Command, Where } from "./commands.ts";
 import { byId, input } from "./dom.ts";
 import type { Jump } from "./jump.ts";
+import { lettersAct } from "./letters.ts";
 import type { ListPage } from "./list.ts";
 import { density, setDensity, setTheme, turnTheme } from "./look.ts";
 import type { Panel } from "./panel.ts";
@@ -48,12 +49,9 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
   const isOpen = (): boolean => list.view.open !== null;
   const choose = (by: number): void => {
     const column = list.table.chooseColumn(by);
-    if (column !== "") say(`Column ${column}: s sorts by it`);
+    if (column !== "") say(`Column ${column}${lettersAct() ? ": s sorts by it" : ""}`);
   };
-  const height = (to: string): void => {
-    setDensity(to);
-    list.table.measure();
-  };
+  const height = (to: string): void => list.table.resize(() => setDensity(to));
   return [
     command("Rows", "/", "page", "Filter", () => {
       input("q")?.focus();

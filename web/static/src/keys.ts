@@ -1,6 +1,7 @@
 // Listens to the keyboard, by the table of commands.
 
 import { commandOf, type Command, type Spot } from "./commands.ts";
+import { lettersAct } from "./letters.ts";
 
 export const apple = /Mac|iP(hone|ad)/.test(navigator.platform);
 
@@ -12,7 +13,7 @@ export function listenToKeys(commands: () => readonly Command[]): void {
     const graph = e.getModifierState("AltGraph"); // by which some keyboards write [ and ]
     const plain = graph || (!e.ctrlKey && !e.metaKey && !e.altKey);
     const mod = !plain && e.ctrlKey !== e.metaKey && !e.altKey && !e.shiftKey;
-    const command = commandOf(commands(), { key: e.key, mod, plain, repeat: e.repeat, spot: spotOf(e.target) });
+    const command = commandOf(commands(), { key: e.key, mod, plain, repeat: e.repeat, letters: lettersAct(), spot: spotOf(e.target) });
     if (command === undefined || (above && command.where !== "ever")) return;
     e.preventDefault();
     command.run(e.key);

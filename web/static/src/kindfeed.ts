@@ -7,6 +7,7 @@ import { readBuild, readKinds, readProblems, type Listed } from "./kinds.ts";
 import type { Handler, Live } from "./live.ts";
 
 const every = 10_000;
+const turned = 2000; // ms by which the browser's clock may go its own way
 
 export interface KindWatcher {
   /** These are all kinds there are, and the API groups that could not be read. */
@@ -21,6 +22,7 @@ export class KindFeed implements Handler {
   private fed = false; // by the socket, which is newer than any answer
   private counts = false; // also by the socket
   private etag = "";
+  private apart = 0; // the browser's clock from one that nobody sets, as the server's time was told last
 
   constructor(
     private readonly watcher: KindWatcher,
@@ -61,9 +63,9 @@ export class KindFeed implements Handler {
     if (!this.counts) this.watcher.counted(new Map(kinds.flatMap((k) => (k.count === null ? [] : [[k.ref, k.count]]))));
   }
 
-  /** Asks now, for the server's time as well, and from then on while the socket does not tell. */
+  /** Asks now, for the server's time as well, and from then on while the socket does not tell, or once the browser's clock is another. */
   async poll(first = true): Promise<void> {
-    if (first || (!document.hidden && !(this.fed && this.counts))) {
+    if (first || (!document.hidden && (!(this.fed && this.counts) || Math.abs(apart() - this.apart) > turned))) {
       try {
         await this.fetch();
         this.reached = true;
@@ -78,6 +80,7 @@ export class KindFeed implements Handler {
   private async fetch(): Promise<void> {
     const answer = await fetch(under("/api/v1/resources"), { cache: "no-store", headers: { accept: "application/json", ...(this.etag === "" ? {} : { "if-none-match": this.etag }) }, signal: AbortSignal.timeout(every) });
     this.onDate(answer.headers.get("date"));
+    this.apart = apart();
     if (answer.status === 401) return this.onStranger();
     if (answer.status !== 200) return;
     const body: unknown = await answer.json();
@@ -85,3 +88,6 @@ export class KindFeed implements Handler {
     this.answer(body);
   }
 }
+
+// It is another once somebody has set the clock, or the machine has slept.
+const apart = (): number => Date.now() - performance.now();

@@ -39,4 +39,5 @@ const begin = (): void => void open().catch(() => tell("failed", "Glasshouse can
 part("again").addEventListener("click", begin);
 // Another link that is opened in this tab is the same page to the browser.
 addEventListener("hashchange", () => location.reload());
+document.documentElement.dataset["begun"] = "";
 begin();

@@ -6,6 +6,7 @@ import { h, setText } from "./dom.ts";
 import { Feed } from "./feed.ts";
 import { shared } from "./guest.ts";
 import { Finder, lookedThrough, type Item, type Known } from "./find.ts";
+import { isSign, lettersAct } from "./letters.ts";
 import type { Live } from "./live.ts";
 import { none, Search, type Answer } from "./search.ts";
 import type { ObjectName, View } from "./view.ts";
@@ -129,7 +130,7 @@ export class Palette {
   private line(item: Item, index: number): HTMLElement {
     const right: Node[] = [];
     if (item.detail !== "") right.push(h("span", { class: "detail" }, item.detail));
-    for (const k of item.keys) right.push(h("kbd", {}, keyWords(k, apple)));
+    for (const k of item.keys) if (!isSign(k) || lettersAct()) right.push(h("kbd", {}, keyWords(k, apple)));
     return h("div", { role: "option", id: `palette-o${index}`, "data-index": String(index), "aria-selected": "false" }, h("span", { class: "label", title: item.label }, ...marked(item.label, item.ranges)), ...right);
   }
 

@@ -34,7 +34,8 @@ export function drawNote(place: HTMLElement, n: Note | null, ref: string, resour
   const parts: Node[] = [h("h2", {}, n.title)];
   if (n.detail !== "") parts.push(h("p", {}, n.detail));
   if (n.next !== "") parts.push(h("p", {}, n.next));
-  if (n.act === "show-all") parts.push(h("p", {}, h("a", { href: formatView(plain(ref)), "data-ref": ref }, `Show all ${resource}`)));
+  const all = n.act === "show-all" ? `Show all ${resource}` : n.act === "show-allowed" ? `Show ${resource} wherever you may list them` : "";
+  if (all !== "") parts.push(h("p", {}, h("a", { href: formatView(plain(ref)), "data-ref": ref }, all)));
   if (n.act === "retry") {
     const b = h("button", { type: "button" }, "Try again");
     b.addEventListener("click", again);

@@ -232,8 +232,15 @@ export class Table {
     return to?.getAttribute("data-sort") ?? "";
   }
 
-  /** Rows may be of another height. */
-  measure(): void {
+  /** Lets rows become of another height: those that were seen stay in sight. */
+  resize(turn: () => void): void {
+    const { top } = this;
+    turn();
+    this.measure();
+    if (this.rows !== null) this.goTo(top);
+  }
+
+  private measure(): void {
     this.rowHeight = parseFloat(getComputedStyle(this.table).getPropertyValue("--row-height")) || 24;
     this.schedule();
   }
