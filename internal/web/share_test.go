@@ -769,11 +769,13 @@ func TestLogEndsWithTheShare(t *testing.T) {
 func TestAnswersEndWithTheirReader(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T) (s *site, cookie string, end func()){
 		"share": func(t *testing.T) (*site, string, func()) {
+			t.Helper()
 			s := newSite(t)
 			made := s.opens(s.shares(inA))
 			return s, made.cookie, func() { s.send("DELETE", "/api/v1/shares/"+made.ID, s.origin()) }
 		},
 		"login": func(t *testing.T) (*site, string, func()) {
+			t.Helper()
 			s := guarded(t, auth.Options{Mode: auth.Token})
 			cookie, _ := s.login(good, "/")
 			return s, cookie, func() { s.post("/logout", "", cookie) }
