@@ -166,7 +166,7 @@ func TestFewMessagesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, long("0", "Running"))
-		access := cluster.For(watch.Viewer{Program: true})
+		access := cluster.For(watch.Viewer{Program: true}).AtOnce(2)
 		var held atomic.Int64
 		taken := make(chan struct{})
 		var reading sync.WaitGroup

@@ -2,17 +2,12 @@ package watch
 
 import "sync"
 
-// desks are how many messages those who read for one viewer by one Access have at
-// once: one is on its way, and one is written meanwhile. Who waits to write holds
-// nothing, however many they are and however long the messages.
-const desks = 2
-
 // paper is what a reading writes its message on: borrowed for as long as
 // somebody reads it, so that one which waits holds none. With it goes the seal
 // that signs the cursors.
 type paper struct {
 	pool  *sync.Pool      // Of *[]byte.
-	desks chan struct{}   // Of the Access: full of those that are taken.
+	desks chan struct{}   // Of the Access: those that are taken; nil where there are any number.
 	over  <-chan struct{} // Closed when nobody waits for the message any more.
 	text  *[]byte         // Nil while nothing is borrowed.
 	seat  bool            // A desk is taken.
@@ -24,7 +19,7 @@ type paper struct {
 // sit waits for a desk, and has it until giveBack. It has none where nobody waits
 // any more for what would be written.
 func (p *paper) sit() bool {
-	if p.seat {
+	if p.seat || p.desks == nil {
 		return true
 	}
 	select {

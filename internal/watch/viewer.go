@@ -18,16 +18,26 @@ type Access struct {
 	cluster *Cluster
 	viewer  Viewer
 	user    asker // Of the viewer, where it has a user.
-	desks   chan struct{}
+	desks   chan struct{} // See AtOnce; nil for any number.
 }
 
 // For returns the cluster as the viewer may see it.
 func (c *Cluster) For(viewer Viewer) *Access {
-	a := &Access{cluster: c, viewer: viewer, desks: make(chan struct{}, desks)}
+	a := &Access{cluster: c, viewer: viewer}
 	if viewer.User != nil {
 		a.user = asker{viewer.User, sha256.Sum256([]byte(viewer.User.key()))}
 	}
 	return a
+}
+
+// AtOnce returns the same access, of whose subscriptions n at a time hold a message,
+// or write one: those that wait for their turn hold none, however many they are and
+// however long the messages. Each is to be read by a goroutine of its own, as a
+// message is held until the next is asked for.
+func (a *Access) AtOnce(n int) *Access {
+	bounded := *a
+	bounded.desks = make(chan struct{}, n)
+	return &bounded
 }
 
 // Known is a Resource and how well it is known now.

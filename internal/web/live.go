@@ -34,6 +34,9 @@ const (
 	maxFaults    = 100
 	writeTimeout = 10 * time.Second
 	pingInterval = 25 * time.Second
+	// messagesAtOnce are those of one connection: one is on its way, and another is
+	// written meanwhile.
+	messagesAtOnce = 2
 	// compressFrom is the size of a frame from which compressing it pays. Events
 	// that many are told are not: it would be done again for each of them.
 	compressFrom = 1 << 10
@@ -58,7 +61,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 		return nil //nolint:nilerr // Accept has answered.
 	}
 	l := &session{
-		conn: conn, out: out, access: s.access(r), identity: identity, guest: guestIn(r), server: s, showing: s.showing(r), of: r.URL.Query().Get("cluster"),
+		conn: conn, out: out, access: s.access(r).AtOnce(messagesAtOnce), identity: identity, guest: guestIn(r), server: s, showing: s.showing(r), of: r.URL.Query().Get("cluster"),
 		seats: s.seatsOf(r), paces: s.pacesOf(r), subscriptions: make(map[int]*follower),
 	}
 	go func() { // The handler ends, and with it all that a request holds.
