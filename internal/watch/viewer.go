@@ -17,7 +17,7 @@ import (
 type Access struct {
 	cluster *Cluster
 	viewer  Viewer
-	user    asker // Of the viewer, where it has a user.
+	user    asker         // Of the viewer, where it has a user.
 	desks   chan struct{} // See AtOnce; nil for any number.
 }
 

@@ -5,6 +5,7 @@ import { browse, newPage, openLive } from "./browser.mjs";
 import { patch, read } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { atEnd } from "./ending.mjs";
+import { share } from "./sharing.mjs";
 import { until } from "./wait.mjs";
 
 const folder = process.argv[2];
@@ -56,6 +57,11 @@ try {
   await wide.locator(".card").nth(8).waitFor();
   await wide.locator("#latency").waitFor();
   await shoot(wide, "related");
+
+  // A link to what is looked at, as it is made.
+  await openLive(wide, `${dashboard.url}r/core/v1/pods?ns=shop&labels=app%3Dcheckout`);
+  await share(wide, (form) => form.getByPlaceholder("What it is for").fill("Rollout of checkout 3.10"));
+  await shoot(wide, "share");
 
   // On a phone: what fails, and why.
   const ill = (await read("/api/v1/namespaces/shop/pods")).items.find((p) => p.metadata.name.startsWith("recommender")).metadata.name;
