@@ -25,7 +25,7 @@ await test("what comes later", { timeout: 120_000 }, async (t) => {
     const page = await newPage(t, browser, missing);
     assert.equal((await page.goto(address)).status(), 404);
     await page.locator("#object .banner", { hasText: "There is no such object now. Should it be made, it appears here." }).waitFor();
-    assert.equal(await page.getByText("Reload the page").count(), 0);
+    assert.equal(await page.getByText("Reload the page").filter({ visible: true }).count(), 0);
     await create(configMaps, configMap("later", { text: "of the one that came" }));
     await page.locator("#object .overview").waitFor();
     await page.locator('#status[data-state="live"]').waitFor();
