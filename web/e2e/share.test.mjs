@@ -249,8 +249,9 @@ await test("sharing", { timeout: 300_000 }, async (t) => {
     await openLink(guest, wall);
     await until("the rows", async () => (await names(guest)).includes("a-3"));
     assert.equal(new URL(guest.url()).searchParams.get("kiosk"), "1");
-    assert.deepEqual(await Promise.all([".shared", ".brand", "#jump", "#filters", "#columns", "#export", "#activity", "#picker", "#theme"].map((e) => guest.locator(`${e}:visible`).count())), [0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    assert.deepEqual(await Promise.all([".shared", ".brand", "#jump", "#filters button", "#columns", "#export", "#activity", "#picker", "#theme"].map((e) => guest.locator(`${e}:visible`).count())), [0, 0, 0, 0, 0, 0, 0, 0, 0]);
     assert.deepEqual(await Promise.all(["#heading", "#count", "#status"].map((e) => guest.locator(`${e}:visible`).count())), [1, 1, 1]);
+    assert.deepEqual([await guest.locator("#spaces:visible").innerText(), await guest.locator("#labels:visible").inputValue(), await guest.locator("#q:visible").count()], [ns, "app=web", 0], "what of all it shows");
     assert.ok(await guest.locator("#tbody th").first().evaluate((e) => parseFloat(getComputedStyle(e).fontSize)) >= 20, "big type");
     assert.equal(await guest.evaluate(() => window.awake), 1, "the screen is kept awake");
     await dashboard.stop();

@@ -1,6 +1,7 @@
 // The page of one kind: its view, its subscription, its table and the panel beside it.
 
 import { Activity } from "./activity.ts";
+import { inKiosk } from "./base.ts";
 import { columnWords, strangeWords } from "./columnset.ts";
 import { byId, digits, h, input, setText } from "./dom.ts";
 import { doubtExports, drawExports } from "./exports.ts";
@@ -255,11 +256,12 @@ export class ListPage implements Watcher {
     put("labels", view.labels);
     const ns = input("ns");
     // Of one namespace that is shared there is none to choose.
-    const choice = kind.namespaced && sharedSpaces(kind.ref)?.length !== 1;
+    const within = sharedSpaces(kind.ref) ?? [];
+    const choice = kind.namespaced && within.length !== 1;
     if (ns !== null) ns.hidden = !choice;
     const button = byId("spaces");
-    button.hidden = !choice;
-    setText(button, namespaceWords(view.ns));
+    button.hidden = !choice && !(kind.namespaced && inKiosk()); // On a wall it says what is shown.
+    setText(button, namespaceWords(inKiosk() && view.ns.length === 0 ? within : view.ns));
     button.toggleAttribute("data-chosen", view.ns.length > 0);
     setText(byId("columns"), columnWords(view.cols));
     setText(byId("heading"), plural(kind));
