@@ -49,6 +49,7 @@ try {
   await told("CHECKOUT_URL");
   await change("storefront-canary", "release-bot", [{ op: "add", path: "/metadata/annotations/kubernetes.io~1change-cause", value: "canary of 4.19.0, watched by shop-oncall" }]);
   await told("release-bot");
+  await wide.locator("#activity", { hasText: "storefront-canary" }).waitFor();
   await shoot(wide, "changes");
 
   // What stands around it.
@@ -59,7 +60,8 @@ try {
   await shoot(wide, "related");
 
   // A link to what is looked at, as it is made.
-  await openLive(wide, `${dashboard.url}r/core/v1/pods?ns=shop&labels=app%3Dcheckout`);
+  await openLive(wide, `${dashboard.url}r/core/v1/pods?ns=shop&labels=app.kubernetes.io%2Fname%3Dcheckout`);
+  await wide.locator("#tbody th").first().waitFor();
   await share(wide, (form) => form.getByPlaceholder("What it is for").fill("Rollout of checkout 3.10"));
   await shoot(wide, "share");
 
