@@ -105,15 +105,8 @@ func (s *authSettings) provider() (o auth.OIDCOptions, err error) {
 	if s.oidcCA == "" {
 		return o, nil
 	}
-	text, err := os.ReadFile(s.oidcCA)
-	if err != nil {
-		return o, fmt.Errorf("--oidc-ca: %w", err)
-	}
-	o.CA = x509.NewCertPool()
-	if !o.CA.AppendCertsFromPEM(text) {
-		return o, &usageError{fmt.Errorf("--oidc-ca %s holds no certificate in PEM", s.oidcCA)}
-	}
-	return o, nil
+	o.CA, err = authoritiesOf("--oidc-ca", s.oidcCA)
+	return o, err
 }
 
 // proxy checks which proxy is believed.
@@ -155,6 +148,19 @@ func rangesOf(flag string, texts []string) ([]netip.Prefix, error) {
 		ranges = append(ranges, of)
 	}
 	return ranges, nil
+}
+
+// authoritiesOf reads the certificates of a file.
+func authoritiesOf(flag, file string) (*x509.CertPool, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", flag, err)
+	}
+	pool := x509.NewCertPool()
+	if !pool.AppendCertsFromPEM(text) {
+		return nil, &usageError{fmt.Errorf("%s %s holds no certificate in PEM", flag, file)}
+	}
+	return pool, nil
 }
 
 // secretOf reads a secret of a file, without the end of its line.

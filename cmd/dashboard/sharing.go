@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net/url"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -136,15 +135,7 @@ func (s *shareSettings) authorities(server *url.URL) (*x509.CertPool, error) {
 	if server.Scheme != "https" {
 		return nil, &usageError{fmt.Errorf("--server-ca goes with https; --server is %s", s.server)}
 	}
-	text, err := os.ReadFile(s.serverCA)
-	if err != nil {
-		return nil, fmt.Errorf("--server-ca: %w", err)
-	}
-	pool := x509.NewCertPool()
-	if !pool.AppendCertsFromPEM(text) {
-		return nil, &usageError{fmt.Errorf("--server-ca %s holds no certificate in PEM", s.serverCA)}
-	}
-	return pool, nil
+	return authoritiesOf("--server-ca", s.serverCA)
 }
 
 // create prints the link alone, so that scripts can use it.
