@@ -137,7 +137,7 @@ func (f *filter) id() filterID {
 
 // everything reports that match lets all objects through.
 func (f *filter) everything() bool {
-	return f.name == "" && len(f.namespaces) == 0 && f.selector == nil && len(f.words) == 0 && len(f.bound) == 0 && f.about == ""
+	return f.name == "" && len(f.namespaces) == 0 && f.selector == nil && len(f.words) == 0 && !f.ofRows()
 }
 
 // alike returns the same filter for another goroutine, of other columns.
@@ -202,6 +202,10 @@ func (f *filter) selects(o *wire.Object) bool {
 func (f *filter) within(o *wire.Object) bool {
 	return f.has(o, f.bound) && (f.about == "" || f.isAbout(o))
 }
+
+// ofRows reports whether what was shared is told by rows, which the API server has
+// none of with a single object.
+func (f *filter) ofRows() bool { return len(f.bound) > 0 || f.about != "" }
 
 // isAbout compares the whole of what an event says it is about: "pod/web" is not
 // "pod/web-1". What does not say it is about nothing.

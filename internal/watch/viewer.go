@@ -305,7 +305,7 @@ func (a *Access) mayGet(ctx context.Context, r *Resource, d deed, namespace, nam
 	if namespace != "" {
 		f.namespaces = []string{namespace}
 	}
-	if err := a.narrow(ctx, r, f, d, old); err != nil || f.selector == nil && len(f.bound) == 0 && f.about == "" {
+	if err := a.narrow(ctx, r, f, d, old); err != nil || f.selector == nil && !f.ofRows() {
 		return f, err
 	}
 	// By its labels and words: those of its row, which must be shared itself.
@@ -340,7 +340,7 @@ func (a *Access) object(ctx context.Context, resource *Resource, seen *filter, n
 	case live:
 		text, err := o.JSON()
 		return a.seenText(resource, text, err)
-	case len(seen.bound) > 0 || seen.about != "":
+	case seen.ofRows():
 		return nil, notKnownYet(resource)
 	case !resource.Can("get"):
 		return nil, invalid("Not readable", "%s cannot be read one by one: the API serves %s alone.", resource.Ref(), strings.Join(resource.Verbs, ", "))

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"cmp"
 	"net/http"
 	"net/url"
 	"strings"
@@ -100,7 +99,7 @@ func (s *Server) side(r *http.Request, full string) (side templates.Side, err er
 		return side, err
 	}
 	side.Ref, side.Kind, side.Resource, side.Namespace, side.Name = resource.Ref(), resource.Kind, resource.Resource, ns, name
-	side.Href = "/o/" + side.Ref + "/" + url.PathEscape(cmp.Or(ns, "_")) + "/" + url.PathEscape(name)
+	side.Href = objectPath(side.Ref, ns, name)
 	text, status, err := access.LastKnown(r.Context(), side.Ref, ns, name)
 	if err != nil {
 		return side, err

@@ -84,7 +84,7 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	title := templates.Plural(resource.Kind, resource.Resource)
 	if ns, name, _ := strings.Cut(values.Get("open"), "/"); ns != "" && name != "" {
 		title = titleOf(title, strings.TrimPrefix(ns, "_"), name)
-		page.Opened = templates.Step{Text: strings.TrimPrefix(values.Get("open"), "_/"), Href: "/o/" + page.Ref + "/" + url.PathEscape(ns) + "/" + url.PathEscape(name)}
+		page.Opened = templates.Step{Text: strings.TrimPrefix(values.Get("open"), "_/"), Href: objectPath(page.Ref, strings.TrimPrefix(ns, "_"), name)}
 	}
 	page.Frame = s.frame(r, title, resource.Ref())
 	page.Exports = exportsOf(&page, values)
@@ -107,7 +107,7 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	for _, o := range snapshot.Objects[min(page.From, len(snapshot.Objects)):] {
 		row := templates.Row{
 			Namespace: o.Namespace(), Name: o.Name(),
-			Href: "/o/" + page.Ref + "/" + url.PathEscape(cmp.Or(o.Namespace(), "_")) + "/" + url.PathEscape(o.Name()),
+			Href: objectPath(page.Ref, o.Namespace(), o.Name()),
 		}
 		cells, err := texts(o)
 		if err != nil {
@@ -291,6 +291,12 @@ func (s *Server) frame(r *http.Request, title, selected string) templates.Frame 
 	}
 	f.Groups = s.sections.Groups(kinds, problems)
 	return f
+}
+
+// objectPath is the address of an object's page; namespace is empty for what is in
+// none.
+func objectPath(ref, namespace, name string) string {
+	return "/o/" + ref + "/" + url.PathEscape(cmp.Or(namespace, "_")) + "/" + url.PathEscape(name)
 }
 
 // isOpen reports whether whoever reaches the server sees all that it shows.
