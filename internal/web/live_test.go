@@ -1,10 +1,13 @@
 package web_test
 
 import (
+	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -360,5 +363,42 @@ func TestGracefulEnd(t *testing.T) {
 		}
 	case <-time.After(20 * time.Second):
 		t.Error("Run does not return")
+	}
+}
+
+// A client may send its first frames with the request: what has come before the
+// socket is one is not lost, however long.
+func TestFramesWithTheRequest(t *testing.T) {
+	s := newSite(t)
+	for _, spaces := range []int{0, 1000, 3000} {
+		frame := `{"op":"unsubscribe",` + strings.Repeat(" ", spaces) + `"id":77}`
+		text := []byte{0x81, 0x80 | 126, byte(len(frame) >> 8), byte(len(frame)), 0, 0, 0, 0} // RFC 6455 section 5.2, masked with zeros.
+		text = append(text, frame...)
+		lines := append([]string{"GET /api/v1/live HTTP/1.1", "Host: " + s.addr}, liveHeaders()...)
+		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.addr)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := conn.Write(append([]byte(strings.Join(lines, "\r\n")+"\r\n\r\n"), text...)); err != nil {
+			t.Fatal(err)
+		}
+		in := bufio.NewReader(conn)
+		response, err := http.ReadResponse(in, &http.Request{Method: http.MethodGet})
+		if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
+			t.Fatal(response, err)
+		}
+		_ = response.Body.Close() // It is the connection's.
+		var head [4]byte
+		if _, err := io.ReadFull(in, head[:]); err != nil {
+			t.Fatalf("after %d spaces: %v", spaces, err)
+		}
+		answer := make([]byte, int(head[2])<<8|int(head[3]))
+		if _, err := io.ReadFull(in, answer); err != nil || !strings.Contains(string(answer), "id 77") {
+			t.Errorf("after %d spaces: %s (%v), want that there is no such subscription", spaces, answer, err)
+		}
+		_ = conn.Close()
 	}
 }

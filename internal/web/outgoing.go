@@ -2,13 +2,22 @@ package web
 
 import (
 	"bufio"
+	"bytes"
+	"io"
 	"net"
 	"net/http"
 	"sync"
 )
 
-// buffered is the size of the buffer that net/http gives with a connection.
-const buffered = 4 << 10
+const (
+	// buffered is the longest of what is gathered that is copied.
+	buffered = 4 << 10
+	// A socket at rest holds its buffers: what clients send is short, or read past the
+	// buffer, and what is sent in one piece is a message that is not compressed, with
+	// the 14 bytes at most of a frame's header (RFC 6455 section 5.2). net/http gives
+	// 4 KiB for each.
+	readBuffer, writeBuffer = 512, compressFrom + 14
+)
 
 // outgoing is the connection of a socket. What is written between gather and flush
 // goes out together: the library writes a message of several frames in as many
@@ -37,8 +46,15 @@ func (a *accepting) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	a.out.Conn = conn
-	buffers.Writer.Reset(a.out)
-	return a.out, buffers, nil
+	early, err := buffers.Reader.Peek(buffers.Reader.Buffered())
+	if err != nil {
+		return nil, nil, err
+	}
+	in := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(early), conn), max(readBuffer, len(early)))
+	if _, err := in.Peek(len(early)); err != nil { // What is not in the buffer the library does not see.
+		return nil, nil, err
+	}
+	return a.out, bufio.NewReadWriter(in, bufio.NewWriterSize(a.out, writeBuffer)), nil
 }
 
 // gather begins to hold what is written, all of which must stay as it is until
