@@ -277,8 +277,12 @@ func (e *ears) hear(where string, text []byte) {
 func (e *ears) follow(ctx context.Context, t *testing.T, d *dashboard, ns string) (ended func()) {
 	t.Helper()
 	var reading sync.WaitGroup
+	headers := http.Header{}
+	if d.cookie != "" { // A browser's.
+		headers = http.Header{"Cookie": {d.cookie}, "Origin": {d.url}}
+	}
 	for _, view := range []string{"rows", "table", "window", "object", "changes", "one", "resources"} {
-		conn, _, err := websocket.Dial(ctx, strings.Replace(d.url, "http://", "ws://", 1)+"/api/v1/live", &websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
+		conn, _, err := websocket.Dial(ctx, strings.Replace(d.url, "http://", "ws://", 1)+"/api/v1/live", &websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: headers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -373,23 +377,76 @@ func (e *ears) leaks(c canaries) map[string][]string {
 	return all
 }
 
+// defineCanary defines the custom kind that is planted.
+func defineCanary(t *testing.T, o *oracle) {
+	t.Helper()
+	o.define(t, widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+`,"additionalPrinterColumns":[{"name":"Password","type":"string","description":"Of it.","jsonPath":".spec.values.password"},{"name":"User","type":"string","jsonPath":".spec.values.user"}]}`, ""))
+}
+
+// plantIn plants new canaries in a new namespace, and waits for the pods that have
+// some.
+func plantIn(t *testing.T, o *oracle) (c canaries, ns string) {
+	t.Helper()
+	c, ns = newCanaries(), o.namespace(t)
+	c.plant(t, o, ns, 1)
+	eventually(t, "the pods are made", func() error {
+		list, err := o.core.Pods(ns).List(t.Context(), metav1.ListOptions{})
+		if err == nil && len(list.Items) < 2 {
+			err = fmt.Errorf("there are %d", len(list.Items))
+		}
+		return err
+	})
+	return c, ns
+}
+
+// No value leaves for those whom all of a namespace is shared with: environments
+// and ConfigMaps are masked for them by no rule, while who logs in sees those.
+func TestNoCanaryReachesGuests(t *testing.T) {
+	o := newOracle(t, adminConfig(t))
+	defineCanary(t, o)
+	c, ns := plantIn(t, o)
+	d := launch(t, adminConfig(t), "--redact", "test.example.com/v1/widgets:spec.values.password", "--redact", `*:metadata.annotations["example.com/token"]`)
+	args := []string{"create", "--namespace", ns}
+	for _, ref := range append(planted(), "core/v1/pods/log") {
+		args = append(args, "--resource", ref)
+	}
+	guest := *d
+	guest.cookie = d.open(d.command(args...))
+	own, shared := &ears{heard: make(map[string]*bytes.Buffer)}, &ears{heard: make(map[string]*bytes.Buffer)}
+	shared.ask(t, &guest, ns) // Before anything is watched, and while it is.
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := shared.follow(ctx, t, &guest, ns)
+	for n := range 3 {
+		c.plant(t, o, ns, n+2)
+	}
+	settle(t, &guest, ns)
+	shared.ask(t, &guest, ns)
+	own.ask(t, d, ns)
+	cancel()
+	ended()
+	leaks := own.leaks(c)
+	for _, place := range []string{"config", "cron", "env", "init", "revision"} {
+		if len(leaks[place]) == 0 {
+			t.Errorf("the canary of %s is heard nowhere", place)
+		}
+	}
+	for place, where := range shared.leaks(c) {
+		slices.Sort(where)
+		t.Errorf("the canary of %s leaves for a guest by %q", place, where[:min(8, len(where))])
+	}
+	if masks := bytes.Count(shared.heard["socket, view object"].Bytes(), []byte("(masked")); masks < 10 {
+		t.Errorf("a guest was told only %d masked values", masks)
+	}
+}
+
 // No value that is masked leaves the program by any way, as it was or as it has
 // become, and none is held. Without the rules those that they mask do leave: what
 // this listens to is what there is to hear.
 func TestNoCanaryLeaves(t *testing.T) {
 	o := newOracle(t, adminConfig(t))
-	o.define(t, widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+`,"additionalPrinterColumns":[{"name":"Password","type":"string","description":"Of it.","jsonPath":".spec.values.password"},{"name":"User","type":"string","jsonPath":".spec.values.user"}]}`, ""))
+	defineCanary(t, o)
 	for _, rules := range [][]string{canaryRules(), nil} {
-		c := newCanaries()
-		ns := o.namespace(t)
-		c.plant(t, o, ns, 1)
-		eventually(t, "the pods are made", func() error {
-			list, err := o.core.Pods(ns).List(t.Context(), metav1.ListOptions{})
-			if err == nil && len(list.Items) < 2 {
-				err = fmt.Errorf("there are %d", len(list.Items))
-			}
-			return err
-		})
+		c, ns := plantIn(t, o)
 		d, metrics, process := spawn(t, rules)
 		e := &ears{heard: make(map[string]*bytes.Buffer)}
 		e.ask(t, d, ns) // Before anything is watched, and while it is.

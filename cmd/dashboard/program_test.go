@@ -31,6 +31,8 @@ type dashboard struct {
 	t   *testing.T
 	url string
 	out *safeBuffer
+	// cookie is sent with each request; empty for none.
+	cookie string
 	// stop ends it. klog has one logger for all, which a program sets as it starts:
 	// two of them must not run at a time.
 	stop func()
@@ -95,6 +97,9 @@ func (d *dashboard) request(path string, header ...string) (string, int) {
 	request, err := http.NewRequestWithContext(d.t.Context(), http.MethodGet, d.url+path, nil)
 	if err != nil {
 		d.t.Fatal(err)
+	}
+	if d.cookie != "" {
+		request.Header.Set("Cookie", d.cookie)
 	}
 	for i := 0; i+1 < len(header); i += 2 {
 		request.Header.Set(header[i], header[i+1])
