@@ -91,10 +91,11 @@ func attackAll(ctx context.Context, address, namespace string) {
 	attackers.Wait()
 }
 
-type spread struct{ median, p99, longest time.Duration }
+type spread struct{ median, p99, longest, write, told time.Duration }
 
 func (s spread) String() string {
-	return fmt.Sprintf("median %v, p99 %v, longest %v", s.median.Round(time.Microsecond), s.p99.Round(time.Microsecond), s.longest.Round(time.Microsecond))
+	return fmt.Sprintf("median %v, p99 %v, longest %v (the writes' p99 %v, behind them %v)", s.median.Round(time.Microsecond), s.p99.Round(time.Microsecond), s.longest.Round(time.Microsecond),
+		s.write.Round(time.Microsecond), s.told.Round(time.Microsecond))
 }
 
 // delays writes an object again and again, and measures how long each write takes until its frame is there.
@@ -118,18 +119,23 @@ func delays(t *testing.T, w *scene, writes int) spread {
 		}
 	}
 	until(`"type":"snapshot"`)
-	all := make([]time.Duration, writes)
+	all, wrote, told := make([]time.Duration, writes), make([]time.Duration, writes), make([]time.Duration, writes)
 	mark := rand.Text()
 	for i := range all {
 		value := fmt.Sprint(mark, "-", i, "-")
 		began := time.Now()
 		check(t, w.Apply(ctx, w.namespace, "it", value))
+		wrote[i] = time.Since(began)
 		until(value)
 		all[i] = time.Since(began)
+		told[i] = all[i] - wrote[i]
 		pass(20 * time.Millisecond)
 	}
-	slices.Sort(all)
-	return spread{all[len(all)/2], all[len(all)*99/100], all[len(all)-1]}
+	for _, some := range [][]time.Duration{all, wrote, told} {
+		slices.Sort(some)
+	}
+	last := len(all) * 99 / 100
+	return spread{all[len(all)/2], all[last], all[len(all)-1], wrote[last], told[last]}
 }
 
 // attack is one hostile connection.
