@@ -9,15 +9,11 @@ import (
 	"sync"
 )
 
-const (
-	// buffered is the longest of what is gathered that is copied.
-	buffered = 4 << 10
-	// A socket at rest holds its buffers: what clients send is short, or read past the
-	// buffer, and what is sent in one piece is a message that is not compressed, with
-	// the 14 bytes at most of a frame's header (RFC 6455 section 5.2). net/http gives
-	// 4 KiB for each.
-	readBuffer, writeBuffer = 512, compressFrom + 14
-)
+// A socket at rest holds its buffers, for which net/http gives 4 KiB each: what
+// clients send is short, or read past the buffer, and what is sent in one piece is a
+// message that is not compressed, with the 14 bytes at most of a frame's header (RFC
+// 6455 section 5.2).
+const readBuffer, writeBuffer = 512, compressFrom + 14
 
 // outgoing is the connection of a socket. What is written between gather and flush
 // goes out together: the library writes a message of several frames in as many
@@ -78,7 +74,7 @@ func (o *outgoing) Write(p []byte) (int, error) {
 	if !o.gathering {
 		return o.Conn.Write(p)
 	}
-	if len(p) <= buffered {
+	if len(p) <= writeBuffer {
 		from := len(*o.own)
 		*o.own = append(*o.own, p...)
 		p = (*o.own)[from:]

@@ -33,14 +33,14 @@ func TestGather(t *testing.T) {
 	for range 3 {
 		write([]byte("before"))
 		out.gather()
-		buffer := make([]byte, buffered)
+		buffer := make([]byte, writeBuffer)
 		for _, letter := range "abc" {
 			for i := range buffer {
 				buffer[i] = byte(letter)
 			}
 			write(buffer)
 		}
-		long := bytes.Repeat([]byte("l"), buffered+1)
+		long := bytes.Repeat([]byte("l"), writeBuffer+1)
 		write(long)
 		write([]byte("end"))
 		if want.WriteString("before"); to.text.String() != want.String() {
@@ -50,7 +50,7 @@ func TestGather(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, letter := range "abc" {
-			want.WriteString(strings.Repeat(string(letter), buffered))
+			want.WriteString(strings.Repeat(string(letter), writeBuffer))
 		}
 		if want.WriteString(string(long) + "end"); to.text.String() != want.String() {
 			t.Fatal("what went out is not what was written")
