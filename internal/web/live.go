@@ -89,7 +89,7 @@ type session struct {
 	running sync.WaitGroup
 	faults  int // What the reader has not understood so far.
 	writing sync.Mutex
-	late    *time.Timer // Ends the connection if a write takes too long.
+	late    late
 
 	mu            sync.Mutex
 	subscriptions map[int]*follower
@@ -136,8 +136,8 @@ func (l *session) serve() {
 	defer done()
 	unended := l.endWith(lasts)
 	defer unended()
-	l.late = time.AfterFunc(writeTimeout, l.cut)
-	l.late.Stop()
+	l.late.cut = l.cut
+	defer l.late.stop()
 	l.startPings(ctx)
 	_ = l.read(ctx) // It ends with the connection, however that does.
 	cancel()
@@ -204,8 +204,8 @@ func (l *session) drain(ctx context.Context, rest io.Reader) error {
 func (l *session) write(ctx context.Context, members []byte, id *int, plain bool) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
-	l.late.Reset(writeTimeout)
-	defer l.late.Stop()
+	l.late.begin()
+	defer l.late.end()
 	// A subscription that is ended in the midst of a frame must not end the
 	// connection with it. A context with a deadline would cost as much as the
 	// rest of the write.

@@ -1,0 +1,50 @@
+package web
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+)
+
+// A write that takes longer than it may is noticed when that has passed, whatever was
+// written before it; others, and silence, are not.
+func TestLate(t *testing.T) {
+	for name, before := range map[string]time.Duration{"the first": 0, "behind others": 25 * time.Second, "behind silence": time.Minute} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var cut time.Time
+				l := late{}
+				l.cut = func() { cut = time.Now() }
+				for began := time.Now(); time.Since(began) < min(before, 30*time.Second); {
+					l.begin()
+					time.Sleep(writeTimeout - time.Second)
+					l.end()
+				}
+				if before > 30*time.Second {
+					time.Sleep(before)
+				}
+				if !cut.IsZero() {
+					t.Error("cut while no write was late")
+				}
+				began := time.Now()
+				l.begin()
+				time.Sleep(2 * writeTimeout)
+				if after := cut.Sub(began); after != writeTimeout {
+					t.Errorf("cut after %s, want %s", after, writeTimeout)
+				}
+				l.end()
+				l.stop()
+			})
+		})
+	}
+}
+
+// Nothing is left to come once it has been stopped.
+func TestLateStops(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		l := late{cut: func() { t.Error("cut when it had been stopped") }}
+		l.begin()
+		l.stop()
+		time.Sleep(2 * writeTimeout)
+	})
+}
