@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"io/fs"
 	"slices"
 	"strings"
@@ -61,6 +62,34 @@ func TestAssets(t *testing.T) {
 	}
 	if got := assets.URL("none.js"); got != "/static/none.js" {
 		t.Errorf("URL of no file = %q", got)
+	}
+}
+
+// The script and the style of a first page are 60 kB at most, compressed: what is
+// opened later is loaded then.
+func TestFirstPageIsSmall(t *testing.T) {
+	assets, err := web.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	size := 0
+	for _, path := range append(assets.Parts(), "/static/app.js", "/static/app.css") {
+		text, err := fs.ReadFile(assets.FS(), strings.TrimPrefix(path, "/static/"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var compressed bytes.Buffer
+		w := gzip.NewWriter(&compressed)
+		if _, err := w.Write(text); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		size += compressed.Len()
+	}
+	if size > 60_000 {
+		t.Errorf("script and style of the first page are %d bytes, want 60,000 at most", size)
 	}
 }
 

@@ -5,7 +5,6 @@
 
 import { under } from "./base.ts";
 import { arrange, digits, h, setText } from "./dom.ts";
-import { Hint } from "./hint.ts";
 import { KindFeed, type KindWatcher } from "./kindfeed.ts";
 import { nearness, plural, type Kind, type Listed } from "./kinds.ts";
 import type { Live } from "./live.ts";
@@ -40,7 +39,7 @@ export class Picker implements KindWatcher {
     }
     groups.before(this.none);
     this.fold();
-    new Hint(groups);
+    void import("./hint.ts").then(({ Hint }) => new Hint(groups));
     filter.addEventListener("input", () => this.applyFilter());
     filter.addEventListener("keydown", (e) => {
       if (e.key === "Enter") this.nearest()?.click();
