@@ -35,7 +35,7 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 			return nil, err
 		}
 	}
-	if _, err := a.mayGet(ctx, podResource(), toLog, namespace, pod, askedOnce()); err != nil {
+	if _, err := a.mayGet(ctx, podResource(), toLog, namespace, pod, askedFirst()); err != nil {
 		return nil, err
 	}
 	reading, cancel := context.WithCancelCause(ctx)
