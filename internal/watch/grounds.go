@@ -7,14 +7,9 @@ import (
 	"time"
 )
 
-const (
-	// groundsEvery is how soon it is asked for the first time: what is sent by then costs
-	// nothing. What costs nothing at all is asked for as often.
-	groundsEvery = time.Second
-	// groundsPatience bounds each asking, during which more is sent: with the age that an
-	// answer may have, and lookEvery, that is 15 s.
-	groundsPatience = 3 * time.Second
-)
+// groundsEvery is how soon it is asked for the first time: what is sent by then costs
+// nothing. What costs nothing at all is asked for as often.
+const groundsEvery = time.Second
 
 // Grounds are what an answer is told by: the rights to it, which are asked for again
 // while it is being sent. The zero Grounds are of an answer that tells nothing. They
@@ -66,7 +61,7 @@ func (g *Grounds) wait() time.Duration {
 
 // hold asks for those of which it is time.
 func (g *Grounds) hold(ctx context.Context) bool {
-	ctx, cancel := context.WithTimeout(ctx, groundsPatience)
+	ctx, cancel := context.WithTimeout(ctx, lookPatience)
 	defer cancel()
 	hold, _ := several(ctx, g.due(), func(ctx context.Context, one *ground) (bool, error) { return one.holds(ctx), nil })
 	return !slices.Contains(hold, false)

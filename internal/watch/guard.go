@@ -14,9 +14,12 @@ import (
 )
 
 const (
-	// lookEvery is how often it is asked what the viewer of a Subscription, or of a
-	// log that is followed, may see now.
+	// lookEvery is how often it is asked what the viewer of a Subscription, a log or an
+	// answer that is being sent may see now.
 	lookEvery = 10 * time.Second
+	// lookPatience bounds that where more is told meanwhile: with the age that an answer
+	// may have, and lookEvery, it is 15 s.
+	lookPatience = 3 * time.Second
 	// maxRights bounds the rights of users that are remembered.
 	maxRights = 20_000
 	// maxLooked is of how many namespaces it is asked, one by one, what a user may

@@ -35,7 +35,7 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 			return nil, err
 		}
 	}
-	if _, err := a.mayGet(ctx, podResource(), toLog, namespace, pod, askedFirst()); err != nil {
+	if err := a.mayLog(ctx, namespace, pod, askedFirst()); err != nil {
 		return nil, err
 	}
 	reading, cancel := context.WithCancelCause(ctx)
@@ -80,11 +80,33 @@ func (a *Access) loseLog(ctx context.Context, namespace, pod string, cut context
 		return
 	}
 	for range Ticks(ctx, lookEvery) {
-		if _, err := a.mayGet(ctx, podResource(), toLog, namespace, pod, askedAgain()); err != nil {
+		looking, done := context.WithTimeout(ctx, lookPatience)
+		err := a.mayLog(looking, namespace, pod, askedAgain())
+		done()
+		if _, told := errors.AsType[*Problem](err); err != nil && !told {
+			err = unsure(err)
+		}
+		if err != nil {
 			cut(err)
 			return
 		}
 	}
+}
+
+// mayLog returns why the viewer may not read the log of a pod. Of one that is shared by
+// what it is, and so must be shared itself, that must be known as it is now.
+func (a *Access) mayLog(ctx context.Context, namespace, pod string, old age) error {
+	seen, err := a.mayGet(ctx, podResource(), toLog, namespace, pod, old)
+	if err != nil || seen.selector == nil && !seen.ofRows() {
+		return err
+	}
+	if err := a.viewer.Scope.narrow(podResource(), seen, toGet); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, stalePatience)
+	defer cancel()
+	_, err = a.object(ctx, podResource(), seen, namespace, pod)
+	return err
 }
 
 // log is one that is read.
