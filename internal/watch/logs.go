@@ -21,8 +21,8 @@ type LogOptions = wire.LogOptions
 
 // Logs opens the log of one container of a pod, as the API server gives it:
 // whoever may not get pods/log is refused. One that is followed has no answer
-// before its first line, and is waited for until ctx ends; where the right to it
-// goes, the viewer's or the program's, it is cut by a *Problem that says so.
+// before its first line, and is waited for until ctx ends. Where the right to it goes
+// while it is read, the viewer's or the program's, it is cut by a *Problem that says so.
 func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOptions) (io.ReadCloser, error) {
 	if err := checkNamespace(namespace); err != nil {
 		return nil, err
@@ -40,13 +40,12 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 	}
 	reading, cancel := context.WithCancelCause(ctx)
 	l := &log{reading: reading, cancel: func() { cancel(nil) }}
-	if options.Follow {
-		l.asking.Go(func() {
-			a.cluster.reviews.loseLog(reading, namespace, pod)
-			cancel(&Problem{Cause: Refused, Title: "Forbidden", Detail: fmt.Sprintf("You cannot get pods/log of %s/%s any more.", namespace, pod)})
-		})
-		l.asking.Go(func() { a.loseLog(reading, namespace, pod, cancel) })
-	} else {
+	l.asking.Go(func() {
+		a.cluster.reviews.loseLog(reading, namespace, pod)
+		cancel(&Problem{Cause: Refused, Title: "Forbidden", Detail: fmt.Sprintf("You cannot get pods/log of %s/%s any more.", namespace, pod)})
+	})
+	l.asking.Go(func() { a.loseLog(reading, namespace, pod, cancel) })
+	if !options.Follow {
 		late := time.AfterFunc(a.cluster.timeout, func() {
 			cancel(&Problem{
 				Cause: Unavailable, Title: "The API server does not answer",
