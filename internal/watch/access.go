@@ -27,13 +27,13 @@ type rights struct {
 // SelfSubjectAccessReviews, which it keeps nowhere.
 type reviewer struct {
 	client authorizationclient.SelfSubjectAccessReviewInterface
-	gets   answers[authorization.ResourceAttributes, right] // To get objects, asked a moment ago.
+	asked  answers[authorization.ResourceAttributes, right] // A moment ago, of single objects.
 
 	allowed, denied atomic.Int64 // Namespaces of all resources that are asked for, by what was answered.
 }
 
 func newReviewer(client authorizationclient.SelfSubjectAccessReviewInterface) *reviewer {
-	return &reviewer{client: client, gets: answers[authorization.ResourceAttributes, right]{most: maxRemembered, long: askedOnce().denied}}
+	return &reviewer{client: client, asked: answers[authorization.ResourceAttributes, right]{most: maxRemembered, long: askedAgain().denied}}
 }
 
 // interval is between two questions for the right to a namespace: the more
@@ -73,13 +73,13 @@ func (r *reviewer) may(ctx context.Context, scope wire.Scope, verb string) (auth
 	})
 }
 
-// mayGet reports whether the program may get an object: one that it may not, as a
-// Secret, is not asked for in vain. Where that cannot be found out the API server is
-// to say.
-func (r *reviewer) mayGet(ctx context.Context, resource *Resource, namespace, name string) bool {
+// allows reports whether the program may get an object, or list those like it: one that
+// it may not, as a Secret, is not asked for in vain. Where that cannot be found out the
+// API server is to say.
+func (r *reviewer) allows(ctx context.Context, d deed, resource *Resource, namespace, name string, old age) bool {
 	for _, name := range []string{"", name} { // Seldom are some allowed by name alone.
-		of := toGet.attributes(resource, namespace, name)[0]
-		answer, _ := r.gets.get(ctx, of, askedOnce().good, func(ctx context.Context) right {
+		of := d.attributes(resource, namespace, name)[0]
+		answer, _ := r.asked.get(ctx, of, old.good, func(ctx context.Context) right {
 			status, err := r.ask(ctx, of)
 			return right{status.Allowed, err}
 		})

@@ -14,7 +14,7 @@
 //
 // Everything here is safe for concurrent use but a Subscription, which belongs
 // to one goroutine. Goroutines are those of Run, and have ended when it returns,
-// and one for a log that is followed, which has ended when that is closed.
+// and those for a log, which have ended when it is closed.
 package watch
 
 import (

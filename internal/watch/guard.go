@@ -14,9 +14,12 @@ import (
 )
 
 const (
-	// lookEvery is how often it is asked what the viewer of a Subscription, or of a
-	// log that is followed, may see now.
+	// lookEvery is how often it is asked what the viewer of a Subscription, a log or an
+	// answer that is being sent may see now.
 	lookEvery = 10 * time.Second
+	// lookPatience bounds that where more is told meanwhile: with the age that an answer
+	// may have, and lookEvery, it is 15 s.
+	lookPatience = 3 * time.Second
 	// maxRights bounds the rights of users that are remembered.
 	maxRights = 20_000
 	// maxLooked is of how many namespaces it is asked, one by one, what a user may
@@ -32,10 +35,11 @@ const (
 // age is how old the answer to an access review may be.
 type age struct{ allowed, denied time.Duration }
 
-// ages are those for who asks once, and for who goes on looking: to that one
-// nothing is shown that may not be seen for long, but what it may not see is asked
+// ages are those for who asks once, for who begins to look, and for who goes on looking:
+// to those nothing is shown that may not be seen for long, but what is not seen is asked
 // for seldom.
 func askedOnce() age  { return age{10 * time.Second, 10 * time.Second} }
+func askedFirst() age { return age{askedAgain().allowed, askedOnce().denied} }
 func askedAgain() age { return age{2 * time.Second, 45 * time.Second} }
 
 // good reports whether an answer is young enough; one that came as an error never is.

@@ -1,6 +1,7 @@
 package watch_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -318,28 +319,33 @@ func TestRightLostWhileWaiting(t *testing.T) {
 	}
 }
 
-// A log that is followed ends with the right of who follows it.
+// A log ends with the right of who reads it, whether they follow it, or take long to
+// read what there is.
 func TestLogEndsWithItsViewersRight(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server, cluster, _ := guarded(t)
-		server.Answer("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
-			_, _ = io.WriteString(w, "a line\n")
-			w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is one.
-			<-r.Context().Done()
+	for _, follow := range []bool{true, false} {
+		synctest.Test(t, func(t *testing.T) {
+			server, cluster, _ := guarded(t)
+			server.Answer("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
+				_, _ = io.WriteString(w, "a line\n")
+				w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is one.
+				<-r.Context().Done()
+			})
+			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+			defer cancel()
+			body, err := cluster.For(user("ann")).Logs(ctx, "a", "p", watch.LogOptions{Follow: follow})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer body.Close() //nolint:errcheck // Read to its end.
+			server.Allow(nil)
+			began := time.Now()
+			text, err := io.ReadAll(body)
+			wantProblem(t, err, watch.Refused, "Forbidden", "You cannot get pods/log")
+			if passed := time.Since(began); passed > 15*time.Second || string(text) != "a line\n" {
+				t.Errorf("follow %t: %q came, for %s", follow, text, passed)
+			}
 		})
-		body, err := cluster.For(user("ann")).Logs(t.Context(), "a", "p", watch.LogOptions{Follow: true})
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer body.Close() //nolint:errcheck // Read to its end.
-		server.Allow(nil)
-		began := time.Now()
-		text, err := io.ReadAll(body)
-		wantProblem(t, err, watch.Refused, "Forbidden", "You cannot get pods/log")
-		if passed := time.Since(began); passed > 15*time.Second || string(text) != "a line\n" {
-			t.Errorf("%q came, for %s", text, passed)
-		}
-	})
+	}
 }
 
 // While it cannot be found out what may be seen nothing is told, and nobody new is

@@ -252,6 +252,72 @@ func TestLogEndsWithItsShare(t *testing.T) {
 	})
 }
 
+// While pods are not live, the log of one that is shared by what it is goes on for as
+// long as the API server says itself that it is shared still; where only a row would say
+// that, or nobody does, it ends soon.
+func TestSharedLogWhilePodsAreNotLive(t *testing.T) {
+	const long = time.Minute
+	byLabels := watch.Part{Resource: pods + "/log", Labels: "app=web"}
+	for name, test := range map[string]struct {
+		parts  []watch.Part
+		lose   func(*apitest.Server) // After a minute.
+		before bool                  // It ends as soon as pods are not live.
+		cause  watch.Cause
+		title  string
+	}{
+		"labels": {
+			[]watch.Part{{Resource: pods}, byLabels},
+			func(server *apitest.Server) { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) }, false, watch.Refused, "Forbidden",
+		},
+		"labels of the pods": {
+			[]watch.Part{{Resource: pods, Labels: "app in (web,other)"}, {Resource: pods + "/log", Labels: "app in (web,db)"}},
+			func(server *apitest.Server) { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) }, false, watch.Refused, "Forbidden",
+		},
+		"words":             {[]watch.Part{{Resource: pods}, {Resource: pods + "/log", Text: "running"}}, nil, true, watch.Unavailable, "Not known yet"},
+		"words of the pods": {[]watch.Part{{Resource: pods, Text: "running"}, byLabels}, nil, true, watch.Unavailable, "Not known yet"},
+		"a pod that has gone": {
+			[]watch.Part{{Resource: pods}, byLabels},
+			func(server *apitest.Server) { server.Delete(pods, "a", "p") }, false, watch.Unknown, "Not found",
+		},
+		"nobody says": {
+			[]watch.Part{{Resource: pods}, byLabels},
+			func(server *apitest.Server) { server.Hang("/api/v1/namespaces/a/pods/p") }, false, watch.Unavailable, "The API server does not answer",
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Set(pods, labelled(pod("a", "p", "Running"), "web"))
+				server.Answer("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
+					w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is one.
+					<-r.Context().Done()
+				})
+				r := subscribe(t, cluster, watch.Query{Resource: pods}, "")
+				r.settle()
+				ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
+				defer cancel()
+				body, err := cluster.For(sharedWith(test.parts...)).Logs(ctx, "a", "p", watch.LogOptions{Follow: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer body.Close() //nolint:errcheck // Read to its end.
+				server.Refuse(pods, "", http.StatusInternalServerError, "no lists today")
+				began, least := time.Now(), time.Duration(0)
+				if !test.before {
+					least = long
+					left := time.AfterFunc(long, func() { test.lose(server) })
+					defer left.Stop()
+				}
+				_, err = io.ReadAll(body)
+				wantProblem(t, err, test.cause, test.title, "")
+				if passed := time.Since(began); passed < least || passed > least+15*time.Second {
+					t.Errorf("it went on for %s", passed)
+				}
+			})
+		})
+	}
+}
+
 // While it is not known what there is, it is not said that it was not shared.
 func TestShareThatIsNotKnownYet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

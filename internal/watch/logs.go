@@ -21,8 +21,8 @@ type LogOptions = wire.LogOptions
 
 // Logs opens the log of one container of a pod, as the API server gives it:
 // whoever may not get pods/log is refused. One that is followed has no answer
-// before its first line, and is waited for until ctx ends; where the right to it
-// goes, the viewer's or the program's, it is cut by a *Problem that says so.
+// before its first line, and is waited for until ctx ends. Where the right to it goes
+// while it is read, the viewer's or the program's, it is cut by a *Problem that says so.
 func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOptions) (io.ReadCloser, error) {
 	if err := checkNamespace(namespace); err != nil {
 		return nil, err
@@ -35,18 +35,17 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 			return nil, err
 		}
 	}
-	if _, err := a.mayGet(ctx, podResource(), toLog, namespace, pod, askedOnce()); err != nil {
+	if err := a.mayLog(ctx, namespace, pod, askedFirst()); err != nil {
 		return nil, err
 	}
 	reading, cancel := context.WithCancelCause(ctx)
 	l := &log{reading: reading, cancel: func() { cancel(nil) }}
-	if options.Follow {
-		l.asking.Go(func() {
-			a.cluster.reviews.loseLog(reading, namespace, pod)
-			cancel(&Problem{Cause: Refused, Title: "Forbidden", Detail: fmt.Sprintf("You cannot get pods/log of %s/%s any more.", namespace, pod)})
-		})
-		l.asking.Go(func() { a.loseLog(reading, namespace, pod, cancel) })
-	} else {
+	l.asking.Go(func() {
+		a.cluster.reviews.loseLog(reading, namespace, pod)
+		cancel(&Problem{Cause: Refused, Title: "Forbidden", Detail: fmt.Sprintf("You cannot get pods/log of %s/%s any more.", namespace, pod)})
+	})
+	l.asking.Go(func() { a.loseLog(reading, namespace, pod, cancel) })
+	if !options.Follow {
 		late := time.AfterFunc(a.cluster.timeout, func() {
 			cancel(&Problem{
 				Cause: Unavailable, Title: "The API server does not answer",
@@ -80,11 +79,33 @@ func (a *Access) loseLog(ctx context.Context, namespace, pod string, cut context
 		return
 	}
 	for range Ticks(ctx, lookEvery) {
-		if _, err := a.mayGet(ctx, podResource(), toLog, namespace, pod, askedAgain()); err != nil {
+		looking, done := context.WithTimeout(ctx, lookPatience)
+		err := a.mayLog(looking, namespace, pod, askedAgain())
+		done()
+		if _, told := errors.AsType[*Problem](err); err != nil && !told {
+			err = unsure(err)
+		}
+		if err != nil {
 			cut(err)
 			return
 		}
 	}
+}
+
+// mayLog returns why the viewer may not read the log of a pod. Of one that is shared by
+// what it is, and so must be shared itself, that must be known as it is now.
+func (a *Access) mayLog(ctx context.Context, namespace, pod string, old age) error {
+	seen, err := a.mayGet(ctx, podResource(), toLog, namespace, pod, old)
+	if err != nil || seen.selector == nil && !seen.ofRows() {
+		return err
+	}
+	if err := a.viewer.Scope.narrow(podResource(), seen, toGet); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, stalePatience)
+	defer cancel()
+	_, err = a.object(ctx, podResource(), seen, namespace, pod)
+	return err
 }
 
 // log is one that is read.

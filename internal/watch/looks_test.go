@@ -3,6 +3,7 @@ package watch_test
 import (
 	"context"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -77,6 +78,51 @@ func TestLooksAgainInTime(t *testing.T) {
 				<-ended
 			})
 		}
+	}
+}
+
+// A right that went after it was asked for is lost to who begins to look then, too,
+// within 15 s: it is not taken for what it was before.
+func TestRightLostBeforeLooking(t *testing.T) {
+	for what, look := range map[string]func(*testing.T, *watch.Access){
+		"a subscription": func(t *testing.T, access *watch.Access) {
+			t.Helper()
+			await(t, openAs(t, access, watch.Query{Resource: pods}, watch.Rows), `"forbidden"`)
+		},
+		"a log": func(t *testing.T, access *watch.Access) {
+			t.Helper()
+			body, err := access.Logs(t.Context(), "a", "p", watch.LogOptions{Follow: true})
+			if err == nil {
+				_, err = io.ReadAll(body)
+				_ = body.Close()
+			}
+			wantProblem(t, err, watch.Refused, "Forbidden", "You cannot get pods/log")
+		},
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster, _ := guarded(t)
+				server.Answer("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
+					_, _ = io.WriteString(w, "a line\n")
+					w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is one.
+					<-r.Context().Done()
+				})
+				ann := cluster.For(user("ann"))
+				openAs(t, ann, watch.Query{Resource: pods}, watch.Rows)
+				body, err := ann.Logs(t.Context(), "a", "p", watch.LogOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				_ = body.Close()
+				server.Allow(nil)
+				began := time.Now()
+				pass(9 * time.Second) // What was answered is good for who asks once.
+				look(t, ann)
+				if passed := time.Since(began); passed > 15*time.Second {
+					t.Errorf("what may not be seen was there for %s", passed)
+				}
+			})
+		})
 	}
 }
 

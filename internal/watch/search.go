@@ -69,6 +69,7 @@ func (a *Access) Search(ctx context.Context, text string, limit int, order func(
 			found.Searched = append(found.Searched, Known{Resource: watched[kind], Status: status})
 			continue
 		}
+		a.tells(&watched[kind], f, toWatch)
 		now := f.present(i)
 		known := Known{Resource: watched[kind], Status: &now.status, Count: i.known()}
 		if f.columns = now.columns; known.Count != nil {

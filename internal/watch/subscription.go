@@ -49,7 +49,7 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 		return nil, err
 	}
 	s := &Subscription{access: a, query: q, view: told, of: resource}
-	filter, refusal, err := s.look(ctx, askedOnce())
+	filter, refusal, err := s.look(ctx, askedFirst())
 	if err != nil {
 		return nil, err
 	}

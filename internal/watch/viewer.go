@@ -19,6 +19,7 @@ type Access struct {
 	viewer  Viewer
 	user    asker         // Of the viewer, where it has a user.
 	desks   chan struct{} // See AtOnce; nil for any number.
+	grounds *Grounds      // See On; nil where none are noted.
 }
 
 // For returns the cluster as the viewer may see it.
@@ -104,6 +105,11 @@ func (a *Access) seesAll(ctx context.Context, resources []*Resource) []bool {
 	all, _ := several(ctx, resources, func(ctx context.Context, r *Resource) (bool, error) { // What is not known is not told.
 		return a.cluster.guard.may(ctx, a.user, toWatch, r, "", "", askedOnce())
 	})
+	for n, r := range resources {
+		if all[n] {
+			a.tells(r, &filter{}, toWatch)
+		}
+	}
 	return all
 }
 
@@ -231,7 +237,7 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	if err != nil {
 		return nil, err
 	}
-	defer open.release()
+	defer a.letGo(open)
 	informer := open.informer
 	began := time.Now()
 	informer.wait(ctx, wait, func() bool { return filter.present(informer).status.State != Syncing })
@@ -248,6 +254,7 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	if !now.synced {
 		return snapshot, ctx.Err()
 	}
+	a.tellsRows(open, now.version)
 	snapshot.Objects, snapshot.Total = listing.objects, total
 	if veil := a.veil(resource); veil != nil {
 		snapshot.Objects = make([]*Item, len(listing.objects))
@@ -338,13 +345,14 @@ func (a *Access) object(ctx context.Context, resource *Resource, seen *filter, n
 	case live && !seen.match(o):
 		return nil, notShared()
 	case live:
+		a.tellsObject(resource, seen, toList, namespace, name)
 		text, err := o.JSON()
 		return a.seenText(resource, text, err)
 	case seen.ofRows():
 		return nil, notKnownYet(resource)
 	case !resource.Can("get"):
 		return nil, invalid("Not readable", "%s cannot be read one by one: the API serves %s alone.", resource.Ref(), strings.Join(resource.Verbs, ", "))
-	case !a.cluster.reviews.mayGet(ctx, resource, namespace, name):
+	case !a.cluster.reviews.allows(ctx, toGet, resource, namespace, name, askedOnce()):
 		return nil, refused(resource, toGet, &filter{namespaces: slices.DeleteFunc([]string{namespace}, func(ns string) bool { return ns == "" })})
 	}
 	text, err := a.cluster.get(ctx, resource.gvr(), namespace, name)
@@ -354,6 +362,7 @@ func (a *Access) object(ctx context.Context, resource *Resource, seen *filter, n
 	if seen.selector != nil && !seen.selector.Matches(labelText(wire.LabelsOf(text))) {
 		return nil, notShared()
 	}
+	a.tellsObject(resource, seen, toGet, namespace, name)
 	return a.seenText(resource, text, nil)
 }
 
@@ -380,6 +389,7 @@ func (a *Access) LastKnown(ctx context.Context, ref, namespace, name string) (te
 	}
 	text, err = a.object(asking, resource, seen, namespace, name)
 	if p := new(Problem); known != nil && errors.As(err, &p) && p.Cause == Unavailable {
+		a.tellsObject(resource, seen, toList, namespace, name)
 		text, err = known.JSON()
 		text, err = a.seenText(resource, text, err)
 		return text, status, err

@@ -21,6 +21,7 @@ import (
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
 	"glasshouse/internal/web"
+	"glasshouse/internal/web/auth"
 )
 
 // memory is a listener for connections in memory, which hold nothing: a client
@@ -54,6 +55,12 @@ type bubble struct {
 // newSite, and of the kinds given.
 func inBubble(t *testing.T, test func(b *bubble), kinds ...apitest.Kind) {
 	t.Helper()
+	inBubbleOf(t, auth.None, test, kinds...)
+}
+
+// inBubbleOf is inBubble where who looks is known in some way.
+func inBubbleOf(t *testing.T, mode string, test func(b *bubble), kinds ...apitest.Kind) {
+	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		api := apitest.New(t, apitest.Kind{Ref: podsRef, Kind: "Pod", Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"}]`})
 		for _, kind := range kinds {
@@ -67,18 +74,23 @@ func inBubble(t *testing.T, test func(b *bubble), kinds ...apitest.Kind) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		server, err := web.New(web.Options{Shown: web.Shown{Cluster: cluster}, Log: log})
+		authority, err := auth.New(auth.Options{Mode: mode, WhoIs: cluster.WhoIs, Log: log})
+		if err != nil {
+			t.Fatal(err)
+		}
+		server, err := web.New(web.Options{Shown: web.Shown{Cluster: cluster}, Auth: authority, Log: log})
 		if err != nil {
 			t.Fatal(err)
 		}
 		m := &memory{accepted: make(chan net.Conn), closed: make(chan struct{})}
 		m.close = sync.OnceFunc(func() { close(m.closed) })
 		ctx, cancel := context.WithCancel(t.Context())
-		served, watched := make(chan error, 1), make(chan error, 1)
+		served, watched, asked := make(chan error, 1), make(chan error, 1), make(chan error, 1)
 		go func() { watched <- cluster.Run(ctx) }()
+		go func() { asked <- authority.Run(ctx) }()
 		synctest.Wait() // Who asks before it runs is sent away.
 		go func() { served <- server.Run(ctx, m) }()
-		stop := sync.OnceValue(func() error { cancel(); return errors.Join(<-served, <-watched) })
+		stop := sync.OnceValue(func() error { cancel(); return errors.Join(<-served, <-watched, <-asked) })
 		t.Cleanup(func() {
 			if err := stop(); err != nil {
 				t.Errorf("Run: %v", err)

@@ -67,8 +67,8 @@ func (s *Server) handle(handler func(http.ResponseWriter, *http.Request) error) 
 }
 
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, context.Canceled) && r.Context().Err() != nil {
-		return // Whoever asked has gone.
+	if errors.Is(err, context.Canceled) && r.Context().Err() != nil || isCut(r.Context()) {
+		return // Whoever asked has gone, or is told no more.
 	}
 	p := problemOf(err)
 	if p.Status == http.StatusInternalServerError {

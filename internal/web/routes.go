@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"net/http"
+	"sync"
 	"time"
 
 	"glasshouse/internal/watch"
@@ -109,24 +110,46 @@ func (s *Server) admit(c class, handler func(http.ResponseWriter, *http.Request)
 	})
 }
 
-// within cuts an answer when what its sender may see by is no more: what is not on its
-// way by then is not sent. A log and a socket see to that themselves.
-func within(handler func(http.ResponseWriter, *http.Request) error) func(http.ResponseWriter, *http.Request) error {
-	return func(w http.ResponseWriter, r *http.Request) error {
-		ctx, done := identityOf(r).Within(r.Context())
+// errLost is why an answer is cut that tells what may not be seen any more.
+var errLost = errors.New("a right has gone by which the answer was made")
+
+// groundsKey is where a request's context has what its answer is told by.
+type groundsKey struct{}
+
+// within cuts an answer when what its sender may see by is no more, be it their login,
+// the share, or a right to what is told: what is not on its way by then is not sent. A
+// log and a socket see to that themselves.
+func within(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		lasts, done := identityOf(r).Within(r.Context())
 		defer done()
-		over := func() bool { return errors.Is(context.Cause(ctx), auth.ErrEnded) }
+		grounds := &watch.Grounds{}
+		defer grounds.Close()
+		var asking sync.WaitGroup
+		defer asking.Wait()
+		ctx, cut := context.WithCancelCause(context.WithValue(lasts, groundsKey{}, grounds))
+		defer cut(nil)
+		asking.Go(func() {
+			if grounds.Lost(ctx) {
+				cut(errLost)
+			}
+		})
 		unended := context.AfterFunc(ctx, func() {
-			if over() {
+			if isCut(ctx) {
 				_ = http.NewResponseController(w).SetWriteDeadline(time.Now()) // A writer that cannot has the end of ctx.
 			}
 		})
-		err := handler(w, r.WithContext(ctx))
-		if !unended() && over() {
+		next.ServeHTTP(w, r.WithContext(ctx))
+		if !unended() && isCut(ctx) {
 			panic(http.ErrAbortHandler)
 		}
-		return err
-	}
+	})
+}
+
+// isCut reports whether the answer of a request's context is cut.
+func isCut(ctx context.Context) bool {
+	why := context.Cause(ctx)
+	return errors.Is(why, auth.ErrEnded) || errors.Is(why, errLost)
 }
 
 // identityOf is who sent a request; the zero Identity, which sees nothing, where
@@ -150,5 +173,6 @@ func hasLeft(r *http.Request) bool {
 
 // access is the cluster as whoever sent the request may see it.
 func (s *Server) access(r *http.Request) *watch.Access {
-	return s.showing(r).Cluster.For(identityOf(r).Viewer)
+	grounds, _ := r.Context().Value(groundsKey{}).(*watch.Grounds) // A log and a socket have none.
+	return s.showing(r).Cluster.For(identityOf(r).Viewer).On(grounds)
 }

@@ -121,11 +121,7 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 	r := chi.NewRouter()
 	r.Use(s.boundary.guard, s.bound, s.base.strip, s.recover, s.look, s.identify)
 	for _, one := range routes {
-		serve := one.handler
-		if one.class != everybody && !one.streamed {
-			serve = within(serve)
-		}
-		handler := http.Handler(s.admit(one.class, serve))
+		handler := http.Handler(s.admit(one.class, one.handler))
 		if one.method != http.MethodGet && one.method != http.MethodHead {
 			if handler, err = s.boundary.protect(handler); err != nil {
 				return nil, err
@@ -133,6 +129,9 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 		}
 		if !one.streamed {
 			handler = compress(handler)
+		}
+		if one.class != everybody && !one.streamed {
+			handler = within(handler)
 		}
 		r.Method(one.method, one.pattern, handler)
 	}

@@ -1,0 +1,133 @@
+package web_test
+
+import (
+	"bufio"
+	"crypto/rand"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	authentication "k8s.io/api/authentication/v1"
+	authorization "k8s.io/api/authorization/v1"
+
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/web/auth"
+)
+
+// trickle reads so many bytes a second; 0 is as fast as they come.
+type trickle struct {
+	io.Reader
+
+	pace int
+}
+
+func (s trickle) Read(p []byte) (int, error) {
+	if s.pace > 0 {
+		<-time.After(time.Second)
+		p = p[:min(len(p), s.pace)]
+	}
+	return s.Reader.Read(p)
+}
+
+// reads reads the answer to a path, which an encoding may follow, at a pace; it calls meanwhile when that has begun. It returns
+// how long the answer is, how long it went on from then, and with what it ended.
+func (b *bubble) reads(path string, pace int, meanwhile func()) (size int, took time.Duration, err error) {
+	b.t.Helper()
+	conn, err := b.dial(b.t.Context(), "", "")
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	defer func() { _ = conn.Close() }() // Its answer goes with it.
+	path, encoding, _ := strings.Cut(path, " ")
+	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/html\r\nAccept-Encoding: %s\r\nAuthorization: Bearer %s\r\n\r\n", path, encoding, good); err != nil {
+		b.t.Fatal(err)
+	}
+	response, err := http.ReadResponse(bufio.NewReaderSize(trickle{conn, pace}, 16), nil)
+	if err != nil || response.StatusCode != http.StatusOK {
+		b.t.Fatalf("%s is answered with %+v, %v", path, response, err)
+	}
+	meanwhile()
+	began := time.Now()
+	read, err := io.Copy(io.Discard, response.Body)
+	return int(read), time.Since(began), err
+}
+
+// crowd has the cluster hold so much that whatever tells of it is long, and returns what
+// has all of it watched.
+func (b *bubble) crowd() (look func()) {
+	b.t.Helper()
+	all := []string{podsRef}
+	for n := range 40 {
+		ref := fmt.Sprintf("example.com/v1/kind-of-many-%02d", n)
+		b.api.Serve(apitest.Kind{Ref: ref, Kind: fmt.Sprintf("Many%02d", n), Columns: `[{"name":"Name","type":"string"}]`})
+		all = append(all, ref)
+	}
+	long, noise := strings.Repeat("long-", 20), make([]byte, 12<<10)
+	_, _ = rand.Read(noise) // What no compression makes small.
+	var owners []string
+	for n := range 100 {
+		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: fmt.Sprint("many-", long, n), Cells: fmt.Sprintf(`["many-%s%d","Running"]`, long, n)})
+		owners = append(owners, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","name":"many-%s%d","uid":"x"}`, long, n))
+	}
+	b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "large", Metadata: `"ownerReferences":[` + strings.Join(owners, ",") + "]", Cells: `["large","Running"]`, Rest: fmt.Sprintf(`"spec":{"note":"%x"}`, noise)})
+	<-time.After(time.Minute) // Discovery is asked again.
+	return func() {
+		for _, ref := range all {
+			if _, _, err := b.reads("/api/v1/snapshot/"+ref+"?limit=1", 0, func() {}); err != nil {
+				b.t.Fatalf("%s: %v", ref, err)
+			}
+		}
+	}
+}
+
+// An answer is cut within 15 s after a right has gone by which it tells what it does,
+// by whatever route; one whose rights stay goes on for as long as it takes.
+func TestAnswersEndWithTheRight(t *testing.T) {
+	paths := []string{
+		"/r/" + podsRef, "/o/" + podsRef + "/a/large", "/compare?a=" + podsRef + "/a/large", "/status", "/api/v1/resources", "/api/v1/status",
+		"/api/v1/snapshot/" + podsRef + "?ns=a&view=objects&format=json", "/api/v1/snapshot/" + podsRef + "?format=ndjson", "/api/v1/snapshot/" + podsRef + "?format=csv", "/api/v1/snapshot/" + podsRef + "?format=yaml",
+		"/api/v1/object/" + podsRef + "/a/large", "/api/v1/object/" + podsRef + "/a/large?format=yaml", "/api/v1/object/" + podsRef + "/a/large gzip",
+		"/api/v1/related/" + podsRef + "/a/large", "/api/v1/search?q=many&limit=100",
+	}
+	for _, mode := range []string{auth.Token, auth.None} {
+		inBubbleOf(t, mode, func(b *bubble) {
+			b.api.Tokens(map[string]authentication.TokenReviewStatus{good: accepted()})
+			allow := func(allowed bool) {
+				b.api.Allow(func(authorization.SubjectAccessReviewSpec) bool { return allowed })
+				switch {
+				case mode == auth.Token: // The program's own rights stay.
+				case allowed:
+					b.api.Refuse(podsRef, "", 0, "")
+				default:
+					b.api.Revoke(podsRef, "")
+				}
+			}
+			allow(true)
+			look := b.crowd()
+			for _, path := range paths {
+				if of := strings.Contains(path, "snapshot") || strings.Contains(path, "object"); mode == auth.None && !of {
+					continue
+				}
+				look()
+				size, _, err := b.reads(path, 0, func() {})
+				if err != nil || size < 8<<10 { // Less than that is on its way at once.
+					b.t.Errorf("%s has %d bytes, %v", path, size, err)
+				}
+				_, long, err := b.reads(path, size/30, func() {})
+				if err != nil || long < 20*time.Second {
+					b.t.Errorf("%s of who may see it: %v after %s", path, err, long)
+				}
+				look()
+				_, long, err = b.reads(path, size/30, func() { allow(false) })
+				if err == nil || long > 15*time.Second {
+					b.t.Errorf("%s goes on for %s after the right has gone, and ends with %v", path, long, err)
+				}
+				allow(true)
+				<-time.After(time.Minute) // What may not be seen is not asked for again at once.
+			}
+		})
+	}
+}
