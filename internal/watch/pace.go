@@ -37,6 +37,9 @@ func (p *pace) told() {
 	p.oldest = time.Time{}
 }
 
+// collects reports whether rest would.
+func (p *pace) collects() bool { return time.Until(p.until) > 0 }
+
 // rest collects, and reports whether it had to.
 func (p *pace) rest(ctx context.Context) bool {
 	long := time.Until(p.until)

@@ -162,9 +162,16 @@ func (s *reading) read(ctx context.Context) ([]byte, error) {
 		}
 		limit = min(limit, int(s.due.offset-s.cursor.Offset)) //nolint:gosec // Not below the cursor.
 	}
-	changes, next, err := s.informer.NextWithin(ctx, s.alarm, s.cursor, limit)
-	if err == nil && len(changes) > 0 && len(changes) < limit && s.pace.rest(ctx) {
-		changes, next, err = s.informer.Next(ctx, s.cursor, limit) // There are more by now.
+	first := limit
+	if s.pace.collects() {
+		first = 1 // There are more when that is over.
+	}
+	changes, next, err := s.informer.NextWithin(ctx, s.alarm, s.cursor, first)
+	if err == nil && len(changes) > 0 {
+		rested := s.informer.Now().Offset-s.cursor.Offset < uint64(limit) && s.pace.rest(ctx) //nolint:gosec // A limit is not negative.
+		if rested || first < limit {
+			changes, next, err = s.informer.Next(ctx, s.cursor, limit)
+		}
 	}
 	switch {
 	case errors.Is(err, journal.ErrGone) && s.behind:
