@@ -53,7 +53,8 @@ type shareSettings struct {
 	server, tokenFile, serverCA string
 
 	resources, namespaces []string
-	labels, name, note    string
+	labels, name, about   string
+	note                  string
 	lasts                 time.Duration
 }
 
@@ -82,6 +83,7 @@ func newShareCommand() *cobra.Command {
 	flags.StringSliceVar(&s.namespaces, "namespace", nil, "In which namespaces; all where it is not given. May be repeated.")
 	flags.StringVar(&s.labels, "labels", "", "A label selector, as kubectl -l takes it.")
 	flags.StringVar(&s.name, "name", "", "The name of one object.")
+	flags.StringVar(&s.about, "about", "", "Of events alone: the object that they must be about, as in deployment.apps/web or pod.core/web-1. --labels and --name are then of the other resources.")
 	flags.DurationVar(&s.lasts, "for", 24*time.Hour, "For how long, up to 720h.")
 	flags.StringVar(&s.note, "note", "", "What it is for.")
 	list := &cobra.Command{
@@ -143,11 +145,12 @@ func (s *shareSettings) create(command *cobra.Command) error {
 	if len(s.resources) == 0 {
 		return &usageError{errors.New("say what to share with --resource, as in --resource core/v1/pods")}
 	}
-	seconds := int64(s.lasts / time.Second)
-	wanted := share.Request{To: s.to(), Seconds: &seconds, Note: s.note}
-	for _, resource := range s.resources {
-		wanted.Parts = append(wanted.Parts, watch.Part{Resource: resource, Namespaces: s.namespaces, Labels: s.labels, Name: s.name})
+	if s.about != "" && !slices.ContainsFunc(s.resources, isOfEvents) {
+		return &usageError{errors.New("--about is of events alone: share them with --resource, as in --resource core/v1/pods,core/v1/events")}
 	}
+	seconds := int64(s.lasts / time.Second)
+	parts := s.parts()
+	wanted := share.Request{Parts: parts, To: toOf(&parts[0]), Seconds: &seconds, Note: s.note}
 	client, err := s.client()
 	if err != nil {
 		return err
@@ -163,27 +166,40 @@ func (s *shareSettings) create(command *cobra.Command) error {
 	return err
 }
 
-// to is the page that the link opens.
-func (s *shareSettings) to() string {
-	first := s.resources[0]
-	if s.name != "" && strings.Count(first, "/") == 2 {
-		namespace := "_"
-		if len(s.namespaces) == 1 {
-			namespace = s.namespaces[0]
+// parts are what the flags name.
+func (s *shareSettings) parts() []watch.Part {
+	parts := make([]watch.Part, len(s.resources))
+	for n, resource := range s.resources {
+		parts[n] = watch.Part{Resource: resource, Namespaces: s.namespaces, Labels: s.labels, Name: s.name}
+		if s.about != "" && isOfEvents(resource) {
+			parts[n] = watch.Part{Resource: resource, Namespaces: s.namespaces, About: s.about}
 		}
-		return "/o/" + first + "/" + url.PathEscape(namespace) + "/" + url.PathEscape(s.name)
+	}
+	return parts
+}
+
+func isOfEvents(resource string) bool { return strings.HasSuffix(resource, "/events") }
+
+// toOf is the page that the link opens, of the first part.
+func toOf(first *watch.Part) string {
+	if first.Name != "" && strings.Count(first.Resource, "/") == 2 {
+		namespace := "_"
+		if len(first.Namespaces) == 1 {
+			namespace = first.Namespaces[0]
+		}
+		return "/o/" + first.Resource + "/" + url.PathEscape(namespace) + "/" + url.PathEscape(first.Name)
 	}
 	query := url.Values{}
-	for _, ns := range s.namespaces {
+	for _, ns := range first.Namespaces {
 		query.Add("ns", ns)
 	}
-	if s.labels != "" {
-		query.Set("labels", s.labels)
+	if first.Labels != "" {
+		query.Set("labels", first.Labels)
 	}
 	if len(query) == 0 {
-		return "/r/" + first
+		return "/r/" + first.Resource
 	}
-	return "/r/" + first + "?" + query.Encode()
+	return "/r/" + first.Resource + "?" + query.Encode()
 }
 
 func (s *shareSettings) list(command *cobra.Command) error {

@@ -59,12 +59,18 @@ func TestShareCommand(t *testing.T) {
 	answer = `{"url":"http://h/share#t","persistent":false}`
 	for to, args := range map[string][]string{
 		"/o/core/v1/pods/a/web%201": {"--resource", "core/v1/pods", "--namespace", "a", "--name", "web 1"}, "/o/core/v1/nodes/_/n": {"--resource", "core/v1/nodes", "--name", "n"},
-		"/r/apps/v1/deployments": {"--resource", "apps/v1/deployments"},
+		"/r/apps/v1/deployments": {"--resource", "apps/v1/deployments"}, "/r/core/v1/events?ns=a": {"--resource", "core/v1/events,core/v1/pods", "--namespace", "a", "--name", "p", "--about", "pod.core/p"},
 	} {
 		code, out, said := do(append([]string{"create"}, args...)...)
 		if code != 0 || out != "http://h/share#t\n" || !strings.Contains(said, "--data-dir") || !strings.Contains(asked[0], `"to":"`+to+`","seconds":86400`) {
 			t.Errorf("%q: got %d, %q %q, and asked for %q", args, code, out, said, asked)
 		}
+	}
+
+	_, _, _ = do("create", "--resource", "apps/v1/deployments,core/v1/events", "--namespace", "a", "--labels", "app=web", "--name", "web", "--about", "deployment.apps/web")
+	want = `"parts":[{"resource":"apps/v1/deployments","namespaces":["a"],"labels":"app=web","name":"web"},{"resource":"core/v1/events","namespaces":["a"],"about":"deployment.apps/web"}],"to":"/o/apps/v1/deployments/a/web"`
+	if len(asked) != 1 || !strings.Contains(asked[0], want) {
+		t.Errorf("asked for %q, want %s", asked, want)
 	}
 
 	used := time.Now().Add(-3 * time.Minute)
@@ -109,7 +115,7 @@ func TestShareMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for says, args := range map[string][]string{
-		"share create, share list or share revoke": {"share"}, "--resource core/v1/pods": {"share", "create"}, "share revoke takes 1 arguments": {"share", "revoke"},
+		"share create, share list or share revoke": {"share"}, "--resource core/v1/pods": {"share", "create"}, "--about is of events alone": {"share", "create", "--resource", "core/v1/pods", "--about", "pod.core/p"}, "share revoke takes 1 arguments": {"share", "revoke"},
 		"share list takes 0 arguments": {"share", "list", "x"}, `--server "localhost:8080" is no address`: {"share", "list", "--server", "localhost:8080"},
 		"in clear": {"share", "list", "--server", "http://192.0.2.7", "--token-file", empty}, `--server "http://u@h"`: {"share", "list", "--server", "http://u@h"}, empty + " is empty": {"share", "list", "--token-file", empty}, "unknown flag: --kubeconfig": {"share", "list", "--kubeconfig", "x"},
 		"--share-admins goes with --auth token": {"--kubeconfig", nowhere(t), "--share-admins", "ops"}, "a group that is empty": {"--kubeconfig", nowhere(t), "--auth", "token", "--share-admins", "a,,b"},

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"slices"
 	"strings"
@@ -215,6 +216,63 @@ func TestSharedEvents(t *testing.T) {
 				all := first + then + later
 				if !strings.Contains(all, "own 2") && view != watch.Changes || strings.Contains(all, "CANARY") {
 					t.Errorf("a guest is told %s", all)
+				}
+			})
+		})
+	}
+}
+
+// Events are those about the object of one API group, and not those about its namesake
+// of another; what was shared without a group has them of any.
+func TestSharedEventsOfAGroup(t *testing.T) {
+	const events = "core/v1/events"
+	of := map[string]string{
+		"own": `"involvedObject":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"}`, "own-later": `"regarding":{"apiVersion":"apps/v1beta1","kind":"Deployment","name":"web"}`,
+		"others": `"involvedObject":{"apiVersion":"other.example.com/v1","kind":"Deployment","name":"web"}`, "core": `"involvedObject":{"apiVersion":"v1","kind":"Deployment","name":"web"}`,
+		"unsaid": `"involvedObject":{"kind":"Deployment","name":"web"}`, "odd": `"involvedObject":{"apiVersion":["apps/v1"],"kind":"Deployment","name":"web"}`,
+	}
+	for about, want := range map[string]string{
+		"deployment.apps/web": "own own-later", "deployment.other.example.com/web": "others", "deployment.core/web": "core unsaid",
+		"deployment/web": "core odd others own own-later unsaid", "deployment.example.com/web": "", "deployment.apps/w": "",
+	} {
+		t.Run(about, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Serve(apitest.Kind{Ref: events, Kind: "Event", Columns: `[{"name":"Object","type":"string"},{"name":"Message","type":"string"}]`})
+				set := func(n int) {
+					for name, member := range of {
+						server.Set(events, apitest.Item{Namespace: "a", Name: name, Cells: fmt.Sprintf(`["deployment/web","of %s %d"]`, name, n), Rest: member})
+					}
+				}
+				set(0)
+				pass(3 * time.Second)
+				access := cluster.For(sharedWith(watch.Part{Resource: events, Namespaces: []string{"a"}, About: about}))
+				sub, err := access.Subscribe(t.Context(), watch.Query{Resource: events}, watch.Rows, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer sub.Close()
+				readUntil(t, sub, "heartbeat")
+				set(1)
+				told, _ := readUntil(t, sub, "heartbeat")
+				var read, heard []string
+				for _, name := range slices.Sorted(maps.Keys(of)) {
+					if _, err := access.Object(t.Context(), events, "a", name); err == nil {
+						read = append(read, name)
+					} else {
+						wantProblem(t, err, watch.Refused, "Forbidden", "This was not shared with you.")
+					}
+					if strings.Contains(told, "of "+name+" 1") {
+						heard = append(heard, name)
+					}
+				}
+				snapshot, err := access.Snapshot(t.Context(), watch.Query{Resource: events}, time.Second)
+				if err != nil {
+					t.Fatal(err)
+				}
+				listed := strings.ReplaceAll(keysOf(snapshot), "a/", "")
+				if strings.Join(read, " ") != want || strings.Join(heard, " ") != want || listed != want {
+					t.Errorf("a guest reads %s, hears %s and has listed %s; want %s", read, heard, listed, want)
 				}
 			})
 		})

@@ -68,13 +68,7 @@ func (a *Access) mayShare(ctx context.Context, p *Part) error {
 		return invalid("Which object?", "%s are in namespaces: beside the name of one, a part has its namespace, and no other.", resource.Ref())
 	}
 	if p.About != "" && !canBeAbout(resource, p.About) {
-		return invalid("Which object?", "about is %.100q; it is of events alone, and takes the kind and the name of an object as they write it: pod/web-1.", p.About)
+		return invalid("Which object?", "about is %.100q; it is of events alone, and takes the kind, the group and the name of an object: pod.core/web-1, deployment.apps/web; or pod/web-1 for one of any group.", p.About)
 	}
 	return a.may(ctx, q, d)
-}
-
-// canBeAbout reports whether some object of a resource could be about something.
-func canBeAbout(r *Resource, about string) bool {
-	kind, name, _ := strings.Cut(about, "/")
-	return r.Resource == "events" && kind != "" && kind == strings.ToLower(kind) && name != "" && checkName(name) == nil
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
 )
 
 // Who shares may see all of what they name, now; what makes no sense is said to.
@@ -48,12 +49,18 @@ func TestMayShare(t *testing.T) {
 		"an object of two":              {"ann", part(watch.Part{Namespaces: []string{"a", "b"}, Name: "p"}), watch.Invalid, "Which object?", "no other"},
 		"a namespace for what has none": {"all", part(watch.Part{Resource: "core/v1/namespaces", Namespaces: []string{"a"}}), watch.Invalid, "Not namespaced", ""},
 		"events that are about nothing": {"all", part(watch.Part{Resource: "core/v1/namespaces", About: "pod/web"}), watch.Invalid, "Which object?", "of events alone"},
+		"events of no group":            {"all", part(watch.Part{Resource: "core/v1/events", About: "pod./web"}), watch.Invalid, "Which object?", "the group"},
+		"events of a group alone":       {"all", part(watch.Part{Resource: "core/v1/events", About: ".apps/web"}), watch.Invalid, "Which object?", "the group"},
+		"events of no name":             {"all", part(watch.Part{Resource: "core/v1/events", About: "deployment.apps/"}), watch.Invalid, "Which object?", "the group"},
+		"events of an object":           {"", part(watch.Part{Resource: "core/v1/events", About: "deployment.apps/web"}), 0, "", ""},
+		"events of any group":           {"", part(watch.Part{Resource: "core/v1/events", About: "deployment/web"}), 0, "", ""},
 		"a kind twice":                  {"ann", append(part(watch.Part{Namespaces: []string{"a"}}), part(watch.Part{})...), watch.Invalid, "Shared twice", pods},
 		"nobody's":                      {"-", part(watch.Part{}), watch.Refused, "Forbidden", "logged in"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				_, cluster, _ := guarded(t)
+				server, cluster, _ := guarded(t)
+				server.Serve(apitest.Kind{Ref: "core/v1/events", Kind: "Event", Columns: `[]`})
 				viewer := user(test.who)
 				switch test.who {
 				case "":

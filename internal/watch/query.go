@@ -207,20 +207,19 @@ func (f *filter) within(o *wire.Object) bool {
 // none of with a single object.
 func (f *filter) ofRows() bool { return len(f.bound) > 0 || f.about != "" }
 
-// isAbout compares the whole of what an event says it is about: "pod/web" is not
-// "pod/web-1". What does not say it is about nothing.
-func (f *filter) isAbout(o *wire.Object) bool {
+// objectOf is what an event's row says that it is about, as "pod/web-1"; empty where it
+// does not.
+func (f *filter) objectOf(o *wire.Object) (object string) {
 	at := slices.IndexFunc(f.columns, func(c wire.Column) bool { return c.Name == "Object" })
-	about := ""
 	c := rawjson.NewCursor(o.Cells())
 	_ = c.Array(func(i int) error { // Cells are well formed.
 		cell, err := c.Value()
 		if err == nil && i == at {
-			about, err = rawjson.Unquote(cell)
+			object, err = rawjson.Unquote(cell)
 		}
 		return err
 	})
-	return about == f.about
+	return object
 }
 
 // matchText looks for the words of the query.

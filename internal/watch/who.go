@@ -46,7 +46,7 @@ type Part struct {
 	Labels     string   `json:"labels,omitempty"`     // A label selector in kubectl's syntax.
 	Name       string   `json:"name,omitempty"`       // One object alone, of one namespace where it is namespaced.
 	Text       string   `json:"q,omitempty"`          // Words that a row must have, as in a Query.
-	About      string   `json:"about,omitempty"`      // Of events alone: what they must be about, as they write it: "pod/web-1".
+	About      string   `json:"about,omitempty"`      // Of events alone: the object that they must be about: "pod.core/web-1"; of any group, "pod/web-1".
 }
 
 // Key tells viewers apart: it is the same for those alone who may see the same.

@@ -10,11 +10,13 @@ import { plain } from "../static/src/view.ts";
 const page = (data: Record<string, string> = {}): void => void Object.assign(globalThis, { document: { documentElement: { dataset: data } } });
 const pods = { ref: "core/v1/pods", kind: "Pod", resource: "pods", namespaced: true };
 const nodes = { ref: "core/v1/nodes", kind: "Node", resource: "nodes", namespaced: false };
+const deployments = { ref: "apps/v1/deployments", kind: "Deployment", resource: "deployments", namespaced: true };
 const part = (resource: string, more: object = {}): object => ({ resource, namespaces: [], labels: "", name: "", q: "", about: "", ...more });
 
 const view: Choice = { what: "view", kind: pods, view: { ...plain("core/v1/pods"), ns: ["shop"], labels: "app=web", q: "err", sort: { column: "age", descending: true } }, logs: false, events: false };
 const object: Choice = { what: "object", kind: pods, name: { ns: "shop", name: "web-1" }, tab: "", logs: false, events: false };
 const node: Choice = { what: "object", kind: nodes, name: { ns: "", name: "node-1" }, tab: "yaml", logs: true, events: true };
+const deployment: Choice = { what: "object", kind: deployments, name: { ns: "shop", name: "web" }, tab: "", logs: false, events: true };
 const kinds: Choice = { what: "kinds", kinds: [pods, nodes], ns: ["data", "shop"] };
 
 const cases: [string, Choice, object[], string][] = [
@@ -24,9 +26,10 @@ const cases: [string, Choice, object[], string][] = [
     "/r/core/v1/pods?ns=shop&q=err&labels=app=web&sort=-age"],
   ["an object", object, [part("core/v1/pods", { namespaces: ["shop"], name: "web-1" })], "/o/core/v1/pods/shop/web-1"],
   ["with its log and events, at its log", { ...object, tab: "logs", logs: true, events: true },
-    [part("core/v1/pods", { namespaces: ["shop"], name: "web-1" }), part("core/v1/pods/log", { namespaces: ["shop"], name: "web-1" }), part("core/v1/events", { namespaces: ["shop"], about: "pod/web-1" })],
+    [part("core/v1/pods", { namespaces: ["shop"], name: "web-1" }), part("core/v1/pods/log", { namespaces: ["shop"], name: "web-1" }), part("core/v1/events", { namespaces: ["shop"], about: "pod.core/web-1" })],
     "/o/core/v1/pods/shop/web-1?tab=logs"],
-  ["one in no namespace, which has no log", node, [part("core/v1/nodes", { name: "node-1" }), part("core/v1/events", { namespaces: ["default"], about: "node/node-1" })], "/o/core/v1/nodes/_/node-1?tab=yaml"],
+  ["one in no namespace, which has no log", node, [part("core/v1/nodes", { name: "node-1" }), part("core/v1/events", { namespaces: ["default"], about: "node.core/node-1" })], "/o/core/v1/nodes/_/node-1?tab=yaml"],
+  ["one of another group, with events", deployment, [part("apps/v1/deployments", { namespaces: ["shop"], name: "web" }), part("core/v1/events", { namespaces: ["shop"], about: "deployment.apps/web" })], "/o/apps/v1/deployments/shop/web"],
   ["a view of what is in no namespace, with events", { what: "view", kind: nodes, view: { ...plain("core/v1/nodes"), ns: ["shop"] }, logs: true, events: true }, [part("core/v1/nodes"), part("core/v1/events", { namespaces: ["default"] })], "/r/core/v1/nodes?ns=shop"],
   ["kinds and namespaces", kinds, [part("core/v1/pods", { namespaces: ["data", "shop"] }), part("core/v1/nodes")], "/r/core/v1/pods?ns=data&ns=shop"],
 ];
@@ -58,6 +61,7 @@ void test("a share in words", () => {
     [{ what: "kinds", kinds: [pods], ns: ["a", "b", "c", "d", "e", "f", "g"] }, "pods in a, b, c, d, e and 2 more"],
   ] as [Choice, string][]) assert.equal(partsWords(partsOf(choice)), want);
   assert.equal(partsWords(partsOf({ ...object, events: true }).slice(1)), "events in shop about pod/web-1");
+  assert.equal(partsWords(partsOf(deployment).slice(1)), "events in shop about deployment.apps/web");
 });
 
 void test("a link is not said to keep anybody from the rest where nobody is asked", () => {

@@ -12,7 +12,7 @@ export interface Part {
   readonly labels: string;
   readonly name: string; // empty: any
   readonly q: string;
-  readonly about: string; // of events alone: the object that they are about, as "pod/web-1"; empty: any
+  readonly about: string; // of events alone: the object that they are about, as "pod.core/web-1"; empty: any
 }
 
 const root = (): HTMLElement | undefined => (typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined)); // Tests have no page, or a part of one.

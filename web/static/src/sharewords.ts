@@ -45,8 +45,8 @@ export function partsOf(c: Choice): Part[] {
     case "object": {
       const { kind, name } = c;
       const own = { namespaces: kind.namespaced ? [name.ns] : [], name: name.name };
-      // An event names what it is about as "pod/web-1".
-      const about = { namespaces: [kind.namespaced ? name.ns : eventsOfNone], about: `${kind.kind.toLowerCase()}/${name.name}` };
+      const [group = ""] = kind.ref.split("/");
+      const about = { namespaces: [kind.namespaced ? name.ns : eventsOfNone], about: `${kind.kind.toLowerCase()}.${group}/${name.name}` };
       return [part(kind.ref, own), ...(hasLogs(kind) && c.logs ? [part(logs, own)] : []), ...(hasEvents(kind) && c.events ? [part(events, about)] : [])];
     }
   }
@@ -84,7 +84,7 @@ export function partWords(p: Part): string {
   }
   const labels = p.labels === "" ? "" : ` with ${p.labels}`;
   const q = p.q === "" ? "" : ` that match “${p.q}”`;
-  const about = p.about === "" ? "" : ` about ${p.about}`;
+  const about = p.about === "" ? "" : ` about ${p.about.replace(".core/", "/")}`;
   const all = where + labels + q + about === "" ? "all " : "";
   return `${of}${all}${resource}${where}${labels}${q}${about}`;
 }
