@@ -17,18 +17,18 @@ func TestLate(t *testing.T) {
 				l.cut = func() { cut = time.Now() }
 				for began := time.Now(); time.Since(began) < min(before, 30*time.Second); {
 					l.begin()
-					time.Sleep(writeTimeout - time.Second)
+					<-time.After(writeTimeout - time.Second)
 					l.end()
 				}
 				if before > 30*time.Second {
-					time.Sleep(before)
+					<-time.After(before)
 				}
 				if !cut.IsZero() {
 					t.Error("cut while no write was late")
 				}
 				began := time.Now()
 				l.begin()
-				time.Sleep(2 * writeTimeout)
+				<-time.After(2 * writeTimeout)
 				if after := cut.Sub(began); after != writeTimeout {
 					t.Errorf("cut after %s, want %s", after, writeTimeout)
 				}
@@ -45,6 +45,6 @@ func TestLateStops(t *testing.T) {
 		l := late{cut: func() { t.Error("cut when it had been stopped") }}
 		l.begin()
 		l.stop()
-		time.Sleep(2 * writeTimeout)
+		<-time.After(2 * writeTimeout)
 	})
 }

@@ -42,7 +42,7 @@ func (a *accepting) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 		return nil, nil, err
 	}
 	a.out.Conn = conn
-	early, err := buffers.Reader.Peek(buffers.Reader.Buffered())
+	early, err := buffers.Peek(buffers.Reader.Buffered())
 	if err != nil {
 		return nil, nil, err
 	}
