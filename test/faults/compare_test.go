@@ -13,12 +13,12 @@ import (
 // converges waits until every viewer holds what a quorum list gives, and reports how long that took.
 func (w *scene) converges(within time.Duration, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
-	return eventually(w.t, within, "what is held is what the API server lists", func() error { return w.compare(viewers) })
+	return eventually(w.t, within, "what is held is what the API server lists", func() error { return w.compare(configMaps, viewers) })
 }
 
-// compare compares what viewers of the namespace's ConfigMaps hold with a quorum list.
-func (w *scene) compare(viewers []*viewer.Viewer) error {
-	want, err := w.Rows(w.t.Context(), configMaps, w.namespace)
+// compare compares what viewers of a resource in the namespace hold with a quorum list.
+func (w *scene) compare(resource string, viewers []*viewer.Viewer) error {
+	want, err := w.Rows(w.t.Context(), resource, w.namespace)
 	if err != nil {
 		return err
 	}

@@ -156,15 +156,7 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 // holdKind waits until all hold what there is of the kind.
 func (w *scene) holdKind(k kind, viewers ...*viewer.Viewer) {
 	w.t.Helper()
-	want := must(w.Rows(w.t.Context(), k.ref(), w.namespace))(w.t)
-	eventually(w.t, 5*time.Second, "its objects are told", func() error {
-		for i, v := range viewers {
-			if err := v.Holds(want); err != nil {
-				return fmt.Errorf("viewer %d: %w", i, err)
-			}
-		}
-		return nil
-	})
+	eventually(w.t, 5*time.Second, "its objects are told", func() error { return w.compare(k.ref(), viewers) })
 }
 
 // holdNone tells who has rows.

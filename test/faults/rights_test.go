@@ -55,20 +55,8 @@ func TestRightToAllGrantedAndRemoved(t *testing.T) {
 	w := open(t, setting{args: []string{"--as", user}})
 	rows := w.look(2, viewer.Rows(deployments))
 	becomes(t, 20*time.Second, "forbidden", rows...)
-	binding := &rbacv1.ClusterRoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: user},
-		Subjects:   []rbacv1.Subject{{Kind: "User", APIGroup: "rbac.authorization.k8s.io", Name: user}},
-		RoleRef:    rbacv1.RoleRef{Kind: "ClusterRole", APIGroup: "rbac.authorization.k8s.io", Name: "view"},
-	}
-	bindings := w.Core.RbacV1().ClusterRoleBindings()
-	_, err := bindings.Create(t.Context(), binding, metav1.CreateOptions{})
-	check(t, err)
-	removed := false
-	t.Cleanup(func() {
-		if !removed {
-			_ = bindings.Delete(context.WithoutCancel(t.Context()), user, metav1.DeleteOptions{}) // The test has failed already.
-		}
-	})
+	check(t, w.Grant(t.Context(), user, "view"))
+	t.Cleanup(func() { check(t, w.Revoke(context.WithoutCancel(t.Context()), user)) })
 	t.Logf("granted: live after %v", becomes(t, 60*time.Second, "live", rows...))
 	eventually(t, 5*time.Second, "what is held is what the API server lists", func() error {
 		want, err := w.Rows(t.Context(), deployments, "")
@@ -80,8 +68,7 @@ func TestRightToAllGrantedAndRemoved(t *testing.T) {
 		}
 		return err
 	})
-	check(t, bindings.Delete(t.Context(), user, metav1.DeleteOptions{}))
-	removed = true
+	check(t, w.Revoke(t.Context(), user))
 	t.Logf("removed: forbidden after %v", becomes(t, 25*time.Second, "forbidden", rows...))
 	eventually(t, 2*time.Second, "the rows go", func() error { return holdNone(rows...) })
 	sound(t, rows...)

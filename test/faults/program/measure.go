@@ -29,10 +29,11 @@ func (p *Program) Held(ctx context.Context) (int, error) {
 
 // Live is how many bytes of its heap are in use once what is garbage has been collected.
 func (p *Program) Live(ctx context.Context) (int, error) {
-	if _, err := p.get(ctx, "/debug/pprof/heap?gc=1"); err != nil {
+	text, err := p.get(ctx, "/debug/pprof/heap?gc=1&debug=1") // It is read before what the profile takes.
+	if err != nil {
 		return 0, err
 	}
-	return p.metric(ctx, "go_memstats_heap_alloc_bytes")
+	return number(text, `(?m)^# HeapAlloc = (\S+)$`)
 }
 
 // Stacks is what its goroutines do.

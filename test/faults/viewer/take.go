@@ -77,7 +77,7 @@ func (v *Viewer) takeMessage(m *message) {
 		v.states = append(v.states, State{At: time.Now(), State: m.State, Reason: m.Reason})
 	case "reset":
 		v.tally.Resets++
-		v.fresh = false
+		v.fresh, v.want.Cursor = false, "" // There is nothing to go on from, until a snapshot.
 	case "snapshot":
 		v.takeSnapshot(m)
 	case "events":

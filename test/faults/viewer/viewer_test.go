@@ -93,6 +93,8 @@ func TestFaults(t *testing.T) {
 		{"rows", rows, events(`{"op":"delete","ns":"a","name":"y","uid":"1"}`), "delete of a/y"},
 		{"rows", rows, rows, ""}, // Without a cursor to go on from, nothing is wrong with it.
 		{"rows", rows, `{"type":"heartbeat","cursor":"e"}`, "a heartbeat"},
+		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":""}]`, ""}, // There is nothing to go on from.
+		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":"c"}]`, "a heartbeat"},
 		{"rows", rows, `{"type":"error","problem":{}}`, "an error"},
 		{"rows", rows, `nonsense`, "not understood"},
 		{"rows", events(""), events(""), "before a snapshot"},
