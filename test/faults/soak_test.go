@@ -281,15 +281,9 @@ func (s *soak) faults() []fault {
 			}
 			return s.Apply(ctx, s.namespace, "kept", "1")
 		}},
-		{"a definition is deleted and created again", func(context.Context) error { //nolint:contextcheck // It takes the test's.
-			s.undefine(s.kind)
-			pass(s.within(3000))
-			s.define(s.kind)
-			s.make(s.kind, s.some()...)
-			return nil
-		}},
-		{"all rights go and come back", func(context.Context) error { return s.blind(func() {}) }},             //nolint:contextcheck // It takes the test's.
-		{"subscriptions race", func(context.Context) error { race(s.t, s.scene, s.random.Int()); return nil }}, //nolint:contextcheck // It takes the test's.
+		{"a definition is deleted and created again", func(context.Context) error { s.redefine(); return nil }}, //nolint:contextcheck // It takes the test's.
+		{"all rights go and come back", func(context.Context) error { return s.blind(func() {}) }},              //nolint:contextcheck // It takes the test's.
+		{"subscriptions race", func(context.Context) error { race(s.t, s.scene, s.random.Int()); return nil }},  //nolint:contextcheck // It takes the test's.
 	}
 }
 
@@ -300,4 +294,12 @@ func (s *soak) freeze(ctx context.Context, l *link.Link, milliseconds int) error
 	pass(s.within(milliseconds))
 	l.Thaw(ctx)
 	return nil
+}
+
+// redefine deletes the definition with its objects, and makes it again with others.
+func (s *soak) redefine() {
+	s.undefine(s.kind)
+	pass(s.within(3000))
+	s.define(s.kind)
+	s.make(s.kind, s.some()...)
 }
