@@ -228,18 +228,7 @@ func TestSecretsAreMasked(t *testing.T) {
 // The program starts before its API server, waits, says so, and goes on.
 func TestAPIServerIsWaitedFor(t *testing.T) {
 	config := adminConfig(t)
-	upstream, err := url.Parse(serverOf(t, config))
-	if err != nil {
-		t.Fatal(err)
-	}
-	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	address := listener.Addr().String()
-	if err := listener.Close(); err != nil {
-		t.Fatal(err)
-	}
+	address, upstream := linkTo(t, config)
 	d := launch(t, config, "--server", "https://"+address)
 	if body, status := d.request("/api/v1/resources"); status != http.StatusServiceUnavailable || !strings.Contains(body, "does not answer") {
 		t.Errorf("without an API server: %d %s", status, body)
@@ -247,7 +236,7 @@ func TestAPIServerIsWaitedFor(t *testing.T) {
 	if body, status := d.request("/r/core/v1/pods", "Accept", "text/html"); status != http.StatusServiceUnavailable || !strings.Contains(body, "tries again") {
 		t.Errorf("the page without an API server: %d %s", status, body)
 	}
-	forward(t, address, upstream.Host)
+	forward(t, address, upstream)
 	eventually(t, "the API server is found when it comes", func() error {
 		if body, status := d.request("/api/v1/snapshot/core/v1/namespaces"); status != http.StatusOK {
 			return fmt.Errorf("%d %s", status, body)
@@ -349,8 +338,27 @@ func show(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// forward listens on address and passes connections on to upstream.
-func forward(t *testing.T, address, upstream string) {
+// linkTo is a free address to forward from to the API server of a kubeconfig, and the
+// address of that.
+func linkTo(t *testing.T, kubeconfig string) (address, upstream string) {
+	t.Helper()
+	server, err := url.Parse(serverOf(t, kubeconfig))
+	if err != nil {
+		t.Fatal(err)
+	}
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := listener.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return listener.Addr().String(), server.Host
+}
+
+// forward listens on address and passes connections on to upstream, until the test
+// ends or stop is called, which cuts them.
+func forward(t *testing.T, address, upstream string) (stop func()) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)
 	if err != nil {
@@ -374,11 +382,13 @@ func forward(t *testing.T, address, upstream string) {
 			passing.Go(func() { <-ctx.Done(); _ = from.Close(); _ = to.Close() })
 		}
 	})
-	t.Cleanup(func() {
+	stop = sync.OnceFunc(func() {
 		cancel()
 		_ = listener.Close()
 		passing.Wait()
 	})
+	t.Cleanup(stop)
+	return stop
 }
 
 func (o *oracle) ignoreMissing(t *testing.T, err error) {
