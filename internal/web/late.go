@@ -6,7 +6,7 @@ import (
 )
 
 // late ends a connection of which a write takes longer than writeTimeout. A timer that
-// is set and stopped for each would cost a tenth of the write: this one goes on, and
+// is set and stopped for each costs some of every write: this one goes on, and
 // looks when it comes, for as long as there are writes.
 type late struct {
 	cut func()
