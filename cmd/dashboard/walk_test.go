@@ -475,6 +475,10 @@ func TestNothingIsHeardOfOthers(t *testing.T) {
 		}
 		return told, answers
 	}
+	// What is looked at only if it is watched is watched already.
+	first, heard := w.listen(t, w.one), make(map[int][]string)
+	first.send(`{"op":"subscribe","id":1,` + own.in(`"resource":"REF","ns":["NS"],"view":"rows"`) + `}`)
+	first.hear(heard, func() bool { return strings.Contains(strings.Join(heard[1], ""), `"type":"snapshot"`) })
 	_, _ = record(false) // What is watched from here on is watched in both.
 	quiet, quietAnswers := record(false)
 	busy, busyAnswers := record(true)
