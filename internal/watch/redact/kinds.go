@@ -45,10 +45,10 @@ func identity(uid, namespace, name string) string {
 	return namespace + "/" + name
 }
 
-func subjectOf(raw []byte) (*subject, error) {
+// subjectOf reads ahead: the cursor is the caller's.
+func subjectOf(c rawjson.Cursor) (*subject, error) {
 	of := &subject{paths: make(map[string]bool)}
 	var uid, name string
-	c := rawjson.NewCursor(raw)
 	if c.Peek() != '{' {
 		return of, nil // It becomes null.
 	}

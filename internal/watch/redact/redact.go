@@ -16,6 +16,8 @@ import (
 	"fmt"
 	"maps"
 	"sync"
+
+	"glasshouse/internal/watch/rawjson"
 )
 
 // LastApplied is the annotation in which client-side apply keeps its input.
@@ -135,15 +137,26 @@ type Redacted struct {
 
 // Object redacts an object. The text is appended to dst.
 func (r *Redactor) Object(dst, raw []byte) (Redacted, error) {
+	c := rawjson.NewCursor(raw)
+	redacted, err := r.Next(dst, c)
+	if err == nil {
+		err = c.End()
+	}
+	return redacted, err
+}
+
+// Next redacts the object at a cursor, which it moves behind it. The text is
+// appended to dst.
+func (r *Redactor) Next(dst []byte, c *rawjson.Cursor) (Redacted, error) {
 	var of *subject
 	if len(r.rules) > 0 {
 		var err error
-		if of, err = subjectOf(raw); err != nil {
+		if of, err = subjectOf(*c); err != nil {
 			return Redacted{}, err
 		}
 	}
 	w := &walker{rules: r.rules, mask: func(out []byte, path string, value []byte) []byte { return r.mask(out, of, path, value) }}
-	text, err := w.walk(dst, raw, of)
+	text, err := w.walk(dst, c, of)
 	if of != nil {
 		r.tidy(of)
 	}

@@ -1,5 +1,7 @@
 package redact
 
+import "glasshouse/internal/watch/rawjson"
+
 // A Veil masks on the way out, for those whom something is shared with: what is
 // kept is everybody's. It masks the values of Secrets and ConfigMaps, and of
 // containers' environments; what was masked before stays so. A mask says nothing
@@ -45,5 +47,10 @@ func (v *Veil) After(dst, before, text []byte) ([]byte, error) {
 
 func (v *Veil) walk(dst, text []byte, mask func(out []byte, path string, value []byte) []byte) ([]byte, error) {
 	w := &walker{rules: v.rules, mask: mask}
-	return w.walk(dst, text, &subject{helm: true})
+	c := rawjson.NewCursor(text)
+	dst, err := w.walk(dst, c, &subject{helm: true})
+	if err == nil {
+		err = c.End()
+	}
+	return dst, err
 }

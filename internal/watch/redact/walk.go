@@ -34,23 +34,18 @@ const (
 	annotations       // and the annotations there.
 )
 
-// walk appends the object raw without what must not be kept. What is no object
-// becomes null.
-func (w *walker) walk(dst, raw []byte, of *subject) ([]byte, error) {
-	c := rawjson.NewCursor(raw)
+// walk appends the object at the cursor without what must not be kept. What is no
+// object becomes null.
+func (w *walker) walk(dst []byte, c *rawjson.Cursor, of *subject) ([]byte, error) {
 	if c.Peek() != '{' {
-		return append(dst, "null"...), nil
+		return append(dst, "null"...), c.Skip()
 	}
 	for n := range w.rules {
 		if !w.rules[n].helm || of.helm {
 			w.live = append(w.live, position{n, 0})
 		}
 	}
-	dst, err := w.value(dst, c, 0, root)
-	if err == nil {
-		err = c.End()
-	}
-	return dst, err
+	return w.value(dst, c, 0, root)
 }
 
 // value appends the value at the cursor; from is where the positions of it begin.

@@ -125,13 +125,18 @@ func LabelsOf(object []byte) []byte {
 	return m.labels
 }
 
-// object makes an Object of a row. managed is the text of its managedFields,
-// and shares raw's bytes.
-func (d *decoder) object(cells, raw []byte) (o *Object, managed []byte, err error) {
-	if !utf8.Valid(raw) || !utf8.Valid(cells) {
-		raw, cells = bytes.ToValidUTF8(raw, []byte(string(utf8.RuneError))), bytes.ToValidUTF8(cells, []byte(string(utf8.RuneError)))
+// valid is what was sent, without what is no UTF-8.
+func valid(sent []byte) []byte {
+	if utf8.Valid(sent) {
+		return sent
 	}
-	redacted, err := d.redactor.Object(d.scratch[:0], raw)
+	return bytes.ToValidUTF8(sent, []byte(string(utf8.RuneError)))
+}
+
+// object makes an Object of the cells of a row and what is at the cursor. managed
+// is the text of its managedFields, and shares the cursor's bytes.
+func (d *decoder) object(cells []byte, c *rawjson.Cursor) (o *Object, managed []byte, err error) {
+	redacted, err := d.redactor.Next(d.scratch[:0], c)
 	if err != nil {
 		return nil, nil, fmt.Errorf("decode an object: %w", err)
 	}

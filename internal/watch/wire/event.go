@@ -24,56 +24,89 @@ type event struct {
 
 // event decodes one line. initial says that it is part of a list.
 func (d *decoder) event(line []byte, initial bool) (event, error) {
-	var kind string
-	var object []byte
-	c := rawjson.NewCursor(line)
-	err := c.Object(func(key []byte) (err error) {
+	e := event{initial: initial}
+	c := rawjson.NewCursor(valid(line))
+	var early *rawjson.Cursor // The object, where it is before its type.
+	err := c.Object(func(key []byte) error {
 		switch string(key) {
 		case "type":
-			kind, err = c.Text()
+			kind, err := c.Text()
+			e.kind = watch.EventType(kind)
+			return err
 		case "object":
-			object, err = c.Value()
+			if e.kind != "" {
+				return e.read(d, c)
+			}
+			at := *c
+			early = &at
 		}
-		return err
+		return nil
 	})
 	if err == nil {
 		err = c.End()
 	}
+	if err == nil && early != nil {
+		err = e.read(d, early)
+	}
+	if err == nil {
+		err = e.whole()
+	}
 	if err != nil {
 		return event{}, fmt.Errorf("decode a watch event: %w", err)
 	}
-	e := event{kind: watch.EventType(kind), initial: initial}
-	switch e.kind {
-	case watch.Error:
-		e.status = new(metav1.Status)
-		if err := json.Unmarshal(object, e.status); err != nil {
-			return event{}, errors.New("decode a watch event: an ERROR without a Status")
-		}
-		return e, nil
-	case watch.Bookmark:
-		return e, d.table(object, func(_, raw []byte) error { return e.readBookmark(raw) })
-	case watch.Added, watch.Modified, watch.Deleted:
-		err := d.table(object, func(cells, raw []byte) (err error) {
-			var managed []byte
-			e.object, managed, err = d.object(cells, raw)
-			if err == nil && !initial {
-				e.managed = d.manage(managed)
-			}
-			return err
-		})
-		if err == nil && e.object == nil {
-			err = fmt.Errorf("decode a watch event: %s without an object", kind)
-		}
-		if err == nil && e.kind == watch.Deleted {
-			d.redactor.Deleted(e.object.UID(), e.object.Namespace(), e.object.Name())
-		}
-		return e, err
+	if e.kind == watch.Deleted {
+		d.redactor.Deleted(e.object.UID(), e.object.Namespace(), e.object.Name())
 	}
-	return event{}, fmt.Errorf("decode a watch event: type %.20q is not known", kind)
+	return e, nil
 }
 
-func (e *event) readBookmark(raw []byte) error {
-	c := rawjson.NewCursor(raw)
+// read reads the object of an event of a kind.
+func (e *event) read(d *decoder, c *rawjson.Cursor) error {
+	switch e.kind {
+	case watch.Error:
+		text, err := c.Value()
+		if err != nil {
+			return err
+		}
+		e.status = new(metav1.Status)
+		if json.Unmarshal(text, e.status) != nil {
+			e.status = nil
+		}
+		return nil
+	case watch.Bookmark:
+		return d.table(c, func(_ []byte, c *rawjson.Cursor) error { return e.readBookmark(c) })
+	case watch.Added, watch.Modified, watch.Deleted:
+		return d.table(c, func(cells []byte, c *rawjson.Cursor) error {
+			object, managed, err := d.object(cells, c)
+			if err == nil && !e.initial {
+				e.managed = d.manage(managed)
+			}
+			e.object = object
+			return err
+		})
+	}
+	return nil // It is not whole.
+}
+
+// whole says what an event lacks.
+func (e *event) whole() error {
+	switch e.kind {
+	case watch.Error:
+		if e.status == nil {
+			return errors.New("an ERROR without a Status")
+		}
+	case watch.Bookmark:
+	case watch.Added, watch.Modified, watch.Deleted:
+		if e.object == nil {
+			return fmt.Errorf("%s without an object", e.kind)
+		}
+	default:
+		return fmt.Errorf("type %.20q is not known", e.kind)
+	}
+	return nil
+}
+
+func (e *event) readBookmark(c *rawjson.Cursor) error {
 	return c.Object(func(key []byte) error {
 		if string(key) != "metadata" {
 			return nil

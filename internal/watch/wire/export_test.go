@@ -65,3 +65,33 @@ func Compressed(t *testing.T, text string, gone func()) *Object {
 	o.pack("a", "p", "", "1", []byte("[]"), own.encode(nil, []byte(text)))
 	return o
 }
+
+// Decode decodes lines of pods' stream over and over, as those of a list, of whose
+// objects a dictionary was made, or as what comes after it.
+func Decode(b *testing.B, lines [][]byte, initial bool) {
+	b.Helper()
+	d, err := newDecoder(schema.GroupResource{Resource: "pods"}, redact.New(nil, "", "pods"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	d.beginList()
+	decode := func(n int, initial bool) {
+		if _, err := d.event(lines[n%len(lines)], initial); err != nil {
+			b.Fatal(err)
+		}
+	}
+	for n := range trainingObjects {
+		decode(n, true)
+	}
+	if !initial {
+		if err := d.endList(); err != nil {
+			b.Fatal(err)
+		}
+	}
+	n := 0
+	b.ReportAllocs()
+	for b.Loop() {
+		decode(1+n%(len(lines)-1), initial) // Without the columns, which come once.
+		n++
+	}
+}

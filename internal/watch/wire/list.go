@@ -13,8 +13,8 @@ import (
 // held together as text.
 func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 	list := &List{}
-	add := func(cells, raw []byte) error {
-		o, _, err := d.object(cells, raw)
+	add := func(cells []byte, object *rawjson.Cursor) error {
+		o, _, err := d.object(cells, object)
 		if err != nil {
 			return err
 		}
@@ -36,13 +36,13 @@ func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 			return d.setColumns(definitions)
 		case "rows":
 			whole = true
-			return eachElement(decode, func(raw json.RawMessage) error { return d.row(rawjson.NewCursor(raw), add) })
+			return eachElement(decode, func(raw json.RawMessage) error { return d.row(rawjson.NewCursor(valid(raw)), add) })
 		case "items": // Also of an empty list: the columns come with no other.
 			whole = true
 			if err := d.useColumns(plainColumns()); err != nil {
 				return err
 			}
-			return eachElement(decode, func(raw json.RawMessage) error { return add(nil, raw) })
+			return eachElement(decode, func(raw json.RawMessage) error { return add(nil, rawjson.NewCursor(valid(raw))) })
 		}
 		var skipped json.RawMessage
 		return decode.Decode(&skipped)

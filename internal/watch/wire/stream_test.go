@@ -156,6 +156,7 @@ func TestOddLines(t *testing.T) {
 		},
 		{"managedFields of another type", row(`["",""]`, `{"metadata":{"name":"n","managedFields":{"a":"CANARY"}}}`), `n ["",""] {"metadata":{"name":"n"}}`},
 		{"space", "  " + strings.ReplaceAll(row(`["",""]`, `{"metadata":{"name":"n"}}`), ":", " : ") + " ", `n ["",""] {"metadata":{"name":"n"}}`},
+		{"members in another order", `{"object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"object":{"metadata":{"name":"n"}},"cells":["x",""]}]},"type":"MODIFIED"}`, `n ["x",""] {"metadata":{"name":"n"}}`},
 		{"a carriage return", row(`["",""]`, `{"metadata":{"name":"n"}}`) + "\r", `n ["",""] {"metadata":{"name":"n"}}`},
 	} {
 		t.Run(test.name, func(t *testing.T) {

@@ -11,11 +11,14 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// table hands each row's cells and object to row. A plain object is a row
+// rowFunc takes the cells of a row, and its object at the cursor, which it moves
+// behind that.
+type rowFunc func(cells []byte, object *rawjson.Cursor) error
+
+// table hands each row of the Table at the cursor to row. A plain object is a row
 // without cells.
-func (d *decoder) table(raw []byte, row func(cells, object []byte) error) error {
-	isTable := false
-	c := rawjson.NewCursor(raw)
+func (d *decoder) table(c *rawjson.Cursor, row rowFunc) error {
+	isTable, plain := false, *c
 	err := c.Object(func(key []byte) error {
 		switch string(key) {
 		case "kind":
@@ -46,24 +49,34 @@ func (d *decoder) table(raw []byte, row func(cells, object []byte) error) error 
 	if err := d.useColumns(plainColumns()); err != nil {
 		return err
 	}
-	return row(nil, raw)
+	return row(nil, &plain)
 }
 
-func (d *decoder) row(c *rawjson.Cursor, row func(cells, object []byte) error) error {
-	var cells, object []byte
+func (d *decoder) row(c *rawjson.Cursor, row rowFunc) error {
+	var cells []byte
+	var early *rawjson.Cursor // The object, where it is before its cells.
+	read := false
 	err := c.Object(func(key []byte) (err error) {
 		switch string(key) {
 		case "cells":
 			cells, err = c.Value()
 		case "object":
-			object, err = c.Value()
+			if cells != nil {
+				read = true
+				return row(cells, c)
+			}
+			at := *c
+			early = &at
 		}
 		return err
 	})
-	if err != nil {
+	switch {
+	case err != nil || read:
 		return err
+	case early == nil:
+		return errors.New("decode an object: the row has none")
 	}
-	return row(cells, object)
+	return row(cells, early)
 }
 
 // setColumns reads the definitions, which come with the first event of a
