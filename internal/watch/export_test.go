@@ -260,3 +260,18 @@ func (s *answers[K, A]) Len() int { return len(s.of) }
 func NewAnswers(most int, long time.Duration) *answers[int, error] {
 	return &answers[int, error]{most: most, long: long}
 }
+
+// NewStops is where readers who come from an offset stop, among others.
+func NewStops() func(from uint64, now func() uint64) uint64 { return new(bundles).stop }
+
+// NewBundles gives the text of a bundle, of the changes after an offset up to
+// another, which is written for the first who asks for it.
+func NewBundles() func(view View, filter byte, version int, from, to uint64, write func() string) ([]byte, error) {
+	all := new(bundles)
+	return func(view View, filter byte, version int, from, to uint64, write func() string) ([]byte, error) {
+		return all.text(bundle{view, filterID{filter}, version, from, to}, func() (*[]byte, error) {
+			text := []byte(write())
+			return &text, nil
+		})
+	}
+}

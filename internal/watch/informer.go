@@ -62,6 +62,7 @@ type informer struct {
 	expected atomic.Int64  // What feeds have reserved, in bytes.
 	listings listings
 	digests  digests
+	bundles  bundles
 	rankings rankings
 	masks    *redact.Memory // Outlasts the feeds.
 	began    time.Time

@@ -43,11 +43,13 @@ type reading struct {
 	version int    // Of the columns that were told.
 	columns []wire.Column
 	told    Status
-	notice  []byte         // A reset that is to be told before the snapshot.
-	listing *listing       // The snapshot that is being told.
-	rows    []*wire.Object // The rest of it.
-	first   bool           // None of rows has been told.
-	telling bool           // A snapshot is being told.
+
+	filterID filterID       // Made when it is needed.
+	notice   []byte         // A reset that is to be told before the snapshot.
+	listing  *listing       // The snapshot that is being told.
+	rows     []*wire.Object // The rest of it.
+	first    bool           // None of rows has been told.
+	telling  bool           // A snapshot is being told.
 
 	window *windowed // In the Windowed view; nil in others.
 
@@ -169,6 +171,9 @@ func (s *reading) read(ctx context.Context) ([]byte, error) {
 	changes, next, err := s.informer.NextWithin(ctx, s.alarm, s.cursor, first)
 	if err == nil && len(changes) > 0 {
 		rested := s.informer.Now().Offset-s.cursor.Offset < uint64(limit) && s.pace.rest(ctx) //nolint:gosec // A limit is not negative.
+		if rested {
+			limit = min(limit, int(s.stop()-s.cursor.Offset)) //nolint:gosec // Not below the cursor.
+		}
 		if rested || first < limit {
 			changes, next, err = s.informer.Next(ctx, s.cursor, limit)
 		}
@@ -282,7 +287,22 @@ func (s *reading) stateMessage(status Status) ([]byte, error) {
 }
 
 func (s *reading) eventsMessage(changes []*change) ([]byte, error) {
-	oldest := changes[0].Time
+	events, err := s.events(changes)
+	if err != nil || len(events) == 0 {
+		return nil, err
+	}
+	s.pace.tell(changes[0].Time)
+	message := append(s.message("events"), `,"events":[`...)
+	for n, event := range events {
+		if n > 0 {
+			message = append(message, ',')
+		}
+		message = append(message, event...)
+	}
+	return append(message, ']'), nil
+}
+
+func (s *reading) eventsOf(changes []*change) ([][]byte, error) {
 	if !s.view.each {
 		changes = fold(changes)
 	}
@@ -300,18 +320,7 @@ func (s *reading) eventsMessage(changes []*change) ([]byte, error) {
 			break
 		}
 	}
-	if len(events) == 0 {
-		return nil, nil
-	}
-	s.pace.tell(oldest)
-	message := append(s.message("events"), `,"events":[`...)
-	for n, event := range events {
-		if n > 0 {
-			message = append(message, ',')
-		}
-		message = append(message, event...)
-	}
-	return append(message, ']'), nil
+	return events, nil
 }
 
 // event is a change as this subscription tells it; nil where that is nothing.

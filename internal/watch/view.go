@@ -28,6 +28,9 @@ type view struct {
 	next func(*reading) ([]byte, error)
 	// event is a change as an event of this view; nil where it is nothing to it.
 	event func(*change, *recent) ([]byte, error)
+	name  View
+	// bundled says that an event is the same to all readers of a filter.
+	bundled bool
 	// each says that every change is told; otherwise those of one object that
 	// piled up are told as one.
 	each bool
@@ -40,9 +43,9 @@ type view struct {
 func viewOf(name View) (v view, ok bool) {
 	switch name {
 	case Rows:
-		return view{begin: (*reading).beginRows, next: (*reading).nextRows, event: rowEvent, digests: true}, true
+		return view{name: name, bundled: true, begin: (*reading).beginRows, next: (*reading).nextRows, event: rowEvent, digests: true}, true
 	case Table:
-		return view{begin: (*reading).beginRows, next: (*reading).nextTable, event: tableEvent, digests: true}, true
+		return view{name: name, bundled: true, begin: (*reading).beginRows, next: (*reading).nextTable, event: tableEvent, digests: true}, true
 	case Object:
 		return view{begin: (*reading).beginObject, event: objectEvent, texts: true}, true
 	case Changes:

@@ -1,0 +1,93 @@
+package watch
+
+import (
+	"bytes"
+	"sync"
+	"time"
+)
+
+// bundle is the events that a batch of changes is to all readers of one view and
+// filter who tell it whole.
+type bundle struct {
+	view     View
+	filter   filterID
+	version  int    // Of the columns.
+	from, to uint64 // Offsets: the changes after the first, up to the second.
+}
+
+const (
+	// markEvery is how long readers who collect stop at the same offset.
+	markEvery = gather / 2
+	// bundlesKept is how many bundles are looked for.
+	bundlesKept = 32
+)
+
+// bundles are the texts of the newest bundles, each of which is kept by who tells
+// it alone, and where readers are to stop, so that they have the same ones.
+type bundles struct {
+	mu     sync.Mutex
+	texts  map[bundle]*shared[[]byte]
+	newest [bundlesKept]bundle // In turn.
+	next   int
+
+	mark   uint64
+	marked time.Time
+}
+
+// stop is the offset at which readers who come from one stop: an offset of a
+// moment ago, where that leads anywhere, or now's.
+func (b *bundles) stop(from uint64, now func() uint64) uint64 {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.mark <= from || time.Since(b.marked) > markEvery {
+		b.mark, b.marked = now(), time.Now()
+	}
+	return b.mark
+}
+
+// text is that of a bundle, which the first who asks for it makes.
+func (b *bundles) text(of bundle, write func() (*[]byte, error)) ([]byte, error) {
+	b.mu.Lock()
+	text := b.texts[of]
+	if text == nil {
+		if b.texts == nil {
+			b.texts = make(map[bundle]*shared[[]byte], bundlesKept)
+		}
+		delete(b.texts, b.newest[b.next])
+		text = new(shared[[]byte])
+		b.texts[of], b.newest[b.next] = text, of
+		b.next = (b.next + 1) % bundlesKept
+	}
+	b.mu.Unlock()
+	events, _, err := text.get(write)
+	if err != nil {
+		return nil, err
+	}
+	return *events, nil
+}
+
+// stop is where a reader that has collected stops, see bundles.
+func (s *reading) stop() uint64 {
+	return s.informer.bundles.stop(s.cursor.Offset, func() uint64 { return s.informer.Now().Offset })
+}
+
+// events are what changes are to the reader, in one piece where others are told
+// the same.
+func (s *reading) events(changes []*change) ([][]byte, error) {
+	if !s.view.bundled || len(changes) == 1 {
+		return s.eventsOf(changes)
+	}
+	if s.filterID == (filterID{}) {
+		s.filterID = s.filter.id()
+	}
+	of := bundle{s.view.name, s.filterID, s.version, changes[0].Offset, changes[len(changes)-1].Offset}
+	text, err := s.informer.bundles.text(of, func() (*[]byte, error) {
+		events, err := s.eventsOf(changes)
+		text := bytes.Join(events, []byte{','})
+		return &text, err
+	})
+	if err != nil || len(text) == 0 {
+		return nil, err
+	}
+	return [][]byte{text}, nil
+}

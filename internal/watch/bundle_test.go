@@ -1,0 +1,105 @@
+package watch_test
+
+import (
+	"fmt"
+	"runtime/debug"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch"
+)
+
+// Readers who collect stop where others of a moment ago did, so that they tell the
+// same; and never where they are.
+func TestStopsAreShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		stop := watch.NewStops()
+		const a = 100 // What has changed until the first comes.
+		for _, test := range []struct {
+			after           time.Duration
+			from, now, want uint64
+		}{
+			{0, 90, a, a},
+			{10 * time.Millisecond, 95, a + 5, a},
+			{15 * time.Millisecond, 80, a + 9, a},
+			{time.Millisecond, 90, a + 10, a + 10}, // 26 ms later.
+			{0, a + 10, a + 11, a + 11},            // Who has come as far goes on.
+			{0, 90, a + 12, a + 11},
+		} {
+			pass(test.after)
+			if got := stop(test.from, func() uint64 { return test.now }); got != test.want {
+				t.Errorf("after %s who is at %d of %d stops at %d, want %d", test.after, test.from, test.now, got, test.want)
+			}
+		}
+	})
+}
+
+// The events of a batch are written once for all who are told the same, and again
+// for any other.
+func TestBundlesAreShared(t *testing.T) {
+	text := watch.NewBundles()
+	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // A text goes with the last who holds it.
+	written := 0
+	ask := func(view watch.View, filter byte, version int, from, to uint64) string {
+		got, err := text(view, filter, version, from, to, func() string {
+			written++
+			return fmt.Sprint(written)
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(got)
+	}
+	for range 2 {
+		for n, got := range []string{
+			ask(watch.Rows, 1, 1, 1, 5), ask(watch.Table, 1, 1, 1, 5), ask(watch.Rows, 2, 1, 1, 5),
+			ask(watch.Rows, 1, 2, 1, 5), ask(watch.Rows, 1, 1, 2, 5), ask(watch.Rows, 1, 1, 1, 6),
+		} {
+			if want := fmt.Sprint(n + 1); got != want {
+				t.Errorf("the text of %d is that of %s", n+1, got)
+			}
+		}
+	}
+	for n := range uint64(1000) {
+		ask(watch.Rows, 1, 1, n, n+10)
+	}
+	if before := written; ask(watch.Rows, 1, 1, 1, 5) != fmt.Sprint(before+1) {
+		t.Error("a bundle of long ago is still looked for")
+	}
+}
+
+// Whoever is told of the same batch hears what is theirs.
+func TestBundlesAreTheirOwn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "0"), pod("b", "q", "0"), pod("b", "r", "0"))
+		query := watch.Query{Every: 50 * time.Millisecond}
+		inB := query
+		inB.Namespaces = []string{"b"}
+		readers := []*reader{subscribe(t, cluster, query, ""), subscribe(t, cluster, inB, ""), subscribe(t, cluster, query, "")}
+		for _, r := range readers {
+			r.settle()
+		}
+		for round := range 3 {
+			server.Set(pods, pod("a", "p", fmt.Sprint(round, "x")))
+			server.Set(pods, pod("b", "q", fmt.Sprint(round)))
+			server.Set(pods, pod("b", "q", fmt.Sprint(round, "y")))
+			synctest.Wait()
+			for n, want := range []string{"update a/p, update b/q", "update b/q", "update a/p, update b/q"} {
+				m := readers[n].next()
+				for m.Type != "events" {
+					m = readers[n].next()
+				}
+				var events []string
+				for _, e := range m.Events {
+					events = append(events, e.Op+" "+e.NS+"/"+e.Name)
+				}
+				if got := strings.Join(events, ", "); got != want {
+					t.Errorf("round %d: reader %d is told %s, want %s", round, n, got, want)
+				}
+			}
+		}
+	})
+}
