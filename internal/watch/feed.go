@@ -58,6 +58,7 @@ func (i *informer) prepareFeed(ctx context.Context, f *feed, status Status) (run
 	ctx, f.stop = context.WithCancel(ctx)
 	source, err := i.client.Source(scope, wire.SourceOptions{
 		Stall: stall, Stalled: f.stalled, Panicked: f.panicked, Observe: f.observe, Masks: i.masks,
+		Going:  f.goesOn,
 		Failed: func(err error) { f.streamFailed(ctx, err) },
 	})
 	if err != nil {
@@ -205,6 +206,7 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 	} else if f.masked {
 		f.readColumns(ctx) // They come with the stream, and may show something else by now.
 	}
+	f.opens()
 	stream, err := f.source.Watch(ctx, options)
 	if !initial && (apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)) {
 		f.refuse(reasonOf(err)) // The list was not: it goes on with lists.

@@ -27,6 +27,8 @@ type standing struct {
 	synced   bool      // All that was listed is in the journal.
 	open     bool      // A watch is open,
 	listing  bool      // but has not sent all of its list yet.
+	going    bool      // The watch goes on from where the one before ended, or from its list.
+	lost     time.Time // Since when none does; zero while one does, and before the first.
 	refused  string    // Why the watch was refused, where the list was not.
 	outgrown string    // Why its list ended; empty where it did not.
 	outdated bool      // It has listed with other columns than those of now.
@@ -77,6 +79,9 @@ func (s *standing) see(now time.Time) {
 		s.blindSince = time.Time{}
 	}
 }
+
+// goOn says that a watch goes on.
+func (s *standing) goOn() { s.going, s.lost = true, time.Time{} }
 
 // end says that the feed is being stopped: what was live is told as what follows
 // it, which begins with a list.
@@ -195,12 +200,23 @@ func (f *feed) refusedToWatch() string {
 	return f.now.refused
 }
 
+// opens says that a watch is about to be asked for.
+func (f *feed) opens() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.now.going = false
+}
+
 // opened says that a watch is open. One that begins with a list is live only
-// when that has been read.
+// when that has been read, another when it is known to go on: the API server may
+// have nothing any more to begin with. It has what it has just listed.
 func (f *feed) opened(initial bool) {
 	f.mu.Lock()
 	f.now.open, f.now.listing = true, initial
-	live := f.now.synced && !initial
+	if time.Since(f.now.replaced) < grace {
+		f.now.goOn()
+	}
+	live := f.now.synced && !initial && f.now.going
 	changed := live && f.now.set(Live, time.Now(), "")
 	f.mu.Unlock()
 	f.announce(changed)
@@ -209,13 +225,25 @@ func (f *feed) opened(initial bool) {
 	}
 }
 
-// ended says that the watch is closed: live no more, unless the next one opens
-// within grace.
+// goesOn says that the watch that is open, or about to be, does.
+func (f *feed) goesOn() {
+	f.mu.Lock()
+	f.now.goOn()
+	changed := f.now.open && !f.now.listing && f.now.synced && f.now.set(Live, time.Now(), "")
+	f.mu.Unlock()
+	f.announce(changed)
+}
+
+// ended says that the watch is closed: live no more, unless another goes on within
+// grace. One that did not has ended nothing.
 func (f *feed) ended(ctx context.Context) {
-	at := time.Now()
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.now.open = false
+	if f.now.lost.IsZero() {
+		f.now.lost = time.Now()
+	}
+	at := f.now.lost
+	f.now.open, f.now.going = false, false
 	f.now.drops++
 	if f.now.pending != nil {
 		f.now.pending.Stop()
@@ -224,7 +252,7 @@ func (f *feed) ended(ctx context.Context) {
 	if f.now.status.State != Live || ctx.Err() != nil {
 		return
 	}
-	f.now.pending = time.AfterFunc(grace, func() {
+	f.now.pending = time.AfterFunc(grace-time.Since(at), func() {
 		f.mu.Lock()
 		stale := (!f.now.open || f.now.listing) && f.now.status.State == Live && ctx.Err() == nil
 		stale = stale && f.now.set(Stale, at, "The watch ended and has not been opened again yet.")
@@ -242,7 +270,11 @@ func (f *feed) fail(ctx context.Context, err error) {
 	f.mu.Lock()
 	state := stateOf(err, f.now.synced)
 	f.now.synced = f.now.synced && !state.refused() // In one step with the state: no rows are not none.
-	changed := f.now.set(state, time.Now(), reasonOf(err))
+	since := time.Now()
+	if state == Stale && !f.now.lost.IsZero() {
+		since = f.now.lost
+	}
+	changed := f.now.set(state, since, reasonOf(err))
 	f.now.status.senseless = apierrors.IsBadRequest(err) || apierrors.IsInvalid(err)
 	f.mu.Unlock()
 	f.announce(changed)

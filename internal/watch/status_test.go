@@ -348,6 +348,58 @@ func TestAwayForLong(t *testing.T) {
 	})
 }
 
+// An API server that has forgotten what was missed answers that it watches, and then
+// that it cannot: what is held is as old as it was until it is listed.
+func TestStaleUntilItIsListed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		down := time.Now()
+		server.Down(true)
+		for time.Since(down) < time.Minute {
+			r.next()
+		}
+		server.Quietly(pods, func() { server.Delete(pods, "a", "p") })
+		for r.state != "live" {
+			if r.next(); r.state != "live" && (r.state != "stale" || !r.since.Equal(down)) {
+				t.Fatalf("it is %s since %s, want stale since %s", r.state, r.since, down)
+			}
+		}
+		back := time.Now()
+		for len(r.rows) > 1 {
+			r.next()
+		}
+		if wrong := time.Since(back); wrong > 0 {
+			t.Errorf("rows that are not there were live for %s", wrong)
+		}
+		if c := cluster.Ledger().Entries; len(c) != 1 || c[0].Blind != 1 {
+			t.Errorf("the ledger is %+v, want one interval without a watch", c)
+		}
+	})
+}
+
+// A watch that ends when nobody expects it, and one that follows but cannot go on,
+// are stale since the first of them ended.
+func TestStaleSinceTheLastThatWentOn(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		server.BreakStreams(pods, "not now") // Lists fail.
+		cut := time.Now()
+		server.Expire(pods)
+		for r.state != "stale" {
+			r.next()
+		}
+		if passed := time.Since(cut); !r.since.Equal(cut) || passed > 2*time.Second {
+			t.Errorf("after %s it is stale since %s, want %s", passed, r.since, cut)
+		}
+	})
+}
+
 // A watch that is cut in the midst of a line goes on where it was.
 func TestCutInALine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

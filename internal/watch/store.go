@@ -51,6 +51,9 @@ func (f *feed) replace(objects []*wire.Object, polled string) {
 	fit := len(columns) == 0 || wire.SameColumns(columns, f.columns) // Another feed may have changed them since.
 	f.now.synced, f.now.outdated = fit, !fit
 	f.now.listing, f.now.plain = false, false
+	if f.now.open {
+		f.now.goOn()
+	}
 	f.now.replaced = begun.at
 	f.now.lists++
 	f.sight.seen[f.namespace] = true

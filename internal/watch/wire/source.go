@@ -72,6 +72,9 @@ type SourceOptions struct {
 	Stall time.Duration
 	// Stalled is called when that has happened.
 	Stalled func()
+	// Going is called once a watch has sent something that is no error, or nothing
+	// for settling; not for one that begins with a list. Nil is not called.
+	Going func()
 	// Failed is called when a streaming list ends in another way before its end:
 	// client-go tries it again without a word. Nil is not called.
 	Failed func(error)
@@ -99,6 +102,9 @@ func (c *Client) Source(scope Scope, options SourceOptions) (*Source, error) {
 	rules := c.rules
 	if scope.Shared {
 		rules = append(slices.Clone(rules), redact.Shared()...)
+	}
+	if options.Going == nil {
+		options.Going = func() {}
 	}
 	gr := scope.Resource.GroupResource()
 	decoder, err := newDecoder(gr, masks.Redactor(rules, gr.Group, gr.Resource, scope.Namespace))
@@ -155,17 +161,22 @@ func (s *Source) SetDates(dates map[string]string) { s.decoder.dates = dates }
 // next list or watch on; nil where that is not known.
 func (s *Source) SetPaths(paths map[string]string) { s.decoder.paths = paths }
 
-// List reads a whole list, row by row. One that makes no progress is given up
-// after twice the time that a streaming list has: its server may have to
-// gather all of it first.
+// begins is how long the answer to a list may take to begin: its server may have to
+// gather all of it first, for which kube-apiserver gives itself a minute
+// (--request-timeout).
+const begins = 75 * time.Second
+
+// List reads a whole list, row by row. One that has begun and makes no progress is
+// given up after twice the time that a streaming list has.
 func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *List, err error) {
 	defer s.recover(&err)
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	stalled := time.AfterFunc(2*s.options.Stall, cancel)
+	limit := begins
+	stalled := time.AfterFunc(limit, cancel)
 	defer func() {
 		if !stalled.Stop() {
-			err = fmt.Errorf("the list made no progress for %s", 2*s.options.Stall)
+			err = fmt.Errorf("the list made no progress for %s", limit)
 		}
 	}()
 	body, err := s.request(options).Stream(ctx)
@@ -173,13 +184,15 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 		return nil, err
 	}
 	defer func() { _ = body.Close() }() // Read to its end, or given up.
+	limit = 2 * s.options.Stall
+	stalled.Reset(limit)
 	if options.Continue == "" {
 		s.decoder.beginList()
 		s.listed = 0
 	}
 	before := s.listed
 	list, err = s.decoder.list(bufio.NewReaderSize(body, 64<<10), func(objects int) {
-		stalled.Reset(2 * s.options.Stall)
+		stalled.Reset(limit)
 		s.options.Observe(before+objects, s.decoder.listed)
 	})
 	if err != nil {

@@ -26,6 +26,11 @@ const turn = 64
 // which some proxies speak, has none.
 const silence = 150 * time.Second
 
+// settling is how long a watch that sends nothing is waited for. An API server that
+// no longer has what is behind the version answers that it watches, and then says so
+// at once.
+const settling = 500 * time.Millisecond
+
 // stream reads a watch and hands its events on one by one. It is the
 // watch.Interface that the Reflector reads.
 type stream struct {
@@ -85,7 +90,7 @@ func (s *stream) read(ctx context.Context, initial bool) (err error) {
 			return err
 		}
 	}
-	return s.readEvents(ctx, lines)
+	return s.readEvents(ctx, lines, initial)
 }
 
 // readList reads the initial events, which are a list, to their end. The first objects are held back until their dictionary is
@@ -153,9 +158,14 @@ func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, e
 
 // readEvents reads what comes after a list. A stream that is cut, or silent, is
 // no error: the Reflector watches on from the last event.
-func (s *stream) readEvents(ctx context.Context, lines *lineReader) error {
+func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool) error {
 	silent := time.AfterFunc(silence, func() { _ = s.body.Close() }) // There is nothing to lose.
 	defer silent.Stop()
+	going := time.AfterFunc(settling, s.source.options.Going)
+	defer going.Stop()
+	if initial {
+		going.Stop()
+	}
 	for {
 		line, err := lines.next()
 		silent.Reset(silence)
@@ -166,10 +176,14 @@ func (s *stream) readEvents(ctx context.Context, lines *lineReader) error {
 		if err != nil {
 			return err
 		}
-		s.send(ctx, e.forReflector())
 		if e.kind == watch.Error {
+			s.send(ctx, e.forReflector())
 			return nil
 		}
+		if going.Stop() {
+			s.source.options.Going()
+		}
+		s.send(ctx, e.forReflector())
 	}
 }
 

@@ -2,6 +2,8 @@ package wire_test
 
 import (
 	"fmt"
+	"io"
+	"net/http"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -256,6 +258,50 @@ func TestStall(t *testing.T) {
 			t.Errorf("Stalled was called %d times, want once", stalled.Load())
 		}
 	})
+}
+
+// A list that its server has to gather first may take as long to begin as that gives
+// itself, a minute; one that has begun must go on.
+func TestListsThatTakeLong(t *testing.T) {
+	const row = `{"cells":["x",""],"object":{"metadata":{"name":"x"}}}`
+	for _, test := range []struct {
+		name             string
+		first, second    time.Duration // What the first and the second half wait for.
+		objects, failing int           // After so many seconds; 0 is not.
+	}{
+		{"slow to begin", 70 * time.Second, 0, 2, 0},
+		{"never begins", time.Hour, 0, 0, 75},
+		{"slow to go on", 70 * time.Second, 25 * time.Second, 2, 0},
+		{"never goes on", 0, time.Hour, 0, 30},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server := podServer(t)
+				server.Answer("/api/v1/pods", func(w http.ResponseWriter, r *http.Request) {
+					for n, part := range []string{`{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"rows":[` + row, `,` + row + `]}`} {
+						select {
+						case <-time.After([]time.Duration{test.first, test.second}[n]):
+						case <-r.Context().Done():
+							return
+						}
+						_, _ = io.WriteString(w, part) // To a client that may have left.
+						_ = http.NewResponseController(w).Flush()
+					}
+				})
+				s := source(t, server, pods, wire.SourceOptions{Stall: 15 * time.Second})
+				start := time.Now()
+				list, err := s.List(t.Context(), metav1.ListOptions{})
+				switch passed := time.Since(start); {
+				case test.failing > 0:
+					if err == nil || passed != time.Duration(test.failing)*time.Second || !strings.Contains(err.Error(), fmt.Sprintf("no progress for %s", passed)) {
+						t.Errorf("after %s: %v, want it given up after %d s", passed, err, test.failing)
+					}
+				case err != nil || len(list.Items) != test.objects:
+					t.Errorf("after %s: %+v, %v, want %d objects", passed, list, err, test.objects)
+				}
+			})
+		})
+	}
 }
 
 // What changes while the end of a list does not come is no progress of it.
