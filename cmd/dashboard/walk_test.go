@@ -463,7 +463,7 @@ func TestNothingIsHeardOfOthers(t *testing.T) {
 		}
 		for id := range told {
 			for n := range told[id] {
-				if busy && strings.Contains(told[id][n], "stir") {
+				if busy && strings.Contains(told[id][n], "stir-") {
 					t.Errorf("the subscription %d is told of another's: %s", id, told[id][n])
 				}
 				told[id][n] = own.masked(told[id][n])

@@ -99,7 +99,7 @@ func TestLeavingAShare(t *testing.T) {
 					if all := first + then + later + back; strings.Contains(all, "CANARY") {
 						t.Errorf("told of what is not shared: %s", all)
 					}
-					if !strings.Contains(then, test.goes) || strings.Contains(later, "op") || !strings.Contains(back, state) && test.view != watch.Changes {
+					if !strings.Contains(then, test.goes) || strings.Contains(later, `"op"`) || !strings.Contains(back, state) && test.view != watch.Changes {
 						t.Errorf("want %s, nothing, and it again; told %s, %s, %s", test.goes, then, later, back)
 					}
 				})
