@@ -3,6 +3,7 @@ package watch_test
 import (
 	"fmt"
 	"runtime/debug"
+	"strconv"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -45,7 +46,7 @@ func TestBundlesAreShared(t *testing.T) {
 	ask := func(view watch.View, filter byte, version int, from, to uint64) string {
 		got, err := text(view, filter, version, from, to, func() string {
 			written++
-			return fmt.Sprint(written)
+			return strconv.Itoa(written)
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -57,7 +58,7 @@ func TestBundlesAreShared(t *testing.T) {
 			ask(watch.Rows, 1, 1, 1, 5), ask(watch.Table, 1, 1, 1, 5), ask(watch.Rows, 2, 1, 1, 5),
 			ask(watch.Rows, 1, 2, 1, 5), ask(watch.Rows, 1, 1, 2, 5), ask(watch.Rows, 1, 1, 1, 6),
 		} {
-			if want := fmt.Sprint(n + 1); got != want {
+			if want := strconv.Itoa(n + 1); got != want {
 				t.Errorf("the text of %d is that of %s", n+1, got)
 			}
 		}
@@ -65,7 +66,7 @@ func TestBundlesAreShared(t *testing.T) {
 	for n := range uint64(1000) {
 		ask(watch.Rows, 1, 1, n, n+10)
 	}
-	if before := written; ask(watch.Rows, 1, 1, 1, 5) != fmt.Sprint(before+1) {
+	if before := written; ask(watch.Rows, 1, 1, 1, 5) != strconv.Itoa(before+1) {
 		t.Error("a bundle of long ago is still looked for")
 	}
 }
@@ -84,7 +85,7 @@ func TestBundlesAreTheirOwn(t *testing.T) {
 		}
 		for round := range 3 {
 			server.Set(pods, pod("a", "p", fmt.Sprint(round, "x")))
-			server.Set(pods, pod("b", "q", fmt.Sprint(round)))
+			server.Set(pods, pod("b", "q", strconv.Itoa(round)))
 			server.Set(pods, pod("b", "q", fmt.Sprint(round, "y")))
 			synctest.Wait()
 			for n, want := range []string{"update a/p, update b/q", "update b/q", "update a/p, update b/q"} {
