@@ -93,6 +93,24 @@ func TestFirstPageIsSmall(t *testing.T) {
 	}
 }
 
+// What a part cannot begin without is asked for with the script, too, and what is
+// opened later is not.
+func TestPartsOfParts(t *testing.T) {
+	assets, err := web.NewAssets(fstest.MapFS{
+		"app.js":            {Data: []byte(`import{a}from"./one-ABCDEFGH.js";import("./later-ABCDEFGH.js")`)},
+		"one-ABCDEFGH.js":   {Data: []byte(`import"./two-ABCDEFGH.js";export{a}`)},
+		"two-ABCDEFGH.js":   {Data: []byte(`export{b}from"./one-ABCDEFGH.js"`)},
+		"later-ABCDEFGH.js": {Data: []byte(`import"./rest-ABCDEFGH.js"`)},
+		"rest-ABCDEFGH.js":  {},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := assets.Parts(), []string{"/static/one-ABCDEFGH.js", "/static/two-ABCDEFGH.js"}; !slices.Equal(got, want) {
+		t.Errorf("asked for with the script is %q, want %q", got, want)
+	}
+}
+
 // Whatever a page is made of: where that is other, it is of another build.
 func TestBuildIsOfAllAssets(t *testing.T) {
 	files := func(other string) fstest.MapFS {

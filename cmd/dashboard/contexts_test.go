@@ -150,7 +150,7 @@ func (p *running) ask(method, path, body string, headers ...string) (int, string
 	}
 	answer, err := client.Do(request)
 	if err != nil {
-		p.t.Fatal(err)
+		p.t.Fatalf("%s %s has no answer: %v; the log says %s", method, path, err, p.log)
 	}
 	defer func() { _ = answer.Body.Close() }()
 	text, err := io.ReadAll(answer.Body)

@@ -18,13 +18,13 @@ import (
 const spare = 3
 
 // Subscriptions that are ended while they begin, and connections that are cut in the midst of it, leave nothing behind,
-// and who looked all the time, or comes then, holds what a quorum list gives.
+// and who looked all the time, or comes meanwhile or then, holds what a quorum list gives.
 func TestSubscribeRaces(t *testing.T) {
 	w := open(t, setting{})
 	check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
 	watching := w.look(1, w.rows())
 	becomes(t, 20*time.Second, "live", watching...)
-	stop := w.churn(20)
+	stop := w.churn(100)
 	race(t, w, 1) // Whatever is made once is made.
 	pass(500 * time.Millisecond)
 	sockets, goroutines := must(w.program.Sockets(t.Context()))(t), must(w.program.Goroutines(t.Context()))(t)
@@ -44,6 +44,12 @@ func TestSubscribeRaces(t *testing.T) {
 		t.Errorf("something is left: %v\n%s", err, must(w.program.Stacks(t.Context()))(t))
 	}
 	t.Logf("%d goroutines before; %d again after %v", goroutines, must(w.program.Goroutines(t.Context()))(t), took)
+	racing.Go(func() { race(t, w, 20) })
+	for range 10 {
+		watching = append(watching, w.look(1, w.rows())...)
+		pass(20 * time.Millisecond)
+	}
+	racing.Wait()
 	watching = append(watching, w.look(1, w.rows())...)
 	stop()
 	t.Logf("converged after %v", w.converges(10*time.Second, watching...))

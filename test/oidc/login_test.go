@@ -60,7 +60,7 @@ func TestLogInAtDex(t *testing.T) {
 	}
 	code, text := b.logIn(p, page, password)
 	if code != http.StatusForbidden || b.at.Path+"?"+b.at.RawQuery != page || !strings.Contains(text, "Logged in as "+email) || strings.Contains(text, "of-the-test") {
-		t.Errorf("without rights the page at %s is %d %s", b.at, code, text)
+		t.Errorf("without rights the page at %s is %d, want 403 at %s, which says %q and nothing of the ConfigMap: %s", b.at, code, page, "Logged in as "+email, text)
 	}
 	binding := &rbacv1.RoleBinding{
 		ObjectMeta: metav1.ObjectMeta{Name: "anna"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "view"},
@@ -161,7 +161,7 @@ func TestTokensOfOthers(t *testing.T) {
 			b := newBrowser(t, provider)
 			code, text := b.logIn(p, "/status", password)
 			if code != test.code || code != http.StatusOK && !strings.Contains(text, "word could not be verified") {
-				t.Errorf("the login ends at %s with %d %s, want %d", b.at, code, text, test.code)
+				t.Errorf("the login ends at %s with %d, want %d: %s", b.at, code, test.code, text)
 			}
 			if code, _ := b.get(p.url + "/status"); code != test.code {
 				t.Errorf("after it the page is %d, want %d", code, test.code)
