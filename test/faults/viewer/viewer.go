@@ -113,9 +113,17 @@ func (v *Viewer) Connect(ctx context.Context) {
 	}
 	for err == nil {
 		v.wait(ctx)
-		if _, frame, err = conn.Read(ctx); err == nil {
-			v.take(frame)
+		if _, frame, err = conn.Read(ctx); err != nil {
+			break
 		}
+		// The library gives what there is of a message for all of it where the
+		// connection ends within (its msgReader takes any io.EOF for the message's).
+		if !json.Valid(frame) {
+			if _, _, err = conn.Read(ctx); err != nil && websocket.CloseStatus(err) == -1 {
+				break
+			}
+		}
+		v.take(frame)
 	}
 	v.mu.Lock()
 	defer v.mu.Unlock()

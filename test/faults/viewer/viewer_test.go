@@ -116,3 +116,32 @@ func TestFaults(t *testing.T) {
 		}
 	}
 }
+
+// Half a message, within which the connection ends, is no message.
+func TestHalfAMessage(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{"glasshouse.v1+json"}})
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if _, _, err := conn.Read(r.Context()); err != nil { // Or what was not read would be told as an error.
+			t.Error(err)
+		}
+		message, err := conn.Writer(r.Context(), websocket.MessageText)
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		if _, err := message.Write([]byte(`{"type":"` + strings.Repeat("x", 8<<10))); err != nil {
+			t.Error(err)
+		}
+		_ = conn.CloseNow() // Without a word.
+	}))
+	defer server.Close()
+	v := viewer.New(server.URL, viewer.Rows("core/v1/pods"))
+	v.Connect(t.Context())
+	if faults := v.Faults(); len(faults) > 0 {
+		t.Errorf("faults are %q", faults)
+	}
+}
