@@ -18,7 +18,7 @@ const (
 	// batch is how many changes one message carries at most.
 	batch = 1000
 	// chunk is about how many bytes of rows one message of a snapshot carries.
-	chunk = 256 << 10
+	chunk = 128 << 10
 )
 
 // ErrClosed says that the resource is watched no more: the program ends.

@@ -407,11 +407,14 @@ func TestSnapshotInParts(t *testing.T) {
 				break
 			}
 		}
-		if got := strings.Join(parts, ", "); got != "2 27 false, 0 27 false, 0 6 true" {
+		if got := strings.Join(parts, ", "); got != "2 14 false, 0 14 false, 0 14 false, 0 14 false, 0 4 true" {
 			t.Errorf("parts are %s", got)
 		}
 		if len(r.rows) != 60 {
 			t.Errorf("got %d rows, want 60", len(r.rows))
+		}
+		if _, messages := snapshotOf(t, cluster, watch.Table); messages != len(parts) {
+			t.Errorf("a table of them comes in %d parts, the rows in %d", messages, len(parts))
 		}
 	})
 }

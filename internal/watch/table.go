@@ -9,7 +9,7 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// chunkRows is how many rows one message of a table has.
+// chunkRows is how many rows one message of a table has at most.
 const chunkRows = 2000
 
 // columnar is rows, column by column: what is alike stands together, which makes
@@ -20,6 +20,7 @@ type columnar struct {
 	ns, name, rv, created []byte
 	cells                 []cellColumn
 	rows                  int
+	size                  int // About how many bytes it has.
 }
 
 // cellColumn is the cells of a column. Where each is the same as another member
@@ -41,6 +42,7 @@ func (t *columnar) add(o *wire.Object) error {
 			*to = append(*to, ',')
 		}
 		*to = append(*to, value...)
+		t.size += len(value) + 1
 	}
 	text(&t.ns, rawjson.AppendString(nil, o.Namespace()))
 	text(&t.name, name)
@@ -107,13 +109,12 @@ func (s *reading) nextTable() ([]byte, error) {
 		return nil, err
 	}
 	table := columnar{cells: make([]cellColumn, len(s.columns))}
-	part := s.rows[:min(len(s.rows), chunkRows)]
-	for _, o := range part {
-		if err := table.add(o); err != nil {
+	for table.rows < min(len(s.rows), chunkRows) && table.size < chunk {
+		if err := table.add(s.rows[table.rows]); err != nil {
 			return nil, err
 		}
 	}
 	message = table.appendTo(append(message, `,"table":`...))
-	s.toldRows(len(part))
+	s.toldRows(table.rows)
 	return fmt.Appendf(message, `,"last":%t`, !s.telling), nil
 }

@@ -34,6 +34,9 @@ const (
 	maxFaults    = 100
 	writeTimeout = 10 * time.Second
 	pingInterval = 25 * time.Second
+	// pongTimeout has what is on its way before a ping in it: the kernels and proxies of
+	// a slow link hold some 500 KiB.
+	pongTimeout = 30 * time.Second
 	// messagesAtOnce are those of one connection: one is on its way, and another is
 	// written meanwhile.
 	messagesAtOnce = 2
@@ -61,7 +64,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 		return nil //nolint:nilerr // Accept has answered.
 	}
 	l := &session{
-		conn: conn, out: out, access: s.access(r).AtOnce(messagesAtOnce), identity: identity, guest: guestIn(r), server: s, showing: s.showing(r), of: r.URL.Query().Get("cluster"),
+		conn: conn, out: out, access: s.access(r).AtOnce(messagesAtOnce), identity: identity, guest: guestIn(r), server: s, showing: s.showing(r), of: r.URL.Query().Get("cluster"), parts: r.URL.Query().Get("parts") == "true",
 		seats: s.seatsOf(r), paces: s.pacesOf(r), subscriptions: make(map[int]*follower),
 	}
 	go func() { // The handler ends, and with it all that a request holds.
@@ -82,6 +85,7 @@ type session struct {
 	server   *Server
 	showing  *showing
 	of       string             // By its id, the cluster that the page is of; empty where it does not say.
+	parts    bool               // Long messages are told in parts.
 	cancel   context.CancelFunc // Ends the whole session, without a word.
 	seats    []seat
 	paces    []*rate.Limiter // Of the reader.
@@ -351,7 +355,7 @@ func (l *session) follow(ctx context.Context, o *operation, window *watch.Window
 			return err
 		}
 		plain := o.View != string(watch.Object) && (bytes.HasPrefix(message, []byte(`"type":"events"`)) || bytes.HasPrefix(message, []byte(`"type":"window-events"`)))
-		if err := l.write(ctx, message, &o.ID, plain); err != nil {
+		if err := l.tell(ctx, message, o.ID, plain); err != nil {
 			return nil // The session ends; there is nobody to tell.
 		}
 	}

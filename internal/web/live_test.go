@@ -51,8 +51,13 @@ type frameOf struct {
 
 func (s *site) open(header http.Header) *tab {
 	s.t.Helper()
+	return s.openWith("", header)
+}
+
+func (s *site) openWith(query string, header http.Header) *tab {
+	s.t.Helper()
 	transport := &http.Transport{DisableKeepAlives: true}
-	conn, response, err := websocket.Dial(s.t.Context(), "ws://"+s.addr+"/api/v1/live", &websocket.DialOptions{
+	conn, response, err := websocket.Dial(s.t.Context(), "ws://"+s.addr+"/api/v1/live"+query, &websocket.DialOptions{
 		HTTPClient: &http.Client{Transport: transport}, Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: header,
 	})
 	if err != nil {

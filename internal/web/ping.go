@@ -15,7 +15,7 @@ func (l *session) startPings(ctx context.Context) {
 }
 
 func (l *session) ping(ctx context.Context) {
-	wait, cancel := context.WithTimeout(ctx, writeTimeout)
+	wait, cancel := context.WithTimeout(ctx, pongTimeout)
 	defer cancel()
 	err := l.conn.Ping(wait)
 	l.mu.Lock()

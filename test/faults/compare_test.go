@@ -112,6 +112,8 @@ func sound(t *testing.T, viewers ...*viewer.Viewer) (sum viewer.Tally) {
 		sum.Events += n.Events
 		sum.Patches += n.Patches
 		sum.Digests += n.Digests
+		sum.Parts += n.Parts
+		sum.Silence = max(sum.Silence, n.Silence)
 	}
 	t.Logf("%d viewers: %+v", len(viewers), sum)
 	return sum

@@ -69,7 +69,7 @@ func TestHalfOpenLink(t *testing.T) {
 // The same towards clients: those are let go, and come back to where they were.
 func TestHalfOpenLinkToClients(t *testing.T) {
 	t.Parallel()
-	const pinged = 25*time.Second + 10*time.Second // As docs/reference.md has it.
+	const pinged = 25*time.Second + 30*time.Second // As docs/reference.md has it.
 	w := open(t, setting{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))
 	before := must(w.program.Sockets(t.Context()))(t)

@@ -50,7 +50,7 @@ func TestReaderThatNeverReads(t *testing.T) {
 		}
 		return nil
 	})
-	const promised = 20 * time.Second // 10 s after what could not be written. Pings would need 30.
+	const promised = 20 * time.Second // 10 s after what could not be written. Pings would need 55.
 	if long := time.Since(began); long > promised {
 		t.Errorf("they were let go after %v, want %v at most", long, promised)
 	}

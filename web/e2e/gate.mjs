@@ -1,4 +1,4 @@
-// A link to the API server that may be slow, or down.
+// A link to the API server, or to another one, that may be slow, or down.
 import { connect, createServer } from "node:net";
 import { pipeline } from "node:stream";
 import { setTimeout as pause } from "node:timers/promises";
@@ -6,8 +6,8 @@ import { apiServer } from "./cluster.mjs";
 import { atEnd } from "./ending.mjs";
 
 /** Serves on a free port of loopback; set rate, in bytes a second towards the client, and down as you go. */
-export async function gate(t) {
-  const g = { rate: Infinity, down: false, flags: [] };
+export async function gate(t, to = apiServer) {
+  const g = { rate: Infinity, down: false, flags: [], url: "" };
   const open = new Set();
   async function* slowly(source) {
     for await (const chunk of source) {
@@ -18,7 +18,7 @@ export async function gate(t) {
       }
     }
   }
-  const { hostname, port } = new URL(apiServer);
+  const { hostname, port } = new URL(to);
   const server = createServer((client) => {
     if (g.down) return client.destroy();
     const far = connect(Number(port), hostname);
@@ -32,6 +32,7 @@ export async function gate(t) {
   });
   await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
   g.flags = ["--server", `https://127.0.0.1:${server.address().port}`];
+  g.url = `http://127.0.0.1:${server.address().port}/`;
   g.cut = () => {
     g.down = true;
     for (const s of open) s.destroy();

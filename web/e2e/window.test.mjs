@@ -9,6 +9,22 @@ import { Dashboard } from "./dashboard.mjs";
 import { atEnd } from "./ending.mjs";
 import { become, until } from "./wait.mjs";
 
+// Notes what is seen at any frame: sizes are told behind all that was drawn for it, and before it is painted.
+const noteFrames = (page) => page.evaluate(() => {
+  window.frames = new Set();
+  const look = () => {
+    const drawn = new ResizeObserver(() => {
+      drawn.disconnect();
+      const rows = document.getElementById("rows");
+      window.frames.add(`${rows.scrollTop} ${rows.hidden || document.querySelectorAll("#tbody tr[data-name]").length < 20 ? "none" : "rows"} ${document.getElementById("status").dataset.state}`);
+    });
+    drawn.observe(document.body);
+    requestAnimationFrame(look);
+  };
+  look();
+});
+const framesSeen = (page) => page.evaluate(() => [...window.frames]);
+
 await test("windows", { timeout: 180_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t, { flags: ["--page-rows", "300"] });
@@ -101,30 +117,99 @@ await test("a list that outgrows what a page holds stays where it is", { timeout
   }));
   const before = await look();
   assert.ok(before.top > 500 && before.rows.some((r) => r.endsWith(" true true")), JSON.stringify(before));
-  // What is seen at any frame: sizes are told behind all that was drawn for it, and before it is painted.
-  await page.evaluate(() => {
-    window.frames = new Set();
-    const look = () => {
-      const drawn = new ResizeObserver(() => {
-        drawn.disconnect();
-        const rows = document.getElementById("rows");
-        window.frames.add(`${rows.scrollTop} ${rows.hidden || document.querySelectorAll("#tbody tr[data-name]").length < 20 ? "none" : "rows"} ${document.getElementById("status").dataset.state}`);
-      });
-      drawn.observe(document.body);
-      requestAnimationFrame(look);
-    };
-    look();
-  });
+  await noteFrames(page);
   await make(180, 260);
   await page.locator("#count", { hasText: /^261$/ }).waitFor();
   assert.equal(views().at(-1), "window", "the server keeps them");
   assert.deepEqual(await look(), before);
-  assert.deepEqual(await page.evaluate(() => [...window.frames]), [`${before.top} rows live`]);
+  assert.deepEqual(await framesSeen(page), [`${before.top} rows live`]);
   await page.locator("#table").focus();
   await page.keyboard.press("j");
   await become("the next row by the keyboard", () => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name), name(91));
   await page.keyboard.press("End");
   await become("the last one", () => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name), name(259));
+});
+
+// At the limit the page holds all rows, of one more the server keeps the order. A
+// list that is looked at may grow by a fifth first, and is not changed back before it
+// is asked for again: it stays as it is seen, whichever way it goes.
+await test("the limit of what a page holds", { timeout: 180_000 }, async (t) => {
+  const browser = await browse(t);
+  const limit = 100;
+  const dashboard = await Dashboard.start(t, { flags: ["--page-rows", String(limit)] });
+  const group = `e2e-${randomBytes(4).toString("hex")}.example.com`;
+  const crds = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions";
+  const schema = { openAPIV3Schema: { type: "object", properties: { number: { type: "integer" } } } };
+  await create(crds, { apiVersion: "apiextensions.k8s.io/v1", kind: "CustomResourceDefinition", metadata: { name: `things.${group}` }, spec: { group, scope: "Namespaced", names: { plural: "things", singular: "thing", kind: "Thing" }, versions: [{ name: "v1", served: true, storage: true, schema, additionalPrinterColumns: [{ name: "Number", type: "integer", jsonPath: ".number" }] }] } });
+  atEnd(t, () => remove(`${crds}/things.${group}`));
+  const ns = await namespace(t);
+  const where = `/apis/${group}/v1/namespaces/${ns}/things`;
+  const name = (i) => `thing-${String(i).padStart(3, "0")}`;
+  const make = (i, called = name(i)) => create(where, { apiVersion: `${group}/v1`, kind: "Thing", metadata: { name: called }, number: i });
+  await until("the kind", () => make(0));
+  await Promise.all(Array.from({ length: limit - 1 }, (_, i) => make(i + 1)));
+  const list = `${dashboard.url}r/${group}/v1/things`;
+  const served = (total) => until(`${total} things`, async () => (await (await fetch(`${dashboard.url}api/v1/snapshot/${group}/v1/things?limit=1`)).json()).total === total);
+  await served(limit);
+
+  const views = (page) => page.wire.flatMap((frame) => { try { return [JSON.parse(frame)].flat().filter((m) => m.op === "subscribe" && m.resource === `${group}/v1/things` && m.view !== "object").map((m) => m.view); } catch { return []; } });
+  // The views that an address is asked for by.
+  const asked = async (address, words) => {
+    const page = await newPage(t, browser);
+    await openLive(page, address);
+    await page.locator("#count", { hasText: new RegExp(`^${words}$`) }).waitFor();
+    return { page, views: views(page) };
+  };
+  for (const address of [list, `${list}?ns=${ns}`]) assert.deepEqual((await asked(address, limit)).views, ["table"], `at the limit, ${address}`);
+
+  // Sorted, filtered, scrolled, and one of them open: what is added has its place behind all that is seen.
+  const { page } = await asked(`${list}?sort=number&q=thing`, `${limit} of ${limit}`);
+  await page.evaluate(() => { const e = document.getElementById("rows"); e.scrollTop = (e.scrollHeight - e.clientHeight) / 2; });
+  await page.locator(`#tbody tr[data-name="${name(50)}"] td`).last().click();
+  await page.locator("#panel h2", { hasText: name(50) }).waitFor();
+  await page.mouse.move(700, 20);
+  const look = () => page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)))).then(() => page.evaluate(() => ({
+    top: document.getElementById("rows").scrollTop,
+    rows: [...document.querySelectorAll("#tbody tr[data-name]")].map((tr) => [tr.dataset.name, tr.getAttribute("aria-rowindex"), tr.hasAttribute("data-active"), tr.getAttribute("aria-selected"), tr.children[2]?.textContent].join(" ")),
+    sorted: document.querySelector("#table thead [aria-sort]:not([aria-sort=none])")?.textContent, filter: document.getElementById("q").value,
+    panel: document.querySelector("#panel h2")?.textContent, status: document.getElementById("status").dataset.state, address: location.search,
+  })));
+  const count = (words) => become("the count", () => page.locator("#count").innerText(), words);
+  const before = await look();
+  assert.ok(before.top > 300 && before.rows.some((r) => r.includes(" true true")) && before.sorted?.includes("Number"), JSON.stringify(before));
+  await noteFrames(page);
+  const most = 1.2 * limit;
+  for (let i = limit; i < most; i++) await make(i, `other-${i}`);
+  await count(`${limit} of ${most}`);
+  assert.deepEqual([...new Set(views(page))], ["table"], "a fifth more");
+  assert.deepEqual(await look(), before);
+  await make(most, `other-${most}`);
+  await until("the server to keep them", () => views(page).at(-1) === "window");
+  await count(`${limit} of ${most + 1}`);
+  assert.deepEqual(await look(), before, "the server keeps them");
+  for (let i = limit + 1; i <= most; i++) await remove(`${where}/other-${i}`);
+  await count(`${limit} of ${limit + 1}`);
+  assert.deepEqual(await look(), before);
+
+  await served(limit + 1);
+  assert.deepEqual((await asked(list, limit + 1)).views, ["window"], "one more than the limit, of which it is known");
+  assert.deepEqual((await asked(`${list}?ns=${ns}`, limit + 1)).views, ["table", "window"], "one more than the limit, which shows as they come");
+  await remove(`${where}/other-${limit}`);
+  await count(`${limit} of ${limit}`);
+  assert.deepEqual(await look(), before, "as many as a page holds");
+  assert.equal(views(page).at(-1), "window", "until it is asked for again");
+  assert.deepEqual(await framesSeen(page), [`${before.top} rows live`], "at any frame");
+  await become("the picker's count", () => page.locator(`#picker a[data-ref="${group}/v1/things"] .count`).first().textContent(), String(limit));
+  // Rows that were read within the last second have one more.
+  await until("the page to hold all rows", async () => {
+    const earlier = views(page).length;
+    await page.reload();
+    await until("the page to ask again", () => views(page).length > earlier);
+    await page.locator('#status[data-state="live"]').waitFor();
+    await count(`${limit} of ${limit}`);
+    return isDeepStrictEqual(views(page).slice(earlier), ["table"]);
+  });
+  assert.deepEqual({ ...(await look()), top: 0, rows: [] }, { ...before, top: 0, rows: [] });
 });
 
 // Two pages of the same rows, of which one holds all, go through the same: what a

@@ -240,3 +240,27 @@ void test("a connection to a server that shows another cluster is not tried agai
   assert.equal(browser.others, 1);
   assert.equal(browser.sockets.length, 1);
 });
+
+void test("a long message is told by its parts, and taken as one", () => {
+  const { browser, live } = start();
+  browser.socket.accept();
+  const [got, far]: [Message["type"][], string[]] = [[], []];
+  live.subscribe({ resource: "core/v1/pods", ns: ["big"], name: "web", view: "object" }, { message: (m) => got.push(m.type), restart: () => {}, part: (told, of) => far.push(`${told} of ${of}`) });
+  const id = browser.socket.last["id"];
+  const whole = JSON.stringify({ id, type: "snapshot", cursor: "c1", object: { a: 'é"\u2028' }, last: true });
+  const tell = (from: number, to: number): void => browser.socket.say({ id, type: "part", told: to, of: whole.length, text: whole.slice(from, to) });
+  tell(0, 10);
+  tell(10, 30);
+  assert.deepEqual([got, far], [[], [`10 of ${whole.length}`, `30 of ${whole.length}`]]);
+  tell(30, whole.length);
+  assert.deepEqual([got, far.length], [["object"], 2]);
+  tell(0, 20);
+  browser.socket.lose();
+  browser.pass(600);
+  browser.socket.accept();
+  const again = browser.socket.sent.map((frame) => frame as { id: number; view: string }).find((m) => m.view === "object");
+  browser.socket.say({ id: again?.id, type: "events", cursor: "c2", events: [] });
+  browser.socket.say({ id: again?.id, type: "part", told: 5, of: 41, text: `{"id"` });
+  browser.socket.say({ id: again?.id, type: "part", told: 41, of: 41, text: `:${again?.id},"type":"reset","reason":""}` });
+  assert.deepEqual([got, browser.reports], [["object", "object-events", "reset"], []], "nothing is left of what was cut off");
+});

@@ -59,6 +59,15 @@ func (l *Link) Freeze() error {
 	return nil
 }
 
+// Slow lets that many kB/s of each connection through to clients. It ends by Thaw.
+func (l *Link) Slow(rate int) error {
+	toxic := fmt.Sprintf(`{"type":"bandwidth","stream":"downstream","attributes":{"rate":%d}}`, rate)
+	if _, err := l.proxy.Toxics.AddToxicJson(strings.NewReader(toxic)); err != nil {
+		return fmt.Errorf("slow the link on %s: %w", l.Addr(), err)
+	}
+	return nil
+}
+
 // Thaw ends the connections that were frozen; new ones work.
 func (l *Link) Thaw(ctx context.Context) { l.proxy.Toxics.ResetToxics(ctx) }
 

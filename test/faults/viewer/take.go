@@ -40,6 +40,9 @@ type message struct {
 	Count   int
 	Digest  string
 	Problem json.RawMessage
+	Text    string
+	Told    int
+	Of      int
 
 	Resources []struct{ Ref string }
 }
@@ -55,6 +58,12 @@ type event struct {
 func (v *Viewer) take(frame []byte) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	v.tally.Silence = max(v.tally.Silence, time.Since(v.heard))
+	v.heard = time.Now()
+	v.takeText(frame)
+}
+
+func (v *Viewer) takeText(frame []byte) {
 	messages := make([]message, 1)
 	var err error
 	if bytes.HasPrefix(frame, []byte("[")) {
@@ -92,6 +101,16 @@ func (v *Viewer) takeMessage(m *message) {
 			v.takeEvent(&m.Events[i])
 		}
 		v.want.Cursor = m.Cursor
+	case "part":
+		v.tally.Parts++
+		v.text += m.Text
+		if len(v.text) != m.Told || m.Told > m.Of {
+			v.fault("a part up to %d of %d, where %d bytes are held", m.Told, m.Of, len(v.text))
+		}
+		if text := v.text; m.Told >= m.Of {
+			v.text = ""
+			v.takeText([]byte(text))
+		}
 	case "resources":
 		v.kinds = make(map[string]bool)
 		for _, r := range m.Resources {

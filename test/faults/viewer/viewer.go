@@ -57,6 +57,8 @@ type Viewer struct {
 	rows    map[string]Row
 	parts   map[string]Row // A snapshot that is not whole.
 	object  []byte
+	text    string    // Of a message that comes in parts.
+	heard   time.Time // When the last message came.
 	history []Change
 	kinds   map[string]bool
 	synced  bool // A snapshot came, and nothing has cast doubt on it since.
@@ -72,7 +74,8 @@ type Viewer struct {
 
 // Tally counts what was told.
 type Tally struct {
-	Connections, Snapshots, Resets, Resumed, Events, Patches, Digests int
+	Connections, Snapshots, Resets, Resumed, Events, Patches, Digests, Parts int
+	Silence                                                                  time.Duration // The longest between two messages of a connection.
 }
 
 // New makes a Viewer of what is served at url.
@@ -80,6 +83,9 @@ func New(url string, want Want) *Viewer {
 	want.Op, want.ID = "subscribe", 1
 	return &Viewer{url: strings.Replace(url, "http://", "ws://", 1) + "/api/v1/live", want: want, rows: make(map[string]Row)}
 }
+
+// InParts asks for long messages in parts; call it before Run.
+func (v *Viewer) InParts() { v.url += "?parts=true" }
 
 // Run connects, again and again, until ctx ends. It goes on from the last cursor each time.
 func (v *Viewer) Run(ctx context.Context) {
@@ -105,6 +111,7 @@ func (v *Viewer) Connect(ctx context.Context) {
 	v.mu.Lock()
 	want := v.want
 	v.fresh, v.parts, v.cut = want.Cursor != "", nil, cancel
+	v.text, v.heard = "", time.Now()
 	v.tally.Connections++
 	v.mu.Unlock()
 	frame, err := json.Marshal(want)

@@ -35,7 +35,7 @@ const clock = new Clock();
 const now = (): number => clock.now();
 
 const cluster = document.documentElement.dataset["cluster"] ?? "";
-const socket = new URL(under(`/api/v1/live?${new URLSearchParams({ cluster }).toString()}`), location.href);
+const socket = new URL(under(`/api/v1/live?${new URLSearchParams({ cluster, parts: "true" }).toString()}`), location.href);
 socket.protocol = socket.protocol === "https:" ? "wss:" : "ws:";
 let refresh = (): void => {};
 const live = new Live(

@@ -115,6 +115,8 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
       if (!/^[0-9a-f]{8}$/.test(digest)) throw new Malformed("a digest is not 8 hex digits");
       return { id, type, cursor: string(m["cursor"], "cursor"), count: number(m["count"], "count"), digest };
     }
+    case "part":
+      return { id, type, told: whole(m["told"], "told"), of: whole(m["of"], "of"), text: string(m["text"], "text") };
     case "log":
       return view === "log" ? { id, type, text: string(m["text"], "text"), waiting: m["waiting"] === true } : null;
     case "log-end":

@@ -147,8 +147,8 @@ export class Feed implements Handler {
         const newest = m.type === "row-events" && this.rows instanceof Rows && this.watcher.happened !== undefined ? newestTold(m.events, this.rows) : null;
         if (!(this.rows instanceof Rows) || !this.rows.apply(m)) return this.again("an event does not fit the rows held");
         this.problem = null;
-        // Rows that stand still under the pointer do so a while longer.
-        if (this.rows.arriving > this.limit || this.rows.total > (this.rows.held ? 2 : 1.2) * this.limit) return this.toWindow(complete);
+        // What is looked at may grow a while longer, and more so where it stands still under the pointer.
+        if (m.type === "rows" ? (m.last ? this.rows.total : this.rows.arriving) > this.limit : this.rows.total > (this.rows.held ? 2 : 1.2) * this.limit) return this.toWindow(complete);
         if (newest !== null) this.watcher.happened?.(newest);
         if (m.type === "row-events") this.events += m.events.length;
         if (m.type === "rows" && m.last) {

@@ -3,7 +3,7 @@
 
 import { immutableJSONPatch } from "immutable-json-patch";
 import type { Handler, Live, Subscription } from "./live.ts";
-import type { Known } from "./status.ts";
+import { partWords, type Known } from "./status.ts";
 import type { ObjectName } from "./view.ts";
 import type { By, Health, Message, ObjectEvent, Problem, State, Tree } from "./wire.ts";
 
@@ -23,6 +23,8 @@ export class Held implements Handler {
   last: LastChange | null = null;
   /** When it was deleted, as far as that is known; null while it is there. */
   gone: string | null = null;
+  /** How much has come of what is on its way, in words; empty where that is nothing long. */
+  far = "";
   private complete = false;
   private anew = false; // a patch did not fit, or the server bade it
   private state: State | null = null;
@@ -57,6 +59,7 @@ export class Held implements Handler {
 
   restart(): void {
     this.complete = false;
+    this.far = "";
     this.changed();
   }
 
@@ -66,7 +69,13 @@ export class Held implements Handler {
     this.changed();
   }
 
+  part(told: number, of: number): void {
+    this.far = partWords(told, of);
+    this.changed();
+  }
+
   message(m: Parameters<Handler["message"]>[0]): void {
+    this.far = "";
     if (m.type === "object") this.snapshot(m.object, m.health ?? null);
     else if (m.type === "object-events") this.events(m);
     else if (m.type === "reset") this.reset(m.reason);

@@ -14,8 +14,10 @@ import type { Message, Spec } from "./wire.ts";
 export type Connection = "connecting" | "open" | "lost";
 
 export interface Handler {
-  message(m: Exclude<Message, { type: "heartbeat" | "pong" }>): void;
+  message(m: Exclude<Message, { type: "heartbeat" | "pong" | "part" }>): void;
   restart(): void;
+  /** Of a long message, which is on its way, so many bytes have come, of so many. */
+  part?(told: number, of: number): void;
 }
 
 export interface Subscription {
@@ -54,6 +56,7 @@ interface Sub {
   id: number;
   cursor: string | null; // null: a snapshot is to come, or is under way
   sent: boolean; // the server holds it over this connection
+  text: string; // of a long message, the parts that have come
   ended: boolean; // the server refused it
   resyncs: number; // in a row
   timer: unknown;
@@ -124,7 +127,7 @@ export class Live {
   }
 
   subscribe(spec: Spec, handler: Handler): Subscription {
-    const sub: Sub = { spec, handler, id: 0, cursor: null, sent: false, ended: false, resyncs: 0, timer: null };
+    const sub: Sub = { spec, handler, id: 0, cursor: null, sent: false, text: "", ended: false, resyncs: 0, timer: null };
     this.send(sub);
     return {
       resync: (why) => this.resync(sub, why),
@@ -162,6 +165,7 @@ export class Live {
   private send(sub: Sub): void {
     this.forget(sub);
     sub.id = this.nextId++;
+    sub.text = "";
     sub.ended = false;
     sub.timer = null;
     this.subs.set(sub.id, sub);
@@ -214,6 +218,13 @@ export class Live {
     const sub = this.subs.get(m.id);
     if (sub === undefined) return;
     switch (m.type) {
+      case "part": {
+        sub.text += m.text;
+        if (m.told < m.of) return sub.handler.part?.(m.told, m.of);
+        const whole = sub.text;
+        sub.text = "";
+        return this.receive(whole);
+      }
       case "heartbeat":
       case "digest":
         // Behind it: a frame was lost. Going on from our own cursor brings what was in it.

@@ -151,7 +151,7 @@ export class Panel {
     setText(this.banner, above ?? "");
     sayIn(this.anew, anewWords(this.host.live.anew));
     this.anew.title = this.host.live.anewWhy;
-    setText(this.change, held.last === null ? "" : changeWords(held.last, now));
+    setText(this.change, held.far !== "" ? held.far : held.last === null ? "" : changeWords(held.last, now));
     this.root.toggleAttribute("data-gone", gone);
     this.root.toggleAttribute("data-stale", s.tone !== "live");
     if (this.tab === null || (held.object === null && !this.body.isConnected)) return;

@@ -62,6 +62,11 @@ export function countWords({ count, total }: Pick<Status, "count" | "total">): s
   return count === null ? "" : total === null ? digits(count) : `${digits(count)} of ${digits(total)}`;
 }
 
+/** How much of a long message has come, in bytes. */
+export function partWords(told: number, of: number): string {
+  return `${digits(told >> 10)} of ${digits(Math.ceil(of / 1024))} KiB received`;
+}
+
 /** How often something was read anew since the page was opened, null for never. */
 export function anewWords(times: number): string | null {
   return times === 0 ? null : times === 1 ? "read anew once" : `read anew ${digits(times)} times`;

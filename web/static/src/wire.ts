@@ -145,6 +145,8 @@ export type Message =
   | { readonly id: number; readonly type: "digest"; readonly cursor: string; readonly count: number; readonly digest: string }
   | ({ readonly id: number; readonly type: "state" } & State)
   | { readonly id: number; readonly type: "reset"; readonly reason: string }
+  /** More of a long message: text of it, with which so many bytes were told. */
+  | { readonly id: number; readonly type: "part"; readonly told: number; readonly of: number; readonly text: string }
   /** More of a log, cut anywhere but in a character; waiting: the API server has not answered yet. */
   | { readonly id: number; readonly type: "log"; readonly text: string; readonly waiting: boolean }
   | { readonly id: number; readonly type: "log-end" }

@@ -8,6 +8,7 @@ import { History } from "../history.ts";
 import { keptLayout, layoutSwitch } from "../layout.ts";
 import type { Handler, Subscription } from "../live.ts";
 import { tick } from "../row.ts";
+import { partWords } from "../status.ts";
 import type { Host, Tab } from "../tabs.ts";
 import { Timeline, type Group } from "../timeline.ts";
 import { timeOf } from "../who.ts";
@@ -34,6 +35,7 @@ export class Changes implements Tab, Handler {
   private layout: Layout = keptLayout("inline");
   private limit = page;
   private complete = false;
+  private far = ""; // how much has come of what is on its way
   private state: State | null = null;
   private problem: Problem | null = null;
   private frame = 0;
@@ -59,6 +61,7 @@ export class Changes implements Tab, Handler {
 
   message(m: Parameters<Handler["message"]>[0]): void {
     let fits = true;
+    this.far = "";
     if (m.type === "changes") {
       fits = this.history.begin(m.object, m.since, m.events);
       this.complete = true;
@@ -76,8 +79,15 @@ export class Changes implements Tab, Handler {
     this.schedule();
   }
 
+  part(told: number, of: number): void {
+    this.far = `: ${partWords(told, of)}`;
+    this.schedule();
+  }
+
   // What is shown stays until the snapshot has come: it has happened.
-  restart(): void {}
+  restart(): void {
+    this.far = "";
+  }
 
   // A right that was lost takes with it what was seen.
   private drop(): void {
@@ -141,7 +151,7 @@ export class Changes implements Tab, Handler {
 
   private footWords(some: boolean, more: boolean, since: string): string {
     if (this.problem !== null) return `${this.problem.title}. ${this.problem.detail}`;
-    if (!this.complete) return this.state?.state === "forbidden" || this.state?.state === "absent" || this.state?.state === "failed" ? this.state.reason : "Reading what is kept of the past.";
+    if (!this.complete) return this.state?.state === "forbidden" || this.state?.state === "absent" || this.state?.state === "failed" ? this.state.reason : `Reading what is kept of the past${this.far}.`;
     if (more) return "";
     const before = since === "" ? "" : `Changes are kept since ${since}; of the time before nothing is known here.`;
     if (some) return before;

@@ -1,0 +1,93 @@
+package web_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"glasshouse/internal/watch/apitest"
+)
+
+// A long message comes in parts to who asked for that, cut between characters, and
+// whole to who did not; a short one is never cut.
+func TestLongMessagesComeInParts(t *testing.T) {
+	s := newSite(t)
+	set := func(name, text string) {
+		s.api.Set(podsRef, apitest.Item{Namespace: "b", Name: name, Cells: fmt.Sprintf(`[%q,"Pending","5m"]`, name), Metadata: fmt.Sprintf(`"annotations":{"text":%q}`, text)})
+	}
+	text := strings.Repeat("a€𝄞\"\\", 50_000)
+	set("long", text)
+	set("short", strings.Repeat("a", 150_000))
+	for !strings.Contains(s.get("/api/v1/snapshot/"+podsRef+"?ns=b&limit=1").body, `"total":3,`) {
+		<-time.After(10 * time.Millisecond) // The last of them has not come yet.
+	}
+	ask := func(c *tab, name string) {
+		c.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["b"],"name":%q,"view":"object"}`, name))
+	}
+	textOf := func(message []byte) string {
+		var m struct {
+			Type   string
+			Object struct {
+				Metadata struct{ Annotations struct{ Text string } }
+			}
+		}
+		if err := json.Unmarshal(message, &m); err != nil || m.Type != "snapshot" {
+			t.Fatalf("%v in %.200s", err, message)
+		}
+		return m.Object.Metadata.Annotations.Text
+	}
+	read := func(c *tab) (frame []byte, kind string) {
+		_, frame, err := c.conn.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var m struct{ Type string }
+		if err := json.Unmarshal(frame, &m); err != nil {
+			t.Fatal(err)
+		}
+		return frame, m.Type
+	}
+	snapshot := func(c *tab) []byte {
+		for {
+			switch frame, kind := read(c); kind {
+			case "snapshot":
+				return frame
+			case "part":
+				t.Fatal("a part came to who did not ask for any, or of what is short")
+			}
+		}
+	}
+	c := s.open(nil)
+	ask(c, "long")
+	if textOf(snapshot(c)) != text {
+		t.Error("the text is another")
+	}
+	c = s.openWith("?parts=true", nil)
+	ask(c, "short")
+	snapshot(c)
+	c.send(`{"op":"unsubscribe","id":1}`)
+	ask(c, "long")
+	var whole strings.Builder
+	for told, of := 0, 1; told < of; {
+		frame, kind := read(c)
+		if kind != "part" {
+			continue
+		}
+		var m struct {
+			ID, Told, Of int
+			Text         string
+		}
+		if err := json.Unmarshal(frame, &m); err != nil {
+			t.Fatal(err)
+		}
+		whole.WriteString(m.Text)
+		if told, of = m.Told, m.Of; m.ID != 1 || told != whole.Len() || len(m.Text) > 65<<10 {
+			t.Fatalf("%d of %d bytes are told by a part of %d, where %d have come", told, of, len(m.Text), whole.Len())
+		}
+	}
+	if textOf([]byte(whole.String())) != text {
+		t.Error("the text of all parts is another")
+	}
+}

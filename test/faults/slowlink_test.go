@@ -1,0 +1,33 @@
+package faults
+
+import (
+	"testing"
+	"time"
+
+	"glasshouse/test/faults/viewer"
+)
+
+// On a link that carries an object in half a minute, and would take twice the ten
+// seconds of a message for it, its reader gets it by the first connection, and
+// hears something all the while.
+func TestSlowLink(t *testing.T) {
+	t.Parallel()
+	const rate, size = 30, 1_000_000 // kB/s, bytes.
+	w := open(t, setting{})
+	check(t, w.Apply(t.Context(), w.namespace, "it", noise(size)))
+	check(t, w.down.Slow(rate))
+	v := viewer.New(w.url, w.object("it"))
+	v.InParts()
+	run(t, v.Run)
+	t.Logf("it has the object after %v", w.objectConverges(2*size/(1000*rate)*time.Second, "it", v))
+	check(t, w.Apply(t.Context(), w.namespace, "it", noise(size)))
+	t.Logf("it has the next version after %v", w.objectConverges(2*size/(1000*rate)*time.Second, "it", v))
+	const silence = 10 * time.Second // A page gives up after 35.
+	if sum := sound(t, v); sum.Connections != 1 || sum.Snapshots != 1 || sum.Patches != 1 || sum.Parts < 2*size>>16 {
+		t.Errorf("it took more than one connection, or came in one piece: %+v", sum)
+	} else if sum.Silence > silence {
+		t.Errorf("nothing was heard for %v, want %v at most", sum.Silence, silence)
+	} else {
+		t.Logf("%d parts, %v apart at most", sum.Parts, sum.Silence)
+	}
+}
