@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -45,6 +46,14 @@ func (s *sharingSettings) open(mode string, log *slog.Logger) (*share.Store, err
 		return nil, &usageError{errors.New("--share-admins names a group that is empty; leave the flag out for none")}
 	}
 	return share.Open(share.Options{Dir: s.dataDir, Known: known, Log: log})
+}
+
+// hold has --data-dir for this program alone until what it returns is closed.
+func (s *sharingSettings) hold(ctx context.Context, log *slog.Logger) (io.Closer, error) {
+	if s.dataDir == "" {
+		return io.NopCloser(nil), nil
+	}
+	return share.Hold(ctx, s.dataDir, log)
 }
 
 // shareSettings are the flags of the command share, which speaks to a running
