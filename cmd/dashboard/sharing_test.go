@@ -117,7 +117,7 @@ func TestShareMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for says, args := range map[string][]string{
-		"share create, share list or share revoke": {"share"}, "--resource core/v1/pods": {"share", "create"}, "--about is of events alone": {"share", "create", "--resource", "core/v1/pods", "--about", "pod.core/p"}, "share revoke takes 1 arguments": {"share", "revoke"},
+		"share create, share list or share revoke": {"share"}, "--resource core/v1/pods": {"share", "create"}, "logs are looked at beside their pods": {"share", "create", "--resource", "core/v1/pods/log", "--namespace", "a"}, "--about is of events alone": {"share", "create", "--resource", "core/v1/pods", "--about", "pod.core/p"}, "share revoke takes 1 arguments": {"share", "revoke"},
 		"share list takes 0 arguments": {"share", "list", "x"}, `--server "localhost:8080" is no address`: {"share", "list", "--server", "localhost:8080"},
 		"in clear": {"share", "list", "--server", "http://192.0.2.7", "--token-file", empty}, `--server "http://u@h"`: {"share", "list", "--server", "http://u@h"}, empty + " is empty": {"share", "list", "--token-file", empty}, "unknown flag: --kubeconfig": {"share", "list", "--kubeconfig", "x"},
 		"--share-admins goes with --auth token": {"--kubeconfig", nowhere(t), "--share-admins", "ops"}, "a group that is empty": {"--kubeconfig", nowhere(t), "--auth", "token", "--share-admins", "a,,b"},
