@@ -168,10 +168,15 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 		return &usageError{fmt.Errorf("--auth %s: %w", s.auth.mode, err)}
 	}
 	served.Auth, served.ShareAdmins = authority, s.sharing.admins
+	held, err := s.sharing.hold(ctx, log)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = held.Close() }() // Nothing is written any more.
 	if served.Shares, err = s.sharing.open(s.auth.mode, log); err != nil {
 		return err
 	}
-	defer func() { _ = served.Shares.Close() }() // Nothing is written any more.
+	defer func() { _ = served.Shares.Close() }() // As above.
 	server, err := web.New(served)
 	if err != nil {
 		return err

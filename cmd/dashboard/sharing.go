@@ -2,6 +2,7 @@ package main
 
 import (
 	"cmp"
+	"context"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -47,6 +48,14 @@ func (s *sharingSettings) open(mode string, log *slog.Logger) (*share.Store, err
 	return share.Open(share.Options{Dir: s.dataDir, Known: known, Log: log})
 }
 
+// hold has --data-dir for this program alone until what it returns is closed.
+func (s *sharingSettings) hold(ctx context.Context, log *slog.Logger) (io.Closer, error) {
+	if s.dataDir == "" {
+		return io.NopCloser(nil), nil
+	}
+	return share.Hold(ctx, s.dataDir, log)
+}
+
 // shareSettings are the flags of the command share, which speaks to a running
 // server.
 type shareSettings struct {
@@ -79,7 +88,7 @@ func newShareCommand() *cobra.Command {
 		RunE:    func(command *cobra.Command, _ []string) error { return s.create(command) },
 	}
 	flags := create.Flags()
-	flags.StringSliceVar(&s.resources, "resource", nil, "What to share, as in core/v1/pods; the link opens the first. core/v1/pods/log are the logs of pods. May be repeated.")
+	flags.StringSliceVar(&s.resources, "resource", nil, "What to share, as in core/v1/pods; the link opens the first. core/v1/pods/log are the logs of pods, which are shared beside them. May be repeated.")
 	flags.StringSliceVar(&s.namespaces, "namespace", nil, "In which namespaces; all where it is not given. May be repeated.")
 	flags.StringVar(&s.labels, "labels", "", "A label selector, as kubectl -l takes it.")
 	flags.StringVar(&s.name, "name", "", "The name of one object.")
@@ -150,7 +159,11 @@ func (s *shareSettings) create(command *cobra.Command) error {
 	}
 	seconds := int64(s.lasts / time.Second)
 	parts := s.parts()
-	wanted := share.Request{Parts: parts, To: toOf(&parts[0]), Seconds: &seconds, Note: s.note}
+	opens := slices.IndexFunc(parts, func(p watch.Part) bool { return p.Resource != "core/v1/pods/log" })
+	if opens < 0 {
+		return &usageError{errors.New("logs are looked at beside their pods: share those, too, as in --resource core/v1/pods,core/v1/pods/log")}
+	}
+	wanted := share.Request{Parts: parts, To: toOf(&parts[opens]), Seconds: &seconds, Note: s.note}
 	client, err := s.client()
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
 	"crypto/rand"
@@ -14,6 +15,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -115,7 +117,7 @@ func TestShareMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for says, args := range map[string][]string{
-		"share create, share list or share revoke": {"share"}, "--resource core/v1/pods": {"share", "create"}, "--about is of events alone": {"share", "create", "--resource", "core/v1/pods", "--about", "pod.core/p"}, "share revoke takes 1 arguments": {"share", "revoke"},
+		"share create, share list or share revoke": {"share"}, "--resource core/v1/pods": {"share", "create"}, "logs are looked at beside their pods": {"share", "create", "--resource", "core/v1/pods/log", "--namespace", "a"}, "--about is of events alone": {"share", "create", "--resource", "core/v1/pods", "--about", "pod.core/p"}, "share revoke takes 1 arguments": {"share", "revoke"},
 		"share list takes 0 arguments": {"share", "list", "x"}, `--server "localhost:8080" is no address`: {"share", "list", "--server", "localhost:8080"},
 		"in clear": {"share", "list", "--server", "http://192.0.2.7", "--token-file", empty}, `--server "http://u@h"`: {"share", "list", "--server", "http://u@h"}, empty + " is empty": {"share", "list", "--token-file", empty}, "unknown flag: --kubeconfig": {"share", "list", "--kubeconfig", "x"},
 		"--share-admins goes with --auth token": {"--kubeconfig", nowhere(t), "--share-admins", "ops"}, "a group that is empty": {"--kubeconfig", nowhere(t), "--auth", "token", "--share-admins", "a,,b"},
@@ -231,5 +233,48 @@ func TestReferenceHasTheShareCommand(t *testing.T) {
 	}
 	if flags < 6 {
 		t.Errorf("there are %d flags", flags)
+	}
+}
+
+// A program whose directory another one still has waits for it to end, and then knows
+// what was shared meanwhile.
+func TestProgramWaitsForItsDirectory(t *testing.T) {
+	kubeconfig, dir := kubeconfigOf(t, map[string]string{"one": newUpstream(t, "web-1").URL}), t.TempDir()
+	address, end := starts(t, "--kubeconfig", kubeconfig, "--data-dir", dir)
+	ctx, cancel := context.WithCancel(t.Context())
+	var stdout, stderr console
+	ended := make(chan int, 1)
+	go func() {
+		ended <- run(ctx, []string{"--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", "--data-dir", dir}, &stdout, &stderr)
+	}()
+	says := func(what string) string {
+		tick := time.NewTicker(5 * time.Millisecond)
+		defer tick.Stop()
+		for deadline := time.Now().Add(20 * time.Second); ; <-tick.C {
+			if found := regexp.MustCompile(what).FindStringSubmatch(stderr.String()); found != nil {
+				return found[len(found)-1]
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("it does not say %q: %s", what, stderr.String())
+			}
+		}
+	}
+	says("another dashboard uses this directory")
+	var link, said console
+	if code := run(t.Context(), []string{"share", "create", "--server", address, "--resource", "core/v1/pods", "--note", "meanwhile"}, &link, &said); code != 0 {
+		t.Errorf("share create: %d %s", code, said.String())
+	}
+	if strings.Contains(stderr.String(), "msg=serving") {
+		t.Error("it serves while the other one does")
+	}
+	end()
+	next := says(`msg=serving url=(\S+)/ `)
+	var listed console
+	if code := run(t.Context(), []string{"share", "list", "--server", next}, &listed, &said); code != 0 || !strings.Contains(listed.String(), "meanwhile") {
+		t.Errorf("share list: %d %q %s", code, listed.String(), said.String())
+	}
+	cancel()
+	if code := <-ended; code != 0 {
+		t.Errorf("it ends with %d: %s", code, stderr.String())
 	}
 }

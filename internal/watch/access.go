@@ -24,37 +24,36 @@ type rights struct {
 }
 
 // reviewer asks the API server what the program may do, by
-// SelfSubjectAccessReviews, which it keeps nowhere.
+// SelfSubjectAccessReviews and SelfSubjectRulesReviews, which it keeps nowhere.
 type reviewer struct {
-	client authorizationclient.SelfSubjectAccessReviewInterface
-	asked  answers[authorization.ResourceAttributes, right] // A moment ago, of single objects.
+	client  authorizationclient.SelfSubjectAccessReviewInterface
+	rules   authorizationclient.SelfSubjectRulesReviewInterface
+	asked   answers[authorization.ResourceAttributes, right] // A moment ago, of single objects.
+	permits answers[string, permits]                         // By namespace.
+	partial atomic.Bool                                      // Rules are not all that decides.
 
 	allowed, denied atomic.Int64 // Namespaces of all resources that are asked for, by what was answered.
 }
 
-func newReviewer(client authorizationclient.SelfSubjectAccessReviewInterface) *reviewer {
-	return &reviewer{client: client, asked: answers[authorization.ResourceAttributes, right]{most: maxRemembered, long: askedAgain().denied}}
-}
-
-// interval is between two questions for the right to a namespace: the more
-// there are, the longer, within a bound. For all together, "", it is always the
-// same.
-func (r *reviewer) interval(namespace string, allowed bool) time.Duration {
-	switch {
-	case namespace == "":
-		return reviewEvery
-	case allowed:
-		return min(max(reviewEvery, time.Duration(r.allowed.Load())*reviewPace), reviewMost)
+func newReviewer(client authorizationclient.AuthorizationV1Interface) *reviewer {
+	return &reviewer{
+		client: client.SelfSubjectAccessReviews(), rules: client.SelfSubjectRulesReviews(),
+		asked:   answers[authorization.ResourceAttributes, right]{most: maxRemembered, long: askedAgain().denied},
+		permits: answers[string, permits]{most: maxPermits, long: permitsAge},
 	}
-	return min(max(deniedEvery, time.Duration(r.denied.Load())*reviewPace), reviewMost)
 }
 
 // review returns the rights to a scope, of which known were known before. An
 // error says that they are not known now: the API server is away, or does not
-// let itself be asked. The right to watch one namespace of many is not asked for
-// again: it shows nothing that may not be listed, and watches end by themselves
-// within minutes.
+// let itself be asked. Where rules do not tell, the right to watch one namespace of
+// many is not asked for again: it shows nothing that may not be listed, and watches
+// end by themselves within minutes.
 func (r *reviewer) review(ctx context.Context, scope wire.Scope, known rights) (rights, error) {
+	if known.list && scope.Namespace != "" {
+		if now := r.permitted(ctx, scope); now.list {
+			return now, nil
+		}
+	}
 	list, err := r.may(ctx, scope, "list")
 	if err != nil || !list.Allowed {
 		return rights{reason: refusal(scope, list.Reason)}, err

@@ -129,7 +129,7 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	budget := budgetOf(options.MemoryLimit)
 	ring := Ring{Bytes: cmp.Or(options.Ring.Bytes, ringBytes), Age: cmp.Or(options.Ring.Age, ringAge)}
 	c := &Cluster{
-		client: wire.NewClient(config, options.Redact), reviews: newReviewer(authorizer.SelfSubjectAccessReviews()), tokens: authenticator.TokenReviews(),
+		client: wire.NewClient(config, options.Redact), reviews: newReviewer(authorizer), tokens: authenticator.TokenReviews(),
 		timeout: timeout, home: options.Namespace, always: options.Always, log: options.Log, cursors: newCursorKey(), changed: newSignal(),
 		ring: ring.within(budget), rules: rules{Rules: options.Redact},
 		guard: newGuard(authorizer.SubjectAccessReviews()), existing: answers[string, error]{most: maxRemembered, long: rememberedFor},

@@ -145,4 +145,12 @@ func (a *Access) tellsObject(r *Resource, f *filter, by deed, namespace, name st
 	a.grounds.add(lookEvery, func(ctx context.Context) bool {
 		return a.cluster.reviews.allows(ctx, by, r, namespace, name, askedAgain())
 	})
+	if f.selector == nil && !f.ofRows() {
+		return
+	}
+	// It was shared by what it is: as something else it is not any more.
+	a.grounds.add(groundsEvery, func(context.Context) bool {
+		o, status := a.held(r, namespace, name)
+		return o == nil || status.State != Live || f.match(o)
+	})
 }

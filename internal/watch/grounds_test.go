@@ -176,3 +176,37 @@ func TestGroundsOfTheProgram(t *testing.T) {
 		})
 	}
 }
+
+// An answer that tells an object which was shared by its labels or words ends when that
+// is something else; not when it is no more, nor when another one is.
+func TestGroundsOfWhatIsShared(t *testing.T) {
+	for name, part := range map[string]watch.Part{"labels": {Labels: "app=web"}, "words": {Text: "running"}} {
+		for how, test := range map[string]struct {
+			change func(*apitest.Server)
+			lost   bool
+		}{
+			"nothing":  {func(*apitest.Server) {}, false},
+			"another":  {func(server *apitest.Server) { server.Set(pods, pod("a", "r", "Failed")) }, false},
+			"the same": {func(server *apitest.Server) { server.Set(pods, labelled(pod("a", "p", "Running"), "web")) }, false},
+			"no more":  {func(server *apitest.Server) { server.Delete(pods, "a", "p") }, false},
+			"other":    {func(server *apitest.Server) { server.Set(pods, pod("a", "p", "Failed")) }, true},
+		} {
+			t.Run(name+", "+how, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					server, cluster := serveCluster(t)
+					server.Set(pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("a", "r", "Running"), "web"))
+					part.Resource = pods
+					access := cluster.For(sharedWith(part))
+					grounds := groundsOf(t, access, func(ctx context.Context, access *watch.Access) error {
+						_, err := access.Object(ctx, pods, "a", "p")
+						return err
+					})
+					test.change(server)
+					if lost, after := lostWithin(t, grounds, time.Minute); lost != test.lost || lost && after > 2*time.Second {
+						t.Errorf("lost %t after %s, want %t", lost, after, test.lost)
+					}
+				})
+			})
+		}
+	}
+}

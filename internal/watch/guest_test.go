@@ -123,6 +123,8 @@ func TestSharedLogs(t *testing.T) {
 		"no logs":             {[]watch.Part{all}, ""},
 		"all":                 {[]watch.Part{all, logs(watch.Part{})}, "a/p a/r b/q"},
 		"a namespace":         {[]watch.Part{all, logs(watch.Part{Namespaces: []string{"a"}})}, "a/p a/r"},
+		"a namespace alone":   {[]watch.Part{logs(watch.Part{Namespaces: []string{"a"}})}, "a/p a/r"},
+		"beside some pods":    {[]watch.Part{{Resource: pods, Labels: "app=web"}, logs(watch.Part{Namespaces: []string{"a"}})}, "a/p a/r"},
 		"a pod":               {[]watch.Part{all, logs(watch.Part{Namespaces: []string{"a"}, Name: "r"})}, "a/r"},
 		"labels":              {[]watch.Part{all, logs(watch.Part{Labels: "app=web"})}, "a/p b/q"},
 		"words":               {[]watch.Part{all, logs(watch.Part{Text: "failed"})}, "a/r"},

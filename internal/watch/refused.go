@@ -32,7 +32,7 @@ func (s *settler) heed() bool {
 		return false
 	}
 	for ns, status := range refused {
-		s.verdicts[ns] = verdict{rights{reason: status.Reason}, true, time.Now().Add(s.reviews.interval(ns, false))}
+		s.verdicts[ns] = verdict{rights{reason: status.Reason}, true, time.Now().Add(s.interval(ns, false))}
 		s.mu.Lock()
 		s.denied[ns] = status
 		s.mu.Unlock()

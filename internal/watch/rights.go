@@ -2,7 +2,8 @@ package watch
 
 import (
 	"context"
-	"slices"
+	"hash/fnv"
+	"io"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -18,12 +19,11 @@ const (
 	// deniedEvery is the same for namespaces that nobody may list: there may be
 	// hundreds of them.
 	deniedEvery = 30 * time.Second
-	// reviewPace is between two reviews of namespaces, of all resources together,
-	// on an average: of those that may be listed, and as much of those that may
-	// not. Where there are more, each has its turn less often, up to reviewMost: a
-	// right that comes shows within a minute, also with hundreds of namespaces of
-	// several kinds, which are then asked for as quickly as that takes.
-	reviewPace = 200 * time.Millisecond
+	// reviewPace is between two reviews of namespaces that may be listed, and of
+	// those that may not, on an average. Where there are more, each has its turn less
+	// often, up to reviewMost: a right that comes shows within a minute, also with
+	// thousands of namespaces, which are then asked for as quickly as that takes.
+	reviewPace = 10 * time.Millisecond
 	reviewMost = 45 * time.Second
 	// reviewsAtOnce bounds the access reviews on their way for one resource.
 	reviewsAtOnce = 8
@@ -43,20 +43,16 @@ type verdict struct {
 // out stays as it was, or else is tried.
 func (s *settler) judge(ctx context.Context, namespaces []string) map[string]rights {
 	verdicts := make([]verdict, len(namespaces))
-	var news, due []int
+	var due []int
 	var reviews errgroup.Group
 	reviews.SetLimit(reviewsAtOnce)
 	for n, ns := range namespaces {
 		known, ok := s.verdicts[ns]
 		verdicts[n] = known
-		switch {
-		case !ok:
-			news = append(news, n)
-		case time.Now().Before(known.next):
+		if ok && time.Now().Before(known.next) {
 			continue
-		default:
-			due = append(due, n)
 		}
+		due = append(due, n)
 		reviews.Go(func() error {
 			verdicts[n] = s.inquire(ctx, ns, known, !ok)
 			return nil
@@ -68,16 +64,42 @@ func (s *settler) judge(ctx context.Context, namespaces []string) map[string]rig
 	}
 	s.count(sumsOf(s.verdicts))
 	for _, n := range due {
-		verdicts[n].next = time.Now().Add(s.reviews.interval(namespaces[n], verdicts[n].list))
-	}
-	for _, list := range []bool{false, true} { // They were asked for at once, and from then on are in turn.
-		all := slices.DeleteFunc(slices.Clone(news), func(n int) bool { return verdicts[n].list != list })
-		for turn, n := range all {
-			wait := s.reviews.interval(namespaces[n], list) * time.Duration(turn+1) / time.Duration(len(all))
-			verdicts[n].next = time.Now().Add(wait)
+		wait := s.interval(namespaces[n], verdicts[n].list)
+		if namespaces[n] != "" {
+			wait = turn(namespaces[n], wait)
 		}
+		verdicts[n].next = time.Now().Add(wait)
 	}
 	return s.take(namespaces, verdicts)
+}
+
+// interval is between two questions for the right to a namespace: the more there
+// are, the longer, within a bound. Rules tell of all resources at once. For all
+// namespaces together, "", it is always the same.
+func (s *settler) interval(namespace string, allowed bool) time.Duration {
+	least, many := deniedEvery, s.reviews.denied.Load()
+	switch {
+	case namespace == "":
+		return reviewEvery
+	case allowed && s.reviews.partial.Load():
+		least, many = reviewEvery, s.reviews.allowed.Load()
+	case allowed:
+		least, many = reviewEvery, s.asking.allowed
+	}
+	return min(max(least, time.Duration(many)*reviewPace), reviewMost)
+}
+
+// turn is how long it is until a namespace is asked for again. Each has its moment,
+// the same for all resources, so that questions come spread, and one answer is for all.
+func turn(namespace string, every time.Duration) time.Duration {
+	hash := fnv.New64a()
+	_, _ = io.WriteString(hash, namespace) // It gives no error.
+	moment := int64(hash.Sum64() % uint64(every))
+	wait := time.Duration(moment - time.Now().UnixNano()%int64(every))
+	if wait <= 0 {
+		wait += every
+	}
+	return wait
 }
 
 // inquire asks for the right to a namespace.

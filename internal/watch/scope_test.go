@@ -98,18 +98,26 @@ func TestRightsChange(t *testing.T) {
 
 // The right to watch may go alone: then it is listed again and again.
 func TestRightToWatchGoes(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server, cluster := serveCluster(t)
-		server.Set(pods, pod("a", "p", "Running"))
-		r := subscribe(t, cluster, watch.Query{}, "")
-		r.settle()
-		server.RevokeWatch(pods)
-		<-time.After(15 * time.Second)
-		r.settle()
-		if r.wantRows("a/p=Running"); r.state != "stale" || !strings.Contains(r.reason, "not watched") {
-			t.Errorf("it is %s: %s, want stale, because it may not be watched", r.state, r.reason)
-		}
-	})
+	for name, where := range map[string]func(*apitest.Server){
+		"all":           func(*apitest.Server) {},
+		"one namespace": func(server *apitest.Server) { allowOnly(server, "a") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				where(server)
+				server.Set(pods, pod("a", "p", "Running"))
+				r := subscribe(t, cluster, watch.Query{}, "")
+				r.settle()
+				server.RevokeWatch(pods)
+				<-time.After(15 * time.Second)
+				r.settle()
+				if r.wantRows("a/p=Running"); r.state != "stale" || !strings.Contains(r.reason, "not watched") {
+					t.Errorf("it is %s: %s, want stale, because it may not be watched", r.state, r.reason)
+				}
+			})
+		})
+	}
 }
 
 // Where one feed follows another nothing is called live in between.
@@ -352,41 +360,66 @@ func TestNamespacesComeAndGo(t *testing.T) {
 }
 
 // Questions for rights are bounded, however many namespaces there are, and come
-// spread; a right that goes is found all the same.
+// spread; a right that goes takes its rows along within 15 s all the same, for each of
+// the resources that are looked at, and also where rules do not tell of all of them.
 func TestReviewsAreBounded(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		server, cluster := serveCluster(t)
-		var names []string
-		for n := range 100 {
-			ns := fmt.Sprint("team-", n)
-			names = append(names, ns)
-			server.Set("core/v1/namespaces", apitest.Item{Name: ns})
-			server.Set(pods, pod(ns, "p", "Running"))
-		}
-		for n := range 200 {
-			server.Set("core/v1/namespaces", apitest.Item{Name: fmt.Sprint("closed-", n)})
-		}
-		allowOnly(server, names...)
-		r := subscribe(t, cluster, watch.Query{}, "")
-		r.settle()
-		pass(time.Minute)
-		most, began := 0, len(server.Requests("POST"))
-		for range 120 {
-			before := len(server.Requests("POST"))
-			pass(5 * time.Second)
-			most = max(most, len(server.Requests("POST"))-before)
-		}
-		if n := len(server.Requests("POST")) - began; n > 600*11 || most > 100 {
-			t.Errorf("%d reviews in 10 minutes, %d in 5 s; want 10 a second at most", n, most)
-		}
-		server.Revoke(pods, "team-50")
-		server.Revoke(pods, "team-99")
-		<-time.After(30 * time.Second) // 100 of them take 20 s.
-		r.settle()
-		if len(r.rows) != 98 {
-			t.Errorf("%d rows, want 98", len(r.rows))
-		}
-	})
+	for name, test := range map[string]struct {
+		incomplete bool
+		second     int // As many reviews at most, on an average.
+	}{
+		"rules":   {false, 45}, // 20 for 200 namespaces each 10 s, and 7 for 200 closed ones each 30 s, those for each of three lists.
+		"reviews": {true, 85},  // Both for each of them.
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				if test.incomplete {
+					server.Incomplete()
+				}
+				var names []string
+				for n := range 200 {
+					ns := fmt.Sprint("team-", n)
+					names = append(names, ns)
+					server.Set(namespaces, apitest.Item{Name: ns}, apitest.Item{Name: fmt.Sprint("closed-", n)})
+					server.Set(pods, pod(ns, "p", "Running"))
+				}
+				allowOnly(server, names...)
+				var readers []*reader
+				for _, fields := range []string{"", "metadata.name!=a", "metadata.name!=b"} {
+					r := subscribe(t, cluster, watch.Query{Fields: fields}, "")
+					r.settle()
+					readers = append(readers, r)
+				}
+				pass(time.Minute)
+				most, began := 0, len(server.Requests("POST"))
+				for range 12 {
+					before := len(server.Requests("POST"))
+					pass(5 * time.Second)
+					most = max(most, len(server.Requests("POST"))-before)
+				}
+				if n := len(server.Requests("POST")) - began; n > 60*test.second || most > 5*test.second*3/2 {
+					t.Errorf("%d reviews in a minute, %d in 5 s; want %d a second", n, most, test.second)
+				}
+				for n := range 3 {
+					server.Revoke(pods, names[n*60])
+					pass(14 * time.Second)
+					for at, r := range readers {
+						r.settle()
+						if _, shown := r.rows[names[n*60]+"/p"]; shown || len(r.rows) != 199-n {
+							t.Errorf("14 s after the right to %s went reader %d has %d rows, %v", names[n*60], at, len(r.rows), shown)
+						}
+					}
+				}
+				server.Refuse(pods, names[60], 0, "")
+				pass(45 * time.Second)
+				for at, r := range readers {
+					if r.settle(); len(r.rows) != 198 {
+						t.Errorf("45 s after a right came reader %d has %d rows, want 198", at, len(r.rows))
+					}
+				}
+			})
+		})
+	}
 }
 
 // Where very many namespaces are closed, a right that comes to one of them shows

@@ -63,7 +63,7 @@ func serveCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	}
 	t.Cleanup(func() {
 		for _, line := range server.Requests("") {
-			if !strings.HasPrefix(line, "GET ") && line != "POST "+apitest.Reviews && line != "POST "+apitest.UserReviews {
+			if !strings.HasPrefix(line, "GET ") && line != "POST "+apitest.Reviews && line != "POST "+apitest.Rules && line != "POST "+apitest.UserReviews {
 				t.Errorf("a request that is more than a look: %s", line)
 			}
 		}

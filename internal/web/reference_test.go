@@ -420,7 +420,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/catalog.go", "followAge = 9 * time.Second", "within 10 s elsewhere"},
 		{"../watch/rights.go", "reviewEvery = 10 * time.Second", "asked every 10 s"},
 		{"../watch/rights.go", "deniedEvery = 30 * time.Second", "every 30 s) whether"},
-		{"../watch/rights.go", "reviewPace = 200 * time.Millisecond", "single namespaces, of all resources together | 5 a second"},
+		{"../watch/rights.go", "reviewPace = 10 * time.Millisecond", "| Access reviews of single namespaces | 100 a second"},
 		{"../watch/feed.go", "pollInterval = 30 * time.Second", "listed every 30 s"},
 		{"../watch/health/health.go", "maxDetails = 20", "| The health of an object | 20 details, 1,000 bytes a sentence |"},
 		{"../watch/health/health.go", "maxText = 1000", "| The health of an object | 20 details, 1,000 bytes a sentence |"},

@@ -733,6 +733,29 @@ func TestSocketsEndWithTheShare(t *testing.T) {
 	s.wantProblem("its guest", s.get("/api/v1/status", made.cookie), http.StatusUnauthorized, "Share has ended", "")
 }
 
+// Logs that are shared by their namespace alone are those of all pods there, and of no
+// other; they are not shared by themselves, as no page shows them alone.
+func TestLogsSharedByNamespace(t *testing.T) {
+	s := newSite(t)
+	for _, pod := range []string{"a/pods/web-1", "a/pods/web-2", "b/pods/other"} {
+		s.api.Answer("/api/v1/namespaces/"+pod+"/log", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a line of "+pod+"\n") })
+	}
+	const logs = `{"resource":"core/v1/pods/log","namespaces":["a"]}`
+	for _, pods := range []string{`{"resource":"core/v1/pods"}`, `{"resource":"core/v1/pods","namespaces":["a"]}`} {
+		made := s.opens(s.shares(`{"parts":[` + pods + `,` + logs + `],"to":"/r/core/v1/pods?ns=a"}`))
+		for path, want := range map[string]int{"a/web-1": http.StatusOK, "a/web-2": http.StatusOK, "b/other": http.StatusForbidden} {
+			if a := s.get("/api/v1/logs/"+path, made.cookie); a.status != want || strings.Contains(a.body, "a line of") != (want == http.StatusOK) {
+				t.Errorf("beside %s the log of %s is answered with %d %s", pods, path, a.status, a.body)
+			}
+		}
+	}
+	for _, to := range []string{"/r/core/v1/pods/log?ns=a", "/r/core/v1/pods?ns=a", "/o/core/v1/pods/a/web-1?tab=logs"} {
+		if a := s.post("/api/v1/shares", `{"parts":[`+logs+`],"to":"`+to+`"}`); a.status != http.StatusBadRequest {
+			t.Errorf("logs alone, at %s, are answered with %d %s", to, a.status, a.body)
+		}
+	}
+}
+
 // A log that is followed ends with the share, and is not told as its end.
 func TestLogEndsWithTheShare(t *testing.T) {
 	s := newSite(t)

@@ -65,6 +65,8 @@ type Server struct {
 	broken   map[string]status
 	answers  map[string]http.HandlerFunc
 	allowed  func(authorization.SubjectAccessReviewSpec) bool
+
+	incomplete bool
 }
 
 // never is the code of what is not answered.
@@ -168,7 +170,11 @@ func (s *Server) Requests(part string) []string {
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.requests = append(s.requests, r.Method+" "+r.RequestURI)
-	down, broken, own := s.down, s.broken[r.URL.Path], s.answers[r.URL.Path]
+	path := r.URL.Path
+	if path == Rules {
+		path = Reviews
+	}
+	down, broken, own := s.down, s.broken[path], s.answers[r.URL.Path]
 	s.mu.Unlock()
 	switch {
 	case down:
@@ -184,6 +190,8 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 		s.groups(w, r)
 	case r.Method == http.MethodPost && r.URL.Path == Reviews:
 		s.review(w, r)
+	case r.Method == http.MethodPost && r.URL.Path == Rules:
+		s.resolve(w, r)
 	case r.Method == http.MethodPost && r.URL.Path == UserReviews:
 		s.userReview(w, r)
 	default:

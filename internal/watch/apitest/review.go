@@ -9,7 +9,8 @@ import (
 	authorization "k8s.io/api/authorization/v1"
 )
 
-// Reviews is where a client asks what it may do.
+// Reviews is where a client asks what it may do. Rules are not to be had either where
+// these are not.
 const Reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
 // review answers by what Refuse and NoWatches have said of a kind, and RefuseGet of
@@ -37,6 +38,48 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request) {
 		if asked.Verb == "get" && asked.Subresource == "" {
 			review.Status.Allowed = s.mayGetLocked(asked)
 		}
+	}
+	write(w, "application/json", review)
+}
+
+// Rules is where a client asks for all that it may do in a namespace.
+const Rules = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
+
+// Incomplete has rules allow anything, and say that they are not all that decides.
+func (s *Server) Incomplete() { s.change(func() { s.incomplete = true }) }
+
+// resolve answers as review does of list and watch.
+func (s *Server) resolve(w http.ResponseWriter, r *http.Request) {
+	var review authorization.SelfSubjectRulesReview
+	if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+		fail(w, http.StatusBadRequest, fmt.Sprintf("not a review: %v", err))
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if review.Status.Incomplete = s.incomplete; s.incomplete {
+		all := []string{"*"}
+		review.Status.ResourceRules = []authorization.ResourceRule{{Verbs: all, APIGroups: all, Resources: all}}
+	}
+	for _, k := range s.kinds {
+		status := k.refused[""]
+		if given, ok := k.refused[review.Spec.Namespace]; ok {
+			status = given
+		}
+		if status == http.StatusForbidden {
+			continue
+		}
+		verbs := []string{"list", "watch"}
+		if k.noWatch == http.StatusForbidden {
+			verbs = verbs[:1]
+		}
+		parts := strings.Split(k.Ref, "/")
+		if parts[0] == "core" {
+			parts[0] = ""
+		}
+		review.Status.ResourceRules = append(review.Status.ResourceRules, authorization.ResourceRule{
+			Verbs: verbs, APIGroups: parts[:1], Resources: parts[2:],
+		})
 	}
 	write(w, "application/json", review)
 }

@@ -1,0 +1,20 @@
+//go:build darwin || dragonfly || freebsd || linux || netbsd || openbsd
+
+package share
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// lock locks the file for as long as it is open; it returns errHeld where another
+// has done so.
+func lock(file *os.File) error {
+	err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+	if errors.Is(err, unix.EWOULDBLOCK) {
+		return errHeld
+	}
+	return err
+}
