@@ -16,7 +16,7 @@ func TestAPIServerKilledAndRestarted(t *testing.T) {
 	w := open(t, setting{server: own.Addr})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))
 	rows, objects := w.look(4, w.rows()), w.look(2, w.object("kept"))
-	held := must(w.Rows(t.Context(), configMaps, w.namespace))(t)
+	held := must(w.Rows(t.Context(), w.rows()))(t)
 	changes := w.look(2, w.changes())
 	all := append(append(changes, rows...), objects...)
 	becomes(t, 20*time.Second, "live", changes...)

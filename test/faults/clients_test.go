@@ -28,7 +28,7 @@ func TestClientCutAndBack(t *testing.T) {
 			check(t, w.Apply(t.Context(), w.namespace, "it", "1"))
 			rows, objects, changes := viewer.New(w.url, w.rows()), viewer.New(w.url, w.object("it")), viewer.New(w.url, w.changes())
 			all := []*viewer.Viewer{rows, objects, changes}
-			before := must(w.Rows(t.Context(), configMaps, w.namespace))(t)
+			before := must(w.Rows(t.Context(), w.rows()))(t)
 			var stops []func()
 			for _, v := range all {
 				stops = append(stops, run(t, v.Run))

@@ -47,7 +47,7 @@ func (w *scene) define(k kind) {
 	_, err := w.Dynamic.Resource(definitions()).Create(w.t.Context(), definition, metav1.CreateOptions{})
 	check(w.t, err)
 	eventually(w.t, 15*time.Second, "the kind is served", func() error {
-		_, err := w.Rows(w.t.Context(), k.ref(), w.namespace)
+		_, err := w.Rows(w.t.Context(), viewer.Rows(k.ref(), w.namespace))
 		return err
 	})
 }
@@ -125,7 +125,7 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 			stop := run(t, away.Run)
 			all := append([]*viewer.Viewer{away}, rows...)
 			becomes(t, 20*time.Second, "live", all...)
-			w.holdKind(k, all...)
+			w.converges(5*time.Second, all...)
 			stop()
 
 			if test.down {
@@ -144,19 +144,13 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 			w.make(k, "b", "d")
 			run(t, away.Run)
 			t.Logf("live after %v", becomes(t, 60*time.Second, "live", all...))
-			w.holdKind(k, all...)
+			w.converges(5*time.Second, all...)
 			sound(t, append(all, picker)...)
 			if n := away.Tally(); n.Resets == 0 {
 				t.Errorf("the cursor of a kind that is gone was gone on from: %+v", n)
 			}
 		})
 	}
-}
-
-// holdKind waits until all hold what there is of the kind.
-func (w *scene) holdKind(k kind, viewers ...*viewer.Viewer) {
-	w.t.Helper()
-	eventually(w.t, 5*time.Second, "its objects are told", func() error { return w.compare(k.ref(), viewers) })
 }
 
 // holdNone tells who has rows.
