@@ -159,7 +159,7 @@ func (w *scene) views() (views []viewer.Want) {
 		views = append(views, want)
 		want.View, want.Q, want.Sort, want.Count = "window", "cm-", "-data", 100
 		if labels == "" {
-			want.Offset, want.Count = 3, 8
+			want.Offset, want.Count = 1, 8
 		}
 		views = append(views, want)
 	}
