@@ -84,10 +84,12 @@ func (w *scene) make(k kind, names ...string) {
 	}
 }
 
+// inTime is how soon a kind that comes or goes is promised to be told.
+const inTime = 2 * time.Second
+
 // becomesOffered waits until the picker has the kind, or has it no more, and fails where that takes longer than promised.
 func becomesOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
 	t.Helper()
-	const promised = 2 * time.Second
 	took := eventually(t, 30*time.Second, "the picker changes", func() error {
 		if offered, known := picker.Offers(k.ref()); !known || offered != want {
 			return fmt.Errorf("%s is offered: %t, known: %t", k.ref(), offered, known)
@@ -95,8 +97,8 @@ func becomesOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
 		return nil
 	})
 	t.Logf("offered (%t) after %v", want, took)
-	if took > promised {
-		t.Errorf("it took %v until the kind was offered (%t), want at most %v", took, want, promised)
+	if took > inTime {
+		t.Errorf("it took %v until the kind was offered (%t), want at most %v", took, want, inTime)
 	}
 }
 
@@ -136,7 +138,7 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 				check(t, w.up.Mend())
 			}
 			t.Logf("absent after %v", becomes(t, 15*time.Second, "absent", rows...))
-			eventually(t, 2*time.Second, "its rows go", func() error { return holdNone(rows...) })
+			eventually(t, inTime, "its rows go", func() error { return holdNone(rows...) })
 			becomesOffered(t, picker, k, false)
 
 			w.define(k)
