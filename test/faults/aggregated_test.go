@@ -19,15 +19,14 @@ import (
 )
 
 // An API of another server, which the API server passes on to, shows with its kind as soon as it is registered, and goes
-// with the rows as soon as it is not.
+// with the rows as soon as it is not. It is not run beside tests that define kinds: each of those has discovery asked.
 func TestAPIServiceComesAndGoes(t *testing.T) {
-	t.Parallel()
 	w := open(t, setting{})
 	k := newKind()
 	k.group = k.plural + ".example.com" // A group has one server.
 	eventually(t, 10*time.Second, "the program is ready", func() error { return ready(t, w.url) })
 	picker := w.look(1, viewer.Kinds())[0]
-	pass(time.Second) // What registers APIs is watched by now.
+	pass(3 * time.Second) // What registers APIs is watched by now, and discovery is not asked again for having begun that.
 
 	unregister := w.register(k, serve(t, k))
 	becomesOffered(t, picker, k, true)
