@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"glasshouse/test/faults/link"
+	"glasshouse/test/faults/viewer"
 )
 
 // Some servers and proxies never send the bookmark that ends a streaming list. What changes meanwhile is no progress:
@@ -126,7 +127,7 @@ func TestOnlyReadsAreSent(t *testing.T) {
 
 func (w *scene) anySecret() string {
 	w.t.Helper()
-	for _, row := range must(w.Rows(w.t.Context(), "core/v1/secrets", "shop"))(w.t) {
+	for _, row := range must(w.Rows(w.t.Context(), viewer.Rows("core/v1/secrets", "shop")))(w.t) {
 		return row.Name
 	}
 	w.t.Fatal("the cluster has no Secret")

@@ -15,8 +15,8 @@ func TestAPIServerKilledAndRestarted(t *testing.T) {
 	own := apiServer(t)
 	w := open(t, setting{server: own.Addr})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))
-	rows, objects := w.look(4, w.rows()), w.look(2, w.object("kept"))
-	held := must(w.Rows(t.Context(), configMaps, w.namespace))(t)
+	rows, objects := w.look(2, append(w.views(), w.fields())...), w.look(2, w.object("kept"))
+	held := must(w.Rows(t.Context(), w.rows()))(t)
 	changes := w.look(2, w.changes())
 	all := append(append(changes, rows...), objects...)
 	becomes(t, 20*time.Second, "live", changes...)
@@ -56,7 +56,7 @@ func TestEtcdCompaction(t *testing.T) {
 	for _, name := range []string{"kept", "cm-1", "cm-2"} {
 		check(t, w.Apply(t.Context(), w.namespace, name, "1"))
 	}
-	rows, objects := w.look(4, w.rows()), w.look(2, w.object("kept"))
+	rows, objects := w.look(2, w.views()...), w.look(2, w.object("kept"))
 	all := append(rows, objects...)
 	becomes(t, 20*time.Second, "live", all...)
 	w.converges(10*time.Second, rows...)
@@ -66,14 +66,16 @@ func TestEtcdCompaction(t *testing.T) {
 
 	w.up.Cut()
 	check(t, w.Touch(t.Context(), w.namespace, "kept", 20))
+	check(t, w.Apply(t.Context(), w.namespace, "kept", "2")) // It leaves what is odd,
+	check(t, w.Apply(t.Context(), w.namespace, "cm-2", "3")) // which this enters.
 	check(t, w.Delete(t.Context(), w.namespace, "cm-1"))
 	check(t, w.Compact(t.Context()))
 	becomes(t, grace+time.Second, "stale", all...)
 	before := rows[0].Tally()
 	check(t, w.up.Mend())
 	t.Logf("converged after %v", w.converges(60*time.Second, rows...))
-	if told := rows[0].Tally().Events - before.Events; told != 2 {
-		t.Errorf("%d events, of one that is another and one that is gone: what a watch told and a list tells again is the same", told)
+	if told := rows[0].Tally().Events - before.Events; told != 3 {
+		t.Errorf("%d events, of two that are others and one that is gone: what a watch told and a list tells again is the same", told)
 	}
 	w.objectConverges(10*time.Second, "kept", objects...)
 	becomes(t, 10*time.Second, "live", all...)

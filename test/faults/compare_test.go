@@ -13,18 +13,24 @@ import (
 // converges waits until every viewer holds what a quorum list gives, and reports how long that took.
 func (w *scene) converges(within time.Duration, viewers ...*viewer.Viewer) time.Duration {
 	w.t.Helper()
-	return eventually(w.t, within, "what is held is what the API server lists", func() error { return w.compare(configMaps, viewers) })
+	return eventually(w.t, within, "what is held is what the API server lists", func() error { return w.compare(viewers) })
 }
 
-// compare compares what viewers of a resource in the namespace hold with a quorum list.
-func (w *scene) compare(resource string, viewers []*viewer.Viewer) error {
-	want, err := w.Rows(w.t.Context(), resource, w.namespace)
-	if err != nil {
-		return err
-	}
+// compare compares what viewers of rows hold with quorum lists of what they look at.
+func (w *scene) compare(viewers []*viewer.Viewer) error {
+	lists := make(map[string]map[string]viewer.Row) // One for all who look at the same, in whatever view.
 	for i, v := range viewers {
-		if err := v.Holds(want); err != nil {
-			return fmt.Errorf("viewer %d: %w", i, err)
+		of := v.Want()
+		key := fmt.Sprint(of.Resource, of.Namespaces, of.Labels, of.Fields)
+		if _, listed := lists[key]; !listed {
+			list, err := w.Rows(w.t.Context(), of)
+			if err != nil {
+				return err
+			}
+			lists[key] = list
+		}
+		if err := v.Holds(lists[key]); err != nil {
+			return fmt.Errorf("viewer %d, of %s of %s: %w", i, of.View, key, err)
 		}
 	}
 	return nil
@@ -61,7 +67,7 @@ func (w *scene) led(within time.Duration, before map[string]viewer.Row, viewers 
 }
 
 func (w *scene) compareChanges(before map[string]viewer.Row, viewers []*viewer.Viewer) error {
-	want, err := w.Rows(w.t.Context(), configMaps, w.namespace)
+	want, err := w.Rows(w.t.Context(), w.rows())
 	if err != nil {
 		return err
 	}

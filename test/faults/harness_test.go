@@ -57,7 +57,7 @@ func open(t *testing.T, s setting) *scene {
 	c := must(cluster.Open())(t)
 	w := &scene{Cluster: c, t: t, namespace: must(c.Namespace(t.Context()))(t)}
 	eventually(t, 20*time.Second, "the ConfigMap that every namespace is given is there", func() error {
-		rows, err := w.Rows(t.Context(), configMaps, w.namespace)
+		rows, err := w.Rows(t.Context(), w.rows())
 		if err == nil && len(rows) == 0 {
 			err = errors.New("there is none yet")
 		}
@@ -119,13 +119,15 @@ func (w *scene) newGate(s setting) *link.Gate {
 	return gate
 }
 
-// look lets as many viewers look until the test ends.
-func (w *scene) look(count int, want viewer.Want) []*viewer.Viewer {
+// look lets as many viewers look at each of what is wanted until the test ends.
+func (w *scene) look(count int, wants ...viewer.Want) (viewers []*viewer.Viewer) {
 	w.t.Helper()
-	viewers := make([]*viewer.Viewer, count)
-	for i := range viewers {
-		viewers[i] = viewer.New(w.url, want)
-		run(w.t, viewers[i].Run)
+	for _, want := range wants {
+		for range count {
+			v := viewer.New(w.url, want)
+			run(w.t, v.Run)
+			viewers = append(viewers, v)
+		}
 	}
 	return viewers
 }
@@ -145,6 +147,31 @@ func run(t *testing.T, f func(context.Context)) (stop func()) {
 }
 
 func (w *scene) rows() viewer.Want { return viewer.Rows(configMaps, w.namespace) }
+
+// views are the rows in each view that has rows, all of them and those of a selector that ConfigMaps leave and enter. The
+// first is rows. One window is narrower than what there is, the other has all.
+func (w *scene) views() (views []viewer.Want) {
+	for _, labels := range []string{"", "odd=true"} {
+		want := w.rows()
+		want.Labels = labels
+		views = append(views, want)
+		want.View = "table"
+		views = append(views, want)
+		want.View, want.Q, want.Sort, want.Count = "window", "cm-", "-data", 100
+		if labels == "" {
+			want.Offset, want.Count = 1, 8
+		}
+		views = append(views, want)
+	}
+	return views
+}
+
+// fields are the rows of another list and watch, that of a field selector.
+func (w *scene) fields() viewer.Want {
+	want := w.rows()
+	want.Fields = "metadata.name!=kept"
+	return want
+}
 
 func (w *scene) changes() viewer.Want { return viewer.Changes(configMaps, w.namespace) }
 

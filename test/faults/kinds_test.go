@@ -47,7 +47,7 @@ func (w *scene) define(k kind) {
 	_, err := w.Dynamic.Resource(definitions()).Create(w.t.Context(), definition, metav1.CreateOptions{})
 	check(w.t, err)
 	eventually(w.t, 15*time.Second, "the kind is served", func() error {
-		_, err := w.Rows(w.t.Context(), k.ref(), w.namespace)
+		_, err := w.Rows(w.t.Context(), viewer.Rows(k.ref(), w.namespace))
 		return err
 	})
 }
@@ -84,10 +84,12 @@ func (w *scene) make(k kind, names ...string) {
 	}
 }
 
+// inTime is how soon a kind that comes or goes is promised to be told.
+const inTime = 2 * time.Second
+
 // becomesOffered waits until the picker has the kind, or has it no more, and fails where that takes longer than promised.
 func becomesOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
 	t.Helper()
-	const promised = 2 * time.Second
 	took := eventually(t, 30*time.Second, "the picker changes", func() error {
 		if offered, known := picker.Offers(k.ref()); !known || offered != want {
 			return fmt.Errorf("%s is offered: %t, known: %t", k.ref(), offered, known)
@@ -95,8 +97,8 @@ func becomesOffered(t *testing.T, picker *viewer.Viewer, k kind, want bool) {
 		return nil
 	})
 	t.Logf("offered (%t) after %v", want, took)
-	if took > promised {
-		t.Errorf("it took %v until the kind was offered (%t), want at most %v", took, want, promised)
+	if took > inTime {
+		t.Errorf("it took %v until the kind was offered (%t), want at most %v", took, want, inTime)
 	}
 }
 
@@ -125,7 +127,7 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 			stop := run(t, away.Run)
 			all := append([]*viewer.Viewer{away}, rows...)
 			becomes(t, 20*time.Second, "live", all...)
-			w.holdKind(k, all...)
+			w.converges(5*time.Second, all...)
 			stop()
 
 			if test.down {
@@ -136,7 +138,7 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 				check(t, w.up.Mend())
 			}
 			t.Logf("absent after %v", becomes(t, 15*time.Second, "absent", rows...))
-			eventually(t, 2*time.Second, "its rows go", func() error { return holdNone(rows...) })
+			eventually(t, inTime, "its rows go", func() error { return holdNone(rows...) })
 			becomesOffered(t, picker, k, false)
 
 			w.define(k)
@@ -144,19 +146,13 @@ func TestDefinitionDeletedAndRecreated(t *testing.T) {
 			w.make(k, "b", "d")
 			run(t, away.Run)
 			t.Logf("live after %v", becomes(t, 60*time.Second, "live", all...))
-			w.holdKind(k, all...)
+			w.converges(5*time.Second, all...)
 			sound(t, append(all, picker)...)
 			if n := away.Tally(); n.Resets == 0 {
 				t.Errorf("the cursor of a kind that is gone was gone on from: %+v", n)
 			}
 		})
 	}
-}
-
-// holdKind waits until all hold what there is of the kind.
-func (w *scene) holdKind(k kind, viewers ...*viewer.Viewer) {
-	w.t.Helper()
-	eventually(w.t, 5*time.Second, "its objects are told", func() error { return w.compare(k.ref(), viewers) })
 }
 
 // holdNone tells who has rows.

@@ -12,8 +12,8 @@ import (
 func TestWatchCutEverySecond(t *testing.T) {
 	w := open(t, setting{})
 	check(t, w.Apply(t.Context(), w.namespace, "kept", "1"))
-	rows, objects := w.look(4, w.rows()), w.look(2, w.object("kept"))
-	before := must(w.Rows(t.Context(), configMaps, w.namespace))(t)
+	rows, objects := w.look(2, w.views()...), w.look(2, w.object("kept"))
+	before := must(w.Rows(t.Context(), w.rows()))(t)
 	changes := w.look(2, w.changes())
 	all := append(append(changes, rows...), objects...)
 	becomes(t, 20*time.Second, "live", all...)

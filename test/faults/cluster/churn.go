@@ -26,10 +26,11 @@ func (c *Cluster) Namespace(ctx context.Context) (string, error) {
 }
 
 // Apply makes a ConfigMap hold value, and creates it if need be. Its members differ from value to value, so that a patch
-// of one version does not fit another.
+// of one version does not fit another, and so does their number, by which rows are ordered. Its label odd is that of the
+// value's last digit.
 func (c *Cluster) Apply(ctx context.Context, namespace, name, value string) error {
 	maps := c.Core.CoreV1().ConfigMaps(namespace)
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: Data(value)}
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels(value)}, Data: Data(value)}
 	_, err := maps.Update(ctx, cm, metav1.UpdateOptions{})
 	if apierrors.IsNotFound(err) {
 		_, err = maps.Create(ctx, cm, metav1.CreateOptions{})
@@ -40,12 +41,19 @@ func (c *Cluster) Apply(ctx context.Context, namespace, name, value string) erro
 	return nil
 }
 
+func labels(value string) map[string]string {
+	return map[string]string{"odd": strconv.FormatBool(value[len(value)-1]%2 == 1)}
+}
+
 // Data is what a ConfigMap has that holds value. With what stays the same it is long enough for a patch not to replace
 // it whole.
 func Data(value string) map[string]string {
-	return map[string]string{
-		"v": value, "same": strings.Repeat("as before ", 20), fmt.Sprint("only-", crc32.ChecksumIEEE([]byte(value))%7): "1",
+	sum := crc32.ChecksumIEEE([]byte(value))
+	data := map[string]string{"v": value, "same": strings.Repeat("as before ", 20)}
+	for i := range 1 + sum%3 {
+		data[fmt.Sprint("only-", (sum+i)%7)] = "1"
 	}
+	return data
 }
 
 // Delete deletes a ConfigMap, if it is there.

@@ -73,12 +73,14 @@ func path(resource, namespace, name string) string {
 	return strings.TrimSuffix(p+"/"+part[2]+"/"+name, "/")
 }
 
-// Rows are the objects of a quorum list, in one namespace or in all, as the API server prints them.
-func (c *Cluster) Rows(ctx context.Context, resource, namespace string) (map[string]viewer.Row, error) {
-	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath(path(resource, namespace, "")).
+// Rows are the objects of a quorum list of what is wanted, in whatever view, in one namespace or in all, as the API
+// server prints them.
+func (c *Cluster) Rows(ctx context.Context, of viewer.Want) (map[string]viewer.Row, error) {
+	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath(path(of.Resource, strings.Join(of.Namespaces, ","), "")).
+		Param("labelSelector", of.Labels).Param("fieldSelector", of.Fields).
 		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", resource, err)
+		return nil, fmt.Errorf("list %s: %w", of.Resource, err)
 	}
 	var table struct {
 		Rows []struct {
@@ -87,7 +89,7 @@ func (c *Cluster) Rows(ctx context.Context, resource, namespace string) (map[str
 		}
 	}
 	if err := json.Unmarshal(text, &table); err != nil {
-		return nil, fmt.Errorf("read the list of %s: %w", resource, err)
+		return nil, fmt.Errorf("read the list of %s: %w", of.Resource, err)
 	}
 	rows := make(map[string]viewer.Row, len(table.Rows))
 	for i := range table.Rows {

@@ -72,17 +72,26 @@ func (v *Viewer) LiveWithin(from, to time.Time) (long time.Duration) {
 	return long
 }
 
-// Holds compares the rows with those that there are.
+// Holds compares the rows with those that there are of what is looked at; a window, with its part of them.
 func (v *Viewer) Holds(want map[string]Row) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if !v.synced {
 		return fmt.Errorf("no snapshot yet; the state is %+v", v.states)
 	}
+	if v.want.View == "window" {
+		var err error
+		if want, err = v.window(want); err != nil {
+			return err
+		}
+	}
 	for key, w := range want {
 		held, ok := v.rows[key]
 		if !ok {
 			return fmt.Errorf("%s is missing among %d rows, want %d", key, len(v.rows), len(want))
+		}
+		if v.want.View == "table" {
+			w.UID = "" // As it is told none.
 		}
 		if held.UID != w.UID || held.RV != w.RV {
 			return fmt.Errorf("%s is %s at %s, want %s at %s", key, held.UID, held.RV, w.UID, w.RV)

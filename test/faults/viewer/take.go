@@ -3,6 +3,7 @@ package viewer
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"maps"
@@ -21,6 +22,41 @@ type Row struct {
 // Key is how a Row is told from the others.
 func (r *Row) Key() string { return r.NS + "/" + r.Name }
 
+// A table has the members of rows, each as an array with an element for each row.
+type table struct {
+	NS, Name, RV []string
+	Created      []json.RawMessage
+	Cells        []json.RawMessage // Of each column such an array, or the name of the member that it repeats.
+}
+
+// rows are those of a table. They have no UIDs.
+func (t *table) rows() ([]Row, error) {
+	rows := make([]Row, len(t.Name))
+	for i, name := range t.Name {
+		rows[i] = Row{NS: t.NS[i], Name: name, RV: t.RV[i]}
+	}
+	names, err := json.Marshal(t.Name)
+	for _, column := range t.Cells {
+		var cells []json.RawMessage
+		switch string(column) {
+		case `"name"`:
+			column = names
+		case `"created"`:
+			cells = t.Created
+		}
+		if cells == nil {
+			err = errors.Join(err, json.Unmarshal(column, &cells))
+		}
+		if len(cells) != len(rows) {
+			return nil, errors.Join(err, fmt.Errorf("%d rows, and a column with %d cells", len(rows), len(cells)))
+		}
+		for i, cell := range cells {
+			rows[i].Cells = append(rows[i].Cells, cell)
+		}
+	}
+	return rows, err
+}
+
 // A Column says what cells mean.
 type Column struct {
 	Name     string
@@ -34,6 +70,7 @@ type message struct {
 	Reason  string
 	Columns []Column
 	Rows    []Row
+	Table   *table
 	Last    bool
 	Object  json.RawMessage
 	Events  []event
@@ -44,11 +81,13 @@ type message struct {
 	Told    int
 	Of      int
 
+	counts
 	Resources []struct{ Ref string }
 }
 
 type event struct {
 	Op, NS, Name, UID, RV string
+	At                    int
 	Row                   Row
 	Cells                 map[int]json.RawMessage
 	Object, Patch         json.RawMessage
@@ -87,9 +126,13 @@ func (v *Viewer) takeMessage(m *message) {
 	case "reset":
 		v.tally.Resets++
 		v.fresh, v.want.Cursor = false, "" // There is nothing to go on from, until a snapshot.
+	case "window":
+		m.Last, v.counts, v.order = true, m.counts, keys(m.Rows)
+		v.takeSnapshot(m)
 	case "snapshot":
 		v.takeSnapshot(m)
-	case "events":
+	case "events", "window-events":
+		v.counts = m.counts
 		if v.fresh {
 			v.tally.Resumed++
 			v.fresh = false
@@ -149,9 +192,17 @@ func (v *Viewer) takeSnapshot(m *message) {
 		v.fault("a snapshot without a reset, after a cursor")
 		v.fresh = false
 	}
-	if m.Columns != nil || v.want.View != "rows" {
+	if m.Columns != nil {
+		v.columns, v.parts = m.Columns, nil
+	}
+	if v.parts == nil {
 		v.parts = make(map[string]Row)
-		v.columns = m.Columns
+	}
+	if m.Table != nil {
+		var err error
+		if m.Rows, err = m.Table.rows(); err != nil {
+			v.fault("a table that is not understood: %v", err)
+		}
 	}
 	for _, row := range m.Rows {
 		if _, twice := v.parts[row.Key()]; twice {
@@ -179,6 +230,12 @@ func (v *Viewer) takeEvent(e *event) {
 	case "changes":
 		v.takeChange(e)
 		return
+	case "table":
+		e.UID, e.Row.UID = "", "" // Its snapshots have none.
+	case "window":
+		if !v.place(e) {
+			return
+		}
 	}
 	if e.Op == "add" {
 		e.NS, e.Name, e.UID, e.RV = e.Row.NS, e.Row.Name, e.Row.UID, e.Row.RV

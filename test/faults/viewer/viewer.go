@@ -24,8 +24,13 @@ type Want struct {
 	Resource   string   `json:"resource,omitempty"`
 	Namespaces []string `json:"ns,omitempty"`
 	Labels     string   `json:"labels,omitempty"`
+	Fields     string   `json:"fields,omitempty"`
 	Name       string   `json:"name,omitempty"`
 	View       string   `json:"view"`
+	Q          string   `json:"q,omitempty"`    // Of a window: what is in the names.
+	Sort       string   `json:"sort,omitempty"` // Of a window: a column of numbers, in lower case, behind "-" for the largest first.
+	Offset     int      `json:"offset,omitempty"`
+	Count      int      `json:"count,omitempty"`
 	Cursor     string   `json:"cursor,omitempty"`
 }
 
@@ -56,6 +61,8 @@ type Viewer struct {
 	columns []Column
 	rows    map[string]Row
 	parts   map[string]Row // A snapshot that is not whole.
+	order   []string       // The keys of a window's rows.
+	counts  counts         // Of a window.
 	object  []byte
 	text    string    // Of a message that comes in parts.
 	heard   time.Time // When the last message came.
@@ -87,6 +94,13 @@ func New(url string, want Want) *Viewer {
 // InParts asks for long messages in parts; call it before Run.
 func (v *Viewer) InParts() { v.url += "?parts=true" }
 
+// Want is what it looks at, with the cursor to go on from.
+func (v *Viewer) Want() Want {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return v.want
+}
+
 // Run connects, again and again, until ctx ends. It goes on from the last cursor each time.
 func (v *Viewer) Run(ctx context.Context) {
 	for ctx.Err() == nil {
@@ -110,7 +124,7 @@ func (v *Viewer) Connect(ctx context.Context) {
 	conn.SetReadLimit(64 << 20)
 	v.mu.Lock()
 	want := v.want
-	v.fresh, v.parts, v.cut = want.Cursor != "", nil, cancel
+	v.fresh, v.parts, v.cut = want.Cursor != "" && want.View != "window", nil, cancel // A window is told anew.
 	v.text, v.heard = "", time.Now()
 	v.tally.Connections++
 	v.mu.Unlock()

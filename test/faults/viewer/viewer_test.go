@@ -82,7 +82,10 @@ func TestFaults(t *testing.T) {
 		rows    = `{"type":"snapshot","cursor":"c","columns":[{"name":"V"}],"rows":[{"ns":"a","name":"x","uid":"1","rv":"5","cells":["0"]}],"last":true}`
 		object  = `{"type":"snapshot","cursor":"c","object":{"metadata":{"uid":"1","resourceVersion":"5"},"a":1},"last":true}`
 		changes = `{"type":"snapshot","cursor":"c","since":"2026-11-21T10:00:00Z","events":[{"op":"add","ns":"a","name":"x","uid":"1","rv":"5"}],"last":true}`
+		table   = `{"type":"snapshot","cursor":"c","columns":[{"name":"Name"},{"name":"V"},{"name":"Age"}],"table":{"ns":["a"],"name":["x"],"rv":["5"],"created":["t"],"cells":["name",["0"],"created"]},"last":true}`
+		window  = `{"type":"window","cursor":"c","columns":[{"name":"V"}],"total":9,"matching":5,"offset":1,"count":2,"rows":[{"ns":"a","name":"y","uid":"2","rv":"5","cells":["0"]},{"ns":"a","name":"x","uid":"1","rv":"5","cells":["0"]}]}`
 	)
+	placed := func(event string) string { return `{"type":"window-events","cursor":"d","events":[` + event + `]}` }
 	events := func(event string) string { return `{"type":"events","cursor":"d","events":[` + event + `]}` }
 	for _, test := range []struct{ view, snapshot, frame, want string }{
 		{"rows", rows, events(`{"op":"update","ns":"a","name":"x","uid":"1","rv":"6","cells":{"0":"1"}}`), ""},
@@ -98,6 +101,15 @@ func TestFaults(t *testing.T) {
 		{"rows", rows, `{"type":"error","problem":{}}`, "an error"},
 		{"rows", rows, `nonsense`, "not understood"},
 		{"rows", events(""), events(""), "before a snapshot"},
+		{"table", table, events(`{"op":"update","ns":"a","name":"x","rv":"6","cells":{"2":"u"}}`), ""},
+		{"table", table, events(`{"op":"update","ns":"a","name":"x","rv":"6","cells":{"3":"u"}}`), "cell 3"},
+		{"table", table, events(`{"op":"delete","ns":"a","name":"x","uid":"1"}`), ""},
+		{"table", table, strings.Replace(table, `["0"]`, `[]`, 1), "not understood"},
+		{"window", window, placed(`{"op":"remove","at":0},{"op":"update","at":0,"uid":"1","rv":"6","cells":{"0":"1"}},{"op":"insert","at":1,"row":{"ns":"a","name":"y","uid":"2","rv":"5","cells":["0"]}}`), ""},
+		{"window", window, placed(`{"op":"remove","at":2}`), "remove at 2 of 2"},
+		{"window", window, placed(`{"op":"update","at":0,"uid":"1","rv":"6","cells":{"0":"1"}}`), "update of a/y"},
+		{"window", window, placed(`{"op":"insert","at":2,"row":{"ns":"a","name":"x","uid":"1","rv":"6","cells":["0"]}}`), "add of a/x"},
+		{"window", window, window, ""},
 		{"object", object, events(`{"op":"update","uid":"1","rv":"6","patch":[{"op":"replace","path":"/a","value":2},{"op":"replace","path":"/metadata/resourceVersion","value":"6"}]}`), ""},
 		{"object", object, events(`{"op":"update","uid":"1","rv":"7","patch":[{"op":"replace","path":"/metadata/resourceVersion","value":"6"}]}`), "the patch"},
 		{"object", object, events(`{"op":"update","uid":"1","rv":"6","patch":[{"op":"remove","path":"/b"},{"op":"replace","path":"/metadata/resourceVersion","value":"6"}]}`), "the patch"},
@@ -143,5 +155,47 @@ func TestHalfAMessage(t *testing.T) {
 	v.Connect(t.Context())
 	if faults := v.Faults(); len(faults) > 0 {
 		t.Errorf("faults are %q", faults)
+	}
+}
+
+// What is held is compared with all that there is, a window with its part of that, in its order.
+func TestHolds(t *testing.T) {
+	row := func(name, rv, cell string) viewer.Row {
+		return viewer.Row{NS: "a", Name: name, UID: "u-" + name, RV: rv, Cells: []json.RawMessage{json.RawMessage(cell)}}
+	}
+	all := func(rows ...viewer.Row) map[string]viewer.Row {
+		held := make(map[string]viewer.Row)
+		for _, r := range rows {
+			held[r.Key()] = r
+		}
+		return held
+	}
+	const (
+		table  = `{"type":"snapshot","cursor":"c","columns":[{"name":"V"}],"table":{"ns":["a","a"],"name":["w-1","w-2"],"rv":["5","6"],"created":["",""],"cells":[[1,2]]},"last":true}`
+		window = `{"type":"window","cursor":"c","columns":[{"name":"V"}],"total":4,"matching":3,"offset":1,"count":2,"rows":[{"ns":"a","name":"w-1","uid":"u-w-1","rv":"5","cells":[1]},{"ns":"a","name":"w-2","uid":"u-w-2","rv":"6","cells":[1]}]}`
+	)
+	w1, w2, w3, x := row("w-1", "5", "1"), row("w-2", "6", "1"), row("w-3", "7", "3"), row("x", "8", "4")
+	for _, test := range []struct {
+		name, frame string
+		there       map[string]viewer.Row
+		want        string
+	}{
+		{"table", table, all(w1, row("w-2", "6", "2")), ""},
+		{"table of an older version", table, all(w1, row("w-2", "7", "2")), "w-2 is"},
+		{"table with another cell", table, all(w1, row("w-2", "6", "3")), "cells"},
+		{"table with one too many", table, all(w1), "2 rows, want 1"},
+		{"window", window, all(w1, w2, w3, x), ""},
+		{"window of an older version", window, all(w1, row("w-2", "7", "1"), w3, x), "w-2 is"},
+		{"window in another order", window, all(w1, row("w-2", "6", "2"), w3, x), "the window is"},
+		{"window of too many", window, all(w1, w2, w3), "the counts are"},
+		{"window of what does not match", window, all(w1, w2, row("v", "7", "3"), x), "the counts are"},
+	} {
+		v := told(t, viewer.Want{View: strings.Fields(test.name)[0], Q: "w", Sort: "-v", Offset: 1, Count: 2}, test.frame)
+		if faults := v.Faults(); len(faults) > 0 {
+			t.Errorf("%s: %s", test.name, faults)
+		}
+		if err := v.Holds(test.there); (err == nil) != (test.want == "") || err != nil && !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: %v, want %q", test.name, err, test.want)
+		}
 	}
 }

@@ -1,0 +1,116 @@
+package faults
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"glasshouse/test/faults/viewer"
+)
+
+// An API of another server, which the API server passes on to, shows with its kind as soon as it is registered, and goes
+// with the rows as soon as it is not. It is not run beside tests that define kinds: each of those has discovery asked.
+func TestAPIServiceComesAndGoes(t *testing.T) {
+	w := open(t, setting{})
+	k := newKind()
+	k.group = k.plural + ".example.com" // A group has one server.
+	eventually(t, 10*time.Second, "the program is ready", func() error { return ready(t, w.url) })
+	picker := w.look(1, viewer.Kinds())[0]
+	pass(3 * time.Second) // What registers APIs is watched by now, and discovery is not asked again for having begun that.
+
+	unregister := w.register(k, serve(t, k))
+	becomesOffered(t, picker, k, true)
+	want := viewer.Rows(k.ref())
+	rows := w.look(2, want)
+	want.View = "table"
+	rows = append(rows, w.look(2, want)...)
+	becomes(t, 20*time.Second, "live", rows...)
+	w.converges(5*time.Second, rows...)
+	if n := rows[0].Len(); n != 1 {
+		t.Errorf("%d rows, want 1: this test tests nothing", n)
+	}
+
+	began := time.Now()
+	unregister()
+	becomesOffered(t, picker, k, false)
+	becomes(t, inTime, "absent", rows...)
+	eventually(t, inTime, "its rows go", func() error { return holdNone(rows...) })
+	t.Logf("its viewers were told within %v", time.Since(began))
+	if took := time.Since(began); took > inTime {
+		t.Errorf("it took %v until the viewers were told, want at most %v", took, inTime)
+	}
+	sound(t, append(rows, picker)...)
+}
+
+// serve is an aggregated API server of one kind, which has one object, and does no more than lists, and watches on which
+// nothing comes.
+func serve(t *testing.T, k kind) (port int) {
+	t.Helper()
+	say := func(w http.ResponseWriter, status int, format string, args ...any) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(status)
+		_, _ = fmt.Fprintf(w, format, args...) // Who asked may be gone.
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("/apis/"+k.group+"/v1", func(w http.ResponseWriter, _ *http.Request) {
+		say(w, http.StatusOK, `{"kind":"APIResourceList","apiVersion":"v1","groupVersion":"%s/v1","resources":[
+			{"name":%q,"singularName":"","namespaced":false,"kind":%q,"verbs":["get","list","watch"]}]}`, k.group, k.plural, k.name)
+	})
+	mux.HandleFunc("/apis/"+k.ref(), func(w http.ResponseWriter, r *http.Request) {
+		switch query := r.URL.Query(); {
+		case query.Has("sendInitialEvents"):
+			say(w, http.StatusBadRequest, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"BadRequest","code":400}`)
+		case query.Has("watch"):
+			say(w, http.StatusOK, "\n")
+			_ = http.NewResponseController(w).Flush() // It may be gone.
+			<-r.Context().Done()
+		default:
+			say(w, http.StatusOK, `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},"columnDefinitions":[{"name":"Name","type":"string"}],"rows":[
+				{"cells":["one"],"object":{"kind":%q,"apiVersion":"%s/v1","metadata":{"name":"one","uid":"1","resourceVersion":"7"}}}]}`, k.name, k.group)
+		}
+	})
+	server := httptest.NewTLSServer(mux)
+	t.Cleanup(func() {
+		server.CloseClientConnections() // The API server keeps watches.
+		server.Close()
+	})
+	return server.Listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // It listens on TCP.
+}
+
+// register has the API server pass on what is asked of the kind's group to a port of this machine.
+func (w *scene) register(k kind, port int) (unregister func()) {
+	w.t.Helper()
+	service := &corev1.Service{
+		ObjectMeta: metav1.ObjectMeta{Name: "aggregated"},
+		Spec:       corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost", Ports: []corev1.ServicePort{{Port: int32(port)}}}, //nolint:gosec // It is a port.
+	}
+	_, err := w.Core.CoreV1().Services(w.namespace).Create(w.t.Context(), service, metav1.CreateOptions{})
+	check(w.t, err)
+	registered := w.Dynamic.Resource(schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"})
+	name := "v1." + k.group
+	_, err = registered.Create(w.t.Context(), &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": name},
+		"spec": map[string]any{
+			"group": k.group, "version": "v1", "groupPriorityMinimum": int64(100), "versionPriority": int64(100), "insecureSkipTLSVerify": true,
+			"service": map[string]any{"namespace": w.namespace, "name": service.Name, "port": int64(port)},
+		},
+	}}, metav1.CreateOptions{})
+	check(w.t, err)
+	unregister = sync.OnceFunc(func() {
+		if err := registered.Delete(context.WithoutCancel(w.t.Context()), name, metav1.DeleteOptions{}); err != nil {
+			w.t.Error(err)
+		}
+	})
+	w.t.Cleanup(unregister)
+	return unregister
+}

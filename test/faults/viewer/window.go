@@ -1,0 +1,76 @@
+package viewer
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// counts are what a window is told of the rows that it is a part of.
+type counts struct{ Total, Matching int }
+
+func keys(rows []Row) (keys []string) {
+	for _, row := range rows {
+		keys = append(keys, row.Key())
+	}
+	return keys
+}
+
+// place applies an event of a window to the order of its rows, and makes it one of rows. It is false where the event has
+// no place there.
+func (v *Viewer) place(e *event) bool {
+	if e.At < 0 || e.At > len(v.order) || e.At == len(v.order) && e.Op != "insert" {
+		v.fault("%s at %d of %d", e.Op, e.At, len(v.order))
+		return false
+	}
+	if e.Op == "insert" {
+		v.order = slices.Insert(v.order, e.At, e.Row.Key())
+		e.Op = "add"
+		return true
+	}
+	held := v.rows[v.order[e.At]]
+	e.NS, e.Name = held.NS, held.Name
+	if e.Op == "remove" {
+		v.order = slices.Delete(v.order, e.At, e.At+1)
+		e.Op, e.UID = "delete", held.UID
+	}
+	return true
+}
+
+// window is the part of all rows that a window should have, if it has that, in this order.
+func (v *Viewer) window(all map[string]Row) (map[string]Row, error) {
+	var keys []string
+	for key, row := range all {
+		if strings.Contains(row.Name, v.want.Q) {
+			keys = append(keys, key)
+		}
+	}
+	if want := (counts{len(all), len(keys)}); v.counts != want {
+		return nil, fmt.Errorf("the counts are %+v, want %+v", v.counts, want)
+	}
+	name, descending := strings.CutPrefix(v.want.Sort, "-")
+	column := slices.IndexFunc(v.columns, func(c Column) bool { return strings.ToLower(c.Name) == name })
+	if column < 0 {
+		return nil, fmt.Errorf("no column is %s: %+v", name, v.columns)
+	}
+	rank := func(key string) float64 {
+		n, _ := strconv.ParseFloat(string(all[key].Cells[column]), 64) // The column has numbers.
+		if descending {
+			return -n
+		}
+		return n
+	}
+	slices.SortFunc(keys, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), strings.Compare(a, b)) })
+	from := min(v.want.Offset, len(keys))
+	keys = keys[from:min(from+v.want.Count, len(keys))]
+	if !slices.Equal(v.order, keys) {
+		return nil, fmt.Errorf("the window is %s, want %s", v.order, keys)
+	}
+	part := make(map[string]Row, len(keys))
+	for _, key := range keys {
+		part[key] = all[key]
+	}
+	return part, nil
+}
