@@ -71,7 +71,7 @@ func serve(t *testing.T, k kind) (port int) {
 		case query.Has("sendInitialEvents"):
 			say(w, http.StatusBadRequest, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"BadRequest","code":400}`)
 		case query.Has("watch"):
-			say(w, http.StatusOK, "\n")
+			w.WriteHeader(http.StatusOK)
 			_ = http.NewResponseController(w).Flush() // It may be gone.
 			<-r.Context().Done()
 		default:
@@ -84,7 +84,11 @@ func serve(t *testing.T, k kind) (port int) {
 		server.CloseClientConnections() // The API server keeps watches.
 		server.Close()
 	})
-	return server.Listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // It listens on TCP.
+	address, ok := server.Listener.Addr().(*net.TCPAddr)
+	if !ok {
+		t.Fatalf("it listens on %s, want TCP", server.Listener.Addr())
+	}
+	return address.Port
 }
 
 // register has the API server pass on what is asked of the kind's group to a port of this machine.
