@@ -8,6 +8,7 @@ import (
 	"crypto/x509"
 	"encoding/json"
 	"encoding/pem"
+	"errors"
 	"io"
 	"log/slog"
 	"math/big"
@@ -241,6 +242,20 @@ func TestReferenceHasTheShareCommand(t *testing.T) {
 func TestProgramWaitsForItsDirectory(t *testing.T) {
 	kubeconfig, dir := kubeconfigOf(t, map[string]string{"one": newUpstream(t, "web-1").URL}), t.TempDir()
 	address, end := starts(t, "--kubeconfig", kubeconfig, "--data-dir", dir)
+	var link, said console
+	if code := run(t.Context(), []string{"share", "create", "--server", address, "--resource", "core/v1/pods", "--note", "meanwhile"}, &link, &said); code != 0 {
+		t.Errorf("share create: %d %s", code, said.String())
+	}
+	end()
+	// Another one has it now, which has not written yet what that one left.
+	file, aside := filepath.Join(dir, "shares.json"), filepath.Join(t.TempDir(), "shares.json")
+	other, err := share.Hold(t.Context(), dir, slog.New(slog.DiscardHandler))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(file, aside); err != nil {
+		t.Fatal(err)
+	}
 	ctx, cancel := context.WithCancel(t.Context())
 	var stdout, stderr console
 	ended := make(chan int, 1)
@@ -260,14 +275,12 @@ func TestProgramWaitsForItsDirectory(t *testing.T) {
 		}
 	}
 	says("another dashboard uses this directory")
-	var link, said console
-	if code := run(t.Context(), []string{"share", "create", "--server", address, "--resource", "core/v1/pods", "--note", "meanwhile"}, &link, &said); code != 0 {
-		t.Errorf("share create: %d %s", code, said.String())
-	}
 	if strings.Contains(stderr.String(), "msg=serving") {
 		t.Error("it serves while the other one does")
 	}
-	end()
+	if err := errors.Join(os.Rename(aside, file), other.Close()); err != nil {
+		t.Fatal(err)
+	}
 	next := says(`msg=serving url=(\S+)/ `)
 	var listed console
 	if code := run(t.Context(), []string{"share", "list", "--server", next}, &listed, &said); code != 0 || !strings.Contains(listed.String(), "meanwhile") {

@@ -30,7 +30,7 @@ type reviewer struct {
 	rules   authorizationclient.SelfSubjectRulesReviewInterface
 	asked   answers[authorization.ResourceAttributes, right] // A moment ago, of single objects.
 	permits answers[string, permits]                         // By namespace.
-	partial atomic.Bool                                      // Rules are not all that decides.
+	partial atomic.Int64                                     // Until then rules are not all that decides, in Unix seconds.
 
 	allowed, denied atomic.Int64 // Namespaces of all resources that are asked for, by what was answered.
 }

@@ -45,8 +45,9 @@ func (b *bundles) stop(from uint64, now func() uint64) uint64 {
 	return b.mark
 }
 
-// text is that of a bundle, which the first who asks for it makes.
-func (b *bundles) text(of bundle, write func() (*[]byte, error)) ([]byte, error) {
+// text is that of a bundle, which the first who asks for it makes, and others are given
+// while somebody holds it.
+func (b *bundles) text(of bundle, write func() (*[]byte, error)) (*[]byte, error) {
 	b.mu.Lock()
 	text := b.texts[of]
 	if text == nil {
@@ -60,10 +61,7 @@ func (b *bundles) text(of bundle, write func() (*[]byte, error)) ([]byte, error)
 	}
 	b.mu.Unlock()
 	events, _, err := text.get(write)
-	if err != nil {
-		return nil, err
-	}
-	return *events, nil
+	return events, err
 }
 
 // stop is where a reader that has collected stops, see bundles.
@@ -86,8 +84,9 @@ func (s *reading) events(changes []*change) ([][]byte, error) {
 		text := bytes.Join(events, []byte{','})
 		return &text, err
 	})
-	if err != nil || len(text) == 0 {
+	if err != nil || len(*text) == 0 {
 		return nil, err
 	}
-	return [][]byte{text}, nil
+	s.bundled = text
+	return [][]byte{*text}, nil
 }

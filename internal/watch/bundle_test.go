@@ -2,7 +2,7 @@ package watch_test
 
 import (
 	"fmt"
-	"runtime/debug"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -41,8 +41,8 @@ func TestStopsAreShared(t *testing.T) {
 // for any other.
 func TestBundlesAreShared(t *testing.T) {
 	text := watch.NewBundles()
-	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // A text goes with the last who holds it.
 	written := 0
+	var held []*[]byte
 	ask := func(view watch.View, filter byte, version int, from, to uint64) string {
 		got, err := text(view, filter, version, from, to, func() string {
 			written++
@@ -51,7 +51,8 @@ func TestBundlesAreShared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		return string(got)
+		held = append(held, got)
+		return string(*got)
 	}
 	for range 2 {
 		for n, got := range []string{
@@ -63,12 +64,17 @@ func TestBundlesAreShared(t *testing.T) {
 			}
 		}
 	}
+	runtime.GC()
+	if before := written; ask(watch.Rows, 1, 1, 1, 5) != "1" || written != before {
+		t.Error("a text that is held is written again")
+	}
 	for n := range uint64(1000) {
 		ask(watch.Rows, 1, 1, n, n+10)
 	}
 	if before := written; ask(watch.Rows, 1, 1, 1, 5) != strconv.Itoa(before+1) {
 		t.Error("a bundle of long ago is still looked for")
 	}
+	runtime.KeepAlive(held)
 }
 
 // Whoever is told of the same batch hears what is theirs.

@@ -9,6 +9,7 @@ import (
 	"time"
 	"unique"
 
+	authorization "k8s.io/api/authorization/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -266,12 +267,19 @@ func NewStops() func(from uint64, now func() uint64) uint64 { return new(bundles
 
 // NewBundles gives the text of a bundle, of the changes after an offset up to
 // another, which is written for the first who asks for it.
-func NewBundles() func(view View, filter byte, version int, from, to uint64, write func() string) ([]byte, error) {
+func NewBundles() func(view View, filter byte, version int, from, to uint64, write func() string) (*[]byte, error) {
 	all := new(bundles)
-	return func(view View, filter byte, version int, from, to uint64, write func() string) ([]byte, error) {
+	return func(view View, filter byte, version int, from, to uint64, write func() string) (*[]byte, error) {
 		return all.text(bundle{view, filterID{filter}, version, from, to}, func() (*[]byte, error) {
 			text := []byte(write())
 			return &text, nil
 		})
 	}
+}
+
+// Permitted is what rules allow the program to do with a resource.
+func Permitted(rules []authorization.ResourceRule, group, resource string) (list, watch bool) {
+	scope := wire.Scope{Resource: schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}}
+	p := permitsOf(rules)
+	return p.allow(scope, "list"), p.allow(scope, "watch")
 }

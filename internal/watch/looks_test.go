@@ -126,6 +126,37 @@ func TestRightLostBeforeLooking(t *testing.T) {
 	}
 }
 
+// What was read is told on for as long as it may be seen, however long that takes.
+func TestWhatWasReadStands(t *testing.T) {
+	for what, end := range map[string]func(*apitest.Server, *watch.Cluster){
+		"a right that goes":            func(server *apitest.Server, _ *watch.Cluster) { server.Allow(nil) },
+		"a past that is to be no more": func(_ *apitest.Server, cluster *watch.Cluster) { cluster.BeginAnew(pods) },
+	} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster, _ := guarded(t)
+				sub := openAs(t, cluster.For(user("ann")), watch.Query{Resource: pods, Namespaces: []string{"a"}, Name: "p"}, watch.Object)
+				await(t, sub, `"snapshot"`)
+				for range 60 {
+					pass(time.Second)
+					if !sub.Stands(t.Context()) {
+						t.Fatal("it does not stand, and may be seen")
+					}
+				}
+				end(server, cluster)
+				began := time.Now()
+				for sub.Stands(t.Context()) && time.Since(began) < time.Minute {
+					pass(time.Second)
+				}
+				if passed := time.Since(began); passed > 15*time.Second {
+					t.Errorf("it stands for %s", passed)
+				}
+				await(t, sub, `"reset"`)
+			})
+		})
+	}
+}
+
 // A window for whose turn somebody waits when it is looked again, or when Next is to
 // end, shows what has changed meanwhile.
 func TestWindowWaitsForItsTurn(t *testing.T) {

@@ -17,6 +17,8 @@ const (
 	// turn within it.
 	permitsAge = 2 * time.Second
 	maxPermits = 200
+	// rulesAgain is when rules are asked for again that were not all, or not told.
+	rulesAgain = 10 * time.Minute
 )
 
 // permits are the rules by which the program may list or watch in a namespace.
@@ -26,15 +28,17 @@ type permits []authorization.ResourceRule
 // one SelfSubjectRulesReview for all resources. What they do not allow is to be
 // asked for, as they give no reason, and an authorizer may have more than rules:
 // a webhook, as many hosted clusters have one. Where it has, rules are not asked for
-// again, as it may also refuse what they allow.
+// for a while, as it may also refuse what they allow.
 func (r *reviewer) permitted(ctx context.Context, scope wire.Scope) rights {
-	if r.partial.Load() {
+	if r.isPartial() {
 		return rights{}
 	}
 	young := func(_ permits, asked time.Time) bool { return time.Since(asked) < permitsAge }
 	p, _ := r.permits.get(ctx, scope.Namespace, young, func(ctx context.Context) permits { return r.resolve(ctx, scope.Namespace) })
 	return rights{list: p.allow(scope, "list"), watch: p.allow(scope, "watch")}
 }
+
+func (r *reviewer) isPartial() bool { return time.Now().Unix() < r.partial.Load() }
 
 func (r *reviewer) resolve(ctx context.Context, namespace string) permits {
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
@@ -44,13 +48,16 @@ func (r *reviewer) resolve(ctx context.Context, namespace string) permits {
 	}, metav1.CreateOptions{})
 	switch {
 	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err), err == nil && answer.Status.Incomplete:
-		r.partial.Store(true)
+		r.partial.Store(time.Now().Add(rulesAgain).Unix())
 		return nil
 	case err != nil:
 		return nil
 	}
-	var p permits
-	for _, rule := range answer.Status.ResourceRules {
+	return permitsOf(answer.Status.ResourceRules)
+}
+
+func permitsOf(rules []authorization.ResourceRule) (p permits) {
+	for _, rule := range rules {
 		if len(rule.ResourceNames) == 0 && (has(rule.Verbs, "list") || has(rule.Verbs, "watch")) {
 			p = append(p, rule)
 		}

@@ -45,6 +45,7 @@ type reading struct {
 	told    Status
 
 	filterID filterID       // Made when it is needed.
+	bundled  *[]byte        // What of the message that is on its way others are told, too.
 	notice   []byte         // A reset that is to be told before the snapshot.
 	listing  *listing       // The snapshot that is being told.
 	rows     []*wire.Object // The rest of it.
@@ -70,6 +71,7 @@ type reading struct {
 // ended. There is none, and no error, where until has come.
 func (s *reading) Next(ctx context.Context) ([]byte, error) {
 	s.pace.told()
+	s.bundled = nil
 	s.writing.over = ctx.Done()
 	for {
 		s.writing.giveBack()

@@ -81,7 +81,7 @@ func (s *settler) interval(namespace string, allowed bool) time.Duration {
 	switch {
 	case namespace == "":
 		return reviewEvery
-	case allowed && s.reviews.partial.Load():
+	case allowed && s.reviews.isPartial():
 		least, many = reviewEvery, s.reviews.allowed.Load()
 	case allowed:
 		least, many = reviewEvery, s.asking.allowed

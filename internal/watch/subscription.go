@@ -133,6 +133,25 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	}
 }
 
+// Stands reports whether what Next returned last may be told on: not where it is time
+// to find out again what may be seen, and that is another, or cannot be found out, nor
+// where readers are to begin anew. The next Next tells of it.
+func (s *Subscription) Stands(ctx context.Context) bool {
+	if !s.lookAt.IsZero() && !time.Now().Before(s.lookAt) {
+		if f, refusal, err := s.look(ctx, askedAgain()); err != nil || s.differs(f, refusal) {
+			s.lookAt = time.Now()
+			return false
+		}
+	}
+	return s.reading.filter.present(s.reading.informer).version == s.reading.version
+}
+
+// differs reports whether what may be seen is another than what is read.
+func (s *Subscription) differs(f *filter, refusal string) bool {
+	before := s.reading.filter
+	return refusal != s.refusal || before.hides != f.hides || !slices.Equal(before.namespaces, f.namespaces)
+}
+
 // lookAgain finds out, when it is time, what may be seen, and begins anew where that
 // is another. While it cannot be found out nothing is told but that.
 func (s *Subscription) lookAgain(ctx context.Context) error {
@@ -154,7 +173,7 @@ func (s *Subscription) lookAgain(ctx context.Context) error {
 	if s.blind != nil {
 		s.blind, s.reading.told = nil, Status{}
 	}
-	if before := s.reading.filter; refusal == s.refusal && before.hides == f.hides && slices.Equal(before.namespaces, f.namespaces) {
+	if !s.differs(f, refusal) {
 		return nil
 	}
 	s.end()

@@ -36,7 +36,7 @@ func (l *session) followResources(ctx context.Context, id int) error {
 			message = []byte(`"type":"heartbeat","cursor":""`)
 		}
 		told = known.number
-		if err := l.write(ctx, message, &id, true); err != nil {
+		if err := l.tell(ctx, message, id, true, always); err != nil {
 			return nil // The session ends; there is nobody to tell.
 		}
 		changed := !known.began.After(opened) // and looks again for what it may lack.
@@ -57,13 +57,16 @@ func (l *session) followResources(ctx context.Context, id int) error {
 	}
 }
 
+// always is what a message does that is nobody's alone.
+func always(context.Context) bool { return true }
+
 // followCounts tells the counts, of which the one with a number has been told,
 // until there may be other resources, or Heartbeat has passed.
 func (l *session) followCounts(ctx context.Context, id int, follower *watch.Follower, audience *audience, told *int) (changed bool, err error) {
 	for until := time.Now().Add(watch.Heartbeat); !changed && time.Now().Before(until); {
 		number, text, other := audience.counts.latest(ctx, l.access.Counts)
 		if number != *told {
-			if err := l.write(ctx, text, &id, true); err != nil {
+			if err := l.tell(ctx, text, id, true, always); err != nil {
 				return false, err
 			}
 			*told = number

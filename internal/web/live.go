@@ -38,8 +38,8 @@ const (
 	// a slow link hold some 500 KiB.
 	pongTimeout = 30 * time.Second
 	// messagesAtOnce are those of one connection: one is on its way, and another is
-	// written meanwhile.
-	messagesAtOnce = 2
+	// written meanwhile, also beside one that is long on its way.
+	messagesAtOnce = 3
 	// compressFrom is the size of a frame from which compressing it pays. Events
 	// that many are told are not: it would be done again for each of them.
 	compressFrom = 1 << 10
@@ -355,7 +355,7 @@ func (l *session) follow(ctx context.Context, o *operation, window *watch.Window
 			return err
 		}
 		plain := o.View != string(watch.Object) && (bytes.HasPrefix(message, []byte(`"type":"events"`)) || bytes.HasPrefix(message, []byte(`"type":"window-events"`)))
-		if err := l.tell(ctx, message, o.ID, plain); err != nil {
+		if err := l.tell(ctx, message, o.ID, plain, subscription.Stands); err != nil {
 			return nil // The session ends; there is nobody to tell.
 		}
 	}

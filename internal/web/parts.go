@@ -15,15 +15,16 @@ import (
 const wholeUpTo, partBytes = 192 << 10, 64 << 10
 
 // tell writes a message of a subscription, in parts where it is long. Others are
-// written between them, and who ends the subscription does not wait for the rest.
-func (l *session) tell(ctx context.Context, members []byte, id int, plain bool) error {
+// written between them; the rest is not told where the subscription ends, nor where
+// the message does not stand any more.
+func (l *session) tell(ctx context.Context, members []byte, id int, plain bool, stands func(context.Context) bool) error {
 	if !l.parts || len(members) <= wholeUpTo {
 		return l.write(ctx, members, &id, plain)
 	}
 	piece := opening(make([]byte, 0, partBytes+64), &id)
 	of, told := len(piece)+len(members)+1, 0
 	var part []byte
-	for len(members) > 0 && ctx.Err() == nil {
+	for len(members) > 0 && ctx.Err() == nil && stands(ctx) {
 		n := min(len(members), partBytes)
 		for n < len(members) && !utf8.RuneStart(members[n]) {
 			n--

@@ -255,6 +255,11 @@ void test("a long message is told by its parts, and taken as one", () => {
   tell(30, whole.length);
   assert.deepEqual([got, far.length], [["object"], 2]);
   tell(0, 20);
+  browser.socket.say({ id, type: "state", state: "forbidden" }); // It does not stand any more, and is not told on.
+  tell(0, whole.length);
+  assert.deepEqual([got, browser.reports], [["object", "state", "object"], []], "nothing is left of what did not stand");
+  got.splice(1);
+  tell(0, 20);
   browser.socket.lose();
   browser.pass(600);
   browser.socket.accept();

@@ -176,14 +176,13 @@ func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool
 		if err != nil {
 			return err
 		}
-		if e.kind == watch.Error {
-			s.send(ctx, e.forReflector())
-			return nil
-		}
-		if going.Stop() {
+		if first := going.Stop(); first && e.kind != watch.Error {
 			s.source.options.Going()
 		}
 		s.send(ctx, e.forReflector())
+		if e.kind == watch.Error {
+			return nil
+		}
 	}
 }
 

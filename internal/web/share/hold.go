@@ -1,6 +1,7 @@
 package share
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -45,6 +46,8 @@ func Hold(ctx context.Context, dir string, log *slog.Logger) (io.Closer, error) 
 		err = wait(ctx, file)
 	}
 	switch {
+	case ctx.Err() != nil: // The program is to end.
+		return nil, errors.Join(ctx.Err(), file.Close())
 	case errors.Is(err, errHeld):
 		err = fmt.Errorf("another dashboard uses %s: stop it, or give this one another directory with --data-dir", dir)
 		return nil, errors.Join(err, file.Close())
@@ -56,12 +59,12 @@ func Hold(ctx context.Context, dir string, log *slog.Logger) (io.Closer, error) 
 
 // wait locks the file as soon as nobody else has.
 func wait(ctx context.Context, file *os.File) error {
-	ctx, cancel := context.WithTimeout(ctx, holdWait)
+	limited, cancel := context.WithTimeout(ctx, holdWait)
 	defer cancel()
-	for range watch.Ticks(ctx, holdAgain) {
+	for range watch.Ticks(limited, holdAgain) {
 		if err := lock(file); !errors.Is(err, errHeld) {
 			return err
 		}
 	}
-	return errHeld
+	return cmp.Or(ctx.Err(), errHeld)
 }

@@ -7,7 +7,6 @@ import { Build, firstOf, sayBuild, servedAs } from "./build.ts";
 import { Clock } from "./clock.ts";
 import type { Command } from "./commands.ts";
 import { byId, h, input, setAttr, setText } from "./dom.ts";
-import { tendMenu } from "./exports.ts";
 import { endShare, shared, tellUntil } from "./guest.ts";
 import { Jump } from "./jump.ts";
 import { Contexts } from "./contexts.ts";
@@ -163,7 +162,8 @@ function startList(section: HTMLElement): void {
   remember("kinds", first.ref);
   const spaces = new Popover(byId("spaces") as HTMLButtonElement, "Namespaces", async (close) => new (await import("./spacechooser.ts")).SpaceChooser(live, list, close));
   const columns = new Popover(byId("columns") as HTMLButtonElement, "Columns", async () => new (await import("./columnchooser.ts")).ColumnChooser(list));
-  tendMenu(byId("export"));
+  const menu = byId("export");
+  menu.addEventListener("toggle", () => void import("./menu.ts").then(({ tendMenu }) => tendMenu(menu)), { once: true });
   special = () => listCommands(list, picker, spaces, columns);
 
   const served = location.pathname + location.search;

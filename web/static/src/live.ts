@@ -217,6 +217,7 @@ export class Live {
     if (m.type === "pong") return this.onPong(m.id);
     const sub = this.subs.get(m.id);
     if (sub === undefined) return;
+    if (m.type !== "part") sub.text = ""; // The rest of it is not told.
     switch (m.type) {
       case "part": {
         sub.text += m.text;

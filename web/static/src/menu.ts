@@ -1,0 +1,31 @@
+// What a menu does beside opening, which it does by itself.
+
+/** Lets a menu be walked by the arrows, and closed by Esc and by a click elsewhere. */
+export function tendMenu(menu: HTMLElement): void {
+  const details = menu as HTMLDetailsElement;
+  const summary = menu.querySelector("summary") as HTMLElement;
+  const links = (): HTMLElement[] => [...menu.querySelectorAll<HTMLElement>("li a")];
+  const close = (): void => {
+    details.open = false;
+  };
+  document.addEventListener("click", (e) => {
+    if (details.open && e.target instanceof Node && (!menu.contains(e.target) || links().some((a) => a.contains(e.target as Node)))) close();
+  });
+  menu.addEventListener("keydown", (e) => {
+    const step = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;
+    if (e.key === "Escape" && details.open) {
+      close();
+      summary.focus();
+    } else if (step !== 0 && details.open) {
+      const all = links();
+      all[(all.indexOf(document.activeElement as HTMLElement) + step + all.length) % all.length]?.focus();
+    } else return;
+    e.preventDefault();
+    e.stopPropagation();
+  });
+  const begin = (): void => {
+    if (details.open && menu.contains(document.activeElement)) links()[0]?.focus();
+  };
+  menu.addEventListener("toggle", begin);
+  begin(); // It may be open by now.
+}
