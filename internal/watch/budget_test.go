@@ -227,25 +227,25 @@ func TestRightToAllFits(t *testing.T) {
 		server.Refuse(widgets, "", http.StatusForbidden, "not all of them")
 		for _, ns := range []string{"a", "b"} {
 			server.Refuse(widgets, ns, 0, "not all of them")
-			for n := range 420 {
+			for n := range 350 {
 				server.Set(widgets, big(ns, fmt.Sprint(ns, n), 1<<10))
 			}
 		}
 		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
 		r.settle()
-		r.wantLive(840)
+		r.wantLive(700)
 		server.Refuse(widgets, "", 0, "")
 		for range 30 {
 			pass(time.Second)
 			c := cluster.Ledger()
-			if c := c.Entries[len(c.Entries)-1]; c.Objects != 840 || c.State == watch.Failed {
+			if c := c.Entries[len(c.Entries)-1]; c.Objects != 700 || c.State == watch.Failed {
 				t.Fatalf("it is %s with %d rows: %s", c.State, c.Objects, c.Reason)
 			}
 		}
 		if r.settle(); r.namespaces != nil {
 			t.Errorf("it is %s in %s, want in all", r.state, r.namespaces)
 		}
-		r.wantLive(840)
+		r.wantLive(700)
 	})
 }
 

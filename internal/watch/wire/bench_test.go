@@ -2,11 +2,16 @@ package wire_test
 
 import (
 	"bytes"
+	"math/rand/v2"
 	"os"
+	"regexp"
 	"testing"
 
 	"glasshouse/internal/watch/wire"
 )
+
+// own is what each pod has for itself.
+var own = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{64}|-[0-9a-z]{5}"|\d\d:\d\dZ|\d+\.\d+\.\d+"|"\d{4,}"`)
 
 // What it takes to make an Object of a pod's event, its managedFields included.
 func BenchmarkEvent(b *testing.B) {
@@ -14,7 +19,22 @@ func BenchmarkEvent(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	lines := bytes.SplitAfter(bytes.TrimSpace(text), []byte("\n"))
+	pods := bytes.SplitAfter(bytes.TrimSpace(text), []byte("\n"))
+	lines := pods[:1]
+	random := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // The same each time.
+	for n := range 2000 {
+		lines = append(lines, own.ReplaceAllFunc(pods[1+n%(len(pods)-1)], func(of []byte) []byte {
+			for i, c := range of {
+				switch {
+				case c >= '0' && c <= '9':
+					of[i] = byte('0' + random.IntN(6))
+				case c >= 'a' && c <= 'f':
+					of[i] = byte('a' + random.IntN(6))
+				}
+			}
+			return of
+		}))
+	}
 	b.Run("listed", func(b *testing.B) { wire.Decode(b, lines, true) })
 	b.Run("watched", func(b *testing.B) { wire.Decode(b, lines, false) })
 }

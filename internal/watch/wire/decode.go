@@ -30,8 +30,8 @@ type decoder struct {
 	redactor *redact.Redactor
 
 	columns  atomic.Pointer[[]Column] // Of the newest list; never nil inside.
-	plain    *codec                   // For objects that no dictionary fits.
-	codec    *codec                   // What new bodies are compressed with.
+	codec    *codec                   // What new bodies are compressed with,
+	managers *codec                   // and what their managedFields are.
 	listing  bool
 	listed   int64     // What the list's objects hold, but those in training.
 	training []*Object // Not yet compressed; nil when none are collected.
@@ -44,14 +44,8 @@ type decoder struct {
 	managedText []byte   // and their text.
 }
 
-func newDecoder(gr schema.GroupResource, redactor *redact.Redactor) (*decoder, error) {
-	plain, err := newCodec(nil)
-	if err != nil {
-		return nil, err
-	}
-	return &decoder{
-		resource: gr, redactor: redactor, plain: plain, codec: plain,
-	}, nil
+func newDecoder(gr schema.GroupResource, redactor *redact.Redactor) *decoder {
+	return &decoder{resource: gr, redactor: redactor, codec: new(codec), managers: new(codec)}
 }
 
 // beginList says that a whole list follows: its first objects make a new
@@ -67,12 +61,10 @@ func (d *decoder) beginList() {
 func (d *decoder) collecting() bool { return d.training != nil }
 
 // endList compresses what was kept for training.
-func (d *decoder) endList() error {
+func (d *decoder) endList() {
 	d.redactor.EndList()
-	err := d.train()
-	d.training = nil
+	d.train()
 	d.listing = false
-	return err
 }
 
 // members are what is read of an object's metadata.
@@ -152,7 +144,7 @@ func (d *decoder) object(cells []byte, c *rawjson.Cursor) (o *Object, managed []
 	}
 	body := clean
 	if d.training == nil {
-		d.packed = d.codec.encode(d.packed[:0], clean)
+		d.packed = d.codec.encode(d.packed, clean)
 		body, o.codec = d.packed, d.codec
 	}
 	o.pack(m.namespace, m.name, m.uid, m.resourceVersion, d.cells(cells, clean, &m, o.Created(), redacted.Masked), body)
@@ -165,10 +157,7 @@ func (d *decoder) object(cells []byte, c *rawjson.Cursor) (o *Object, managed []
 		}
 		d.raw += len(clean)
 		if d.training = append(d.training, o); len(d.training) == trainingObjects || d.raw >= trainingBytes {
-			if err := d.train(); err != nil {
-				return nil, nil, err
-			}
-			d.training = nil
+			d.train()
 		}
 	}
 	return o, managed, nil
@@ -220,31 +209,26 @@ func (d *decoder) cells(raw, object []byte, m *members, created time.Time, maske
 	return append(out, ']')
 }
 
-// train makes a dictionary of the objects collected so far and compresses them.
-func (d *decoder) train() error {
-	objects, samples := d.training, d.samples
-	d.samples = nil
+// train makes dictionaries of the objects collected so far, if there are enough,
+// and compresses them.
+func (d *decoder) train() {
+	objects, managers := d.training, d.samples
+	d.training, d.samples = nil, nil
 	if len(objects) == 0 {
-		return nil // Trained already, or nothing came.
+		return // Trained already, or nothing came.
 	}
-	if d.codec != d.plain {
-		d.codec.encoder = nil // Objects of the list before may be held for long; they are read alone.
-	}
-	d.codec = d.plain
-	if len(objects) >= 4*sampleObjects {
-		for i := range sampleObjects {
+	d.codec, d.managers = new(codec), new(codec)
+	if len(objects) >= 2*sampleObjects {
+		samples := make([][]byte, sampleObjects)
+		for i := range samples {
 			o := objects[i*len(objects)/sampleObjects]
-			samples = append(samples, o.data[o.ends[4]:])
+			samples[i] = o.data[o.ends[4]:]
 		}
-		var err error
-		if d.codec, err = newCodec(samples); err != nil {
-			return err
-		}
+		d.codec, d.managers = newCodec(samples), newCodec(managers)
 	}
 	for _, o := range objects {
-		d.packed = d.codec.encode(d.packed[:0], o.data[o.ends[4]:])
+		d.packed = d.codec.encode(d.packed, o.data[o.ends[4]:])
 		o.repack(d.codec, d.packed)
 		d.listed += int64(o.Size())
 	}
-	return nil
 }

@@ -59,9 +59,7 @@ func (c *Client) Estimate(ctx context.Context, scope Scope) (objects int, bytes 
 		return 0, 0, err
 	}
 	if list.Continue != "" {
-		if err := source.decoder.endList(); err != nil {
-			return 0, 0, err
-		}
+		source.decoder.endList()
 	}
 	for _, o := range list.Items {
 		bytes += int64(o.Size())

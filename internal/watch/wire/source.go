@@ -107,10 +107,7 @@ func (c *Client) Source(scope Scope, options SourceOptions) (*Source, error) {
 		options.Going = func() {}
 	}
 	gr := scope.Resource.GroupResource()
-	decoder, err := newDecoder(gr, masks.Redactor(rules, gr.Group, gr.Resource, scope.Namespace))
-	if err != nil {
-		return nil, err
-	}
+	decoder := newDecoder(gr, masks.Redactor(rules, gr.Group, gr.Resource, scope.Namespace))
 	return &Source{
 		client: client, scope: scope, codec: runtime.NewParameterCodec(c.scheme), decoder: decoder, options: options,
 	}, nil
@@ -200,7 +197,7 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 	}
 	s.listed += len(list.Items)
 	if list.Continue == "" {
-		err = s.decoder.endList()
+		s.decoder.endList()
 		s.options.Observe(s.listed, s.decoder.listed)
 	}
 	return list, err

@@ -123,7 +123,8 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 		}
 		if e.listEnds {
 			stalled.Stop()
-			return s.endList(ctx, append(held, e.forReflector()), objects-1, growing)
+			s.endList(ctx, append(held, e.forReflector()), objects-1, growing)
+			return nil
 		}
 		if e.kind == watch.Error {
 			return apierrors.FromObject(e.status)
@@ -145,15 +146,12 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 
 // endList hands on the rest of a list. Where nothing but its objects has come, what
 // they hold is what it will.
-func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, exact bool) error {
-	if err := s.source.decoder.endList(); err != nil {
-		return err
-	}
+func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, exact bool) {
+	s.source.decoder.endList()
 	if exact {
 		s.source.options.Observe(objects, s.source.decoder.listed)
 	}
 	s.send(ctx, rest...)
-	return nil
 }
 
 // readEvents reads what comes after a list. A stream that is cut, or silent, is

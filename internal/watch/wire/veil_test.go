@@ -14,7 +14,7 @@ func TestVeilHoldsOneList(t *testing.T) {
 	veil := wire.NewVeil("", "pods")
 	gone := make(chan struct{}, 10)
 	for range cap(gone) {
-		o := wire.Compressed(t, `{"kind":"Pod","metadata":{"name":"p","namespace":"a","resourceVersion":"1"},"spec":{"containers":[{"name":"c","env":[{"name":"A","value":"CANARY"}]}]}}`, func() { gone <- struct{}{} })
+		o := wire.Compressed(`{"kind":"Pod","metadata":{"name":"p","namespace":"a","resourceVersion":"1"},"spec":{"containers":[{"name":"c","env":[{"name":"A","value":"CANARY"}]}]}}`, func() { gone <- struct{}{} })
 		if text, err := veil.Object(o).JSON(); err != nil || len(text) == 0 {
 			t.Fatalf("%s, %v", text, err)
 		}

@@ -59,8 +59,8 @@ func (d *decoder) manage(text []byte) *Managed {
 	if newest == nil {
 		return nil
 	}
-	d.packed = d.codec.encode(d.packed[:0], text)
-	d.managed = &Managed{newest: *newest, alone: alone, packed: bytes.Clone(d.packed), codec: d.codec}
+	d.packed = d.managers.encode(d.packed, text)
+	d.managed = &Managed{newest: *newest, alone: alone, packed: bytes.Clone(d.packed), codec: d.managers}
 	d.managedText = append(d.managedText[:0], text...)
 	return d.managed
 }
