@@ -3,7 +3,6 @@ package redact
 import (
 	"slices"
 	"strconv"
-	"strings"
 
 	"glasshouse/internal/watch/rawjson"
 )
@@ -114,7 +113,7 @@ func (w *walker) object(out []byte, c *rawjson.Cursor, from int, at place) ([]by
 		out = append(rawjson.AppendString(out, key), ':')
 		to, length := len(w.live), len(w.path)
 		w.enter(from, to, key, c.Peek())
-		w.path = append(append(w.path, '/'), pointer(key)...)
+		w.path = appendPointer(w.path, key)
 		var err error
 		out, err = w.value(out, c, to, inner)
 		w.live, w.path = w.live[:to], w.path[:length]
@@ -180,10 +179,18 @@ func inside(at place, key []byte) place {
 	return elsewhere
 }
 
-// pointer is a name as a part of a JSON Pointer.
-func pointer(name []byte) string {
-	if strings.ContainsAny(string(name), "~/") {
-		return strings.NewReplacer("~", "~0", "/", "~1").Replace(string(name))
+// appendPointer appends a name as a part of a JSON Pointer.
+func appendPointer(dst, name []byte) []byte {
+	dst = append(dst, '/')
+	for _, b := range name {
+		switch b {
+		case '~':
+			dst = append(dst, "~0"...)
+		case '/':
+			dst = append(dst, "~1"...)
+		default:
+			dst = append(dst, b)
+		}
 	}
-	return string(name)
+	return dst
 }
