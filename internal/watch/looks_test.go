@@ -157,6 +157,49 @@ func TestWhatWasReadStands(t *testing.T) {
 	}
 }
 
+// Who was not told a message to its end begins anew, also where what they may see is the
+// same after all: what comes behind it would not fit.
+func TestHalfAMessageIsNoBase(t *testing.T) {
+	for _, away := range []time.Duration{0, 12 * time.Second} {
+		for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Object} {
+			t.Run(fmt.Sprintf("%s, reviews are away for %s more", view, away), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					server, cluster, _ := guarded(t)
+					query := watch.Query{Resource: pods, Namespaces: []string{"a"}}
+					if view == watch.Object {
+						query.Name = "p"
+					}
+					sub := openAs(t, cluster.For(user("ann")), query, view)
+					await(t, sub, "Running")
+					server.Set(pods, pod("a", "p", "Failed"))
+					await(t, sub, "Failed")
+					server.Break(apitest.UserReviews, "not now")
+					pass(12 * time.Second) // So long it is on its way.
+					if sub.Stands(t.Context()) {
+						t.Fatal("it stands, and whether it may be seen is not known")
+					}
+					time.AfterFunc(away, func() { server.RefuseGet(apitest.UserReviews, 0, "") })
+					synctest.Wait()
+					server.Set(pods, pod("a", "p", "Again"))
+					var told strings.Builder
+					for began := time.Now(); !strings.Contains(told.String(), "Again") && time.Since(began) < time.Minute; {
+						message, err := sub.Next(t.Context())
+						if err != nil {
+							t.Fatal(err)
+						}
+						told.Write(message)
+						told.WriteByte('\n')
+					}
+					reset, again := strings.Index(told.String(), `"reset"`), strings.Index(told.String(), "Again")
+					if reset < 0 || again < reset || strings.Count(told.String(), `"reset"`) > 1 {
+						t.Errorf("who was told half a message is told on, and does not begin anew:\n%s", told.String())
+					}
+				})
+			})
+		}
+	}
+}
+
 // A window for whose turn somebody waits when it is looked again, or when Next is to
 // end, shows what has changed meanwhile.
 func TestWindowWaitsForItsTurn(t *testing.T) {

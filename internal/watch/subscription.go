@@ -28,6 +28,7 @@ type Subscription struct {
 	lookAt  time.Time // When it is to be found out again what may be seen; zero for never.
 	blind   *Status   // What is told while that cannot be found out; nil while it can.
 	said    bool      // It was told.
+	torn    bool      // What Next returned last was not told to its end.
 }
 
 // Subscribe begins to read what the query asks for. With a cursor of an
@@ -126,6 +127,10 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 			sleep(ctx, time.Until(s.lookAt))
 			return []byte(`"type":"heartbeat","cursor":""`), ctx.Err()
 		}
+		if s.torn {
+			s.torn = false
+			s.reading.reset("a message was not told to its end")
+		}
 		s.reading.until = s.lookAt
 		if message, err := s.reading.Next(ctx); message != nil || err != nil {
 			return message, err
@@ -135,8 +140,14 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 
 // Stands reports whether what Next returned last may be told on: not where it is time
 // to find out again what may be seen, and that is another, or cannot be found out, nor
-// where readers are to begin anew. The next Next tells of it.
+// where readers are to begin anew. The next Next tells of it, and the reader begins anew:
+// it lacks the rest of a message, and what comes behind that would not fit.
 func (s *Subscription) Stands(ctx context.Context) bool {
+	s.torn = !s.stands(ctx)
+	return !s.torn
+}
+
+func (s *Subscription) stands(ctx context.Context) bool {
 	if !s.lookAt.IsZero() && !time.Now().Before(s.lookAt) {
 		if f, refusal, err := s.look(ctx, askedAgain()); err != nil || s.differs(f, refusal) {
 			s.lookAt = time.Now()
@@ -180,6 +191,7 @@ func (s *Subscription) lookAgain(ctx context.Context) error {
 	if err := s.begin(f, refusal); err != nil { //nolint:contextcheck // An informer outlives who starts it.
 		return err
 	}
+	s.torn = false
 	s.reading.started = true // There is something to take back.
 	s.reading.reset("what you may see here is not what it was")
 	return nil
