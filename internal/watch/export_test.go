@@ -148,6 +148,46 @@ func (c *Cluster) DigestOfPanics(ctx context.Context, ref string, first func()) 
 	return nil
 }
 
+// trap is a selector that matches everything, until it panics.
+type trap struct {
+	labels.Selector
+
+	left int // So many more it matches; below 0 any number.
+}
+
+func (p *trap) Matches(labels.Labels) bool {
+	if p.left == 0 {
+		p.left = -1
+		panic("broken")
+	}
+	p.left--
+	return true
+}
+
+// LookBehindPanic returns how many rows an order has, and how many it counts, for who
+// looks behind somebody who panicked when some of the changes between were applied.
+func (c *Cluster) LookBehindPanic(ctx context.Context, ref string, change func()) (rows, total int, panicked any, err error) {
+	i := c.informerOf(ref)
+	broken := &trap{labels.Everything(), -1}
+	f := &filter{selector: &selector{broken, make(map[unique.Handle[string]]bool)}}
+	r := newRanking(i, f, i.present(nil).columns, sorting{column: -1})
+	at := &wish{place: place{0, maxWindow}}
+	if _, err := r.look(ctx, at); err != nil {
+		return 0, 0, nil, err
+	}
+	change()
+	broken.left = 1
+	func() {
+		defer func() { panicked = recover() }()
+		_, err = r.look(ctx, at)
+	}()
+	found, err := r.look(ctx, at)
+	if err != nil {
+		return 0, 0, panicked, err
+	}
+	return len(found.rows), found.counts.total, panicked, nil
+}
+
 // Forbid has a resource refused, as a list is; its rows go a moment later.
 func (c *Cluster) Forbid(ref string) {
 	i := c.informerOf(ref)

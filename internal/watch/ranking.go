@@ -168,9 +168,11 @@ func (r *ranking) update(ctx context.Context) error {
 			return err
 		}
 		r.cursor = next
-		if !r.apply(changes) {
-			r.rows = nil // The journal may keep another version of what is the same, and tell nothing.
-		}
+		rows := r.rows
+		r.rows = nil // Until all is applied, which may panic: nobody is to take a part for all.
+		if r.apply(rows, changes) {
+			r.rows = rows
+		} // Otherwise the journal keeps another version of what is the same, and told nothing.
 	}
 	r.weight.Store(int64(r.rows.Len()) * r.rowWeight())
 	return nil
@@ -197,7 +199,7 @@ func (r *ranking) build() {
 }
 
 // apply makes changes to the rows, and reports false where one does not fit.
-func (r *ranking) apply(changes []*change) bool {
+func (r *ranking) apply(rows *sorted.List[*rankRow], changes []*change) bool {
 	var gone, come []*rankRow
 	before := r.counts
 	for _, c := range fold(changes) {
@@ -224,7 +226,7 @@ func (r *ranking) apply(changes []*change) bool {
 	if len(gone) > 0 || len(come) > 0 || r.counts != before {
 		clear(r.frames)
 	}
-	return r.rows.Change(gone, come)
+	return rows.Change(gone, come)
 }
 
 // count counts an object that the namespaces and labels let through, or takes it

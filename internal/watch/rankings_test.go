@@ -115,3 +115,25 @@ func TestRankingsOfAllAreBounded(t *testing.T) {
 		late.wantFull(most + 1)
 	})
 }
+
+// Who looks behind somebody who panicked is shown what there is, and not a part of what
+// has changed.
+func TestOrdersOutlastAPanic(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		subscribe(t, cluster, watch.Query{}, "").settle()
+		rows, total, panicked, err := cluster.LookBehindPanic(t.Context(), pods, func() {
+			for _, name := range []string{"q", "r", "s"} {
+				server.Set(pods, labelled(pod("a", name, "Running"), name)) // Each of them is looked at.
+			}
+			synctest.Wait()
+		})
+		if panicked != "broken" || err != nil {
+			t.Fatalf("the panic was %v, and then came %v", panicked, err)
+		}
+		if rows != 4 || total != 4 {
+			t.Errorf("%d rows are shown, and %d counted, of 4", rows, total)
+		}
+	})
+}
