@@ -2,12 +2,15 @@ package watch_test
 
 import (
 	"context"
+	"fmt"
+	"regexp"
 	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
 )
 
 // What is listed while columns become others is not told with those before.
@@ -127,5 +130,61 @@ func TestHeartbeatsWithoutASnapshot(t *testing.T) {
 				}
 			})
 		})
+	}
+}
+
+// Who is told many rows part by part, however slowly, is told between two of them that
+// they are not live any more, and is told no more of those that are not to be told.
+func TestBetweenTwoParts(t *testing.T) {
+	const many = 4000
+	names := regexp.MustCompile(`p-\d{4}`)
+	for _, view := range []watch.View{watch.Rows, watch.Table} {
+		for what, test := range map[string]struct {
+			happens func(*apitest.Server, *watch.Cluster)
+			want    string
+			rows    int // That come from then on.
+		}{
+			"the API server goes":          {func(server *apitest.Server, _ *watch.Cluster) { server.Down(true) }, `"stale"`, many},
+			"a past that is to be no more": {func(_ *apitest.Server, cluster *watch.Cluster) { cluster.BeginAnew(pods) }, `"reset"`, many},
+			"a right that goes":            {func(_ *apitest.Server, cluster *watch.Cluster) { cluster.Forbid(pods) }, `"forbidden"`, 0},
+		} {
+			t.Run(fmt.Sprintf("%s, %s", view, what), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					server, cluster := serveCluster(t)
+					var items []apitest.Item
+					for n := range many {
+						items = append(items, pod("a", fmt.Sprintf("p-%04d", n), strings.Repeat("x", 100)))
+					}
+					server.Set(pods, items...)
+					sub := openAs(t, cluster.For(watch.Viewer{Program: true}), watch.Query{Resource: pods}, view)
+					await(t, sub, `"last":false`)
+					test.happens(server, cluster)
+					pass(5 * time.Second)
+					message, err := sub.Next(t.Context())
+					if err != nil {
+						t.Fatal(err)
+					}
+					if !strings.Contains(string(message), test.want) {
+						t.Errorf("behind the first part comes %.100s, want %s", message, test.want)
+					}
+					rows := make(map[string]bool)
+					for began := time.Now(); time.Since(began) < 10*time.Second; {
+						message, err := sub.Next(t.Context())
+						if err != nil {
+							t.Fatal(err)
+						}
+						for _, name := range names.FindAllString(string(message), -1) {
+							rows[name] = true
+						}
+						if strings.Contains(string(message), `"last":true`) {
+							break
+						}
+					}
+					if len(rows) > test.rows || test.want == `"reset"` && len(rows) != many || test.want == `"stale"` && len(rows) == 0 {
+						t.Errorf("%d rows come then, of %d", len(rows), test.rows)
+					}
+				})
+			})
+		}
 	}
 }

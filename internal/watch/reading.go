@@ -92,15 +92,9 @@ func (s *reading) Next(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// step does what is due: it tells the rest of a snapshot, a state, or what has
+// step does what is due: it tells a state, the rest of a snapshot, or what has
 // changed. It may come to nothing.
 func (s *reading) step(ctx context.Context) ([]byte, error) {
-	if s.telling {
-		if !s.writing.sit() {
-			return nil, nil
-		}
-		return s.view.next(s)
-	}
 	if notice := s.notice; notice != nil {
 		s.notice = nil
 		return notice, nil
@@ -110,10 +104,14 @@ func (s *reading) step(ctx context.Context) ([]byte, error) {
 	case !now.status.same(s.told):
 		s.told = now.status
 		return s.stateMessage(now.status)
-	case s.started && !s.behind && now.version != s.version:
+	case s.started && !s.behind && now.version != s.version, s.telling && now.none:
 		s.version = now.version
 		s.reset("the resource came back, has other columns, or some of it may not be seen any more")
 		return nil, nil
+	case s.telling && !s.writing.sit():
+		return nil, nil
+	case s.telling: // It may be long, and that it is not live any more is told between two parts.
+		return s.view.next(s)
 	case s.behind && (now.synced || s.emptied(&now)):
 		return s.view.begin(s, ctx)
 	case s.digestDue() && s.window != nil:
@@ -269,8 +267,10 @@ func (s *reading) movedMessage() ([]byte, error) {
 	return append(s.window.held.counts.append(message), `,"events":[]`...), err
 }
 
+// reset begins anew. What was still to be told is not.
 func (s *reading) reset(reason string) {
 	s.behind, s.due = true, nil
+	s.listing, s.rows, s.telling = nil, nil, false
 	if s.started {
 		s.informer.resets.Add(1)
 		s.notice = rawjson.AppendString([]byte(`"type":"reset","reason":`), reason)
