@@ -348,6 +348,32 @@ func TestAwayForLong(t *testing.T) {
 	})
 }
 
+// A watch that is taken and never answered, as by what hangs behind the API server, is
+// given up: what was missed is listed, and live.
+func TestWatchThatIsNotAnswered(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(pods, pod("a", "p", "Running"))
+		r := subscribe(t, cluster, watch.Query{}, "")
+		r.settle()
+		server.Hang("/api/v1/pods")
+		server.Cut(pods)
+		for r.state == "live" {
+			r.next()
+		}
+		pass(30 * time.Second)
+		server.RefuseGet("/api/v1/pods", 0, "") // The next is answered.
+		server.Set(pods, pod("a", "p", "Failed"))
+		for began := time.Now(); r.state != "live"; {
+			if r.next(); time.Since(began) > 3*time.Minute {
+				t.Fatalf("it is %s after %s", r.state, time.Since(began))
+			}
+		}
+		r.settle()
+		r.wantRows("a/p=Failed")
+	})
+}
+
 // An API server that has forgotten what was missed answers that it watches, and then
 // that it cannot: what is held is as old as it was until it is listed.
 func TestStaleUntilItIsListed(t *testing.T) {

@@ -216,14 +216,18 @@ func (s *Source) Watch(ctx context.Context, options metav1.ListOptions) (watch.I
 	options.Watch = true
 	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
 	ctx, cancel := context.WithCancel(ctx)
-	var stalled *time.Timer
+	limit := silence // Some proxies hand on no answer before its first event.
 	if initial {
-		stalled = time.AfterFunc(s.options.Stall, cancel) // Until the answer begins; then the stream sees to it.
+		limit = s.options.Stall
 	}
+	stalled := time.AfterFunc(limit, cancel) // Until the answer begins; then the stream sees to it.
 	body, err := s.request(options).Stream(ctx)
-	if initial && !stalled.Stop() {
+	switch late := !stalled.Stop(); {
+	case late && initial:
 		s.options.Stalled()
 		err = errors.Join(errStalled, err)
+	case late:
+		err = fmt.Errorf("the answer to the watch has not begun within %s", limit)
 	}
 	if err != nil {
 		cancel()
