@@ -76,7 +76,7 @@ func (v *Viewer) LiveWithin(from, to time.Time) (long time.Duration) {
 func (v *Viewer) Holds(want map[string]Row) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if !v.synced {
+	if !v.synced || v.anew {
 		return fmt.Errorf("no snapshot yet; the state is %+v", v.states)
 	}
 	if v.want.View == "window" {
@@ -113,7 +113,7 @@ func (v *Viewer) HoldsObject(want []byte) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {
-	case !v.synced:
+	case !v.synced || v.anew:
 		return fmt.Errorf("no snapshot yet; the state is %+v", v.states)
 	case want == nil && v.object == nil:
 		return nil

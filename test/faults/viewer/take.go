@@ -125,7 +125,7 @@ func (v *Viewer) takeMessage(m *message) {
 		v.states = append(v.states, State{At: time.Now(), State: m.State, Reason: m.Reason})
 	case "reset":
 		v.tally.Resets++
-		v.fresh, v.want.Cursor = false, "" // There is nothing to go on from, until a snapshot.
+		v.anew, v.fresh, v.want.Cursor = true, false, "" // There is nothing to go on from, until a snapshot.
 	case "window":
 		m.Last, v.counts, v.order = true, m.counts, keys(m.Rows)
 		v.takeSnapshot(m)
@@ -137,7 +137,7 @@ func (v *Viewer) takeMessage(m *message) {
 			v.tally.Resumed++
 			v.fresh = false
 		}
-		if !v.synced {
+		if !v.synced || v.anew {
 			v.fault("events before a snapshot")
 		}
 		for i := range m.Events {
@@ -218,7 +218,7 @@ func (v *Viewer) takeSnapshot(m *message) {
 	for i := range m.Events {
 		v.takeChange(&m.Events[i])
 	}
-	v.rows, v.parts, v.object, v.synced, v.want.Cursor = v.parts, nil, m.Object, true, m.Cursor
+	v.rows, v.parts, v.object, v.synced, v.anew, v.want.Cursor = v.parts, nil, m.Object, true, false, m.Cursor
 }
 
 func (v *Viewer) takeEvent(e *event) {

@@ -68,7 +68,8 @@ type Viewer struct {
 	heard   time.Time // When the last message came.
 	history []Change
 	kinds   map[string]bool
-	synced  bool // A snapshot came, and nothing has cast doubt on it since.
+	synced  bool // A snapshot came,
+	anew    bool // and then a reset, behind which another is to come.
 	fresh   bool // Nothing came since it connected with a cursor.
 	tally   Tally
 	states  []State

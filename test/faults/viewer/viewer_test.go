@@ -98,6 +98,8 @@ func TestFaults(t *testing.T) {
 		{"rows", rows, `{"type":"heartbeat","cursor":"e"}`, "a heartbeat"},
 		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":""}]`, ""}, // There is nothing to go on from.
 		{"rows", rows, `[{"type":"reset"},{"type":"heartbeat","cursor":"c"}]`, "a heartbeat"},
+		{"rows", rows, `[{"type":"reset"},` + events("") + `]`, "before a snapshot"},
+		{"rows", rows, `[{"type":"reset"},` + rows + `,` + events("") + `]`, ""},
 		{"rows", rows, `{"type":"error","problem":{}}`, "an error"},
 		{"rows", rows, `nonsense`, "not understood"},
 		{"rows", events(""), events(""), "before a snapshot"},
