@@ -12,12 +12,18 @@ import (
 // dictionary, so that they are as small as they would be kept.
 const estimateObjects = 64
 
-// estimateStall bounds its request, in the way of SourceOptions.
-const estimateStall = 5 * time.Second
+// estimateStall bounds its request, in the way of SourceOptions, and estimateTime all
+// of it: who asks waits for it, and can do without.
+const (
+	estimateStall = 5 * time.Second
+	estimateTime  = 10 * time.Second
+)
 
 // Count returns about how many objects a scope has, from the shortest page of its
 // list.
 func (c *Client) Count(ctx context.Context, scope Scope) (int, error) {
+	ctx, cancel := context.WithTimeout(ctx, estimateTime)
+	defer cancel()
 	source, err := c.Source(scope, SourceOptions{Stall: estimateStall, Observe: func(int, int64) {}, Panicked: func(any, []byte) {}})
 	if err != nil {
 		return 0, err
@@ -50,6 +56,8 @@ const mostObjects = 1 << 30
 // of its list. A server that does not tell how many there are beyond the page (one
 // with a selector does not) is taken at what the page has.
 func (c *Client) Estimate(ctx context.Context, scope Scope) (objects int, bytes int64, err error) {
+	ctx, cancel := context.WithTimeout(ctx, estimateTime)
+	defer cancel()
 	source, err := c.Source(scope, SourceOptions{Stall: estimateStall, Observe: func(int, int64) {}, Panicked: func(any, []byte) {}})
 	if err != nil {
 		return 0, 0, err

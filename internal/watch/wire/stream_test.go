@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	apiwatch "k8s.io/apimachinery/pkg/watch"
 
 	"glasshouse/internal/watch/apitest"
@@ -302,6 +303,24 @@ func TestListsThatTakeLong(t *testing.T) {
 			})
 		})
 	}
+}
+
+// What has a list wait for it, and can be done without, is given up sooner.
+func TestEstimatesAreGivenUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server := podServer(t)
+		server.Hang("/api/v1/pods")
+		client := wire.NewClient(server.Config, nil)
+		scope := wire.Scope{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}}
+		start := time.Now()
+		if _, _, err := client.Estimate(t.Context(), scope); err == nil || time.Since(start) != 10*time.Second {
+			t.Errorf("an estimate: %v after %s, want an error after 10 s", err, time.Since(start))
+		}
+		start = time.Now()
+		if _, err := client.Count(t.Context(), scope); err == nil || time.Since(start) != 10*time.Second {
+			t.Errorf("a count: %v after %s, want an error after 10 s", err, time.Since(start))
+		}
+	})
 }
 
 // What changes while the end of a list does not come is no progress of it.
