@@ -72,11 +72,14 @@ func (v *Viewer) LiveWithin(from, to time.Time) (long time.Duration) {
 	return long
 }
 
+// whole says that a snapshot came, and no reset since.
+func (v *Viewer) whole() bool { return v.synced && !v.anew }
+
 // Holds compares the rows with those that there are of what is looked at; a window, with its part of them.
 func (v *Viewer) Holds(want map[string]Row) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if !v.synced || v.anew {
+	if !v.whole() {
 		return fmt.Errorf("no snapshot yet; the state is %+v", v.states)
 	}
 	if v.want.View == "window" {
@@ -113,7 +116,7 @@ func (v *Viewer) HoldsObject(want []byte) error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	switch {
-	case !v.synced || v.anew:
+	case !v.whole():
 		return fmt.Errorf("no snapshot yet; the state is %+v", v.states)
 	case want == nil && v.object == nil:
 		return nil

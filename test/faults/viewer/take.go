@@ -137,7 +137,7 @@ func (v *Viewer) takeMessage(m *message) {
 			v.tally.Resumed++
 			v.fresh = false
 		}
-		if !v.synced || v.anew {
+		if !v.whole() {
 			v.fault("events before a snapshot")
 		}
 		for i := range m.Events {
