@@ -65,7 +65,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	}
 	l := &session{
 		conn: conn, out: out, access: s.access(r).AtOnce(messagesAtOnce), identity: identity, guest: guestIn(r), server: s, showing: s.showing(r), of: r.URL.Query().Get("cluster"), parts: r.URL.Query().Get("parts") == "true",
-		seats: s.seatsOf(r), paces: s.pacesOf(r), subscriptions: make(map[int]*follower),
+		seats: s.seatsOf(r), paces: s.pacesOf(r), onTheWay: make(chan struct{}, partsOnTheWay), subscriptions: make(map[int]*follower),
 	}
 	go func() { // The handler ends, and with it all that a request holds.
 		defer s.sockets.Done()
@@ -86,6 +86,7 @@ type session struct {
 	showing  *showing
 	of       string             // By its id, the cluster that the page is of; empty where it does not say.
 	parts    bool               // Long messages are told in parts.
+	onTheWay chan struct{}      // Has one for each part that is.
 	cancel   context.CancelFunc // Ends the whole session, without a word.
 	seats    []seat
 	paces    []*rate.Limiter // Of the reader.

@@ -56,10 +56,14 @@ func (s *site) open(header http.Header) *tab {
 
 func (s *site) openWith(query string, header http.Header) *tab {
 	s.t.Helper()
-	transport := &http.Transport{DisableKeepAlives: true}
-	conn, response, err := websocket.Dial(s.t.Context(), "ws://"+s.addr+"/api/v1/live"+query, &websocket.DialOptions{
-		HTTPClient: &http.Client{Transport: transport}, Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: header,
-	})
+	return s.openAs(query, &websocket.DialOptions{HTTPHeader: header})
+}
+
+func (s *site) openAs(query string, options *websocket.DialOptions) *tab {
+	s.t.Helper()
+	options.HTTPClient = &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
+	options.Subprotocols = []string{"glasshouse.v1+json"}
+	conn, response, err := websocket.Dial(s.t.Context(), "ws://"+s.addr+"/api/v1/live"+query, options)
 	if err != nil {
 		s.t.Fatalf("dial: %v (%v)", err, response)
 	}

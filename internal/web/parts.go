@@ -14,6 +14,10 @@ import (
 // compressed, and 2 s for the latter.
 const wholeUpTo, partBytes = 192 << 10, 64 << 10
 
+// partsOnTheWay are those of one connection. A ping behind each says that it has come: kernels and
+// proxies between us and the client may hold megabytes, and all else would be behind them.
+const partsOnTheWay = 4
+
 // tell writes a message of a subscription, in parts where it is long. Others are
 // written between them; the rest is not told where the subscription ends, nor where
 // the message does not stand any more.
@@ -24,7 +28,16 @@ func (l *session) tell(ctx context.Context, members []byte, id int, plain bool, 
 	piece := opening(make([]byte, 0, partBytes+64), &id)
 	of, told := len(piece)+len(members)+1, 0
 	var part []byte
-	for len(members) > 0 && ctx.Err() == nil && stands(ctx) {
+	for len(members) > 0 {
+		select {
+		case l.onTheWay <- struct{}{}:
+		case <-ctx.Done():
+			return nil
+		}
+		if ctx.Err() != nil || !stands(ctx) {
+			<-l.onTheWay
+			return nil
+		}
 		n := min(len(members), partBytes)
 		for n < len(members) && !utf8.RuneStart(members[n]) {
 			n--
@@ -36,9 +49,21 @@ func (l *session) tell(ctx context.Context, members []byte, id int, plain bool, 
 		told += len(piece)
 		part = rawjson.AppendString(fmt.Appendf(part[:0], `"type":"part","told":%d,"of":%d,"text":`, told, of), piece)
 		if err := l.write(ctx, part, &id, plain); err != nil {
-			return err
+			return err // Which has ended the session.
 		}
+		l.running.Go(func() {
+			l.awaitPong(ctx)
+			<-l.onTheWay
+		})
 		piece = piece[:0]
 	}
 	return nil
+}
+
+// awaitPong returns when the client has what was written so far, or has not said so for
+// too long: whether it is still there is for the session's own pings to find out.
+func (l *session) awaitPong(ctx context.Context) {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pongTimeout)
+	defer cancel()
+	_ = l.conn.Ping(ctx)
 }

@@ -1,11 +1,14 @@
 package web_test
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/coder/websocket"
 
 	"glasshouse/internal/watch/apitest"
 )
@@ -89,5 +92,59 @@ func TestLongMessagesComeInParts(t *testing.T) {
 	}
 	if textOf([]byte(whole.String())) != text {
 		t.Error("the text of all parts is another")
+	}
+}
+
+// However much the way holds, no more parts are on it than a few that the client has not
+// said have come: what else it is told comes right behind those.
+func TestPartsAwaitTheClient(t *testing.T) {
+	s := newSite(t)
+	text := strings.Repeat("0123456789", 100_000)
+	s.api.Set(podsRef, apitest.Item{Namespace: "b", Name: "long", Cells: `["long","Pending","5m"]`, Metadata: fmt.Sprintf(`"annotations":{"text":%q}`, text)})
+	for !strings.Contains(s.get("/api/v1/snapshot/"+podsRef+"?ns=b&limit=1").body, `"total":2,`) {
+		<-time.After(10 * time.Millisecond) // It has not come yet.
+	}
+	c := s.openAs("?parts=true", &websocket.DialOptions{OnPingReceived: func(context.Context, []byte) bool { return false }})
+	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["b"],"name":"long","view":"object"}`)
+	parts, told, of := 0, 0, 1
+	read := func() string {
+		var m struct {
+			Type     string
+			Told, Of int
+		}
+		_, frame, err := c.conn.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := json.Unmarshal(frame, &m); err != nil {
+			t.Fatal(err)
+		}
+		if m.Type == "part" {
+			parts, told, of = parts+1, m.Told, m.Of
+		}
+		return m.Type
+	}
+	for parts < 4 {
+		read()
+	}
+	<-time.After(300 * time.Millisecond) // In which all of it would have come.
+	c.send(`{"op":"ping","id":2}`)
+	for read() != "pong" {
+	}
+	if parts != 4 {
+		t.Errorf("%d parts come to who has not said that one has come, want 4", parts)
+	}
+	c.send(`{"op":"unsubscribe","id":1}`)
+	c.send(`{"op":"ping","id":3}`)
+	for read() != "pong" {
+	}
+	if parts != 4 || told == of {
+		t.Errorf("%d parts have come to who has left", parts)
+	}
+
+	c = s.openWith("?parts=true", nil)
+	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["b"],"name":"long","view":"object"}`)
+	for told < of {
+		read()
 	}
 }
