@@ -28,16 +28,7 @@ func (l *session) tell(ctx context.Context, members []byte, id int, plain bool, 
 	piece := opening(make([]byte, 0, partBytes+64), &id)
 	of, told := len(piece)+len(members)+1, 0
 	var part []byte
-	for len(members) > 0 {
-		select {
-		case l.onTheWay <- struct{}{}:
-		case <-ctx.Done():
-			return nil
-		}
-		if ctx.Err() != nil || !stands(ctx) {
-			<-l.onTheWay
-			return nil
-		}
+	for len(members) > 0 && l.turn(ctx, stands) {
 		n := min(len(members), partBytes)
 		for n < len(members) && !utf8.RuneStart(members[n]) {
 			n--
@@ -58,6 +49,20 @@ func (l *session) tell(ctx context.Context, members []byte, id int, plain bool, 
 		piece = piece[:0]
 	}
 	return nil
+}
+
+// turn waits until another part may be on the way, and reports whether it is to be.
+func (l *session) turn(ctx context.Context, stands func(context.Context) bool) bool {
+	select {
+	case l.onTheWay <- struct{}{}:
+	case <-ctx.Done():
+		return false
+	}
+	if ctx.Err() == nil && stands(ctx) {
+		return true
+	}
+	<-l.onTheWay
+	return false
 }
 
 // awaitPong returns when the client has what was written so far, or has not said so for
