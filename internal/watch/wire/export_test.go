@@ -2,6 +2,7 @@ package wire
 
 import (
 	"encoding/json"
+	"io"
 	"runtime"
 	"testing"
 
@@ -80,4 +81,10 @@ func Decode(b *testing.B, lines [][]byte, initial bool) {
 		decode(1+n%(len(lines)-1), initial) // Without the columns, which come once.
 		n++
 	}
+}
+
+// Gather reads a list from r as a stream does; ends has what comes then be read as it comes.
+func Gather(r io.Reader) (list io.Reader, ends func()) {
+	g := &gatherer{from: r, list: true}
+	return g, func() { g.list = false }
 }

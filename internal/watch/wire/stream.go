@@ -81,7 +81,8 @@ var errStalled = errors.New("the streaming list made no progress")
 // read reads events until the stream ends.
 func (s *stream) read(ctx context.Context, initial bool) (err error) {
 	defer s.source.recover(&err)
-	lines := &lineReader{r: bufio.NewReaderSize(s.body, 64<<10)}
+	body := &gatherer{from: s.body, list: initial}
+	lines := &lineReader{r: bufio.NewReaderSize(body, 64<<10)}
 	if initial {
 		if err := s.readList(ctx, lines); err != nil {
 			if failed := s.source.options.Failed; failed != nil && ctx.Err() == nil && !errors.Is(err, errStalled) {
@@ -89,6 +90,7 @@ func (s *stream) read(ctx context.Context, initial bool) (err error) {
 			}
 			return err
 		}
+		body.list = false
 	}
 	return s.readEvents(ctx, lines, initial)
 }
