@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -132,6 +133,65 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 			}
 		}
 	})
+}
+
+// A large crowd is told of one change at once, and then of all that follows together,
+// some of it at a time; a small one is told each.
+func TestCrowdsTakeTurns(t *testing.T) {
+	const changes, each = 200, 10 * time.Millisecond
+	for size, test := range map[int]struct{ least, most int }{
+		127:  {changes, changes},
+		128:  {20, 22}, // 10 times a second
+		1000: {5, 7},
+	} {
+		t.Run(fmt.Sprint("one of ", size), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Set(pods, pod("a", "p", "begin"))
+				access := cluster.For(watch.Viewer{Program: true}).Crowded(func() int { return size })
+				var mu sync.Mutex
+				at := make(map[time.Time]int) // How many are told then.
+				all := make([]*reader, 64)
+				for i := range all {
+					all[i] = subscribeAs(t, access, watch.Query{Resource: pods}, watch.Rows, "")
+					all[i].settle()
+				}
+				began := time.Now()
+				var readers sync.WaitGroup
+				for _, r := range all {
+					readers.Go(func() {
+						messages := 0
+						for r.rows["a/p"].Cells[1] != "end" {
+							if r.next().Type != "events" {
+								continue // A heartbeat of before.
+							}
+							mu.Lock()
+							at[time.Now()]++
+							mu.Unlock()
+							if messages++; messages == 1 && time.Since(began) != 0 {
+								t.Errorf("the first change is told after %s", time.Since(began))
+							}
+						}
+						if messages < test.least || messages > test.most {
+							t.Errorf("%d messages come of %d changes, want %d to %d", messages, changes, test.least, test.most)
+						}
+					})
+				}
+				for n := range changes - 1 {
+					server.Set(pods, pod("a", "p", strconv.Itoa(n)))
+					<-time.After(each)
+				}
+				server.Set(pods, pod("a", "p", "end"))
+				readers.Wait()
+				delete(at, began)
+				for when, n := range at {
+					if size == 1000 && n > 16 {
+						t.Errorf("%d of 64 are told at once, %s after the beginning", n, when.Sub(began))
+					}
+				}
+			})
+		})
+	}
 }
 
 // Who draws no more often than every 50 ms is told no more often, and what comes

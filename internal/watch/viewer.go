@@ -19,6 +19,7 @@ type Access struct {
 	viewer  Viewer
 	user    asker         // Of the viewer, where it has a user.
 	desks   chan struct{} // See AtOnce; nil for any number.
+	crowd   func() int    // See Crowded; nil for alone.
 	grounds *Grounds      // See On; nil where none are noted.
 }
 
@@ -39,6 +40,15 @@ func (a *Access) AtOnce(n int) *Access {
 	bounded := *a
 	bounded.desks = make(chan struct{}, n)
 	return &bounded
+}
+
+// Crowded returns the same access, whose readers are some of a crowd, of as many as
+// size says at the time. A large one is told of one change at once, and of more that
+// follow the more seldom, and not all at a time: that leaves time for others.
+func (a *Access) Crowded(size func() int) *Access {
+	crowded := *a
+	crowded.crowd = size
+	return &crowded
 }
 
 // Known is a Resource and how well it is known now.

@@ -122,6 +122,16 @@ func (s *seats) take(wanted ...seat) bool {
 	return true
 }
 
+// most is of how many a seat is one, where most are.
+func (s *seats) most(of []seat) (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, o := range of {
+		n = max(n, s.taken[o.who])
+	}
+	return n
+}
+
 func (s *seats) give(taken ...seat) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -23,8 +23,8 @@ func (g *gatherer) Read(p []byte) (int, error) {
 	if !g.list {
 		return g.from.Read(p)
 	}
-	if g.read >= gatherFrom {
-		time.Sleep(gatherEvery - time.Since(g.last))
+	if wait := gatherEvery - time.Since(g.last); wait > 0 && g.read >= gatherFrom {
+		<-time.After(wait)
 	}
 	n, err := g.from.Read(p)
 	g.read += n
