@@ -98,3 +98,17 @@ func ClusterID(s *Server) string { return s.present.Load().id }
 
 // Shown is the cluster that is shown now.
 func (s *Server) Shown() Shown { return s.present.Load().Shown }
+
+// CrowdOf is of how large a crowd the sockets of each address are, where so many are open.
+func CrowdOf(open map[string]int) map[string]int {
+	s, size := &Server{}, make(map[string]int)
+	for address, n := range open {
+		for range n {
+			s.enter([]seat{{address, n}})
+		}
+	}
+	for address := range open {
+		size[address] = s.crowd([]seat{{address, 1}})
+	}
+	return size
+}

@@ -142,6 +142,15 @@ func (s *seats) give(taken ...seat) {
 	}
 }
 
+// crowd is of how many sockets one with these seats is one, where others look, too: who
+// are alone have nobody to leave time for.
+func (s *Server) crowd(of []seat) int {
+	if most := s.seats.most(of); int64(most) < s.open.Load() {
+		return most
+	}
+	return 0
+}
+
 // hall is a listener that closes connections beyond those that there may be.
 type hall struct {
 	net.Listener

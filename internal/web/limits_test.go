@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -387,6 +388,18 @@ func TestComplexSelectors(t *testing.T) {
 			t.Errorf("%.40s: got %d %s", test.query, a.status, a.body)
 		} else if !test.ok {
 			s.wantProblem(test.query, a, http.StatusBadRequest, "Selector too complex", "may have 100")
+		}
+	}
+}
+
+// Who share an address are a crowd where somebody else looks, too.
+func TestWhoIsACrowd(t *testing.T) {
+	for _, test := range []struct{ open, want map[string]int }{
+		{map[string]int{"a": 500}, map[string]int{"a": 0}},
+		{map[string]int{"a": 500, "b": 1}, map[string]int{"a": 500, "b": 1}},
+	} {
+		if got := web.CrowdOf(test.open); !maps.Equal(got, test.want) {
+			t.Errorf("of %v the crowds are %v, want %v", test.open, got, test.want)
 		}
 	}
 }
