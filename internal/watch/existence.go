@@ -39,7 +39,7 @@ func (a *Access) checkNamespaces(ctx context.Context, namespaces []string) error
 func (c *Cluster) checkNamespace(ctx context.Context, ns string) error {
 	_, err := c.get(ctx, namespaceResource().gvr(), "", ns)
 	if p := new(Problem); err != nil && errors.As(problemOf(err, ns), &p) && p.Cause == Unknown {
-		return unknown("Unknown namespace", "The cluster has no namespace %q. GET /api/v1/snapshot/core/v1/namespaces lists those it has.", ns)
+		return unknown("Unknown namespace", "The cluster has no namespace %q. Those that it has are the rows of core/v1/namespaces.", ns)
 	}
 	return nil
 }

@@ -172,6 +172,13 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await plain.locator("#sides button").click();
     assert.match(await plain.locator(".side").last().innerText(), /Not found/);
     assert.match(await plain.locator(".side").first().innerText(), /name: left/);
+    const middles = await plain.locator(".side .note").evaluate((note) => [note, ...note.querySelectorAll("h2, p")].map((e) => {
+      const text = document.createRange();
+      text.selectNodeContents(e);
+      const { left, right } = (e === note ? e : text).getBoundingClientRect();
+      return Math.round((left + right) / 2);
+    }));
+    assert.ok(middles.length > 2 && middles.every((m) => Math.abs(m - middles[0]) <= 1), `what is wrong stands in the middle: ${middles}`);
   });
 
   await t.test("the activity of a list", async (t) => {

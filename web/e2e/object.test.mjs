@@ -157,4 +157,27 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await page.mouse.move(700, 500);
     await hint.waitFor({ state: "hidden" });
   });
+
+  await t.test("a tab whose script did not come is asked for again when it is chosen again, and says nothing in another", async (t) => {
+    const page = await newPage(t, browser, { allow: [/Failed to load resource/] });
+    const asked = [];
+    await page.route(/\/yaml-\w+\.js$/, (route) => void asked.push(route));
+    await openLive(page, `${list}&open=${ns}/a-3&tab=yaml`);
+    const next = () => until("the script to be asked for", () => asked.shift());
+    const overview = () => panel(page).getByRole("tab", { name: "Overview" }).click();
+    const again = () => panel(page).getByRole("tab", { name: "YAML" }).click();
+    const first = await next();
+    await overview();
+    await page.locator("#panel .overview").waitFor();
+    await first.abort();
+    await page.evaluate(() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn))));
+    assert.ok(!(await panel(page).innerText()).includes("could not be loaded"), "it is another tab's");
+    await again();
+    await (await next()).abort();
+    await panel(page).getByText("YAML could not be loaded").waitFor();
+    await again();
+    await (await next()).continue();
+    await until("the YAML", async () => (await yaml(page)).includes("name: a-3"));
+    assert.ok(!(await panel(page).innerText()).includes("could not be loaded"));
+  });
 });

@@ -40,4 +40,16 @@ await test("a phone", { timeout: 120_000 }, async (t) => {
       }
     }
   });
+
+  await t.test("has the whole menu of exports on its screen", async (t) => {
+    const page = await newPage(t, browser, { viewport: { width: 390, height: 844 } });
+    await openLive(page, pods);
+    for (const width of [390, 320, 600, 790]) {
+      await page.setViewportSize({ width, height: 844 });
+      await page.locator("#export summary").click();
+      const { left, right } = await page.locator("#export ul").evaluate((e) => e.getBoundingClientRect().toJSON());
+      assert.ok(left >= 0 && right <= width, `${left} to ${right} of ${width}`);
+      await page.keyboard.press("Escape");
+    }
+  });
 });

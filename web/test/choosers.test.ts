@@ -45,7 +45,7 @@ for (const [cols, shown, back] of sets) {
   });
 }
 
-void test("the button of the columns says how many", () => assert.deepEqual([[], ["wide"], ["name", "ready"]].map(columnWords), ["Columns", "All columns", "2 columns"]));
+void test("the button of the columns says how many", () => assert.deepEqual([[], ["wide"], ["name"], ["name", "ready"]].map(columnWords), ["Columns", "All columns", "Columns: 1", "Columns: 2"]));
 
 void test("columns that are not there are named, and those that are", () => {
   const words = (search: string, namespaced = true, all = columns): string | null => {

@@ -43,6 +43,16 @@ void test("terms may be apart, in any order, and leave out a hyphen", () => {
   assert.deepEqual(objects("zebra"), []);
 });
 
+void test("an object that has what is typed stands before a kind that is only spelled alike, and behind one that has it", () => {
+  const other = kind("apiextensions.k8s.io/v1/customresourcedefinitions", "CustomResourceDefinition", ["crd"]);
+  const answer: Answer = { ...none, results: [{ ref: "apps/v1/deployments", kind: "Deployment", ns: "shop", name: "storefront" }] };
+  const labels = (typed: string): string[] => new Finder().find(typed, { ...known, kinds: [...kinds, other] }, answer).items.map((i) => i.label);
+  assert.deepEqual(labels("store").slice(0, 2), ["shop/storefront", "CustomResourceDefinitions"]);
+  assert.deepEqual(labels("custom").slice(0, 2), ["CustomResourceDefinitions", "shop/storefront"]);
+  assert.deepEqual(labels("definitions custom").slice(0, 1), ["CustomResourceDefinitions"], "in any order");
+  assert.deepEqual(labels("customresourcedefinitions.apiextensions").slice(0, 1), ["CustomResourceDefinitions"], "with its group");
+});
+
 void test("what matches is marked", () => {
   const item = new Finder().find("worker", known, none).items.find((i) => i.label === "data/worker");
   assert.deepEqual(item?.ranges, [5, 11]);

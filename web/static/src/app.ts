@@ -305,13 +305,15 @@ function share(): void {
   sharing ??= import("./share.ts").then(({ ShareDialog }) => new ShareDialog({ live, now, seen: () => seen(), kinds: () => picker.all() }));
   sharing.then((dialog) => dialog.open(), () => {
     sharing = null;
-    say("The dialog could not be loaded. Reload the page to try again.");
+    unloaded();
   });
 }
 
 function help(): void {
-  import("./help.ts").then(({ openHelp }) => openHelp(commands()), () => say("The help could not be loaded. Reload the page to try again."));
+  import("./help.ts").then(({ openHelp }) => openHelp(commands()), unloaded);
 }
+
+const unloaded = (): void => say("The dialog could not be loaded. Reload the page to try again.");
 
 // The page says that the cluster does not serve a kind, until it does: in this
 // version, or in one that is listed instead of it. What somebody is at comes first.

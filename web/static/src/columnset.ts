@@ -43,4 +43,4 @@ export function strangeWords(columns: readonly Column[], namespaced: boolean, so
 }
 
 /** What the button says. */
-export const columnWords = (cols: readonly string[]): string => (cols.length === 0 ? "Columns" : isWide(cols) ? "All columns" : `${cols.length} columns`);
+export const columnWords = (cols: readonly string[]): string => (cols.length === 0 ? "Columns" : isWide(cols) ? "All columns" : `Columns: ${cols.length}`);

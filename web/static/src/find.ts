@@ -57,15 +57,19 @@ export class Finder {
     const text = typed.trim();
     if (text.startsWith(":")) return this.colon(typed.slice(typed.indexOf(":") + 1), known);
     if (text === "") return { items: [...kindItems(rankKinds(known, "", this.fuzzy), known, true).slice(0, 10), ...commandItems(known.commands)], words: "" };
-    const kinds = kindItems(rankKinds(known, text, this.fuzzy), known, false, text).slice(0, 6);
+    const terms = text.toLowerCase().split(/[\s-]+/);
+    const ranked = rankKinds(known, text, this.fuzzy).slice(0, 6);
+    const meant = ranked.filter((k) => terms.every((term) => `${spelled(k)} ${k.resource}.${k.group}`.toLowerCase().includes(term)));
     const here = this.objects(text, known, answer, 8);
     const elsewhere = answer.results.filter((r) => !onPage(r, known)).slice(0, 12);
     const items = [
-      ...kinds,
+      ...kindItems(meant, known, false, text),
       ...this.namespaces(text, known),
       ...this.contexts(text, known).slice(0, 4),
       ...here.items,
       ...elsewhere.map((r): Item => objectItem(r.ref, r, "Objects of other kinds", [], r.kind)),
+      // "store" is in CustomResources with a letter between, but who types it means a storefront.
+      ...kindItems(ranked.filter((k) => !meant.includes(k)), known).map((item) => ({ ...item, section: "Kinds spelled alike" })),
       ...this.commands(text, known),
       ...filterItem(text, known),
     ];
@@ -162,11 +166,14 @@ export function rankKinds(known: Pick<Known, "kinds" | "pins" | "recent">, text:
     if (names(k).some((n) => n.startsWith(word))) return 1;
     return k.categories.includes(word) || k.group === word ? 2 : 3;
   };
-  const hay = kinds.map((k) => [plural(k), k.kind, ...k.short, k.group, ...k.categories].join(" "));
+  const hay = kinds.map(spelled);
   const found = fuzzy.search(hay, text, kinds.length).best.map(({ index }, place) => ({ kind: kinds[index] as Listed, place }));
   const rest = kinds.filter((k) => tier(k) < 3 && !found.some((f) => f.kind === k)).map((kind) => ({ kind, place: found.length }));
   return [...found, ...rest].sort((a, b) => tier(a.kind) - tier(b.kind) || liked(a.kind) - liked(b.kind) || a.place - b.place).map((f) => f.kind);
 }
+
+// All that a kind is found by.
+const spelled = (k: Listed): string => [plural(k), k.kind, ...k.short, k.group, ...k.categories].join(" ");
 
 function kindItems(kinds: readonly Listed[], known: Known, sorted = false, typed = ""): Item[] {
   const ns = known.view?.ns ?? [];

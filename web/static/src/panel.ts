@@ -84,7 +84,7 @@ export class Panel {
   show(id: string): void {
     const kind = this.kinds.find((t) => t.id === id) ?? this.kinds[0];
     if (kind === undefined) return;
-    if (kind.id === this.selected) return this.tab?.look?.();
+    if (kind.id === this.selected && this.failed === "") return this.tab?.look?.();
     this.selected = kind.id;
     for (const b of this.strip.children) {
       const on = (b as HTMLElement).dataset["tab"] === kind.id;
@@ -94,15 +94,16 @@ export class Panel {
     this.body.setAttribute("aria-labelledby", `tab-${kind.id}`);
     this.tab?.close();
     this.tab = null;
+    this.failed = "";
     const mine = ++this.opened;
     kind.open(this.host).then(
       (tab) => {
         if (mine !== this.opened) return tab.close();
-        this.failed = "";
         this.tab = tab;
         this.schedule();
       },
       () => {
+        if (mine !== this.opened) return;
         // The server may be another by now, with other parts of the script.
         this.failed = `${kind.label} could not be loaded. Reload the page to try again.`;
         this.schedule();
@@ -129,6 +130,7 @@ export class Panel {
   /** The connection is another, or time has passed. */
   refresh(): void {
     this.held.reconnected();
+    if (this.failed !== "") this.show(this.selected);
   }
 
   private schedule(): void {
@@ -142,11 +144,12 @@ export class Panel {
     const known = held.known();
     const s = status(known, now);
     const gone = held.gone !== null && held.object !== null;
-    setText(this.words, gone ? "Deleted" : held.missing && s.tone === "live" ? "Not there" : s.words);
-    this.words.dataset["state"] = gone ? "bad" : held.missing && s.tone === "live" ? "warn" : s.tone;
+    const absent = held.missing && s.tone === "live";
+    setText(this.words, gone ? "Deleted" : absent ? "Not there" : s.words);
+    this.words.dataset["state"] = gone ? "bad" : absent ? "warn" : s.tone;
     const above = gone
       ? `Deleted${held.gone === "" ? "" : ` at ${clockTime(held.gone ?? "", now)}`}. This is how it was last; should it be made anew, it appears here.`
-      : held.missing && s.tone === "live" ? "There is no such object now. Should it be made, it appears here." : this.failed === "" ? banner(known, now) : this.failed;
+      : absent ? "There is no such object now. Should it be made, it appears here." : this.failed || banner(known, now);
     this.banner.hidden = above === null;
     setText(this.banner, above ?? "");
     sayIn(this.anew, anewWords(this.host.live.anew));
