@@ -56,7 +56,8 @@ export class Finder {
   find(typed: string, known: Known, answer: Answer): Offer {
     const text = typed.trim();
     if (text.startsWith(":")) return this.colon(typed.slice(typed.indexOf(":") + 1), known);
-    if (text === "") return { items: [...kindItems(rankKinds(known, "", this.fuzzy), known, true).slice(0, 10), ...commandItems(known.commands)], words: "" };
+    const before = { ...known, recent: known.recent.filter((ref) => ref !== known.view?.ref) }; // Enter leads back.
+    if (text === "") return { items: [...kindItems(rankKinds(before, "", this.fuzzy), before, true).slice(0, 10), ...commandItems(known.commands)], words: "" };
     const terms = text.toLowerCase().split(/[\s-]+/);
     const ranked = rankKinds(known, text, this.fuzzy).slice(0, 6);
     const meant = ranked.filter((k) => terms.every((term) => `${spelled(k)} ${k.resource}.${k.group}`.toLowerCase().includes(term)));
