@@ -24,7 +24,7 @@ const kinds = [
 ];
 const rows = new Rows();
 rows.apply({ id: 1, type: "rows", cursor: "c", columns: [{ name: "Name", type: "", format: "", priority: 0, relative: false }], last: true, rows: ["shop/web-7c9-abc12", "shop/web-7c9-xyz99", "data/app-12", "data/worker"].map((key) => ({ ns: key.split("/")[0] ?? "", name: key.split("/")[1] ?? "", uid: key, rv: "1", created: "", cells: [key.split("/")[1] ?? ""] })) });
-const known: Known = { kinds, pins: ["core/v1/nodes"], recent: ["core/v1/pods", "apps/v1/deployments"], namespaces: ["data", "kube-system", "shop", "shop-old"], commands: [], contexts: null, view: { ...plain("core/v1/pods"), ns: ["shop"] }, rows, kept: null };
+const known: Known = { kinds, pins: ["core/v1/nodes"], recent: ["apps/v1/deployments"], namespaces: ["data", "kube-system", "shop", "shop-old"], commands: [], contexts: null, view: { ...plain("core/v1/pods"), ns: ["shop"] }, rows, kept: null };
 const labels = (typed: string, part: Partial<Known> = {}): string[] => new Finder().find(typed, { ...known, ...part }, none).items.map((i) => i.label);
 
 const first: [string, string][] = [
@@ -33,7 +33,7 @@ const first: [string, string][] = [
 ];
 for (const [typed, want] of first) void test(`${typed} means ${want} before all others`, () => assert.equal(rankKinds(known, typed, new Fuzzy())[0]?.ref, want));
 
-void test("with nothing typed pins and recent kinds are offered, but for the page's own", () => assert.deepEqual(labels(""), ["Nodes", "Deployments"]));
+void test("with nothing typed pins and recent kinds are offered, but for the page's own", () => assert.deepEqual(labels("", { recent: ["core/v1/pods", "apps/v1/deployments"] }), ["Nodes", "Deployments"]));
 
 void test("terms may be apart, in any order, and leave out a hyphen", () => {
   const objects = (typed: string): string[] => labels(typed).filter((l) => l.includes("/"));
