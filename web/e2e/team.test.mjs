@@ -56,7 +56,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
   };
   const [anna, admin] = [await member(ns), await member(admins)];
   await create(`/api/v1/namespaces/${ns}/configmaps`, configMap("ours"));
-  await create(`/api/v1/namespaces/${admins}/configmaps`, configMap("elsewhere"));
+  await create(`/api/v1/namespaces/${admins}/configmaps`, configMap("not-for-anna"));
 
   const fresh = (t) => newPage(t, browser, { ignoreHTTPSErrors: true, allow: [/status of 40[134]/, /WebSocket connection/] });
   const names = async (page) => (await table(page)).rows.map((r) => r.Name);
@@ -93,8 +93,8 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
     await openLive(page, maps);
     await until("the rows of all that they may see", async () => (await names(page)).includes("ours-too"));
     await page.loaded();
-    assert.ok(!page.wire.some((text) => text.includes("elsewhere")), "another namespace's object was told");
-    assert.equal(await answer(page, `api/v1/object/core/v1/configmaps/${admins}/elsewhere`), 403);
+    assert.ok(!page.wire.some((text) => text.includes("not-for-anna")), "another namespace's object was told");
+    assert.equal(await answer(page, `api/v1/object/core/v1/configmaps/${admins}/not-for-anna`), 403);
     await openLive(page, `${maps}?ns=${ns}`);
   });
 
@@ -110,7 +110,7 @@ await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
     assert.deepEqual(await names(guest), await names(page));
     await create(`/api/v1/namespaces/${ns}/configmaps`, configMap("ours-later"));
     await until("what comes", async () => (await names(guest)).includes("ours-later"));
-    for (const path of ["r/core/v1/pods", `o/core/v1/configmaps/${admins}/elsewhere`]) {
+    for (const path of ["r/core/v1/pods", `o/core/v1/configmaps/${admins}/not-for-anna`]) {
       assert.ok([403, 404].includes(await answer(guest, path)), path);
     }
     const began = Date.now();
