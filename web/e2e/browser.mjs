@@ -8,8 +8,8 @@ import { atEnd } from "./ending.mjs";
 const flags = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"];
 
 /** One browser for a test file. */
-export async function browse(t) {
-  const browser = await chromium.launch({ executablePath: process.env["CHROMIUM"] || "/usr/bin/chromium", args: flags, timeout: 60_000 });
+export async function browse(t, ...more) {
+  const browser = await chromium.launch({ executablePath: process.env["CHROMIUM"] || "/usr/bin/chromium", args: [...flags, ...more], timeout: 60_000 });
   atEnd(t, () => browser.close());
   return browser;
 }

@@ -2,7 +2,7 @@
 // token of its service account.
 import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { cpSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
@@ -15,12 +15,27 @@ const repository = new URL("../..", import.meta.url).pathname;
 const env = { ...process.env, KUBECONFIG: kubeconfig() };
 const kubectl = (...args) => execFileSync("kubectl", args, { env, stdio: ["ignore", "pipe", "pipe"], timeout: 120_000 });
 
-/** Applies a variant of deploy/kustomize, and waits for its pod. */
-export function deploy(t, variant) {
-  const where = join(repository, "deploy/kustomize", variant);
+/** Applies a variant of deploy/kustomize, or of a copy of that, and waits for its pod. */
+export function deploy(t, variant, kustomize = join(repository, "deploy/kustomize")) {
+  const where = join(kustomize, variant);
   atEnd(t, () => kubectl("delete", "--ignore-not-found", "--timeout=90s", "-k", where));
   kubectl("apply", "-k", where);
   kubectl("--namespace", "glasshouse", "rollout", "status", "--timeout=60s", "deployment/glasshouse");
+}
+
+/** Applies the variant team as its README says: with what one puts into it for one's own. Gives what the API server then has. */
+export function deployTeam(t, own) {
+  const folder = mkdtempSync(join(tmpdir(), "glasshouse-team-"));
+  atEnd(t, () => rmSync(folder, { recursive: true }));
+  cpSync(join(repository, "deploy/kustomize"), folder, { recursive: true });
+  for (const file of ["ingress.yaml", "deployment.yaml"].map((name) => join(folder, "team", name))) {
+    writeFileSync(file, Object.entries(own).reduce((text, [theirs, ours]) => text.replaceAll(theirs, ours), readFileSync(file, "utf8")));
+  }
+  const volume = join(repository, "test/deploy/testdata/volume.yaml");
+  atEnd(t, () => kubectl("delete", "--ignore-not-found", "--timeout=90s", "-f", volume));
+  kubectl("apply", "-f", volume);
+  deploy(t, "team", folder);
+  return (...what) => JSON.parse(kubectl("--namespace", "glasshouse", "get", "--output=json", ...what));
 }
 
 /** A kubeconfig of the service account. */

@@ -1,78 +1,21 @@
 // Behind a real reverse proxy: nginx, at a path of its own, with a time-out that is shorter than
 // nginx's usual 60 s and longer than the 15 s after which the program says that nothing is new.
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
-import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { createServer } from "node:net";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { test } from "node:test";
 import { setTimeout as pause } from "node:timers/promises";
 import { browse, newPage, openLive, row, status } from "./browser.mjs";
 import { configMap, create, namespace } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
-import { atEnd } from "./ending.mjs";
+import { proxy } from "./nginx.mjs";
 import { until } from "./wait.mjs";
 
 const timeout = 20; // Seconds.
 const base = "/tools/glasshouse";
 
-/** Starts nginx before the program, and gives the address that it serves at. */
-async function proxy(t, upstream) {
-  const folder = mkdtempSync(join(tmpdir(), "glasshouse-nginx-"));
-  const taken = createServer().listen(0, "127.0.0.1");
-  await once(taken, "listening");
-  const { port } = taken.address();
-  taken.close();
-  await once(taken, "close");
-  const log = join(folder, "error.log");
-  writeFileSync(join(folder, "nginx.conf"), `
-    worker_processes 1;
-    pid ${folder}/pid;
-    error_log ${log};
-    events { worker_connections 256; }
-    http {
-      access_log off;
-      client_body_temp_path ${folder}/body;
-      proxy_temp_path ${folder}/proxy;
-      fastcgi_temp_path ${folder}/fastcgi;
-      uwsgi_temp_path ${folder}/uwsgi;
-      scgi_temp_path ${folder}/scgi;
-      map $http_upgrade $connection_upgrade { default upgrade; '' ''; }
-      server {
-        listen 127.0.0.1:${port};
-        location ${base}/ {
-          proxy_pass http://${upstream};
-          proxy_http_version 1.1;
-          proxy_set_header Host $http_host;
-          proxy_set_header Upgrade $http_upgrade;
-          proxy_set_header Connection $connection_upgrade;
-          proxy_read_timeout ${timeout}s;
-          proxy_send_timeout ${timeout}s;
-        }
-      }
-    }`);
-  const child = spawn("nginx", ["-p", folder, "-e", log, "-c", join(folder, "nginx.conf"), "-g", "daemon off; user root;"], { stdio: "ignore" });
-  const kill = () => child.kill("SIGKILL");
-  process.once("exit", kill);
-  atEnd(t, async () => {
-    process.off("exit", kill);
-    if (child.exitCode === null && child.signalCode === null) {
-      child.kill("SIGTERM");
-      await once(child, "exit");
-    }
-    rmSync(folder, { recursive: true });
-  });
-  const url = `http://127.0.0.1:${port}${base}/`;
-  await until("nginx", async () => (await fetch(`${url}healthz`)).ok);
-  return { url, log: () => readFileSync(log, "utf8") };
-}
-
 await test("behind nginx", { timeout: 240_000 }, async (t) => {
   const browser = await browse(t);
   const dashboard = await Dashboard.start(t, { flags: ["--base-path", base] });
-  const nginx = await proxy(t, `127.0.0.1:${dashboard.port}`);
+  const nginx = await proxy(t, `127.0.0.1:${dashboard.port}`, { base, timeout });
   const ns = await namespace(t);
   const where = `/api/v1/namespaces/${ns}/configmaps`;
   await create(where, configMap("there"));

@@ -41,6 +41,7 @@ export async function readCode(page) {
 export async function revoke(page) {
   if (!(await page.locator("#sharing[open]").count())) await page.locator("button.sharer:visible").click();
   await page.getByRole("tab", { name: "Links" }).click();
+  await become("the list of links", () => page.locator(".share-links > li").count(), 1); // Opened before, it may have one that has ended.
   await page.getByRole("button", { name: "Revoke" }).click();
   await page.getByRole("button", { name: "Take it back" }).click();
   await become("the list of links", () => page.locator(".share-links > li").count(), 0);
