@@ -48,9 +48,15 @@ async function main() {
     table.add("server RSS with the list open", "MiB", rss(dashboard.child.pid), large ? null : 80, rival("rss"));
     const before = rss(dashboard.child.pid), watches = await upstream();
     const tabs = 10;
-    for (let i = 0; i < tabs; i++) await visit(await open(t, browser, 1), list);
+    const further = async () => {
+      for (let i = 0; i < tabs; i++) await visit(await open(t, browser, 1), list);
+    };
+    await further();
     table.add("each further tab: server RSS", "MiB", Math.max(0, (rss(dashboard.child.pid) - before) / tabs), 1);
     table.add("each further tab: upstream watches", "", (await upstream()) - watches, 0, rival("watches"));
+    const live = await liveHeap(dashboard);
+    await further();
+    table.add("(each further tab: what is live of it after a collection)", "MiB", ((await liveHeap(dashboard)) - live) / tabs, null);
   });
   for (const slow of [1, 4]) {
     const at = slow === 1 ? "" : `, ${slow} times slower`;
