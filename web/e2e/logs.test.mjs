@@ -130,6 +130,22 @@ await test("logs", { timeout: 240_000 }, async (t) => {
     await become("the state", () => foot(page), "Following");
   });
 
+  await t.test("its lines stay in sight as its size becomes another", async (t) => {
+    const page = await open(t, "talker");
+    write("in sight");
+    await until("the line", async () => (await texts(page)).includes("in sight"));
+    const painted = await page.evaluate(async () => {
+      const seen = [];
+      for (let n = 1; n <= 12; n++) {
+        if (n % 3 === 0) document.querySelector(".logs").style.paddingTop = `${n}px`; // As by a banner above it.
+        await new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve)));
+        seen.push([...document.querySelectorAll(".log-line")].some((line) => line.textContent.includes("in sight")));
+      }
+      return seen;
+    });
+    assert.ok(painted.every(Boolean), `in which frames it was: ${painted}`);
+  });
+
   await t.test("of a pod that is deleted meanwhile it is said what was not read", async (t) => {
     await create(pods, pod("brief"));
     await until("it to run", async () => (await fetch(`${dashboard.url}api/v1/logs/${ns}/brief?container=main&tail=1`)).ok);

@@ -102,7 +102,7 @@ export class Screen {
       this.size();
       this.element.scrollTop = this.heights.above(top) + into;
     }
-    this.schedule();
+    this.draw(); // At once: where its size is another, the next frame comes behind this one, which would be empty.
   }
 
   schedule(): void {
