@@ -298,3 +298,4 @@ func TestVeil(t *testing.T) {
 		t.Errorf("broken text gives %s", text)
 	}
 }
+		{"apps", "deployments", `{"metadata":{"annotations":{"a":"{\"env\":\"c4n4ry\"}","b":"c"}}}`, `{"metadata":{"annotations":{"a":"(masked)","b":"c"}}}`},
