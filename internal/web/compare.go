@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"glasshouse/internal/watch"
 	"glasshouse/web/templates"
 )
@@ -107,7 +105,7 @@ func (s *Server) side(r *http.Request, full string) (side templates.Side, err er
 	if status.State != watch.Live {
 		side.State = stateOf(status)
 	}
-	document, err := yaml.JSONToYAML(text)
+	document, err := documentOf(text)
 	side.YAML = string(document)
 	return side, err
 }
