@@ -32,7 +32,7 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 		if err == nil {
 			continue
 		}
-		p := problemOf(err)
+		p := problemFor(identityOf(r).Viewer, err)
 		if p.Status == http.StatusInternalServerError {
 			return err
 		}
