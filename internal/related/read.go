@@ -80,7 +80,7 @@ func (t *target) read(ctx context.Context, access *watch.Access) {
 	}
 	t.node.Reason = err.Error()
 	if p, ok := errors.AsType[*watch.Problem](err); ok {
-		t.node.Reason = p.Detail
+		t.node.Reason = access.Words(p)
 		switch p.Cause {
 		case watch.Unknown:
 			t.node.State, t.node.Reason = Missing, ""

@@ -71,7 +71,7 @@ func (f *finder) read(ctx context.Context, l *list) {
 	if err != nil {
 		l.status = watch.Status{State: watch.Failed, Reason: err.Error()}
 		if p, ok := errors.AsType[*watch.Problem](err); ok {
-			l.status.Reason = p.Detail
+			l.status.Reason = f.access.Words(p)
 			l.status.State = map[watch.Cause]watch.State{watch.Unknown: watch.Absent, watch.Refused: watch.Forbidden, watch.Invalid: watch.Failed, watch.Unavailable: watch.Failed, watch.Unauthenticated: watch.Forbidden}[p.Cause]
 		}
 		return

@@ -92,7 +92,7 @@ func (c *catalog) run(ctx context.Context) {
 		case err != nil:
 			wait, retry, failing = retry, min(2*retry, lastRetry), true
 			again = time.After(wait)
-			c.log.WarnContext(ctx, "waiting for the API server", "server", c.server, "error", err, "next_try_in", wait)
+			c.log.WarnContext(ctx, "waiting for the API server", "server", c.server, "error", reasonOf(err), "next_try_in", wait)
 		case failing:
 			retry, failing = firstRetry, false
 			c.log.InfoContext(ctx, "the API server answers", "server", c.server)
@@ -234,12 +234,12 @@ func (c *catalog) stir() {
 }
 
 func (c *catalog) unavailableLocked() *Problem {
-	p := &Problem{Cause: Unavailable, Title: "The API server does not answer"}
+	p := &Problem{Cause: Unavailable, Title: "The API server does not answer", Brief: "It has not told yet what it serves, and is asked again by itself."}
 	if c.next.IsZero() {
 		p.Detail = fmt.Sprintf("Connecting to %s for the first time.", c.server)
 		return p
 	}
-	p.Detail = fmt.Sprintf("%s: %v. It is tried again in %s.", c.server, c.err,
+	p.Detail = fmt.Sprintf("%s: %s. It is tried again in %s.", c.server, strings.TrimSuffix(reasonOf(c.err), "."),
 		max(0, time.Until(c.next)).Round(100*time.Millisecond))
 	return p
 }

@@ -185,16 +185,19 @@ func (c *Cluster) get(ctx context.Context, resource schema.GroupVersionResource,
 
 // problemOf tells an API server's refusal as a Problem.
 func problemOf(err error, what string) error {
-	p := &Problem{Cause: Unavailable, Title: "The API server does not answer", Detail: fmt.Sprintf("%s: %s", what, reasonOf(err))}
+	p := &Problem{
+		Cause: Unavailable, Title: "The API server does not answer", Detail: fmt.Sprintf("%s: %s", what, reasonOf(err)),
+		Brief: what + " cannot be had now.",
+	}
 	switch {
 	case errors.Is(err, context.Canceled):
 		return err
 	case apierrors.IsForbidden(err):
-		p.Cause, p.Title = Refused, "Forbidden"
+		p.Cause, p.Title, p.Brief = Refused, "Forbidden", what+" may not be read by this program."
 	case apierrors.IsUnauthorized(err):
 		p.Title = "Not accepted by the API server"
 	case apierrors.IsNotFound(err):
-		p.Cause, p.Title = Unknown, "Not found"
+		p.Cause, p.Title, p.Brief = Unknown, "Not found", what+" is not there."
 	}
 	return p
 }

@@ -168,7 +168,8 @@ func (c *Cluster) knownNamespaces(ctx context.Context) ([]string, error) {
 			why = i.present(nil).status
 		}
 		if !why.State.refused() {
-			return nil, &Problem{Cause: Unavailable, Title: "Namespaces are not known", Detail: "Which namespaces there are is not known yet: name those that you want to see with ns. " + why.Reason}
+			const brief = "Which namespaces there are is not known yet: name those that you want to see with ns."
+			return nil, &Problem{Cause: Unavailable, Title: "Namespaces are not known", Detail: brief + " " + why.Reason, Brief: brief}
 		}
 	}
 	if c.home != "" && !slices.Contains(names, c.home) {

@@ -237,7 +237,10 @@ func unsure(err error) error {
 	if errors.Is(err, context.Canceled) {
 		return err
 	}
-	return &Problem{Cause: Unavailable, Title: "Rights are not known", Detail: "The API server cannot be asked now what you may see: " + reasonOf(err)}
+	return &Problem{
+		Cause: Unavailable, Title: "Rights are not known", Detail: "The API server cannot be asked now what you may see: " + reasonOf(err),
+		Brief: "The API server cannot be asked now what may be seen here.",
+	}
 }
 
 // refused is told to who may see nothing of what a filter lets through.

@@ -176,7 +176,7 @@ func (s *Subscription) lookAgain(ctx context.Context) error {
 	case ok && p.Cause == Unavailable:
 		s.lookAt = time.Now().Add(lookEvery)
 		if s.blind == nil {
-			s.blind, s.said = &Status{State: Stale, Since: time.Now(), Reason: p.Detail}, false
+			s.blind, s.said = &Status{State: Stale, Since: time.Now(), Reason: s.access.Words(p)}, false
 		}
 		return nil
 	case err != nil:

@@ -107,3 +107,24 @@ func TestErrorsOfWatchesTellNothingOfObjects(t *testing.T) {
 		}
 	})
 }
+
+// The same of what comes in the place of what is served.
+func TestErrorsOfDiscoveryTellNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var log strings.Builder
+		server := apitest.New(t, kinds()...)
+		for _, path := range []string{"/api", "/apis"} {
+			server.Answer(path, func(w http.ResponseWriter, _ *http.Request) {
+				w.WriteHeader(http.StatusBadGateway)
+				_, _ = io.WriteString(w, "<html>CANARY</html>")
+			})
+		}
+		cluster := runClusterWith(t, server, watch.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		pass(time.Minute)
+		_, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
+		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "http://api.test: ")
+		if synctest.Wait(); strings.Contains(err.Error()+log.String(), "CANARY") {
+			t.Errorf("told %v, and the log says %s", err, log.String())
+		}
+	})
+}

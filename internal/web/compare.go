@@ -5,8 +5,6 @@ import (
 	"net/url"
 	"strings"
 
-	"sigs.k8s.io/yaml"
-
 	"glasshouse/internal/watch"
 	"glasshouse/web/templates"
 )
@@ -34,7 +32,7 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 		if err == nil {
 			continue
 		}
-		p := problemOf(err)
+		p := problemFor(identityOf(r).Viewer, err)
 		if p.Status == http.StatusInternalServerError {
 			return err
 		}
@@ -107,7 +105,7 @@ func (s *Server) side(r *http.Request, full string) (side templates.Side, err er
 	if status.State != watch.Live {
 		side.State = stateOf(status)
 	}
-	document, err := yaml.JSONToYAML(text)
+	document, err := documentOf(text)
 	side.YAML = string(document)
 	return side, err
 }

@@ -38,6 +38,8 @@ func TestComparePage(t *testing.T) {
 			}
 		}
 	}
+	s.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "odd", Rest: "\"spec\":{\"note\":\"one\\u0085two\u2028three\\ufeff\"}"})
+	s.await("/compare?a="+one+"&b=odd", "name: odd\n")
 	s.wantProblem("a mistyped parameter", s.get("/compare?c=1"), http.StatusBadRequest, "Unknown parameter", "a, b, hide")
 }
 

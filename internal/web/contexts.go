@@ -69,7 +69,7 @@ func (s *Server) contextsPage(w http.ResponseWriter, r *http.Request) error {
 // not be.
 func (s *Server) chooseContext(w http.ResponseWriter, r *http.Request, status int, why string) error {
 	all, err := s.readContexts()
-	if p := problemOf(err); err != nil && s.contexts == nil {
+	if p := problemFor(identityOf(r).Viewer, err); err != nil && s.contexts == nil {
 		return err
 	} else if err != nil && why == "" {
 		status, why = p.Status, p.Detail
@@ -105,7 +105,7 @@ func (s *Server) switchPage(w http.ResponseWriter, r *http.Request) error {
 		return badRequest("Not a context", "The form is to name one of the kubeconfig's contexts, as name.")
 	}
 	if err := s.switchTo(r.Context(), r.PostForm.Get("name")); err != nil {
-		p := problemOf(err)
+		p := problemFor(identityOf(r).Viewer, err)
 		if s.contexts == nil || !wantsPage(r) || p.Status == http.StatusInternalServerError {
 			return err
 		}

@@ -283,7 +283,7 @@ func (l *session) fault(ctx context.Context, err error) {
 // problem tells the client of an error; id is nil where no subscription is
 // meant.
 func (l *session) problem(ctx context.Context, id *int, err error) {
-	p := problemOf(err)
+	p := problemFor(l.identity.Viewer, err)
 	p.Type = "about:blank"
 	if p.Status == http.StatusInternalServerError {
 		l.server.log.ErrorContext(ctx, "subscription failed", "error", err)

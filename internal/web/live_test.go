@@ -30,6 +30,7 @@ type frameOf struct {
 	ID        *int
 	Type      string
 	State     string
+	Reason    string
 	Cursor    string
 	Rows      []struct{ Name string }
 	Events    []struct{ Op string }

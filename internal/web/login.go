@@ -79,7 +79,7 @@ func (s *Server) leadOn(w http.ResponseWriter, r *http.Request, address, title s
 
 // askAgain asks who somebody is whose login has failed.
 func (s *Server) askAgain(w http.ResponseWriter, r *http.Request, to string, err error) error {
-	p := problemOf(err)
+	p := problemFor(identityOf(r).Viewer, err)
 	if !wantsPage(r) || p.Status != http.StatusUnauthorized && p.Status != http.StatusServiceUnavailable {
 		return err
 	}

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"net/url"
 	"regexp"
@@ -258,6 +259,50 @@ func TestNobodyIsTold(t *testing.T) {
 }
 
 func first(cookie string, _ answer) string { return cookie }
+
+// While the API server does not answer, who is not known is not told where it is, nor
+// what it says to this program, by any route, those of probes among them.
+func TestNobodyIsToldWhereTheClusterIs(t *testing.T) {
+	failing := func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		w.WriteHeader(http.StatusInternalServerError)
+		_, _ = io.WriteString(w, apitest.Failure(500, "InternalError", `Internal error occurred: "CANARY"`))
+	}
+	for name, fails := range map[string]func(*apitest.Server){
+		"away":    func(api *apitest.Server) { api.Down(true) },
+		"failing": func(api *apitest.Server) { api.Answer("/api", failing); api.Answer("/apis", failing) },
+	} {
+		api := newSite(t).api
+		fails(api)
+		s := serveGuarded(t, api, auth.Options{Mode: auth.Token})
+		s.await("/readyz", "The API server does not answer")
+		measured, err := s.server.MetricsHandler(false)
+		if err != nil {
+			t.Fatal(err)
+		}
+		check := func(what, body string) {
+			t.Helper()
+			if where := regexp.MustCompile(`api\.test|CANARY|refused|dial|Internal error occurred`).FindString(body); where != "" {
+				t.Errorf("%s, %s tells %q: %s", name, what, where, body)
+			}
+		}
+		for address := range addresses(t, s) {
+			if method, path, _ := strings.Cut(address, " "); method == http.MethodGet && !strings.HasPrefix(path, "/static/") && path != "/api/openapi.json" {
+				for _, accept := range []string{"application/json", "text/html"} {
+					check(path, s.get(path, "Accept: "+accept).body)
+				}
+			}
+		}
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil)
+		r.Host = "10.0.0.1:9090"
+		probed := httptest.NewRecorder()
+		measured.ServeHTTP(probed, r)
+		if probed.Code != http.StatusServiceUnavailable {
+			t.Errorf("%s, a probe is answered with %d", name, probed.Code)
+		}
+		check("a probe", probed.Body.String())
+	}
+}
 
 // A login leads to where its owner wanted to go, on this server and nowhere else.
 func TestLoginLeadsBack(t *testing.T) {

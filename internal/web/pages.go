@@ -72,7 +72,7 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	status := http.StatusOK
 	snapshot, err := access.Snapshot(r.Context(), query, pageWait)
 	if err != nil {
-		p := problemOf(err)
+		p := problemFor(identityOf(r).Viewer, err)
 		if p.Status == http.StatusInternalServerError {
 			return err
 		}
@@ -221,7 +221,7 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 	text, status, err := access.LastKnown(r.Context(), page.Ref, page.Namespace, page.Name)
 	if err != nil {
 		// What may come, or be seen, later has its page: the script follows it there.
-		p := problemOf(err)
+		p := problemFor(identityOf(r).Viewer, err)
 		if !wantsPage(r) || p.Status != http.StatusNotFound && p.Status != http.StatusForbidden {
 			return err
 		}

@@ -30,9 +30,10 @@ func badRequest(title, format string, args ...any) *problem {
 	return &problem{Title: title, Status: http.StatusBadRequest, Detail: fmt.Sprintf(format, args...)}
 }
 
-// problemOf makes a problem of any error. What is not meant for whoever asked
-// is said to be an error of ours, and nothing more.
-func problemOf(err error) problem {
+// problemFor makes a problem of any error. What is not meant for a viewer is not told
+// them; what is not meant for whoever asked is said to be an error of ours, and nothing
+// more.
+func problemFor(viewer watch.Viewer, err error) problem {
 	if own, ok := errors.AsType[*problem](err); ok {
 		return *own
 	}
@@ -41,7 +42,7 @@ func problemOf(err error) problem {
 			watch.Invalid: http.StatusBadRequest, watch.Unknown: http.StatusNotFound,
 			watch.Refused: http.StatusForbidden, watch.Unavailable: http.StatusServiceUnavailable, watch.Unauthenticated: http.StatusUnauthorized,
 		}[asked.Cause]
-		return problem{Title: asked.Title, Status: status, Detail: asked.Detail}
+		return problem{Title: asked.Title, Status: status, Detail: viewer.Words(asked)}
 	}
 	return problem{
 		Title: "Internal error", Status: http.StatusInternalServerError,
@@ -70,7 +71,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if errors.Is(err, context.Canceled) && r.Context().Err() != nil || isCut(r.Context()) {
 		return // Whoever asked has gone, or is told no more.
 	}
-	p := problemOf(err)
+	p := problemFor(identityOf(r).Viewer, err)
 	if p.Status == http.StatusInternalServerError {
 		s.log.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "error", err)
 	}

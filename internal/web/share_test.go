@@ -950,6 +950,59 @@ func TestGuestsLoseWhatTheCreatorLoses(t *testing.T) {
 	}
 }
 
+// What the API server says to this program, and where it is, is not for guests.
+func TestGuestsAreNotToldOfTheAPIServer(t *testing.T) {
+	s := team(t, "")
+	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "it"})
+	made := s.opens(s.shares(inA, as("anna")))
+	one := s.opens(s.shares(`{"parts":[{"resource":"core/v1/secrets","namespaces":["a"],"name":"it"}],"to":"/o/core/v1/secrets/a/it"}`, as("anna")))
+	check := func(what, told string) {
+		t.Helper()
+		if found := regexp.MustCompile("CANARY|api\\.test|system:").FindString(told); found != "" {
+			t.Errorf("%s tells a guest %q: %s", what, found, told)
+		}
+	}
+	for _, status := range []int{http.StatusServiceUnavailable, http.StatusInternalServerError} {
+		s.api.RefuseGet("/api/v1/namespaces/a/secrets/it", status, "CANARY")
+		for _, path := range []string{"/api/v1/object/core/v1/secrets/a/it", "/api/v1/related/core/v1/secrets/a/it", "/o/core/v1/secrets/a/it", "/compare?a=core/v1/secrets/a/it"} {
+			for _, accept := range []string{"application/json", "text/html"} {
+				a := s.get(path, one.cookie, "Accept: "+accept)
+				if a.status != http.StatusServiceUnavailable {
+					t.Errorf("%s is answered with %d, want 503: %s", path, a.status, a.body)
+				}
+				check(path, a.body)
+			}
+		}
+	}
+	c, err := s.dial(made.cookie, s.origin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+	c.until(1, "snapshot")
+	s.api.Break(apitest.UserReviews, "CANARY")
+	m := c.until(1, "state")
+	for m.State != "stale" {
+		m = c.until(1, "state")
+	}
+	if check("a socket", m.Reason); m.Reason == "" {
+		t.Error("a guest is not told why nothing is told")
+	}
+	for began := time.Now(); s.get("/api/v1/snapshot/"+podsRef, made.cookie).status != http.StatusServiceUnavailable; {
+		if time.Since(began) > 15*time.Second {
+			t.Fatal("what may be seen is known still")
+		}
+	}
+	c.send(`{"op":"subscribe","id":2,"resource":"core/v1/pods"}`)
+	check("a socket", c.until(2, "error").Problem.Detail)
+	for _, path := range []string{"/api/v1/snapshot/" + podsRef, "/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/api/v1/search?q=web", "/api/v1/logs/a/web-1", "/api/v1/status", "/status"} {
+		for _, accept := range []string{"application/json", "text/html"} {
+			check(path, s.get(path, made.cookie, "Accept: "+accept).body)
+		}
+	}
+	s.wantProblem("anna", s.get("/api/v1/snapshot/"+podsRef, as("anna")), http.StatusServiceUnavailable, "Rights are not known", "CANARY")
+}
+
 // Two hundred people open one link with several tabs each; others have room beside
 // them, whatever guests do.
 func TestRoomForGuests(t *testing.T) {

@@ -46,6 +46,21 @@ func TestWhatIsKept(t *testing.T) {
 		"metadata and annotations of another type go whole": {
 			"", "pods", `{"metadata":"c4n4ry","x":1}`, `{"metadata":null,"x":1}`, "",
 		},
+		"copies that other tools keep go": {
+			"apps", "deployments",
+			`{"metadata":{"annotations":{"kapp.k14s.io/original":"{\"x\":\"c4n4ry\"}","objectset.rio.cattle.io/applied":"H4sIc4n4ry","app.oam.dev/last-applied-configuration":"c4n4ry","banzaicloud.com/last-applied":"c4n4ry","openshift.io/encoded-deployment-config":"c4n4ry","example.com/last-applied-by":"me","last-applied":"you"}}}`,
+			`{"metadata":{"annotations":{"example.com/last-applied-by":"me","last-applied":"you"}}}`,
+			"",
+		},
+		"an annotation of a Secret that may be a copy of it is masked, whoever made it": {
+			"", "secrets",
+			`{"metadata":{"uid":"u","annotations":{"a":" {\"x\":\"c4n4ry\"}","b":"\u005b\"c4n4ry\"]","c":"H4sIc4n4ry","d":"eyJc4n4ry","e":"kind: Secret\napiVersion: v1\nc4n4ry","f":"UEsDBc4n4ry","g":"plain {}","h":"true","i":null}}}`,
+			`{"metadata":{"uid":"u","annotations":{"a":"(masked)","b":"(masked)","c":"(masked)","d":"(masked)","e":"(masked)","f":"(masked)","g":"plain {}","h":"true","i":null}}}`,
+			"",
+		},
+		"one of another kind is not": {
+			"", "pods", `{"metadata":{"annotations":{"a":"{\"x\":1}"}}}`, `{"metadata":{"annotations":{"a":"{\"x\":1}"}}}`, "",
+		},
 		"annotations of another type go whole": {
 			"", "pods", `{"metadata":{"annotations":["c4n4ry"]}}`, `{"metadata":{"annotations":null}}`, "",
 		},
@@ -242,5 +257,33 @@ func TestWeight(t *testing.T) {
 			t.Errorf("what is forgotten weighs %d bytes", left)
 		}
 		runtime.KeepAlive(r)
+	}
+}
+
+// managedFields name elements of lists by what they are: not by what is masked of
+// them. Nobody is named as the author then, and everybody where nothing is.
+func TestManagedFieldsNameNothingMasked(t *testing.T) {
+	rules := rulesOf(t, "env", "example.com/v1/databases:spec.tokens[*]", "example.com/v1/databases:spec.users[*].name", "example.com/v1/databases:spec.whole", "example.com/v1/databases:spec.pins[*]")
+	const around = `{"metadata":{"uid":"u","managedFields":[{"manager":"m","fieldsV1":{"f:spec":%s}}]},"spec":{"tokens":["c4n4ry","two"],"users":[{"name":"c4n4ry"}],"whole":[{"id":7,"deep":{"key":"c4n4ry"}}],"pins":[4711],"env":[{"name":"A","value":"web"}]}}`
+	for fields, kept := range map[string]bool{
+		`{"f:tokens":{".":{},"v:\"c4n4ry\"":{}}}`:                            false,
+		`{"f:tokens":{"v:\"c4n\\u0034ry\"":{}}}`:                             false,
+		`{"f:users":{"k:{\"name\":\"c4n4ry\"}":{".":{}}}}`:                   false,
+		`{"f:users":{"k:{\"name\":\"b\",\"other\":\"c4n4ry\"}":{}}}`:         true, // As it may be in what is not masked.
+		`{"f:whole":{"k:{\"key\":\"c4n4ry\"}":{}}}`:                          false,
+		`{"f:whole":{"k:{\"id\":7}":{}}}`:                                    false,
+		`{"f:pins":{"v:4711":{}}}`:                                           false,
+		`{"f:pins":{"v:\"4711\"":{}}}`:                                       true,
+		`{"f:pins":{"k:{":{}}}`:                                              false, // It cannot be read.
+		`{"f:containers":{"k:{\"name\":\"web\"}":{"f:image":{}}}}`:           true,  // A value of an environment is no name.
+		`{"f:env":{"k:{\"name\":\"A\"}":{".":{},"f:name":{},"f:value":{}}}}`: true,
+	} {
+		clean, err := redact.New(rules, "example.com", "databases").Object(nil, fmt.Appendf(nil, around, fields))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if kept != (clean.Managed != nil) || strings.Contains(string(clean.Text), canary) {
+			t.Errorf("%s: got %s and %s, want it kept: %t", fields, clean.Managed, clean.Text, kept)
+		}
 	}
 }

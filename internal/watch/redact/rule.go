@@ -16,6 +16,7 @@ type Rule struct {
 	group, resource string // "*" for all.
 	except          string // A resource of which it does not hold.
 	helm            bool   // It holds of Helm's releases alone.
+	twin            bool   // It was made of another, which names the kind.
 	steps           []step
 }
 
@@ -94,7 +95,40 @@ func Parse(text string) (Rules, error) {
 			return nil, fmt.Errorf("it would mask %s, by which objects are told apart", cmp.Or(kept.path, "the whole object"))
 		}
 	}
-	return Rules{rule}, nil
+	return append(Rules{rule}, rule.twins()...), nil
+}
+
+// twins are the same rule for events as the other of their two groups serves them, with
+// other names for some members: they are the same objects.
+func (r *Rule) twins() Rules {
+	const newer = "events.k8s.io"
+	if r.resource != "events" || r.group != "" && r.group != newer {
+		return nil
+	}
+	twin := *r
+	twin.twin, twin.group, twin.steps = true, newer, slices.Clone(r.steps)
+	if r.group == newer {
+		twin.group = ""
+	}
+	for _, pair := range [][2]string{
+		{"message", "note"},
+		{"involvedObject", "regarding"},
+		{"reportingComponent", "reportingController"},
+		{"source", "deprecatedSource"},
+		{"count", "deprecatedCount"},
+		{"firstTimestamp", "deprecatedFirstTimestamp"},
+		{"lastTimestamp", "deprecatedLastTimestamp"},
+	} {
+		from, to := pair[0], pair[1]
+		if r.group == newer {
+			from, to = to, from
+		}
+		if twin.steps[0].name == from {
+			twin.steps[0].name = to
+			break
+		}
+	}
+	return Rules{twin}
 }
 
 // notAName reports what can be no part of a resource's ref.
@@ -201,7 +235,7 @@ func (rules Rules) Touches(group, resource string, path []string) bool {
 // core group.
 func (rules Rules) Named() (named []string) {
 	for _, r := range rules {
-		if r.resource != "*" {
+		if r.resource != "*" && !r.twin {
 			named = append(named, orCore(r.group)+"/"+r.resource)
 		}
 	}

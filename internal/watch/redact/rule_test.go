@@ -36,6 +36,17 @@ func TestRules(t *testing.T) {
 		"another group is another": {
 			"core/v1/configmaps:data.*", "example.com", "configmaps", `{"metadata":{},"data":{"a":"x"}}`, `{"metadata":{},"data":{"a":"x"}}`,
 		},
+		"events of the other group, by the other name": {
+			"core/v1/events:message", "events.k8s.io", "events",
+			`{"metadata":{"uid":"u"},"note":"c4n4ry","reason":"R"}`, `{"metadata":{"uid":"u"},"note":"(masked)","reason":"R"}`,
+		},
+		"events of the other group, the other way round": {
+			"events.k8s.io/v1/events:..regarding", "", "events",
+			`{"metadata":{"uid":"u"},"message":"x","involvedObject":{"name":"c4n4ry"}}`, `{"metadata":{"uid":"u"},"message":"x","involvedObject":"(masked)"}`,
+		},
+		"events of the other group, by the same name": {
+			"core/v1/events:series.*", "events.k8s.io", "events", `{"metadata":{"uid":"u"},"series":{"count":"c4n4ry"}}`, `{"metadata":{"uid":"u"},"series":{"count":"(masked)"}}`,
+		},
 		"each element of a list": {
 			"apps/v1/deployments:spec.template.spec.containers[*].env[*].value", "apps", "deployments",
 			`{"metadata":{},"spec":{"replicas":1,"template":{"spec":{"containers":[{"name":"a","env":[{"name":"A","value":"c4n4ry"},{"name":"B","valueFrom":{}}]},{"name":"b"}]}}}}`,
@@ -288,6 +299,7 @@ func TestVeil(t *testing.T) {
 		{"", "pods", `{"spec":{"containers":[{"env":[{"name":"A","value":"c4n4ry"},{"valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}]}]}}`, `{"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"},{"valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}]}]}}`},
 		{"apps", "deployments", `{"spec":{"template":{"spec":{"containers":[{"env":[{"value":7}]}]}}}}`, `{"spec":{"template":{"spec":{"containers":[{"env":[{"value":"(masked)"}]}]}}}}`},
 		{"", "services", `{"spec":{"type":"ClusterIP"}}`, `{"spec":{"type":"ClusterIP"}}`},
+		{"apps", "deployments", `{"metadata":{"annotations":{"a":"{\"env\":\"c4n4ry\"}","b":"c"}}}`, `{"metadata":{"annotations":{"a":"(masked)","b":"c"}}}`},
 	} {
 		text, err := redact.NewVeil(test.group, test.resource).Object(nil, []byte(test.in))
 		if err != nil || string(text) != test.want {

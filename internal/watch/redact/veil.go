@@ -4,7 +4,8 @@ import "glasshouse/internal/watch/rawjson"
 
 // A Veil masks on the way out, for those whom something is shared with: what is
 // kept is everybody's. It masks the values of Secrets and ConfigMaps, and of
-// containers' environments; what was masked before stays so. A mask says nothing
+// containers' environments, and annotations that may have a copy of them; what was
+// masked before stays so. A mask says nothing
 // of the value, and is the same for all of them.
 type Veil struct{ rules []Rule }
 
@@ -46,7 +47,7 @@ func (v *Veil) After(dst, before, text []byte) ([]byte, error) {
 }
 
 func (v *Veil) walk(dst, text []byte, mask func(out []byte, path string, value []byte) []byte) ([]byte, error) {
-	w := &walker{rules: v.rules, mask: mask}
+	w := &walker{rules: v.rules, mask: mask, wary: true}
 	c := rawjson.NewCursor(text)
 	dst, err := w.walk(dst, c, &subject{helm: true})
 	if err == nil {

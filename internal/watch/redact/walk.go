@@ -1,8 +1,10 @@
 package redact
 
 import (
+	"bytes"
 	"slices"
 	"strconv"
+	"strings"
 
 	"glasshouse/internal/watch/rawjson"
 )
@@ -13,10 +15,12 @@ import (
 type walker struct {
 	rules []Rule
 	mask  func(out []byte, path string, value []byte) []byte
+	wary  bool // Annotations that may hold a copy of the object are masked, whoever made them.
 
 	live    []position // Of the values on the way, the innermost last.
 	path    []byte     // Of the value that is walked, as a JSON Pointer.
 	masked  []string
+	values  [][]byte // What stood where, of the text that is walked.
 	managed []byte
 }
 
@@ -30,7 +34,8 @@ const (
 	elsewhere   place = iota
 	root              // The object,
 	metadata          // its metadata,
-	annotations       // and the annotations there.
+	annotations       // the annotations there,
+	annotation        // and one of them.
 )
 
 // walk appends the object at the cursor without what must not be kept. What is no
@@ -52,14 +57,16 @@ func (w *walker) value(out []byte, c *rawjson.Cursor, from int, at place) ([]byt
 	kind := c.Peek()
 	for _, p := range w.live[from:] {
 		if w.rules[p.rule].masksWhole(p.step, kind) {
-			value, err := c.Value()
-			if err != nil {
-				return out, err
-			}
-			path := string(w.path)
-			w.masked = append(w.masked, path)
-			return w.mask(out, path, value), nil
+			return w.maskAt(out, c)
 		}
+	}
+	if at == annotation {
+		if ahead := *c; w.wary && kind == '"' {
+			if text, err := ahead.Text(); err != nil || mayBeCopy(text) {
+				return w.maskAt(out, c)
+			}
+		}
+		at = elsewhere
 	}
 	switch {
 	case at != elsewhere && kind != '{': // It holds nothing that could be kept.
@@ -71,6 +78,40 @@ func (w *walker) value(out []byte, c *rawjson.Cursor, from int, at place) ([]byt
 	}
 	value, err := c.Value()
 	return append(out, value...), err
+}
+
+// maskAt masks the value at the cursor.
+func (w *walker) maskAt(out []byte, c *rawjson.Cursor) ([]byte, error) {
+	value, err := c.Value()
+	if err != nil {
+		return out, err
+	}
+	path := string(w.path)
+	w.masked, w.values = append(w.masked, path), append(w.values, value)
+	return w.mask(out, path, value), nil
+}
+
+// isCopy reports an annotation in which a tool keeps the whole of what it applied, as
+// kubectl does in LastApplied: kapp, Rancher, KubeVela and what is made with
+// k8s-objectmatcher, and a DeploymentConfig's in what came of it.
+func isCopy(key []byte) bool {
+	switch string(key) {
+	case LastApplied, "kapp.k14s.io/original", "objectset.rio.cattle.io/applied", "openshift.io/encoded-deployment-config":
+		return true
+	}
+	return bytes.HasSuffix(key, []byte("/last-applied")) || bytes.HasSuffix(key, []byte("/last-applied-configuration"))
+}
+
+// mayBeCopy reports an annotation's text that may have an object in it: JSON, also in
+// base64, YAML of one, or what is compressed.
+func mayBeCopy(text string) bool {
+	text = strings.TrimSpace(text)
+	for _, begins := range []string{"{", "[", "eyJ", "ewo", "W3s", "H4sI", "UEsDB", "KLUv"} {
+		if strings.HasPrefix(text, begins) {
+			return true
+		}
+	}
+	return strings.Contains(text, "apiVersion")
 }
 
 // masksWhole reports whether a value is masked whole, by what it begins with:
@@ -103,7 +144,7 @@ func (w *walker) object(out []byte, c *rawjson.Cursor, from int, at place) ([]by
 			var err error
 			w.managed, err = c.Value()
 			return err
-		case at == annotations && string(key) == LastApplied:
+		case at == annotations && isCopy(key):
 			return c.Skip()
 		}
 		if !first {
@@ -175,6 +216,8 @@ func inside(at place, key []byte) place {
 		return metadata
 	case at == metadata && string(key) == "annotations":
 		return annotations
+	case at == annotations:
+		return annotation
 	}
 	return elsewhere
 }
