@@ -263,7 +263,7 @@ func (c *catalog) find(ctx context.Context, ref string) (*Resource, error) {
 			return &resources[i], nil
 		}
 		if try > 0 || strings.Count(ref, "/") != 2 {
-			return nil, unknown("Unknown resource", "%s", notServed(ref, resources, gaps))
+			return nil, notServed(ref, resources, gaps)
 		}
 		if err := c.refreshed(ctx, 2*refreshMinimum); err != nil {
 			return nil, err

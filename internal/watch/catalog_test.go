@@ -1,6 +1,7 @@
 package watch_test
 
 import (
+	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
@@ -71,8 +72,18 @@ func TestGaps(t *testing.T) {
 		if err != nil || len(known) != 2 || len(gaps) != 1 || gaps[0].Group != "metrics.example.com" || !strings.Contains(gaps[0].Reason, "the backend is away") {
 			t.Errorf("got %d resources, gaps %+v, %v; want 2 and the one gap with its reason", len(known), gaps, err)
 		}
-		_, err = cluster.For(watch.Viewer{Program: true}).Resource(t.Context(), "metrics.example.com/v1/pods")
+		const ref = "metrics.example.com/v1/pods"
+		_, err = cluster.For(watch.Viewer{Program: true}).Resource(t.Context(), ref)
 		wantProblem(t, err, watch.Unknown, "Unknown resource", "The API group metrics.example.com cannot be read now: the backend is away")
+		guest := cluster.For(watch.Viewer{Program: true, Scope: &watch.Scope{Parts: []watch.Part{{Resource: ref}}}})
+		_, err = guest.Resource(t.Context(), ref)
+		p, ok := errors.AsType[*watch.Problem](err)
+		if !ok {
+			t.Fatalf("got %v, want a Problem", err)
+		}
+		if got, want := guest.Words(p), `The cluster does not serve "metrics.example.com/v1/pods".`; got != want {
+			t.Errorf("a guest is told %s, want %s", got, want)
+		}
 	})
 }
 

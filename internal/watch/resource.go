@@ -117,9 +117,10 @@ func indexOf(resources []Resource, ref string) int {
 }
 
 // notServed says what was probably meant.
-func notServed(ref string, resources []Resource, gaps []Gap) string {
+func notServed(ref string, resources []Resource, gaps []Gap) *Problem {
+	const title = "Unknown resource"
 	if strings.Count(ref, "/") != 2 {
-		return fmt.Sprintf("%.100q does not name a resource: write group/version/resource, as in core/v1/pods or apps/v1/deployments.", ref)
+		return unknown(title, "%.100q does not name a resource: write group/version/resource, as in core/v1/pods or apps/v1/deployments.", ref)
 	}
 	name := strings.ToLower(ref[strings.LastIndex(ref, "/")+1:])
 	group := ref[:strings.Index(ref, "/")]
@@ -130,7 +131,8 @@ func notServed(ref string, resources []Resource, gaps []Gap) string {
 			near = append(near, r.Ref())
 		}
 	}
-	text := []string{fmt.Sprintf("The cluster does not serve %.200q.", ref)}
+	p := unknown(title, "The cluster does not serve %.200q.", ref)
+	text := []string{p.Detail}
 	for _, gap := range gaps {
 		if gap.Group == group {
 			text = append(text, fmt.Sprintf("The API group %s cannot be read now: %s", gap.Group, gap.Reason))
@@ -141,5 +143,6 @@ func notServed(ref string, resources []Resource, gaps []Gap) string {
 	} else {
 		text = append(text, "GET /api/v1/resources lists what it serves.")
 	}
-	return strings.Join(text, " ")
+	p.Brief, p.Detail = p.Detail, strings.Join(text, " ")
+	return p
 }
