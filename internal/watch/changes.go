@@ -180,6 +180,9 @@ func changeEvent(c *change, recent *recent) ([]byte, error) {
 	event = append(event, '"')
 	if delta != nil {
 		event = append(event, delta.text...)
+		if delta.was != nil {
+			event = append(append(event, `,"was":`...), delta.was...)
+		}
 	}
 	if by, _ := newestAuthor(c); c.Op == journal.Add && by != nil {
 		event = appendMember(event, "by", by)

@@ -246,7 +246,7 @@ func TestChangesHaveWhatTheyNeed(t *testing.T) {
 				func() { server.Set(pods, by(pod("a", "p", "Running"), 15, "kubectl", `{}`, "kubelet", phase)) },
 				`{"op":"update","ns":"a","name":"p","uid":"a/p","rv":"104","time":"2000-01-01T00:00:15.000Z",` +
 					`"patch":[{"op":"replace","path":"/metadata/resourceVersion","value":"104"},{"op":"replace","path":"/status/phase","value":"Running"}],` +
-					`"by":{"manager":"kubelet","operation":"Update","time":"2000-01-01T00:00:16Z"}}`,
+					`"by":{"manager":"kubelet","operation":"Update","time":"2000-01-01T00:00:16Z"},"was":{"0":"103","1":"Pending"}}`,
 			},
 			{
 				func() { server.Delete(pods, "a", "p") },

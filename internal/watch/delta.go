@@ -17,6 +17,7 @@ import (
 // delta is what an update changed, and who did.
 type delta struct {
 	text []byte         // `,"patch":[..]`, and as far as they are known `,"by":BY,"authors":AUTHORS`.
+	was  []byte         // What stood there, as [diff.Compare] tells it, for who does not hold the object.
 	none bool           // The patch is empty.
 	by   *author.Author // Nil where not known.
 }
@@ -59,7 +60,7 @@ func (r *recent) hold(value any, bytes int) {
 func deltaOf(c *change, recent *recent) (*delta, error) {
 	d, made, err := c.Memo.delta.get(func() (*delta, error) { return newDelta(c) })
 	if made {
-		recent.hold(d, len(d.text))
+		recent.hold(d, len(d.text)+len(d.was))
 	}
 	return d, err
 }
@@ -73,11 +74,11 @@ func newDelta(c *change) (*delta, error) {
 	if err != nil {
 		return nil, err
 	}
-	patch, err := diff.Patch(before, after)
+	patch, was, err := diff.Compare(before, after)
 	if err != nil {
 		return nil, fmt.Errorf("compare two versions of %s: %w", c.Key, err)
 	}
-	d := &delta{none: string(patch) == "[]", text: append([]byte(`,"patch":`), patch...)}
+	d := &delta{none: string(patch) == "[]", text: append([]byte(`,"patch":`), patch...), was: was}
 	if c.Memo.managed == nil {
 		return d, nil
 	}

@@ -196,7 +196,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await page.keyboard.press("a");
     assert.ok(await until("the subscription", () => page.wire.some((f) => f.includes('"view":"changes"'))));
     const entries = () => page.locator(".feed .what").allInnerTexts();
-    await until("who scaled it", async () => (await entries()).some((e) => /spec\.replicas → 1/.test(e) && e.includes("e2e-scaler")));
+    await until("who scaled it", async () => (await entries()).some((e) => /spec\.replicas 0 → 1/.test(e) && e.includes("e2e-scaler")));
     assert.match(await page.locator(".activity-feed .kept").innerText(), /changes since \d\d:\d\d:\d\d$/);
     await page.getByLabel("Filter the activity").fill("spec.replicas e2e-scaler");
     await become("what matches", async () => (await entries()).length, 1);
@@ -221,7 +221,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     assert.ok(higher > before);
     await page.reload();
     await until("it to be open, and as high", async () => (await page.locator(".feed .what").count()) > 0 && (await height()) === higher);
-    await page.locator(".feed .what", { hasText: "spec.replicas → 2" }).click();
+    await page.locator(".feed .what", { hasText: "spec.replicas 1 → 2" }).click();
     await page.locator("#panel .timeline .happened").first().waitFor();
     const { searchParams } = new URL(page.url());
     assert.deepEqual([searchParams.get("open"), searchParams.get("tab")], [`${ns}/busy`, "changes"]);
@@ -230,7 +230,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await page.locator("#picker a", { hasText: /^ConfigMaps\d*$/ }).click();
     await page.locator("#heading", { hasText: "ConfigMaps" }).waitFor();
     await api("PATCH", `${where}/left`, { data: { port: "81" } }, { type: "application/merge-patch+json", manager: "e2e-painter" });
-    await until("its own", async () => (await entries()).some((e) => /data\.port → 81/.test(e)));
+    await until("its own", async () => (await entries()).some((e) => /data\.port \S+ → 81/.test(e)));
     assert.ok(!(await entries()).some((e) => e.includes("spec.replicas")));
     await page.keyboard.press("a");
     await page.locator(".activity-feed").waitFor({ state: "hidden" });
@@ -249,7 +249,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     await patch(`/apis/apps/v1/namespaces/${ns}/deployments/busy`, { spec: { replicas: 1 } }, { manager: "e2e-scaler" });
     const both = async () => {
       const all = await entries();
-      const [map, deployment] = [all.findIndex((e) => /ConfigMap \S+\/left.*data\.port → 82.*e2e-painter/.test(e)), all.findIndex((e) => /Deployment \S+\/busy.*spec\.replicas → 1.*e2e-scaler/.test(e))];
+      const [map, deployment] = [all.findIndex((e) => /ConfigMap \S+\/left.*data\.port 81 → 82.*e2e-painter/.test(e)), all.findIndex((e) => /Deployment \S+\/busy.*spec\.replicas 0 → 1.*e2e-scaler/.test(e))];
       return map >= 0 && deployment >= 0 && deployment < map;
     };
     await until("both, the later one first", both);
@@ -261,7 +261,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     assert.ok(!watched.has("core/v1/services"), "nobody has looked at Services");
 
     // A click leads to another kind's object, and the activity stays as it is.
-    await page.locator(".feed .what", { hasText: "data.port → 82" }).click();
+    await page.locator(".feed .what", { hasText: "data.port 81 → 82" }).click();
     await page.locator("#panel .timeline .happened").first().waitFor();
     assert.match(page.url(), new RegExp(`/r/core/v1/configmaps\\?ns=${ns}&open=${ns}/left&tab=changes$`));
     await until("both still", both);

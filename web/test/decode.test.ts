@@ -83,7 +83,7 @@ void test("the health of an object, where it is told", () => {
 });
 
 void test("the activity feed", () => {
-  const update = { op: "update", ns: "shop", name: "web-1", uid: "u", rv: "812", time: "2026-11-21T10:00:01Z", patch, by, authors: [{ ...by, ops: [0, 1] }] };
+  const update = { op: "update", ns: "shop", name: "web-1", uid: "u", rv: "812", time: "2026-11-21T10:00:01Z", patch, was: { 0: 2 }, by, authors: [{ ...by, ops: [0, 1] }] };
   const gone = { op: "delete", ns: "shop", name: "web-2", uid: "v", rv: "813", time: "2026-11-21T10:00:02Z" };
   const made = { ...gone, op: "add", object: { kind: "Pod" } };
   const { messages, faults } = read([
@@ -93,7 +93,7 @@ void test("the activity feed", () => {
   ]);
   assert.deepEqual(faults, []);
   assert.deepEqual(messages, [
-    { id: 3, type: "changes", cursor: "c1", since: "2026-11-21T09:55:00Z", object: { kind: "Pod" }, events: [update] },
+    { id: 3, type: "changes", cursor: "c1", since: "2026-11-21T09:55:00Z", object: { kind: "Pod" }, events: [{ ...update, was: new Map([[0, 2]]) }] },
     { id: 3, type: "change-events", cursor: "c2", events: [{ ...gone, patch: [] }, { ...made, patch: [] }] },
     { id: 3, type: "changes", cursor: "c3", since: "2026-11-21T09:55:00Z", object: null, events: [] },
   ]);

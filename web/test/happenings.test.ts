@@ -10,7 +10,7 @@ const kind = (resource: string): Kind => ({ ref: `core/v1/${resource}`, kind: re
 const pods = kind("pods");
 const t = new Date(0).toISOString();
 let second = 0;
-const change = (name: string, patch: readonly PatchOp[], manager = "kubelet", op: Change["op"] = "update"): Change => ({ op, ns: "shop", name, uid: "u", rv: "", time: new Date(++second * 1000).toISOString(), patch, by: { manager, operation: "Update", subresource: "status", time: "" } });
+const change = (name: string, patch: readonly PatchOp[], manager = "kubelet", op: Change["op"] = "update", was: Change["was"] = new Map()): Change => ({ op, ns: "shop", name, uid: "u", rv: "", time: new Date(++second * 1000).toISOString(), patch, was, by: { manager, operation: "Update", subresource: "status", time: "" } });
 const phase = (name: string, to: string): Change => change(name, [{ op: "replace", path: "/metadata/resourceVersion", value: "2" }, { op: "replace", path: "/status/phase", value: to }]);
 const beat = (name: string): Change => change(name, [{ op: "replace", path: "/metadata/resourceVersion", value: "2" }, { op: "replace", path: "/spec/renewTime", value: "t" }]);
 const names = (h: Happenings, filter = "", quiet = false): string => h.visible(filter, quiet).map((x) => x.name).join();
@@ -32,9 +32,13 @@ void test("what an update did, in short", () => {
     { op: "remove", path: "/metadata/labels/a" },
     { op: "replace", path: "/metadata/resourceVersion", value: "2" },
     { op: "replace", path: "/status/text", value: `a\n ${"b".repeat(60)}` },
-  ])]);
+    { op: "replace", path: "/status/phase", value: "Running" },
+    { op: "remove", path: "/status/reason" },
+    { op: "replace", path: "/status/usage", value: { cpu: 2, memory: 3 } },
+    { op: "replace", path: "/status/note", value: "" },
+  ], "kubelet", "update", new Map<number, unknown>([[6, "Pending"], [7, "Evicted"], [8, { cpu: 1, memory: 3 }], [9, null]]))]);
   assert.deepEqual(h.visible("", false)[0]?.words, [
-    "− metadata.labels.a", `status.text → a ${"b".repeat(46)}…`, "status.conditions[1] → {type Ready, status True}", "status.podIPs → [2]", "status.conditions[0].lastTransitionTime → 2026",
+    "− metadata.labels.a", `status.text → a ${"b".repeat(46)}…`, "status.phase Pending → Running", "− status.reason Evicted", "status.usage.cpu 1 → 2", 'status.note null → ""', "status.conditions[1] → {type Ready, status True}", "status.podIPs → [2]", "status.conditions[0].lastTransitionTime → 2026",
   ]);
 });
 

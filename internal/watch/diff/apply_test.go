@@ -94,3 +94,23 @@ func step(v any, tokens []string, op string, value any) (any, error) {
 	}
 	return nil, fmt.Errorf("%q within %T", tokens[0], v)
 }
+
+// at is what stands at a path.
+func at(t *testing.T, v any, path string) any {
+	t.Helper()
+	for _, token := range strings.Split(path, "/")[1:] {
+		switch within := v.(type) {
+		case map[string]any:
+			v = within[strings.NewReplacer("~1", "/", "~0", "~").Replace(token)]
+		case []any:
+			i, err := strconv.Atoi(token)
+			if err != nil {
+				t.Fatal(err)
+			}
+			v = within[i]
+		default:
+			t.Fatalf("%q within %T", token, v)
+		}
+	}
+	return v
+}

@@ -43,33 +43,53 @@ type Op struct {
 // Patch returns the patch that turns before into after. The error says which
 // of the two is no JSON document, and where.
 func Patch(before, after []byte) ([]byte, error) {
-	return AppendPatch(nil, before, after)
+	patch, _, err := compare(before, after, false)
+	return patch, err
 }
 
-// AppendPatch appends to dst what Patch returns. On an error the result is nil.
-func AppendPatch(dst, before, after []byte) ([]byte, error) {
+// maxWas bounds a value that Compare tells of before, in bytes.
+const maxWas = 256
+
+// Compare returns the patch and, for who does not hold before, what stood there: an
+// object of the values that its operations replace or remove, by their index, as
+// {"0":"Pending"}. Values of more than 256 bytes are left out; where none is left, it
+// is nil.
+func Compare(before, after []byte) (patch, was []byte, err error) {
+	return compare(before, after, true)
+}
+
+func compare(before, after []byte, tells bool) (patch, was []byte, err error) {
 	a, err := document(before, nil)
 	if err != nil {
-		return nil, fmt.Errorf("read the document before: %w", err)
+		return nil, nil, fmt.Errorf("read the document before: %w", err)
 	}
 	b, err := document(after, &a)
 	if err != nil {
-		return nil, fmt.Errorf("read the document after: %w", err)
+		return nil, nil, fmt.Errorf("read the document after: %w", err)
 	}
-	d := differ{out: append(dst, '[')}
+	d := differ{written: written{out: []byte{'['}}, tells: tells}
 	d.value(&a, &b)
 	if last := len(d.out) - 1; d.out[last] == ',' {
-		d.out[last] = ']'
-		return d.out, nil
+		d.out = d.out[:last]
 	}
-	return append(d.out, ']'), nil
+	if last := len(d.was) - 1; last > 0 {
+		was = append(d.was[:last], '}')
+	}
+	return append(d.out, ']'), was, nil
 }
 
 // A differ writes a patch. Each op ends with a comma, so that ops can be taken
-// back by cutting out short.
+// back.
 type differ struct {
-	out  []byte
-	path []byte // A JSON pointer, escaped for use within a JSON string.
+	written
+	tells bool   // What was before.
+	path  []byte // A JSON pointer, escaped for use within a JSON string.
+}
+
+type written struct {
+	out []byte
+	ops int    // In out.
+	was []byte // As Compare's, but for a comma where its end should be.
 }
 
 // value writes the ops that turn a into b.
@@ -78,19 +98,19 @@ func (d *differ) value(a, b *node) {
 		return
 	}
 	if a.text[0] != b.text[0] || !a.cut(nil) || !b.cut(a) {
-		d.op("replace", b.text)
+		d.op("replace", a.text, b.text)
 		return
 	}
-	start := len(d.out)
-	limit := start + len(`{"op":"replace","path":"","value":},`) + len(d.path) + len(b.text)
+	begun := d.written
+	limit := len(begun.out) + len(`{"op":"replace","path":"","value":},`) + len(d.path) + len(b.text)
 	if a.text[0] == '{' {
 		d.members(a.members(), b.members(), limit)
 	} else {
 		d.elements(a.items, b.items, limit)
 	}
 	if len(d.out) > limit {
-		d.out = d.out[:start]
-		d.op("replace", b.text)
+		d.written = written{d.out[:len(begun.out)], begun.ops, d.was[:len(begun.was)]}
+		d.op("replace", a.text, b.text)
 	}
 }
 
@@ -157,16 +177,22 @@ func (d *differ) step(key []byte, a, b *node) {
 	d.path = appendToken(d.path, key)
 	switch {
 	case a == nil:
-		d.op("add", b.text)
+		d.op("add", nil, b.text)
 	case b == nil:
-		d.op("remove", nil)
+		d.op("remove", a.text, nil)
 	default:
 		d.value(a, b)
 	}
 	d.path = d.path[:parent]
 }
 
-func (d *differ) op(name string, value []byte) {
+func (d *differ) op(name string, before, value []byte) {
+	if d.tells && len(before) > 0 && len(before) <= maxWas {
+		d.was = append(d.was, `{"`[min(len(d.was), 1):]...)
+		d.was = strconv.AppendInt(d.was, int64(d.ops), 10)
+		d.was = append(append(append(d.was, `":`...), before...), ',')
+	}
+	d.ops++
 	d.out = append(d.out, `{"op":"`...)
 	d.out = append(d.out, name...)
 	d.out = append(d.out, `","path":"`...)

@@ -111,7 +111,7 @@ func TestErrorsSayWhichDocument(t *testing.T) {
 		{"too deep", nested, nested, `read the document before: byte 10000: nested deeper than 10000`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			got, err := diff.AppendPatch([]byte("kept"), []byte(test.before), []byte(test.after))
+			got, err := diff.Patch([]byte(test.before), []byte(test.after))
 			if err == nil || err.Error() != test.want || got != nil {
 				t.Errorf("got %q and %v, want %s", got, err, test.want)
 			}
@@ -119,11 +119,21 @@ func TestErrorsSayWhichDocument(t *testing.T) {
 	}
 }
 
-func TestAppendPatchKeepsWhatWasThere(t *testing.T) {
-	for after, want := range map[string]string{`{}`: `,[]`, `1`: `,[{"op":"replace","path":"","value":1}]`} {
-		got, err := diff.AppendPatch([]byte(","), []byte(`{}`), []byte(after))
-		if err != nil || string(got) != want {
-			t.Errorf("got %s and %v, want %s", got, err, want)
+// Who does not hold before is told what stood there, unless that is long.
+func TestCompareTellsWhatWas(t *testing.T) {
+	long := strings.Repeat("x", 255)
+	for _, test := range []struct{ before, after, was string }{
+		{`{"a":1,"b":"Pending","c":null,"d":{"e":[2]},"long":"` + long + `"}`, `{"a":1,"b":"Running","d":{"e":[3]},"long":"` + long + `"}`, `{"0":"Pending","1":null,"2":2}`},
+		{`{"a":[1,2,3],"long":"` + long + `"}`, `{"a":[1,3],"long":"` + long + `"}`, `{"0":2}`},
+		{`{"a":"` + long[:254] + `"}`, `{"a":""}`, `{"0":"` + long[:254] + `"}`},
+		{`{"a":"` + long + `","b":1,"c":"` + long + `"}`, `{"a":"` + long + `s","b":2,"c":"` + long + `"}`, `{"1":1}`},
+		{`{"a":{"x":1,"y":2},"long":"` + long + `"}`, `{"a":{"x":2,"y":1},"long":"` + long + `"}`, `{"0":{"x":1,"y":2}}`}, // Taken back: one operation is shorter.
+		{`{"a":1}`, `{"a":1,"b":2}`, ``},
+		{`1`, `2`, `{"0":1}`},
+		{`{}`, `{}`, ``},
+	} {
+		if _, was, err := diff.Compare([]byte(test.before), []byte(test.after)); err != nil || string(was) != test.was {
+			t.Errorf("%s to %s: got %s and %v, want %s", test.before, test.after, was, err, test.was)
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"math/rand/v2"
 	"reflect"
+	"strconv"
 	"testing"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
@@ -17,13 +18,14 @@ import (
 // every pair, and returns the patch.
 func check(t *testing.T, before, after []byte) []byte {
 	t.Helper()
-	patch, err := diff.Patch(before, after)
+	patch, was, err := diff.Compare(before, after)
 	if err != nil {
 		t.Fatalf("%v\nbefore %s\nafter  %s", err, before, after)
 	}
 	if !json.Valid(patch) {
 		t.Fatalf("no JSON: %s", patch)
 	}
+	checkWas(t, before, patch, was)
 	if got, want := apply(t, decode(t, before), patch), decode(t, after); !reflect.DeepEqual(got, want) {
 		t.Fatalf("applied: got %v, want %v\nbefore %s\nafter  %s\npatch  %s", got, want, before, after, patch)
 	}
@@ -34,6 +36,39 @@ func check(t *testing.T, before, after []byte) []byte {
 		t.Fatalf("another patch the second time: %s and %v, then %s", patch, err, again)
 	}
 	return patch
+}
+
+// checkWas holds what is told of before against what stands there when its operation
+// comes.
+func checkWas(t *testing.T, before, patch, was []byte) {
+	t.Helper()
+	told := make(map[string]json.RawMessage)
+	var ops []json.RawMessage
+	if err := json.Unmarshal(patch, &ops); err != nil {
+		t.Fatal(err)
+	}
+	if was != nil {
+		if err := json.Unmarshal(was, &told); err != nil || len(told) == 0 {
+			t.Fatalf("what was is told as %s: %v", was, err)
+		}
+	}
+	document := decode(t, before)
+	for i, text := range ops {
+		var op diff.Op
+		if err := json.Unmarshal(text, &op); err != nil {
+			t.Fatal(err)
+		}
+		if value, ok := told[strconv.Itoa(i)]; ok {
+			delete(told, strconv.Itoa(i))
+			if got, want := decode(t, value), at(t, document, op.Path); op.Op == "add" || !reflect.DeepEqual(got, want) {
+				t.Fatalf("before %s of %s stood %v, told is %v\nbefore %s\npatch  %s", op.Op, op.Path, want, got, before, patch)
+			}
+		}
+		document = apply(t, document, append(append([]byte{'['}, text...), ']'))
+	}
+	if len(told) > 0 {
+		t.Fatalf("told of operations that are not there: %v\npatch %s", told, patch)
+	}
 }
 
 // checkOracles asks two other implementations. It is for documents that write

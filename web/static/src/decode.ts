@@ -219,10 +219,14 @@ function change(v: unknown): Change {
     uid: optional(e["uid"], "uid"),
     rv: optional(e["rv"], "rv"),
     time: optional(e["time"], "time"),
-    ...(op === "update" ? patched(e) : { patch: [] }),
+    ...(op === "update" ? { ...patched(e), ...was(e["was"]) } : { patch: [] }),
     ...(op === "add" && !absent(e["object"]) ? { object: tree(e["object"], "object") } : {}),
     ...by(e["by"]),
   };
+}
+
+function was(v: unknown): { was?: ReadonlyMap<number, unknown> } {
+  return absent(v) ? {} : { was: new Map(Object.entries(tree(v, "what was")).map(([index, value]) => [Number(index), value])) };
 }
 
 // A patch, and who owns which of its operations.

@@ -20,6 +20,7 @@ interface Patched {
   readonly patch: readonly PatchOp[];
   readonly by?: By;
   readonly authors?: readonly Author[];
+  readonly was?: ReadonlyMap<number, unknown>;
 }
 
 const none: Value = { is: "none" };
@@ -28,11 +29,11 @@ const of = (value: unknown): Value => (value === undefined ? none : { is: "value
 
 /**
  * The fields that a patch changes, in its order. before is the whole object that
- * it changes, null where that is not known: then nothing is said of what was
- * there, but of what was added. A value that is replaced as a whole is told by
+ * it changes, null where that is not known: then of what was there is said what
+ * came with the patch, and of what was added. A value that is replaced as a whole is told by
  * those fields of it that differ.
  */
-export function fieldsOf(before: Tree | null, { patch, by, authors }: Patched): Field[] {
+export function fieldsOf(before: Tree | null, { patch, by, authors, was: told }: Patched): Field[] {
   const fields: Field[] = [];
   let root: unknown = before;
   patch.forEach((op, i) => {
@@ -41,12 +42,12 @@ export function fieldsOf(before: Tree | null, { patch, by, authors }: Patched): 
     const next: unknown = root === null ? null : immutableJSONPatch(root, [op]);
     const after = op.op === "remove" ? none : "value" in op ? of(op.value) : of(at(next, path));
     const inserted = op.op === "add" && (root === null || Array.isArray(at(root, path.slice(0, -1))));
-    const was = inserted ? none : root === null ? unknown : of(at(root, path));
+    const was = inserted ? none : root !== null ? of(at(root, path)) : told?.has(i) === true ? of(told.get(i)) : unknown;
     const owners = authors?.filter((a) => a.ops.includes(i)) ?? (by === undefined ? [] : [by]);
-    const told = fields.length;
+    const begun = fields.length;
     const tell: Tell = (p, b, a) => fields.push({ words: pathWords(p, a.is === "none" ? root : next), before: b, after: a, noise: isNoise(p), by: owners });
     split(path, was, after, tell);
-    if (fields.length === told) tell(path, was, after); // The same in another order.
+    if (fields.length === begun) tell(path, was, after); // The same in another order.
     root = next;
   });
   return fields;

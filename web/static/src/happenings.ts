@@ -108,7 +108,7 @@ export class Happenings {
     const fields = change.op === "update" ? fieldsOf(null, change) : [];
     const loud = fields.filter((f) => !f.noise);
     const by = authorsOf(change).map(({ manager, operation, subresource, time }) => ({ manager, operation, subresource, time }));
-    const words = (loud.length > 0 ? loud : fields).sort((a, b) => rankOf(a) - rankOf(b)).map((f) => (f.after.is === "none" ? `− ${f.words}` : `${f.words} → ${short(f.after.is === "value" ? f.after.value : "")}`));
+    const words = (loud.length > 0 ? loud : fields).sort((a, b) => rankOf(a) - rankOf(b)).map(wordsOf);
     const hay = [kind.kind, kind.resource, change.ns, change.name, opWords[change.op], ...fields.map((f) => f.words), ...by.flatMap((b) => [b.manager, b.operation, b.subresource])].join(" ").toLowerCase();
     const { op, ns, name, time } = change;
     return { number: this.next++, at: Date.parse(time), kind, op, ns, name, time, words, quiet: op === "update" && loud.length === 0, by, hay };
@@ -127,6 +127,12 @@ function seen(filter: string, quiet: boolean): (h: Happening) => boolean {
 function rankOf(f: Field): number {
   if (/[a-z]Time$/.test(f.words)) return 2;
   return f.after.is === "value" && typeof f.after.value === "object" ? 1 : 0;
+}
+
+// "− path" is gone, with what stood there where that is known.
+function wordsOf({ words, before, after }: Field): string {
+  const was = before.is === "value" ? ` ${short(before.value)}` : "";
+  return after.is === "none" ? `− ${words}${was}` : `${words}${was} → ${short(after.is === "value" ? after.value : "")}`;
 }
 
 const longest = 48;

@@ -427,7 +427,7 @@ export class ListPage implements Watcher {
     sayIn(byId("anew"), anewWords(this.live.anew));
     byId("anew").title = this.live.anewWhy;
     const { complete, total } = this.feed.rows;
-    if (complete && counted(known)) setText(byId("count"), this.view.q === "" ? digits(total) : `${digits(this.shown)} of ${digits(total)}`);
+    if (complete && counted(known)) setText(byId("count"), this.view.q === "" || total === 0 ? digits(total) : `${digits(this.shown)} of ${digits(total)}`);
     else if (complete || !this.served) setText(byId("count"), "");
     if (complete || !this.served) byId("asof").hidden = true;
     this.picker.setCount(complete && !narrowed && s.tone === "live" ? total : null);

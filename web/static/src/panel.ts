@@ -2,6 +2,7 @@
 // well the object is known, and tabs.
 
 import { clockTime } from "./age.ts";
+import { under } from "./base.ts";
 import { byId, h, setText } from "./dom.ts";
 import { shared } from "./guest.ts";
 import { Held, type LastChange } from "./held.ts";
@@ -96,8 +97,8 @@ export class Panel {
     this.tab = null;
     this.failed = "";
     const mine = ++this.opened;
-    kind.open(this.host).then(
-      (tab) => {
+    Promise.all([kind.open(this.host), style()]).then(
+      ([tab]) => {
         if (mine !== this.opened) return tab.close();
         this.tab = tab;
         this.schedule();
@@ -182,6 +183,22 @@ export class Panel {
     next.focus();
     next.click();
   }
+}
+
+let styled: Promise<void> | undefined;
+
+// The style of the tabs: pages without an object do without.
+function style(): Promise<void> {
+  return (styled ??= new Promise((resolve, reject) => {
+    const link = h("link", { rel: "stylesheet", href: under("/static/tabs.css") });
+    link.addEventListener("load", () => resolve());
+    link.addEventListener("error", () => {
+      styled = undefined;
+      link.remove();
+      reject(new Error("the style of the tabs could not be loaded"));
+    });
+    document.head.append(link);
+  }));
 }
 
 function changeWords(last: LastChange, now: number): string {

@@ -109,6 +109,8 @@ export interface Change {
   readonly by?: By;
   /** Left out where by alone made the whole change. */
   readonly authors?: readonly Author[];
+  /** What stood where an operation of the patch, by its index, replaced or removed it, but for long values. */
+  readonly was?: ReadonlyMap<number, unknown>;
 }
 
 export const states = ["syncing", "live", "stale", "forbidden", "absent", "failed"] as const;
