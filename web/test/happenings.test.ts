@@ -36,9 +36,10 @@ void test("what an update did, in short", () => {
     { op: "remove", path: "/status/reason" },
     { op: "replace", path: "/status/usage", value: { cpu: 2, memory: 3 } },
     { op: "replace", path: "/status/note", value: "" },
-  ], "kubelet", "update", new Map<number, unknown>([[6, "Pending"], [7, "Evicted"], [8, { cpu: 1, memory: 3 }], [9, null]]))]);
+    { op: "replace", path: "/status/conditions/0/status", value: "True" },
+  ], "kubelet", "update", new Map<number, unknown>([[6, "Pending"], [7, "Evicted"], [8, { cpu: 1, memory: 3 }], [9, null], [10, "False"]]))]);
   assert.deepEqual(h.visible("", false)[0]?.words, [
-    "− metadata.labels.a", `status.text → a ${"b".repeat(46)}…`, "status.phase Pending → Running", "− status.reason Evicted", "status.usage.cpu 1 → 2", 'status.note null → ""', "status.conditions[1] → {type Ready, status True}", "status.podIPs → [2]", "status.conditions[0].lastTransitionTime → 2026",
+    "status.phase Pending → Running", "status.usage.cpu 1 → 2", 'status.note null → ""', "− metadata.labels.a", `status.text → a ${"b".repeat(46)}…`, "− status.reason Evicted", "status.conditions[0].status False → True", "status.conditions[1] → {type Ready, status True}", "status.podIPs → [2]", "status.conditions[0].lastTransitionTime → 2026",
   ]);
 });
 

@@ -122,11 +122,13 @@ function seen(filter: string, quiet: boolean): (h: Happening) => boolean {
   return (h) => (quiet || !h.quiet) && terms.every((t) => h.hay.includes(t));
 }
 
-// What says most in a few characters comes first; that something turned says
-// less than what it turned to.
+// What says most in a few characters comes first: what turned from one value to
+// another, as a phase, before what is there or gone, and both before what a list or
+// a map has of them. That something turned says less than what it turned to.
 function rankOf(f: Field): number {
-  if (/[a-z]Time$/.test(f.words)) return 2;
-  return f.after.is === "value" && typeof f.after.value === "object" ? 1 : 0;
+  if (/[a-z]Time$/.test(f.words)) return 8;
+  if (f.after.is === "value" && typeof f.after.value === "object") return 4;
+  return (f.words.includes("[") ? 2 : 0) + (f.before.is === "value" && f.after.is === "value" ? 0 : 1);
 }
 
 // "− path" is gone, with what stood there where that is known.
