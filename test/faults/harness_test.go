@@ -148,8 +148,8 @@ func run(t *testing.T, f func(context.Context)) (stop func()) {
 
 func (w *scene) rows() viewer.Want { return viewer.Rows(configMaps, w.namespace) }
 
-// views are the rows in each view that has rows, all of them and those of a selector that ConfigMaps leave and enter. The
-// first is rows. One window is narrower than what there is, the other has all.
+// views are the rows in each view that has rows, all of them and those of a selector that ConfigMaps leave and enter, and
+// last those of two namespaces at once. The first is rows. One window is narrower than what there is, the other has all.
 func (w *scene) views() (views []viewer.Want) {
 	for _, labels := range []string{"", "odd=true"} {
 		want := w.rows()
@@ -163,7 +163,7 @@ func (w *scene) views() (views []viewer.Want) {
 		}
 		views = append(views, want)
 	}
-	return views
+	return append(views, viewer.Rows(configMaps, w.namespace, "kube-system"))
 }
 
 // fields are the rows of another list and watch, that of a field selector.

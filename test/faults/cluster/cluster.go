@@ -73,14 +73,28 @@ func path(resource, namespace, name string) string {
 	return strings.TrimSuffix(p+"/"+part[2]+"/"+name, "/")
 }
 
-// Rows are the objects of a quorum list of what is wanted, in whatever view, in one namespace or in all, as the API
-// server prints them.
+// Rows are the objects of quorum lists of what is wanted, in whatever view, of each of its namespaces or of all at once,
+// as the API server prints them.
 func (c *Cluster) Rows(ctx context.Context, of viewer.Want) (map[string]viewer.Row, error) {
-	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath(path(of.Resource, strings.Join(of.Namespaces, ","), "")).
+	namespaces := of.Namespaces
+	if len(namespaces) == 0 {
+		namespaces = []string{metav1.NamespaceAll}
+	}
+	rows := make(map[string]viewer.Row)
+	for _, namespace := range namespaces {
+		if err := c.addRows(ctx, rows, of, namespace); err != nil {
+			return nil, err
+		}
+	}
+	return rows, nil
+}
+
+func (c *Cluster) addRows(ctx context.Context, rows map[string]viewer.Row, of viewer.Want, namespace string) error {
+	text, err := c.Core.CoreV1().RESTClient().Get().AbsPath(path(of.Resource, namespace, "")).
 		Param("labelSelector", of.Labels).Param("fieldSelector", of.Fields).
 		SetHeader("Accept", "application/json;as=Table;v=v1;g=meta.k8s.io").DoRaw(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("list %s: %w", of.Resource, err)
+		return fmt.Errorf("list %s: %w", of.Resource, err)
 	}
 	var table struct {
 		Rows []struct {
@@ -89,15 +103,14 @@ func (c *Cluster) Rows(ctx context.Context, of viewer.Want) (map[string]viewer.R
 		}
 	}
 	if err := json.Unmarshal(text, &table); err != nil {
-		return nil, fmt.Errorf("read the list of %s: %w", of.Resource, err)
+		return fmt.Errorf("read the list of %s: %w", of.Resource, err)
 	}
-	rows := make(map[string]viewer.Row, len(table.Rows))
 	for i := range table.Rows {
 		m := &table.Rows[i].Object.Metadata
 		row := viewer.Row{NS: m.Namespace, Name: m.Name, UID: string(m.UID), RV: m.ResourceVersion, Cells: table.Rows[i].Cells}
 		rows[row.Key()] = row
 	}
-	return rows, nil
+	return nil
 }
 
 // Object is an object as it may be shown, read from the quorum; nil where there is none. It is no Secret.
