@@ -7,6 +7,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -520,8 +521,11 @@ func scrub(text string) string {
 		}
 		text = strings.Join(pieces, part)
 	}
-	return text
+	return oldVersion.ReplaceAllString(text, `"$1":""`)
 }
+
+// oldVersion is a resourceVersion among what was before a change, by its operation.
+var oldVersion = regexp.MustCompile(`"(\d+)":"\d+"`)
 
 // What was shared is seen, and nothing else, whatever its creator may see.
 func TestScope(t *testing.T) {
