@@ -118,9 +118,8 @@ func indexOf(resources []Resource, ref string) int {
 
 // notServed says what was probably meant.
 func notServed(ref string, resources []Resource, gaps []Gap) *Problem {
-	const title = "Unknown resource"
 	if strings.Count(ref, "/") != 2 {
-		return unknown(title, "%.100q does not name a resource: write group/version/resource, as in core/v1/pods or apps/v1/deployments.", ref)
+		return unknown("Unknown resource", "%.100q does not name a resource: write group/version/resource, as in core/v1/pods or apps/v1/deployments.", ref)
 	}
 	name := strings.ToLower(ref[strings.LastIndex(ref, "/")+1:])
 	group := ref[:strings.Index(ref, "/")]
@@ -131,7 +130,7 @@ func notServed(ref string, resources []Resource, gaps []Gap) *Problem {
 			near = append(near, r.Ref())
 		}
 	}
-	p := unknown(title, "The cluster does not serve %.200q.", ref)
+	p := unknown("Unknown resource", "The cluster does not serve %.200q.", ref)
 	text := []string{p.Detail}
 	for _, gap := range gaps {
 		if gap.Group == group {
