@@ -103,10 +103,10 @@ func isCopy(key []byte) bool {
 }
 
 // mayBeCopy reports an annotation's text that may have an object in it: JSON, also in
-// base64, YAML of one, or what is compressed.
+// base64, whatever space is in it, YAML of one, or what is compressed.
 func mayBeCopy(text string) bool {
 	text = strings.TrimSpace(text)
-	for _, begins := range []string{"{", "[", "eyJ", "ewo", "W3s", "H4sI", "UEsDB", "KLUv"} {
+	for _, begins := range []string{"{", "[", "ew", "ey", "Ww", "Wy", "W3", "H4sI", "UEsDB", "KLUv"} {
 		if strings.HasPrefix(text, begins) {
 			return true
 		}
