@@ -6,7 +6,8 @@
 // An asset's address carries a hash of its bytes, so that it may be cached for
 // ever: another build has other addresses. That of the script is of all files, so
 // that a page knows which build it is of. What the script loads when it is needed
-// has the hash in its name, as the script names it itself.
+// has the hash in its name, as the script names it itself; but for the style of the
+// tabs, which is asked for anew.
 package web
 
 import (

@@ -180,4 +180,23 @@ await test("objects", { timeout: 120_000 }, async (t) => {
     await until("the YAML", async () => (await yaml(page)).includes("name: a-3"));
     assert.ok(!(await panel(page).innerText()).includes("could not be loaded"));
   });
+
+  await t.test("the style of the tabs comes with the first one, and no tab is shown without it", async (t) => {
+    const page = await newPage(t, browser, { allow: [/Failed to load resource/] });
+    const asked = [];
+    await page.route("**/static/tabs.css", (route) => void asked.push(route));
+    await openLive(page, list);
+    assert.equal(asked.length, 0, "a list does without");
+    await page.goto(`${list}&open=${ns}/a-3`, { waitUntil: "commit" });
+    await (await until("the style to be asked for", () => asked.shift())).abort();
+    await panel(page).getByText("Overview could not be loaded").waitFor();
+    assert.equal(await page.locator("#panel .overview").count(), 0);
+    await panel(page).getByRole("tab", { name: "Overview" }).click();
+    await (await until("the style to be asked for", () => asked.shift())).continue();
+    await page.locator("#panel .overview").waitFor();
+    assert.equal(await page.locator("#panel .overview").evaluate((e) => getComputedStyle(e).containerType), "inline-size");
+    await panel(page).getByRole("tab", { name: "Related" }).click();
+    await page.locator("#panel .related").waitFor();
+    assert.equal(asked.length, 0, "it is asked for once");
+  });
 });
