@@ -97,13 +97,16 @@ export class Panel {
     this.tab = null;
     this.failed = "";
     const mine = ++this.opened;
-    Promise.all([kind.open(this.host), style()]).then(
+    const opening = kind.open(this.host);
+    Promise.all([opening, style()]).then(
       ([tab]) => {
         if (mine !== this.opened) return tab.close();
         this.tab = tab;
         this.schedule();
       },
       () => {
+        // Where the style alone has not come, the tab listens already.
+        opening.then((tab) => tab.close(), () => undefined);
         if (mine !== this.opened) return;
         // The server may be another by now, with other parts of the script.
         this.failed = `${kind.label} could not be loaded. Reload the page to try again.`;
