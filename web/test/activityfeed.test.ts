@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import "./page.ts";
+import type { Part } from "./page.ts";
 import { ActivityFeed, footWords, type Foot } from "../static/src/activityfeed.ts";
 import { followed, pause } from "../static/src/activitysource.ts";
 import { h } from "../static/src/dom.ts";
@@ -65,7 +66,7 @@ function open(all: boolean) {
     feed.refresh();
     return place.textContent;
   };
-  return { feed, sent, asked, say, words, watch: (names: readonly string[] | null) => void ((watched = names?.map((n) => kind(n)) ?? null), feed.watched()) };
+  return { feed, place: place as unknown as Part, sent, asked, say, words, watch: (names: readonly string[] | null) => void ((watched = names?.map((n) => kind(n)) ?? null), feed.watched()) };
 }
 
 const snapshot = (...names: string[]) => ({ type: "snapshot", cursor: "c", since: "1970-01-01T00:00:00Z", last: true, events: names.map((name) => ({ op: "delete", ns: "shop", name, uid: "u", rv: "1", time: "1970-01-01T00:00:01.000Z" })) });
@@ -100,4 +101,14 @@ void test("before it is known what is watched, it is not said to be nothing", ()
   assert.match(words(), /Nothing is watched now, as far as is known\./);
   watch(["jobs"]);
   assert.match(words(), /Reading what is kept of the past\./);
+});
+
+void test("what was before and after are elements of their own, so that the direction of neither turns the other's", () => {
+  const { feed, say, place } = open(false);
+  const [was, is] = ["\u05d0", "\u05d1"];
+  say("pods", { ...snapshot(), events: [{ op: "update", ns: "shop", name: "a", uid: "u", rv: "1", time: "1970-01-01T00:00:01.000Z", patch: [{ op: "replace", path: "/spec/note", value: is }], was: { 0: was } }] });
+  feed.refresh();
+  const told = place.find("class", "did");
+  assert.deepEqual(told?.children.map((c) => c.textContent), ["spec.note", was, "→", is]);
+  assert.equal(place.find("class", "all")?.getAttribute("title"), `spec.note ${was} → ${is}`);
 });

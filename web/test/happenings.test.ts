@@ -23,6 +23,8 @@ void test("newest first, quiet ones when they are asked for", () => {
   assert.deepEqual([names(h, "phase"), names(h, "kubectl"), names(h, "KUBELET phase"), names(h, "deleted"), names(h, "renew", true), names(h, "none")], ["c,a", "d", "c,a", "d", "b", ""]);
 });
 
+const told = (h: Happenings): string[] | undefined => h.visible("", false)[0]?.words.map((w) => w.join(" "));
+
 void test("what an update did, in short", () => {
   const h = new Happenings();
   h.begin(pods, t, [change("a", [
@@ -38,9 +40,27 @@ void test("what an update did, in short", () => {
     { op: "replace", path: "/status/note", value: "" },
     { op: "replace", path: "/status/conditions/0/status", value: "True" },
   ], "kubelet", "update", new Map<number, unknown>([[6, "Pending"], [7, "Evicted"], [8, { cpu: 1, memory: 3 }], [9, null], [10, "False"]]))]);
-  assert.deepEqual(h.visible("", false)[0]?.words, [
-    "status.phase Pending → Running", "status.usage.cpu 1 → 2", 'status.note null → ""', "− metadata.labels.a", `status.text → a ${"b".repeat(46)}…`, "− status.reason Evicted", "status.conditions[0].status False → True", "status.conditions[1] → {type Ready, status True}", "status.podIPs → [2]", "status.conditions[0].lastTransitionTime → 2026",
+  assert.deepEqual(told(h), [
+    "status.phase Pending → Running", "status.usage.cpu 1 → 2", 'status.note null → ""', "− metadata.labels.a", `status.text → a ${"b".repeat(46)}…`, "− status.reason Evicted", "status.conditions[0].status False → True", "status.conditions[1] → {type Ready, status True, more {}}", "status.podIPs → [2]", "status.conditions[0].lastTransitionTime → 2026",
   ]);
+});
+
+void test("what was before and after is told apart, and nothing that is there as nothing", () => {
+  const field = (after: unknown, before?: unknown): string | undefined => {
+    const h = new Happenings();
+    h.begin(pods, t, [change("a", [{ op: "replace", path: "/f", value: after }], "kubelet", "update", new Map(before === undefined ? [] : [[0, before]]))]);
+    return told(h)?.join("\n");
+  };
+  const [same, cut] = ["s".repeat(100), "c".repeat(47)];
+  for (const [after, before, want] of [
+    [`${same}new${same}`, `${same}old`, `f …${"s".repeat(12)}old → …${"s".repeat(12)}new${"s".repeat(33)}…`],
+    [`${same}!`, same, `f …${"s".repeat(12)} → …${"s".repeat(12)}!`],
+    [`a${same}`, same, `f ${"s".repeat(48)}… → a${"s".repeat(47)}…`],
+    [[{ name: "b" }, { name: "a" }], [{ name: "a" }, { name: "b" }], "f in another order"],
+    [{ limits: { cpu: 1 }, args: ["x"], none: null, empty: {} }, undefined, "f → {limits {…}, args [1], none null, empty {}}"],
+    [{}, undefined, "f → {}"],
+    [`${cut}\u{1f600}`, undefined, `f → ${cut}…`],
+  ] as const) assert.equal(field(after, before), want);
 });
 
 void test("while a person reads nothing moves, and nothing is lost", () => {

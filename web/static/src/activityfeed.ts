@@ -173,11 +173,11 @@ export class ActivityFeed {
   private line(happening: Happening): HTMLElement {
     const { kind, op, ns, name, time, words, by, quiet } = happening;
     const told = words.slice(0, mostWords);
-    const what = op === "update" ? told.map((w) => h("span", { class: "did" }, w)) : [h("span", { class: "op" }, opWords[op].toLowerCase())];
+    const what = op === "update" ? told.map((pieces) => h("span", { class: "did" }, ...apart(pieces))) : [h("span", { class: "op" }, opWords[op].toLowerCase())];
     if (words.length > told.length) what.push(h("span", { class: "rest" }, `${words.length - told.length} more`));
     const of = this.habit.all ? [h("span", { class: "kind" }, kind.kind), " "] : [];
     const a = h("a", { href: this.way.href(kind, happening), "data-of": kind.ref, "data-ns": ns, "data-name": name }, ...of, ns === "" ? name : `${ns}/${name}`);
-    return h("div", { class: "what", "data-op": op, "data-quiet": quiet ? true : null }, h("time", { datetime: time }, clockTime(time, this.way.now())), a, h("span", { class: "all", title: words.length > 0 ? words.join("\n") : null }, ...what), h("span", { class: "who" }, ...by.map(byView)));
+    return h("div", { class: "what", "data-op": op, "data-quiet": quiet ? true : null }, h("time", { datetime: time }, clockTime(time, this.way.now())), a, h("span", { class: "all", title: words.length > 0 ? words.map((w) => w.join(" ")).join("\n") : null }, ...what), h("span", { class: "who" }, ...by.map(byView)));
   }
 
   // Links stay links: only a plain click is taken over.
@@ -190,6 +190,9 @@ export class ActivityFeed {
     this.way.open(kind, { ns: a.dataset["ns"] ?? "", name: a.dataset["name"] ?? "" });
   }
 }
+
+// Side by side, two values in a script that is written from the right would change places: each is told by itself.
+const apart = (pieces: readonly string[]): (Node | string)[] => pieces.flatMap((p, i) => [...(i === 0 ? [] : [" "]), h("bdi", {}, p)]);
 
 /** All that the words at the foot depend on. */
 export interface Foot {

@@ -1,7 +1,7 @@
 // What the activity holds: the newest changes of the kinds that it follows, in
 // the order of their times, and those that wait while a person reads.
 
-import { fieldsOf, type Field } from "./fields.ts";
+import { fieldsOf, type Field, type Value } from "./fields.ts";
 import type { Kind } from "./kinds.ts";
 import { isObject } from "./paths.ts";
 import { authorsOf, opWords } from "./timeline.ts";
@@ -16,8 +16,8 @@ export interface Happening {
   readonly ns: string;
   readonly name: string;
   readonly time: string;
-  /** What an update did, in short, one for each field that is worth it. */
-  readonly words: readonly string[];
+  /** What an update did, in short, one for each field that is worth it: the pieces of it, of which each may be in a script of its own. */
+  readonly words: readonly (readonly string[])[];
   readonly quiet: boolean;
   readonly by: readonly By[];
   readonly hay: string;
@@ -132,17 +132,40 @@ function rankOf(f: Field): number {
 }
 
 // "− path" is gone, with what stood there where that is known.
-function wordsOf({ words, before, after }: Field): string {
-  const was = before.is === "value" ? ` ${short(before.value)}` : "";
-  return after.is === "none" ? `− ${words}${was}` : `${words}${was} → ${short(after.is === "value" ? after.value : "")}`;
+function wordsOf({ words, before, after }: Field): string[] {
+  const [was, is] = [lineOf(before), lineOf(after)];
+  if (after.is === "none") return ["−", words, ...(was === null ? [] : [cut(was, 0)])];
+  if (was === null || is === null) return [words, "→", cut(is ?? "", 0)];
+  if (was === is && after.is === "value" && Array.isArray(after.value)) return [words, "in another order"];
+  const from = Math.max(0, differAt(was, is) - lead);
+  return from + lead < longest ? [words, cut(was, 0), "→", cut(is, 0)] : [words, cut(was, from), "→", cut(is, from)];
 }
 
 const longest = 48;
+const lead = 12; // characters that are shown of what two long texts have in common, where they begin to differ beyond what is shown
 
-// A value in a few characters.
-function short(value: unknown): string {
-  const words = Array.isArray(value) ? `[${value.length}]` : isObject(value) ? `{${Object.entries(value).filter(([, v]) => typeof v !== "object").map(([k, v]) => `${k} ${String(v)}`).join(", ")}}` : value === "" ? '""' : String(value);
-  const line = words.replace(/\s+/g, " ");
+// How far two texts are the same.
+function differAt(a: string, b: string): number {
+  let i = 0;
+  while (i < a.length && a[i] === b[i]) i++;
+  return i;
+}
+
+// A value in a line; null where none is known.
+function lineOf(v: Value): string | null {
+  if (v.is !== "value") return null;
+  const { value } = v;
+  const words = isObject(value) ? `{${Object.entries(value).map(([k, e]) => `${k} ${inner(e)}`).join(", ")}}` : value === "" ? '""' : inner(value);
+  return words.replace(/\s+/g, " ");
+}
+
+// What is within another value is told by its size alone: that it is there, and not how it is.
+const inner = (value: unknown): string => (Array.isArray(value) ? `[${value.length}]` : isObject(value) ? (Object.keys(value).length === 0 ? "{}" : "{…}") : String(value));
+
+// A few characters of a line, from a place on, and none of them in half.
+function cut(line: string, from: number): string {
+  if (from === 0 && line.length <= longest) return line;
+  const part = line.slice(from, from + longest).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
   // A slice would hold on to all of the text that it is of.
-  return line.length > longest ? [...line.slice(0, longest), "…"].join("") : line;
+  return [...(from > 0 ? ["…"] : []), ...part, ...(from + longest < line.length ? ["…"] : [])].join("");
 }
