@@ -53,6 +53,7 @@ func (a aim) masked(answer string) string {
 	answer = regexp.MustCompile(`"rv":\[[^]]*\]`).ReplaceAllString(answer, `"rv":X`)
 	answer = regexp.MustCompile(`("(?:rv|resourceVersion|cursor)":|(?:rv|resourceVersion): |data-cursor=)(?:"|&#34;)?[^",&\n> ]*(?:"|&#34;)?`).ReplaceAllString(answer, "${1}X")
 	answer = regexp.MustCompile(`("path":"/metadata/resourceVersion","value":)"\d+"`).ReplaceAllString(answer, "${1}X")
+	answer = regexp.MustCompile(`("\d+":)"\d+"`).ReplaceAllString(answer, "${1}X") // A resourceVersion that was.
 	answer = regexp.MustCompile(`>(\d+[smhd])+<`).ReplaceAllString(answer, ">AGE<")
 	return strings.NewReplacer(a.ns, "NS", a.name, "NAME").Replace(answer)
 }

@@ -153,7 +153,7 @@ export class Panel {
     this.words.dataset["state"] = gone ? "bad" : absent ? "warn" : s.tone;
     const above = gone
       ? `Deleted${held.gone === "" ? "" : ` at ${clockTime(held.gone ?? "", now)}`}. This is how it was last; should it be made anew, it appears here.`
-      : absent ? "There is no such object now. Should it be made, it appears here." : this.failed || banner(known, now);
+      : absent ? "There is no such object now. Should it be made, it appears here." : this.why(banner(known, now));
     this.banner.hidden = above === null;
     setText(this.banner, above ?? "");
     sayIn(this.anew, anewWords(this.host.live.anew));
@@ -169,6 +169,11 @@ export class Panel {
     }
     if (this.body.firstElementChild !== this.tab.element) this.body.replaceChildren(this.tab.element);
     this.tab.show({ object: held.object, health: held.health, last: held.last, gone, known });
+  }
+
+  // What is told above: while the server is away that it is, and not what has not come of it.
+  private why(known: string | null): string | null {
+    return this.host.live.connection === "open" ? this.failed || known : (known ?? (this.failed || null));
   }
 
   // Puts what the tabs show into the page.
