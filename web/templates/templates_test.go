@@ -109,6 +109,13 @@ func TestListPage(t *testing.T) {
 		{"forbidden where it was chosen", func(l *templates.List) {
 			l.Rows, l.Total, l.State, l.Query.Namespaces = nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}, []string{"payments"}
 		}, []string{"<p>Ask for the right to list and watch them, or</p><p><a href=\"/r/core/v1/pods\">Show pods wherever you may list them</a></p>"}, []string{"Choose a namespace"}},
+		{"forbidden to a guest", func(l *templates.List) {
+			l.Rows, l.Total, l.State, l.Guest = nil, nil, templates.State{State: "forbidden", Reason: "not shared"}, &templates.Guest{}
+		}, []string{"You may not list pods", "<p>not shared</p>"}, []string{"the right", "Choose a namespace", "wherever"}},
+		{"forbidden to a guest who chose", func(l *templates.List) {
+			l.Rows, l.Total, l.State, l.Guest = nil, nil, templates.State{State: "forbidden", Reason: "not shared"}, &templates.Guest{}
+			l.Query.Namespaces = []string{"payments"}
+		}, []string{"Show pods wherever you may list them"}, []string{"the right"}},
 		{"forbidden by now", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, &none, templates.State{State: "forbidden"}
 		}, []string{`class="count"></span>`}, nil},

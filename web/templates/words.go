@@ -301,6 +301,9 @@ func emptyWords(l List) Problem {
 		if len(l.Query.Namespaces) > 0 { // Without a choice those that may be read are shown.
 			next = []Step{{Text: "Ask for the right to list and watch them, or"}, {Text: "Show " + l.Resource + " wherever you may list them", Href: l.Href}}
 		}
+		if l.Guest != nil { // who has no right to ask for
+			next = next[1:]
+		}
 		return Problem{Title: "You may not list " + l.Resource, Detail: l.State.Reason, Next: next}
 	case l.State.State == "absent":
 		return Problem{Title: "This cluster does not serve " + l.Resource, Detail: l.State.Reason, Next: []Step{{Text: "Choose another kind. This one appears by itself once its API is installed."}}}
