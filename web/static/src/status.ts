@@ -2,6 +2,7 @@
 
 import { clockTime } from "./age.ts";
 import { digits } from "./dom.ts";
+import { shared } from "./guest.ts";
 import type { Connection } from "./live.ts";
 import type { Problem, State } from "./wire.ts";
 
@@ -111,7 +112,7 @@ export interface Note {
 }
 
 /** The note for a table that shows no row, null while nothing is to be said. chosen: it is one of namespaces that somebody chose; guest: whom something is shared with, who has no right to ask for. */
-export function note(k: Known, resource: string, total: number, narrowed: boolean, now: number, chosen = false, guest = false): Note | null {
+export function note(k: Known, resource: string, total: number, narrowed: boolean, now: number, chosen = false, guest = shared() !== null): Note | null {
   const say = (title: string, detail: string, next: string, act: Note["act"] = null): Note => ({ title, detail, next, act });
   if (k.problem !== null) return say(k.problem.title || "The request failed", k.problem.detail, narrowed ? "Change the filters, or" : "", narrowed ? "show-all" : "retry");
   switch (k.state?.state) {
