@@ -22,7 +22,9 @@ const usage = `demo is a real Kubernetes control plane on this machine, with a c
   demo up [flags]                    start it, and keep it up until Ctrl-C
   demo up [flags] -- command args    start it, run the command against it, stop it, exit as the command did
 
-  demo up -h                         the flags
+  demo churn [flags]                 change pods of one that is up, a thousand times a second: in etcd, beneath the API server
+
+  demo up -h, demo churn -h          the flags
 `
 
 func main() {
@@ -48,6 +50,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	switch args[0] {
 	case "up":
 		return up(ctx, args[1:], stdout, stderr)
+	case "churn":
+		return churn(ctx, args[1:], stdout, stderr)
 	case "help", "-h", "--help":
 		_, err := fmt.Fprint(stdout, usage)
 		return err

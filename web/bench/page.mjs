@@ -64,6 +64,14 @@ export async function visit(page, url) {
   return noted(page);
 }
 
+/** Goes to an address, and gives the milliseconds until rows are on the screen; the page is closed. */
+export async function firstRows(page, url) {
+  await page.goto(url, { waitUntil: "commit" });
+  const took = await (await page.waitForFunction(() => window.bench.firstRows > 0 && window.bench.firstRows)).jsonValue();
+  await page.close();
+  return took;
+}
+
 /** Milliseconds from a text put into the filter until its rows are on the screen. */
 export const filter = (page, text) => page.evaluate(async (text) => {
   const q = document.getElementById("q");

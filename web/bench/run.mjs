@@ -2,16 +2,18 @@
 // tests, on a demo cluster whose pods are many in the namespace "big". At four
 // times slow-down as well, as a laptop on battery is.
 import { gzipSync } from "node:zlib";
+import { once } from "node:events";
+import { createServer } from "node:http";
 import { setTimeout as pause } from "node:timers/promises";
 import { metrics } from "../e2e/cluster.mjs";
 import { Dashboard } from "../e2e/dashboard.mjs";
 import { until } from "../e2e/wait.mjs";
-import { browse, filter, heap, noted, open, ownTime, scroll, tasks, visit } from "./page.mjs";
+import { browse, filter, firstRows, heap, noted, open, ownTime, scroll, tasks, visit } from "./page.mjs";
 import { cpu, cpuOfAll, liveHeap, load, rss } from "./processes.mjs";
 import { best, pods as rivalPods } from "./rivals.mjs";
 import { counting } from "./proxy.mjs";
 import { median, quantile, Table } from "./table.mjs";
-import { podsOf, write, writeAt } from "./writer.mjs";
+import { churn, podsOf, write, writeAt } from "./writer.mjs";
 
 const runs = Number(process.env["RUNS"] ?? 5);
 const minutes = Number(process.env["MINUTES"] || 10);
@@ -62,8 +64,10 @@ async function main() {
     const at = slow === 1 ? "" : `, ${slow} times slower`;
     const bar = (value) => (slow === 1 ? value : null);
     await part("navigate", async (t) => {
-      const first = [], all = [], bytes = [], longest = [];
+      const first = [], all = [], bytes = [], longest = [], bare = [];
+      const rows = await bareRows(t, list);
       for (let i = 0; i < runs; i++) {
+        bare.push(await firstRows(await open(t, browser, slow), rows));
         const page = await open(t, browser, slow);
         const before = count.down;
         const n = await visit(page, list);
@@ -74,6 +78,7 @@ async function main() {
         await page.close();
       }
       table.add(`navigation to first rows painted${at}`, "ms", first, bar(large ? 500 : 300), rival("firstRows", slow));
+      table.add(`(the same rows, a file with neither script nor style${at})`, "ms", bare, null);
       table.add(`all rows counted and filtered${at}`, "ms", all, bar(large ? 4000 : 1000), rival("allRows", slow));
       table.add(`(longest task meanwhile${at})`, "ms", longest, null);
       if (slow === 1) table.add("whole page and its list on the wire", "MB", bytes, large ? null : 0.4, rival("list"));
@@ -144,7 +149,7 @@ async function main() {
       done += await writeAt(pods, 100, 30 * minutes);
       await look();
     }
-    const of = `100 writes/s for ${minutes} min (${done} done): server RSS grew`;
+    const of = `100 changes/s for ${minutes} min (${done} done): server RSS grew`;
     table.add(of, "MiB", held[2] - held[0], null, rival("growth"));
     table.add(`(${of} in the second half)`, "MiB", held[2] - held[1], null);
     table.add("(of that, what is live after a collection: in all)", "MiB", live[2] - live[0], null);
@@ -174,16 +179,17 @@ async function main() {
     table.add(`API write to cell changed, p95${at}`, "ms", quantile(delays, 0.95), bar(60), rival("write95", slow));
     table.add(`(the write itself${at})`, "ms", median(took), null);
     if (slow === 1) table.add("bytes to the browser for one pod's change", "B", median(bytes), 320, rival("change"));
-    for (const [rate, seconds] of [[100, 30], [1000, 30]]) {
+    for (const [rate, seconds, change] of [[100, 30, (s) => writeAt(pods, 100, s)], [1000, 30, (s) => churn(1000, s)]]) {
+      const heapBefore = await heap(page);
       const [browserBefore, serverBefore, bytesBefore, rssBefore] = [cpuOfAll(pid), cpu(dashboard.child.pid), count.down, rss(dashboard.child.pid)];
       let done = 0;
       const long = await tasks(page, async () => {
         const typing = rate === 1000 ? type(page, seconds) : null;
-        done = await writeAt(pods, rate, seconds);
+        done = await change(seconds);
         await typing;
       });
       const theirs = (figure) => (rate === 100 ? rival(figure, slow) : "");
-      const of = `${rate} writes/s for ${seconds} s (${done} done)${at}`;
+      const of = `${rate} changes/s for ${seconds} s (${done} done)${at}`;
       table.add(`${of}: browser CPU`, "s", cpuOfAll(pid) - browserBefore, rate === 100 ? bar(4) : null, theirs("browserCPU"));
       table.add(`${of}: longest task`, "ms", Math.max(0, ...long), rate === 100 ? bar(50) : null, theirs("longest"));
       table.add(`${of}: sum of long tasks`, "s", long.reduce((a, b) => a + b, 0) / 1000, rate === 100 ? bar(0.2) : null, theirs("sum"));
@@ -191,12 +197,23 @@ async function main() {
       if (slow === 1) {
         table.add(`${of}: server CPU`, "s", cpu(dashboard.child.pid) - serverBefore, rate === 100 ? 1 : null, theirs("serverCPU"));
         table.add(`${of}: bytes to the browser`, "MB", (count.down - bytesBefore) / 1e6, rate === 100 ? 0.8 : null, theirs("bytes"));
+        table.add(`(${of}: the page's JS heap grew)`, "MiB", (await heap(page)) - heapBefore, null);
         table.add(`(${of}: server RSS grew)`, "MiB", rss(dashboard.child.pid) - rssBefore, null, theirs("growth"));
       }
       // On two cores a task waits while the API server and the writer have both.
-      table.add(`(${of}, and 5 s more: longest task by its own processor time)`, "ms", await ownTime(page, () => writeAt(pods, rate, 5)), null);
+      table.add(`(${of}, and 5 s more: longest task by its own processor time)`, "ms", await ownTime(page, () => change(5)), null);
     }
   }
+}
+
+// Serves the table of a page's HTML alone, as a file: what no page with these rows is quicker than. Gives its address.
+async function bareRows(t, list) {
+  const [table] = /<table[^]*<\/table>/.exec(await (await fetch(list)).text());
+  const server = createServer((_, response) => response.setHeader("Content-Type", "text/html; charset=utf-8").end(`<!doctype html><title>Rows</title>${table}`));
+  server.listen(0, "127.0.0.1");
+  t.after(() => server.close());
+  await once(server, "listening");
+  return `http://127.0.0.1:${server.address().port}/`;
 }
 
 // Types into the filter, a letter a second.

@@ -1,7 +1,11 @@
 // Changes of pods through the real API, at a rate: the count of restarts, which
 // is a column.
-import { patch, read } from "../e2e/cluster.mjs";
+import { execFile } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { setTimeout as pause } from "node:timers/promises";
+import { promisify } from "node:util";
+import { patch, read } from "../e2e/cluster.mjs";
 
 export async function podsOf(where) {
   const { items } = await read(`${where}?limit=500`);
@@ -17,6 +21,14 @@ export async function write(pod) {
   const begun = performance.timeOrigin + performance.now();
   await patch(pod.path, { status: { containerStatuses } }, { manager: "kubelet" });
   return { key: `${pod.name} ${n}`, begun, took: performance.timeOrigin + performance.now() - begun };
+}
+
+/** The same beneath the API server, in etcd, at rates that it takes no writes at with two cores, and tells all the same. */
+export async function churn(rate, seconds) {
+  const home = process.env["GLASSHOUSE_DEMO_DIR"];
+  const { path } = JSON.parse(readFileSync(join(home, "commands.json"), "utf8"));
+  const { stdout } = await promisify(execFile)(path, ["churn", "--data-dir", home, "--rate", String(rate), "--for", `${seconds}s`]);
+  return Number(stdout);
 }
 
 /** Writes at so many a second, for so long; what cannot be kept up with is left out. Gives how many were written. */

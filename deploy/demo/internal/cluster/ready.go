@@ -2,13 +2,10 @@ package cluster
 
 import (
 	"context"
-	"crypto/tls"
-	"crypto/x509"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"time"
 )
 
@@ -19,19 +16,13 @@ type prober struct {
 }
 
 func newProber(p plan, token string) (prober, error) {
-	ca, err := os.ReadFile(p.pki.Cert("ca"))
+	config, err := p.etcdClient()
 	if err != nil {
-		return prober{}, fmt.Errorf("read certificate authority: %w", err)
-	}
-	pool := x509.NewCertPool()
-	pool.AppendCertsFromPEM(ca)
-	cert, err := tls.LoadX509KeyPair(p.pki.Cert("etcd-client"), p.pki.Key("etcd-client"))
-	if err != nil {
-		return prober{}, fmt.Errorf("read client certificate: %w", err)
+		return prober{}, err
 	}
 	return prober{token: token, client: &http.Client{
 		Timeout:   2 * time.Second,
-		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}},
+		Transport: &http.Transport{TLSClientConfig: config},
 	}}, nil
 }
 

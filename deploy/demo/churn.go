@@ -1,0 +1,40 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"time"
+
+	"glasshouse/deploy/demo/internal/cluster"
+)
+
+// churn reads the flags of `demo churn`, changes pods of a cluster that is up, and says how many changes there were.
+func churn(ctx context.Context, args []string, stdout, stderr io.Writer) error {
+	flags := flag.NewFlagSet("demo churn", flag.ContinueOnError)
+	flags.SetOutput(stderr)
+	dir := flags.String("data-dir", ".demo", "`directory` of a cluster that is up")
+	pods := flags.Int64("pods", 500, "how many pods of namespace big are changed, one after the other")
+	rate := flags.Int("rate", 1000, "changes a second in all")
+	long := flags.Duration("for", 30*time.Second, "how long")
+	err := flags.Parse(args)
+	if errors.Is(err, flag.ErrHelp) {
+		return nil
+	}
+	if err != nil {
+		return cluster.ExitError{Code: 2} // the flag set has said why
+	}
+	if flags.NArg() > 0 || *pods <= 0 || *rate <= 0 || *long <= 0 {
+		return errors.New("--pods, --rate and --for are numbers from 1 up, and there are no other arguments")
+	}
+	ctx, stop := withSignals(ctx)
+	defer stop()
+	done, err := cluster.Churn(ctx, *dir, *pods, *rate, *long)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(stdout, done)
+	return err //nolint:wrapcheck // it says where
+}

@@ -1,0 +1,114 @@
+// Package churn changes pods quicker than an API server with two cores takes writes: beneath it, in etcd. The API server
+// is told by etcd, as of what it wrote itself, and tells who watches.
+package churn
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync/atomic"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+	"golang.org/x/sync/errgroup"
+	"golang.org/x/time/rate"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// parallel is how many writes are under way at most.
+const parallel = 64
+
+// pod is one that is changed, as it was last written.
+type pod struct {
+	key      string
+	object   *corev1.Pod
+	revision int64
+}
+
+// Pods counts the restarts of the first so many pods of a namespace up, perSecond times a second in all, for so long.
+// What cannot be kept up with is left out. Gives how many changes there were.
+func Pods(ctx context.Context, etcd *clientv3.Client, namespace string, most int64, perSecond int, long time.Duration) (int64, error) {
+	pods, err := read(ctx, etcd, namespace, most)
+	if err != nil {
+		return 0, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, long)
+	defer cancel()
+	var done atomic.Int64
+	group := errgroup.Group{}
+	limit := rate.NewLimiter(rate.Limit(perSecond), 1)
+	for first := range min(parallel, len(pods)) {
+		var own []*pod
+		for i := first; i < len(pods); i += parallel {
+			own = append(own, pods[i])
+		}
+		group.Go(func() error {
+			for i := 0; len(own) > 0 && limit.Wait(ctx) == nil; i++ {
+				at := i % len(own)
+				ok, err := own[at].write(context.WithoutCancel(ctx), etcd)
+				if err != nil {
+					return err
+				}
+				if ok {
+					done.Add(1)
+				} else {
+					own = slices.Delete(own, at, at+1)
+				}
+			}
+			return nil
+		})
+	}
+	err = group.Wait()
+	return done.Load(), err
+}
+
+func read(ctx context.Context, etcd *clientv3.Client, namespace string, most int64) ([]*pod, error) {
+	found, err := etcd.Get(ctx, "/registry/pods/"+namespace+"/", clientv3.WithPrefix(), clientv3.WithLimit(most))
+	if err != nil {
+		return nil, fmt.Errorf("read the pods: %w", err)
+	}
+	var pods []*pod
+	for _, kv := range found.Kvs {
+		p := &pod{key: string(kv.Key), object: &corev1.Pod{}, revision: kv.ModRevision}
+		if _, _, err := stored().Decode(kv.Value, nil, p.object); err != nil {
+			return nil, fmt.Errorf("decode %s: %w", p.key, err)
+		}
+		if len(p.object.Status.ContainerStatuses) > 0 {
+			pods = append(pods, p)
+		}
+	}
+	if len(pods) == 0 {
+		return nil, fmt.Errorf("no pod of namespace %s runs", namespace)
+	}
+	return pods, nil
+}
+
+// stored is how the API server keeps pods.
+func stored() runtime.Serializer { return protobuf.NewSerializer(scheme.Scheme, scheme.Scheme) }
+
+// write counts one restart more. It is not done where somebody else has written the pod, to whom it is left.
+func (p *pod) write(ctx context.Context, etcd *clientv3.Client) (bool, error) {
+	p.object.Status.ContainerStatuses[0].RestartCount++
+	for i, f := range p.object.ManagedFields {
+		if f.Subresource == "status" {
+			now := metav1.Now()
+			p.object.ManagedFields[i].Time = &now
+		}
+	}
+	text, err := runtime.Encode(stored(), p.object)
+	if err != nil {
+		return false, fmt.Errorf("encode %s: %w", p.key, err)
+	}
+	answer, err := etcd.Txn(ctx).If(clientv3.Compare(clientv3.ModRevision(p.key), "=", p.revision)).Then(clientv3.OpPut(p.key, string(text))).Commit()
+	if err != nil {
+		return false, fmt.Errorf("write %s: %w", p.key, err)
+	}
+	if answer.Succeeded {
+		p.revision = answer.Header.Revision
+	}
+	return answer.Succeeded, nil
+}

@@ -1,0 +1,59 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"fmt"
+	"os"
+	"time"
+
+	clientv3 "go.etcd.io/etcd/client/v3"
+
+	"glasshouse/deploy/demo/internal/churn"
+	"glasshouse/deploy/demo/internal/identity"
+	"glasshouse/deploy/demo/internal/seed"
+)
+
+// Churn changes the first so many pods of namespace big of the cluster that is up in the directory: rate times a second
+// in all, for so long. Gives how many changes there were.
+func Churn(ctx context.Context, directory string, pods int64, rate int, long time.Duration) (int64, error) {
+	home := dir(directory)
+	p := plan{dir: home}
+	text, err := os.ReadFile(home.ports())
+	if err != nil {
+		return 0, fmt.Errorf("find the cluster: %w", err)
+	}
+	if err := json.Unmarshal(text, &p.ports); err != nil {
+		return 0, fmt.Errorf("read %s: %w", home.ports(), err)
+	}
+	if p.pki, err = identity.EnsurePKI(home.pki()); err != nil {
+		return 0, err
+	}
+	config, err := p.etcdClient()
+	if err != nil {
+		return 0, err
+	}
+	client, err := clientv3.New(clientv3.Config{Endpoints: []string{p.etcdServer()}, TLS: config, DialTimeout: 5 * time.Second, Context: ctx})
+	if err != nil {
+		return 0, fmt.Errorf("reach etcd: %w", err)
+	}
+	defer client.Close() //nolint:errcheck // it was used
+	return churn.Pods(ctx, client, seed.Big, pods, rate, long)
+}
+
+// etcdClient is how etcd knows who belongs to the cluster.
+func (p plan) etcdClient() (*tls.Config, error) {
+	ca, err := os.ReadFile(p.pki.Cert("ca"))
+	if err != nil {
+		return nil, fmt.Errorf("read certificate authority: %w", err)
+	}
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(ca)
+	cert, err := tls.LoadX509KeyPair(p.pki.Cert("etcd-client"), p.pki.Key("etcd-client"))
+	if err != nil {
+		return nil, fmt.Errorf("read client certificate: %w", err)
+	}
+	return &tls.Config{RootCAs: pool, Certificates: []tls.Certificate{cert}, MinVersion: tls.VersionTLS12}, nil
+}
