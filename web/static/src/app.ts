@@ -29,6 +29,14 @@ import { remember, stored } from "./stored.ts";
 import type { Seen, ShareDialog } from "./share.ts";
 import { formatView, objectHref, pageHref, parseLog, parseView, plain, titleOf, type ObjectName, type View } from "./view.ts";
 
+// The server's rows are on the screen first: what follows has the thread that draws them for as long as some frames. A
+// page that is not looked at draws none.
+await new Promise<unknown>((then) => {
+  if (document.hidden) return then(null);
+  requestAnimationFrame(() => setTimeout(then));
+  setTimeout(then, 500);
+});
+
 const guest = shared() !== null;
 const clock = new Clock();
 const now = (): number => clock.now();
