@@ -14,6 +14,22 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
   const dashboard = await Dashboard.start(t);
   const ns = await namespace(t);
 
+  await t.test("the server's rows are on the screen before the script begins, which it does without a frame, too", async (t) => {
+    const page = await newPage(t, browser);
+    await page.addInitScript(() => {
+      const frame = window.requestAnimationFrame;
+      window.requestAnimationFrame = () => 0;
+      document.addEventListener("DOMContentLoaded", () => setTimeout(() => {
+        window.early = { rows: document.querySelectorAll("#tbody tr[data-name]").length, begun: document.documentElement.dataset.begun !== undefined };
+        window.requestAnimationFrame = frame;
+      }, 100));
+    });
+    await openLive(page, dashboard.url);
+    const early = await page.evaluate(() => window.early);
+    assert.ok(early.rows > 20, `${early.rows} rows`);
+    assert.equal(early.begun, false);
+  });
+
   await t.test("picks a kind, and sees a scale as it happens", async (t) => {
     await create(`/apis/apps/v1/namespaces/${ns}/deployments`, deployment("scaled", 1));
     const page = await newPage(t, browser);
