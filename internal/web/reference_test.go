@@ -370,7 +370,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"auth/login.go", "longest = 12 * time.Hour", "or after 12 h where that names none"},
 		{"auth/oidc.go", "wayFor = 10 * time.Minute", "| A login at the OpenID provider | 10 minutes; its answers 10 s each |"},
 		{"auth/oidc.go", "providerTimeout = 10 * time.Second", "| A login at the OpenID provider | 10 minutes; its answers 10 s each |"},
-		{"auth/way.go", "maxWays = 10_000", "| Logins that come back from it | 10,000 within 10 minutes |"},
+		{"auth/way.go", "maxWays = 10_000", "| Logins that come back from it and are let in | 10,000 within 10 minutes |"},
 		{"auth/proxy.go", "proxyFor = time.Hour", "asked for anew every hour"},
 		{"auth/proxy.go", "leastSecret = 16", "the secret, of 16 bytes or more"},
 		{"close.go", "statusEnded websocket.StatusCode = 4401", "| 4401 | The login has ended;"},
