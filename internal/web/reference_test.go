@@ -354,6 +354,8 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"incoming.go", "frameRate, frameBurst = 200, 2000", "whatever is in them | 2,000 at once, and 200 a second;"},
 		{"incoming.go", "addressFrames, addressFrameBurst = 2000, 20_000", "20,000 and 2,000 of all of one address;"},
 		{"incoming.go", "frameBytes = 4 << 10", "each 4 KiB count as one more;"},
+		{"turns.go", "graphsAtOnce, exportsAtOnce = 2, 2", "2 graphs of relations, and 2 with whole objects"},
+		{"turns.go", "max(1, runtime.GOMAXPROCS(0)/2)", "| as many that go through all rows of a kind as half of the processors, 1 at least,"},
 		{"limits.go", "messageRate, messageBurst = 20, 200", "| Messages of one WebSocket from the client | 200 at once, and 20 a second;"},
 		{"../watch/query.go", "maxTerms = 100", "or words of a text filter | 100 |"},
 		{"keypair.go", "lookEvery = time.Second", "Both files are looked at once a second at most"},

@@ -85,6 +85,7 @@ type Server struct {
 	paces      *paces
 	framePaces *paces       // Of what comes by sockets.
 	seats      seats        // That are taken: of requests, connections, sockets and logs.
+	turns      turns        // In which answers are made that take long.
 	ending     atomic.Bool  // It is to stop.
 	open       atomic.Int64 // Sockets that are served.
 	paper      sync.Pool    // Of *[]byte: the messages that are being written.
