@@ -56,6 +56,15 @@ func (a *Access) Search(ctx context.Context, text string, limit int, order func(
 	found := &Found{}
 	best := shortlist{limit: limit}
 	sought, unsure := a.seek(ctx, watched)
+	asked := time.Now()
+	leave, err := a.inTurn(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	if time.Since(asked) > askedAgain().allowed { // A right may have gone meanwhile.
+		sought, unsure = a.seek(ctx, watched)
+	}
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}

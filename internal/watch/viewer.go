@@ -21,7 +21,12 @@ type Access struct {
 	desks   chan struct{} // See AtOnce; nil for any number.
 	crowd   func() int    // See Crowded; nil for alone.
 	grounds *Grounds      // See On; nil where none are noted.
+	turn    Turn          // See InTurn; nil for at once.
 }
+
+// A Turn waits until something may be done that keeps a processor busy. It has been done
+// when leave is called, once.
+type Turn func(ctx context.Context) (leave func(), err error)
 
 // For returns the cluster as the viewer may see it.
 func (c *Cluster) For(viewer Viewer) *Access {
@@ -40,6 +45,22 @@ func (a *Access) AtOnce(n int) *Access {
 	bounded := *a
 	bounded.desks = make(chan struct{}, n)
 	return &bounded
+}
+
+// InTurn returns the same access, which goes through all rows of a resource for a
+// Snapshot, or a Search, in its turn.
+func (a *Access) InTurn(turn Turn) *Access {
+	patient := *a
+	patient.turn = turn
+	return &patient
+}
+
+// inTurn waits for the turn, where there are turns.
+func (a *Access) inTurn(ctx context.Context) (leave func(), err error) {
+	if a.turn == nil {
+		return func() {}, nil
+	}
+	return a.turn(ctx)
 }
 
 // Crowded returns the same access, whose readers are some of a crowd, of as many as
@@ -251,12 +272,10 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	informer := open.informer
 	began := time.Now()
 	informer.wait(ctx, wait, func() bool { return filter.present(informer).status.State != Syncing })
-	if time.Since(began) > askedAgain().allowed { // A right may have gone meanwhile.
-		if err := a.narrow(ctx, resource, filter, toList, askedOnce()); err != nil {
-			return nil, err
-		}
+	listing, total, now, err := a.first(ctx, open, &q, began)
+	if err != nil {
+		return nil, err
 	}
-	listing, total, now := informer.first(filter, q.Sort, q.Limit)
 	snapshot := &Snapshot{Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced, Part: filter.part}
 	if !now.synced && now.status.State == Failed && now.status.senseless && q.Fields != "" {
 		return nil, invalid("Not a field selector", "The API server refuses %q for %s: %s", q.Fields, q.Resource, now.status.Reason)
@@ -280,6 +299,30 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 		err = a.checkNamespaces(ctx, filter.named)
 	}
 	return snapshot, err
+}
+
+// first is what there is of a query that was checked at a time, in turn.
+func (a *Access) first(ctx context.Context, open *opened, q *Query, checked time.Time) (*listing, int, present, error) {
+	check := func() error {
+		if time.Since(checked) <= askedAgain().allowed {
+			return nil
+		}
+		checked = time.Now() // A right may have gone meanwhile.
+		return a.narrow(ctx, open.resource, open.filter, toList, askedOnce())
+	}
+	if err := check(); err != nil {
+		return nil, 0, present{}, err
+	}
+	leave, err := a.inTurn(ctx)
+	if err != nil {
+		return nil, 0, present{}, err
+	}
+	defer leave()
+	if err := check(); err != nil {
+		return nil, 0, present{}, err
+	}
+	found, total, now := open.informer.first(open.filter, q.Sort, q.Limit)
+	return found, total, now, nil
 }
 
 // Object returns one object as redacted JSON: from the cache where that is

@@ -96,7 +96,7 @@ func inBubbleOf(t *testing.T, mode string, test func(b *bubble), kinds ...apites
 				t.Errorf("Run: %v", err)
 			}
 		})
-		test(&bubble{site: &site{t: t, api: api, stop: stop, addr: m.Addr().String()}, listener: m})
+		test(&bubble{site: &site{t: t, server: server, api: api, stop: stop, addr: m.Addr().String()}, listener: m})
 	})
 }
 

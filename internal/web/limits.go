@@ -57,18 +57,22 @@ const (
 // paces hold up what comes of an address faster than it is taken. By chance
 // some addresses share one; there are so many that this is seldom.
 type paces struct {
-	seed maphash.Seed
-	all  [4096]atomic.Pointer[rate.Limiter]
+	every rate.Limit
+	burst int
+	seed  maphash.Seed
+	all   [4096]atomic.Pointer[rate.Limiter]
 }
 
-func newPaces() *paces { return &paces{seed: maphash.MakeSeed()} }
+func newPaces(every rate.Limit, burst int) *paces {
+	return &paces{every: every, burst: burst, seed: maphash.MakeSeed()}
+}
 
 func (p *paces) of(address netip.Addr) *rate.Limiter {
 	place := &p.all[maphash.String(p.seed, group(address))%uint64(len(p.all))]
 	if pace := place.Load(); pace != nil {
 		return pace
 	}
-	place.CompareAndSwap(nil, rate.NewLimiter(addressRate, addressBurst))
+	place.CompareAndSwap(nil, rate.NewLimiter(p.every, p.burst))
 	return place.Load()
 }
 
@@ -77,6 +81,15 @@ func (s *Server) pacesOf(r *http.Request) []*rate.Limiter {
 	all := []*rate.Limiter{rate.NewLimiter(messageRate, messageBurst)}
 	if address, known := s.peers.sender(r); known {
 		all = append(all, s.paces.of(address))
+	}
+	return all
+}
+
+// framePacesOf are the same for what comes by the socket at all.
+func (s *Server) framePacesOf(r *http.Request) []*rate.Limiter {
+	all := []*rate.Limiter{rate.NewLimiter(frameRate, frameBurst)}
+	if address, known := s.peers.sender(r); known {
+		all = append(all, s.framePaces.of(address))
 	}
 	return all
 }

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"bufio"
+	"bytes"
 	"context"
 	"fmt"
 	"io"
@@ -10,6 +11,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/netip"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -322,6 +324,34 @@ func TestMessagesWait(t *testing.T) {
 			b.t.Error(err)
 		}
 	})
+}
+
+// Frames that are no message are taken at their pace, too: pings, which are answered,
+// pongs, and pieces of a message that never ends.
+func TestFramesWait(t *testing.T) {
+	const burst, rate, more = 2000, 200, 1000
+	for what, flood := range map[string][]byte{
+		"pings":        bytes.Repeat([]byte{0x89, 0x80, 0, 0, 0, 0}, burst+more),
+		"pongs":        bytes.Repeat([]byte{0x8a, 0x80, 0, 0, 0, 0}, burst+more),
+		"empty pieces": append([]byte{0x01, 0x80, 0, 0, 0, 0}, bytes.Repeat([]byte{0x00, 0x80, 0, 0, 0, 0}, burst+more)...),
+	} {
+		t.Run(what, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				conn := b.deafTo(`{"op":"ping","id":1}`)
+				go func() { _, _ = io.Copy(io.Discard, conn) }() // Until it is closed.
+				began := time.Now()
+				for piece := range slices.Chunk(flood, 600) {
+					if _, err := conn.Write(piece); err != nil {
+						b.t.Fatal(err)
+					}
+				}
+				if took, want := time.Since(began), more*time.Second/rate; took < want-2*time.Second || took > want+2*time.Second {
+					b.t.Errorf("%d took %v, want %v", burst+more, took, want)
+				}
+				_ = conn.Close()
+			})
+		})
+	}
 }
 
 // Who sends requests faster than they are taken waits, and is refused where that

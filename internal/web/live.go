@@ -52,7 +52,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	}
 	identity := identityOf(r)
 	s.sockets.Add(1) // Before Accept, which takes the connection from the http.Server that Run waits for.
-	out := &outgoing{papers: &s.paper}
+	out := &outgoing{in: newIncoming(s.framePacesOf(r)), papers: &s.paper}
 	conn, err := websocket.Accept(&accepting{w, out}, r, &websocket.AcceptOptions{
 		Subprotocols:         []string{subprotocol},
 		CompressionMode:      websocket.CompressionNoContextTakeover,

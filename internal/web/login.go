@@ -138,6 +138,11 @@ func (s *Server) wayBack(to string) string {
 	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || strings.HasPrefix(u.Path, "//") || u.Path == logoutPath || u.Path == loginPath || strings.HasPrefix(u.Path, loginPath+"/") {
 		return home
 	}
+	for segment := range strings.SplitSeq(u.Path, "/") {
+		if segment == "." || segment == ".." { // It leads out of the base, where another server may be.
+			return home
+		}
+	}
 	return to
 }
 

@@ -142,6 +142,10 @@ func TestLoginBelowABase(t *testing.T) {
 	if a := s.get(page, "Cookie: "+cookie, "Accept: text/html"); a.status != http.StatusOK || !strings.Contains(a.body, `action="`+base+`/logout"`) {
 		t.Errorf("got %d: %.200s", a.status, a.body)
 	}
+	a = s.post(base+"/login", url.Values{"token": {good}, "to": {"/../../other?delete=1"}}.Encode(), "Accept: text/html")
+	if to := a.header.Get("Location"); to != base+"/" {
+		t.Errorf("the login leads to %q, want nowhere beside %s", to, base)
+	}
 	if to := s.post(base+"/logout", "", "Cookie: "+cookie).header.Get("Location"); to != base+"/login" {
 		t.Errorf("the logout leads to %q", to)
 	}
@@ -316,7 +320,7 @@ func TestLoginLeadsBack(t *testing.T) {
 		"/o/" + podsRef + "/a/web-1?tab=yaml": "/o/" + podsRef + "/a/web-1?tab=yaml",
 		"":                                    "/", "r/" + podsRef: "/", "//evil.test": "/", "//evil.test/r": "/", `/\evil.test`: "/", `\\evil.test`: "/", `/\/evil.test`: "/", "/\t/evil.test": "/", "\t//evil.test": "/",
 		"/\n/evil.test": "/", "/\r\nSet-Cookie: a=b": "/", "http://evil.test": "/", "https:evil.test": "/", "javascript:alert(1)": "/", "///evil.test": "/",
-		"/%2f/evil.test": "/", "/a//evil.test": "/a//evil.test", "/../..//evil.test": "/../..//evil.test", "/ü": "/", "/\x00": "/", "/%zz": "/",
+		"/%2f/evil.test": "/", "/a//evil.test": "/a//evil.test", "/../..//evil.test": "/", "/../other": "/", "/a/%2e%2E/../other": "/", "/%2e%2e/other": "/", "/a/./b": "/", "/a..b/..c/d": "/a..b/..c/d", "/ü": "/", "/\x00": "/", "/%zz": "/",
 		"/login": "/", "/login?to=/login": "/", "/logout": "/", "/login/callback?code=x": "/", "/" + strings.Repeat("a", 9000): "/",
 	} {
 		cookie, a := s.login(good, to)

@@ -21,6 +21,8 @@ const readBuffer, writeBuffer = 512, compressFrom + 14
 type outgoing struct {
 	net.Conn
 
+	in *incoming // Holds up what is read.
+
 	mu        sync.Mutex // Held while something is written.
 	gathering bool
 	pieces    net.Buffers
@@ -46,11 +48,29 @@ func (a *accepting) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	a.out.in.frames.of(early) // They were read with the request, which has had its turn.
 	in := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(early), conn), max(readBuffer, len(early)))
 	if _, err := in.Peek(len(early)); err != nil { // What is not in the buffer the library does not see.
 		return nil, nil, err
 	}
 	return a.out, bufio.NewReadWriter(in, bufio.NewWriterSize(a.out, writeBuffer)), nil
+}
+
+// Read reads what comes, and waits for its turn.
+func (o *outgoing) Read(p []byte) (int, error) {
+	n, err := o.Conn.Read(p)
+	if n > 0 {
+		if ended := o.in.take(p[:n]); ended != nil {
+			return 0, ended
+		}
+	}
+	return n, err
+}
+
+// Close closes the connection.
+func (o *outgoing) Close() error {
+	o.in.end()
+	return o.Conn.Close()
 }
 
 // gather begins to hold what is written, all of which must stay as it is until

@@ -3,6 +3,7 @@ package web
 import (
 	"bytes"
 	"net"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -103,5 +104,43 @@ func TestNothingComesBetween(t *testing.T) {
 	<-told
 	if text := to.text.String(); text != "one two ping" {
 		t.Errorf("%q went out", text)
+	}
+}
+
+// Frames are counted however they come in pieces, and long ones by their bytes.
+func TestFramesAreCounted(t *testing.T) {
+	ping, masked := []byte{0x89, 0}, []byte{0x89, 0x83, 1, 2, 3, 4, 'a', 'b', 'c'}
+	of := func(size int) []byte {
+		switch {
+		case size > 65535:
+			return append([]byte{0x01, 0xff, 0, 0, 0, 0, byte(size >> 24), byte(size >> 16), byte(size >> 8), byte(size), 0, 0, 0, 0}, make([]byte, size)...)
+		case size > 125:
+			return append([]byte{0x01, 0xfe, byte(size >> 8), byte(size), 0, 0, 0, 0}, make([]byte, size)...)
+		}
+		return append([]byte{0x01, byte(0x80 | size), 0, 0, 0, 0}, make([]byte, size)...)
+	}
+	for _, test := range []struct {
+		what string
+		text []byte
+		want int
+	}{
+		{"nothing", nil, 0},
+		{"pings", bytes.Repeat(ping, 100), 100},
+		{"pings with a text", bytes.Repeat(masked, 100), 100},
+		{"texts", slices.Concat(of(0), of(1), of(125), of(126), of(1000)), 5},
+		{"long texts", slices.Concat(of(65_535), of(65_536), ping), 3 + 32},
+		{"half a head", of(65_536)[:9], 0},
+		{"a text without end", append([]byte{0x01, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0}, make([]byte, 10*frameBytes)...), 1 + 10},
+	} {
+		for _, piece := range []int{1, 2, 7, 1000, 1 << 20} {
+			var count frameCount
+			got := 0
+			for part := range slices.Chunk(test.text, piece) {
+				got += count.of(part)
+			}
+			if got != test.want {
+				t.Errorf("%s, %d bytes at a time: counted %d, want %d", test.what, piece, got, test.want)
+			}
+		}
 	}
 }

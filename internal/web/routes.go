@@ -174,5 +174,8 @@ func hasLeft(r *http.Request) bool {
 // access is the cluster as whoever sent the request may see it.
 func (s *Server) access(r *http.Request) *watch.Access {
 	grounds, _ := r.Context().Value(groundsKey{}).(*watch.Grounds) // A log and a socket have none.
-	return s.showing(r).Cluster.For(identityOf(r).Viewer).On(grounds)
+	whose := s.whose(r)
+	return s.showing(r).Cluster.For(identityOf(r).Viewer).On(grounds).InTurn(func(ctx context.Context) (leave func(), err error) {
+		return s.turn(ctx, "reads", whose, readsAtOnce())
+	})
 }

@@ -79,14 +79,16 @@ type Server struct {
 	assets   *web.Assets
 	sections templates.Sections
 
-	stopping context.Context //nolint:containedctx // Ends the sockets, which outlive their requests' contexts.
-	stop     context.CancelFunc
-	sockets  sync.WaitGroup
-	paces    *paces
-	seats    seats        // That are taken: of requests, connections, sockets and logs.
-	ending   atomic.Bool  // It is to stop.
-	open     atomic.Int64 // Sockets that are served.
-	paper    sync.Pool    // Of *[]byte: the messages that are being written.
+	stopping   context.Context //nolint:containedctx // Ends the sockets, which outlive their requests' contexts.
+	stop       context.CancelFunc
+	sockets    sync.WaitGroup
+	paces      *paces
+	framePaces *paces       // Of what comes by sockets.
+	seats      seats        // That are taken: of requests, connections, sockets and logs.
+	turns      turns        // In which answers are made that take long.
+	ending     atomic.Bool  // It is to stop.
+	open       atomic.Int64 // Sockets that are served.
+	paper      sync.Pool    // Of *[]byte: the messages that are being written.
 }
 
 // New makes a Server. It serves when Run is called.
@@ -102,7 +104,7 @@ func New(options Options) (*Server, error) {
 		}
 	}
 	s := &Server{
-		contexts: options.Contexts, auth: options.Auth, boundary: options.Boundary, base: options.BasePath, keys: options.KeyPair, peers: options.Peers, paces: newPaces(), version: options.Version, pageRows: options.PageRows, log: options.Log,
+		contexts: options.Contexts, auth: options.Auth, boundary: options.Boundary, base: options.BasePath, keys: options.KeyPair, peers: options.Peers, paces: newPaces(addressRate, addressBurst), framePaces: newPaces(addressFrames, addressFrameBurst), version: options.Version, pageRows: options.PageRows, log: options.Log,
 		shares: shares, shareAdmins: options.ShareAdmins, assets: assets, sections: templates.NewSections(),
 	}
 	s.present.Store(newShowing(options.Shown))

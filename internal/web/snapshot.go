@@ -69,13 +69,25 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 			Detail: fmt.Sprintf("%s is %s. %s A list in part would look like a whole one; ask again, or for JSON, which tells its state.", query.Resource, snapshot.Status.State, snapshot.Status.Reason),
 		}
 	}
+	if view == "objects" {
+		leave, err := s.turn(r.Context(), "exports", s.whose(r), exportsAtOnce)
+		if err != nil {
+			return err
+		}
+		defer leave()
+	}
+	return writeTable(w, t, format)
+}
+
+// writeTable writes a snapshot in a format.
+func writeTable(w http.ResponseWriter, t *table, format string) error {
 	out := bufio.NewWriterSize(w, 32<<10)
 	write := map[string]func(*bufio.Writer, *table) error{
 		"json": writeJSON, "ndjson": writeLines, "csv": writeCSV, "yaml": writeYAML,
 	}[format]
 	w.Header().Set("Content-Type", contentType(format))
-	w.Header().Set("Glasshouse-State", string(snapshot.Status.State))
-	if since := snapshot.Status.Since; !since.IsZero() {
+	w.Header().Set("Glasshouse-State", string(t.Status.State))
+	if since := t.Status.Since; !since.IsZero() {
 		w.Header().Set("Glasshouse-Since", since.UTC().Format(time.RFC3339))
 	}
 	if err := write(out, t); err != nil {

@@ -124,6 +124,12 @@ func (p *provider) finish(ctx context.Context, sealed string, query url.Values) 
 	if err != nil {
 		return nil, w, err
 	}
+	state := w.State
+	defer func() {
+		if err != nil { // Nobody has come in by it: of those anybody could make as many as they like.
+			p.ways.forget(state)
+		}
+	}()
 	if subtle.ConstantTimeCompare([]byte(w.State), []byte(query.Get("state"))) != 1 {
 		return nil, way{}, watch.NotLoggedIn("That was not the login that this browser began; log in again.")
 	}

@@ -323,6 +323,32 @@ func TestProviderIsVerified(t *testing.T) {
 	}
 }
 
+// Whoever comes back without having been at the provider takes nobody's place, however
+// often; nor does whom the provider lets not in.
+func TestNobodyKeepsOthersFromLoggingIn(t *testing.T) {
+	p := newIssuer(t)
+	a, _ := p.asks(nil)
+	p.status = http.StatusBadRequest
+	for n := range 10_010 {
+		cookie, query := p.leave(a)
+		back := url.Values{"error": {"access_denied"}, "state": {query.Get("state")}}
+		switch {
+		case n%2 == 1:
+			back.Set("state", "another")
+		case n%1000 == 0:
+			back = code(query)
+		}
+		if session, _, err := p.back(a, cookie, back); session != nil || err == nil {
+			t.Fatalf("the session is %v, %v", session, err)
+		}
+	}
+	p.status = 0
+	cookie, query := p.leave(a)
+	if session, _, err := p.back(a, cookie, code(query)); session == nil || err != nil {
+		t.Errorf("somebody is not let in after all that: %v", err)
+	}
+}
+
 // Claims become a user as kube-apiserver has them.
 func TestClaims(t *testing.T) {
 	p := newIssuer(t)

@@ -15,7 +15,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// maxWays bounds those who are known to have come back.
+// maxWays bounds those who are known to have come back, and come in.
 const maxWays = 10_000
 
 // way is a login that is on its way to the provider and back.
@@ -30,12 +30,12 @@ func newWay(back, to string) way {
 }
 
 // ways seals those who go, so that nothing is held of them, and lets each come
-// back once.
+// in once.
 type ways struct {
 	seals cipher.AEAD
 
 	mu   sync.Mutex
-	back map[string]time.Time // By state, until when it could come again.
+	back map[string]time.Time // Who came in, or is about to: by state, until when it could come again.
 }
 
 func newWays() *ways {
@@ -51,7 +51,7 @@ func (s *ways) seal(w way) string {
 	return base64.RawURLEncoding.EncodeToString(s.seals.Seal(nil, nil, text, nil))
 }
 
-// open returns what was sealed, once.
+// open returns what was sealed, once, or again after forget.
 func (s *ways) open(sealed string) (w way, err error) {
 	ended := watch.NotLoggedIn("This login has taken too long, or was used before; log in again.")
 	raw, err := base64.RawURLEncoding.DecodeString(sealed)
@@ -75,4 +75,11 @@ func (s *ways) open(sealed string) (w way, err error) {
 	}
 	s.back[w.State] = w.Until
 	return w, nil
+}
+
+// forget says that nobody has come in by a way.
+func (s *ways) forget(state string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.back, state)
 }
