@@ -1,6 +1,7 @@
 // What the tests use of Node. Its own types would put Node's globals into the page's code.
 declare module "node:test" {
   export function test(name: string, run: () => void | Promise<void>): Promise<void>;
+  export const mock: { timers: { enable(options: { apis: string[] }): void; tick(ms: number): void; reset(): void } };
 }
 declare module "node:assert/strict" {
   const assert: {

@@ -1,11 +1,12 @@
 import assert from "node:assert/strict";
-import { test } from "node:test";
+import { mock, test } from "node:test";
 import { frame, page, Part } from "./page.ts";
 import { Panel } from "../static/src/panel.ts";
 import type { Host } from "../static/src/tabs.ts";
 import { Upstream } from "./upstream.ts";
 
-const turn = (): Promise<void> => new Promise((done) => setTimeout(done, 5));
+const after = setTimeout; // Of what is not a test's to turn.
+const turn = (): Promise<void> => new Promise((done) => after(done, 5));
 
 function opened(): { head: Part; up: Upstream; root: Part; panel: Panel } {
   const head = new Part();
@@ -32,22 +33,27 @@ void test("that the server is away is told before what has not come of it", asyn
   }
 });
 
-void test("a tab whose style does not come listens to nothing, and comes when it is asked for again", async () => {
+void test("a tab whose style does not come listens to nothing, says so, and comes when it does", async () => {
+  mock.timers.enable({ apis: ["setTimeout"] });
   const { head, up, root, panel } = opened();
+  const told = async (): Promise<unknown[]> => {
+    await turn();
+    frame();
+    return [up.asked.length - up.closed, root.find("class", "banner")?.textContent];
+  };
   try {
-    await turn();
-    const listens = (): unknown[] => [up.asked.length - up.closed, root.find("class", "changes") !== undefined];
-    assert.deepEqual(listens(), [2, false], "the object, and its changes, which are not shown yet");
+    assert.deepEqual(await told(), [1, ""], "the object, and not yet its changes");
     head.children[0]?.fire("error");
-    await turn();
-    frame();
-    assert.deepEqual([...listens(), root.find("class", "banner")?.textContent], [1, false, "Changes could not be loaded. Reload the page to try again."]);
+    assert.deepEqual(await told(), [1, "Changes could not be loaded. Reload the page to try again."]);
     panel.refresh();
+    mock.timers.tick(1500);
+    assert.deepEqual(await told(), [1, ""], "who waits a moment is told nothing");
+    mock.timers.tick(1000);
+    assert.deepEqual(await told(), [1, "Changes is still on its way. Where it does not come, reload the page."]);
     head.children[0]?.fire("load");
-    await turn();
-    frame();
-    assert.deepEqual(listens(), [2, false], "drawn once the object is known");
+    assert.deepEqual(await told(), [2, ""]);
   } finally {
+    mock.timers.reset();
     panel.close();
   }
 });

@@ -12,6 +12,8 @@ import { sayIn } from "./statusview.ts";
 import { tabsOf, type Host, type Tab, type TabKind } from "./tabs.ts";
 import { compareHref, objectHref } from "./view.ts";
 
+const lateAfter = 2000; // ms
+
 /** What becomes of what a person does in the panel. */
 export interface Turn {
   /** Another tab is to be shown; empty for the first. */
@@ -35,6 +37,7 @@ export class Panel {
   private opened = 0; // tabs, so that one which comes late is not shown
   private frame = 0;
   private failed = ""; // why a tab cannot be shown
+  private late: ReturnType<typeof setTimeout> | undefined; // says that a tab does not come
 
   constructor(
     private readonly root: HTMLElement,
@@ -74,6 +77,7 @@ export class Panel {
 
   close(): void {
     this.opened++;
+    clearTimeout(this.late);
     this.held.close();
     this.tab?.close();
     clearInterval(this.timer);
@@ -97,22 +101,25 @@ export class Panel {
     this.tab = null;
     this.failed = "";
     const mine = ++this.opened;
-    const opening = kind.open(this.host);
-    Promise.all([opening, style()]).then(
-      ([tab]) => {
-        if (mine !== this.opened) return tab.close();
-        this.tab = tab;
-        this.schedule();
-      },
-      () => {
-        // Where the style alone has not come, the tab listens already.
-        opening.then((tab) => tab.close(), () => undefined);
+    clearTimeout(this.late);
+    this.late = setTimeout(() => this.fail(`${kind.label} is still on its way. Where it does not come, reload the page.`), lateAfter);
+    Promise.all([kind.load(), style()])
+      .then(([Kind]) => {
         if (mine !== this.opened) return;
-        // The server may be another by now, with other parts of the script.
-        this.failed = `${kind.label} could not be loaded. Reload the page to try again.`;
+        this.tab = new Kind(this.host);
+        clearTimeout(this.late);
+        this.failed = "";
         this.schedule();
-      },
-    );
+      })
+      // The server may be another by now, with other parts of the script.
+      .catch(() => mine === this.opened && this.fail(`${kind.label} could not be loaded. Reload the page to try again.`));
+  }
+
+  private fail(why: string): void {
+    clearTimeout(this.late);
+    this.failed = why;
+    this.body.replaceChildren(); // What another tab showed is told no further.
+    this.schedule();
   }
 
   /** Takes the keyboard. */

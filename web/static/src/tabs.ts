@@ -54,19 +54,20 @@ export interface TabKind {
   readonly key?: string;
   /** Whether objects of this kind have it. */
   readonly of: (kind: Kind) => boolean;
-  readonly open: (host: Host) => Promise<Tab>;
+  /** Loads what makes it: one that does not come, or is not wanted any more, listens to nothing. */
+  readonly load: () => Promise<new (host: Host) => Tab>;
 }
 
 const every = (): boolean => true;
 
 /** The tabs, the first being the one that is shown where the address names none. */
 export const tabs: readonly TabKind[] = [
-  { id: "overview", label: "Overview", key: "o", of: every, open: async (host) => new (await import("./tabs/overview.ts")).Overview(host) },
-  { id: "yaml", label: "YAML", key: "y", of: every, open: async (host) => new (await import("./tabs/yaml.ts")).YamlTab(host) },
-  { id: "changes", label: "Changes", key: "c", of: every, open: async (host) => new (await import("./tabs/changes.ts")).Changes(host) },
-  { id: "events", label: "Events", key: "e", of: (kind) => kind.resource !== "events" && isShared("core/v1/events"), open: async (host) => new (await import("./tabs/events.ts")).EventsTab(host) },
-  { id: "related", label: "Related", key: "r", of: () => shared() === null, open: async (host) => new (await import("./tabs/related.ts")).Related(host) },
-  { id: "logs", label: "Logs", key: "l", of: (kind) => kind.ref === "core/v1/pods" && isShared("core/v1/pods/log"), open: async (host) => new (await import("./tabs/logs.ts")).Logs(host) },
+  { id: "overview", label: "Overview", key: "o", of: every, load: async () => (await import("./tabs/overview.ts")).Overview },
+  { id: "yaml", label: "YAML", key: "y", of: every, load: async () => (await import("./tabs/yaml.ts")).YamlTab },
+  { id: "changes", label: "Changes", key: "c", of: every, load: async () => (await import("./tabs/changes.ts")).Changes },
+  { id: "events", label: "Events", key: "e", of: (kind) => kind.resource !== "events" && isShared("core/v1/events"), load: async () => (await import("./tabs/events.ts")).EventsTab },
+  { id: "related", label: "Related", key: "r", of: () => shared() === null, load: async () => (await import("./tabs/related.ts")).Related },
+  { id: "logs", label: "Logs", key: "l", of: (kind) => kind.ref === "core/v1/pods" && isShared("core/v1/pods/log"), load: async () => (await import("./tabs/logs.ts")).Logs },
 ];
 
 /** The tabs of a kind's objects. */
