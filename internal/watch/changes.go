@@ -68,7 +68,7 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 			before, s.cursor = o, cursor
 		}
 	}
-	events, oldest, whole, err := s.past(s.cursor, origin.cursor)
+	events, oldest, whole, err := s.pastInTurn(ctx, origin.cursor)
 	if err != nil {
 		return nil, err
 	}
@@ -106,6 +106,16 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	return append(append(message, `,"object":`...), text...), nil
+}
+
+// pastInTurn is past up to where the reader is.
+func (s *reading) pastInTurn(ctx context.Context, after journal.Cursor) (events [][]byte, oldest *change, whole bool, err error) {
+	leave, err := s.inTurn(ctx)
+	if err != nil {
+		return nil, nil, false, err
+	}
+	defer leave()
+	return s.past(s.cursor, after)
 }
 
 // past are the events after one cursor and up to another, newest first, as many

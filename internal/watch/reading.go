@@ -34,6 +34,7 @@ type reading struct {
 	key      string     // Of the one object, where it is one that is asked for.
 	seal     func() seal
 	check    func(context.Context) error // Why there may be no rows at all.
+	inTurn   Turn                        // For what goes through all rows.
 	ended    error                       // What Next ends with where the resource is watched no more.
 
 	cursor  journal.Cursor
@@ -117,15 +118,41 @@ func (s *reading) step(ctx context.Context) ([]byte, error) {
 	case s.digestDue() && s.window != nil:
 		return s.windowDigest()
 	case s.digestDue():
-		s.due = s.informer.digest(ctx, s.filter, s.cursor.Offset)
-		if s.due == nil && ctx.Err() != nil {
-			return nil, ctx.Err()
+		if err := s.count(ctx); err != nil {
+			return nil, err
 		}
 		s.digestAt = s.informer.nextDigest(s.filter)
 	case s.window != nil:
 		return s.readWindow(ctx)
 	}
 	return s.read(ctx)
+}
+
+// count counts the digest that is due.
+func (s *reading) count(ctx context.Context) error {
+	leave, err := s.inTurn(ctx)
+	if err != nil {
+		return err
+	}
+	defer leave()
+	if s.due = s.informer.digest(ctx, s.filter, s.cursor.Offset); s.due == nil {
+		return ctx.Err()
+	}
+	return nil
+}
+
+// objects are all that the filter lets through. Where that is all there are, others
+// share the list.
+func (s *reading) objects(ctx context.Context) (*listing, present, error) {
+	if !s.filter.everything() {
+		leave, err := s.inTurn(ctx)
+		if err != nil {
+			return nil, present{}, err
+		}
+		defer leave()
+	}
+	listing, now := s.informer.objects(s.filter, batch) // What it lacks comes as events.
+	return listing, now, nil
 }
 
 // emptied reports whether who must begin anew is to be told that there is
@@ -346,7 +373,10 @@ func (s *reading) event(c *change) ([]byte, error) {
 
 // beginRows tells the first part of the rows.
 func (s *reading) beginRows(ctx context.Context) ([]byte, error) {
-	listing, now := s.informer.objects(s.filter, batch) // What it lacks comes as events.
+	listing, now, err := s.objects(ctx)
+	if err != nil {
+		return nil, err
+	}
 	s.cursor = listing.cursor
 	if !now.status.same(s.told) || !now.synced && !now.none {
 		return nil, nil // Why there are none is told first; or other columns come in a moment.

@@ -5,9 +5,67 @@ import (
 	"errors"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"glasshouse/internal/watch"
 )
+
+// Subscriptions go through rows in turn, but where all are told, which others share.
+func TestSubscriptionsReadInTurn(t *testing.T) {
+	for _, test := range []struct {
+		what  string
+		query watch.Query
+		view  watch.View
+		turns int // Of which the second is for the digest, after a minute.
+	}{
+		{"all rows", watch.Query{}, watch.Rows, 1},
+		{"some rows", watch.Query{Labels: "a!=b"}, watch.Rows, 2},
+		{"a table", watch.Query{Labels: "a!=b"}, watch.Table, 2},
+		{"a window", watch.Query{}, watch.Windowed, 1},
+		{"changes", watch.Query{}, watch.Changes, 1},
+		{"an object", watch.Query{Namespaces: []string{"a"}, Name: "p"}, watch.Object, 0},
+	} {
+		t.Run(test.what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Set(pods, pod("a", "p", "Running"))
+				turns, held := 0, 0
+				access := cluster.For(watch.Viewer{Program: true}).InTurn(func(context.Context) (leave func(), err error) {
+					turns++
+					held++
+					return func() { held-- }, nil
+				})
+				test.query.Resource = pods
+				if test.view == watch.Windowed {
+					window, err := watch.NewWindow("", 0, 10)
+					if err != nil {
+						t.Fatal(err)
+					}
+					test.query.Window = window
+				}
+				subscription, err := access.Subscribe(t.Context(), test.query, test.view, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer subscription.Close()
+				for began := time.Now(); time.Since(began) < 2*time.Minute; {
+					if _, err := subscription.Next(t.Context()); err != nil {
+						t.Fatal(err)
+					}
+					if held != 0 {
+						t.Fatal("a turn is held while a message is told")
+					}
+					if turns >= test.turns && test.turns > 0 {
+						break
+					}
+				}
+				if turns != test.turns {
+					t.Errorf("it had %d turns, want %d", turns, test.turns)
+				}
+			})
+		})
+	}
+}
 
 // Rows are gone through in turn, and not where it does not come; a turn ends before the
 // answer is told.

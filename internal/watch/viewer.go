@@ -47,8 +47,8 @@ func (a *Access) AtOnce(n int) *Access {
 	return &bounded
 }
 
-// InTurn returns the same access, which goes through all rows of a resource for a
-// Snapshot, or a Search, in its turn.
+// InTurn returns the same access, which goes through all rows of a resource in its turn:
+// for a Snapshot, a Search, and where a Subscription begins, or counts a digest.
 func (a *Access) InTurn(turn Turn) *Access {
 	patient := *a
 	patient.turn = turn

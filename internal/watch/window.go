@@ -94,7 +94,7 @@ func (s *reading) beginWindow(ctx context.Context) ([]byte, error) {
 	s.window.close()
 	s.window.ranking, s.window.letGo = ranking, letGo
 	at := s.window.wanted.Load()
-	held, err := ranking.look(ctx, at)
+	held, err := s.firstLook(ctx, at)
 	if err != nil {
 		return nil, err
 	}
@@ -115,6 +115,16 @@ func (s *reading) beginWindow(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	return s.wholeWindow(columns)
+}
+
+// firstLook is what is at a place, for which all rows may have to be put in order.
+func (s *reading) firstLook(ctx context.Context, at *wish) (look, error) {
+	leave, err := s.inTurn(ctx)
+	if err != nil {
+		return look{}, err
+	}
+	defer leave()
+	return s.window.ranking.look(ctx, at)
 }
 
 // wholeWindow tells all of the window that is held.

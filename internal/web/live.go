@@ -64,7 +64,11 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 		return nil //nolint:nilerr // Accept has answered.
 	}
 	seats := s.seatsOf(r)
-	access := s.access(r).AtOnce(messagesAtOnce).Crowded(func() int { return s.crowd(seats) })
+	whose := s.whose(r)
+	inTurn := func(ctx context.Context) (leave func(), err error) { // However long that is: a thousand tabs may come back together.
+		return s.turns.enter(ctx, "reads of "+whose, readsAtOnce())
+	}
+	access := s.access(r).InTurn(inTurn).AtOnce(messagesAtOnce).Crowded(func() int { return s.crowd(seats) })
 	l := &session{
 		conn: conn, out: out, access: access, identity: identity, guest: guestIn(r), server: s, showing: s.showing(r), of: r.URL.Query().Get("cluster"), parts: r.URL.Query().Get("parts") == "true",
 		seats: seats, paces: s.pacesOf(r), onTheWay: make(chan struct{}, partsOnTheWay), subscriptions: make(map[int]*follower),
