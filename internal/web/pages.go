@@ -234,6 +234,7 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 		}
 		page.YAML = string(document)
 		page.State = stateOf(status)
+		page.Compare = "/compare?" + url.Values{"a": {page.Ref + "/" + cmp.Or(page.Namespace, "_") + "/" + page.Name}}.Encode()
 	}
 	page.Frame = s.frame(r, titleOf(templates.Plural(page.Kind, page.Resource), page.Namespace, page.Name), page.Ref)
 	if page.Namespace != "" {

@@ -106,6 +106,9 @@ func TestListPage(t *testing.T) {
 		{"forbidden", func(l *templates.List) {
 			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}
 		}, []string{"You may not list pods", "anna may not", "Choose a namespace that you may read, or ask for the right", `class="count"></span>`}, []string{"No pods", "first 0", "wherever"}},
+		{"forbidden, and of no namespace", func(l *templates.List) {
+			l.Rows, l.Total, l.State, l.Namespaced = nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}, false
+		}, []string{"<p>Ask for the right to list and watch them.</p>"}, []string{"Choose a namespace"}},
 		{"forbidden where it was chosen", func(l *templates.List) {
 			l.Rows, l.Total, l.State, l.Query.Namespaces = nil, nil, templates.State{State: "forbidden", Reason: "anna may not"}, []string{"payments"}
 		}, []string{"<p>Ask for the right to list and watch them, or</p><p><a href=\"/r/core/v1/pods\">Show pods wherever you may list them</a></p>"}, []string{"Choose a namespace"}},
@@ -160,8 +163,9 @@ func TestListPage(t *testing.T) {
 			l.Rows, l.Total, l.State = nil, nil, templates.State{State: "syncing", Count: new(3400)}
 		}, []string{"Reading pods", "Syncing, 3,400 so far", `class="count"></span>`}, []string{"No pods"}},
 		{"a bad selector", func(l *templates.List) {
-			l.Problem = &templates.Problem{Status: 400, Title: "The selector cannot be read"}
-		}, []string{"The selector cannot be read"}, nil},
+			l.State, l.Problem = templates.State{}, &templates.Problem{Status: 400, Title: "The selector cannot be read"}
+		}, []string{"The selector cannot be read"}, []string{"Not read yet"}},
+		{"not read yet", func(l *templates.List) { l.State = templates.State{} }, []string{"Not read yet"}, nil},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			l := pods()
@@ -294,6 +298,19 @@ func TestGuestPage(t *testing.T) {
 	crumbs := templates.Object{Frame: templates.Frame{Guest: &templates.Guest{One: true}}, Crumbs: []templates.Crumb{{Text: "pods", Href: "/r/core/v1/pods"}, {Text: "web-1"}}}
 	if got := render(t, templates.ObjectPage(crumbs)); strings.Contains(got, `href="/r/core/v1/pods"`) {
 		t.Error("where one object is shared its page leads to a list")
+	}
+}
+
+// Without script an object leads to its comparison; a guest may compare nothing.
+func TestObjectLeadsToItsComparison(t *testing.T) {
+	object := templates.Object{Compare: "/compare?a=core%2Fv1%2Fnodes%2F_%2Fa"}
+	const link = `<a class="unscripted" href="/compare?a=core%2Fv1%2Fnodes%2F_%2Fa">`
+	if got := render(t, templates.ObjectPage(object)); !strings.Contains(got, link) {
+		t.Errorf("no %s in %s", link, got)
+	}
+	object.Guest = &templates.Guest{}
+	if got := render(t, templates.ObjectPage(object)); strings.Contains(got, "/compare") {
+		t.Errorf("a guest is led to compare: %s", got)
 	}
 }
 

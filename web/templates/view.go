@@ -162,6 +162,7 @@ type Object struct {
 	Namespace string // empty for a cluster-scoped object
 	Name      string
 	Crumbs    []Crumb
+	Compare   string // the address where it is compared with another
 	YAML      string // empty while it is not known; Problem then says why
 	Problem   *Problem
 	State     State

@@ -158,6 +158,14 @@ func sortState(column string, q Query) string {
 	return "ascending"
 }
 
+// readWords are those of stateWords, and none where a problem says why nothing is read.
+func readWords(s State, at string, p *Problem) string {
+	if p != nil && s.State == "" {
+		return ""
+	}
+	return stateWords(s, at)
+}
+
 // stateWords says the state of a page that has no script running: such a page
 // is never live.
 func stateWords(s State, at string) string {
@@ -297,7 +305,10 @@ func emptyWords(l List) Problem {
 	case l.Problem != nil:
 		return *l.Problem
 	case l.State.State == "forbidden":
-		next := []Step{{Text: "Choose a namespace that you may read, or ask for the right to list and watch them."}}
+		next := []Step{{Text: "Ask for the right to list and watch them."}}
+		if l.Namespaced {
+			next[0].Text = "Choose a namespace that you may read, or ask for the right to list and watch them."
+		}
 		if len(l.Query.Namespaces) > 0 { // Without a choice those that may be read are shown.
 			next = []Step{{Text: "Ask for the right to list and watch them, or"}, {Text: "Show " + l.Resource + " wherever you may list them", Href: l.Href}}
 		}

@@ -32,6 +32,54 @@ void test("a patch that does not fit is noticed", () => {
   assert.equal(h.begin(object("1"), "t", [change("update", { patch: odd })]), false);
 });
 
+const versioned = (rv: string, to: string, uid = "u"): Tree => ({ metadata: { uid, resourceVersion: rv }, status: { phase: to } });
+const step = (rv: string, to: string): Change => change("update", { rv, patch: [{ op: "replace", path: "/metadata/resourceVersion", value: rv }, { op: "replace", path: "/status/phase", value: to }] });
+const told = (h: History): string[] => states(h).map((s, i) => (h.steps[i]?.missed ? `missed ${s}` : s));
+const [before, after] = ["2026-11-21T10:00:00.5Z", "2026-11-21T11:00:00Z"];
+const began = (): History => {
+  const h = new History();
+  assert.ok(h.begin(versioned("1", "1"), before, [step("2", "2"), step("3", "3")]));
+  return h;
+};
+
+void test("what is held of the time before a server begins anew stays, with what was missed", () => {
+  const h = began();
+  assert.ok(h.begin(versioned("5", "5"), after, [step("6", "6")]));
+  assert.deepEqual([told(h), h.since], [["1 update 2", "2 update 3", "missed 3 update 5", "5 update 6"], before]);
+  assert.ok(h.begin(versioned("6", "6"), "2026-11-21T12:00:00Z", []));
+  assert.equal(told(h).length, 4, "it is the same: nothing was missed");
+  assert.ok(h.begin(versioned("8", "8"), "2026-11-21T13:00:00Z", []));
+  assert.ok(h.begin(versioned("9", "9"), "2026-11-21T14:00:00Z", []));
+  assert.deepEqual(told(h).slice(3), ["5 update 6", "missed 6 update 9"], "once for what was missed twice");
+  const none = new History();
+  none.begin(versioned("1", "1"), before, []);
+  assert.ok(none.begin(versioned("4", "4"), after, []));
+  assert.deepEqual(told(none), ["missed 1 update 4"]);
+});
+
+void test("what is told again is there once", () => {
+  const h = began();
+  assert.ok(h.begin(versioned("2", "2"), after, [step("3", "3"), step("4", "4")]));
+  assert.deepEqual(told(h), ["1 update 2", "2 update 3", "3 update 4"]);
+  assert.ok(h.begin(versioned("1", "1"), before, [step("2", "2"), step("3", "3"), step("4", "4"), step("5", "5")]));
+  assert.deepEqual(told(h), ["1 update 2", "2 update 3", "3 update 4", "4 update 5"], "a past that reaches as far takes its place");
+  h.forget();
+  assert.deepEqual([h.steps, h.since], [[], ""]);
+  assert.ok(h.begin(versioned("7", "7"), after, []));
+  assert.deepEqual(told(h), []);
+});
+
+void test("an object that went, or is another, while nothing was told", () => {
+  const gone = began();
+  assert.ok(gone.begin(null, after, []));
+  assert.deepEqual(told(gone).slice(2), ["missed 3 update -"]);
+  assert.ok(gone.begin(null, after, [change("add", { rv: "9", object: versioned("9", "9", "v") })]));
+  assert.deepEqual(told(gone).slice(2), ["missed 3 update -", "- add 9"]);
+  const another = began();
+  assert.ok(another.begin(versioned("9", "9", "v"), after, []));
+  assert.deepEqual(told(another).slice(2), ["missed 3 update 9"]);
+});
+
 void test("the past is bounded, and says how far it reaches", () => {
   const h = new History();
   h.begin(object("0"), "t", []);

@@ -72,11 +72,12 @@ void test("where not all is covered, the words say what is", () => {
 
 void test("who may not list what they chose is led to where they may", () => {
   const not: Known = { ...whole, complete: false, state: { state: "forbidden", since: "", reason: "You may not.", count: null, total: null, namespaces: [] } };
-  const say = (chosen: boolean, guest = false): unknown[] => Object.values(note(not, "pods", 0, chosen, 0, chosen, guest) ?? {});
+  const say = (chosen: boolean, namespaced = true, guest = false): unknown[] => Object.values(note(not, "pods", 0, chosen, 0, chosen, namespaced, guest) ?? {});
   assert.deepEqual(say(false), ["You may not list pods", "You may not.", "Choose a namespace that you may read, or ask for the right to list and watch them.", null]);
   assert.deepEqual(say(true), ["You may not list pods", "You may not.", "Ask for the right to list and watch them, or", "show-allowed"]);
-  assert.deepEqual(say(false, true), ["You may not list pods", "You may not.", "", null], "guests have no right to ask for");
-  assert.deepEqual(say(true, true), ["You may not list pods", "You may not.", "", "show-allowed"]);
+  assert.deepEqual(say(false, false), ["You may not list pods", "You may not.", "Ask for the right to list and watch them.", null], "no namespace has them");
+  assert.deepEqual(say(false, true, true), ["You may not list pods", "You may not.", "", null], "guests have no right to ask for");
+  assert.deepEqual(say(true, true, true), ["You may not list pods", "You may not.", "", "show-allowed"]);
 });
 
 void test("a server that said why it went is quoted", () => {

@@ -30,6 +30,20 @@ void test("quiet changes that follow each other are one line", () => {
   assert.equal(draw(all, "", 5), draw(all));
 });
 
+void test("what was missed is never quiet, and tells no counter of a masked value as a change", () => {
+  const secret = (rv: string, value: string, type: string) => ({ metadata: { uid: "u", resourceVersion: rv }, type, data: { a: value } });
+  const history = new History();
+  history.begin(secret("1", "(masked, change 3)", "x"), "2026-11-21T10:00:00Z", []);
+  history.begin(secret("2", "(masked)", "y"), "2026-11-21T11:00:00Z", []);
+  const read = (filter: string) => new Timeline().read(history.steps, filter, 9).groups.map((g) => [g[0].quiet, ...g[0].fields.map((f) => f.words)]);
+  assert.deepEqual(read(""), [[false, "metadata.resourceVersion", "type"]]);
+  assert.deepEqual(read("type"), [[false, "type"]]);
+  assert.deepEqual(read("missed"), [[false, "metadata.resourceVersion", "type"]]);
+  assert.deepEqual(read("kubelet"), []);
+  history.begin(null, "2026-11-21T12:00:00Z", []);
+  assert.deepEqual(read(""), [[false]], "also where there is nothing to compare");
+});
+
 void test("what is left out of objects that are compared", () => {
   const o = { kind: "Pod", metadata: { name: "a", uid: "u", resourceVersion: "1", creationTimestamp: "t", generation: 2 }, spec: { uid: "stays" }, status: { observedGeneration: 2, phase: "Running" } };
   assert.deepEqual(without(o, parseHide(null)), { kind: "Pod", metadata: { name: "a" }, spec: { uid: "stays" }, status: { phase: "Running" } });

@@ -5,13 +5,14 @@ import { clockTime } from "./age.ts";
 import { diffView, type Layout } from "./diffview.ts";
 import { h } from "./dom.ts";
 import { jsonText, type Field } from "./fields.ts";
+import { at } from "./paths.ts";
 import type { Step } from "./history.ts";
 import { masked } from "./masked.ts";
 import { applicable } from "./noise.ts";
-import { authorsOf, opWords } from "./timeline.ts";
+import { authorsOf, missedWord, opWords } from "./timeline.ts";
 import { valueLines } from "./values.ts";
 import { byView, timeOf } from "./who.ts";
-import type { Change } from "./wire.ts";
+import type { Change, Tree } from "./wire.ts";
 
 const mostLines = 24; // of a value, at first
 const mostBrief = 64; // characters of a value before and after, in one line
@@ -20,16 +21,26 @@ const mostBrief = 64; // characters of a value before and after, in one line
 export function changeView(step: Step, fields: readonly Field[], layout: Layout, now: number): HTMLElement {
   const { change } = step;
   const who = authorsOf(change);
-  const head = h("header", {}, h("span", { class: "op" }, opWords[change.op]), timeOf(change.time, now), h("span", { class: "who" }, ...(who.length > 0 ? who.map(byView) : [h("span", { class: "by" }, h("span", { class: "how" }, "author not told"))])));
-  const item = h("article", { class: "happened", "data-op": change.op, "aria-label": `${opWords[change.op]} ${clockTime(change.time, now)}` }, head);
+  const op = step.missed ? missedWord : opWords[change.op];
+  const unnamed = step.missed ? missedWords(step) : "author not told";
+  const head = h("header", {}, h("span", { class: "op" }, op), timeOf(change.time, now), h("span", { class: "who" }, ...(who.length > 0 ? who.map(byView) : [h("span", { class: "by" }, h("span", { class: "how" }, unnamed))])));
+  const item = h("article", { class: "happened", "data-op": step.missed ? "missed" : change.op, "aria-label": `${op} ${clockTime(change.time, now)}` }, head);
   if (change.op !== "update") return item;
   const draw = (f: Field): HTMLElement => fieldView(f, layout, who.length > 1);
   const loud = fields.filter((f) => !f.noise);
   const quiet = fields.filter((f) => f.noise);
   item.append(...(loud.length > 0 ? loud : quiet).map(draw));
   if (loud.length > 0 && quiet.length > 0) head.append(quietButton(quiet.length, () => item.append(...quiet.map(draw))));
-  head.append(copyButton(change));
+  if (!step.missed) head.append(copyButton(change));
   return item;
+}
+
+// What is known of changes that were not told, as while the server was away.
+function missedWords({ before, after }: Step): string {
+  const told = "what happened until then was not told";
+  if (before === null || after === null) return told;
+  const uid = (o: Tree): unknown => at(o, ["metadata", "uid"]);
+  return `${told}; ${uid(before) === uid(after) ? "this is what came of it" : "it was deleted and made anew, and differs in this"}`;
 }
 
 function quietButton(fields: number, open: () => void): HTMLElement {

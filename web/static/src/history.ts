@@ -13,6 +13,8 @@ export interface Step {
   readonly before: Tree | null;
   /** What an update or an add left; null as above. */
   readonly after: Tree | null;
+  /** It stands for what was not told, of which there may be any number: how the object differed before and after; its time is when it was known again. */
+  readonly missed?: true;
 }
 
 const most = 1000; // steps that are kept,
@@ -21,18 +23,51 @@ const mostBytes = 8 << 20; // and about how much they take together; the newest 
 export class History {
   /** Oldest first. */
   steps: readonly Step[] = [];
-  /** After this time every change is among the steps; empty while nothing is known. */
+  /** After this time every change is among the steps, but for what was missed; empty while nothing is known. */
   since = "";
   private now: Tree | null = null;
   private next = 0;
   private readonly bytes = new WeakMap<Step, number>();
 
-  /** Begins anew: an object before some changes, null where there was none or it is not known. False: they do not fit each other. */
+  /**
+   * Is told anew: an object before some changes, null where there was none or it is not known. What was held of
+   * the time before it stays: a server that was begun anew knows nothing of that. False: they do not fit each other.
+   */
   begin(object: Tree | null, since: string, changes: readonly Change[]): boolean {
+    if (!(Date.parse(since) > Date.parse(this.since))) {
+      this.steps = [];
+      this.since = since;
+    } else this.join(object, since, changes);
     this.now = object;
-    this.since = since;
-    this.steps = [];
     return this.add(changes);
+  }
+
+  /** Knows nothing any more. */
+  forget(): void {
+    this.steps = [];
+    this.since = "";
+    this.now = null;
+  }
+
+  // Leaves of the steps what is not told again, and one for what was missed behind it.
+  private join(object: Tree | null, since: string, changes: readonly Change[]): void {
+    const { steps } = this;
+    const held = new Map(steps.map((s, i) => [s.change.rv, i]));
+    held.delete("");
+    const base = object === null ? undefined : held.get(version(object));
+    const again = changes.map((c) => held.get(c.rv)).find((i) => i !== undefined);
+    const cut = base !== undefined ? base + 1 : (again ?? steps.length);
+    const kept = steps.slice(0, cut);
+    let before = kept.at(-1)?.after ?? (kept.length > 0 ? null : (steps[0]?.before ?? this.now));
+    if (object === null ? again !== undefined : before !== null && version(before) === version(object)) return void (this.steps = kept);
+    // Of what was missed twice, with nothing between, one tells it all.
+    const last = kept.at(-1);
+    if (last?.missed) ({ before } = kept.pop() as Step);
+    const uid = String(ofObject(object ?? before, "uid") ?? "");
+    const change: Change = { op: "update", ns: "", name: "", uid, rv: "", time: since, patch: object === null || before === null ? [] : [{ op: "replace", path: "", value: object }] };
+    const step: Step = { number: this.next++, change, before, after: object, missed: true };
+    this.bytes.set(step, object === null ? 0 : taken(object));
+    this.steps = [...kept, step];
   }
 
   /** Takes what has happened since. False: it does not fit what is held. */
@@ -69,6 +104,9 @@ export class History {
     return n;
   }
 }
+
+const ofObject = (object: Tree | null, name: string): unknown => at(object, ["metadata", name]);
+const version = (object: Tree): string => String(ofObject(object, "resourceVersion") ?? "");
 
 // About how many bytes a value takes that it does not share with the one before it.
 function taken(value: unknown, before?: unknown): number {

@@ -435,7 +435,7 @@ export class ListPage implements Watcher {
     const place = byId("note");
     place.hidden = !empty;
     byId("rows").hidden = empty;
-    if (empty) drawNote(place, note(known, this.kind.resource, total, narrowed, this.now(), this.view.ns.length > 0), this.view.ref, this.kind.resource, () => this.again());
+    if (empty) drawNote(place, note(known, this.kind.resource, total, narrowed, this.now(), this.view.ns.length > 0, this.kind.namespaced), this.view.ref, this.kind.resource, () => this.again());
     // While the server's rows stand, so do its words.
     if (complete || !this.served) sayIn(byId("covered"), empty ? null : this.asideWords(known));
     // A note of no rows tells of the doubt itself; one of rows that do not match stands under the banner.

@@ -111,8 +111,8 @@ export interface Note {
   readonly act: "show-all" | "show-allowed" | "retry" | null;
 }
 
-/** The note for a table that shows no row, null while nothing is to be said. chosen: it is one of namespaces that somebody chose; guest: whom something is shared with, who has no right to ask for. */
-export function note(k: Known, resource: string, total: number, narrowed: boolean, now: number, chosen = false, guest = shared() !== null): Note | null {
+/** The note for a table that shows no row, null while nothing is to be said. chosen: it is one of namespaces that somebody chose; namespaced: the kind is; guest: whom something is shared with, who has no right to ask for. */
+export function note(k: Known, resource: string, total: number, narrowed: boolean, now: number, chosen = false, namespaced = true, guest = shared() !== null): Note | null {
   const say = (title: string, detail: string, next: string, act: Note["act"] = null): Note => ({ title, detail, next, act });
   if (k.problem !== null) return say(k.problem.title || "The request failed", k.problem.detail, narrowed ? "Change the filters, or" : "", narrowed ? "show-all" : "retry");
   switch (k.state?.state) {
@@ -120,8 +120,7 @@ export function note(k: Known, resource: string, total: number, narrowed: boolea
       const title = `You may not list ${resource}`;
       // Without a choice the server shows the namespaces that may be read.
       if (chosen) return say(title, k.state.reason, guest ? "" : "Ask for the right to list and watch them, or", "show-allowed");
-      if (guest) return say(title, k.state.reason, "");
-      return say(title, k.state.reason, "Choose a namespace that you may read, or ask for the right to list and watch them.");
+      return say(title, k.state.reason, guest ? "" : `${namespaced ? "Choose a namespace that you may read, or ask" : "Ask"} for the right to list and watch them.`);
     }
     case "absent":
       return say(`This cluster does not serve ${resource}`, k.state.reason, "They appear here by themselves once their API is installed.");

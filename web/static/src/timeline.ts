@@ -3,9 +3,13 @@
 
 import { fieldsOf, type Field } from "./fields.ts";
 import type { Step } from "./history.ts";
+import { masked } from "./masked.ts";
 import type { By, Change } from "./wire.ts";
 
 export const opWords = { add: "Created", update: "Changed", delete: "Deleted" } as const;
+
+/** What stands for changes that were not told. */
+export const missedWord = "Missed";
 
 /** Who made a change, newest first; nobody where that is not known. */
 export const authorsOf = (c: Change): readonly By[] => c.authors ?? (c.by === undefined ? [] : [c.by]);
@@ -48,10 +52,19 @@ export class Timeline {
     const { change } = step;
     const has = (hay: string): boolean => terms.every((t) => hay.toLowerCase().includes(t));
     const words = (by: readonly By[]): string => by.map((b) => `${b.manager} ${b.operation} ${b.subresource}`).join(" ");
+    if (step.missed) return this.missed(step, has);
     if (change.op !== "update") return has(`${opWords[change.op]} ${words(authorsOf(change))}`) ? { step, fields: [], quiet: false } : null;
     let fields = this.fields.get(step);
     if (fields === undefined) this.fields.set(step, (fields = fieldsOf(step.before, change)));
     const found = terms.length === 0 ? fields : fields.filter((f) => has(`${f.words} ${words(f.by)}`));
     return found.length === 0 ? null : { step, fields: found, quiet: found.every((f) => f.noise) };
+  }
+
+  // How often a masked value was seen to change begins anew with what counts it.
+  private missed(step: Step, has: (hay: string) => boolean): Shown | null {
+    let fields = this.fields.get(step);
+    if (fields === undefined) this.fields.set(step, (fields = fieldsOf(step.before, step.change).filter((f) => ![f.before, f.after].every((v) => v.is === "value" && masked(v.value)))));
+    const found = has(missedWord) ? fields : fields.filter((f) => has(f.words));
+    return found.length > 0 || has(missedWord) ? { step, fields: found, quiet: false } : null;
   }
 }

@@ -91,7 +91,7 @@ export class Changes implements Tab, Handler {
 
   // A right that was lost takes with it what was seen.
   private drop(): void {
-    this.history.begin(null, "", []);
+    this.history.forget();
     this.complete = false;
   }
 
@@ -134,7 +134,8 @@ export class Changes implements Tab, Handler {
     }
     this.drawn = drawn;
     const since = clockTime(history.since, this.host.now());
-    setText(this.kept, this.complete && since !== "" ? `${changesWords(history.steps.length)} since ${since}` : "");
+    const missed = history.steps.filter((s) => s.missed).length;
+    setText(this.kept, this.complete && since !== "" ? `${changesWords(history.steps.length - missed)} since ${since}${missed > 0 ? ", and some missed" : ""}` : "");
     setText(this.foot, this.footWords(groups.length > 0, more, since));
     arrange(this.list, [...[...drawn.values()].map((d) => d.element), ...(more ? [this.older] : []), this.foot]);
     this.list.toggleAttribute("data-empty", groups.length === 0);
