@@ -18,9 +18,24 @@ await test("the place of a list", { timeout: 180_000 }, async (t) => {
   const dashboards = { "a page of all rows": await Dashboard.start(t), "one of a window": await Dashboard.start(t, { flags: ["--page-rows", "100"] }) };
   const ns = await namespace(t);
   const name = (i) => `map-${String(i).padStart(4, "0")}`;
-  for (let i = 0; i < 600; i += 30) await Promise.all(Array.from({ length: 30 }, (_, n) => create(`/api/v1/namespaces/${ns}/configmaps`, configMap(name(i + n), { text: "x" }))));
+  for (let i = 0; i < 600; i += 30) await Promise.all(Array.from({ length: 30 }, (_, n) => create(`/api/v1/namespaces/${ns}/configmaps`, configMap(name(i + n), { text: "x", ...(n % 2 === 0 ? {} : { more: "y" }) }))));
 
   for (const [what, dashboard] of Object.entries(dashboards)) {
+    await t.test(`is where the keyboard begins, and a column that it chose stays chosen, in ${what}`, async (t) => {
+      const page = await newPage(t, browser);
+      await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}`);
+      await become("the first row", () => firstRow(page), "kube-root-ca.crt");
+      await page.evaluate(() => { document.getElementById("rows").scrollTop = 200 * 24; });
+      await become("the first row", () => firstRow(page), name(199));
+      await page.keyboard.press("j");
+      await become("the row", () => page.evaluate(() => document.querySelector("#tbody tr[data-active]")?.dataset.name), name(199));
+      for (const key of ["ArrowRight", "ArrowRight", "s", "Home"]) await page.keyboard.press(key);
+      const [few, many] = [["kube-root-ca.crt", name(0), name(2)], [name(1), name(3), name(5)]];
+      const first = () => page.evaluate(() => [...document.querySelectorAll("#tbody tr[data-name]")].slice(0, 3).map((tr) => tr.dataset.name));
+      await become("those with the fewest keys", first, few);
+      await page.keyboard.press("s");
+      await become("those with the most", async () => [new URL(page.url()).search, ...(await first())], [`?ns=${ns}&sort=-data`, ...many]);
+    });
     await t.test(`is that of its entry in the history, in ${what}`, async (t) => {
       const page = await newPage(t, browser);
       const top = () => firstRow(page);

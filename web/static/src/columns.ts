@@ -14,10 +14,14 @@ export interface Head {
   readonly thead: HTMLTableSectionElement;
   readonly colgroup: HTMLTableColElement;
   readonly table: HTMLTableElement;
+  drawn?: string; // which columns it has
 }
 
-/** Makes the head anew for a shape. */
+/** Makes the head for a shape. One that has its columns stays, with the column that the keyboard chose in it. */
 export function drawHead(head: Head, shape: Shape, sort: Sort | null): void {
+  const columns = JSON.stringify([shape.namespace, shape.columns]);
+  if (head.drawn === columns && head.thead.firstElementChild !== null) return markSort(head, sort);
+  head.drawn = columns;
   const cell = (column: string, name: string, sortable: string): HTMLElement =>
     h("th", { scope: "col", "aria-sort": sortState(sortable, sort), "data-column": column }, h("button", { type: "button", "data-sort": sortable, tabindex: "-1" }, name));
   const cells = shape.columns.map((c) => cell(String(c.index), c.name, c.name.toLowerCase()));

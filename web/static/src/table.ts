@@ -189,7 +189,9 @@ export class Table {
     const length = this.rows?.length ?? 0;
     if (length === 0) return;
     const page = Math.max(1, Math.floor(this.scroller.clientHeight / this.rowHeight) - 2);
-    const from = this.activeIndex;
+    // Who has no row yet begins at the first that is seen.
+    const top = Math.ceil(this.top);
+    const from = this.chosen ? this.activeIndex : by === 1 || by === "page-down" ? top - 1 : top + 1;
     const to = by === "first" ? 0 : by === "last" ? length - 1 : from + (by === "page-down" ? page : by === "page-up" ? -page : by);
     this.activate(Math.max(0, Math.min(length - 1, to)));
     this.scroll();
