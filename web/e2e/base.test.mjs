@@ -61,6 +61,7 @@ await test("a base path behind a proxy", { timeout: 180_000 }, async (t) => {
     await until("the change", async () => (await page.locator("#panel .line").allTextContents()).join("\n").includes("text: changed"));
     await page.reload();
     await until("the same after a reload", async () => (await page.locator("#panel h2").innerText()).endsWith("/a-1"));
+    await page.locator('#status[data-state="live"]').waitFor(); // Until then what closes the object is a link.
     await page.keyboard.press("Escape");
     await page.keyboard.press("Control+k");
     await page.locator("#palette-box").waitFor();
