@@ -1,1 +1,0 @@
-import{a,b,c}from"./chunk-J3I45AGX.js";import"./chunk-DKUQAH2G.js";import"./chunk-4YEWLGFR.js";import"./chunk-42ZMYV7R.js";import"./chunk-SETMHGNO.js";import"./chunk-UDCO4WYB.js";import"./chunk-3D2Q2RN4.js";import"./chunk-Y3CNBILD.js";import"./chunk-HCRE3UFZ.js";export{c as SpaceChooser,b as isName,a as offered};
