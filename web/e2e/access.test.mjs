@@ -429,6 +429,23 @@ await test("accessibility", { timeout: 600_000 }, async (t) => {
     }
   });
 
+  await t.test("what is chosen is seen where the system has its own colours", async (t) => {
+    const page = await newPage(t, browser, { forcedColors: "active" });
+    await openLive(page, `${dashboard.url}r/core/v1/configmaps?ns=${ns}&open=${ns}/a`);
+    await page.locator("#panel .overview").waitFor();
+    const looks = (selector) => page.locator(selector).first().evaluate((e) => [e, ...e.children].map((e) => { const s = getComputedStyle(e); return `${s.backgroundColor} ${s.color} ${s.borderBottomColor}`; }).join());
+    const differ = async (chosen, other) => {
+      await page.locator(other).first().waitFor();
+      assert.notEqual(await looks(chosen), await looks(other), chosen);
+    };
+    await differ('#tbody tr[aria-selected="true"]', '#tbody tr[data-name]:not([aria-selected])');
+    await differ('#panel [role="tab"][aria-selected="true"]', '#panel [role="tab"][aria-selected="false"]');
+    await page.keyboard.press("Control+k");
+    await page.locator("#palette [role=option]").nth(1).waitFor();
+    await page.keyboard.press("ArrowDown");
+    await differ('#palette [role="option"][aria-selected="true"]', '#palette [role="option"][aria-selected="false"]');
+  });
+
   // axe is a script itself: it looks at the HTML in which the page's own has not run.
   await t.test("without the page's script", async (t) => {
     const page = await open(t);

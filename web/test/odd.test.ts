@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { isOdd, pieces, spelled } from "../static/src/odd.ts";
+import { isOdd, isolated, pieces, spelled } from "../static/src/odd.ts";
 
 void test("text that is seen as it is stays one piece", () => {
   for (const text of ["", "web-1", "größe", "日本語", "שלום", "👩‍💻", "line\nline\ttab\r\n"]) {
@@ -8,6 +8,12 @@ void test("text that is seen as it is stays one piece", () => {
     assert.deepEqual(pieces(text).map((p) => p.text).join(""), text);
     assert.equal(spelled(text), text);
   }
+});
+
+void test("what is written from the right is kept apart from what stands beside it", () => {
+  assert.equal(isolated("Running"), "Running");
+  assert.equal(isolated("שלום"), "\u2068שלום\u2069");
+  assert.equal(isolated("שלום\u2069 → \u202ex"), "\u2068שלום[U+2069] → [U+202E]x\u2069", "it does not end what keeps it apart");
 });
 
 void test("what is not seen, or turns the order, is told by its number", () => {

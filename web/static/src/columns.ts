@@ -8,7 +8,7 @@ import type { Entry } from "./ordered.ts";
 import type { Sort } from "./sort.ts";
 
 const widest = 56; // characters; a longer text ends in an ellipsis
-const relativeWidth = 7; // "11h59m" and the like
+const relativeWidth = 9; // "11h59m" and the like, and "<invalid>"
 
 export interface Head {
   readonly thead: HTMLTableSectionElement;

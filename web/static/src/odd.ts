@@ -28,6 +28,9 @@ export function pieces(text: string): Piece[] {
 /** The same where there is only text, as in a title. */
 export const spelled = (text: string): string => (isOdd(text) ? text.replace(each, (run) => `[${numbers(run)}]`) : text);
 
+/** The same for one that stands beside others: letters that are written from the right would turn their order. */
+export const isolated = (text: string): string => (/[\u0590-\u{10ffff}]/u.test(text) ? `\u2068${spelled(text)}\u2069` : spelled(text));
+
 function numbers(run: string): string {
   const all = [...run];
   const told = all.slice(0, most).map((c) => `U+${(c.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`);

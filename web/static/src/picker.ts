@@ -242,7 +242,7 @@ export class Picker implements KindWatcher {
     const star = li.querySelector("button") ?? h("button", { type: "button", class: "pin", tabindex: "-1" });
     if (!star.isConnected) li.append(star);
     star.setAttribute("aria-pressed", String(pin));
-    star.setAttribute("aria-label", `Pin ${name}`);
+    star.setAttribute("aria-label", `Pin ${name}${twice ? ` of ${k.group}` : ""}`);
     star.title = pin ? "Let it go (p)" : "Pin it (p)";
     return li;
   }

@@ -8,6 +8,7 @@ import { drawHead, markSort, Widths, type Head } from "./columns.ts";
 import { h, setAttr } from "./dom.ts";
 import { gap } from "./feed.ts";
 import { flash, unflash } from "./flash.ts";
+import { isolated } from "./odd.ts";
 import { emptyRow, fillRow, tick, type Differs, type Shape } from "./row.ts";
 import { keyOf, type Entry, type Ordered } from "./ordered.ts";
 import type { Sort } from "./sort.ts";
@@ -388,8 +389,9 @@ export class Table {
 // A changed cell flashes once, and tells what stood in it and who changed it.
 function mark({ cell, before }: Differs, e: Entry, now: number): void {
   const at = clockTime(e.by?.time || new Date(now).toISOString(), now);
-  const who = e.by === null ? "" : ` by ${e.by.manager}${e.by.subresource === "" ? "" : ` (${e.by.subresource})`}`;
-  setAttr(cell, "title", `${before === "" ? "" : `${before} → ${cell.textContent ?? ""}\n`}Changed ${at}${who}`);
+  const who = e.by === null ? "" : ` by ${isolated(e.by.manager)}${e.by.subresource === "" ? "" : ` (${e.by.subresource})`}`;
+  // Not by setAttr, which would spell what isolates.
+  cell.setAttribute("title", `${before === "" ? "" : `${isolated(before)} → ${isolated(cell.textContent ?? "")}\n`}Changed ${at}${who}`);
   flash(cell);
 }
 

@@ -1,1 +1,0 @@
-import{a,b,c}from"./chunk-3H7GGLCY.js";import"./chunk-DKUQAH2G.js";import"./chunk-4YEWLGFR.js";import"./chunk-SETMHGNO.js";import"./chunk-42ZMYV7R.js";import"./chunk-UDCO4WYB.js";import"./chunk-3D2Q2RN4.js";import"./chunk-Y3CNBILD.js";import"./chunk-HCRE3UFZ.js";export{c as SpaceChooser,b as isName,a as offered};
