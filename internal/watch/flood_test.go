@@ -185,7 +185,7 @@ func TestCrowdsTakeTurns(t *testing.T) {
 				readers.Wait()
 				delete(at, began)
 				for when, n := range at {
-					if size == 1000 && n > 16 {
+					if size == 1000 && n > 24 { // An eighth by chance: more than 24 are one time in a million.
 						t.Errorf("%d of 64 are told at once, %s after the beginning", n, when.Sub(began))
 					}
 				}
