@@ -16,6 +16,7 @@ await test("live tables", { timeout: 120_000 }, async (t) => {
 
   await t.test("the server's rows are on the screen before the script begins, which it does without a frame, too", async (t) => {
     const page = await newPage(t, browser);
+    await openLive(page, dashboard.url); // From then on the server has rows to send.
     await page.addInitScript(() => {
       const frame = window.requestAnimationFrame;
       window.requestAnimationFrame = () => 0;
