@@ -314,6 +314,18 @@ func TestObjectLeadsToItsComparison(t *testing.T) {
 	}
 }
 
+// What guests are told nothing of is not told as none.
+func TestStatusOfGuests(t *testing.T) {
+	page := templates.Status{Held: "0 B held, without a limit"}
+	if got := render(t, templates.StatusPage(page)); !strings.Contains(got, "Nothing is watched") || !strings.Contains(got, page.Held) {
+		t.Errorf("where nothing is watched the page says %s", got)
+	}
+	page.Guest = &templates.Guest{}
+	if got := render(t, templates.StatusPage(page)); !strings.Contains(got, "not shared with you") || strings.Contains(got, "Nothing is watched") || strings.Contains(got, page.Held) {
+		t.Errorf("a guest is told %s", got)
+	}
+}
+
 // What a kiosk leads to is one, with base path and without.
 func TestKiosk(t *testing.T) {
 	page := pods()

@@ -73,8 +73,12 @@ void test("an object that went, or is another, while nothing was told", () => {
   const gone = began();
   assert.ok(gone.begin(null, after, []));
   assert.deepEqual(told(gone).slice(2), ["missed 3 update -"]);
-  assert.ok(gone.begin(null, after, [change("add", { rv: "9", object: versioned("9", "9", "v") })]));
-  assert.deepEqual(told(gone).slice(2), ["missed 3 update -", "- add 9"]);
+  assert.ok(gone.begin(versioned("4", "4"), "2026-11-21T12:00:00Z", []));
+  assert.ok(gone.begin(null, "2026-11-21T13:00:00Z", []));
+  assert.ok(gone.begin(null, "2026-11-21T14:00:00Z", []));
+  assert.deepEqual(told(gone).slice(2), ["missed 3 update 4", "missed 4 update -"], "what was told of it stays");
+  assert.ok(gone.begin(null, "2026-11-21T15:00:00Z", [change("add", { rv: "9", object: versioned("9", "9", "v") })]));
+  assert.deepEqual(told(gone).slice(2), ["missed 3 update 4", "missed 4 update -", "- add 9"]);
   const another = began();
   assert.ok(another.begin(versioned("9", "9", "v"), after, []));
   assert.deepEqual(told(another).slice(2), ["missed 3 update 9"]);

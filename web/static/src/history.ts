@@ -60,9 +60,9 @@ export class History {
     const kept = steps.slice(0, cut);
     let before = kept.at(-1)?.after ?? (kept.length > 0 ? null : (steps[0]?.before ?? this.now));
     if (object === null ? again !== undefined : before !== null && version(before) === version(object)) return void (this.steps = kept);
-    // Of what was missed twice, with nothing between, one tells it all.
+    // Of what was missed twice, with nothing between, one tells it all, unless it knows less.
     const last = kept.at(-1);
-    if (last?.missed) ({ before } = kept.pop() as Step);
+    if (last?.missed && (object !== null || last.after === null)) ({ before } = kept.pop() as Step);
     const uid = String(ofObject(object ?? before, "uid") ?? "");
     const change: Change = { op: "update", ns: "", name: "", uid, rv: "", time: since, patch: object === null || before === null ? [] : [{ op: "replace", path: "", value: object }] };
     const step: Step = { number: this.next++, change, before, after: object, missed: true };

@@ -4,6 +4,7 @@
 import { ages, clockTime } from "./age.ts";
 import { under } from "./base.ts";
 import { arrange, byId, h, setText } from "./dom.ts";
+import { shared } from "./guest.ts";
 import { readLedger, type Ledger, type Scope } from "./ledger.ts";
 import { tick } from "./row.ts";
 
@@ -50,7 +51,7 @@ export class StatusPage {
   }
 
   private draw(ledger: Ledger): void {
-    setText(byId("held"), ledger.held);
+    if (shared() === null) setText(byId("held"), ledger.held); // A guest is told of none.
     byId("note").hidden = ledger.scopes.length > 0;
     const rows = ledger.scopes.map((s) => {
       const tr = this.rows.get(s.key) ?? emptyScope(s);
