@@ -26,7 +26,9 @@ function strangers() {
   const texts = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
   for (let n = texts.nextNode(); n !== null; n = texts.nextNode()) if (odd.test(n.data) && n.parentElement.closest(".odd, datalist, option") === null) found.push(`odd text in ${n.parentElement.outerHTML.slice(0, 120)}`);
   for (const e of document.querySelectorAll(".odd")) if (getComputedStyle(e).unicodeBidi !== "isolate") found.push("odd text is not apart");
-  for (const e of document.querySelectorAll("[title], [aria-label]")) if (odd.test(e.title + e.ariaLabel)) found.push(`odd title ${e.outerHTML.slice(0, 120)}`);
+  // What the page itself puts around a value keeps it apart from what stands beside it, and ends with it.
+  const within = (text) => (text ?? "").replace(/\u2068([^\u2066-\u2069]*)\u2069/g, "$1");
+  for (const e of document.querySelectorAll("[title], [aria-label]")) if (odd.test(within(e.title) + e.ariaLabel)) found.push(`odd title ${e.outerHTML.slice(0, 120)}`);
   if (odd.test(document.title)) found.push("odd title of the page");
   if (window.e2e?.hit) found.push("a script ran");
   const wide = (e) => e !== null && e.scrollWidth > e.clientWidth + 1;
