@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"net/http"
+	"net/netip"
 	"time"
 
 	"glasshouse/internal/watch"
@@ -30,6 +31,17 @@ func ViewerSeat(name string) Seat {
 	r := (&http.Request{}).WithContext(context.WithValue(context.Background(), senderKey{}, sender{identity: auth.Identity{Viewer: watch.Viewer{User: &watch.User{Name: name}}}})) //nolint:forbidigo // Of a request that nobody sends.
 	return (&Server{}).seatsOf(r)[0]
 }
+
+// SubscriptionSeats are those of a subscription of whoever comes from an address.
+func SubscriptionSeats(address netip.Addr) []Seat {
+	return subscriptionSeats([]seat{{"sockets of " + group(address), addressSockets}})
+}
+
+// Take takes places; Give gives them back.
+func (s *Server) Take(seats []Seat) bool { return s.seats.take(seats...) }
+
+// Give gives places back that Take took.
+func (s *Server) Give(seats []Seat) { s.seats.give(seats...) }
 
 // Enter counts a socket in.
 func (s *Server) Enter(wanted []Seat) bool { return s.enter(wanted) }

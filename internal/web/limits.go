@@ -37,6 +37,9 @@ const (
 	// linkSockets are the tabs of those who use one link, guestSockets of those who use
 	// any: they leave room for who logs in.
 	linkSockets, guestSockets = 2000, 4000
+	// socketSubscriptions are those of all sockets that somebody may have together, for
+	// each of them; one alone may have more.
+	socketSubscriptions = 6
 	// viewerLogs are those that one user reads at a time, linkLogs those that one link
 	// shows, and guestLogs those of all links: they leave logs for others to read.
 	viewerLogs, linkLogs, guestLogs = 25, 25, 50
@@ -343,6 +346,15 @@ func (s *Server) seatsOf(r *http.Request) []seat {
 		wanted = append(wanted, seat{"sockets of " + group(address), addressSockets})
 	}
 	return append(wanted, placesOf("sockets", guestIn(r), identityOf(r), linkSockets, guestSockets, viewerSockets)...)
+}
+
+// subscriptionSeats are the places that a subscription of a socket takes.
+func subscriptionSeats(socket []seat) []seat {
+	wanted := make([]seat, len(socket))
+	for i, s := range socket {
+		wanted[i] = seat{"subscriptions by " + s.who, s.most * socketSubscriptions}
+	}
+	return wanted
 }
 
 // placesOf are those that something takes of whoever is known to look: of one link

@@ -71,7 +71,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	access := s.access(r).InTurn(inTurn).AtOnce(messagesAtOnce).Crowded(func() int { return s.crowd(seats) })
 	l := &session{
 		conn: conn, out: out, access: access, identity: identity, guest: guestIn(r), server: s, showing: s.showing(r), of: r.URL.Query().Get("cluster"), parts: r.URL.Query().Get("parts") == "true",
-		seats: seats, paces: s.pacesOf(r), onTheWay: make(chan struct{}, partsOnTheWay), subscriptions: make(map[int]*follower),
+		seats: seats, each: subscriptionSeats(seats), paces: s.pacesOf(r), onTheWay: make(chan struct{}, partsOnTheWay), subscriptions: make(map[int]*follower),
 	}
 	go func() { // The handler ends, and with it all that a request holds.
 		defer s.sockets.Done()
@@ -95,6 +95,7 @@ type session struct {
 	onTheWay chan struct{}      // Has one for each part that is.
 	cancel   context.CancelFunc // Ends the whole session, without a word.
 	seats    []seat
+	each     []seat          // That each subscription takes.
 	paces    []*rate.Limiter // Of the reader.
 
 	running sync.WaitGroup
@@ -322,9 +323,14 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 	case full:
 		cancel()
 		l.problem(ctx, &o.ID, badRequest("Too many subscriptions", "A connection may have %d; unsubscribe one first.", maxSubscriptions))
+	case !l.server.seats.take(l.each...):
+		cancel()
+		l.forget(o.ID, f)
+		l.problem(ctx, &o.ID, badRequest("Too many subscriptions", "All connections of a user, a link or an address together may have %d for each that there may be; unsubscribe one first.", socketSubscriptions))
 	default:
 		l.running.Go(func() {
 			defer close(f.ended)
+			defer l.server.seats.give(l.each...)
 			defer cancel()
 			err := l.follow(ctx, o, window)
 			l.forget(o.ID, f)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"github.com/coder/websocket"
 
 	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/web"
 )
 
 // tab is a WebSocket as a page holds it.
@@ -306,6 +308,32 @@ func TestTooManySubscriptions(t *testing.T) {
 	}
 	c.send(`{"op":"unsubscribe","id":50}`)
 	c.alive()
+}
+
+// All connections of somebody have so many subscriptions together, and room again when
+// one ends.
+func TestSubscriptionsOfAllConnections(t *testing.T) {
+	s := newSite(t)
+	c := s.open(nil)
+	const most = 6 * 2000
+	seats := web.SubscriptionSeats(netip.MustParseAddr("127.0.0.1"))
+	for n := range most - 1 {
+		if !s.server.Take(seats) {
+			t.Fatalf("there is room for %d, want %d", n, most)
+		}
+	}
+	begin := func(id int, want string) {
+		t.Helper()
+		c.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods"}`, id))
+		if m := c.until(id, want); m.Type == "error" && m.Problem.Title != "Too many subscriptions" {
+			t.Errorf("got %+v, want Too many subscriptions", m.Problem)
+		}
+	}
+	begin(1, "snapshot")
+	begin(2, "error")
+	c.send(`{"op":"unsubscribe","id":1}`)
+	c.alive()
+	begin(2, "snapshot")
 }
 
 // A frame beyond all bounds ends its connection, and no other.

@@ -343,6 +343,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"limits.go", "maxStreams = 100", "| Streams of one connection of HTTP/2 | 100 |"},
 		{"limits.go", "addressSockets, viewerSockets = 2000, 500", "| WebSockets of one user | 500;"},
 		{"limits.go", "linkSockets, guestSockets = 2000, 4000", "| WebSockets of the guests of one share | 2,000, and of all guests 4,000;"},
+		{"limits.go", "socketSubscriptions = 6", "| Subscriptions of all connections of one user, one link, all guests, or one address | 6 for each WebSocket that they may have |"},
 		{"share.go", "maxParts, maxNote = 100, 1000", "| One share | 100 parts, a note of 1,000 bytes |"},
 		{"share.go", "shortestShare, usualShare, longestShare = time.Minute, 24 * time.Hour, 30 * 24 * time.Hour", "from 1 minute to 30 days, and a day where nothing is said |"},
 		{"share/store.go", "maxShares, maxOfCreator = 1000, 100", "| Shares | 1,000, and 100 of one creator;"},
