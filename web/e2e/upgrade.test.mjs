@@ -89,7 +89,7 @@ await test("an upgrade", { timeout: 300_000 }, async (t) => {
     const quicken = () => {
       const after = window.setTimeout;
       window.e2e.waited = 0;
-      window.setTimeout = (run, ms, ...rest) => (ms < 60_000 ? after(run, ms, ...rest) : after(() => {
+      window.setTimeout = (run, ms = 0, ...rest) => (ms < 60_000 ? after(run, ms, ...rest) : after(() => {
         window.e2e.waited++;
         run();
       }, ms / 60));
