@@ -42,14 +42,15 @@ type entry struct {
 	stop      context.CancelFunc
 }
 
-// holder is who holds informers, by the hash of their key. The zero holder may hold
-// as many as there may be: the program, and who comes without a login.
+// holder is who holds informers and rankings, by the hash of their key. The zero holder,
+// which may hold all the informers that there may be, is the program, and who comes
+// without a login.
 type holder struct {
 	hash  userHash
 	guest bool
 }
 
-// holder is the viewer as one who holds informers.
+// holder is the viewer as one who holds informers and rankings.
 func (v *Viewer) holder() holder {
 	if v.User == nil && v.Scope == nil {
 		return holder{}

@@ -14,6 +14,9 @@ const (
 	// maxAllRankings bounds those of all viewers: what one informer's take is no more
 	// than so many rows for each of its objects, whether there is a memory limit or not.
 	maxAllRankings = 1000
+	// maxGuestRankings bounds those of whom something is shared with, through all links:
+	// they leave orders for others.
+	maxGuestRankings = 500
 	// rankingLinger is how long a ranking stays after the last who held a window
 	// of it.
 	rankingLinger = 30 * time.Second
@@ -29,23 +32,20 @@ type rankings struct {
 // rankingID tells rankings of one informer apart.
 type rankingID [sha256.Size]byte
 
-// viewerHash is the hash of Viewer.Key.
-type viewerHash [sha256.Size]byte
-
 // heldRanking is a ranking, who holds it how often, and whose it is: one of theirs, or,
 // where nobody holds it, who was the last.
 type heldRanking struct {
 	*ranking
 
-	owner     viewerHash
-	holders   map[viewerHash]int
+	owner     holder
+	holders   map[holder]int
 	idle      *time.Timer
 	idleSince time.Time
 }
 
 // ranking returns the ranking of a filter, for a viewer. It is held until release is
 // called, once.
-func (i *informer) ranking(viewer viewerHash, f *filter, now *present, by sorting) (r *ranking, release func(), err error) {
+func (i *informer) ranking(viewer holder, f *filter, now *present, by sorting) (r *ranking, release func(), err error) {
 	filter := f.id()
 	id := rankingID(sha256.Sum256(fmt.Appendf(nil, "%x %d %v", filter, now.version, by)))
 	if r, release = i.rankings.hold(viewer, id, nil); r != nil {
@@ -57,7 +57,7 @@ func (i *informer) ranking(viewer viewerHash, f *filter, now *present, by sortin
 	if r, release = i.rankings.hold(viewer, id, func() *ranking { return newRanking(i, f, now.columns, by) }); r == nil {
 		return nil, nil, &Problem{
 			Cause: Unavailable, Title: "Too many orders",
-			Detail: fmt.Sprintf("The rows of one resource are held in %d orders for you, or in %d for all, one for each filter and sort; end one, or take the same as others.", maxRankings, maxAllRankings),
+			Detail: fmt.Sprintf("The rows of one resource are held in %d orders for you, in %d for all whom something is shared with, or in %d for all, one for each filter and sort; end one, or take the same as others.", maxRankings, maxGuestRankings, maxAllRankings),
 		}
 	}
 	return r, release, nil
@@ -65,7 +65,7 @@ func (i *informer) ranking(viewer viewerHash, f *filter, now *present, by sortin
 
 // hold returns a ranking that is held, or the one that is made; nil where it is
 // not to be made, or there are too many.
-func (s *rankings) hold(viewer viewerHash, id rankingID, make func() *ranking) (*ranking, func()) {
+func (s *rankings) hold(viewer holder, id rankingID, make func() *ranking) (*ranking, func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	h := s.held[id]
@@ -73,7 +73,7 @@ func (s *rankings) hold(viewer viewerHash, id rankingID, make func() *ranking) (
 		if make == nil || !s.roomLocked(viewer) {
 			return nil, nil
 		}
-		h = &heldRanking{ranking: make(), holders: map[viewerHash]int{}}
+		h = &heldRanking{ranking: make(), holders: map[holder]int{}}
 		if s.held == nil {
 			s.held = map[rankingID]*heldRanking{}
 		}
@@ -91,23 +91,30 @@ func (s *rankings) hold(viewer viewerHash, id rankingID, make func() *ranking) (
 }
 
 // roomLocked makes room for one more of a viewer's: where they have as many as they
-// may, or all have, that of theirs, or of all, goes which nobody has held for the
+// may, or all guests, or all viewers, that of theirs goes which nobody has held for the
 // longest time.
-func (s *rankings) roomLocked(viewer viewerHash) bool {
+func (s *rankings) roomLocked(viewer holder) bool {
 	theirs := func(h *heldRanking) bool { return h.owner == viewer }
-	own := 0
-	for _, h := range s.held {
-		if theirs(h) {
-			own++
-		}
-	}
+	guests := func(h *heldRanking) bool { return h.owner.guest }
 	switch {
-	case own >= maxRankings:
+	case s.countLocked(theirs) >= maxRankings:
 		return s.evictLocked(theirs)
+	case viewer.guest && s.countLocked(guests) >= maxGuestRankings:
+		return s.evictLocked(guests)
 	case len(s.held) >= maxAllRankings:
 		return s.evictLocked(func(*heldRanking) bool { return true })
 	}
 	return true
+}
+
+// countLocked is how many there are of those that which chooses.
+func (s *rankings) countLocked(which func(*heldRanking) bool) (n int) {
+	for _, h := range s.held {
+		if which(h) {
+			n++
+		}
+	}
+	return n
 }
 
 // evictLocked drops the ranking that nobody has held for the longest time, of those
@@ -129,7 +136,7 @@ func (s *rankings) evictLocked(which func(*heldRanking) bool) bool {
 
 // release ends what hold began. Where its owner holds it no more, it is another's who
 // does.
-func (s *rankings) release(viewer viewerHash, id rankingID, h *heldRanking) {
+func (s *rankings) release(viewer holder, id rankingID, h *heldRanking) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if h.holders[viewer]--; h.holders[viewer] == 0 {

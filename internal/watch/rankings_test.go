@@ -6,11 +6,23 @@ import (
 	"testing"
 	"testing/synctest"
 
+	authorization "k8s.io/api/authorization/v1"
+
 	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
 )
 
 // mostOrders is how many orders of one resource one viewer may have begun.
 const mostOrders = 100
+
+// serveOrders is a cluster with a pod, which every user may see.
+func serveOrders(t *testing.T) (*apitest.Server, *watch.Cluster) {
+	t.Helper()
+	server, cluster := serveCluster(t)
+	server.Set(pods, pod("a", "p", "Running"))
+	server.Allow(func(authorization.SubjectAccessReviewSpec) bool { return true })
+	return server, cluster
+}
 
 // orders are what a viewer holds of the orders of pods, each by its number.
 type orders struct {
@@ -20,8 +32,14 @@ type orders struct {
 	held    map[int]*watch.Subscription
 }
 
-// ordersOf are those of the n-th guest, who sees all pods as the others do.
+// ordersOf are those of the n-th user, who sees all pods as the others do.
 func ordersOf(t *testing.T, cluster *watch.Cluster, n int) *orders {
+	t.Helper()
+	return &orders{t, cluster, user(fmt.Sprint("user-", n)), make(map[int]*watch.Subscription)}
+}
+
+// ordersOfLink are those of whoever uses the n-th link to all pods.
+func ordersOfLink(t *testing.T, cluster *watch.Cluster, n int) *orders {
 	t.Helper()
 	viewer := sharedWith(watch.Part{Resource: pods}, watch.Part{Resource: fmt.Sprint("core/v1/others-", n)})
 	return &orders{t, cluster, viewer, make(map[int]*watch.Subscription)}
@@ -71,15 +89,14 @@ func (o *orders) letGo(from, to int) {
 // wantFull wants that one is too many.
 func (o *orders) wantFull(n int) {
 	o.t.Helper()
-	wantProblem(o.t, o.try(n), watch.Unavailable, "Too many orders", "100 orders for you, or in 1000 for all")
+	wantProblem(o.t, o.try(n), watch.Unavailable, "Too many orders", "100 orders for you, in 500 for all whom something is shared with, or in 1000 for all")
 }
 
 // An order that one viewer began, and others hold, is one of theirs once that one has
 // left, and keeps that one from no other.
 func TestRankingsArePassedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster := serveCluster(t)
-		server.Set(pods, pod("a", "p", "Running"))
+		_, cluster := serveOrders(t)
 		one, other := ordersOf(t, cluster, 1), ordersOf(t, cluster, 2)
 		one.hold(0, mostOrders)
 		other.hold(0, mostOrders)
@@ -98,8 +115,7 @@ func TestRankingsArePassedOn(t *testing.T) {
 // holds makes room for anybody's.
 func TestRankingsOfAllAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster := serveCluster(t)
-		server.Set(pods, pod("a", "p", "Running"))
+		_, cluster := serveOrders(t)
 		const most = 10 * mostOrders
 		viewers := make([]*orders, most/mostOrders)
 		for n := range viewers {
@@ -113,6 +129,26 @@ func TestRankingsOfAllAreBounded(t *testing.T) {
 		viewers[3].letGo(3*mostOrders, 3*mostOrders+1)
 		late.hold(most, most+1)
 		late.wantFull(most + 1)
+	})
+}
+
+// The guests of all links together have half of the orders, however many links there
+// are: somebody who is none still has theirs.
+func TestRankingsOfGuestsAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		_, cluster := serveOrders(t)
+		const most = 5 * mostOrders
+		links := make([]*orders, most/mostOrders)
+		for n := range links {
+			links[n] = ordersOfLink(t, cluster, n)
+			links[n].hold(n*mostOrders, (n+1)*mostOrders)
+		}
+		late := ordersOfLink(t, cluster, len(links))
+		late.wantFull(most)
+		ordersOf(t, cluster, 1).hold(most, most+mostOrders)
+		links[3].letGo(3*mostOrders, 3*mostOrders+1)
+		late.hold(most+mostOrders, most+mostOrders+1)
+		late.wantFull(most + mostOrders + 1)
 	})
 }
 

@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"crypto/sha256"
 	"errors"
 	"math/rand/v2"
 	"slices"
@@ -226,7 +225,7 @@ func (a *Access) read(q *Query, told view, held *opened) *reading {
 	}
 	s.rings = s.silence.C
 	if q.Window != nil {
-		s.window = &windowed{Window: q.Window, viewer: sha256.Sum256([]byte(a.viewer.Key()))}
+		s.window = &windowed{Window: q.Window, viewer: a.viewer.holder()}
 		s.silence.Stop()
 		s.silence, s.rings = time.AfterFunc(Heartbeat, q.Window.ring), q.Window.rings
 	}

@@ -61,7 +61,7 @@ func (w *Window) ring() {
 type windowed struct {
 	*Window
 
-	viewer  viewerHash
+	viewer  holder
 	ranking *ranking
 	letGo   func() // Of the ranking; nil where there is none.
 	held    *frame // What was told.

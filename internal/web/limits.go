@@ -79,22 +79,12 @@ func (p *paces) of(address netip.Addr) *rate.Limiter {
 	return place.Load()
 }
 
-// pacesOf are those of a new socket: its own, and its address's.
-func (s *Server) pacesOf(r *http.Request) []*rate.Limiter {
-	all := []*rate.Limiter{rate.NewLimiter(messageRate, messageBurst)}
+// pacesOf are those of what comes by a new socket: its own, and its address's.
+func (s *Server) pacesOf(r *http.Request, own *rate.Limiter, addresses *paces) []*rate.Limiter {
 	if address, known := s.peers.sender(r); known {
-		all = append(all, s.paces.of(address))
+		return []*rate.Limiter{own, addresses.of(address)}
 	}
-	return all
-}
-
-// framePacesOf are the same for what comes by the socket at all.
-func (s *Server) framePacesOf(r *http.Request) []*rate.Limiter {
-	all := []*rate.Limiter{rate.NewLimiter(frameRate, frameBurst)}
-	if address, known := s.peers.sender(r); known {
-		all = append(all, s.framePaces.of(address))
-	}
-	return all
+	return []*rate.Limiter{own}
 }
 
 // wait waits until one more message may be taken. The session ends meanwhile

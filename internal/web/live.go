@@ -52,7 +52,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	}
 	identity := identityOf(r)
 	s.sockets.Add(1) // Before Accept, which takes the connection from the http.Server that Run waits for.
-	out := &outgoing{in: newIncoming(s.framePacesOf(r)), papers: &s.paper}
+	out := &outgoing{in: newIncoming(s.pacesOf(r, rate.NewLimiter(frameRate, frameBurst), s.framePaces)), papers: &s.paper}
 	conn, err := websocket.Accept(&accepting{w, out}, r, &websocket.AcceptOptions{
 		Subprotocols:         []string{subprotocol},
 		CompressionMode:      websocket.CompressionNoContextTakeover,
@@ -71,7 +71,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	access := s.access(r).InTurn(inTurn).AtOnce(messagesAtOnce).Crowded(func() int { return s.crowd(seats) })
 	l := &session{
 		conn: conn, out: out, access: access, identity: identity, guest: guestIn(r), server: s, showing: s.showing(r), of: r.URL.Query().Get("cluster"), parts: r.URL.Query().Get("parts") == "true",
-		seats: seats, each: subscriptionSeats(seats), paces: s.pacesOf(r), onTheWay: make(chan struct{}, partsOnTheWay), subscriptions: make(map[int]*follower),
+		seats: seats, each: subscriptionSeats(seats), paces: s.pacesOf(r, rate.NewLimiter(messageRate, messageBurst), s.paces), onTheWay: make(chan struct{}, partsOnTheWay), subscriptions: make(map[int]*follower),
 	}
 	go func() { // The handler ends, and with it all that a request holds.
 		defer s.sockets.Done()
