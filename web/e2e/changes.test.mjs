@@ -150,7 +150,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
 
     await patch(`${where}/right`, { data: { port: "80" } }, { manager: "e2e-painter" });
     await become("one less", count, "1 difference");
-    assert.match(await page.locator(".heads h2").last().innerText(), /changed \d\d:\d\d:\d\d by e2e-painter/);
+    assert.match(await page.locator(".heads h2").last().innerText(), /\d\d:\d\d:\d\d changed by e2e-painter/);
     assert.ok((await page.locator(".diff").innerText()).includes("line 15"), "what was unfolded stays so");
     await page.getByLabel("Ignore identity").uncheck();
     await until("the identities", async () => (await page.locator(".diff").innerText()).includes("resourceVersion"));
@@ -161,6 +161,7 @@ await test("changes", { timeout: 240_000 }, async (t) => {
     assert.equal(await page.locator(".diff .pair").count(), 0);
     await remove(`${where}/right`);
     await page.locator("#banner", { hasText: "right is deleted; this is how it was last." }).waitFor();
+    assert.match(await page.locator(".heads h2").last().innerText(), /\d\d:\d\d:\d\d deleted/);
     await create(where, configMap("right", { text: lines.join("\n"), port: "80" }));
     await page.locator("#banner").waitFor({ state: "hidden" });
 

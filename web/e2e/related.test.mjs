@@ -2,7 +2,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { browse, newPage, openLive, row } from "./browser.mjs";
-import { configMap, create, deployment, namespace, patch, read } from "./cluster.mjs";
+import { configMap, create, deployment, namespace, patch, read, remove } from "./cluster.mjs";
 import { Dashboard } from "./dashboard.mjs";
 import { until } from "./wait.mjs";
 
@@ -103,6 +103,31 @@ await test("related objects", { timeout: 180_000 }, async (t) => {
     await page.locator(`.card[data-id="core/configmaps/${ns}/settings"]`).waitFor();
     await page.locator(".card", { hasText: "Service" }).first().click();
     await page.waitForURL((u) => u.pathname.startsWith(`/o/core/v1/service`) && u.searchParams.get("tab") === "related");
+  });
+
+  await t.test("what is deleted is not looked for, and is once it is there again", async (t) => {
+    const where = `/api/v1/namespaces/${ns}/configmaps`;
+    await create(where, configMap("brief"));
+    const page = await open(t, `o/core/v1/configmaps/${ns}/brief?tab=related`);
+    const time = () => page.locator(".related-time").innerText();
+    const first = await until("the graph", async () => /as of/.test(await time()) && time());
+    const asked = [];
+    page.on("request", (r) => r.url().includes("/api/v1/related/") && asked.push(r.url()));
+    await patch(`${where}/brief`, { data: { a: "2" } }); // It is to be looked for again, in a while.
+    await remove(`${where}/brief`);
+    await page.locator("#status", { hasText: "Deleted" }).waitFor();
+    await page.evaluate(() => new Promise((then) => setTimeout(then, 6000)));
+    assert.deepEqual(asked, []);
+    assert.ok(await page.locator(".related > .banner").isHidden());
+    assert.equal(await time(), first);
+    await page.keyboard.press("y");
+    await page.locator("#tab-related").click();
+    await page.locator(".related > .banner", { hasText: "had not been looked for when it was deleted" }).waitFor();
+    assert.equal(await time(), "");
+    await create(where, configMap("brief"));
+    await until("it to be looked for", async () => /as of/.test(await time()), 15_000);
+    assert.equal(asked.length, 1);
+    assert.ok(await page.locator(".related > .banner").isHidden());
   });
 
   await t.test("what could not be looked at is said", async (t) => {

@@ -283,6 +283,11 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
   const sort = (column) => both((page) => page.locator("thead button", { hasText: column }).click());
   // How often a page has read all anew is its own: rows that it did not hold it does not count.
   const anew = () => both((page) => page.evaluate(() => { const e = document.getElementById("anew"); return e.hidden ? "" : e.textContent; }));
+  // All that can be saved of what is shown. Since when a server watches, and where its changes are read on, is its own.
+  const exported = async (page) => {
+    const links = await page.locator("#export a[data-format]").evaluateAll((all) => all.map((a) => [a.textContent, a.href]));
+    return Promise.all(links.map(async ([what, href]) => ({ what, text: (await (await fetch(href)).text()).replace(/"(cursor|since)":"[^"]*",?/g, "") })));
+  };
   const has = (key, ...words) => (seen) => seen.rows.some((r) => r.includes(key) && words.every((w) => r.includes(w)));
   const struck = async (key) => { for (const page of pages) await until(`${key} to be struck`, () => page.evaluate((key) => window.struck.includes(key), key)); };
 
@@ -303,6 +308,9 @@ await test("a page of all rows and one of a window", { timeout: 400_000 }, async
     await same("no row", (s) => s.count === "0 of 1,200" && s.note.startsWith("Nothing matches"));
     await filter("thing-11 running");
     await same("words", (s) => s.count === "98 of 1,200");
+    const [whole, window] = await both(exported);
+    assert.deepEqual(window.filter(({ text }, i) => text !== whole[i].text).map(({ what }) => what), [], "what is saved of a window");
+    assert.ok(whole.length > 3 && whole.every(({ text }) => text.indexOf(name(1199)) < text.indexOf(name(1100)) && !text.includes(name(1099))), "those that are shown, the last first");
     await filter("");
     await sort("Number");
     await scroll(0);

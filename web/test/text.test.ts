@@ -78,6 +78,8 @@ void test("who may not list what they chose is led to where they may", () => {
   assert.deepEqual(say(false, false), ["You may not list pods", "You may not.", "Ask for the right to list and watch them.", null], "no namespace has them");
   assert.deepEqual(say(false, true, true), ["You may not list pods", "You may not.", "", null], "guests have no right to ask for");
   assert.deepEqual(say(true, true, true), ["You may not list pods", "You may not.", "", "show-allowed"]);
+  assert.equal(banner(not, 0, false), "Forbidden: You may not. Ask for that right: with it, this appears here by itself.");
+  assert.equal(banner(not, 0, true), "Forbidden: You may not.");
 });
 
 void test("a server that said why it went is quoted", () => {

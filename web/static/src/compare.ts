@@ -1,10 +1,9 @@
 // Two objects side by side, live: where they differ, line by line.
 
-import { clockTime } from "./age.ts";
 import { differences, pairing } from "./difflines.ts";
 import { drawing, keepFocus, type Layout } from "./diffview.ts";
 import { byId, digits, h, input, setText } from "./dom.ts";
-import { Held } from "./held.ts";
+import { Held, lastWords } from "./held.ts";
 import { keptLayout, layoutSwitch } from "./layout.ts";
 import type { Live } from "./live.ts";
 import { untold } from "./masked.ts";
@@ -188,7 +187,7 @@ export class ComparePage {
     setText(byId("banner"), [...new Set(words)].join(" "));
     this.place.querySelectorAll(".heads .change").forEach((c, i) => {
       const last = all[i]?.held.last ?? null;
-      setText(c, last === null ? "" : `changed ${clockTime(last.at, now)}${last.by.length === 0 ? "" : ` by ${[...new Set(last.by.map((b) => b.manager))].join(", ")}`}`);
+      setText(c, last === null ? "" : lastWords(last, now));
     });
   }
 }

@@ -2,6 +2,7 @@
 // known. It draws nothing; whoever does is told that something is another.
 
 import { immutableJSONPatch } from "immutable-json-patch";
+import { clockTime } from "./age.ts";
 import type { Handler, Live, Subscription } from "./live.ts";
 import { partWords, type Known } from "./status.ts";
 import type { ObjectName } from "./view.ts";
@@ -13,6 +14,13 @@ export interface LastChange {
   readonly at: string; // RFC 3339
   readonly by: readonly By[]; // newest first; empty where nobody is known
   readonly before: Tree | null; // the object that it happened to
+}
+
+/** What happened last, in words: when, what, and by whom. */
+export function lastWords(last: LastChange, now: number): string {
+  const words = { add: "created", update: "changed", delete: "deleted" }[last.op];
+  const names = last.by.map((a) => `${a.manager}${a.subresource === "" ? "" : ` (${a.subresource})`}`);
+  return `${clockTime(last.at, now)} ${words}${names.length === 0 ? "" : ` by ${[...new Set(names)].join(", ")}`}`;
 }
 
 export class Held implements Handler {

@@ -5,7 +5,7 @@ import { clockTime } from "./age.ts";
 import { under } from "./base.ts";
 import { byId, h, setText } from "./dom.ts";
 import { shared } from "./guest.ts";
-import { Held, type LastChange } from "./held.ts";
+import { Held, lastWords } from "./held.ts";
 import { sayAnew } from "./said.ts";
 import { anewWords, banner, status } from "./status.ts";
 import { sayIn } from "./statusview.ts";
@@ -165,7 +165,7 @@ export class Panel {
     setText(this.banner, above ?? "");
     sayIn(this.anew, anewWords(this.host.live.anew));
     this.anew.title = this.host.live.anewWhy;
-    setText(this.change, held.far !== "" ? held.far : held.last === null ? "" : changeWords(held.last, now));
+    setText(this.change, held.far !== "" ? held.far : held.last === null ? "" : lastWords(held.last, now));
     this.root.toggleAttribute("data-gone", gone);
     this.root.toggleAttribute("data-stale", s.tone !== "live");
     if (this.tab === null || (held.object === null && !this.body.isConnected)) return;
@@ -214,10 +214,4 @@ function style(): Promise<void> {
     });
     document.head.append(link);
   }));
-}
-
-function changeWords(last: LastChange, now: number): string {
-  const words = { add: "created", update: "changed", delete: "deleted" }[last.op];
-  const names = last.by.map((a) => `${a.manager}${a.subresource === "" ? "" : ` (${a.subresource})`}`);
-  return `${clockTime(last.at, now)} ${words}${names.length === 0 ? "" : ` by ${[...new Set(names)].join(", ")}`}`;
 }

@@ -155,15 +155,15 @@ export function note(k: Known, resource: string, total: number, narrowed: boolea
 /** The note where what was seen may not be seen any more, null where it may. */
 export const forbidden = (k: Known, resource: string): Note | null => (k.state?.state === "forbidden" ? note(k, resource, 0, false, 0) : null);
 
-/** What is to be said above rows that are shown but may not be true, null if they are. */
-export function banner(k: Known, now: number): string | null {
+/** What is to be said above rows that are shown but may not be true, or in the place of an object, null if there is nothing. guest: as note has it. */
+export function banner(k: Known, now: number, guest = shared() !== null): string | null {
   if (k.connection === "lost") return `${doubt(k, now)}${k.said === "" ? "" : `: ${k.said}`}. What is shown is from before, and is brought up to date as soon as the server answers.`;
   if (k.problem !== null) return `${k.problem.title}. ${k.problem.detail}`;
   switch (k.state?.state) {
     case "stale":
       return `${status(k, now).words}: ${k.state.reason === "" ? "the cluster's watch is interrupted" : k.state.reason}. What is shown may have changed since.`;
     case "forbidden":
-      return `Forbidden: ${k.state.reason}`;
+      return `Forbidden: ${k.state.reason}${guest ? "" : " Ask for that right: with it, this appears here by itself."}`;
     case "failed":
       return `Failed: ${k.state.reason}. What is shown may have changed since.`;
     case "absent":

@@ -1,5 +1,6 @@
 // ConfigMaps and Secrets: what they hold, by key.
 
+import { digits } from "../dom.ts";
 import { fact, none, piece, section, type Fact, type Section } from "./fact.ts";
 import { bytes, sizeOf } from "./quantity.ts";
 import { at, members, text } from "./read.ts";
@@ -26,5 +27,5 @@ function entry(key: string, value: string, known: boolean): Fact | null {
   if (!known) return fact(key, none("not text"));
   const lines = value.split("\n").length - (value.endsWith("\n") ? 1 : 0);
   const whole = lines <= 1 && value.length <= short && value.trim() !== "";
-  return fact(key, whole ? piece(value.trim()) : null, none(value === "" ? "empty" : `${bytes(sizeOf(value))}${lines > 1 ? `, ${lines} lines` : ""}`));
+  return fact(key, whole ? piece(value.trim()) : null, none(value === "" ? "empty" : `${bytes(sizeOf(value))}${lines > 1 ? `, ${digits(lines)} lines` : ""}`));
 }

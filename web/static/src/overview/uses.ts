@@ -46,11 +46,13 @@ export class UsesView {
   show(uid: string, gone: boolean): void {
     this.gone = gone;
     // Of what is deleted there is nothing newer.
-    if (gone || uid !== this.of) this.reading.close();
+    if (gone || uid !== this.of) {
+      this.reading.close();
+      setText(this.problem, "");
+    }
     if (uid !== this.of) {
       this.of = uid;
       this.forget();
-      setText(this.problem, "");
     }
     this.tell();
   }

@@ -74,13 +74,19 @@ export class Related implements Tab {
       this.tell();
     }
     if (why !== null) return;
+    // Of what is deleted there is nothing newer, and that it is not found the panel says.
+    if (gone) {
+      this.reading.close();
+      this.problem.hidden = this.graph !== null;
+      setText(this.problem, "What was related to it had not been looked for when it was deleted.");
+      return this.tell();
+    }
     if (object === null || object === this.seen) return;
     this.seen = object;
     this.reading.ask();
   }
 
   tick(): void {
-    // Of what is deleted there is nothing newer.
     if (this.seen !== null && !this.gone && document.visibilityState === "visible") this.reading.look();
     this.tell();
   }
