@@ -1,5 +1,6 @@
 // What processes cost, as /proc tells (proc(5)).
 import { readdirSync, readFileSync } from "node:fs";
+import { setTimeout as pause } from "node:timers/promises";
 
 const stat = (pid) => readFileSync(`/proc/${pid}/stat`, "utf8").replace(/^.*\) /s, "").split(" ");
 
@@ -30,6 +31,31 @@ export function cpuOfAll(root) {
     }
   }
   return sum;
+}
+
+/** The processes of these names that work in a directory. */
+export const running = (directory, names) => readdirSync("/proc").filter((name) => /^\d+$/.test(name)).map(Number).filter((pid) => {
+  try {
+    const [name, ...args] = readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0");
+    return names.includes(name) && args.some((a) => a.includes(directory));
+  } catch {
+    return false; // It has ended meanwhile.
+  }
+});
+
+/** Waits until the machine has done what it was at: a cluster goes on a while with pods that have just begun to run. Gives whether that came within so many seconds. */
+export async function rest(seconds) {
+  const look = () => {
+    const times = readFileSync("/proc/stat", "utf8").split("\n", 1)[0].trim().split(/\s+/).slice(1, 9).map(Number);
+    return { idle: times[3] + times[4], all: times.reduce((a, b) => a + b, 0) };
+  };
+  for (let last = look(), i = 0; i < seconds; i += 5) {
+    await pause(5000);
+    const now = look();
+    if (now.idle - last.idle > 0.8 * (now.all - last.all)) return true;
+    last = now;
+  }
+  return false;
 }
 
 /** Resident memory, in MiB. */
