@@ -22,6 +22,8 @@ await test("a phone", { timeout: 120_000 }, async (t) => {
     await menu.click();
     await page.getByRole("link", { name: "Coverage" }).click();
     await page.waitForURL("**/status");
+    const far = await page.locator(".ledger-rows .state .words").evaluateAll((all) => Math.max(...all.map((e) => e.getBoundingClientRect().right)));
+    assert.ok(far > 0 && far <= 390, `how well a kind is known ends at ${far}`);
     await page.setViewportSize({ width: 1440, height: 900 });
     assert.deepEqual(await Promise.all([".top .quiet", "#help", ".picker-foot"].map((e) => page.locator(e).isVisible())), [true, true, false], "a wide screen has them in its header");
   });

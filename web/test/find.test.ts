@@ -98,6 +98,9 @@ void test("a colon's text is read in any order", () => assert.deepEqual(parseCol
 void test("what was looked through is said", () => {
   const searched = [{ ref: "core/v1/pods", state: "live", count: 12 }, { ref: "apps/v1/deployments", state: "syncing", count: null }];
   assert.equal(lookedThrough({ ...known, rows: null }, { ...none, searched }), "Looked through 8 kinds and 4 namespaces. On the server: 12 pods, deployments (syncing).");
+  const kinds = (n: number): typeof searched => Array.from({ length: n }, () => ({ ref: "core/v1/pods", state: "live", count: 1 }));
+  assert.match(lookedThrough(known, { ...none, searched: kinds(7) }), / 1 pods, 1 more kind\.$/);
+  assert.match(lookedThrough(known, { ...none, searched: kinds(9) }), / 1 pods, 3 more kinds\.$/);
   assert.match(lookedThrough(known, { ...none, trouble: "No." }), /^Looked through 8 kinds, 4 namespaces and the 5 pods of this page\. No\.$/);
 });
 

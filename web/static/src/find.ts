@@ -223,7 +223,7 @@ export function lookedThrough(known: Known, answer: Answer): string {
     const whole = s.state === "live" || s.state === "";
     return `${s.count === null ? "" : `${digits(s.count)} `}${s.ref.split("/")[2] ?? ""}${whole ? "" : ` (${s.state})`}`;
   });
-  const server = searched.length === 0 ? "" : ` On the server: ${[...searched.slice(0, 6), ...(searched.length > 6 ? [`${searched.length - 6} kinds more`] : [])].join(", ")}.`;
+  const server = searched.length === 0 ? "" : ` On the server: ${[...searched.slice(0, 6), ...(searched.length > 6 ? [`${searched.length - 6} more ${searched.length === 7 ? "kind" : "kinds"}`] : [])].join(", ")}.`;
   return `Looked through ${sentence(here)}.${server}${answer.trouble === "" ? "" : ` ${answer.trouble}`}`;
 }
 
