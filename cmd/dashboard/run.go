@@ -155,7 +155,10 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	served := web.Options{Shown: shownOf(first, cluster), Version: version(), PageRows: s.pageRows, Peers: asked.Proxy.Peers, Log: log}
+	served := web.Options{
+		Shown: shownOf(first, cluster), Version: version(), PageRows: s.pageRows, Peers: asked.Proxy.Peers, Log: log,
+		MemoryLimit: options.MemoryLimit,
+	}
 	if !s.auth.asks() && !s.pinned {
 		served.Contexts = switcher.offered()
 	}

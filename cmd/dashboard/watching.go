@@ -52,6 +52,10 @@ func (s *watchSettings) options(log *slog.Logger, container func() (uint64, erro
 	return options, err
 }
 
+// heapTenths is how many tenths of the memory limit the Go runtime may take. The process takes more than that: the pages of
+// the binary, and what the kernel counts for sockets. It is to stay below nine tenths of the limit.
+const heapTenths = 8
+
 // memoryLimit is in bytes; 0 is none.
 func (s *watchSettings) memoryLimit(log *slog.Logger, container func() (uint64, error)) (int64, error) {
 	var limit int64
@@ -72,7 +76,7 @@ func (s *watchSettings) memoryLimit(log *slog.Logger, container func() (uint64, 
 		limit = quantity.Value()
 	}
 	if os.Getenv("GOMEMLIMIT") == "" {
-		debug.SetMemoryLimit(limit / 10 * 9)
+		debug.SetMemoryLimit(limit / 10 * heapTenths)
 	}
 	if limit < watch.MinMemory {
 		log.Warn("the container's memory is less than the program needs; what is watched is held to what the least --memory-limit gives", "bytes", limit, "least", watch.MinMemory)

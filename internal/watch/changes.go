@@ -85,6 +85,9 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 	if !whole && oldest.Time.After(since) {
 		since = oldest.Time
 	}
+	if !s.writing.sit(objectMemory) {
+		return nil, nil
+	}
 	message := append(s.message("snapshot"), `,"since":"`...)
 	message = since.UTC().AppendFormat(message, time.RFC3339Nano)
 	message = append(message, `","events":[`...)

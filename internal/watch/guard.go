@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,8 @@ import (
 	authorization "k8s.io/api/authorization/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	authorizationclient "k8s.io/client-go/kubernetes/typed/authorization/v1"
+
+	"glasshouse/internal/limit"
 )
 
 const (
@@ -80,14 +83,17 @@ func (d deed) attributes(r *Resource, namespace, name string) []authorization.Re
 // guard asks the API server what users may do, by SubjectAccessReviews, which
 // it keeps nowhere. What cannot be found out is not allowed.
 type guard struct {
-	client authorizationclient.SubjectAccessReviewInterface
-	turns  *turnstile
-	rights answers[question, right]
+	client  authorizationclient.SubjectAccessReviewInterface
+	limiter *limit.Limiter // Of reviews in progress.
+	rights  answers[question, right]
 }
 
 func newGuard(client authorizationclient.SubjectAccessReviewInterface) guard {
-	return guard{client: client, turns: newTurnstile(allReviews, userReviews), rights: answers[question, right]{most: maxRights, long: askedAgain().denied}}
+	return guard{client: client, limiter: new(limit.Limiter), rights: answers[question, right]{most: maxRights, long: askedAgain().denied}}
 }
+
+// userHash is the hash of User.key.
+type userHash [sha256.Size]byte
 
 // asker is a user with the hash of their key, as it is asked for many namespaces.
 type asker struct {
@@ -125,11 +131,11 @@ func (g *guard) may(ctx context.Context, u asker, d deed, r *Resource, namespace
 }
 
 func (g *guard) review(ctx context.Context, u asker, of authorization.ResourceAttributes) right {
-	leave, err := g.turns.enter(ctx, u.hash)
+	lease, err := g.limiter.Acquire(ctx, 1, limit.Limit{Key: "user " + string(u.hash[:]), Max: userReviews}, limit.Limit{Key: "all", Max: allReviews})
 	if err != nil {
 		return right{err: fmt.Errorf("wait to ask whether a user may %s %s: %w", of.Verb, of.Resource, err)}
 	}
-	defer leave()
+	defer lease.Release()
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
 	spec := authorization.SubjectAccessReviewSpec{User: u.Name, UID: u.UID, Groups: u.Groups, ResourceAttributes: &of}

@@ -73,7 +73,7 @@ type reading struct {
 func (s *reading) Next(ctx context.Context) ([]byte, error) {
 	s.pace.told()
 	s.bundled = nil
-	s.writing.over = ctx.Done()
+	s.writing.ctx = ctx //nolint:fatcontext // It replaces that of the last call.
 	for {
 		s.writing.giveBack()
 		if err := ctx.Err(); err != nil {
@@ -109,7 +109,7 @@ func (s *reading) step(ctx context.Context) ([]byte, error) {
 		s.version = now.version
 		s.reset("the resource came back, has other columns, or some of it may not be seen any more")
 		return nil, nil
-	case s.telling && !s.writing.sit():
+	case s.telling && !s.writing.sit(partMemory):
 		return nil, nil
 	case s.telling: // It may be long, and that it is not live any more is told between two parts.
 		return s.view.next(s)
@@ -216,7 +216,7 @@ func (s *reading) read(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	case err != nil:
 		return s.silent(err)
-	case !s.writing.sit():
+	case !s.writing.sit(s.eventsMemory(changes)):
 		return nil, nil
 	}
 	s.cursor = next // Also where nothing is told: who has not moved would hear the same at once.
@@ -389,6 +389,9 @@ func (s *reading) beginRows(ctx context.Context) ([]byte, error) {
 		}
 	}
 	s.columns, s.first, s.telling = now.columns, true, true
+	if !s.writing.sit(partMemory) {
+		return nil, nil
+	}
 	return s.view.next(s)
 }
 
@@ -440,7 +443,7 @@ func (s *reading) toldRows(n int) {
 func (s *reading) beginObject(context.Context) ([]byte, error) {
 	now := s.filter.present(s.informer)
 	o, ok, cursor := s.informer.Get(s.key)
-	if !now.status.same(s.told) || !now.stays(s.filter.present(s.informer)) || !s.writing.sit() {
+	if !now.status.same(s.told) || !now.stays(s.filter.present(s.informer)) || !s.writing.sit(objectMemory) {
 		return nil, nil
 	}
 	s.begun(now.version)

@@ -22,6 +22,7 @@ type Access struct {
 	crowd   func() int    // See Crowded; nil for alone.
 	grounds *Grounds      // See On; nil where none are noted.
 	turn    Turn          // See InTurn; nil for at once.
+	reserve Reserve       // See Reserving; nil reserves nothing.
 }
 
 // A Turn waits until something may be done that keeps a processor busy. It has been done
@@ -44,6 +45,13 @@ func (c *Cluster) For(viewer Viewer) *Access {
 func (a *Access) AtOnce(n int) *Access {
 	bounded := *a
 	bounded.desks = make(chan struct{}, n)
+	return &bounded
+}
+
+// Reserving returns the same access, whose subscriptions reserve the memory of each long message before they build it.
+func (a *Access) Reserving(reserve Reserve) *Access {
+	bounded := *a
+	bounded.reserve = reserve
 	return &bounded
 }
 

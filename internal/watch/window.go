@@ -129,6 +129,13 @@ func (s *reading) firstLook(ctx context.Context, at *wish) (look, error) {
 
 // wholeWindow tells all of the window that is held.
 func (s *reading) wholeWindow(columns []byte) ([]byte, error) {
+	bytes := int64(compressorMemory)
+	for _, row := range s.window.held.rows {
+		bytes += 3 * rowSize(row.object)
+	}
+	if !s.writing.sit(bytes) {
+		return nil, nil
+	}
 	text, err := s.window.held.text()
 	if err != nil {
 		return nil, err

@@ -5,10 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	"github.com/coder/websocket"
 
+	"glasshouse/internal/limit"
 	"glasshouse/internal/web/auth"
 )
 
@@ -31,19 +33,17 @@ const (
 	closeTimeout = 4 * time.Second
 )
 
-// enter counts a socket in, if there is room: among all, and among those of its
-// address and viewer.
-func (s *Server) enter(wanted []seat) bool {
-	if s.open.Add(1) <= maxSockets && s.seats.take(wanted...) {
-		return true
+// enter counts a socket until leave is called, if its quotas have room for it. Otherwise leave is nil.
+func (s *Server) enter(quotas []limit.Limit) (leave func()) {
+	lease := s.limiter.TryAcquire(1, append(slices.Clip(quotas), limit.Limit{Key: "sockets", Max: maxSockets})...)
+	if lease == nil {
+		return nil
 	}
-	s.open.Add(-1)
-	return false
-}
-
-func (s *Server) leave(taken []seat) {
-	s.seats.give(taken...)
-	s.open.Add(-1)
+	s.open.Add(1)
+	return func() {
+		s.open.Add(-1)
+		lease.Release()
+	}
 }
 
 // sendAway ends the connection, and says why and after how long to try again:

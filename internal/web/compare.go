@@ -105,7 +105,7 @@ func (s *Server) side(r *http.Request, full string) (side templates.Side, err er
 	if status.State != watch.Live {
 		side.State = stateOf(status)
 	}
-	document, err := documentOf(text)
+	document, err := s.toYAML(r, text)
 	side.YAML = string(document)
 	return side, err
 }

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"glasshouse/internal/limit"
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web/auth"
 	"glasshouse/internal/web/share"
@@ -17,37 +18,31 @@ func (s *Server) HandlerWith(method, pattern string, handler http.HandlerFunc) (
 	return s.handlerOf(append(s.routes(), route{method, pattern, everybody, func(w http.ResponseWriter, r *http.Request) error {
 		handler(w, r)
 		return nil
-	}, false}))
+	}, streamed, 0}))
 }
 
 // Certificate is what a KeyPair shows now.
 func Certificate(k *KeyPair) (*tls.Certificate, error) { return k.certificate(nil) }
 
-// Seat is a place of somebody's.
-type Seat = seat
+// Quota is a limit that something counts under.
+type Quota = limit.Limit
 
-// ViewerSeat is that of a user's socket.
-func ViewerSeat(name string) Seat {
+// ViewerQuota is that of a user's sockets.
+func ViewerQuota(name string) Quota {
 	r := (&http.Request{}).WithContext(context.WithValue(context.Background(), senderKey{}, sender{identity: auth.Identity{Viewer: watch.Viewer{User: &watch.User{Name: name}}}})) //nolint:forbidigo // Of a request that nobody sends.
-	return (&Server{}).seatsOf(r)[0]
+	return (&Server{}).socketQuotas(r)[0]
 }
 
-// SubscriptionSeats are those of a subscription of whoever comes from an address.
-func SubscriptionSeats(address netip.Addr) []Seat {
-	return subscriptionSeats([]seat{{"sockets of " + group(address), addressSockets}})
+// SubscriptionQuotas are those of a subscription from an address.
+func SubscriptionQuotas(address netip.Addr) []Quota {
+	return subscriptionQuotas([]limit.Limit{{Key: "sockets of " + group(address), Max: addressSockets}})
 }
 
-// Take takes places; Give gives them back.
-func (s *Server) Take(seats []Seat) bool { return s.seats.take(seats...) }
+// TryAcquire counts one more under quotas; nil if there is no room.
+func (s *Server) TryAcquire(quotas []Quota) *limit.Lease { return s.limiter.TryAcquire(1, quotas...) }
 
-// Give gives places back that Take took.
-func (s *Server) Give(seats []Seat) { s.seats.give(seats...) }
-
-// Enter counts a socket in.
-func (s *Server) Enter(wanted []Seat) bool { return s.enter(wanted) }
-
-// Leave counts it out.
-func (s *Server) Leave(taken []Seat) { s.leave(taken) }
+// Enter counts a socket until leave is called; leave is nil if there is no room.
+func (s *Server) Enter(quotas []Quota) (leave func()) { return s.enter(quotas) }
 
 // GroupOf is what an address with a port counts as.
 func GroupOf(remote string) string {
@@ -99,10 +94,10 @@ func PlainText(pieces ...[]byte) string {
 	return string(p.end(text))
 }
 
-// GuestSeats are those of a guest's socket.
-func GuestSeats(id, from string) []Seat {
+// GuestQuotas are those of a guest's sockets.
+func GuestQuotas(id, from string) []Quota {
 	r := (&http.Request{RemoteAddr: from}).WithContext(context.WithValue(context.Background(), senderKey{}, sender{guest: &share.Guest{Share: share.Share{ID: id}}})) //nolint:forbidigo // Of a request that nobody sends.
-	return (&Server{}).seatsOf(r)
+	return (&Server{}).socketQuotas(r)
 }
 
 // ClusterID tells the cluster that is shown now from others.
@@ -116,11 +111,14 @@ func CrowdOf(open map[string]int) map[string]int {
 	s, size := &Server{}, make(map[string]int)
 	for address, n := range open {
 		for range n {
-			s.enter([]seat{{address, n}})
+			s.enter([]limit.Limit{{Key: address, Max: int64(n)}})
 		}
 	}
 	for address := range open {
-		size[address] = s.crowd([]seat{{address, 1}})
+		size[address] = s.crowd([]limit.Limit{{Key: address, Max: 1}})
 	}
 	return size
 }
+
+// MemoryInUse is how many bytes of the memory for responses are reserved.
+func (s *Server) MemoryInUse() int64 { return s.budget.Used() }

@@ -40,7 +40,7 @@ func writeYAML(out *bufio.Writer, t *table) error {
 		if err != nil {
 			return err
 		}
-		document, err := documentOf(text)
+		document, err := t.toYAML(text)
 		if err != nil {
 			return fmt.Errorf("write %s as YAML: %w", o.Name(), err)
 		}

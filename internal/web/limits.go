@@ -3,296 +3,115 @@ package web
 import (
 	"context"
 	"fmt"
-	"hash/maphash"
-	"net"
 	"net/http"
-	"net/netip"
-	"slices"
-	"strings"
-	"sync"
-	"sync/atomic"
+	"runtime"
 	"time"
 
 	"golang.org/x/time/rate"
 
+	"glasshouse/internal/limit"
 	"glasshouse/internal/web/auth"
 	"glasshouse/internal/web/share"
 )
 
-// What a client can send, or keep open, is bounded, before who sends it is known.
+// Limits on what a client can send or keep open, before it is known who sends it.
 const (
 	// maxAddress is the length of a path with its query.
 	maxAddress = 16 << 10
 	maxFields  = 100 // Of a request's headers.
 	maxBody    = 64 << 10
-	maxStreams = 100 // Of one connection of HTTP/2.
-	// addressRequests are those that one address may have in flight; its sockets
-	// are not among them.
-	addressRequests = 1000
-	// maxConnections leave room beside the sockets for who asks for pages.
-	maxConnections, addressConnections = 8000, 2000
-	// addressSockets are those that come through a proxy, and viewerSockets the
-	// tabs of one user.
+	maxStreams = 100 // Of one HTTP/2 connection.
+	// maxRequests are the requests in flight of all clients, addressRequests those of one address. Sockets do not count.
+	maxRequests, addressRequests = 3000, 1000
+	// addressSockets are the sockets of one address, viewerSockets the tabs of one user.
 	addressSockets, viewerSockets = 2000, 500
-	// linkSockets are the tabs of those who use one link, guestSockets of those who use
-	// any: they leave room for who logs in.
+	// linkSockets are the tabs of the guests of one link, guestSockets those of all guests. They leave room for users
+	// who log in.
 	linkSockets, guestSockets = 2000, 4000
-	// socketSubscriptions are those of all sockets that somebody may have together, for
-	// each of them; one alone may have more.
+	// socketSubscriptions is how many subscriptions all sockets of a caller may have together, for each socket that it
+	// may have. A single socket may have more.
 	socketSubscriptions = 6
-	// viewerLogs are those that one user reads at a time, linkLogs those that one link
-	// shows, and guestLogs those of all links: they leave logs for others to read.
+	// viewerLogs are the logs that one user follows at a time, linkLogs those of one link, and guestLogs those of all
+	// links. They leave logs for others.
 	viewerLogs, linkLogs, guestLogs = 25, 25, 50
-	// messageRate is how many messages a second are taken of a socket, after
-	// messageBurst at once; what comes sooner waits.
+	// messageRate is how many messages a second a socket may send, after messageBurst at once. More of them wait.
 	messageRate, messageBurst = 20, 200
-	// addressRate is how many requests, connections and messages of sockets are
-	// taken of one address a second, after addressBurst at once: a thousand tabs
-	// may come back together.
+	// addressRate is how many requests, connections and socket messages a second one address may send, after
+	// addressBurst at once: a thousand tabs may come back together.
 	addressRate, addressBurst = 250, 4000
-	// oversizedCost is as how many requests one counts that is more than may be:
-	// it has been read in vain.
+	// oversizedCost is as how many requests an oversized one counts, because it was read for nothing.
 	oversizedCost = 10
-	// addressWait is how long a request waits for that.
+	// addressWait is how long a request waits for its turn.
 	addressWait = 10 * time.Second
 )
 
-// paces hold up what comes of an address faster than it is taken. By chance
-// some addresses share one; there are so many that this is seldom.
-type paces struct {
-	every rate.Limit
-	burst int
-	seed  maphash.Seed
-	all   [4096]atomic.Pointer[rate.Limiter]
-}
+// scansPerCaller is how many scans of all rows of a kind run at a time for one caller. Half of the processors stay free
+// for others.
+func scansPerCaller() int64 { return int64(max(1, runtime.GOMAXPROCS(0)/2)) }
 
-func newPaces(every rate.Limit, burst int) *paces {
-	return &paces{every: every, burst: burst, seed: maphash.MakeSeed()}
-}
-
-func (p *paces) of(address netip.Addr) *rate.Limiter {
-	place := &p.all[maphash.String(p.seed, group(address))%uint64(len(p.all))]
-	if pace := place.Load(); pace != nil {
-		return pace
-	}
-	place.CompareAndSwap(nil, rate.NewLimiter(p.every, p.burst))
-	return place.Load()
-}
-
-// pacesOf are those of what comes by a new socket: its own, and its address's.
-func (s *Server) pacesOf(r *http.Request, own *rate.Limiter, addresses *paces) []*rate.Limiter {
-	if address, known := s.peers.sender(r); known {
-		return []*rate.Limiter{own, addresses.of(address)}
+// rateLimitersFor are the rate limiters of what a new socket sends: its own, and that of its address.
+func (s *Server) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *limit.Rates) []*rate.Limiter {
+	if address, known := s.peers.clientAddr(r); known {
+		return []*rate.Limiter{own, addresses.For(group(address))}
 	}
 	return []*rate.Limiter{own}
 }
 
-// wait waits until one more message may be taken. The session ends meanwhile
-// where it returns an error.
+// wait waits until the session may read one more message. An error means that the session has ended.
 func (l *session) wait(ctx context.Context) error {
-	for _, pace := range l.paces {
-		if err := pace.Wait(ctx); err != nil {
+	for _, limiter := range l.rates {
+		if err := limiter.Wait(ctx); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// seat is a place that something takes among those that somebody may have.
-type seat struct {
-	who  string
-	most int
-}
-
-// seats counts those that are taken. The zero value has none taken.
-type seats struct {
-	mu    sync.Mutex
-	taken map[string]int
-}
-
-// take takes all the places, or none; give gives them back.
-func (s *seats) take(wanted ...seat) bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, w := range wanted {
-		if s.taken[w.who] >= w.most {
-			return false
-		}
+// crowd is the number of sockets that share a limit with this one, if there are other sockets. Without others there is
+// nobody to leave time for.
+func (s *Server) crowd(of []limit.Limit) int {
+	var most int64
+	for _, one := range of {
+		most = max(most, s.limiter.Used(one.Key))
 	}
-	if s.taken == nil {
-		s.taken = make(map[string]int)
-	}
-	for _, w := range wanted {
-		s.taken[w.who]++
-	}
-	return true
-}
-
-// most is of how many a seat is one, where most are.
-func (s *seats) most(of []seat) (n int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, o := range of {
-		n = max(n, s.taken[o.who])
-	}
-	return n
-}
-
-func (s *seats) give(taken ...seat) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	for _, t := range taken {
-		if s.taken[t.who]--; s.taken[t.who] <= 0 {
-			delete(s.taken, t.who)
-		}
-	}
-}
-
-// crowd is of how many sockets one with these seats is one, where others look, too: who
-// are alone have nobody to leave time for.
-func (s *Server) crowd(of []seat) int {
-	if most := s.seats.most(of); int64(most) < s.open.Load() {
-		return most
+	if most < s.open.Load() {
+		return int(most)
 	}
 	return 0
 }
 
-// hall is a listener that closes connections beyond those that there may be.
-type hall struct {
-	net.Listener
-
-	seats *seats
-	paces *paces
-	peers peers
-}
-
-// Accept waits for the next connection that there is room for.
-func (h *hall) Accept() (net.Conn, error) {
-	for {
-		conn, err := h.Listener.Accept()
-		if err != nil {
-			return nil, err
-		}
-		taken, wait := []seat{{"all", maxConnections}}, time.Duration(0)
-		if address, known := addressOf(conn.RemoteAddr().String()); known && !h.peers.have(address) {
-			taken = append(taken, seat{"address " + group(address), addressConnections})
-			reserved := h.paces.of(address).Reserve()
-			if wait = reserved.Delay(); wait > addressWait {
-				reserved.Cancel()
-			}
-		}
-		if wait <= addressWait && h.seats.take(taken...) {
-			g := &guest{Conn: conn, closed: make(chan struct{})}
-			if wait > 0 {
-				g.from = time.Now().Add(wait)
-			}
-			g.leave = sync.OnceFunc(func() {
-				close(g.closed)
-				h.seats.give(taken...)
-			})
-			return g, nil
-		}
-		_ = conn.Close() // There is nobody to tell.
-	}
-}
-
-// guest is a connection that is read from when it is its turn, and gives its
-// places back when it is closed.
-type guest struct {
-	net.Conn
-
-	from   time.Time
-	closed chan struct{}
-	leave  func()
-}
-
-// Read waits for the connection's turn first.
-func (g *guest) Read(p []byte) (int, error) {
-	if !g.from.IsZero() && time.Now().Before(g.from) {
-		select {
-		case <-time.After(time.Until(g.from)):
-		case <-g.closed:
-		}
-	}
-	return g.Conn.Read(p)
-}
-
-// Close closes the connection.
-func (g *guest) Close() error {
-	defer g.leave()
-	return g.Conn.Close()
-}
-
-// peers are the proxies that are believed when they say for whom they ask.
-type peers []netip.Prefix
-
-func (p peers) have(address netip.Addr) bool {
-	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(address) })
-}
-
-// addressOf reads the address of "address:port"; other listeners than those of
-// TCP have none.
-func addressOf(remote string) (netip.Addr, bool) {
-	parsed, err := netip.ParseAddrPort(remote)
-	return parsed.Addr().Unmap().WithZone(""), err == nil
-}
-
-// sender is the address that a request comes from. A proxy among the peers names
-// it: the last of X-Forwarded-For that is no such proxy itself.
-func (p peers) sender(r *http.Request) (netip.Addr, bool) {
-	address, known := addressOf(r.RemoteAddr)
-	if !known || !p.have(address) {
-		return address, known
-	}
-	named := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for _, text := range slices.Backward(named) {
-		parsed, err := netip.ParseAddr(strings.TrimSpace(text))
-		if err != nil {
-			return address, known
-		}
-		if address = parsed.Unmap().WithZone(""); !p.have(address) {
-			return address, known
-		}
-	}
-	return address, known
-}
-
-// group is what counts as one address: of IPv6, the network that one host has to
-// choose from.
-func group(address netip.Addr) string {
-	if address.Is6() {
-		if prefix, err := address.Prefix(64); err == nil {
-			return prefix.String()
-		}
-	}
-	return address.String()
-}
-
-// bound refuses requests that are more than any of ours is, and those of an
-// address that has too many in flight.
-func (s *Server) bound(next http.Handler) http.Handler {
+// limitRequest refuses oversized requests, and those of an address that has too many in flight.
+func (s *Server) limitRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p := oversized(r); p != nil {
-			if address, known := s.peers.sender(r); known {
-				s.paces.of(address).ReserveN(time.Now(), oversizedCost)
+			if address, known := s.peers.clientAddr(r); known {
+				s.rates.For(group(address)).ReserveN(time.Now(), oversizedCost)
 			}
-			w.Header().Set("Connection", "close") // Who sends such things begins anew.
+			w.Header().Set("Connection", "close") // The rest of the request is not read.
 			writeProblem(w, *p)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-		if address, known := s.peers.sender(r); known {
-			taken := seat{"requests of " + group(address), addressRequests}
-			if !s.seats.take(taken) {
-				tooMany(w, fmt.Sprintf("%d requests of your address are being answered; wait for some of them.", addressRequests))
-				return
-			}
-			defer s.seats.give(taken)
+		inFlight := []limit.Limit{{Key: "requests", Max: maxRequests}}
+		address, known := s.peers.clientAddr(r)
+		if known {
+			inFlight = append(inFlight, limit.Limit{Key: "requests of " + group(address), Max: addressRequests})
+		}
+		lease := s.limiter.TryAcquire(1, inFlight...)
+		if lease == nil {
+			tooMany(w, fmt.Sprintf("%d requests of your address, or %d of all, are in flight. Wait for some of them.",
+				addressRequests, maxRequests))
+			return
+		}
+		defer lease.Release()
+		defer connOf(r).begin()()
+		if known {
 			ctx, cancel := context.WithTimeout(r.Context(), addressWait)
-			err := s.paces.of(address).Wait(ctx)
+			err := s.rates.For(group(address)).Wait(ctx)
 			cancel()
 			if err != nil {
-				tooMany(w, fmt.Sprintf("Your address has sent more than %d requests and messages a second for a while; send fewer.", addressRate))
+				tooMany(w, fmt.Sprintf("Your address has sent more than %d requests and messages a second for a while. "+
+					"Send fewer.", addressRate))
 				return
 			}
 		}
@@ -328,33 +147,63 @@ func oversized(r *http.Request) *problem {
 	return nil
 }
 
-// seatsOf are the places that a socket takes: of its address, and of whoever is
-// known to look. Who comes without a login is known by the address alone.
-func (s *Server) seatsOf(r *http.Request) []seat {
-	var wanted []seat
-	if address, known := s.peers.sender(r); known {
-		wanted = append(wanted, seat{"sockets of " + group(address), addressSockets})
+// socketQuotas are the limits that a socket counts under: those of its address, and of its user or link. Without a login
+// the address is all that is known.
+func (s *Server) socketQuotas(r *http.Request) []limit.Limit {
+	var quotas []limit.Limit
+	if address, known := s.peers.clientAddr(r); known {
+		quotas = append(quotas, limit.Limit{Key: "sockets of " + group(address), Max: addressSockets})
 	}
-	return append(wanted, placesOf("sockets", guestIn(r), identityOf(r), linkSockets, guestSockets, viewerSockets)...)
+	return append(quotas, quotasFor("sockets", guestIn(r), identityOf(r), linkSockets, guestSockets, viewerSockets)...)
 }
 
-// subscriptionSeats are the places that a subscription of a socket takes.
-func subscriptionSeats(socket []seat) []seat {
-	wanted := make([]seat, len(socket))
-	for i, s := range socket {
-		wanted[i] = seat{"subscriptions by " + s.who, s.most * socketSubscriptions}
+// subscriptionQuotas are the limits that each subscription of a socket counts under.
+func subscriptionQuotas(socket []limit.Limit) []limit.Limit {
+	quotas := make([]limit.Limit, len(socket))
+	for i, q := range socket {
+		quotas[i] = limit.Limit{Key: "subscriptions by " + q.Key, Max: q.Max * socketSubscriptions}
 	}
-	return wanted
+	return quotas
 }
 
-// placesOf are those that something takes of whoever is known to look: of one link
-// and of all guests, or of one user.
-func placesOf(what string, guest *share.Guest, identity auth.Identity, ofLink, ofGuests, ofUser int) []seat {
+// quotasFor are the limits that something counts under for a guest or a user.
+func quotasFor(what string, guest *share.Guest, identity auth.Identity, ofLink, ofGuests, ofUser int64) []limit.Limit {
 	switch user := identity.Viewer.User; {
 	case guest != nil:
-		return []seat{{what + " of the share " + guest.Share.ID, ofLink}, {what + " of guests", ofGuests}}
+		return []limit.Limit{{Key: what + " of the share " + guest.Share.ID, Max: ofLink}, {Key: what + " of guests", Max: ofGuests}}
 	case user != nil:
-		return []seat{{what + " of the user " + user.Name, ofUser}}
+		return []limit.Limit{{Key: what + " of the user " + user.Name, Max: ofUser}}
 	}
 	return nil
+}
+
+// callerOf is who shares the memory for responses: a guest of a link at an address, a user, or an address where nobody
+// logs in.
+func (s *Server) callerOf(r *http.Request) limit.Caller {
+	from := ""
+	if address, known := s.peers.clientAddr(r); known {
+		from = "address " + group(address)
+	}
+	guest, user := guestIn(r), identityOf(r).Viewer.User
+	switch {
+	case guest != nil:
+		return limit.Caller{Key: "share " + guest.Share.ID + " " + from, Group: "share " + guest.Share.ID}
+	case user != nil:
+		return limit.Caller{Key: "user " + user.Name}
+	}
+	return limit.Caller{Key: from}
+}
+
+// acquire waits for a lease of one unit, and for no longer than addressWait.
+func (s *Server) acquire(ctx context.Context, limits ...limit.Limit) (*limit.Lease, error) {
+	waiting, cancel := context.WithTimeout(ctx, addressWait)
+	defer cancel()
+	lease, err := s.limiter.Acquire(waiting, 1, limits...)
+	if err != nil && ctx.Err() == nil {
+		return nil, &problem{
+			Title: "Too many requests", Status: http.StatusTooManyRequests,
+			Detail: fmt.Sprintf("%d requests of this sort are in progress for you. Wait for one of them.", limits[0].Max),
+		}
+	}
+	return lease, err
 }

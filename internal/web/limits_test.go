@@ -1,7 +1,6 @@
 package web_test
 
 import (
-	"bufio"
 	"bytes"
 	"context"
 	"fmt"
@@ -168,97 +167,26 @@ func TestGroupsOfAddresses(t *testing.T) {
 	}
 }
 
-// A connection beyond those that an address may have is closed, and there is room
-// again when one of them is.
-func TestConnectionsOfAnAddress(t *testing.T) {
-	const most = 2000
-	s := startSite(t, nil)
-	dial := func(from string) (net.Conn, error) {
-		dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
-		conn, err := dialer.DialContext(t.Context(), "tcp", s.addr)
-		if err == nil {
-			err = conn.SetDeadline(time.Now().Add(time.Minute))
-		}
-		return conn, err
-	}
-	served := func(conn net.Conn) bool {
-		if _, err := fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n", s.addr); err != nil {
-			return false
-		}
-		answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
-		if err != nil {
-			return false
-		}
-		_, err = io.Copy(io.Discard, answer.Body)
-		return err == nil && answer.StatusCode == http.StatusOK
-	}
-	conns := make([]net.Conn, 0, most+1)
-	t.Cleanup(func() {
-		for _, conn := range conns {
-			_ = conn.Close() // Some were closed by the server.
-		}
-	})
-	for i := range most {
-		conn, err := dial("127.0.0.1")
-		if err != nil {
-			t.Skipf("this machine opens no more than %d: %v", i, err)
-		}
-		conns = append(conns, conn)
-	}
-	if !served(conns[most-1]) {
-		t.Errorf("the connection %d is not served", most)
-	}
-	for range 3 {
-		if conn, err := dial("127.0.0.1"); err == nil {
-			conns = append(conns, conn)
-			if served(conn) {
-				t.Errorf("one more than %d is served", most)
-			}
-		}
-	}
-	other, err := dial("127.0.0.2")
-	if err != nil {
-		t.Fatal(err)
-	}
-	conns = append(conns, other)
-	if !served(other) {
-		t.Error("another address is not served")
-	}
-	_ = conns[0].Close() // To make room.
-	for began := time.Now(); ; {
-		conn, err := dial("127.0.0.1")
-		if err != nil {
-			t.Fatal(err)
-		}
-		conns = append(conns, conn)
-		if served(conn) {
-			break
-		}
-		if time.Since(began) > 30*time.Second {
-			t.Fatal("there is no room again")
-		}
-	}
-}
-
 // A user has so many sockets, however many addresses they come from, and takes
 // nobody else's.
 func TestSocketsOfAViewer(t *testing.T) {
 	server := serverOf(t, web.Options{})
 	const most = 500
-	ada, lin := []web.Seat{web.ViewerSeat("ada")}, []web.Seat{web.ViewerSeat("lin")}
+	ada, lin := []web.Quota{web.ViewerQuota("ada")}, []web.Quota{web.ViewerQuota("lin")}
+	var leave func()
 	for range most {
-		if !server.Enter(ada) {
+		if leave = server.Enter(ada); leave == nil {
 			t.Fatal("there is no room for what may be")
 		}
 	}
-	if server.Enter(ada) {
+	if server.Enter(ada) != nil {
 		t.Errorf("there are more than %d", most)
 	}
-	if !server.Enter(lin) {
+	if server.Enter(lin) == nil {
 		t.Error("there is no room for somebody else")
 	}
-	server.Leave(ada)
-	if !server.Enter(ada) {
+	leave()
+	if server.Enter(ada) == nil {
 		t.Error("there is no room after one has left")
 	}
 }

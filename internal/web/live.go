@@ -12,11 +12,13 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/coder/websocket"
 	"golang.org/x/time/rate"
 
+	"glasshouse/internal/limit"
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web/auth"
 	"glasshouse/internal/web/share"
@@ -52,7 +54,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	}
 	identity := identityOf(r)
 	s.sockets.Add(1) // Before Accept, which takes the connection from the http.Server that Run waits for.
-	out := &outgoing{in: newIncoming(s.pacesOf(r, rate.NewLimiter(frameRate, frameBurst), s.framePaces)), papers: &s.paper}
+	out := &outgoing{in: newIncoming(s.rateLimitersFor(r, rate.NewLimiter(frameRate, frameBurst), s.frameRates)), papers: &s.paper}
 	conn, err := websocket.Accept(&accepting{w, out}, r, &websocket.AcceptOptions{
 		Subprotocols:         []string{subprotocol},
 		CompressionMode:      websocket.CompressionNoContextTakeover,
@@ -63,16 +65,17 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 		s.sockets.Done()
 		return nil //nolint:nilerr // Accept has answered.
 	}
-	seats := s.seatsOf(r)
-	whose := s.whose(r)
+	quotas, scans := s.socketQuotas(r), s.scanLimit(r)
 	inTurn := func(ctx context.Context) (leave func(), err error) { // However long that is: a thousand tabs may come back together.
-		return s.turns.enter(ctx, "reads of "+whose, readsAtOnce())
+		lease, err := s.limiter.Acquire(ctx, 1, scans)
+		return lease.Release, err
 	}
-	access := s.access(r).InTurn(inTurn).AtOnce(messagesAtOnce).Crowded(func() int { return s.crowd(seats) })
+	access := s.access(r).InTurn(inTurn).AtOnce(messagesAtOnce).Crowded(func() int { return s.crowd(quotas) })
 	l := &session{
-		conn: conn, out: out, access: access, identity: identity, guest: guestIn(r), server: s, showing: s.showing(r), of: r.URL.Query().Get("cluster"), parts: r.URL.Query().Get("parts") == "true",
-		seats: seats, each: subscriptionSeats(seats), paces: s.pacesOf(r, rate.NewLimiter(messageRate, messageBurst), s.paces), onTheWay: make(chan struct{}, partsOnTheWay), subscriptions: make(map[int]*follower),
+		conn: conn, out: out, caller: s.callerOf(r), identity: identity, guest: guestIn(r), server: s, showing: s.showing(r), of: r.URL.Query().Get("cluster"), parts: r.URL.Query().Get("parts") == "true",
+		quotas: quotas, each: subscriptionQuotas(quotas), rates: s.rateLimitersFor(r, rate.NewLimiter(messageRate, messageBurst), s.rates), onTheWay: make(chan struct{}, partsOnTheWay), subscriptions: make(map[int]*follower),
 	}
+	l.access = access.Reserving(l.reserve)
 	go func() { // The handler ends, and with it all that a request holds.
 		defer s.sockets.Done()
 		l.serve()
@@ -86,6 +89,7 @@ type session struct {
 	conn     *websocket.Conn
 	out      *outgoing // Below conn.
 	access   *watch.Access
+	caller   limit.Caller
 	identity auth.Identity // Whose it is, and for how long.
 	guest    *share.Guest  // Nil for who is none.
 	server   *Server
@@ -94,14 +98,15 @@ type session struct {
 	parts    bool               // Long messages are told in parts.
 	onTheWay chan struct{}      // Has one for each part that is.
 	cancel   context.CancelFunc // Ends the whole session, without a word.
-	seats    []seat
-	each     []seat          // That each subscription takes.
-	paces    []*rate.Limiter // Of the reader.
+	quotas   []limit.Limit
+	each     []limit.Limit   // That each subscription counts under.
+	rates    []*rate.Limiter // Of the reader.
 
 	running sync.WaitGroup
 	faults  int // What the reader has not understood so far.
 	writing sync.Mutex
 	late    late
+	written atomic.Int64 // When the client took a message last, in Unix nanoseconds.
 
 	mu            sync.Mutex
 	subscriptions map[int]*follower
@@ -123,11 +128,12 @@ func (l *session) serve() {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(l.showing.ended))
 	l.cancel = cancel
 	defer cancel()
-	if !l.server.enter(l.seats) {
+	leave := l.server.enter(l.quotas)
+	if leave == nil {
 		l.sendAway(websocket.StatusTryAgainLater, fullFor, "as many are connected as may be")
 		return
 	}
-	defer l.server.leave(l.seats)
+	defer leave()
 	if l.of != "" && l.of != l.showing.id {
 		l.close(statusSwitched, switched)
 		return
@@ -231,8 +237,34 @@ func (l *session) write(ctx context.Context, members []byte, id *int, plain bool
 	if err != nil {
 		l.cut()
 	}
+	l.written.Store(time.Now().UnixNano())
 	return err
 }
+
+// reserve reserves memory for a message.
+func (l *session) reserve(ctx context.Context, bytes int64) (*limit.Reservation, error) {
+	m := &reservedMessage{session: l}
+	defer func() { m.since.Store(time.Now().UnixNano()) }()
+	return l.server.budget.Reserve(ctx, l.caller, bytes, m)
+}
+
+// reservedMessage is a message on its way to a client, for which memory is reserved.
+type reservedMessage struct {
+	session *session
+	since   atomic.Int64 // In Unix nanoseconds; 0 until the memory is reserved.
+}
+
+// Stalled is for how long the client has taken no message, and no part of one.
+func (m *reservedMessage) Stalled() time.Duration {
+	since := m.since.Load()
+	if since == 0 {
+		return 0
+	}
+	return time.Since(time.Unix(0, max(since, m.session.written.Load())))
+}
+
+// Abort ends the connection.
+func (m *reservedMessage) Abort() { m.session.cancel() }
 
 // opening is what a message begins with.
 func opening(dst []byte, id *int) []byte {
@@ -316,6 +348,10 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 		l.subscriptions[o.ID] = f
 	}
 	l.mu.Unlock()
+	var lease *limit.Lease
+	if !taken && !full {
+		lease = l.server.limiter.TryAcquire(1, l.each...)
+	}
 	switch {
 	case taken:
 		cancel()
@@ -323,14 +359,14 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 	case full:
 		cancel()
 		l.problem(ctx, &o.ID, badRequest("Too many subscriptions", "A connection may have %d; unsubscribe one first.", maxSubscriptions))
-	case !l.server.seats.take(l.each...):
+	case lease == nil:
 		cancel()
 		l.forget(o.ID, f)
 		l.problem(ctx, &o.ID, badRequest("Too many subscriptions", "All connections of a user, a link or an address together may have %d for each that there may be; unsubscribe one first.", socketSubscriptions))
 	default:
 		l.running.Go(func() {
 			defer close(f.ended)
-			defer l.server.seats.give(l.each...)
+			defer lease.Release()
 			defer cancel()
 			err := l.follow(ctx, o, window)
 			l.forget(o.ID, f)

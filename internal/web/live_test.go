@@ -316,9 +316,9 @@ func TestSubscriptionsOfAllConnections(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
 	const most = 6 * 2000
-	seats := web.SubscriptionSeats(netip.MustParseAddr("127.0.0.1"))
+	quotas := web.SubscriptionQuotas(netip.MustParseAddr("127.0.0.1"))
 	for n := range most - 1 {
-		if !s.server.Take(seats) {
+		if s.server.TryAcquire(quotas) == nil {
 			t.Fatalf("there is room for %d, want %d", n, most)
 		}
 	}

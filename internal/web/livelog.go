@@ -37,6 +37,11 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 		if waiting {
 			message = append(message, `,"waiting":true`...)
 		}
+		reserved, err := l.reserve(ctx, compressorMemory+2*int64(len(message)))
+		if err != nil {
+			return err
+		}
+		defer reserved.Release()
 		return l.write(ctx, message, &o.ID, false)
 	}}
 	body, err := openLog(ctx, l.access, o.Namespaces[0], o.Name, options, out)

@@ -11,6 +11,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"glasshouse/internal/limit"
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web/auth"
 	"glasshouse/internal/web/share"
@@ -74,9 +75,9 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 // roomForLog counts a log in, until leave is called, if there is room for it: among
 // all, and among those of whoever reads it.
 func (s *Server) roomForLog(guest *share.Guest, identity auth.Identity) (leave func(), err error) {
-	wanted := append(placesOf("logs", guest, identity, linkLogs, guestLogs, viewerLogs), seat{"logs", maxLogs})
-	if s.seats.take(wanted...) {
-		return func() { s.seats.give(wanted...) }, nil
+	quotas := append(quotasFor("logs", guest, identity, linkLogs, guestLogs, viewerLogs), limit.Limit{Key: "logs", Max: maxLogs})
+	if lease := s.limiter.TryAcquire(1, quotas...); lease != nil {
+		return lease.Release, nil
 	}
 	return nil, &problem{
 		Title: "Too many logs", Status: http.StatusServiceUnavailable,

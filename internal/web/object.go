@@ -32,7 +32,7 @@ func (s *Server) object(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if format == "yaml" {
-		if text, err = documentOf(text); err != nil {
+		if text, err = s.toYAML(r, text); err != nil {
 			return err
 		}
 	}

@@ -112,7 +112,7 @@ func (o *outgoing) flush() error {
 	o.gathering, o.pieces, o.own = false, nil, nil
 	defer o.papers.Put(own)
 	to := o.Conn
-	if g, ok := to.(*guest); ok {
+	if g, ok := to.(*limitedConn); ok {
 		to = g.Conn // Which takes all pieces in one call.
 	}
 	_, err := pieces.WriteTo(to)

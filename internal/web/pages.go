@@ -1,6 +1,7 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
 	"errors"
 	"maps"
@@ -228,7 +229,7 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 		code = p.Status
 		page.Problem = &templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail}
 	} else {
-		document, err := documentOf(text)
+		document, err := s.toYAML(r, text)
 		if err != nil {
 			return err
 		}
@@ -374,7 +375,10 @@ func (s *Server) namespaces(r *http.Request) ([]string, templates.State) {
 }
 
 func render(w http.ResponseWriter, r *http.Request, status int, page templ.Component) error {
-	var body strings.Builder // A page that fails half-way must not look like one.
+	if err := responseOf(r).reserve(r.Context()); err != nil {
+		return err
+	}
+	var body bytes.Buffer // A page that fails half-way must not look like one.
 	ctx := r.Context()
 	if inKiosk(r) {
 		ctx = templates.InKiosk(ctx)
@@ -384,6 +388,6 @@ func render(w http.ResponseWriter, r *http.Request, status int, page templ.Compo
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, err := w.Write([]byte(body.String()))
+	_, err := w.Write(body.Bytes())
 	return err
 }

@@ -104,7 +104,7 @@ func (s *Server) failPage(w http.ResponseWriter, r *http.Request, p problem) err
 		return s.askWho(w, r, p.Status, to, "")
 	}
 	failure := templates.Failure{Problem: templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail}}
-	if !isKnown(r) {
+	if !isKnown(r) || p.Status == http.StatusTooManyRequests { // The latter is built without a reservation, and short.
 		failure.Frame = s.bare(r, p.Title)
 		return render(w, r, p.Status, templates.BareProblemPage(failure))
 	}

@@ -11,11 +11,6 @@ func (s *Server) related(w http.ResponseWriter, r *http.Request) error {
 	if _, err := valuesOf(r); err != nil {
 		return err
 	}
-	leave, err := s.turn(r.Context(), "graphs", s.whose(r), graphsAtOnce)
-	if err != nil {
-		return err
-	}
-	defer leave()
 	graph, err := related.Of(r.Context(), s.access(r), refOf(r), namespaceOf(r), param(r, "name"))
 	if err != nil {
 		return err

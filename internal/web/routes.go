@@ -1,12 +1,14 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"sync"
 	"time"
 
+	"glasshouse/internal/limit"
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web/auth"
 	"glasshouse/internal/web/share"
@@ -27,43 +29,44 @@ type route struct {
 	method, pattern string
 	class           class
 	handler         func(http.ResponseWriter, *http.Request) error
-	streamed        bool // It compresses for itself, or not at all.
+	delivery        delivery
+	memory          int64 // What a response takes while it is built, in bytes.
 }
 
 // routes are all there are.
 func (s *Server) routes() []route {
 	return []route{
-		{http.MethodGet, "/", viewers, s.home, false},
-		{http.MethodGet, "/r/{group}/{version}/{resource}", viewers, s.listPage, false},
-		{http.MethodGet, "/o/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.objectPage, false},
-		{http.MethodGet, "/compare", viewers, s.comparePage, false},
-		{http.MethodGet, "/status", viewers, s.statusPage, false},
-		{http.MethodGet, contextsPath, users, s.contextsPage, false},
-		{http.MethodPost, contextsPath, users, s.switchPage, false},
-		{http.MethodGet, "/api/openapi.json", everybody, s.openapi, false},
-		{http.MethodGet, "/api/v1/resources", viewers, s.resources, false},
-		{http.MethodGet, "/api/v1/snapshot/{group}/{version}/{resource}", viewers, s.snapshot, false},
-		{http.MethodGet, "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.object, false},
-		{http.MethodGet, "/api/v1/logs/{namespace}/{name}", viewers, s.logs, true},
-		{http.MethodGet, "/api/v1/search", viewers, s.search, false},
-		{http.MethodGet, "/api/v1/related/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.related, false},
-		{http.MethodGet, "/api/v1/status", viewers, s.status, false},
-		{http.MethodGet, "/api/v1/contexts", users, s.listContexts, false},
-		{http.MethodPost, "/api/v1/context", users, s.switchContext, false},
-		{http.MethodGet, "/api/v1/live", viewers, s.live, true},
-		{http.MethodGet, "/api/v1/shares", users, s.listShares, false},
-		{http.MethodPost, "/api/v1/shares", users, s.createShare, false},
-		{http.MethodDelete, "/api/v1/shares/{id}", users, s.revokeShare, false},
-		{http.MethodGet, sharePath, everybody, s.sharePage, false},
-		{http.MethodPost, sharePath, everybody, s.openShare, false},
-		{http.MethodPost, leavePath, everybody, s.leaveShare, false},
-		{http.MethodGet, "/static/*", everybody, s.static, false},
-		{http.MethodGet, "/healthz", everybody, s.healthz, true},
-		{http.MethodGet, "/readyz", everybody, s.readyz, true},
-		{http.MethodGet, loginPath, everybody, s.loginPage, false},
-		{http.MethodPost, loginPath, everybody, s.login, false},
-		{http.MethodGet, callbackPath, everybody, s.loginReturn, false},
-		{http.MethodPost, logoutPath, everybody, s.logout, false},
+		{http.MethodGet, "/", viewers, s.home, buffered, smallMemory},
+		{http.MethodGet, "/r/{group}/{version}/{resource}", viewers, s.listPage, listed, smallMemory},
+		{http.MethodGet, "/o/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.objectPage, buffered, objectMemory},
+		{http.MethodGet, "/compare", viewers, s.comparePage, buffered, compareMemory},
+		{http.MethodGet, "/status", viewers, s.statusPage, buffered, smallMemory},
+		{http.MethodGet, contextsPath, users, s.contextsPage, buffered, smallMemory},
+		{http.MethodPost, contextsPath, users, s.switchPage, buffered, smallMemory},
+		{http.MethodGet, "/api/openapi.json", everybody, s.openapi, buffered, smallMemory},
+		{http.MethodGet, "/api/v1/resources", viewers, s.resources, buffered, smallMemory},
+		{http.MethodGet, "/api/v1/snapshot/{group}/{version}/{resource}", viewers, s.snapshot, listed, smallMemory},
+		{http.MethodGet, "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.object, buffered, objectMemory},
+		{http.MethodGet, "/api/v1/logs/{namespace}/{name}", viewers, s.logs, streamed, 0},
+		{http.MethodGet, "/api/v1/search", viewers, s.search, buffered, smallMemory},
+		{http.MethodGet, "/api/v1/related/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.related, buffered, exportMemory},
+		{http.MethodGet, "/api/v1/status", viewers, s.status, buffered, smallMemory},
+		{http.MethodGet, "/api/v1/contexts", users, s.listContexts, buffered, smallMemory},
+		{http.MethodPost, "/api/v1/context", users, s.switchContext, buffered, smallMemory},
+		{http.MethodGet, "/api/v1/live", viewers, s.live, streamed, 0},
+		{http.MethodGet, "/api/v1/shares", users, s.listShares, buffered, smallMemory},
+		{http.MethodPost, "/api/v1/shares", users, s.createShare, buffered, smallMemory},
+		{http.MethodDelete, "/api/v1/shares/{id}", users, s.revokeShare, buffered, smallMemory},
+		{http.MethodGet, sharePath, everybody, s.sharePage, buffered, smallMemory},
+		{http.MethodPost, sharePath, everybody, s.openShare, buffered, smallMemory},
+		{http.MethodPost, leavePath, everybody, s.leaveShare, buffered, smallMemory},
+		{http.MethodGet, "/static/*", everybody, s.static, buffered, smallMemory},
+		{http.MethodGet, "/healthz", everybody, s.healthz, streamed, 0},
+		{http.MethodGet, "/readyz", everybody, s.readyz, streamed, 0},
+		{http.MethodGet, loginPath, everybody, s.loginPage, buffered, smallMemory},
+		{http.MethodPost, loginPath, everybody, s.login, buffered, smallMemory},
+		{http.MethodGet, callbackPath, everybody, s.loginReturn, buffered, smallMemory},
+		{http.MethodPost, logoutPath, everybody, s.logout, buffered, smallMemory},
 	}
 }
 
@@ -88,6 +91,9 @@ func (s *Server) identify(next http.Handler) http.Handler {
 			w.Header().Set("X-Robots-Tag", "noindex")
 		} else {
 			from.identity, from.err = s.auth.Identify(r)
+		}
+		if guest || from.identity.Viewer.User != nil {
+			connOf(r).trust()
 		}
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), senderKey{}, from)))
 	})
@@ -174,8 +180,18 @@ func hasLeft(r *http.Request) bool {
 // access is the cluster as whoever sent the request may see it.
 func (s *Server) access(r *http.Request) *watch.Access {
 	grounds, _ := r.Context().Value(groundsKey{}).(*watch.Grounds) // A log and a socket have none.
-	whose := s.whose(r)
+	scans := s.scanLimit(r)
 	return s.showing(r).Cluster.For(identityOf(r).Viewer).On(grounds).InTurn(func(ctx context.Context) (leave func(), err error) {
-		return s.turn(ctx, "reads", whose, readsAtOnce())
+		if err := responseOf(r).reserve(ctx); err != nil {
+			return nil, err
+		}
+		lease, err := s.acquire(ctx, scans)
+		return lease.Release, err
 	})
+}
+
+// scanLimit bounds the scans of all rows of a kind that run at a time for whoever sent a request.
+func (s *Server) scanLimit(r *http.Request) limit.Limit {
+	caller := s.callerOf(r)
+	return limit.Limit{Key: "scans of " + cmp.Or(caller.Group, caller.Key), Max: scansPerCaller()}
 }

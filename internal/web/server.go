@@ -23,6 +23,7 @@ import (
 	"github.com/go-chi/chi/v5"
 	"github.com/klauspost/compress/gzhttp"
 
+	"glasshouse/internal/limit"
 	"glasshouse/internal/web/auth"
 	"glasshouse/internal/web/share"
 	"glasshouse/web"
@@ -32,8 +33,8 @@ import (
 const (
 	headerTimeout = 10 * time.Second
 	readTimeout   = 30 * time.Second
-	// answerTimeout bounds an answer; a WebSocket has its own deadlines.
-	answerTimeout = 5 * time.Minute
+	// answerTimeout bounds a response until it is sent, which has deadlines of its own; so has a WebSocket.
+	answerTimeout = 2 * time.Minute
 	idleTimeout   = 2 * time.Minute
 	drainTimeout  = 2 * time.Second
 	maxHeader     = 32 << 10
@@ -52,6 +53,8 @@ type Options struct {
 	// Peers are the proxies whose X-Forwarded-For is believed, for the address alone.
 	Peers   []netip.Prefix
 	Version string
+	// MemoryLimit is what the program may take, in bytes; 0 is no limit. Responses share a part of it.
+	MemoryLimit int64
 	// PageRows is how many rows a page holds at most; of more it shows a window.
 	PageRows int
 	// Shares are what is shared; nil keeps it in memory alone.
@@ -82,13 +85,13 @@ type Server struct {
 	stopping   context.Context //nolint:containedctx // Ends the sockets, which outlive their requests' contexts.
 	stop       context.CancelFunc
 	sockets    sync.WaitGroup
-	paces      *paces
-	framePaces *paces       // Of what comes by sockets.
-	seats      seats        // That are taken: of requests, connections, sockets and logs.
-	turns      turns        // In which answers are made that take long.
-	ending     atomic.Bool  // It is to stop.
-	open       atomic.Int64 // Sockets that are served.
-	paper      sync.Pool    // Of *[]byte: the messages that are being written.
+	rates      *limit.Rates  // Of the requests and messages of an address.
+	frameRates *limit.Rates  // Of the frames of an address's sockets.
+	limiter    limit.Limiter // Of requests, sockets, subscriptions, logs and scans.
+	budget     *limit.Budget // Of the memory of responses.
+	ending     atomic.Bool   // It is to stop.
+	open       atomic.Int64  // Sockets that are served.
+	paper      sync.Pool     // Of *[]byte: the messages that are being written.
 }
 
 // New makes a Server. It serves when Run is called.
@@ -104,7 +107,7 @@ func New(options Options) (*Server, error) {
 		}
 	}
 	s := &Server{
-		contexts: options.Contexts, auth: options.Auth, boundary: options.Boundary, base: options.BasePath, keys: options.KeyPair, peers: options.Peers, paces: newPaces(addressRate, addressBurst), framePaces: newPaces(addressFrames, addressFrameBurst), version: options.Version, pageRows: options.PageRows, log: options.Log,
+		contexts: options.Contexts, auth: options.Auth, boundary: options.Boundary, base: options.BasePath, keys: options.KeyPair, peers: options.Peers, rates: limit.NewRates(addressRate, addressBurst), frameRates: limit.NewRates(addressFrames, addressFrameBurst), budget: limit.NewBudget(responseMemory(options.MemoryLimit)), version: options.Version, pageRows: options.PageRows, log: options.Log,
 		shares: shares, shareAdmins: options.ShareAdmins, assets: assets, sections: templates.NewSections(),
 	}
 	s.present.Store(newShowing(options.Shown))
@@ -121,7 +124,7 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 		return nil, fmt.Errorf("set up compression: %w", err)
 	}
 	r := chi.NewRouter()
-	r.Use(s.boundary.guard, s.bound, s.base.strip, s.recover, s.look, s.identify)
+	r.Use(s.boundary.guard, s.limitRequest, s.base.strip, s.recover, s.look, s.identify)
 	for _, one := range routes {
 		handler := http.Handler(s.admit(one.class, one.handler))
 		if one.method != http.MethodGet && one.method != http.MethodHead {
@@ -129,11 +132,13 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 				return nil, err
 			}
 		}
-		if !one.streamed {
+		if one.delivery != streamed {
 			handler = compress(handler)
-		}
-		if one.class != everybody && !one.streamed {
-			handler = within(handler)
+			handler = sendWhole(handler)
+			if one.class != everybody {
+				handler = within(handler)
+			}
+			handler = s.withBudget(one.delivery, one.memory, handler)
 		}
 		r.Method(one.method, one.pattern, handler)
 	}
@@ -159,7 +164,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	}
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
+		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
+		ConnContext: withConn, ConnState: onState,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 	}
 	var sharing sync.WaitGroup
@@ -194,7 +200,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 // serve serves over TLS where there is a certificate: HTTP/2 to pages, and
 // HTTP/1.1 to sockets, which browsers open for themselves.
 func (s *Server) serve(server *http.Server, listener net.Listener) error {
-	listener = &hall{listener, &s.seats, s.paces, s.peers}
+	listener = newLimitedListener(listener, s.rates, s.peers)
 	if s.keys == nil {
 		return server.Serve(listener)
 	}

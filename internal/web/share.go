@@ -257,7 +257,7 @@ func (s *Server) whoOf(r *http.Request) share.Who {
 	if guestIn(r) == nil {
 		who.User = identityOf(r).Viewer.User
 	}
-	if address, known := s.peers.sender(r); known {
+	if address, known := s.peers.clientAddr(r); known {
 		who.From = address.String()
 	}
 	return who

@@ -1008,7 +1008,7 @@ func TestGuestsAreNotToldOfTheAPIServer(t *testing.T) {
 func TestRoomForGuests(t *testing.T) {
 	s := &web.Server{}
 	enter := func(id string, address int) bool {
-		return s.Enter(web.GuestSeats(id, fmt.Sprintf("192.0.2.%d:1", address)))
+		return s.Enter(web.GuestQuotas(id, fmt.Sprintf("192.0.2.%d:1", address))) != nil
 	}
 	fill := func(id string, address, most int) (n int) {
 		for n < most && enter(id, address) {
@@ -1028,7 +1028,7 @@ func TestRoomForGuests(t *testing.T) {
 	if n := fill("three", 4, 5000); n != 0 {
 		t.Errorf("guests have %d tabs more than 4,000", n)
 	}
-	if !s.Enter([]web.Seat{web.ViewerSeat("anna")}) {
+	if s.Enter([]web.Quota{web.ViewerQuota("anna")}) == nil {
 		t.Error("there is no room beside guests")
 	}
 }

@@ -47,6 +47,9 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	query.Sort, query.Limit = values.Get("sort"), limit
+	if view == "objects" {
+		responseOf(r).estimate = exportMemory
+	}
 	snapshot, err := s.access(r).Snapshot(r.Context(), query, wait)
 	if err != nil {
 		return err
@@ -69,13 +72,8 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 			Detail: fmt.Sprintf("%s is %s. %s A list in part would look like a whole one; ask again, or for JSON, which tells its state.", query.Resource, snapshot.Status.State, snapshot.Status.Reason),
 		}
 	}
-	if view == "objects" {
-		leave, err := s.turn(r.Context(), "exports", s.whose(r), exportsAtOnce)
-		if err != nil {
-			return err
-		}
-		defer leave()
-	}
+	t.toYAML = func(text []byte) ([]byte, error) { return s.toYAML(r, text) }
+	responseOf(r).stream(len(t.Objects))
 	return writeTable(w, t, format)
 }
 

@@ -17,6 +17,7 @@ type table struct {
 	view      string // "rows" or "objects"
 	namespace bool   // Lines of CSV tell the namespace.
 	columns   []int  // By their index in Columns, in that order.
+	toYAML    func(text []byte) ([]byte, error)
 }
 
 // newTable chooses columns as the page does: by their names, in lower case,

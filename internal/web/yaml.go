@@ -2,11 +2,31 @@ package web
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
 	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
+
+	"glasshouse/internal/limit"
 )
+
+// largeText is the length of a text whose conversion takes much memory: 80 times its length in the worst case measured,
+// 30,000 short strings.
+const largeText = 128 << 10
+
+// toYAML writes a JSON text as YAML. Large ones are converted few at a time.
+func (s *Server) toYAML(r *http.Request, text []byte) ([]byte, error) {
+	if len(text) >= largeText {
+		lease, err := s.acquire(r.Context(), limit.Limit{Key: "conversions of " + s.callerOf(r).Key, Max: 1},
+			limit.Limit{Key: "conversions", Max: scansPerCaller()})
+		if err != nil {
+			return nil, err
+		}
+		defer lease.Release()
+	}
+	return documentOf(text)
+}
 
 // documentOf writes a JSON text as YAML. The library reads JSON as YAML, to which
 // some characters are line breaks or not allowed that JSON may hold as they are;

@@ -1,0 +1,171 @@
+// Package limit bounds what callers use at the same time.
+//
+// A Limiter counts units in use by key: connections of an address, logs of a user, bytes of responses. One mechanism
+// serves all of them, so that there is one place to look for who waits, who is next, and who is refused. A Budget is
+// a Limiter of bytes that callers share fairly. Rates bound how often something happens.
+//
+// No method calls out while it holds a lock, except the abort of a response, which is called without one.
+package limit
+
+import (
+	"context"
+	"slices"
+	"sync"
+)
+
+// A Limit is the most units that may be in use under a key at the same time.
+type Limit struct {
+	Key string
+	Max int64
+}
+
+// A Limiter counts units in use by key. The zero value is ready for use. It is safe for concurrent use.
+type Limiter struct {
+	mu      sync.Mutex
+	used    map[string]int64
+	waiters []*waiter // In order of arrival.
+}
+
+// A Lease is a number of units in use under some limits, until it is released.
+type Lease struct {
+	limiter *Limiter
+	limits  []Limit
+	units   int64 // Guarded by limiter.mu; 0 after Release.
+}
+
+// waiter waits for a lease.
+type waiter struct {
+	lease   *Lease
+	units   int64
+	granted chan struct{} // Closed when the lease has its units.
+}
+
+// TryAcquire takes units under all of the limits, or under none and returns nil. It does not wait.
+func (l *Limiter) TryAcquire(units int64, limits ...Limit) *Lease {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	units = clamp(units, limits)
+	if !l.fitsLocked(units, limits) {
+		return nil
+	}
+	lease := &Lease{limiter: l, limits: limits}
+	l.resizeLocked(lease, units)
+	return lease
+}
+
+// Acquire takes units under all of the limits. It waits until they are free, or returns ctx's error. More units than
+// a limit allows are acquired as what it allows, because they would never be free.
+//
+// Of those who wait and fit, the one whose first key has the fewest units in use is next, so that a caller who asks for
+// much does not keep out one who asks for little. Callers with equal use are served in order of arrival.
+func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*Lease, error) {
+	if lease := l.TryAcquire(units, limits...); lease != nil {
+		return lease, nil
+	}
+	w := &waiter{
+		lease: &Lease{limiter: l, limits: limits}, units: clamp(units, limits), granted: make(chan struct{}),
+	}
+	l.mu.Lock()
+	l.waiters = append(l.waiters, w)
+	l.grantLocked() // Something may have been released meanwhile.
+	l.mu.Unlock()
+	select {
+	case <-w.granted:
+		return w.lease, nil
+	case <-ctx.Done():
+	}
+	l.mu.Lock()
+	l.waiters = slices.DeleteFunc(l.waiters, func(other *waiter) bool { return other == w })
+	l.mu.Unlock()
+	w.lease.Release() // It may have been granted at the same moment.
+	return nil, ctx.Err()
+}
+
+// Used is how many units are in use under a key.
+func (l *Limiter) Used(key string) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.used[key]
+}
+
+// Release gives the units back. Releasing again, or a nil Lease, does nothing.
+func (le *Lease) Release() { le.Resize(0) }
+
+// Resize corrects the number of units. It never waits: a lease that grows may exceed its limits, and nobody else
+// acquires units under them until enough were given back. A lease of 0 units stays released.
+func (le *Lease) Resize(units int64) {
+	le.change(func(int64) int64 { return units })
+}
+
+// Grow adds units, as Resize does.
+func (le *Lease) Grow(units int64) {
+	le.change(func(before int64) int64 { return before + units })
+}
+
+func (le *Lease) change(to func(before int64) int64) {
+	if le == nil {
+		return
+	}
+	l := le.limiter
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before := le.units
+	if before == 0 {
+		return
+	}
+	l.resizeLocked(le, to(before))
+	if le.units < before {
+		l.grantLocked()
+	}
+}
+
+func (l *Limiter) resizeLocked(le *Lease, units int64) {
+	if l.used == nil {
+		l.used = make(map[string]int64)
+	}
+	for _, limit := range le.limits {
+		if l.used[limit.Key] += units - le.units; l.used[limit.Key] == 0 {
+			delete(l.used, limit.Key)
+		}
+	}
+	le.units = units
+}
+
+func (l *Limiter) fitsLocked(units int64, limits []Limit) bool {
+	for _, limit := range limits {
+		if l.used[limit.Key]+units > limit.Max {
+			return false
+		}
+	}
+	return true
+}
+
+// grantLocked gives units to all waiters for whom there are enough.
+func (l *Limiter) grantLocked() {
+	for {
+		next := -1
+		for n, w := range l.waiters {
+			if l.fitsLocked(w.units, w.lease.limits) && (next < 0 || l.useLocked(w) < l.useLocked(l.waiters[next])) {
+				next = n
+			}
+		}
+		if next < 0 {
+			return
+		}
+		w := l.waiters[next]
+		l.waiters = slices.Delete(l.waiters, next, next+1)
+		l.resizeLocked(w.lease, w.units)
+		close(w.granted)
+	}
+}
+
+// useLocked is how many units the caller of a waiter uses.
+func (l *Limiter) useLocked(w *waiter) int64 { return l.used[w.lease.limits[0].Key] }
+
+// clamp is the number of units, or the lowest of the limits if that is less.
+func clamp(units int64, limits []Limit) int64 {
+	for _, limit := range limits {
+		units = min(units, limit.Max)
+	}
+	return units
+}

@@ -1,0 +1,234 @@
+package limit_test
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/limit"
+)
+
+func TestTryAcquire(t *testing.T) {
+	var l limit.Limiter
+	all, a, b := limit.Limit{Key: "all", Max: 3}, limit.Limit{Key: "a", Max: 2}, limit.Limit{Key: "b", Max: 2}
+	first, second := l.TryAcquire(1, a, all), l.TryAcquire(1, a, all)
+	if first == nil || second == nil {
+		t.Fatal("units within the limits are refused")
+	}
+	if l.TryAcquire(1, a, all) != nil {
+		t.Error("a has more than its limit")
+	}
+	if l.TryAcquire(1, b, all) == nil {
+		t.Error("b is refused although there is one left")
+	}
+	if l.TryAcquire(1, b, all) != nil {
+		t.Error("there are more than the limit of all")
+	}
+	if used := l.Used("b"); used != 1 {
+		t.Errorf("b uses %d after a refusal, want 1: a refused request takes nothing", used)
+	}
+	first.Release()
+	first.Release()
+	if used := l.Used("a"); used != 1 {
+		t.Errorf("a uses %d after one release, want 1", used)
+	}
+	if l.TryAcquire(1, b, all) == nil {
+		t.Error("b is refused after a release")
+	}
+}
+
+func TestAcquireWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l limit.Limiter
+		all := limit.Limit{Key: "all", Max: 10}
+		held := l.TryAcquire(10, all)
+		order := make(chan string, 10)
+		var waiting sync.WaitGroup
+		wait := func(name string, units int64) {
+			waiting.Go(func() {
+				lease, err := l.Acquire(t.Context(), units, limit.Limit{Key: name, Max: 10}, all)
+				if err != nil {
+					t.Error(err)
+				}
+				order <- name
+				<-time.After(time.Second)
+				lease.Release()
+			})
+			synctest.Wait()
+		}
+		wait("large", 10)
+		wait("greedy", 4)
+		wait("greedy", 4)
+		wait("modest", 4)
+		held.Resize(2) // Eight are free: one of each, not both of greedy.
+		synctest.Wait()
+		if got := []string{<-order, <-order}; got[0] != "greedy" || got[1] != "modest" {
+			t.Errorf("the first two are %v, want greedy and modest", got)
+		}
+		held.Release()
+		waiting.Wait()
+		if used := l.Used("all"); used != 0 {
+			t.Errorf("%d units stay in use", used)
+		}
+	})
+}
+
+func TestAcquireEnds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l limit.Limiter
+		one := limit.Limit{Key: "one", Max: 1}
+		held := l.TryAcquire(1, one)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if lease, err := l.Acquire(ctx, 1, one); lease != nil || err == nil {
+			t.Errorf("got %v, %v at the end of the context", lease, err)
+		}
+		held.Release()
+		if l.TryAcquire(1, one) == nil {
+			t.Error("who gave up waiting keeps a unit")
+		}
+	})
+}
+
+func TestLargeAmountsAreClamped(t *testing.T) {
+	var l limit.Limiter
+	lease := l.TryAcquire(100, limit.Limit{Key: "a", Max: 4}, limit.Limit{Key: "all", Max: 10})
+	if lease == nil || l.Used("all") != 4 {
+		t.Errorf("100 units under a limit of 4 use %d", l.Used("all"))
+	}
+	lease.Grow(3)
+	if used := l.Used("a"); used != 7 {
+		t.Errorf("a lease that grows uses %d, want 7: it does not wait", used)
+	}
+	if l.TryAcquire(4, limit.Limit{Key: "b", Max: 4}, limit.Limit{Key: "all", Max: 10}) != nil {
+		t.Error("others get units although the limit is exceeded")
+	}
+}
+
+// Any order of calls leaves nothing in use, and never more than the limits.
+func TestRandomUse(t *testing.T) {
+	var l limit.Limiter
+	all := limit.Limit{Key: "all", Max: 20}
+	var running sync.WaitGroup
+	for n := range 50 {
+		running.Go(func() {
+			own := limit.Limit{Key: fmt.Sprint("caller ", n%5), Max: 7}
+			for range 200 {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Duration(rand.IntN(200))*time.Microsecond)
+				lease, err := l.Acquire(ctx, 1+rand.Int64N(7), own, all)
+				cancel()
+				if used := l.Used(all.Key); used > all.Max {
+					t.Errorf("%d units are in use, want %d at most", used, all.Max)
+				}
+				if err == nil {
+					lease.Resize(1)
+					lease.Release()
+				}
+			}
+		})
+	}
+	running.Wait()
+	if used := l.Used("all"); used != 0 {
+		t.Errorf("%d units stay in use", used)
+	}
+}
+
+// stalling is a response that is stalled from a time on.
+type stalling struct {
+	since   time.Time
+	aborted chan struct{}
+}
+
+func (s *stalling) Stalled() time.Duration {
+	if s.since.IsZero() {
+		return 0
+	}
+	return time.Since(s.since)
+}
+
+func (s *stalling) Abort() { close(s.aborted) }
+
+// Who waits ends a stalled response of the caller that uses most, and never one that uses less, or that is being built.
+func TestStalledResponsesMakeRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := limit.NewBudget(100)
+		reserve := func(caller string, bytes int64, r *stalling) *limit.Reservation {
+			t.Helper()
+			reserved, err := b.Reserve(t.Context(), limit.Caller{Key: caller}, bytes, r)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return reserved
+		}
+		building := &stalling{aborted: make(chan struct{})}
+		stuck := &stalling{since: time.Now(), aborted: make(chan struct{})}
+		small := &stalling{since: time.Now(), aborted: make(chan struct{})}
+		reserve("building", 25, building)
+		most := reserve("stuck", 25, stuck)
+		reserve("c", 25, &stalling{aborted: make(chan struct{})})
+		reserve("small", 10, small)
+		began := time.Now()
+		go func() {
+			<-stuck.aborted
+			most.Release()
+		}()
+		reserve("new", 20, building)
+		if took := time.Since(began); took < 400*time.Millisecond || took > 700*time.Millisecond {
+			t.Errorf("a new caller waits for %v, want half a second", took)
+		}
+		select {
+		case <-small.aborted:
+			t.Error("a caller that uses little was aborted")
+		case <-building.aborted:
+			t.Error("a response that is being built was aborted")
+		default:
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+		defer cancel()
+		if _, err := b.Reserve(ctx, limit.Caller{Key: "new"}, 20, building); err == nil {
+			t.Error("a caller that uses more than the stalled one gets its memory")
+		}
+	})
+}
+
+// One caller has a quarter of a budget, and the callers of one group have half.
+func TestBudgetIsShared(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := limit.NewBudget(100)
+		for _, test := range []struct {
+			caller limit.Caller
+			bytes  int64
+			fits   bool
+		}{
+			{limit.Caller{Key: "a", Group: "link"}, 25, true},
+			{limit.Caller{Key: "a", Group: "link"}, 1, false},
+			{limit.Caller{Key: "b", Group: "link"}, 1000, true}, // As 25.
+			{limit.Caller{Key: "c", Group: "link"}, 1, false},
+			{limit.Caller{Key: "c"}, 25, true},
+			{limit.Caller{Key: "d"}, 20, true},
+			{limit.Caller{Key: "e"}, 6, false},
+			{limit.Caller{Key: "e"}, 5, true},
+		} {
+			ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+			_, err := b.Reserve(ctx, test.caller, test.bytes, &stalling{})
+			cancel()
+			if (err == nil) != test.fits {
+				t.Errorf("%+v with %d bytes: got %v, want room: %t", test.caller, test.bytes, err, test.fits)
+			}
+		}
+	})
+}
+
+func TestRatesAreByKey(t *testing.T) {
+	rates := limit.NewRates(1, 2)
+	if !rates.For("a").AllowN(time.Now(), 2) || rates.For("a").Allow() {
+		t.Error("a key has not its burst alone")
+	}
+	if !rates.For("b").Allow() {
+		t.Error("another key has no burst of its own")
+	}
+}

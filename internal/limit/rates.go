@@ -1,0 +1,32 @@
+package limit
+
+import (
+	"hash/maphash"
+	"sync/atomic"
+
+	"golang.org/x/time/rate"
+)
+
+// Rates are rate limiters by key. Their memory is bounded: keys are hashed onto a fixed number of limiters, and a few
+// keys share one by chance.
+type Rates struct {
+	every    rate.Limit
+	burst    int
+	seed     maphash.Seed
+	limiters [4096]atomic.Pointer[rate.Limiter]
+}
+
+// NewRates returns limiters that each allow burst events at once and then every of them per second.
+func NewRates(every rate.Limit, burst int) *Rates {
+	return &Rates{every: every, burst: burst, seed: maphash.MakeSeed()}
+}
+
+// For returns the limiter of a key.
+func (r *Rates) For(key string) *rate.Limiter {
+	slot := &r.limiters[maphash.String(r.seed, key)%uint64(len(r.limiters))]
+	if limiter := slot.Load(); limiter != nil {
+		return limiter
+	}
+	slot.CompareAndSwap(nil, rate.NewLimiter(r.every, r.burst))
+	return slot.Load()
+}

@@ -1,0 +1,51 @@
+package web
+
+import (
+	"net/http"
+	"net/netip"
+	"slices"
+	"strings"
+)
+
+// peers are the proxies whose X-Forwarded-For is trusted.
+type peers []netip.Prefix
+
+func (p peers) have(address netip.Addr) bool {
+	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(address) })
+}
+
+// addressOf reads the address of "address:port". Listeners other than those of TCP have none.
+func addressOf(remote string) (netip.Addr, bool) {
+	parsed, err := netip.ParseAddrPort(remote)
+	return parsed.Addr().Unmap().WithZone(""), err == nil
+}
+
+// clientAddr is the address that a request comes from. If the connection is that of a trusted proxy, it is the last
+// address of X-Forwarded-For that is not a trusted proxy itself.
+func (p peers) clientAddr(r *http.Request) (netip.Addr, bool) {
+	address, known := addressOf(r.RemoteAddr)
+	if !known || !p.have(address) {
+		return address, known
+	}
+	named := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
+	for _, text := range slices.Backward(named) {
+		parsed, err := netip.ParseAddr(strings.TrimSpace(text))
+		if err != nil {
+			return address, known
+		}
+		if address = parsed.Unmap().WithZone(""); !p.have(address) {
+			return address, known
+		}
+	}
+	return address, known
+}
+
+// group is what counts as one address. One host has a whole /64 network of IPv6 addresses to choose from.
+func group(address netip.Addr) string {
+	if address.Is6() {
+		if prefix, err := address.Prefix(64); err == nil {
+			return prefix.String()
+		}
+	}
+	return address.String()
+}

@@ -1,0 +1,289 @@
+package web
+
+import (
+	lists "container/list"
+	"context"
+	"crypto/tls"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"glasshouse/internal/limit"
+)
+
+const (
+	// maxConnections leaves room beside the sockets for those who load pages.
+	maxConnections, addressConnections = 8000, 2000
+	// maxWaiting are the connections without a request: those that are idle, that are in a TLS handshake, or whose header
+	// has not arrived. They cost up to 40 KB each, and one more closes the one that has waited longest.
+	maxWaiting = 2000
+	// minIdle is how long a connection may be idle when maxWaiting are; idleTimeout holds up to half of that.
+	minIdle = 5 * time.Second
+)
+
+// limitedListener accepts as many connections as there may be. To accept one more it closes connections that wait for a
+// request, first those of clients that are not known, and of these the one that has waited longest.
+type limitedListener struct {
+	net.Listener
+
+	rates *limit.Rates
+	peers peers
+
+	mu        sync.Mutex
+	open      int
+	addresses map[string]*addressQueue
+	waiting   [2]lists.List // Of *limitedConn, by since: those of clients that are not known, and of those that are.
+}
+
+// addressQueue has the connections of one address.
+type addressQueue struct {
+	open    int
+	waiting lists.List // Of *limitedConn, by since.
+}
+
+// limitedConn is a connection that counts under the limits of its listener until it is closed.
+type limitedConn struct {
+	net.Conn
+
+	listener *limitedListener
+	address  string    // Empty if it counts for no address.
+	from     time.Time // Nothing is read before.
+	closed   chan struct{}
+	once     sync.Once
+
+	// Guarded by listener.mu.
+	requests  int  // In progress.
+	detached  bool // It is a WebSocket.
+	known     bool // A user or a guest has used it.
+	gone      bool // It counts no more.
+	since     time.Time
+	inAll     *lists.Element // Of listener.waiting; nil while it does not wait.
+	inAddress *lists.Element
+}
+
+func newLimitedListener(l net.Listener, rates *limit.Rates, trusted peers) *limitedListener {
+	return &limitedListener{Listener: l, rates: rates, peers: trusted, addresses: make(map[string]*addressQueue)}
+}
+
+// Accept waits for the next connection that there is room for.
+func (l *limitedListener) Accept() (net.Conn, error) {
+	for {
+		conn, err := l.Listener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		c := &limitedConn{Conn: conn, listener: l, closed: make(chan struct{})}
+		if address, known := addressOf(conn.RemoteAddr().String()); known && !l.peers.have(address) {
+			c.address = group(address)
+			reserved := l.rates.For(c.address).Reserve()
+			wait := reserved.Delay()
+			if wait > addressWait {
+				reserved.Cancel()
+				_ = conn.Close() // Nothing was sent that could be answered.
+				continue
+			}
+			if wait > 0 {
+				c.from = time.Now().Add(wait)
+			}
+		}
+		evicted, accepted := l.add(c)
+		for _, old := range evicted {
+			_ = old.Close() // Its client may have closed it at the same moment.
+		}
+		if accepted {
+			return c, nil
+		}
+		_ = conn.Close() // As above.
+	}
+}
+
+// add counts a connection, if there is room for it once others were evicted, which the caller closes.
+func (l *limitedListener) add(c *limitedConn) (evicted []*limitedConn, accepted bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	evict := func(old *limitedConn) bool {
+		if old != nil {
+			l.removeLocked(old)
+			evicted = append(evicted, old)
+		}
+		return old != nil
+	}
+	for oldest := l.oldestLocked(); oldest != nil && time.Since(oldest.since) > l.idleLocked(); oldest = l.oldestLocked() {
+		evict(oldest)
+	}
+	if q := l.addresses[c.address]; c.address != "" && q != nil && q.open >= addressConnections && !evict(front(&q.waiting)) {
+		return evicted, false
+	}
+	if l.waitingLocked() >= maxWaiting || l.open >= maxConnections {
+		if !evict(l.oldestLocked()) && l.open >= maxConnections {
+			return evicted, false
+		}
+	}
+	l.open++
+	if c.address != "" {
+		if l.addresses[c.address] == nil {
+			l.addresses[c.address] = &addressQueue{}
+		}
+		l.addresses[c.address].open++
+	}
+	l.queueLocked(c)
+	return evicted, true
+}
+
+func front(waiting *lists.List) *limitedConn {
+	if e := waiting.Front(); e != nil {
+		c, _ := e.Value.(*limitedConn)
+		return c
+	}
+	return nil
+}
+
+// oldestLocked is the connection to close first; nil if none waits.
+func (l *limitedListener) oldestLocked() *limitedConn {
+	if c := front(&l.waiting[0]); c != nil {
+		return c
+	}
+	return front(&l.waiting[1])
+}
+
+func (l *limitedListener) waitingLocked() int { return l.waiting[0].Len() + l.waiting[1].Len() }
+
+// idleLocked is for how long a connection may wait now. It falls from idleTimeout to minIdle as the number of waiting
+// connections grows from half of maxWaiting to all of it.
+func (l *limitedListener) idleLocked() time.Duration {
+	const half = maxWaiting / 2
+	over := min(max(0, l.waitingLocked()-half), half)
+	return idleTimeout - (idleTimeout-minIdle)*time.Duration(over)/half
+}
+
+// queueLocked puts a connection at the end of those that wait.
+func (l *limitedListener) queueLocked(c *limitedConn) {
+	c.since = time.Now()
+	queue := &l.waiting[0]
+	if c.known {
+		queue = &l.waiting[1]
+	}
+	c.inAll = queue.PushBack(c)
+	if c.address != "" {
+		c.inAddress = l.addresses[c.address].waiting.PushBack(c)
+	}
+}
+
+// unqueueLocked takes a connection out of those that wait.
+func (l *limitedListener) unqueueLocked(c *limitedConn) {
+	if c.inAll == nil {
+		return
+	}
+	l.waiting[0].Remove(c.inAll) // List.Remove does nothing for an element of another list.
+	l.waiting[1].Remove(c.inAll)
+	if c.inAddress != nil {
+		l.addresses[c.address].waiting.Remove(c.inAddress)
+	}
+	c.inAll, c.inAddress = nil, nil
+}
+
+// removeLocked counts a connection no more.
+func (l *limitedListener) removeLocked(c *limitedConn) {
+	if c.gone {
+		return
+	}
+	c.gone = true
+	l.unqueueLocked(c)
+	l.open--
+	if q := l.addresses[c.address]; c.address != "" {
+		if q.open--; q.open == 0 {
+			delete(l.addresses, c.address)
+		}
+	}
+}
+
+// Read waits until the connection may be read.
+func (c *limitedConn) Read(p []byte) (int, error) {
+	if !c.from.IsZero() && time.Now().Before(c.from) {
+		select {
+		case <-time.After(time.Until(c.from)):
+		case <-c.closed:
+		}
+	}
+	return c.Conn.Read(p)
+}
+
+// Close closes the connection.
+func (c *limitedConn) Close() error {
+	c.once.Do(func() {
+		close(c.closed)
+		c.listener.mu.Lock()
+		defer c.listener.mu.Unlock()
+		c.listener.removeLocked(c)
+	})
+	return c.Conn.Close()
+}
+
+// begin says that the connection serves a request until end is called: it is not closed to make room for others.
+func (c *limitedConn) begin() (end func()) {
+	if c == nil {
+		return func() {}
+	}
+	c.count(1)
+	return func() { c.count(-1) }
+}
+
+func (c *limitedConn) count(requests int) {
+	c.listener.mu.Lock()
+	defer c.listener.mu.Unlock()
+	if c.detached || c.gone {
+		return
+	}
+	c.requests += requests
+	c.listener.unqueueLocked(c)
+	if c.requests == 0 {
+		c.listener.queueLocked(c)
+	}
+}
+
+// trust says that a user or a guest uses the connection: others are closed before it.
+func (c *limitedConn) trust() {
+	if c == nil {
+		return
+	}
+	c.listener.mu.Lock()
+	defer c.listener.mu.Unlock()
+	c.known = true
+}
+
+// detach says that the connection is a WebSocket from now on, which has limits of its own.
+func (c *limitedConn) detach() {
+	c.listener.mu.Lock()
+	defer c.listener.mu.Unlock()
+	c.listener.unqueueLocked(c)
+	c.detached = true
+}
+
+// limitedOf is the limitedConn of a server's connection; nil if it has none.
+func limitedOf(conn net.Conn) *limitedConn {
+	if secured, ok := conn.(*tls.Conn); ok {
+		conn = secured.NetConn()
+	}
+	c, _ := conn.(*limitedConn)
+	return c
+}
+
+// connKey is where a request's context has its limitedConn.
+type connKey struct{}
+
+func withConn(ctx context.Context, conn net.Conn) context.Context {
+	return context.WithValue(ctx, connKey{}, limitedOf(conn))
+}
+
+func connOf(r *http.Request) *limitedConn {
+	c, _ := r.Context().Value(connKey{}).(*limitedConn)
+	return c
+}
+
+// onState detaches the connections of WebSockets.
+func onState(conn net.Conn, state http.ConnState) {
+	if c := limitedOf(conn); c != nil && state == http.StateHijacked {
+		c.detach()
+	}
+}

@@ -1,0 +1,106 @@
+package web_test
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"testing"
+	"time"
+)
+
+// crowdedSite is a server and the connections that a test has opened to it.
+type crowdedSite struct {
+	*site
+
+	t     *testing.T
+	conns []net.Conn
+}
+
+func newCrowdedSite(t *testing.T) *crowdedSite {
+	t.Helper()
+	s := &crowdedSite{site: newSite(t), t: t}
+	t.Cleanup(func() {
+		for _, conn := range s.conns {
+			_ = conn.Close() // The server may have closed it.
+		}
+	})
+	return s
+}
+
+// dial opens a connection from a loopback address.
+func (s *crowdedSite) dial(from string) net.Conn {
+	s.t.Helper()
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+	conn, err := dialer.DialContext(s.t.Context(), "tcp", s.addr)
+	if err == nil {
+		err = conn.SetDeadline(time.Now().Add(time.Minute))
+	}
+	if err != nil {
+		s.t.Fatalf("connection %d: %v", len(s.conns), err)
+	}
+	s.conns = append(s.conns, conn)
+	return conn
+}
+
+// served reports whether a request on a connection gets a response.
+func (s *crowdedSite) served(conn net.Conn) bool {
+	if _, err := fmt.Fprintf(conn, "GET /healthz HTTP/1.1\r\nHost: %s\r\n\r\n", s.addr); err != nil {
+		return false
+	}
+	answer, err := http.ReadResponse(bufio.NewReader(conn), nil)
+	if err != nil {
+		return false
+	}
+	_, err = io.Copy(io.Discard, answer.Body)
+	return err == nil && answer.StatusCode == http.StatusOK
+}
+
+// Connections without a request make room for new ones, whatever keeps them without one: no header, half a header, a
+// response that was the last, or half a TLS handshake. The one that has waited longest is closed first.
+func TestIdleConnectionsMakeRoom(t *testing.T) {
+	const most = 2000
+	hello := []byte{22, 3, 1, 2, 0} // A TLS record of 512 bytes, of which no more comes.
+	for name, use := range map[string]func(*crowdedSite, net.Conn) bool{
+		"silent": func(*crowdedSite, net.Conn) bool { return true },
+		"half a header": func(s *crowdedSite, c net.Conn) bool {
+			_, err := fmt.Fprint(c, "GET / HTTP/1.1\r\nHost: local")
+			return err == nil
+		},
+		"idle":      func(s *crowdedSite, c net.Conn) bool { return s.served(c) },
+		"handshake": func(s *crowdedSite, c net.Conn) bool { _, err := c.Write(hello); return err == nil },
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := newCrowdedSite(t)
+			for n := range most + 500 {
+				if !use(s, s.dial(fmt.Sprintf("127.0.0.%d", n%6+1))) {
+					t.Fatalf("connection %d is not accepted", n)
+				}
+			}
+			if !s.served(s.dial("127.0.0.9")) {
+				t.Error("a new connection is not served")
+			}
+			if !s.served(s.dial("127.0.0.1")) {
+				t.Error("a new connection of an address that has many is not served")
+			}
+			if _, err := io.ReadAll(s.conns[0]); err != nil {
+				t.Errorf("the connection that has waited longest is not closed: %v", err)
+			}
+		})
+	}
+}
+
+// A connection whose request is in progress is not closed to make room, and neither is a WebSocket.
+func TestUsedConnectionsAreKept(t *testing.T) {
+	s := newCrowdedSite(t)
+	socket := s.open(nil)
+	socket.alive()
+	for n := range 2500 {
+		s.dial(fmt.Sprintf("127.0.0.%d", n%6+1))
+	}
+	if !s.served(s.dial("127.0.0.9")) {
+		t.Error("a new connection is not served")
+	}
+	socket.alive()
+}

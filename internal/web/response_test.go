@@ -1,0 +1,244 @@
+package web_test
+
+import (
+	"context"
+	"crypto/rand"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"glasshouse/internal/watch/apitest"
+)
+
+// slowClient is the writer of a response that a client does not read until it is told to.
+type slowClient struct {
+	*httptest.ResponseRecorder
+
+	read  chan struct{}
+	mu    sync.Mutex
+	until *time.Timer
+	late  chan struct{} // Closed when the deadline has passed.
+}
+
+func newSlowClient() *slowClient {
+	return &slowClient{ResponseRecorder: httptest.NewRecorder(), read: make(chan struct{}), late: make(chan struct{})}
+}
+
+func (c *slowClient) SetWriteDeadline(at time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.until != nil {
+		c.until.Stop()
+	}
+	late := make(chan struct{})
+	c.late = late
+	c.until = time.AfterFunc(time.Until(at), func() { close(late) })
+	return nil
+}
+
+func (c *slowClient) Write(p []byte) (int, error) {
+	for {
+		c.mu.Lock()
+		late := c.late
+		c.mu.Unlock()
+		select {
+		case <-c.read:
+			return c.ResponseRecorder.Write(p)
+		case <-late:
+			return 0, os.ErrDeadlineExceeded
+		case <-time.After(time.Millisecond): // There may be another deadline.
+		}
+	}
+}
+
+// client is somebody who sends requests from an address.
+type client struct {
+	*bubble
+
+	ctx     context.Context //nolint:containedctx // Of the requests.
+	handler http.Handler
+	address string
+}
+
+func (b *bubble) client(address string) *client {
+	b.t.Helper()
+	handler, err := b.server.Handler()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	return &client{b, b.t.Context(), handler, address}
+}
+
+// send sends a request, and reports whether its response ended well.
+func (c *client) send(w http.ResponseWriter, path string) (whole bool) {
+	defer func() {
+		if v := recover(); v != nil && v != http.ErrAbortHandler { //nolint:errorlint // It is never wrapped.
+			panic(v)
+		}
+	}()
+	r := httptest.NewRequestWithContext(c.ctx, http.MethodGet, path, nil)
+	r.Host, r.RemoteAddr = "localhost", c.address+":1"
+	c.handler.ServeHTTP(w, r)
+	return true
+}
+
+// want sends a request and wants its status within about some time.
+func (c *client) want(what, path string, status int, after time.Duration) {
+	c.t.Helper()
+	began, w := time.Now(), httptest.NewRecorder()
+	whole := c.send(w, path)
+	took := time.Since(began)
+	if !whole || w.Code != status || took < after || took > after+300*time.Millisecond {
+		c.t.Errorf("%s: got %d after %v, whole: %t, want %d after %v: %.200s", what, w.Code, took, whole, status, after, w.Body)
+	}
+	if (w.Header().Get("Retry-After") != "") != (status == http.StatusTooManyRequests) {
+		c.t.Errorf("%s: Retry-After is %q", what, w.Header().Get("Retry-After"))
+	}
+}
+
+// unread sends requests of which the responses are not read, and returns how they end.
+func (c *client) unread(n int, path string) (clients []*slowClient, ends chan bool) {
+	ends = make(chan bool, n)
+	for range n {
+		w := newSlowClient()
+		clients = append(clients, w)
+		go func() { ends <- c.send(w, path) }()
+	}
+	synctest.Wait()
+	return clients, ends
+}
+
+// addNoise adds pods whose text no compression makes small.
+func (b *bubble) addNoise(pods int) {
+	noise := make([]byte, 100<<10)
+	for n := range pods {
+		_, _ = rand.Read(noise) // Never fails (crypto/rand).
+		b.api.Set(podsRef, apitest.Item{
+			Namespace: "a", Name: fmt.Sprint("noise-", n), Rest: fmt.Sprintf(`"spec":{"noise":"%x"}`, noise),
+		})
+	}
+}
+
+const (
+	exportPath = "/api/v1/snapshot/core/v1/pods?view=objects"
+	rowsPath   = "/api/v1/snapshot/core/v1/pods"
+	one, other = "192.0.2.1", "192.0.2.2"
+)
+
+// A caller has a quarter of the memory for responses. Responses that it does not read hold it, and keep only the caller
+// itself waiting, for half a second: then one of them is aborted for the next request. All memory comes back.
+func TestUnreadResponsesAreBounded(t *testing.T) {
+	const total, exports, export, row = 256 << 20, 7, 8 << 20, 16 // Of eight there is no room for the rows of the last.
+	inBubble(t, func(b *bubble) {
+		b.addNoise(10)
+		greedy, healthy := b.client(one), b.client(other)
+		healthy.want("rows, which are watched from now on", rowsPath, http.StatusOK, 0)
+		clients, ends := greedy.unread(exports, exportPath)
+		if used := b.server.MemoryInUse(); used != exports*(export+13*row) || used > total/4 {
+			t.Errorf("%d unread exports use %d bytes, want %d", exports, used, exports*(export+13*row))
+		}
+		healthy.want("rows for somebody else", rowsPath, http.StatusOK, 0)
+		healthy.want("an export for somebody else", exportPath, http.StatusOK, 0)
+		greedy.want("one more for the same caller", exportPath, http.StatusOK, 500*time.Millisecond)
+		if whole := <-ends; whole {
+			t.Error("no unread response was aborted for it")
+		}
+		greedy.want("another one, for which there is room", exportPath, http.StatusOK, 0)
+		for _, c := range clients {
+			close(c.read)
+		}
+		for range exports - 1 {
+			if whole := <-ends; !whole {
+				t.Error("a response that was read is aborted")
+			}
+		}
+		if used := b.server.MemoryInUse(); used != 0 {
+			t.Errorf("%d bytes stay reserved", used)
+		}
+	})
+}
+
+// A response that is not read is aborted, whether somebody waits for its memory or not.
+func TestUnreadResponsesAreAborted(t *testing.T) {
+	for _, path := range []string{exportPath, rowsPath, "/r/core/v1/pods", "/status", "/api/openapi.json"} {
+		inBubble(t, func(b *bubble) {
+			b.addNoise(10)
+			began := time.Now()
+			_, ends := b.client(one).unread(1, path)
+			if whole := <-ends; whole || time.Since(began) > 30*time.Second {
+				t.Errorf("%s ends after %v, whole: %t", path, time.Since(began), whole)
+			}
+			if used := b.server.MemoryInUse(); used != 0 {
+				t.Errorf("%s leaves %d bytes reserved", path, used)
+			}
+		})
+	}
+}
+
+// Who waits for memory that is used to build responses is refused after 10 s, and told when to come back. Others are not.
+func TestWaitingForMemoryEnds(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		b.api.Hang("/api/v1/namespaces/a/services/x") // The API server never responds.
+		hanging, healthy := b.client(one), b.client(other)
+		path := "/api/v1/object/core/v1/services/a/x"
+		const more, building = 20, 64 * 2 / 7 // An object is estimated at 3.5 MiB.
+		ctx, cancel := context.WithCancel(b.t.Context())
+		waiting := *hanging
+		hanging.ctx = ctx
+		_, ends := hanging.unread(building+more, path)
+		waiting.want("one more", rowsPath, http.StatusTooManyRequests, 10*time.Second)
+		healthy.want("somebody else", rowsPath, http.StatusOK, 0)
+		cancel()
+		for range building + more {
+			<-ends
+		}
+		if used := b.server.MemoryInUse(); used != 0 {
+			t.Errorf("%d bytes stay reserved", used)
+		}
+	}, apitest.Kind{Ref: "core/v1/services", Kind: "Service"})
+}
+
+// Messages to sockets share the same memory: those that a client does not take hold it, in whatever view, and somebody
+// else gets theirs.
+func TestUnreadMessagesAreBounded(t *testing.T) {
+	for view, subscribe := range map[string]string{
+		"object":  `{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"noise-1","view":"object"}`,
+		"rows":    `{"op":"subscribe","id":1,"resource":"core/v1/pods"}`,
+		"table":   `{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"table"}`,
+		"window":  `{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"window","offset":0,"count":100}`,
+		"changes": `{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"changes"}`,
+	} {
+		t.Run(view, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				b.addNoise(3)
+				b.client(other).want("rows, which are watched from now on", rowsPath, http.StatusOK, 0)
+				var tabs []*tab
+				for range 60 {
+					c := b.open()
+					c.send(subscribe)
+					c.until(1, "state")
+					tabs = append(tabs, c) // Nothing else is read.
+				}
+				synctest.Wait()
+				const total = 256 << 20
+				if used := b.server.MemoryInUse(); used == 0 || used > total/4 {
+					t.Errorf("60 sockets that are not read use %d bytes, want some and %d at most", used, total/4)
+				}
+				b.client(other).want("rows for somebody else", rowsPath, http.StatusOK, 0)
+				b.client(other).want("an export for somebody else", exportPath, http.StatusOK, 0)
+				for _, c := range tabs {
+					_ = c.conn.CloseNow() // The server may have closed it.
+				}
+				synctest.Wait()
+				if used := b.server.MemoryInUse(); used != 0 {
+					t.Errorf("%d bytes stay reserved", used)
+				}
+			})
+		})
+	}
+}
