@@ -62,7 +62,7 @@ func Start(ctx context.Context, options Options) (*Program, error) {
 
 // serves waits for the lines that say where it serves.
 func (p *Program) serves(ctx context.Context) error {
-	line := regexp.MustCompile(`(?s) metrics=(http://\S+)/metrics\n.* at (http://\S+)/\n`)
+	line := regexp.MustCompile(`(?s) metrics=(http://\S+)/metrics\n.* at (https?://\S+)/\n`)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -79,6 +79,9 @@ func (p *Program) serves(ctx context.Context) error {
 		}
 	}
 }
+
+// PID is the number of its process.
+func (p *Program) PID() int { return p.cmd.Process.Pid }
 
 // Log is what it has written so far.
 func (p *Program) Log() string { return p.out.String() }
