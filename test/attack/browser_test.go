@@ -46,9 +46,12 @@ func TestForeignHostsGetNothing(t *testing.T) {
 		t := &tally{probe: p}
 		_, port, _ := strings.Cut(s.address, ":")
 		for _, r := range s.inventory() {
-			for _, host := range []string{"evil.test", "localhost.evil.test:" + port, "127.0.0.1.evil.test", "192.0.2.1:" + port, ""} {
+			for _, host := range []string{
+				"evil.test", "localhost.evil.test:" + port, "127.0.0.1.evil.test", "192.0.2.1:" + port, "",
+			} {
 				a := s.status(r.request(s.address, "Host: "+host, bearer(s.creator)))
-				t.note(a.status == http.StatusForbidden || a.status == http.StatusBadRequest, "%s for %q is answered with %d", r.name, host, a.status)
+				t.note(a.status == http.StatusForbidden || a.status == http.StatusBadRequest, "%s for %q is answered with %d",
+					r.name, host, a.status)
 			}
 		}
 		t.require("S01: foreign Host on each route", "403 or 400")
@@ -79,7 +82,8 @@ func TestForeignOriginsGetNothing(t *testing.T) {
 				own := r.request(s.address, guest)
 				own.headers = without(own.headers, "Origin:")
 				a := s.status(own)
-				t.note(a.status == http.StatusForbidden, "a socket with a cookie and without an origin is answered with %d", a.status)
+				t.note(a.status == http.StatusForbidden, "a socket with a cookie and without an origin is answered with %d",
+					a.status)
 			}
 		}
 		t.require("S02, S03, S07: foreign Origin on each route and upgrade", "403, no CORS header")
@@ -101,9 +105,11 @@ func TestForeignPagesChangeNothing(t *testing.T) {
 		s := p.open()
 		guest := s.shareContent()
 		t := &tally{probe: p}
-		share := fmt.Sprintf(`{"parts":[{"resource":%q,"namespaces":[%q]}],"to":"/r/%s?ns=%s"}`, configMaps, s.namespace, configMaps, s.namespace)
+		share := fmt.Sprintf(`{"parts":[{"resource":%q,"namespaces":[%q]}],"to":"/r/%s?ns=%s"}`, configMaps, s.namespace,
+			configMaps, s.namespace)
 		for _, r := range []request{
-			post("/api/v1/shares", share, bearer(s.creator)), {method: "DELETE", path: "/api/v1/shares/x", headers: []string{bearer(s.creator)}},
+			post("/api/v1/shares", share, bearer(s.creator)),
+			{method: "DELETE", path: "/api/v1/shares/x", headers: []string{bearer(s.creator)}},
 			post("/share", `{"token":"x"}`), post("/share/leave", "", guest), post("/login", "token=x"), post("/logout", ""),
 			post("/api/v1/context", `{}`, bearer(s.creator)), post("/contexts", "", bearer(s.creator)),
 		} {

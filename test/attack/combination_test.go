@@ -119,6 +119,7 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 		s := p.open()
 		guest := s.shareContent()
 		s.warm(guest)
+		s.warm(bearer(s.restricted))
 		start := must(s.counts())(p)
 		quiet := s.health(pick(2*time.Second, 10*time.Second))
 		ctx, cancel := context.WithCancel(p.Context())
@@ -143,7 +144,8 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 								ctx, cancel := context.WithTimeout(ctx, pick(700*time.Millisecond, 4*time.Second))
 								defer cancel()
 								connections.Add(1)
-								if err := m.run(ctx, attacker(n), s.address, r.request(s.address, headers...)); err != nil && !s.killed() {
+								err := m.run(ctx, attacker(n), s.address, r.request(s.address, headers...))
+								if err != nil && ctx.Err() == nil && !s.killed() {
 									mu.Lock()
 									wrong[fmt.Sprintf("%s, %s as %s: %v", r.name, m.name, who, err)]++
 									mu.Unlock()
@@ -163,8 +165,10 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 			}
 		}
 		memory, within := s.memory()
-		s.require(within, "misuse of each route: memory", "RSS at most 90 % of 512 MB, never killed", "%s; %d combinations, %d connections",
+		s.require(within, "misuse of each route: memory", "RSS at most 90 % of 512 MB, never killed",
+			"%s; %d combinations, %d connections",
 			memory, combinations, connections.Load())
+		s.requireNoErrors("misuse of each route", int(connections.Load()))
 		s.require(len(wrong) == 0, "misuse of each route: answers", "refused with 4xx or closed", "%d wrong", len(wrong))
 		s.requireHealth("misuse of each route", quiet, during)
 		s.requireReturn("misuse of each route: what remains", start)

@@ -34,7 +34,11 @@ type content struct {
 
 // sizes are how many ConfigMaps of which size there are, in bytes.
 func sizes() map[string][2]int {
-	return map[string][2]int{"huge": {2, 1000 << 10}, "large": {pick(100, 200), 100 << 10}, "small": {pick(500, 2000), 200}}
+	return map[string][2]int{
+		"huge":  {2, 1000 << 10},
+		"large": {200, 100 << 10},
+		"small": {pick(500, 2000), 200},
+	}
 }
 
 var made struct {
@@ -67,7 +71,8 @@ func makeContent(ctx context.Context) (c *content, err error) {
 	if err := c.makeConfigMaps(ctx); err != nil {
 		return nil, err
 	}
-	pods, err := c.Core.CoreV1().Pods("shop").List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=storefront"})
+	pods, err := c.Core.CoreV1().Pods("shop").List(ctx,
+		metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=storefront"})
 	if err != nil || len(pods.Items) == 0 {
 		return nil, fmt.Errorf("find a pod: %d pods, %w", len(pods.Items), err)
 	}
@@ -124,7 +129,9 @@ func (c *content) makeUsers(ctx context.Context) (err error) {
 }
 
 // user makes a service account that a Role of its namespace allows something, and returns a token of it.
-func (c *content) user(ctx context.Context, namespace, name string, rules ...rbacv1.PolicyRule) (token string, err error) {
+func (c *content) user(
+	ctx context.Context, namespace, name string, rules ...rbacv1.PolicyRule,
+) (token string, err error) {
 	meta := metav1.ObjectMeta{Name: name, Namespace: namespace}
 	account := &corev1.ServiceAccount{ObjectMeta: meta}
 	if _, err = c.Core.CoreV1().ServiceAccounts(namespace).Create(ctx, account, metav1.CreateOptions{}); err != nil {

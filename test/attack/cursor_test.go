@@ -61,8 +61,8 @@ func (s *site) eventuallyListed(r request) {
 	}))
 }
 
-// guess polls pairs of snapshots. Between the two of each other pair, something hidden changes. The advantage is how much
-// better than chance a reader guesses between which: 100 % is certainty, 0 % is chance.
+// guess polls pairs of snapshots. Between the two of each other pair, something hidden changes. The advantage is how
+// much better than chance a reader guesses between which: 100 % is certainty, 0 % is chance.
 func (s *site) guess(who string, r request) {
 	s.Helper()
 	rounds := pick(12, 60)

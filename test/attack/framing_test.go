@@ -24,7 +24,8 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 		for name, r := range map[string]request{
 			"OPTIONS *": {method: "OPTIONS", path: "*"},
 			"Content-Length with Transfer-Encoding": {
-				method: "POST", path: "/share", headers: []string{"Content-Length: 6", "Transfer-Encoding: chunked"}, body: "0\r\n\r\nG",
+				method: "POST", path: "/share", headers: []string{"Content-Length: 6", "Transfer-Encoding: chunked"},
+				body: "0\r\n\r\nG",
 			},
 			"two different Content-Lengths": {
 				method: "POST", path: "/share", headers: []string{"Content-Length: 1", "Content-Length: 2"}, body: "{}",
@@ -34,9 +35,9 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 			},
 			"two Hosts":                           get("/healthz", "Host: localhost", "Host: localhost"),
 			"a space before a colon":              get("/healthz", "X-Space : a"),
-			"CONNECT":                             {method: "CONNECT", path: "example.com:443", headers: []string{"Host: example.com:443"}},
+			"CONNECT":                             {method: "CONNECT", path: "a.test:443", headers: []string{"Host: a.test:443"}},
 			"an absolute address of another host": get("http://example.com/healthz", "Host: localhost"),
-			"a body with GET":                     {method: "GET", path: "/healthz", headers: []string{"Content-Length: 2"}, body: "{}"},
+			"a body with GET":                     {method: "GET", path: "/", headers: []string{"Content-Length: 2"}, body: "{}"},
 		} {
 			a, err := exchange(p.Context(), attacker(0), s.address, r)
 			value, refused := "closed", err != nil
@@ -58,7 +59,8 @@ func TestOnlyProxiesNameTheirClients(t *testing.T) {
 		s := p.open("--forwarded-by", proxy+"/32")
 		open := func(from string) string {
 			before := len(s.program.Log())
-			r := post("/share", `{"token":"no such token"}`, "X-Forwarded-For: "+named, "Forwarded: for="+named, "X-Real-IP: "+named)
+			r := post("/share", `{"token":"no such token"}`, "X-Forwarded-For: "+named, "Forwarded: for="+named,
+				"X-Real-IP: "+named)
 			a := must(exchange(p.Context(), from, s.address, r))(p)
 			if a.status != 404 {
 				p.Fatalf("it is answered with %d %s", a.status, a.body)
@@ -73,7 +75,8 @@ func TestOnlyProxiesNameTheirClients(t *testing.T) {
 			return line
 		}
 		byProxy, direct := open(proxy), open(client)
-		met := strings.Contains(byProxy, "from="+named) && strings.Contains(direct, "from="+client) && !strings.Contains(direct, named)
+		met := strings.Contains(byProxy, "from="+named) && strings.Contains(direct, "from="+client) &&
+			!strings.Contains(direct, named)
 		s.require(met, "X-Forwarded-For of a client that is no proxy", "ignored", "ignored: %t", met)
 	})
 }

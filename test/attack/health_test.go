@@ -62,12 +62,12 @@ const (
 // health measures the healthy viewer for some time.
 func (s *site) health(during time.Duration) (h health) {
 	s.Helper()
-	ctx, cancel := context.WithTimeout(s.Context(), during)
-	defer cancel()
 	objects := s.Core.CoreV1().ConfigMaps(s.hidden)
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: pulse}, Data: map[string]string{"beat": "none"}}
 	_, err := objects.Create(s.Context(), cm, metav1.CreateOptions{})
 	s.check(ignoreExisting(err))
+	ctx, cancel := context.WithTimeout(s.Context(), during)
+	defer cancel()
 	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
 		DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(healthyAddress)}}).DialContext,
 	}}
@@ -140,7 +140,8 @@ func (s *site) beats(ctx context.Context) (all []time.Duration, err error) {
 		return nil, err
 	}
 	defer func() { _ = conn.CloseNow() }() // It may be closed already.
-	subscribe := fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":%q,"view":"object"}`, configMaps, s.hidden, pulse)
+	subscribe := fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":%q,"view":"object"}`, configMaps,
+		s.hidden, pulse)
 	if err := conn.Write(ctx, websocket.MessageText, []byte(subscribe)); err != nil {
 		return nil, err
 	}
@@ -169,9 +170,10 @@ func (s *site) socket(ctx context.Context, from string, header http.Header) (*we
 	if header.Get("Cookie") != "" {
 		header.Set("Origin", "http://"+s.address)
 	}
-	conn, _, err := websocket.Dial(ctx, "ws://"+s.address+"/api/v1/live", &websocket.DialOptions{ //nolint:bodyclose // It is the connection's.
-		Subprotocols: []string{"glasshouse.v1+json"}, HTTPClient: client, HTTPHeader: header,
-	})
+	conn, _, err := websocket.Dial(ctx, "ws://"+s.address+"/api/v1/live",
+		&websocket.DialOptions{ //nolint:bodyclose // It is the connection's.
+			Subprotocols: []string{"glasshouse.v1+json"}, HTTPClient: client, HTTPHeader: header,
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -199,7 +201,8 @@ func (s *site) requireHealth(finding string, before, during health) {
 	s.require(gets, finding+": healthy GET", "p99 1 s, no failure", "object %v; page %v (without load %v)",
 		during.object, during.page, before.object)
 	most := max(2*before.socket.p99, before.socket.p99+50*time.Millisecond)
-	s.require(during.socket.failures == 0 && during.socket.count > 0 && during.socket.p99 <= most, finding+": healthy socket",
+	s.require(during.socket.failures == 0 && during.socket.count > 0 && during.socket.p99 <= most,
+		finding+": healthy socket",
 		"p99 twice that without load, or 50 ms more", "%v (without load p99 %v)",
 		during.socket, before.socket.p99.Round(100*time.Microsecond))
 }

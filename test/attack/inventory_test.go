@@ -87,7 +87,8 @@ func (s *site) fill(path string) string {
 	if strings.Contains(path, "/logs/") {
 		namespace, name = "shop", s.pod
 	}
-	filled := strings.NewReplacer("{group}", "core", "{version}", "v1", "{resource}", "configmaps", "{namespace}", namespace,
+	filled := strings.NewReplacer(
+		"{group}", "core", "{version}", "v1", "{resource}", "configmaps", "{namespace}", namespace,
 		"{name}", name, "{file}", "app.js").Replace(path)
 	if strings.Contains(filled, "{") {
 		s.Fatalf("the parameters of %s have no values here; add them", path)
@@ -104,7 +105,8 @@ func (s *site) subscriptions() (routes []route) {
 		text := fmt.Sprintf(`{%s,"view":%q%s}`, all, view, members)
 		routes = append(routes, route{name: "socket " + view, path: "/api/v1/live", subscribe: text})
 	}
-	routes = append(routes, route{name: "socket resources", path: "/api/v1/live", subscribe: `{"op":"subscribe","id":1,"view":"resources"}`})
+	routes = append(routes, route{name: "socket resources", path: "/api/v1/live",
+		subscribe: `{"op":"subscribe","id":1,"view":"resources"}`})
 	slices.SortFunc(routes, func(a, b route) int { return strings.Compare(a.name, b.name) })
 	return routes
 }
@@ -115,7 +117,8 @@ func (r route) request(address string, headers ...string) request {
 		return get(r.path, headers...)
 	}
 	headers = append([]string{
-		"Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+		"Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
+		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
 		"Sec-WebSocket-Protocol: glasshouse.v1+json", "Origin: http://" + address,
 	}, headers...)
 	return request{method: http.MethodGet, path: r.path, headers: headers, body: textFrame(r.subscribe)}

@@ -2,8 +2,8 @@
 // viewer still gets, how much memory the program uses, or that a planted canary never leaves.
 //
 // DASHBOARD names the program. BASELINE may name a second one: each attack then runs on both, and the table at the end
-// has the figures of both. Figures of the baseline never fail a test. GLASSHOUSE_ATTACK=full selects the full form, with
-// more connections and more routes; make attack sets it. The demo cluster of .ci/on-demo is required.
+// has the figures of both. Figures of the baseline never fail a test. GLASSHOUSE_ATTACK=full selects the full form,
+// with more connections and more routes; make attack sets it. The demo cluster of .ci/on-demo is required.
 package attack
 
 import (

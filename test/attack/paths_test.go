@@ -37,8 +37,12 @@ func TestTraversalLeadsNowhere(t *testing.T) {
 			"/api/v1/snapshot/core/v1/configmaps?view=objects&ns=" + shown + "%2f..%2f" + hidden,
 			"/api/v1/snapshot/core/v1/configmaps?view=objects&ns=" + shown + "&fields=metadata.namespace%3D" + hidden,
 			"/api/v1/logs/" + shown + "%2f..%2fshop/" + s.pod + "x?tail=1",
-			"/static/../go.mod", "/static/..%2f..%2f..%2fetc%2fpasswd", "/static/%2e%2e/%2e%2e/etc/passwd", "/static//etc/passwd",
-			"//api/v1/object/core/v1/configmaps/" + hidden + "/pulse", "/static/../api/v1/object/core/v1/configmaps/" + hidden + "/pulse",
+			"/static/../go.mod",
+			"/static/..%2f..%2f..%2fetc%2fpasswd",
+			"/static/%2e%2e/%2e%2e/etc/passwd",
+			"/static//etc/passwd",
+			"//api/v1/object/core/v1/configmaps/" + hidden + "/pulse",
+			"/static/../api/v1/object/core/v1/configmaps/" + hidden + "/pulse",
 		}
 		control := s.do(get(paths[0], bearer(s.creator)))
 		if !strings.Contains(control.body, marker) {
@@ -52,7 +56,8 @@ func TestTraversalLeadsNowhere(t *testing.T) {
 					}
 					a := s.status(get(path, headers...))
 					leaks := strings.Contains(a.body, marker) || strings.Contains(a.body, "beat-") || strings.Contains(a.body, "root:")
-					t.note(!leaks && a.status < http.StatusInternalServerError, "%s as %s is answered with %d %.100s", path, who, a.status, a.body)
+					t.note(!leaks && a.status < http.StatusInternalServerError, "%s as %s is answered with %d %.100s", path, who,
+						a.status, a.body)
 				}
 			}
 		}
@@ -69,24 +74,52 @@ func TestCrashInputsAreAnswered(t *testing.T) {
 		snapshot := "/api/v1/snapshot/" + configMaps + "?"
 		deep := strings.Repeat("[", 60_000)
 		requests := []request{
-			get(snapshot + "limit=-1"), get(snapshot + "limit=9223372036854775808"), get(snapshot + "sort=%00"), get(snapshot + "cols=" + strings.Repeat("a,", 5000)),
-			get(snapshot + "labels=" + strings.Repeat("a%3Db,", 2000)), get(snapshot + "labels=((("), get(snapshot + "fields=a%3Db%3Dc"), get(snapshot + "wait=1e309s"),
-			get(snapshot + "q=%ff%fe"), get(snapshot + "q=" + strings.Repeat("%2a", 3000)), get(snapshot + "ns=%ff"), get(snapshot + "ns=" + strings.Repeat("a", 300)),
-			get(snapshot + strings.Repeat("ns=a&", 2000)), get("/api/v1/search?q=" + strings.Repeat("%28", 1000) + "&limit=-5"), get("/%"), get("/%zz"), get("/\xff"),
-			get("/api/v1/object/%00/%00/%00/%00/%00"), get("/r/../../.."), get("/o/core/v1/pods/_/" + strings.Repeat("a", 10_000)), get("/compare?a=%00&b=%00"),
-			get("/api/v1/logs/shop/" + s.pod + "?since=-1e400h"), get("/api/v1/logs/shop/" + s.pod + "?tail=-9223372036854775808"),
-			get("/api/v1/related/core/v1/nodes/x/y"), get("/login?to=" + strings.Repeat("/", 9000)), get("/login/callback?code=%00&state=%00"),
-			post("/share", deep), post("/share", `{"token":`+deep), post("/api/v1/shares", deep), post("/api/v1/shares", `{"parts":`+deep),
-			post("/api/v1/shares", `{"parts":[{"resource":"`+strings.Repeat("a", 60_000)+`"}],"to":"/"}`), post("/api/v1/shares", `{"parts":null,"to":null,"seconds":1e400}`),
-			post("/login", "token="+strings.Repeat("%00", 10_000)), get("/", "Cookie: "+strings.Repeat("a=b; ", 3000)), get("/", "Authorization: Bearer "+strings.Repeat("a", 9000)),
-			get("/", "Authorization: Bearer a.b.c"), get("/", "Accept: "+strings.Repeat("text/csv,", 5000)), get("/", "If-None-Match: "+strings.Repeat(`"a",`, 3000)),
-			get("/api/v1/live", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 99", "Sec-WebSocket-Key: a"),
+			get(snapshot + "limit=-1"),
+			get(snapshot + "limit=9223372036854775808"),
+			get(snapshot + "sort=%00"),
+			get(snapshot + "cols=" + strings.Repeat("a,", 5000)),
+			get(snapshot + "labels=" + strings.Repeat("a%3Db,", 2000)),
+			get(snapshot + "labels=((("),
+			get(snapshot + "fields=a%3Db%3Dc"),
+			get(snapshot + "wait=1e309s"),
+			get(snapshot + "q=%ff%fe"),
+			get(snapshot + "q=" + strings.Repeat("%2a", 3000)),
+			get(snapshot + "ns=%ff"),
+			get(snapshot + "ns=" + strings.Repeat("a", 300)),
+			get(snapshot + strings.Repeat("ns=a&", 2000)),
+			get("/api/v1/search?q=" + strings.Repeat("%28", 1000) + "&limit=-5"),
+			get("/%"),
+			get("/%zz"),
+			get("/\xff"),
+			get("/api/v1/object/%00/%00/%00/%00/%00"),
+			get("/r/../../.."),
+			get("/o/core/v1/pods/_/" + strings.Repeat("a", 10_000)),
+			get("/compare?a=%00&b=%00"),
+			get("/api/v1/logs/shop/" + s.pod + "?since=-1e400h"),
+			get("/api/v1/logs/shop/" + s.pod + "?tail=-9223372036854775808"),
+			get("/api/v1/related/core/v1/nodes/x/y"),
+			get("/login?to=" + strings.Repeat("/", 9000)),
+			get("/login/callback?code=%00&state=%00"),
+			post("/share", deep),
+			post("/share", `{"token":`+deep),
+			post("/api/v1/shares", deep),
+			post("/api/v1/shares", `{"parts":`+deep),
+			post("/api/v1/shares", `{"parts":[{"resource":"`+strings.Repeat("a", 60_000)+`"}],"to":"/"}`),
+			post("/api/v1/shares", `{"parts":null,"to":null,"seconds":1e400}`),
+			post("/login", "token="+strings.Repeat("%00", 10_000)),
+			get("/", "Cookie: "+strings.Repeat("a=b; ", 3000)),
+			get("/", "Authorization: Bearer "+strings.Repeat("a", 9000)),
+			get("/", "Authorization: Bearer a.b.c"),
+			get("/", "Accept: "+strings.Repeat("text/csv,", 5000)),
+			get("/", "If-None-Match: "+strings.Repeat(`"a",`, 3000)),
+			get("/api/v1/live", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 99"),
 		}
 		for who, headers := range map[string][]string{"a guest": {guest}, "a user": {bearer(s.creator)}, "nobody": nil} {
 			for _, r := range requests {
 				r.headers = append(append([]string{}, r.headers...), headers...)
 				a := s.status(r)
-				t.note(a.status < http.StatusInternalServerError && !s.killed(), "%s %.100s as %s is answered with %d %.200s", r.method, r.path, who, a.status, a.body)
+				t.note(a.status < http.StatusInternalServerError && !s.killed(), "%s %.100s as %s is answered with %d %.200s",
+					r.method, r.path, who, a.status, a.body)
 			}
 		}
 		panics := strings.Count(s.program.Log(), "panic=") + strings.Count(s.program.Log(), "goroutine ")

@@ -13,12 +13,14 @@ import (
 func TestTokensOfLinksAreNotGuessed(t *testing.T) {
 	onEach(t, func(p *probe) {
 		s := p.open()
-		token, guest := s.share("/r/"+configMaps+"?ns="+s.namespace, part{Resource: configMaps, Namespaces: []string{s.namespace}})
+		token, guest := s.share("/r/"+configMaps+"?ns="+s.namespace,
+			part{Resource: configMaps, Namespaces: []string{s.namespace}})
 		t := &tally{probe: p}
 		flipped := flip(token[:1]) + token[1:]
 		name, value, _ := strings.Cut(strings.TrimPrefix(guest, "Cookie: "), "=")
 		wrong := s.do(post("/share", `{"token":"x"}`)).body
-		guesses := []string{"", token[:len(token)-1], token + "A", flipped, strings.ToLower(token), strings.ToUpper(token), value, token + "=", " " + token, "*", "%"}
+		guesses := []string{"", token[:len(token)-1], token + "A", flipped, strings.ToLower(token), strings.ToUpper(token),
+			value, token + "=", " " + token, "*", "%"}
 		for range pick(100, 2000) {
 			random := make([]byte, 32)
 			_, _ = rand.Read(random) // It never fails.
@@ -26,7 +28,8 @@ func TestTokensOfLinksAreNotGuessed(t *testing.T) {
 		}
 		for _, guess := range guesses {
 			a := s.status(post("/share", fmt.Sprintf(`{"token":%q}`, guess)))
-			t.note(a.status == http.StatusNotFound && a.body == wrong && a.header.Get("Set-Cookie") == "", "the token %q is answered with %d %s", guess, a.status, a.body)
+			t.note(a.status == http.StatusNotFound && a.body == wrong && a.header.Get("Set-Cookie") == "",
+				"the token %q is answered with %d %s", guess, a.status, a.body)
 		}
 		for _, cookie := range []string{value[:len(value)-1], flip(value[:1]) + value[1:], token, "", value + "A"} {
 			a := s.status(get("/api/v1/snapshot/"+configMaps, "Cookie: "+name+"="+cookie))
@@ -59,12 +62,31 @@ func TestGuestsStayInTheirScope(t *testing.T) {
 		}
 		others := []string{`"small-`, `"huge-`, pulse, s.hidden + `"`, "storefront"}
 		for _, path := range []string{
-			snapshot, snapshot + "?ns=" + s.hidden, snapshot + "?ns=" + s.namespace + "&labels=size%3Dsmall", snapshot + "?labels=size", snapshot + "?labels=size+notin+(large)",
-			snapshot + "?fields=metadata.name%3Dsmall-0", snapshot + "?q=small", "/api/v1/object/" + configMaps + "/" + s.namespace + "/small-0",
-			"/o/" + configMaps + "/" + s.namespace + "/small-0", "/api/v1/related/" + configMaps + "/" + s.namespace + "/small-0",
-			"/api/v1/snapshot/core/v1/pods?ns=shop", "/api/v1/snapshot/core/v1/secrets?ns=" + s.namespace, "/api/v1/snapshot/core/v1/namespaces",
-			"/api/v1/logs/shop/" + s.pod, "/api/v1/search?q=small", "/api/v1/search?q=pulse", "/api/v1/status", "/api/v1/resources", "/status", "/",
-			"/compare?a=" + configMaps + "/" + s.namespace + "/small-0", "/api/v1/shares", "/api/v1/contexts", "/contexts", "/r/core/v1/pods?ns=shop",
+			snapshot,
+			snapshot + "?ns=" + s.hidden,
+			snapshot + "?ns=" + s.namespace + "&labels=size%3Dsmall",
+			snapshot + "?labels=size",
+			snapshot + "?labels=size+notin+(large)",
+			snapshot + "?fields=metadata.name%3Dsmall-0",
+			snapshot + "?q=small",
+			"/api/v1/object/" + configMaps + "/" + s.namespace + "/small-0",
+			"/o/" + configMaps + "/" + s.namespace + "/small-0",
+			"/api/v1/related/" + configMaps + "/" + s.namespace + "/small-0",
+			"/api/v1/snapshot/core/v1/pods?ns=shop",
+			"/api/v1/snapshot/core/v1/secrets?ns=" + s.namespace,
+			"/api/v1/snapshot/core/v1/namespaces",
+			"/api/v1/logs/shop/" + s.pod,
+			"/api/v1/search?q=small",
+			"/api/v1/search?q=pulse",
+			"/api/v1/status",
+			"/api/v1/resources",
+			"/status",
+			"/",
+			"/compare?a=" + configMaps + "/" + s.namespace + "/small-0",
+			"/api/v1/shares",
+			"/api/v1/contexts",
+			"/contexts",
+			"/r/core/v1/pods?ns=shop",
 		} {
 			for _, headers := range [][]string{{guest}, {guest, bearer(s.creator)}} {
 				a := s.status(get(path, headers...))
@@ -75,7 +97,8 @@ func TestGuestsStayInTheirScope(t *testing.T) {
 				}
 			}
 		}
-		a := s.status(post("/api/v1/shares", `{"parts":[{"resource":"core/v1/pods"}],"to":"/r/core/v1/pods"}`, guest, bearer(s.creator)))
+		a := s.status(post("/api/v1/shares", `{"parts":[{"resource":"core/v1/pods"}],"to":"/r/core/v1/pods"}`, guest,
+			bearer(s.creator)))
 		t.note(a.status == http.StatusForbidden, "a guest shares something: %d %s", a.status, a.body)
 		t.require("S36: what a guest reads outside the link's scope", "nothing")
 	})

@@ -33,9 +33,11 @@ func templates() []template {
 		{"apps/v1/statefulsets", "StatefulSet", `"spec":{"serviceName":"it",` + selector + `}`},
 		{"apps/v1/daemonsets", "DaemonSet", `"spec":{` + selector + `}`},
 		{"batch/v1/jobs", "Job", `"spec":` + job},
-		{"batch/v1/cronjobs", "CronJob", `"spec":{"schedule":"0 0 1 1 *","jobTemplate":{"metadata":ANNOTATED,"spec":` + job + `}}`},
+		{"batch/v1/cronjobs", "CronJob", `"spec":{"schedule":"0 0 1 1 *","jobTemplate":{"metadata":ANNOTATED,"spec":` +
+			job + `}}`},
 		{"core/v1/podtemplates", "PodTemplate", `"template":` + strings.ReplaceAll(pod, "POD", "POD"+always)},
-		{"attack.example.com/v1/embedders", "Embedder", `"spec":{"template":{"apiVersion":"v1","kind":"Pod","metadata":ANNOTATED}}`},
+		{"attack.example.com/v1/embedders", "Embedder",
+			`"spec":{"template":{"apiVersion":"v1","kind":"Pod","metadata":ANNOTATED}}`},
 	}
 }
 
@@ -57,7 +59,8 @@ func (t template) object() string {
 // embedder is a CRD whose objects have the metadata of another object in them.
 const embedder = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
 	"metadata":{"name":"embedders.attack.example.com"},
-	"spec":{"group":"attack.example.com","scope":"Namespaced","names":{"plural":"embedders","singular":"embedder","kind":"Embedder"},
+	"spec":{"group":"attack.example.com","scope":"Namespaced",
+	"names":{"plural":"embedders","singular":"embedder","kind":"Embedder"},
 	"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{
 	"spec":{"type":"object","properties":{"template":{"type":"object","x-kubernetes-embedded-resource":true,
 	"x-kubernetes-preserve-unknown-fields":true}}}}}}}]}}`
@@ -92,7 +95,10 @@ func TestGuestsSeeNoCopiesInTemplates(t *testing.T) {
 		s.check(s.Grant(p.Context(), "system:serviceaccount:"+namespace+":templates", "cluster-admin"))
 		var parts []part
 		for _, kind := range templates() {
-			s.check(eventually(20*time.Second, func() error { return s.create(p.Context(), kind.resource, namespace, kind.object()) }))
+			s.check(eventually(20*time.Second, func() error {
+				return s.create(p.Context(), kind.resource, namespace,
+					kind.object())
+			}))
 			parts = append(parts, part{Resource: kind.resource, Namespaces: []string{namespace}})
 		}
 		all := *s.content

@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -82,6 +83,9 @@ func (p *Program) serves(ctx context.Context) error {
 
 // PID is the number of its process.
 func (p *Program) PID() int { return p.cmd.Process.Pid }
+
+// MetricsAddress is the host and port of its metrics and probes.
+func (p *Program) MetricsAddress() string { return strings.TrimPrefix(p.metrics, "http://") }
 
 // Log is what it has written so far.
 func (p *Program) Log() string { return p.out.String() }
