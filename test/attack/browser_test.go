@@ -41,6 +41,7 @@ func (s *site) status(r request) *answer {
 
 // A page that reaches the program under a foreign name, as after DNS rebinding, gets nothing from any route.
 func TestForeignHostsGetNothing(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(p *probe) {
 		s := p.open()
 		t := &tally{probe: p}
@@ -60,6 +61,7 @@ func TestForeignHostsGetNothing(t *testing.T) {
 
 // A script of another origin opens no WebSocket, and reads no route.
 func TestForeignOriginsGetNothing(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(p *probe) {
 		s := p.open()
 		guest := s.shareContent()
@@ -101,6 +103,7 @@ func without(headers []string, prefix string) (kept []string) {
 
 // A form or script of another page changes nothing.
 func TestForeignPagesChangeNothing(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(p *probe) {
 		s := p.open()
 		guest := s.shareContent()
@@ -132,6 +135,7 @@ func TestForeignPagesChangeNothing(t *testing.T) {
 
 // Each answer has a policy, whatever is asked and by whom, also an error.
 func TestEachAnswerHasPolicy(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(p *probe) {
 		s := p.open()
 		guest := s.shareContent()

@@ -21,7 +21,7 @@ func (s *site) identities(guest string) map[string][]string {
 // misuse is a way to misuse a route. It returns when the misuse is over, and always before ctx has ended.
 type misuse struct {
 	name string
-	run  func(ctx context.Context, from, to string, r request) error
+	run  func(ctx context.Context, from, to string, r request) error // The error is a wrong answer.
 }
 
 func misuses() []misuse {
@@ -51,19 +51,18 @@ func misuses() []misuse {
 
 // leaveUnread does not read the answer until ctx ends.
 func leaveUnread(ctx context.Context, from, to string, r request) error {
-	conn, err := send(ctx, from, to, r, smallBuffer)
-	if err != nil {
-		return err
+	if conn, err := send(ctx, from, to, r, smallBuffer); err == nil {
+		<-ctx.Done()
+		_ = conn.Close() // The server may have closed it.
 	}
-	<-ctx.Done()
-	return conn.Close()
+	return nil
 }
 
 // readSlowly reads one byte each 100 ms.
 func readSlowly(ctx context.Context, from, to string, r request) error {
 	conn, err := send(ctx, from, to, r, smallBuffer)
 	if err != nil {
-		return err
+		return nil // It may be refused.
 	}
 	defer func() { _ = conn.Close() }() // The server may have closed it.
 	tick := time.NewTicker(100 * time.Millisecond)
@@ -86,7 +85,7 @@ func readSlowly(ctx context.Context, from, to string, r request) error {
 func abort(ctx context.Context, from, to string, r request) error {
 	conn, err := send(ctx, from, to, r, smallBuffer)
 	if err != nil {
-		return err
+		return nil // It may be refused.
 	}
 	_ = conn.SetReadDeadline(time.Now().Add(2 * time.Second))
 	_, _ = io.ReadFull(conn, make([]byte, 100)) // The answer may be shorter, or late.
@@ -128,7 +127,7 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 		var connections atomic.Int64
 		var mu sync.Mutex
 		wrong := map[string]int{}
-		slots := make(chan struct{}, pick(400, 3000))
+		slots := make(chan struct{}, pick(300, 3000))
 		s.peak.Store(0)
 		combinations, perCombination := 0, pick(2, 6)
 		// The attack is spread over the time in which the healthy viewer is measured.
@@ -139,13 +138,14 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 						combinations++
 						for n := range perCombination {
 							slots <- struct{}{}
+							wait(3 * time.Millisecond) // Hundreds of connections a second are enough.
 							running.Go(func() {
 								defer func() { <-slots }()
 								ctx, cancel := context.WithTimeout(ctx, pick(700*time.Millisecond, 4*time.Second))
 								defer cancel()
 								connections.Add(1)
 								err := m.run(ctx, attacker(n), s.address, r.request(s.address, headers...))
-								if err != nil && ctx.Err() == nil && !s.killed() {
+								if err != nil && !s.killed() {
 									mu.Lock()
 									wrong[fmt.Sprintf("%s, %s as %s: %v", r.name, m.name, who, err)]++
 									mu.Unlock()

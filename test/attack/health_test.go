@@ -28,7 +28,7 @@ func spreadOf(all []time.Duration, failures int) spread {
 	s := spread{count: len(all) + failures, failures: failures}
 	if len(all) > 0 {
 		slices.Sort(all)
-		s.p50, s.p99 = all[len(all)/2], all[(len(all)-1)*99/100]
+		s.p50, s.p99 = all[len(all)/2], all[len(all)*99/100]
 	}
 	return s
 }
@@ -193,16 +193,18 @@ func readUntil(ctx context.Context, conn *websocket.Conn, text string) error {
 	}
 }
 
-// requireHealth checks the healthy viewer during an attack against the time before it.
+// requireHealth checks the healthy viewer during an attack against the time before it. The short form allows more
+// slack, as few samples are taken and the attackers share the processors with the program.
 func (s *site) requireHealth(finding string, before, during health) {
 	s.Helper()
 	gets := during.object.failures+during.page.failures == 0 && during.object.count > 0 && during.page.count > 0
 	gets = gets && max(during.object.p99, during.page.p99) <= time.Second
 	s.require(gets, finding+": healthy GET", "p99 1 s, no failure", "object %v; page %v (without load %v)",
 		during.object, during.page, before.object)
-	most := max(2*before.socket.p99, before.socket.p99+50*time.Millisecond)
+	slack := pick(250*time.Millisecond, 50*time.Millisecond)
+	most := max(2*before.socket.p99, before.socket.p99+slack)
 	s.require(during.socket.failures == 0 && during.socket.count > 0 && during.socket.p99 <= most,
 		finding+": healthy socket",
-		"p99 twice that without load, or 50 ms more", "%v (without load p99 %v)",
+		fmt.Sprintf("p99 twice that without load, or %v more", slack), "%v (without load p99 %v)",
 		during.socket, before.socket.p99.Round(100*time.Microsecond))
 }

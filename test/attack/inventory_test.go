@@ -20,6 +20,9 @@ type route struct {
 // values for its parameters fails the test: a new route must be attacked, too.
 func (s *site) inventory() (routes []route) {
 	s.Helper()
+	if s.routes != nil {
+		return s.routes
+	}
 	var document struct {
 		Paths map[string]map[string]json.RawMessage
 	}
@@ -37,6 +40,7 @@ func (s *site) inventory() (routes []route) {
 	if len(routes) < 30 {
 		s.Fatalf("the inventory has only %d routes", len(routes))
 	}
+	s.routes = routes
 	return routes
 }
 

@@ -12,6 +12,7 @@ func decode(text string, into any) error { return json.Unmarshal([]byte(text), i
 // No spelling of a path leads a restricted user, a guest or nobody to an object of another namespace, or out of the
 // static files.
 func TestTraversalLeadsNowhere(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(p *probe) {
 		s := p.open()
 		guest := s.shareContent()
@@ -67,6 +68,7 @@ func TestTraversalLeadsNowhere(t *testing.T) {
 
 // Requests that have crashed other servers are answered, and the program goes on.
 func TestCrashInputsAreAnswered(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(p *probe) {
 		s := p.open()
 		guest := s.shareContent()

@@ -14,6 +14,7 @@ import (
 // A guest reads in related objects that something is not shared. It is wrong to say that the cluster does not serve a
 // kind, and rights of a user are nothing to a guest.
 func TestRelatedTellsGuestsWhatIsNotShared(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(p *probe) {
 		s := p.open()
 		pod := &corev1.Pod{
@@ -45,6 +46,7 @@ func TestRelatedTellsGuestsWhatIsNotShared(t *testing.T) {
 
 // A Role of a namespace may allow to get that namespace itself, as it does with kubectl.
 func TestNamespacedRoleGetsItsNamespace(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(p *probe) {
 		s := p.open()
 		namespace := must(s.Namespace(p.Context()))(p)

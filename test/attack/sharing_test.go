@@ -11,6 +11,7 @@ import (
 
 // A link's token is not guessed: no other text opens it, and each failure looks the same.
 func TestTokensOfLinksAreNotGuessed(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(p *probe) {
 		s := p.open()
 		token, guest := s.share("/r/"+configMaps+"?ns="+s.namespace,
@@ -49,6 +50,7 @@ func flip(letter string) string {
 
 // A guest gets nothing outside the parts of the link, by no route and no parameter, and never becomes its creator.
 func TestGuestsStayInTheirScope(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(p *probe) {
 		s := p.open()
 		s.health(1) // It creates the object that is not shared.

@@ -29,9 +29,9 @@ type site struct {
 	address string
 	group   *cgroup // Nil if no cgroup can be made.
 	peak    atomic.Int64
+	routes  []route // The inventory, once it is known.
 
-	stop    func()
-	stopped bool
+	stop func()
 }
 
 // open starts a program. It ends with the test.

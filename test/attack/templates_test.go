@@ -88,6 +88,7 @@ func (c *content) create(ctx context.Context, resource, namespace, text string) 
 
 // A guest does not read copies of objects in annotations of a template, at any depth.
 func TestGuestsSeeNoCopiesInTemplates(t *testing.T) {
+	t.Parallel()
 	onEach(t, func(p *probe) {
 		s := p.open()
 		s.check(s.create(p.Context(), "apiextensions.k8s.io/v1/customresourcedefinitions", "", embedder))

@@ -74,8 +74,8 @@ type wave struct {
 
 // largest are the routes with the largest response.
 func largest() []string {
-	return []string{"socket object", "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name} ?format=json",
-		"/compare"}
+	const object = "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}"
+	return []string{"socket object", object + " ?format=json", object + " ?format=yaml"}
 }
 
 // waves are the attacks of the form that is selected. The short form has one over all routes, and those over routes of
@@ -113,6 +113,12 @@ func (s *site) unread(w wave) result {
 	r := result{name: w.name}
 	if r.killed = s.killed(); !r.killed {
 		r.health = s.health(pick(3*time.Second, 5*time.Second))
+	}
+	if failures := r.health.object.failures + r.health.page.failures; failures > 0 && s.group != nil {
+		select {
+		case <-s.program.Ended():
+		case <-time.After(3 * time.Second): // The kernel takes a while to kill a process that is out of memory.
+		}
 	}
 	r.peak, r.killed = s.peak.Load(), s.killed()
 	s.Logf("%s: RSS %d MB, killed %t, %d connections, %d refused; %v", w.name, r.peak>>20, r.killed, len(c.conns),
