@@ -117,8 +117,11 @@ func TestForeignPagesChangeNothing(t *testing.T) {
 			post("/api/v1/context", `{}`, bearer(s.creator)), post("/contexts", "", bearer(s.creator)),
 		} {
 			for _, headers := range [][]string{
-				{"Sec-Fetch-Site: cross-site"}, {"Sec-Fetch-Site: same-site"}, {"Origin: http://evil.test"},
-				{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"}, {"Origin: null"},
+				{"Sec-Fetch-Site: cross-site"},
+				{"Sec-Fetch-Site: same-site"},
+				{"Origin: http://evil.test"},
+				{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"},
+				{"Origin: null"},
 			} {
 				foreign := r
 				foreign.headers = append(append([]string{}, r.headers...), headers...)

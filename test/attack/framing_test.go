@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -43,7 +44,7 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 			a, err := exchange(p.Context(), attacker(0), s.address, r)
 			value, refused := "closed", err != nil
 			if err == nil {
-				value, refused = fmt.Sprint(a.status), slices.Contains(refusals(), a.status)
+				value, refused = strconv.Itoa(a.status), slices.Contains(refusals(), a.status)
 			}
 			s.require(refused, "ambiguous request: "+name, "400, 403, 405, 413, 501 or closed", "%s", value)
 		}

@@ -90,7 +90,7 @@ func (s *site) measureGets(ctx context.Context, client *http.Client, path string
 	failures := 0
 	for ctx.Err() == nil {
 		began := time.Now()
-		if err := s.fetch(client, path); err != nil {
+		if err := s.fetch(context.WithoutCancel(ctx), client, path); err != nil {
 			failures++
 		} else {
 			all = append(all, time.Since(began))
@@ -100,8 +100,8 @@ func (s *site) measureGets(ctx context.Context, client *http.Client, path string
 	return spreadOf(all, failures)
 }
 
-func (s *site) fetch(client *http.Client, path string) error {
-	r, err := http.NewRequestWithContext(s.Context(), http.MethodGet, "http://"+s.address+path, http.NoBody)
+func (s *site) fetch(ctx context.Context, client *http.Client, path string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.address+path, http.NoBody)
 	if err != nil {
 		return err
 	}

@@ -93,7 +93,10 @@ func floodStreams(
 	for n := range count {
 		block.Reset()
 		for _, field := range [][2]string{
-			{":method", "GET"}, {":scheme", "https"}, {":authority", to}, {":path", paths[n%len(paths)]},
+			{":method", "GET"},
+			{":scheme", "https"},
+			{":authority", to},
+			{":path", paths[n%len(paths)]},
 			{"authorization", token},
 		} {
 			_ = encoder.WriteField(hpack.HeaderField{Name: field[0], Value: field[1]}) // A buffer takes every write.

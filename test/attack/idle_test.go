@@ -112,7 +112,7 @@ func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
 			{"8,200 headers that never end", 8200, "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ", false},
 		} {
 			c := hold(p.Context(), s.address, attack.count, sixAddresses, attack.text, attack.reads)
-			requests, probes := s.fresh(pick(2*time.Second, 8*time.Second))
+			requests, probes := s.fresh(pick(time.Second, 8*time.Second))
 			c.close()
 			p.Logf("%s: %d were refused", attack.name, c.fails)
 			s.requireQuick(attack.name+": healthy requests", requests)
@@ -162,8 +162,10 @@ func (p *probe) openTLS(args ...string) *site {
 func (s *site) clientTLS(protocols ...string) *tls.Config {
 	s.Helper()
 	config := must(s.TLS())(s.probe)
-	return &tls.Config{RootCAs: config.RootCAs, ServerName: "localhost", MinVersion: tls.VersionTLS12,
-		NextProtos: protocols}
+	return &tls.Config{
+		RootCAs: config.RootCAs, ServerName: "localhost", MinVersion: tls.VersionTLS12,
+		NextProtos: protocols,
+	}
 }
 
 // handshake asks for /healthz over TLS on a new connection.

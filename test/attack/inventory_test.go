@@ -109,8 +109,10 @@ func (s *site) subscriptions() (routes []route) {
 		text := fmt.Sprintf(`{%s,"view":%q%s}`, all, view, members)
 		routes = append(routes, route{name: "socket " + view, path: "/api/v1/live", subscribe: text})
 	}
-	routes = append(routes, route{name: "socket resources", path: "/api/v1/live",
-		subscribe: `{"op":"subscribe","id":1,"view":"resources"}`})
+	routes = append(routes, route{
+		name: "socket resources", path: "/api/v1/live",
+		subscribe: `{"op":"subscribe","id":1,"view":"resources"}`,
+	})
 	slices.SortFunc(routes, func(a, b route) int { return strings.Compare(a.name, b.name) })
 	return routes
 }

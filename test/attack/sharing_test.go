@@ -20,8 +20,10 @@ func TestTokensOfLinksAreNotGuessed(t *testing.T) {
 		flipped := flip(token[:1]) + token[1:]
 		name, value, _ := strings.Cut(strings.TrimPrefix(guest, "Cookie: "), "=")
 		wrong := s.do(post("/share", `{"token":"x"}`)).body
-		guesses := []string{"", token[:len(token)-1], token + "A", flipped, strings.ToLower(token), strings.ToUpper(token),
-			value, token + "=", " " + token, "*", "%"}
+		guesses := []string{
+			"", token[:len(token)-1], token + "A", flipped, strings.ToLower(token), strings.ToUpper(token),
+			value, token + "=", " " + token, "*", "%",
+		}
 		for range pick(100, 2000) {
 			random := make([]byte, 32)
 			_, _ = rand.Read(random) // It never fails.

@@ -79,7 +79,7 @@ func TestFloodsOfFramesLeaveOthersAlone(t *testing.T) {
 				}
 			}
 		}
-		during := s.health(pick(4*time.Second, 20*time.Second))
+		during := s.health(pick(3*time.Second, 20*time.Second))
 		cancel()
 		flooding.Wait()
 		memory, within := s.memory()

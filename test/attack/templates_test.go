@@ -36,8 +36,10 @@ func templates() []template {
 		{"batch/v1/cronjobs", "CronJob", `"spec":{"schedule":"0 0 1 1 *","jobTemplate":{"metadata":ANNOTATED,"spec":` +
 			job + `}}`},
 		{"core/v1/podtemplates", "PodTemplate", `"template":` + strings.ReplaceAll(pod, "POD", "POD"+always)},
-		{"attack.example.com/v1/embedders", "Embedder",
-			`"spec":{"template":{"apiVersion":"v1","kind":"Pod","metadata":ANNOTATED}}`},
+		{
+			"attack.example.com/v1/embedders", "Embedder",
+			`"spec":{"template":{"apiVersion":"v1","kind":"Pod","metadata":ANNOTATED}}`,
+		},
 	}
 }
 
