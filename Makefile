@@ -13,7 +13,7 @@ RACE := $(shell command -v gcc >/dev/null 2>&1 && echo CGO_ENABLED=1 go test -ra
 LINT := go tool -modfile=$(CURDIR)/internal/tools/go.mod golangci-lint
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo generate check test soak bench bench-page clean
+.PHONY: help build demo generate check test attack soak bench bench-page clean
 
 help: ## Say what there is.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,12 +35,14 @@ check: generate ## Format, lint, types, and that what is generated is current.
 	go mod tidy -diff
 	cd deploy/demo && go mod tidy -diff
 	cd test/faults && go mod tidy -diff
+	cd test/attack && go mod tidy -diff
 	cd test/deploy && go mod tidy -diff
 	cd test/oidc && go mod tidy -diff
 	npm --prefix web run types
 	$(LINT) run --allow-parallel-runners --build-tags integration ./...
 	cd deploy/demo && GOFLAGS=-trimpath $(LINT) run --allow-parallel-runners --config ../../.golangci.yml --disable depguard ./...
 	cd test/faults && $(LINT) run --allow-parallel-runners --build-tags soak --config ../../.golangci.yml --disable depguard ./...
+	cd test/attack && $(LINT) run --allow-parallel-runners --config ../../.golangci.yml --disable depguard ./...
 	cd test/deploy && $(LINT) run --allow-parallel-runners --build-tags integration --config ../../.golangci.yml --disable depguard ./...
 	cd test/oidc && $(LINT) run --allow-parallel-runners --build-tags integration --config ../../.golangci.yml --disable depguard ./...
 
@@ -54,6 +56,11 @@ test: build web/node_modules/.package-lock.json ## All tests: unit, then against
 	.ci/buildah
 	deploy/demo/build.sh .demo/bin/demo
 	.ci/on-demo .ci/cluster-tests
+
+attack: build ## Run all attacks on the built program: BASELINE= a second program, whose figures are printed beside
+	deploy/demo/build.sh .demo/bin/demo
+	.ci/on-demo env DASHBOARD=$(CURDIR)/bin/dashboard BASELINE=$(abspath $(BASELINE)) GLASSHOUSE_ATTACK=full \
+		go -C test/attack test -count=1 -timeout 60m -v .
 
 soak: build ## Break everything at random for TIME= (10m), and compare what clients hold with the API server.
 	deploy/demo/build.sh .demo/bin/demo

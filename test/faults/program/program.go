@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"runtime"
 	"slices"
+	"strings"
 	"sync"
 	"syscall"
 	"time"
@@ -62,7 +63,7 @@ func Start(ctx context.Context, options Options) (*Program, error) {
 
 // serves waits for the lines that say where it serves.
 func (p *Program) serves(ctx context.Context) error {
-	line := regexp.MustCompile(`(?s) metrics=(http://\S+)/metrics\n.* at (http://\S+)/\n`)
+	line := regexp.MustCompile(`(?s) metrics=(http://\S+)/metrics\n.* at (https?://\S+)/\n`)
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
@@ -79,6 +80,12 @@ func (p *Program) serves(ctx context.Context) error {
 		}
 	}
 }
+
+// PID is the number of its process.
+func (p *Program) PID() int { return p.cmd.Process.Pid }
+
+// MetricsAddress is the host and port of its metrics and probes.
+func (p *Program) MetricsAddress() string { return strings.TrimPrefix(p.metrics, "http://") }
 
 // Log is what it has written so far.
 func (p *Program) Log() string { return p.out.String() }

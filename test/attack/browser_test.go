@@ -1,0 +1,170 @@
+package attack
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// tally counts the answers that are wrong, and logs some of them.
+type tally struct {
+	*probe
+
+	count, wrong int
+}
+
+func (t *tally) note(ok bool, format string, args ...any) {
+	t.Helper()
+	t.count++
+	if ok {
+		return
+	}
+	if t.wrong++; t.wrong <= 10 {
+		t.Logf(format, args...)
+	}
+}
+
+func (t *tally) require(finding, bar string) {
+	t.Helper()
+	t.probe.require(t.wrong == 0 && t.count > 0, finding, bar, "%d of %d wrong", t.wrong, t.count)
+}
+
+// status sends a request from an attacker's address. A connection that is closed without an answer has the status 0.
+func (s *site) status(r request) *answer {
+	a, err := exchange(s.Context(), attacker(len(r.path)), s.address, r)
+	if err != nil {
+		return &answer{header: http.Header{}}
+	}
+	return a
+}
+
+// A page that reaches the program under a foreign name, as after DNS rebinding, gets nothing from any route.
+func TestForeignHostsGetNothing(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(p *probe) {
+		s := p.open()
+		t := &tally{probe: p}
+		_, port, _ := strings.Cut(s.address, ":")
+		for _, r := range s.inventory() {
+			for _, host := range []string{
+				"evil.test", "localhost.evil.test:" + port, "127.0.0.1.evil.test", "192.0.2.1:" + port, "",
+			} {
+				a := s.status(r.request(s.address, "Host: "+host, bearer(s.creator)))
+				t.note(a.status == http.StatusForbidden || a.status == http.StatusBadRequest, "%s for %q is answered with %d",
+					r.name, host, a.status)
+			}
+		}
+		t.require("S01: foreign Host on each route", "403 or 400")
+	})
+}
+
+// A script of another origin opens no WebSocket, and reads no route.
+func TestForeignOriginsGetNothing(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(p *probe) {
+		s := p.open()
+		guest := s.shareContent()
+		t := &tally{probe: p}
+		_, port, _ := strings.Cut(s.address, ":")
+		for _, r := range s.inventory() {
+			for _, origin := range []string{
+				"http://evil.test", "null", "https://" + s.address, "http://127.0.0.1:1", "http://" + s.address + ".evil.test",
+				"http://localhost:" + port + "/", "file://",
+			} {
+				own := r.request(s.address, bearer(s.creator))
+				own.headers = append(without(own.headers, "Origin:"), "Origin: "+origin)
+				a := s.status(own)
+				t.note(a.status == http.StatusForbidden, "%s for the origin %q is answered with %d", r.name, origin, a.status)
+				for name := range a.header {
+					t.note(!strings.HasPrefix(name, "Access-Control-"), "%s for the origin %q has the header %s", r.name, origin, name)
+				}
+			}
+			if r.subscribe != "" {
+				own := r.request(s.address, guest)
+				own.headers = without(own.headers, "Origin:")
+				a := s.status(own)
+				t.note(a.status == http.StatusForbidden, "a socket with a cookie and without an origin is answered with %d",
+					a.status)
+			}
+		}
+		t.require("S02, S03, S07: foreign Origin on each route and upgrade", "403, no CORS header")
+	})
+}
+
+func without(headers []string, prefix string) (kept []string) {
+	for _, header := range headers {
+		if !strings.HasPrefix(header, prefix) {
+			kept = append(kept, header)
+		}
+	}
+	return kept
+}
+
+// A form or script of another page changes nothing.
+func TestForeignPagesChangeNothing(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(p *probe) {
+		s := p.open()
+		guest := s.shareContent()
+		t := &tally{probe: p}
+		share := fmt.Sprintf(`{"parts":[{"resource":%q,"namespaces":[%q]}],"to":"/r/%s?ns=%s"}`, configMaps, s.namespace,
+			configMaps, s.namespace)
+		for _, r := range []request{
+			post("/api/v1/shares", share, bearer(s.creator)),
+			{method: "DELETE", path: "/api/v1/shares/x", headers: []string{bearer(s.creator)}},
+			post("/share", `{"token":"x"}`), post("/share/leave", "", guest), post("/login", "token=x"), post("/logout", ""),
+			post("/api/v1/context", `{}`, bearer(s.creator)), post("/contexts", "", bearer(s.creator)),
+		} {
+			for _, headers := range [][]string{
+				{"Sec-Fetch-Site: cross-site"},
+				{"Sec-Fetch-Site: same-site"},
+				{"Origin: http://evil.test"},
+				{"Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"},
+				{"Origin: null"},
+			} {
+				foreign := r
+				foreign.headers = append(append([]string{}, r.headers...), headers...)
+				a := s.status(foreign)
+				t.note(a.status == http.StatusForbidden, "%s %s with %q is answered with %d", r.method, r.path, headers, a.status)
+			}
+		}
+		var listed struct{ Shares []any }
+		a := s.do(get("/api/v1/shares", bearer(s.creator)))
+		t.note(decode(a.body, &listed) == nil && len(listed.Shares) == 1, "the shares are %s", a.body)
+		t.require("S05: requests of foreign pages that would change something", "403, nothing changes")
+	})
+}
+
+// Each answer has a policy, whatever is asked and by whom, also an error.
+func TestEachAnswerHasPolicy(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(p *probe) {
+		s := p.open()
+		guest := s.shareContent()
+		t := &tally{probe: p}
+		requests := map[string]request{
+			"a route that is not there": get("/nothing"), "a wrong method": {method: "PUT", path: "/healthz"},
+			"a foreign Host": get("/", "Host: evil.test"), "a long address": get("/?" + strings.Repeat("a", 20<<10)),
+			"a method that is not there": {method: "NONE", path: "/"}, "OPTIONS of a page": {method: "OPTIONS", path: "/"},
+		}
+		for who, headers := range s.identities(guest) {
+			for _, r := range s.inventory() {
+				if r.subscribe == "" && !strings.Contains(r.path, "follow=true") {
+					requests[r.name+" as "+who] = r.request(s.address, headers...)
+				}
+			}
+		}
+		for name, r := range requests {
+			a := s.status(r)
+			policy := a.header.Get("Content-Security-Policy")
+			strict := strings.Contains(policy, "default-src 'none'") && strings.Contains(policy, "frame-ancestors 'none'") &&
+				strings.Contains(policy, "base-uri 'none'") && !strings.Contains(policy, "unsafe")
+			t.note(strict, "%s is answered with %d and the policy %q", name, a.status, policy)
+			t.note(a.header.Get("X-Content-Type-Options") == "nosniff", "%s has no nosniff", name)
+			t.note(a.header.Get("Cross-Origin-Resource-Policy") == "same-origin", "%s may be loaded by other pages", name)
+			t.note(a.header.Get("Referrer-Policy") == "no-referrer", "%s has no Referrer-Policy", name)
+		}
+		t.require("S06, S07, S38: headers of each answer", "strict policy, nosniff, same-origin, no-referrer")
+	})
+}

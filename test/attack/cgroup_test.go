@@ -1,0 +1,95 @@
+package attack
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// cgroup limits the memory of one process. Both versions of the kernel's interface are supported.
+type cgroup struct {
+	dir string
+	v2  bool
+}
+
+// newCgroup makes a child of this process's own group with a limit in bytes.
+func newCgroup(name string, limit int64) (*cgroup, error) {
+	parent, v2, err := ownCgroup()
+	if err != nil {
+		return nil, err
+	}
+	g := &cgroup{dir: filepath.Join(parent, name), v2: v2}
+	if err := os.Mkdir(g.dir, 0o755); err != nil { //nolint:gosec // The kernel sets the rights of this file system.
+		return nil, fmt.Errorf("make a cgroup: %w", err)
+	}
+	limits := map[bool]string{false: "memory.limit_in_bytes", true: "memory.max"}
+	if err := g.write(limits[v2], strconv.FormatInt(limit, 10)); err != nil {
+		return nil, errors.Join(err, g.remove())
+	}
+	return g, nil
+}
+
+// ownCgroup is the directory of this process's group with the memory controller.
+func ownCgroup() (dir string, v2 bool, err error) {
+	const root = "/sys/fs/cgroup"
+	text, err := os.ReadFile("/proc/self/cgroup")
+	if err != nil {
+		return "", false, fmt.Errorf("find the cgroup: %w", err)
+	}
+	unified := ""
+	for line := range strings.Lines(string(text)) {
+		parts := strings.SplitN(strings.TrimSpace(line), ":", 3)
+		if len(parts) != 3 {
+			continue
+		}
+		switch {
+		case parts[1] == "memory":
+			return filepath.Join(root, "memory", parts[2]), false, nil
+		case parts[0] == "0":
+			unified = filepath.Join(root, parts[2])
+		}
+	}
+	controllers, err := os.ReadFile(filepath.Join(unified, "cgroup.subtree_control"))
+	if err != nil || !strings.Contains(string(controllers), "memory") {
+		return "", false, errors.New("no memory controller can be used")
+	}
+	return unified, true, nil
+}
+
+// wrap writes a script that starts a program inside the group, so that all its memory counts from the start.
+func (g *cgroup) wrap(program, dir string) (script string, err error) {
+	script = filepath.Join(dir, "in-cgroup")
+	text := fmt.Sprintf("#!/bin/sh\necho $$ >%s/cgroup.procs && exec %s \"$@\"\n", g.dir, program)
+	if err := os.WriteFile(script, []byte(text), 0o755); err != nil { //nolint:gosec // It must be executable.
+		return "", fmt.Errorf("write a script: %w", err)
+	}
+	return script, nil
+}
+
+// peak is the most memory that the group ever used, in bytes.
+func (g *cgroup) peak() (int64, error) {
+	names := map[bool]string{false: "memory.max_usage_in_bytes", true: "memory.peak"}
+	text, err := os.ReadFile(filepath.Join(g.dir, names[g.v2]))
+	if err != nil {
+		return 0, fmt.Errorf("read the cgroup's peak: %w", err)
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
+}
+
+func (g *cgroup) write(name, text string) error {
+	if err := os.WriteFile(filepath.Join(g.dir, name), []byte(text), 0o644); err != nil { //nolint:gosec // As above.
+		return fmt.Errorf("set up the cgroup: %w", err)
+	}
+	return nil
+}
+
+// remove deletes the group, which must be empty.
+func (g *cgroup) remove() error {
+	if err := os.Remove(g.dir); err != nil {
+		return fmt.Errorf("remove the cgroup: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,168 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"glasshouse/test/faults/cluster"
+)
+
+const configMaps = "core/v1/configmaps"
+
+// content is what the attacks read: objects of a namespace, and users with rights to some of them.
+type content struct {
+	*cluster.Cluster
+
+	namespace string // With many large objects.
+	hidden    string // A namespace that no restricted user may read.
+	pod       string // A pod of the namespace shop, which writes a log.
+
+	creator    string // A token that may read what the ClusterRole view allows, and Secrets of the namespace.
+	restricted string // A token that may read ConfigMaps of the namespace.
+	nobody     string // A token without rights.
+	healthy    string // The token of the viewer that is measured, with the rights of creator.
+}
+
+// sizes are how many ConfigMaps of which size there are, in bytes.
+func sizes() map[string][2]int {
+	return map[string][2]int{
+		"huge":  {2, 1000 << 10},
+		"large": {200, 100 << 10},
+		"small": {pick(500, 2000), 200},
+	}
+}
+
+var made struct {
+	once    sync.Once
+	content *content
+	err     error
+}
+
+// theContent makes the content once for all tests. It goes with the demo cluster.
+func theContent(p *probe) *content {
+	p.Helper()
+	made.once.Do(func() {
+		began := time.Now()
+		made.content, made.err = makeContent(context.WithoutCancel(p.Context()))
+		p.Logf("the content is ready after %v", time.Since(began).Round(time.Millisecond))
+	})
+	return must(made.content, made.err)(p)
+}
+
+func makeContent(ctx context.Context) (c *content, err error) {
+	c = &content{}
+	if c.Cluster, err = cluster.Open(); err != nil {
+		return nil, err
+	}
+	for _, name := range []*string{&c.namespace, &c.hidden} {
+		if *name, err = c.Namespace(ctx); err != nil {
+			return nil, err
+		}
+	}
+	if err := c.makeConfigMaps(ctx); err != nil {
+		return nil, err
+	}
+	pods, err := c.Core.CoreV1().Pods("shop").List(ctx,
+		metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=storefront"})
+	if err != nil || len(pods.Items) == 0 {
+		return nil, fmt.Errorf("find a pod: %d pods, %w", len(pods.Items), err)
+	}
+	c.pod = pods.Items[0].Name
+	return c, c.makeUsers(ctx)
+}
+
+func (c *content) makeConfigMaps(ctx context.Context) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	slots := make(chan struct{}, 16)
+	var making sync.WaitGroup
+	for kind, size := range sizes() {
+		for i := range size[0] {
+			making.Go(func() {
+				slots <- struct{}{}
+				defer func() { <-slots }()
+				cm := &corev1.ConfigMap{Data: map[string]string{"text": strings.Repeat(fmt.Sprintf("%s %d ", kind, i), size[1]/10)}}
+				cm.Name, cm.Labels = fmt.Sprint(kind, "-", i), map[string]string{"size": kind}
+				if _, err := c.Core.CoreV1().ConfigMaps(c.namespace).Create(ctx, cm, metav1.CreateOptions{}); err != nil {
+					cancel(fmt.Errorf("create %s: %w", cm.Name, err))
+				}
+			})
+		}
+	}
+	making.Wait()
+	return context.Cause(ctx)
+}
+
+func (c *content) makeUsers(ctx context.Context) (err error) {
+	read := func(resources ...string) rbacv1.PolicyRule {
+		return rbacv1.PolicyRule{APIGroups: []string{""}, Resources: resources, Verbs: []string{"get", "list", "watch"}}
+	}
+	for name, user := range map[string]struct {
+		token *string
+		rules []rbacv1.PolicyRule
+		role  string
+	}{
+		"creator":    {&c.creator, []rbacv1.PolicyRule{read("secrets")}, "view"},
+		"healthy":    {&c.healthy, nil, "view"},
+		"restricted": {&c.restricted, []rbacv1.PolicyRule{read("configmaps")}, ""},
+		"nobody":     {&c.nobody, nil, ""},
+	} {
+		if *user.token, err = c.user(ctx, c.namespace, name, user.rules...); err != nil {
+			return err
+		}
+		if user.role != "" {
+			if err := c.Grant(ctx, fmt.Sprintf("system:serviceaccount:%s:%s", c.namespace, name), user.role); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// user makes a service account that a Role of its namespace allows something, and returns a token of it.
+func (c *content) user(
+	ctx context.Context, namespace, name string, rules ...rbacv1.PolicyRule,
+) (token string, err error) {
+	meta := metav1.ObjectMeta{Name: name, Namespace: namespace}
+	account := &corev1.ServiceAccount{ObjectMeta: meta}
+	if _, err = c.Core.CoreV1().ServiceAccounts(namespace).Create(ctx, account, metav1.CreateOptions{}); err != nil {
+		return "", fmt.Errorf("create the user %s: %w", name, err)
+	}
+	if len(rules) > 0 {
+		role := &rbacv1.Role{ObjectMeta: meta, Rules: rules}
+		_, err = c.Core.RbacV1().Roles(namespace).Create(ctx, role, metav1.CreateOptions{})
+		if err == nil {
+			_, err = c.Core.RbacV1().RoleBindings(namespace).Create(ctx, &rbacv1.RoleBinding{
+				ObjectMeta: meta,
+				RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+				Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Name: name, Namespace: namespace}},
+			}, metav1.CreateOptions{})
+		}
+		if err != nil {
+			return "", fmt.Errorf("give rights to %s: %w", name, err)
+		}
+	}
+	made, err := c.Core.CoreV1().ServiceAccounts(namespace).
+		CreateToken(ctx, name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	if err != nil {
+		return "", fmt.Errorf("create a token of %s: %w", name, err)
+	}
+	return made.Status.Token, nil
+}
+
+// ignoreExisting drops the error of an object that exists already, as a second program is attacked with it.
+func ignoreExisting(err error) error {
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}

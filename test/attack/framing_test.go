@@ -1,0 +1,85 @@
+package attack
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+)
+
+// refusals are the answers to requests that reach no route. A route that is reached answers 200, 303, 401 or 404.
+func refusals() []int {
+	return []int{
+		http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusRequestEntityTooLarge,
+		http.StatusNotImplemented,
+	}
+}
+
+// A request whose framing is ambiguous, or that asks for no route, is refused, or its connection is closed.
+func TestAmbiguousRequestsAreRefused(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(p *probe) {
+		s := p.open()
+		for name, r := range map[string]request{
+			"OPTIONS *": {method: "OPTIONS", path: "*"},
+			"Content-Length with Transfer-Encoding": {
+				method: "POST", path: "/share", headers: []string{"Content-Length: 6", "Transfer-Encoding: chunked"},
+				body: "0\r\n\r\nG",
+			},
+			"two different Content-Lengths": {
+				method: "POST", path: "/share", headers: []string{"Content-Length: 1", "Content-Length: 2"}, body: "{}",
+			},
+			"Transfer-Encoding: gzip, chunked": {
+				method: "POST", path: "/share", headers: []string{"Transfer-Encoding: gzip, chunked"}, body: "0\r\n\r\n",
+			},
+			"two Hosts":                  get("/healthz", "Host: localhost", "Host: localhost"),
+			"a space before a colon":     get("/healthz", "X-Space : a"),
+			"CONNECT":                    {method: "CONNECT", path: "a.test:443", headers: []string{"Host: a.test"}},
+			"an address of another host": get("http://a.test/healthz", "Host: localhost"),
+			"a body with GET":            {method: "GET", path: "/", headers: []string{"Content-Length: 2"}, body: "{}"},
+		} {
+			a, err := exchange(p.Context(), attacker(0), s.address, r)
+			value, refused := "closed", err != nil
+			if err == nil {
+				value, refused = strconv.Itoa(a.status), slices.Contains(refusals(), a.status)
+			}
+			s.require(refused, "ambiguous request: "+name, "400, 403, 405, 413, 501 or closed", "%s", value)
+		}
+		if s.killed() {
+			p.Error("the program has ended")
+		}
+	})
+}
+
+// A client that does not come through a proxy of --forwarded-by does not choose the address that is recorded of it.
+func TestOnlyProxiesNameTheirClients(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(p *probe) {
+		const proxy, client, named = "127.0.7.1", "127.0.7.2", "192.0.2.77"
+		s := p.open("--forwarded-by", proxy+"/32")
+		open := func(from string) string {
+			before := len(s.program.Log())
+			r := post("/share", `{"token":"no such token"}`, "X-Forwarded-For: "+named, "Forwarded: for="+named,
+				"X-Real-IP: "+named)
+			a := must(exchange(p.Context(), from, s.address, r))(p)
+			if a.status != 404 {
+				p.Fatalf("it is answered with %d %s", a.status, a.body)
+			}
+			var line string
+			p.check(eventually(5*time.Second, func() error {
+				if line = s.program.Log()[before:]; !strings.Contains(line, "from=") {
+					return fmt.Errorf("no line names the address: %q", line)
+				}
+				return nil
+			}))
+			return line
+		}
+		byProxy, direct := open(proxy), open(client)
+		met := strings.Contains(byProxy, "from="+named) && strings.Contains(direct, "from="+client) &&
+			!strings.Contains(direct, named)
+		s.require(met, "X-Forwarded-For of a client that is no proxy", "ignored", "ignored: %t", met)
+	})
+}

@@ -1,0 +1,210 @@
+package attack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// spread is how long requests took.
+type spread struct {
+	p50, p99 time.Duration
+	count    int
+	failures int
+}
+
+func spreadOf(all []time.Duration, failures int) spread {
+	s := spread{count: len(all) + failures, failures: failures}
+	if len(all) > 0 {
+		slices.Sort(all)
+		s.p50, s.p99 = all[len(all)/2], all[len(all)*99/100]
+	}
+	return s
+}
+
+func (s spread) String() string {
+	return fmt.Sprintf("p50 %v, p99 %v, %d of %d failed",
+		s.p50.Round(100*time.Microsecond), s.p99.Round(100*time.Microsecond), s.failures, s.count)
+}
+
+// health is what one viewer gets, whose address, user and connections are its own.
+type health struct{ object, page, socket spread }
+
+// worse has of each figure the worse one of two measurements.
+func (h health) worse(other health) health {
+	return health{h.object.worse(other.object), h.page.worse(other.page), h.socket.worse(other.socket)}
+}
+
+func (s spread) worse(other spread) spread {
+	return spread{max(s.p50, other.p50), max(s.p99, other.p99), s.count + other.count, s.failures + other.failures}
+}
+
+func (h health) String() string {
+	return fmt.Sprintf("object %v; page %v; socket %v", h.object, h.page, h.socket)
+}
+
+const (
+	healthyAddress = "127.0.9.9"
+	pulse          = "pulse" // The ConfigMap that is read and changed.
+)
+
+// health measures the healthy viewer for some time.
+func (s *site) health(during time.Duration) (h health) {
+	s.Helper()
+	objects := s.Core.CoreV1().ConfigMaps(s.hidden)
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: pulse}, Data: map[string]string{"beat": "none"}}
+	_, err := objects.Create(s.Context(), cm, metav1.CreateOptions{})
+	s.check(ignoreExisting(err))
+	ctx, cancel := context.WithTimeout(s.Context(), during)
+	defer cancel()
+	client := &http.Client{Timeout: 10 * time.Second, Transport: &http.Transport{
+		DialContext: (&net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(healthyAddress)}}).DialContext,
+	}}
+	defer client.CloseIdleConnections()
+	var measuring sync.WaitGroup
+	for path, into := range map[string]*spread{
+		"/api/v1/object/" + configMaps + "/" + s.hidden + "/" + pulse: &h.object,
+		"/o/" + configMaps + "/" + s.hidden + "/" + pulse:             &h.page,
+	} {
+		measuring.Go(func() { *into = s.measureGets(ctx, client, path) })
+	}
+	measuring.Go(func() { h.socket = s.measureSocket(ctx) })
+	measuring.Wait()
+	return h
+}
+
+// measureGets sends one request after the other until ctx ends.
+func (s *site) measureGets(ctx context.Context, client *http.Client, path string) spread {
+	var all []time.Duration
+	failures := 0
+	for ctx.Err() == nil {
+		began := time.Now()
+		if err := s.fetch(context.WithoutCancel(ctx), client, path); err != nil {
+			failures++
+		} else {
+			all = append(all, time.Since(began))
+		}
+		wait(20 * time.Millisecond)
+	}
+	return spreadOf(all, failures)
+}
+
+func (s *site) fetch(ctx context.Context, client *http.Client, path string) error {
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+s.address+path, http.NoBody)
+	if err != nil {
+		return err
+	}
+	r.Header.Set("Authorization", "Bearer "+s.healthy)
+	response, err := client.Do(r)
+	if err != nil {
+		return err
+	}
+	_, err = io.Copy(io.Discard, response.Body)
+	if err = errors.Join(err, response.Body.Close()); err == nil && response.StatusCode != http.StatusOK {
+		err = fmt.Errorf("%s is answered with %d", path, response.StatusCode)
+	}
+	return err
+}
+
+// measureSocket changes an object again and again until ctx ends. Each time it measures from the start of the write to
+// the event on a WebSocket.
+func (s *site) measureSocket(ctx context.Context) spread {
+	var all []time.Duration
+	failures := 0
+	for ctx.Err() == nil {
+		took, err := s.beats(ctx)
+		all = append(all, took...)
+		if err != nil && ctx.Err() == nil {
+			failures++
+			wait(100 * time.Millisecond)
+		}
+	}
+	return spreadOf(all, failures)
+}
+
+// beats measures on one connection until it fails, or ctx ends.
+func (s *site) beats(ctx context.Context) (all []time.Duration, err error) {
+	conn, err := s.socket(ctx, healthyAddress, http.Header{"Authorization": {"Bearer " + s.healthy}})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.CloseNow() }() // It may be closed already.
+	subscribe := fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"ns":[%q],"name":%q,"view":"object"}`, configMaps,
+		s.hidden, pulse)
+	if err := conn.Write(ctx, websocket.MessageText, []byte(subscribe)); err != nil {
+		return nil, err
+	}
+	if err := readUntil(ctx, conn, `"type":"snapshot"`); err != nil {
+		return nil, err
+	}
+	for {
+		began := time.Now()
+		mark := fmt.Sprint("beat-", began.UnixNano())
+		cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: pulse}, Data: map[string]string{"beat": mark}}
+		if _, err := s.Core.CoreV1().ConfigMaps(s.hidden).Update(ctx, cm, metav1.UpdateOptions{}); err != nil {
+			return all, err
+		}
+		if err := readUntil(ctx, conn, mark); err != nil {
+			return all, err
+		}
+		all = append(all, time.Since(began))
+		wait(20 * time.Millisecond)
+	}
+}
+
+// socket opens a WebSocket from an address. The header identifies its user.
+func (s *site) socket(ctx context.Context, from string, header http.Header) (*websocket.Conn, error) {
+	dialer := &net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}}
+	client := &http.Client{Transport: &http.Transport{DialContext: dialer.DialContext}}
+	if header.Get("Cookie") != "" {
+		header.Set("Origin", "http://"+s.address)
+	}
+	conn, _, err := websocket.Dial(ctx, "ws://"+s.address+"/api/v1/live",
+		&websocket.DialOptions{ //nolint:bodyclose // It is the connection's.
+			Subprotocols: []string{"glasshouse.v1+json"}, HTTPClient: client, HTTPHeader: header,
+		})
+	if err != nil {
+		return nil, err
+	}
+	conn.SetReadLimit(64 << 20)
+	return conn, nil
+}
+
+func readUntil(ctx context.Context, conn *websocket.Conn, text string) error {
+	for {
+		_, frame, err := conn.Read(ctx)
+		if err != nil {
+			return err
+		}
+		if strings.Contains(string(frame), text) {
+			return nil
+		}
+	}
+}
+
+// requireHealth checks the healthy viewer during an attack against the time before it. The short form allows more
+// slack, as few samples are taken and the attackers share the processors with the program.
+func (s *site) requireHealth(finding string, before, during health) {
+	s.Helper()
+	gets := during.object.failures+during.page.failures == 0 && during.object.count > 0 && during.page.count > 0
+	gets = gets && max(during.object.p99, during.page.p99) <= time.Second
+	s.require(gets, finding+": healthy GET", "p99 1 s, no failure", "object %v; page %v (without load %v)",
+		during.object, during.page, before.object)
+	slack := pick(250*time.Millisecond, 50*time.Millisecond)
+	most := max(2*before.socket.p99, before.socket.p99+slack)
+	s.require(during.socket.failures == 0 && during.socket.count > 0 && during.socket.p99 <= most,
+		finding+": healthy socket",
+		fmt.Sprintf("p99 twice that without load, or %v more", slack), "%v (without load p99 %v)",
+		during.socket, before.socket.p99.Round(100*time.Microsecond))
+}

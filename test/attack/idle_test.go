@@ -1,0 +1,192 @@
+package attack
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// Each test needs more descriptors than a shell usually allows. The program inherits the limit.
+func raiseDescriptors(p *probe, need uint64) {
+	p.Helper()
+	var limit syscall.Rlimit
+	p.check(syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit))
+	if limit.Max < need {
+		p.Fatalf("%d descriptors are needed, and at most %d allowed: raise ulimit -Hn", need, limit.Max)
+	}
+	limit.Cur = limit.Max
+	p.check(syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
+}
+
+// sixAddresses are those of clients that are together allowed more connections than there is room for.
+func sixAddresses(n int) string { return fmt.Sprintf("127.0.2.%d", 1+n%6) }
+
+// hold opens connections that stay open, each of which sends a text first.
+func hold(ctx context.Context, address string, count int, from func(int) string, text string, reads bool) *crowd {
+	c := &crowd{}
+	slots := make(chan struct{}, 128)
+	var opening sync.WaitGroup
+	for n := range count {
+		slots <- struct{}{}
+		opening.Go(func() {
+			defer func() { <-slots }()
+			conn, err := dial(ctx, from(n), address, 0)
+			if err == nil {
+				_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+				_, err = io.WriteString(conn, text)
+			}
+			if err == nil && reads {
+				_, err = io.ReadAtLeast(conn, make([]byte, 1024), 12)
+			}
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			if err != nil {
+				c.fails++
+			}
+			if conn != nil {
+				c.conns = append(c.conns, conn)
+			}
+		})
+	}
+	opening.Wait()
+	return c
+}
+
+// fresh sends healthy requests, and probes to the port of the metrics, each on a connection of its own, for some time.
+func (s *site) fresh(during time.Duration) (requests, probes spread) {
+	deadline := time.Now().Add(during)
+	var taken, probed []time.Duration
+	failed, unprobed := 0, 0
+	for n := 0; time.Now().Before(deadline); n++ {
+		began := time.Now()
+		path := "/api/v1/object/" + configMaps + "/" + s.namespace + "/small-0"
+		a, err := exchange(s.Context(), healthyAddress, s.address, get(path, bearer(s.healthy)))
+		if err != nil || a.status != http.StatusOK {
+			failed++
+		} else {
+			taken = append(taken, time.Since(began))
+		}
+		began = time.Now()
+		a, err = exchange(s.Context(), healthyAddress, s.program.MetricsAddress(), get("/healthz"))
+		if err != nil || a.status != http.StatusOK {
+			unprobed++
+		} else {
+			probed = append(probed, time.Since(began))
+		}
+		wait(10 * time.Millisecond)
+	}
+	return spreadOf(taken, failed), spreadOf(probed, unprobed)
+}
+
+// requireQuick checks requests that no attack may delay.
+func (p *probe) requireQuick(finding string, taken spread) {
+	p.Helper()
+	p.require(taken.failures == 0 && taken.count > 0 && taken.p99 <= time.Second, finding, "p99 1 s, no failure", "%v",
+		taken)
+}
+
+// Idle connections, of clients that sent a request, or nothing, or half a header, leave room for healthy viewers.
+func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
+	onEach(t, func(p *probe) {
+		raiseDescriptors(p, 12000)
+		s := p.open()
+		s.warm(bearer(s.healthy))
+		start := must(s.counts())(p)
+		alive := "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
+		for _, attack := range []struct {
+			name  string
+			count int
+			text  string
+			reads bool
+		}{
+			{"8,200 idle keep-alive connections of 6 addresses", 8200, alive, true},
+			{"2,000 connections that send nothing", 2000, "", false},
+			{"8,200 headers that never end", 8200, "GET / HTTP/1.1\r\nHost: localhost\r\nX-Slow: ", false},
+		} {
+			c := hold(p.Context(), s.address, attack.count, sixAddresses, attack.text, attack.reads)
+			requests, probes := s.fresh(pick(time.Second, 8*time.Second))
+			c.close()
+			p.Logf("%s: %d were refused", attack.name, c.fails)
+			s.requireQuick(attack.name+": healthy requests", requests)
+			s.requireQuick(attack.name+": probes", probes)
+			s.requireReturn(attack.name+": what remains", start)
+		}
+		memory, within := s.memory()
+		s.require(within, "idle connections: memory", "RSS at most 90 % of 512 MB, never killed", "%s", memory)
+	})
+}
+
+// TLS handshakes that never end leave room for healthy viewers, and each is ended by the program.
+func TestHalfOpenHandshakesLeaveRoomForOthers(t *testing.T) {
+	onEach(t, func(p *probe) {
+		raiseDescriptors(p, 12000)
+		s := p.openTLS()
+		config := s.clientTLS()
+		start := must(s.counts())(p)
+		// The record header announces a ClientHello that never comes.
+		c := hold(p.Context(), s.address, 8200, sixAddresses, "\x16\x03\x01\x02\x00\x01", false)
+		defer c.close()
+		failures, count := 0, 0
+		var taken []time.Duration
+		for deadline := time.Now().Add(pick(2*time.Second, 8*time.Second)); time.Now().Before(deadline); count++ {
+			began := time.Now()
+			if err := handshake(p.Context(), s.address, config); err != nil {
+				failures++
+			} else {
+				taken = append(taken, time.Since(began))
+			}
+		}
+		healthy := spreadOf(taken, failures)
+		s.requireQuick("8,200 half-open TLS handshakes: healthy requests", healthy)
+		c.close()
+		s.requireReturn("8,200 half-open TLS handshakes: what remains", start)
+	})
+}
+
+// openTLS starts a program that serves HTTPS with the certificate of the API server, which is of the loopback.
+func (p *probe) openTLS(args ...string) *site {
+	p.Helper()
+	dir := filepath.Join(theContent(p).Dir, "pki")
+	cert, key := filepath.Join(dir, "server.crt"), filepath.Join(dir, "server.key")
+	return p.open(append(args, "--tls-cert", cert, "--tls-key", key)...)
+}
+
+func (s *site) clientTLS(protocols ...string) *tls.Config {
+	s.Helper()
+	config := must(s.TLS())(s.probe)
+	return &tls.Config{
+		RootCAs: config.RootCAs, ServerName: "localhost", MinVersion: tls.VersionTLS12,
+		NextProtos: protocols,
+	}
+}
+
+// handshake asks for /healthz over TLS on a new connection.
+func handshake(ctx context.Context, address string, config *tls.Config) (err error) {
+	raw, err := dial(ctx, healthyAddress, address, 0)
+	if err != nil {
+		return err
+	}
+	conn := tls.Client(raw, config)
+	defer func() { err = errors.Join(err, conn.Close()) }()
+	_ = conn.SetDeadline(time.Now().Add(5 * time.Second))
+	request := get("/healthz", "Connection: close")
+	if _, err := io.WriteString(conn, request.text("localhost")); err != nil {
+		return err
+	}
+	line := make([]byte, len("HTTP/1.1 200"))
+	if _, err := io.ReadFull(conn, line); err != nil {
+		return err
+	}
+	if string(line) != "HTTP/1.1 200" {
+		return fmt.Errorf("it is answered with %s", line)
+	}
+	return nil
+}

@@ -1,0 +1,140 @@
+package attack
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// route is one request that the program answers with a body.
+type route struct {
+	name, path string
+	subscribe  string // The message that a WebSocket sends.
+}
+
+// inventory lists every GET route of the program's own OpenAPI document, each with all its formats. A route without
+// values for its parameters fails the test: a new route must be attacked, too.
+func (s *site) inventory() (routes []route) {
+	s.Helper()
+	if s.routes != nil {
+		return s.routes
+	}
+	var document struct {
+		Paths map[string]map[string]json.RawMessage
+	}
+	s.check(json.Unmarshal([]byte(s.do(get("/api/openapi.json")).body), &document))
+	paths := make([]string, 0, len(document.Paths))
+	for path, methods := range document.Paths {
+		if _, ok := methods["get"]; ok {
+			paths = append(paths, path)
+		}
+	}
+	slices.Sort(paths)
+	for _, path := range paths {
+		routes = append(routes, s.variants(path)...)
+	}
+	if len(routes) < 30 {
+		s.Fatalf("the inventory has only %d routes", len(routes))
+	}
+	s.routes = routes
+	return routes
+}
+
+// variants are the requests of one path.
+func (s *site) variants(path string) (routes []route) {
+	s.Helper()
+	if path == "/api/v1/live" {
+		return s.subscriptions()
+	}
+	queries := map[string][]string{
+		"/r/{group}/{version}/{resource}": {"?ns=" + s.namespace},
+		"/compare":                        {s.comparison()},
+		"/api/v1/search":                  {"?q=huge"},
+		"/api/v1/snapshot/{group}/{version}/{resource}": {
+			"?format=json", "?format=ndjson", "?format=csv", "?format=yaml",
+			"?view=objects&format=json", "?view=objects&format=ndjson", "?view=objects&format=yaml",
+		},
+		"/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}": {"?format=json", "?format=yaml"},
+		"/api/v1/logs/{namespace}/{name}":                                {"?tail=5000", "?follow=true&tail=5000"},
+	}[path]
+	if queries == nil {
+		queries = []string{""}
+	}
+	filled := s.fill(path)
+	for _, query := range queries {
+		if strings.Contains(path, "snapshot") {
+			query += "&ns=" + s.namespace
+		}
+		routes = append(routes, route{name: strings.TrimSpace(path + " " + shorten(query)), path: filled + query})
+	}
+	return routes
+}
+
+func (s *site) comparison() string {
+	side := func(name string) string { return url.QueryEscape(configMaps + "/" + s.namespace + "/" + name) }
+	return "?a=" + side("huge-0") + "&b=" + side("huge-1")
+}
+
+// shorten removes the namespaces, which differ from run to run.
+func shorten(query string) string {
+	return regexp.MustCompile(`[?&](ns|a|b)=[^&]*`).ReplaceAllString(query, "")
+}
+
+// fill replaces the parameters of a path.
+func (s *site) fill(path string) string {
+	s.Helper()
+	namespace, name := s.namespace, "huge-0"
+	if strings.Contains(path, "/logs/") {
+		namespace, name = "shop", s.pod
+	}
+	filled := strings.NewReplacer(
+		"{group}", "core", "{version}", "v1", "{resource}", "configmaps", "{namespace}", namespace,
+		"{name}", name, "{file}", "app.js").Replace(path)
+	if strings.Contains(filled, "{") {
+		s.Fatalf("the parameters of %s have no values here; add them", path)
+	}
+	return filled
+}
+
+// subscriptions are one WebSocket for each view.
+func (s *site) subscriptions() (routes []route) {
+	all := fmt.Sprintf(`"op":"subscribe","id":1,"resource":%q,"ns":[%q]`, configMaps, s.namespace)
+	for view, members := range map[string]string{
+		"rows": "", "table": "", "window": `,"count":500`, "object": `,"name":"huge-0"`, "changes": "",
+	} {
+		text := fmt.Sprintf(`{%s,"view":%q%s}`, all, view, members)
+		routes = append(routes, route{name: "socket " + view, path: "/api/v1/live", subscribe: text})
+	}
+	routes = append(routes, route{
+		name: "socket resources", path: "/api/v1/live",
+		subscribe: `{"op":"subscribe","id":1,"view":"resources"}`,
+	})
+	slices.SortFunc(routes, func(a, b route) int { return strings.Compare(a.name, b.name) })
+	return routes
+}
+
+// request is the request of a route for somebody. A WebSocket sends its message right behind the upgrade.
+func (r route) request(address string, headers ...string) request {
+	if r.subscribe == "" {
+		return get(r.path, headers...)
+	}
+	headers = append([]string{
+		"Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",
+		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==",
+		"Sec-WebSocket-Protocol: glasshouse.v1+json", "Origin: http://" + address,
+	}, headers...)
+	return request{method: http.MethodGet, path: r.path, headers: headers, body: textFrame(r.subscribe)}
+}
+
+// textFrame is a masked text frame. Its mask is zero, so that the text is readable in a trace.
+func textFrame(text string) string {
+	header := []byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0} //nolint:gosec // Below 64 KiB.
+	if len(text) < 126 {
+		header = []byte{0x81, 0x80 | byte(len(text)), 0, 0, 0, 0}
+	}
+	return string(header) + text
+}

@@ -1,0 +1,131 @@
+package attack
+
+import (
+	"encoding/json"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+func decode(text string, into any) error { return json.Unmarshal([]byte(text), into) }
+
+// No spelling of a path leads a restricted user, a guest or nobody to an object of another namespace, or out of the
+// static files.
+func TestTraversalLeadsNowhere(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(p *probe) {
+		s := p.open()
+		guest := s.shareContent()
+		s.health(1) // It creates the object that nobody here may read.
+		t := &tally{probe: p}
+		const marker = `"beat"`
+		hidden, shown := s.hidden, s.namespace
+		paths := []string{
+			"/api/v1/object/core/v1/configmaps/" + hidden + "/pulse",
+			"/api/v1/object/core/v1/configmaps/" + shown + "%2f..%2f" + hidden + "/pulse",
+			"/api/v1/object/core/v1/configmaps/" + shown + "/..%2f..%2f" + hidden + "%2fconfigmaps%2fpulse",
+			"/api/v1/object/core/v1/configmaps/" + shown + "/%2e%2e/" + hidden + "/pulse",
+			"/api/v1/object/core/v1/configmaps/" + shown + "/../" + hidden + "/pulse",
+			"/api/v1/object/core/v1/configmaps/" + shown + "//" + hidden + "/pulse",
+			"/api/v1/object/core/v1/configmaps/" + shown + "/..%252f" + hidden + "/pulse",
+			"/api/v1/object/core/v1/configmaps%2f" + hidden + "/" + shown + "/pulse",
+			"/api/v1/object/core/v1/..%2fv1%2fconfigmaps/" + hidden + "/pulse",
+			"/api/v1/object/core/v1/configmaps/" + hidden + "%00/pulse",
+			"/api/v1/object/core/v1/configmaps/" + hidden + "/pulse%3Fx",
+			"/api/v1/object/core/v1/configmaps/*/pulse",
+			"/api/v1/snapshot/core/v1/configmaps?view=objects&ns=" + hidden,
+			"/api/v1/snapshot/core/v1/configmaps?view=objects&ns=" + shown + "&ns=" + hidden,
+			"/api/v1/snapshot/core/v1/configmaps?view=objects&ns=" + shown + "%2f..%2f" + hidden,
+			"/api/v1/snapshot/core/v1/configmaps?view=objects&ns=" + shown + "&fields=metadata.namespace%3D" + hidden,
+			"/api/v1/logs/" + shown + "%2f..%2fshop/" + s.pod + "x?tail=1",
+			"/static/../go.mod",
+			"/static/..%2f..%2f..%2fetc%2fpasswd",
+			"/static/%2e%2e/%2e%2e/etc/passwd",
+			"/static//etc/passwd",
+			"//api/v1/object/core/v1/configmaps/" + hidden + "/pulse",
+			"/static/../api/v1/object/core/v1/configmaps/" + hidden + "/pulse",
+		}
+		control := s.do(get(paths[0], bearer(s.creator)))
+		if !strings.Contains(control.body, marker) {
+			p.Fatalf("the hidden object is answered with %d %s: this tests nothing", control.status, control.body)
+		}
+		for who, headers := range s.identities(guest) {
+			for _, path := range paths {
+				for _, page := range []bool{false, true} {
+					if page {
+						path = strings.Replace(path, "/api/v1/object/", "/o/", 1)
+					}
+					a := s.status(get(path, headers...))
+					leaks := strings.Contains(a.body, marker) || strings.Contains(a.body, "beat-") || strings.Contains(a.body, "root:")
+					t.note(!leaks && a.status < http.StatusInternalServerError, "%s as %s is answered with %d %.100s", path, who,
+						a.status, a.body)
+				}
+			}
+		}
+		t.require("S25: traversal", "no hidden object, no 5xx")
+	})
+}
+
+// Requests that have crashed other servers are answered, and the program goes on.
+func TestCrashInputsAreAnswered(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(p *probe) {
+		s := p.open()
+		guest := s.shareContent()
+		t := &tally{probe: p}
+		snapshot := "/api/v1/snapshot/" + configMaps + "?"
+		deep := strings.Repeat("[", 60_000)
+		requests := []request{
+			get(snapshot + "limit=-1"),
+			get(snapshot + "limit=9223372036854775808"),
+			get(snapshot + "sort=%00"),
+			get(snapshot + "cols=" + strings.Repeat("a,", 5000)),
+			get(snapshot + "labels=" + strings.Repeat("a%3Db,", 2000)),
+			get(snapshot + "labels=((("),
+			get(snapshot + "fields=a%3Db%3Dc"),
+			get(snapshot + "wait=1e309s"),
+			get(snapshot + "q=%ff%fe"),
+			get(snapshot + "q=" + strings.Repeat("%2a", 3000)),
+			get(snapshot + "ns=%ff"),
+			get(snapshot + "ns=" + strings.Repeat("a", 300)),
+			get(snapshot + strings.Repeat("ns=a&", 2000)),
+			get("/api/v1/search?q=" + strings.Repeat("%28", 1000) + "&limit=-5"),
+			get("/%"),
+			get("/%zz"),
+			get("/\xff"),
+			get("/api/v1/object/%00/%00/%00/%00/%00"),
+			get("/r/../../.."),
+			get("/o/core/v1/pods/_/" + strings.Repeat("a", 10_000)),
+			get("/compare?a=%00&b=%00"),
+			get("/api/v1/logs/shop/" + s.pod + "?since=-1e400h"),
+			get("/api/v1/logs/shop/" + s.pod + "?tail=-9223372036854775808"),
+			get("/api/v1/related/core/v1/nodes/x/y"),
+			get("/login?to=" + strings.Repeat("/", 9000)),
+			get("/login/callback?code=%00&state=%00"),
+			post("/share", deep),
+			post("/share", `{"token":`+deep),
+			post("/api/v1/shares", deep),
+			post("/api/v1/shares", `{"parts":`+deep),
+			post("/api/v1/shares", `{"parts":[{"resource":"`+strings.Repeat("a", 60_000)+`"}],"to":"/"}`),
+			post("/api/v1/shares", `{"parts":null,"to":null,"seconds":1e400}`),
+			post("/login", "token="+strings.Repeat("%00", 10_000)),
+			get("/", "Cookie: "+strings.Repeat("a=b; ", 3000)),
+			get("/", "Authorization: Bearer "+strings.Repeat("a", 9000)),
+			get("/", "Authorization: Bearer a.b.c"),
+			get("/", "Accept: "+strings.Repeat("text/csv,", 5000)),
+			get("/", "If-None-Match: "+strings.Repeat(`"a",`, 3000)),
+			get("/api/v1/live", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 99"),
+		}
+		for who, headers := range map[string][]string{"a guest": {guest}, "a user": {bearer(s.creator)}, "nobody": nil} {
+			for _, r := range requests {
+				r.headers = append(append([]string{}, r.headers...), headers...)
+				a := s.status(r)
+				t.note(a.status < http.StatusInternalServerError && !s.killed(), "%s %.100s as %s is answered with %d %.200s",
+					r.method, r.path, who, a.status, a.body)
+			}
+		}
+		panics := strings.Count(s.program.Log(), "panic=") + strings.Count(s.program.Log(), "goroutine ")
+		t.note(panics == 0, "%d panics are in the log", panics)
+		t.require("S42: inputs that have crashed others", "no 5xx, no panic")
+	})
+}

@@ -1,0 +1,112 @@
+package attack
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// request is an HTTP/1.1 request as text. Nothing is added to it but the Host of its caller, if it has none.
+type request struct {
+	method, path string
+	headers      []string // Each "Name: value".
+	body         string   // Its Content-Length is not added.
+}
+
+func get(path string, headers ...string) request {
+	return request{method: http.MethodGet, path: path, headers: headers}
+}
+
+func (r *request) text(host string) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s %s HTTP/1.1\r\n", r.method, r.path)
+	if !r.has("host") {
+		fmt.Fprintf(&out, "Host: %s\r\n", host)
+	}
+	for _, header := range r.headers {
+		out.WriteString(header + "\r\n")
+	}
+	out.WriteString("\r\n" + r.body)
+	return out.String()
+}
+
+func (r *request) has(name string) bool {
+	for _, header := range r.headers {
+		if strings.HasPrefix(strings.ToLower(header), name+":") {
+			return true
+		}
+	}
+	return false
+}
+
+// answer is what came back.
+type answer struct {
+	status int
+	header http.Header
+	body   string
+}
+
+// smallBuffer is a receive buffer that takes only a few packets.
+const smallBuffer = 4 << 10
+
+// dial connects from a loopback address. A receive buffer of 0 is the kernel's own choice.
+func dial(ctx context.Context, from, to string, receiveBuffer int) (net.Conn, error) {
+	dialer := net.Dialer{LocalAddr: &net.TCPAddr{IP: net.ParseIP(from)}, Timeout: 10 * time.Second}
+	dialer.Control = func(_, _ string, raw syscall.RawConn) error {
+		var failed error
+		err := raw.Control(func(fd uintptr) {
+			if receiveBuffer > 0 {
+				failed = syscall.SetsockoptInt(int(fd), syscall.SOL_SOCKET, syscall.SO_RCVBUF, receiveBuffer)
+			}
+		})
+		return errors.Join(err, failed)
+	}
+	return dialer.DialContext(ctx, "tcp", to)
+}
+
+// send writes a request on a new connection and leaves the answer unread.
+func send(ctx context.Context, from, to string, r request, receiveBuffer int) (net.Conn, error) {
+	conn, err := dial(ctx, from, to, receiveBuffer)
+	if err != nil {
+		return nil, err
+	}
+	_ = conn.SetWriteDeadline(time.Now().Add(10 * time.Second)) // A new connection accepts it.
+	if _, err := io.WriteString(conn, r.text(to)); err != nil {
+		_ = conn.Close() // The error is already known.
+		return nil, err
+	}
+	return conn, nil
+}
+
+// exchange sends a request on a new connection and reads the answer.
+func exchange(ctx context.Context, from, to string, r request) (*answer, error) {
+	r.headers = append([]string{"Connection: close"}, r.headers...)
+	conn, err := send(ctx, from, to, r, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = conn.Close() }() // It is read.
+	_ = conn.SetReadDeadline(time.Now().Add(30 * time.Second))
+	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: r.method})
+	if err != nil {
+		return nil, fmt.Errorf("%s %.100s: %w", r.method, r.path, err)
+	}
+	defer func() { _ = response.Body.Close() }() // It is read.
+	body, err := io.ReadAll(response.Body)
+	return &answer{status: response.StatusCode, header: response.Header, body: string(body)}, err
+}
+
+// reset closes a connection with RST instead of FIN.
+func reset(conn net.Conn) {
+	if tcp, ok := conn.(*net.TCPConn); ok {
+		_ = tcp.SetLinger(0) // Closing is what counts.
+	}
+	_ = conn.Close()
+}

@@ -1,0 +1,109 @@
+package attack
+
+import (
+	"crypto/rand"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+)
+
+// A link's token is not guessed: no other text opens it, and each failure looks the same.
+func TestTokensOfLinksAreNotGuessed(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(p *probe) {
+		s := p.open()
+		token, guest := s.share("/r/"+configMaps+"?ns="+s.namespace,
+			part{Resource: configMaps, Namespaces: []string{s.namespace}})
+		t := &tally{probe: p}
+		flipped := flip(token[:1]) + token[1:]
+		name, value, _ := strings.Cut(strings.TrimPrefix(guest, "Cookie: "), "=")
+		wrong := s.do(post("/share", `{"token":"x"}`)).body
+		guesses := []string{
+			"", token[:len(token)-1], token + "A", flipped, strings.ToLower(token), strings.ToUpper(token),
+			value, token + "=", " " + token, "*", "%",
+		}
+		for range pick(100, 2000) {
+			random := make([]byte, 32)
+			_, _ = rand.Read(random) // It never fails.
+			guesses = append(guesses, base64.RawURLEncoding.EncodeToString(random))
+		}
+		for _, guess := range guesses {
+			a := s.status(post("/share", fmt.Sprintf(`{"token":%q}`, guess)))
+			t.note(a.status == http.StatusNotFound && a.body == wrong && a.header.Get("Set-Cookie") == "",
+				"the token %q is answered with %d %s", guess, a.status, a.body)
+		}
+		for _, cookie := range []string{value[:len(value)-1], flip(value[:1]) + value[1:], token, "", value + "A"} {
+			a := s.status(get("/api/v1/snapshot/"+configMaps, "Cookie: "+name+"="+cookie))
+			t.note(a.status == http.StatusUnauthorized, "the cookie %q is answered with %d", cookie, a.status)
+		}
+		t.require("S35: guesses of a link's token and cookie", "404 and 401, all alike")
+	})
+}
+
+// flip is another letter.
+func flip(letter string) string {
+	if letter == "A" {
+		return "B"
+	}
+	return "A"
+}
+
+// A guest gets nothing outside the parts of the link, by no route and no parameter, and never becomes its creator.
+func TestGuestsStayInTheirScope(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(p *probe) {
+		s := p.open()
+		s.health(1) // It creates the object that is not shared.
+		_, guest := s.share("/r/"+configMaps+"?ns="+s.namespace+"&labels=size%3Dlarge",
+			part{Resource: configMaps, Namespaces: []string{s.namespace}, Labels: "size=large"})
+		t := &tally{probe: p}
+		snapshot := "/api/v1/snapshot/" + configMaps
+		shown := s.do(get(snapshot+"?ns="+s.namespace, guest))
+		if shown.status != http.StatusOK || !strings.Contains(shown.body, `"large-0"`) {
+			p.Fatalf("what is shared is answered with %d %.300s: this tests nothing", shown.status, shown.body)
+		}
+		others := []string{`"small-`, `"huge-`, pulse, s.hidden + `"`, "storefront"}
+		for _, path := range []string{
+			snapshot,
+			snapshot + "?ns=" + s.hidden,
+			snapshot + "?ns=" + s.namespace + "&labels=size%3Dsmall",
+			snapshot + "?labels=size",
+			snapshot + "?labels=size+notin+(large)",
+			snapshot + "?fields=metadata.name%3Dsmall-0",
+			snapshot + "?q=small",
+			"/api/v1/object/" + configMaps + "/" + s.namespace + "/small-0",
+			"/o/" + configMaps + "/" + s.namespace + "/small-0",
+			"/api/v1/related/" + configMaps + "/" + s.namespace + "/small-0",
+			"/api/v1/snapshot/core/v1/pods?ns=shop",
+			"/api/v1/snapshot/core/v1/secrets?ns=" + s.namespace,
+			"/api/v1/snapshot/core/v1/namespaces",
+			"/api/v1/logs/shop/" + s.pod,
+			"/api/v1/search?q=small",
+			"/api/v1/search?q=pulse",
+			"/api/v1/status",
+			"/api/v1/resources",
+			"/status",
+			"/",
+			"/compare?a=" + configMaps + "/" + s.namespace + "/small-0",
+			"/api/v1/shares",
+			"/api/v1/contexts",
+			"/contexts",
+			"/r/core/v1/pods?ns=shop",
+		} {
+			for _, headers := range [][]string{{guest}, {guest, bearer(s.creator)}} {
+				a := s.status(get(path, headers...))
+				for _, other := range others {
+					// What a request names, its answer may repeat.
+					leaks := strings.Contains(a.body, other) && !strings.Contains(path, strings.Trim(other, `"`))
+					t.note(!leaks, "%s is answered with %d and %s in it", path, a.status, other)
+				}
+			}
+		}
+		a := s.status(post("/api/v1/shares", `{"parts":[{"resource":"core/v1/pods"}],"to":"/r/core/v1/pods"}`, guest,
+			bearer(s.creator)))
+		t.note(a.status == http.StatusForbidden, "a guest shares something: %d %s", a.status, a.body)
+		t.require("S36: what a guest reads outside the link's scope", "nothing")
+	})
+}

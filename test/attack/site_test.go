@@ -1,0 +1,238 @@
+package attack
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"glasshouse/test/faults/program"
+)
+
+// memoryLimit is what the program may use, by its flag and by its cgroup.
+const memoryLimit = 512 << 20
+
+// site is a running program with users who log in by token.
+type site struct {
+	*probe
+	*content
+
+	program *program.Program
+	address string
+	group   *cgroup // Nil if no cgroup can be made.
+	peak    atomic.Int64
+	routes  []route // The inventory, once it is known.
+
+	stop func()
+}
+
+// open starts a program. It ends with the test.
+func (p *probe) open(args ...string) *site {
+	p.Helper()
+	c := theContent(p)
+	s := &site{probe: p, content: c}
+	path, dir := p.path, p.TempDir()
+	group, err := newCgroup(fmt.Sprintf("glasshouse-attack-%d", time.Now().UnixNano()), memoryLimit)
+	if err == nil {
+		s.group = group
+		path = must(group.wrap(p.path, dir))(p)
+	} else {
+		p.Logf("no cgroup limits the memory, so only its size is sampled: %v", err)
+	}
+	args = append([]string{
+		"--kubeconfig", c.Kubeconfig, "--auth", "token", "--memory-limit", "512Mi", "--data-dir", filepath.Join(dir, "data"),
+	}, args...)
+	s.program = must(program.Start(p.Context(), program.Options{Path: path, Args: args}))(p)
+	_, s.address, _ = strings.Cut(s.program.URL, "://")
+	ctx, cancel := context.WithCancel(context.WithoutCancel(p.Context()))
+	var sampling sync.WaitGroup
+	sampling.Go(func() { s.sample(ctx) })
+	s.stop = sync.OnceFunc(func() {
+		cancel()
+		sampling.Wait()
+		s.end()
+	})
+	p.Cleanup(s.stop)
+	s.waitReady()
+	return s
+}
+
+// end stops the program. One that an attack killed is a failure.
+func (s *site) end() {
+	killed := s.killed()
+	err := s.program.Stop(20 * time.Second)
+	if (err != nil || killed) && !s.before {
+		s.Errorf("the program ended with %v before it was stopped (%t)", err, killed)
+	}
+	if s.Failed() {
+		log := s.program.Log()
+		s.Logf("the end of its log:\n%s", log[max(0, len(log)-8000):])
+	}
+	if s.group != nil {
+		_ = eventually(5*time.Second, s.group.remove) // An empty group that remains does no harm.
+	}
+}
+
+// killed reports whether the program has ended.
+func (s *site) killed() bool {
+	select {
+	case <-s.program.Ended():
+		return true
+	default:
+		return false
+	}
+}
+
+func (s *site) waitReady() {
+	s.Helper()
+	s.check(eventually(30*time.Second, func() error {
+		a, err := exchange(s.Context(), "127.0.0.1", s.address, get("/readyz"))
+		if s.isTLS() {
+			return nil // The exchange is not made for TLS.
+		}
+		if err == nil && a.status != http.StatusOK {
+			err = fmt.Errorf("it is not ready: %d", a.status)
+		}
+		return err
+	}))
+}
+
+func (s *site) isTLS() bool { return strings.HasPrefix(s.program.URL, "https:") }
+
+// sample records the peak of the resident memory until ctx ends.
+func (s *site) sample(ctx context.Context) {
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	line := regexp.MustCompile(`VmRSS:\s+(\d+) kB`)
+	for ctx.Err() == nil {
+		text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", s.program.PID()))
+		if match := line.FindSubmatch(text); err == nil && match != nil {
+			var kilobytes int64
+			_, _ = fmt.Sscan(string(match[1]), &kilobytes) // The pattern has only digits.
+			s.peak.Store(max(s.peak.Load(), kilobytes<<10))
+		}
+		<-tick.C
+	}
+}
+
+// memory describes the peak, and reports whether it is at most 90 % of the limit.
+func (s *site) memory() (text string, within bool) {
+	peak := s.peak.Load()
+	text = fmt.Sprintf("RSS %d MB", peak>>20)
+	if s.group != nil {
+		if used, err := s.group.peak(); err == nil {
+			text += fmt.Sprintf(", cgroup %d MB", used>>20)
+		}
+	} else {
+		text += " (no cgroup)"
+	}
+	if s.killed() {
+		text += ", killed"
+	}
+	return text, peak <= memoryLimit*9/10 && !s.killed()
+}
+
+// do sends a request with a new connection and reads the answer.
+func (s *site) do(r request) *answer {
+	s.Helper()
+	return must(exchange(s.Context(), "127.0.0.1", s.address, r))(s.probe)
+}
+
+func bearer(token string) string { return "Authorization: Bearer " + token }
+
+// part is one part of a share.
+type part struct {
+	Resource   string   `json:"resource"`
+	Namespaces []string `json:"namespaces,omitempty"`
+	Labels     string   `json:"labels,omitempty"`
+	Name       string   `json:"name,omitempty"`
+}
+
+// share makes a link as the creator, opens it, and returns the token of the link and the header of its guest.
+func (s *site) share(to string, parts ...part) (token, guest string) {
+	s.Helper()
+	body := must(json.Marshal(map[string]any{"parts": parts, "to": to, "seconds": 3600}))(s.probe)
+	a := s.do(post("/api/v1/shares", string(body), bearer(s.creator)))
+	var created struct{ URL string }
+	if err := json.Unmarshal([]byte(a.body), &created); err != nil || a.status != http.StatusCreated {
+		s.Fatalf("sharing is answered with %d %s", a.status, a.body)
+	}
+	_, token, _ = strings.Cut(created.URL, "#")
+	opened := s.do(post("/share", `{"token":"`+token+`"}`))
+	cookies := (&http.Response{Header: opened.header}).Cookies()
+	if opened.status != http.StatusOK || len(cookies) != 1 {
+		s.Fatalf("the link is answered with %d %s", opened.status, opened.body)
+	}
+	return token, "Cookie: " + cookies[0].Name + "=" + cookies[0].Value
+}
+
+// shareContent shares the ConfigMaps of the namespace, and the pods of the shop with their logs.
+func (s *site) shareContent() (guest string) {
+	s.Helper()
+	_, guest = s.share("/r/"+configMaps+"?ns="+s.namespace,
+		part{Resource: configMaps, Namespaces: []string{s.namespace}},
+		part{Resource: "core/v1/pods", Namespaces: []string{"shop"}},
+		part{Resource: "core/v1/pods/log", Namespaces: []string{"shop"}},
+	)
+	return guest
+}
+
+func post(path, body string, headers ...string) request {
+	headers = append([]string{"Content-Type: application/json", fmt.Sprintf("Content-Length: %d", len(body))}, headers...)
+	return request{method: http.MethodPost, path: path, headers: headers, body: body}
+}
+
+// counts are how many goroutines and file descriptors the program has.
+type counts struct{ goroutines, descriptors int }
+
+func (s *site) counts() (c counts, err error) {
+	var failed error
+	c.goroutines, err = s.program.Goroutines(s.Context())
+	c.descriptors, failed = s.program.Sockets(s.Context())
+	return c, errors.Join(err, failed)
+}
+
+// requireReturn checks that goroutines and descriptors return to their starting values.
+func (s *site) requireReturn(finding string, before counts) {
+	s.Helper()
+	const bar = "back within 30 s, up to 20 more goroutines and 10 more descriptors"
+	if s.killed() {
+		s.require(false, finding, bar, "killed")
+		return
+	}
+	var after counts
+	err := eventually(30*time.Second, func() (err error) {
+		after, err = s.counts()
+		if err == nil && (after.goroutines > before.goroutines+20 || after.descriptors > before.descriptors+10) {
+			err = errors.New("more than before")
+		}
+		return err
+	})
+	s.require(err == nil, finding, bar, "%d to %d goroutines, %d to %d descriptors",
+		before.goroutines, after.goroutines, before.descriptors, after.descriptors)
+}
+
+// eventually tries until check returns no error, or the time is over.
+func eventually(within time.Duration, check func() error) error {
+	deadline := time.Now().Add(within)
+	tick := time.NewTicker(50 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		err := check()
+		if err == nil || time.Now().After(deadline) {
+			return err
+		}
+		<-tick.C
+	}
+}
+
+// wait waits on purpose: what is checked is what happens meanwhile.
+func wait(d time.Duration) { <-time.After(d) }

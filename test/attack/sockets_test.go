@@ -1,0 +1,111 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// upgrade opens a WebSocket over which the test writes frames itself.
+func (s *site) upgrade(ctx context.Context, from string, headers ...string) (net.Conn, error) {
+	r := route{path: "/api/v1/live", subscribe: `{"op":"ping","id":1}`}
+	conn, err := send(ctx, from, s.address, r.request(s.address, headers...), 0)
+	if err != nil {
+		return nil, err
+	}
+	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
+	if _, err := io.ReadAtLeast(conn, make([]byte, 4096), 12); err != nil {
+		_ = conn.Close() // The error is already known.
+		return nil, err
+	}
+	go func() { _, _ = io.Copy(io.Discard, conn) }() // It ends with the connection.
+	return conn, nil
+}
+
+// hugeFrame is the header of a text frame with its length, and a body.
+func hugeFrame(announced uint64, body int) string {
+	header := []byte{0x81, 0x80 | 127}
+	for shift := 56; shift >= 0; shift -= 8 {
+		header = append(header, byte(announced>>shift))
+	}
+	return string(append(header, 0, 0, 0, 0)) + strings.Repeat("a", body)
+}
+
+// floods are what a client writes to its WebSocket again and again.
+func (s *site) floods() map[string]string {
+	var many []string
+	for id := range 200 {
+		many = append(many, fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"ns":[%q],"view":"rows"}`, id+1,
+			configMaps, s.namespace))
+	}
+	return map[string]string{
+		"frames of 1 MB":            hugeFrame(1<<20-16, 1<<20-16),
+		"a frame of 2^62 bytes":     hugeFrame(1<<62, 1<<16),
+		"subscriptions":             textFrame("[" + strings.Join(many, ",") + "]"),
+		"subscribe and unsubscribe": textFrame(fmt.Sprintf(`[%s,{"op":"unsubscribe","id":1}]`, many[0])),
+		"tiny frames":               strings.Repeat(textFrame(`{}`), 1000),
+		"fragments that never end":  "\x01\x81\x00\x00\x00\x00[" + strings.Repeat("\x00\x81\x00\x00\x00\x00[", 5000),
+		"pings":                     strings.Repeat("\x89\x80\x00\x00\x00\x00", 5000),
+		"deep JSON":                 textFrame(strings.Repeat("[", 30_000)),
+		"binary frames":             strings.Repeat("\x82\x81\x00\x00\x00\x00a", 1000),
+		"frames without a mask":     "\x81\x02{}",
+		"reserved bits":             "\xf1\x80\x00\x00\x00\x00",
+	}
+}
+
+// Floods of frames, each from several connections of a guest and of a user, leave healthy viewers alone.
+func TestFloodsOfFramesLeaveOthersAlone(t *testing.T) {
+	onEach(t, func(p *probe) {
+		s := p.open()
+		guest := s.shareContent()
+		s.warm(guest)
+		start := must(s.counts())(p)
+		quiet := s.health(pick(2*time.Second, 10*time.Second))
+		ctx, cancel := context.WithCancel(p.Context())
+		defer cancel()
+		s.peak.Store(0)
+		var flooding sync.WaitGroup
+		n := 0
+		for name, text := range s.floods() {
+			for _, header := range []string{guest, bearer(s.restricted)} {
+				for range pick(1, 10) {
+					n++
+					flooding.Go(func() { s.flood(ctx, attacker(n), name, text, header) })
+				}
+			}
+		}
+		during := s.health(pick(3*time.Second, 20*time.Second))
+		cancel()
+		flooding.Wait()
+		memory, within := s.memory()
+		s.require(within, "S39: floods of frames: memory", "RSS at most 90 % of 512 MB, never killed", "%s", memory)
+		s.requireHealth("S39: floods of frames", quiet, during)
+		s.requireReturn("S39: floods of frames: what remains", start)
+	})
+}
+
+// flood writes a text to a WebSocket until ctx ends, and connects again when the program has ended the connection.
+func (s *site) flood(ctx context.Context, from, name, text, header string) {
+	for ctx.Err() == nil && !s.killed() {
+		conn, err := s.upgrade(ctx, from, header)
+		if err != nil {
+			wait(200 * time.Millisecond)
+			continue
+		}
+		stop := context.AfterFunc(ctx, func() { _ = conn.Close() }) // It may be closed already.
+		for err == nil && ctx.Err() == nil {
+			if _, err = io.WriteString(conn, text); err == nil {
+				wait(5 * time.Millisecond)
+			}
+		}
+		stop()
+		_ = conn.Close() // It may be closed already.
+		wait(100 * time.Millisecond)
+	}
+	_ = name // It identifies the goroutine in a trace.
+}

@@ -1,0 +1,139 @@
+package attack
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// templateCanary is in copies of objects, in annotations of templates.
+const templateCanary = "canary-of-a-template"
+
+// template is a kind whose objects have a template with annotations.
+type template struct {
+	resource string // As in apps/v1/deployments.
+	kind     string
+	spec     string // With ANNOTATED for a template's metadata, and POD for a pod's specification.
+}
+
+func templates() []template {
+	const pod = `{"metadata":ANNOTATED,"spec":{POD}}`
+	const selector = `"selector":{"matchLabels":{"app":"it"}},"template":` + pod
+	const always, never = `,"restartPolicy":"Always"`, `,"restartPolicy":"Never"`
+	job := strings.ReplaceAll(`{"template":`+pod+`}`, "POD", "POD"+never)
+	return []template{
+		{"apps/v1/deployments", "Deployment", `"spec":{` + selector + `}`},
+		{"apps/v1/replicasets", "ReplicaSet", `"spec":{` + selector + `}`},
+		{"apps/v1/statefulsets", "StatefulSet", `"spec":{"serviceName":"it",` + selector + `}`},
+		{"apps/v1/daemonsets", "DaemonSet", `"spec":{` + selector + `}`},
+		{"batch/v1/jobs", "Job", `"spec":` + job},
+		{"batch/v1/cronjobs", "CronJob", `"spec":{"schedule":"0 0 1 1 *","jobTemplate":{"metadata":ANNOTATED,"spec":` +
+			job + `}}`},
+		{"core/v1/podtemplates", "PodTemplate", `"template":` + strings.ReplaceAll(pod, "POD", "POD"+always)},
+		{
+			"attack.example.com/v1/embedders", "Embedder",
+			`"spec":{"template":{"apiVersion":"v1","kind":"Pod","metadata":ANNOTATED}}`,
+		},
+	}
+}
+
+// object is an object of a kind as JSON.
+func (t template) object() string {
+	copied := `{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"data\":{\"password\":\"` + templateCanary + `\"}}`
+	annotated := `{"name":"it","labels":{"app":"it"},"annotations":{"example.com/copy":"` + copied +
+		`","kubectl.kubernetes.io/last-applied-configuration":"` + copied + `"}}`
+	pod := `"nodeSelector":{"none":"such"},"containers":[{"name":"c","image":"example.com/c"}]`
+	group, version, _ := strings.Cut(t.resource, "/")
+	version, _, _ = strings.Cut(version, "/")
+	if group != "core" {
+		version = group + "/" + version
+	}
+	return strings.NewReplacer("ANNOTATED", annotated, "POD", pod).
+		Replace(`{"apiVersion":"` + version + `","kind":"` + t.kind + `","metadata":{"name":"it"},` + t.spec + `}`)
+}
+
+// embedder is a CRD whose objects have the metadata of another object in them.
+const embedder = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
+	"metadata":{"name":"embedders.attack.example.com"},
+	"spec":{"group":"attack.example.com","scope":"Namespaced",
+	"names":{"plural":"embedders","singular":"embedder","kind":"Embedder"},
+	"versions":[{"name":"v1","served":true,"storage":true,"schema":{"openAPIV3Schema":{"type":"object","properties":{
+	"spec":{"type":"object","properties":{"template":{"type":"object","x-kubernetes-embedded-resource":true,
+	"x-kubernetes-preserve-unknown-fields":true}}}}}}}]}}`
+
+// create creates an object, which may exist already.
+func (c *content) create(ctx context.Context, resource, namespace, text string) error {
+	parts := strings.Split(resource, "/")
+	group := strings.Replace(parts[0], "core", "", 1)
+	object := &unstructured.Unstructured{}
+	if err := object.UnmarshalJSON([]byte(text)); err != nil {
+		return fmt.Errorf("read an object of %s: %w", resource, err)
+	}
+	kind := c.Dynamic.Resource(schema.GroupVersionResource{Group: group, Version: parts[1], Resource: parts[2]})
+	var err error
+	if namespace == "" {
+		_, err = kind.Create(ctx, object, metav1.CreateOptions{})
+	} else {
+		_, err = kind.Namespace(namespace).Create(ctx, object, metav1.CreateOptions{})
+	}
+	if err = ignoreExisting(err); err != nil {
+		return fmt.Errorf("create an object of %s: %w", resource, err)
+	}
+	return nil
+}
+
+// A guest does not read copies of objects in annotations of a template, at any depth.
+func TestGuestsSeeNoCopiesInTemplates(t *testing.T) {
+	t.Parallel()
+	onEach(t, func(p *probe) {
+		s := p.open()
+		s.check(s.create(p.Context(), "apiextensions.k8s.io/v1/customresourcedefinitions", "", embedder))
+		namespace := must(s.Namespace(p.Context()))(p)
+		s.check(s.Grant(p.Context(), "system:serviceaccount:"+namespace+":templates", "cluster-admin"))
+		var parts []part
+		for _, kind := range templates() {
+			s.check(eventually(20*time.Second, func() error {
+				return s.create(p.Context(), kind.resource, namespace,
+					kind.object())
+			}))
+			parts = append(parts, part{Resource: kind.resource, Namespaces: []string{namespace}})
+		}
+		all := *s.content
+		all.creator = must(s.user(p.Context(), namespace, "templates"))(p)
+		s.content = &all
+		s.check(eventually(20*time.Second, func() error { // Discovery finds the new kind within some seconds.
+			if a := s.do(get("/api/v1/snapshot/attack.example.com/v1/embedders", bearer(s.creator))); a.status != 200 {
+				return fmt.Errorf("the kind is answered with %d", a.status)
+			}
+			return nil
+		}))
+		_, guest := s.share("/r/apps/v1/deployments?ns="+namespace, parts...)
+		var leaks []string
+		for _, kind := range templates() {
+			place := kind.resource + "/" + namespace + "/it"
+			for _, path := range []string{
+				"/api/v1/object/" + place, "/api/v1/object/" + place + "?format=yaml", "/o/" + place,
+				"/api/v1/snapshot/" + kind.resource + "?view=objects&ns=" + namespace,
+				"/api/v1/snapshot/" + kind.resource + "?view=rows&ns=" + namespace,
+			} {
+				a := s.do(get(path, guest))
+				if a.status != 200 {
+					s.Errorf("%s is answered with %d %.200s", path, a.status, a.body)
+				}
+				if strings.Contains(a.body, templateCanary) {
+					leaks = append(leaks, kind.kind)
+					s.Logf("the canary is in the answer to %s", path)
+				}
+			}
+		}
+		kinds := distinct(leaks)
+		s.require(len(leaks) == 0, "copies in annotations of templates, read by a guest", "0 kinds",
+			"%d of %d kinds, %d answers: %s", len(kinds), len(templates()), len(leaks), strings.Join(kinds, " "))
+	})
+}

@@ -1,0 +1,190 @@
+package attack
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// attackers are the addresses of the attackers. Several are used, so that limits of one address do not end the attack.
+func attacker(n int) string { return fmt.Sprintf("127.0.1.%d", 1+n%8) }
+
+// crowd is a number of open connections.
+type crowd struct {
+	mu    sync.Mutex
+	conns []net.Conn
+	fails int
+}
+
+// gather opens connections at once, each of which sends the request that of returns.
+func gather(ctx context.Context, address string, count int, of func(n int) request) *crowd {
+	c := &crowd{}
+	slots := make(chan struct{}, 64)
+	var opening sync.WaitGroup
+	for n := range count {
+		slots <- struct{}{}
+		opening.Go(func() {
+			defer func() { <-slots }()
+			conn, err := send(ctx, attacker(n), address, of(n), smallBuffer)
+			c.mu.Lock()
+			defer c.mu.Unlock()
+			if err != nil {
+				c.fails++
+			} else {
+				c.conns = append(c.conns, conn)
+			}
+		})
+	}
+	opening.Wait()
+	return c
+}
+
+func (c *crowd) close() {
+	for _, conn := range c.conns {
+		_ = conn.Close() // The server may have closed it.
+	}
+}
+
+// warm sends each request once, so that what is made once is made before anything is measured.
+func (s *site) warm(headers ...string) {
+	s.Helper()
+	for _, r := range s.inventory() {
+		conn, err := send(s.Context(), "127.0.0.1", s.address, r.request(s.address, headers...), 0)
+		if err != nil {
+			continue
+		}
+		_ = conn.SetReadDeadline(time.Now().Add(5 * time.Second))
+		_, _ = http.ReadResponse(bufio.NewReader(conn), nil) //nolint:bodyclose // The connection is closed.
+		_ = conn.Close()
+	}
+}
+
+// wave is one attack of unread responses.
+type wave struct {
+	name     string
+	requests []request
+}
+
+// largest are the routes with the largest response.
+func largest() []string {
+	const object = "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}"
+	return []string{"socket object", object + " ?format=json", object + " ?format=yaml"}
+}
+
+// waves are the attacks of the form that is selected. The short form has one over all routes, and those over routes of
+// large objects; the full form has one over each route.
+func (s *site) waves(guest string) (waves []wave) {
+	s.Helper()
+	all := wave{name: "all routes"}
+	for _, r := range s.inventory() {
+		asGuest, asUser := r.request(s.address, guest), r.request(s.address, bearer(s.creator))
+		all.requests = append(all.requests, asGuest, asUser)
+		if full() {
+			waves = append(waves, wave{r.name + " as guest", []request{asGuest}})
+		}
+		if full() || slices.Contains(largest(), r.name) {
+			waves = append(waves, wave{r.name + " as user", []request{asUser}})
+		}
+	}
+	return append([]wave{all}, waves...)
+}
+
+// result is what one wave did.
+type result struct {
+	name   string
+	peak   int64
+	killed bool
+	health health
+}
+
+// unread opens 600 connections whose responses nobody reads, and measures meanwhile.
+func (s *site) unread(w wave) result {
+	s.Helper()
+	s.peak.Store(0)
+	c := gather(s.Context(), s.address, 600, func(n int) request { return w.requests[n%len(w.requests)] })
+	defer c.close()
+	r := result{name: w.name}
+	if r.killed = s.killed(); !r.killed {
+		r.health = s.health(pick(3*time.Second, 5*time.Second))
+	}
+	if failures := r.health.object.failures + r.health.page.failures; failures > 0 && s.group != nil {
+		select {
+		case <-s.program.Ended():
+		case <-time.After(3 * time.Second): // The kernel takes a while to kill a process that is out of memory.
+		}
+	}
+	r.peak, r.killed = s.peak.Load(), s.killed()
+	s.Logf("%s: RSS %d MB, killed %t, %d connections, %d refused; %v", w.name, r.peak>>20, r.killed, len(c.conns),
+		c.fails, r.health)
+	return r
+}
+
+// Unread responses of each route stay within 90 % of the memory limit, and a healthy viewer does not notice them. The
+// program is never killed.
+func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
+	onEach(t, func(p *probe) {
+		open := func() (s *site, guest string) {
+			s = p.open()
+			guest = s.shareContent()
+			s.warm(guest)
+			s.warm(bearer(s.creator))
+			return s, guest
+		}
+		s, guest := open()
+		start := must(s.counts())(p)
+		quiet := s.health(pick(3*time.Second, 10*time.Second))
+		var worst result
+		slowest, kills := health{}, 0
+		waves := s.waves(guest)
+		for i := range waves {
+			r := s.unread(s.waves(guest)[i])
+			if r.peak > worst.peak {
+				worst = r
+			}
+			slowest = slowest.worse(r.health)
+			if r.killed {
+				kills++
+				s.stop()
+				s, guest = open()
+				start = must(s.counts())(p)
+			}
+		}
+		s.require(kills == 0 && worst.peak <= memoryLimit*9/10, "unread responses: memory",
+			"RSS at most 90 % of 512 MB, never killed",
+			"RSS %d MB (%s), killed in %d of %d waves", worst.peak>>20, worst.name, kills, len(waves))
+		s.requireHealth("unread responses", quiet, slowest)
+		s.requireReturn("unread responses: what remains", start)
+	})
+}
+
+// Two unread exports of a link leave exports to its other guests.
+func TestUnreadExportsDoNotLockOutOtherGuests(t *testing.T) {
+	onEach(t, func(p *probe) {
+		s := p.open()
+		guest := s.shareContent()
+		export := get("/api/v1/snapshot/"+configMaps+"?view=objects&ns="+s.namespace, guest)
+		s.warm(guest)
+		var conns []net.Conn
+		for range 2 {
+			conns = append(conns, must(send(p.Context(), attacker(0), s.address, export, smallBuffer))(p))
+		}
+		defer (&crowd{conns: conns}).close()
+		wait(time.Second)
+		began := time.Now()
+		conn := must(send(p.Context(), healthyAddress, s.address, export, 0))(p)
+		defer func() { _ = conn.Close() }() // Its first line is enough.
+		_ = conn.SetReadDeadline(time.Now().Add(15 * time.Second))
+		line, err := bufio.NewReader(conn).ReadString('\n')
+		took := time.Since(began)
+		s.require(err == nil && strings.Contains(line, " 200 ") && took <= time.Second,
+			"two unread exports of a link: another guest's export",
+			"first byte within 1 s", "%.12q after %v", line, took.Round(time.Millisecond))
+	})
+}
