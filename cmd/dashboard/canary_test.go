@@ -4,14 +4,19 @@ package main
 
 import (
 	"bytes"
+	"compress/gzip"
+	"compress/zlib"
 	"context"
 	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"math/rand/v2"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -30,36 +35,87 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // canaryRules mask what is masked by rule alone.
 func canaryRules() []string {
 	return []string{
 		"env", "core/v1/configmaps:data.*", "core/v1/configmaps:binaryData.*", "test.example.com/v1/widgets:spec.values.password",
-		`*:metadata.annotations["example.com/token"]`,
+		`*:metadata.annotations["example.com/token"]`, `*:..annotations["example.com/copy"]`,
 	}
 }
 
 // byRule are the places of canaries that only rules mask.
 func byRule() []string {
-	return []string{"annotation", "config", "cron", "env", "init", "revision", "widget"}
+	return []string{"annotation", "config", "copy", "cron", "env", "init", "revision", "widget"}
 }
 
 // canaries are values that must not leave: all begin with the same, which is
 // nowhere else, and go on with their place.
-type canaries struct{ mark string }
+type canaries struct {
+	mark  string
+	coded bool // Annotations of templates have copies in every encoding, which only guests must not see.
+}
 
 func newCanaries() canaries {
 	rare := make([]byte, 9)
 	for n := range rare {
 		rare[n] = byte('a' + rand.IntN(26)) //nolint:gosec // It is only to be rare.
 	}
-	return canaries{"c4n4ry" + string(rare)}
+	return canaries{mark: "c4n4ry" + string(rare)}
 }
 
 // in is the canary of a place, the nth that stands there.
 func (c canaries) in(place string, n int) string {
 	return fmt.Sprintf("%s-%s-%d-end", c.mark, place, n)
+}
+
+// copies are the annotations in which an object may have a copy of a Secret with the canary of a place, by their
+// encodings. Each shows the canary in one of its forms: what is compressed has it uncompressed.
+func (c canaries) copies(t *testing.T, place string, n int) map[string]string {
+	t.Helper()
+	value := c.in(place, n)
+	object := fmt.Sprintf(`{"kind":"Secret","data":{"a":%q}}`, value)
+	yaml := "kind: Secret\ndata:\n  a: " + value + "\n"
+	coded := base64.StdEncoding.EncodeToString
+	return map[string]string{
+		"example.com/json": object, "example.com/quoted": strconv.Quote(object), "example.com/percents": url.QueryEscape(object),
+		"example.com/yaml": yaml, "example.com/json-coded": coded([]byte(object)), "example.com/yaml-coded": coded([]byte(yaml)),
+		"example.com/twice-coded": coded([]byte(coded([]byte(object)))), "example.com/hex": hex.EncodeToString([]byte(object)),
+		"example.com/gzip": stored(t, object, func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriterLevel(w, gzip.NoCompression) }),
+		"example.com/zlib": stored(t, object, func(w io.Writer) (io.WriteCloser, error) { return zlib.NewWriterLevel(w, zlib.NoCompression) }),
+		"example.com/bzip": coded([]byte("BZh91AY&SY" + object)), "example.com/xz": coded([]byte("\xfd7zXZ\x00\x00\x04" + object)),
+		"example.com/zstd": coded([]byte("\x28\xb5\x2f\xfd" + object)),
+	}
+}
+
+// stored is a text in the format of a compressor that does not compress, in base64.
+func stored(t *testing.T, text string, open func(io.Writer) (io.WriteCloser, error)) string {
+	t.Helper()
+	var out bytes.Buffer
+	w, err := open(&out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.WriteString(w, text)
+	if err := errors.Join(err, w.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString(out.Bytes())
+}
+
+// inner are the annotations of an object or a template within an object.
+func (c canaries) inner(t *testing.T, n int) map[string]string {
+	t.Helper()
+	annotations := map[string]string{
+		"kubectl.kubernetes.io/last-applied-configuration": fmt.Sprintf(`{"data":{"a":%q}}`, c.in("applied", n)),
+		"example.com/copy": fmt.Sprintf(`{"data":{"a":%q}}`, c.in("copy", n)),
+	}
+	if c.coded {
+		maps.Copy(annotations, c.copies(t, "copy", n))
+	}
+	return annotations
 }
 
 // forms are what a text has that holds a canary in some encoding.
@@ -100,7 +156,8 @@ func (c canaries) found(text []byte) (places []string) {
 func planted() []string {
 	return []string{
 		"core/v1/secrets", "core/v1/configmaps", "apps/v1/deployments", "apps/v1/replicasets", "apps/v1/statefulsets", "apps/v1/controllerrevisions",
-		"batch/v1/cronjobs", "core/v1/pods", "core/v1/services", "test.example.com/v1/widgets", "core/v1/events",
+		"apps/v1/daemonsets", "batch/v1/jobs", "batch/v1/cronjobs", "core/v1/podtemplates", "core/v1/pods", "core/v1/services",
+		"test.example.com/v1/widgets", "core/v1/events",
 	}
 }
 
@@ -122,7 +179,7 @@ func (c canaries) plant(t *testing.T, o *oracle, ns string, n int) {
 	bare.Labels = helm.Labels
 	labels := map[string]string{"app": "it"}
 	template := func(place string) corev1.PodTemplateSpec {
-		return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: corev1.PodSpec{
+		return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: c.inner(t, n)}, Spec: corev1.PodSpec{
 			RestartPolicy:  corev1.RestartPolicyAlways,
 			InitContainers: []corev1.Container{{Name: "i", Image: "example.com/i", Env: []corev1.EnvVar{{Name: "A", Value: c.in("init", n)}}}},
 			Containers: []corev1.Container{{
@@ -136,10 +193,20 @@ func (c canaries) plant(t *testing.T, o *oracle, ns string, n int) {
 	}
 	cron := template("cron")
 	cron.Spec.RestartPolicy = corev1.RestartPolicyNever
+	daemon := template("env")
+	daemon.Spec.NodeSelector = map[string]string{"example.com/none": "none"} // It makes no pods.
+	job := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Annotations: c.inner(t, n)}, Spec: corev1.PodSpec{
+		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "example.com/c"}},
+	}}
+	suspended := true // Else its template could not be changed.
+	secret := *meta.DeepCopy()
+	maps.Copy(secret.Annotations, c.copies(t, "secret", n))
+	secret.Annotations["helm.sh/resource-policy"] = c.copies(t, "secret", n)["example.com/zlib"]
+	secret.Annotations["cert-manager.io/common-name"] = c.in("secret", n) + " and more"
 	selector := &metav1.LabelSelector{MatchLabels: labels}
 	objects := map[string][]any{
 		"core/v1/secrets": {
-			&corev1.Secret{ObjectMeta: meta, Data: map[string][]byte{"data": []byte(c.in("data", n))}, StringData: map[string]string{"string": c.in("string", n)}},
+			&corev1.Secret{ObjectMeta: secret, Data: map[string][]byte{"data": []byte(c.in("data", n))}, StringData: map[string]string{"string": c.in("string", n)}},
 			&corev1.Secret{ObjectMeta: helm, Type: "helm.sh/release.v1", Data: map[string][]byte{"release": []byte(base64.StdEncoding.EncodeToString([]byte(c.in("helm", n))))}},
 		},
 		"core/v1/configmaps": {
@@ -150,7 +217,13 @@ func (c canaries) plant(t *testing.T, o *oracle, ns string, n int) {
 		"core/v1/services":     {&corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Selector: labels, Ports: []corev1.ServicePort{{Port: 80}}}}},
 		"apps/v1/deployments":  {&appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{Selector: selector, Template: template("env")}}},
 		"apps/v1/statefulsets": {&appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{ServiceName: "it", Selector: selector, Template: template("revision")}}},
-		"batch/v1/cronjobs":    {&batchv1.CronJob{ObjectMeta: meta, Spec: batchv1.CronJobSpec{Schedule: "0 0 1 1 *", JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: cron}}}}},
+		"apps/v1/daemonsets":   {&appsv1.DaemonSet{ObjectMeta: meta, Spec: appsv1.DaemonSetSpec{Selector: selector, Template: daemon}}},
+		"core/v1/podtemplates": {&corev1.PodTemplate{ObjectMeta: meta, Template: template("env")}},
+		"batch/v1/jobs":        {&batchv1.Job{ObjectMeta: meta, Spec: batchv1.JobSpec{Suspend: &suspended, Template: job}}},
+		"batch/v1/cronjobs": {&batchv1.CronJob{ObjectMeta: meta, Spec: batchv1.CronJobSpec{
+			Schedule:    "0 0 1 1 *",
+			JobTemplate: batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Annotations: c.inner(t, n)}, Spec: batchv1.JobSpec{Template: cron}},
+		}}},
 	}
 	for ref, some := range objects {
 		for _, object := range some {
@@ -164,7 +237,15 @@ func (c canaries) plant(t *testing.T, o *oracle, ns string, n int) {
 	it := widget("it")
 	it.SetNamespace(ns)
 	it.SetAnnotations(meta.Annotations)
-	it.Object["spec"] = map[string]any{"values": map[string]any{"password": c.in("widget", n), "user": "me"}}
+	inner := make(map[string]any)
+	for key, text := range c.inner(t, n) {
+		inner[key] = text
+	}
+	embedded := map[string]any{"name": "inner", "annotations": inner, "managedFields": []any{map[string]any{"manager": c.in("manager", n)}}}
+	it.Object["spec"] = map[string]any{
+		"values":   map[string]any{"password": c.in("widget", n), "user": "me"},
+		"template": map[string]any{"metadata": embedded}, "manifests": []any{map[string]any{"metadata": embedded}},
+	}
 	c.put(t, o, "test.example.com/v1/widgets", it)
 }
 
@@ -173,18 +254,19 @@ func (c canaries) put(t *testing.T, o *oracle, ref string, u *unstructured.Unstr
 	t.Helper()
 	part := strings.Split(ref, "/")
 	gv := schema.GroupVersion{Group: strings.TrimPrefix(part[0], "core"), Version: part[1]}
-	kinds := map[string]string{"secrets": "Secret", "configmaps": "ConfigMap", "services": "Service", "deployments": "Deployment", "statefulsets": "StatefulSet", "cronjobs": "CronJob", "widgets": "Widget"}
+	kinds := map[string]string{"secrets": "Secret", "configmaps": "ConfigMap", "services": "Service", "deployments": "Deployment", "statefulsets": "StatefulSet", "cronjobs": "CronJob", "widgets": "Widget", "daemonsets": "DaemonSet", "jobs": "Job", "podtemplates": "PodTemplate"}
 	u.SetAPIVersion(gv.String())
 	u.SetKind(kinds[part[2]])
 	client := o.dynamic.Resource(gv.WithResource(part[2])).Namespace(u.GetNamespace())
 	eventually(t, "an object of "+ref, func() error {
-		now, err := client.Get(t.Context(), u.GetName(), metav1.GetOptions{})
-		if err != nil {
+		if _, err := client.Get(t.Context(), u.GetName(), metav1.GetOptions{}); err != nil {
 			_, err = client.Create(t.Context(), u, metav1.CreateOptions{})
 			return err
 		}
-		u.SetResourceVersion(now.GetResourceVersion())
-		_, err = client.Update(t.Context(), u, metav1.UpdateOptions{})
+		patch, err := u.MarshalJSON()
+		if err == nil { // What controllers have set stays, as a Job's selector.
+			_, err = client.Patch(t.Context(), u.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
+		}
 		return err
 	})
 }
@@ -381,14 +463,17 @@ func (e *ears) leaks(c canaries) map[string][]string {
 // defineCanary defines the custom kind that is planted.
 func defineCanary(t *testing.T, o *oracle) {
 	t.Helper()
-	o.define(t, widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+`,"additionalPrinterColumns":[{"name":"Password","type":"string","description":"Of it.","jsonPath":".spec.values.password"},{"name":"User","type":"string","jsonPath":".spec.values.user"}]}`, ""))
+	o.define(t, widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+`,"additionalPrinterColumns":[{"name":"Password","type":"string","description":"Of it.","jsonPath":".spec.values.password"},{"name":"User","type":"string","jsonPath":".spec.values.user"}`+
+		`,{"name":"Copy","type":"string","jsonPath":".spec.template.metadata.annotations.example\\.com/copy"}`+
+		`,{"name":"Coded","type":"string","jsonPath":".spec.template.metadata.annotations.example\\.com/zlib"}`+
+		`,{"name":"Applied","type":"string","jsonPath":".spec.template.metadata.annotations.kubectl\\.kubernetes\\.io/last-applied-configuration"}]}`, ""))
 }
 
-// plantIn plants new canaries in a new namespace, and waits for the pods that have
+// plantIn plants canaries in a new namespace, and waits for the pods that have
 // some.
-func plantIn(t *testing.T, o *oracle) (c canaries, ns string) {
+func plantIn(t *testing.T, o *oracle, c canaries) (ns string) {
 	t.Helper()
-	c, ns = newCanaries(), o.namespace(t)
+	ns = o.namespace(t)
 	c.plant(t, o, ns, 1)
 	eventually(t, "the pods are made", func() error {
 		list, err := o.core.Pods(ns).List(t.Context(), metav1.ListOptions{})
@@ -397,15 +482,17 @@ func plantIn(t *testing.T, o *oracle) (c canaries, ns string) {
 		}
 		return err
 	})
-	return c, ns
+	return ns
 }
 
-// No value leaves for those whom all of a namespace is shared with: environments
-// and ConfigMaps are masked for them by no rule, while who logs in sees those.
+// No value leaves for guests with whom all of a namespace is shared. Environments, ConfigMaps, and annotations with
+// copies of objects are masked for them without a rule, in every object and template. Users see those.
 func TestNoCanaryReachesGuests(t *testing.T) {
 	o := newOracle(t, adminConfig(t))
 	defineCanary(t, o)
-	c, ns := plantIn(t, o)
+	c := newCanaries()
+	c.coded = true
+	ns := plantIn(t, o, c)
 	d := launch(t, adminConfig(t), "--redact", "test.example.com/v1/widgets:spec.values.password", "--redact", `*:metadata.annotations["example.com/token"]`)
 	args := []string{"create", "--namespace", ns}
 	for _, ref := range append(planted(), "core/v1/pods/log") {
@@ -426,7 +513,7 @@ func TestNoCanaryReachesGuests(t *testing.T) {
 	cancel()
 	ended()
 	leaks := own.leaks(c)
-	for _, place := range []string{"config", "cron", "env", "init", "revision"} {
+	for _, place := range []string{"?", "config", "copy", "cron", "env", "init", "revision"} {
 		if len(leaks[place]) == 0 {
 			t.Errorf("the canary of %s is heard nowhere", place)
 		}
@@ -447,7 +534,8 @@ func TestNoCanaryLeaves(t *testing.T) {
 	o := newOracle(t, adminConfig(t))
 	defineCanary(t, o)
 	for _, rules := range [][]string{canaryRules(), nil} {
-		c, ns := plantIn(t, o)
+		c := newCanaries()
+		ns := plantIn(t, o, c)
 		address, upstream := linkTo(t, adminConfig(t))
 		cut := forward(t, address, upstream)
 		d, metrics, process := spawn(t, address, rules)
@@ -524,6 +612,8 @@ func wash(t *testing.T, o *oracle, d *dashboard, ns string, try int) {
 		"core/v1/services": `"kind":"Service","spec":{"ports":[{"port":80}]}`, "core/v1/events": `"kind":"Event","involvedObject":{"namespace":"` + ns + `"}`,
 		"apps/v1/deployments": `"kind":"Deployment","spec":{"replicas":0,` + template + `}`, "apps/v1/replicasets": `"kind":"ReplicaSet","spec":{"replicas":0,` + template + `}`,
 		"apps/v1/statefulsets": `"kind":"StatefulSet","spec":{"replicas":0,"serviceName":"washer",` + template + `}`, "apps/v1/controllerrevisions": `"kind":"ControllerRevision","revision":1,"data":{}`,
+		"apps/v1/daemonsets": `"kind":"DaemonSet","spec":{"selector":{"matchLabels":{"app":"washer"}},"template":{"metadata":{"labels":{"app":"washer"}},"spec":{"nodeSelector":{"example.com/none":"none"},` + pod[1:] + `}}`,
+		"batch/v1/jobs":      `"kind":"Job","spec":{"suspend":true,"template":{"spec":{"restartPolicy":"Never",` + pod[1:] + `}}`, "core/v1/podtemplates": `"kind":"PodTemplate","template":{"spec":` + pod + `}`,
 		"batch/v1/cronjobs":           `"kind":"CronJob","spec":{"schedule":"0 0 1 1 *","jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Never",` + pod[1:] + `}}}}`,
 		"test.example.com/v1/widgets": `"kind":"Widget"`,
 	}

@@ -29,6 +29,7 @@ type Cursor struct {
 	data  []byte
 	pos   int
 	depth int
+	match func(name []byte) bool // Of ValueWithout; nil outside it.
 }
 
 // NewCursor starts at the beginning of data, which the Cursor keeps and never
@@ -108,6 +109,22 @@ func (c *Cursor) Value() ([]byte, error) {
 	}
 	return c.data[start:c.pos:c.pos], nil
 }
+
+// ValueWithout is Value if no object in the value has a member whose name matches. Otherwise ok is false, and the
+// cursor stays where it is. A name that has escapes counts as one that matches.
+func (c *Cursor) ValueWithout(match func(name []byte) bool) (value []byte, ok bool, err error) {
+	ahead := *c
+	ahead.match = match
+	value, err = ahead.Value()
+	if errors.Is(err, errMatch) {
+		return nil, false, nil
+	}
+	c.pos = ahead.pos
+	return value, true, err
+}
+
+// errMatch ends the search for a name.
+var errMatch = errors.New("a name matches")
 
 // Text decodes the string at the cursor. A null is the empty string, as it is
 // for a Go string field.

@@ -47,6 +47,30 @@ func TestObjectTakesWhatIsWantedAndSkipsTheRest(t *testing.T) {
 	}
 }
 
+// A value is cut out only if no name in it matches; otherwise the cursor stays where it is.
+func TestValueWithoutNames(t *testing.T) {
+	for text, want := range map[string]bool{
+		`{"a":{"b":[{"c":"wanted"}]}}`: true, `["wanted"]`: true, `7`: true, `{}`: true,
+		`{"wanted":1}`: false, `{"a":[[{"wanted":1}]]}`: false, `{"a":1,"w\u0061nted":1}`: false, `{"a\n":1}`: false,
+	} {
+		c := rawjson.NewCursor([]byte(text))
+		value, ok, err := c.ValueWithout(func(name []byte) bool { return string(name) == "wanted" })
+		if err != nil || ok != want || ok && string(value) != text {
+			t.Errorf("%s: got %s, %t, %v", text, value, ok, err)
+		}
+		if !ok {
+			err = c.Skip()
+		}
+		if err := errors.Join(err, c.End()); err != nil {
+			t.Errorf("%s: then %v", text, err)
+		}
+	}
+	c := rawjson.NewCursor([]byte(`{"a":{"b"}}`))
+	if value, ok, err := c.ValueWithout(func([]byte) bool { return false }); err == nil {
+		t.Errorf("broken text gives %s, %t", value, ok)
+	}
+}
+
 func TestErrStopEndsTheWalk(t *testing.T) {
 	c := rawjson.NewCursor([]byte(`{"a":1,"b":`))
 	err := c.Object(func([]byte) error { return rawjson.ErrStop })

@@ -40,8 +40,13 @@ func (c *Cursor) skipObject() error {
 		if c.Peek() != '"' {
 			return c.unexpected("a member's name")
 		}
-		if _, err := c.skipString(); err != nil {
+		start := c.pos
+		escaped, err := c.skipString()
+		switch {
+		case err != nil:
 			return err
+		case c.match != nil && (escaped || c.match(c.data[start+1:c.pos-1])):
+			return errMatch
 		}
 		if c.Peek() != ':' {
 			return c.unexpected("':'")

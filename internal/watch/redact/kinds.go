@@ -2,29 +2,51 @@ package redact
 
 import "glasshouse/internal/watch/rawjson"
 
-// always are the rules that hold whatever else is configured: the values of
-// Secrets, and what Helm keeps of its releases, values included.
+// always are the rules that apply in every configuration. They mask the values of Secrets, the annotations of
+// Secrets that may contain them, and the releases that Helm stores, which contain the values of a chart.
 func always() Rules {
 	data := func(name string) []step { return []step{{kind: member, name: name}, {kind: members}} }
 	release := func(name string) []step { return []step{{kind: member, name: name}, {kind: member, name: "release"}} }
 	return Rules{
 		{resource: "secrets", steps: data("data")},
 		{resource: "secrets", steps: data("stringData")},
+		{resource: "secrets", steps: ownAnnotations(), keeps: isHarmless},
 		{resource: "configmaps", helm: true, steps: release("data")},
 		{resource: "configmaps", helm: true, steps: release("binaryData")},
 	}
 }
 
-// env are the rules of Env. What a container is called in kinds of others nobody
-// knows: any list or map that is called env is taken for an environment. A
-// definition's schemas have such members, and no values.
+// definitions are the resource whose schemas have members with the names of environments and annotations, and no
+// values in them.
+const definitions = "customresourcedefinitions"
+
+// ownAnnotations is the path of each annotation of an object.
+func ownAnnotations() []step {
+	return []step{{kind: member, name: "metadata"}, {kind: member, name: "annotations"}, {kind: members}}
+}
+
+// copies are the rules that mask annotations which may contain a copy of an object, in all kinds: those of the
+// object, and those of every object or template within it. Nobody knows where custom resources have such, so
+// anything called annotations is taken for annotations.
+func copies() Rules {
+	inner := []step{{kind: anywhere, name: "annotations"}, {kind: members}}
+	return Rules{
+		{group: "*", resource: "*", steps: ownAnnotations(), keeps: isNoCopy},
+		{group: "*", resource: "*", except: definitions, steps: inner, keeps: isNoCopy},
+	}
+}
+
+// env are the rules of Env. Nobody knows the names of containers in custom resources, so any list or map called
+// env is taken for an environment.
 func env() Rules {
-	const definitions = "customresourcedefinitions"
 	value := []step{{kind: elements}, {kind: member, name: "value"}}
-	rules := Rules{{group: "*", resource: "*", except: definitions, steps: append([]step{{kind: anywhere, name: "env", lists: true}}, value...)}}
+	rules := Rules{{
+		group: "*", resource: "*", except: definitions,
+		steps: append([]step{{kind: anywhere, name: "env", lists: true}}, value...),
+	}}
 	for _, containers := range []string{"containers", "initContainers", "ephemeralContainers"} {
-		steps := append([]step{{kind: anywhere, name: containers, lists: true}, {kind: elements}, {kind: member, name: "env"}}, value...)
-		rules = append(rules, Rule{group: "*", resource: "*", except: definitions, steps: steps})
+		steps := []step{{kind: anywhere, name: containers, lists: true}, {kind: elements}, {kind: member, name: "env"}}
+		rules = append(rules, Rule{group: "*", resource: "*", except: definitions, steps: append(steps, value...)})
 	}
 	return rules
 }

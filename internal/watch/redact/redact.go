@@ -1,9 +1,8 @@
-// Package redact takes out of an object's text what must never be kept, before
-// anything else reads it: managedFields, the last-applied-configuration
-// annotation (a whole second copy of the object, Secrets included:
-// CVE-2023-40029) and those like it of other tools, and masked values: those of Secrets, Helm's releases, and
-// what Rules say. What never came in cannot leak. A Veil masks on the way out,
-// where some may see less than others of what is kept.
+// Package redact removes from an object's text what must never be stored, before anything else reads it.
+// In the object, and in every object or template within it, it drops managedFields and the annotations in which
+// tools store a whole copy of what they applied, Secrets included (CVE-2023-40029). It masks the values of
+// Secrets and of Helm's releases, and what Rules say. What never came in cannot leak. A Veil masks on the way
+// out, where some viewers may see less than others of what is stored.
 //
 // It fails closed: what is of another type than a rule expects is masked whole.
 package redact
@@ -103,7 +102,6 @@ type Redactor struct {
 	*Memory
 
 	rules     []Rule
-	wary      bool            // See walker.
 	namespace string          // That is listed; "" is all.
 	listed    map[string]bool // Who was listed since BeginList; nil outside a list.
 	anew      int64           // What was not remembered before the list, in bytes.
@@ -126,7 +124,7 @@ func New(rules Rules, group, resource string) *Redactor {
 // Redactor returns a Redactor for a resource, whose lists are of a namespace;
 // "" is all. What is masked always is so whatever the rules.
 func (m *Memory) Redactor(rules Rules, group, resource, namespace string) *Redactor {
-	return &Redactor{Memory: m, namespace: namespace, wary: group == "" && resource == "secrets", rules: append(always(), rules...).of(group, resource)}
+	return &Redactor{Memory: m, namespace: namespace, rules: append(always(), rules...).of(group, resource)}
 }
 
 // Redacted is an object without what must not be kept.
@@ -134,6 +132,7 @@ type Redacted struct {
 	Text    []byte   // Of the object, as JSON.
 	Managed []byte   // Of its metadata.managedFields, nil where it has none, or masked values. It shares the object's bytes.
 	Masked  []string // What was masked, as JSON Pointers (RFC 6901).
+	Dropped []string // The annotations that were dropped, likewise.
 }
 
 // Object redacts an object. The text is appended to dst.
@@ -156,7 +155,7 @@ func (r *Redactor) Next(dst []byte, c *rawjson.Cursor) (Redacted, error) {
 			return Redacted{}, err
 		}
 	}
-	w := &walker{rules: r.rules, wary: r.wary, mask: func(out []byte, path string, value []byte) []byte { return r.mask(out, of, path, value) }}
+	w := &walker{rules: r.rules, mask: func(out []byte, path string, value []byte) []byte { return r.mask(out, of, path, value) }}
 	text, err := w.walk(dst, c, of)
 	if of != nil {
 		r.tidy(of)
@@ -164,7 +163,7 @@ func (r *Redactor) Next(dst []byte, c *rawjson.Cursor) (Redacted, error) {
 	if w.manages() {
 		w.managed = nil // Nobody is named as the author; else somebody could read on what.
 	}
-	return Redacted{Text: text, Managed: w.managed, Masked: w.masked}, err
+	return Redacted{Text: text, Managed: w.managed, Masked: w.masked, Dropped: w.dropped}, err
 }
 
 func (r *Redactor) mask(out []byte, of *subject, path string, value []byte) []byte {

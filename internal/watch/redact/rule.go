@@ -18,7 +18,11 @@ type Rule struct {
 	helm            bool   // It holds of Helm's releases alone.
 	twin            bool   // It was made of another, which names the kind.
 	steps           []step
+	keeps           keeps // What stays of the values that the steps lead to; nil if nothing does.
 }
+
+// keeps reports whether the member with a key keeps its value, which is JSON.
+type keeps func(key, value []byte) bool
 
 // Rules mask what any of them matches.
 type Rules []Rule

@@ -259,6 +259,7 @@ func FuzzRules(f *testing.F) {
 			`{"metadata":{"uid":"u"},"spec":{"values":{"password":%s}}}`, `{"metadata":{"uid":"u"},"list":[{"value":%s}]}`, `{"metadata":{"uid":"u"},"map":{"a":%s}}`,
 			`{"metadata":{"uid":"u","annotations":{"a/b":%s}}}`, `{"metadata":{"uid":"u","managedFields":%s}}`, `{"metadata":{"uid":"u","annotations":{"kubectl.kubernetes.io/last-applied-configuration":%s}}}`,
 			`{"metadata":{"uid":"u"},"spec":{"template":{"spec":{"containers":[{"env":[{"value":%s}]}]}}}}`, `{"metadata":{"uid":"u"},"spec":{"initContainers":[{"env":%s}]}}`,
+			`{"metadata":{"uid":"u"},"spec":{"template":{"metadata":{"managedFields":%s}}}}`, `{"metadata":{"uid":"u"},"spec":[{"annotations":{"example.com/last-applied":%s}}]}`,
 		} {
 			clean, err := redact.New(rules, "example.com", "databases").Object(nil, fmt.Appendf(nil, around, data))
 			if err != nil && !strings.Contains(err.Error(), canary) {

@@ -2,11 +2,9 @@ package redact
 
 import "glasshouse/internal/watch/rawjson"
 
-// A Veil masks on the way out, for those whom something is shared with: what is
-// kept is everybody's. It masks the values of Secrets and ConfigMaps, and of
-// containers' environments, and annotations that may have a copy of them; what was
-// masked before stays so. A mask says nothing
-// of the value, and is the same for all of them.
+// A Veil masks objects on the way out, for guests of a share: what is stored is for everybody. It masks the values
+// of Secrets, of ConfigMaps and of containers' environments, and annotations that may contain a copy of them.
+// What was masked before stays masked. A mask says nothing about the value, and is the same for all guests.
 type Veil struct{ rules []Rule }
 
 // NewVeil returns the Veil of a resource; group is "" for the core group.
@@ -14,9 +12,9 @@ func NewVeil(group, resource string) *Veil {
 	return &Veil{rules: append(always(), Shared()...).of(group, resource)}
 }
 
-// Shared are the rules of Veils, beside what is masked always.
+// Shared are the rules of Veils, in addition to those that always apply.
 func Shared() Rules {
-	rules := env()
+	rules := append(env(), copies()...)
 	for _, name := range []string{"data", "binaryData"} {
 		rules = append(rules, Rule{resource: "configmaps", steps: []step{{kind: member, name: name}, {kind: members}}})
 	}
@@ -47,7 +45,7 @@ func (v *Veil) After(dst, before, text []byte) ([]byte, error) {
 }
 
 func (v *Veil) walk(dst, text []byte, mask func(out []byte, path string, value []byte) []byte) ([]byte, error) {
-	w := &walker{rules: v.rules, mask: mask, wary: true}
+	w := &walker{rules: v.rules, mask: mask}
 	c := rawjson.NewCursor(text)
 	dst, err := w.walk(dst, c, &subject{helm: true})
 	if err == nil {

@@ -1,26 +1,25 @@
 package redact
 
 import (
-	"bytes"
 	"slices"
 	"strconv"
-	"strings"
 
 	"glasshouse/internal/watch/rawjson"
 )
 
-// walker redacts one object in one pass over its text. Of each value on the way
-// it knows how far which rules have come; where none has any way to go, the text
-// is copied as it is.
+// walker redacts one object in one pass over its text. For each value on the way it knows how far each rule has
+// come. A value is copied as it is if no rule can apply in it, and it has no annotations or managedFields.
 type walker struct {
 	rules []Rule
 	mask  func(out []byte, path string, value []byte) []byte
-	wary  bool // Annotations that may hold a copy of the object are masked, whoever made them.
 
 	live    []position // Of the values on the way, the innermost last.
 	path    []byte     // Of the value that is walked, as a JSON Pointer.
+	key     []byte     // Of the same, nil in a list.
+	depth   int        // Of the same.
 	masked  []string
-	values  [][]byte // What stood where, of the text that is walked.
+	values  [][]byte // The values that were masked, in the order of masked.
+	dropped []string // The annotations that were dropped, as JSON Pointers.
 	managed []byte
 }
 
@@ -31,11 +30,12 @@ type position struct{ rule, step int }
 type place int
 
 const (
-	elsewhere   place = iota
-	root              // The object,
-	metadata          // its metadata,
-	annotations       // the annotations there,
-	annotation        // and one of them.
+	elsewhere        place = iota
+	root                   // The object,
+	metadata               // its metadata,
+	annotations            // the annotations there,
+	innerMetadata          // the metadata of an object or template within it,
+	innerAnnotations       // and anything else called annotations.
 )
 
 // walk appends the object at the cursor without what must not be kept. What is no
@@ -52,32 +52,54 @@ func (w *walker) walk(dst []byte, c *rawjson.Cursor, of *subject) ([]byte, error
 	return w.value(dst, c, 0, root)
 }
 
+// maxLooks is the depth down to which a value is searched before it is walked. Deeper ones are walked without
+// that: each level would search the same text again.
+const maxLooks = 8
+
 // value appends the value at the cursor; from is where the positions of it begin.
 func (w *walker) value(out []byte, c *rawjson.Cursor, from int, at place) ([]byte, error) {
 	kind := c.Peek()
+	if (at == metadata || at == annotations) && kind != '{' {
+		return append(out, "null"...), c.Skip() // It contains nothing that could be kept.
+	}
 	for _, p := range w.live[from:] {
-		if w.rules[p.rule].masksWhole(p.step, kind) {
+		if r := &w.rules[p.rule]; r.masksWhole(p.step, kind) && !w.keeps(r, c) {
 			return w.maskAt(out, c)
 		}
 	}
-	if at == annotation {
-		if ahead := *c; w.wary && kind == '"' {
-			if text, err := ahead.Text(); err != nil || mayBeCopy(text) {
-				return w.maskAt(out, c)
-			}
+	if kind != '{' && kind != '[' {
+		value, err := c.Value()
+		return append(out, value...), err
+	}
+	if at == elsewhere && from == len(w.live) && w.depth <= maxLooks {
+		if value, ok, err := c.ValueWithout(isOfMetadata); ok || err != nil {
+			return append(out, value...), err
 		}
-		at = elsewhere
 	}
-	switch {
-	case at != elsewhere && kind != '{': // It holds nothing that could be kept.
-		return append(out, "null"...), c.Skip()
-	case kind == '{' && (at != elsewhere || from < len(w.live)):
-		return w.object(out, c, from, at)
-	case kind == '[' && from < len(w.live):
-		return w.array(out, c, from)
+	var err error
+	w.depth++
+	if kind == '{' {
+		out, err = w.object(out, c, from, at)
+	} else {
+		out, err = w.array(out, c, from)
 	}
-	value, err := c.Value()
-	return append(out, value...), err
+	w.depth--
+	return out, err
+}
+
+// keeps reports whether the value at the cursor stays, although the rule leads to it.
+func (w *walker) keeps(r *Rule, c *rawjson.Cursor) bool {
+	if r.keeps == nil {
+		return false
+	}
+	ahead := *c
+	value, err := ahead.Value()
+	return err == nil && r.keeps(w.key, value)
+}
+
+// isOfMetadata reports the names of members that are dropped in every object, or contain some that are.
+func isOfMetadata(name []byte) bool {
+	return string(name) == "annotations" || string(name) == "managedFields"
 }
 
 // maskAt masks the value at the cursor.
@@ -89,29 +111,6 @@ func (w *walker) maskAt(out []byte, c *rawjson.Cursor) ([]byte, error) {
 	path := string(w.path)
 	w.masked, w.values = append(w.masked, path), append(w.values, value)
 	return w.mask(out, path, value), nil
-}
-
-// isCopy reports an annotation in which a tool keeps the whole of what it applied, as
-// kubectl does in LastApplied: kapp, Rancher, KubeVela and what is made with
-// k8s-objectmatcher, and a DeploymentConfig's in what came of it.
-func isCopy(key []byte) bool {
-	switch string(key) {
-	case LastApplied, "kapp.k14s.io/original", "objectset.rio.cattle.io/applied", "openshift.io/encoded-deployment-config":
-		return true
-	}
-	return bytes.HasSuffix(key, []byte("/last-applied")) || bytes.HasSuffix(key, []byte("/last-applied-configuration"))
-}
-
-// mayBeCopy reports an annotation's text that may have an object in it: JSON, also in
-// base64, whatever space is in it, YAML of one, or what is compressed.
-func mayBeCopy(text string) bool {
-	text = strings.TrimSpace(text)
-	for _, begins := range []string{"{", "[", "ew", "ey", "Ww", "Wy", "W3", "H4sI", "UEsDB", "KLUv"} {
-		if strings.HasPrefix(text, begins) {
-			return true
-		}
-	}
-	return strings.Contains(text, "apiVersion")
 }
 
 // masksWhole reports whether a value is masked whole, by what it begins with:
@@ -144,7 +143,10 @@ func (w *walker) object(out []byte, c *rawjson.Cursor, from int, at place) ([]by
 			var err error
 			w.managed, err = c.Value()
 			return err
-		case at == annotations && isCopy(key):
+		case at == innerMetadata && string(key) == "managedFields":
+			return c.Skip()
+		case (at == annotations || at == innerAnnotations) && isCopy(key):
+			w.dropped = append(w.dropped, string(appendPointer(w.path, key)))
 			return c.Skip()
 		}
 		if !first {
@@ -154,7 +156,7 @@ func (w *walker) object(out []byte, c *rawjson.Cursor, from int, at place) ([]by
 		out = append(rawjson.AppendString(out, key), ':')
 		to, length := len(w.live), len(w.path)
 		w.enter(from, to, key, c.Peek())
-		w.path = appendPointer(w.path, key)
+		w.path, w.key = appendPointer(w.path, key), key
 		var err error
 		out, err = w.value(out, c, to, inner)
 		w.live, w.path = w.live[:to], w.path[:length]
@@ -179,7 +181,7 @@ func (w *walker) array(out []byte, c *rawjson.Cursor, from int) ([]byte, error) 
 			case member, members: // The array is masked whole.
 			}
 		}
-		w.path = strconv.AppendInt(append(w.path, '/'), int64(index), 10)
+		w.path, w.key = strconv.AppendInt(append(w.path, '/'), int64(index), 10), nil
 		var err error
 		out, err = w.value(out, c, to, elsewhere)
 		w.live, w.path = w.live[:to], w.path[:length]
@@ -211,13 +213,17 @@ func (w *walker) push(from int, p position) {
 
 // inside is the place of a member.
 func inside(at place, key []byte) place {
-	switch {
-	case at == root && string(key) == "metadata":
-		return metadata
-	case at == metadata && string(key) == "annotations":
-		return annotations
-	case at == annotations:
-		return annotation
+	switch string(key) {
+	case "metadata":
+		if at == root {
+			return metadata
+		}
+		return innerMetadata
+	case "annotations":
+		if at == metadata {
+			return annotations
+		}
+		return innerAnnotations
 	}
 	return elsewhere
 }

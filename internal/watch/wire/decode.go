@@ -147,7 +147,7 @@ func (d *decoder) object(cells []byte, c *rawjson.Cursor) (o *Object, managed []
 		d.packed = d.codec.encode(d.packed, clean)
 		body, o.codec = d.packed, d.codec
 	}
-	o.pack(m.namespace, m.name, m.uid, m.resourceVersion, d.cells(cells, clean, &m, o.Created(), redacted.Masked), body)
+	o.pack(m.namespace, m.name, m.uid, m.resourceVersion, d.cells(cells, &redacted, &m, o.Created()), body)
 	if d.training == nil {
 		d.listed += int64(o.Size())
 	}
@@ -163,12 +163,11 @@ func (d *decoder) object(cells []byte, c *rawjson.Cursor) (o *Object, managed []
 	return o, managed, nil
 }
 
-// cells resolves the relative cells of a row, and undoes what encoding/json
-// escapes for HTML's sake, which makes 16 bytes of "<none>". A row without cells
-// gets those of plainColumns. One with more than there are columns, as IPAddress
-// has, loses them. Cells that may show what is masked are masked, too.
-func (d *decoder) cells(raw, object []byte, m *members, created time.Time, masked []string) []byte {
-	now, columns := time.Now(), d.currentColumns()
+// cells resolves the relative cells of a row. It also undoes what encoding/json escapes for HTML, which makes 16
+// bytes of "<none>". A row without cells gets those of plainColumns. A row with more cells than there are columns
+// loses the rest; IPAddress has such rows. Cells that may show what was removed from the object are masked.
+func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created time.Time) []byte {
+	now, columns, builtIn := time.Now(), d.currentColumns(), BuiltIn(d.resource.Group)
 	if raw == nil {
 		out := rawjson.AppendString([]byte{'['}, m.name)
 		out = rawjson.AppendString(append(out, ','), m.created)
@@ -185,7 +184,7 @@ func (d *decoder) cells(raw, object []byte, m *members, created time.Time, maske
 		if i > 0 {
 			out = append(out, ',')
 		}
-		if len(masked) > 0 && (i >= len(columns) || columns[i].mayShow(masked, BuiltIn(d.resource.Group))) {
+		if i >= len(columns) && len(object.Masked) > 0 || i < len(columns) && columns[i].mayShow(object, builtIn) {
 			out = append(out, maskedCell...)
 			return c.Skip()
 		}
@@ -201,7 +200,7 @@ func (d *decoder) cells(raw, object []byte, m *members, created time.Time, maske
 		}
 		text, err := rawjson.Unquote(cell)
 		if relative {
-			text = columns[i].resolve(text, object, created, now)
+			text = columns[i].resolve(text, object.Text, created, now)
 		}
 		out = rawjson.AppendString(out, text)
 		return err

@@ -3,6 +3,8 @@ package wire
 import (
 	"slices"
 	"strings"
+
+	"glasshouse/internal/watch/redact"
 )
 
 // maskedCell stands in the place of a cell that may show what is masked.
@@ -33,14 +35,14 @@ func markPaths(columns []Column, paths map[string]string) []Column {
 	return columns
 }
 
-// plainPart is what a JSONPath begins with that is plain names of members, as a
-// JSON Pointer: what it leads to lies there or within.
+// plainPart is the part of a JSONPath, from its start, that consists of plain names of members, as a JSON Pointer.
+// What the JSONPath leads to is there or within.
 func plainPart(jsonPath string) string {
 	var plainly strings.Builder
 	path, ok := strings.CutPrefix(strings.Trim(jsonPath, "{} "), ".")
 	for more := ok; more; {
 		var name string
-		name, path, more = strings.Cut(path, ".")
+		name, path, more = cutName(path)
 		plain, _, cut := strings.Cut(name, "[")
 		if plain == "" || strings.ContainsAny(plain, `\'"*?@(){}$ `) {
 			break
@@ -53,17 +55,33 @@ func plainPart(jsonPath string) string {
 	return plainly.String()
 }
 
-// mayShow reports whether a cell of the column may show some of what is masked
-// in its object: where one of the two lies within the other, and where it is not
-// known what the column shows. Those of the kinds that Kubernetes itself brings
-// show nothing of what is unprinted.
-func (c *Column) mayShow(masked []string, builtIn bool) bool {
-	return slices.ContainsFunc(masked, func(path string) bool {
-		if c.shows == "" {
-			return !builtIn || !unprinted(path)
+// cutName cuts a path behind its first name. A dot with a backslash before it is part of the name, as in
+// annotations.example\.com/owner.
+func cutName(path string) (name, rest string, more bool) {
+	for {
+		part, rest, more := strings.Cut(path, ".")
+		before, escaped := strings.CutSuffix(part, `\`)
+		if !more || !escaped {
+			return name + part, rest, more
 		}
-		return path == c.shows || strings.HasPrefix(path, c.shows+"/") || strings.HasPrefix(c.shows, path+"/")
-	})
+		name, path = name+before+".", rest
+	}
+}
+
+// mayShow reports whether a cell of the column may show some of what was removed from its object. That is so
+// where the column shows a path of it, or one around or within it. A column whose path is not known may show what
+// was masked, except in the kinds of Kubernetes, which print nothing at the paths of unprinted. What was dropped
+// it does not: most objects have a copy that was dropped, and all their cells would be masked.
+func (c *Column) mayShow(removed *redact.Redacted, builtIn bool) bool {
+	if c.shows == "" {
+		return slices.ContainsFunc(removed.Masked, func(path string) bool { return !builtIn || !unprinted(path) })
+	}
+	return slices.ContainsFunc(removed.Masked, c.overlaps) || slices.ContainsFunc(removed.Dropped, c.overlaps)
+}
+
+// overlaps reports whether the column shows the path, or one around or within it.
+func (c *Column) overlaps(path string) bool {
+	return path == c.shows || strings.HasPrefix(path, c.shows+"/") || strings.HasPrefix(c.shows, path+"/")
 }
 
 // unprinted reports a path of which no column of Kubernetes' own kinds shows

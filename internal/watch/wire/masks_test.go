@@ -15,6 +15,12 @@ import (
 // masking is a Source that masks by rules.
 func masking(t *testing.T, server *apitest.Server, ref string, metadata bool, rules ...string) *wire.Source {
 	t.Helper()
+	return scoped(t, server, ref, wire.Scope{Metadata: metadata}, rules...)
+}
+
+// scoped is a Source of a scope, which masks by rules.
+func scoped(t *testing.T, server *apitest.Server, ref string, scope wire.Scope, rules ...string) *wire.Source {
+	t.Helper()
 	var all redact.Rules
 	for _, text := range rules {
 		some, err := redact.Parse(text)
@@ -24,9 +30,8 @@ func masking(t *testing.T, server *apitest.Server, ref string, metadata bool, ru
 		all = append(all, some...)
 	}
 	parts := strings.Split(strings.TrimPrefix(ref, "core"), "/")
-	s, err := wire.NewClient(server.Config, all).Source(wire.Scope{
-		Resource: schema.GroupVersionResource{Group: parts[0], Version: parts[1], Resource: parts[2]}, Metadata: metadata,
-	}, wire.SourceOptions{Stall: 1 << 40, Observe: func(int, int64) {}, Panicked: func(v any, _ []byte) { t.Errorf("a panic: %v", v) }})
+	scope.Resource = schema.GroupVersionResource{Group: parts[0], Version: parts[1], Resource: parts[2]}
+	s, err := wire.NewClient(server.Config, all).Source(scope, wire.SourceOptions{Stall: 1 << 40, Observe: func(int, int64) {}, Panicked: func(v any, _ []byte) { t.Errorf("a panic: %v", v) }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -98,6 +103,35 @@ func TestMaskedCells(t *testing.T) {
 	}
 }
 
+// A cell that shows an annotation is masked if that was dropped, for everybody, and if it may contain a copy, for
+// guests. It is so for the annotations of an object and of a template within it.
+func TestCellsOfAnnotations(t *testing.T) {
+	const rollouts = "argoproj.io/v1alpha1/rollouts"
+	const annotations = `"annotations":{"example.com/copy":"{\"x\":\"CANARY\"}","example.com/owner":"me","kapp.k14s.io/original":"CANARY"}`
+	for _, at := range []string{".metadata.annotations", ".spec.template.metadata.annotations"} {
+		for column, want := range map[string]struct{ own, guest bool }{
+			at:                                     {false, false},
+			at + `.kapp\\.k14s\\.io/original`:      {false, false},
+			at + `.example\\.com/copy`:             {true, false},
+			at + `.example\\.com/owner`:            {true, true},
+			at + `['example.com/owner']`:           {false, false}, // It is not known which it shows.
+			strings.TrimSuffix(at, "s"):            {true, true},
+			strings.TrimSuffix(at, ".annotations"): {false, false},
+		} {
+			server := apitest.New(t, apitest.Kind{Ref: rollouts, Kind: "Rollout", Columns: `[` + nameColumn + `,{"name":"X","type":"string","description":"Custom resource definition column (in JSONPath format): ` + column + `"}]`})
+			server.Set(rollouts, apitest.Item{
+				Namespace: "a", Name: "it", Metadata: annotations, Rest: `"spec":{"template":{"metadata":{` + annotations + `}}}`, Cells: `["it","SHOWN"]`,
+			})
+			for shared, shown := range map[bool]bool{false: want.own, true: want.guest} {
+				s := scoped(t, server, rollouts, wire.Scope{Shared: shared})
+				if got := string(listAll(t, s)[0].Cells()); strings.Contains(got, "SHOWN") != shown {
+					t.Errorf("%s: for guests: %t: the cells are %s", column, shared, got)
+				}
+			}
+		}
+	}
+}
+
 // Whatever way an object comes, and whatever kind it is of: what client-side
 // apply and managedFields hold of it is dropped, and what rules say is masked.
 func TestEveryWayIsMasked(t *testing.T) {
@@ -108,7 +142,7 @@ func TestEveryWayIsMasked(t *testing.T) {
 				server := apitest.New(t, apitest.Kind{Ref: ref, Kind: "Thing", Columns: columns})
 				item := apitest.Item{Namespace: "a", Name: "it", Metadata: kept}
 				if !metadata {
-					item.Rest = `"secret":"CANARY"`
+					item.Rest = `"secret":"CANARY","spec":{"template":{"metadata":{` + strings.ReplaceAll(kept, "example.com/token", "example.com/last-applied") + `}}}`
 				}
 				server.Set(ref, item)
 				rules := []string{`*:metadata.annotations["example.com/token"]`, "*:secret"}

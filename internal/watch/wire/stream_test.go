@@ -402,6 +402,7 @@ func FuzzLine(f *testing.F) {
 		`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"1","annotations":{"k8s.io/initial-events-end":"true"}}}}`,
 		`{"type":"ERROR","object":{"message":"x","code":410}}`,
 		`{"type":"DELETED","object":{"metadata":{"name":"\ud800"},"data":{"a":[1,"\u003c"]}}}`,
+		`{"type":"ADDED","object":{"metadata":{"name":"a","annotations":{"a":"eyJh"}},"spec":{"template":{"metadata":{"managedFields":[],"annotations":{"kapp.k14s.io/original":"{}"}}}}}}`,
 		"", "null", `{"type":`, "\xff",
 	} {
 		f.Add([]byte(seed))

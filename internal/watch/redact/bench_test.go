@@ -1,0 +1,38 @@
+package redact_test
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"testing"
+
+	"glasshouse/internal/watch/redact"
+)
+
+// The time to redact a pod, as lists and watches do for each object, and the same pod as a template in another object.
+func BenchmarkObject(b *testing.B) {
+	text, err := os.ReadFile("../testdata/pod-table.jsonl")
+	if err != nil {
+		b.Fatal(err)
+	}
+	_, row, _ := bytes.Cut(bytes.Split(text, []byte("\n"))[1], []byte(`],"object":`))
+	pod, ends := bytes.CutSuffix(row, []byte(`}]}}`))
+	if !ends {
+		b.Fatalf("got %.200s", row)
+	}
+	inner := fmt.Appendf(nil, `{"metadata":{"name":"a"},"spec":{"template":%s}}`, pod)
+	for name, object := range map[string][]byte{"pod": pod, "template": inner} {
+		b.Run(name, func(b *testing.B) {
+			r := redact.New(nil, "", "pods")
+			var out []byte
+			b.ReportAllocs()
+			for b.Loop() {
+				clean, err := r.Object(out[:0], object)
+				if err != nil {
+					b.Fatal(err)
+				}
+				out = clean.Text
+			}
+		})
+	}
+}

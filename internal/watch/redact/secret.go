@@ -1,0 +1,67 @@
+package redact
+
+import (
+	"strings"
+
+	"glasshouse/internal/watch/rawjson"
+)
+
+const (
+	// maxHarmless is the longest value of an annotation that a Secret keeps, in bytes. Lists of domain names
+	// are the longest.
+	maxHarmless = 1024
+	// maxWord is the longest part of one: a DNS label. Encoded data has longer parts.
+	maxWord = 63
+)
+
+// isHarmless reports an annotation of a Secret that is not masked: its key is of a tool that stores no value of
+// the Secret there, and its value is a name, a number, or a list of them. Every other annotation may contain
+// the Secret in some encoding, or a digest by which its value can be guessed.
+func isHarmless(key, value []byte) bool {
+	if value[0] != '"' || !isHarmlessKey(string(key)) {
+		return false
+	}
+	text, err := rawjson.Unquote(value)
+	return err == nil && len(text) <= maxHarmless && isNames(text) && !mayBeCopy(text)
+}
+
+// isHarmlessKey reports the keys, which docs/reference.md lists, that say where a Secret comes from and who manages it.
+func isHarmlessKey(key string) bool {
+	switch key {
+	case "kubernetes.io/service-account.name", "kubernetes.io/service-account.uid", // The account of a token.
+
+		"cert-manager.io/certificate-name", "cert-manager.io/issuer-name", "cert-manager.io/issuer-kind",
+		"cert-manager.io/issuer-group", "cert-manager.io/common-name", "cert-manager.io/alt-names",
+		"cert-manager.io/ip-sans", "cert-manager.io/uri-sans", // All of these are public parts of a certificate.
+
+		"meta.helm.sh/release-name", "meta.helm.sh/release-namespace", "helm.sh/resource-policy",
+		"argocd.argoproj.io/tracking-id", "argocd.argoproj.io/sync-wave", // What deployed it, and in which order.
+
+		"sealedsecrets.bitnami.com/managed", "sealedsecrets.bitnami.com/cluster-wide",
+		"sealedsecrets.bitnami.com/namespace-wide", "reloader.stakater.com/match", // True or false.
+
+		"reflector.v1.k8s.emberstack.com/reflection-allowed", "reflector.v1.k8s.emberstack.com/reflection-auto-enabled",
+		"reflector.v1.k8s.emberstack.com/reflects": // Whether it is copied, and from which Secret.
+		return true
+	}
+	return false
+}
+
+// isNames reports a text that is made of names, numbers, and what separates them in lists, paths and addresses.
+func isNames(text string) bool {
+	word := 0
+	for _, r := range text {
+		switch {
+		case r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9':
+			word++
+		case strings.ContainsRune("-._/:,*", r):
+			word = 0
+		default:
+			return false
+		}
+		if word > maxWord {
+			return false
+		}
+	}
+	return true
+}
