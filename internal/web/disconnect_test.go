@@ -211,4 +211,3 @@ func TestErrorsOfWrites(t *testing.T) {
 		}
 	}
 }
-

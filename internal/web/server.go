@@ -161,6 +161,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		HTTP2:    &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		// The boundary refuses OPTIONS *: net/http would answer it without the boundary.
+		DisableGeneralOptionsHandler: true,
 	}
 	var sharing sync.WaitGroup
 	defer sharing.Wait()
