@@ -43,7 +43,7 @@ func (s *authSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.oidc.GroupsPrefix, "oidc-groups-prefix", "", "With --auth oidc: what is put before each group.")
 	flags.StringSliceVar(&s.oidc.Scopes, "oidc-scopes", []string{"openid", "email", "profile"}, "With --auth oidc: what the provider is asked to tell.")
 	flags.StringVar(&s.oidcCA, "oidc-ca", "", "With --auth oidc: a file with the certificate authorities by which the provider is known; the system's where it is empty.")
-	flags.StringSliceVar(&s.proxyPeers, "proxy-peers", nil, "With --auth proxy: the addresses from which the proxy connects, as in 10.0.0.0/8,192.0.2.7/32.")
+	flags.StringSliceVar(&s.proxyPeers, "proxy-peers", nil, "With --auth proxy: the addresses from which the proxy connects, as in 10.244.3.0/24,192.0.2.7/32.")
 	flags.StringVar(&s.proxySecret, "proxy-secret-file", "", "With --auth proxy: a file with what the proxy sends in the header "+auth.SecretHeader+".")
 	flags.StringVar(&s.userHeader, "proxy-user-header", auth.UserHeader, "With --auth proxy: the header with the user's name.")
 	flags.StringVar(&s.groupsHeader, "proxy-groups-header", auth.GroupsHeader, "With --auth proxy: the header with the user's groups, with commas between.")
