@@ -11,6 +11,7 @@ package logsample
 import (
 	"context"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 )
@@ -111,11 +112,12 @@ func (h *Handler) Handle(ctx context.Context, record slog.Record) error {
 
 // WithAttrs returns a Handler whose records have the attributes.
 func (h *Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
-	labels := h.labels
+	var labels strings.Builder
+	labels.WriteString(h.labels)
 	for _, attr := range attrs {
-		labels += label(attr)
+		labels.WriteString(label(attr))
 	}
-	return &Handler{h.next.WithAttrs(attrs), labels, h.counts}
+	return &Handler{h.next.WithAttrs(attrs), labels.String(), h.counts}
 }
 
 // WithGroup returns a Handler whose records are in the group.

@@ -112,7 +112,7 @@ func (r *resetter) open(path string, atOnce bool) error {
 // A client that resets its streams, or closes its connection, is no error of the server's.
 // Thousands of them write nothing to the log.
 func TestDisconnectsAreNotErrors(t *testing.T) {
-	secret := newSecret(t, "first")
+	secret := newSecret(t, "resets")
 	keys, err := web.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))
 	if err != nil {
 		t.Fatal(err)
@@ -170,7 +170,8 @@ func TestErrorsOfWrites(t *testing.T) {
 	}
 	gone := []error{
 		syscall.EPIPE, &net.OpError{Op: "write", Err: os.NewSyscallError("write", syscall.ECONNRESET)}, os.ErrDeadlineExceeded, net.ErrClosed,
-		http2.StreamError{StreamID: 1, Code: http2.ErrCodeCancel}, errors.New("http2: stream closed"), errors.New("client disconnected"),
+		http2.StreamError{StreamID: 1, Code: http2.ErrCodeCancel},
+		errors.New("http2: stream closed"), errors.New("client disconnected"),
 		http.ErrHandlerTimeout, io.ErrShortWrite,
 	}
 	for _, err := range gone {
