@@ -43,7 +43,7 @@ func (s *authSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.oidc.GroupsPrefix, "oidc-groups-prefix", "", "With --auth oidc: what is put before each group.")
 	flags.StringSliceVar(&s.oidc.Scopes, "oidc-scopes", []string{"openid", "email", "profile"}, "With --auth oidc: what the provider is asked to tell.")
 	flags.StringVar(&s.oidcCA, "oidc-ca", "", "With --auth oidc: a file with the certificate authorities by which the provider is known; the system's where it is empty.")
-	flags.StringSliceVar(&s.proxyPeers, "proxy-peers", nil, "With --auth proxy: the addresses from which the proxy connects, as in 10.0.0.0/8,192.0.2.7/32.")
+	flags.StringSliceVar(&s.proxyPeers, "proxy-peers", nil, "With --auth proxy: the addresses from which the proxy connects, as in 10.244.3.0/24,192.0.2.7/32.")
 	flags.StringVar(&s.proxySecret, "proxy-secret-file", "", "With --auth proxy: a file with what the proxy sends in the header "+auth.SecretHeader+".")
 	flags.StringVar(&s.userHeader, "proxy-user-header", auth.UserHeader, "With --auth proxy: the header with the user's name.")
 	flags.StringVar(&s.groupsHeader, "proxy-groups-header", auth.GroupsHeader, "With --auth proxy: the header with the user's groups, with commas between.")
@@ -80,7 +80,7 @@ func (s *authSettings) options(log *slog.Logger) (auth.Options, error) {
 	}
 	switch s.mode {
 	case auth.Proxy:
-		return o, s.proxy(&o.Proxy)
+		return o, s.proxy(&o.Proxy, log)
 	case auth.OIDC:
 		var err error
 		o.OIDC, err = s.provider()
@@ -110,7 +110,7 @@ func (s *authSettings) provider() (o auth.OIDCOptions, err error) {
 }
 
 // proxy checks which proxy is believed.
-func (s *authSettings) proxy(o *auth.ProxyOptions) (err error) {
+func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error) {
 	if len(s.proxyPeers) == 0 && s.proxySecret == "" {
 		return &usageError{fmt.Errorf("--auth proxy would believe anybody who sends %s: say from where the proxy connects with --proxy-peers, or give it a secret with --proxy-secret-file, or both", s.userHeader)}
 	}
@@ -123,8 +123,10 @@ func (s *authSettings) proxy(o *auth.ProxyOptions) (err error) {
 		}
 	}
 	if s.proxySecret == "" {
+		warnOfWideRanges(log, "--proxy-peers", o.Peers, "any client in the range can log in as any user, and claim any address")
 		return nil
 	}
+	warnOfWideRanges(log, "--proxy-peers", o.Peers, claimsAddress)
 	if o.Secret, err = secretOf("--proxy-secret-file", s.proxySecret); err != nil {
 		return err
 	}
@@ -134,13 +136,28 @@ func (s *authSettings) proxy(o *auth.ProxyOptions) (err error) {
 	return nil
 }
 
+// warnOfWideRanges logs each range that is wider than a proxy needs: than the pod network
+// of one node, which is a /24 by default, or a /64 of IPv6.
+func warnOfWideRanges(log *slog.Logger, flag string, ranges []netip.Prefix, risk string) {
+	for _, of := range ranges {
+		narrow := 24
+		if of.Addr().Is6() {
+			narrow = 64
+		}
+		if of.Bits() < narrow {
+			log.Warn("a range of trusted proxy addresses is wide; name the addresses of the proxy alone",
+				"flag", flag, "range", of.String(), "wider_than", fmt.Sprintf("/%d", narrow), "risk", risk)
+		}
+	}
+}
+
 // rangesOf reads ranges of addresses that a proxy has, none of which is everybody.
 func rangesOf(flag string, texts []string) ([]netip.Prefix, error) {
 	var ranges []netip.Prefix
 	for _, text := range texts {
 		of, err := netip.ParsePrefix(text)
 		if err != nil || of.Addr().Is4In6() {
-			return nil, &usageError{fmt.Errorf("%s %q is no range of addresses: write them as in 10.0.0.0/8, one alone as in 192.0.2.7/32", flag, text)}
+			return nil, &usageError{fmt.Errorf("%s %q is not a range of addresses: write a range as in 192.0.2.0/24, and one address as in 192.0.2.7/32", flag, text)}
 		}
 		if of.Bits() == 0 {
 			return nil, &usageError{fmt.Errorf("%s %q is everybody; name those that the proxy has", flag, text)}

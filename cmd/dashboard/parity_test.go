@@ -228,6 +228,8 @@ func randomRule(random *rand.Rand) rbacv1.PolicyRule {
 		rule.Resources = []string{"*"}
 	case 2:
 		rule.Verbs = []string{"list", "watch", "get"}
+	case 3:
+		rule.Verbs, rule.Resources = []string{"get"}, []string{"namespaces"}
 	}
 	return rule
 }
@@ -261,7 +263,15 @@ type shape struct {
 // shapes are all of a kind, each namespace, two of them, and an object.
 func (p *parity) shapes(ref string, random *rand.Rand) []shape {
 	if clusterScoped(ref) {
-		return []shape{{ref: ref, verb: "list"}, {ref: ref, verb: "watch"}, {ref: ref, verb: "get", name: "default"}}
+		shapes := []shape{{ref: ref, verb: "list"}, {ref: ref, verb: "watch"}, {ref: ref, verb: "get", name: "default"}}
+		if ref != "core/v1/namespaces" {
+			return shapes
+		}
+		// A Role in a namespace can allow a get of that Namespace, but no list or watch.
+		for _, name := range p.namespaces {
+			shapes = append(shapes, shape{ref: ref, verb: "get", name: name}, shape{ref: ref, verb: "watch", name: name})
+		}
+		return shapes
 	}
 	one, other := p.namespaces[random.IntN(len(p.namespaces))], p.namespaces[random.IntN(3)]
 	both := slices.Compact(slices.Sorted(slices.Values([]string{one, other})))

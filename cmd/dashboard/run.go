@@ -19,6 +19,7 @@ import (
 	_ "k8s.io/client-go/plugin/pkg/client/auth" // Cloud providers' logins.
 	"k8s.io/klog/v2"
 
+	"glasshouse/internal/logsample"
 	"glasshouse/internal/plain"
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web"
@@ -117,10 +118,12 @@ func (s *settings) addFlags(flags *pflag.FlagSet) {
 
 // serve runs the dashboard until ctx ends.
 func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
-	log, err := s.logger(stderr)
+	sampled, err := s.logHandler(stderr)
 	if err != nil {
 		return err
 	}
+	log := slog.New(sampled)
+	defer sampled.Flush(context.WithoutCancel(ctx))
 	klog.SetSlogLogger(log)
 	timeout, err := s.requestTimeout()
 	if err != nil {
@@ -202,6 +205,7 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 		said = append(said, slog.String("metrics", "http://"+measured.Addr().String()+"/metrics"))
 		group.Go(func() error { return server.RunMetrics(probed, measured) })
 	}
+	group.Go(func() error { return sampled.Run(ctx) })
 	log.LogAttrs(ctx, slog.LevelInfo, "serving", said...)
 	_, _ = fmt.Fprintf(stdout, "Glasshouse shows %s at %s\n", first.name, address) // Said for people; the log says it too.
 	group.Go(func() error { return switcher.run(ctx, cluster, server) })
@@ -257,7 +261,7 @@ func bind(ctx context.Context, flag, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-func (s *settings) logger(stderr io.Writer) (*slog.Logger, error) {
+func (s *settings) logHandler(stderr io.Writer) (*logsample.Handler, error) {
 	var level slog.Level
 	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil || level < slog.LevelDebug { // Below it client-go logs what the API server answers.
 		return nil, &usageError{fmt.Errorf("--log-level is %q; it takes debug, info, warn or error", s.logLevel)}
@@ -265,10 +269,10 @@ func (s *settings) logger(stderr io.Writer) (*slog.Logger, error) {
 	options := &slog.HandlerOptions{Level: level}
 	switch s.logFormat {
 	case "text":
-		return slog.New(slog.NewTextHandler(stderr, options)), nil
+		return logsample.New(slog.NewTextHandler(stderr, options)), nil
 	case "json":
 		options.ReplaceAttr = plain.Attr
-		return slog.New(slog.NewJSONHandler(stderr, options)), nil
+		return logsample.New(slog.NewJSONHandler(stderr, options)), nil
 	}
 	return nil, &usageError{fmt.Errorf("--log-format is %q; it takes text or json", s.logFormat)}
 }

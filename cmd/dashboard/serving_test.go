@@ -176,3 +176,32 @@ func starts(t *testing.T, args ...string) (address string, end func()) {
 		}
 	}
 }
+
+// A range of trusted proxies that is wider than one node's pods is logged at the start, with
+// what it exposes.
+func TestWideRangesAreWarnedOf(t *testing.T) {
+	away(t)
+	const warning = "a range of trusted proxy addresses is wide"
+	secret := filepath.Join(t.TempDir(), "secret")
+	if err := os.WriteFile(secret, []byte("one-secret-word-of-32-characters"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		args []string
+		want []string // Of the log; nil for no warning.
+	}{
+		{[]string{"--forwarded-by", "10.244.0.0/16"}, []string{"flag=--forwarded-by", "range=10.244.0.0/16", "wider_than=/24", "claim any address"}},
+		{[]string{"--forwarded-by", "192.0.2.7/32,10.0.0.0/23"}, []string{"range=10.0.0.0/23"}},
+		{[]string{"--forwarded-by", "2001:db8::/63"}, []string{"range=2001:db8::/63", "wider_than=/64"}},
+		{[]string{"--forwarded-by", "10.244.3.0/24,192.0.2.7/32,2001:db8::/64"}, nil},
+		{nil, nil},
+		{[]string{"--auth", "proxy", "--proxy-peers", "10.244.0.0/16"}, []string{"flag=--proxy-peers", "log in as any user"}},
+		{[]string{"--auth", "proxy", "--proxy-peers", "10.244.0.0/16", "--proxy-secret-file", secret}, []string{"flag=--proxy-peers", "claim any address"}},
+		{[]string{"--auth", "proxy", "--proxy-peers", "10.244.3.0/24"}, nil},
+	} {
+		log := logged(t, append([]string{"msg=serving"}, test.want...), append([]string{"--kubeconfig", nowhere(t)}, test.args...)...)
+		if n := strings.Count(log, warning); n != min(len(test.want), 1) {
+			t.Errorf("%v: %d warnings in %s", test.args, n, log)
+		}
+	}
+}

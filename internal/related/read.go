@@ -14,7 +14,7 @@ import (
 type target struct {
 	relate.Ref
 
-	resource *watch.Resource // Nil where the cluster serves no such kind.
+	resource *watch.Resource // Nil if the viewer knows no such kind.
 	node     Node
 	owners   []relate.Ref // Where it was seen.
 }
@@ -34,6 +34,10 @@ func (f *finder) target(r *relate.Ref, namespace string) (t *target, ok bool) {
 		}
 		t.node.ID, t.node.Namespace = idOf(group+"/"+r.Kind, t.Namespace, r.Name), t.Namespace
 		t.node.Reason = fmt.Sprintf("The cluster serves no %s of the group %s.", r.Kind, group)
+		if f.access.Guest() { // Whether the cluster serves it is not shared.
+			t.node.State = Forbidden
+			t.node.Reason = fmt.Sprintf("The kind %s is not part of this link.", r.Kind)
+		}
 		return t, true
 	}
 	if !t.resource.Namespaced {

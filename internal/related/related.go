@@ -48,7 +48,7 @@ type Graph struct {
 // A Node is an object, or several alike.
 type Node struct {
 	ID        string `json:"id"`
-	Ref       string `json:"ref"` // Of its resource; empty where the cluster serves none of its kind.
+	Ref       string `json:"ref"` // Of its resource; empty if the viewer knows no such kind.
 	Kind      string `json:"kind"`
 	Namespace string `json:"ns"`
 	Name      string `json:"name"`

@@ -17,7 +17,7 @@ import (
 // list is a kind that is looked through.
 type list struct {
 	kind     string          // As group/resource.
-	resource *watch.Resource // Nil where the cluster does not serve it.
+	resource *watch.Resource // Nil if the viewer knows no such kind.
 	status   watch.Status
 	entries  []entry // By namespace and name.
 	whole    bool    // What it lacks is not there.
@@ -43,6 +43,8 @@ func (f *finder) search(ctx context.Context) {
 		l := &list{kind: kind, resource: f.byName(kind)}
 		f.lists[n] = l
 		switch {
+		case l.resource == nil && f.access.Guest(): // Whether the cluster serves it is not shared.
+			l.status = watch.Status{State: watch.Forbidden, Reason: "It is not part of this link."}
 		case l.resource == nil:
 			l.status = watch.Status{State: watch.Absent, Reason: "The cluster does not serve it."}
 		case n >= maxKinds:

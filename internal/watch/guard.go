@@ -65,8 +65,14 @@ const (
 	toLog   deed = "log" // To get the logs of pods.
 )
 
-// attributes are what the API server is asked for a deed.
+// attributes are what the API server is asked for a deed. A get of a Namespace by name
+// is authorized in the namespace of that name, so that a Role in it can allow the get.
+// A list or watch with a metadata.name field selector is not: its path names no
+// namespace (NewRequestInfo in k8s.io/apiserver/pkg/endpoints/request).
 func (d deed) attributes(r *Resource, namespace, name string) []authorization.ResourceAttributes {
+	if d == toGet && r.Group == "" && r.Resource == namespaceResource().Resource {
+		namespace = name
+	}
 	of := authorization.ResourceAttributes{Namespace: namespace, Verb: string(d), Group: r.Group, Version: r.Version, Resource: r.Resource, Name: name}
 	switch d {
 	case toWatch:

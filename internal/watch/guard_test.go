@@ -249,6 +249,64 @@ func TestViewersGetWhatTheyMay(t *testing.T) {
 	})
 }
 
+// A Role in a namespace can allow a get of that Namespace, as at the API server, but
+// neither a list nor a watch: the path of those names no namespace.
+func TestRoleGetsItsOwnNamespace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster, g := guarded(t)
+		for _, ns := range []string{"a", "b"} {
+			server.Set(namespaces, apitest.Item{Name: ns})
+		}
+		for _, verb := range []string{"get", "list", "watch"} {
+			g["ann "+verb+" namespaces a"] = true
+		}
+		access := cluster.For(user("ann"))
+		if _, err := access.Object(t.Context(), namespaces, "", "a"); err != nil {
+			t.Errorf("get a: %v", err)
+		}
+		if err := access.May(t.Context(), watch.Query{Resource: namespaces, Name: "a"}); err != nil {
+			t.Errorf("may get a: %v", err)
+		}
+		for _, name := range []string{"b", "not-there"} {
+			if _, err := access.Object(t.Context(), namespaces, "", name); err == nil || !strings.Contains(err.Error(), "cannot get") {
+				t.Errorf("get %s: got %v, want a refusal", name, err)
+			}
+		}
+		if _, err := access.Snapshot(t.Context(), watch.Query{Resource: namespaces}, time.Second); err == nil {
+			t.Error("a list is allowed")
+		}
+		told := everything(t, access, watch.Query{Resource: namespaces, Name: "a"}, watch.Object)
+		if !strings.Contains(told, `"state":"forbidden"`) {
+			t.Errorf("a watch is allowed: %s", told)
+		}
+	})
+}
+
+// The program itself may be allowed the same by a Role in its own namespace.
+func TestProgramGetsItsOwnNamespace(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		server, cluster := serveCluster(t)
+		server.Set(namespaces, apitest.Item{Name: "a"}, apitest.Item{Name: "b"})
+		server.Answer(apitest.Reviews, func(w http.ResponseWriter, r *http.Request) {
+			var review authorization.SelfSubjectAccessReview
+			if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
+				t.Error(err)
+			}
+			of := review.Spec.ResourceAttributes
+			review.Status.Allowed = of.Verb == "get" && of.Resource == "namespaces" && of.Namespace == "a"
+			w.Header().Set("Content-Type", "application/json")
+			_ = json.NewEncoder(w).Encode(review) // The client sees a short answer.
+		})
+		access := cluster.For(watch.Viewer{Program: true})
+		if _, err := access.Object(t.Context(), namespaces, "", "a"); err != nil {
+			t.Errorf("get a: %v", err)
+		}
+		if _, err := access.Object(t.Context(), namespaces, "", "b"); err == nil {
+			t.Error("get b is not refused")
+		}
+	})
+}
+
 // A right that goes takes what was told back within 15 s, one that comes is found
 // within a minute.
 func TestViewersRightsChange(t *testing.T) {

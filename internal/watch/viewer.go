@@ -38,6 +38,9 @@ func (c *Cluster) For(viewer Viewer) *Access {
 	return a
 }
 
+// Guest reports whether the viewer came by a share link and is limited to its parts.
+func (a *Access) Guest() bool { return a.viewer.Scope != nil }
+
 // AtOnce returns the same access, of whose subscriptions n at a time hold a message,
 // or write one: those that wait for their turn hold none, however many they are and
 // however long the messages. Each is to be read by a goroutine of its own, as a

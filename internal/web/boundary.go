@@ -81,6 +81,11 @@ func (b *Boundary) guard(next http.Handler) http.Handler {
 		h.Set("Cross-Origin-Resource-Policy", "same-origin")
 		h.Set("Cross-Origin-Opener-Policy", "same-origin")
 		h.Set("Cache-Control", "no-store")
+		if !r.ProtoAtLeast(1, 1) {
+			// net/http drops the Transfer-Encoding of HTTP/1.0 unseen (RFC 9112, 6.1):
+			// what follows the request may be its body.
+			h.Set("Connection", "close")
+		}
 		if p := b.refuses(r); p != nil {
 			h.Set("Connection", "close") // As for what is oversized.
 			writeProblem(w, *p)
@@ -88,6 +93,23 @@ func (b *Boundary) guard(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// refusesFraming says why a request is refused for its request line or the framing of
+// its body; nil if it is not. net/http has dropped the Content-Length of a request that
+// has a Transfer-Encoding as well, which is how requests are smuggled past a proxy
+// (RFC 9112, 6.3 and 11.2). No client of ours sends a body without its length.
+func refusesFraming(r *http.Request) *problem {
+	switch {
+	case len(r.TransferEncoding) > 0:
+		return &problem{
+			Title: "Length required", Status: http.StatusLengthRequired,
+			Detail: "Transfer-Encoding is not accepted. Send the body with a Content-Length.",
+		}
+	case r.RequestURI == "*":
+		return &problem{Title: "Not a path", Status: http.StatusBadRequest, Detail: "A request needs a path: * is none."}
+	}
+	return nil
 }
 
 // refuses says why a request is not served; nil where it is.
@@ -98,6 +120,9 @@ func (b *Boundary) refuses(r *http.Request) *problem {
 			Detail: fmt.Sprintf("This server answers to localhost, 127.0.0.1 and [::1], at any port, and to what --allowed-host names; %.100q is none of them. "+
 				"Open it by one of those names, or start it with this one, too: --allowed-host=%.100s.", r.Host, r.Host),
 		}
+	}
+	if p := refusesFraming(r); p != nil {
+		return p
 	}
 	own := schemeOf(r) + "://" + r.Host
 	origin, site := r.Header.Get("Origin"), r.Header.Get("Sec-Fetch-Site")

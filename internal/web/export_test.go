@@ -21,6 +21,9 @@ func (s *Server) HandlerWith(method, pattern string, handler http.HandlerFunc) (
 	}, streamed, 0}))
 }
 
+// IsDisconnect reports whether a request has failed because its client is gone.
+func IsDisconnect(ctx context.Context, err error) bool { return isDisconnect(ctx, err) }
+
 // Certificate is what a KeyPair shows now.
 func Certificate(k *KeyPair) (*tls.Certificate, error) { return k.certificate(nil) }
 

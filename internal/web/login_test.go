@@ -560,3 +560,36 @@ func TestLoginWhileAway(t *testing.T) {
 		t.Errorf("the log is %q, want why, without the token", s.log)
 	}
 }
+
+// A user whose Role allows a get of their own Namespace, and nothing else, opens its
+// page, compares it and reads it as JSON. The socket refuses the watch, as the API server
+// would.
+func TestRoleGetsItsOwnNamespace(t *testing.T) {
+	api := newSite(t).api
+	api.Tokens(map[string]authentication.TokenReviewStatus{good: accepted()})
+	api.Allow(func(asked authorization.SubjectAccessReviewSpec) bool {
+		of := asked.ResourceAttributes
+		return of.Verb == "get" && of.Resource == "namespaces" && of.Namespace == "a" && of.Name == "a"
+	})
+	s := serveGuarded(t, api, auth.Options{Mode: auth.Token})
+	as := "Authorization: Bearer " + good
+	for path, want := range map[string]int{
+		"/api/v1/object/core/v1/namespaces/_/a": http.StatusOK, "/api/v1/object/core/v1/namespaces/_/b": http.StatusForbidden,
+		"/o/core/v1/namespaces/_/a": http.StatusOK, "/o/core/v1/namespaces/_/b": http.StatusForbidden,
+		"/compare?a=core/v1/namespaces/_/a&b=core/v1/namespaces/_/a": http.StatusOK,
+		"/api/v1/related/core/v1/namespaces/_/a":                     http.StatusOK,
+		"/api/v1/snapshot/core/v1/namespaces":                        http.StatusForbidden,
+	} {
+		if a := s.get(path, as, "Accept: text/html"); a.status != want || want == http.StatusOK && strings.Contains(a.body, "You cannot") {
+			t.Errorf("%s: got %d, want %d: %.3000s", path, a.status, want, a.body)
+		}
+	}
+	c, err := s.dial(as, s.origin())
+	if err != nil {
+		t.Fatal(err)
+	}
+	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/namespaces","name":"a","view":"object"}`)
+	if m := c.until(1, "state"); m.State != "forbidden" {
+		t.Errorf("the socket says %+v", m)
+	}
+}

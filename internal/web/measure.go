@@ -63,6 +63,8 @@ func (s *Server) RunMetrics(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		// The boundary refuses OPTIONS *: net/http would answer it without the boundary.
+		DisableGeneralOptionsHandler: true,
 	}
 	stopped := context.AfterFunc(ctx, func() { _ = server.Close() }) // A profile that is being made is given up.
 	defer stopped()

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -61,19 +60,23 @@ func writeProblem(w http.ResponseWriter, p problem) {
 // into a log line.
 func (s *Server) handle(handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		if err := handler(w, r); err != nil {
+		if err := handler(&clientWriter{w}, r); err != nil {
 			s.fail(w, r, err)
 		}
 	}
 }
 
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	if errors.Is(err, context.Canceled) && r.Context().Err() != nil || isCut(r.Context()) {
-		return // Whoever asked has gone, or is told no more.
+	if isCut(r.Context()) {
+		return
+	}
+	if isDisconnect(r.Context(), err) {
+		s.log.DebugContext(r.Context(), "client disconnected", "path", r.URL.Path, "error", err)
+		return
 	}
 	p := problemFor(identityOf(r).Viewer, err)
 	if p.Status == http.StatusInternalServerError {
-		s.log.ErrorContext(r.Context(), "request failed", "path", r.URL.Path, "error", err)
+		s.log.ErrorContext(r.Context(), "request failed", "route", routeOf(r), "path", r.URL.Path, "error", err)
 	}
 	if p.Status == http.StatusServiceUnavailable || p.Status == http.StatusTooManyRequests {
 		w.Header().Set("Retry-After", "2")
@@ -88,6 +91,14 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if err := s.failPage(w, r, p); err != nil { //nolint:contextcheck // A page is given its context as it is rendered.
 		s.log.DebugContext(r.Context(), "page not written", "error", err)
 	}
+}
+
+// routeOf is the pattern of the request's route. The log is sampled by it.
+func routeOf(r *http.Request) string {
+	if routed := chi.RouteContext(r.Context()); routed != nil {
+		return routed.RoutePattern()
+	}
+	return ""
 }
 
 // failPage is the page of a request that has no other one. Who is not known gets

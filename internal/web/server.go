@@ -167,6 +167,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
 		ConnContext: withConn, ConnState: onState,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
+		// The boundary refuses OPTIONS *: net/http would answer it without the boundary.
+		DisableGeneralOptionsHandler: true,
 	}
 	var sharing sync.WaitGroup
 	defer sharing.Wait()

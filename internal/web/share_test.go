@@ -1080,3 +1080,38 @@ func TestGuestsOfAnotherCluster(t *testing.T) {
 		t.Errorf("of the cluster that it is of: %d %s", a.status, a.body)
 	}
 }
+
+// A guest's Related tab says what is not part of the link. It does not say whether the
+// cluster serves it.
+func TestGuestRelatedNamesKindsNotInLink(t *testing.T) {
+	s := team(t, "")
+	s.api.Set(podsRef, apitest.Item{
+		Namespace: "a", Name: "user",
+		Rest: `"spec":{"serviceAccountName":"app","volumes":[{"secret":{"secretName":"key"}},{"configMap":{"name":"conf"}}]}`,
+	})
+	made := s.opens(s.shares(inA, as("anna")))
+	s.await("/api/v1/snapshot/"+podsRef, "user", made.cookie)
+	a := s.get("/api/v1/related/"+podsRef+"/a/user", made.cookie)
+	var g graph
+	if err := json.Unmarshal([]byte(a.body), &g); err != nil || a.status != http.StatusOK {
+		t.Fatalf("got %d %s, %v", a.status, a.body, err)
+	}
+	if strings.Contains(a.body, "cluster") {
+		t.Errorf("the graph of a guest mentions the cluster: %s", a.body)
+	}
+	want := map[string]string{"ServiceAccount": "app", "Secret": "key", "ConfigMap": "conf"}
+	for _, n := range g.Nodes[1:] {
+		if n.Name != want[n.Kind] || n.State != "forbidden" || n.Reason != "The kind "+n.Kind+" is not part of this link." {
+			t.Errorf("got the node %+v", n)
+		}
+		delete(want, n.Kind)
+	}
+	for _, searched := range g.Searched {
+		if searched.State == "forbidden" && searched.Reason != "It is not part of this link." || searched.State == "absent" {
+			t.Errorf("got the kind %+v", searched)
+		}
+	}
+	if len(want) > 0 || len(g.Searched) == 0 {
+		t.Errorf("no node for %v, in %s", want, a.body)
+	}
+}

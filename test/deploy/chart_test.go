@@ -66,6 +66,7 @@ func TestChartRefuses(t *testing.T) {
 		"all Secrets of a namespace":    {map[string]any{"rbac": map[string]any{"secrets": []any{map[string]any{"namespace": "shop", "names": []any{}}}}}, "names"},
 		"Secrets by a wildcard":         {map[string]any{"rbac": map[string]any{"secrets": []any{map[string]any{"namespace": "shop", "names": []any{"*"}}}}}, "names"},
 		"an origin that is an address":  {map[string]any{"allowedOrigins": []any{"https://glasshouse.example.com/"}}, "allowedOrigins"},
+		"addresses not filled in":       {map[string]any{"forwardedBy": []any{variant.Placeholder}}, "forwardedBy"},
 		"a forwarder that is everybody": {map[string]any{"forwardedBy": []any{"0.0.0.0/0"}}, "forwardedBy"},
 		"groups without a login":        {map[string]any{"shareAdmins": []any{"ops"}}, "shareAdmins"},
 	} {

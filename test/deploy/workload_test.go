@@ -103,6 +103,25 @@ func TestArguments(t *testing.T) {
 	}
 }
 
+// What a team deploys trusts no addresses of the network that it comes to: they are filled in, or it does not start.
+func TestTrustedAddressesAreFilledIn(t *testing.T) {
+	for _, file := range []string{"kustomize/team/deployment.yaml", "helm/team.yaml", "helm/oidc.yaml"} {
+		text, err := os.ReadFile(filepath.Join(root, "deploy", file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(text)) {
+			if of := strings.TrimSpace(line); strings.HasPrefix(of, "- --forwarded-by=") && !strings.HasPrefix(of, "- --forwarded-by="+variant.Placeholder+" ") ||
+				strings.HasPrefix(of, "forwardedBy:") && of != "forwardedBy: ["+variant.Placeholder+"]" {
+				t.Errorf("%s ships %s", file, of)
+			}
+		}
+		if !strings.Contains(string(text), variant.Placeholder) {
+			t.Errorf("%s has no place for the addresses", file)
+		}
+	}
+}
+
 // Where people log in somebody takes back what another shares, whose account may be gone.
 func TestSharesHaveAdmins(t *testing.T) {
 	for _, name := range variant.Names() {

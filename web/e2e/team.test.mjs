@@ -21,7 +21,7 @@ const client = "127.0.0.1";
 await test("a team behind its Ingress", { timeout: 240_000 }, async (t) => {
   const [ns, admins] = [await namespace(t), await namespace(t)];
   const group = `system:serviceaccounts:${admins}`;
-  const get = deployTeam(t, { "glasshouse.example.com": host, "glasshouse-admins": group, "10.244.0.0/16": `${ingress}/32` });
+  const get = deployTeam(t, { "glasshouse.example.com": host, "glasshouse-admins": group, "INGRESS_ADDRESSES": `${ingress}/32` });
 
   // What the API server took.
   const { spec } = get("ingress", "glasshouse");

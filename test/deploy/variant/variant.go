@@ -2,6 +2,7 @@
 package variant
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -24,6 +25,14 @@ const Namespace = "glasshouse"
 // Names gives the variants, each a folder of deploy/kustomize.
 func Names() []string { return []string{"cluster", "namespaced", "team", "monitoring"} }
 
+// Placeholder stands in the files of a team for the addresses of the ingress controller. Addresses are what Kustomize and Helm
+// put in its place, as whoever deploys it does.
+const Placeholder, Addresses = "INGRESS_ADDRESSES", "192.0.2.7/32"
+
+func fillIn(text []byte) []byte {
+	return bytes.ReplaceAll(text, []byte(Placeholder), []byte(Addresses))
+}
+
 // Objects are what is made, by kind, namespace and name.
 type Objects map[string]map[string]any
 
@@ -39,7 +48,7 @@ func Kustomize(root, name string) (Objects, error) {
 		if err != nil {
 			return nil, fmt.Errorf("kustomize %s: %w", name, err)
 		}
-		if err := objects.add(text); err != nil {
+		if err := objects.add(fillIn(text)); err != nil {
 			return nil, fmt.Errorf("kustomize %s: %w", name, err)
 		}
 	}
@@ -59,7 +68,7 @@ func Helm(root, name string, values map[string]any) (Objects, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read the values: %w", err)
 		}
-		if err := yaml.UnmarshalStrict(text, &given); err != nil {
+		if err := yaml.UnmarshalStrict(fillIn(text), &given); err != nil {
 			return nil, fmt.Errorf("read the values of %s: %w", name, err)
 		}
 	}

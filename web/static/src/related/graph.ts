@@ -6,7 +6,7 @@ export type NodeState = (typeof states)[number];
 
 export interface GraphNode {
   readonly id: string;
-  /** Of its kind; empty where the cluster serves none of it. */
+  /** The resource of its kind; empty if the cluster serves no such kind, or the link does not include it. */
   readonly ref: string;
   readonly kind: string;
   readonly ns: string;

@@ -1,0 +1,161 @@
+// Package logsample keeps repeated warnings and errors from flooding a log.
+//
+// In each period the first few records of a kind are logged, and the others are counted.
+// At the end of the period one record says how many were suppressed, so that nothing is
+// lost without notice. Records are of a kind if the same call logs them at the same level,
+// with the same message and the same values of route and resource. Records below
+// slog.LevelWarn always pass. Memory is bounded: beyond maxKinds kinds in one period, all
+// further ones count as one.
+package logsample
+
+import (
+	"context"
+	"log/slog"
+	"strings"
+	"sync"
+	"time"
+)
+
+const (
+	// Period is how long records are counted together.
+	Period = time.Minute
+	// First is how many records of a kind are logged in a period.
+	First = 10
+	// maxKinds bounds the kinds that are counted in a period.
+	maxKinds = 500
+)
+
+// kind is what the records have in common that are counted together. The zero kind is of
+// all beyond maxKinds.
+type kind struct {
+	pc      uintptr // Of the call.
+	level   slog.Level
+	message string
+	labels  string
+}
+
+// count is how many records of a kind there were in the current period.
+type count struct {
+	seen    int
+	handler slog.Handler // Of the latest record.
+	attrs   []slog.Attr  // Of a record, those that are part of its kind.
+}
+
+// counts are shared by all handlers that are derived from one.
+type counts struct {
+	mu  sync.Mutex
+	all map[kind]*count
+}
+
+// Handler passes records on to another slog.Handler, but for those that repeat too often.
+// Run must be called for their number to be logged.
+type Handler struct {
+	next   slog.Handler
+	labels string // Of attributes that all its records have.
+	counts *counts
+}
+
+// New returns a Handler that passes records on to next.
+func New(next slog.Handler) *Handler {
+	return &Handler{next: next, counts: &counts{all: make(map[kind]*count)}}
+}
+
+// Run logs what was suppressed, at the end of each period and when ctx ends.
+func (h *Handler) Run(ctx context.Context) error {
+	ticker := time.NewTicker(Period)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			h.Flush(ctx)
+		case <-ctx.Done():
+			h.Flush(ctx)
+			return nil
+		}
+	}
+}
+
+// Flush ends the period: it logs what was suppressed in it.
+func (h *Handler) Flush(ctx context.Context) {
+	h.counts.mu.Lock()
+	ended := h.counts.all
+	h.counts.all = make(map[kind]*count)
+	h.counts.mu.Unlock()
+	for k, c := range ended {
+		if c.seen <= First {
+			continue
+		}
+		message := k.message
+		if k == (kind{}) {
+			message = "records of many kinds were suppressed"
+			k.level = slog.LevelWarn
+		}
+		record := slog.NewRecord(time.Now(), k.level, message, k.pc)
+		record.AddAttrs(c.attrs...)
+		record.AddAttrs(slog.Int("suppressed", c.seen-First))
+		_ = c.handler.Handle(ctx, record) // There is nowhere else to log it.
+	}
+}
+
+// Enabled reports whether the next handler takes records of the level.
+func (h *Handler) Enabled(ctx context.Context, level slog.Level) bool {
+	return h.next.Enabled(ctx, level)
+}
+
+// Handle passes the record on, or counts it.
+func (h *Handler) Handle(ctx context.Context, record slog.Record) error {
+	if record.Level >= slog.LevelWarn && h.suppresses(&record) {
+		return nil
+	}
+	return h.next.Handle(ctx, record)
+}
+
+// WithAttrs returns a Handler whose records have the attributes.
+func (h *Handler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	var labels strings.Builder
+	labels.WriteString(h.labels)
+	for _, attr := range attrs {
+		labels.WriteString(label(attr))
+	}
+	return &Handler{h.next.WithAttrs(attrs), labels.String(), h.counts}
+}
+
+// WithGroup returns a Handler whose records are in the group.
+func (h *Handler) WithGroup(name string) slog.Handler {
+	return &Handler{h.next.WithGroup(name), h.labels, h.counts}
+}
+
+// suppresses counts the record, and reports whether there were enough of its kind.
+func (h *Handler) suppresses(record *slog.Record) bool {
+	of := kind{record.PC, record.Level, record.Message, h.labels}
+	var attrs []slog.Attr
+	record.Attrs(func(attr slog.Attr) bool {
+		if text := label(attr); text != "" {
+			of.labels += text
+			attrs = append(attrs, attr)
+		}
+		return true
+	})
+	h.counts.mu.Lock()
+	defer h.counts.mu.Unlock()
+	c := h.counts.all[of]
+	if c == nil && len(h.counts.all) >= maxKinds {
+		of, attrs = kind{}, nil
+		c = h.counts.all[of]
+	}
+	if c == nil {
+		c = &count{attrs: attrs}
+		h.counts.all[of] = c
+	}
+	c.seen++
+	c.handler = h.next
+	return c.seen > First
+}
+
+// label is the attribute, if records with different values are of different kinds.
+func label(attr slog.Attr) string {
+	if attr.Key != "route" && attr.Key != "resource" {
+		return ""
+	}
+	return attr.Key + "=" + attr.Value.String() + "\n"
+}

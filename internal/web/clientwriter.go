@@ -1,0 +1,50 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"net/http"
+)
+
+// clientError is an error of writing to the client: it has disconnected, has reset its
+// stream, or reads too slowly. Which errors these are depends on the protocol, and
+// net/http exports few of them. So they are recognized by where they come from.
+type clientError struct{ error }
+
+func (e *clientError) Unwrap() error { return e.error }
+
+// clientWriter marks each error of writing to the client as a clientError.
+type clientWriter struct{ http.ResponseWriter }
+
+// Write writes to the client.
+func (c *clientWriter) Write(p []byte) (int, error) {
+	n, err := c.ResponseWriter.Write(p)
+	return n, ofClient(err)
+}
+
+// FlushError sends what is buffered, for http.ResponseController.
+func (c *clientWriter) FlushError() error {
+	return ofClient(http.NewResponseController(c.ResponseWriter).Flush())
+}
+
+// Unwrap returns the writer below, for http.ResponseController.
+func (c *clientWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
+
+// ofClient marks an error, unless it says that a handler has misused the writer.
+func ofClient(err error) error {
+	for _, misuse := range []error{nil, http.ErrBodyNotAllowed, http.ErrContentLength, http.ErrHijacked, http.ErrNotSupported} {
+		if errors.Is(err, misuse) {
+			return err
+		}
+	}
+	return &clientError{err}
+}
+
+// isDisconnect reports whether a request has failed because its client is gone. It is
+// the only place that decides this.
+func isDisconnect(ctx context.Context, err error) bool {
+	if _, ok := errors.AsType[*clientError](err); ok {
+		return true
+	}
+	return errors.Is(err, http.ErrAbortHandler) || errors.Is(err, context.Canceled) && ctx.Err() != nil
+}
