@@ -36,8 +36,14 @@ func (l *session) followResources(ctx context.Context, id int) error {
 			message = []byte(`"type":"heartbeat","cursor":""`)
 		}
 		told = known.number
-		if err := l.tell(ctx, message, id, true, always); err != nil {
-			return nil // The session ends; there is nobody to tell.
+		reserved, err := l.reserve(ctx, int64(len(message)+2*partBytes))
+		if err != nil {
+			return err
+		}
+		err = l.tell(ctx, message, id, true, always)
+		reserved.Release()
+		if err != nil {
+			return nil //nolint:nilerr // The session has ended: nobody is left to report to.
 		}
 		changed := !known.began.After(opened) // and looks again for what it may lack.
 		if !changed {

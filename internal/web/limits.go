@@ -21,8 +21,10 @@ const (
 	maxFields  = 100 // Of a request's headers.
 	maxBody    = 64 << 10
 	maxStreams = 100 // Of one HTTP/2 connection.
-	// maxRequests are the requests in flight of all clients, addressRequests those of one address. Sockets do not count.
-	maxRequests, addressRequests = 3000, 1000
+	// addressRequests are the requests in flight of one address. Sockets do not count.
+	addressRequests = 1000
+	// maxPaced are the requests of all addresses that wait because their address sends too many.
+	maxPaced = 1000
 	// addressSockets are the sockets of one address, viewerSockets the tabs of one user.
 	addressSockets, viewerSockets = 2000, 500
 	// linkSockets are the tabs of the guests of one link, guestSockets those of all guests. They leave room for users
@@ -92,24 +94,15 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-		inFlight := []limit.Limit{{Key: "requests", Max: maxRequests}}
-		address, known := s.peers.clientAddr(r)
-		if known {
-			inFlight = append(inFlight, limit.Limit{Key: "requests of " + group(address), Max: addressRequests})
-		}
-		lease := s.limiter.TryAcquire(1, inFlight...)
-		if lease == nil {
-			tooMany(w, fmt.Sprintf("%d requests of your address, or %d of all, are in flight. Wait for some of them.",
-				addressRequests, maxRequests))
-			return
-		}
-		defer lease.Release()
 		defer connOf(r).begin()()
-		if known {
-			ctx, cancel := context.WithTimeout(r.Context(), addressWait)
-			err := s.rates.For(group(address)).Wait(ctx)
-			cancel()
-			if err != nil {
+		if address, known := s.peers.clientAddr(r); known {
+			lease := s.limiter.TryAcquire(1, limit.Limit{Key: "requests of " + group(address), Max: addressRequests})
+			if lease == nil {
+				tooMany(w, fmt.Sprintf("%d requests of your address are in flight. Wait for some of them.", addressRequests))
+				return
+			}
+			defer lease.Release()
+			if !s.keepPace(r.Context(), group(address)) {
 				tooMany(w, fmt.Sprintf("Your address has sent more than %d requests and messages a second for a while. "+
 					"Send fewer.", addressRate))
 				return
@@ -117,6 +110,23 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 		}
 		next.ServeHTTP(w, r)
 	})
+}
+
+// keepPace waits until an address may send one more request. It reports false if that takes too long, or if too many
+// requests wait for it.
+func (s *Server) keepPace(ctx context.Context, address string) bool {
+	rates := s.rates.For(address)
+	if rates.Allow() {
+		return true
+	}
+	lease := s.limiter.TryAcquire(1, limit.Limit{Key: "paced requests", Max: maxPaced})
+	if lease == nil {
+		return false
+	}
+	defer lease.Release()
+	ctx, cancel := context.WithTimeout(ctx, addressWait)
+	defer cancel()
+	return rates.Wait(ctx) == nil
 }
 
 func tooMany(w http.ResponseWriter, why string) {

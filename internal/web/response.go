@@ -79,16 +79,17 @@ func responseOf(r *http.Request) *response {
 }
 
 // withBudget reserves the memory of a route's responses, and sends them. What is not read is aborted.
-func (s *Server) withBudget(how delivery, estimate int64, next http.Handler) http.Handler {
+// Nothing is reserved for who is refused anyway.
+func (s *Server) withBudget(one route, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &response{
 			ResponseWriter: w, controller: http.NewResponseController(w),
-			budget: s.budget, caller: s.callerOf(r), estimate: estimate,
+			budget: s.budget, caller: s.callerOf(r), estimate: one.memory,
 		}
 		defer func() { out.reserved.Release() }()
 		ctx := context.WithValue(r.Context(), responseKey{}, out)
 		r = r.WithContext(ctx)
-		if how == buffered {
+		if one.delivery == buffered && refusal(one.class, r) == nil {
 			if err := out.reserve(ctx); err != nil {
 				s.fail(out, r, err)
 				out.finish()

@@ -102,18 +102,26 @@ func (s *Server) identify(next http.Handler) http.Handler {
 // admit lets those through whom the class serves.
 func (s *Server) admit(c class, handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return s.handle(func(w http.ResponseWriter, r *http.Request) error {
-		from, known := r.Context().Value(senderKey{}).(sender)
-		switch {
-		case c == everybody:
-		case !known:
-			return errors.New("a request has not come through identify")
-		case from.err != nil:
-			return from.err
-		case c == users && from.identity.Viewer.Scope != nil:
-			return &problem{Title: "Not shared", Status: http.StatusForbidden, Detail: "What was shared with you has no such page."}
+		if err := refusal(c, r); err != nil {
+			return err
 		}
 		return handler(w, r)
 	})
+}
+
+// refusal is why the class does not serve whoever sent a request; nil if it does.
+func refusal(c class, r *http.Request) error {
+	from, known := r.Context().Value(senderKey{}).(sender)
+	switch {
+	case c == everybody:
+	case !known:
+		return errors.New("a request has not come through identify")
+	case from.err != nil:
+		return from.err
+	case c == users && from.identity.Viewer.Scope != nil:
+		return &problem{Title: "Not shared", Status: http.StatusForbidden, Detail: "What was shared with you has no such page."}
+	}
+	return nil
 }
 
 // errLost is why an answer is cut that tells what may not be seen any more.

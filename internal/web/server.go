@@ -138,12 +138,13 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 			if one.class != everybody {
 				handler = within(handler)
 			}
-			handler = s.withBudget(one.delivery, one.memory, handler)
+			handler = s.withBudget(one, handler)
 		}
 		r.Method(one.method, one.pattern, handler)
 	}
-	r.NotFound(s.handle(s.noRoute))
-	r.MethodNotAllowed(s.handle(s.noMethod))
+	missing := route{class: everybody, delivery: buffered, memory: smallMemory}
+	r.NotFound(s.withBudget(missing, sendWhole(s.handle(s.noRoute))).ServeHTTP)
+	r.MethodNotAllowed(s.withBudget(missing, sendWhole(s.handle(s.noMethod))).ServeHTTP)
 	return r, nil
 }
 
