@@ -46,7 +46,7 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 			if err == nil {
 				value, refused = strconv.Itoa(a.status), slices.Contains(refusals(), a.status)
 			}
-			s.require(refused, "ambiguous request: "+name, "400, 403, 405, 413, 501 or closed", "%s", value)
+			s.require(refused, "ambiguous request: "+name, "400, 403, 405, 411, 413, 501 or closed", "%s", value)
 		}
 		if s.killed() {
 			p.Error("the program has ended")

@@ -22,13 +22,7 @@ func TestResetStreamsLogNoErrors(t *testing.T) {
 		s := p.openTLS()
 		config := s.clientTLS("h2")
 		token := "Bearer " + s.creator
-		paths := []string{
-			"/r/" + configMaps + "?ns=" + s.namespace, "/o/" + configMaps + "/" + s.namespace + "/huge-0", "/status", "/healthz",
-			"/api/v1/snapshot/" + configMaps + "?view=objects&ns=" + s.namespace,
-			"/api/v1/object/" + configMaps + "/" + s.namespace + "/huge-0", "/api/v1/resources", "/api/v1/search?q=huge",
-			"/api/v1/related/" + configMaps + "/" + s.namespace + "/huge-0", "/api/v1/logs/shop/" + s.pod + "?follow=true",
-			"/login",
-		}
+		paths := s.streamPaths()
 		start := must(s.counts())(p)
 		var flooding sync.WaitGroup
 		var mu sync.Mutex
@@ -36,7 +30,10 @@ func TestResetStreamsLogNoErrors(t *testing.T) {
 		for n := range 8 {
 			flooding.Go(func() {
 				for range pick(2, 20) {
-					opened, err := floodStreams(p.Context(), attacker(n), s.address, config, paths, token, 250)
+					conn, opened, err := openStreams(p.Context(), attacker(n), s.address, config, paths, token, 250, true)
+					if conn != nil {
+						_ = conn.Close() // The server may have closed it.
+					}
 					mu.Lock()
 					streams += opened
 					mu.Unlock()
@@ -49,6 +46,46 @@ func TestResetStreamsLogNoErrors(t *testing.T) {
 		flooding.Wait()
 		s.requireReturn("HTTP/2 streams that are reset: what remains", start)
 		s.requireNoErrors("HTTP/2 streams that are reset", streams)
+	})
+}
+
+// streamPaths are the paths that streams of HTTP/2 ask for.
+func (s *site) streamPaths() []string {
+	object := configMaps + "/" + s.namespace + "/huge-0"
+	return []string{
+		"/r/" + configMaps + "?ns=" + s.namespace, "/o/" + object, "/status", "/healthz", "/api/v1/object/" + object,
+		"/api/v1/snapshot/" + configMaps + "?view=objects&ns=" + s.namespace, "/api/v1/resources", "/api/v1/search?q=huge",
+		"/api/v1/related/" + object, "/api/v1/logs/shop/" + s.pod + "?follow=true", "/login",
+		"/compare?a=" + object + "&b=" + configMaps + "/" + s.namespace + "/huge-1",
+	}
+}
+
+// Streams of HTTP/2 whose flow control never lets the response pass stay within the memory limit, as unread connections
+// do.
+func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
+	onEach(t, func(p *probe) {
+		s := p.openTLS()
+		config, start := s.clientTLS("h2"), must(s.counts())(p)
+		s.peak.Store(0)
+		var conns []net.Conn
+		streams := 0
+		for n := range 12 {
+			conn, opened, err := openStreams(p.Context(), attacker(n), s.address, config, s.streamPaths(), "Bearer "+s.creator, 50, false)
+			streams += opened
+			if err != nil {
+				p.Logf("a connection ended with: %v", err)
+			}
+			if conn != nil {
+				conns = append(conns, conn)
+			}
+		}
+		wait(pick(3*time.Second, 10*time.Second))
+		s.require(!s.killed() && s.peak.Load() <= memoryLimit*9/10, "unread HTTP/2 streams: memory",
+			"RSS at most 90 % of 512 MB, never killed", "RSS %d MB, killed %t, %d streams", s.peak.Load()>>20, s.killed(), streams)
+		for _, conn := range conns {
+			_ = conn.Close() // The server may have closed it.
+		}
+		s.requireReturn("unread HTTP/2 streams: what remains", start)
 	})
 }
 
@@ -67,24 +104,24 @@ func (s *site) requireNoErrors(finding string, of int) {
 	s.require(len(lines) == 0, finding+": lines at level error", "0", "%d of %d requests", len(lines), of)
 }
 
-// floodStreams opens streams on one connection, and resets each of them: half at once, half when they are being
-// answered. It returns how many were opened before the server ended the connection.
-func floodStreams(
-	ctx context.Context, from, to string, config *tls.Config, paths []string, token string, count int,
-) (opened int, err error) {
+// openStreams opens streams on one connection, whose responses are not read. If reset is true it resets each of them:
+// half at once, half when they are being answered. It returns the connection, and how many streams were opened before
+// the server ended it.
+func openStreams(
+	ctx context.Context, from, to string, config *tls.Config, paths []string, token string, count int, reset bool,
+) (conn net.Conn, opened int, err error) {
 	raw, err := dial(ctx, from, to, 0)
 	if err != nil {
-		return 0, err
+		return nil, 0, err
 	}
-	conn := tls.Client(raw, config)
-	defer func() { _ = conn.Close() }() // The server may have closed it.
+	conn = tls.Client(raw, config)
 	_ = conn.SetDeadline(time.Now().Add(20 * time.Second))
 	if _, err := io.WriteString(conn, http2.ClientPreface); err != nil {
-		return 0, err
+		return conn, 0, err
 	}
 	framer := http2.NewFramer(conn, conn)
 	if err := framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1000}); err != nil {
-		return 0, err
+		return conn, 0, err
 	}
 	go func() { _, _ = io.Copy(io.Discard, conn) }() // It ends with the connection.
 	var block bytes.Buffer
@@ -104,16 +141,19 @@ func floodStreams(
 		id := uint32(2*n + 1) //nolint:gosec // It is small.
 		headers := http2.HeadersFrameParam{StreamID: id, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true}
 		if err := framer.WriteHeaders(headers); err != nil {
-			return n, ignoreClosed(err)
+			return conn, n, ignoreClosed(err)
+		}
+		if !reset {
+			continue
 		}
 		if n%2 == 1 {
 			wait(2 * time.Millisecond)
 		}
 		if err := framer.WriteRSTStream(id, http2.ErrCodeCancel); err != nil {
-			return n, ignoreClosed(err)
+			return conn, n, ignoreClosed(err)
 		}
 	}
-	return count, nil
+	return conn, count, nil
 }
 
 // ignoreClosed drops the error of a connection that the server has ended, as it may.
