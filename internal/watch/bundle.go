@@ -2,6 +2,7 @@ package watch
 
 import (
 	"bytes"
+	"maps"
 	"sync"
 	"time"
 )
@@ -30,19 +31,30 @@ type bundles struct {
 	newest [bundlesKept]bundle // In turn.
 	next   int
 
-	mark   uint64
-	marked time.Time
+	marks map[filterID]mark // Of restricted readers by filter; the zero filterID is all others'.
 }
 
-// stop is the offset at which readers who come from one stop: an offset of a
-// moment ago, where that leads anywhere, or now's.
-func (b *bundles) stop(from uint64, now func() uint64) uint64 {
+// mark is the offset at which readers of one batch end.
+type mark struct {
+	offset uint64
+	made   time.Time
+}
+
+// stop returns the offset at which readers of a filter end their batch, so that they
+// share it: one of a moment ago, where that is behind from, or now's.
+func (b *bundles) stop(of filterID, from uint64, now func() uint64) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	if b.mark <= from || time.Since(b.marked) > markEvery {
-		b.mark, b.marked = now(), time.Now()
+	if m, ok := b.marks[of]; ok && m.offset > from && time.Since(m.made) <= markEvery {
+		return m.offset
 	}
-	return b.mark
+	maps.DeleteFunc(b.marks, func(_ filterID, m mark) bool { return time.Since(m.made) > markEvery })
+	if b.marks == nil {
+		b.marks = make(map[filterID]mark)
+	}
+	m := mark{now(), time.Now()}
+	b.marks[of] = m
+	return m.offset
 }
 
 // text is that of a bundle, which the first who asks for it makes, and others are given
@@ -64,9 +76,22 @@ func (b *bundles) text(of bundle, write func() (*[]byte, error)) (*[]byte, error
 	return events, err
 }
 
-// stop is where a reader that has collected stops, see bundles.
+// stop returns the offset at which a reader ends its batch behind a pause, see bundles.
+// Restricted readers share no mark with others, whose pauses show hidden changes.
 func (s *reading) stop() uint64 {
-	return s.informer.bundles.stop(s.cursor.Offset, func() uint64 { return s.informer.Now().Offset })
+	var of filterID
+	if s.filter.hides {
+		of = s.idOfFilter()
+	}
+	return s.informer.bundles.stop(of, s.cursor.Offset, func() uint64 { return s.informer.Now().Offset })
+}
+
+// idOfFilter returns the ID of the reader's filter, which is made once.
+func (s *reading) idOfFilter() filterID {
+	if s.filterID == (filterID{}) {
+		s.filterID = s.filter.id()
+	}
+	return s.filterID
 }
 
 // events are what changes are to the reader, in one piece where others are told
@@ -75,10 +100,7 @@ func (s *reading) events(changes []*change) ([][]byte, error) {
 	if !s.view.bundled || len(changes) == 1 {
 		return s.eventsOf(changes)
 	}
-	if s.filterID == (filterID{}) {
-		s.filterID = s.filter.id()
-	}
-	of := bundle{s.view.name, s.filterID, s.version, changes[0].Offset, changes[len(changes)-1].Offset}
+	of := bundle{s.view.name, s.idOfFilter(), s.version, changes[0].Offset, changes[len(changes)-1].Offset}
 	text, err := s.informer.bundles.text(of, func() (*[]byte, error) {
 		events, err := s.eventsOf(changes)
 		text := bytes.Join(events, []byte{','})

@@ -291,7 +291,7 @@ func TestFollow(t *testing.T) {
 			t.Helper()
 			began := time.Now()
 			for served() != want && time.Since(began) < time.Minute {
-				if _, err := follower.Next(t.Context(), nil); err != nil {
+				if _, err := follower.Next(t.Context(), nil, time.Now().Add(watch.Heartbeat)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -340,7 +340,7 @@ func TestDiscoveryThatFailsForLong(t *testing.T) {
 			t.Helper()
 			for changed := false; !changed; {
 				var err error
-				if changed, err = follower.Next(t.Context(), nil); err != nil || time.Since(began) > 2*time.Minute {
+				if changed, err = follower.Next(t.Context(), nil, time.Now().Add(watch.Heartbeat)); err != nil || time.Since(began) > 2*time.Minute {
 					t.Fatalf("who follows is not told, %v", err)
 				}
 			}

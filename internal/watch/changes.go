@@ -68,7 +68,8 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 			before, s.cursor = o, cursor
 		}
 	}
-	events, oldest, whole, err := s.pastInTurn(ctx, origin.cursor)
+	earliest := s.earliest(time.Now())
+	events, oldest, whole, err := s.pastInTurn(ctx, origin.cursor, earliest)
 	if err != nil {
 		return nil, err
 	}
@@ -82,6 +83,9 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 	}
 	s.begun(now.version)
 	since := s.informer.since(s.filter.namespaces)
+	if earliest.After(since) {
+		since = earliest
+	}
 	if !whole && oldest.Time.After(since) {
 		since = oldest.Time
 	}
@@ -112,23 +116,23 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 }
 
 // pastInTurn is past up to where the reader is.
-func (s *reading) pastInTurn(ctx context.Context, after journal.Cursor) (events [][]byte, oldest *change, whole bool, err error) {
+func (s *reading) pastInTurn(ctx context.Context, after journal.Cursor, earliest time.Time) (events [][]byte, oldest *change, whole bool, err error) {
 	leave, err := s.inTurn(ctx)
 	if err != nil {
 		return nil, nil, false, err
 	}
 	defer leave()
-	return s.past(s.cursor, after)
+	return s.past(s.cursor, after, earliest)
 }
 
-// past are the events after one cursor and up to another, newest first, as many
-// as are told; the oldest change of them, and whether they are all.
-func (s *reading) past(until, after journal.Cursor) (events [][]byte, oldest *change, whole bool, err error) {
+// past returns the events after one cursor and up to another, newest first, but none
+// from before earliest; the oldest change of them; and whether these are all.
+func (s *reading) past(until, after journal.Cursor, earliest time.Time) (events [][]byte, oldest *change, whole bool, err error) {
 	size := 0
 	for until.Offset > after.Offset {
 		changes := s.informer.Past(until, batch)
 		for _, c := range slices.Backward(changes) {
-			if c.Offset <= after.Offset {
+			if c.Offset <= after.Offset || c.Time.Before(earliest) {
 				return events, oldest, true, nil
 			}
 			event, err := s.event(c)

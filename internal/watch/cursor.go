@@ -9,17 +9,37 @@ import (
 	"errors"
 )
 
-// A cursor is the low four bytes of an epoch and five of an offset, encrypted, and
-// a signature of six: every message carries one, and a trillion changes will do.
-// Offsets count what happens to others, too, which is nobody's business.
+// A cursor holds the low four bytes of an epoch and five of an offset, encrypted, and
+// a signature of six bytes. It is short because every message carries one.
+//
+// A restricted reader may not see every object of the resource. Its cursor is random:
+// any function of the offset would change with objects that it may not see. Such a
+// cursor shows whether a frame was lost, and nothing can be resumed from it.
 const (
 	epochLength  = 4
 	placeLength  = epochLength + 5
 	cursorLength = placeLength + 6
 )
 
-// cursorKey signs cursors, so that one that comes back is known to be ours, of
-// the same viewer and the same filter: another filter's state is another state.
+// notResumed is the reason of the reset that answers any cursor of a restricted reader.
+// Whether its position is still kept depends on changes that it may not see.
+const notResumed = "you may not see all of this resource, so it is always sent as a whole"
+
+// randomCursor is the cursor of one message to a restricted reader.
+type randomCursor [cursorLength]byte
+
+func newRandomCursor() (c randomCursor) {
+	_, _ = rand.Read(c[:]) // Never fails (crypto/rand).
+	return c
+}
+
+// append appends the cursor as the wire has it, as long as any other.
+func (c *randomCursor) append(dst []byte) []byte {
+	return base64.RawURLEncoding.AppendEncode(dst, c[:])
+}
+
+// cursorKey signs cursors. A signature binds a cursor to this server, one viewer and
+// one filter, because the state of another filter is another state.
 type cursorKey [32]byte
 
 func newCursorKey() (key cursorKey) {
@@ -27,8 +47,8 @@ func newCursorKey() (key cursorKey) {
 	return key
 }
 
-// seal is the key made for what a cursor is bound to: the short text that each
-// message carries is signed with it.
+// seal is the key derived for everything that a cursor is bound to. It signs and
+// encrypts the short text of each message's cursor.
 type seal [sha256.Size]byte
 
 func (k *cursorKey) seal(bound string) (s seal) {
@@ -38,13 +58,13 @@ func (k *cursorKey) seal(bound string) (s seal) {
 	return s
 }
 
-// append appends a cursor for the wire.
+// append appends a cursor as the wire has it.
 func (s *seal) append(dst []byte, epoch, offset uint64) []byte {
 	var b [cursorLength]byte
 	putNumber(b[:epochLength], epoch)
 	putNumber(b[epochLength:placeLength], offset)
 	s.sign(&b)
-	s.veil(&b)
+	s.crypt(&b)
 	return base64.RawURLEncoding.AppendEncode(dst, b[:])
 }
 
@@ -53,7 +73,7 @@ func (s *seal) decode(cursor string, epoch uint64) (uint64, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	var b, wanted [cursorLength]byte
 	whole := copy(b[:], text) == cursorLength && len(text) == cursorLength
-	s.veil(&b)
+	s.crypt(&b)
 	wanted = b
 	s.sign(&wanted)
 	if err != nil || !whole || !hmac.Equal(b[:], wanted[:]) {
@@ -65,8 +85,8 @@ func (s *seal) decode(cursor string, epoch uint64) (uint64, error) {
 	return number(b[epochLength:placeLength]), nil
 }
 
-// sign sets the signature by what is before it. The seal is secret and all that
-// is hashed has one length, so the hash of both is as good as an HMAC of them.
+// sign computes the signature of the bytes before it. The seal is secret and the hashed
+// text has one length, so this hash is as good as an HMAC.
 func (s *seal) sign(b *[cursorLength]byte) {
 	var text [len(s) + placeLength]byte
 	copy(text[copy(text[:], s[:]):], b[:placeLength])
@@ -74,10 +94,10 @@ func (s *seal) sign(b *[cursorLength]byte) {
 	copy(b[placeLength:], sum[:])
 }
 
-// veil encrypts what is before the signature, or decrypts it, by what the seal makes
-// of the signature: the construction of RFC 5297, with a hash in place of AES. What
-// is hashed has another length than what is signed.
-func (s *seal) veil(b *[cursorLength]byte) {
+// crypt encrypts or decrypts the bytes before the signature with a hash of the seal and
+// the signature. This is the construction of RFC 5297, with a hash in place of AES. The
+// hashed text has another length than in sign.
+func (s *seal) crypt(b *[cursorLength]byte) {
 	var text [len(s) + cursorLength - placeLength]byte
 	copy(text[copy(text[:], s[:]):], b[placeLength:])
 	sum := sha256.Sum256(text[:])

@@ -75,9 +75,9 @@ func (f *Follower) Close() {
 	}
 }
 
-// Next returns when there may be something else, when other is closed, or after
-// Heartbeat, with whether there may. It ends with ctx's error.
-func (f *Follower) Next(ctx context.Context, other <-chan struct{}) (bool, error) {
+// Next waits until discovery or a state may have changed, other is closed, or a time has
+// come. It reports whether discovery or a state may have changed, or returns ctx's error.
+func (f *Follower) Next(ctx context.Context, other <-chan struct{}, until time.Time) (bool, error) {
 	f.watch() //nolint:contextcheck // An informer outlives who starts it.
 	select {
 	case <-ctx.Done():
@@ -87,7 +87,7 @@ func (f *Follower) Next(ctx context.Context, other <-chan struct{}) (bool, error
 		return true, nil
 	case <-other:
 		return false, nil
-	case <-time.After(Heartbeat):
+	case <-time.After(time.Until(until)):
 		return false, nil
 	}
 }

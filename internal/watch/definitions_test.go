@@ -37,7 +37,7 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 			t.Helper()
 			began := time.Now()
 			for serves(t, cluster, widgets) != want {
-				if _, err := follower.Next(t.Context(), nil); err != nil {
+				if _, err := follower.Next(t.Context(), nil, time.Now().Add(watch.Heartbeat)); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -75,7 +75,7 @@ func TestFollowBeforeItRuns(t *testing.T) {
 		follower := cluster.For(watch.Viewer{Program: true}).Follow()
 		run(t, cluster)
 		for began := time.Now(); time.Since(began) < time.Minute; {
-			if _, err := follower.Next(t.Context(), nil); err != nil {
+			if _, err := follower.Next(t.Context(), nil, time.Now().Add(watch.Heartbeat)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -220,7 +220,7 @@ func (c *Cluster) WhileStopped(ref string, looking func(State)) {
 func (s *Subscription) PastFrom(n int) int {
 	kept, _ := s.reading.informer.Kept()
 	now := s.reading.informer.Now()
-	events, _, _, err := s.reading.past(now, journal.At(now.Offset-uint64(kept-n)))
+	events, _, _, err := s.reading.past(now, journal.At(now.Offset-uint64(kept-n)), time.Time{})
 	if err != nil {
 		panic(err)
 	}
@@ -303,7 +303,10 @@ func NewAnswers(most int, long time.Duration) *answers[int, error] {
 }
 
 // NewStops is where readers who come from an offset stop, among others.
-func NewStops() func(from uint64, now func() uint64) uint64 { return new(bundles).stop }
+func NewStops() func(from uint64, now func() uint64) uint64 {
+	all := new(bundles)
+	return func(from uint64, now func() uint64) uint64 { return all.stop(filterID{}, from, now) }
+}
 
 // NewBundles gives the text of a bundle, of the changes after an offset up to
 // another, which is written for the first who asks for it.

@@ -186,7 +186,7 @@ func (a *Access) narrowTo(ctx context.Context, r *Resource, f *filter, d deed, o
 	case err != nil:
 		return unsure(err)
 	case all:
-		return nil
+		return a.narrowByName(ctx, r, f, d, old)
 	case !r.Namespaced:
 		return refused(r, d, f)
 	}
@@ -222,6 +222,20 @@ func (a *Access) narrowTo(ctx context.Context, r *Resource, f *filter, d deed, o
 	}
 	f.namespaces, f.hides = seen, true
 	f.named = common(f.named, seen)
+	return nil
+}
+
+// narrowByName finds out whether the viewer may see other objects than the named one,
+// where a query that is followed names one. Other objects share its informer.
+func (a *Access) narrowByName(ctx context.Context, r *Resource, f *filter, d deed, old age) error {
+	if f.name == "" || d != toWatch {
+		return nil
+	}
+	all, err := a.cluster.guard.may(ctx, a.user, d, r, "", "", old)
+	if err != nil {
+		return unsure(err)
+	}
+	f.hides = f.hides || !all
 	return nil
 }
 

@@ -469,20 +469,19 @@ func TestRightsAreNobodyElses(t *testing.T) {
 	})
 }
 
-// A cursor of what one may see is of no use to who may see something else.
+// A restricted reader's cursor resumes nothing, for nobody: whether its position is still
+// kept depends on changes that the reader may not see.
 func TestCursorsAreOfWhatMayBeSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, g := guarded(t)
 		r := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, "")
 		r.settle()
-		for _, who := range []watch.Viewer{user("all"), {Program: true}} {
+		for _, who := range []watch.Viewer{user("all"), user("ann"), {Program: true}} {
 			other := subscribeAs(t, cluster.For(who), watch.Query{Resource: pods}, watch.Rows, r.cursor)
 			if got := other.settle(); !strings.Contains(got, "reset") {
-				t.Errorf("%v goes on from ann's: %s", who, got)
+				t.Errorf("%v resumes from ann's cursor: %s", who, got)
 			}
 		}
-		same := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, r.cursor)
-		same.wantSettle("state live")
 		g["ann list pods b"], g["ann watch pods b"] = true, true
 		pass(time.Minute)
 		more := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, r.cursor)
@@ -490,96 +489,6 @@ func TestCursorsAreOfWhatMayBeSeen(t *testing.T) {
 		more.wantRows("a/p=Running", "b/q=Running")
 		_ = server
 	})
-}
-
-// What happens where one may not look does not show: neither in what is told, nor
-// in when and how often, nor in numbers.
-func TestNothingShowsOfOthers(t *testing.T) {
-	told := make(map[bool]map[watch.View]string)
-	for _, busy := range []bool{false, true} {
-		told[busy] = make(map[watch.View]string)
-		for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes, watch.Object} {
-			synctest.Test(t, func(t *testing.T) { told[busy][view] = watched(t, view, busy) })
-		}
-	}
-	for view, quiet := range told[false] {
-		if got := told[true][view]; got != quiet {
-			t.Errorf("view %s: while others are busy it is told\n%s\nand while they are not\n%s", view, got, quiet)
-		}
-	}
-}
-
-// watched is what ann is told within three minutes, and when, of which another
-// namespace is busy, or not.
-func watched(t *testing.T, view watch.View, busy bool) string {
-	t.Helper()
-	server, cluster, _ := guarded(t)
-	q := watch.Query{Resource: pods}
-	switch view {
-	case watch.Windowed:
-		window, err := watch.NewWindow("", 0, 100)
-		if err != nil {
-			t.Fatal(err)
-		}
-		q.Window = window
-	case watch.Object:
-		q.Namespaces, q.Name = []string{"a"}, "p"
-	case watch.Rows, watch.Table, watch.Changes:
-	}
-	sub, err := cluster.For(user("ann")).Subscribe(t.Context(), q, view, "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer sub.Close()
-	began := time.Now()
-	go func() {
-		for n := range 180 {
-			if busy {
-				server.Set(pods, pod("b", fmt.Sprint("q", n), "Running"))
-			}
-			if n%40 == 39 {
-				server.Set(pods, pod("a", "p", fmt.Sprint("State", n)))
-			}
-			<-time.After(time.Second)
-		}
-	}()
-	var out strings.Builder
-	cursors := map[string]int{}
-	for time.Since(began) < 3*time.Minute {
-		message, err := sub.Next(t.Context())
-		if err != nil {
-			t.Fatal(err)
-		}
-		var members map[string]any
-		if err := json.Unmarshal([]byte("{"+string(message)+"}"), &members); err != nil {
-			t.Fatal(err)
-		}
-		if cursor, ok := members["cursor"].(string); ok {
-			if _, known := cursors[cursor]; !known {
-				cursors[cursor] = len(cursors)
-			}
-			members["cursor"] = cursors[cursor]
-		}
-		text, err := json.Marshal(members)
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&out, "%s %s\n", time.Since(began).Round(100*time.Millisecond), text)
-	}
-	return scrub(out.String())
-}
-
-// scrub takes out what is another in each run: times, and resourceVersions, which
-// the API server itself tells, with their digest.
-func scrub(text string) string {
-	for _, part := range []string{`"resourceVersion":"`, `"rv":"`, `"since":"`, `"time":"`, `"digest":"`, `"path":"/metadata/resourceVersion","value":"`} {
-		pieces := strings.Split(text, part)
-		for n := 1; n < len(pieces); n++ {
-			pieces[n] = pieces[n][strings.IndexByte(pieces[n], '"'):]
-		}
-		text = strings.Join(pieces, part)
-	}
-	return oldVersion.ReplaceAllString(text, `"$1":""`)
 }
 
 // oldVersion is a resourceVersion among what was before a change, by its operation.

@@ -98,8 +98,11 @@ func (p *paper) giveBack() {
 	}
 }
 
-// sign appends the cursor of what was told.
+// sign appends the cursor of the newest message.
 func (p *paper) sign(s *reading, text []byte) []byte {
+	if s.filter.hides {
+		return s.random.append(text)
+	}
 	if !p.sealed {
 		p.sealed, p.seal = true, s.seal()
 	}

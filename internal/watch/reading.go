@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"time"
 
 	"glasshouse/internal/watch/journal"
@@ -38,10 +39,11 @@ type reading struct {
 	ended    error                       // What Next ends with where the resource is watched no more.
 
 	cursor  journal.Cursor
-	sent    uint64 // The newest offset that was told.
-	behind  bool   // A snapshot must come before any event.
-	started bool   // A snapshot, or a resumed cursor, came before.
-	version int    // Of the columns that were told.
+	sent    uint64       // The newest offset that was told.
+	random  randomCursor // Of the newest message, where the reader is restricted.
+	behind  bool         // A snapshot must come before any event.
+	started bool         // A snapshot, or a resumed cursor, came before.
+	version int          // Of the columns that were told.
 	columns []wire.Column
 	told    Status
 
@@ -74,6 +76,9 @@ func (s *reading) Next(ctx context.Context) ([]byte, error) {
 	s.pace.told()
 	s.bundled = nil
 	s.writing.ctx = ctx //nolint:fatcontext // It replaces that of the last call.
+	if s.filter.hides {
+		s.alarm() // Now, and not at the first wait: hidden changes would put that off.
+	}
 	for {
 		s.writing.giveBack()
 		if err := ctx.Err(); err != nil {
@@ -181,7 +186,7 @@ func (s *reading) close() {
 
 // read waits for changes, or for a nudge, which gives no message.
 func (s *reading) read(ctx context.Context) ([]byte, error) {
-	limit := batch
+	until := uint64(math.MaxUint64)
 	if s.due != nil {
 		switch {
 		case s.due.offset == s.cursor.Offset && s.isTold():
@@ -189,22 +194,13 @@ func (s *reading) read(ctx context.Context) ([]byte, error) {
 		case s.due.offset == s.cursor.Offset: // A digest at a cursor that was not told would seem to come after a lost frame.
 			return s.movedMessage()
 		}
-		limit = min(limit, int(s.due.offset-s.cursor.Offset)) //nolint:gosec // Not below the cursor.
+		until = s.due.offset
 	}
-	first := limit
-	if s.pace.collects() {
-		first = 1 // There are more when that is over.
+	next := s.nextChanges
+	if s.filter.hides && !s.behind {
+		next = s.nextVisible
 	}
-	changes, next, err := s.informer.NextWithin(ctx, s.alarm, s.cursor, first)
-	if err == nil && len(changes) > 0 {
-		rested := s.informer.Now().Offset-s.cursor.Offset < uint64(limit) && s.pace.rest(ctx) //nolint:gosec // A limit is not negative.
-		if rested {
-			limit = min(limit, int(s.stop()-s.cursor.Offset)) //nolint:gosec // Not below the cursor.
-		}
-		if rested || first < limit {
-			changes, next, err = s.informer.Next(ctx, s.cursor, limit)
-		}
-	}
+	changes, cursor, err := next(ctx, until)
 	switch {
 	case errors.Is(err, journal.ErrGone) && s.behind:
 		s.cursor = s.informer.Now() // Listed while waiting for it.
@@ -219,11 +215,33 @@ func (s *reading) read(ctx context.Context) ([]byte, error) {
 	case !s.writing.sit(s.eventsMemory(changes)):
 		return nil, nil
 	}
-	s.cursor = next // Also where nothing is told: who has not moved would hear the same at once.
+	s.cursor = cursor // Also without a message: otherwise the same changes would be read again.
 	if len(changes) == 0 || s.behind || s.filter.present(s.informer).version != s.version {
 		return nil, nil // A snapshot will tell; cells of other columns would mean something else.
 	}
 	return s.eventsMessage(changes)
+}
+
+// nextChanges waits for changes up to an offset, and returns them with the cursor behind
+// them.
+func (s *reading) nextChanges(ctx context.Context, until uint64) ([]*change, journal.Cursor, error) {
+	limit := int(min(batch, until-s.cursor.Offset)) //nolint:gosec // At most batch.
+	first := limit
+	if s.pace.collects() {
+		first = 1 // There are more when that is over.
+	}
+	changes, next, err := s.informer.NextWithin(ctx, s.alarm, s.cursor, first)
+	if err != nil || len(changes) == 0 {
+		return nil, next, err
+	}
+	rested := s.informer.Now().Offset-s.cursor.Offset < uint64(limit) && s.pace.rest(ctx) //nolint:gosec // A limit is not negative.
+	if rested {
+		limit = min(limit, int(s.stop()-s.cursor.Offset)) //nolint:gosec // Not below the cursor.
+	}
+	if rested || first < limit {
+		return s.informer.Next(ctx, s.cursor, limit)
+	}
+	return changes, next, nil
 }
 
 // silent is what is told where waiting for changes gave none.
@@ -270,15 +288,18 @@ func (s *reading) wind() {
 	s.silence.Reset(max(0, long))
 }
 
-// isTold reports whether the reader was told all up to its cursor. One from whom it
-// is hidden what there is beside what it sees is not told how much that was, nor
-// that there was any: to it nothing has happened.
+// isTold reports whether the newest message belongs to the cursor. It always does for a
+// restricted reader: a gap would show that there were hidden changes.
 func (s *reading) isTold() bool { return s.filter.hides || s.sent == s.cursor.Offset }
 
-// message begins a message that belongs to the cursor.
+// message begins a message that belongs to the cursor. A heartbeat and a digest repeat
+// the cursor of the message before, by which a client finds out that a frame was lost.
 func (s *reading) message(kind string) []byte {
-	if !s.filter.hides || kind != "heartbeat" && kind != "digest" {
-		s.sent = s.cursor.Offset
+	if repeats := kind == "heartbeat" || kind == "digest"; !s.filter.hides || !repeats {
+		s.sent, s.random = s.cursor.Offset, randomCursor{}
+		if s.filter.hides {
+			s.random = newRandomCursor()
+		}
 	}
 	text := append(s.writing.borrow(), `"type":"`...)
 	text = append(append(text, kind...), `","cursor":"`...)

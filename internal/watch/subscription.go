@@ -236,12 +236,16 @@ func (a *Access) read(q *Query, told view, held *opened) *reading {
 	return s
 }
 
-// goOn goes on from a cursor.
+// goOn resumes from a cursor. A restricted reader begins anew whatever its cursor is.
 func (s *reading) goOn(cursor string) {
 	now := s.filter.present(s.informer)
+	s.filter.columns = now.columns
+	if s.filter.hides {
+		s.resume(0, now.version, errors.New(notResumed))
+		return
+	}
 	sealed := s.seal()
 	offset, err := sealed.decode(cursor, s.informer.epochOf(now.version))
-	s.filter.columns = now.columns
 	if err == nil && s.view.each && s.informer.missed(s.filter.namespaces, offset) {
 		err = errors.New("one of the namespaces was not watched for a while; what happened there is not known")
 	}

@@ -1,7 +1,9 @@
 package watch
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"glasshouse/internal/watch/journal"
 )
@@ -56,13 +58,14 @@ func viewOf(name View) (v view, ok bool) {
 	return view{}, false
 }
 
-// fold merges the changes of each object. What is merged has the managedFields
-// of its newest change; an update also knows which it stands for.
+// fold merges the changes of each object; some offsets may be missing. What is merged
+// has the managedFields of its newest change; an update also knows which it stands for.
 func fold(changes []*change) []*change {
 	folded := journal.Fold(changes, sameThing)
 	var merged map[string]*run
 	for _, c := range folded {
-		newest := changes[c.Offset-changes[0].Offset]
+		at, _ := slices.BinarySearchFunc(changes, c.Offset, func(c *change, offset uint64) int { return cmp.Compare(c.Offset, offset) })
+		newest := changes[at]
 		if c == newest {
 			continue
 		}

@@ -240,8 +240,18 @@ func notWatched(r *Resource) *Problem {
 	return &Problem{Cause: Unavailable, Title: "Not watched", Detail: fmt.Sprintf("Nobody looks at %s now; subscribe without watched to have it watched.", r.Ref())}
 }
 
-// seal is for cursors that are good for one viewer's view of one filter: for who
-// may see more, or less, than before it is another.
+// cursor returns the cursor of a snapshot at an offset.
+func (a *Access) cursor(q *Query, f *filter, i *informer, version int, offset uint64) string {
+	if f.hides {
+		random := newRandomCursor()
+		return string(random.append(nil))
+	}
+	sealed := a.seal(q, f, i)
+	return string(sealed.append(nil, i.epochOf(version), offset))
+}
+
+// seal returns the seal for one viewer's cursors of one filter. It differs for a viewer
+// who may see more, or less, than before.
 func (a *Access) seal(q *Query, f *filter, i *informer) seal {
 	return a.cluster.cursors.seal(fmt.Sprintf("%q %q %q %t %q %q %q %q %v", a.viewer.Key(), q.Resource, f.namespaces, f.hides, q.Labels, q.Fields, q.Name, q.Text, i.scope))
 }
@@ -303,8 +313,7 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 		}
 	}
 	if len(snapshot.Objects) == total {
-		sealed := a.seal(&q, filter, informer)
-		snapshot.Cursor = string(sealed.append(nil, informer.epochOf(now.version), listing.cursor.Offset))
+		snapshot.Cursor = a.cursor(&q, filter, informer, now.version, listing.cursor.Offset)
 	}
 	if total == 0 {
 		err = a.checkNamespaces(ctx, filter.named)

@@ -202,16 +202,8 @@ func (s *reading) readWindow(ctx context.Context) ([]byte, error) {
 		s.cursor = s.informer.Now() // What has come is in the window that will be told.
 		return nil, nil
 	}
-	if long := time.Until(s.pace.until); long > 0 {
-		collected := time.NewTimer(long)
-		defer collected.Stop()
-		select {
-		case <-collected.C:
-		case <-s.rings: // Who moves does not wait.
-			s.waiting = time.Time{}
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+	if err := s.pauseWindow(ctx); err != nil {
+		return nil, err
 	}
 	before := s.cursor
 	s.cursor = next
@@ -220,6 +212,39 @@ func (s *reading) readWindow(ctx context.Context) ([]byte, error) {
 		s.cursor = before // What has come is to be told still.
 	}
 	return message, err
+}
+
+// pauseWindow waits for the end of a pause, but no longer than until the window is moved
+// or something is due. A ring alone says neither: it may have been left from before.
+func (s *reading) pauseWindow(ctx context.Context) error {
+	long := time.Until(s.pace.until)
+	if long <= 0 {
+		return nil
+	}
+	ended := time.NewTimer(long)
+	defer ended.Stop()
+	for {
+		select {
+		case <-ended.C:
+			return nil
+		case <-s.rings:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		due := s.isDue()
+		s.alarm() // Once it has begun to wait,
+		s.wind()  // the alarm is set anew.
+		if due || s.window.wanted.Load() != s.window.at {
+			return nil
+		}
+	}
+}
+
+// isDue reports whether something else than a change is to be sent, or checked.
+func (s *reading) isDue() bool {
+	silent := !s.waiting.IsZero() && time.Since(s.waiting) >= Heartbeat
+	check := !s.until.IsZero() && !time.Now().Before(s.until)
+	return silent || check || s.digestDue() || s.window.newsWait() == 0
 }
 
 // windowDigest is a digest of the rows that were told.

@@ -24,30 +24,27 @@ func (l *session) followResources(ctx context.Context, id int) error {
 	defer follower.Close()
 	audience, leave := l.showing.join(l.identity.Viewer) //nolint:contextcheck // Others share it, and it outlives the first of them.
 	defer leave()
-	opened, told, counted := time.Now(), 0, 0
+	opened, told, counted, sent := time.Now(), 0, 0, time.Time{}
 	after := opened.Add(-together) // Who comes at the same time shares one,
 	for {
 		known, err := audience.picker.latest(ctx, after, l.resourcesMessage)
 		if err != nil {
 			return err
 		}
+		// A change that the viewer may not see must send nothing, nor put off a heartbeat.
 		message := known.text
 		if known.number == told {
 			message = []byte(`"type":"heartbeat","cursor":""`)
 		}
-		told = known.number
-		reserved, err := l.reserve(ctx, int64(len(message)+2*partBytes))
-		if err != nil {
-			return err
-		}
-		err = l.tell(ctx, message, id, true, always)
-		reserved.Release()
-		if err != nil {
-			return nil //nolint:nilerr // The session has ended: nobody is left to report to.
+		if known.number != told || time.Since(sent) >= watch.Heartbeat {
+			if l.sendResources(ctx, message, id) != nil {
+				return nil // The session has ended: nobody is left to report to.
+			}
+			told, sent = known.number, time.Now()
 		}
 		changed := !known.began.After(opened) // and looks again for what it may lack.
 		if !changed {
-			if changed, err = l.followCounts(ctx, id, follower, audience, &counted); err != nil {
+			if changed, err = l.followCounts(ctx, id, follower, audience, &counted, sent.Add(watch.Heartbeat)); err != nil {
 				return nil // The subscription ends, or the session; there is nobody to tell.
 			}
 		}
@@ -63,13 +60,23 @@ func (l *session) followResources(ctx context.Context, id int) error {
 	}
 }
 
+// sendResources sends the resources, whose memory it reserves: they are long where there are many kinds.
+func (l *session) sendResources(ctx context.Context, message []byte, id int) error {
+	reserved, err := l.reserve(ctx, int64(len(message)+2*partBytes))
+	if err != nil {
+		return err
+	}
+	defer reserved.Release()
+	return l.tell(ctx, message, id, true, always)
+}
+
 // always is what a message does that is nobody's alone.
 func always(context.Context) bool { return true }
 
-// followCounts tells the counts, of which the one with a number has been told,
-// until there may be other resources, or Heartbeat has passed.
-func (l *session) followCounts(ctx context.Context, id int, follower *watch.Follower, audience *audience, told *int) (changed bool, err error) {
-	for until := time.Now().Add(watch.Heartbeat); !changed && time.Now().Before(until); {
+// followCounts sends the counts whenever they change. It returns when the resources may
+// have changed, or at the time of the next heartbeat.
+func (l *session) followCounts(ctx context.Context, id int, follower *watch.Follower, audience *audience, told *int, until time.Time) (changed bool, err error) {
+	for !changed && time.Now().Before(until) {
 		number, text, other := audience.counts.latest(ctx, l.access.Counts)
 		if number != *told {
 			if err := l.tell(ctx, text, id, true, always); err != nil {
@@ -77,7 +84,7 @@ func (l *session) followCounts(ctx context.Context, id int, follower *watch.Foll
 			}
 			*told = number
 		}
-		if changed, err = follower.Next(ctx, other); err != nil {
+		if changed, err = follower.Next(ctx, other, until); err != nil {
 			return false, err
 		}
 	}

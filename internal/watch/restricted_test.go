@@ -1,0 +1,341 @@
+package watch_test
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"maps"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	authorization "k8s.io/api/authorization/v1"
+
+	"glasshouse/internal/watch"
+	"glasshouse/internal/watch/apitest"
+)
+
+// restricted are viewers who may see a/p, and not b/q nor a/hidden.
+func restricted() map[string]watch.Viewer {
+	const events = "core/v1/events"
+	return map[string]watch.Viewer{
+		"user, namespace":  user("ann"),
+		"user, name":       user("named"),
+		"guest, namespace": sharedWith(watch.Part{Resource: pods, Namespaces: []string{"a"}}),
+		"guest, labels":    sharedWith(watch.Part{Resource: pods, Labels: "app=web"}),
+		"guest, name":      sharedWith(watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "p"}),
+		"guest, text":      sharedWith(watch.Part{Resource: pods, Text: "state"}),
+		"guest, events":    sharedWith(watch.Part{Resource: events, About: "pod/web"}),
+		"guest of a user":  {User: user("ann").User, Scope: &watch.Scope{Parts: []watch.Part{{Resource: pods}}}},
+	}
+}
+
+// hideout is a cluster with an object that the restricted viewers may see, and others
+// that they may not.
+type hideout struct {
+	server  *apitest.Server
+	cluster *watch.Cluster
+	ref     string
+}
+
+// keptFor is how long a hideout keeps changes.
+const keptFor = 90 * time.Second
+
+func newHideout(t *testing.T, viewer string) *hideout {
+	t.Helper()
+	server := apitest.New(t, kinds()...)
+	server.Set("core/v1/namespaces", apitest.Item{Name: "a"}, apitest.Item{Name: "b"})
+	options := watch.Options{Linger: 5 * time.Minute, Ring: watch.Ring{Age: keptFor}, Log: slog.New(slog.DiscardHandler)}
+	cluster := runClusterWith(t, server, options)
+	h := &hideout{server: server, cluster: cluster, ref: pods}
+	if viewer == "guest, events" {
+		h.ref = "core/v1/events"
+		const columns = `[{"name":"Name","type":"string"},{"name":"Object","type":"string"},` +
+			`{"name":"Message","type":"string"}]`
+		server.Serve(apitest.Kind{Ref: h.ref, Kind: "Event", Columns: columns})
+		pass(3 * time.Second)
+	}
+	server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
+		of := spec.ResourceAttributes
+		return spec.User == "ann" && of.Namespace == "a" || spec.User == "named" && of.Name == "p"
+	})
+	h.set("0")
+	h.stir(viewer, 0)
+	program := cluster.For(watch.Viewer{Program: true})
+	r := subscribeAs(t, program, watch.Query{Resource: h.ref}, watch.Rows, "") // Keeps everything watched.
+	r.settle()
+	return h
+}
+
+// set changes the visible object.
+func (h *hideout) set(state string) { h.server.Set(h.ref, h.item("a", "p", "state-"+state, "web")) }
+
+// stir changes, adds and deletes hidden objects.
+func (h *hideout) stir(viewer string, n int) {
+	namespaces := []string{"b"}
+	if !strings.Contains(viewer, "namespace") && viewer != "guest of a user" {
+		namespaces = append(namespaces, "a") // Outside the selection.
+	}
+	for _, ns := range namespaces {
+		h.server.Set(h.ref, h.item(ns, "hidden", fmt.Sprint("secret-", n), "db"))
+		h.server.Set(h.ref, h.item(ns, fmt.Sprint("hidden-", n), "secret", "db"))
+		h.server.Delete(h.ref, ns, fmt.Sprint("hidden-", n))
+	}
+}
+
+func (h *hideout) item(namespace, name, state, app string) apitest.Item {
+	item := labelled(pod(namespace, name, state), app)
+	if h.ref != pods {
+		about := "pod/other"
+		if app == "web" {
+			about = "pod/web"
+		}
+		item.Cells = fmt.Sprintf(`[%q,%q,%q]`, name, about, state)
+	}
+	return item
+}
+
+// transcript is everything that a subscription receives, with the times of it and the
+// cursors in the order of their first use.
+type transcript struct {
+	t       *testing.T
+	cursors []string
+	text    strings.Builder
+}
+
+func (r *transcript) note(at time.Duration, message []byte) {
+	r.t.Helper()
+	var members map[string]any
+	if err := json.Unmarshal([]byte("{"+string(message)+"}"), &members); err != nil {
+		r.t.Fatal(err)
+	}
+	if cursor, ok := members["cursor"].(string); ok && cursor != "" {
+		repeats := members["type"] == "heartbeat" || members["type"] == "digest"
+		n := slices.Index(r.cursors, cursor)
+		if repeats != (n >= 0) || repeats && n != len(r.cursors)-1 {
+			r.t.Errorf("a %s has cursor %d of %d: a heartbeat or digest repeats the last, others have a new one",
+				members["type"], n, len(r.cursors))
+		}
+		if raw, err := base64.RawURLEncoding.DecodeString(cursor); err != nil || len(raw) != 15 {
+			r.t.Errorf("cursor %q: %v", cursor, err)
+		}
+		if n < 0 {
+			n, r.cursors = len(r.cursors), append(r.cursors, cursor)
+		}
+		members["cursor"] = n
+	}
+	text, err := json.Marshal(members)
+	if err != nil {
+		r.t.Fatal(err)
+	}
+	fmt.Fprintf(&r.text, "%s %s\n", at, text)
+}
+
+// Invariant: S24. A restricted reader receives the same messages at the same times,
+// whether objects that it may not see change or not: in each view, with and without
+// pauses between messages, also when it resubscribes.
+func TestHiddenChangesDoNotShow(t *testing.T) {
+	views := []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes, watch.Object}
+	for name, viewer := range restricted() {
+		for _, view := range views {
+			for _, every := range []time.Duration{0, time.Second} {
+				t.Run(fmt.Sprint(name, ", ", view, ", every ", every), func(t *testing.T) {
+					t.Parallel()
+					got := make(map[bool]string)
+					for _, busy := range []bool{false, true} {
+						synctest.Test(t, func(t *testing.T) { got[busy] = transcribe(t, name, viewer, view, every, busy) })
+					}
+					if got[true] != got[false] {
+						t.Errorf("with hidden changes\n%s\nand without\n%s",
+							firstDifference(got[true], got[false]), firstDifference(got[false], got[true]))
+					}
+				})
+			}
+		}
+	}
+}
+
+// firstDifference returns the lines around the first in which two texts differ.
+func firstDifference(text, other string) string {
+	lines, others := strings.Split(text, "\n"), strings.Split(other, "\n")
+	at := 0
+	for at < min(len(lines), len(others))-1 && lines[at] == others[at] {
+		at++
+	}
+	return strings.Join(lines[max(0, at-2):min(len(lines), at+3)], "\n")
+}
+
+// transcribe follows a view until the first changes are no longer kept. It resubscribes
+// with an older cursor, with the last one, and with one whose offset is no longer kept.
+func transcribe(
+	t *testing.T, name string, viewer watch.Viewer, view watch.View, every time.Duration, busy bool,
+) string {
+	t.Helper()
+	h := newHideout(t, name)
+	access := h.cluster.For(viewer)
+	query := watch.Query{Resource: h.ref, Every: every}
+	if view == watch.Object || name == "user, name" {
+		query.Namespaces, query.Name = []string{"a"}, "p"
+	}
+	if name == "user, name" && (view == watch.Rows || view == watch.Table || view == watch.Windowed) {
+		return "" // These views take no name.
+	}
+	r := &transcript{t: t}
+	began := time.Now()
+	ended := make(chan struct{})
+	go func() { // Two visible changes a moment apart each 20 s, and hidden ones around them.
+		defer close(ended)
+		for n := range 3 * 60 * 4 {
+			often := n >= 400 && n < 520 // A digest is due within a pause.
+			if busy && (n%80 < 16 || n%8 == 0 || often) {
+				h.stir(name, n+1)
+			}
+			if !often && n%80 == 7 || often && n%5 == 0 {
+				h.set(strconv.Itoa(n))
+			}
+			<-time.After(90 * time.Millisecond)
+			if busy && often {
+				h.stir(name, -n) // Between a visible change and the digest.
+			}
+			if !often && n%80 == 7 {
+				h.set(fmt.Sprint(n, "-again"))
+			}
+			<-time.After(160 * time.Millisecond)
+		}
+	}()
+	follow := func(cursor string, until time.Duration) {
+		if view == watch.Windowed {
+			window, err := watch.NewWindow("", 0, 10)
+			if err != nil {
+				t.Fatal(err)
+			}
+			query.Window = window
+		}
+		sub, err := access.Subscribe(t.Context(), query, view, cursor)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer sub.Close()
+		for time.Since(began) < until {
+			message, err := sub.Next(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			r.note(time.Since(began), message)
+		}
+	}
+	follow("", 40*time.Second)
+	old := r.cursors[len(r.cursors)-1]
+	follow(old, 2*time.Minute+20*time.Second)
+	follow(r.cursors[len(r.cursors)-1], 2*time.Minute+40*time.Second)
+	follow(old, 2*time.Minute+50*time.Second)
+	<-ended
+	text := r.text.String()
+	const reason = "you may not see all of this resource, so it is always sent as a whole"
+	if view != watch.Windowed && strings.Count(text, reason) != 3 {
+		t.Error("a cursor was resumed from, or the reason for the reset is another")
+	}
+	if !strings.Contains(text, "7-again") || strings.Contains(text, "hidden") || strings.Contains(text, "secret") {
+		t.Errorf("it received %s", text)
+	}
+	return mask(text)
+}
+
+// mask takes out resourceVersions, with their digests: the API server's revision counts
+// the writes of the whole cluster, and each visible change shows it.
+func mask(text string) string {
+	const patched = `"path":"/metadata/resourceVersion","value":"`
+	for _, part := range []string{`"resourceVersion":"`, `"rv":"`, `"digest":"`, patched} {
+		pieces := strings.Split(text, part)
+		for n := 1; n < len(pieces); n++ {
+			pieces[n] = pieces[n][strings.IndexByte(pieces[n], '"'):]
+		}
+		text = strings.Join(pieces, part)
+	}
+	text = regexp.MustCompile(`"rv":\[[^]]*\]`).ReplaceAllString(text, `"rv":[]`)
+	return oldVersion.ReplaceAllString(text, `"$1":""`)
+}
+
+// Invariant: S24. Polled answers of a restricted reader do not show whether something
+// hidden has changed between them. In half of 200 rounds something has; whoever guesses
+// by whether two answers are equal is right as often as by chance.
+func TestPollingShowsNoHiddenChange(t *testing.T) {
+	const rounds = 200
+	for name, viewer := range restricted() {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				h := newHideout(t, name)
+				access := h.cluster.For(viewer)
+				cursors, lengths := make(map[string]bool), make(map[int]bool)
+				poll := func() (cursor, rest string) {
+					query := watch.Query{Resource: h.ref}
+					if name == "user, name" {
+						query.Namespaces, query.Name = []string{"a"}, "p"
+					}
+					var sub *watch.Subscription
+					if name == "user, name" { // A list takes no name.
+						var err error
+						if sub, err = access.Subscribe(t.Context(), query, watch.Object, ""); err != nil {
+							t.Fatal(err)
+						}
+						defer sub.Close()
+						all, last := readUntil(t, sub, "snapshot")
+						cursor, rest = last.Cursor, strings.ReplaceAll(all, last.Cursor, "")
+					} else {
+						s, err := access.Snapshot(t.Context(), query, time.Second)
+						if err != nil {
+							t.Fatal(err)
+						}
+						cursor, rest = s.Cursor, fmt.Sprintf("%+v %d %v", s.Status, s.Total, keysOf(s))
+					}
+					if cursors[cursor] {
+						t.Errorf("a cursor comes twice")
+					}
+					cursors[cursor], lengths[len(cursor)] = true, true
+					byRef := func(a, b *watch.Resource) int { return strings.Compare(a.Ref(), b.Ref()) }
+					found, err := access.Search(t.Context(), "hidden p", 10, byRef)
+					if err != nil {
+						t.Fatal(err)
+					}
+					known, _, err := access.Resources(t.Context(), 0)
+					if err != nil {
+						t.Fatal(err)
+					}
+					for n := range known {
+						if known[n].Count != nil || known[n].Status != nil {
+							t.Errorf("it is told how well %s is known", known[n].Ref())
+						}
+					}
+					counts, status := access.Counts(t.Context()), access.Coverage(t.Context())
+					return cursor, fmt.Sprint(rest, found.Total, len(found.Hits), counts, status)
+				}
+				byCursor, byRest := 0, 0
+				for round := range rounds {
+					changes := round%2 == 1
+					cursor, rest := poll()
+					if changes {
+						h.stir(name, round)
+					}
+					pass(time.Second)
+					later, restLater := poll()
+					if (cursor != later) == changes {
+						byCursor++
+					}
+					if (rest != restLater) == changes {
+						byRest++
+					}
+				}
+				if byCursor != rounds/2 || byRest != rounds/2 || len(lengths) != 1 {
+					t.Errorf("of %d guesses %d are right by the cursor and %d by all else, want %d; cursors have the lengths %v",
+						rounds, byCursor, byRest, rounds/2, slices.Collect(maps.Keys(lengths)))
+				}
+				t.Logf("%d of %d guesses are right by the cursor, %d by all else", byCursor, rounds, byRest)
+			})
+		})
+	}
+}

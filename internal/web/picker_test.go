@@ -1,0 +1,84 @@
+package web_test
+
+import (
+	"fmt"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+	authentication "k8s.io/api/authentication/v1"
+	authorization "k8s.io/api/authorization/v1"
+
+	"glasshouse/internal/watch/apitest"
+	"glasshouse/internal/web/auth"
+)
+
+// openAs is open with somebody's token.
+func (b *bubble) openAs(name string) *tab {
+	b.t.Helper()
+	conn, _, err := websocket.Dial(b.t.Context(), "ws://127.0.0.1/api/v1/live", &websocket.DialOptions{
+		HTTPClient:   &http.Client{Transport: &http.Transport{DialContext: b.dial}},
+		HTTPHeader:   http.Header{"Authorization": {"Bearer " + name + ".token"}},
+		Subprotocols: []string{"glasshouse.v1+json"},
+	})
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	conn.SetReadLimit(1 << 20)
+	b.t.Cleanup(func() { _ = conn.CloseNow() })
+	return &tab{t: b.t, conn: conn, patience: 24 * time.Hour} // Time costs nothing here.
+}
+
+// Invariant: S24. A user who may not see all of a kind hears nothing of it in the view
+// resources: neither whether somebody watches it, nor whether its watch breaks, nor how
+// many objects there are. Heartbeats come at the same times.
+func TestPickerShowsNoHiddenChange(t *testing.T) {
+	heard := make(map[bool]string)
+	for _, busy := range []bool{false, true} {
+		inBubbleOf(t, auth.Token, func(b *bubble) {
+			users := make(map[string]authentication.TokenReviewStatus)
+			for _, name := range []string{"anna", "bert"} {
+				who := authentication.UserInfo{Username: name}
+				users[name+".token"] = authentication.TokenReviewStatus{Authenticated: true, User: who}
+			}
+			b.api.Tokens(users)
+			b.api.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
+				return spec.User == "anna" || spec.ResourceAttributes.Namespace == "b"
+			})
+			picker := b.openAs("bert")
+			picker.send(`{"op":"subscribe","id":1,"view":"resources"}`)
+			began := time.Now()
+			if busy {
+				go b.stirPods(b.openAs("anna"))
+			}
+			var out strings.Builder
+			for time.Since(began) < 3*time.Minute {
+				_, frame, err := picker.conn.Read(b.t.Context())
+				if err != nil {
+					b.t.Fatal(err)
+				}
+				fmt.Fprintf(&out, "%s %s\n", time.Since(began), frame)
+			}
+			heard[busy] = out.String()
+		})
+	}
+	if heard[true] != heard[false] {
+		t.Errorf("with hidden changes it is sent\n%.3000s\nand without\n%.3000s", heard[true], heard[false])
+	}
+}
+
+// stirPods begins to watch pods, changes them, and cuts their watch, again and again.
+func (b *bubble) stirPods(other *tab) {
+	for n := range 40 {
+		if n == 3 {
+			other.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
+		}
+		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: fmt.Sprint("hidden-", n), Cells: `["hidden","Running"]`})
+		if n%6 == 5 {
+			b.api.Cut(podsRef)
+		}
+		<-time.After(3700 * time.Millisecond)
+	}
+}
