@@ -73,7 +73,7 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if later := s.filter.present(s.informer); !now.synced || !later.synced || !now.stays(later) {
+	if later := s.filter.present(s.informer); !now.synced || !later.synced || !now.stays(later) || !s.writing.sit(objectMemory) {
 		return nil, nil // It is not known yet, or some of it is of another origin.
 	}
 	if len(events) == 0 {
@@ -88,9 +88,6 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 	}
 	if !whole && oldest.Time.After(since) {
 		since = oldest.Time
-	}
-	if !s.writing.sit(objectMemory) {
-		return nil, nil
 	}
 	message := append(s.message("snapshot"), `,"since":"`...)
 	message = since.UTC().AppendFormat(message, time.RFC3339Nano)

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -47,9 +48,26 @@ const (
 	addressWait = 10 * time.Second
 )
 
-// scansPerCaller is how many scans of all rows of a kind run at a time for one caller. Half of the processors stay free
-// for others.
-func scansPerCaller() int64 { return int64(max(1, runtime.GOMAXPROCS(0)/2)) }
+// buildLimits bound what keeps a processor busy for whoever sent a request: scans of all rows of a kind, pages, exports, and
+// conversions of long texts. A caller, or all guests of a link, use half of the processors at a time. All together use
+// twice as many as there are: what is built waits neither for a client nor for the API server.
+func (s *Server) buildLimits(r *http.Request) []limit.Limit {
+	caller, processors := s.callerOf(r), int64(runtime.GOMAXPROCS(0))
+	return []limit.Limit{
+		{Key: "builds of " + cmp.Or(caller.Group, caller.Key), Max: max(1, processors/2)},
+		{Key: "builds", Max: 2 * processors},
+	}
+}
+
+// compute waits until something that keeps a processor busy may be done for whoever sent a request. It has been done when
+// done is called.
+func (s *Server) compute(ctx context.Context, r *http.Request) (done func(), err error) {
+	if out := responseOf(r); out != nil && out.building != nil {
+		return func() {}, nil // It is a part of what is being built.
+	}
+	lease, err := s.acquire(ctx, s.buildLimits(r)...)
+	return lease.Release, err
+}
 
 // rateLimitersFor are the rate limiters of what a new socket sends: its own, and that of its address.
 func (s *Server) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *limit.Rates) []*rate.Limiter {

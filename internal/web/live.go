@@ -65,9 +65,9 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 		s.sockets.Done()
 		return nil //nolint:nilerr // Accept has answered.
 	}
-	quotas, scans := s.socketQuotas(r), s.scanLimit(r)
+	quotas, builds := s.socketQuotas(r), s.buildLimits(r)
 	inTurn := func(ctx context.Context) (leave func(), err error) { // However long that is: a thousand tabs may come back together.
-		lease, err := s.limiter.Acquire(ctx, 1, scans)
+		lease, err := s.limiter.Acquire(ctx, 1, builds...)
 		return lease.Release, err
 	}
 	access := s.access(r).InTurn(inTurn).AtOnce(messagesAtOnce).Crowded(func() int { return s.crowd(quotas) })

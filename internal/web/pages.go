@@ -375,7 +375,7 @@ func (s *Server) namespaces(r *http.Request) ([]string, templates.State) {
 }
 
 func render(w http.ResponseWriter, r *http.Request, status int, page templ.Component) error {
-	if err := responseOf(r).reserve(r.Context()); err != nil {
+	if err := responseOf(r).build(r.Context()); err != nil {
 		return err
 	}
 	var body bytes.Buffer // A page that fails half-way must not look like one.

@@ -58,6 +58,9 @@ type response struct {
 	caller     limit.Caller
 	estimate   int64
 	reserved   *limit.Reservation // Nil until memory is reserved.
+	acquire    func(context.Context) (*limit.Lease, error)
+	building   *limit.Lease    // Nil while nothing is built.
+	ctx        context.Context //nolint:containedctx // Of the handler that streams.
 	controller *http.ResponseController
 	status     int
 	body       []byte // That was not sent yet.
@@ -86,7 +89,11 @@ func (s *Server) withBudget(one route, next http.Handler) http.Handler {
 			ResponseWriter: w, controller: http.NewResponseController(w),
 			budget: s.budget, caller: s.callerOf(r), estimate: one.memory,
 		}
-		defer func() { out.reserved.Release() }()
+		out.acquire = func(ctx context.Context) (*limit.Lease, error) { return s.acquire(ctx, s.buildLimits(r)...) }
+		defer func() {
+			out.building.Release()
+			out.reserved.Release()
+		}()
 		ctx := context.WithValue(r.Context(), responseKey{}, out)
 		r = r.WithContext(ctx)
 		if one.delivery == buffered && refusal(one.class, r) == nil {
@@ -136,12 +143,24 @@ func (o *response) reserve(ctx context.Context) error {
 	return err
 }
 
-// stream says that the handler writes a response of many rows, piece by piece.
-func (o *response) stream(rows int) {
-	if o != nil {
-		o.streams = true
-		o.reserved.Grow(int64(rows) * rowMemory)
+// build waits until the response may be built, which it is until its first bytes are sent.
+func (o *response) build(ctx context.Context) error {
+	if err := o.reserve(ctx); err != nil || o == nil || o.building != nil {
+		return err
 	}
+	var err error
+	o.building, err = o.acquire(ctx)
+	return err
+}
+
+// stream says that the handler writes a response of many rows, piece by piece.
+func (o *response) stream(ctx context.Context, rows int) error {
+	if err := o.build(ctx); err != nil {
+		return err
+	}
+	o.streams, o.ctx = true, ctx
+	o.reserved.Grow(int64(rows) * rowMemory)
+	return nil
 }
 
 // WriteHeader notes the status. The header is sent with the first piece.
@@ -159,6 +178,9 @@ func (o *response) Write(p []byte) (int, error) {
 	o.body = append(o.body, p...)
 	if o.streams && len(o.body) >= maxKept {
 		o.send()
+		if o.failed == nil {
+			o.failed = o.build(o.ctx)
+		}
 	}
 	return len(p), o.failed
 }
@@ -198,6 +220,8 @@ func (o *response) finish() {
 
 // send sends what was kept.
 func (o *response) send() {
+	o.building.Release()
+	o.building = nil
 	defer o.begin(time.Time{})
 	if !o.sent && o.failed == nil {
 		o.sent = true

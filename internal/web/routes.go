@@ -1,14 +1,12 @@
 package web
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"sync"
 	"time"
 
-	"glasshouse/internal/limit"
 	"glasshouse/internal/watch"
 	"glasshouse/internal/web/auth"
 	"glasshouse/internal/web/share"
@@ -188,18 +186,10 @@ func hasLeft(r *http.Request) bool {
 // access is the cluster as whoever sent the request may see it.
 func (s *Server) access(r *http.Request) *watch.Access {
 	grounds, _ := r.Context().Value(groundsKey{}).(*watch.Grounds) // A log and a socket have none.
-	scans := s.scanLimit(r)
 	return s.showing(r).Cluster.For(identityOf(r).Viewer).On(grounds).InTurn(func(ctx context.Context) (leave func(), err error) {
 		if err := responseOf(r).reserve(ctx); err != nil {
 			return nil, err
 		}
-		lease, err := s.acquire(ctx, scans)
-		return lease.Release, err
+		return s.compute(ctx, r)
 	})
-}
-
-// scanLimit bounds the scans of all rows of a kind that run at a time for whoever sent a request.
-func (s *Server) scanLimit(r *http.Request) limit.Limit {
-	caller := s.callerOf(r)
-	return limit.Limit{Key: "scans of " + cmp.Or(caller.Group, caller.Key), Max: scansPerCaller()}
 }

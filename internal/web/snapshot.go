@@ -73,7 +73,9 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	t.toYAML = func(text []byte) ([]byte, error) { return s.toYAML(r, text) }
-	responseOf(r).stream(len(t.Objects))
+	if err := responseOf(r).stream(r.Context(), len(t.Objects)); err != nil {
+		return err
+	}
 	return writeTable(w, t, format)
 }
 

@@ -7,8 +7,6 @@ import (
 	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
-
-	"glasshouse/internal/limit"
 )
 
 // largeText is the length of a text whose conversion takes much memory: 80 times its length in the worst case measured,
@@ -18,12 +16,11 @@ const largeText = 128 << 10
 // toYAML writes a JSON text as YAML. Large ones are converted few at a time.
 func (s *Server) toYAML(r *http.Request, text []byte) ([]byte, error) {
 	if len(text) >= largeText {
-		lease, err := s.acquire(r.Context(), limit.Limit{Key: "conversions of " + s.callerOf(r).Key, Max: 1},
-			limit.Limit{Key: "conversions", Max: scansPerCaller()})
+		done, err := s.compute(r.Context(), r)
 		if err != nil {
 			return nil, err
 		}
-		defer lease.Release()
+		defer done()
 	}
 	return documentOf(text)
 }
