@@ -1,9 +1,11 @@
 package web
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"runtime"
 	"time"
@@ -24,6 +26,8 @@ const (
 	maxStreams = 100 // Of one HTTP/2 connection.
 	// addressRequests are the requests in flight of one address. Sockets do not count.
 	addressRequests = 1000
+	// maxBodies are the requests whose body is being read, addressBodies those of one address.
+	maxBodies, addressBodies = 400, 50
 	// maxPaced are the requests of all addresses that wait because their address sends too many.
 	maxPaced = 1000
 	// addressSockets are the sockets of one address, viewerSockets the tabs of one user.
@@ -126,9 +130,43 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 				return
 			}
 		}
+		if s.receive(r) != nil {
+			tooMany(w, fmt.Sprintf("The bodies of %d requests of your address, or of %d of all, are being read. "+
+				"Send yours at once, or later.", addressBodies, maxBodies))
+			return
+		}
 		next.ServeHTTP(w, r)
 	})
 }
+
+// receive reads the body of a request before anything else is done for it. A client that sends it slowly then holds 64 KiB,
+// and not what is reserved for a response.
+func (s *Server) receive(r *http.Request) error {
+	if r.ContentLength <= 0 {
+		return nil
+	}
+	limits := []limit.Limit{{Key: "bodies", Max: maxBodies}}
+	if address, known := s.peers.clientAddr(r); known {
+		limits = append([]limit.Limit{{Key: "bodies of " + group(address), Max: addressBodies}}, limits...)
+	}
+	lease, err := s.acquire(r.Context(), limits...)
+	if err != nil {
+		return err
+	}
+	defer lease.Release()
+	text, err := io.ReadAll(r.Body)
+	rest := io.Reader(bytes.NewReader(text))
+	if err != nil {
+		rest = io.MultiReader(rest, failingReader{err}) // The handler reports it.
+	}
+	r.Body = io.NopCloser(rest)
+	return nil
+}
+
+// failingReader fails.
+type failingReader struct{ err error }
+
+func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 
 // keepPace waits until an address may send one more request. It reports false if that takes too long, or if too many
 // requests wait for it.
@@ -218,6 +256,9 @@ func (s *Server) callerOf(r *http.Request) limit.Caller {
 		return limit.Caller{Key: "share " + guest.Share.ID + " " + from, Group: "share " + guest.Share.ID}
 	case user != nil:
 		return limit.Caller{Key: "user " + user.Name}
+	}
+	if !isKnown(r) {
+		return limit.Caller{Key: from, Group: "not logged in"}
 	}
 	return limit.Caller{Key: from}
 }

@@ -339,6 +339,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"limits.go", "maxBody = 64 << 10", "| The body of a request | none with GET; 64 KiB elsewhere, within 30 s,"},
 		{"server.go", "readTimeout = 30 * time.Second", "64 KiB elsewhere, within 30 s,"},
 		{"limits.go", "addressRequests = 1000", "| Requests in flight of one address | 1,000,"},
+		{"limits.go", "maxBodies, addressBodies = 400, 50", "| Bodies that are being read at a time | 400, and 50 of one address;"},
 		{"limits.go", "maxPaced = 1000", "1,000 requests of all addresses wait like this"},
 		{"listener.go", "maxConnections, addressConnections = 8000, 2000", "| Connections | 8,000, and 2,000 of one address."},
 		{"listener.go", "maxWaiting = 2000", "| Connections without a request | 2,000."},

@@ -242,3 +242,24 @@ func TestUnreadMessagesAreBounded(t *testing.T) {
 		})
 	}
 }
+
+// Clients that send the body of a request slowly hold no memory that is reserved for responses.
+func TestSlowBodiesReserveNothing(t *testing.T) {
+	inBubble(t, func(b *bubble) {
+		for range 200 {
+			conn, err := b.dial(b.t.Context(), "", "")
+			if err != nil {
+				b.t.Fatal(err)
+			}
+			defer func() { _ = conn.Close() }() // The server may have closed it.
+			if _, err := fmt.Fprint(conn, "POST /share HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhal"); err != nil {
+				b.t.Fatal(err)
+			}
+		}
+		synctest.Wait()
+		if used := b.server.MemoryInUse(); used != 0 {
+			t.Errorf("%d bytes are reserved", used)
+		}
+		b.client(other).want("rows for somebody else", rowsPath, http.StatusOK, 0)
+	})
+}
