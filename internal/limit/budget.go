@@ -9,44 +9,44 @@ import (
 )
 
 const (
-	// stalledAfter is for how long a client may take no byte of a response while somebody else waits for the memory.
+	// stalledAfter is how long a client may read nothing of a response while another caller waits for memory.
 	stalledAfter = 500 * time.Millisecond
-	// checkEvery is how often stalled responses are looked for while somebody waits.
+	// checkEvery is the interval between checks for stalled responses while a caller waits.
 	checkEvery = 100 * time.Millisecond
-	// callerParts and groupParts are the parts of a Budget of which a caller and a group may have one: an attack from
-	// one user and through one link leaves half of the budget to everybody else.
+	// callerParts and groupParts divide a Budget: a caller may use 1/callerParts of it, a group 1/groupParts. An attack
+	// by one user or through one link leaves at least half of the budget to others.
 	callerParts, groupParts = 4, 2
 )
 
-// A Caller is somebody who shares a Budget with others.
+// A Caller shares a Budget with other callers.
 type Caller struct {
-	Key   string // Of the caller, such as a guest of a link at one address.
-	Group string // Of all callers that have something in common, such as a link; "" for none.
+	Key   string // Identifies the caller, such as a guest of a link at one address.
+	Group string // Identifies callers with a common limit, such as all guests of a link; "" for none.
 }
 
 // A Response uses reserved memory while it is built, and until its client has read it.
 type Response interface {
-	// Stalled returns for how long the client has taken nothing of the response, and 0 while the response is built.
+	// Stalled returns how long the client has read nothing of the response; 0 while the response is built.
 	Stalled() time.Duration
-	// Abort ends the response soon, and with it the reservation. It does not block.
+	// Abort ends the response soon, which releases its reservation. It does not block.
 	Abort()
 }
 
 // A Budget is a number of bytes that responses share. It is safe for concurrent use.
 //
-// A caller has a quarter of it at most. Who waits while it is used up ends the stalled responses of callers that use
-// more: clients that do not read cannot keep others waiting for longer than stalledAfter.
+// A caller may use at most a quarter of it. While a caller waits, stalled responses of callers that use at least as
+// much are aborted. Clients that do not read therefore delay others for little more than stalledAfter.
 type Budget struct {
 	total   int64
 	limiter Limiter
 
 	mu       sync.Mutex
 	held     map[*Reservation]struct{}
-	waiting  map[string]int // Callers who wait, and for how many responses.
-	checking *time.Timer    // Nil while nobody waits.
+	waiting  map[string]int // Number of waiting responses by caller.
+	checking *time.Timer    // Nil while no caller waits.
 }
 
-// A Reservation is memory that a response uses, until it is released.
+// A Reservation is memory reserved for a response until Release.
 type Reservation struct {
 	lease    *Lease
 	budget   *Budget
@@ -60,17 +60,17 @@ func NewBudget(total int64) *Budget {
 	return &Budget{total: total, held: make(map[*Reservation]struct{}), waiting: make(map[string]int)}
 }
 
-// Total is the size of the Budget in bytes.
+// Total returns the size of the Budget in bytes.
 func (b *Budget) Total() int64 { return b.total }
 
-// Used is how many bytes are reserved.
+// Used returns how many bytes are reserved.
 func (b *Budget) Used() int64 { return b.limiter.Used(totalKey) }
 
-// totalKey counts all reservations. No caller has this key: theirs say what they are.
+// totalKey counts all reservations. The keys of callers and groups have a prefix, so none is equal to it.
 const totalKey = ""
 
-// Reserve reserves bytes for a response of a caller. It waits until there are enough, or returns ctx's error. An
-// estimate of more than a caller may have is reserved as that.
+// Reserve reserves bytes for a response of a caller. It waits until they are free, or returns ctx's error. More bytes
+// than the caller's maximum are reduced to that.
 func (b *Budget) Reserve(ctx context.Context, caller Caller, bytes int64, response Response) (*Reservation, error) {
 	limits := []Limit{{"caller " + caller.Key, b.total / callerParts}, {totalKey, b.total}}
 	if caller.Group != "" {
@@ -92,7 +92,7 @@ func (b *Budget) Reserve(ctx context.Context, caller Caller, bytes int64, respon
 	return r, nil
 }
 
-// Release gives the bytes back. Releasing again, or a nil Reservation, does nothing.
+// Release frees the bytes. It does nothing on a nil Reservation or after the first call.
 func (r *Reservation) Release() {
 	if r == nil {
 		return
@@ -103,22 +103,21 @@ func (r *Reservation) Release() {
 	r.lease.Release()
 }
 
-// Resize corrects the number of bytes, and Grow adds some. Neither waits, see Lease.Resize. Of a nil Reservation there is
-// nothing to correct.
+// Resize sets the number of bytes. It does not wait, see Lease.Resize. It does nothing on a nil Reservation.
 func (r *Reservation) Resize(bytes int64) {
 	if r != nil {
 		r.lease.Resize(bytes)
 	}
 }
 
-// Grow adds bytes.
+// Grow adds bytes, in the same way as Resize.
 func (r *Reservation) Grow(bytes int64) {
 	if r != nil {
 		r.lease.Grow(bytes)
 	}
 }
 
-// wait has stalled responses aborted for a caller, until done is called.
+// wait registers a waiting caller until done is called. Meanwhile stalled responses are aborted to make room for it.
 func (b *Budget) wait(caller string) (done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,7 +134,7 @@ func (b *Budget) wait(caller string) (done func()) {
 	}
 }
 
-// check aborts stalled responses, and comes back while somebody waits.
+// check aborts stalled responses. It is scheduled again while a caller waits.
 func (b *Budget) check() {
 	for _, r := range b.victims() {
 		r.response.Abort()
@@ -149,8 +148,8 @@ func (b *Budget) check() {
 	b.checking.Reset(checkEvery)
 }
 
-// victims are the stalled responses to abort now: one for each caller that waits, of the caller that uses the most.
-// That may be the same caller, but is never one that uses less.
+// victims selects the stalled responses to abort now: one for each waiting caller, those of the callers with the
+// highest use first. It may select a response of the waiting caller itself, but none of a caller that uses less.
 func (b *Budget) victims() []*Reservation {
 	b.mu.Lock()
 	waiting, held := make([]string, 0, len(b.waiting)), make([]*Reservation, 0, len(b.held))

@@ -1,10 +1,10 @@
 // Package limit bounds what callers use at the same time.
 //
 // A Limiter counts units in use by key: connections of an address, logs of a user, bytes of responses. One mechanism
-// serves all of them, so that there is one place to look for who waits, who is next, and who is refused. A Budget is
-// a Limiter of bytes that callers share fairly. Rates bound how often something happens.
+// serves all of them, so that the order of waiting callers and the refusals are defined in one place. A Budget is a
+// Limiter of bytes that callers share fairly. Rates bound how often something happens.
 //
-// No method calls out while it holds a lock, except the abort of a response, which is called without one.
+// No method calls out while it holds a lock. The methods of a Response are called without one.
 package limit
 
 import (
@@ -13,7 +13,7 @@ import (
 	"sync"
 )
 
-// A Limit is the most units that may be in use under a key at the same time.
+// A Limit is the maximum number of units in use under a key at the same time.
 type Limit struct {
 	Key string
 	Max int64
@@ -40,7 +40,7 @@ type waiter struct {
 	granted chan struct{} // Closed when the lease has its units.
 }
 
-// TryAcquire takes units under all of the limits, or under none and returns nil. It does not wait.
+// TryAcquire acquires units under all of the limits, or returns nil if they are not free. It does not wait.
 func (l *Limiter) TryAcquire(units int64, limits ...Limit) *Lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -53,11 +53,12 @@ func (l *Limiter) TryAcquire(units int64, limits ...Limit) *Lease {
 	return lease
 }
 
-// Acquire takes units under all of the limits. It waits until they are free, or returns ctx's error. More units than
-// a limit allows are acquired as what it allows, because they would never be free.
+// Acquire acquires units under all of the limits. It waits until they are free, or returns ctx's error. It acquires at
+// most as many units as the lowest limit, because more would never be free.
 //
-// Of those who wait and fit, the one whose first key has the fewest units in use is next, so that a caller who asks for
-// much does not keep out one who asks for little. Callers with equal use are served in order of arrival.
+// If several callers wait for units that are free, the one whose first key has the fewest units in use is next. A
+// caller with high use therefore does not keep out one with low use. Callers with equal use are served in order of
+// arrival.
 func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*Lease, error) {
 	if lease := l.TryAcquire(units, limits...); lease != nil {
 		return lease, nil
@@ -67,7 +68,7 @@ func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*L
 	}
 	l.mu.Lock()
 	l.waiters = append(l.waiters, w)
-	l.grantLocked() // Something may have been released meanwhile.
+	l.grantLocked() // Units may have been released meanwhile.
 	l.mu.Unlock()
 	select {
 	case <-w.granted:
@@ -81,23 +82,23 @@ func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*L
 	return nil, ctx.Err()
 }
 
-// Used is how many units are in use under a key.
+// Used returns how many units are in use under a key.
 func (l *Limiter) Used(key string) int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.used[key]
 }
 
-// Release gives the units back. Releasing again, or a nil Lease, does nothing.
+// Release frees the units. It does nothing on a nil Lease or after the first call.
 func (le *Lease) Release() { le.Resize(0) }
 
-// Resize corrects the number of units. It never waits: a lease that grows may exceed its limits, and nobody else
-// acquires units under them until enough were given back. A lease of 0 units stays released.
+// Resize sets the number of units. It never waits. A lease that grows may exceed its limits; others then acquire
+// nothing under them until enough units are released. A lease of 0 units is released and stays so.
 func (le *Lease) Resize(units int64) {
 	le.change(func(int64) int64 { return units })
 }
 
-// Grow adds units, as Resize does.
+// Grow adds units, in the same way as Resize.
 func (le *Lease) Grow(units int64) {
 	le.change(func(before int64) int64 { return before + units })
 }
@@ -140,7 +141,7 @@ func (l *Limiter) fitsLocked(units int64, limits []Limit) bool {
 	return true
 }
 
-// grantLocked gives units to all waiters for whom there are enough.
+// grantLocked grants units to all waiters that fit, in the order described at Acquire.
 func (l *Limiter) grantLocked() {
 	for {
 		next := -1
@@ -159,10 +160,10 @@ func (l *Limiter) grantLocked() {
 	}
 }
 
-// useLocked is how many units the caller of a waiter uses.
+// useLocked returns how many units are in use under a waiter's first key.
 func (l *Limiter) useLocked(w *waiter) int64 { return l.used[w.lease.limits[0].Key] }
 
-// clamp is the number of units, or the lowest of the limits if that is less.
+// clamp returns the number of units, or the lowest limit if that is less.
 func clamp(units int64, limits []Limit) int64 {
 	for _, limit := range limits {
 		units = min(units, limit.Max)

@@ -7,8 +7,8 @@ import (
 	"golang.org/x/time/rate"
 )
 
-// Rates are rate limiters by key. Their memory is bounded: keys are hashed onto a fixed number of limiters, and a few
-// keys share one by chance.
+// Rates are rate limiters by key. Their memory is bounded: keys are hashed onto a fixed number of limiters. Some keys
+// share a limiter by chance.
 type Rates struct {
 	every    rate.Limit
 	burst    int
@@ -16,7 +16,7 @@ type Rates struct {
 	limiters [4096]atomic.Pointer[rate.Limiter]
 }
 
-// NewRates returns limiters that each allow burst events at once and then every of them per second.
+// NewRates returns limiters that each allow burst events at once, and then a rate of every events per second.
 func NewRates(every rate.Limit, burst int) *Rates {
 	return &Rates{every: every, burst: burst, seed: maphash.MakeSeed()}
 }

@@ -1,11 +1,11 @@
 // Package logsample keeps repeated warnings and errors from flooding a log.
 //
 // In each period the first few records of a kind are logged, and the others are counted.
-// At the end of the period one record says how many were suppressed, so that nothing is
-// lost without notice. Records are of a kind if the same call logs them at the same level,
+// At the end of the period one record reports how many were suppressed, so that nothing is
+// lost without notice. Records are of one kind if the same call logs them at the same level,
 // with the same message and the same values of route and resource. Records below
-// slog.LevelWarn always pass. Memory is bounded: beyond maxKinds kinds in one period, all
-// further ones count as one.
+// slog.LevelWarn always pass. Memory is bounded: after maxKinds kinds in one period, all
+// further kinds count as one.
 package logsample
 
 import (
@@ -17,16 +17,16 @@ import (
 )
 
 const (
-	// Period is how long records are counted together.
+	// Period is the time for which records are counted.
 	Period = time.Minute
 	// First is how many records of a kind are logged in a period.
 	First = 10
-	// maxKinds bounds the kinds that are counted in a period.
+	// maxKinds is how many kinds are counted separately in a period.
 	maxKinds = 500
 )
 
-// kind is what the records have in common that are counted together. The zero kind is of
-// all beyond maxKinds.
+// kind identifies records that are counted together. The zero kind has all records beyond
+// maxKinds.
 type kind struct {
 	pc      uintptr // Of the call.
 	level   slog.Level
@@ -34,11 +34,11 @@ type kind struct {
 	labels  string
 }
 
-// count is how many records of a kind there were in the current period.
+// count counts the records of a kind in the current period.
 type count struct {
 	seen    int
 	handler slog.Handler // Of the latest record.
-	attrs   []slog.Attr  // Of a record, those that are part of its kind.
+	attrs   []slog.Attr  // The attributes that are part of the kind.
 }
 
 // counts are shared by all handlers that are derived from one.
@@ -47,11 +47,11 @@ type counts struct {
 	all map[kind]*count
 }
 
-// Handler passes records on to another slog.Handler, but for those that repeat too often.
-// Run must be called for their number to be logged.
+// Handler passes records on to another slog.Handler, except those that repeat too often.
+// Run logs how many were suppressed.
 type Handler struct {
 	next   slog.Handler
-	labels string // Of attributes that all its records have.
+	labels string // Of the attributes added by WithAttrs.
 	counts *counts
 }
 
@@ -60,7 +60,7 @@ func New(next slog.Handler) *Handler {
 	return &Handler{next: next, counts: &counts{all: make(map[kind]*count)}}
 }
 
-// Run logs what was suppressed, at the end of each period and when ctx ends.
+// Run logs the numbers of suppressed records at the end of each period, and when ctx ends.
 func (h *Handler) Run(ctx context.Context) error {
 	ticker := time.NewTicker(Period)
 	defer ticker.Stop()
@@ -75,7 +75,7 @@ func (h *Handler) Run(ctx context.Context) error {
 	}
 }
 
-// Flush ends the period: it logs what was suppressed in it.
+// Flush ends the period, and logs the numbers of suppressed records.
 func (h *Handler) Flush(ctx context.Context) {
 	h.counts.mu.Lock()
 	ended := h.counts.all
@@ -97,7 +97,7 @@ func (h *Handler) Flush(ctx context.Context) {
 	}
 }
 
-// Enabled reports whether the next handler takes records of the level.
+// Enabled reports whether the next handler handles records of the level.
 func (h *Handler) Enabled(ctx context.Context, level slog.Level) bool {
 	return h.next.Enabled(ctx, level)
 }
@@ -125,7 +125,7 @@ func (h *Handler) WithGroup(name string) slog.Handler {
 	return &Handler{h.next.WithGroup(name), h.labels, h.counts}
 }
 
-// suppresses counts the record, and reports whether there were enough of its kind.
+// suppresses counts the record, and reports whether its kind has exceeded First.
 func (h *Handler) suppresses(record *slog.Record) bool {
 	of := kind{record.PC, record.Level, record.Message, h.labels}
 	var attrs []slog.Attr
@@ -152,7 +152,7 @@ func (h *Handler) suppresses(record *slog.Record) bool {
 	return c.seen > First
 }
 
-// label is the attribute, if records with different values are of different kinds.
+// label returns the attribute as text if its value is part of the kind; otherwise an empty string.
 func label(attr slog.Attr) string {
 	if attr.Key != "route" && attr.Key != "resource" {
 		return ""

@@ -9,30 +9,29 @@ import (
 )
 
 const (
-	// compressorMemory is what a socket's compressor takes (1.1 MB measured), for as long as the client does not take the
-	// message.
+	// compressorMemory is the memory of a WebSocket's compressor (1.1 MB measured). It is in use until the client has
+	// read the message.
 	compressorMemory = 5 << 18
-	// partMemory is what one part of a snapshot of rows takes with it, and objectMemory an object of 1.5 MiB, the most
-	// that the API server takes.
+	// partMemory is the memory of one part of a snapshot of rows, with the compressor. objectMemory is that of an
+	// object of 1.5 MiB, the largest that the API server accepts.
 	partMemory   = compressorMemory + 4*chunk
 	objectMemory = compressorMemory + 3<<20
-	// shortEvents is up to where events have no memory reserved: they are many, and most are short.
+	// shortEvents is the size from which memory is reserved for events. Most events are short, and there are many.
 	shortEvents = 64 << 10
 )
 
-// Reserve reserves the memory of a message: bytes is an estimate, which is corrected once the message is built. It is
-// released when the message was sent.
+// Reserve reserves the memory of a message. bytes is an estimate; it is corrected after the message is built. The
+// reservation is released after the message is sent.
 type Reserve func(ctx context.Context, bytes int64) (*limit.Reservation, error)
 
-// paper is what a reading writes its message on: borrowed for as long as
-// somebody reads it, so that one which waits holds none. With it goes the seal
-// that signs the cursors.
+// paper is the buffer for one message of a reading. It is borrowed until the message has been read, so that a waiting
+// reading has no buffer. It also has the seal that signs cursors.
 type paper struct {
 	pool  *sync.Pool      // Of *[]byte.
-	desks chan struct{}   // Of the Access: those that are taken; nil where there are any number.
-	ctx   context.Context //nolint:containedctx // Of the Next that the message is for.
+	desks chan struct{}   // Slots of the Access that are in use; nil for no limit.
+	ctx   context.Context //nolint:containedctx // Of the call of Next that returns the message.
 	text  *[]byte         // Nil while nothing is borrowed.
-	seat  bool            // A desk is taken.
+	seat  bool            // A slot of desks is in use.
 
 	reserve  Reserve            // Nil reserves nothing.
 	reserved *limit.Reservation // The memory of the message; nil for a short one.
@@ -41,12 +40,12 @@ type paper struct {
 	seal   seal
 }
 
-// sit waits for a desk and for the memory of a message, of which bytes is an estimate; 0 is a short one. It has both until
-// giveBack. It reports false once nobody waits for the message any more.
+// sit waits for a slot and for the memory of a message. giveBack releases both. bytes is an estimate of the memory; 0
+// reserves none, for a short message. It reports false if ctx has ended.
 func (p *paper) sit(bytes int64) bool {
 	if !p.seat && p.desks != nil {
 		select {
-		case p.desks <- struct{}{}: // Costs a fraction of the select below.
+		case p.desks <- struct{}{}: // This costs a fraction of the select below.
 		default:
 			select {
 			case p.desks <- struct{}{}:
@@ -66,7 +65,7 @@ func (p *paper) sit(bytes int64) bool {
 
 // borrow returns an empty text to append to.
 func (p *paper) borrow() []byte {
-	p.sit(0) // What is told beside rows and objects is short, and may be written for nobody.
+	p.sit(0) // Messages without rows or objects are short. They may be built after ctx has ended.
 	if p.text == nil {
 		text, ok := p.pool.Get().(*[]byte)
 		if !ok {
@@ -77,12 +76,12 @@ func (p *paper) borrow() []byte {
 	return (*p.text)[:0]
 }
 
-// keep takes note of what the borrowed text has become.
+// keep stores the borrowed text after it has grown, and corrects the reservation.
 func (p *paper) keep(text []byte) {
 	if p.text != nil {
 		*p.text = text
 	}
-	p.reserved.Resize(compressorMemory + 2*int64(len(text))) // What is compressed is copied first.
+	p.reserved.Resize(compressorMemory + 2*int64(len(text))) // The text is copied before it is compressed.
 }
 
 func (p *paper) giveBack() {
@@ -109,7 +108,7 @@ func (p *paper) sign(s *reading, text []byte) []byte {
 	return p.seal.append(text, s.informer.epochOf(s.version), s.sent)
 }
 
-// eventsMemory is an estimate of what the events of changes take; 0 if that is little.
+// eventsMemory estimates the memory of the events of changes. It returns 0 below shortEvents.
 func (s *reading) eventsMemory(changes []*change) (bytes int64) {
 	for _, c := range changes {
 		switch {

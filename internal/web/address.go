@@ -14,7 +14,7 @@ func (p peers) have(address netip.Addr) bool {
 	return slices.ContainsFunc(p, func(prefix netip.Prefix) bool { return prefix.Contains(address) })
 }
 
-// addressOf reads the address of "address:port". Listeners other than those of TCP have none.
+// addressOf parses the address of "address:port". Only TCP listeners have such addresses.
 func addressOf(remote string) (netip.Addr, bool) {
 	parsed, err := netip.ParseAddrPort(remote)
 	return parsed.Addr().Unmap().WithZone(""), err == nil
@@ -40,7 +40,8 @@ func (p peers) clientAddr(r *http.Request) (netip.Addr, bool) {
 	return address, known
 }
 
-// group is what counts as one address. One host has a whole /64 network of IPv6 addresses to choose from.
+// group returns the key under which an address is limited. IPv6 addresses are grouped by /64, because one host can use
+// any address of its /64.
 func group(address netip.Addr) string {
 	if address.Is6() {
 		if prefix, err := address.Prefix(64); err == nil {

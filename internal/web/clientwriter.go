@@ -6,9 +6,9 @@ import (
 	"net/http"
 )
 
-// clientError is an error of writing to the client: it has disconnected, has reset its
-// stream, or reads too slowly. Which errors these are depends on the protocol, and
-// net/http exports few of them. So they are recognized by where they come from.
+// clientError is an error of writing to the client: the client has disconnected, has reset its stream, or reads too
+// slowly. The errors depend on the protocol, and net/http exports few of them. They are therefore recognized by where
+// they occur.
 type clientError struct{ error }
 
 func (e *clientError) Unwrap() error { return e.error }
@@ -22,7 +22,7 @@ func (c *clientWriter) Write(p []byte) (int, error) {
 	return n, ofClient(err)
 }
 
-// FlushError sends what is buffered, for http.ResponseController.
+// FlushError sends the buffered bytes, for http.ResponseController.
 func (c *clientWriter) FlushError() error {
 	return ofClient(http.NewResponseController(c.ResponseWriter).Flush())
 }
@@ -30,7 +30,7 @@ func (c *clientWriter) FlushError() error {
 // Unwrap returns the writer below, for http.ResponseController.
 func (c *clientWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
-// ofClient marks an error, unless it says that a handler has misused the writer.
+// ofClient marks an error as a clientError, unless it is nil or reports that a handler misused the writer.
 func ofClient(err error) error {
 	for _, misuse := range []error{nil, http.ErrBodyNotAllowed, http.ErrContentLength, http.ErrHijacked, http.ErrNotSupported} {
 		if errors.Is(err, misuse) {
@@ -40,8 +40,7 @@ func ofClient(err error) error {
 	return &clientError{err}
 }
 
-// isDisconnect reports whether a request has failed because its client is gone. It is
-// the only place that decides this.
+// isDisconnect reports whether a request has failed because its client has disconnected. Only this function decides it.
 func isDisconnect(ctx context.Context, err error) bool {
 	if _, ok := errors.AsType[*clientError](err); ok {
 		return true

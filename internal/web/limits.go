@@ -17,44 +17,44 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// Limits on what a client can send or keep open, before it is known who sends it.
+// Limits on what a client can send or keep open before it is identified.
 const (
-	// maxAddress is the length of a path with its query.
+	// maxAddress is the maximum length of a path with its query, in bytes.
 	maxAddress = 16 << 10
 	maxFields  = 100 // Of a request's headers.
 	maxBody    = 64 << 10
 	maxStreams = 100 // Of one HTTP/2 connection.
 	// addressRequests are the requests in flight of one address. Sockets do not count.
 	addressRequests = 1000
-	// maxBodies are the requests whose body is being read, addressBodies those of one address.
+	// maxBodies is how many request bodies may be read at a time, addressBodies how many of one address.
 	maxBodies, addressBodies = 400, 50
-	// maxPaced are the requests of all addresses that wait because their address sends too many.
+	// maxPaced is how many requests of all addresses may wait for the rate limit of their address.
 	maxPaced = 1000
 	// addressSockets are the sockets of one address, viewerSockets the tabs of one user.
 	addressSockets, viewerSockets = 2000, 500
-	// linkSockets are the tabs of the guests of one link, guestSockets those of all guests. They leave room for users
-	// who log in.
+	// linkSockets are the tabs of the guests of one link, guestSockets those of all guests. They leave room for
+	// logged-in users.
 	linkSockets, guestSockets = 2000, 4000
-	// socketSubscriptions is how many subscriptions all sockets of a caller may have together, for each socket that it
-	// may have. A single socket may have more.
+	// socketSubscriptions is the number of subscriptions for each socket that a caller may have. All sockets of the
+	// caller share the total, so a single one may have more.
 	socketSubscriptions = 6
-	// viewerLogs are the logs that one user follows at a time, linkLogs those of one link, and guestLogs those of all
-	// links. They leave logs for others.
+	// viewerLogs is how many logs one user may follow at a time, linkLogs the same for one link, and guestLogs for
+	// all links together. They leave capacity for others.
 	viewerLogs, linkLogs, guestLogs = 25, 25, 50
-	// messageRate is how many messages a second a socket may send, after messageBurst at once. More of them wait.
+	// messageRate is how many messages a second a socket may send, after messageBurst at once. Further messages wait.
 	messageRate, messageBurst = 20, 200
 	// addressRate is how many requests, connections and socket messages a second one address may send, after
-	// addressBurst at once: a thousand tabs may come back together.
+	// addressBurst at once: a thousand tabs may reconnect together.
 	addressRate, addressBurst = 250, 4000
-	// oversizedCost is as how many requests an oversized one counts, because it was read for nothing.
+	// oversizedCost is how many requests an oversized one counts as, because it was read for nothing.
 	oversizedCost = 10
-	// addressWait is how long a request waits for its turn.
+	// addressWait is how long a request waits for the rate limit of its address, or for a lease.
 	addressWait = 10 * time.Second
 )
 
-// buildLimits bound what keeps a processor busy for whoever sent a request: scans of all rows of a kind, pages, exports, and
-// conversions of long texts. A caller, or all guests of a link, use half of the processors at a time. All together use
-// twice as many as there are: what is built waits neither for a client nor for the API server.
+// buildLimits returns the limits on work that keeps a processor busy for a request: scans of all rows of a kind, pages,
+// exports, and conversions of long texts. A caller, or all guests of a link, may use half of the processors at a time.
+// All together may use twice as many as there are. Such work waits neither for a client nor for the API server.
 func (s *Server) buildLimits(r *http.Request) []limit.Limit {
 	caller, processors := s.callerOf(r), int64(runtime.GOMAXPROCS(0))
 	return []limit.Limit{
@@ -63,17 +63,17 @@ func (s *Server) buildLimits(r *http.Request) []limit.Limit {
 	}
 }
 
-// compute waits until something that keeps a processor busy may be done for whoever sent a request. It has been done when
-// done is called.
+// compute waits for a lease under buildLimits, for work that keeps a processor busy. The caller must call done after
+// the work.
 func (s *Server) compute(ctx context.Context, r *http.Request) (done func(), err error) {
 	if out := responseOf(r); out != nil && out.building != nil {
-		return func() {}, nil // It is a part of what is being built.
+		return func() {}, nil // The work is part of a response that has a lease.
 	}
 	lease, err := s.acquire(ctx, s.buildLimits(r)...)
 	return lease.Release, err
 }
 
-// rateLimitersFor are the rate limiters of what a new socket sends: its own, and that of its address.
+// rateLimitersFor returns the rate limiters of a new socket: its own, and that of its address.
 func (s *Server) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *limit.Rates) []*rate.Limiter {
 	if address, known := s.peers.clientAddr(r); known {
 		return []*rate.Limiter{own, addresses.For(group(address))}
@@ -81,7 +81,7 @@ func (s *Server) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *
 	return []*rate.Limiter{own}
 }
 
-// wait waits until the session may read one more message. An error means that the session has ended.
+// wait waits until the session may read one more message. It returns an error if the session has ended.
 func (l *session) wait(ctx context.Context) error {
 	for _, limiter := range l.rates {
 		if err := limiter.Wait(ctx); err != nil {
@@ -91,8 +91,8 @@ func (l *session) wait(ctx context.Context) error {
 	return nil
 }
 
-// crowd is the number of sockets that share a limit with this one, if there are other sockets. Without others there is
-// nobody to leave time for.
+// crowd returns the number of sockets that share a limit with this one. It returns 0 if there are no sockets besides
+// these, because then there are no others to leave time for.
 func (s *Server) crowd(of []limit.Limit) int {
 	var most int64
 	for _, one := range of {
@@ -104,7 +104,7 @@ func (s *Server) crowd(of []limit.Limit) int {
 	return 0
 }
 
-// limitRequest refuses oversized requests, and those of an address that has too many in flight.
+// limitRequest refuses oversized requests, and requests of an address with too many in flight or above its rate.
 func (s *Server) limitRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p := oversized(r); p != nil {
@@ -120,27 +120,27 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 		if address, known := s.peers.clientAddr(r); known {
 			lease := s.limiter.TryAcquire(1, limit.Limit{Key: "requests of " + group(address), Max: addressRequests})
 			if lease == nil {
-				tooMany(w, fmt.Sprintf("%d requests of your address are in flight. Wait for some of them.", addressRequests))
+				tooMany(w, fmt.Sprintf("%d requests from your address are in progress. Wait until some of them finish.", addressRequests))
 				return
 			}
 			defer lease.Release()
 			if !s.keepPace(r.Context(), group(address)) {
-				tooMany(w, fmt.Sprintf("Your address has sent more than %d requests and messages a second for a while. "+
-					"Send fewer.", addressRate))
+				tooMany(w, fmt.Sprintf("Your address sends more than %d requests and messages per second. "+
+					"Slow down, then retry.", addressRate))
 				return
 			}
 		}
 		if s.receive(r) != nil {
-			tooMany(w, fmt.Sprintf("The bodies of %d requests of your address, or of %d of all, are being read. "+
-				"Send yours at once, or later.", addressBodies, maxBodies))
+			tooMany(w, fmt.Sprintf("Too many request bodies are being read: at most %d of your address, and %d in total. "+
+				"Send the body without delay, or retry later.", addressBodies, maxBodies))
 			return
 		}
 		next.ServeHTTP(w, r)
 	})
 }
 
-// receive reads the body of a request before anything else is done for it. A client that sends it slowly then holds 64 KiB,
-// and not what is reserved for a response.
+// receive reads the body of a request before the request is handled. A client that sends it slowly then occupies 64 KiB,
+// and not the memory reserved for a response.
 func (s *Server) receive(r *http.Request) error {
 	if r.ContentLength <= 0 {
 		return nil
@@ -163,13 +163,13 @@ func (s *Server) receive(r *http.Request) error {
 	return nil
 }
 
-// failingReader fails.
+// failingReader returns its error from each Read.
 type failingReader struct{ err error }
 
 func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 
-// keepPace waits until an address may send one more request. It reports false if that takes too long, or if too many
-// requests wait for it.
+// keepPace waits for the rate limit of an address. It reports false if that takes too long, or if too many requests
+// are waiting already.
 func (s *Server) keepPace(ctx context.Context, address string) bool {
 	rates := s.rates.For(address)
 	if rates.Allow() {
@@ -190,7 +190,7 @@ func tooMany(w http.ResponseWriter, why string) {
 	writeProblem(w, problem{Title: "Too many requests", Status: http.StatusTooManyRequests, Detail: why})
 }
 
-// oversized says what of a request is more than may be; nil for nothing.
+// oversized returns the problem of a request that exceeds a limit on its size; nil if there is none.
 func oversized(r *http.Request) *problem {
 	fields := 0
 	for _, values := range r.Header {
@@ -204,17 +204,17 @@ func oversized(r *http.Request) *problem {
 	case fields > maxFields:
 		return &problem{Title: "Too many headers", Status: http.StatusRequestHeaderFieldsTooLarge, Detail: fmt.Sprintf("A request may have %d header fields.", maxFields)}
 	case encoding != "" && encoding != "identity":
-		return &problem{Title: "Body is encoded", Status: http.StatusUnsupportedMediaType, Detail: "Nothing is decompressed here: send it without Content-Encoding."}
+		return &problem{Title: "Body is encoded", Status: http.StatusUnsupportedMediaType, Detail: "Encoded bodies are not accepted. Send the body without Content-Encoding."}
 	case reads && r.ContentLength != 0:
-		return &problem{Title: "Body too large", Status: http.StatusRequestEntityTooLarge, Detail: "What is read with GET takes no body."}
+		return &problem{Title: "Body too large", Status: http.StatusRequestEntityTooLarge, Detail: "A GET or HEAD request must not have a body."}
 	case r.ContentLength > maxBody:
 		return &problem{Title: "Body too large", Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("A body may have %d bytes.", maxBody)}
 	}
 	return nil
 }
 
-// socketQuotas are the limits that a socket counts under: those of its address, and of its user or link. Without a login
-// the address is all that is known.
+// socketQuotas returns the limits that a socket counts toward: those of its address, and of its user or link. Without a
+// login only the address is known.
 func (s *Server) socketQuotas(r *http.Request) []limit.Limit {
 	var quotas []limit.Limit
 	if address, known := s.peers.clientAddr(r); known {
@@ -223,7 +223,7 @@ func (s *Server) socketQuotas(r *http.Request) []limit.Limit {
 	return append(quotas, quotasFor("sockets", guestIn(r), identityOf(r), linkSockets, guestSockets, viewerSockets)...)
 }
 
-// subscriptionQuotas are the limits that each subscription of a socket counts under.
+// subscriptionQuotas returns the limits that each subscription of a socket counts toward.
 func subscriptionQuotas(socket []limit.Limit) []limit.Limit {
 	quotas := make([]limit.Limit, len(socket))
 	for i, q := range socket {
@@ -232,7 +232,7 @@ func subscriptionQuotas(socket []limit.Limit) []limit.Limit {
 	return quotas
 }
 
-// quotasFor are the limits that something counts under for a guest or a user.
+// quotasFor returns the limits that a guest's or user's sockets or logs count toward.
 func quotasFor(what string, guest *share.Guest, identity auth.Identity, ofLink, ofGuests, ofUser int64) []limit.Limit {
 	switch user := identity.Viewer.User; {
 	case guest != nil:
@@ -243,8 +243,8 @@ func quotasFor(what string, guest *share.Guest, identity auth.Identity, ofLink, 
 	return nil
 }
 
-// callerOf is who shares the memory for responses: a guest of a link at an address, a user, or an address where nobody
-// logs in.
+// callerOf returns the caller of a request for the limits on memory and processors: a guest of a link at one address, a
+// user, or else an address.
 func (s *Server) callerOf(r *http.Request) limit.Caller {
 	from := ""
 	if address, known := s.peers.clientAddr(r); known {
@@ -263,7 +263,7 @@ func (s *Server) callerOf(r *http.Request) limit.Caller {
 	return limit.Caller{Key: from}
 }
 
-// acquire waits for a lease of one unit, and for no longer than addressWait.
+// acquire waits for a lease of one unit, for at most addressWait.
 func (s *Server) acquire(ctx context.Context, limits ...limit.Limit) (*limit.Lease, error) {
 	waiting, cancel := context.WithTimeout(ctx, addressWait)
 	defer cancel()
@@ -271,7 +271,7 @@ func (s *Server) acquire(ctx context.Context, limits ...limit.Limit) (*limit.Lea
 	if err != nil && ctx.Err() == nil {
 		return nil, &problem{
 			Title: "Too many requests", Status: http.StatusTooManyRequests,
-			Detail: fmt.Sprintf("%d requests of this sort are in progress for you. Wait for one of them.", limits[0].Max),
+			Detail: fmt.Sprintf("Too many requests of this kind are in progress; your limit is %d. Wait until one of them finishes.", limits[0].Max),
 		}
 	}
 	return lease, err

@@ -13,17 +13,17 @@ import (
 )
 
 const (
-	// maxConnections leaves room beside the sockets for those who load pages.
+	// maxConnections leaves room for page loads besides the WebSockets.
 	maxConnections, addressConnections = 8000, 2000
-	// maxWaiting are the connections without a request: those that are idle, that are in a TLS handshake, or whose header
-	// has not arrived. They cost up to 40 KB each, and one more closes the one that has waited longest.
+	// maxWaiting is how many connections may be without a request: idle, in a TLS handshake, or with an incomplete
+	// header. Each costs up to 40 KB. One more closes the one that has waited longest.
 	maxWaiting = 2000
-	// minIdle is how long a connection may be idle when maxWaiting are; idleTimeout holds up to half of that.
+	// minIdle is how long a connection may be idle if maxWaiting are. Up to half of that number, idleTimeout applies.
 	minIdle = 5 * time.Second
 )
 
-// limitedListener accepts as many connections as there may be. To accept one more it closes connections that wait for a
-// request, first those of clients that are not known, and of these the one that has waited longest.
+// limitedListener limits the number of connections. To accept one more, it closes a connection that waits for a
+// request. Connections of unknown clients are closed first, and among these the one that has waited longest.
 type limitedListener struct {
 	net.Listener
 
@@ -33,22 +33,22 @@ type limitedListener struct {
 	mu        sync.Mutex
 	open      int
 	addresses map[string]*addressQueue
-	waiting   [2]lists.List // Of *limitedConn, by since: those of clients that are not known, and of those that are.
+	waiting   [2]lists.List // Of *limitedConn, ordered by since: first unknown clients, then known ones.
 }
 
-// addressQueue has the connections of one address.
+// addressQueue counts the connections of one address.
 type addressQueue struct {
 	open    int
-	waiting lists.List // Of *limitedConn, by since.
+	waiting lists.List // Of *limitedConn, ordered by since.
 }
 
-// limitedConn is a connection that counts under the limits of its listener until it is closed.
+// limitedConn is a connection that counts toward the limits of its listener until it is closed.
 type limitedConn struct {
 	net.Conn
 
 	listener *limitedListener
-	address  string    // Empty if it counts for no address.
-	from     time.Time // Nothing is read before.
+	address  string    // Empty if it counts toward no address.
+	from     time.Time // Read waits until then.
 	closed   chan struct{}
 	once     sync.Once
 
@@ -56,7 +56,7 @@ type limitedConn struct {
 	requests  int  // In progress.
 	detached  bool // It is a WebSocket.
 	known     bool // A user or a guest has used it.
-	gone      bool // It counts no more.
+	gone      bool // It is not counted any more.
 	since     time.Time
 	inAll     *lists.Element // Of listener.waiting; nil while it does not wait.
 	inAddress *lists.Element
@@ -66,7 +66,7 @@ func newLimitedListener(l net.Listener, rates *limit.Rates, trusted peers) *limi
 	return &limitedListener{Listener: l, rates: rates, peers: trusted, addresses: make(map[string]*addressQueue)}
 }
 
-// Accept waits for the next connection that there is room for.
+// Accept waits for the next connection within the limits. It closes connections beyond them.
 func (l *limitedListener) Accept() (net.Conn, error) {
 	for {
 		conn, err := l.Listener.Accept()
@@ -80,7 +80,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 			wait := reserved.Delay()
 			if wait > addressWait {
 				reserved.Cancel()
-				_ = conn.Close() // Nothing was sent that could be answered.
+				_ = conn.Close() // No request was read, so none can be answered.
 				continue
 			}
 			if wait > 0 {
@@ -98,7 +98,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 	}
 }
 
-// add counts a connection, if there is room for it once others were evicted, which the caller closes.
+// add counts a connection if there is room for it. To make room it evicts others, which the caller must close.
 func (l *limitedListener) add(c *limitedConn) (evicted []*limitedConn, accepted bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -139,7 +139,7 @@ func front(waiting *lists.List) *limitedConn {
 	return nil
 }
 
-// oldestLocked is the connection to close first; nil if none waits.
+// oldestLocked returns the next connection to evict; nil if none waits.
 func (l *limitedListener) oldestLocked() *limitedConn {
 	if c := front(&l.waiting[0]); c != nil {
 		return c
@@ -149,15 +149,15 @@ func (l *limitedListener) oldestLocked() *limitedConn {
 
 func (l *limitedListener) waitingLocked() int { return l.waiting[0].Len() + l.waiting[1].Len() }
 
-// idleLocked is for how long a connection may wait now. It falls from idleTimeout to minIdle as the number of waiting
-// connections grows from half of maxWaiting to all of it.
+// idleLocked returns how long a connection may wait. The time falls from idleTimeout to minIdle as the number of
+// waiting connections grows from half of maxWaiting to all of it.
 func (l *limitedListener) idleLocked() time.Duration {
 	const half = maxWaiting / 2
 	over := min(max(0, l.waitingLocked()-half), half)
 	return idleTimeout - (idleTimeout-minIdle)*time.Duration(over)/half
 }
 
-// queueLocked puts a connection at the end of those that wait.
+// queueLocked appends a connection to the waiting ones.
 func (l *limitedListener) queueLocked(c *limitedConn) {
 	c.since = time.Now()
 	queue := &l.waiting[0]
@@ -170,7 +170,7 @@ func (l *limitedListener) queueLocked(c *limitedConn) {
 	}
 }
 
-// unqueueLocked takes a connection out of those that wait.
+// unqueueLocked removes a connection from the waiting ones.
 func (l *limitedListener) unqueueLocked(c *limitedConn) {
 	if c.inAll == nil {
 		return
@@ -183,7 +183,7 @@ func (l *limitedListener) unqueueLocked(c *limitedConn) {
 	c.inAll, c.inAddress = nil, nil
 }
 
-// removeLocked counts a connection no more.
+// removeLocked stops counting a connection.
 func (l *limitedListener) removeLocked(c *limitedConn) {
 	if c.gone {
 		return
@@ -198,7 +198,7 @@ func (l *limitedListener) removeLocked(c *limitedConn) {
 	}
 }
 
-// Read waits until the connection may be read.
+// Read waits for the rate limit of the address, and then reads.
 func (c *limitedConn) Read(p []byte) (int, error) {
 	if !c.from.IsZero() && time.Now().Before(c.from) {
 		select {
@@ -220,7 +220,7 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// begin says that the connection serves a request until end is called: it is not closed to make room for others.
+// begin records that a request is in progress until end is called. Until then, the connection is not evicted.
 func (c *limitedConn) begin() (end func()) {
 	if c == nil {
 		return func() {}
@@ -242,7 +242,7 @@ func (c *limitedConn) count(requests int) {
 	}
 }
 
-// trust says that a user or a guest uses the connection: others are closed before it.
+// trust records that a user or a guest has used the connection. Connections of unknown clients are evicted first.
 func (c *limitedConn) trust() {
 	if c == nil {
 		return
@@ -252,7 +252,7 @@ func (c *limitedConn) trust() {
 	c.known = true
 }
 
-// detach says that the connection is a WebSocket from now on, which has limits of its own.
+// detach records that the connection is now a WebSocket. It is never evicted; WebSockets have their own limits.
 func (c *limitedConn) detach() {
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
@@ -260,7 +260,7 @@ func (c *limitedConn) detach() {
 	c.detached = true
 }
 
-// limitedOf is the limitedConn of a server's connection; nil if it has none.
+// limitedOf returns the limitedConn of a server's connection; nil if there is none.
 func limitedOf(conn net.Conn) *limitedConn {
 	if secured, ok := conn.(*tls.Conn); ok {
 		conn = secured.NetConn()
@@ -269,7 +269,7 @@ func limitedOf(conn net.Conn) *limitedConn {
 	return c
 }
 
-// connKey is where a request's context has its limitedConn.
+// connKey is the context key of a request's limitedConn.
 type connKey struct{}
 
 func withConn(ctx context.Context, conn net.Conn) context.Context {

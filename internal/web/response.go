@@ -12,45 +12,45 @@ import (
 
 const (
 	mebibyte = 1 << 20
-	// smallMemory is what a response takes while it is built: its text, and a compressor (1.1 to 1.4 MB measured).
+	// smallMemory is the memory of a response while it is built: its text and a compressor (1.1 to 1.4 MB measured).
 	smallMemory = 2 * mebibyte
-	// objectMemory is the same with the text of an object, of which the API server takes 1.5 MiB at most.
+	// objectMemory adds the text of one object. The API server accepts at most 1.5 MiB.
 	objectMemory = smallMemory + 3*mebibyte/2
-	// compareMemory is the same with two objects.
+	// compareMemory adds the texts of two objects.
 	compareMemory = smallMemory + 3*mebibyte
-	// exportMemory is that of an export, or of a graph of relations, beside its list of rows: two objects and
-	// their texts in another format. It lets one caller build two at a time in 64 MiB.
+	// exportMemory is the memory of an export or a graph of relations, without its list of rows: two objects and
+	// their texts in another format. With a budget of 64 MiB one caller can build two at a time.
 	exportMemory = 8 * mebibyte
-	// compressorMemory is what the compressor of a socket takes (1.1 MB measured).
+	// compressorMemory is the memory of a WebSocket's compressor (1.1 MB measured).
 	compressorMemory = 5 << 18
-	// rowMemory is what a row takes in a list of rows.
+	// rowMemory is the memory of one row in a list of rows.
 	rowMemory = 16
 
-	// maxKept is how much of a response that is streamed is kept before it is sent. The rest of it waits until the
-	// client has taken that. Other responses are built whole.
+	// maxKept is how much of an export is buffered before it is sent. The handler then waits until the client has
+	// read that. Other responses are buffered whole.
 	maxKept = 256 << 10
-	// pieceBytes is how much of a response has stallTimeout to be sent.
+	// pieceBytes is how much of a response must be sent within stallTimeout.
 	pieceBytes   = 4 << 10
 	stallTimeout = 20 * time.Second
 	// reserveTimeout is how long a request waits for memory.
 	reserveTimeout = 10 * time.Second
 )
 
-// delivery says how a route builds and sends its responses.
+// delivery is how a route builds and sends its responses.
 type delivery int
 
 const (
 	buffered delivery = iota // Memory is reserved before the handler runs.
-	listed                   // The same, but once the first list has come: it may take seconds.
-	streamed                 // The handler sends what it has, and compresses by itself or not at all.
+	listed                   // Memory is reserved after the first list has arrived, which may take seconds.
+	streamed                 // The handler writes to the client directly. It compresses by itself or not at all.
 )
 
-// errAborted is why nothing is written any more to a client that reads too slowly, or has gone.
+// errAborted is the error of a write to a client that reads too slowly or has disconnected.
 var errAborted = errors.New("the client does not read the response")
 
-// response keeps what a handler writes, compressed, until the handler has ended. Then it is sent in pieces, each with a
-// deadline. A client that reads slowly therefore holds neither the handler nor a compressor, but only these bytes,
-// which stay reserved in the Server's budget until the last of them is sent.
+// response buffers what a handler writes, compressed, until the handler has returned. It is then sent in pieces, each
+// with a deadline. A slow client therefore blocks neither the handler nor a compressor. It occupies only the buffered
+// bytes, which stay reserved in the Server's budget until the last of them is sent.
 type response struct {
 	http.ResponseWriter
 
@@ -59,21 +59,21 @@ type response struct {
 	estimate   int64
 	reserved   *limit.Reservation // Nil until memory is reserved.
 	acquire    func(context.Context) (*limit.Lease, error)
-	building   *limit.Lease    // Nil while nothing is built.
-	ctx        context.Context //nolint:containedctx // Of the handler that streams.
+	building   *limit.Lease    // Under buildLimits; nil while nothing is built.
+	ctx        context.Context //nolint:containedctx // Of a handler that has called stream.
 	controller *http.ResponseController
 	status     int
-	body       []byte // That was not sent yet.
-	streams    bool   // The handler writes more than maxKept, piece by piece.
-	sent       bool   // The header is on its way.
-	failed     error  // Why nothing is written any more.
+	body       []byte // Not sent yet.
+	streams    bool   // The handler has called stream.
+	sent       bool   // The header was written to the client.
+	failed     error  // The first error; later writes return it.
 
 	mu       sync.Mutex
-	progress time.Time // When the client took something last; zero while nothing is sent.
+	progress time.Time // When the current piece was begun; zero while nothing is sent.
 	aborted  bool
 }
 
-// responseKey is where a request's context has its response.
+// responseKey is the context key of a request's response.
 type responseKey struct{}
 
 func responseOf(r *http.Request) *response {
@@ -81,8 +81,8 @@ func responseOf(r *http.Request) *response {
 	return out
 }
 
-// withBudget reserves the memory of a route's responses, and sends them. What is not read is aborted.
-// Nothing is reserved for who is refused anyway.
+// withBudget gives each request of a route a response whose memory is reserved in the budget. The budget aborts
+// responses that are not read. Nothing is reserved for a request that will be refused.
 func (s *Server) withBudget(one route, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &response{
@@ -107,7 +107,7 @@ func (s *Server) withBudget(one route, next http.Handler) http.Handler {
 	})
 }
 
-// sendWhole sends what a handler of withBudget has written, once it has ended.
+// sendWhole sends the rest of a response after its handler has returned. It must be called inside withBudget.
 func sendWhole(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r)
@@ -115,8 +115,8 @@ func sendWhole(next http.Handler) http.Handler {
 	})
 }
 
-// responseMemory is the memory of responses under a limit of the process, in bytes. An eighth is left beside what is
-// watched and the garbage collector's room, see watch.Options.
+// responseMemory returns the budget of responses in bytes, for a memory limit of the process. An eighth of the limit is
+// free besides the watched objects and the headroom of the garbage collector, see watch.Options.
 func responseMemory(limit int64) int64 {
 	const least, most = 8 * mebibyte, 256 * mebibyte
 	if limit == 0 {
@@ -125,7 +125,7 @@ func responseMemory(limit int64) int64 {
 	return min(max(limit/8, least), most)
 }
 
-// reserve reserves the memory of the response, if that was not done before.
+// reserve reserves the memory of the response, unless it is reserved already.
 func (o *response) reserve(ctx context.Context) error {
 	if o == nil || o.reserved != nil {
 		return nil
@@ -137,13 +137,13 @@ func (o *response) reserve(ctx context.Context) error {
 	if err != nil && ctx.Err() == nil {
 		return &problem{
 			Title: "Too many requests", Status: http.StatusTooManyRequests,
-			Detail: "The memory for responses is in use, most of it by you if you have many requests open. Read or close some of them.",
+			Detail: "The memory for responses is in use. If you have many open requests, read or close some of them. Then retry.",
 		}
 	}
 	return err
 }
 
-// build waits until the response may be built, which it is until its first bytes are sent.
+// build reserves memory and waits for a lease under buildLimits. The lease ends when buffered bytes are sent.
 func (o *response) build(ctx context.Context) error {
 	if err := o.reserve(ctx); err != nil || o == nil || o.building != nil {
 		return err
@@ -153,7 +153,7 @@ func (o *response) build(ctx context.Context) error {
 	return err
 }
 
-// stream says that the handler writes a response of many rows, piece by piece.
+// stream prepares the response for many rows. It is then sent whenever maxKept bytes are buffered.
 func (o *response) stream(ctx context.Context, rows int) error {
 	if err := o.build(ctx); err != nil {
 		return err
@@ -163,14 +163,14 @@ func (o *response) stream(ctx context.Context, rows int) error {
 	return nil
 }
 
-// WriteHeader notes the status. The header is sent with the first piece.
+// WriteHeader records the status. The header is sent with the first piece.
 func (o *response) WriteHeader(status int) {
 	if o.status == 0 {
 		o.status = status
 	}
 }
 
-// Write keeps p, and sends what there is once that is too much to keep.
+// Write buffers p. After stream it sends the buffer once that has maxKept bytes.
 func (o *response) Write(p []byte) (int, error) {
 	if o.failed != nil {
 		return 0, o.failed
@@ -185,7 +185,7 @@ func (o *response) Write(p []byte) (int, error) {
 	return len(p), o.failed
 }
 
-// SetWriteDeadline ends a response at a time, and no later piece extends that.
+// SetWriteDeadline ends the response: the piece that is being sent has until then, and no other piece is begun.
 func (o *response) SetWriteDeadline(at time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -196,7 +196,7 @@ func (o *response) SetWriteDeadline(at time.Time) error {
 // Abort ends the response.
 func (o *response) Abort() { _ = o.SetWriteDeadline(time.Now()) } // A writer without deadlines ends at the next piece.
 
-// Stalled is for how long the client has taken nothing.
+// Stalled returns how long the client has read nothing.
 func (o *response) Stalled() time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -206,8 +206,8 @@ func (o *response) Stalled() time.Duration {
 	return time.Since(o.progress)
 }
 
-// finish sends what is left once the handler has ended, and nothing but that stays reserved. A response that was cut
-// ends without its last chunk, so that nobody takes it for a whole one.
+// finish sends the rest after the handler has returned. Only the memory of that rest stays reserved. A response that
+// failed ends without its last chunk, so that a client does not take it for a complete one.
 func (o *response) finish() {
 	if !o.sent {
 		o.reserved.Resize(int64(cap(o.body)) + pieceBytes)
@@ -218,7 +218,7 @@ func (o *response) finish() {
 	}
 }
 
-// send sends what was kept.
+// send sends the buffered bytes.
 func (o *response) send() {
 	o.building.Release()
 	o.building = nil
@@ -241,7 +241,8 @@ func (o *response) send() {
 	o.body = o.body[:0]
 }
 
-// begin begins a piece at a time, unless the response was aborted; the zero time is none.
+// begin records when a piece is begun, and sets its deadline. The zero time means that no piece is being sent. It
+// reports false if the response was aborted.
 func (o *response) begin(at time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()

@@ -9,11 +9,11 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// largeText is the length of a text whose conversion takes much memory: 80 times its length in the worst case measured,
-// 30,000 short strings.
+// largeText is the length from which few texts are converted at a time. A conversion needs memory: 80 times the length
+// in the worst case measured, 30,000 short strings.
 const largeText = 128 << 10
 
-// toYAML writes a JSON text as YAML. Large ones are converted few at a time.
+// toYAML converts a JSON text to YAML. A large text waits for a lease under buildLimits.
 func (s *Server) toYAML(r *http.Request, text []byte) ([]byte, error) {
 	if len(text) >= largeText {
 		done, err := s.compute(r.Context(), r)
@@ -25,9 +25,8 @@ func (s *Server) toYAML(r *http.Request, text []byte) ([]byte, error) {
 	return documentOf(text)
 }
 
-// documentOf writes a JSON text as YAML. The library reads JSON as YAML, to which
-// some characters are line breaks or not allowed that JSON may hold as they are;
-// they are escaped first, and stand in strings alone.
+// documentOf converts a JSON text to YAML. The library parses JSON as YAML. Some characters that JSON allows
+// unescaped are line breaks or forbidden in YAML. They are escaped first; JSON allows them only in strings.
 func documentOf(text []byte) ([]byte, error) {
 	var escaped strings.Builder
 	rest := text

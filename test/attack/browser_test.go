@@ -59,7 +59,7 @@ func TestForeignHostsGetNothing(t *testing.T) {
 	})
 }
 
-// A script of another origin opens no WebSocket, and reads no route.
+// A script of another origin cannot open a WebSocket or read a route.
 func TestForeignOriginsGetNothing(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {
@@ -101,7 +101,7 @@ func without(headers []string, prefix string) (kept []string) {
 	return kept
 }
 
-// A form or script of another page changes nothing.
+// A form or script of another page cannot change anything.
 func TestForeignPagesChangeNothing(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {
@@ -136,7 +136,7 @@ func TestForeignPagesChangeNothing(t *testing.T) {
 	})
 }
 
-// Each answer has a policy, whatever is asked and by whom, also an error.
+// Every response has a policy, for each route and identity, and for errors as well.
 func TestEachAnswerHasPolicy(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {

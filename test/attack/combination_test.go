@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// identities are the headers of those who attack.
+// identities are the headers of the attackers.
 func (s *site) identities(guest string) map[string][]string {
 	return map[string][]string{"guest": {guest}, "restricted user": {bearer(s.restricted)}, "nobody": nil}
 }
 
-// misuse is a way to misuse a route. It returns when the misuse is over, and always before ctx has ended.
+// misuse is a way to misuse a route. run returns when the misuse is over, and at the latest when ctx ends.
 type misuse struct {
 	name string
 	run  func(ctx context.Context, from, to string, r request) error // The error is a wrong answer.
@@ -55,7 +55,7 @@ func attempt(ctx context.Context, from, to string, r request) (conn net.Conn, ok
 	return conn, err == nil
 }
 
-// leaveUnread does not read the answer until ctx ends.
+// leaveUnread sends a request, and does not read the response until ctx ends.
 func leaveUnread(ctx context.Context, from, to string, r request) error {
 	if conn, ok := attempt(ctx, from, to, r); ok {
 		<-ctx.Done()
@@ -118,7 +118,7 @@ func expectRefusal(ctx context.Context, from, to string, r request) error {
 	return nil
 }
 
-// Each route, misused in each way by each identity, stays within the memory limit and leaves nothing behind.
+// Each identity misuses each route in each way. The program stays within the memory limit and leaks nothing.
 func TestEveryRouteSurvivesMisuse(t *testing.T) {
 	onEach(t, func(p *probe) {
 		s := p.open()

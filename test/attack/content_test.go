@@ -47,7 +47,7 @@ var made struct {
 	err     error
 }
 
-// theContent makes the content once for all tests. It goes with the demo cluster.
+// theContent creates the content once for all tests. It is deleted with the demo cluster.
 func theContent(p *probe) *content {
 	p.Helper()
 	made.once.Do(func() {
@@ -128,7 +128,7 @@ func (c *content) makeUsers(ctx context.Context) (err error) {
 	return nil
 }
 
-// user makes a service account that a Role of its namespace allows something, and returns a token of it.
+// user creates a service account with a Role in its namespace, and returns a token of it.
 func (c *content) user(
 	ctx context.Context, namespace, name string, rules ...rbacv1.PolicyRule,
 ) (token string, err error) {
@@ -159,7 +159,7 @@ func (c *content) user(
 	return made.Status.Token, nil
 }
 
-// ignoreExisting drops the error of an object that exists already, as a second program is attacked with it.
+// ignoreExisting drops the error of an object that exists already: the baseline was attacked with the same objects.
 func ignoreExisting(err error) error {
 	if apierrors.IsAlreadyExists(err) {
 		return nil

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// secretCopy is a Secret as JSON, as tools keep copies of what they applied.
+// secretCopy is a Secret as JSON, like the copies that tools store of applied objects.
 const secretCopy = `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"it"},` +
 	`"data":{"password":"Y2FuYXJ5LWluLWEtY29weQ=="},"stringData":{"password":"canary-in-a-copy"}}`
 
@@ -25,7 +25,7 @@ const (
 		"NkD8VbiZbz/1+AAAogybZYF95zoAAZgBmAEAAD/KNnaxxGf7AgAAAAAEWVo="
 )
 
-// copies are the forms in which an annotation may have a copy of its Secret.
+// copies are the encodings in which an annotation may contain a copy of its Secret.
 func copies(p *probe) map[string]string {
 	p.Helper()
 	var deflated bytes.Buffer
@@ -60,7 +60,7 @@ func fragment(text string) string {
 	return text[len(text)/2 : len(text)/2+24]
 }
 
-// Somebody who may read a Secret gets its values masked, also those in copies in its annotations, in whatever form.
+// A user who may read a Secret gets its values masked, including copies in its annotations, in every encoding.
 func TestSecretsAnnotationsHaveNoCopies(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {
@@ -96,7 +96,7 @@ func TestSecretsAnnotationsHaveNoCopies(t *testing.T) {
 	})
 }
 
-// annotationIn is what follows the name of an annotation in an answer, up to the next one.
+// annotationIn returns the text after the name of an annotation in a response, up to the next annotation.
 func annotationIn(body, form string) string {
 	for rest := body; ; {
 		_, after, found := strings.Cut(rest, "example.com/"+form)

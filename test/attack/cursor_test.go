@@ -13,13 +13,13 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A cursor does not tell its reader whether something changed that the reader may not see.
+// A cursor does not reveal whether an object has changed that its reader may not see.
 func TestCursorsHideForeignChanges(t *testing.T) {
 	onEach(t, func(p *probe) {
 		s := p.open()
 		_, guest := s.share("/r/"+configMaps+"?ns="+s.namespace+"&labels=size%3Dhuge",
 			part{Resource: configMaps, Namespaces: []string{s.namespace}, Labels: "size=huge"})
-		// Somebody who sees all namespaces makes the program watch all of them at once.
+		// A user who may see all namespaces makes the program watch all of them at once.
 		all := get("/api/v1/snapshot/"+configMaps, bearer(s.creator))
 		s.eventuallyListed(all)
 		for who, r := range map[string]request{
@@ -32,7 +32,7 @@ func TestCursorsHideForeignChanges(t *testing.T) {
 	})
 }
 
-// observation is what a reader may compare between two snapshots.
+// observation is what a reader can compare between two snapshots.
 type observation struct {
 	Cursor string
 	length int
@@ -48,7 +48,7 @@ func (s *site) observe(r request) (o observation) {
 	return o
 }
 
-// eventuallyListed waits until a snapshot is whole.
+// eventuallyListed waits until a snapshot is complete.
 func (s *site) eventuallyListed(r request) {
 	s.Helper()
 	s.check(eventually(30*time.Second, func() error {
@@ -61,8 +61,8 @@ func (s *site) eventuallyListed(r request) {
 	}))
 }
 
-// guess polls pairs of snapshots. Between the two of each other pair, something hidden changes. The advantage is how
-// much better than chance a reader guesses between which: 100 % is certainty, 0 % is chance.
+// guess polls pairs of snapshots. In every second pair, a hidden object changes between the two. A reader guesses in
+// which pairs. Its advantage over chance is recorded: 100 % is certainty, 0 % is chance.
 func (s *site) guess(who string, r request) {
 	s.Helper()
 	rounds := pick(12, 60)

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// refusals are the answers to requests that reach no route. A route that is reached answers 200, 303, 401 or 404.
+// refusals are the status codes of requests that reach no route. A route itself responds with 200, 303, 401 or 404.
 func refusals() []int {
 	return []int{
 		http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusRequestEntityTooLarge,
@@ -18,7 +18,7 @@ func refusals() []int {
 	}
 }
 
-// A request whose framing is ambiguous, or that asks for no route, is refused, or its connection is closed.
+// A request with ambiguous framing or an invalid target is refused, or its connection is closed.
 func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {
@@ -54,7 +54,7 @@ func TestAmbiguousRequestsAreRefused(t *testing.T) {
 	})
 }
 
-// A client that does not come through a proxy of --forwarded-by does not choose the address that is recorded of it.
+// A client outside the ranges of --forwarded-by cannot choose the address that is logged for it.
 func TestOnlyProxiesNameTheirClients(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {

@@ -38,10 +38,10 @@ func (s spread) String() string {
 		s.p50.Round(100*time.Microsecond), s.p99.Round(100*time.Microsecond), s.failures, s.count)
 }
 
-// health is what one viewer gets, whose address, user and connections are its own.
+// health has the response times of one healthy viewer, with its own address, user and connections.
 type health struct{ object, page, socket spread }
 
-// worse has of each figure the worse one of two measurements.
+// worse returns the worse figures of two measurements.
 func (h health) worse(other health) health {
 	return health{h.object.worse(other.object), h.page.worse(other.page), h.socket.worse(other.socket)}
 }
@@ -193,8 +193,8 @@ func readUntil(ctx context.Context, conn *websocket.Conn, text string) error {
 	}
 }
 
-// requireHealth checks the healthy viewer during an attack against the time before it. The short form allows more
-// slack, as few samples are taken and the attackers share the processors with the program.
+// requireHealth compares the healthy viewer during an attack with the time before it. The short form allows more slack,
+// because it takes few samples and the attackers share the processors with the program.
 func (s *site) requireHealth(finding string, before, during health) {
 	s.Helper()
 	gets := during.object.failures+during.page.failures == 0 && during.object.count > 0 && during.page.count > 0

@@ -16,7 +16,7 @@ import (
 	"golang.org/x/net/http2/hpack"
 )
 
-// Streams of HTTP/2 that are opened and reset at once cause no line at level error, whatever they ask for.
+// HTTP/2 streams that are opened and reset at once cause no log lines at error level, for any path.
 func TestResetStreamsLogNoErrors(t *testing.T) {
 	onEach(t, func(p *probe) {
 		s := p.openTLS()
@@ -49,7 +49,7 @@ func TestResetStreamsLogNoErrors(t *testing.T) {
 	})
 }
 
-// streamPaths are the paths that streams of HTTP/2 ask for.
+// streamPaths are the paths that HTTP/2 streams request.
 func (s *site) streamPaths() []string {
 	object := configMaps + "/" + s.namespace + "/huge-0"
 	return []string{
@@ -60,8 +60,8 @@ func (s *site) streamPaths() []string {
 	}
 }
 
-// Streams of HTTP/2 whose flow control never lets the response pass stay within the memory limit, as unread connections
-// do.
+// The program stays within the memory limit if the flow control of HTTP/2 streams never lets a response pass, as with
+// unread connections.
 func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 	onEach(t, func(p *probe) {
 		s := p.openTLS()
@@ -89,7 +89,7 @@ func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 	})
 }
 
-// requireNoErrors checks that no client caused a line at level error, as those are for the operator.
+// requireNoErrors checks that no client caused a log line at error level. Those are for the operator.
 func (s *site) requireNoErrors(finding string, of int) {
 	s.Helper()
 	var lines []string
@@ -104,9 +104,9 @@ func (s *site) requireNoErrors(finding string, of int) {
 	s.require(len(lines) == 0, finding+": lines at level error", "0", "%d of %d requests", len(lines), of)
 }
 
-// openStreams opens streams on one connection, whose responses are not read. If reset is true it resets each of them:
-// half at once, half when they are being answered. It returns the connection, and how many streams were opened before
-// the server ended it.
+// openStreams opens streams on one connection, and does not read their responses. If reset is true it resets each of
+// them: half at once, half while the response is being sent. It returns the connection, and how many streams were
+// opened before the server ended it.
 func openStreams(
 	ctx context.Context, from, to string, config *tls.Config, paths []string, token string, count int, reset bool,
 ) (conn net.Conn, opened int, err error) {
@@ -126,7 +126,7 @@ func openStreams(
 	go func() { _, _ = io.Copy(io.Discard, conn) }() // It ends with the connection.
 	var block bytes.Buffer
 	encoder := hpack.NewEncoder(&block)
-	encoder.SetMaxDynamicTableSize(0) // Each block stands alone.
+	encoder.SetMaxDynamicTableSize(0) // Each header block is independent.
 	for n := range count {
 		block.Reset()
 		for _, field := range [][2]string{
@@ -156,7 +156,7 @@ func openStreams(
 	return conn, count, nil
 }
 
-// ignoreClosed drops the error of a connection that the server has ended, as it may.
+// ignoreClosed drops the error of a connection that the server has ended. It is allowed to.
 func ignoreClosed(err error) error {
 	if operation := new(net.OpError); errors.As(err, &operation) {
 		return nil

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// Each test needs more descriptors than a shell usually allows. The program inherits the limit.
+// raiseDescriptors raises the limit of file descriptors, which the program inherits. A shell usually allows too few.
 func raiseDescriptors(p *probe, need uint64) {
 	p.Helper()
 	var limit syscall.Rlimit
@@ -26,10 +26,10 @@ func raiseDescriptors(p *probe, need uint64) {
 	p.check(syscall.Setrlimit(syscall.RLIMIT_NOFILE, &limit))
 }
 
-// sixAddresses are those of clients that are together allowed more connections than there is room for.
+// sixAddresses returns one of six addresses. Their limits together exceed the total number of connections.
 func sixAddresses(n int) string { return fmt.Sprintf("127.0.2.%d", 1+n%6) }
 
-// hold opens connections that stay open, each of which sends a text first.
+// hold opens connections and keeps them open. Each sends a text first.
 func hold(ctx context.Context, address string, count int, from func(int) string, text string, reads bool) *crowd {
 	c := &crowd{}
 	slots := make(chan struct{}, 128)
@@ -60,7 +60,7 @@ func hold(ctx context.Context, address string, count int, from func(int) string,
 	return c
 }
 
-// fresh sends healthy requests, and probes to the port of the metrics, each on a connection of its own, for some time.
+// fresh sends healthy requests and probes of the metrics port for some time, each on a new connection.
 func (s *site) fresh(during time.Duration) (requests, probes spread) {
 	deadline := time.Now().Add(during)
 	var taken, probed []time.Duration
@@ -93,7 +93,7 @@ func (p *probe) requireQuick(finding string, taken spread) {
 		taken)
 }
 
-// Idle connections, of clients that sent a request, or nothing, or half a header, leave room for healthy viewers.
+// Idle connections leave room for healthy viewers, whether they have sent a request, nothing, or half a header.
 func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
 	onEach(t, func(p *probe) {
 		raiseDescriptors(p, 12000)
@@ -124,7 +124,7 @@ func TestIdleConnectionsLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
-// TLS handshakes that never end leave room for healthy viewers, and each is ended by the program.
+// Unfinished TLS handshakes leave room for healthy viewers, and the program ends each of them.
 func TestHalfOpenHandshakesLeaveRoomForOthers(t *testing.T) {
 	onEach(t, func(p *probe) {
 		raiseDescriptors(p, 12000)
@@ -151,7 +151,7 @@ func TestHalfOpenHandshakesLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
-// openTLS starts a program that serves HTTPS with the certificate of the API server, which is of the loopback.
+// openTLS starts a program that serves HTTPS with the certificate of the API server, which is valid for loopback.
 func (p *probe) openTLS(args ...string) *site {
 	p.Helper()
 	dir := filepath.Join(theContent(p).Dir, "pki")
@@ -168,7 +168,7 @@ func (s *site) clientTLS(protocols ...string) *tls.Config {
 	}
 }
 
-// handshake asks for /healthz over TLS on a new connection.
+// handshake requests /healthz over TLS on a new connection.
 func handshake(ctx context.Context, address string, config *tls.Config) (err error) {
 	raw, err := dial(ctx, healthyAddress, address, 0)
 	if err != nil {

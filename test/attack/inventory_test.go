@@ -17,7 +17,7 @@ type route struct {
 }
 
 // inventory lists every GET route of the program's own OpenAPI document, each with all its formats. A route without
-// values for its parameters fails the test: a new route must be attacked, too.
+// values for its parameters fails the test, so that a new route is attacked as well.
 func (s *site) inventory() (routes []route) {
 	s.Helper()
 	if s.routes != nil {
@@ -117,7 +117,7 @@ func (s *site) subscriptions() (routes []route) {
 	return routes
 }
 
-// request is the request of a route for somebody. A WebSocket sends its message right behind the upgrade.
+// request returns the request of a route with extra headers. A WebSocket sends its message right after the upgrade.
 func (r route) request(address string, headers ...string) request {
 	if r.subscribe == "" {
 		return get(r.path, headers...)

@@ -9,8 +9,8 @@ import (
 
 func decode(text string, into any) error { return json.Unmarshal([]byte(text), into) }
 
-// No spelling of a path leads a restricted user, a guest or nobody to an object of another namespace, or out of the
-// static files.
+// No spelling of a path gives a restricted user, a guest or an anonymous client an object of another namespace, or a
+// file outside the static files.
 func TestTraversalLeadsNowhere(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {
@@ -66,7 +66,7 @@ func TestTraversalLeadsNowhere(t *testing.T) {
 	})
 }
 
-// Requests that have crashed other servers are answered, and the program goes on.
+// Requests that have crashed other servers get a response, and the program keeps running.
 func TestCrashInputsAreAnswered(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// request is an HTTP/1.1 request as text. Nothing is added to it but the Host of its caller, if it has none.
+// request is an HTTP/1.1 request as text. A missing Host is added, and nothing else.
 type request struct {
 	method, path string
 	headers      []string // Each "Name: value".

@@ -11,8 +11,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A guest reads in related objects that something is not shared. It is wrong to say that the cluster does not serve a
-// kind, and rights of a user are nothing to a guest.
+// A guest's related objects say what is not shared. They must not claim that the cluster does not serve a kind, and
+// must not mention a user's rights.
 func TestRelatedTellsGuestsWhatIsNotShared(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {
@@ -44,7 +44,7 @@ func TestRelatedTellsGuestsWhatIsNotShared(t *testing.T) {
 	})
 }
 
-// A Role of a namespace may allow to get that namespace itself, as it does with kubectl.
+// A Role in a namespace can allow a get of that Namespace, as with kubectl.
 func TestNamespacedRoleGetsItsNamespace(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {

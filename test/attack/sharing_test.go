@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A link's token is not guessed: no other text opens it, and each failure looks the same.
+// A link's token cannot be guessed: no other text opens the link, and every failure looks the same.
 func TestTokensOfLinksAreNotGuessed(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {
@@ -42,7 +42,7 @@ func TestTokensOfLinksAreNotGuessed(t *testing.T) {
 	})
 }
 
-// flip is another letter.
+// flip returns another letter.
 func flip(letter string) string {
 	if letter == "A" {
 		return "B"
@@ -50,7 +50,7 @@ func flip(letter string) string {
 	return "A"
 }
 
-// A guest gets nothing outside the parts of the link, by no route and no parameter, and never becomes its creator.
+// A guest gets nothing outside the parts of the link, by any route or parameter, and never acts as its creator.
 func TestGuestsStayInTheirScope(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {
@@ -95,7 +95,7 @@ func TestGuestsStayInTheirScope(t *testing.T) {
 			for _, headers := range [][]string{{guest}, {guest, bearer(s.creator)}} {
 				a := s.status(get(path, headers...))
 				for _, other := range others {
-					// What a request names, its answer may repeat.
+					// A response may repeat names from its request.
 					leaks := strings.Contains(a.body, other) && !strings.Contains(path, strings.Trim(other, `"`))
 					t.note(!leaks, "%s is answered with %d and %s in it", path, a.status, other)
 				}

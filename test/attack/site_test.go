@@ -65,7 +65,7 @@ func (p *probe) open(args ...string) *site {
 	return s
 }
 
-// end stops the program. One that an attack killed is a failure.
+// end stops the program. The test fails if the program has ended before.
 func (s *site) end() {
 	killed := s.killed()
 	err := s.program.Stop(20 * time.Second)
@@ -96,7 +96,7 @@ func (s *site) waitReady() {
 	s.check(eventually(30*time.Second, func() error {
 		a, err := exchange(s.Context(), "127.0.0.1", s.address, get("/readyz"))
 		if s.isTLS() {
-			return nil // The exchange is not made for TLS.
+			return nil // exchange does not support TLS.
 		}
 		if err == nil && a.status != http.StatusOK {
 			err = fmt.Errorf("it is not ready: %d", a.status)
@@ -234,5 +234,5 @@ func eventually(within time.Duration, check func() error) error {
 	}
 }
 
-// wait waits on purpose: what is checked is what happens meanwhile.
+// wait sleeps on purpose: the test checks what happens meanwhile.
 func wait(d time.Duration) { <-time.After(d) }

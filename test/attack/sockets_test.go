@@ -36,7 +36,7 @@ func hugeFrame(announced uint64, body int) string {
 	return string(append(header, 0, 0, 0, 0)) + strings.Repeat("a", body)
 }
 
-// floods are what a client writes to its WebSocket again and again.
+// floods are the texts that a client writes to its WebSocket repeatedly.
 func (s *site) floods() map[string]string {
 	var many []string
 	for id := range 200 {

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// templateCanary is in copies of objects, in annotations of templates.
+// templateCanary is a value in the copies of objects that annotations of templates contain.
 const templateCanary = "canary-of-a-template"
 
 // template is a kind whose objects have a template with annotations.
@@ -58,7 +58,7 @@ func (t template) object() string {
 		Replace(`{"apiVersion":"` + version + `","kind":"` + t.kind + `","metadata":{"name":"it"},` + t.spec + `}`)
 }
 
-// embedder is a CRD whose objects have the metadata of another object in them.
+// embedder is a CRD whose objects contain the metadata of another object.
 const embedder = `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",
 	"metadata":{"name":"embedders.attack.example.com"},
 	"spec":{"group":"attack.example.com","scope":"Namespaced",
@@ -88,7 +88,7 @@ func (c *content) create(ctx context.Context, resource, namespace, text string) 
 	return nil
 }
 
-// A guest does not read copies of objects in annotations of a template, at any depth.
+// A guest cannot read copies of objects in annotations of a template, at any depth.
 func TestGuestsSeeNoCopiesInTemplates(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {

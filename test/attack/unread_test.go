@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// attackers are the addresses of the attackers. Several are used, so that limits of one address do not end the attack.
+// attacker returns one of the attackers' addresses. With several, the limits of one address do not stop the attack.
 func attacker(n int) string { return fmt.Sprintf("127.0.1.%d", 1+n%8) }
 
 // crowd is a number of open connections.
@@ -23,7 +23,7 @@ type crowd struct {
 	fails int
 }
 
-// gather opens connections at once, each of which sends the request that of returns.
+// gather opens connections at once. Each sends the request that of returns.
 func gather(ctx context.Context, address string, count int, of func(n int) request) *crowd {
 	c := &crowd{}
 	slots := make(chan struct{}, 64)
@@ -52,7 +52,7 @@ func (c *crowd) close() {
 	}
 }
 
-// warm sends each request once, so that what is made once is made before anything is measured.
+// warm sends each request once, so that one-time work is done before anything is measured.
 func (s *site) warm(headers ...string) {
 	s.Helper()
 	for _, r := range s.inventory() {
@@ -78,8 +78,8 @@ func largest() []string {
 	return []string{"socket object", object + " ?format=json", object + " ?format=yaml"}
 }
 
-// waves are the attacks of the form that is selected. The short form has one over all routes, and those over routes of
-// large objects; the full form has one over each route.
+// waves returns the attacks of the selected form. The short form has one wave over all routes, and one for each route
+// of large objects. The full form has one for each route.
 func (s *site) waves(guest string) (waves []wave) {
 	s.Helper()
 	all := wave{name: "all routes"}
@@ -104,7 +104,7 @@ type result struct {
 	health health
 }
 
-// unread opens 600 connections whose responses nobody reads, and measures meanwhile.
+// unread opens 600 connections, does not read their responses, and measures the healthy viewer meanwhile.
 func (s *site) unread(w wave) result {
 	s.Helper()
 	s.peak.Store(0)
@@ -126,8 +126,8 @@ func (s *site) unread(w wave) result {
 	return r
 }
 
-// Unread responses of each route stay within 90 % of the memory limit, and a healthy viewer does not notice them. The
-// program is never killed.
+// Unread responses of each route keep the program within 90 % of its memory limit. A healthy viewer does not notice
+// them. The program is never killed.
 func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
 	onEach(t, func(p *probe) {
 		open := func() (s *site, guest string) {
@@ -164,7 +164,7 @@ func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
 	})
 }
 
-// Two unread exports of a link leave exports to its other guests.
+// Two unread exports through a link do not block exports for its other guests.
 func TestUnreadExportsDoNotLockOutOtherGuests(t *testing.T) {
 	onEach(t, func(p *probe) {
 		s := p.open()
