@@ -328,6 +328,12 @@ func testResume(
 	pass(time.Second)
 	c.wantConnect("after an add", "state events add")
 
+	for range 5 { // The cursor is refreshed although no connection lasts for a minute.
+		pass(20 * time.Second)
+		if got := c.connect(16 * time.Second); strings.Contains(got, "reset") {
+			t.Errorf("after nothing, again, it receives %q", got)
+		}
+	}
 	before := c.cursor
 	pass(28 * time.Second)
 	c.wantConnect("after nothing", "state")
@@ -347,6 +353,54 @@ func testResume(
 	h.set("3")
 	pass(time.Second)
 	c.wantConnect("a minute later, after an update", anew)
+}
+
+// Invariant: S24. A restricted reader receives the same messages whatever it is that its
+// cursor cannot be resumed for.
+func TestRestrictedResetsAreAlike(t *testing.T) {
+	const name = "user, namespace"
+	for why, spoil := range map[string]func(h *hideout, c *client){
+		"no cursor at all":   func(_ *hideout, c *client) { c.cursor = "!" },
+		"shorter":            func(_ *hideout, c *client) { c.cursor = c.cursor[:20] },
+		"of another filter":  func(_ *hideout, c *client) { c.query.Labels = "app=web" },
+		"of another epoch":   func(h *hideout, _ *client) { h.cluster.BeginAnew(pods) },
+		"no longer kept":     func(h *hideout, _ *client) { h.stir(name, 1); synctest.Wait(); h.cluster.ForgetPast(pods) },
+		"older than allowed": func(*hideout, *client) { pass(time.Minute) },
+	} {
+		for _, view := range []watch.View{watch.Rows, watch.Changes} {
+			t.Run(fmt.Sprint(why, ", ", view), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					h := newHideout(t, name)
+					c := &client{t: t, access: h.cluster.For(restricted()[name]), query: watch.Query{Resource: pods}, view: view}
+					c.connect(time.Second)
+					spoil(h, c)
+					c.wantConnect("with a cursor "+why, "reset state snapshot")
+				})
+			})
+		}
+	}
+}
+
+// A restricted reader of changes does not resume across a time when its namespace was not
+// watched.
+func TestRestrictedReadersResumeAcrossNoGap(t *testing.T) {
+	for view, want := range map[watch.View]string{
+		watch.Changes: "reset state snapshot", watch.Rows: "state events delete",
+	} {
+		t.Run(string(view), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Set(pods, pod("a", "p", "Running"))
+				allowOnly(server, "a", "b")
+				allow(server, "ann list pods a", "ann watch pods a")
+				subscribe(t, cluster, watch.Query{}, "").settle() // Keeps both namespaces watched.
+				c := &client{t: t, access: cluster.For(user("ann")), query: watch.Query{Resource: pods}, view: view}
+				c.connect(time.Second)
+				cluster.TakeOutOf("a", func() {})()
+				c.wantConnect("after a gap", want)
+			})
+		})
+	}
 }
 
 // client connects again and again, each time with its last cursor.
