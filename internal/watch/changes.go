@@ -68,12 +68,15 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 			before, s.cursor = o, cursor
 		}
 	}
+	if !s.writing.sit(objectMemory) { // Before the events are built: they take up to feedBytes.
+		return nil, nil
+	}
 	earliest := s.earliest(time.Now())
 	events, oldest, whole, err := s.pastInTurn(ctx, origin.cursor, earliest)
 	if err != nil {
 		return nil, err
 	}
-	if later := s.filter.present(s.informer); !now.synced || !later.synced || !now.stays(later) || !s.writing.sit(objectMemory) {
+	if later := s.filter.present(s.informer); !now.synced || !later.synced || !now.stays(later) {
 		return nil, nil // It is not known yet, or some of it is of another origin.
 	}
 	if len(events) == 0 {

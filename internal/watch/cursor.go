@@ -11,32 +11,12 @@ import (
 
 // A cursor holds the low four bytes of an epoch and five of an offset, encrypted, and
 // a signature of six bytes. It is short because every message carries one.
-//
-// A restricted reader may not see every object of the resource. Its cursor is random:
-// any function of the offset would change with objects that it may not see. Such a
-// cursor shows whether a frame was lost, and nothing can be resumed from it.
+// Readers that may not see every object have another: restrictedCursor.
 const (
 	epochLength  = 4
 	placeLength  = epochLength + 5
 	cursorLength = placeLength + 6
 )
-
-// notResumed is the reason of the reset that answers any cursor of a restricted reader.
-// Whether its position is still kept depends on changes that it may not see.
-const notResumed = "you may not see all of this resource, so it is always sent as a whole"
-
-// randomCursor is the cursor of one message to a restricted reader.
-type randomCursor [cursorLength]byte
-
-func newRandomCursor() (c randomCursor) {
-	_, _ = rand.Read(c[:]) // Never fails (crypto/rand).
-	return c
-}
-
-// append appends the cursor as the wire has it, as long as any other.
-func (c *randomCursor) append(dst []byte) []byte {
-	return base64.RawURLEncoding.AppendEncode(dst, c[:])
-}
 
 // cursorKey signs cursors. A signature binds a cursor to this server, one viewer and
 // one filter, because the state of another filter is another state.

@@ -66,6 +66,9 @@ func (c *Cluster) Recolumn(ref, column string, reading func()) {
 	i.Nudge()
 }
 
+// ForgetPast drops the changes that are kept of a resource, as where memory is short.
+func (c *Cluster) ForgetPast(ref string) { c.informerOf(ref).Forget() }
+
 // BeginAnew has all readers of a resource begin anew.
 func (c *Cluster) BeginAnew(ref string) { c.informerOf(ref).beginAnew() }
 

@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"sync"
+	"time"
 
 	"glasshouse/internal/limit"
 	"glasshouse/internal/watch/wire"
@@ -97,15 +98,20 @@ func (p *paper) giveBack() {
 	}
 }
 
-// sign appends the cursor of the newest message.
+// sign appends the cursor of the newest message. A restricted reader's is a new one unless
+// the message repeats the last.
 func (p *paper) sign(s *reading, text []byte) []byte {
-	if s.filter.hides {
-		return s.random.append(text)
-	}
 	if !p.sealed {
 		p.sealed, p.seal = true, s.seal()
 	}
-	return p.seal.append(text, s.informer.epochOf(s.version), s.sent)
+	epoch := s.informer.epochOf(s.version)
+	if !s.filter.hides {
+		return p.seal.append(text, epoch, s.sent)
+	}
+	if !s.repeated {
+		s.restricted = p.seal.newRestricted(epoch, s.sent, time.Now())
+	}
+	return s.restricted.append(text)
 }
 
 // eventsMemory estimates the memory of the events of changes. It returns 0 below shortEvents.

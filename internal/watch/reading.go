@@ -39,13 +39,15 @@ type reading struct {
 	ended    error                       // What Next ends with where the resource is watched no more.
 
 	cursor  journal.Cursor
-	sent    uint64       // The newest offset that was told.
-	random  randomCursor // Of the newest message, where the reader is restricted.
-	behind  bool         // A snapshot must come before any event.
-	started bool         // A snapshot, or a resumed cursor, came before.
-	version int          // Of the columns that were told.
+	sent    uint64 // The newest offset that was told.
+	behind  bool   // A snapshot must come before any event.
+	started bool   // A snapshot, or a resumed cursor, came before.
+	version int    // Of the columns that were told.
 	columns []wire.Column
 	told    Status
+
+	restricted restrictedCursor // The newest that a restricted reader has.
+	repeated   bool             // A heartbeat or digest has repeated it, or it was resumed from.
 
 	filterID filterID       // Made when it is needed.
 	bundled  *[]byte        // What of the message that is on its way others are told, too.
@@ -80,7 +82,9 @@ func (s *reading) Next(ctx context.Context) ([]byte, error) {
 		s.alarm() // Now, and not at the first wait: hidden changes would put that off.
 	}
 	for {
-		s.writing.giveBack()
+		if !s.telling { // A snapshot keeps its memory until its last part: the list of rows is a part of it.
+			s.writing.giveBack()
+		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
 		}
@@ -288,25 +292,30 @@ func (s *reading) wind() {
 	s.silence.Reset(max(0, long))
 }
 
-// isTold reports whether the newest message belongs to the cursor. It always does for a
-// restricted reader: a gap would show that there were hidden changes.
-func (s *reading) isTold() bool { return s.filter.hides || s.sent == s.cursor.Offset }
+// isTold reports whether a heartbeat or digest may come next. It may not while the
+// client has the cursor of another offset: movedMessage sends a new one first. For a
+// restricted reader that would show hidden changes. It gets a new cursor whenever the
+// last one was repeated, so that the one it may resume from is recent.
+func (s *reading) isTold() bool {
+	if s.filter.hides {
+		return !s.repeated
+	}
+	return s.sent == s.cursor.Offset
+}
 
 // message begins a message that belongs to the cursor. A heartbeat and a digest repeat
 // the cursor of the message before, by which a client finds out that a frame was lost.
 func (s *reading) message(kind string) []byte {
-	if repeats := kind == "heartbeat" || kind == "digest"; !s.filter.hides || !repeats {
-		s.sent, s.random = s.cursor.Offset, randomCursor{}
-		if s.filter.hides {
-			s.random = newRandomCursor()
-		}
+	s.repeated = kind == "heartbeat" || kind == "digest"
+	if !s.filter.hides || !s.repeated {
+		s.sent = s.cursor.Offset
 	}
 	text := append(s.writing.borrow(), `"type":"`...)
 	text = append(append(text, kind...), `","cursor":"`...)
 	return append(s.writing.sign(s, text), '"')
 }
 
-// movedMessage tells the cursor behind changes that the filter kept back.
+// movedMessage sends a cursor without a change: see isTold.
 func (s *reading) movedMessage() ([]byte, error) {
 	if s.window == nil {
 		return append(s.message("events"), `,"events":[]`...), nil

@@ -2,6 +2,7 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"glasshouse/internal/watch/journal"
@@ -10,9 +11,42 @@ import (
 // A restricted reader may not see every object of its resource: filter.hides is set.
 // Its messages, and their times, must not depend on hidden changes.
 
-// restrictedPast is how far back a restricted reader's view changes begins. The kept
-// past ends where changes of all objects fill it, so its end would show hidden changes.
+// restrictedPast is how far back a restricted reader's view changes begins, and how old a
+// cursor may be that it resumes from. The kept past ends where changes of all objects
+// fill it, so its end would show hidden changes.
 const restrictedPast = time.Minute
+
+// notResumed is the reason of the reset that answers a restricted reader's cursor. There
+// is one for all causes, because the cause may depend on hidden changes.
+const notResumed = "you may not see all of this resource, so a cursor is good for one minute at most"
+
+// restrictedOffset returns the offset that a restricted reader resumes from.
+func (s *reading) restrictedOffset(cursor string, epoch uint64) (uint64, error) {
+	c, ok := decodeRestricted(cursor)
+	if !ok {
+		return 0, errors.New(notResumed)
+	}
+	sealed := s.seal()
+	offset, issued, ok := sealed.parseRestricted(&c, epoch)
+	if !ok || !s.isRecent(issued) || s.hasGap(offset) || !s.informer.keepsAfter(offset) {
+		return 0, errors.New(notResumed)
+	}
+	// The first silence sends a fresh cursor: this one has grown old.
+	s.restricted, s.repeated = c, true
+	return offset, nil
+}
+
+// isRecent reports whether a cursor may be resumed from. Half of the ring's age bounds
+// that, too: the changes after a recent cursor must not be dropped for their age.
+func (s *reading) isRecent(issued time.Time) bool {
+	age := time.Since(issued)
+	return age >= 0 && age <= min(restrictedPast, s.informer.ring.Age/2)
+}
+
+// keepsAfter reports whether all changes after an offset are kept.
+func (i *informer) keepsAfter(offset uint64) bool {
+	return offset == i.Now().Offset || len(i.Past(journal.At(offset+1), 1)) > 0
+}
 
 // earliest is the time of the oldest change that the view changes may begin with; the
 // zero time where it may begin with all that is kept.

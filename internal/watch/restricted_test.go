@@ -1,8 +1,12 @@
 package watch_test
 
 import (
+	"bytes"
+	"cmp"
+	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -44,7 +48,7 @@ type hideout struct {
 }
 
 // keptFor is how long a hideout keeps changes.
-const keptFor = 90 * time.Second
+const keptFor = 2 * time.Minute
 
 func newHideout(t *testing.T, viewer string) *hideout {
 	t.Helper()
@@ -121,7 +125,7 @@ func (r *transcript) note(at time.Duration, message []byte) {
 			r.t.Errorf("a %s has cursor %d of %d: a heartbeat or digest repeats the last, others have a new one",
 				members["type"], n, len(r.cursors))
 		}
-		if raw, err := base64.RawURLEncoding.DecodeString(cursor); err != nil || len(raw) != 15 {
+		if raw, err := base64.RawURLEncoding.DecodeString(cursor); err != nil || len(raw) != 41 {
 			r.t.Errorf("cursor %q: %v", cursor, err)
 		}
 		if n < 0 {
@@ -170,8 +174,9 @@ func firstDifference(text, other string) string {
 	return strings.Join(lines[max(0, at-2):min(len(lines), at+3)], "\n")
 }
 
-// transcribe follows a view until the first changes are no longer kept. It resubscribes
-// with an older cursor, with the last one, and with one whose offset is no longer kept.
+// transcribe follows a view until the first changes are no longer kept. It resumes after a
+// visible change, after hidden changes alone, and at once. It also resubscribes with a
+// cursor that is too old, and with one whose offset is no longer kept.
 func transcribe(
 	t *testing.T, name string, viewer watch.Viewer, view watch.View, every time.Duration, busy bool,
 ) string {
@@ -208,7 +213,9 @@ func transcribe(
 			<-time.After(160 * time.Millisecond)
 		}
 	}()
-	follow := func(cursor string, until time.Duration) {
+	last := func() string { return r.cursors[len(r.cursors)-1] }
+	follow := func(cursor string, from, until time.Duration) {
+		<-time.After(from - time.Since(began))
 		if view == watch.Windowed {
 			window, err := watch.NewWindow("", 0, 10)
 			if err != nil {
@@ -229,16 +236,21 @@ func transcribe(
 			r.note(time.Since(began), message)
 		}
 	}
-	follow("", 40*time.Second)
-	old := r.cursors[len(r.cursors)-1]
-	follow(old, 2*time.Minute+20*time.Second)
-	follow(r.cursors[len(r.cursors)-1], 2*time.Minute+40*time.Second)
-	follow(old, 2*time.Minute+50*time.Second)
+	follow("", 0, 40*time.Second)
+	gone := last()
+	follow(gone, 55*time.Second, 65*time.Second)
+	old := last()
+	follow(old, 81*time.Second, 139*time.Second)
+	follow(last(), 0, 141*time.Second)
+	if view != watch.Windowed && strings.Contains(r.text.String(), `"reset"`) {
+		t.Errorf("a cursor of less than a minute ago is answered with a reset: %s", r.text.String())
+	}
+	follow(old, 145*time.Second, 150*time.Second)
+	follow(gone, 168*time.Second, 172*time.Second)
 	<-ended
 	text := r.text.String()
-	const reason = "you may not see all of this resource, so it is always sent as a whole"
-	if view != watch.Windowed && strings.Count(text, reason) != 3 {
-		t.Error("a cursor was resumed from, or the reason for the reset is another")
+	if view != watch.Windowed && (strings.Count(text, notResumed) != 2 || strings.Count(text, `"reset"`) != 2) {
+		t.Errorf("an old cursor was resumed from, or the reason for the reset is another: %s", text)
 	}
 	if !strings.Contains(text, "7-again") || strings.Contains(text, "hidden") || strings.Contains(text, "secret") {
 		t.Errorf("it received %s", text)
@@ -259,6 +271,194 @@ func mask(text string) string {
 	}
 	text = regexp.MustCompile(`"rv":\[[^]]*\]`).ReplaceAllString(text, `"rv":[]`)
 	return oldVersion.ReplaceAllString(text, `"$1":""`)
+}
+
+// notResumed is the reason of each reset that answers a restricted reader's cursor.
+const notResumed = "you may not see all of this resource, so a cursor is good for one minute at most"
+
+// Invariant: S24. A restricted reader that was away for less than a minute receives exactly
+// the visible changes that it missed, and no reset. If there were none it receives no more
+// than a fresh cursor, whatever was hidden. A minute after its cursor it receives a reset.
+func TestRestrictedReadersResume(t *testing.T) {
+	views := []watch.View{watch.Rows, watch.Table, watch.Changes, watch.Object}
+	for name, viewer := range restricted() {
+		for _, view := range views {
+			query := watch.Query{Resource: pods}
+			switch {
+			case name == "guest, events":
+				query.Resource = "core/v1/events"
+			case name == "user, name" && (view == watch.Rows || view == watch.Table):
+				continue // These views take no name.
+			}
+			if view == watch.Object || name == "user, name" {
+				query.Namespaces, query.Name = []string{"a"}, "p"
+			}
+			for what, connected := range map[string]time.Duration{"at once": 0, "after 10 quiet minutes": 10 * time.Minute} {
+				t.Run(fmt.Sprint(name, ", ", view, ", ", what), func(t *testing.T) {
+					t.Parallel()
+					synctest.Test(t, func(t *testing.T) { testResume(t, name, viewer, query, view, connected) })
+				})
+			}
+		}
+	}
+}
+
+func testResume(
+	t *testing.T, name string, viewer watch.Viewer, query watch.Query, view watch.View, connected time.Duration,
+) {
+	h := newHideout(t, name)
+	c := &client{t: t, access: h.cluster.For(viewer), query: query, view: view}
+	c.connect(connected + time.Second)
+	pass(10 * time.Second)
+	h.stir(name, 1)
+	h.set("1")
+	h.stir(name, 2)
+	pass(time.Second)
+	c.wantConnect("after an update", "state events update")
+
+	h.stir(name, 3)
+	h.server.Delete(h.ref, "a", "p")
+	pass(10 * time.Second)
+	h.stir(name, 4)
+	c.wantConnect("after a delete", "state events delete")
+
+	h.stir(name, 5)
+	h.set("2")
+	h.stir(name, 6)
+	pass(time.Second)
+	c.wantConnect("after an add", "state events add")
+
+	for range 5 { // The cursor is refreshed although no connection lasts for a minute.
+		pass(20 * time.Second)
+		if got := c.connect(16 * time.Second); strings.Contains(got, "reset") {
+			t.Errorf("after nothing, again, it receives %q", got)
+		}
+	}
+	before := c.cursor
+	pass(28 * time.Second)
+	c.wantConnect("after nothing", "state")
+	h.stir(name, 7)
+	pass(28 * time.Second)
+	c.wantConnect("after hidden changes", "state")
+	c.cursor = before[1:] + "A"
+	const anew = "reset state snapshot"
+	c.wantConnect("with a cursor that nobody issued", anew)
+	pass(time.Minute)
+	c.wantConnect("a minute later", anew)
+	pass(59 * time.Second)
+	h.stir(name, 8)
+	pass(time.Second)
+	c.wantConnect("a minute later, after hidden changes", anew)
+	pass(59 * time.Second)
+	h.set("3")
+	pass(time.Second)
+	c.wantConnect("a minute later, after an update", anew)
+}
+
+// Invariant: S24. A restricted reader receives the same messages whatever it is that its
+// cursor cannot be resumed for.
+func TestRestrictedResetsAreAlike(t *testing.T) {
+	const name = "user, namespace"
+	for why, spoil := range map[string]func(h *hideout, c *client){
+		"no cursor at all":   func(_ *hideout, c *client) { c.cursor = "!" },
+		"shorter":            func(_ *hideout, c *client) { c.cursor = c.cursor[:20] },
+		"of another filter":  func(_ *hideout, c *client) { c.query.Labels = "app=web" },
+		"of another epoch":   func(h *hideout, _ *client) { h.cluster.BeginAnew(pods) },
+		"no longer kept":     func(h *hideout, _ *client) { h.stir(name, 1); synctest.Wait(); h.cluster.ForgetPast(pods) },
+		"older than allowed": func(*hideout, *client) { pass(time.Minute) },
+	} {
+		for _, view := range []watch.View{watch.Rows, watch.Changes} {
+			t.Run(fmt.Sprint(why, ", ", view), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					h := newHideout(t, name)
+					c := &client{t: t, access: h.cluster.For(restricted()[name]), query: watch.Query{Resource: pods}, view: view}
+					c.connect(time.Second)
+					spoil(h, c)
+					c.wantConnect("with a cursor "+why, "reset state snapshot")
+				})
+			})
+		}
+	}
+}
+
+// A restricted reader of changes does not resume across a time when its namespace was not
+// watched.
+func TestRestrictedReadersResumeAcrossNoGap(t *testing.T) {
+	for view, want := range map[watch.View]string{
+		watch.Changes: "reset state snapshot", watch.Rows: "state events delete",
+	} {
+		t.Run(string(view), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Set(pods, pod("a", "p", "Running"))
+				allowOnly(server, "a", "b")
+				allow(server, "ann list pods a", "ann watch pods a")
+				subscribe(t, cluster, watch.Query{}, "").settle() // Keeps both namespaces watched.
+				c := &client{t: t, access: cluster.For(user("ann")), query: watch.Query{Resource: pods}, view: view}
+				c.connect(time.Second)
+				cluster.TakeOutOf("a", func() {})()
+				c.wantConnect("after a gap", want)
+			})
+		})
+	}
+}
+
+// client connects again and again, each time with its last cursor.
+type client struct {
+	t      *testing.T
+	access *watch.Access
+	query  watch.Query
+	view   watch.View
+	cursor string
+}
+
+// wantConnect connects for a second, and compares what it receives.
+func (c *client) wantConnect(when, want string) {
+	c.t.Helper()
+	if got := c.connect(time.Second); got != want {
+		c.t.Errorf("%s it receives %q, want %q", when, got, want)
+	}
+}
+
+// connect returns what it receives until a while has passed: the types of messages, and
+// the operations of events.
+func (c *client) connect(long time.Duration) string {
+	c.t.Helper()
+	sub, err := c.access.Subscribe(c.t.Context(), c.query, c.view, c.cursor)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	defer sub.Close()
+	ctx, cancel := context.WithTimeout(c.t.Context(), long)
+	defer cancel()
+	var got []string
+	for {
+		text, err := sub.Next(ctx)
+		if errors.Is(err, context.DeadlineExceeded) {
+			all := strings.Join(got, " ") // A digest may be due, which a fresh cursor comes before.
+			return strings.ReplaceAll(strings.ReplaceAll(all, " events digest", ""), " digest", "")
+		}
+		if err != nil {
+			c.t.Fatal(err)
+		}
+		var m told
+		if err := json.Unmarshal([]byte("{"+string(text)+"}"), &m); err != nil {
+			c.t.Fatal(err)
+		}
+		if bytes.Contains(text, []byte("hidden")) || bytes.Contains(text, []byte("secret")) {
+			c.t.Errorf("it receives %s", text)
+		}
+		if m.Type == "reset" && m.Reason != notResumed {
+			c.t.Errorf("the reason of the reset is %q", m.Reason)
+		}
+		c.cursor = cmp.Or(m.Cursor, c.cursor)
+		got = append(got, m.Type)
+		for _, e := range m.Events {
+			if m.Type == "events" { // A snapshot of the view changes has the past.
+				got = append(got, e.Op)
+			}
+		}
+	}
 }
 
 // Invariant: S24. Polled answers of a restricted reader do not show whether something

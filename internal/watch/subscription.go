@@ -236,29 +236,34 @@ func (a *Access) read(q *Query, told view, held *opened) *reading {
 	return s
 }
 
-// goOn resumes from a cursor. A restricted reader begins anew whatever its cursor is.
+// goOn resumes from a cursor, or begins anew and gives the reason.
 func (s *reading) goOn(cursor string) {
 	now := s.filter.present(s.informer)
 	s.filter.columns = now.columns
-	if s.filter.hides {
-		s.resume(0, now.version, errors.New(notResumed))
-		return
-	}
-	sealed := s.seal()
-	offset, err := sealed.decode(cursor, s.informer.epochOf(now.version))
-	if err == nil && s.view.each && s.informer.missed(s.filter.namespaces, offset) {
-		err = errors.New("one of the namespaces was not watched for a while; what happened there is not known")
-	}
-	s.resume(offset, now.version, err)
-}
-
-// resume goes on from an offset, or says why that cannot be.
-func (s *reading) resume(offset uint64, version int, err error) {
+	offset, err := s.resumeOffset(cursor, s.informer.epochOf(now.version))
 	if err != nil {
 		s.started = true // There is something to begin anew.
 		s.reset(err.Error())
 		return
 	}
-	s.begun(version)
+	s.begun(now.version)
 	s.cursor, s.sent = journal.At(offset), offset
+}
+
+// resumeOffset returns the offset of a cursor, or why it cannot be resumed from.
+func (s *reading) resumeOffset(cursor string, epoch uint64) (uint64, error) {
+	if s.filter.hides {
+		return s.restrictedOffset(cursor, epoch)
+	}
+	sealed := s.seal()
+	offset, err := sealed.decode(cursor, epoch)
+	if err == nil && s.hasGap(offset) {
+		err = errors.New("one of the namespaces was not watched for a while; what happened there is not known")
+	}
+	return offset, err
+}
+
+// hasGap reports whether the view needs each change after an offset, and some are unknown.
+func (s *reading) hasGap(offset uint64) bool {
+	return s.view.each && s.informer.missed(s.filter.namespaces, offset)
 }

@@ -242,11 +242,11 @@ func notWatched(r *Resource) *Problem {
 
 // cursor returns the cursor of a snapshot at an offset.
 func (a *Access) cursor(q *Query, f *filter, i *informer, version int, offset uint64) string {
-	if f.hides {
-		random := newRandomCursor()
-		return string(random.append(nil))
-	}
 	sealed := a.seal(q, f, i)
+	if f.hides {
+		restricted := sealed.newRestricted(i.epochOf(version), offset, time.Now())
+		return string(restricted.append(nil))
+	}
 	return string(sealed.append(nil, i.epochOf(version), offset))
 }
 

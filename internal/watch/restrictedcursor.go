@@ -1,0 +1,63 @@
+package watch
+
+import (
+	"crypto/aes"
+	"crypto/cipher"
+	"encoding/base64"
+	"time"
+)
+
+// A restrictedCursor is the cursor of one message to a restricted reader. It holds the
+// time of issue, the low four bytes of an epoch and five of an offset. AES-GCM with a
+// random nonce encrypts and signs it. So two cursors of one place have nothing in common,
+// and comparing cursors does not show hidden changes.
+type restrictedCursor [nonceLength + sealedLength + tagLength]byte
+
+const (
+	issuedLength = 4
+	sealedLength = issuedLength + placeLength
+	nonceLength  = 12
+	tagLength    = 16
+)
+
+// newRestricted returns a new cursor of an offset.
+func (s *seal) newRestricted(epoch, offset uint64, issued time.Time) (c restrictedCursor) {
+	var text [sealedLength]byte
+	putNumber(text[:issuedLength], uint64(issued.Unix())) //nolint:gosec // Not before 1970.
+	putNumber(text[issuedLength:issuedLength+epochLength], epoch)
+	putNumber(text[issuedLength+epochLength:], offset)
+	s.aead().Seal(c[:0], nil, text[:], nil)
+	return c
+}
+
+// parseRestricted returns the offset of a cursor of this seal and epoch, and its time of
+// issue in whole seconds.
+func (s *seal) parseRestricted(c *restrictedCursor, epoch uint64) (offset uint64, issued time.Time, ok bool) {
+	text, err := s.aead().Open(nil, nil, c[:], nil)
+	if err != nil || number(text[issuedLength:issuedLength+epochLength]) != uint64(uint32(epoch)) { //nolint:gosec // The low bytes are meant.
+		return 0, time.Time{}, false
+	}
+	issued = time.Unix(int64(number(text[:issuedLength])), 0) //nolint:gosec // Four bytes.
+	return number(text[issuedLength+epochLength:]), issued, true
+}
+
+// aead returns the cipher, which puts a random nonce before each text.
+func (s *seal) aead() cipher.AEAD {
+	block, _ := aes.NewCipher(s[:])                // Never fails with a key of 32 bytes.
+	aead, _ := cipher.NewGCMWithRandomNonce(block) // Never fails with AES.
+	return aead
+}
+
+// append appends the cursor as the wire has it.
+func (c *restrictedCursor) append(dst []byte) []byte {
+	return base64.RawURLEncoding.AppendEncode(dst, c[:])
+}
+
+// decodeRestricted is the opposite of append.
+func decodeRestricted(cursor string) (c restrictedCursor, ok bool) {
+	text, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || len(text) != len(c) {
+		return c, false
+	}
+	return restrictedCursor(text), true
+}
