@@ -491,7 +491,9 @@ func TestHiddenChangesAreNotGuessed(t *testing.T) {
 			if text := strings.Join(heard[id], ""); view != "window" && (strings.Contains(text, `"reset"`) || !strings.Contains(text, `"events":[{`)) {
 				t.Errorf("%s does not resume the view %s: %s", s.name, view, text)
 			}
-			s.check(t, id, state+", resubscribed", heard[id])
+			if round > 1 { // Before, the cursor may be from before several changes.
+				s.check(t, id, state+", resubscribed", heard[id])
+			}
 			s.ear.send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))
 		}
 	}

@@ -296,19 +296,21 @@ func TestRestrictedReadersResume(t *testing.T) {
 			for what, connected := range map[string]time.Duration{"at once": 0, "after 10 quiet minutes": 10 * time.Minute} {
 				t.Run(fmt.Sprint(name, ", ", view, ", ", what), func(t *testing.T) {
 					t.Parallel()
-					synctest.Test(t, func(t *testing.T) { testResume(t, name, viewer, query, view, connected) })
+					synctest.Test(t, func(t *testing.T) {
+						h := newHideout(t, name)
+						c := &client{t: t, access: h.cluster.For(viewer), query: query, view: view}
+						c.connect(connected + time.Second)
+						h.wantResumes(c, name)
+					})
 				})
 			}
 		}
 	}
 }
 
-func testResume(
-	t *testing.T, name string, viewer watch.Viewer, query watch.Query, view watch.View, connected time.Duration,
-) {
-	h := newHideout(t, name)
-	c := &client{t: t, access: h.cluster.For(viewer), query: query, view: view}
-	c.connect(connected + time.Second)
+// wantResumes has a client resume, again and again.
+func (h *hideout) wantResumes(c *client, name string) {
+	c.t.Helper()
 	pass(10 * time.Second)
 	h.stir(name, 1)
 	h.set("1")
@@ -331,7 +333,7 @@ func testResume(
 	for range 5 { // The cursor is refreshed although no connection lasts for a minute.
 		pass(20 * time.Second)
 		if got := c.connect(16 * time.Second); strings.Contains(got, "reset") {
-			t.Errorf("after nothing, again, it receives %q", got)
+			c.t.Errorf("after nothing, again, it receives %q", got)
 		}
 	}
 	before := c.cursor
