@@ -3,6 +3,7 @@ package limit
 import (
 	"cmp"
 	"context"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -13,6 +14,8 @@ const (
 	stalledAfter = 500 * time.Millisecond
 	// checkEvery is the interval between checks for stalled responses while a caller waits.
 	checkEvery = 100 * time.Millisecond
+	// abortsAtOnce is how many responses are aborted for one waiting caller at one check.
+	abortsAtOnce = 8
 	// callerParts and groupParts divide a Budget: a caller may use 1/callerParts of it, a group 1/groupParts. An attack
 	// by one user or through one link leaves at least half of the budget to others.
 	callerParts, groupParts = 4, 2
@@ -34,16 +37,22 @@ type Response interface {
 
 // A Budget is a number of bytes that responses share. It is safe for concurrent use.
 //
-// A caller may use at most a quarter of it. While a caller waits, stalled responses of callers that use at least as
-// much are aborted. Clients that do not read therefore delay others for little more than stalledAfter.
+// A caller may use at most a quarter of it. While a caller waits, its own stalled responses are aborted, and those of
+// callers that use more than their fair share. Clients that do not read therefore delay others for little more than stalledAfter.
 type Budget struct {
 	total   int64
 	limiter Limiter
 
 	mu       sync.Mutex
 	held     map[*Reservation]struct{}
-	waiting  map[string]int // Number of waiting responses by caller.
-	checking *time.Timer    // Nil while no caller waits.
+	waiting  map[string]need // By caller.
+	checking *time.Timer     // Nil while no caller waits.
+}
+
+// need is what a waiting caller needs.
+type need struct {
+	responses int   // That wait.
+	bytes     int64 // Of the largest of them so far.
 }
 
 // A Reservation is memory reserved for a response until Release.
@@ -57,7 +66,7 @@ type Reservation struct {
 
 // NewBudget returns a Budget of a number of bytes.
 func NewBudget(total int64) *Budget {
-	return &Budget{total: total, held: make(map[*Reservation]struct{}), waiting: make(map[string]int)}
+	return &Budget{total: total, held: make(map[*Reservation]struct{}), waiting: make(map[string]need)}
 }
 
 // Total returns the size of the Budget in bytes.
@@ -78,7 +87,7 @@ func (b *Budget) Reserve(ctx context.Context, caller Caller, bytes int64, respon
 	}
 	lease := b.limiter.TryAcquire(bytes, limits...)
 	if lease == nil {
-		done := b.wait(caller.Key)
+		done := b.wait(caller.Key, clamp(bytes, limits))
 		defer done()
 		var err error
 		if lease, err = b.limiter.Acquire(ctx, bytes, limits...); err != nil {
@@ -118,19 +127,23 @@ func (r *Reservation) Grow(bytes int64) {
 }
 
 // wait registers a waiting caller until done is called. Meanwhile stalled responses are aborted to make room for it.
-func (b *Budget) wait(caller string) (done func()) {
+func (b *Budget) wait(caller string, bytes int64) (done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.waiting[caller]++
+	n := b.waiting[caller]
+	b.waiting[caller] = need{n.responses + 1, max(n.bytes, bytes)}
 	if b.checking == nil {
 		b.checking = time.AfterFunc(checkEvery, b.check)
 	}
 	return func() {
 		b.mu.Lock()
 		defer b.mu.Unlock()
-		if b.waiting[caller]--; b.waiting[caller] == 0 {
+		n := b.waiting[caller]
+		if n.responses--; n.responses == 0 {
 			delete(b.waiting, caller)
+			return
 		}
+		b.waiting[caller] = n
 	}
 }
 
@@ -148,28 +161,27 @@ func (b *Budget) check() {
 	b.checking.Reset(checkEvery)
 }
 
-// victims selects the stalled responses to abort now: one for each waiting caller, those of the callers with the
-// highest use first. It may select a response of the waiting caller itself, but none of a caller that uses less.
+// victims selects the stalled responses to abort now, as many as free what each waiting caller needs, but at
+// most abortsAtOnce for each. They are its own, or
+// those of callers that use more than their fair share, the highest use first: a client on a slow link that uses little
+// is left alone.
 func (b *Budget) victims() []*Reservation {
-	b.mu.Lock()
-	waiting, held := make([]string, 0, len(b.waiting)), make([]*Reservation, 0, len(b.held))
-	for caller := range b.waiting {
-		waiting = append(waiting, caller)
-	}
-	for r := range b.held {
-		if !r.aborted {
-			held = append(held, r)
-		}
-	}
-	b.mu.Unlock()
+	waiting, held, fair := b.snapshot()
 	held = slices.DeleteFunc(held, func(r *Reservation) bool { return r.response.Stalled() < stalledAfter })
 	use := func(caller string) int64 { return b.limiter.Used("caller " + caller) }
-	slices.SortFunc(waiting, func(a, b string) int { return cmp.Compare(use(a), use(b)) })
 	slices.SortFunc(held, func(a, b *Reservation) int { return cmp.Compare(use(b.caller.Key), use(a.caller.Key)) })
 	var victims []*Reservation
-	for n, caller := range waiting {
-		if n < len(held) && use(held[n].caller.Key) >= use(caller) {
-			victims = append(victims, held[n])
+	for caller, need := range waiting {
+		for n, freed := 0, int64(0); n < abortsAtOnce && freed < need.bytes; n++ {
+			next := slices.IndexFunc(held, func(r *Reservation) bool {
+				return r.caller.Key == caller || use(r.caller.Key) > fair
+			})
+			if next < 0 {
+				break
+			}
+			victims = append(victims, held[next])
+			freed += held[next].lease.Units()
+			held = slices.Delete(held, next, next+1)
 		}
 	}
 	b.mu.Lock()
@@ -178,4 +190,22 @@ func (b *Budget) victims() []*Reservation {
 		r.aborted = true
 	}
 	return victims
+}
+
+// snapshot returns the callers that wait, the responses that were not aborted, and the fair share of a caller in bytes.
+func (b *Budget) snapshot() (waiting map[string]need, held []*Reservation, fair int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	callers := make(map[string]bool)
+	waiting = maps.Clone(b.waiting)
+	for caller := range waiting {
+		callers[caller] = true
+	}
+	for r := range b.held {
+		callers[r.caller.Key] = true
+		if !r.aborted {
+			held = append(held, r)
+		}
+	}
+	return waiting, held, b.total / int64(max(1, len(callers)))
 }

@@ -24,6 +24,9 @@ type Limiter struct {
 	mu      sync.Mutex
 	used    map[string]int64
 	waiters []*waiter // In order of arrival.
+	// turns has the order in which waiting callers were served last. It is kept only while somebody waits.
+	turns    map[string]uint64
+	lastTurn uint64
 }
 
 // A Lease is a number of units in use under some limits, until it is released.
@@ -57,8 +60,7 @@ func (l *Limiter) TryAcquire(units int64, limits ...Limit) *Lease {
 // most as many units as the lowest limit, because more would never be free.
 //
 // If several callers wait for units that are free, the one whose first key has the fewest units in use is next. A
-// caller with high use therefore does not keep out one with low use. Callers with equal use are served in order of
-// arrival.
+// caller with high use therefore does not keep out one with low use. Callers with equal use take turns.
 func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*Lease, error) {
 	if lease := l.TryAcquire(units, limits...); lease != nil {
 		return lease, nil
@@ -91,6 +93,13 @@ func (l *Limiter) Used(key string) int64 {
 
 // Release frees the units. It does nothing on a nil Lease or after the first call.
 func (le *Lease) Release() { le.Resize(0) }
+
+// Units returns how many units are in use.
+func (le *Lease) Units() int64 {
+	le.limiter.mu.Lock()
+	defer le.limiter.mu.Unlock()
+	return le.units
+}
 
 // Resize sets the number of units. It never waits. A lease that grows may exceed its limits; others then acquire
 // nothing under them until enough units are released. A lease of 0 units is released and stays so.
@@ -146,7 +155,7 @@ func (l *Limiter) grantLocked() {
 	for {
 		next := -1
 		for n, w := range l.waiters {
-			if l.fitsLocked(w.units, w.lease.limits) && (next < 0 || l.useLocked(w) < l.useLocked(l.waiters[next])) {
+			if l.fitsLocked(w.units, w.lease.limits) && (next < 0 || l.beforeLocked(w, l.waiters[next])) {
 				next = n
 			}
 		}
@@ -156,12 +165,33 @@ func (l *Limiter) grantLocked() {
 		w := l.waiters[next]
 		l.waiters = slices.Delete(l.waiters, next, next+1)
 		l.resizeLocked(w.lease, w.units)
+		l.servedLocked(w.lease.limits[0].Key)
 		close(w.granted)
 	}
 }
 
-// useLocked returns how many units are in use under a waiter's first key.
-func (l *Limiter) useLocked(w *waiter) int64 { return l.used[w.lease.limits[0].Key] }
+// servedLocked notes that a caller that waited got its units.
+func (l *Limiter) servedLocked(caller string) {
+	if len(l.waiters) == 0 {
+		l.turns = nil
+		return
+	}
+	if l.turns == nil {
+		l.turns = make(map[string]uint64)
+	}
+	l.lastTurn++
+	l.turns[caller] = l.lastTurn
+}
+
+// beforeLocked reports whether a waiter is served before one that arrived earlier: if its caller has fewer units in use,
+// or as many and was served less recently.
+func (l *Limiter) beforeLocked(w, earlier *waiter) bool {
+	one, other := w.lease.limits[0].Key, earlier.lease.limits[0].Key
+	if l.used[one] != l.used[other] {
+		return l.used[one] < l.used[other]
+	}
+	return l.turns[one] < l.turns[other]
+}
 
 // clamp returns the number of units, or the lowest limit if that is less.
 func clamp(units int64, limits []Limit) int64 {

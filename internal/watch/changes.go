@@ -85,12 +85,9 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 		}
 	}
 	s.begun(now.version)
-	since := s.informer.since(s.filter.namespaces)
-	if earliest.After(since) {
-		since = earliest
-	}
-	if !whole && oldest.Time.After(since) {
-		since = oldest.Time
+	since := latest(s.informer.since(s.filter.namespaces), earliest)
+	if !whole {
+		since = latest(since, oldest.Time)
 	}
 	message := append(s.message("snapshot"), `,"since":"`...)
 	message = since.UTC().AppendFormat(message, time.RFC3339Nano)
@@ -113,6 +110,14 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	return append(append(message, `,"object":`...), text...), nil
+}
+
+// latest is the later of two times.
+func latest(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
 }
 
 // pastInTurn is past up to where the reader is.

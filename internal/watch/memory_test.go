@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"glasshouse/internal/limit"
 	"glasshouse/internal/watch"
 	"glasshouse/internal/watch/apitest"
 )
@@ -210,3 +211,67 @@ func TestFewMessagesAtOnce(t *testing.T) {
 		}
 	})
 }
+
+// The memory of a message is reserved before anything is built for it, in each view: a scan comes after it.
+func TestMemoryIsReservedFirst(t *testing.T) {
+	window, err := watch.NewWindow("", 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		view  watch.View
+		query watch.Query
+	}{
+		{watch.Rows, watch.Query{Namespaces: []string{"a"}}},
+		{watch.Table, watch.Query{Namespaces: []string{"a"}}},
+		{watch.Changes, watch.Query{}},
+		{watch.Object, watch.Query{Namespaces: []string{"a"}, Name: "p"}},
+		{watch.Windowed, watch.Query{Window: window}},
+	} {
+		t.Run(string(test.view), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Set(pods, pod("a", "p", "Running"))
+				budget := limit.NewBudget(64 << 20)
+				var reserved, early int
+				access := cluster.For(watch.Viewer{Program: true}).
+					Reserving(func(ctx context.Context, bytes int64) (*limit.Reservation, error) {
+						reserved++
+						return budget.Reserve(ctx, limit.Caller{Key: "a"}, bytes, idle{})
+					}).
+					InTurn(func(context.Context) (leave func(), err error) {
+						if reserved == 0 && test.view != watch.Windowed { // All windows of a sort share one order.
+							early++
+						}
+						return func() {}, nil
+					})
+				test.query.Resource = pods
+				sub, err := access.Subscribe(t.Context(), test.query, test.view, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				first := "snapshot"
+				if test.view == watch.Windowed {
+					first = "window"
+				}
+				until(t, sub, first)
+				if reserved == 0 || early > 0 {
+					t.Errorf("memory was reserved %d times, and %d scans came before", reserved, early)
+				}
+				if budget.Used() == 0 {
+					t.Error("nothing is reserved while the message is sent")
+				}
+				sub.Close()
+				if used := budget.Used(); used != 0 {
+					t.Errorf("%d bytes stay reserved", used)
+				}
+			})
+		})
+	}
+}
+
+// idle is a response that is never stalled.
+type idle struct{}
+
+func (idle) Stalled() time.Duration { return 0 }
+func (idle) Abort()                 {}

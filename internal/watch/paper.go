@@ -17,6 +17,8 @@ const (
 	// object of 1.5 MiB, the largest that the API server accepts.
 	partMemory   = compressorMemory + 4*chunk
 	objectMemory = compressorMemory + 3<<20
+	// listedMemory is what one row takes in a list of rows.
+	listedMemory = 8
 	// shortEvents is the size from which memory is reserved for events. Most events are short, and there are many.
 	shortEvents = 64 << 10
 )
@@ -36,6 +38,7 @@ type paper struct {
 
 	reserve  Reserve            // Nil reserves nothing.
 	reserved *limit.Reservation // The memory of the message; nil for a short one.
+	list     int64              // What of it is the list of rows, in bytes. It is kept until the last part is sent.
 
 	sealed bool
 	seal   seal
@@ -82,7 +85,7 @@ func (p *paper) keep(text []byte) {
 	if p.text != nil {
 		*p.text = text
 	}
-	p.reserved.Resize(compressorMemory + 2*int64(len(text))) // The text is copied before it is compressed.
+	p.reserved.Resize(compressorMemory + p.list + 2*int64(len(text))) // The text is copied before it is compressed.
 }
 
 func (p *paper) giveBack() {
@@ -91,7 +94,7 @@ func (p *paper) giveBack() {
 		p.text = nil
 	}
 	p.reserved.Release()
-	p.reserved = nil
+	p.reserved, p.list = nil, 0
 	if p.seat {
 		<-p.desks
 		p.seat = false

@@ -403,6 +403,14 @@ func (s *reading) event(c *change) ([]byte, error) {
 
 // beginRows tells the first part of the rows.
 func (s *reading) beginRows(ctx context.Context) ([]byte, error) {
+	var list int64
+	if !s.filter.everything() {
+		list = listedMemory * int64(s.informer.Len()) // Others share the list of everything.
+	}
+	if !s.writing.sit(partMemory + list) {
+		return nil, nil
+	}
+	s.writing.list = list
 	listing, now, err := s.objects(ctx)
 	if err != nil {
 		return nil, err
@@ -419,9 +427,6 @@ func (s *reading) beginRows(ctx context.Context) ([]byte, error) {
 		}
 	}
 	s.columns, s.first, s.telling = now.columns, true, true
-	if !s.writing.sit(partMemory) {
-		return nil, nil
-	}
 	return s.view.next(s)
 }
 

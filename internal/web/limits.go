@@ -28,6 +28,9 @@ const (
 	addressRequests = 1000
 	// maxBodies is how many request bodies may be read at a time, addressBodies how many of one address.
 	maxBodies, addressBodies = 400, 50
+	// maxRequests are the requests in flight of all clients that are not identified yet, and as many again of those that are.
+	// Under a memory limit they are as many as take an eighth of it together, but at least leastRequests.
+	maxRequests, leastRequests, requestParts, requestMemory = 4096, 256, 8, 64 << 10
 	// maxPaced is how many requests of all addresses may wait for the rate limit of their address.
 	maxPaced = 1000
 	// addressSockets are the sockets of one address, viewerSockets the tabs of one user.
@@ -118,12 +121,13 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
 		defer connOf(r).begin()()
 		if address, known := s.peers.clientAddr(r); known {
-			lease := s.limiter.TryAcquire(1, limit.Limit{Key: "requests of " + group(address), Max: addressRequests})
-			if lease == nil {
-				tooMany(w, fmt.Sprintf("%d requests from your address are in progress. Wait until some of them finish.", addressRequests))
+			a := s.arrive(group(address))
+			if a == nil {
+				tooMany(w, "Too many requests of your address, or of all, are in flight. Wait for some of them.")
 				return
 			}
-			defer lease.Release()
+			defer func() { a.lease.Release() }()
+			r = r.WithContext(context.WithValue(r.Context(), arrivingKey{}, a))
 			if !s.keepPace(r.Context(), group(address)) {
 				tooMany(w, fmt.Sprintf("Your address sends more than %d requests and messages per second. "+
 					"Slow down, then retry.", addressRate))
@@ -167,6 +171,53 @@ func (s *Server) receive(r *http.Request) error {
 type failingReader struct{ err error }
 
 func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
+
+// maxInFlight is how many requests may be in flight of all clients that are not identified yet, and as many again of those
+// that are. It follows from the memory limit: a request that waits takes up to 64 KiB (measured with headers of 29.5 KB).
+func (s *Server) maxInFlight() int64 {
+	if s.memoryLimit == 0 {
+		return maxRequests
+	}
+	return min(maxRequests, max(leastRequests, s.memoryLimit/requestParts/requestMemory))
+}
+
+// arriving is the lease of a request that is not identified yet.
+type arriving struct{ lease *limit.Lease }
+
+// arrivingKey is the key of a request's arriving in its context.
+type arrivingKey struct{}
+
+// arrive counts a request of an address that is not identified yet; nil if there is no room for it.
+func (s *Server) arrive(address string) *arriving {
+	most := s.maxInFlight()
+	lease := s.limiter.TryAcquire(1, limit.Limit{Key: "requests of " + address, Max: min(addressRequests, most/4)},
+		limit.Limit{Key: "requests", Max: most})
+	if lease == nil {
+		return nil
+	}
+	return &arriving{lease}
+}
+
+// identified counts a request for its caller from now on, and not for its address. It reports false if the caller has too
+// many. Requests of nobody that is known stay with their address.
+func (s *Server) identified(r *http.Request) bool {
+	a, _ := r.Context().Value(arrivingKey{}).(*arriving)
+	caller, most := s.callerOf(r), s.maxInFlight()
+	if a == nil || identityOf(r).Viewer.User == nil && guestIn(r) == nil {
+		return true
+	}
+	limits := []limit.Limit{{Key: "requests of " + caller.Key, Max: most / 4}, {Key: "requests of known callers", Max: most}}
+	if caller.Group != "" {
+		limits = append(limits, limit.Limit{Key: "requests of all of " + caller.Group, Max: most / 2})
+	}
+	lease := s.limiter.TryAcquire(1, limits...)
+	if lease == nil {
+		return false
+	}
+	a.lease.Release()
+	a.lease = lease
+	return true
+}
 
 // keepPace waits for the rate limit of an address. It reports false if that takes too long, or if too many requests
 // are waiting already.

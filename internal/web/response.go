@@ -32,6 +32,10 @@ const (
 	// pieceBytes is how much of a response must be sent within stallTimeout.
 	pieceBytes   = 4 << 10
 	stallTimeout = 20 * time.Second
+	// leastRate is how many bytes a second a client takes of a response that is not stalled, and closeAfter is when the
+	// connection of an aborted response is closed.
+	leastRate  = 32 << 10
+	closeAfter = time.Second
 	// reserveTimeout is how long a request waits for memory.
 	reserveTimeout = 10 * time.Second
 )
@@ -55,6 +59,7 @@ type response struct {
 	http.ResponseWriter
 
 	budget     *limit.Budget
+	conn       *limitedConn // Nil if the server has no limitedListener.
 	caller     limit.Caller
 	estimate   int64
 	reserved   *limit.Reservation // Nil until memory is reserved.
@@ -71,6 +76,9 @@ type response struct {
 	mu       sync.Mutex
 	progress time.Time // When the current piece was begun; zero while nothing is sent.
 	aborted  bool
+	ended    bool
+	spent    time.Duration // On the pieces that were sent.
+	taken    int64         // Bytes of them.
 }
 
 // responseKey is the context key of a request's response.
@@ -87,13 +95,10 @@ func (s *Server) withBudget(one route, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		out := &response{
 			ResponseWriter: w, controller: http.NewResponseController(w),
-			budget: s.budget, caller: s.callerOf(r), estimate: one.memory,
+			budget: s.budget, conn: connOf(r), caller: s.callerOf(r), estimate: one.memory,
 		}
 		out.acquire = func(ctx context.Context) (*limit.Lease, error) { return s.acquire(ctx, s.buildLimits(r)...) }
-		defer func() {
-			out.building.Release()
-			out.reserved.Release()
-		}()
+		defer out.end()
 		ctx := context.WithValue(r.Context(), responseKey{}, out)
 		r = r.WithContext(ctx)
 		if one.delivery == buffered && refusal(one.class, r) == nil {
@@ -193,17 +198,42 @@ func (o *response) SetWriteDeadline(at time.Time) error {
 	return o.controller.SetWriteDeadline(at)
 }
 
-// Abort ends the response.
-func (o *response) Abort() { _ = o.SetWriteDeadline(time.Now()) } // A writer without deadlines ends at the next piece.
+// Abort ends the response. If it has not ended closeAfter later, it closes the connection: a deadline does not end a
+// stream of HTTP/2 whose connection cannot be written to.
+func (o *response) Abort() {
+	_ = o.SetWriteDeadline(time.Now()) // A writer without deadlines ends at the next piece.
+	time.AfterFunc(closeAfter, func() {
+		if o.conn != nil && !o.hasEnded() {
+			_ = o.conn.Close() // The client may have closed it.
+		}
+	})
+}
 
-// Stalled returns how long the client has read nothing.
+func (o *response) hasEnded() bool {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.ended
+}
+
+// end releases what the response uses.
+func (o *response) end() {
+	o.building.Release()
+	o.reserved.Release()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.ended = true
+}
+
+// Stalled returns how long the client has read nothing, or how far it is behind leastRate if that is more. It is 0 while
+// nothing is sent.
 func (o *response) Stalled() time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.progress.IsZero() {
 		return 0
 	}
-	return time.Since(o.progress)
+	now := time.Since(o.progress)
+	return max(now, o.spent+now-time.Duration(o.taken)*time.Second/leastRate)
 }
 
 // finish sends the rest after the handler has returned. Only the memory of that rest stays reserved. A response that
@@ -236,9 +266,18 @@ func (o *response) send() {
 			o.failed = errAborted
 		} else if _, err := o.ResponseWriter.Write(piece); err != nil {
 			o.failed = errors.Join(errAborted, err)
+		} else {
+			o.take(len(piece))
 		}
 	}
 	o.body = o.body[:0]
+}
+
+// take records that the client has taken a piece.
+func (o *response) take(bytes int) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.taken += int64(bytes)
 }
 
 // begin records when a piece is begun, and sets its deadline. The zero time means that no piece is being sent. It
@@ -246,6 +285,9 @@ func (o *response) send() {
 func (o *response) begin(at time.Time) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
+	if !o.progress.IsZero() {
+		o.spent += time.Since(o.progress)
+	}
 	o.progress = at
 	if !o.aborted && !at.IsZero() {
 		_ = o.controller.SetWriteDeadline(at.Add(stallTimeout)) // A writer without deadlines has those of the server.

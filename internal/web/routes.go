@@ -47,7 +47,7 @@ func (s *Server) routes() []route {
 		{http.MethodGet, "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.object, buffered, objectMemory},
 		{http.MethodGet, "/api/v1/logs/{namespace}/{name}", viewers, s.logs, streamed, 0},
 		{http.MethodGet, "/api/v1/search", viewers, s.search, buffered, smallMemory},
-		{http.MethodGet, "/api/v1/related/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.related, buffered, exportMemory},
+		{http.MethodGet, "/api/v1/related/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.related, buffered, 2 * exportMemory},
 		{http.MethodGet, "/api/v1/status", viewers, s.status, buffered, smallMemory},
 		{http.MethodGet, "/api/v1/contexts", users, s.listContexts, buffered, smallMemory},
 		{http.MethodPost, "/api/v1/context", users, s.switchContext, buffered, smallMemory},
@@ -93,7 +93,12 @@ func (s *Server) identify(next http.Handler) http.Handler {
 		if guest || from.identity.Viewer.User != nil {
 			connOf(r).trust()
 		}
-		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), senderKey{}, from)))
+		r = r.WithContext(context.WithValue(r.Context(), senderKey{}, from))
+		if !s.identified(r) {
+			tooMany(w, "Too many of your requests are in flight. Wait for some of them.")
+			return
+		}
+		next.ServeHTTP(w, r)
 	})
 }
 

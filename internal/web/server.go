@@ -89,9 +89,11 @@ type Server struct {
 	frameRates *limit.Rates  // Of the frames of an address's sockets.
 	limiter    limit.Limiter // Of requests, sockets, subscriptions, logs and scans.
 	budget     *limit.Budget // Of the memory of responses.
-	ending     atomic.Bool   // It is to stop.
-	open       atomic.Int64  // Sockets that are served.
-	paper      sync.Pool     // Of *[]byte: the messages that are being written.
+
+	memoryLimit int64        // In bytes; 0 is none.
+	ending      atomic.Bool  // It is to stop.
+	open        atomic.Int64 // Sockets that are served.
+	paper       sync.Pool    // Of *[]byte: the messages that are being written.
 }
 
 // New makes a Server. It serves when Run is called.
@@ -107,7 +109,7 @@ func New(options Options) (*Server, error) {
 		}
 	}
 	s := &Server{
-		contexts: options.Contexts, auth: options.Auth, boundary: options.Boundary, base: options.BasePath, keys: options.KeyPair, peers: options.Peers, rates: limit.NewRates(addressRate, addressBurst), frameRates: limit.NewRates(addressFrames, addressFrameBurst), budget: limit.NewBudget(responseMemory(options.MemoryLimit)), version: options.Version, pageRows: options.PageRows, log: options.Log,
+		contexts: options.Contexts, auth: options.Auth, boundary: options.Boundary, base: options.BasePath, keys: options.KeyPair, peers: options.Peers, rates: limit.NewRates(addressRate, addressBurst), frameRates: limit.NewRates(addressFrames, addressFrameBurst), budget: limit.NewBudget(responseMemory(options.MemoryLimit)), memoryLimit: options.MemoryLimit, version: options.Version, pageRows: options.PageRows, log: options.Log,
 		shares: shares, shareAdmins: options.ShareAdmins, assets: assets, sections: templates.NewSections(),
 	}
 	s.present.Store(newShowing(options.Shown))
@@ -165,7 +167,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	}
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: maxStreams},
+		// A stream's deadline does not end a write of its connection that the client's kernel does not take.
+		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: maxStreams, WriteByteTimeout: stallTimeout},
 		ConnContext: withConn, ConnState: onState,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		// The boundary refuses OPTIONS *: net/http would answer it without the boundary.

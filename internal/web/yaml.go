@@ -7,6 +7,8 @@ import (
 	"unicode/utf8"
 
 	"sigs.k8s.io/yaml"
+
+	"glasshouse/internal/limit"
 )
 
 // largeText is the length from which few texts are converted at a time. A conversion needs memory: 80 times the length
@@ -21,6 +23,12 @@ func (s *Server) toYAML(r *http.Request, text []byte) ([]byte, error) {
 			return nil, err
 		}
 		defer done()
+		lease, err := s.acquire(r.Context(), limit.Limit{Key: "conversions of " + s.callerOf(r).Key, Max: 1},
+			limit.Limit{Key: "conversions", Max: 1})
+		if err != nil {
+			return nil, err
+		}
+		defer lease.Release()
 	}
 	return documentOf(text)
 }

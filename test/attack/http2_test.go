@@ -120,10 +120,21 @@ func openStreams(
 		return conn, 0, err
 	}
 	framer := http2.NewFramer(conn, conn)
-	if err := framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1000}); err != nil {
+	window := uint32(1000)
+	if !reset {
+		window = 1 << 30 // The connection alone holds the responses back.
+	}
+	if err := framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: window}); err != nil {
 		return conn, 0, err
 	}
-	go func() { _, _ = io.Copy(io.Discard, conn) }() // It ends with the connection.
+	if !reset {
+		if err := framer.WriteWindowUpdate(0, 1<<30); err != nil {
+			return conn, 0, err
+		}
+	}
+	if reset { // Otherwise even the connection is not read.
+		go func() { _, _ = io.Copy(io.Discard, conn) }() // It ends with the connection.
+	}
 	var block bytes.Buffer
 	encoder := hpack.NewEncoder(&block)
 	encoder.SetMaxDynamicTableSize(0) // Each header block is independent.
