@@ -127,8 +127,9 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 				return
 			}
 			defer func() { a.lease.Release() }()
-			r = r.WithContext(context.WithValue(r.Context(), arrivingKey{}, a))
-			if !s.keepPace(r.Context(), group(address)) {
+			ctx := context.WithValue(r.Context(), arrivingKey{}, a)
+			r = r.WithContext(ctx)
+			if !s.keepPace(ctx, group(address)) {
 				tooMany(w, fmt.Sprintf("Your address sends more than %d requests and messages per second. "+
 					"Slow down, then retry.", addressRate))
 				return
