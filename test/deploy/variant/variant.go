@@ -25,9 +25,12 @@ const Namespace = "glasshouse"
 // Names gives the variants, each a folder of deploy/kustomize.
 func Names() []string { return []string{"cluster", "namespaced", "team", "monitoring"} }
 
-// Placeholder stands in the files of a team for the addresses of the ingress controller. Addresses are what Kustomize and Helm
-// put in its place, as whoever deploys it does.
-const Placeholder, Addresses = "INGRESS_ADDRESSES", "192.0.2.7/32"
+const (
+	// Placeholder is the text in the files of a team that has to be replaced with the addresses of the ingress controller.
+	Placeholder = "INGRESS_ADDRESSES"
+	// Addresses replaces it in tests, in Kustomize and in Helm.
+	Addresses = "192.0.2.7/32"
+)
 
 func fillIn(text []byte) []byte {
 	return bytes.ReplaceAll(text, []byte(Placeholder), []byte(Addresses))
