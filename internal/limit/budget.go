@@ -69,9 +69,6 @@ func NewBudget(total int64) *Budget {
 	return &Budget{total: total, held: make(map[*Reservation]struct{}), waiting: make(map[string]need)}
 }
 
-// Total returns the size of the Budget in bytes.
-func (b *Budget) Total() int64 { return b.total }
-
 // Used returns how many bytes are reserved.
 func (b *Budget) Used() int64 { return b.limiter.Used(totalKey) }
 
