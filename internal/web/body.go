@@ -32,7 +32,10 @@ func readBody(r *http.Request, into any) error {
 }
 
 // writeJSONBody answers with a value as JSON.
-func writeJSONBody(w http.ResponseWriter, status int, answer any) error {
+func writeJSONBody(w http.ResponseWriter, r *http.Request, status int, answer any) error {
+	if err := responseOf(r).build(r.Context()); err != nil {
+		return err
+	}
 	body, err := json.Marshal(answer)
 	if err != nil {
 		return fmt.Errorf("encode an answer: %w", err)

@@ -57,7 +57,7 @@ func (s *Server) listContexts(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSONBody(w, http.StatusOK, contextsDocument{s.showing(r).Name, all})
+	return writeJSONBody(w, r, http.StatusOK, contextsDocument{s.showing(r).Name, all})
 }
 
 // contextsPage is the same for people.

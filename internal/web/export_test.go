@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"net/http"
+	"net/http/httptest"
 	"net/netip"
 	"time"
 
@@ -43,6 +44,12 @@ func SubscriptionQuotas(address netip.Addr) []Quota {
 
 // TryAcquire counts one more under quotas; nil if there is no room.
 func (s *Server) TryAcquire(quotas []Quota) *limit.Lease { return s.limiter.TryAcquire(1, quotas...) }
+
+// TakeProcessors acquires all processors that responses are built with.
+func (s *Server) TakeProcessors() *limit.Lease {
+	limits := s.buildLimits(httptest.NewRequest(http.MethodGet, "/", nil)) //nolint:noctx // Of a request that nobody sends.
+	return s.limiter.TryAcquire(limits[1].Max, limits[1])
+}
 
 // Enter counts a socket until leave is called; leave is nil if there is no room.
 func (s *Server) Enter(quotas []Quota) (leave func()) { return s.enter(quotas) }

@@ -55,14 +55,15 @@ const (
 	addressWait = 10 * time.Second
 )
 
-// buildLimits returns the limits on work that keeps a processor busy for a request: scans of all rows of a kind, pages,
-// exports, and conversions of long texts. A caller, or all guests of a link, may use half of the processors at a time.
-// All together may use twice as many as there are. Such work waits neither for a client nor for the API server.
+// buildLimits returns the limits on work that keeps a processor busy for a request: scans of all rows of a kind, responses
+// (encoding and compression), and conversions of long texts. A caller, or all guests of a link, may use half of the
+// processors at a time. All together leave one processor to sockets. Such work waits neither for a client nor for the
+// API server.
 func (s *Server) buildLimits(r *http.Request) []limit.Limit {
 	caller, processors := s.callerOf(r), int64(runtime.GOMAXPROCS(0))
 	return []limit.Limit{
 		{Key: "builds of " + cmp.Or(caller.Group, caller.Key), Max: max(1, processors/2)},
-		{Key: "builds", Max: 2 * processors},
+		{Key: "builds", Max: max(1, processors-1)},
 	}
 }
 

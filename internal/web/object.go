@@ -36,6 +36,9 @@ func (s *Server) object(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 	}
+	if err := responseOf(r).build(r.Context()); err != nil {
+		return err
+	}
 	w.Header().Set("Content-Type", contentType(format))
 	_, err = w.Write(text)
 	return err

@@ -15,5 +15,5 @@ func (s *Server) related(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSONBody(w, http.StatusOK, graph)
+	return writeJSONBody(w, r, http.StatusOK, graph)
 }

@@ -57,6 +57,9 @@ func (s *Server) resources(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
+	if err := responseOf(r).build(r.Context()); err != nil {
+		return err
+	}
 	body, err := json.Marshal(known)
 	if err != nil {
 		return fmt.Errorf("encode the resources: %w", err)

@@ -203,6 +203,28 @@ func TestWaitingForMemoryEnds(t *testing.T) {
 	}, apitest.Kind{Ref: "core/v1/services", Kind: "Service"})
 }
 
+// Each response with data of the cluster is built with a processor's lease, of which there are few. A burst of requests
+// therefore does not delay the messages of sockets.
+func TestResponsesWaitForAProcessor(t *testing.T) {
+	for _, path := range []string{
+		rowsPath, exportPath, "/api/v1/object/core/v1/pods/a/noise-0", "/api/v1/object/core/v1/pods/a/noise-0?format=yaml",
+		"/api/v1/related/core/v1/pods/a/noise-0", "/api/v1/search?q=noise", "/api/v1/status",
+		"/api/v1/resources", "/o/core/v1/pods/a/noise-0", "/status",
+	} {
+		t.Run(path, func(t *testing.T) {
+			inBubble(t, func(b *bubble) {
+				b.addNoise(1)
+				c := b.client(one)
+				c.want("the first", path, http.StatusOK, 0)
+				lease := b.server.TakeProcessors()
+				c.want("without a processor", path, http.StatusTooManyRequests, 10*time.Second)
+				lease.Release()
+				c.want("the last", path, http.StatusOK, 0)
+			})
+		})
+	}
+}
+
 // Messages to sockets share the same memory: those that a client does not take hold it, in whatever view, and somebody
 // else gets theirs.
 func TestUnreadMessagesAreBounded(t *testing.T) {

@@ -61,7 +61,7 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 		known := &found.Searched[i]
 		answer.Searched = append(answer.Searched, searchedDocument{known.Ref(), known.Status.State, known.Count, known.Status.Namespaces})
 	}
-	return writeJSONBody(w, http.StatusOK, answer)
+	return writeJSONBody(w, r, http.StatusOK, answer)
 }
 
 func (s *Server) pickerOrder(a, b *watch.Resource) int {

@@ -49,7 +49,7 @@ func (s *Server) createShare(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	return writeJSONBody(w, http.StatusCreated, share.Created{
+	return writeJSONBody(w, r, http.StatusCreated, share.Created{
 		Document: (&share.Listed{Share: shared}).Document(),
 		URL:      s.boundary.originFor(r) + s.base.At(sharePath) + "#" + token, Persistent: s.shares.Persistent(),
 	})
@@ -150,7 +150,7 @@ func (s *Server) listShares(w http.ResponseWriter, r *http.Request) error {
 	for i := range listed {
 		answer.Shares = append(answer.Shares, listed[i].Document())
 	}
-	return writeJSONBody(w, http.StatusOK, answer)
+	return writeJSONBody(w, r, http.StatusOK, answer)
 }
 
 // revokeShare takes a share back.
@@ -195,7 +195,7 @@ func (s *Server) openShare(w http.ResponseWriter, r *http.Request) error {
 		return none
 	}
 	s.setShareCookie(w, r, cookie, max(1, int(time.Until(shared.Expires).Seconds())))
-	return writeJSONBody(w, http.StatusOK, struct {
+	return writeJSONBody(w, r, http.StatusOK, struct {
 		To string `json:"to"`
 	}{shared.To})
 }

@@ -9,7 +9,7 @@ import (
 
 // status answers with the ledger of what is watched.
 func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
-	return writeJSONBody(w, http.StatusOK, s.access(r).Coverage(r.Context()))
+	return writeJSONBody(w, r, http.StatusOK, s.access(r).Coverage(r.Context()))
 }
 
 // statusPage is the same ledger for people.
