@@ -270,6 +270,57 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 	}
 }
 
+// Each message of events reserves memory, however short it is: what it takes, with a compressor only if it is compressed.
+func TestEventsReserveMemory(t *testing.T) {
+	const compressor = 1 << 20
+	window, err := watch.NewWindow("", 0, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, test := range []struct {
+		view       watch.View
+		query      watch.Query
+		compressed bool
+	}{
+		{watch.Rows, watch.Query{}, false},
+		{watch.Table, watch.Query{}, false},
+		{watch.Changes, watch.Query{}, false},
+		{watch.Object, watch.Query{Namespaces: []string{"a"}, Name: "p"}, true},
+		{watch.Windowed, watch.Query{Window: window}, false},
+	} {
+		t.Run(string(test.view), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				server.Set(pods, pod("a", "p", "Running"))
+				budget := limit.NewBudget(64 << 20)
+				access := cluster.For(watch.Viewer{Program: true}).
+					Reserving(func(ctx context.Context, bytes int64) (*limit.Reservation, error) {
+						return budget.Reserve(ctx, limit.Caller{Key: "a"}, bytes, idle{})
+					})
+				test.query.Resource = pods
+				sub, err := access.Subscribe(t.Context(), test.query, test.view, "")
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer sub.Close()
+				first, events := "snapshot", "events"
+				if test.view == watch.Windowed {
+					first, events = "window", "window-events"
+				}
+				until(t, sub, first)
+				long := pod("a", "p", strings.Repeat("x", 4<<10))
+				long.Rest = fmt.Sprintf(`"spec":{"text":%q}`, strings.Repeat("y", 4<<10))
+				server.Set(pods, long)
+				until(t, sub, events)
+				used := budget.Used()
+				if used < 4<<10 || (used > compressor) != test.compressed {
+					t.Errorf("events of 4 KiB reserve %d bytes, want some, with a compressor: %t", used, test.compressed)
+				}
+			})
+		})
+	}
+}
+
 // idle is a response that is never stalled.
 type idle struct{}
 

@@ -1,6 +1,7 @@
 package watch
 
 import (
+	"bytes"
 	"context"
 	"sync"
 	"time"
@@ -10,6 +11,8 @@ import (
 )
 
 const (
+	// CompressFrom is the size of a message from which a socket compresses it. Shorter ones gain little.
+	CompressFrom = 1 << 10
 	// compressorMemory is the memory of a WebSocket's compressor (1.1 MB measured). It is in use until the client has
 	// read the message.
 	compressorMemory = 5 << 18
@@ -19,9 +22,24 @@ const (
 	objectMemory = compressorMemory + 3<<20
 	// listedMemory is what one row takes in a list of rows.
 	listedMemory = 8
-	// shortEvents is the size from which memory is reserved for events. Most events are short, and there are many.
-	shortEvents = 64 << 10
+	// eventsLeast is the least estimate of a message of events: the buffers of a short one.
+	eventsLeast = 4 << 10
 )
+
+// Plain reports whether a message of the view is sent without compression. Events are, because many readers get the
+// same ones and each socket would compress them again. Only the patches of one object are compressed.
+func (v View) Plain(message []byte) bool {
+	return v != Object &&
+		(bytes.HasPrefix(message, []byte(`"type":"events"`)) || bytes.HasPrefix(message, []byte(`"type":"window-events"`)))
+}
+
+// MessageMemory returns the memory of a message while it is sent: its text, a copy of that, and the compressor.
+func MessageMemory(length int, plain bool) int64 {
+	if plain || length < CompressFrom {
+		return 2 * int64(length)
+	}
+	return compressorMemory + 2*int64(length)
+}
 
 // Reserve reserves the memory of a message. bytes is an estimate; it is corrected after the message is built. The
 // reservation is released after the message is sent.
@@ -37,7 +55,7 @@ type paper struct {
 	seat  bool            // A slot of desks is in use.
 
 	reserve  Reserve            // Nil reserves nothing.
-	reserved *limit.Reservation // The memory of the message; nil for a short one.
+	reserved *limit.Reservation // The memory of the message; nil for one without rows, objects or events.
 	list     int64              // What of it is the list of rows, in bytes. It is kept until the last part is sent.
 
 	sealed bool
@@ -81,11 +99,11 @@ func (p *paper) borrow() []byte {
 }
 
 // keep stores the borrowed text after it has grown, and corrects the reservation.
-func (p *paper) keep(text []byte) {
+func (p *paper) keep(text []byte, plain bool) {
 	if p.text != nil {
 		*p.text = text
 	}
-	p.reserved.Resize(compressorMemory + p.list + 2*int64(len(text))) // The text is copied before it is compressed.
+	p.reserved.Resize(p.list + MessageMemory(len(text), plain))
 }
 
 func (p *paper) giveBack() {
@@ -117,8 +135,15 @@ func (p *paper) sign(s *reading, text []byte) []byte {
 	return s.restricted.append(text)
 }
 
-// eventsMemory estimates the memory of the events of changes. It returns 0 below shortEvents.
-func (s *reading) eventsMemory(changes []*change) (bytes int64) {
+// eventsMemory estimates the memory of the events of changes. It returns 0 if there is nothing to send.
+func (s *reading) eventsMemory(changes []*change) int64 {
+	if len(changes) == 0 || s.behind {
+		return 0
+	}
+	bytes := int64(eventsLeast)
+	if s.view.name == Object {
+		bytes += compressorMemory
+	}
 	for _, c := range changes {
 		switch {
 		case s.key != "" && c.Key != s.key:
@@ -127,9 +152,6 @@ func (s *reading) eventsMemory(changes []*change) (bytes int64) {
 		default:
 			bytes += rowSize(c.New)
 		}
-	}
-	if bytes < shortEvents {
-		return 0
 	}
 	return bytes
 }

@@ -96,7 +96,7 @@ func (s *reading) Next(ctx context.Context) ([]byte, error) {
 			s.waiting = time.Time{}
 		}
 		if message != nil || err != nil {
-			s.writing.keep(message)
+			s.writing.keep(message, s.view.name.Plain(message))
 			return message, err
 		}
 	}
@@ -317,6 +317,9 @@ func (s *reading) message(kind string) []byte {
 
 // movedMessage sends a cursor without a change: see isTold.
 func (s *reading) movedMessage() ([]byte, error) {
+	if !s.writing.sit(eventsLeast) {
+		return nil, nil
+	}
 	if s.window == nil {
 		return append(s.message("events"), `,"events":[]`...), nil
 	}

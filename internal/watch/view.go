@@ -49,11 +49,11 @@ func viewOf(name View) (v view, ok bool) {
 	case Table:
 		return view{name: name, bundled: true, begin: (*reading).beginRows, next: (*reading).nextTable, event: tableEvent, digests: true}, true
 	case Object:
-		return view{begin: (*reading).beginObject, event: objectEvent, texts: true}, true
+		return view{name: name, begin: (*reading).beginObject, event: objectEvent, texts: true}, true
 	case Changes:
-		return view{begin: (*reading).beginChanges, event: changeEvent, each: true, texts: true}, true
+		return view{name: name, begin: (*reading).beginChanges, event: changeEvent, each: true, texts: true}, true
 	case Windowed:
-		return view{begin: (*reading).beginWindow, digests: true}, true
+		return view{name: name, begin: (*reading).beginWindow, digests: true}, true
 	}
 	return view{}, false
 }

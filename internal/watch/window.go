@@ -289,6 +289,10 @@ func (s *reading) lookAgain(ctx context.Context, since time.Time) ([]byte, error
 	if step.whole {
 		return s.wholeWindow(nil)
 	}
+	// All readers of the frame share the step. Only the message has a copy of it.
+	if !s.writing.sit(eventsLeast + MessageMemory(len(step.text), true)) {
+		return nil, nil
+	}
 	message, err := s.windowMessage("window-events")
 	return append(slices.Grow(message, len(step.text)), step.text...), err
 }

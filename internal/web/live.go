@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -42,9 +41,6 @@ const (
 	// messagesAtOnce are those of one connection: one is on its way, and another is
 	// written meanwhile, also beside one that is long on its way.
 	messagesAtOnce = 3
-	// compressFrom is the size of a frame from which compressing it pays. Events
-	// that many are told are not: it would be done again for each of them.
-	compressFrom = 1 << 10
 )
 
 // live is the WebSocket of a tab.
@@ -58,7 +54,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	conn, err := websocket.Accept(&accepting{w, out}, r, &websocket.AcceptOptions{
 		Subprotocols:         []string{subprotocol},
 		CompressionMode:      websocket.CompressionNoContextTakeover,
-		CompressionThreshold: compressFrom,
+		CompressionThreshold: watch.CompressFrom,
 		OriginPatterns:       s.boundary.patterns(r),
 	})
 	if err != nil {
@@ -229,7 +225,7 @@ func (l *session) write(ctx context.Context, members []byte, id *int, plain bool
 	// rest of the write.
 	ctx = context.WithoutCancel(ctx)
 	var err error
-	if plain && len(members) >= compressFrom {
+	if plain && len(members) >= watch.CompressFrom {
 		err = l.sendPlain(ctx, members, id)
 	} else {
 		err = l.send(ctx, members, id)
@@ -403,8 +399,7 @@ func (l *session) follow(ctx context.Context, o *operation, window *watch.Window
 		if err != nil {
 			return err
 		}
-		plain := o.View != string(watch.Object) && (bytes.HasPrefix(message, []byte(`"type":"events"`)) || bytes.HasPrefix(message, []byte(`"type":"window-events"`)))
-		if err := l.tell(ctx, message, o.ID, plain, subscription.Stands); err != nil {
+		if err := l.tell(ctx, message, o.ID, watch.View(o.View).Plain(message), subscription.Stands); err != nil {
 			return nil // The session ends; there is nobody to tell.
 		}
 	}

@@ -37,7 +37,7 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 		if waiting {
 			message = append(message, `,"waiting":true`...)
 		}
-		reserved, err := l.reserve(ctx, compressorMemory+2*int64(len(message)))
+		reserved, err := l.reserve(ctx, watch.MessageMemory(len(message), false))
 		if err != nil {
 			return err
 		}

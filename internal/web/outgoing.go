@@ -7,13 +7,15 @@ import (
 	"net"
 	"net/http"
 	"sync"
+
+	"glasshouse/internal/watch"
 )
 
 // A socket at rest holds its buffers, for which net/http gives 4 KiB each: what
 // clients send is short, or read past the buffer, and what is sent in one piece is a
 // message that is not compressed, with the 14 bytes at most of a frame's header (RFC
 // 6455 section 5.2).
-const readBuffer, writeBuffer = 512, compressFrom + 14
+const readBuffer, writeBuffer = 512, watch.CompressFrom + 14
 
 // outgoing is the connection of a socket. What is written between gather and flush
 // goes out together: the library writes a message of several frames in as many

@@ -406,7 +406,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"live.go", "pingInterval = 25 * time.Second", "| Ping | every 25 s, to be answered within 30 s |"},
 		{"live.go", "pongTimeout = 30 * time.Second", "| Ping | every 25 s, to be answered within 30 s |"},
 		{"live.go", "pongTimeout = 30 * time.Second", "ends a connection that does not answer within 30 s,"},
-		{"live.go", "compressFrom = 1 << 10", "frames of 1 KiB and more"},
+		{"../watch/paper.go", "CompressFrom = 1 << 10", "frames of 1 KiB and more"},
 		{"live.go", `subprotocol = "glasshouse.v1+json"`, "the subprotocol `glasshouse.v1+json`"},
 		{"../related/related.go", "maxNodes = 200", "| Nodes of one graph of relations | 200 |"},
 		{"../related/related.go", "maxAlike, shareAlike = 20, 120", "| Objects of one kind and one owner in it, one by one | 20;"},

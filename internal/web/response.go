@@ -21,8 +21,6 @@ const (
 	// exportMemory is the memory of an export or a graph of relations, without its list of rows: two objects and
 	// their texts in another format. With a budget of 64 MiB one caller can build two at a time.
 	exportMemory = 8 * mebibyte
-	// compressorMemory is the memory of a WebSocket's compressor (1.1 MB measured).
-	compressorMemory = 5 << 18
 	// rowMemory is the memory of one row in a list of rows.
 	rowMemory = 16
 
