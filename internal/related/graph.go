@@ -22,6 +22,7 @@ type finder struct {
 	edges  map[Edge]bool  // Those that there are, without Via.
 	groups map[group]int  // How many of it have a node of their own.
 	placed []*entry       // Those that have a node, or are counted by one.
+	pods   []*entry       // That the object selects.
 	looked int            // Objects that were looked up one by one.
 	labels labelSets
 }

@@ -33,8 +33,10 @@ const (
 	// listWait is how long first lists are waited for, and readWait how long all
 	// may take.
 	listWait, readWait = 3 * time.Second, 5 * time.Second
-	// parallel is how many objects are looked up at a time.
-	parallel = 8
+	// parallel is how many objects are looked up at a time. Each may take several MiB until its names are read.
+	parallel = 2
+	// entryMemory is the memory of an object of a kind that is looked through, with its owner (270 bytes measured with short names).
+	entryMemory = 400
 )
 
 // A Graph is a neighbourhood.
@@ -108,13 +110,30 @@ func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) 
 		nodes: make(map[string]int), edges: make(map[Edge]bool), groups: make(map[group]int), labels: make(labelSets),
 	}
 	f.search(within)
-	f.scan()
+	if err := f.compute(ctx, f.scan); err != nil {
+		return nil, err
+	}
 	f.climb(within)
 	f.uses(within)
-	f.owned()
-	f.users()
-	f.selected(within)
-	f.connect()
-	f.selectors()
+	if err := f.compute(ctx, f.owned, f.users, f.selected); err != nil {
+		return nil, err
+	}
+	f.climbSelected(within)
+	if err := f.compute(ctx, f.connect, f.linkSelected, f.selectors); err != nil {
+		return nil, err
+	}
 	return &f.graph, ctx.Err()
+}
+
+// compute runs steps that keep a processor busy and wait for nothing. The API server is asked between them.
+func (f *finder) compute(ctx context.Context, steps ...func()) error {
+	release, err := f.access.AcquireProcessor(ctx)
+	if err != nil {
+		return err
+	}
+	defer release()
+	for _, step := range steps {
+		step()
+	}
+	return nil
 }

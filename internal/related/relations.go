@@ -104,21 +104,23 @@ func (f *finder) users() {
 	}
 }
 
-// selected adds the pods that the object selects and, where it does not itself
-// make them, what does.
-func (f *finder) selected(ctx context.Context) {
+// selected adds the pods that the object selects.
+func (f *finder) selected() {
 	if f.object.Selects == nil {
 		return
 	}
-	var pods []*entry
 	f.each(func(e *entry) {
 		if f.selects(f.object.Selects, f.object.Namespace, e) {
-			pods = append(pods, e)
+			f.pods = append(f.pods, e)
 		}
 	})
-	f.place(pods)
+	f.place(f.pods)
+}
+
+// climbSelected adds the owners of the pods that the object selects, up to the root.
+func (f *finder) climbSelected(ctx context.Context) {
 	climbed := make(map[string]bool)
-	for _, e := range pods {
+	for _, e := range f.pods {
 		if e.id == "" {
 			continue
 		}
@@ -127,8 +129,11 @@ func (f *finder) selected(ctx context.Context) {
 			f.climbFrom(ctx, e.id, e.Namespace(), e.owners[:1], 0)
 		}
 	}
-	f.connect()
-	for _, e := range pods {
+}
+
+// linkSelected adds the edges from the object to the pods that it selects.
+func (f *finder) linkSelected() {
+	for _, e := range f.pods {
 		if e.id != "" {
 			f.selecting(f.self(), e.id, f.object.Selects.Via)
 		}

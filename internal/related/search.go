@@ -83,6 +83,7 @@ func (f *finder) read(ctx context.Context, l *list) {
 		return
 	}
 	l.whole = snapshot.Status.State == watch.Live && len(snapshot.Status.Namespaces) == 0 && !snapshot.Part
+	f.access.Grow(entryMemory * int64(len(snapshot.Objects)))
 	l.entries = make([]entry, len(snapshot.Objects))
 	for n, o := range snapshot.Objects {
 		l.entries[n] = entry{Item: o, of: l}

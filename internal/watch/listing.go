@@ -89,11 +89,10 @@ func (i *informer) objects(f *filter, behind uint64) (*listing, present) {
 	}
 }
 
-// first returns so many of the first objects that the filter lets through, in the
-// order of a sort, all where limit is 0; how many there are in all; and what is
-// present with them. A sort by a column that is not there is none, as on the page.
-func (i *informer) first(f *filter, sort string, limit int) (first *listing, total int, now present) {
-	if sort == "" && limit == 0 {
+// first returns the objects that the filter matches, how many there are, and what is present with them. Sort, Offset and
+// Limit of the query select the objects. A sort by a column that does not exist is ignored, as on the page.
+func (i *informer) first(f *filter, q *Query) (first *listing, total int, now present) {
+	if q.Sort == "" && q.Limit == 0 {
 		first, now = i.objects(f, 0)
 		return first, len(first.objects), now
 	}
@@ -104,7 +103,7 @@ func (i *informer) first(f *filter, sort string, limit int) (first *listing, tot
 		if !now.stays(f.present(i)) {
 			continue
 		}
-		by, err := sortingOf(sort, now.columns)
+		by, err := sortingOf(q.Sort, now.columns)
 		if err != nil {
 			by = sorting{column: -1}
 		}
@@ -115,7 +114,9 @@ func (i *informer) first(f *filter, sort string, limit int) (first *listing, tot
 			}
 		}
 		total = len(rows)
-		rows = sorted.First(rows, cmp.Or(limit, total), func(a, b rankRow) int { return by.compare(&a, &b) })
+		offset := min(q.Offset, max(total, 1)-1)
+		rows = sorted.First(rows, offset+min(cmp.Or(q.Limit, total), total), func(a, b rankRow) int { return by.compare(&a, &b) })
+		rows = rows[offset:]
 		first = &listing{objects: make([]*wire.Object, len(rows)), cursor: cursor}
 		for n := range rows {
 			first.objects[n] = rows[n].object

@@ -74,12 +74,16 @@ func TestFirstOfASnapshot(t *testing.T) {
 				synctest.Wait()
 				l := someLook(random)
 				l.q.Resource, l.q.Sort, l.q.Limit = pods, l.sort, random.IntN(2)*(1+random.IntN(80))
+				if l.q.Limit > 0 {
+					l.q.Offset = random.IntN(3) * random.IntN(60)
+				}
 				snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), l.q, time.Minute)
 				if err != nil {
 					t.Fatal(err)
 				}
 				_, seen := l.see(state)
-				limit := len(seen)
+				offset := min(l.q.Offset, max(len(seen)-1, 0))
+				limit := len(seen) - offset
 				if l.q.Limit > 0 {
 					limit = min(limit, l.q.Limit)
 				}
@@ -87,7 +91,7 @@ func TestFirstOfASnapshot(t *testing.T) {
 				for n, o := range snapshot.Objects {
 					got[n] = o.Namespace() + "/" + o.Name()
 				}
-				for n, th := range seen[:limit] {
+				for n, th := range seen[offset : offset+limit] {
 					want[n] = th.ns + "/" + th.name()
 				}
 				if !slices.Equal(got, want) || snapshot.Total != len(seen) || (snapshot.Cursor == "") != (limit < len(seen)) {

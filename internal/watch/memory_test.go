@@ -321,6 +321,64 @@ func TestEventsReserveMemory(t *testing.T) {
 	}
 }
 
+// A Snapshot reports the memory of its rows before it allocates it: never less than it takes, and not much more.
+func TestRowsAreReported(t *testing.T) {
+	const rows = 4000
+	guest := sharedWith(watch.Part{Resource: pods})
+	for _, test := range []struct {
+		name   string
+		viewer watch.Viewer
+		query  watch.Query
+	}{
+		{"some rows", watch.Viewer{Program: true}, watch.Query{Namespaces: []string{"a"}}},
+		{"sorted rows", watch.Viewer{Program: true}, watch.Query{Sort: "status"}},
+		{"rows of a guest", guest, watch.Query{}},
+		{"some rows of a guest", guest, watch.Query{Namespaces: []string{"a"}}},
+		{"a page of a guest", guest, watch.Query{Offset: rows - 1000, Limit: 100}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				server, cluster := serveCluster(t)
+				items := make([]apitest.Item, rows)
+				for n := range items {
+					items[n] = pod("a", fmt.Sprint("p", n), "Running")
+				}
+				server.Set(pods, items...)
+				var reported, most int64
+				access := cluster.For(test.viewer).Growing(func(bytes int64) {
+					reported += bytes
+					most = max(most, reported)
+				})
+				test.query.Resource = pods
+				read := func() *watch.Snapshot {
+					reported, most = 0, 0
+					s, err := access.Snapshot(t.Context(), test.query, time.Minute)
+					if err != nil {
+						t.Fatal(err)
+					}
+					return s
+				}
+				shared, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+				if err != nil {
+					t.Fatal(err)
+				}
+				read() // The list of all rows is made once, for all.
+				before, _ := memory()
+				s := read()
+				after, _ := memory()
+				held := after - before
+				if reported < held-16<<10 || reported > 2*held+16<<10 || most < reported {
+					t.Errorf("%d rows take %d bytes; %d were reported, and %d at most", len(s.Objects), held, reported, most)
+				}
+				if want := max(test.query.Limit, rows*(1-min(1, test.query.Limit))); len(s.Objects) != want {
+					t.Errorf("got %d rows, want %d", len(s.Objects), want)
+				}
+				runtime.KeepAlive(shared)
+			})
+		})
+	}
+}
+
 // idle is a response that is never stalled.
 type idle struct{}
 

@@ -20,8 +20,6 @@ const (
 	// object of 1.5 MiB, the largest that the API server accepts.
 	partMemory   = compressorMemory + 4*chunk
 	objectMemory = compressorMemory + 3<<20
-	// listedMemory is what one row takes in a list of rows.
-	listedMemory = 8
 	// eventsLeast is the least estimate of a message of events: the buffers of a short one.
 	eventsLeast = 4 << 10
 )
@@ -32,6 +30,10 @@ func (v View) Plain(message []byte) bool {
 	return v != Object &&
 		(bytes.HasPrefix(message, []byte(`"type":"events"`)) || bytes.HasPrefix(message, []byte(`"type":"window-events"`)))
 }
+
+// largestText is the length of the largest object that the API server accepts. Its JSON text may be longer: a control
+// character takes 6 bytes there.
+const largestText = 3 << 19
 
 // MessageMemory returns the memory of a message while it is sent: its text, a copy of that, and the compressor.
 func MessageMemory(length int, plain bool) int64 {
@@ -104,6 +106,11 @@ func (p *paper) keep(text []byte, plain bool) {
 		*p.text = text
 	}
 	p.reserved.Resize(p.list + MessageMemory(len(text), plain))
+}
+
+// expect grows the reservation before a text is added to the message, if the estimate does not include it.
+func (p *paper) expect(text []byte) {
+	p.reserved.Grow(2 * max(0, int64(len(text))-largestText))
 }
 
 func (p *paper) giveBack() {

@@ -37,7 +37,8 @@ type Query struct {
 	Name       string   // One object alone.
 	Text       string   // Words that a row must have in its namespace, name or cells, whatever the case.
 	Sort       string   // Of a Snapshot alone: by which column, as NewWindow has it; a column that is not there orders nothing.
-	Limit      int      // Of a Snapshot alone: how many of the first there are to be; 0 for all.
+	Offset     int      // Of a Snapshot with a Limit: how many of the first to leave out. The last row is never left out.
+	Limit      int      // Of a Snapshot alone: how many rows it has at most; 0 for all.
 	Window     *Window  // Of the view Windowed alone.
 	Watched    bool     // To be read only while it is watched anyway: it starts no watch, and keeps none.
 	// Every is how long a Subscription collects changes behind a message of some at

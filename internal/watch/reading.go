@@ -493,6 +493,7 @@ func (s *reading) beginObject(context.Context) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		s.writing.expect(text)
 		message = appendHealth(append(append(message, `,"object":`...), text...), text)
 	}
 	return append(message, `,"last":true`...), nil

@@ -23,6 +23,7 @@ type Access struct {
 	grounds *Grounds      // See On; nil where none are noted.
 	turn    Turn          // See InTurn; nil for at once.
 	reserve Reserve       // See Reserving; nil reserves nothing.
+	grow    func(int64)   // See Growing; nil does nothing.
 }
 
 // A Turn waits until something may be done that keeps a processor busy. It has been done
@@ -64,6 +65,26 @@ func (a *Access) InTurn(turn Turn) *Access {
 	patient := *a
 	patient.turn = turn
 	return &patient
+}
+
+// Growing returns the same access, which calls grow before a read allocates memory that its reader's estimate does not
+// include. bytes is negative when such memory is free again.
+func (a *Access) Growing(grow func(bytes int64)) *Access {
+	growing := *a
+	growing.grow = grow
+	return &growing
+}
+
+// Grow reports memory that a caller is about to allocate for what it has read, see Growing.
+func (a *Access) Grow(bytes int64) {
+	if a.grow != nil && bytes != 0 {
+		a.grow(bytes)
+	}
+}
+
+// AcquireProcessor waits until work that keeps a processor busy may be done, see InTurn.
+func (a *Access) AcquireProcessor(ctx context.Context) (release func(), err error) {
+	return a.inTurn(ctx)
 }
 
 // inTurn waits for the turn, where there are turns.
@@ -307,6 +328,7 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	a.tellsRows(open, now.version)
 	snapshot.Objects, snapshot.Total = listing.objects, total
 	if veil := a.veil(resource); veil != nil {
+		a.Grow(maskedMemory * int64(len(listing.objects)))
 		snapshot.Objects = make([]*Item, len(listing.objects))
 		for n, o := range listing.objects {
 			snapshot.Objects[n] = veil.Object(o)
@@ -341,8 +363,34 @@ func (a *Access) first(ctx context.Context, open *opened, q *Query, checked time
 	if err := check(); err != nil {
 		return nil, 0, present{}, err
 	}
-	found, total, now := open.informer.first(open.filter, q.Sort, q.Limit)
+	scan := q.scanMemory(open.filter, int64(open.informer.Len()))
+	a.Grow(scan)
+	found, total, now := open.informer.first(open.filter, q)
+	if scan > 0 { // Otherwise others share the list.
+		a.Grow(listedMemory*int64(cap(found.objects)) - scan)
+	}
 	return found, total, now, nil
+}
+
+// Memory of a row in bytes.
+const (
+	// listedMemory is that in a list of rows.
+	listedMemory = 8
+	// scannedMemory is that in a list that grows by doubling, and rankedMemory that in a copy of all rows that is sorted.
+	scannedMemory, rankedMemory = 3 * listedMemory, 56
+	// maskedMemory is that of a row in a guest's list of masked rows (104 bytes measured).
+	maskedMemory = 104
+)
+
+// scanMemory estimates what a scan of some rows allocates for its reader alone.
+func (q *Query) scanMemory(f *filter, rows int64) int64 {
+	switch {
+	case q.Sort != "" || q.Limit > 0:
+		return rankedMemory * rows
+	case f.everything():
+		return 0 // Others share the list.
+	}
+	return scannedMemory * rows
 }
 
 // Object returns one object as redacted JSON: from the cache where that is

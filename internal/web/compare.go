@@ -105,7 +105,6 @@ func (s *Server) side(r *http.Request, full string) (side templates.Side, err er
 	if status.State != watch.Live {
 		side.State = stateOf(status)
 	}
-	document, err := s.toYAML(r, text)
-	side.YAML = string(document)
+	side.YAML, err = s.yamlForPage(r, text)
 	return side, err
 }

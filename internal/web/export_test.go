@@ -22,6 +22,19 @@ func (s *Server) HandlerWith(method, pattern string, handler http.HandlerFunc) (
 	}, streamed, 0}))
 }
 
+// HandlerBuffering is all routes, and one more whose responses reserve memory and are buffered.
+func (s *Server) HandlerBuffering(pattern string, handler http.HandlerFunc) (http.Handler, error) {
+	return s.handlerOf(append(s.routes(), route{http.MethodGet, pattern, everybody, func(w http.ResponseWriter, r *http.Request) error {
+		handler(w, r)
+		return nil
+	}, buffered, smallMemory}))
+}
+
+// YAMLForPage converts the text of an object for its page.
+func (s *Server) YAMLForPage(r *http.Request, text []byte) (string, error) {
+	return s.yamlForPage(r, text)
+}
+
 // IsDisconnect reports whether a request has failed because its client is gone.
 func IsDisconnect(ctx context.Context, err error) bool { return isDisconnect(ctx, err) }
 

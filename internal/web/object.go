@@ -35,6 +35,7 @@ func (s *Server) object(w http.ResponseWriter, r *http.Request) error {
 		if text, err = s.toYAML(r, text); err != nil {
 			return err
 		}
+		responseOf(r).grow(int64(len(text)))
 	}
 	if err := responseOf(r).build(r.Context()); err != nil {
 		return err

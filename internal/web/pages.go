@@ -1,11 +1,9 @@
 package web
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"maps"
-	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -68,8 +66,7 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	if page.From, err = numberOf(values, "from"); err != nil {
 		return err
 	}
-	page.From = min(page.From, math.MaxInt-pageRows)
-	query.Sort, query.Limit = page.Query.Sort, page.From+pageRows
+	query.Sort, query.Offset, query.Limit = page.Query.Sort, page.From, pageRows
 	status := http.StatusOK
 	snapshot, err := access.Snapshot(r.Context(), query, pageWait)
 	if err != nil {
@@ -105,7 +102,7 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	}
 	page.From = min(page.From, max(snapshot.Total, 1)-1)
 	now := time.Now()
-	for _, o := range snapshot.Objects[min(page.From, len(snapshot.Objects)):] {
+	for _, o := range snapshot.Objects {
 		row := templates.Row{
 			Namespace: o.Namespace(), Name: o.Name(),
 			Href: objectPath(page.Ref, o.Namespace(), o.Name()),
@@ -229,11 +226,9 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 		code = p.Status
 		page.Problem = &templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail}
 	} else {
-		document, err := s.toYAML(r, text)
-		if err != nil {
+		if page.YAML, err = s.yamlForPage(r, text); err != nil {
 			return err
 		}
-		page.YAML = string(document)
 		page.State = stateOf(status)
 		page.Compare = "/compare?" + url.Values{"a": {page.Ref + "/" + cmp.Or(page.Namespace, "_") + "/" + page.Name}}.Encode()
 	}
@@ -378,7 +373,7 @@ func render(w http.ResponseWriter, r *http.Request, status int, page templ.Compo
 	if err := responseOf(r).build(r.Context()); err != nil {
 		return err
 	}
-	var body bytes.Buffer // A page that fails half-way must not look like one.
+	body := pageBuffer{response: responseOf(r)} // A page that fails half-way must not look like one.
 	ctx := r.Context()
 	if inKiosk(r) {
 		ctx = templates.InKiosk(ctx)
@@ -388,6 +383,6 @@ func render(w http.ResponseWriter, r *http.Request, status int, page templ.Compo
 	}
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.WriteHeader(status)
-	_, err := w.Write(body.Bytes())
+	_, err := w.Write(body.text)
 	return err
 }

@@ -14,15 +14,18 @@ const (
 	mebibyte = 1 << 20
 	// smallMemory is the memory of a response while it is built: its text and a compressor (1.1 to 1.4 MB measured).
 	smallMemory = 2 * mebibyte
-	// objectMemory adds the text of one object. The API server accepts at most 1.5 MiB.
-	objectMemory = smallMemory + 3*mebibyte/2
+	// largestText is the length of the largest object that the API server accepts.
+	largestText = 3 * mebibyte / 2
+	// objectMemory adds the text of one object.
+	objectMemory = smallMemory + largestText
 	// compareMemory adds the texts of two objects.
-	compareMemory = smallMemory + 3*mebibyte
-	// exportMemory is the memory of an export or a graph of relations, without its list of rows: two objects and
-	// their texts in another format. With a budget of 64 MiB one caller can build two at a time.
+	compareMemory = smallMemory + 2*largestText
+	// exportMemory is the memory of an export, without its list of rows: two objects and their texts in another format.
+	// With a budget of 64 MiB one caller can build two at a time.
 	exportMemory = 8 * mebibyte
-	// rowMemory is the memory of one row in a list of rows.
-	rowMemory = 16
+	// graphMemory is the memory of a graph of relations, without the rows that it is found in: its own object, two
+	// others that are read at a time, and the text of one row.
+	graphMemory = 2 * exportMemory
 
 	// maxKept is how much of an export is buffered before it is sent. The handler then waits until the client has
 	// read that. Other responses are buffered whole.
@@ -70,6 +73,7 @@ type response struct {
 	streams    bool   // The handler has called stream.
 	sent       bool   // The header was written to the client.
 	failed     error  // The first error; later writes return it.
+	longest    int    // Of the texts of an export so far, if it is more than largestText.
 
 	mu       sync.Mutex
 	progress time.Time // When the current piece was begun; zero while nothing is sent.
@@ -157,13 +161,54 @@ func (o *response) build(ctx context.Context) error {
 }
 
 // stream prepares the response for many rows. It is then sent whenever maxKept bytes are buffered.
-func (o *response) stream(ctx context.Context, rows int) error {
+func (o *response) stream(ctx context.Context) error {
 	if err := o.build(ctx); err != nil {
 		return err
 	}
 	o.streams, o.ctx = true, ctx
-	o.reserved.Grow(int64(rows) * rowMemory)
 	return nil
+}
+
+// grow adds bytes to what is reserved, before they are allocated. It does not wait. It does nothing on a nil response,
+// and while nothing is reserved.
+func (o *response) grow(bytes int64) {
+	if o != nil {
+		o.reserved.Grow(bytes)
+	}
+}
+
+// expectText grows what is reserved for the texts of an object of an export, if they are longer than the estimate
+// includes: JSON has 6 bytes for a control character. One object follows the other, so only the longest counts.
+func (o *response) expectText(length int) {
+	if longest := max(o.longest, largestText); length > longest {
+		o.grow(3 * int64(length-longest))
+		o.longest = length
+	}
+}
+
+// appendTo appends p to a buffer of the response. The estimate does not include the buffers, as escaped text may be six
+// times as long as the text. A buffer that is too small is replaced by one of twice its size.
+func (o *response) appendTo(buffer, p []byte) []byte {
+	if least := len(buffer) + len(p); least > cap(buffer) {
+		size := max(least, 2*cap(buffer), pieceBytes)
+		o.grow(int64(size))
+		larger := append(make([]byte, 0, size), buffer...)
+		o.grow(-int64(cap(buffer)))
+		buffer = larger
+	}
+	return append(buffer, p...)
+}
+
+// pageBuffer is a buffer of a response for a page that is rendered before the first byte of it is written.
+type pageBuffer struct {
+	response *response
+	text     []byte
+}
+
+// Write appends p.
+func (b *pageBuffer) Write(p []byte) (int, error) {
+	b.text = b.response.appendTo(b.text, p)
+	return len(p), nil
 }
 
 // WriteHeader records the status. The header is sent with the first piece.
@@ -178,7 +223,7 @@ func (o *response) Write(p []byte) (int, error) {
 	if o.failed != nil {
 		return 0, o.failed
 	}
-	o.body = append(o.body, p...)
+	o.body = o.appendTo(o.body, p)
 	if o.streams && len(o.body) >= maxKept {
 		o.send()
 		if o.failed == nil {

@@ -47,7 +47,7 @@ func (s *Server) routes() []route {
 		{http.MethodGet, "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.object, buffered, objectMemory},
 		{http.MethodGet, "/api/v1/logs/{namespace}/{name}", viewers, s.logs, streamed, 0},
 		{http.MethodGet, "/api/v1/search", viewers, s.search, buffered, smallMemory},
-		{http.MethodGet, "/api/v1/related/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.related, buffered, 2 * exportMemory},
+		{http.MethodGet, "/api/v1/related/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.related, buffered, graphMemory},
 		{http.MethodGet, "/api/v1/status", viewers, s.status, buffered, smallMemory},
 		{http.MethodGet, "/api/v1/contexts", users, s.listContexts, buffered, smallMemory},
 		{http.MethodPost, "/api/v1/context", users, s.switchContext, buffered, smallMemory},
@@ -196,5 +196,5 @@ func (s *Server) access(r *http.Request) *watch.Access {
 			return nil, err
 		}
 		return s.compute(ctx, r)
-	})
+	}).Growing(responseOf(r).grow)
 }

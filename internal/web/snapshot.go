@@ -72,8 +72,9 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 			Detail: fmt.Sprintf("%s is %s. %s A list in part would look like a whole one; ask again, or for JSON, which tells its state.", query.Resource, snapshot.Status.State, snapshot.Status.Reason),
 		}
 	}
+	t.expectText = responseOf(r).expectText
 	t.toYAML = func(text []byte) ([]byte, error) { return s.toYAML(r, text) }
-	if err := responseOf(r).stream(r.Context(), len(t.Objects)); err != nil {
+	if err := responseOf(r).stream(r.Context()); err != nil {
 		return err
 	}
 	return writeTable(w, t, format)

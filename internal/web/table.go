@@ -18,6 +18,8 @@ type table struct {
 	namespace bool   // Lines of CSV tell the namespace.
 	columns   []int  // By their index in Columns, in that order.
 	toYAML    func(text []byte) ([]byte, error)
+	// expectText is called with the length of each object's text.
+	expectText func(length int)
 }
 
 // newTable chooses columns as the page does: by their names, in lower case,
@@ -64,7 +66,9 @@ func (t *table) written() []watch.Column {
 // itemText is one row, or object, as JSON.
 func (t *table) itemText(o *watch.Item) ([]byte, error) {
 	if t.view == "objects" {
-		return o.JSON()
+		text, err := o.JSON()
+		t.expectText(len(text))
+		return text, err
 	}
 	row := o.AppendRow(nil)
 	if len(t.columns) == len(t.Columns) {

@@ -33,6 +33,22 @@ func (s *Server) toYAML(r *http.Request, text []byte) ([]byte, error) {
 	return documentOf(text)
 }
 
+// yamlForPage converts a JSON text to YAML for a page. The page escapes it in one piece, which may be five times as long.
+func (s *Server) yamlForPage(r *http.Request, text []byte) (string, error) {
+	document, err := s.toYAML(r, text)
+	escaped := len(document)
+	for _, c := range document {
+		switch c {
+		case '"', '\'', '&':
+			escaped += len("&#34;") - 1
+		case '<', '>':
+			escaped += len("&lt;") - 1
+		}
+	}
+	responseOf(r).grow(int64(len(document) + escaped))
+	return string(document), err
+}
+
 // documentOf converts a JSON text to YAML. The library parses JSON as YAML. Some characters that JSON allows
 // unescaped are line breaks or forbidden in YAML. They are escaped first; JSON allows them only in strings.
 func documentOf(text []byte) ([]byte, error) {
