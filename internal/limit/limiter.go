@@ -11,7 +11,11 @@ import (
 	"context"
 	"slices"
 	"sync"
+	"time"
 )
+
+// overdueAfter is how long others may acquire units that a waiter cannot use, because it needs more of them.
+const overdueAfter = time.Second
 
 // A Limit is the maximum number of units in use under a key at the same time.
 type Limit struct {
@@ -40,15 +44,17 @@ type Lease struct {
 type waiter struct {
 	lease   *Lease
 	units   int64
+	since   time.Time
 	granted chan struct{} // Closed when the lease has its units.
 }
 
-// TryAcquire acquires units under all of the limits, or returns nil if they are not free. It does not wait.
+// TryAcquire acquires units under all of the limits, or returns nil if they are not free or are kept for a waiter. It
+// does not wait.
 func (l *Limiter) TryAcquire(units int64, limits ...Limit) *Lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	units = clamp(units, limits)
-	if !l.fitsLocked(units, limits) {
+	if !l.fitsLocked(units, limits) || l.keptLocked(limits, l.overdueLocked()) {
 		return nil
 	}
 	lease := &Lease{limiter: l, limits: limits}
@@ -61,12 +67,16 @@ func (l *Limiter) TryAcquire(units int64, limits ...Limit) *Lease {
 //
 // If several callers wait for units that are free, the one whose first key has the fewest units in use is next. A
 // caller with high use therefore does not keep out one with low use. Callers with equal use take turns.
+//
+// Small requests may pass a large one that does not fit yet. After a second, units are kept for the one that has waited
+// longest: only callers that use fewer still pass it.
 func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*Lease, error) {
 	if lease := l.TryAcquire(units, limits...); lease != nil {
 		return lease, nil
 	}
 	w := &waiter{
-		lease: &Lease{limiter: l, limits: limits}, units: clamp(units, limits), granted: make(chan struct{}),
+		lease: &Lease{limiter: l, limits: limits}, units: clamp(units, limits),
+		since: time.Now(), granted: make(chan struct{}),
 	}
 	l.mu.Lock()
 	l.waiters = append(l.waiters, w)
@@ -79,6 +89,7 @@ func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*L
 	}
 	l.mu.Lock()
 	l.waiters = slices.DeleteFunc(l.waiters, func(other *waiter) bool { return other == w })
+	l.grantLocked() // Units may have been kept for it.
 	l.mu.Unlock()
 	w.lease.Release() // It may have been granted at the same moment.
 	return nil, ctx.Err()
@@ -150,12 +161,38 @@ func (l *Limiter) fitsLocked(units int64, limits []Limit) bool {
 	return true
 }
 
+// overdueLocked returns the waiter that units are kept for: the first that has waited for overdueAfter, and whose own
+// limit has room. It returns nil if there is none.
+func (l *Limiter) overdueLocked() *waiter {
+	for _, w := range l.waiters { // In order of arrival.
+		if time.Since(w.since) < overdueAfter {
+			return nil
+		}
+		if l.fitsLocked(w.units, w.lease.limits[:1]) {
+			return w
+		}
+	}
+	return nil
+}
+
+// keptLocked reports whether units under some limits are kept for an overdue waiter: one of the limits is what the waiter
+// waits for, and its caller uses as few units as the other, or fewer.
+func (l *Limiter) keptLocked(limits []Limit, overdue *waiter) bool {
+	if overdue == nil || len(limits) == 0 || l.used[limits[0].Key] < l.used[overdue.lease.limits[0].Key] {
+		return false
+	}
+	return slices.ContainsFunc(limits, func(limit Limit) bool {
+		return slices.Contains(overdue.lease.limits, limit) && !l.fitsLocked(overdue.units, []Limit{limit})
+	})
+}
+
 // grantLocked grants units to all waiters that fit, in the order described at Acquire.
 func (l *Limiter) grantLocked() {
 	for {
-		next := -1
+		next, overdue := -1, l.overdueLocked()
 		for n, w := range l.waiters {
-			if l.fitsLocked(w.units, w.lease.limits) && (next < 0 || l.beforeLocked(w, l.waiters[next])) {
+			fits := l.fitsLocked(w.units, w.lease.limits) && (w == overdue || !l.keptLocked(w.lease.limits, overdue))
+			if fits && (next < 0 || l.beforeLocked(w, l.waiters[next])) {
 				next = n
 			}
 		}

@@ -111,6 +111,78 @@ func TestLargeAmountsAreClamped(t *testing.T) {
 	}
 }
 
+// Small requests pass a large one for a second. Then units are kept for it, unless its own caller uses more than others.
+func TestLargeRequestsDoNotStarve(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		uses     int64 // By the caller of the large request.
+		ownLimit int64
+		starves  bool
+	}{
+		{"a caller that uses nothing", 0, 10, false},
+		{"a caller that uses much", 2, 10, true},
+		{"a caller that waits for its own units", 2, 8, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var l limit.Limiter
+				all := limit.Limit{Key: "all", Max: 10}
+				own := limit.Limit{Key: "large", Max: test.ownLimit}
+				l.TryAcquire(test.uses, own, all)
+				ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+				defer cancel()
+				small := func(n int) {
+					began := time.Now()
+					lease, err := l.Acquire(ctx, 1, limit.Limit{Key: fmt.Sprint("small ", n), Max: 10}, all)
+					if took := time.Since(began); test.starves && took > 0 {
+						t.Errorf("a small request waited for %v", took)
+					}
+					if err == nil {
+						<-time.After(300 * time.Millisecond)
+						lease.Release()
+					}
+				}
+				var running sync.WaitGroup
+				for n := range 4 { // Together they always use 3 units at least, so that 8 are never free.
+					running.Go(func() {
+						for ctx.Err() == nil {
+							small(n)
+						}
+					})
+					<-time.After(75 * time.Millisecond)
+				}
+				began := time.Now()
+				_, err := l.Acquire(ctx, 8, own, all)
+				if took := time.Since(began); (err != nil) != test.starves || err == nil && (took < time.Second || took > 2*time.Second) {
+					t.Errorf("a large request got %v after %v, want that it starves: %t", err, took, test.starves)
+				}
+				cancel()
+				running.Wait()
+			})
+		})
+	}
+}
+
+// Who gives up no longer keeps units from others that wait.
+func TestGivingUpMakesRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var l limit.Limiter
+		all := limit.Limit{Key: "all", Max: 10}
+		l.TryAcquire(5, limit.Limit{Key: "a", Max: 10}, all)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		go func() { _, _ = l.Acquire(ctx, 8, limit.Limit{Key: "large", Max: 10}, all) }() // It ends with ctx.
+		<-time.After(2 * time.Second)
+		began := time.Now()
+		if _, err := l.Acquire(t.Context(), 1, limit.Limit{Key: "small", Max: 10}, all); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("a small request waited for %v, want 1s, until the large one ended", took)
+		}
+	})
+}
+
 // Any order of calls leaves nothing in use, and never more than the limits.
 func TestRandomUse(t *testing.T) {
 	var l limit.Limiter
