@@ -12,6 +12,9 @@ import (
 const (
 	// stalledAfter is how long a client may read nothing of a response while another caller waits for memory.
 	stalledAfter = 500 * time.Millisecond
+	// leastRate is how many bytes a second a client must read of its response while another caller waits. It doubles for
+	// each second of that, up to mostRate.
+	leastRate, mostRate = 32 << 10, 1 << 20
 	// checkEvery is the interval between checks for stalled responses while a caller waits.
 	checkEvery = 100 * time.Millisecond
 	// abortsAtOnce is how many responses are aborted for one waiting caller at one check.
@@ -29,8 +32,9 @@ type Caller struct {
 
 // A Response uses reserved memory while it is built, and until its client has read it.
 type Response interface {
-	// Stalled returns how long the client has read nothing of the response; 0 while the response is built.
-	Stalled() time.Duration
+	// Behind returns how long the client has read nothing of the response, or how far it is behind a client that reads
+	// so many bytes a second if that is more. It returns 0 while the response is built.
+	Behind(rate int64) time.Duration
 	// Abort ends the response soon, which releases its reservation. It does not block.
 	Abort()
 }
@@ -38,7 +42,8 @@ type Response interface {
 // A Budget is a number of bytes that responses share. It is safe for concurrent use.
 //
 // A caller may use at most a quarter of it. While a caller waits, its own stalled responses are aborted, and those of
-// callers that use more than their fair share. Clients that do not read therefore delay others for little more than stalledAfter.
+// callers that use more than their fair share. Clients that do not read therefore delay others for little more than
+// stalledAfter, and clients that read slowly for some seconds.
 type Budget struct {
 	total   int64
 	limiter Limiter
@@ -53,6 +58,16 @@ type Budget struct {
 type need struct {
 	responses int   // That wait.
 	bytes     int64 // Of the largest of them so far.
+	since     time.Time
+}
+
+// rate returns how many bytes a second other clients must read.
+func (n *need) rate() int64 {
+	rate := int64(leastRate)
+	for waited := time.Since(n.since); waited >= time.Second && rate < mostRate; waited -= time.Second {
+		rate *= 2
+	}
+	return rate
 }
 
 // A Reservation is memory reserved for a response until Release.
@@ -127,8 +142,11 @@ func (r *Reservation) Grow(bytes int64) {
 func (b *Budget) wait(caller string, bytes int64) (done func()) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	n := b.waiting[caller]
-	b.waiting[caller] = need{n.responses + 1, max(n.bytes, bytes)}
+	n, ok := b.waiting[caller]
+	if !ok {
+		n.since = time.Now()
+	}
+	b.waiting[caller] = need{n.responses + 1, max(n.bytes, bytes), n.since}
 	if b.checking == nil {
 		b.checking = time.AfterFunc(checkEvery, b.check)
 	}
@@ -158,20 +176,19 @@ func (b *Budget) check() {
 	b.checking.Reset(checkEvery)
 }
 
-// victims selects the stalled responses to abort now, as many as free what each waiting caller needs, but at
-// most abortsAtOnce for each. They are its own, or
-// those of callers that use more than their fair share, the highest use first: a client on a slow link that uses little
-// is left alone.
+// victims selects the stalled responses to abort now, as many as free what each waiting caller needs, but at most
+// abortsAtOnce for each. They are its own, or those of callers that use more than their fair share, the highest use
+// first: a client on a slow link that uses little is left alone.
 func (b *Budget) victims() []*Reservation {
 	waiting, held, fair := b.snapshot()
-	held = slices.DeleteFunc(held, func(r *Reservation) bool { return r.response.Stalled() < stalledAfter })
 	use := func(caller string) int64 { return b.limiter.Used("caller " + caller) }
 	slices.SortFunc(held, func(a, b *Reservation) int { return cmp.Compare(use(b.caller.Key), use(a.caller.Key)) })
 	var victims []*Reservation
 	for caller, need := range waiting {
+		rate := need.rate()
 		for n, freed := 0, int64(0); n < abortsAtOnce && freed < need.bytes; n++ {
 			next := slices.IndexFunc(held, func(r *Reservation) bool {
-				return r.caller.Key == caller || use(r.caller.Key) > fair
+				return (r.caller.Key == caller || use(r.caller.Key) > fair) && r.response.Behind(rate) >= stalledAfter
 			})
 			if next < 0 {
 				break

@@ -117,11 +117,12 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 		name     string
 		uses     int64 // By the caller of the large request.
 		ownLimit int64
+		together bool // The small requests have the same caller.
 		starves  bool
 	}{
-		{"a caller that uses nothing", 0, 10, false},
-		{"a caller that uses much", 2, 10, true},
-		{"a caller that waits for its own units", 2, 8, true},
+		{"a caller that uses nothing", 0, 10, false, false},
+		{"a caller that uses much", 2, 10, false, true},
+		{"a caller that waits for its own units", 2, 8, true, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -133,6 +134,9 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 				defer cancel()
 				small := func(n int) {
 					began := time.Now()
+					if test.together {
+						n = 0
+					}
 					lease, err := l.Acquire(ctx, 1, limit.Limit{Key: fmt.Sprint("small ", n), Max: 10}, all)
 					if took := time.Since(began); test.starves && took > 0 {
 						t.Errorf("a small request waited for %v", took)
@@ -217,7 +221,7 @@ type stalling struct {
 	aborted chan struct{}
 }
 
-func (s *stalling) Stalled() time.Duration {
+func (s *stalling) Behind(int64) time.Duration {
 	if s.since.IsZero() {
 		return 0
 	}
@@ -267,6 +271,61 @@ func TestStalledResponsesMakeRoom(t *testing.T) {
 			t.Error("a caller that uses more than the stalled one gets its memory")
 		}
 	})
+}
+
+// trickling is a response whose client reads a number of bytes a second.
+type trickling struct {
+	rate    int64
+	began   time.Time
+	aborted chan struct{}
+}
+
+func (r *trickling) Behind(rate int64) time.Duration {
+	took := time.Since(r.began)
+	return took - took*time.Duration(r.rate)/time.Duration(rate)
+}
+
+func (r *trickling) Abort() { close(r.aborted) }
+
+// The rate that a client must read at rises while somebody waits, to 1 MiB a second: a slow client holds the memory of its
+// response for some seconds, and a fast one is left alone.
+func TestSlowResponsesMakeRoom(t *testing.T) {
+	for _, test := range []struct {
+		rate   int64
+		aborts time.Duration // After this time; 0 is never.
+	}{
+		{16 << 10, 0 + 100*time.Millisecond}, {33 << 10, time.Second}, {400 << 10, 4 * time.Second}, {2 << 20, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			b := limit.NewBudget(100)
+			slow := &trickling{test.rate, time.Now(), make(chan struct{})}
+			for n := range 3 {
+				if _, err := b.Reserve(t.Context(), limit.Caller{Key: fmt.Sprint(n)}, 25, &stalling{}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			held, err := b.Reserve(t.Context(), limit.Caller{Key: "slow"}, 25, slow)
+			if err != nil {
+				t.Fatal(err)
+			}
+			go func() {
+				select {
+				case <-slow.aborted:
+					held.Release()
+				case <-t.Context().Done():
+				}
+			}()
+			<-time.After(10 * time.Second)
+			began := time.Now()
+			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+			defer cancel()
+			_, err = b.Reserve(ctx, limit.Caller{Key: "new"}, 20, &stalling{})
+			took := time.Since(began)
+			if (err != nil) != (test.aborts == 0) || err == nil && (took < test.aborts || took > test.aborts+200*time.Millisecond) {
+				t.Errorf("%d bytes a second: got %v after %v, want room after %v", test.rate, err, took, test.aborts)
+			}
+		})
+	}
 }
 
 // One caller has a quarter of a budget, and the callers of one group have half.

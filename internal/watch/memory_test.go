@@ -382,5 +382,5 @@ func TestRowsAreReported(t *testing.T) {
 // idle is a response that is never stalled.
 type idle struct{}
 
-func (idle) Stalled() time.Duration { return 0 }
-func (idle) Abort()                 {}
+func (idle) Behind(int64) time.Duration { return 0 }
+func (idle) Abort()                     {}

@@ -102,7 +102,6 @@ type session struct {
 	faults  int // What the reader has not understood so far.
 	writing sync.Mutex
 	late    late
-	written atomic.Int64 // When the client took a message last, in Unix nanoseconds.
 
 	mu            sync.Mutex
 	subscriptions map[int]*follower
@@ -233,13 +232,12 @@ func (l *session) write(ctx context.Context, members []byte, id *int, plain bool
 	if err != nil {
 		l.cut()
 	}
-	l.written.Store(time.Now().UnixNano())
 	return err
 }
 
 // reserve reserves memory for a message.
 func (l *session) reserve(ctx context.Context, bytes int64) (*limit.Reservation, error) {
-	m := &reservedMessage{session: l}
+	m := &reservedMessage{session: l, taken: l.out.taken.Load()}
 	defer func() { m.since.Store(time.Now().UnixNano()) }()
 	return l.server.budget.Reserve(ctx, l.caller, bytes, m)
 }
@@ -248,15 +246,19 @@ func (l *session) reserve(ctx context.Context, bytes int64) (*limit.Reservation,
 type reservedMessage struct {
 	session *session
 	since   atomic.Int64 // In Unix nanoseconds; 0 until the memory is reserved.
+	taken   int64        // Bytes that the client had taken before.
 }
 
-// Stalled is for how long the client has taken no message, and no part of one.
-func (m *reservedMessage) Stalled() time.Duration {
+// Behind returns how long the client has taken nothing, or how far it is behind a rate if that is more. Bytes of other
+// messages count as well: they are sent first.
+func (m *reservedMessage) Behind(rate int64) time.Duration {
 	since := m.since.Load()
 	if since == 0 {
 		return 0
 	}
-	return time.Since(time.Unix(0, max(since, m.session.written.Load())))
+	out := m.session.out
+	now := time.Since(time.Unix(0, max(since, out.progress.Load())))
+	return max(now, time.Since(time.Unix(0, since))-timeFor(out.taken.Load()-m.taken, rate))
 }
 
 // Abort ends the connection.

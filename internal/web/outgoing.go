@@ -7,6 +7,8 @@ import (
 	"net"
 	"net/http"
 	"sync"
+	"sync/atomic"
+	"time"
 
 	"glasshouse/internal/watch"
 )
@@ -24,6 +26,9 @@ type outgoing struct {
 	net.Conn
 
 	in *incoming // Holds up what is read.
+
+	taken    atomic.Int64 // Bytes that the client has taken.
+	progress atomic.Int64 // When it took the last of them, in Unix nanoseconds.
 
 	mu        sync.Mutex // Held while something is written.
 	gathering bool
@@ -94,7 +99,9 @@ func (o *outgoing) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if !o.gathering {
-		return o.Conn.Write(p)
+		n, err := o.Conn.Write(p)
+		o.take(int64(n))
+		return n, err
 	}
 	if len(p) <= writeBuffer {
 		from := len(*o.own)
@@ -117,6 +124,13 @@ func (o *outgoing) flush() error {
 	if g, ok := to.(*limitedConn); ok {
 		to = g.Conn // Which takes all pieces in one call.
 	}
-	_, err := pieces.WriteTo(to)
+	n, err := pieces.WriteTo(to)
+	o.take(n)
 	return err
+}
+
+// take records that the client, or its kernel, has taken bytes.
+func (o *outgoing) take(bytes int64) {
+	o.taken.Add(bytes)
+	o.progress.Store(time.Now().UnixNano())
 }

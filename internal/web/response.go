@@ -33,9 +33,7 @@ const (
 	// pieceBytes is how much of a response must be sent within stallTimeout.
 	pieceBytes   = 4 << 10
 	stallTimeout = 20 * time.Second
-	// leastRate is how many bytes a second a client takes of a response that is not stalled, and closeAfter is when the
-	// connection of an aborted response is closed.
-	leastRate  = 32 << 10
+	// closeAfter is when the connection of an aborted response is closed.
 	closeAfter = time.Second
 	// reserveTimeout is how long a request waits for memory.
 	reserveTimeout = 10 * time.Second
@@ -49,9 +47,6 @@ const (
 	listed                   // Memory is reserved after the first list has arrived, which may take seconds.
 	streamed                 // The handler writes to the client directly. It compresses by itself or not at all.
 )
-
-// errAborted is the error of a write to a client that reads too slowly or has disconnected.
-var errAborted = errors.New("the client does not read the response")
 
 // response buffers what a handler writes, compressed, until the handler has returned. It is then sent in pieces, each
 // with a deadline. A slow client therefore blocks neither the handler nor a compressor. It occupies only the buffered
@@ -252,6 +247,11 @@ func (o *response) Abort() {
 	})
 }
 
+// timeFor returns how long a number of bytes takes at a rate in bytes a second.
+func timeFor(bytes, rate int64) time.Duration {
+	return time.Duration(float64(bytes) / float64(rate) * float64(time.Second)) // An integer would overflow at 8 GiB.
+}
+
 func (o *response) hasEnded() bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -267,16 +267,16 @@ func (o *response) end() {
 	o.ended = true
 }
 
-// Stalled returns how long the client has read nothing, or how far it is behind leastRate if that is more. It is 0 while
+// Behind returns how long the client has read nothing, or how far it is behind a rate if that is more. It is 0 while
 // nothing is sent.
-func (o *response) Stalled() time.Duration {
+func (o *response) Behind(rate int64) time.Duration {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.progress.IsZero() {
 		return 0
 	}
 	now := time.Since(o.progress)
-	return max(now, o.spent+now-time.Duration(o.taken)*time.Second/leastRate)
+	return max(now, o.spent+now-timeFor(o.taken, rate))
 }
 
 // finish sends the rest after the handler has returned. Only the memory of that rest stays reserved. A response that
@@ -306,9 +306,9 @@ func (o *response) send() {
 		piece := rest[:min(len(rest), pieceBytes)]
 		rest = rest[len(piece):]
 		if !o.begin(time.Now()) {
-			o.failed = errAborted
+			o.failed = &clientError{errors.New("the client does not read the response")}
 		} else if _, err := o.ResponseWriter.Write(piece); err != nil {
-			o.failed = errors.Join(errAborted, err)
+			o.failed = &clientError{err}
 		} else {
 			o.take(len(piece))
 		}
