@@ -16,14 +16,15 @@ const (
 	// maxConnections leaves room for page loads besides the WebSockets.
 	maxConnections, addressConnections = 8000, 2000
 	// maxWaiting is how many connections may be without a request: idle, in a TLS handshake, or with an incomplete
-	// header. Each costs up to 40 KB. One more closes the one that has waited longest.
+	// header. Each costs up to 40 KB. One more closes another one, see evictableLocked.
 	maxWaiting = 2000
 	// minIdle is how long a connection may be idle if maxWaiting are. Up to half of that number, idleTimeout applies.
 	minIdle = 5 * time.Second
 )
 
 // limitedListener limits the number of connections. To accept one more, it closes a connection that waits for a
-// request. Connections of unknown clients are closed first, and among these the one that has waited longest.
+// request. Connections of unknown clients are closed first. Among these it is the one that has waited longest of the
+// address with the most of them, so that a flood closes its own.
 type limitedListener struct {
 	net.Listener
 
@@ -40,6 +41,7 @@ type limitedListener struct {
 type addressQueue struct {
 	open    int
 	waiting lists.List // Of *limitedConn, ordered by since.
+	unknown int        // Of waiting.
 }
 
 // limitedConn is a connection that counts toward the limits of its listener until it is closed.
@@ -53,13 +55,15 @@ type limitedConn struct {
 	once     sync.Once
 
 	// Guarded by listener.mu.
-	requests  int  // In progress.
-	detached  bool // It is a WebSocket.
-	known     bool // A user or a guest has used it.
-	gone      bool // It is not counted any more.
-	since     time.Time
-	inAll     *lists.Element // Of listener.waiting; nil while it does not wait.
-	inAddress *lists.Element
+	requests int  // In progress.
+	detached bool // It is a WebSocket.
+	known    bool // A user or a guest has used it.
+	gone     bool // It is not counted any more.
+	since    time.Time
+	// queuedKnown is known as it was when the connection began to wait.
+	queuedKnown bool
+	inAll       *lists.Element // Of listener.waiting; nil while it does not wait.
+	inAddress   *lists.Element
 }
 
 func newLimitedListener(l net.Listener, rates *limit.Rates, trusted peers) *limitedListener {
@@ -116,7 +120,7 @@ func (l *limitedListener) add(c *limitedConn) (evicted []*limitedConn, accepted 
 		return evicted, false
 	}
 	if l.waitingLocked() >= maxWaiting || l.open >= maxConnections {
-		if !evict(l.oldestLocked()) && l.open >= maxConnections {
+		if !evict(l.evictableLocked()) && l.open >= maxConnections {
 			return evicted, false
 		}
 	}
@@ -139,7 +143,27 @@ func front(waiting *lists.List) *limitedConn {
 	return nil
 }
 
-// oldestLocked returns the next connection to evict; nil if none waits.
+// evictableLocked returns the connection to close for a new one; nil if none waits. The addresses are looked through only
+// while there are maxWaiting connections, or maxConnections.
+func (l *limitedListener) evictableLocked() *limitedConn {
+	var most *addressQueue
+	for _, q := range l.addresses {
+		if q.unknown > 1 && (most == nil || q.unknown > most.unknown) {
+			most = q
+		}
+	}
+	if most == nil {
+		return l.oldestLocked()
+	}
+	for e := most.waiting.Front(); e != nil; e = e.Next() {
+		if c, _ := e.Value.(*limitedConn); c != nil && !c.queuedKnown {
+			return c
+		}
+	}
+	return l.oldestLocked()
+}
+
+// oldestLocked returns the unknown connection that has waited longest, or else the known one; nil if none waits.
 func (l *limitedListener) oldestLocked() *limitedConn {
 	if c := front(&l.waiting[0]); c != nil {
 		return c
@@ -165,8 +189,12 @@ func (l *limitedListener) queueLocked(c *limitedConn) {
 		queue = &l.waiting[1]
 	}
 	c.inAll = queue.PushBack(c)
-	if c.address != "" {
-		c.inAddress = l.addresses[c.address].waiting.PushBack(c)
+	c.queuedKnown = c.known
+	if q := l.addresses[c.address]; c.address != "" {
+		c.inAddress = q.waiting.PushBack(c)
+		if !c.known {
+			q.unknown++
+		}
 	}
 }
 
@@ -178,7 +206,11 @@ func (l *limitedListener) unqueueLocked(c *limitedConn) {
 	l.waiting[0].Remove(c.inAll) // List.Remove does nothing for an element of another list.
 	l.waiting[1].Remove(c.inAll)
 	if c.inAddress != nil {
-		l.addresses[c.address].waiting.Remove(c.inAddress)
+		q := l.addresses[c.address]
+		q.waiting.Remove(c.inAddress)
+		if !c.queuedKnown {
+			q.unknown--
+		}
 	}
 	c.inAll, c.inAddress = nil, nil
 }

@@ -91,6 +91,21 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 	}
 }
 
+// A flood of connections from many addresses closes its own, and not a new one of an address that has few.
+func TestFloodsCloseTheirOwnConnections(t *testing.T) {
+	s := newCrowdedSite(t)
+	first := s.dial("127.0.0.9")
+	for n := range 2500 {
+		s.dial(fmt.Sprintf("127.0.0.%d", n%8+1))
+	}
+	if !s.served(first) {
+		t.Error("a connection that has not sent its first request yet was closed")
+	}
+	if !s.served(s.dial("127.0.0.9")) {
+		t.Error("a new connection is not served")
+	}
+}
+
 // A connection whose request is in progress is not closed to make room, and neither is a WebSocket.
 func TestUsedConnectionsAreKept(t *testing.T) {
 	s := newCrowdedSite(t)
