@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strconv"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -111,7 +112,7 @@ func TestLargeAmountsAreClamped(t *testing.T) {
 	}
 }
 
-// Small requests pass a large one for a second. Then units are kept for it, unless its own caller uses more than others.
+// Small requests pass a large one for a second. Then units are kept for it, unless its caller uses more than others.
 func TestLargeRequestsDoNotStarve(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -300,7 +301,7 @@ func TestSlowResponsesMakeRoom(t *testing.T) {
 			b := limit.NewBudget(100)
 			slow := &trickling{test.rate, time.Now(), make(chan struct{})}
 			for n := range 3 {
-				if _, err := b.Reserve(t.Context(), limit.Caller{Key: fmt.Sprint(n)}, 25, &stalling{}); err != nil {
+				if _, err := b.Reserve(t.Context(), limit.Caller{Key: strconv.Itoa(n)}, 25, &stalling{}); err != nil {
 					t.Fatal(err)
 				}
 			}

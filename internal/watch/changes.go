@@ -68,7 +68,7 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 			before, s.cursor = o, cursor
 		}
 	}
-	if !s.writing.sit(objectMemory) { // Before the events are built: they take up to feedBytes.
+	if !s.writing.acquire(objectMemory) { // Before the events are built: they take up to feedBytes.
 		return nil, nil
 	}
 	earliest := s.earliest(time.Now())

@@ -50,11 +50,11 @@ type Reserve func(ctx context.Context, bytes int64) (*limit.Reservation, error)
 // paper is the buffer for one message of a reading. It is borrowed until the message has been read, so that a waiting
 // reading has no buffer. It also has the seal that signs cursors.
 type paper struct {
-	pool  *sync.Pool      // Of *[]byte.
-	desks chan struct{}   // Slots of the Access that are in use; nil for no limit.
-	ctx   context.Context //nolint:containedctx // Of the call of Next that returns the message.
-	text  *[]byte         // Nil while nothing is borrowed.
-	seat  bool            // A slot of desks is in use.
+	pool    *sync.Pool      // Of *[]byte.
+	slots   chan struct{}   // Slots of the Access that are in use; nil for no limit.
+	ctx     context.Context //nolint:containedctx // Of the call of Next that returns the message.
+	text    *[]byte         // Nil while nothing is borrowed.
+	hasSlot bool            // One of slots is in use.
 
 	reserve  Reserve            // Nil reserves nothing.
 	reserved *limit.Reservation // The memory of the message; nil for one without rows, objects or events.
@@ -64,20 +64,20 @@ type paper struct {
 	seal   seal
 }
 
-// sit waits for a slot and for the memory of a message. giveBack releases both. bytes is an estimate of the memory; 0
+// acquire waits for a slot and for the memory of a message. release frees both. bytes is an estimate of the memory; 0
 // reserves none, for a short message. It reports false if ctx has ended.
-func (p *paper) sit(bytes int64) bool {
-	if !p.seat && p.desks != nil {
+func (p *paper) acquire(bytes int64) bool {
+	if !p.hasSlot && p.slots != nil {
 		select {
-		case p.desks <- struct{}{}: // This costs a fraction of the select below.
+		case p.slots <- struct{}{}: // This costs a fraction of the select below.
 		default:
 			select {
-			case p.desks <- struct{}{}:
+			case p.slots <- struct{}{}:
 			case <-p.ctx.Done():
 				return false
 			}
 		}
-		p.seat = true
+		p.hasSlot = true
 	}
 	if bytes == 0 || p.reserve == nil || p.reserved != nil {
 		return true
@@ -89,7 +89,7 @@ func (p *paper) sit(bytes int64) bool {
 
 // borrow returns an empty text to append to.
 func (p *paper) borrow() []byte {
-	p.sit(0) // Messages without rows or objects are short. They may be built after ctx has ended.
+	p.acquire(0) // Messages without rows or objects are short. They may be built after ctx has ended.
 	if p.text == nil {
 		text, ok := p.pool.Get().(*[]byte)
 		if !ok {
@@ -113,16 +113,16 @@ func (p *paper) expect(text []byte) {
 	p.reserved.Grow(2 * max(0, int64(len(text))-largestText))
 }
 
-func (p *paper) giveBack() {
+func (p *paper) release() {
 	if p.text != nil {
 		p.pool.Put(p.text)
 		p.text = nil
 	}
 	p.reserved.Release()
 	p.reserved, p.list = nil, 0
-	if p.seat {
-		<-p.desks
-		p.seat = false
+	if p.hasSlot {
+		<-p.slots
+		p.hasSlot = false
 	}
 }
 

@@ -83,7 +83,7 @@ func (s *reading) Next(ctx context.Context) ([]byte, error) {
 	}
 	for {
 		if !s.telling { // A snapshot keeps its memory until its last part: the list of rows is a part of it.
-			s.writing.giveBack()
+			s.writing.release()
 		}
 		if err := ctx.Err(); err != nil {
 			return nil, err
@@ -118,7 +118,7 @@ func (s *reading) step(ctx context.Context) ([]byte, error) {
 		s.version = now.version
 		s.reset("the resource came back, has other columns, or some of it may not be seen any more")
 		return nil, nil
-	case s.telling && !s.writing.sit(partMemory):
+	case s.telling && !s.writing.acquire(partMemory):
 		return nil, nil
 	case s.telling: // It may be long, and that it is not live any more is told between two parts.
 		return s.view.next(s)
@@ -181,7 +181,7 @@ func (s *reading) begun(version int) {
 
 func (s *reading) close() {
 	s.silence.Stop()
-	s.writing.giveBack()
+	s.writing.release()
 	if s.window != nil {
 		s.window.close()
 	}
@@ -216,7 +216,7 @@ func (s *reading) read(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	case err != nil:
 		return s.silent(err)
-	case !s.writing.sit(s.eventsMemory(changes)):
+	case !s.writing.acquire(s.eventsMemory(changes)):
 		return nil, nil
 	}
 	s.cursor = cursor // Also without a message: otherwise the same changes would be read again.
@@ -317,7 +317,7 @@ func (s *reading) message(kind string) []byte {
 
 // movedMessage sends a cursor without a change: see isTold.
 func (s *reading) movedMessage() ([]byte, error) {
-	if !s.writing.sit(eventsLeast) {
+	if !s.writing.acquire(eventsLeast) {
 		return nil, nil
 	}
 	if s.window == nil {
@@ -410,7 +410,7 @@ func (s *reading) beginRows(ctx context.Context) ([]byte, error) {
 	if !s.filter.everything() {
 		list = listedMemory * int64(s.informer.Len()) // Others share the list of everything.
 	}
-	if !s.writing.sit(partMemory + list) {
+	if !s.writing.acquire(partMemory + list) {
 		return nil, nil
 	}
 	s.writing.list = list
@@ -481,7 +481,7 @@ func (s *reading) toldRows(n int) {
 func (s *reading) beginObject(context.Context) ([]byte, error) {
 	now := s.filter.present(s.informer)
 	o, ok, cursor := s.informer.Get(s.key)
-	if !now.status.same(s.told) || !now.stays(s.filter.present(s.informer)) || !s.writing.sit(objectMemory) {
+	if !now.status.same(s.told) || !now.stays(s.filter.present(s.informer)) || !s.writing.acquire(objectMemory) {
 		return nil, nil
 	}
 	s.begun(now.version)

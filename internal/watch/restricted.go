@@ -67,7 +67,7 @@ func (s *reading) nextVisible(ctx context.Context, until uint64) ([]*change, jou
 		return nil, next, err
 	}
 	for _, c := range changes {
-		if !s.sees(c) {
+		if !s.canSee(c) {
 			continue
 		}
 		from := journal.At(c.Offset - 1)
@@ -94,7 +94,7 @@ func (s *reading) collectVisible(
 			if len(visible) == batch {
 				return visible, journal.At(c.Offset - 1), nil
 			}
-			if s.sees(c) {
+			if s.canSee(c) {
 				visible = append(visible, c)
 			}
 		}
@@ -103,7 +103,7 @@ func (s *reading) collectVisible(
 	return visible, at, nil
 }
 
-// sees reports whether a change is one to the reader.
-func (s *reading) sees(c *change) bool {
+// canSee reports whether the reader may see a change.
+func (s *reading) canSee(c *change) bool {
 	return (s.key == "" || c.Key == s.key) && s.filter.see(c) != nil
 }

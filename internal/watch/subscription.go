@@ -216,7 +216,7 @@ func (a *Access) read(q *Query, told view, held *opened) *reading {
 	held.informer.readers.Add(1)
 	s := &reading{
 		informer: held.informer, filter: held.filter, view: told, behind: true, veil: a.veil(held.resource),
-		ended: ErrClosed, silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper, desks: a.desks, reserve: a.reserve}, recent: &a.cluster.recent, inTurn: a.inTurn,
+		ended: ErrClosed, silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper, slots: a.slots, reserve: a.reserve}, recent: &a.cluster.recent, inTurn: a.inTurn,
 		pace:  pace{every: q.Every, crowd: a.crowd, cohort: rand.N(cohorts)}, //nolint:gosec // No secret.
 		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, held.filter.named) },
 	}

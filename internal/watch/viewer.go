@@ -18,7 +18,7 @@ type Access struct {
 	cluster *Cluster
 	viewer  Viewer
 	user    asker         // Of the viewer, where it has a user.
-	desks   chan struct{} // See AtOnce; nil for any number.
+	slots   chan struct{} // See AtOnce; nil for any number.
 	crowd   func() int    // See Crowded; nil for alone.
 	grounds *Grounds      // See On; nil where none are noted.
 	turn    Turn          // See InTurn; nil for at once.
@@ -48,7 +48,7 @@ func (a *Access) Guest() bool { return a.viewer.Scope != nil }
 // message is held until the next is asked for.
 func (a *Access) AtOnce(n int) *Access {
 	bounded := *a
-	bounded.desks = make(chan struct{}, n)
+	bounded.slots = make(chan struct{}, n)
 	return &bounded
 }
 

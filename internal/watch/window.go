@@ -133,7 +133,7 @@ func (s *reading) wholeWindow(columns []byte) ([]byte, error) {
 	for _, row := range s.window.held.rows {
 		bytes += 3 * rowSize(row.object)
 	}
-	if !s.writing.sit(bytes) {
+	if !s.writing.acquire(bytes) {
 		return nil, nil
 	}
 	text, err := s.window.held.text()
@@ -290,7 +290,7 @@ func (s *reading) lookAgain(ctx context.Context, since time.Time) ([]byte, error
 		return s.wholeWindow(nil)
 	}
 	// All readers of the frame share the step. Only the message has a copy of it.
-	if !s.writing.sit(eventsLeast + MessageMemory(len(step.text), true)) {
+	if !s.writing.acquire(eventsLeast + MessageMemory(len(step.text), true)) {
 		return nil, nil
 	}
 	message, err := s.windowMessage("window-events")

@@ -40,9 +40,9 @@ func (p peers) clientAddr(r *http.Request) (netip.Addr, bool) {
 	return address, known
 }
 
-// group returns the key under which an address is limited. IPv6 addresses are grouped by /64, because one host can use
+// addressKey returns the key under which an address is limited. IPv6 addresses are grouped by /64, because one host can use
 // any address of its /64.
-func group(address netip.Addr) string {
+func addressKey(address netip.Addr) string {
 	if address.Is6() {
 		if prefix, err := address.Prefix(64); err == nil {
 			return prefix.String()

@@ -19,7 +19,7 @@ func (s *Server) HandlerWith(method, pattern string, handler http.HandlerFunc) (
 	return s.handlerOf(append(s.routes(), route{method, pattern, everybody, func(w http.ResponseWriter, r *http.Request) error {
 		handler(w, r)
 		return nil
-	}, streamed, 0}))
+	}, direct, 0}))
 }
 
 // HandlerBuffering is all routes, and one more whose responses reserve memory and are buffered.
@@ -52,7 +52,7 @@ func ViewerQuota(name string) Quota {
 
 // SubscriptionQuotas are those of a subscription from an address.
 func SubscriptionQuotas(address netip.Addr) []Quota {
-	return subscriptionQuotas([]limit.Limit{{Key: "sockets of " + group(address), Max: addressSockets}})
+	return subscriptionQuotas([]limit.Limit{{Key: "sockets of " + addressKey(address), Max: addressSockets}})
 }
 
 // TryAcquire counts one more under quotas; nil if there is no room.
@@ -60,7 +60,7 @@ func (s *Server) TryAcquire(quotas []Quota) *limit.Lease { return s.limiter.TryA
 
 // TakeProcessors acquires all processors that responses are built with.
 func (s *Server) TakeProcessors() *limit.Lease {
-	limits := s.buildLimits(httptest.NewRequest(http.MethodGet, "/", nil)) //nolint:noctx // Of a request that nobody sends.
+	limits := s.processorLimits(httptest.NewRequest(http.MethodGet, "/", nil)) //nolint:noctx // Of a request that nobody sends.
 	return s.limiter.TryAcquire(limits[1].Max, limits[1])
 }
 
@@ -73,7 +73,7 @@ func GroupOf(remote string) string {
 	if !known {
 		return ""
 	}
-	return group(address)
+	return addressKey(address)
 }
 
 // Serving is all routes, the socket among them, until stop is called.

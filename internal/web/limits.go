@@ -31,8 +31,8 @@ const (
 	// maxRequests are the requests in flight of all clients that are not identified yet, and as many again of those that are.
 	// Under a memory limit they are as many as take an eighth of it together, but at least leastRequests.
 	maxRequests, leastRequests, requestParts, requestMemory = 4096, 256, 8, 64 << 10
-	// maxPaced is how many requests of all addresses may wait for the rate limit of their address.
-	maxPaced = 1000
+	// maxRateWaiters is how many requests of all addresses may wait for the rate limit of their address.
+	maxRateWaiters = 1000
 	// addressSockets are the sockets of one address, viewerSockets the tabs of one user.
 	addressSockets, viewerSockets = 2000, 500
 	// linkSockets are the tabs of the guests of one link, guestSockets those of all guests. They leave room for
@@ -55,11 +55,11 @@ const (
 	addressWait = 10 * time.Second
 )
 
-// buildLimits returns the limits on work that keeps a processor busy for a request: scans of all rows of a kind, responses
+// processorLimits returns the limits on work that keeps a processor busy for a request: scans of all rows of a kind, responses
 // (encoding and compression), and conversions of long texts. A caller, or all guests of a link, may use half of the
 // processors at a time. All together leave one processor to sockets. Such work waits neither for a client nor for the
 // API server.
-func (s *Server) buildLimits(r *http.Request) []limit.Limit {
+func (s *Server) processorLimits(r *http.Request) []limit.Limit {
 	caller, processors := s.callerOf(r), int64(runtime.GOMAXPROCS(0))
 	return []limit.Limit{
 		{Key: "builds of " + cmp.Or(caller.Group, caller.Key), Max: max(1, processors/2)},
@@ -67,20 +67,20 @@ func (s *Server) buildLimits(r *http.Request) []limit.Limit {
 	}
 }
 
-// compute waits for a lease under buildLimits, for work that keeps a processor busy. The caller must call done after
+// acquireProcessor waits for a lease under processorLimits, for work that keeps a processor busy. The caller must call done after
 // the work.
-func (s *Server) compute(ctx context.Context, r *http.Request) (done func(), err error) {
+func (s *Server) acquireProcessor(ctx context.Context, r *http.Request) (done func(), err error) {
 	if out := responseOf(r); out != nil && out.building != nil {
 		return func() {}, nil // The work is part of a response that has a lease.
 	}
-	lease, err := s.acquire(ctx, s.buildLimits(r)...)
+	lease, err := s.acquire(ctx, s.processorLimits(r)...)
 	return lease.Release, err
 }
 
 // rateLimitersFor returns the rate limiters of a new socket: its own, and that of its address.
 func (s *Server) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *limit.Rates) []*rate.Limiter {
 	if address, known := s.peers.clientAddr(r); known {
-		return []*rate.Limiter{own, addresses.For(group(address))}
+		return []*rate.Limiter{own, addresses.For(addressKey(address))}
 	}
 	return []*rate.Limiter{own}
 }
@@ -113,16 +113,16 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if p := oversized(r); p != nil {
 			if address, known := s.peers.clientAddr(r); known {
-				s.rates.For(group(address)).ReserveN(time.Now(), oversizedCost)
+				s.rates.For(addressKey(address)).ReserveN(time.Now(), oversizedCost)
 			}
 			w.Header().Set("Connection", "close") // The rest of the request is not read.
 			writeProblem(w, *p)
 			return
 		}
 		r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-		defer connOf(r).begin()()
+		defer connOf(r).beginRequest()()
 		if address, known := s.peers.clientAddr(r); known {
-			a := s.arrive(group(address))
+			a := s.arrive(addressKey(address))
 			if a == nil {
 				tooMany(w, "Too many requests of your address, or of all, are in flight. Wait for some of them.")
 				return
@@ -130,13 +130,13 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 			defer func() { a.lease.Release() }()
 			ctx := context.WithValue(r.Context(), arrivingKey{}, a)
 			r = r.WithContext(ctx)
-			if !s.keepPace(ctx, group(address)) {
+			if !s.waitForAddressRate(ctx, addressKey(address)) {
 				tooMany(w, fmt.Sprintf("Your address sends more than %d requests and messages per second. "+
 					"Slow down, then retry.", addressRate))
 				return
 			}
 		}
-		if s.receive(r) != nil {
+		if s.bufferBody(r) != nil {
 			tooMany(w, fmt.Sprintf("Too many request bodies are being read: at most %d of your address, and %d in total. "+
 				"Send the body without delay, or retry later.", addressBodies, maxBodies))
 			return
@@ -145,15 +145,15 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 	})
 }
 
-// receive reads the body of a request before the request is handled. A client that sends it slowly then occupies 64 KiB,
+// bufferBody reads the body of a request before the request is handled. A client that sends it slowly then occupies 64 KiB,
 // and not the memory reserved for a response.
-func (s *Server) receive(r *http.Request) error {
+func (s *Server) bufferBody(r *http.Request) error {
 	if r.ContentLength <= 0 {
 		return nil
 	}
 	limits := []limit.Limit{{Key: "bodies", Max: maxBodies}}
 	if address, known := s.peers.clientAddr(r); known {
-		limits = append([]limit.Limit{{Key: "bodies of " + group(address), Max: addressBodies}}, limits...)
+		limits = append([]limit.Limit{{Key: "bodies of " + addressKey(address), Max: addressBodies}}, limits...)
 	}
 	lease, err := s.acquire(r.Context(), limits...)
 	if err != nil {
@@ -221,14 +221,14 @@ func (s *Server) identified(r *http.Request) bool {
 	return true
 }
 
-// keepPace waits for the rate limit of an address. It reports false if that takes too long, or if too many requests
+// waitForAddressRate waits for the rate limit of an address. It reports false if that takes too long, or if too many requests
 // are waiting already.
-func (s *Server) keepPace(ctx context.Context, address string) bool {
+func (s *Server) waitForAddressRate(ctx context.Context, address string) bool {
 	rates := s.rates.For(address)
 	if rates.Allow() {
 		return true
 	}
-	lease := s.limiter.TryAcquire(1, limit.Limit{Key: "paced requests", Max: maxPaced})
+	lease := s.limiter.TryAcquire(1, limit.Limit{Key: "requests that wait for the rate of their address", Max: maxRateWaiters})
 	if lease == nil {
 		return false
 	}
@@ -271,7 +271,7 @@ func oversized(r *http.Request) *problem {
 func (s *Server) socketQuotas(r *http.Request) []limit.Limit {
 	var quotas []limit.Limit
 	if address, known := s.peers.clientAddr(r); known {
-		quotas = append(quotas, limit.Limit{Key: "sockets of " + group(address), Max: addressSockets})
+		quotas = append(quotas, limit.Limit{Key: "sockets of " + addressKey(address), Max: addressSockets})
 	}
 	return append(quotas, quotasFor("sockets", guestIn(r), identityOf(r), linkSockets, guestSockets, viewerSockets)...)
 }
@@ -301,7 +301,7 @@ func quotasFor(what string, guest *share.Guest, identity auth.Identity, ofLink, 
 func (s *Server) callerOf(r *http.Request) limit.Caller {
 	from := ""
 	if address, known := s.peers.clientAddr(r); known {
-		from = "address " + group(address)
+		from = "address " + addressKey(address)
 	}
 	guest, user := guestIn(r), identityOf(r).Viewer.User
 	switch {

@@ -22,9 +22,9 @@ const (
 	minIdle = 5 * time.Second
 )
 
-// limitedListener limits the number of connections. To accept one more, it closes a connection that waits for a
-// request. Connections of unknown clients are closed first. Among these it is the one that has waited longest of the
-// address with the most of them, so that a flood closes its own.
+// limitedListener limits the number of connections. To accept one more, it closes a connection that waits for a request.
+// Connections of unidentified clients are closed first. Among these it is the one that has waited longest of the address
+// with the most of them, so that a flood closes its own.
 type limitedListener struct {
 	net.Listener
 
@@ -34,14 +34,14 @@ type limitedListener struct {
 	mu        sync.Mutex
 	open      int
 	addresses map[string]*addressQueue
-	waiting   [2]lists.List // Of *limitedConn, ordered by since: first unknown clients, then known ones.
+	waiting   [2]lists.List // Of *limitedConn, ordered by since: first unidentified clients, then identified ones.
 }
 
 // addressQueue counts the connections of one address.
 type addressQueue struct {
-	open    int
-	waiting lists.List // Of *limitedConn, ordered by since.
-	unknown int        // Of waiting.
+	open         int
+	waiting      lists.List // Of *limitedConn, ordered by since.
+	unidentified int        // Of waiting.
 }
 
 // limitedConn is a connection that counts toward the limits of its listener until it is closed.
@@ -55,15 +55,15 @@ type limitedConn struct {
 	once     sync.Once
 
 	// Guarded by listener.mu.
-	requests int  // In progress.
-	detached bool // It is a WebSocket.
-	known    bool // A user or a guest has used it.
-	gone     bool // It is not counted any more.
-	since    time.Time
-	// queuedKnown is known as it was when the connection began to wait.
-	queuedKnown bool
-	inAll       *lists.Element // Of listener.waiting; nil while it does not wait.
-	inAddress   *lists.Element
+	requests   int  // In progress.
+	detached   bool // It is a WebSocket.
+	identified bool // A user or a guest has used it.
+	gone       bool // It is not counted any more.
+	since      time.Time
+	// queuedIdentified is identified as it was when the connection began to wait.
+	queuedIdentified bool
+	inAll            *lists.Element // Of listener.waiting; nil while it does not wait.
+	inAddress        *lists.Element
 }
 
 func newLimitedListener(l net.Listener, rates *limit.Rates, trusted peers) *limitedListener {
@@ -79,7 +79,7 @@ func (l *limitedListener) Accept() (net.Conn, error) {
 		}
 		c := &limitedConn{Conn: conn, listener: l, closed: make(chan struct{})}
 		if address, known := addressOf(conn.RemoteAddr().String()); known && !l.peers.have(address) {
-			c.address = group(address)
+			c.address = addressKey(address)
 			reserved := l.rates.For(c.address).Reserve()
 			wait := reserved.Delay()
 			if wait > addressWait {
@@ -116,7 +116,8 @@ func (l *limitedListener) add(c *limitedConn) (evicted []*limitedConn, accepted 
 	for oldest := l.oldestLocked(); oldest != nil && time.Since(oldest.since) > l.idleLocked(); oldest = l.oldestLocked() {
 		evict(oldest)
 	}
-	if q := l.addresses[c.address]; c.address != "" && q != nil && q.open >= addressConnections && !evict(front(&q.waiting)) {
+	q := l.addresses[c.address]
+	if c.address != "" && q != nil && q.open >= addressConnections && !evict(front(&q.waiting)) {
 		return evicted, false
 	}
 	if l.waitingLocked() >= maxWaiting || l.open >= maxConnections {
@@ -143,12 +144,12 @@ func front(waiting *lists.List) *limitedConn {
 	return nil
 }
 
-// evictableLocked returns the connection to close for a new one; nil if none waits. The addresses are looked through only
-// while there are maxWaiting connections, or maxConnections.
+// evictableLocked returns the connection to close for a new one; nil if none waits. It looks through all addresses, but
+// is called only at maxWaiting or maxConnections.
 func (l *limitedListener) evictableLocked() *limitedConn {
 	var most *addressQueue
 	for _, q := range l.addresses {
-		if q.unknown > 1 && (most == nil || q.unknown > most.unknown) {
+		if q.unidentified > 1 && (most == nil || q.unidentified > most.unidentified) {
 			most = q
 		}
 	}
@@ -156,14 +157,15 @@ func (l *limitedListener) evictableLocked() *limitedConn {
 		return l.oldestLocked()
 	}
 	for e := most.waiting.Front(); e != nil; e = e.Next() {
-		if c, _ := e.Value.(*limitedConn); c != nil && !c.queuedKnown {
+		if c, _ := e.Value.(*limitedConn); c != nil && !c.queuedIdentified {
 			return c
 		}
 	}
 	return l.oldestLocked()
 }
 
-// oldestLocked returns the unknown connection that has waited longest, or else the known one; nil if none waits.
+// oldestLocked returns the unidentified connection that has waited longest, or else the identified one. It returns nil
+// if none waits.
 func (l *limitedListener) oldestLocked() *limitedConn {
 	if c := front(&l.waiting[0]); c != nil {
 		return c
@@ -185,15 +187,15 @@ func (l *limitedListener) idleLocked() time.Duration {
 func (l *limitedListener) queueLocked(c *limitedConn) {
 	c.since = time.Now()
 	queue := &l.waiting[0]
-	if c.known {
+	if c.identified {
 		queue = &l.waiting[1]
 	}
 	c.inAll = queue.PushBack(c)
-	c.queuedKnown = c.known
+	c.queuedIdentified = c.identified
 	if q := l.addresses[c.address]; c.address != "" {
 		c.inAddress = q.waiting.PushBack(c)
-		if !c.known {
-			q.unknown++
+		if !c.identified {
+			q.unidentified++
 		}
 	}
 }
@@ -208,8 +210,8 @@ func (l *limitedListener) unqueueLocked(c *limitedConn) {
 	if c.inAddress != nil {
 		q := l.addresses[c.address]
 		q.waiting.Remove(c.inAddress)
-		if !c.queuedKnown {
-			q.unknown--
+		if !c.queuedIdentified {
+			q.unidentified--
 		}
 	}
 	c.inAll, c.inAddress = nil, nil
@@ -252,8 +254,9 @@ func (c *limitedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// begin records that a request is in progress until end is called. Until then, the connection is not evicted.
-func (c *limitedConn) begin() (end func()) {
+// beginRequest records that a request is in progress until endRequest is called. Until then, the connection is not
+// evicted.
+func (c *limitedConn) beginRequest() (endRequest func()) {
 	if c == nil {
 		return func() {}
 	}
@@ -274,14 +277,15 @@ func (c *limitedConn) count(requests int) {
 	}
 }
 
-// trust records that a user or a guest has used the connection. Connections of unknown clients are evicted first.
-func (c *limitedConn) trust() {
+// markIdentified records that a user or a guest has used the connection. Connections of unidentified clients are evicted
+// first.
+func (c *limitedConn) markIdentified() {
 	if c == nil {
 		return
 	}
 	c.listener.mu.Lock()
 	defer c.listener.mu.Unlock()
-	c.known = true
+	c.identified = true
 }
 
 // detach records that the connection is now a WebSocket. It is never evicted; WebSockets have their own limits.

@@ -61,7 +61,7 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 		s.sockets.Done()
 		return nil //nolint:nilerr // Accept has answered.
 	}
-	quotas, builds := s.socketQuotas(r), s.buildLimits(r)
+	quotas, builds := s.socketQuotas(r), s.processorLimits(r)
 	inTurn := func(ctx context.Context) (leave func(), err error) { // However long that is: a thousand tabs may come back together.
 		lease, err := s.limiter.Acquire(ctx, 1, builds...)
 		return lease.Release, err

@@ -341,7 +341,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"limits.go", "addressRequests = 1000", "| Requests in flight of one address | 1,000,"},
 		{"limits.go", "maxBodies, addressBodies = 400, 50", "| Bodies that are being read at a time | 400, and 50 of one address;"},
 		{"limits.go", "maxRequests, leastRequests, requestParts, requestMemory = 4096, 256, 8, 64 << 10", "| Requests in flight of all together | 4,096 of users and guests, and 4,096 of others or not identified yet;"},
-		{"limits.go", "maxPaced = 1000", "1,000 requests of all addresses wait like this"},
+		{"limits.go", "maxRateWaiters = 1000", "1,000 requests of all addresses wait like this"},
 		{"listener.go", "maxConnections, addressConnections = 8000, 2000", "| Connections | 8,000, and 2,000 of one address."},
 		{"listener.go", "maxWaiting = 2000", "| Connections without a request | 2,000."},
 		{"listener.go", "minIdle = 5 * time.Second", "down to 5 s"},

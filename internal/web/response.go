@@ -27,9 +27,9 @@ const (
 	// others that are read at a time, and the text of one row.
 	graphMemory = 2 * exportMemory
 
-	// maxKept is how much of an export is buffered before it is sent. The handler then waits until the client has
+	// maxBuffered is how much of an export is buffered before it is sent. The handler then waits until the client has
 	// read that. Other responses are buffered whole.
-	maxKept = 256 << 10
+	maxBuffered = 256 << 10
 	// pieceBytes is how much of a response must be sent within stallTimeout.
 	pieceBytes   = 4 << 10
 	stallTimeout = 20 * time.Second
@@ -43,9 +43,9 @@ const (
 type delivery int
 
 const (
-	buffered delivery = iota // Memory is reserved before the handler runs.
-	listed                   // Memory is reserved after the first list has arrived, which may take seconds.
-	streamed                 // The handler writes to the client directly. It compresses by itself or not at all.
+	buffered          delivery = iota // Memory is reserved before the handler runs.
+	bufferedAfterList                 // Memory is reserved after the first list has arrived, which may take seconds.
+	direct                            // The handler writes to the client directly. It compresses by itself or not at all.
 )
 
 // response buffers what a handler writes, compressed, until the handler has returned. It is then sent in pieces, each
@@ -60,7 +60,7 @@ type response struct {
 	estimate   int64
 	reserved   *limit.Reservation // Nil until memory is reserved.
 	acquire    func(context.Context) (*limit.Lease, error)
-	building   *limit.Lease    // Under buildLimits; nil while nothing is built.
+	building   *limit.Lease    // Under processorLimits; nil while nothing is built.
 	ctx        context.Context //nolint:containedctx // Of a handler that has called stream.
 	controller *http.ResponseController
 	status     int
@@ -94,7 +94,7 @@ func (s *Server) withBudget(one route, next http.Handler) http.Handler {
 			ResponseWriter: w, controller: http.NewResponseController(w),
 			budget: s.budget, conn: connOf(r), caller: s.callerOf(r), estimate: one.memory,
 		}
-		out.acquire = func(ctx context.Context) (*limit.Lease, error) { return s.acquire(ctx, s.buildLimits(r)...) }
+		out.acquire = func(ctx context.Context) (*limit.Lease, error) { return s.acquire(ctx, s.processorLimits(r)...) }
 		defer out.end()
 		ctx := context.WithValue(r.Context(), responseKey{}, out)
 		r = r.WithContext(ctx)
@@ -109,8 +109,8 @@ func (s *Server) withBudget(one route, next http.Handler) http.Handler {
 	})
 }
 
-// sendWhole sends the rest of a response after its handler has returned. It must be called inside withBudget.
-func sendWhole(next http.Handler) http.Handler {
+// sendAfterHandler sends the rest of a response after its handler has returned. It must be called inside withBudget.
+func sendAfterHandler(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r)
 		responseOf(r).finish()
@@ -145,7 +145,7 @@ func (o *response) reserve(ctx context.Context) error {
 	return err
 }
 
-// build reserves memory and waits for a lease under buildLimits. The lease ends when buffered bytes are sent.
+// build reserves memory and waits for a lease under processorLimits. The lease ends when buffered bytes are sent.
 func (o *response) build(ctx context.Context) error {
 	if err := o.reserve(ctx); err != nil || o == nil || o.building != nil {
 		return err
@@ -155,7 +155,7 @@ func (o *response) build(ctx context.Context) error {
 	return err
 }
 
-// stream prepares the response for many rows. It is then sent whenever maxKept bytes are buffered.
+// stream prepares the response for many rows. It is then sent whenever maxBuffered bytes are buffered.
 func (o *response) stream(ctx context.Context) error {
 	if err := o.build(ctx); err != nil {
 		return err
@@ -213,13 +213,13 @@ func (o *response) WriteHeader(status int) {
 	}
 }
 
-// Write buffers p. After stream it sends the buffer once that has maxKept bytes.
+// Write buffers p. After stream it sends the buffer once that has maxBuffered bytes.
 func (o *response) Write(p []byte) (int, error) {
 	if o.failed != nil {
 		return 0, o.failed
 	}
 	o.body = o.appendTo(o.body, p)
-	if o.streams && len(o.body) >= maxKept {
+	if o.streams && len(o.body) >= maxBuffered {
 		o.send()
 		if o.failed == nil {
 			o.failed = o.build(o.ctx)

@@ -35,7 +35,7 @@ type route struct {
 func (s *Server) routes() []route {
 	return []route{
 		{http.MethodGet, "/", viewers, s.home, buffered, smallMemory},
-		{http.MethodGet, "/r/{group}/{version}/{resource}", viewers, s.listPage, listed, smallMemory},
+		{http.MethodGet, "/r/{group}/{version}/{resource}", viewers, s.listPage, bufferedAfterList, smallMemory},
 		{http.MethodGet, "/o/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.objectPage, buffered, objectMemory},
 		{http.MethodGet, "/compare", viewers, s.comparePage, buffered, compareMemory},
 		{http.MethodGet, "/status", viewers, s.statusPage, buffered, smallMemory},
@@ -43,15 +43,15 @@ func (s *Server) routes() []route {
 		{http.MethodPost, contextsPath, users, s.switchPage, buffered, smallMemory},
 		{http.MethodGet, "/api/openapi.json", everybody, s.openapi, buffered, smallMemory},
 		{http.MethodGet, "/api/v1/resources", viewers, s.resources, buffered, smallMemory},
-		{http.MethodGet, "/api/v1/snapshot/{group}/{version}/{resource}", viewers, s.snapshot, listed, smallMemory},
+		{http.MethodGet, "/api/v1/snapshot/{group}/{version}/{resource}", viewers, s.snapshot, bufferedAfterList, smallMemory},
 		{http.MethodGet, "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.object, buffered, objectMemory},
-		{http.MethodGet, "/api/v1/logs/{namespace}/{name}", viewers, s.logs, streamed, 0},
+		{http.MethodGet, "/api/v1/logs/{namespace}/{name}", viewers, s.logs, direct, 0},
 		{http.MethodGet, "/api/v1/search", viewers, s.search, buffered, smallMemory},
 		{http.MethodGet, "/api/v1/related/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.related, buffered, graphMemory},
 		{http.MethodGet, "/api/v1/status", viewers, s.status, buffered, smallMemory},
 		{http.MethodGet, "/api/v1/contexts", users, s.listContexts, buffered, smallMemory},
 		{http.MethodPost, "/api/v1/context", users, s.switchContext, buffered, smallMemory},
-		{http.MethodGet, "/api/v1/live", viewers, s.live, streamed, 0},
+		{http.MethodGet, "/api/v1/live", viewers, s.live, direct, 0},
 		{http.MethodGet, "/api/v1/shares", users, s.listShares, buffered, smallMemory},
 		{http.MethodPost, "/api/v1/shares", users, s.createShare, buffered, smallMemory},
 		{http.MethodDelete, "/api/v1/shares/{id}", users, s.revokeShare, buffered, smallMemory},
@@ -59,8 +59,8 @@ func (s *Server) routes() []route {
 		{http.MethodPost, sharePath, everybody, s.openShare, buffered, smallMemory},
 		{http.MethodPost, leavePath, everybody, s.leaveShare, buffered, smallMemory},
 		{http.MethodGet, "/static/*", everybody, s.static, buffered, smallMemory},
-		{http.MethodGet, "/healthz", everybody, s.healthz, streamed, 0},
-		{http.MethodGet, "/readyz", everybody, s.readyz, streamed, 0},
+		{http.MethodGet, "/healthz", everybody, s.healthz, direct, 0},
+		{http.MethodGet, "/readyz", everybody, s.readyz, direct, 0},
 		{http.MethodGet, loginPath, everybody, s.loginPage, buffered, smallMemory},
 		{http.MethodPost, loginPath, everybody, s.login, buffered, smallMemory},
 		{http.MethodGet, callbackPath, everybody, s.loginReturn, buffered, smallMemory},
@@ -91,7 +91,7 @@ func (s *Server) identify(next http.Handler) http.Handler {
 			from.identity, from.err = s.auth.Identify(r)
 		}
 		if guest || from.identity.Viewer.User != nil {
-			connOf(r).trust()
+			connOf(r).markIdentified()
 		}
 		r = r.WithContext(context.WithValue(r.Context(), senderKey{}, from))
 		if !s.identified(r) {
@@ -195,6 +195,6 @@ func (s *Server) access(r *http.Request) *watch.Access {
 		if err := responseOf(r).reserve(ctx); err != nil {
 			return nil, err
 		}
-		return s.compute(ctx, r)
+		return s.acquireProcessor(ctx, r)
 	}).Growing(responseOf(r).grow)
 }

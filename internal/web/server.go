@@ -134,9 +134,9 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 				return nil, err
 			}
 		}
-		if one.delivery != streamed {
+		if one.delivery != direct {
 			handler = compress(handler)
-			handler = sendWhole(handler)
+			handler = sendAfterHandler(handler)
 			if one.class != everybody {
 				handler = within(handler)
 			}
@@ -145,8 +145,8 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 		r.Method(one.method, one.pattern, handler)
 	}
 	missing := route{class: everybody, delivery: buffered, memory: smallMemory}
-	r.NotFound(s.withBudget(missing, sendWhole(s.handle(s.noRoute))).ServeHTTP)
-	r.MethodNotAllowed(s.withBudget(missing, sendWhole(s.handle(s.noMethod))).ServeHTTP)
+	r.NotFound(s.withBudget(missing, sendAfterHandler(s.handle(s.noRoute))).ServeHTTP)
+	r.MethodNotAllowed(s.withBudget(missing, sendAfterHandler(s.handle(s.noMethod))).ServeHTTP)
 	return r, nil
 }
 

@@ -15,10 +15,10 @@ import (
 // in the worst case measured, 30,000 short strings.
 const largeText = 128 << 10
 
-// toYAML converts a JSON text to YAML. A large text waits for a lease under buildLimits.
+// toYAML converts a JSON text to YAML. A large text waits for a lease under processorLimits.
 func (s *Server) toYAML(r *http.Request, text []byte) ([]byte, error) {
 	if len(text) >= largeText {
-		done, err := s.compute(r.Context(), r)
+		done, err := s.acquireProcessor(r.Context(), r)
 		if err != nil {
 			return nil, err
 		}
