@@ -3,49 +3,39 @@ package attack
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"math"
-	"net/http"
-	"strings"
 	"testing"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
 )
 
-// A cursor does not reveal whether an object has changed that its reader may not see.
+const events = "core/v1/events"
+
+// A guest and a restricted user cannot tell whether an object has changed that they may not see. Whole responses are the
+// same, except for times and cursors, and cursors do not depend on hidden changes.
 func TestCursorsHideForeignChanges(t *testing.T) {
 	onEach(t, func(p *probe) {
 		s := p.open()
-		_, guest := s.share("/r/"+configMaps+"?ns="+s.namespace+"&labels=size%3Dhuge",
-			part{Resource: configMaps, Namespaces: []string{s.namespace}, Labels: "size=huge"})
+		namespace := s.visible()
+		_, guest := s.share("/r/"+configMaps+"?ns="+namespace,
+			part{Resource: configMaps, Namespaces: []string{namespace}},
+			part{Resource: events, Namespaces: []string{namespace}})
+		user := must(s.user(p.Context(), namespace, "onlooker", rbacv1.PolicyRule{
+			APIGroups: []string{""}, Resources: []string{"configmaps", "events"}, Verbs: []string{"get", "list", "watch"},
+		}))(p)
 		// A user who may see all namespaces makes the program watch all of them at once.
-		all := get("/api/v1/snapshot/"+configMaps, bearer(s.creator))
-		s.eventuallyListed(all)
-		for who, r := range map[string]request{
-			"a guest":           get("/api/v1/snapshot/"+configMaps, guest),
-			"a restricted user": get("/api/v1/snapshot/"+configMaps+"?ns="+s.namespace, bearer(s.restricted)),
-		} {
-			s.eventuallyListed(r)
-			s.guess(who, r)
+		for _, kind := range []string{configMaps, events} {
+			s.eventuallyListed(get("/api/v1/snapshot/"+kind, bearer(s.creator)))
+		}
+		for _, o := range []onlooker{{"a guest", guest, namespace}, {"a restricted user", bearer(user), namespace}} {
+			for _, kind := range []string{configMaps, events} {
+				s.eventuallyListed(get("/api/v1/snapshot/"+kind+"?ns="+namespace, o.header))
+			}
+			s.guess(o)
 		}
 	})
-}
-
-// observation is what a reader can compare between two snapshots.
-type observation struct {
-	Cursor string
-	length int
-}
-
-func (s *site) observe(r request) (o observation) {
-	s.Helper()
-	a := s.do(r)
-	if err := json.Unmarshal([]byte(a.body), &o); err != nil || a.status != http.StatusOK || o.Cursor == "" {
-		s.Fatalf("the snapshot is answered with %d %.300s", a.status, a.body)
-	}
-	o.length = len(a.body)
-	return o
 }
 
 // eventuallyListed waits until a snapshot is complete.
@@ -61,46 +51,58 @@ func (s *site) eventuallyListed(r request) {
 	}))
 }
 
-// guess polls pairs of snapshots. In every second pair, a hidden object changes between the two. A reader guesses in
-// which pairs. Its advantage over chance is recorded: 100 % is certainty, 0 % is chance.
-func (s *site) guess(who string, r request) {
+// guess takes pairs of all readings. In every second pair, hidden objects change between the two. An onlooker guesses in
+// which pairs, by cursors. Its advantage over chance is recorded: 100 % is certainty, 0 % is chance.
+func (s *site) guess(o onlooker) {
 	s.Helper()
-	rounds := pick(12, 60)
-	var cursors, lengths [2]int
+	rounds := pick(6, 200)
+	t := &tally{probe: s.probe}
+	var cursors [2]int
+	first := map[string]string{}
+	lasting := must(s.openStream(s.Context(), readerAddress(0), o, nil))(s.probe)
+	defer lasting.close()
+	must(lasting.cursors())(s.probe)
 	for round := range 2 * rounds {
-		before := s.observe(r)
+		before := s.readings(o, round)
+		_, resume := s.streamed(o, round, nil)
 		if round%2 == 1 {
-			s.changeHidden(fmt.Sprint(who, round))
+			s.changeHidden(fmt.Sprint(o.who, round))
 		}
-		after := s.observe(r)
-		if before.Cursor != after.Cursor {
-			cursors[round%2]++
+		after := s.readings(o, round)
+		for path, text := range after {
+			if cursorPattern().FindString(text) != cursorPattern().FindString(before[path]) {
+				cursors[round%2]++
+			}
 		}
-		if before.length != after.length {
-			lengths[round%2]++
+		messages, _ := s.streamed(o, round, resume)
+		maps.Copy(after, messages)
+		for name, text := range after {
+			masked := mask(text)
+			if first[name] == "" {
+				first[name] = masked
+			}
+			t.note(masked == first[name], "%s in round %d: %s", name, round, difference(first[name], masked))
 		}
 	}
-	advantage := func(differs [2]int) float64 { return math.Abs(float64(differs[1]-differs[0])) / float64(rounds) }
-	most := max(advantage(cursors), advantage(lengths))
-	s.require(most <= 0.34, "cursors of "+who+" tell of hidden changes", "advantage at most 34 %",
-		"advantage %.0f %% (cursor differs in %d of %d with a change, %d without)", 100*most, cursors[1], rounds, cursors[0])
+	s.Logf("%d rounds with and %d without hidden changes, %d responses and views", rounds, rounds, len(first))
+	t.require("responses and messages to "+o.who+" with and without hidden changes",
+		"the same, except for times and cursors")
+	silence := &tally{probe: s.probe}
+	lasting.noteSilence(silence)
+	silence.require("subscriptions of "+o.who+" that last during hidden changes",
+		"only heartbeats, digests and empty messages, at their pace")
+	advantage := math.Abs(float64(cursors[1]-cursors[0])) / float64(max(1, cursors[0], cursors[1]))
+	s.require(advantage <= 0.34, "cursors of "+o.who+" tell of hidden changes", "advantage at most 34 %",
+		"advantage %.0f %% (%d cursors differ in %d rounds with a change, %d without)", 100*advantage, cursors[1], rounds,
+		cursors[0])
 }
 
-// changeHidden changes an object in the hidden namespace, and waits until the program knows.
-func (s *site) changeHidden(value string) {
-	s.Helper()
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "oracle"}, Data: map[string]string{"value": value}}
-	maps := s.Core.CoreV1().ConfigMaps(s.hidden)
-	written, err := maps.Update(s.Context(), cm, metav1.UpdateOptions{})
-	if err != nil {
-		written, err = maps.Create(s.Context(), cm, metav1.CreateOptions{})
+// difference shows where two texts differ.
+func difference(a, b string) string {
+	at := 0
+	for at < min(len(a), len(b)) && a[at] == b[at] {
+		at++
 	}
-	s.check(err)
-	all := get("/api/v1/snapshot/"+configMaps+"?ns="+s.hidden, bearer(s.creator))
-	s.check(eventually(10*time.Second, func() error {
-		if a := s.do(all); !strings.Contains(a.body, `"`+written.ResourceVersion+`"`) {
-			return fmt.Errorf("the program does not have the version %q", written.ResourceVersion)
-		}
-		return nil
-	}))
+	show := func(text string) string { return text[max(0, at-60):min(len(text), at+60)] }
+	return fmt.Sprintf("%q is now %q (%d and %d bytes)", show(a), show(b), len(a), len(b))
 }

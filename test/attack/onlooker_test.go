@@ -1,0 +1,140 @@
+package attack
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// onlooker is a reader who may see one namespace.
+type onlooker struct {
+	who       string
+	header    string
+	namespace string
+}
+
+// visible makes a namespace with a few objects for the onlookers.
+func (s *site) visible() (namespace string) {
+	s.Helper()
+	namespace = must(s.Namespace(s.Context()))(s.probe)
+	for i := range 3 {
+		cm := &corev1.ConfigMap{Data: map[string]string{"text": fmt.Sprint("visible ", i)}}
+		cm.Name, cm.Labels = fmt.Sprint("visible-", i), map[string]string{"shown": "yes"}
+		_, err := s.Core.CoreV1().ConfigMaps(namespace).Create(s.Context(), cm, metav1.CreateOptions{})
+		s.check(err)
+	}
+	s.createEvent(namespace, "visible-event", "visible-0")
+	return namespace
+}
+
+func (s *site) createEvent(namespace, name, of string) {
+	s.Helper()
+	event := &corev1.Event{
+		ObjectMeta:     metav1.ObjectMeta{Name: name, Namespace: namespace},
+		InvolvedObject: corev1.ObjectReference{APIVersion: "v1", Kind: "ConfigMap", Namespace: namespace, Name: of},
+		Reason:         "Attacked", Message: "an event of the attack", Type: corev1.EventTypeNormal,
+		FirstTimestamp: metav1.Now(), LastTimestamp: metav1.Now(), Count: 1,
+	}
+	_, err := s.Core.CoreV1().Events(namespace).Create(s.Context(), event, metav1.CreateOptions{})
+	s.check(ignoreExisting(err))
+}
+
+// onlookerRequests are what an onlooker reads over HTTP.
+func (s *site) onlookerRequests(o onlooker) []request {
+	ns, object := "ns="+o.namespace, configMaps+"/"+o.namespace+"/visible-0"
+	other := url.QueryEscape(configMaps + "/" + o.namespace + "/visible-1")
+	snapshot := "/api/v1/snapshot/"
+	paths := []string{
+		snapshot + configMaps + "?" + ns, snapshot + configMaps + "?limit=2&" + ns,
+		snapshot + configMaps + "?q=visible&" + ns, snapshot + configMaps + "?view=objects&" + ns,
+		snapshot + events + "?" + ns, snapshot + configMaps + "?ns=" + s.hidden,
+		"/api/v1/object/" + object, "/api/v1/object/" + object + "?format=yaml",
+		"/api/v1/object/" + configMaps + "/" + s.hidden + "/oracle",
+		"/api/v1/related/" + object, "/api/v1/search?q=visible", "/api/v1/search?q=oracle",
+		"/api/v1/status", "/api/v1/resources", "/", "/status",
+		"/r/" + configMaps + "?" + ns, "/r/" + events + "?" + ns, "/o/" + object,
+		"/compare?a=" + url.QueryEscape(object) + "&b=" + other,
+	}
+	for _, format := range []string{"csv", "ndjson", "yaml"} {
+		paths = append(paths, snapshot+configMaps+"?format="+format+"&"+ns)
+	}
+	requests := make([]request, 0, len(paths))
+	for _, path := range paths {
+		requests = append(requests, get(path, o.header))
+	}
+	return requests
+}
+
+// readings are whole responses by name, each with its status and header.
+func (s *site) readings(o onlooker, round int) (texts map[string]string) {
+	s.Helper()
+	texts = map[string]string{}
+	for _, r := range s.onlookerRequests(o) {
+		a := must(exchange(s.Context(), readerAddress(round), s.address, r))(s.probe)
+		if !strings.Contains(r.path, s.hidden) && a.status >= http.StatusBadRequest {
+			s.Fatalf("%s is answered with %d %.300s: this tests nothing", r.path, a.status, a.body)
+		}
+		a.header.Del("Date")
+		a.header.Del("Content-Length") // It depends on how ages are written; the body is compared.
+		var out strings.Builder
+		fmt.Fprintln(&out, a.status)
+		_ = a.header.Write(&out) // A builder takes every write.
+		texts[r.path] = out.String() + a.body
+	}
+	return texts
+}
+
+// streamed are the messages of each view, of new subscriptions and of those that resume from cursors.
+func (s *site) streamed(o onlooker, round int, resume map[string]string) (texts, cursors map[string]string) {
+	s.Helper()
+	st := must(s.openStream(s.Context(), readerAddress(round), o, resume))(s.probe)
+	defer st.close()
+	cursors = must(st.cursors())(s.probe)
+	if resume != nil {
+		wait(20 * time.Millisecond) // A wrong message would need some time to arrive.
+	}
+	return st.texts(), cursors
+}
+
+// readerAddress is an address of the onlookers, of which each has its own rate of requests.
+func readerAddress(round int) string { return fmt.Sprint("127.0.3.", 1+round%20) }
+
+// mask replaces times and cursors, which differ between responses. The length of a cursor stays.
+func mask(text string) string {
+	text = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?Z`).ReplaceAllString(text, "TIME")
+	text = regexp.MustCompile(`data-wire="TIME">[^<]*<`).ReplaceAllString(text, `data-wire="TIME">AGE<`)
+	return cursorPattern().ReplaceAllStringFunc(text, func(cursor string) string {
+		return fmt.Sprint("CURSOR of ", len(cursor))
+	})
+}
+
+func cursorPattern() *regexp.Regexp { return regexp.MustCompile(`"cursor":"[^"]*"`) }
+
+// changeHidden changes objects in the hidden namespace, and waits until the program knows.
+func (s *site) changeHidden(value string) {
+	s.Helper()
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "oracle"}, Data: map[string]string{"value": value}}
+	maps := s.Core.CoreV1().ConfigMaps(s.hidden)
+	written, err := maps.Update(s.Context(), cm, metav1.UpdateOptions{})
+	if err != nil {
+		written, err = maps.Create(s.Context(), cm, metav1.CreateOptions{})
+	}
+	s.check(err)
+	name := fmt.Sprint("event-", time.Now().UnixNano())
+	s.createEvent(s.hidden, name, "oracle")
+	for kind, text := range map[string]string{configMaps: `"` + written.ResourceVersion + `"`, events: name} {
+		all := get("/api/v1/snapshot/"+kind+"?ns="+s.hidden, bearer(s.creator))
+		s.check(eventually(10*time.Second, func() error {
+			if a := s.do(all); !strings.Contains(a.body, text) {
+				return fmt.Errorf("the program does not have %q", text)
+			}
+			return nil
+		}))
+	}
+}

@@ -1,0 +1,171 @@
+package attack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// message is one message of a WebSocket.
+type message struct {
+	ID     int
+	Type   string
+	Cursor string
+	Last   bool
+
+	text string
+}
+
+// resumed is the end of the name of a subscription that resumes from a cursor.
+const resumed = " resumed"
+
+// stream is a WebSocket with a subscription for each view. It keeps the messages of each subscription by its name.
+type stream struct {
+	conn    *websocket.Conn
+	opened  time.Time
+	names   map[int]string
+	reading sync.WaitGroup
+
+	mu       sync.Mutex
+	messages map[string][]message
+	err      error // The reason why reading ended.
+}
+
+// openStream subscribes to all views. A view with a cursor in resume gets a second subscription, which resumes there.
+func (s *site) openStream(ctx context.Context, from string, o onlooker, resume map[string]string) (*stream, error) {
+	name, value, _ := strings.Cut(o.header, ": ")
+	conn, err := s.socket(ctx, from, http.Header{name: {value}})
+	if err != nil {
+		return nil, err
+	}
+	st := &stream{conn: conn, opened: time.Now(), names: map[int]string{}, messages: map[string][]message{}}
+	var all []string
+	subscribe := func(name, members string) {
+		id := len(st.names) + 1
+		st.names[id] = name
+		all = append(all, fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"ns":[%q],%s}`, id, configMaps, o.namespace,
+			members))
+	}
+	for view, members := range map[string]string{
+		"rows": "", "table": "", "window": `,"count":500`, "object": `,"name":"visible-0"`, "changes": "",
+	} {
+		subscribe(view, fmt.Sprintf(`"view":%q%s`, view, members))
+		if cursor := resume[view]; cursor != "" {
+			subscribe(view+resumed, fmt.Sprintf(`"view":%q,"cursor":%q%s`, view, cursor, members))
+		}
+	}
+	st.reading.Go(func() { st.read(ctx) })
+	if err := conn.Write(ctx, websocket.MessageText, []byte("["+strings.Join(all, ",")+"]")); err != nil {
+		st.close()
+		return nil, err
+	}
+	return st, nil
+}
+
+// read keeps what comes until the connection ends.
+func (st *stream) read(ctx context.Context) {
+	for {
+		_, frame, err := st.conn.Read(ctx)
+		var messages []message
+		if err == nil {
+			messages, err = messagesOf(frame)
+		}
+		st.mu.Lock()
+		for _, m := range messages {
+			if name := st.names[m.ID]; name != "" {
+				st.messages[name] = append(st.messages[name], m)
+			}
+		}
+		st.err = err
+		st.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// messagesOf are the messages of a frame, which is one message or an array.
+func messagesOf(frame []byte) (messages []message, err error) {
+	texts := []json.RawMessage{frame}
+	if strings.HasPrefix(string(frame), "[") {
+		if err := json.Unmarshal(frame, &texts); err != nil {
+			return nil, fmt.Errorf("read a frame: %w", err)
+		}
+	}
+	for _, text := range texts {
+		m := message{text: string(text)}
+		if err := json.Unmarshal(text, &m); err != nil {
+			return nil, fmt.Errorf("read a message: %w", err)
+		}
+		messages = append(messages, m)
+	}
+	return messages, nil
+}
+
+// cursors waits until each view has its present state, and returns the cursors. A view that resumes has nothing to send
+// but that it is live.
+func (st *stream) cursors() (cursors map[string]string, err error) {
+	err = eventually(10*time.Second, func() error {
+		st.mu.Lock()
+		defer st.mu.Unlock()
+		cursors = map[string]string{}
+		for _, name := range st.names {
+			all := st.messages[name]
+			if len(all) > 0 && strings.HasSuffix(name, resumed) {
+				continue
+			}
+			if len(all) == 0 || !all[len(all)-1].Last && all[len(all)-1].Type != "window" {
+				return fmt.Errorf("the view %s has %d messages: %w", name, len(all), st.err)
+			}
+			cursors[name] = all[len(all)-1].Cursor
+		}
+		return nil
+	})
+	return cursors, err
+}
+
+// texts are all messages of each subscription, without their id.
+func (st *stream) texts() map[string]string {
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	texts := map[string]string{}
+	for name, all := range st.messages {
+		for _, m := range all {
+			texts[name] += regexp.MustCompile(`"id":\d+`).ReplaceAllString(m.text, `"id":ID`) + "\n"
+		}
+	}
+	return texts
+}
+
+func (st *stream) close() {
+	_ = st.conn.CloseNow() // It may be closed already.
+	st.reading.Wait()
+}
+
+// noteSilence checks what came after the first state, while only hidden objects changed: messages without content, at
+// the pace of heartbeats and digests. Those come every 15 s and 60 s, and a digest may have an empty message before it.
+func (st *stream) noteSilence(t *tally) {
+	t.Helper()
+	st.mu.Lock()
+	defer st.mu.Unlock()
+	most := 2 + int(time.Since(st.opened)/(7*time.Second))
+	for name, all := range st.messages {
+		first := slices.IndexFunc(all, func(m message) bool { return m.Last || m.Type == "window" })
+		later := all[first+1:]
+		t.note(len(later) <= most, "%s has %d messages within %v", name, len(later), time.Since(st.opened))
+		for _, m := range later {
+			silent := m.Type == "heartbeat" || m.Type == "digest" || strings.Contains(m.text, `"events":[]`)
+			t.note(silent, "%s has the message %s", name, m.text)
+		}
+	}
+	t.note(st.err == nil && len(st.messages) == len(st.names), "reading ended with %v, %d subscriptions", st.err,
+		len(st.messages))
+}
