@@ -15,6 +15,17 @@ import (
 // templateCanary is a value in the copies of objects that annotations of templates contain.
 const templateCanary = "canary-of-a-template"
 
+// plainAnnotations are values without a copy of an object. A program may mask them, but in all places alike.
+func plainAnnotations() map[string]string {
+	return map[string]string{
+		"example.com/plain":  "a plain value of an annotation",
+		"example.com/token":  "a-value-that-may-be-a-token",
+		"example.com/number": "20261",
+		"prometheus.io/path": "/a-path-for-metrics",
+		"example.com/config": `{"a setting":"of an application"}`,
+	}
+}
+
 // template is a kind whose objects have a template with annotations.
 type template struct {
 	resource string // As in apps/v1/deployments.
@@ -46,8 +57,13 @@ func templates() []template {
 // object is an object of a kind as JSON.
 func (t template) object() string {
 	copied := `{\"apiVersion\":\"v1\",\"kind\":\"ConfigMap\",\"data\":{\"password\":\"` + templateCanary + `\"}}`
-	annotated := `{"name":"it","labels":{"app":"it"},"annotations":{"example.com/copy":"` + copied +
-		`","kubectl.kubernetes.io/last-applied-configuration":"` + copied + `"}}`
+	annotations := []string{
+		`"example.com/copy":"` + copied + `"`, `"kubectl.kubernetes.io/last-applied-configuration":"` + copied + `"`,
+	}
+	for name, value := range plainAnnotations() {
+		annotations = append(annotations, fmt.Sprintf("%q:%q", name, value))
+	}
+	annotated := `{"name":"it","labels":{"app":"it"},"annotations":{` + strings.Join(annotations, ",") + `}}`
 	pod := `"nodeSelector":{"none":"such"},"containers":[{"name":"c","image":"example.com/c"}]`
 	group, version, _ := strings.Cut(t.resource, "/")
 	version, _, _ = strings.Cut(version, "/")
@@ -55,7 +71,7 @@ func (t template) object() string {
 		version = group + "/" + version
 	}
 	return strings.NewReplacer("ANNOTATED", annotated, "POD", pod).
-		Replace(`{"apiVersion":"` + version + `","kind":"` + t.kind + `","metadata":{"name":"it"},` + t.spec + `}`)
+		Replace(`{"apiVersion":"` + version + `","kind":"` + t.kind + `","metadata":ANNOTATED,` + t.spec + `}`)
 }
 
 // embedder is a CRD whose objects contain the metadata of another object.
@@ -88,7 +104,62 @@ func (c *content) create(ctx context.Context, resource, namespace, text string) 
 	return nil
 }
 
-// A guest cannot read copies of objects in annotations of a template, at any depth.
+// place is an annotation in an object, with the keys that lead to it.
+type place struct{ path, name, value string }
+
+// annotationsIn finds every annotation of an object, at any depth.
+func annotationsIn(value any, path string) (places []place) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, child := range value {
+			annotations, ok := child.(map[string]any)
+			if key != "annotations" || !ok {
+				places = append(places, annotationsIn(child, path+"/"+key)...)
+				continue
+			}
+			for name, text := range annotations {
+				places = append(places, place{path + "/annotations", name, fmt.Sprint(text)})
+			}
+		}
+	case []any:
+		for i, child := range value {
+			places = append(places, annotationsIn(child, fmt.Sprint(path, "/", i))...)
+		}
+	}
+	return places
+}
+
+// noteMasking checks that an annotation is readable in all its places or in none, in an object as JSON. It counts an
+// annotation that is missing as masked.
+func (t *tally) noteMasking(kind, body string) {
+	t.Helper()
+	var object any
+	t.check(decode(body, &object))
+	found := annotationsIn(object, "")
+	paths := map[string]bool{}
+	readable := map[string]map[string]bool{}
+	for _, at := range found {
+		paths[at.path] = true
+		if readable[at.name] == nil {
+			readable[at.name] = map[string]bool{}
+		}
+		readable[at.name][at.path] = at.value == plainAnnotations()[at.name]
+	}
+	t.note(len(paths) >= 2, "%s has annotations in %d places: this tests nothing", kind, len(paths))
+	for name := range plainAnnotations() {
+		count := 0
+		for path := range paths {
+			if readable[name][path] {
+				count++
+			}
+		}
+		t.note(count == 0 || count == len(paths), "%s of %s is readable in %d of %d places: %v", name, kind, count,
+			len(paths), readable[name])
+	}
+}
+
+// A guest cannot read copies of objects in annotations of a template, at any depth. Other annotations are masked or
+// readable in a template as they are at the top.
 func TestGuestsSeeNoCopiesInTemplates(t *testing.T) {
 	t.Parallel()
 	onEach(t, func(p *probe) {
@@ -115,6 +186,7 @@ func TestGuestsSeeNoCopiesInTemplates(t *testing.T) {
 		}))
 		_, guest := s.share("/r/apps/v1/deployments?ns="+namespace, parts...)
 		var leaks []string
+		alike := &tally{probe: p}
 		for _, kind := range templates() {
 			place := kind.resource + "/" + namespace + "/it"
 			for _, path := range []string{
@@ -130,10 +202,15 @@ func TestGuestsSeeNoCopiesInTemplates(t *testing.T) {
 					leaks = append(leaks, kind.kind)
 					s.Logf("the canary is in the answer to %s", path)
 				}
+				if a.status == 200 && (strings.HasSuffix(path, place) && strings.HasPrefix(path, "/api/") ||
+					strings.Contains(path, "view=objects")) {
+					alike.noteMasking(kind.kind, a.body)
+				}
 			}
 		}
 		kinds := distinct(leaks)
 		s.require(len(leaks) == 0, "copies in annotations of templates, read by a guest", "0 kinds",
 			"%d of %d kinds, %d answers: %s", len(kinds), len(templates()), len(leaks), strings.Join(kinds, " "))
+		alike.require("annotations at the top and in templates, read by a guest", "masked or readable in all places alike")
 	})
 }
