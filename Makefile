@@ -60,7 +60,7 @@ test: build web/node_modules/.package-lock.json ## All tests: unit, then against
 attack: build ## Run all attacks on the built program: BASELINE= a second program, whose figures are printed beside
 	deploy/demo/build.sh .demo/bin/demo
 	.ci/on-demo env DASHBOARD=$(CURDIR)/bin/dashboard BASELINE=$(abspath $(BASELINE)) GLASSHOUSE_ATTACK=full \
-		go -C test/attack test -count=1 -timeout 60m -v .
+		go -C test/attack test -count=1 -timeout 90m -v .
 
 soak: build ## Break everything at random for TIME= (10m), and compare what clients hold with the API server.
 	deploy/demo/build.sh .demo/bin/demo

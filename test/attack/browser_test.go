@@ -46,7 +46,7 @@ func TestForeignHostsGetNothing(t *testing.T) {
 		s := p.open()
 		t := &tally{probe: p}
 		_, port, _ := strings.Cut(s.address, ":")
-		for _, r := range s.inventory() {
+		for _, r := range append(s.writes(), s.inventory()...) {
 			for _, host := range []string{
 				"evil.test", "localhost.evil.test:" + port, "127.0.0.1.evil.test", "192.0.2.1:" + port, "",
 			} {
@@ -67,7 +67,7 @@ func TestForeignOriginsGetNothing(t *testing.T) {
 		guest := s.shareContent()
 		t := &tally{probe: p}
 		_, port, _ := strings.Cut(s.address, ":")
-		for _, r := range s.inventory() {
+		for _, r := range append(s.writes(), s.inventory()...) {
 			for _, origin := range []string{
 				"http://evil.test", "null", "https://" + s.address, "http://127.0.0.1:1", "http://" + s.address + ".evil.test",
 				"http://localhost:" + port + "/", "file://",
@@ -149,7 +149,7 @@ func TestEachAnswerHasPolicy(t *testing.T) {
 			"a method that is not there": {method: "NONE", path: "/"}, "OPTIONS of a page": {method: "OPTIONS", path: "/"},
 		}
 		for who, headers := range s.identities(guest) {
-			for _, r := range s.inventory() {
+			for _, r := range append(s.writes(), s.inventory()...) {
 				if r.subscribe == "" && !strings.Contains(r.path, "follow=true") {
 					requests[r.name+" as "+who] = r.request(s.address, headers...)
 				}

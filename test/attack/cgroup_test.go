@@ -79,6 +79,22 @@ func (g *cgroup) peak() (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
 
+// kills is how many processes of the group the kernel has killed for their memory. The count of failed allocations,
+// memory.failcnt, is no substitute in v1: it includes those that dropping page cache has satisfied.
+func (g *cgroup) kills() (count int, err error) {
+	names := map[bool]string{false: "memory.oom_control", true: "memory.events"}
+	text, err := os.ReadFile(filepath.Join(g.dir, names[g.v2]))
+	if err != nil {
+		return 0, fmt.Errorf("read the cgroup's events: %w", err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if name, value, _ := strings.Cut(strings.TrimSpace(line), " "); name == "oom_kill" {
+			return strconv.Atoi(value)
+		}
+	}
+	return 0, fmt.Errorf("%s has no oom_kill", names[g.v2])
+}
+
 func (g *cgroup) write(name, text string) error {
 	if err := os.WriteFile(filepath.Join(g.dir, name), []byte(text), 0o644); err != nil { //nolint:gosec // As above.
 		return fmt.Errorf("set up the cgroup: %w", err)

@@ -5,10 +5,12 @@ import (
 	"context"
 	"crypto/tls"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -23,29 +25,32 @@ func TestResetStreamsLogNoErrors(t *testing.T) {
 		config := s.clientTLS("h2")
 		token := "Bearer " + s.creator
 		paths := s.streamPaths()
+		quiet := s.warmHealth(pick(time.Second, 10*time.Second))
 		start := must(s.counts())(p)
-		var flooding sync.WaitGroup
-		var mu sync.Mutex
-		streams := 0
-		for n := range 8 {
-			flooding.Go(func() {
-				for range pick(2, 20) {
-					conn, opened, err := openStreams(p.Context(), attacker(n), s.address, config, paths, token, 250, true)
-					if conn != nil {
-						_ = conn.Close() // The server may have closed it.
-					}
-					mu.Lock()
-					streams += opened
-					mu.Unlock()
-					if err != nil {
-						p.Logf("a connection of the flood ended with: %v", err)
-					}
+		var streams atomic.Int64
+		flood := func(n int) {
+			for range pick(3, 20) {
+				conn, opened, err := openStreams(p.Context(), attacker(n), s.address, config, paths, token, 250, true)
+				if conn != nil {
+					_ = conn.Close() // The server may have closed it.
 				}
-			})
+				streams.Add(int64(opened))
+				if err != nil {
+					p.Logf("a connection of the flood ended with: %v", err)
+				}
+			}
 		}
-		flooding.Wait()
+		during := s.healthDuring(pick(2*time.Second, 10*time.Second), func() {
+			var flooding sync.WaitGroup
+			for n := range 8 {
+				flooding.Go(func() { flood(n) })
+			}
+			flooding.Wait()
+		})
+		s.requireHealth("HTTP/2 streams that are reset", quiet, during)
+		s.requireMemory("HTTP/2 streams that are reset", "")
 		s.requireReturn("HTTP/2 streams that are reset: what remains", start)
-		s.requireNoErrors("HTTP/2 streams that are reset", streams)
+		s.requireNoErrors("HTTP/2 streams that are reset", int(streams.Load()))
 	})
 }
 
@@ -65,7 +70,8 @@ func (s *site) streamPaths() []string {
 func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 	onEach(t, func(p *probe) {
 		s := p.openTLS()
-		config, start := s.clientTLS("h2"), must(s.counts())(p)
+		config, quiet := s.clientTLS("h2"), s.warmHealth(pick(time.Second, 10*time.Second))
+		start := must(s.counts())(p)
 		s.peak.Store(0)
 		var conns []net.Conn
 		streams := 0
@@ -79,9 +85,9 @@ func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 				conns = append(conns, conn)
 			}
 		}
-		wait(pick(3*time.Second, 10*time.Second))
-		s.require(!s.killed() && s.peak.Load() <= memoryLimit*9/10, "unread HTTP/2 streams: memory",
-			"RSS at most 90 % of 512 MB, never killed", "RSS %d MB, killed %t, %d streams", s.peak.Load()>>20, s.killed(), streams)
+		during := s.health(pick(3*time.Second, 10*time.Second))
+		s.requireMemory("unread HTTP/2 streams", fmt.Sprintf("; %d streams", streams))
+		s.requireHealth("unread HTTP/2 streams", quiet, during)
 		for _, conn := range conns {
 			_ = conn.Close() // The server may have closed it.
 		}

@@ -1,8 +1,10 @@
 package attack
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
@@ -13,34 +15,80 @@ import (
 // route is one request that the program answers with a body.
 type route struct {
 	name, path string
+	method     string // Empty for GET.
+	accept     string // The value of Accept, if any.
 	subscribe  string // The message that a WebSocket sends.
 }
 
-// inventory lists every GET route of the program's own OpenAPI document, each with all its formats. A route without
-// values for its parameters fails the test, so that a new route is attacked as well.
+// document is the part of an OpenAPI document that names the routes.
+type document struct {
+	Paths map[string]map[string]json.RawMessage
+}
+
+// inventory lists every GET route of the program's own OpenAPI document, each with all its formats, and the error pages.
+// A route without values for its parameters fails the test, so that a new route is attacked as well.
 func (s *site) inventory() (routes []route) {
 	s.Helper()
 	if s.routes != nil {
 		return s.routes
 	}
-	var document struct {
-		Paths map[string]map[string]json.RawMessage
-	}
-	s.check(json.Unmarshal([]byte(s.do(get("/api/openapi.json")).body), &document))
-	paths := make([]string, 0, len(document.Paths))
-	for path, methods := range document.Paths {
+	paths := s.paths()
+	for path, methods := range paths {
 		if _, ok := methods["get"]; ok {
-			paths = append(paths, path)
+			routes = append(routes, s.variants(path)...)
 		}
 	}
-	slices.Sort(paths)
-	for _, path := range paths {
-		routes = append(routes, s.variants(path)...)
+	routes = append(routes, s.errorPages()...)
+	if len(paths) < 25 || len(routes) < 40 {
+		s.Fatalf("the inventory has only %d paths and %d routes", len(paths), len(routes))
 	}
-	if len(routes) < 30 {
-		s.Fatalf("the inventory has only %d routes", len(routes))
-	}
+	slices.SortFunc(routes, func(a, b route) int { return strings.Compare(a.name, b.name) })
 	s.routes = routes
+	return routes
+}
+
+// paths are those of the OpenAPI document, with their methods.
+func (s *site) paths() map[string]map[string]json.RawMessage {
+	s.Helper()
+	if s.document.Paths == nil {
+		s.check(json.Unmarshal([]byte(s.do(get("/api/openapi.json")).body), &s.document))
+	}
+	return s.document.Paths
+}
+
+// writes requests each path with the methods that change something, whether it has them or not. The short form has one
+// method for each path.
+func (s *site) writes() (routes []route) {
+	s.Helper()
+	paths := slices.Sorted(maps.Keys(s.paths()))
+	for i, path := range paths {
+		methods := []string{http.MethodPost, http.MethodPut, http.MethodDelete}
+		if !full() {
+			methods = methods[i%3 : i%3+1]
+		}
+		for _, method := range methods {
+			routes = append(routes, route{name: method + " " + path, path: s.fill(path), method: method})
+		}
+	}
+	return routes
+}
+
+// errorPages are requests whose answer is an error, as a page and as a problem document.
+func (s *site) errorPages() (routes []route) {
+	s.Helper()
+	absent := configMaps + "/" + s.namespace + "/absent"
+	for name, path := range map[string]string{
+		"no such page":        "/no/such/page",
+		"no such route":       "/api/v1/no-such-route",
+		"no such file":        "/static/no-such-file.js",
+		"no such object":      "/o/" + absent,
+		"no such object, API": "/api/v1/object/" + absent,
+		"no such kind":        "/r/none.example.com/v1/nothings",
+		"invalid query":       "/api/v1/snapshot/" + configMaps + "?limit=-1",
+		"nothing to compare":  "/compare?a=" + url.QueryEscape(absent) + "&b=" + url.QueryEscape(absent),
+	} {
+		routes = append(routes, route{name: "error: " + name, path: path, accept: "text/html"})
+	}
 	return routes
 }
 
@@ -93,34 +141,42 @@ func (s *site) fill(path string) string {
 	}
 	filled := strings.NewReplacer(
 		"{group}", "core", "{version}", "v1", "{resource}", "configmaps", "{namespace}", namespace,
-		"{name}", name, "{file}", "app.js").Replace(path)
+		"{name}", name, "{file}", "app.js", "{id}", "no-such-share").Replace(path)
 	if strings.Contains(filled, "{") {
 		s.Fatalf("the parameters of %s have no values here; add them", path)
 	}
 	return filled
 }
 
-// subscriptions are one WebSocket for each view.
+// subscriptions are one WebSocket for each view, and one with as many subscriptions as it may have.
 func (s *site) subscriptions() (routes []route) {
 	all := fmt.Sprintf(`"op":"subscribe","id":1,"resource":%q,"ns":[%q]`, configMaps, s.namespace)
+	var many []string
 	for view, members := range map[string]string{
 		"rows": "", "table": "", "window": `,"count":500`, "object": `,"name":"huge-0"`, "changes": "",
 	} {
 		text := fmt.Sprintf(`{%s,"view":%q%s}`, all, view, members)
 		routes = append(routes, route{name: "socket " + view, path: "/api/v1/live", subscribe: text})
+		for range 20 {
+			own := fmt.Sprintf(`"id":%d,`, len(many)+1)
+			many = append(many, strings.Replace(text, `"id":1,`, own, 1))
+		}
 	}
-	routes = append(routes, route{
+	return append(routes, route{
 		name: "socket resources", path: "/api/v1/live",
 		subscribe: `{"op":"subscribe","id":1,"view":"resources"}`,
-	})
-	slices.SortFunc(routes, func(a, b route) int { return strings.Compare(a.name, b.name) })
-	return routes
+	}, route{name: manySubscriptions, path: "/api/v1/live", subscribe: "[" + strings.Join(many, ",") + "]"})
 }
+
+const manySubscriptions = "socket 100 subscriptions"
 
 // request returns the request of a route with extra headers. A WebSocket sends its message right after the upgrade.
 func (r route) request(address string, headers ...string) request {
+	if r.accept != "" {
+		headers = append([]string{"Accept: " + r.accept}, headers...)
+	}
 	if r.subscribe == "" {
-		return get(r.path, headers...)
+		return request{method: cmp.Or(r.method, http.MethodGet), path: r.path, headers: headers}
 	}
 	headers = append([]string{
 		"Connection: Upgrade", "Upgrade: websocket", "Sec-WebSocket-Version: 13",

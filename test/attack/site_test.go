@@ -2,6 +2,7 @@ package attack
 
 import (
 	"context"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -27,9 +28,12 @@ type site struct {
 
 	program *program.Program
 	address string
-	group   *cgroup // Nil if no cgroup can be made.
+	tls     *tls.Config // Trusts the program's certificate; nil without TLS.
+	group   *cgroup     // Nil if no cgroup can be made.
 	peak    atomic.Int64
-	routes  []route // The inventory, once it is known.
+
+	document document // The program's own, once it is known.
+	routes   []route  // The inventory, once it is known.
 
 	stop func()
 }
@@ -52,6 +56,9 @@ func (p *probe) open(args ...string) *site {
 	}, args...)
 	s.program = must(program.Start(p.Context(), program.Options{Path: path, Args: args}))(p)
 	_, s.address, _ = strings.Cut(s.program.URL, "://")
+	if s.isTLS() {
+		s.tls = s.clientTLS()
+	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(p.Context()))
 	var sampling sync.WaitGroup
 	sampling.Go(func() { s.sample(ctx) })
@@ -70,7 +77,8 @@ func (s *site) end() {
 	killed := s.killed()
 	err := s.program.Stop(20 * time.Second)
 	if (err != nil || killed) && !s.before {
-		s.Errorf("the program ended with %v before it was stopped (%t)", err, killed)
+		memory, _ := s.memory()
+		s.Errorf("the program ended with %v before it was stopped (%t): %s", err, killed, memory)
 	}
 	if s.Failed() {
 		log := s.program.Log()
@@ -123,21 +131,34 @@ func (s *site) sample(ctx context.Context) {
 	}
 }
 
-// memory describes the peak, and reports whether it is at most 90 % of the limit.
+const memoryBar = "RSS at most 90 % of 512 MB, cgroup at most 512 MB, never killed"
+
+// memory describes the peak, and reports whether it is at most 90 % of the limit. The cgroup's peak has the whole limit
+// as its bar: it includes page cache, which the kernel drops only at the limit.
 func (s *site) memory() (text string, within bool) {
 	peak := s.peak.Load()
 	text = fmt.Sprintf("RSS %d MB", peak>>20)
-	if s.group != nil {
-		if used, err := s.group.peak(); err == nil {
-			text += fmt.Sprintf(", cgroup %d MB", used>>20)
-		}
-	} else {
-		text += " (no cgroup)"
-	}
+	within = peak > 0 && peak <= memoryLimit*9/10 && !s.killed()
 	if s.killed() {
 		text += ", killed"
 	}
-	return text, peak <= memoryLimit*9/10 && !s.killed()
+	if s.group == nil {
+		return text + " (no cgroup)", within
+	}
+	used, err := s.group.peak()
+	kills, failed := s.group.kills()
+	if err = errors.Join(err, failed); err != nil {
+		return fmt.Sprint(text, ", ", err), false
+	}
+	text += fmt.Sprintf(", cgroup %d MB, %d killed by the kernel", used>>20, kills)
+	return text, within && used <= memoryLimit && kills == 0
+}
+
+// requireMemory checks the peak since s.peak was reset, and the cgroup since the start of the program.
+func (s *site) requireMemory(attack, extra string) {
+	s.Helper()
+	text, within := s.memory()
+	s.require(within, attack+": memory", memoryBar, "%s%s", text, extra)
 }
 
 // do sends a request with a new connection and reads the answer.
@@ -190,17 +211,19 @@ func post(path, body string, headers ...string) request {
 	return request{method: http.MethodPost, path: path, headers: headers, body: body}
 }
 
-// counts are how many goroutines and file descriptors the program has.
-type counts struct{ goroutines, descriptors int }
+// counts are how many goroutines, file descriptors and resident bytes the program has.
+type counts struct{ goroutines, descriptors, rss int }
 
 func (s *site) counts() (c counts, err error) {
-	var failed error
+	var failed, unread error
 	c.goroutines, err = s.program.Goroutines(s.Context())
 	c.descriptors, failed = s.program.Sockets(s.Context())
-	return c, errors.Join(err, failed)
+	c.rss, unread = s.program.RSS(s.Context())
+	return c, errors.Join(err, failed, unread)
 }
 
-// requireReturn checks that goroutines and descriptors return to their starting values.
+// requireReturn checks that goroutines and descriptors return to their starting values. The resident memory is printed
+// without a bar: the Go runtime returns it to the kernel over minutes.
 func (s *site) requireReturn(finding string, before counts) {
 	s.Helper()
 	const bar = "back within 30 s, up to 20 more goroutines and 10 more descriptors"
@@ -216,8 +239,8 @@ func (s *site) requireReturn(finding string, before counts) {
 		}
 		return err
 	})
-	s.require(err == nil, finding, bar, "%d to %d goroutines, %d to %d descriptors",
-		before.goroutines, after.goroutines, before.descriptors, after.descriptors)
+	s.require(err == nil, finding, bar, "%d to %d goroutines, %d to %d descriptors, RSS %d to %d MB",
+		before.goroutines, after.goroutines, before.descriptors, after.descriptors, before.rss>>20, after.rss>>20)
 }
 
 // eventually tries until check returns no error, or the time is over.
