@@ -27,11 +27,12 @@ demo: build ## Bring up a real cluster and the dashboard on it: NODES= PODS= LIF
 	.demo/bin/demo up --data-dir .demo --nodes $(NODES) --pods $(PODS) --life $(LIFE) -- \
 		bin/dashboard --log-level warn $(if $(PORT),--listen 127.0.0.1:$(PORT))
 
-generate: web/node_modules/.package-lock.json ## Rebuild what is generated: pages, script, style sheet.
+generate: web/node_modules/.package-lock.json ## Rebuild generated files: pages, script, style sheet, license notices.
 	go generate ./web/...
+	go generate .
 
 check: generate ## Format, lint, types, and that what is generated is current.
-	git diff --exit-code -- web/static/dist 'web/templates/*_templ.go' go.mod go.sum
+	git diff --exit-code -- web/static/dist 'web/templates/*_templ.go' THIRD_PARTY_NOTICES go.mod go.sum
 	go mod tidy -diff
 	cd deploy/demo && go mod tidy -diff
 	cd test/faults && go mod tidy -diff

@@ -21,10 +21,10 @@ import (
 	"strings"
 )
 
-// Rebuilding takes npm for the libraries that are bundled: npm ci --prefix web.
+// Building needs the npm packages: npm ci --prefix web. The metafile names what was bundled, for internal/notices.
 //go:generate go tool templ generate -path templates
 //go:generate rm -rf static/dist
-//go:generate go tool esbuild static/src/app.ts static/src/opened.ts static/src/app.css static/src/tabs.css static/src/favicon.svg --bundle --splitting --minify --format=esm --target=es2022 --charset=utf8 --legal-comments=none --loader:.svg=copy --entry-names=[name] --chunk-names=[name]-[hash] --outdir=static/dist --log-level=warning
+//go:generate go tool esbuild static/src/app.ts static/src/opened.ts static/src/app.css static/src/tabs.css static/src/favicon.svg --bundle --splitting --minify --format=esm --target=es2022 --charset=utf8 --legal-comments=none --loader:.svg=copy --entry-names=[name] --chunk-names=[name]-[hash] --outdir=static/dist --metafile=node_modules/.cache/esbuild.json --log-level=warning
 
 // script is the file that a page begins with.
 const script = "app.js"

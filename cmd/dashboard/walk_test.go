@@ -94,6 +94,7 @@ func walks() map[string][]string {
 		"GET /api/v1/status":                                                  {"/api/v1/status"},
 		"GET /api/v1/live":                                                    {"/api/v1/live"}, // And frames; without a WebSocket it refuses.
 		"GET /static/*":                                                       {"/static/nothing.js"},
+		"GET /third-party-notices":                                            {"/third-party-notices"},
 		"GET /healthz":                                                        {"/healthz"},
 		"GET /readyz":                                                         {"/readyz"},
 		"GET /login":                                                          {"/login", "/login?to=/r/REF"},

@@ -13,6 +13,7 @@ trap 'rm -rf "$context"' EXIT
 arch=$(go env GOARCH)
 CGO_ENABLED=0 GOOS=linux go build -trimpath -buildvcs="${BUILDVCS:-auto}" -ldflags '-s -w' -o "$context/dashboard" ./cmd/dashboard
 chmod 0555 "$context/dashboard"
+install -m 0444 LICENSE THIRD_PARTY_NOTICES "$context"
 buildah --root "$context/store" --runroot "$context/run" --storage-driver vfs build --isolation chroot --arch "$arch" \
 	--timestamp 0 --identity-label=false --label org.opencontainers.image.title=glasshouse --label "org.opencontainers.image.version=$tag" \
 	--file deploy/image/Containerfile --tag "localhost/glasshouse:$tag" "$context"

@@ -163,7 +163,7 @@ func addresses(t *testing.T, s *site) map[string]bool {
 		t.Fatal("the handler is no router")
 	}
 	values := strings.NewReplacer("{group}", "core", "{version}", "v1", "{resource}", "pods", "{namespace}", "a", "{name}", "web-1", "{id}", "x", "*", "app.js")
-	open := map[string]bool{"/api/openapi.json": true, "/static/*": true, "/healthz": true, "/readyz": true, "/login": true, "/login/callback": true, "/logout": true, "/share": true, "/share/leave": true}
+	open := map[string]bool{"/api/openapi.json": true, "/static/*": true, "/third-party-notices": true, "/healthz": true, "/readyz": true, "/login": true, "/login/callback": true, "/logout": true, "/share": true, "/share/leave": true}
 	all := make(map[string]bool)
 	err = chi.Walk(routes, func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		all[method+" "+values.Replace(pattern)] = open[pattern]

@@ -59,6 +59,7 @@ func (s *Server) routes() []route {
 		{http.MethodPost, sharePath, everybody, s.openShare, buffered, smallMemory},
 		{http.MethodPost, leavePath, everybody, s.leaveShare, buffered, smallMemory},
 		{http.MethodGet, "/static/*", everybody, s.static, buffered, smallMemory},
+		{http.MethodGet, "/third-party-notices", everybody, s.notices, buffered, smallMemory},
 		{http.MethodGet, "/healthz", everybody, s.healthz, direct, 0},
 		{http.MethodGet, "/readyz", everybody, s.readyz, direct, 0},
 		{http.MethodGet, loginPath, everybody, s.loginPage, buffered, smallMemory},

@@ -274,6 +274,6 @@ func (s *site) wantProblem(what string, a answer, status int, title, detail stri
 func routes() []string {
 	return []string{
 		"/", "/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/api/openapi.json", "/api/v1/resources", "/api/v1/snapshot/" + podsRef,
-		"/api/v1/object/" + podsRef + "/a/web-1", "/api/v1/logs/a/web-1", "/api/v1/related/" + podsRef + "/a/web-1", "/api/v1/live", "/api/v1/search?q=web", "/status", "/api/v1/status", "/static/app.js", "/healthz", "/readyz", "/nothing", "/api/nothing",
+		"/api/v1/object/" + podsRef + "/a/web-1", "/api/v1/logs/a/web-1", "/api/v1/related/" + podsRef + "/a/web-1", "/api/v1/live", "/api/v1/search?q=web", "/status", "/api/v1/status", "/static/app.js", "/third-party-notices", "/healthz", "/readyz", "/nothing", "/api/nothing",
 	}
 }

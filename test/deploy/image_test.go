@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -18,8 +19,8 @@ import (
 	"testing"
 )
 
-// The image is one static program that runs as nobody, and the same source gives the same image. It is built with neither a
-// registry nor a daemon.
+// The image contains one static program, which runs as nobody, and its licenses. The same source gives the same image. It is
+// built with neither a registry nor a daemon.
 func TestImageIsOneProgram(t *testing.T) {
 	digest, folder := buildImage(t)
 	if again, _ := buildImage(t); again != digest {
@@ -68,10 +69,15 @@ func TestImageIsOneProgram(t *testing.T) {
 			}
 		}
 	}
-	program := files["dashboard"]
-	if len(files) != 1 || program == nil {
-		t.Fatalf("the image has %d files", len(files))
+	if got, want := slices.Sorted(maps.Keys(files)), []string{"dashboard", "licenses/LICENSE", "licenses/THIRD_PARTY_NOTICES"}; !slices.Equal(got, want) {
+		t.Fatalf("the image has the files %q, want %q", got, want)
 	}
+	for _, name := range []string{"LICENSE", "THIRD_PARTY_NOTICES"} {
+		if want, err := os.ReadFile(filepath.Join(root, name)); err != nil || !bytes.Equal(files["licenses/"+name], want) {
+			t.Errorf("licenses/%s is not that of the repository (%v)", name, err)
+		}
+	}
+	program := files["dashboard"]
 	binary, err := elf.NewFile(bytes.NewReader(program))
 	if err != nil {
 		t.Fatal(err)

@@ -124,6 +124,8 @@ await test("getting about", { timeout: 240_000 }, async (t) => {
     await help.waitFor();
     const told = await help.locator("dl > div").evaluateAll((lines) => Object.fromEntries(lines.flatMap((l) => [...l.querySelectorAll("kbd")].map((k) => [k.textContent, l.querySelector("dd").textContent]))));
     for (const key of ["/", "j", "k", "g", "G", "PgDn", "PgUp", "Enter", "Esc", "n", "y", "o", "[", "]", "p", "w", "s", "x", "t", "?", ":", "Ctrl K"]) assert.ok(told[key], `the help has no ${key}`);
+    const notices = await page.request.get(await help.getByRole("link", { name: "Third-party notices" }).evaluate((a) => a.href));
+    assert.match(await notices.text(), /^THIRD-PARTY NOTICES\n[^]*@dagrejs\/dagre/);
     await keys(page, "Escape");
     await help.waitFor({ state: "hidden" });
 

@@ -1,6 +1,7 @@
 // The help: the keys that listen on this page, as their table has them.
 
 import { apple } from "./keys.ts";
+import { under } from "./base.ts";
 import { keyWords, type Command } from "./commands.ts";
 import { h } from "./dom.ts";
 import { isSign, letLettersAct, lettersAct } from "./letters.ts";
@@ -21,7 +22,8 @@ export function openHelp(commands: readonly Command[]): void {
     h("div", { class: "help-body", tabindex: "0", autofocus: true, role: "region", "aria-label": "Keys" }, ...sections),
     h("div", { class: "help-foot" },
       h("label", {}, letters, "Letters and signs listen wherever nothing is being typed"),
-      h("p", {}, "Nothing that a key does changes anything in the cluster.")));
+      h("p", {}, "Nothing that a key does changes anything in the cluster."),
+      h("a", { href: under("/third-party-notices") }, "Third-party notices")));
   const tell = (): void => void dialog.toggleAttribute("data-letters-off", !lettersAct());
   letters.checked = lettersAct();
   letters.addEventListener("change", () => {

@@ -1,0 +1,102 @@
+// Package notices writes THIRD_PARTY_NOTICES: the software of others that the program contains, with its license texts.
+//
+// The file is the same on every machine: it has no path, no date and no version of the Go toolchain. A text that several
+// components share, byte for byte, is in it once.
+package notices
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+
+	"github.com/google/licensecheck"
+)
+
+// leastCoverage is how much of a license file must be known text, in percent. The rest is copyright lines and headings.
+const leastCoverage = 70
+
+// Component is a Go module or an npm package that the program contains.
+type Component struct {
+	Name    string
+	Version string // Empty for the Go standard library.
+	License string // SPDX identifiers, separated by commas.
+	Texts   []Text
+}
+
+// String returns the component's line in the list.
+func (c Component) String() string {
+	return fmt.Sprintf("%s (%s)", c.title(), c.License)
+}
+
+func (c Component) title() string {
+	return strings.TrimSpace(c.Name + " " + c.Version)
+}
+
+// Text is a license, notice or patent grant of a component.
+type Text struct {
+	File string // Relative to the component's folder, with slashes.
+	Body string // With LF line ends, and without blank lines around it.
+}
+
+// readTexts returns the license files in one folder of a component. A missing folder is an error.
+func readTexts(root, folder string) ([]Text, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, fmt.Errorf("list license files: %w", err)
+	}
+	isLicense := regexp.MustCompile(`(?i)^(un)?(licen[cs]es?|copying|notice|patents)([-_.].*)?$`)
+	isCode := regexp.MustCompile(`(?i)\.(go|[cm]?[jt]s|json)$`)
+	var texts []Text
+	for _, entry := range entries {
+		if !entry.Type().IsRegular() || !isLicense.MatchString(entry.Name()) || isCode.MatchString(entry.Name()) {
+			continue
+		}
+		path := filepath.Join(folder, entry.Name())
+		body, err := os.ReadFile(path)
+		if err != nil {
+			return nil, fmt.Errorf("read license file: %w", err)
+		}
+		file, err := filepath.Rel(root, path)
+		if err != nil {
+			return nil, fmt.Errorf("name license file: %w", err)
+		}
+		texts = append(texts, Text{File: filepath.ToSlash(file), Body: normalize(string(body))})
+	}
+	return texts, nil
+}
+
+// normalize makes texts equal that differ only in white space at the ends of lines or of the text.
+func normalize(text string) string {
+	lines := strings.Split(strings.TrimPrefix(text, "\ufeff"), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " \t\r\f")
+	}
+	return strings.Trim(strings.Join(lines, "\n"), "\n")
+}
+
+// identify returns the SPDX identifiers of the licenses in the texts. A license that is not recognized is an error, so
+// that a person decides about it.
+func identify(texts []Text) (string, error) {
+	var found []string
+	for _, text := range texts {
+		if base := strings.ToLower(filepath.Base(text.File)); strings.HasPrefix(base, "notice") || base == "patents" {
+			continue
+		}
+		coverage := licensecheck.Scan([]byte(text.Body))
+		if coverage.Percent < leastCoverage {
+			return "", fmt.Errorf("%s is not a known license", text.File)
+		}
+		for _, match := range coverage.Match {
+			found = append(found, match.ID)
+		}
+	}
+	if len(found) == 0 {
+		return "", errors.New("no license file")
+	}
+	slices.Sort(found)
+	return strings.Join(slices.Compact(found), ", "), nil
+}

@@ -1,0 +1,29 @@
+// Command generate writes THIRD_PARTY_NOTICES into the working directory, the root of the repository.
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/signal"
+
+	"glasshouse/internal/notices"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt) //nolint:forbidigo // This is main.
+	defer stop()
+	if err := run(ctx); err != nil {
+		stop()
+		fmt.Fprintln(os.Stderr, "generate THIRD_PARTY_NOTICES:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context) error {
+	document, err := notices.Document(ctx, ".")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile("THIRD_PARTY_NOTICES", []byte(document), 0o644) //nolint:gosec // Everybody may read it.
+}

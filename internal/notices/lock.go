@@ -1,0 +1,145 @@
+package notices
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// metafile is what the bundler reports of the last build, relative to the folder of the page. See web/embed.go.
+const metafile = "node_modules/.cache/esbuild.json"
+
+const packagesFolder = "node_modules/"
+
+// lock is the part of package-lock.json that is read here.
+type lock struct {
+	Packages map[string]struct {
+		Version, License string
+		Dev              bool
+		Dependencies     map[string]string // Of the package with the empty name: those that package.json names.
+	}
+}
+
+// LockedPackages returns the npm packages that the page is built from, without their texts: the dependencies in
+// web/package.json and theirs. A package's published file can contain its dependencies, unknown to the bundler.
+func LockedPackages(root string) ([]Component, error) {
+	locked, err := readLock(root)
+	if err != nil {
+		return nil, err
+	}
+	components := make([]Component, 0, len(locked.Packages))
+	for _, folder := range locked.folders() {
+		entry := locked.Packages[folder]
+		components = append(components, Component{Name: nameOf(folder), Version: entry.Version, License: entry.License})
+	}
+	return components, nil
+}
+
+// Packages returns the same packages with their texts, from the installed packages. It is an error if the last build
+// has bundled others than the dependencies in web/package.json.
+func Packages(root string) ([]Component, error) {
+	locked, err := readLock(root)
+	if err != nil {
+		return nil, err
+	}
+	if err := locked.verify(root); err != nil {
+		return nil, err
+	}
+	components, err := LockedPackages(root)
+	if err != nil {
+		return nil, err
+	}
+	for i, folder := range locked.folders() {
+		path := filepath.Join(root, "web", filepath.FromSlash(folder))
+		if components[i].Texts, err = readTexts(path, path); err != nil {
+			return nil, err
+		}
+		if len(components[i].Texts) == 0 || components[i].License == "" {
+			return nil, fmt.Errorf("the npm package %s has no license file, or names no license", components[i].title())
+		}
+	}
+	return components, nil
+}
+
+func readLock(root string) (lock, error) {
+	var locked lock
+	return locked, readJSON(filepath.Join(root, "web", "package-lock.json"), &locked)
+}
+
+func readJSON(path string, into any) error {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return fmt.Errorf("read packages: %w", err)
+	}
+	if err := json.Unmarshal(text, into); err != nil {
+		return fmt.Errorf("decode %s: %w", filepath.Base(path), err)
+	}
+	return nil
+}
+
+// folders returns the folders of all packages that are not for development alone, sorted.
+func (l lock) folders() []string {
+	var folders []string
+	for _, folder := range slices.Sorted(maps.Keys(l.Packages)) {
+		if folder != "" && !l.Packages[folder].Dev {
+			folders = append(folders, folder)
+		}
+	}
+	return folders
+}
+
+// nameOf returns the name of the package in a folder such as "node_modules/a/node_modules/@b/c": "@b/c".
+func nameOf(folder string) string {
+	return folder[strings.LastIndex(folder, packagesFolder)+len(packagesFolder):]
+}
+
+// verify compares the dependencies in web/package.json with the packages that the last build has bundled.
+func (l lock) verify(root string) error {
+	bundled, err := bundledFolders(root)
+	if err != nil {
+		return err
+	}
+	for _, folder := range slices.Sorted(maps.Keys(bundled)) {
+		if !slices.Contains(l.folders(), folder) {
+			return fmt.Errorf("%s is bundled: move it from devDependencies to dependencies in web/package.json", nameOf(folder))
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(l.Packages[""].Dependencies)) {
+		if !bundled[packagesFolder+name] {
+			return fmt.Errorf("%s is not bundled: remove it from the dependencies in web/package.json", name)
+		}
+	}
+	return nil
+}
+
+// bundledFolders returns the folders of the packages of which the bundle has at least one byte.
+func bundledFolders(root string) (map[string]bool, error) {
+	var report struct {
+		Outputs map[string]struct {
+			Inputs map[string]struct{ BytesInOutput int }
+		}
+	}
+	if err := readJSON(filepath.Join(root, "web", filepath.FromSlash(metafile)), &report); err != nil {
+		return nil, err
+	}
+	folders := map[string]bool{}
+	for _, output := range report.Outputs {
+		for file, input := range output.Inputs {
+			if folder, ok := packageOf(file); ok && input.BytesInOutput > 0 {
+				folders[folder] = true
+			}
+		}
+	}
+	return folders, nil
+}
+
+// packageOf returns the folder of the package that a file belongs to, and whether it belongs to one.
+func packageOf(file string) (folder string, ok bool) {
+	folder = regexp.MustCompile(`^.*\bnode_modules/(@[^/]+/)?[^/]+`).FindString(file)
+	return folder, folder != ""
+}
