@@ -1,7 +1,7 @@
-// Package notices writes THIRD_PARTY_NOTICES: the software of others that the program contains, with its license texts.
+// Package notices writes THIRD_PARTY_NOTICES: the third-party software in the program, with its license texts.
 //
-// The file is the same on every machine: it has no path, no date and no version of the Go toolchain. A text that several
-// components share, byte for byte, is in it once.
+// The file is the same on every machine: it has no path, no date and no version of the Go toolchain. A text that
+// several components share, byte for byte, is in it once.
 package notices
 
 import (

@@ -48,6 +48,7 @@ func writeTexts(b *strings.Builder, components []Component) {
 		}
 	}
 	for _, body := range bodies {
-		fmt.Fprintf(b, "\n%s\n%s\n%s\n\n%s\n", strings.Repeat("=", 80), strings.Join(owners[body], "\n"), strings.Repeat("-", 80), body)
+		files := strings.Join(owners[body], "\n")
+		fmt.Fprintf(b, "\n%s\n%s\n%s\n\n%s\n", strings.Repeat("=", 80), files, strings.Repeat("-", 80), body)
 	}
 }

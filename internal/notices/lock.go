@@ -106,7 +106,7 @@ func (l lock) verify(root string) error {
 	}
 	for _, folder := range slices.Sorted(maps.Keys(bundled)) {
 		if !slices.Contains(l.folders(), folder) {
-			return fmt.Errorf("%s is bundled: move it from devDependencies to dependencies in web/package.json", nameOf(folder))
+			return fmt.Errorf("%s is bundled: move it to the dependencies in web/package.json", nameOf(folder))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(l.Packages[""].Dependencies)) {

@@ -25,9 +25,10 @@ func repository(t *testing.T, bundled ...string) string {
 	for i, file := range bundled {
 		inputs[i] = `"` + file + `": {"bytesInOutput": 9}`
 	}
+	metafile := `{"outputs": {"app.js": {"inputs": {` + strings.Join(inputs, ",") + `}}}}`
 	files := map[string]string{
 		"package-lock.json":                                      lockOfThree,
-		"node_modules/.cache/esbuild.json":                       `{"outputs": {"app.js": {"inputs": {` + strings.Join(inputs, ",") + `}}}}`,
+		"node_modules/.cache/esbuild.json":                       metafile,
 		"node_modules/@a/direct/LICENSE":                         "\nthe license  \r\nof direct\r\n\r\n",
 		"node_modules/@a/direct/license.js":                      "code",
 		"node_modules/@a/direct/node_modules/indirect/COPYING":   "the license of indirect",
@@ -71,11 +72,12 @@ func TestBundleMustMatchDependencies(t *testing.T) {
 		bundled []string
 		want    string
 	}{
-		"a development dependency": {[]string{"node_modules/@a/direct/a.js", "node_modules/tool/b.js"}, "tool is bundled"},
-		"not bundled":              {nil, "@a/direct is not bundled"},
+		"development": {[]string{"node_modules/@a/direct/a.js", "node_modules/tool/b.js"}, "tool is bundled"},
+		"not bundled": {nil, "@a/direct is not bundled"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if _, err := notices.Packages(repository(t, test.bundled...)); err == nil || !strings.Contains(err.Error(), test.want) {
+			_, err := notices.Packages(repository(t, test.bundled...))
+			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got the error %v, want %q", err, test.want)
 			}
 		})
@@ -87,7 +89,8 @@ func TestPackageWithoutLicense(t *testing.T) {
 	if err := os.Remove(filepath.Join(root, "web/node_modules/@a/direct/LICENSE")); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := notices.Packages(root); err == nil || !strings.Contains(err.Error(), "@a/direct 1.0.0 has no license file") {
-		t.Errorf("got the error %v, want one about @a/direct", err)
+	_, err := notices.Packages(root)
+	if want := "@a/direct 1.0.0 has no license file"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got the error %v, want %q", err, want)
 	}
 }

@@ -20,7 +20,12 @@ const standardLibrary = "Go standard library and runtime"
 // platforms are those that the program is released for. Some modules are linked on one of them alone.
 func platforms() [][2]string {
 	return [][2]string{
-		{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
+		{"linux", "amd64"},
+		{"linux", "arm64"},
+		{"darwin", "amd64"},
+		{"darwin", "arm64"},
+		{"windows", "amd64"},
+		{"windows", "arm64"},
 	}
 }
 
@@ -98,7 +103,8 @@ func (p linkedPackage) addTo(modules map[string]*linkedModule) {
 		name, version, folder = p.Module.Path, p.Module.Version, p.Dir
 	}
 	if modules[name] == nil {
-		modules[name] = &linkedModule{name: name, version: version, root: p.Root, folders: map[string]bool{p.Root: true}}
+		folders := map[string]bool{p.Root: true}
+		modules[name] = &linkedModule{name: name, version: version, root: p.Root, folders: folders}
 	}
 	for ; len(folder) > len(p.Root); folder = filepath.Dir(folder) {
 		modules[name].folders[folder] = true

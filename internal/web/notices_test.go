@@ -16,7 +16,7 @@ func TestNoticesAreServed(t *testing.T) {
 	s := serveGuarded(t, newSite(t).api, auth.Options{Mode: auth.Token})
 	a := s.get("/third-party-notices")
 	if a.status != http.StatusOK || a.body != want {
-		t.Errorf("got %d and %d bytes, want the %d bytes of THIRD_PARTY_NOTICES, without a login", a.status, len(a.body), len(want))
+		t.Errorf("got %d and %d bytes, want the %d of the file, without a login", a.status, len(a.body), len(want))
 	}
 	if got := a.header.Get("Content-Type"); got != "text/plain; charset=utf-8" {
 		t.Errorf("Content-Type is %q", got)
@@ -38,7 +38,8 @@ func TestNoticesAreServed(t *testing.T) {
 // The status page links the notices for browsers without script. The help is checked in web/e2e.
 func TestStatusPageLinksNotices(t *testing.T) {
 	s := newSite(t)
-	if page := s.get("/status", "Accept: text/html").body; !strings.Contains(page, `<a href="/third-party-notices">Third-party notices</a>`) {
-		t.Error("the status page has no link to the notices")
+	link := `<a href="/third-party-notices">Third-party notices</a>`
+	if page := s.get("/status", "Accept: text/html").body; !strings.Contains(page, link) {
+		t.Errorf("the status page does not contain %s", link)
 	}
 }
