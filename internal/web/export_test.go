@@ -60,7 +60,7 @@ func (s *Server) TryAcquire(quotas []Quota) *limit.Lease { return s.limiter.TryA
 
 // TakeProcessors acquires all processors that responses are built with.
 func (s *Server) TakeProcessors() *limit.Lease {
-	limits := s.processorLimits(httptest.NewRequest(http.MethodGet, "/", nil)) //nolint:noctx // Of a request that nobody sends.
+	limits := s.processorLimits(httptest.NewRequest(http.MethodGet, "/", nil))
 	return s.limiter.TryAcquire(limits[1].Max, limits[1])
 }
 
