@@ -13,8 +13,8 @@ import (
 // refusals are the status codes of requests that reach no route. A route itself responds with 200, 303, 401 or 404.
 func refusals() []int {
 	return []int{
-		http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusRequestEntityTooLarge,
-		http.StatusNotImplemented,
+		http.StatusBadRequest, http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusLengthRequired,
+		http.StatusRequestEntityTooLarge, http.StatusNotImplemented,
 	}
 }
 
