@@ -176,7 +176,7 @@ func (m *matrix) misuse(who string, way misuse, r route, headers []string, count
 		wait(pick(2*time.Millisecond, 3*time.Millisecond)) // Hundreds of connections a second are enough.
 		m.running.Go(func() {
 			defer func() { <-m.slots }()
-			ctx, cancel := context.WithTimeout(m.Context(), pick(700*time.Millisecond, 6*time.Second))
+			ctx, cancel := context.WithTimeout(m.Context(), pick(400*time.Millisecond, 6*time.Second))
 			defer cancel()
 			m.connections.Add(1)
 			err := way.run(ctx, attacker(n), m.address, r.request(m.address, headers...))
@@ -197,7 +197,7 @@ func TestEveryRouteSurvivesMisuse(t *testing.T) {
 		s.warm(guest)
 		s.warm(bearer(s.restricted))
 		start := must(s.counts())(p)
-		quiet := s.health(pick(2*time.Second, 10*time.Second))
+		quiet := s.health(pick(time.Second, 10*time.Second))
 		m := &matrix{site: s, slots: make(chan struct{}, pick(300, 3000)), wrong: map[string]int{}}
 		s.writes() // The attack itself must not request the list of routes.
 		during := s.healthDuring(pick(6*time.Second, time.Minute), func() { m.misuseAll(guest) })

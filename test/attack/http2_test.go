@@ -85,7 +85,7 @@ func TestUnreadStreamsStayWithinTheMemoryLimit(t *testing.T) {
 				conns = append(conns, conn)
 			}
 		}
-		during := s.health(pick(3*time.Second, 10*time.Second))
+		during := s.health(pick(2*time.Second, 10*time.Second))
 		s.requireMemory("unread HTTP/2 streams", fmt.Sprintf("; %d streams", streams))
 		s.requireHealth("unread HTTP/2 streams", quiet, during)
 		for _, conn := range conns {

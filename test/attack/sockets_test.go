@@ -65,7 +65,7 @@ func TestFloodsOfFramesLeaveOthersAlone(t *testing.T) {
 		guest := s.shareContent()
 		s.warm(guest)
 		start := must(s.counts())(p)
-		quiet := s.health(pick(2*time.Second, 10*time.Second))
+		quiet := s.health(pick(time.Second, 10*time.Second))
 		ctx, cancel := context.WithCancel(p.Context())
 		defer cancel()
 		s.peak.Store(0)
@@ -84,7 +84,9 @@ func TestFloodsOfFramesLeaveOthersAlone(t *testing.T) {
 		flooding.Wait()
 		s.requireMemory("S39: floods of frames", "")
 		s.requireHealth("S39: floods of frames", quiet, during)
-		s.requireReturn("S39: floods of frames: what remains", start)
+		if full() { // Sockets of the flood remain for 12 s.
+			s.requireReturn("S39: floods of frames: what remains", start)
+		}
 	})
 }
 

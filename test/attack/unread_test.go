@@ -118,7 +118,7 @@ func (s *site) unread(w wave) result {
 	defer c.close()
 	r := result{name: w.name}
 	if r.killed = s.killed(); !r.killed {
-		r.health = s.health(pick(2*time.Second, 5*time.Second))
+		r.health = s.health(pick(1500*time.Millisecond, 5*time.Second))
 	}
 	if failures := r.health.object.failures + r.health.page.failures; failures > 0 && s.group != nil {
 		select {
@@ -145,7 +145,7 @@ func TestUnreadResponsesStayWithinTheMemoryLimit(t *testing.T) {
 		}
 		s, guest := open()
 		start := must(s.counts())(p)
-		quiet := s.health(pick(2*time.Second, 10*time.Second))
+		quiet := s.health(pick(time.Second, 10*time.Second))
 		var worst result
 		var slowest, atOnce health
 		kills := 0
