@@ -270,7 +270,7 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 	}
 }
 
-// Each message of events reserves memory, however short it is: what it takes, with a compressor only if it is compressed.
+// Each message of events but a short one reserves the memory that it takes, with a compressor only if it is compressed.
 func TestEventsReserveMemory(t *testing.T) {
 	const compressor = 1 << 20
 	window, err := watch.NewWindow("", 0, 10)

@@ -317,9 +317,6 @@ func (s *reading) message(kind string) []byte {
 
 // movedMessage sends a cursor without a change: see isTold.
 func (s *reading) movedMessage() ([]byte, error) {
-	if !s.writing.acquire(eventsLeast) {
-		return nil, nil
-	}
 	if s.window == nil {
 		return append(s.message("events"), `,"events":[]`...), nil
 	}

@@ -290,7 +290,7 @@ func (s *reading) lookAgain(ctx context.Context, since time.Time) ([]byte, error
 		return s.wholeWindow(nil)
 	}
 	// All readers of the frame share the step. Only the message has a copy of it.
-	if !s.writing.acquire(eventsLeast + MessageMemory(len(step.text), true)) {
+	if !s.writing.acquire(MessageMemory(len(step.text), true)) {
 		return nil, nil
 	}
 	message, err := s.windowMessage("window-events")
