@@ -100,7 +100,7 @@ func (s *site) healthUntil(ctx context.Context) (h health) {
 	s.Helper()
 	objects := s.Core.CoreV1().ConfigMaps(s.hidden)
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: pulse}, Data: map[string]string{"beat": "none"}}
-	_, err := objects.Create(s.Context(), cm, metav1.CreateOptions{})
+	_, err := objects.Create(context.WithoutCancel(ctx), cm, metav1.CreateOptions{})
 	s.check(ignoreExisting(err))
 	client := &http.Client{Timeout: 10 * time.Second, Transport: s.transport(healthyAddress)}
 	defer client.CloseIdleConnections()
