@@ -175,8 +175,8 @@ func (l *Limiter) overdueLocked() *waiter {
 	return nil
 }
 
-// keptLocked reports whether units under some limits are kept for an overdue waiter. They are if one of the limits is what
-// the waiter waits for, and its caller uses no more units than the other caller.
+// keptLocked reports whether units under some limits are kept for an overdue waiter. They are if one of the limits is
+// what the waiter waits for, and its caller uses no more units than the other caller.
 func (l *Limiter) keptLocked(limits []Limit, overdue *waiter) bool {
 	if overdue == nil || len(limits) == 0 || l.used[limits[0].Key] < l.used[overdue.lease.limits[0].Key] {
 		return false
@@ -220,8 +220,8 @@ func (l *Limiter) servedLocked(caller string) {
 	l.turns[caller] = l.lastTurn
 }
 
-// beforeLocked reports whether a waiter is served before one that arrived earlier. It is if its caller has fewer units in
-// use, or as many and was served less recently.
+// beforeLocked reports whether a waiter is served before one that arrived earlier. It is if its caller has fewer units
+// in use, or as many and was served less recently.
 func (l *Limiter) beforeLocked(w, earlier *waiter) bool {
 	one, other := w.lease.limits[0].Key, earlier.lease.limits[0].Key
 	if l.used[one] != l.used[other] {

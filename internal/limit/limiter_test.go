@@ -288,8 +288,8 @@ func (r *trickling) Behind(rate int64) time.Duration {
 
 func (r *trickling) Abort() { close(r.aborted) }
 
-// The rate that a client must read at rises while somebody waits, to 1 MiB a second: a slow client holds the memory of its
-// response for some seconds, and a fast one is left alone.
+// The rate that a client must read at rises while somebody waits, to 1 MiB a second: a slow client holds the memory of
+// its response for some seconds, and a fast one is left alone.
 func TestSlowResponsesMakeRoom(t *testing.T) {
 	for _, test := range []struct {
 		rate   int64

@@ -35,7 +35,8 @@ const (
 	listWait, readWait = 3 * time.Second, 5 * time.Second
 	// parallel is how many objects are looked up at a time. Each may take several MiB until its names are read.
 	parallel = 2
-	// entryMemory is the memory of an object of a kind that is looked through, with its owner (270 bytes measured with short names).
+	// entryMemory is the memory of an object of a kind that is looked through, with its owner (270 bytes measured with
+	// short names).
 	entryMemory = 400
 )
 

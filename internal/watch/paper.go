@@ -21,7 +21,8 @@ const (
 	partMemory   = compressorMemory + 4*chunk
 	objectMemory = compressorMemory + 3<<20
 	// shortMessage is the memory of a message up to which none is reserved. Most messages are that short. A socket at rest
-	// takes nine times as much, and sends one message at a time. To reserve it would take a thirtieth of what a message costs.
+	// takes nine times as much, and sends one message at a time. To reserve it would take a thirtieth of what a message
+	// costs.
 	shortMessage = 4 << 10
 )
 

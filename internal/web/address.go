@@ -40,8 +40,8 @@ func (p peers) clientAddr(r *http.Request) (netip.Addr, bool) {
 	return address, known
 }
 
-// addressKey returns the key under which an address is limited. IPv6 addresses are grouped by /64, because one host can use
-// any address of its /64.
+// addressKey returns the key under which an address is limited. IPv6 addresses are grouped by /64, because one host can
+// use any address of its /64.
 func addressKey(address netip.Addr) string {
 	if address.Is6() {
 		if prefix, err := address.Prefix(64); err == nil {

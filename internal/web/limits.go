@@ -55,10 +55,10 @@ const (
 	addressWait = 10 * time.Second
 )
 
-// processorLimits returns the limits on work that keeps a processor busy for a request: scans of all rows of a kind, responses
-// (encoding and compression), and conversions of long texts. A caller, or all guests of a link, may use half of the
-// processors at a time. All together leave one processor to sockets. Such work waits neither for a client nor for the
-// API server.
+// processorLimits returns the limits on work that keeps a processor busy for a request: scans of all rows of a kind,
+// responses (encoding and compression), and conversions of long texts. A caller, or all guests of a link, may use half
+// of the processors at a time. All together leave one processor to sockets. Such work waits neither for a client nor
+// for the API server.
 func (s *Server) processorLimits(r *http.Request) []limit.Limit {
 	caller, processors := s.callerOf(r), int64(runtime.GOMAXPROCS(0))
 	return []limit.Limit{
@@ -67,8 +67,8 @@ func (s *Server) processorLimits(r *http.Request) []limit.Limit {
 	}
 }
 
-// acquireProcessor waits for a lease under processorLimits, for work that keeps a processor busy. The caller must call done after
-// the work.
+// acquireProcessor waits for a lease under processorLimits, for work that keeps a processor busy. The caller must call
+// done after the work.
 func (s *Server) acquireProcessor(ctx context.Context, r *http.Request) (done func(), err error) {
 	if out := responseOf(r); out != nil && out.building != nil {
 		return func() {}, nil // The work is part of a response that has a lease.
@@ -145,8 +145,8 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 	})
 }
 
-// bufferBody reads the body of a request before the request is handled. A client that sends it slowly then occupies 64 KiB,
-// and not the memory reserved for a response.
+// bufferBody reads the body of a request before the request is handled. A client that sends it slowly then occupies 64
+// KiB, and not the memory reserved for a response.
 func (s *Server) bufferBody(r *http.Request) error {
 	if r.ContentLength <= 0 {
 		return nil
@@ -221,8 +221,8 @@ func (s *Server) identified(r *http.Request) bool {
 	return true
 }
 
-// waitForAddressRate waits for the rate limit of an address. It reports false if that takes too long, or if too many requests
-// are waiting already.
+// waitForAddressRate waits for the rate limit of an address. It reports false if that takes too long, or if too many
+// requests are waiting already.
 func (s *Server) waitForAddressRate(ctx context.Context, address string) bool {
 	rates := s.rates.For(address)
 	if rates.Allow() {

@@ -22,9 +22,9 @@ const (
 	minIdle = 5 * time.Second
 )
 
-// limitedListener limits the number of connections. To accept one more, it closes a connection that waits for a request.
-// Connections of unidentified clients are closed first. Among these it is the one that has waited longest of the address
-// with the most of them, so that a flood closes its own.
+// limitedListener limits the number of connections. To accept one more, it closes a connection that waits for a
+// request. Connections of unidentified clients are closed first. Among these it is the one that has waited longest of
+// the address with the most of them, so that a flood closes its own.
 type limitedListener struct {
 	net.Listener
 
@@ -277,8 +277,8 @@ func (c *limitedConn) count(requests int) {
 	}
 }
 
-// markIdentified records that a user or a guest has used the connection. Connections of unidentified clients are evicted
-// first.
+// markIdentified records that a user or a guest has used the connection. Connections of unidentified clients are
+// evicted first.
 func (c *limitedConn) markIdentified() {
 	if c == nil {
 		return

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The progress of a message to a socket is counted by byte: a slow client that takes a long message piece by piece is not
-// behind, until it stops or is slower than it must be.
+// The progress of a message to a socket is counted by byte: a slow client that takes a long message piece by piece is
+// not behind, until it stops or is slower than it must be.
 func TestProgressOfMessages(t *testing.T) {
 	const piece = 1 << 10
 	synctest.Test(t, func(t *testing.T) {

@@ -33,7 +33,8 @@ func (s *Server) toYAML(r *http.Request, text []byte) ([]byte, error) {
 	return documentOf(text)
 }
 
-// yamlForPage converts a JSON text to YAML for a page. The page escapes it in one piece, which may be five times as long.
+// yamlForPage converts a JSON text to YAML for a page. The page escapes it in one piece, which may be five times as
+// long.
 func (s *Server) yamlForPage(r *http.Request, text []byte) (string, error) {
 	document, err := s.toYAML(r, text)
 	escaped := len(document)

@@ -135,8 +135,8 @@ type matrix struct {
 	wrong map[string]int // How often each wrong answer came.
 }
 
-// misuseAll runs every combination. The peak of the RSS is taken for each caller and misuse. The full form waits for the
-// connections of one pair to end before the next; in the short form the pairs overlap.
+// misuseAll runs every combination. The peak of the RSS is taken for each caller and misuse. The full form waits for
+// the connections of one pair to end before the next; in the short form the pairs overlap.
 func (m *matrix) misuseAll(guest string) {
 	routes, writes := m.inventory(), m.writes()
 	identities := m.identities(guest)

@@ -13,8 +13,8 @@ import (
 
 const events = "core/v1/events"
 
-// A guest and a restricted user cannot tell whether an object has changed that they may not see. Whole responses are the
-// same, except for times and cursors, and cursors do not depend on hidden changes.
+// A guest and a restricted user cannot tell whether an object has changed that they may not see. Whole responses are
+// the same, except for times and cursors, and cursors do not depend on hidden changes.
 func TestCursorsHideForeignChanges(t *testing.T) {
 	onEach(t, func(p *probe) {
 		s := p.open()
@@ -51,8 +51,8 @@ func (s *site) eventuallyListed(r request) {
 	}))
 }
 
-// guess takes pairs of all readings. In every second pair, hidden objects change between the two. An onlooker guesses in
-// which pairs, by cursors. Its advantage over chance is recorded: 100 % is certainty, 0 % is chance.
+// guess takes pairs of all readings. In every second pair, hidden objects change between the two. An onlooker guesses
+// in which pairs, by cursors. Its advantage over chance is recorded: 100 % is certainty, 0 % is chance.
 func (s *site) guess(o onlooker) {
 	s.Helper()
 	rounds := pick(6, 200)

@@ -235,8 +235,8 @@ func readUntil(ctx context.Context, conn *websocket.Conn, text string) error {
 // of the program.
 const socketFloor = 15 * time.Millisecond
 
-// shortLimit is the latency above which the short form fails. It takes too few samples for a p99, so that its figure is the
-// slowest sample, and prints a missed bar without failing.
+// shortLimit is the latency above which the short form fails. It takes too few samples for a p99, so that its figure is
+// the slowest sample, and prints a missed bar without failing.
 const shortLimit = 3 * time.Second
 
 // requireHealth compares the healthy viewer during an attack with the time before it.

@@ -25,8 +25,8 @@ type document struct {
 	Paths map[string]map[string]json.RawMessage
 }
 
-// inventory lists every GET route of the program's own OpenAPI document, each with all its formats, and the error pages.
-// A route without values for its parameters fails the test, so that a new route is attacked as well.
+// inventory lists every GET route of the program's own OpenAPI document, each with all its formats, and the error
+// pages. A route without values for its parameters fails the test, so that a new route is attacked as well.
 func (s *site) inventory() (routes []route) {
 	s.Helper()
 	if s.routes != nil {

@@ -19,8 +19,8 @@ import (
 	"testing"
 )
 
-// The image contains one static program, which runs as nobody, and its licenses. The same source gives the same image. It is
-// built with neither a registry nor a daemon.
+// The image contains one static program, which runs as nobody, and its licenses. The same source gives the same image.
+// It is built with neither a registry nor a daemon.
 func TestImageIsOneProgram(t *testing.T) {
 	digest, folder := buildImage(t)
 	if again, _ := buildImage(t); again != digest {
