@@ -35,15 +35,19 @@ func repository(t *testing.T, bundled ...string) string {
 		"node_modules/@a/direct/node_modules/indirect/NOTICE.md": "its notice",
 	}
 	for name, content := range files {
-		path := filepath.Join(root, "web", name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(root, "web", name), content)
 	}
 	return root
+}
+
+func writeFile(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+		t.Fatal(err)
+	}
 }
 
 func TestPackagesHaveTheirTexts(t *testing.T) {

@@ -1,7 +1,6 @@
 package notices_test
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -38,13 +37,7 @@ func program(t *testing.T, license string) string {
 		"m/forked/b/b.go":            "package b\n",
 		"m/forked/b/LICENSE":         isc,
 	} {
-		path := filepath.Join(root, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o750); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		writeFile(t, filepath.Join(root, name), content)
 	}
 	return root
 }

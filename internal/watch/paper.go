@@ -33,9 +33,9 @@ func (v View) Plain(message []byte) bool {
 		(bytes.HasPrefix(message, []byte(`"type":"events"`)) || bytes.HasPrefix(message, []byte(`"type":"window-events"`)))
 }
 
-// largestText is the length of the largest object that the API server accepts. Its JSON text may be longer: a control
+// LargestText is the length of the largest object that the API server accepts. Its JSON text may be longer: a control
 // character takes 6 bytes there.
-const largestText = 3 << 19
+const LargestText = 3 << 19
 
 // MessageMemory returns the memory of a message while it is sent: its text, a copy of that, and the compressor.
 func MessageMemory(length int, plain bool) int64 {
@@ -112,7 +112,7 @@ func (p *paper) keep(text []byte, plain bool) {
 
 // expect grows the reservation before a text is added to the message, if the estimate does not include it.
 func (p *paper) expect(text []byte) {
-	p.reserved.Grow(2 * max(0, int64(len(text))-largestText))
+	p.reserved.Grow(2 * max(0, int64(len(text))-LargestText))
 }
 
 func (p *paper) release() {

@@ -20,7 +20,7 @@ func (a *Access) scope(r *Resource, fields string) wire.Scope {
 
 // seenText is the text of an object of a resource as the viewer may see it.
 func (a *Access) seenText(r *Resource, text []byte, err error) ([]byte, error) {
-	a.Grow(max(0, int64(len(text))-largestText))
+	a.Grow(max(0, int64(len(text))-LargestText))
 	if err != nil || !a.viewer.veiled() {
 		return text, err
 	}

@@ -8,18 +8,17 @@ import (
 	"time"
 
 	"glasshouse/internal/limit"
+	"glasshouse/internal/watch"
 )
 
 const (
 	mebibyte = 1 << 20
 	// smallMemory is the memory of a response while it is built: its text and a compressor (1.1 to 1.4 MB measured).
 	smallMemory = 2 * mebibyte
-	// largestText is the length of the largest object that the API server accepts.
-	largestText = 3 * mebibyte / 2
 	// objectMemory adds the text of one object.
-	objectMemory = smallMemory + largestText
+	objectMemory = smallMemory + watch.LargestText
 	// compareMemory adds the texts of two objects.
-	compareMemory = smallMemory + 2*largestText
+	compareMemory = smallMemory + 2*watch.LargestText
 	// exportMemory is the memory of an export, without its list of rows: two objects and their texts in another format.
 	// With a budget of 64 MiB one caller can build two at a time.
 	exportMemory = 8 * mebibyte
@@ -68,7 +67,7 @@ type response struct {
 	streams    bool   // The handler has called stream.
 	sent       bool   // The header was written to the client.
 	failed     error  // The first error; later writes return it.
-	longest    int    // Of the texts of an export so far, if it is more than largestText.
+	longest    int    // Of the texts of an export so far, if it is more than watch.LargestText.
 
 	mu       sync.Mutex
 	progress time.Time // When the current piece was begun; zero while nothing is sent.
@@ -175,7 +174,7 @@ func (o *response) grow(bytes int64) {
 // expectText grows what is reserved for the texts of an object of an export, if they are longer than the estimate
 // includes: JSON has 6 bytes for a control character. One object follows the other, so only the longest counts.
 func (o *response) expectText(length int) {
-	if longest := max(o.longest, largestText); length > longest {
+	if longest := max(o.longest, watch.LargestText); length > longest {
 		o.grow(3 * int64(length-longest))
 		o.longest = length
 	}
