@@ -119,8 +119,14 @@ func (f *feed) reflect(lasting context.Context) {
 	ctx, giveUp := context.WithCancel(lasting)
 	defer giveUp()
 	logger := klog.Logger{}
+	var listing sync.Mutex // The reflector returns when ctx ends, even if its list has not.
 	lister := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			listing.Lock()
+			defer listing.Unlock()
+			if err := ctx.Err(); err != nil {
+				return nil, err
+			}
 			return f.list(ctx, options)
 		},
 		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (apiwatch.Interface, error) {
@@ -141,6 +147,8 @@ func (f *feed) reflect(lasting context.Context) {
 		Backoff: &wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 10, Cap: 10 * time.Second},
 	})
 	reflector.RunWithContext(klog.NewContext(ctx, logger))
+	listing.Lock() // Waits for the last list, so that no request outlives the feed.
+	defer listing.Unlock()
 }
 
 // poll lists a resource that cannot be watched now, and waits; such a one is
