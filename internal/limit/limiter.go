@@ -53,6 +53,10 @@ type waiter struct {
 func (l *Limiter) TryAcquire(units int64, limits ...Limit) *Lease {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	return l.tryLocked(units, limits)
+}
+
+func (l *Limiter) tryLocked(units int64, limits []Limit) *Lease {
 	units = clamp(units, limits)
 	if !l.fitsLocked(units, limits) || l.keptLocked(limits, l.overdueLocked()) {
 		return nil
@@ -71,16 +75,16 @@ func (l *Limiter) TryAcquire(units int64, limits ...Limit) *Lease {
 // Small requests may pass a large one that does not fit yet. After a second, units are kept for the one that has waited
 // longest: only callers that use fewer still pass it.
 func (l *Limiter) Acquire(ctx context.Context, units int64, limits ...Limit) (*Lease, error) {
-	if lease := l.TryAcquire(units, limits...); lease != nil {
+	l.mu.Lock()
+	if lease := l.tryLocked(units, limits); lease != nil {
+		l.mu.Unlock()
 		return lease, nil
 	}
 	w := &waiter{
 		lease: &Lease{limiter: l, limits: limits}, units: clamp(units, limits),
 		since: time.Now(), granted: make(chan struct{}),
 	}
-	l.mu.Lock()
 	l.waiters = append(l.waiters, w)
-	l.grantLocked() // Units may have been released meanwhile.
 	l.mu.Unlock()
 	select {
 	case <-w.granted:
