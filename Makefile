@@ -1,4 +1,4 @@
-# Everything that is done with this project, `make check` and `make test` being what CI runs.
+# The targets of this project. CI runs `make check` and `make test`.
 
 NODES ?= 0
 PODS  ?= 0
@@ -7,21 +7,21 @@ PORT  ?=
 TIME  ?= 10m
 
 export CGO_ENABLED ?= 0
-# The race detector needs a C compiler; without one the tests run without it, and say so. It makes them take minutes,
-# of which a busy machine makes many.
+# The race detector needs a C compiler. Without one, the tests run without it. With it they take minutes, and on a busy
+# machine many, so the timeout is 30 minutes.
 RACE := $(shell command -v gcc >/dev/null 2>&1 && echo CGO_ENABLED=1 go test -race -timeout 30m || echo go test -timeout 30m)
 LINT := go tool -modfile=$(CURDIR)/internal/tools/go.mod golangci-lint
 
 .DEFAULT_GOAL := help
 .PHONY: help build demo generate check test attack soak bench bench-page clean
 
-help: ## Say what there is.
+help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 build: ## Build the dashboard into bin/.
 	go build -trimpath -ldflags '-s -w' -o bin/dashboard ./cmd/dashboard
 
-demo: build ## Bring up a real cluster and the dashboard on it: NODES= PODS= LIFE= (changes a minute) PORT=
+demo: build ## Start a real cluster and the dashboard: NODES= PODS= LIFE= (changes a minute) PORT=
 	@echo "Building the demo cluster: the first time this compiles Kubernetes, which takes some minutes."
 	deploy/demo/build.sh .demo/bin/demo
 	.demo/bin/demo up --data-dir .demo --nodes $(NODES) --pods $(PODS) --life $(LIFE) -- \
@@ -31,7 +31,7 @@ generate: web/node_modules/.package-lock.json ## Rebuild generated files: pages,
 	go generate ./web/...
 	go generate .
 
-check: generate ## Format, lint, types, and that what is generated is current.
+check: generate ## Check format, lint, types and generated files.
 	git diff --exit-code -- web/static/dist 'web/templates/*_templ.go' THIRD_PARTY_NOTICES go.mod go.sum
 	go mod tidy -diff
 	cd deploy/demo && go mod tidy -diff
@@ -47,7 +47,7 @@ check: generate ## Format, lint, types, and that what is generated is current.
 	cd test/deploy && $(LINT) run --allow-parallel-runners --build-tags integration --config ../../.golangci.yml --disable depguard ./...
 	cd test/oidc && $(LINT) run --allow-parallel-runners --build-tags integration --config ../../.golangci.yml --disable depguard ./...
 
-test: build web/node_modules/.package-lock.json ## All tests: unit, then against a cluster, in a browser, and with faults.
+test: build web/node_modules/.package-lock.json ## Run all tests: unit, cluster, browser, faults.
 	$(RACE) ./...
 	cd deploy/demo && go test -trimpath ./...
 	cd test/deploy && go test ./...
@@ -58,17 +58,17 @@ test: build web/node_modules/.package-lock.json ## All tests: unit, then against
 	deploy/demo/build.sh .demo/bin/demo
 	.ci/on-demo .ci/cluster-tests
 
-attack: build ## Run all attacks on the built program: BASELINE= a second program, whose figures are printed beside
+attack: build ## Run all attacks on the built program: BASELINE= a second program to compare with
 	deploy/demo/build.sh .demo/bin/demo
 	.ci/on-demo env DASHBOARD=$(CURDIR)/bin/dashboard BASELINE=$(abspath $(BASELINE)) GLASSHOUSE_ATTACK=full \
 		go -C test/attack test -count=1 -timeout 90m -v .
 
-soak: build ## Break everything at random for TIME= (10m), and compare what clients hold with the API server.
+soak: build ## Inject random faults for TIME= (10m), and compare the clients' state with the API server.
 	deploy/demo/build.sh .demo/bin/demo
 	.ci/on-demo env DASHBOARD=$(CURDIR)/bin/dashboard GLASSHOUSE_SOAK=$(TIME) \
 		go -C test/faults test -tags soak -count=1 -timeout 0 -v -run TestSoak .
 
-bench: build ## Measure against baselines in the same run, in one table: PODS= (10000), 100000 for memory alone
+bench: build ## Run benchmarks with baselines in the same run: PODS= (10000), 100000 for memory only
 	deploy/demo/build.sh .demo/bin/demo
 	PODS=$(PODS) .ci/bench
 
@@ -77,7 +77,7 @@ bench-page: build web/node_modules/.package-lock.json ## Measure the page in Chr
 	.ci/chromium
 	PODS=$(PODS) MINUTES=$(MINUTES) .ci/bench-page
 
-clean: ## Remove what was built, and the demo cluster's data.
+clean: ## Remove build results and the data of the demo cluster.
 	rm -rf bin .demo web/node_modules
 
 web/node_modules/.package-lock.json: web/package-lock.json

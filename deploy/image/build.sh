@@ -1,6 +1,6 @@
 #!/bin/sh
-# Builds the image into an OCI layout: `deploy/image/build.sh FOLDER [TAG]`. It needs Go and buildah, no registry and no daemon;
-# the same source gives the same image, to the last bit. Push it with `buildah push` or `skopeo copy oci:FOLDER:TAG docker://...`.
+# Builds the image into an OCI layout: `deploy/image/build.sh FOLDER [TAG]`. It needs Go and buildah, no registry and no
+# daemon. The same source produces the same image, bit for bit. Push it with `buildah push` or `skopeo copy oci:FOLDER:TAG docker://...`.
 set -eu
 out=${1:?usage: build.sh FOLDER [TAG]}
 tag=${2:-0.1.0}
