@@ -13,15 +13,15 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// MinMemory is the least Options.MemoryLimit: what the program needs before it
-// has watched anything, and as much again.
+// MinMemory is the smallest Options.MemoryLimit other than 0, in bytes. It is twice what the program needs before it
+// has watched anything.
 const MinMemory = 96 << 20
 
-// ownMemory is what the program needs beside what it watches.
+// ownMemory is what the program needs in addition to the objects that it watches, in bytes.
 const ownMemory = 48 << 20
 
-// budgetOf is how much of a memory limit what is watched may hold. The rest is
-// the garbage collector's room, and what answers are made in.
+// budgetOf returns how many bytes of a memory limit the watched objects may use. The rest is headroom for the garbage
+// collector and memory in which responses are built. 0 means no limit.
 func budgetOf(limit int64) int64 {
 	if limit == 0 {
 		return 0
@@ -29,7 +29,8 @@ func budgetOf(limit int64) int64 {
 	return (limit - ownMemory) / 2
 }
 
-// within is a Ring of which several fit into a budget.
+// within returns the Ring with its size reduced to at most an eighth of the budget, so that several histories fit into
+// it.
 func (r Ring) within(budget int64) Ring {
 	if budget > 0 {
 		r.Bytes = int(min(int64(r.Bytes), budget/8))
@@ -38,32 +39,31 @@ func (r Ring) within(budget int64) Ring {
 }
 
 const (
-	// estimateEvery is how long an estimate that did not fit is good for.
+	// estimateEvery is how long an estimate that did not fit remains valid.
 	estimateEvery = time.Minute
-	// relistEvery is the same for a list that was ended: all of it came for
-	// nothing.
+	// relistEvery is the same for a list that was canceled because it did not fit. It is longer, because everything
+	// that such a list had read was discarded.
 	relistEvery = 5 * time.Minute
-	// measureEvery is how many bytes more than estimated are made room for at a
-	// time.
+	// measureEvery is the step, in bytes, in which a growing list reserves memory beyond its estimate.
 	measureEvery = 64 << 10
-	// changeMargin is how much of what is watched its changes may add.
+	// changeMargin is the factor by which an estimate allows for growth by later changes.
 	changeMargin = 1.1
 )
 
-// load is what an informer holds of what there is now, in bytes, and will hold
-// when what it lists has come.
+// load returns the bytes that an informer uses for its present objects, plus the bytes that its running lists have
+// reserved.
 func (i *informer) load() int64 {
 	state, _ := i.Weight()
 	return int64(state) + i.masks.Weight() + i.expected.Load() + i.rankings.weight()
 }
 
-// pastLoad is what its changes hold.
+// pastLoad returns the bytes that its history uses.
 func (i *informer) pastLoad() int64 {
 	_, ring := i.Weight()
 	return int64(ring)
 }
 
-// free is how many bytes of the budget are left; it may be less than none.
+// free returns how many bytes of the budget are unused. It can be negative.
 func (p *pool) free() int64 {
 	free := p.budget
 	for _, i := range p.informers() {
@@ -72,10 +72,9 @@ func (p *pool) free() int64 {
 	return free
 }
 
-// room makes room for bytes more: the past goes first, the largest of it, then
-// informers that nobody looks at, longest idle first. Where all of that would not
-// do, all of it stays. It reports whether they fit, and how many would be free
-// without all of it.
+// room frees memory until the given number of bytes fits into the budget. It drops histories first, the largest first.
+// Then it evicts idle informers, longest idle first. If even that would not free enough, it drops nothing. most is the
+// number of bytes that would be free without any histories and idle informers. fits reports whether the bytes fit.
 func (p *pool) room(bytes int64, asker *informer) (most int64, fits bool) {
 	if p.budget == 0 {
 		return 0, true
@@ -87,10 +86,12 @@ func (p *pool) room(bytes int64, asker *informer) (most int64, fits bool) {
 	for bytes > p.free() && p.evict(asker) {
 		continue
 	}
-	return most, true // What the past has grown by meanwhile goes next time.
+	// Histories may have grown meanwhile. The next call handles that.
+	return most, true
 }
 
-// needed is what cannot be done without: the past can, and what nobody looks at.
+// needed returns the bytes that cannot be freed. Histories can be dropped, and informers without holders can be
+// evicted.
 func (p *pool) needed(asker *informer) (sum int64) {
 	idle := p.idle()
 	for _, i := range p.informers() {
@@ -101,7 +102,7 @@ func (p *pool) needed(asker *informer) (sum int64) {
 	return sum
 }
 
-// idle are the informers that nobody looks at.
+// idle returns the informers that have no holders.
 func (p *pool) idle() map[*informer]bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -112,7 +113,7 @@ func (p *pool) idle() map[*informer]bool {
 	return idle
 }
 
-// forget drops the past of informers, the largest first, until it was bytes.
+// forget drops histories, the largest first, until it has freed the given number of bytes.
 func (p *pool) forget(bytes int64) {
 	all := p.informers()
 	slices.SortFunc(all, func(a, b *informer) int { return cmp.Compare(b.pastLoad(), a.pastLoad()) })
@@ -127,8 +128,7 @@ func (p *pool) forget(bytes int64) {
 	}
 }
 
-// evict ends the informer that has been idle for the longest time, and reports
-// whether there was one.
+// evict stops the informer that has been idle the longest, except the given one. It reports whether there was one.
 func (p *pool) evict(but *informer) bool {
 	p.mu.Lock()
 	ended := p.evictLocked(func(e *entry) bool { return e.informer != but })
@@ -140,26 +140,28 @@ func (p *pool) evict(but *informer) bool {
 	return true
 }
 
-// overdrawn reports whether an informer must end because all of them hold more
-// than they may, without what can be done without, and none holds more than this
-// one.
+// overdrawn reports whether the informer must stop because of the memory budget. This is so if no informer is larger,
+// and if all of them exceed the budget even without histories and idle informers.
 func (p *pool) overdrawn(i *informer) bool {
 	own := i.load()
-	largest := !slices.ContainsFunc(p.informers(), func(other *informer) bool { return other != i && other.load() > own })
-	_, fits := p.room(0, i) // After that: where a larger one has just ended, there is room.
+	largest := !slices.ContainsFunc(p.informers(), func(other *informer) bool {
+		return other != i && other.load() > own
+	})
+	// Check this second: if a larger informer has just stopped, there is room now.
+	_, fits := p.room(0, i)
 	return largest && !fits
 }
 
-// estimate is what a namespace would hold.
+// estimate is the memory that a namespace would need.
 type estimate struct {
-	bytes   int64     // Beyond what is held of it.
-	refusal string    // Empty where it fits.
-	until   time.Time // When a refusal is looked at again.
+	bytes   int64     // In addition to what is in memory already.
+	refusal string    // Empty if it fits.
+	until   time.Time // When a refusal expires.
 }
 
-// fits reports whether a namespace ("" is all) may be watched within the memory
-// budget, beside what may already and has not begun. Where not, why and what
-// would is kept as its status.
+// fits reports whether a namespace ("" means all) may be watched within the memory budget, in addition to the
+// namespaces that were admitted before and may not have listed yet. If it does not fit, fits stores a status with the
+// reason and with what would fit.
 func (s *settler) fits(ctx context.Context, namespace string) bool {
 	if s.pool.budget == 0 {
 		return true
@@ -178,15 +180,16 @@ func (s *settler) fits(ctx context.Context, namespace string) bool {
 	return page != nil && s.weigh(namespace, page)
 }
 
-// weigh makes an estimate of a first page, and reports whether it fits. Where there
-// is none the list will tell what is wrong, or how large it is.
+// weigh computes an estimate from a first page, and reports whether it fits. If the page failed, the namespace is
+// admitted: its list will report the error, or its size.
 func (s *settler) weigh(namespace string, page *page) bool {
 	if page.err != nil {
 		s.estimates[namespace] = estimate{}
 		return true
 	}
 	held := int64(0)
-	if namespace == "" { // Its list takes the place of those of namespaces.
+	// The list of all namespaces replaces the lists of single namespaces.
+	if namespace == "" {
 		state, _ := s.Weight()
 		held = int64(state) + s.masks.Weight()
 	}
@@ -206,23 +209,22 @@ func (s *settler) weigh(namespace string, page *page) bool {
 	return false
 }
 
-// weightOf is what the journal will hold of objects, in bytes.
+// weightOf returns how many bytes the journal will need for these objects.
 func weightOf(objects int, bytes int64) int64 { return bytes + int64(objects)*journal.EntryOverhead }
 
-// reservation is what a feed will hold, in bytes, until it has listed. It belongs
-// to whoever reads the list.
+// reservation is the memory that a feed reserves until it has listed. Only the goroutine that reads the list may access
+// it.
 type reservation struct {
-	bytes    int64 // Beyond what is held, and beyond masks remembered before.
-	held     int64 // Of what the list takes the place of; unweighed until that matters.
-	masks    int64 // Of bytes, those that are there: masks are remembered at once.
-	outgrown bool  // The list did not fit, and has ended.
+	bytes    int64 // Beyond what is in memory, and beyond masks that were remembered before.
+	held     int64 // The size of the objects that the list replaces; unweighed until it is needed.
+	masks    int64 // The part of bytes that is in use already, because masks are remembered at once.
+	outgrown bool  // The list did not fit and was canceled.
 }
 
-// unweighed is what has not been weighed.
+// unweighed means that the size has not been computed yet.
 const unweighed = -1
 
-// replaceable is how much the journal holds that the feed's list takes the place
-// of, in bytes.
+// replaceable returns the size of the objects in the journal that the feed's list replaces, in bytes.
 func (f *feed) replaceable() int64 {
 	if f.namespace == "" {
 		state, _ := f.Weight()
@@ -231,12 +233,13 @@ func (f *feed) replaceable() int64 {
 	return int64(f.WeightIn(f.covers))
 }
 
-// measure takes note of what a list has sent, and ends it where that is more than
-// was held or estimated, and than fits. Of a list with a field selector the API
-// server does not tell how long it is, of some lists nothing at all, and a later
-// list may have any size. While it comes, its objects are held beside those that
-// they replace: that is not counted, as otherwise nothing could hold more than half
-// of the budget.
+// measure records how much a list has sent so far. It cancels the list when that exceeds both the estimate and the free
+// memory.
+//
+// Estimates can be wrong: the API server does not report the length of a list with a field selector, some lists could
+// not be estimated at all, and a relist may have any size. While a list arrives, its objects are in memory together
+// with the objects that they replace. Only the larger of the two is counted, because otherwise no resource could use
+// more than half of the budget.
 func (f *feed) measure(objects int, bytes int64) {
 	r := &f.reserved
 	if f.pool.budget == 0 || r.outgrown {
@@ -268,14 +271,16 @@ func (f *feed) measure(objects int, bytes int64) {
 	r.outgrown = true
 	f.mu.Lock()
 	f.now.end(time.Now())
-	f.now.outgrown = fmt.Sprintf("%d objects of it take about %s, there may be more, and %s of the %s for what is watched are free",
-		objects, inBytesUp(total), inBytes(max(0, free+r.held+r.bytes)), inBytes(f.pool.budget))
+	f.now.outgrown = fmt.Sprintf(
+		"%d objects of it take about %s, there may be more, and %s of the %s for what is watched are free",
+		objects, inBytesUp(total), inBytes(max(0, free+r.held+r.bytes)), inBytes(f.pool.budget),
+	)
 	f.mu.Unlock()
 	f.stop()
 	f.kick()
 }
 
-// offer is what would be less.
+// offer returns the advice for a smaller request.
 func (s *settler) offer(namespace string) string {
 	if s.scope.Fields != "" {
 		return "choose a narrower field selector, or raise --memory-limit"
@@ -286,7 +291,7 @@ func (s *settler) offer(namespace string) string {
 	return "choose less, by a field selector, or raise --memory-limit"
 }
 
-// refuse keeps why a namespace is not watched.
+// refuse stores why a namespace is not watched.
 func (s *settler) refuse(namespace, reason string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -300,7 +305,7 @@ func (s *settler) refuse(namespace, reason string) {
 	}
 }
 
-// curb ends the feeds whose list turned out not to fit, with their rows.
+// curb stops the feeds whose list turned out not to fit, and removes their rows.
 func (s *settler) curb() {
 	s.mu.Lock()
 	outgrown := make(map[string]string)
@@ -312,7 +317,7 @@ func (s *settler) curb() {
 	s.mu.Unlock()
 	for ns, reason := range outgrown {
 		refusal := reason + ": " + s.offer(ns) + "."
-		s.refuse(ns, refusal) // First: nothing else is told when the feed has ended.
+		s.refuse(ns, refusal) // Do this first, so that no other status is reported when the feed has stopped.
 		s.end(func(f *feed) bool { return f.namespace == ns })
 		if taken, _ := s.purge(func(of string) bool { return of == ns || ns == "" }); taken {
 			s.beginAnew()
@@ -321,7 +326,7 @@ func (s *settler) curb() {
 	}
 }
 
-// restrain ends an informer that has grown beyond what may be held.
+// restrain stops an informer that has outgrown the memory budget.
 func (s *settler) restrain() bool {
 	if !s.pool.overdrawn(s.informer) {
 		return false
@@ -329,25 +334,27 @@ func (s *settler) restrain() bool {
 	s.mu.Lock()
 	watched := slices.Collect(maps.Keys(s.feeds))
 	s.mu.Unlock()
-	grown := fmt.Sprintf("It had grown to %s, and all that is watched together may hold %s: ", inBytesUp(s.load()), inBytes(s.pool.budget))
+	grown := fmt.Sprintf("It had grown to %s, and all that is watched together may hold %s: ",
+		inBytesUp(s.load()), inBytes(s.pool.budget))
 	refusal := func(ns string) string { return grown + s.offer(ns) + "." }
 	for _, ns := range watched {
-		s.refuse(ns, refusal(ns)) // First: nothing else is told when the feeds have ended.
+		s.refuse(ns, refusal(ns)) // Do this first, so that no other status is reported when the feeds have stopped.
 	}
 	s.end(everyFeed)
 	s.clear()
-	for _, ns := range append(watched, "") { // All of it is no less.
+	// All namespaces together need at least as much.
+	for _, ns := range append(watched, "") {
 		s.estimates[ns] = estimate{refusal: refusal(ns), until: time.Now().Add(estimateEvery)}
 	}
 	return true
 }
 
-// inBytes is a size for people, rounded down.
+// inBytes formats a size for display, rounded down.
 func inBytes(n int64) string {
 	return resource.NewQuantity(n/unitOf(n)*unitOf(n), resource.BinarySI).String() + "B"
 }
 
-// inBytesUp is a size for people, rounded up.
+// inBytesUp formats a size for display, rounded up.
 func inBytesUp(n int64) string { return inBytes(n + unitOf(n) - 1) }
 
 func unitOf(n int64) int64 {

@@ -1,20 +1,17 @@
-// Package watch is the cluster, live: which kinds of object it serves, which
-// objects there are, and how each of them changes.
+// Package watch keeps a live view of a Kubernetes cluster: which resources it serves, which objects exist, and how each
+// of them changes.
 //
-// A Cluster runs one informer for each resource and scope that somebody looks
-// at: client-go's Reflector lists and watches it as Tables (package wire) into
-// a journal (package journal), and every reader holds a cursor of that journal.
-// Data goes one way, from the API server to the readers: it is asked for get,
-// list and watch alone, and by access reviews, which it keeps nowhere, whether they
-// are allowed; whose a token is by TokenReviews, kept nowhere either.
+// A Cluster runs one informer for each resource and scope that has readers. In each informer, client-go's Reflector
+// lists and watches the resource as Tables (package wire) into a journal (package journal). Every reader has a cursor
+// of that journal. Data flows in one direction, from the API server to the readers. Requests to the API server are get,
+// list and watch, and reviews that it does not store: access reviews find out what is permitted, and TokenReviews find
+// out whose a token is.
 //
-// Cluster.For is the only way to read, so that no reader can go round the check
-// of what its viewer may see. Errors that are the asker's or the cluster's come
-// as a *Problem.
+// Cluster.For is the only way to read, so that no reader can bypass the permission check of its viewer. Errors that the
+// caller or the cluster caused are returned as a *Problem.
 //
-// Everything here is safe for concurrent use but a Subscription, which belongs
-// to one goroutine. Goroutines are those of Run, and have ended when it returns,
-// and those for a log, which have ended when it is closed.
+// Everything here is safe for concurrent use, except a Subscription, which belongs to one goroutine. All goroutines
+// belong to Run and have ended when it returns, except those of a log, which have ended when the log is closed.
 package watch
 
 import (
@@ -39,38 +36,35 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// discoveryTimeout bounds one request of discovery where Options say nothing.
+// discoveryTimeout limits one discovery request if Options set no RequestTimeout.
 const discoveryTimeout = 30 * time.Second
 
 // Options are the settings of a Cluster.
 type Options struct {
-	// Linger is how long a resource stays watched after its last reader.
+	// Linger is how long a resource stays watched after its last reader has left.
 	Linger time.Duration
-	// RequestTimeout bounds requests that are answered at once (discovery, one
-	// object). It never bounds lists and watches. 0 is 30 s.
+	// RequestTimeout limits requests that get an immediate response (discovery, one object). It never limits lists and
+	// watches. 0 means 30 s.
 	RequestTimeout time.Duration
-	// Namespace is that of the kubeconfig's context; it may be empty. It is
-	// watched where all namespaces together may not be.
+	// Namespace is the namespace of the kubeconfig's context, or empty. It is watched if the program may not watch all
+	// namespaces together.
 	Namespace string
-	// Always are the refs of resources that are watched whether somebody looks
-	// or not.
+	// Always lists the refs of resources that are watched even without readers.
 	Always []string
-	// MemoryLimit is what the whole program may take, in bytes, at least
-	// MinMemory; 0 is no limit. What is watched may hold about half of it: what
-	// would not fit is refused with its estimate; the past goes first, then what
-	// nobody looks at.
+	// MemoryLimit is how many bytes the whole program may use, at least MinMemory; 0 means no limit. Watched objects
+	// may use about half of it. A resource that would not fit is refused with its estimated size. To make room,
+	// histories are dropped first, then informers without readers.
 	MemoryLimit int64
-	// Redact says what is masked, beside what is so always, before it is kept.
+	// Redact lists values that are masked before they are stored, in addition to those that are always masked.
 	Redact redact.Rules
 	Ring   Ring
 	Log    *slog.Logger
 }
 
-// A Ring bounds the past that is kept of each resource, from which readers go
-// on that were away.
+// A Ring limits the history that is retained for each resource. Readers that were disconnected resume from it.
 type Ring struct {
-	Bytes int           // 0 is 64 MiB; an eighth of what may be held at most.
-	Age   time.Duration // 0 is 5 minutes.
+	Bytes int           // 0 means 64 MiB. With a memory limit, at most an eighth of the budget.
+	Age   time.Duration // 0 means 5 minutes.
 }
 
 const (
@@ -91,18 +85,18 @@ type Cluster struct {
 	pool    *pool
 	log     *slog.Logger
 	cursors cursorKey
-	changed *signal   // Another list of resources, or another state of one.
-	paper   sync.Pool // Of the texts of messages.
+	changed *signal   // Raised when the list of resources, or the state of one, has changed.
+	paper   sync.Pool // Buffers for messages.
 	recent  recent
 	rules   rules
 
 	guard    guard
 	existing answers[string, error]   // Whether namespaces exist.
-	spaces   atomic.Pointer[[]string] // The namespaces, as they were known last. Not to be written to.
+	spaces   atomic.Pointer[[]string] // The namespaces as they were last known. Read-only.
 }
 
-// New makes a Cluster of the API server that config names. Nothing is asked of
-// it before Run.
+// New makes a Cluster of the API server that config names. It sends no request before Run. It fails if config is
+// invalid.
 func New(config *rest.Config, options Options) (*Cluster, error) {
 	timeout := options.RequestTimeout
 	if timeout == 0 {
@@ -110,14 +104,16 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	}
 	discoveryConfig := rest.CopyConfig(config)
 	discoveryConfig.Timeout = timeout
-	discoveryConfig.QPS, discoveryConfig.Burst = 50, 300 // kubectl's own.
+	discoveryConfig.QPS, discoveryConfig.Burst = 50, 300 // The same limits as kubectl.
 	discoverer, err := discovery.NewDiscoveryClientForConfig(discoveryConfig)
 	if err != nil {
 		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
 	}
 	reviewConfig := rest.CopyConfig(config)
-	reviewConfig.ContentConfig = rest.ContentConfig{ContentType: runtime.ContentTypeJSON} // What every proxy and log on the way can read.
-	reviewConfig.QPS = -1                                                                 // The server's priority and fairness counts.
+	// Every proxy and log on the path can read JSON.
+	reviewConfig.ContentConfig = rest.ContentConfig{ContentType: runtime.ContentTypeJSON}
+	// No limit in the client: the API server's priority and fairness applies.
+	reviewConfig.QPS = -1
 	authorizer, err := authorization.NewForConfig(reviewConfig)
 	if err != nil {
 		return nil, fmt.Errorf("set up the connection to the API server: %w", err)
@@ -129,18 +125,21 @@ func New(config *rest.Config, options Options) (*Cluster, error) {
 	budget := budgetOf(options.MemoryLimit)
 	ring := Ring{Bytes: cmp.Or(options.Ring.Bytes, ringBytes), Age: cmp.Or(options.Ring.Age, ringAge)}
 	c := &Cluster{
-		client: wire.NewClient(config, options.Redact), reviews: newReviewer(authorizer), tokens: authenticator.TokenReviews(),
-		timeout: timeout, home: options.Namespace, always: options.Always, log: options.Log, cursors: newCursorKey(), changed: newSignal(),
+		client: wire.NewClient(config, options.Redact), reviews: newReviewer(authorizer),
+		tokens:  authenticator.TokenReviews(),
+		timeout: timeout, home: options.Namespace, always: options.Always,
+		log: options.Log, cursors: newCursorKey(), changed: newSignal(),
 		ring: ring.within(budget), rules: rules{Rules: options.Redact},
-		guard: newGuard(authorizer.SubjectAccessReviews()), existing: answers[string, error]{most: maxRemembered, long: rememberedFor},
+		guard:    newGuard(authorizer.SubjectAccessReviews()),
+		existing: answers[string, error]{most: maxRemembered, long: rememberedFor},
 	}
 	c.pool = newPool(options.Linger, budget, c.newInformer)
 	c.catalog = newCatalog(discoverer, config.Host, c.discovered, options.Log)
 	return c, nil
 }
 
-// Run keeps the Cluster live until ctx ends, and returns when all of it has
-// ended. An API server that is down is waited for.
+// Run keeps the Cluster live until ctx ends, and returns when all of its goroutines have ended. If the API server is
+// down, Run waits for it. The error is always nil.
 func (c *Cluster) Run(ctx context.Context) error {
 	var running sync.WaitGroup
 	running.Go(func() { c.catalog.run(ctx) })
@@ -169,7 +168,7 @@ func (c *Cluster) newInformer(scope wire.Scope, resource *Resource) *informer {
 	return newInformer(scope, resource, around)
 }
 
-// discovered is told that the cluster serves other resources.
+// discovered is called when the cluster serves other resources than before.
 func (c *Cluster) discovered() {
 	c.warnOfRules()
 	c.pool.kick()
@@ -177,13 +176,15 @@ func (c *Cluster) discovered() {
 }
 
 // get reads one object from the API server.
-func (c *Cluster) get(ctx context.Context, resource schema.GroupVersionResource, namespace, name string) ([]byte, error) {
+func (c *Cluster) get(
+	ctx context.Context, resource schema.GroupVersionResource, namespace, name string,
+) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, c.timeout)
 	defer cancel()
 	return c.client.Get(ctx, resource, namespace, name)
 }
 
-// problemOf tells an API server's refusal as a Problem.
+// problemOf converts an error of the API server into a Problem.
 func problemOf(err error, what string) error {
 	p := &Problem{
 		Cause: Unavailable, Title: "The API server does not answer", Detail: fmt.Sprintf("%s: %s", what, reasonOf(err)),

@@ -8,51 +8,49 @@ import (
 )
 
 const (
-	// grace is how long a watch may be away before the resource is called
-	// stale: API servers end each watch after some minutes, and the next one
-	// opens within milliseconds.
+	// grace is how long a watch may be interrupted before the resource is reported as stale. API servers end each watch
+	// after some minutes, and the next one opens within milliseconds.
 	grace = time.Second
-	// countInterval is between two tellings of how far a list has come.
+	// countInterval is the time between two progress reports of a list.
 	countInterval = 100 * time.Millisecond
-	// countAfter is how long a first list may take before it is asked how many
-	// objects there are.
+	// countAfter is how long a first list may take before the API server is asked for the number of objects.
 	countAfter = 200 * time.Millisecond
 )
 
-// standing is how well a feed goes. The informer's lock guards it.
+// standing is the state of a feed. The informer's lock guards it.
 type standing struct {
 	status   Status
-	own      bool      // The status is this feed's own, not what was told before it.
-	over     bool      // It is being stopped, and live no more.
-	synced   bool      // All that was listed is in the journal.
-	open     bool      // A watch is open,
-	listing  bool      // but has not sent all of its list yet.
-	going    bool      // The watch goes on from where the one before ended, or from its list.
-	lost     time.Time // Since when none does; zero while one does, and before the first.
-	refused  string    // Why the watch was refused, where the list was not.
-	outgrown string    // Why its list ended; empty where it did not.
-	outdated bool      // It has listed with other columns than those of now.
-	stalled  bool      // A streaming list stalled: list the plain way from now on.
-	plain    bool      // A streaming list failed: list the plain way once.
+	own      bool      // This feed has set the status itself; otherwise it still is the initial one.
+	over     bool      // The feed is being stopped and must not become Live again.
+	synced   bool      // All listed objects are in the journal.
+	open     bool      // A watch is open.
+	listing  bool      // The open watch has not sent all of its initial list yet.
+	going    bool      // The watch continues where the previous one ended, or after its own list.
+	lost     time.Time // Since when no watch does that. Zero while one does, and before the first.
+	refused  string    // Why the API server refused the watch, although it allowed the list.
+	outgrown string    // Why its list was canceled for memory; empty if it was not.
+	outdated bool      // Its objects were listed with columns that have changed since.
+	stalled  bool      // A streaming list stalled: use plain lists from now on.
+	plain    bool      // A streaming list failed: use a plain list once.
 	replaced time.Time // When the last list was in the journal.
 	listed   int
-	told     time.Time // When listed was told last.
-	awaited  int       // About how many the first list has; 0 where that is not known.
+	told     time.Time // When listed was last reported.
+	awaited  int       // About how many objects the first list has; 0 if unknown.
 	pending  *time.Timer
 	record
 }
 
-// record is what the coverage ledger tells of a feed, or of those before it.
+// record holds the statistics of a feed, or of all feeds before it, for the watch status.
 type record struct {
-	lists      int // That were read to their end.
+	lists      int // Lists that were read to their end.
 	drops      int // Watches that ended.
-	blind      int // Intervals without a watch, longer than grace, after a list.
+	blind      int // Interruptions: intervals without a watch, longer than grace, after a list.
 	blindFor   time.Duration
-	blindSince time.Time // Of the present one.
+	blindSince time.Time // Start of the present interruption; zero if there is none.
 	lastEvent  time.Time
 }
 
-// add takes in another record, whose interval without a watch has ended.
+// add adds another record whose interruption has ended.
 func (r *record) add(other *record) {
 	r.lists += other.lists
 	r.drops += other.drops
@@ -63,7 +61,7 @@ func (r *record) add(other *record) {
 	}
 }
 
-// settled stops the clock of a feed that has ended.
+// settled stops the timer of a feed that has ended, and ends its interruption.
 func (s *standing) settled() {
 	if s.pending != nil {
 		s.pending.Stop()
@@ -72,7 +70,7 @@ func (s *standing) settled() {
 	s.see(time.Now())
 }
 
-// see ends an interval without a watch.
+// see ends an interruption.
 func (s *standing) see(now time.Time) {
 	if !s.blindSince.IsZero() {
 		s.blindFor += now.Sub(s.blindSince)
@@ -80,11 +78,11 @@ func (s *standing) see(now time.Time) {
 	}
 }
 
-// goOn says that a watch goes on.
+// goOn records that a watch continues without a gap.
 func (s *standing) goOn() { s.going, s.lost = true, time.Time{} }
 
-// end says that the feed is being stopped: what was live is told as what follows
-// it, which begins with a list.
+// end records that the feed is being stopped. A Live status becomes Syncing, because the feed that follows begins with
+// a list.
 func (s *standing) end(now time.Time) {
 	s.over = true
 	if s.status.State == Live {
@@ -92,8 +90,8 @@ func (s *standing) end(now time.Time) {
 	}
 }
 
-// set changes the status and reports whether there is something to tell. A
-// state that stays keeps the time it began.
+// set changes the status, and reports whether readers must be informed. While the state stays the same, its start time
+// is kept.
 func (s *standing) set(state State, since time.Time, reason string) bool {
 	if s.over && state == Live {
 		return false
@@ -117,7 +115,7 @@ func (s *standing) set(state State, since time.Time, reason string) bool {
 	return changed
 }
 
-// observe takes note of the progress of a list.
+// observe records the progress of a list.
 func (f *feed) observe(objects int, bytes int64) {
 	f.mu.Lock()
 	f.now.listed = objects
@@ -125,7 +123,8 @@ func (f *feed) observe(objects int, bytes int64) {
 	if tell {
 		f.now.told = time.Now()
 		f.now.status.Count, f.now.status.Total = &objects, nil
-		if total := f.now.awaited; total >= objects { // Otherwise there are more by now, or it was no good.
+		// Otherwise the estimate was too low: there are more objects by now, or it was wrong.
+		if total := f.now.awaited; total >= objects {
 			f.now.status.Total = &total
 		}
 	}
@@ -136,9 +135,9 @@ func (f *feed) observe(objects int, bytes int64) {
 	f.measure(objects, bytes)
 }
 
-// await asks how many objects the first list will have, where that takes long
-// enough for people to wonder. Of one namespace among several, or with a field
-// selector, nobody is told.
+// await asks the API server how many objects the first list will have, if the list takes long enough to need a progress
+// display. It does not ask for one namespace among several, with a field selector, or for metadata alone, because no
+// total is reported for those.
 func (f *feed) await(ctx context.Context) {
 	if f.namespace != "" || f.scope.Fields != "" || f.scope.Metadata {
 		return
@@ -152,19 +151,19 @@ func (f *feed) await(ctx context.Context) {
 	}
 	count, err := f.client.Count(ctx, f.scope)
 	if err != nil {
-		return // The list will tell.
+		return // The list will report the error.
 	}
 	f.mu.Lock()
 	f.now.awaited = count
 	f.mu.Unlock()
 }
 
-// panicked logs what a decoder could not cope with.
+// panicked logs a panic of the decoder.
 func (f *feed) panicked(v any, stack []byte) {
 	f.log.Error("decoding panicked", "panic", v, "stack", string(stack))
 }
 
-// stalled takes note that a streaming list came to nothing.
+// stalled records that a streaming list made no progress.
 func (f *feed) stalled() {
 	f.mu.Lock()
 	f.now.stalled = true
@@ -172,8 +171,7 @@ func (f *feed) stalled() {
 	f.log.Warn("the streaming list made no progress; from now on the resource is listed in one answer", "after", stall)
 }
 
-// streamFailed takes note of why a streaming list came to nothing. A plain one
-// follows, which tells more.
+// streamFailed records why a streaming list failed. A plain list follows, whose error is more precise.
 func (f *feed) streamFailed(ctx context.Context, err error) {
 	f.mu.Lock()
 	f.now.plain = true
@@ -187,7 +185,7 @@ func (f *feed) noStreams() bool {
 	return f.now.stalled || f.now.plain
 }
 
-// refuse takes note of why the watch is refused; "" is not at all.
+// refuse records why the API server refuses the watch; "" means that it does not.
 func (f *feed) refuse(reason string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -200,16 +198,16 @@ func (f *feed) refusedToWatch() string {
 	return f.now.refused
 }
 
-// opens says that a watch is about to be asked for.
+// opens records that a watch is about to be requested.
 func (f *feed) opens() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.now.going = false
 }
 
-// opened says that a watch is open. One that begins with a list is live only
-// when that has been read, another when it is known to go on: the API server may
-// have nothing any more to begin with. It has what it has just listed.
+// opened records that a watch is open. A watch that begins with a list makes the feed Live only when that list has been
+// read. Any other does so only when it is known to continue: the API server may no longer have the version that it was
+// to start from. It does have the version of a list that ended less than grace ago.
 func (f *feed) opened(initial bool) {
 	f.mu.Lock()
 	f.now.open, f.now.listing = true, initial
@@ -225,7 +223,7 @@ func (f *feed) opened(initial bool) {
 	}
 }
 
-// goesOn says that the watch that is open, or about to be, does.
+// goesOn records that the watch that is open, or about to be, continues without a gap.
 func (f *feed) goesOn() {
 	f.mu.Lock()
 	f.now.goOn()
@@ -234,8 +232,8 @@ func (f *feed) goesOn() {
 	f.announce(changed)
 }
 
-// ended says that the watch is closed: live no more, unless another goes on within
-// grace. One that did not has ended nothing.
+// ended records that the watch is closed. The feed becomes Stale, unless another watch continues within grace. A watch
+// that never continued does not restart that interval.
 func (f *feed) ended(ctx context.Context) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -261,15 +259,16 @@ func (f *feed) ended(ctx context.Context) {
 	})
 }
 
-// fail says that a list or the opening of a watch failed; it is tried again.
-// Rows that may not be seen any more, or are no more, go.
+// fail records that a list or the opening of a watch failed. The Reflector or the poll retries it. If the API server
+// refuses or does not know the resource, its rows are removed.
 func (f *feed) fail(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
 	}
 	f.mu.Lock()
 	state := stateOf(err, f.now.synced)
-	f.now.synced = f.now.synced && !state.refused() // In one step with the state: no rows are not none.
+	// Change this together with the state: rows that are hidden must not look like an empty list.
+	f.now.synced = f.now.synced && !state.refused()
 	since := time.Now()
 	if state == Stale && !f.now.lost.IsZero() {
 		since = f.now.lost
@@ -279,11 +278,11 @@ func (f *feed) fail(ctx context.Context, err error) {
 	f.mu.Unlock()
 	f.announce(changed)
 	if state.refused() {
-		f.kick() // See heed.
+		f.kick() // The reconciler handles it in heed.
 	}
 }
 
-// announce has readers look at a Status that has changed.
+// announce logs a changed status and wakes the readers.
 func (f *feed) announce(changed bool) {
 	if !changed {
 		return
@@ -295,7 +294,7 @@ func (f *feed) announce(changed bool) {
 	f.tell()
 }
 
-// tell has whoever looks at the informer look at its state.
+// tell wakes the informer's readers, and everything that waits for a change of state in the cluster.
 func (i *informer) tell() {
 	i.Nudge()
 	i.changed()

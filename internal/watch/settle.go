@@ -9,34 +9,34 @@ import (
 	"time"
 )
 
-// columnsEvery is between two lists of a namespace whose columns are others than
-// those of another: servers of two versions may print differently for as long as
-// both answer.
+// columnsEvery is the time between two lists of a namespace whose columns differ from those of another. API servers of
+// two versions may print different columns for as long as both serve requests.
 const columnsEvery = 10 * time.Second
 
-// settler decides which feeds an informer has. It belongs to the goroutine of
-// run.
+// settler is the reconciler: it decides which feeds an informer has. It belongs to the goroutine of run.
 type settler struct {
 	*informer
 
-	verdicts map[string]verdict // By namespace; "" is all.
-	identity string             // Of the definition that the feeds were started for.
-	retry    time.Time          // Not before this is a definition tried again that turned out to be absent.
-	release  func()             // Lets go of the cluster's namespaces.
-	due      time.Time          // When a right is to be asked for again.
-	asking   sums               // What of the reviews is this informer's.
-	ended    bool               // Feeds have ended whose rows may be there.
-	moved    bool               // There is something to tell.
-	said     State              // In the log, where there is no feed.
+	verdicts map[string]verdict // By namespace; "" means all.
+	identity string             // The identity of the definition for which the feeds were started.
+	retry    time.Time          // Earliest next try of a resource that the API server did not find.
+	release  func()             // Releases the informer of the cluster's namespaces.
+	due      time.Time          // When a permission must be reviewed again.
+	asking   sums               // This informer's share of the reviewer's counts.
+	ended    bool               // Feeds have ended whose rows may still be in the journal.
+	moved    bool               // The state has changed and readers must be informed.
+	said     State              // The last state that was logged while there was no feed.
 
-	estimates map[string]estimate // By namespace; "" is all.
+	estimates map[string]estimate // By namespace; "" means all.
 	pages     pages
 }
 
-// run lists and watches what may be, until ctx ends, then closes the journal.
+// run lists and watches what the program may, until ctx ends, and then closes the journal.
 func (i *informer) run(ctx context.Context) {
 	defer i.Close()
-	s := &settler{informer: i, verdicts: make(map[string]verdict), estimates: make(map[string]estimate), release: func() {}}
+	s := &settler{
+		informer: i, verdicts: make(map[string]verdict), estimates: make(map[string]estimate), release: func() {},
+	}
 	defer func() { s.release() }()
 	defer s.count(sums{})
 	defer s.pages.running.Wait()
@@ -85,8 +85,7 @@ func (s *settler) join() {
 
 func everyFeed(*feed) bool { return true }
 
-// settle starts the feeds that there should be and ends those that there should
-// not. Rows that no feed covers any more go.
+// settle starts missing feeds and stops unwanted ones. It removes rows that no feed covers any more.
 func (s *settler) settle(ctx context.Context) {
 	s.due = time.Now().Add(reviewEvery)
 	if !s.isServed(ctx) || !s.heed() || s.restrain() {
@@ -98,7 +97,7 @@ func (s *settler) settle(ctx context.Context) {
 		return
 	}
 	s.settled(!s.pages.wanted())
-	lost := false // A right; not only a namespace that is no more.
+	lost := false // A permission was lost; a deleted namespace does not count.
 	ended := s.halt(func(f *feed) bool {
 		rights, ok := want[f.namespace]
 		if _, known := s.verdicts[f.namespace]; known && !ok {
@@ -114,7 +113,8 @@ func (s *settler) settle(ctx context.Context) {
 	unwanted := func(ns string) bool { _, ok := want[ns]; return !ok }
 	if _, all := want[""]; !all && s.ended {
 		s.ended = false
-		if _, asked := s.purge(unwanted); lost || asked { // Asked for while it was let go.
+		// Purge reports a namespace that a reader requested while its feed was being stopped.
+		if _, asked := s.purge(unwanted); lost || asked {
 			s.beginAnew()
 		}
 	}
@@ -124,7 +124,7 @@ func (s *settler) settle(ctx context.Context) {
 	s.moved = s.moved || len(prepared) > 0
 }
 
-// settled says whether all that may be watched is known, and whether it fits.
+// settled records whether all watchable namespaces are known, and whether each was checked against the memory budget.
 func (s *settler) settled(all bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -133,7 +133,7 @@ func (s *settler) settled(all bool) {
 	}
 }
 
-// unwatchable is why a resource must be listed again and again.
+// unwatchable returns why a resource must be polled; empty if it can be watched.
 func (s *settler) unwatchable(r rights) string {
 	switch {
 	case !s.resource.Can("watch"):
@@ -144,8 +144,8 @@ func (s *settler) unwatchable(r rights) string {
 	return ""
 }
 
-// isServed reports whether there is something to list. A resource that is gone
-// loses its feeds and rows; one that is there again, or anew, begins anew.
+// isServed reports whether there is something to list. A resource that the cluster no longer serves loses its feeds and
+// rows. One that is served again, or was defined anew, starts from an empty list.
 func (s *settler) isServed(ctx context.Context) bool {
 	now := s.served(ctx)
 	s.mu.Lock()
@@ -155,14 +155,15 @@ func (s *settler) isServed(ctx context.Context) bool {
 	case !now.known:
 		return !gone
 	case now.resource == nil && !gone && s.listed(ctx):
-		return true // Discovery lacks it by mistake, or is ahead.
+		return true // Discovery lacks it by mistake, or is ahead of the API server.
 	case now.resource == nil:
 		s.absent(fmt.Sprintf("The cluster does not serve %s.", s.scope.Resource.GroupResource()))
 		s.retry = time.Time{}
 		return false
 	case now.identity == s.identity && gone && !s.found(ctx):
 		return false
-	case now.identity != s.identity && now.identity != "" && s.identity != "", now.resource.Namespaced != s.resource.Namespaced:
+	case now.identity != s.identity && now.identity != "" && s.identity != "",
+		now.resource.Namespaced != s.resource.Namespaced:
 		s.end(everyFeed)
 		s.clear()
 	}
@@ -173,8 +174,8 @@ func (s *settler) isServed(ctx context.Context) bool {
 	return true
 }
 
-// found reports whether the API server finds again what it did not find though
-// discovery told of it. It is asked now and then.
+// found reports whether the API server serves the resource again, after it returned "not found" although discovery
+// lists it. It sends a request at most once per reviewEvery.
 func (s *settler) found(ctx context.Context) bool {
 	if time.Now().Before(s.retry) {
 		return false
@@ -183,26 +184,27 @@ func (s *settler) found(ctx context.Context) bool {
 	return s.try(ctx, "") != Absent
 }
 
-// absent ends everything, for the resource is no more.
+// absent stops all feeds, because the cluster does not serve the resource any more.
 func (s *settler) absent(reason string) {
 	s.mu.Lock()
 	known := s.status.State == Absent
 	s.mu.Unlock()
-	s.stand(Status{State: Absent, Since: time.Now(), Reason: reason}) // First: nothing else is told when the feeds have ended.
+	// Do this first, so that no other status is reported when the feeds have stopped.
+	s.stand(Status{State: Absent, Since: time.Now(), Reason: reason})
 	if s.end(everyFeed) || !known {
 		s.clear()
 	}
 }
 
-// clear takes all rows out, as another definition's objects are others, of
-// another size: what comes next begins a new epoch.
+// clear removes all rows and estimates, because the objects of another definition are different objects of different
+// size. What follows starts a new epoch.
 func (s *settler) clear() {
 	clear(s.estimates)
 	s.pages.drop(func(string) bool { return true })
 	s.purgeAll()
 }
 
-// stand sets what is told where there is no feed.
+// stand sets the status that is reported while there is no feed.
 func (s *settler) stand(status Status) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -212,7 +214,7 @@ func (s *settler) stand(status Status) {
 	}
 }
 
-// wanted are the namespaces to be watched, with the rights to them; "" is all.
+// wanted returns the namespaces to watch, with the permissions for each; "" means all.
 func (s *settler) wanted(ctx context.Context) map[string]rights {
 	s.lapse(s.pool.linger)
 	all := s.judge(ctx, []string{""})
@@ -229,7 +231,8 @@ func (s *settler) wanted(ctx context.Context) map[string]rights {
 	names, later := s.candidates(ctx, allowed)
 	s.forget(slices.Sorted(slices.Values(slices.Concat(names, later))))
 	for _, ns := range later {
-		s.refuse(ns, fmt.Sprintf("%d namespaces of %s are watched one by one, and no more may be: it has its turn when one of them is left.", maxAsked, s.scope.Resource.GroupResource()))
+		s.refuse(ns, fmt.Sprintf("%d namespaces of %s are watched one by one, and no more may be: "+
+			"it has its turn when one of them is left.", maxAsked, s.scope.Resource.GroupResource()))
 	}
 	some := s.judge(ctx, names)
 	for _, ns := range slices.Sorted(maps.Keys(some)) {
@@ -240,9 +243,8 @@ func (s *settler) wanted(ctx context.Context) map[string]rights {
 	return some
 }
 
-// candidates are the namespaces that may be watched one by one: those that were
-// asked for, and all that are known where all together may not be listed; and those
-// that were asked for beyond what may be.
+// candidates returns the namespaces that may be watched one by one: those that readers requested, and, if the program
+// may not list all together, all known ones. later are requested namespaces beyond the limit.
 func (s *settler) candidates(ctx context.Context, asked bool) (names, later []string) {
 	names, later = s.turns()
 	if !asked {
@@ -256,10 +258,13 @@ func (s *settler) candidates(ctx context.Context, asked bool) (names, later []st
 	}
 	slices.Sort(names)
 	names = slices.Compact(names)
-	return names, slices.DeleteFunc(later, func(ns string) bool { _, known := slices.BinarySearch(names, ns); return known })
+	return names, slices.DeleteFunc(later, func(ns string) bool {
+		_, known := slices.BinarySearch(names, ns)
+		return known
+	})
 }
 
-// forget drops what is known of namespaces other than these, which are sorted.
+// forget drops what is known about all namespaces except these, which must be sorted.
 func (s *settler) forget(but []string) {
 	other := func(ns string) bool {
 		_, there := slices.BinarySearch(but, ns)
@@ -273,10 +278,11 @@ func (s *settler) forget(but []string) {
 	maps.DeleteFunc(s.denied, func(ns string, _ Status) bool { return other(ns) })
 }
 
-// prepare adds the feed of a namespace that has none but one that has ended. A
-// refusal that was told holds until the API server has answered it; not where feeds
-// before it showed rows.
-func (s *settler) prepare(ctx context.Context, namespace string, r rights, ended map[*feed]bool, prepared map[*feed]func()) {
+// prepare creates the feed of a namespace, unless a running one exists. A refusal that was reported before stays the
+// status until the API server has responded, but not if the feed follows feeds that showed rows.
+func (s *settler) prepare(
+	ctx context.Context, namespace string, r rights, ended map[*feed]bool, prepared map[*feed]func(),
+) {
 	s.mu.Lock()
 	before := s.feeds[namespace]
 	status, denied := s.denied[namespace]
@@ -291,7 +297,7 @@ func (s *settler) prepare(ctx context.Context, namespace string, r rights, ended
 	if e, first := s.estimates[namespace]; first {
 		f.reserved.bytes = e.bytes
 	}
-	delete(s.estimates, namespace) // Rows of a feed that begins again are there.
+	delete(s.estimates, namespace) // The rows of a feed that starts again are in memory already.
 	run, err := s.prepareFeed(ctx, f, status)
 	if err != nil {
 		f.arrived()
@@ -301,16 +307,14 @@ func (s *settler) prepare(ctx context.Context, namespace string, r rights, ended
 	prepared[f] = run
 }
 
-// end stops the feeds that which chooses, waits for them, and reports whether
-// there were any.
+// end stops the feeds that which selects, waits for them, and reports whether there were any.
 func (s *settler) end(which func(*feed) bool) bool {
 	ended := s.halt(which)
 	s.exchange(ended, nil)
 	return len(ended) > 0
 }
 
-// halt stops the feeds that which chooses, and waits for them. What they told last is
-// told on, but that they are live.
+// halt stops the feeds that which selects, and waits for them. Their last status stays, except Live.
 func (s *settler) halt(which func(*feed) bool) (ended map[*feed]bool) {
 	ended = make(map[*feed]bool)
 	s.mu.Lock()
