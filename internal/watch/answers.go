@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// answers are what was answered a moment ago, and is about to be: all who ask the
-// same at a time ask once.
+// answers is a cache with single flight: concurrent callers with the same question share one request, and its result is
+// reused for a while.
 type answers[K comparable, A any] struct {
-	most int           // That are kept, as anybody can think of any number of questions.
-	long time.Duration // No older one is good for anybody.
+	most int           // Maximum number of entries, because clients can invent any number of questions.
+	long time.Duration // Maximum age of an entry for any caller.
 
 	mu sync.Mutex
 	of map[K]*answer[A]
 }
 
-// answer is one that is on its way, or has come.
+// answer is an entry whose request is in flight or has ended.
 type answer[A any] struct {
-	come  chan struct{} // Closed when it has.
+	come  chan struct{} // Closed when the request has ended.
 	given A
-	asked time.Time // The zero Time where who asked did not wait for it to the end.
+	asked time.Time // When the request started; the zero Time if its caller's context ended first.
 }
 
 func (a *answer[A]) pending() bool {
@@ -33,9 +33,11 @@ func (a *answer[A]) pending() bool {
 	}
 }
 
-// get returns what ask returns, or has returned to somebody else, if that is good
-// still. ok is false where ctx ends before.
-func (s *answers[K, A]) get(ctx context.Context, question K, good func(A, time.Time) bool, ask func(context.Context) A) (given A, ok bool) {
+// get returns what ask returns, or a result of another caller for which good returns true. good receives the result and
+// the time at which its request started. ok is false if ctx ends first.
+func (s *answers[K, A]) get(
+	ctx context.Context, question K, good func(A, time.Time) bool, ask func(context.Context) A,
+) (given A, ok bool) {
 	for ctx.Err() == nil {
 		a, mine := s.join(question, good)
 		if mine {
@@ -62,7 +64,7 @@ func (a *answer[A]) ask(ctx context.Context, ask func(context.Context) A) {
 	}
 }
 
-// join returns the answer to a question, and whether it is the caller's to get.
+// join returns the entry of a question, and whether the caller must send the request for it.
 func (s *answers[K, A]) join(question K, good func(A, time.Time) bool) (a *answer[A], mine bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -80,8 +82,8 @@ func (s *answers[K, A]) join(question K, good func(A, time.Time) bool) (a *answe
 	return a, true
 }
 
-// roomLocked drops a quarter of the answers at least: those that are good for nobody,
-// then the older ones. What is on its way stays.
+// roomLocked drops at least a quarter of the entries: first those that are too old for any caller, then the oldest of
+// the others. Requests in flight stay.
 func (s *answers[K, A]) roomLocked() {
 	for _, long := range []time.Duration{s.long, s.long / 8, 0} {
 		maps.DeleteFunc(s.of, func(_ K, a *answer[A]) bool { return !a.pending() && time.Since(a.asked) >= long })

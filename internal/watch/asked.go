@@ -7,21 +7,21 @@ import (
 	"time"
 )
 
-// maxAsked bounds the namespaces of one resource that readers name and that are
-// watched one by one, as anybody can think of any number of them.
+// maxAsked limits the namespaces of one resource that readers request and that are watched one by one, because clients
+// can invent any number of them.
 const maxAsked = 500
 
-// asked is a namespace that readers named.
+// asked is the lease of a namespace that readers requested.
 type asked struct {
 	holders int
 	since   time.Time
-	idle    time.Time // Since when nobody holds it.
+	idle    time.Time // Since when it has no holders.
 }
 
-// ask has the namespaces watched, where not all are, until release is called,
-// once, and for as long after that as the pool keeps what nobody looks at. Those
-// that nobody named are known, and are watched anyway where it is forbidden to watch
-// all: there they need no room.
+// ask requests that the namespaces are watched, if not all are, until release is called, once. They stay watched after
+// that for the pool's linger time. named reports whether the client named the namespaces. If it did not, they are known
+// namespaces. While watching all namespaces together is forbidden, known namespaces are watched anyway and need no
+// lease.
 func (i *informer) ask(namespaces []string, named bool) (release func(), err error) {
 	i.mu.Lock()
 	news := 0
@@ -35,7 +35,9 @@ func (i *informer) ask(namespaces []string, named bool) (release func(), err err
 		if !named && why.State == Forbidden {
 			return func() {}, nil
 		}
-		return nil, invalid("Too many namespaces", "%d namespaces of %s are asked for now, and no more are watched one by one; ask for fewer of them with ns.", maxAsked, i.scope.Resource.GroupResource())
+		return nil, invalid("Too many namespaces",
+			"%d namespaces of %s are asked for now, and no more are watched one by one; "+
+				"ask for fewer of them with ns.", maxAsked, i.scope.Resource.GroupResource())
 	}
 	for _, ns := range namespaces {
 		if i.asked[ns] == nil {
@@ -50,13 +52,12 @@ func (i *informer) ask(namespaces []string, named bool) (release func(), err err
 	return func() { i.letGo(namespaces) }, nil
 }
 
-// letGo ends what ask began. Where all namespaces are watched, there is nothing
-// to keep.
+// letGo releases what ask acquired. While all namespaces are watched, leases without holders are deleted at once.
 func (i *informer) letGo(namespaces []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if len(i.asked) > maxAsked {
-		i.kick() // It is another's turn.
+		i.kick() // A waiting namespace may take its place.
 	}
 	for _, ns := range namespaces {
 		a := i.asked[ns]
@@ -69,9 +70,8 @@ func (i *informer) letGo(namespaces []string) {
 	}
 }
 
-// roomLocked makes room for more namespaces at the cost of those that nobody
-// holds, longest idle first, and reports whether there is. Where all of those would
-// not do, all of them stay.
+// roomLocked makes room for more namespaces by dropping those without holders, longest idle first. It reports whether
+// there is room. If all of them would not be enough, it drops none.
 func (i *informer) roomLocked(more int, but []string) bool {
 	lacking := len(i.asked) + more - maxAsked
 	if lacking <= 0 {
@@ -97,7 +97,7 @@ func (i *informer) roomLocked(more int, but []string) bool {
 	return true
 }
 
-// lapse forgets what nobody has held for long.
+// lapse drops the leases that have had no holders for the given time.
 func (i *informer) lapse(long time.Duration) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -108,10 +108,9 @@ func (i *informer) lapse(long time.Duration) {
 	}
 }
 
-// turns are the namespaces that were asked for and have their turn, and those that
-// have not, as too many are asked for: any number could be while all were watched.
-// What is watched comes first, then what was asked for first; what nobody holds
-// any more makes room.
+// turns returns the requested namespaces that may be watched now, and those that must wait because there are more than
+// maxAsked. There can be any number, because requests are not limited while all namespaces are watched. Watched
+// namespaces come first, then the earliest requests. Namespaces without holders come last.
 func (i *informer) turns() (now, later []string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()

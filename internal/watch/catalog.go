@@ -17,39 +17,38 @@ import (
 )
 
 const (
-	// maxAge is how old an answer may be before whoever reads it has it
-	// refreshed. While nobody reads, nothing is asked of the API server.
+	// maxAge is the age from which a read triggers a new discovery. Without reads, nothing is requested from the API
+	// server.
 	maxAge = 10 * time.Second
-	// followAge is between two discoveries while somebody follows, so that a kind
-	// whose definition may not be watched is told within 10 s.
+	// followAge is the time between two discoveries while a page follows the list of resources. It ensures that a new
+	// resource appears within 10 s even if the definitions may not be watched.
 	followAge = 9 * time.Second
-	// refreshMinimum is between two discoveries that somebody asked for.
+	// refreshMinimum is the shortest time between two discoveries that callers request.
 	refreshMinimum = time.Second
-	// stirMinimum is between two discoveries after a definition has changed. The
-	// API server itself takes a moment to serve what is defined, so it is looked
-	// again a few times, lookInterval apart.
+	// stirMinimum is the shortest time between two discoveries after a definition has changed. The API server needs a
+	// moment until it serves what is defined. Discovery is therefore repeated looksAfterStir times, at intervals of
+	// lookInterval.
 	stirMinimum    = 100 * time.Millisecond
 	looksAfterStir = 4
 	lookInterval   = 400 * time.Millisecond
-	// quickStirs is how many of these follow one another so fast, until for calm
-	// nothing has changed; from then on stormInterval is between them. What in a
-	// definition has changed is not known: its metadata tells nothing of its
-	// conditions, and these of when it is served.
+	// quickStirs is how many changes of definitions may follow each other at this speed. After that, the interval is
+	// stormInterval until nothing has changed for the duration of calm. The program cannot see what has changed in a
+	// definition: its metadata does not contain the conditions that show when it is served.
 	quickStirs    = 10
 	calm          = 10 * time.Second
 	stormInterval = time.Second
-	// firstRetry and lastRetry bound the back-off while discovery fails.
+	// firstRetry and lastRetry limit the backoff while discovery fails.
 	firstRetry, lastRetry = 500 * time.Millisecond, 15 * time.Second
 )
 
-// catalog knows which resources the cluster serves.
+// catalog contains the resources that the cluster serves.
 type catalog struct {
 	client *discovery.DiscoveryClient
 	server string
-	other  func() // Told when resources or gaps are others.
+	other  func() // Called when the resources or the group errors have changed.
 	log    *slog.Logger
-	asked  chan struct{} // A sign that somebody wants it refreshed.
-	stirs  chan struct{} // A sign that a definition has changed.
+	asked  chan struct{} // Signals that a caller requests a discovery.
+	stirs  chan struct{} // Signals that a definition has changed.
 
 	followers atomic.Int64
 
@@ -57,22 +56,22 @@ type catalog struct {
 	resources []Resource // Sorted by Ref.
 	gaps      []Gap
 	at        time.Time     // When resources was read.
-	err       error         // Of the last try; nil when it worked.
-	failing   time.Time     // Of the first of the tries that failed since one worked.
-	silent    bool          // They have failed for long.
-	next      time.Time     // Of the next try, while they fail.
-	tried     chan struct{} // Closed, and made anew, after each try.
+	err       error         // The error of the last discovery; nil if it succeeded.
+	failing   time.Time     // Time of the first failure since the last success.
+	silent    bool          // Discovery has been failing for longer than maxAge.
+	next      time.Time     // Time of the next try while it fails.
+	tried     chan struct{} // Closed and replaced after each try.
 }
 
 func newCatalog(client *discovery.DiscoveryClient, server string, other func(), log *slog.Logger) *catalog {
 	return &catalog{
 		client: client, server: server, other: other, log: log,
-		asked: make(chan struct{}, 1), stirs: make(chan struct{}, 1), tried: make(chan struct{}), err: errors.New("not asked yet"),
+		asked: make(chan struct{}, 1), stirs: make(chan struct{}, 1), tried: make(chan struct{}),
+		err: errors.New("not asked yet"),
 	}
 }
 
-// run discovers until ctx ends: at first, when asked, and with back-off while
-// the API server cannot be reached.
+// run runs discovery until ctx ends: at the start, on request, and with backoff while the API server cannot be reached.
 func (c *catalog) run(ctx context.Context) {
 	retry := firstRetry
 	failing := false
@@ -92,7 +91,8 @@ func (c *catalog) run(ctx context.Context) {
 		case err != nil:
 			wait, retry, failing = retry, min(2*retry, lastRetry), true
 			again = time.After(wait)
-			c.log.WarnContext(ctx, "waiting for the API server", "server", c.server, "error", reasonOf(err), "next_try_in", wait)
+			c.log.WarnContext(ctx, "waiting for the API server",
+				"server", c.server, "error", reasonOf(err), "next_try_in", wait)
 		case failing:
 			retry, failing = firstRetry, false
 			c.log.InfoContext(ctx, "the API server answers", "server", c.server)
@@ -119,13 +119,13 @@ func (c *catalog) run(ctx context.Context) {
 	}
 }
 
-// storm says whether definitions change again and again.
+// storm detects that definitions change again and again.
 type storm struct {
-	stirs  int       // One after another.
-	newest time.Time // The last of them.
+	stirs  int       // Changes in rapid succession.
+	newest time.Time // The time of the last one.
 }
 
-// note takes note of a change.
+// note records a change.
 func (s *storm) note() {
 	if time.Since(s.newest) > calm {
 		s.stirs = 0
@@ -134,7 +134,7 @@ func (s *storm) note() {
 	s.newest = time.Now()
 }
 
-// slow is an interval, or a longer one in a storm.
+// slow returns an interval, or a longer one during a storm.
 func (s *storm) slow(interval time.Duration) time.Duration {
 	if s.stirs > quickStirs {
 		return max(interval, stormInterval)
@@ -142,8 +142,8 @@ func (s *storm) slow(interval time.Duration) time.Duration {
 	return interval
 }
 
-// sleep waits for so long, which may be over already. Then there is no timer: in
-// synctest's bubbles two that have ended at once crash Go 1.26 with the race detector.
+// sleep waits for the given duration, or until ctx ends. It creates no timer if the duration is not positive: in
+// synctest bubbles, two timers that expire at once crash Go 1.26 with the race detector.
 func sleep(ctx context.Context, long time.Duration) {
 	if long <= 0 {
 		return
@@ -198,7 +198,7 @@ func (c *catalog) refresh(ctx context.Context) error {
 	return nil
 }
 
-// all returns what is known now; the slices must not be changed.
+// all returns the present state. The caller must not change the slices.
 func (c *catalog) all() ([]Resource, []Gap, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -208,38 +208,42 @@ func (c *catalog) all() ([]Resource, []Gap, error) {
 	if !c.silent {
 		return c.resources, c.gaps, nil
 	}
-	reason := fmt.Sprintf("Discovery has failed since %s, and what it told before is given. %s", c.failing.UTC().Format(time.RFC3339), reasonOf(c.err))
+	reason := fmt.Sprintf("Discovery has failed since %s, and what it told before is given. %s",
+		c.failing.UTC().Format(time.RFC3339), reasonOf(c.err))
 	return c.resources, append(slices.Clone(c.gaps), Gap{Group: "*", Reason: reason}), nil
 }
 
-// renew has an old answer refreshed, and waits for that no longer than wait.
+// renew refreshes an old result, and waits at most the given duration for that.
 func (c *catalog) renew(ctx context.Context, wait time.Duration) {
 	c.mu.Lock()
 	old := time.Since(c.at) > maxAge && c.err == nil
 	c.mu.Unlock()
 	if old {
-		_ = c.refreshed(ctx, wait) // Without it, by what is known.
+		_ = c.refreshed(ctx, wait) // If that fails, the old result is used.
 	}
 }
 
-// ask has the catalog refreshed soon.
+// ask requests a discovery soon.
 func (c *catalog) ask() {
 	select {
 	case c.asked <- struct{}{}:
-	default: // It has been asked already.
+	default: // It is requested already.
 	}
 }
 
-// stir says that a definition has changed: what is served may change at once.
+// stir reports that a definition has changed. The served resources may change soon.
 func (c *catalog) stir() {
 	select {
 	case c.stirs <- struct{}{}:
-	default: // It has been told already.
+	default: // It is signaled already.
 	}
 }
 
 func (c *catalog) unavailableLocked() *Problem {
-	p := &Problem{Cause: Unavailable, Title: "The API server does not answer", Brief: "It has not told yet what it serves, and is asked again by itself."}
+	p := &Problem{
+		Cause: Unavailable, Title: "The API server does not answer",
+		Brief: "It has not told yet what it serves, and is asked again by itself.",
+	}
 	if c.next.IsZero() {
 		p.Detail = fmt.Sprintf("Connecting to %s for the first time.", c.server)
 		return p
@@ -249,14 +253,14 @@ func (c *catalog) unavailableLocked() *Problem {
 	return p
 }
 
-// knows reports whether a resource was served when discovery was asked last.
+// knows reports whether the last discovery found the resource.
 func (c *catalog) knows(ref string) bool {
 	resources, _, _ := c.all()
 	return indexOf(resources, ref) >= 0
 }
 
-// find looks a resource up by its ref, with one more discovery for one that is
-// not known: it may have been created a moment ago.
+// find returns a resource by its ref. If it is not known, find requests one more discovery, because the resource may
+// have been created a moment ago.
 func (c *catalog) find(ctx context.Context, ref string) (*Resource, error) {
 	for try := 0; ; try++ {
 		resources, gaps, err := c.all()
@@ -276,7 +280,7 @@ func (c *catalog) find(ctx context.Context, ref string) (*Resource, error) {
 	}
 }
 
-// refreshed waits for the end of one more try, but not for ever.
+// refreshed requests a discovery, and waits at most the given duration for the end of a try.
 func (c *catalog) refreshed(ctx context.Context, wait time.Duration) error {
 	c.mu.Lock()
 	tried := c.tried
@@ -289,7 +293,7 @@ func (c *catalog) refreshed(ctx context.Context, wait time.Duration) error {
 	case <-tried:
 		return nil
 	case <-time.After(wait):
-		return nil // A slow API server: go by what is known.
+		return nil // The API server is slow: use the present result.
 	case <-ctx.Done():
 		return ctx.Err()
 	}

@@ -7,7 +7,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Ticks yields every so often, until ctx ends.
+// Ticks returns an iterator that yields at each interval until ctx ends.
 func Ticks(ctx context.Context, every time.Duration) func(yield func() bool) {
 	return func(yield func() bool) {
 		ticks := time.NewTicker(every)
@@ -25,16 +25,15 @@ func Ticks(ctx context.Context, every time.Duration) func(yield func() bool) {
 	}
 }
 
-// endingClock is the real one, but for waits that end with ctx: client-go's
-// Reflector waits for the next try of a streaming list without looking whether
-// it has been ended.
+// endingClock is the real clock, except that its waits end with ctx. client-go's Reflector waits before it retries a
+// streaming list, without a check whether its context has ended.
 type endingClock struct {
 	clock.RealClock
 
-	ctx context.Context //nolint:containedctx // What waits has no other way to hear of it.
+	ctx context.Context //nolint:containedctx // The interface has no other parameter for it.
 }
 
-// After implements clock.Clock.
+// After implements clock.Clock. Its channel is closed after the given duration, or when ctx ends.
 func (c endingClock) After(long time.Duration) <-chan time.Time {
 	rung := make(chan time.Time)
 	go func() {

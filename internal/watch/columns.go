@@ -9,24 +9,24 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// printed is what the definition of a custom resource says of its columns, by
-// their names; nil where the definition may not be read, or there is none.
+// printed describes the columns of a custom resource as its definition does, by column name. Its maps are nil if the
+// definition may not be read, or if there is none.
 type printed struct {
-	// dates are the paths behind the columns of type date: the API server sends
-	// their cells as passed time ("33h"), which goes stale. Without them the times
-	// are reckoned back from the cells.
+	// dates contains the paths of columns of type date. The API server sends their cells as an age ("33h"), which
+	// becomes outdated. Without the paths, the times are computed back from the cells.
 	dates map[string]string
-	// paths are the JSONPaths of all of them: a cell that may show what is masked
-	// is masked, too.
+	// paths contains the JSONPaths of all columns. A cell that may show a masked value is masked, too.
 	paths map[string]string
 }
 
-// printedColumns finds what a custom resource's columns show.
+// printedColumns reads what a custom resource's columns show.
 func (c *Cluster) printedColumns(ctx context.Context, resource *Resource) printed {
 	if resource.Group == "" {
 		return printed{}
 	}
-	definitions := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
+	definitions := schema.GroupVersionResource{
+		Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
+	}
 	text, err := c.get(ctx, definitions, "", resource.Resource+"."+resource.Group)
 	if err != nil {
 		return printed{}
@@ -57,7 +57,7 @@ func (c *Cluster) printedColumns(ctx context.Context, resource *Resource) printe
 			}
 			path := column.JSONPath
 			if _, twice := columns.paths[column.Name]; twice {
-				path = "" // Which of them is which is not known.
+				path = "" // Two columns have this name, so the path is ambiguous.
 			}
 			columns.paths[column.Name] = path
 		}

@@ -10,25 +10,34 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// definitionScopes are the resources that define others, by their metadata
-// alone: the definitions themselves are large.
+// definitionScopes returns the scopes of the resources that define other resources. Only their metadata is watched,
+// because the definitions themselves are large.
 func definitionScopes() []wire.Scope {
 	return []wire.Scope{
-		{Resource: schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}, Metadata: true},
-		{Resource: schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}, Metadata: true},
+		{
+			Resource: schema.GroupVersionResource{
+				Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
+			},
+			Metadata: true,
+		},
+		{
+			Resource: schema.GroupVersionResource{
+				Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices",
+			},
+			Metadata: true,
+		},
 	}
 }
 
-// A Follower is told when Resources gives something else. It is for one
-// goroutine, and must be closed.
+// A Follower waits for changes of what Resources returns. It is for one goroutine, and must be closed.
 type Follower struct {
 	cluster *Cluster
-	release func() // Of what defines resources; nil where that could not be watched yet.
+	release func() // Releases the watched definitions; nil while they cannot be watched yet.
 	raised  <-chan struct{}
 }
 
-// Follow begins to watch what defines resources, so that Resources is up to
-// date. Where that may not be watched, discovery is asked now and then.
+// Follow starts to watch the definitions of resources, so that Resources is up to date. If they may not be watched,
+// discovery runs at intervals instead.
 func (a *Access) Follow() *Follower {
 	f := &Follower{cluster: a.cluster, raised: a.cluster.changed.next()}
 	f.cluster.catalog.followers.Add(1)
@@ -36,15 +45,15 @@ func (a *Access) Follow() *Follower {
 	return f
 }
 
-// watch watches what defines resources, once it may be: not before the cluster runs.
+// watch starts to watch the definitions as soon as that is possible, which is not before the cluster runs.
 func (f *Follower) watch() {
 	if f.release == nil {
-		f.release, _ = f.cluster.watchDefinitions() // It is tried again.
+		f.release, _ = f.cluster.watchDefinitions() // Next retries it.
 	}
 }
 
-// watchDefinitions watches what defines resources until release: discovery is
-// asked when it changes. An error says why nothing of it is watched.
+// watchDefinitions watches the definitions of resources until release. A change of a definition triggers a discovery.
+// If it returns an error, no definition is watched.
 func (c *Cluster) watchDefinitions() (release func(), err error) {
 	var releases []func()
 	release = func() {
@@ -67,7 +76,7 @@ func (c *Cluster) watchDefinitions() (release func(), err error) {
 	return release, nil
 }
 
-// Close lets go of what is watched.
+// Close releases the watched definitions.
 func (f *Follower) Close() {
 	f.cluster.catalog.followers.Add(-1)
 	if f.release != nil {
@@ -75,10 +84,10 @@ func (f *Follower) Close() {
 	}
 }
 
-// Next waits until discovery or a state may have changed, other is closed, or a time has
-// come. It reports whether discovery or a state may have changed, or returns ctx's error.
+// Next waits until discovery or a state may have changed, until other is closed, or until the given time. It reports
+// whether discovery or a state may have changed. The error is ctx's.
 func (f *Follower) Next(ctx context.Context, other <-chan struct{}, until time.Time) (bool, error) {
-	f.watch() //nolint:contextcheck // An informer outlives who starts it.
+	f.watch() //nolint:contextcheck // An informer outlives the request that starts it.
 	select {
 	case <-ctx.Done():
 		return false, ctx.Err()
@@ -92,14 +101,14 @@ func (f *Follower) Next(ctx context.Context, other <-chan struct{}, until time.T
 	}
 }
 
-// definition is what discovery tells of a resource now.
+// definition is what discovery currently reports about a resource.
 type definition struct {
-	known    bool      // Discovery can tell.
-	resource *Resource // Nil where it is not served.
-	identity string    // Tells it from a later one of the same name; may be empty.
+	known    bool      // False if discovery cannot decide, because it failed.
+	resource *Resource // Nil if the cluster does not serve it.
+	identity string    // The UID of the definition, or empty. It differs for a later definition of the same name.
 }
 
-// served is what discovery tells of the resource of a scope.
+// served returns what discovery reports about the resource of a scope.
 func (c *Cluster) served(ctx context.Context, scope wire.Scope) definition {
 	resources, gaps, err := c.catalog.all()
 	if err != nil {
@@ -108,10 +117,12 @@ func (c *Cluster) served(ctx context.Context, scope wire.Scope) definition {
 	gvr := scope.Resource
 	at := slices.IndexFunc(resources, func(r Resource) bool { return r.gvr() == gvr })
 	if at < 0 {
-		if !scope.Metadata { // A cluster without definitions will have none.
-			c.catalog.renew(ctx, 0) // It may come back.
+		if !scope.Metadata { // A cluster that does not serve definitions will not start to.
+			c.catalog.renew(ctx, 0) // The resource may return.
 		}
-		unread := slices.ContainsFunc(gaps, func(g Gap) bool { return g.Group == gvr.Group && g.Version == gvr.Version })
+		unread := slices.ContainsFunc(gaps, func(g Gap) bool {
+			return g.Group == gvr.Group && g.Version == gvr.Version
+		})
 		return definition{known: !unread}
 	}
 	now := definition{known: true, resource: &resources[at]}
@@ -125,20 +136,22 @@ func (c *Cluster) served(ctx context.Context, scope wire.Scope) definition {
 	return now
 }
 
-// namespacesWait is how long the list of namespaces may take.
+// namespacesWait limits how long a caller waits for the list of namespaces.
 const namespacesWait = 2 * time.Second
 
-// namespaceResource is what there is in every cluster.
+// namespaceResource returns the resource of namespaces, which every cluster serves.
 func namespaceResource() *Resource {
 	return &Resource{Version: "v1", Resource: "namespaces", Verbs: []string{"list", "watch"}}
 }
 
-// namespaces returns the cluster's namespaces, and watches them until release. While
-// they are not known, as where they may not be listed or do not fit, they are those
-// that were known last, which need not be there any more; at first there are none.
+// namespaces returns the cluster's namespaces, and watches them until release. While the list is not available (not yet
+// read, forbidden, or too large), it returns the last known namespaces, some of which may be deleted. At first there
+// are none.
 func (c *Cluster) namespaces(ctx context.Context) (names []string, release func()) {
 	resource := namespaceResource()
-	i, release, err := c.pool.acquire(wire.Scope{Resource: resource.gvr()}, resource, holder{}) //nolint:contextcheck // An informer outlives who starts it.
+	i, release, err := c.pool.acquire( //nolint:contextcheck // An informer outlives the request that starts it.
+		wire.Scope{Resource: resource.gvr()}, resource, holder{},
+	)
 	if err != nil {
 		return nil, func() {}
 	}
@@ -156,12 +169,12 @@ func (c *Cluster) namespaces(ctx context.Context) (names []string, release func(
 	return names, release
 }
 
-// knownNamespaces are those in which a user may see something: the cluster's, and the
-// kubeconfig's, which is all that is known where they may not be listed. It returns a
-// *Problem that is Unavailable where they never were known.
+// knownNamespaces returns the namespaces in which a user may see something: the cluster's and the kubeconfig's. If the
+// namespaces may not be listed, only the latter is known. If they never were known, it returns a *Problem with the
+// cause Unavailable.
 func (c *Cluster) knownNamespaces(ctx context.Context) ([]string, error) {
 	names, release := c.namespaces(ctx)
-	release() // It is known for a while.
+	release() // The informer lingers, so the result stays known for a while.
 	if c.spaces.Load() == nil {
 		why := Status{Reason: "they have not been asked for"}
 		if i := c.pool.find(wire.Scope{Resource: namespaceResource().gvr()}); i != nil {
@@ -169,7 +182,9 @@ func (c *Cluster) knownNamespaces(ctx context.Context) ([]string, error) {
 		}
 		if !why.State.refused() {
 			const brief = "Which namespaces there are is not known yet: name those that you want to see with ns."
-			return nil, &Problem{Cause: Unavailable, Title: "Namespaces are not known", Detail: brief + " " + why.Reason, Brief: brief}
+			return nil, &Problem{
+				Cause: Unavailable, Title: "Namespaces are not known", Detail: brief + " " + why.Reason, Brief: brief,
+			}
 		}
 	}
 	if c.home != "" && !slices.Contains(names, c.home) {

@@ -23,34 +23,31 @@ import (
 const (
 	// stall is how long a streaming list may make no progress.
 	stall = 15 * time.Second
-	// pollInterval is between two lists of a resource that has no watch.
+	// pollInterval is the time between two lists of a resource that cannot be watched.
 	pollInterval = 30 * time.Second
-	// columnsTimeout bounds the question for what the columns show.
+	// columnsTimeout limits the request for the definition of the columns.
 	columnsTimeout = 2 * time.Second
-	// notWatchable is why a resource with a watch is listed again and again.
+	// notWatchable begins the reason why a resource that has a watch is polled.
 	notWatchable = "It may be listed, but not watched. "
 )
 
-// feed is one list and watch of an informer, of all namespaces or of one:
-// client-go's Reflector reads it into the informer's journal, and a Status says
-// how well that goes. The Status changes first, then the journal's readers are
-// nudged.
+// feed is one list and watch of an informer, of all namespaces or of one. client-go's Reflector reads it into the
+// informer's journal. A Status reports how current the data is: it changes first, then the journal's readers are woken.
 type feed struct {
 	*informer
 
-	namespace string // Empty for all.
-	polled    string // Why it is listed again and again; empty where it is watched.
+	namespace string // Empty for all namespaces.
+	polled    string // Why it is polled; empty if it is watched.
 	source    *wire.Source
 	stop      context.CancelFunc
 	stopped   chan struct{}
-	heard     atomic.Int64 // When the last change came, in Unix nanoseconds.
+	heard     atomic.Int64 // When the last change arrived, in Unix nanoseconds.
 	reserved  reservation
 
 	now standing // Guarded by the informer's lock.
 }
 
-// prepareFeed returns what runs a feed until stop; status is what is told until
-// the API server has answered.
+// prepareFeed returns the function that runs a feed until stop. status is reported until the API server has responded.
 func (i *informer) prepareFeed(ctx context.Context, f *feed, status Status) (run func(), err error) {
 	scope := i.scope
 	scope.Namespace = f.namespace
@@ -72,10 +69,9 @@ func (i *informer) prepareFeed(ctx context.Context, f *feed, status Status) (run
 	}, nil
 }
 
-// exchange puts feeds that have been prepared in the place of those that have ended,
-// whose rows stay: in one step, so that nobody is told of a part as if it were all,
-// or that nothing may be seen where one feed follows another. They have not begun:
-// all of them are there before the first has listed.
+// exchange replaces ended feeds with prepared ones, and keeps their rows. It does so in one step. Otherwise readers
+// could take a part for everything, or see an error while one feed replaces another. The prepared feeds have not
+// started yet: all of them are registered before the first one has listed.
 func (i *informer) exchange(ended map[*feed]bool, prepared map[*feed]func()) {
 	i.mu.Lock()
 	for f := range ended {
@@ -94,7 +90,7 @@ func (i *informer) exchange(ended map[*feed]bool, prepared map[*feed]func()) {
 	}
 }
 
-// arrived says that what was reserved is there, or will not come.
+// arrived releases the reservation, because its objects are in the journal now, or will not arrive.
 func (f *feed) arrived() {
 	f.expected.Add(f.reserved.masks - f.reserved.bytes)
 	f.reserved.bytes, f.reserved.masks = 0, 0
@@ -113,13 +109,12 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// reflect lists and watches until ctx ends, or the API server refuses to let
-// the resource be watched.
+// reflect lists and watches until ctx ends, or until the API server refuses to let the resource be watched.
 func (f *feed) reflect(lasting context.Context) {
 	ctx, giveUp := context.WithCancel(lasting)
 	defer giveUp()
 	logger := klog.Logger{}
-	var listing sync.Mutex // The reflector returns when ctx ends, even if its list has not.
+	var listing sync.Mutex // The Reflector returns when ctx ends, even if its list has not ended.
 	lister := &cache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			listing.Lock()
@@ -141,18 +136,20 @@ func (f *feed) reflect(lasting context.Context) {
 		},
 	}
 	reflector := cache.NewReflectorWithOptions(lister, nil, (*store)(f), cache.ReflectorOptions{
-		Name: f.scope.Resource.String(), TypeDescription: f.scope.Resource.String(), Logger: &logger, Clock: endingClock{ctx: ctx},
-		// Up to 15 s between two tries, where client-go would wait a minute: people
-		// sit in front of what is stale.
-		Backoff: &wait.Backoff{Duration: 800 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 10, Cap: 10 * time.Second},
+		Name: f.scope.Resource.String(), TypeDescription: f.scope.Resource.String(),
+		Logger: &logger, Clock: endingClock{ctx: ctx},
+		// At most 15 s between two tries (10 s plus jitter), instead of client-go's minute, because users wait in front
+		// of stale data.
+		Backoff: &wait.Backoff{
+			Duration: 800 * time.Millisecond, Factor: 2, Jitter: 0.5, Steps: 10, Cap: 10 * time.Second,
+		},
 	})
 	reflector.RunWithContext(klog.NewContext(ctx, logger))
-	listing.Lock() // Waits for the last list, so that no request outlives the feed.
+	listing.Lock() // Wait for the last list, so that no request outlives the feed.
 	defer listing.Unlock()
 }
 
-// poll lists a resource that cannot be watched now, and waits; such a one is
-// never Live.
+// poll lists a resource that cannot be watched now, and then waits for pollInterval. Such a resource is never Live.
 func (f *feed) poll(ctx context.Context) {
 	if ctx.Err() != nil {
 		return
@@ -168,7 +165,7 @@ func (f *feed) poll(ctx context.Context) {
 	sleep(ctx, pollInterval)
 }
 
-// listAll lists to the end, as some servers send a part at a time, asked or not.
+// listAll reads all pages of a list, because some API servers send pages even if no limit was requested.
 func (f *feed) listAll(ctx context.Context) (objects []*wire.Object, err error) {
 	for options := (metav1.ListOptions{}); ; {
 		list, err := f.list(ctx, options)
@@ -187,7 +184,8 @@ func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*wire.List
 		f.restart(ctx)
 	}
 	if options.ResourceVersion == "0" && f.hasSeen() {
-		options.ResourceVersion = "" // Not any: what is held may be newer than an API server that is behind has it.
+		// Require the newest version: an API server that lags behind may have older objects than those in memory.
+		options.ResourceVersion = ""
 	}
 	list, err := f.source.List(ctx, options)
 	if err != nil {
@@ -197,7 +195,7 @@ func (f *feed) list(ctx context.Context, options metav1.ListOptions) (*wire.List
 	return list, nil
 }
 
-// hasSeen reports whether rows that the feed is to list are, or were, held.
+// hasSeen reports whether objects that the feed will list are, or were, in memory.
 func (f *feed) hasSeen() bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -212,17 +210,18 @@ func (f *feed) watch(ctx context.Context, options metav1.ListOptions) (apiwatch.
 		}
 		f.restart(ctx)
 	} else if f.masked {
-		f.readColumns(ctx) // They come with the stream, and may show something else by now.
+		// The watch sends the columns, and the definition may have changed what they show.
+		f.readColumns(ctx)
 	}
 	f.opens()
 	stream, err := f.source.Watch(ctx, options)
 	if !initial && (apierrors.IsForbidden(err) || apierrors.IsMethodNotSupported(err)) {
-		f.refuse(reasonOf(err)) // The list was not: it goes on with lists.
+		f.refuse(reasonOf(err)) // The API server allowed the list, so continue with polling.
 		return nil, err
 	}
 	if err != nil {
-		// A streaming list that is refused is followed by a plain one, which
-		// tells more; unless client-go tries the same again.
+		// A refused streaming list is followed by a plain list, whose error is more precise. If client-go tries the
+		// same request again instead, report this error.
 		if !initial || utilnet.IsConnectionRefused(err) || apierrors.IsTooManyRequests(err) {
 			f.fail(ctx, err)
 		}
@@ -241,7 +240,7 @@ func (f *feed) restart(ctx context.Context) {
 	f.readColumns(ctx)
 }
 
-// readColumns finds out what the columns show that come next.
+// readColumns reads what the columns of the next list or watch show.
 func (f *feed) readColumns(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, columnsTimeout)
 	defer cancel()
@@ -250,8 +249,7 @@ func (f *feed) readColumns(ctx context.Context) {
 	f.source.SetPaths(columns.paths)
 }
 
-// tracked tells when a watch has ended; the Reflector stops each one once it
-// has read it to its end.
+// tracked reports when a watch has ended. The Reflector stops each watch once it has read it to its end.
 type tracked struct {
 	apiwatch.Interface
 

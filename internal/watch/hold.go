@@ -5,14 +5,13 @@ import (
 	"time"
 )
 
-// holdFirst and holdLast bound the back-off while a resource that is always to
-// be watched is not served.
+// holdFirst and holdLast limit the backoff while the cluster does not serve a pinned resource.
 const (
 	holdFirst = 2 * time.Second
 	holdLast  = 30 * time.Second
 )
 
-// hold watches a resource until ctx ends. One that is not served is waited for.
+// hold keeps a pinned resource watched until ctx ends. If the cluster does not serve it, hold waits for it.
 func (c *Cluster) hold(ctx context.Context, ref string) {
 	var said string
 	for wait := holdFirst; ctx.Err() == nil; wait = min(2*wait, holdLast) {
@@ -26,7 +25,7 @@ func (c *Cluster) hold(ctx context.Context, ref string) {
 			said = err.Error()
 			c.log.WarnContext(ctx, "cannot be watched yet", "resource", ref, "error", err)
 		}
-		letGo, err := c.watchDefinitions() //nolint:contextcheck // An informer outlives who starts it.
+		letGo, err := c.watchDefinitions() //nolint:contextcheck // An informer outlives the request that starts it.
 		c.awaitServed(ctx, ref, wait)
 		if err == nil {
 			letGo()
@@ -34,7 +33,7 @@ func (c *Cluster) hold(ctx context.Context, ref string) {
 	}
 }
 
-// openAll holds the informer of all of a resource.
+// openAll acquires the informer of all objects of a resource.
 func (c *Cluster) openAll(ctx context.Context, ref string) (*opened, error) {
 	access, q := c.For(Viewer{Program: true}), &Query{Resource: ref}
 	resource, err := access.Resource(ctx, q.Resource)
@@ -45,11 +44,11 @@ func (c *Cluster) openAll(ctx context.Context, ref string) (*opened, error) {
 	if err != nil {
 		return nil, err
 	}
-	return access.open(q, resource, filter) //nolint:contextcheck // An informer outlives who starts it.
+	return access.open(q, resource, filter) //nolint:contextcheck // An informer outlives the request that starts it.
 }
 
-// awaitServed returns when discovery comes to know a resource, or after long
-// enough. Definitions are watched meanwhile, so that it is seldom asked.
+// awaitServed returns when discovery finds a resource that it did not find before, or after the given time. The caller
+// watches the definitions meanwhile, so that few discoveries are needed.
 func (c *Cluster) awaitServed(ctx context.Context, ref string, long time.Duration) {
 	enough, before := time.After(long), c.catalog.knows(ref)
 	for {

@@ -23,120 +23,121 @@ type (
 	change          = journal.Change[string, *wire.Object, memo]
 )
 
-// surroundings are what an informer must know of the rest of the cluster.
+// surroundings are the dependencies of an informer on the rest of the cluster.
 type surroundings struct {
 	client  *wire.Client
 	reviews *reviewer
 	pool    *pool
 	ring    Ring
-	// printed finds what the resource's columns show; asked before each list, and
-	// where rules mask some of it before each watch.
+	// printed reads what the resource's columns show. It is called before each list, and also before each watch if
+	// rules mask some of it.
 	printed func(context.Context) printed
 	masked  bool
-	// served returns what discovery tells of the resource.
+	// served returns the definition of the resource that discovery found.
 	served func(context.Context) definition
-	// stir has discovery asked: it may have changed. It must return at once.
+	// stir requests a discovery, because the definitions may have changed. It must return at once.
 	stir func()
-	// namespaces returns those of the cluster, as they were known last. They are
-	// watched until release.
+	// namespaces returns the namespaces of the cluster as they were last known. They are watched until release.
 	namespaces func(ctx context.Context) (names []string, release func())
-	// home is the namespace of the kubeconfig's context; it may be empty.
+	// home is the namespace of the kubeconfig's context, or empty.
 	home string
-	// changed is called when the informer's state is another, noted when an
-	// object is. They must return at once.
+	// changed is called when the informer's state has changed, noted when an object has. They must return at once.
 	changed, noted func()
 	log            *slog.Logger
 }
 
-// informer keeps one scope of one resource: its feeds list and watch it into
-// one journal. There is one feed for all namespaces where that is allowed, and
-// else one for each namespace that is.
+// informer keeps one scope of one resource: its feeds list and watch it into one journal. It has one feed for all
+// namespaces if that is permitted, and otherwise one for each permitted namespace.
 type informer struct {
 	*resourceJournal
 	surroundings
 
 	scope    wire.Scope    // Its namespace is empty.
-	resource *Resource     // As discovery told of it last; it belongs to run.
-	epoch    uint64        // Of this informer's offsets.
-	kicked   chan struct{} // A sign that settle has something to do.
-	expected atomic.Int64  // What feeds have reserved, in bytes.
+	resource *Resource     // As last reported by discovery. It belongs to run.
+	epoch    uint64        // The base of the epochs of this informer's cursors, see epochOf.
+	kicked   chan struct{} // Signals that settle has something to do.
+	expected atomic.Int64  // Bytes that feeds have reserved for running lists.
 	listings listings
 	digests  digests
 	bundles  bundles
 	rankings rankings
-	masks    *redact.Memory // Outlasts the feeds.
+	masks    *redact.Memory // Outlives the feeds.
 	began    time.Time
 	readers  atomic.Int64
-	resets   atomic.Int64 // Readers that had to begin anew.
+	resets   atomic.Int64 // Readers that had to restart from a snapshot.
 
 	mu     sync.Mutex
-	status Status            // Where no feed has one.
-	feeds  map[string]*feed  // By namespace; "" is all.
-	denied map[string]Status // Why what has no feed has none; "" is all.
-	// unsettled says that some namespaces may be watched, for all that is known yet.
+	status Status            // Reported while there is no feed for a namespace.
+	feeds  map[string]*feed  // By namespace; "" means all.
+	denied map[string]Status // Why a namespace has no feed; "" means all.
+	// unsettled means that not all watchable namespaces are known, or checked, yet.
 	unsettled bool
-	asked     map[string]*asked // Namespaces that readers named.
+	asked     map[string]*asked // Namespaces that readers requested.
 	columns   []wire.Column
-	version   int    // Rises with other columns, and where the past is not to be told any more: readers begin anew.
-	origin    origin // Of the version.
-	sight     sight
-	past      record
+	// Increases when columns change, and when the history must not be sent any more. Readers then start from a new
+	// snapshot.
+	version int
+	origin  origin // Where the version begins.
+	sight   sight
+	past    record
 }
 
-// newInformer makes an informer that run starts.
+// newInformer makes an informer. The caller must start run.
 func newInformer(scope wire.Scope, resource *Resource, around surroundings) *informer {
 	around.log = around.log.With("resource", scope.Resource.GroupResource().String())
 	i := &informer{
 		surroundings: around, scope: scope, epoch: newEpoch(), resource: resource,
-		masks: redact.NewMemory(), began: time.Now(), kicked: make(chan struct{}, 1), status: Status{State: Syncing, Since: time.Now()},
-		feeds: make(map[string]*feed), denied: make(map[string]Status), asked: make(map[string]*asked),
+		masks: redact.NewMemory(), began: time.Now(), kicked: make(chan struct{}, 1),
+		status: Status{State: Syncing, Since: time.Now()},
+		feeds:  make(map[string]*feed), denied: make(map[string]Status), asked: make(map[string]*asked),
 		sight: newSight(), unsettled: true,
 	}
 	i.resourceJournal = journal.New[string, *wire.Object, memo](journal.Options[string, *wire.Object]{
 		Same:      unchanged,
 		Continues: sameThing,
 		Size:      (*wire.Object).Size,
-		Derived:   func(o *wire.Object) int { return 2 * o.RowSize() }, // In the view rows, and in the view table.
-		MaxBytes:  around.ring.Bytes,
-		MaxAge:    around.ring.Age,
+		// The text of the row, kept once for the view rows and once for the view table.
+		Derived:  func(o *wire.Object) int { return 2 * o.RowSize() },
+		MaxBytes: around.ring.Bytes,
+		MaxAge:   around.ring.Age,
 	})
 	return i
 }
 
 func newEpoch() uint64 {
 	var b [8]byte
-	_, _ = rand.Read(b[:]) // Never fails (crypto/rand).
+	_, _ = rand.Read(b[:]) // crypto/rand never returns an error.
 	return binary.BigEndian.Uint64(b[:])
 }
 
-// epochOf is the epoch of cursors that were issued at a version: other columns
-// begin another.
-func (i *informer) epochOf(version int) uint64 { return i.epoch + uint64(version) } //nolint:gosec // It never falls.
+// epochOf returns the epoch of cursors issued at a version. Changed columns start a new epoch.
+func (i *informer) epochOf(version int) uint64 { return i.epoch + uint64(version) } //nolint:gosec // Never negative.
 
-// kick has the informer settle soon.
+// kick requests that the reconciler runs soon.
 func (i *informer) kick() {
 	select {
 	case i.kicked <- struct{}{}:
-	default: // It has been kicked already.
+	default: // It is requested already.
 	}
 }
 
-// present is what a reader must know beside the journal.
+// present is what a reader needs in addition to the journal.
 type present struct {
 	status  Status
-	synced  bool // What the journal holds of it is all there is.
+	synced  bool // The journal contains all objects that are covered.
 	columns []wire.Column
 	version int
-	none    bool // There is nothing to be seen, and the status says why.
+	none    bool // There are no rows to show; the status contains the reason.
 }
 
-// stays reports whether what was read between the two may be told: otherwise its
-// cells may be of other columns, or some of it was being taken out.
+// stays reports whether rows that were read between the two may be sent. If not, their cells may belong to other
+// columns, or some rows were being removed.
 func (p *present) stays(later present) bool {
-	return p.version == later.version && p.none == later.none && p.synced == later.synced && slices.Equal(p.status.Namespaces, later.status.Namespaces)
+	return p.version == later.version && p.none == later.none && p.synced == later.synced &&
+		slices.Equal(p.status.Namespaces, later.status.Namespaces)
 }
 
-// present tells how well the namespaces are known; none are all.
+// present returns how well the namespaces are covered; no namespaces means all.
 func (i *informer) present(namespaces []string) present {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -145,22 +146,21 @@ func (i *informer) present(namespaces []string) present {
 	now.none = !now.synced && (now.status.State.refused() || now.status.State == Failed)
 	if now.columns == nil {
 		for _, f := range i.feeds {
-			now.columns = f.source.Columns() // Known before the first list is whole.
+			now.columns = f.source.Columns() // The columns are known before the first list is complete.
 		}
 	}
 	return now
 }
 
-// statusLocked is what the feeds of the namespaces tell together. Namespaces that
-// may not be listed, or never could be, are not covered, and no reason to hide
-// the others.
+// statusLocked merges the statuses of the feeds of the namespaces. Namespaces that may not be listed, or never could
+// be, are not covered. They are no reason to hide the others.
 func (i *informer) statusLocked(namespaces []string) (status Status, synced bool) {
 	if f := i.feeds[""]; f != nil {
 		return f.now.status, f.now.synced
 	}
 	all := len(namespaces) == 0
 	if all {
-		if i.denied[""].State == Failed { // All together would not fit.
+		if i.denied[""].State == Failed { // All namespaces together would not fit into the memory budget.
 			return i.denied[""], false
 		}
 		namespaces = i.triedLocked()
@@ -176,7 +176,7 @@ func (i *informer) statusLocked(namespaces []string) (status Status, synced bool
 		}
 		switch now.State {
 		case "":
-			return i.status, false // Not yet settled.
+			return i.status, false // The reconciler has not decided yet.
 		case Forbidden, Absent, Failed:
 			if now.State == Failed && len(namespaces) > 1 {
 				now.Reason = ns + ": " + now.Reason
@@ -207,7 +207,7 @@ func (i *informer) statusLocked(namespaces []string) (status Status, synced bool
 	return status, synced
 }
 
-// triedLocked are the namespaces that may be listed, whether they fit or not.
+// triedLocked returns the namespaces that may be listed, whether or not they fit into memory.
 func (i *informer) triedLocked() []string {
 	namespaces := slices.Collect(maps.Keys(i.feeds))
 	for ns, why := range i.denied {
@@ -219,7 +219,7 @@ func (i *informer) triedLocked() []string {
 	return namespaces
 }
 
-// wait returns when until holds, at the end of ctx, or after long enough.
+// wait returns when until returns true, when ctx ends, or after the given duration.
 func (i *informer) wait(ctx context.Context, long time.Duration, until func() bool) {
 	ctx, cancel := context.WithTimeout(ctx, long)
 	defer cancel()

@@ -9,41 +9,40 @@ import (
 	"time"
 )
 
-// A Ledger says what is being watched, how well, and what that costs.
+// A Ledger is the watch status: what is watched, how current it is, and how much memory it uses.
 type Ledger struct {
-	Limit   int64      `json:"limit"`     // Bytes that may be held; 0 where there is no limit.
-	Held    int64      `json:"held"`      // Bytes that are held.
+	Limit   int64      `json:"limit"`     // Limit of Held in bytes; 0 if there is none.
+	Held    int64      `json:"held"`      // Bytes in use.
 	Entries []Coverage `json:"resources"` // By resource, then scope; never nil.
 }
 
-// Coverage is how one scope of a resource is known.
+// Coverage is the watch status of one scope of a resource.
 type Coverage struct {
-	Resource    string `json:"resource"`           // Its ref.
-	Fields      string `json:"fields,omitempty"`   // Field selector.
-	Metadata    bool   `json:"metadata,omitempty"` // Of the metadata alone: it tells when kinds come and go.
-	Shared      bool   `json:"shared,omitempty"`   // As those may see it whom it is shared with.
-	Status             // State, since, reason, count, and the namespaces where they are not all.
+	Resource    string `json:"resource"` // The ref of the resource.
+	Fields      string `json:"fields,omitempty"`
+	Metadata    bool   `json:"metadata,omitempty"` // Only metadata is watched, to detect new and removed resources.
+	Shared      bool   `json:"shared,omitempty"`   // With the guest mask applied, for share links.
+	Status             // Its Namespaces are set if not all are covered.
 	Objects     int    `json:"objects"`
-	CacheBytes  int64  `json:"cacheBytes"` // Of the objects,
-	OrderBytes  int64  `json:"orderBytes"` // of their rows in the orders of windows,
-	RingBytes   int64  `json:"ringBytes"`  // and of the changes kept.
+	CacheBytes  int64  `json:"cacheBytes"` // Of the objects.
+	OrderBytes  int64  `json:"orderBytes"` // Of their rows in rankings.
+	RingBytes   int64  `json:"ringBytes"`  // Of the history.
 	RingChanges int    `json:"ringChanges"`
-	// RingSince is how far back a cursor may reach.
+	// RingSince is the start of the history: older cursors cannot be resumed.
 	RingSince time.Time `json:"ringSince,omitzero"`
-	Readers   int       `json:"readers"` // Subscriptions now.
+	Readers   int       `json:"readers"` // Open subscriptions.
 	LastEvent time.Time `json:"lastEvent,omitzero"`
-	Lists     int       `json:"lists"`  // The first included; each one more is a relist.
+	Lists     int       `json:"lists"`  // Including the first one; the others are relists.
 	Drops     int       `json:"drops"`  // Watches that ended.
-	Resets    int       `json:"resets"` // Readers that had to begin anew.
-	// Blind counts the intervals without a watch after the first list; BlindFor
-	// is all of them together, in seconds, the present ones included, the first
-	// of which began at BlindSince.
+	Resets    int       `json:"resets"` // Readers that had to restart from a snapshot.
+	// Blind counts the interruptions: intervals without a watch after the first list. BlindFor is their total duration
+	// in seconds, including the present ones. BlindSince is the start of the earliest present one.
 	Blind      int       `json:"blind"`
 	BlindFor   float64   `json:"blindSeconds"`
 	BlindSince time.Time `json:"blindSince,omitzero"`
 }
 
-// Ledger returns the ledger of all that is watched, for whomever.
+// Ledger returns the watch status of everything that is watched, without a permission check.
 func (c *Cluster) Ledger() Ledger {
 	ledger := Ledger{Limit: c.pool.budget, Entries: []Coverage{}}
 	for _, i := range c.pool.informers() {
@@ -53,8 +52,8 @@ func (c *Cluster) Ledger() Ledger {
 	return ledger
 }
 
-// Coverage returns the Ledger; to who may not see all that the program does, only
-// that of the resources of which it may see all.
+// Coverage returns the watch status that the viewer may see. Viewers with the permissions of the program get all of it.
+// Others get only the resources of which they may see all objects.
 func (a *Access) Coverage(ctx context.Context) Ledger {
 	if a.viewer.Program && a.viewer.Scope == nil {
 		return a.cluster.Ledger()
@@ -78,7 +77,12 @@ func (l *Ledger) enter(i *informer) {
 
 func (l *Ledger) sort() {
 	slices.SortFunc(l.Entries, func(a, b Coverage) int {
-		return cmp.Or(cmp.Compare(a.Resource, b.Resource), cmp.Compare(a.Fields, b.Fields), strings.Compare(strconv.FormatBool(a.Shared), strconv.FormatBool(b.Shared)), cmp.Compare(len(a.Namespaces), len(b.Namespaces)))
+		return cmp.Or(
+			cmp.Compare(a.Resource, b.Resource),
+			cmp.Compare(a.Fields, b.Fields),
+			strings.Compare(strconv.FormatBool(a.Shared), strconv.FormatBool(b.Shared)),
+			cmp.Compare(len(a.Namespaces), len(b.Namespaces)),
+		)
 	})
 }
 
@@ -86,7 +90,9 @@ func (i *informer) coverage() Coverage {
 	cache, ring := i.Weight()
 	c := Coverage{
 		Resource: resourceOf(i).Ref(), Fields: i.scope.Fields, Metadata: i.scope.Metadata, Shared: i.scope.Shared,
-		Objects: i.Len(), CacheBytes: int64(cache) + i.masks.Weight(), OrderBytes: i.rankings.weight(), RingBytes: int64(ring), Readers: int(i.readers.Load()), Resets: int(i.resets.Load()),
+		Objects: i.Len(), CacheBytes: int64(cache) + i.masks.Weight(),
+		OrderBytes: i.rankings.weight(), RingBytes: int64(ring),
+		Readers: int(i.readers.Load()), Resets: int(i.resets.Load()),
 	}
 	c.RingChanges, c.RingSince = i.whole()
 	i.mu.Lock()
@@ -104,6 +110,7 @@ func (i *informer) coverage() Coverage {
 			}
 		}
 	}
-	c.Lists, c.Drops, c.Blind, c.BlindFor, c.LastEvent = sum.lists, sum.drops, sum.blind, sum.blindFor.Seconds(), sum.lastEvent
+	c.Lists, c.Drops, c.Blind, c.BlindFor, c.LastEvent =
+		sum.lists, sum.drops, sum.blind, sum.blindFor.Seconds(), sum.lastEvent
 	return c
 }

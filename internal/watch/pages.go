@@ -6,21 +6,20 @@ import (
 	"sync"
 )
 
-// pagesAtOnce bounds the first pages on their way for one resource, each of which
-// is held while it is looked at.
+// pagesAtOnce limits the concurrent first pages for one resource, because each is in memory until its size is known.
 const pagesAtOnce = 4
 
-// pages are the first pages of namespaces, from which it is estimated what they
-// would hold. One that does not come holds up no other namespace.
+// pages contains the first pages of lists of namespaces, from which the memory that each needs is estimated. A slow one
+// does not delay the others.
 type pages struct {
 	mu      sync.Mutex
 	of      map[string]*page
-	asked   int  // On their way.
-	lacking bool // Some have not come, or could not be asked for, see wanted.
+	asked   int  // Requests in flight.
+	lacking bool // Some have not arrived, or could not be requested, see wanted.
 	running sync.WaitGroup
 }
 
-// page is what one tells.
+// page is the result of one first page.
 type page struct {
 	objects int
 	bytes   int64
@@ -28,9 +27,9 @@ type page struct {
 	here    bool
 }
 
-// page returns the first page of a namespace ("" is all, and waited for, as nothing
-// can begin before); nil where it is on its way, or will be: then settle is called
-// again when there is news.
+// page returns the first page of a namespace. It waits for that of all namespaces (""), because nothing can start
+// before. For one namespace it returns nil while the page is in flight or not requested yet. The reconciler runs again
+// when a page arrives.
 func (s *settler) page(ctx context.Context, namespace string) *page {
 	scope := s.scope
 	scope.Namespace = namespace
@@ -68,8 +67,7 @@ func (s *settler) page(ctx context.Context, namespace string) *page {
 	return nil
 }
 
-// wanted reports whether a page was wanted that is not here, since it was asked
-// last.
+// wanted reports whether a page was missing since the last call.
 func (p *pages) wanted() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()

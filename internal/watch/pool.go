@@ -10,47 +10,46 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// maxFieldScopes bounds the scopes with a field selector: anybody can think of
-// any number of them. Of those one user holds userFieldScopes at most, whom one thing
-// is shared with linkFieldScopes, and all guests guestFieldScopes.
+// maxFieldScopes limits the scopes with a field selector, because clients can invent any number of them.
+// userFieldScopes limits those of one user, linkFieldScopes those of one share link, and guestFieldScopes those of all
+// guests.
 const (
 	maxFieldScopes, userFieldScopes   = 20, 10
 	linkFieldScopes, guestFieldScopes = 5, 10
 )
 
-// pool runs the informers that somebody looks at: one for each scope, shared
-// by all its readers, kept for a while after the last one has gone.
+// pool runs one informer for each scope that has readers. All readers of a scope share its informer. It keeps running
+// for the linger time after the last reader has left.
 type pool struct {
 	linger time.Duration
-	budget int64 // What all informers may hold, in bytes; 0 is no bound.
+	budget int64 // What all informers may use, in bytes; 0 means no limit.
 	start  func(wire.Scope, *Resource) *informer
 
 	mu      sync.Mutex
-	ctx     context.Context //nolint:containedctx // Of run, whose informers outlive the requests that start them.
+	ctx     context.Context //nolint:containedctx // Of run. Informers outlive the requests that start them.
 	entries map[wire.Scope]*entry
 	running sync.WaitGroup
 }
 
-// entry is a running informer and how many hold it.
+// entry is a running informer with the number of its holders.
 type entry struct {
 	*informer
 
 	holders   int
-	by        map[holder]int // The same, of a scope with a field selector.
+	by        map[holder]int // The number of holders by owner, for a scope with a field selector.
 	idle      *time.Timer
 	idleSince time.Time
 	stop      context.CancelFunc
 }
 
-// holder is who holds informers and rankings, by the hash of their key. The zero holder,
-// which may hold all the informers that there may be, is the program, and who comes
-// without a login.
+// holder is the owner of informers and rankings, identified by the hash of its key. The zero holder has no limit of its
+// own. It stands for the program, and for callers without a login.
 type holder struct {
 	hash  userHash
 	guest bool
 }
 
-// holder is the viewer as one who holds informers and rankings.
+// holder returns the owner under which the viewer's informers and rankings count.
 func (v *Viewer) holder() holder {
 	if v.User == nil && v.Scope == nil {
 		return holder{}
@@ -62,7 +61,7 @@ func newPool(linger time.Duration, budget int64, start func(wire.Scope, *Resourc
 	return &pool{linger: linger, budget: budget, start: start, entries: make(map[wire.Scope]*entry)}
 }
 
-// run lets informers run until ctx ends, and returns when all have ended.
+// run allows informers to run until ctx ends, and returns when all have ended.
 func (p *pool) run(ctx context.Context) {
 	p.mu.Lock()
 	p.ctx = ctx
@@ -78,8 +77,8 @@ func (p *pool) run(ctx context.Context) {
 	p.running.Wait()
 }
 
-// acquire returns the informer of a scope, started if need be. It is held until
-// release is called, once. Of a scope with a field selector it is held by somebody.
+// acquire returns the informer of a scope, and starts it if needed. The informer keeps running until release is called,
+// once. For a scope with a field selector, it counts under the given owner.
 func (p *pool) acquire(scope wire.Scope, resource *Resource, by holder) (i *informer, release func(), err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -94,7 +93,10 @@ func (p *pool) acquire(scope wire.Scope, resource *Resource, by holder) (i *info
 	}
 	if e == nil {
 		if p.ctx == nil {
-			return nil, nil, &Problem{Cause: Unavailable, Title: "Not running", Detail: "The program is starting or stopping; ask again in a moment."}
+			return nil, nil, &Problem{
+				Cause: Unavailable, Title: "Not running",
+				Detail: "The program is starting or stopping; ask again in a moment.",
+			}
 		}
 		e = p.startLocked(scope, resource)
 	}
@@ -109,8 +111,7 @@ func (p *pool) acquire(scope wire.Scope, resource *Resource, by holder) (i *info
 	return e.informer, sync.OnceFunc(func() { p.release(scope, e, by) }), nil
 }
 
-// seatLocked returns why somebody may hold no scope with a field selector more than
-// they do.
+// seatLocked returns an error if an owner has reached its limit of scopes with a field selector.
 func (p *pool) seatLocked(by holder) error {
 	if by == (holder{}) {
 		return nil
@@ -145,8 +146,8 @@ func tooManyFields(why string) error {
 	}
 }
 
-// roomLocked makes room for one more scope with a field selector: where there is
-// none left, that which nobody has held for the longest time ends.
+// roomLocked makes room for one more scope with a field selector. If the limit is reached, it evicts the one that has
+// been idle the longest.
 func (p *pool) roomLocked() bool {
 	used := 0
 	for scope := range p.entries {
@@ -160,8 +161,8 @@ func (p *pool) roomLocked() bool {
 	return p.evictLocked(func(e *entry) bool { return e.scope.Fields != "" }) != nil
 }
 
-// evictLocked ends the informer that nobody has held for the longest time, of
-// those that which chooses, and returns it; nil where there is none.
+// evictLocked stops the informer that has been idle the longest among those that which selects, and returns it. It
+// returns nil if there is none.
 func (p *pool) evictLocked(which func(*entry) bool) *entry {
 	var oldest *entry
 	for _, e := range p.entries {
@@ -218,7 +219,7 @@ func (p *pool) removeLocked(scope wire.Scope, e *entry) {
 	delete(p.entries, scope)
 }
 
-// find returns a running informer without holding it, or nil.
+// find returns a running informer without acquiring it, or nil.
 func (p *pool) find(scope wire.Scope) *informer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -228,14 +229,14 @@ func (p *pool) find(scope wire.Scope) *informer {
 	return nil
 }
 
-// kick has every informer look at its surroundings.
+// kick requests that every reconciler runs soon.
 func (p *pool) kick() {
 	for _, i := range p.informers() {
 		i.kick()
 	}
 }
 
-// informers are those that run.
+// informers returns the running informers.
 func (p *pool) informers() []*informer {
 	p.mu.Lock()
 	defer p.mu.Unlock()

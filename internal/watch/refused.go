@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// heed learns from feeds that were refused: they end, with their rows and what
-// was kept of the past, and are tried again after a while. It reports whether
-// the resource is there, which a namespace that is not found does not tell.
+// heed handles feeds that the API server refused. They are stopped, and their rows and the history are removed. They
+// are tried again after a while. heed reports whether the resource still exists. A namespace that is not found does not
+// prove the opposite.
 func (s *settler) heed() bool {
 	refused := make(map[string]Status)
 	s.mu.Lock()
@@ -23,7 +23,7 @@ func (s *settler) heed() bool {
 	}
 	for _, status := range refused {
 		if status.State == Absent {
-			s.stir() // It may be no more.
+			s.stir() // The resource may be gone.
 		}
 	}
 	if refused[""].State == Absent {
@@ -50,13 +50,13 @@ func (s *settler) heed() bool {
 	return true
 }
 
-// refuses reports whether the API server refuses a short list of a namespace, as
-// it did before. Any other error is for a feed to tell.
+// refuses reports whether the API server still refuses a short list of a namespace. Any other error is left to the
+// feed.
 func (s *settler) refuses(ctx context.Context, namespace string) bool {
 	return s.try(ctx, namespace).refused()
 }
 
-// try is what the API server makes of a short list of a namespace; "" is all.
+// try returns the state that follows from a short list of a namespace; "" means all.
 func (s *settler) try(ctx context.Context, namespace string) State {
 	scope := s.scope
 	scope.Namespace = namespace
@@ -66,8 +66,7 @@ func (s *settler) try(ctx context.Context, namespace string) State {
 	return Live
 }
 
-// listed reports whether the API server still lists what is watched, or cannot
-// tell now.
+// listed reports whether the API server still lists what is watched, or cannot answer now.
 func (s *settler) listed(ctx context.Context) bool {
 	s.mu.Lock()
 	namespace, watched := "", false

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Resource is a kind of object as discovery tells of it.
+// Resource is a type of objects that the API server serves, as discovery reports it.
 type Resource struct {
 	Group      string // Empty for the core group.
 	Version    string
@@ -20,10 +20,10 @@ type Resource struct {
 	ShortNames []string
 	Categories []string
 	Verbs      []string
-	Preferred  bool // Of the versions that serve it, the one to show.
+	Preferred  bool // This is the version to show, among those that serve the resource.
 }
 
-// Ref is how the wire and the routes name a resource: "core/v1/pods".
+// Ref returns the name of the resource in messages and routes: "core/v1/pods".
 func (r *Resource) Ref() string {
 	return cmp.Or(r.Group, "core") + "/" + r.Version + "/" + r.Resource
 }
@@ -31,13 +31,13 @@ func (r *Resource) Ref() string {
 // Can reports whether the API serves the verb.
 func (r *Resource) Can(verb string) bool { return slices.Contains(r.Verbs, verb) }
 
-// resourceOf is what an informer watches, as far as its scope tells.
+// resourceOf returns what an informer watches, with the fields that its scope contains: Group, Version and Resource.
 func resourceOf(i *informer) *Resource {
 	of := i.scope.Resource
 	return &Resource{Group: of.Group, Version: of.Version, Resource: of.Resource}
 }
 
-// kindsOf are what informers watch.
+// kindsOf returns what informers watch.
 func kindsOf(informers []*informer) []*Resource {
 	resources := make([]*Resource, len(informers))
 	for n, i := range informers {
@@ -50,16 +50,15 @@ func (r *Resource) gvr() schema.GroupVersionResource {
 	return schema.GroupVersionResource{Group: r.Group, Version: r.Version, Resource: r.Resource}
 }
 
-// Gap is a part of the API that discovery could not read. Its Group is "*" where
-// that is all of it, and what was told before is given.
+// Gap is a group error: a part of the API that discovery could not read. If its Group is "*", all of discovery fails,
+// and the last known resources are returned.
 type Gap struct {
 	Group, Version string
 	Reason         string
 }
 
-// collect is every resource that discovery reports, subresources left out. A
-// resource is preferred in its group's preferred version, or in the first that
-// serves it where that one does not.
+// collect returns all resources that discovery reports, without subresources. A resource is marked as preferred in its
+// group's preferred version. If that version does not serve it, the first other version that does is marked.
 func collect(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []Resource {
 	byVersion := make(map[string]*metav1.APIResourceList, len(lists))
 	for _, list := range lists {
@@ -86,12 +85,11 @@ func collect(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) []Resou
 	return resources
 }
 
-// resourcesOf is what one version of a group serves; seen are the names that a
-// version before it serves.
+// resourcesOf returns what one version of a group serves. seen contains the names that an earlier version serves.
 func resourcesOf(list *metav1.APIResourceList, seen map[string]bool) (resources []Resource) {
 	gv, err := schema.ParseGroupVersion(list.GroupVersion)
 	if err != nil {
-		return nil // A server that breaks its own rules: nothing could be asked of it.
+		return nil // The API server violates the API conventions, so the group could not be requested.
 	}
 	for i := range list.APIResources {
 		r := &list.APIResources[i]
@@ -107,19 +105,22 @@ func resourcesOf(list *metav1.APIResourceList, seen map[string]bool) (resources 
 	return resources
 }
 
-// indexOf is the place of a resource, or -1.
+// indexOf returns the index of a resource, or -1.
 func indexOf(resources []Resource, ref string) int {
-	i, found := slices.BinarySearchFunc(resources, ref, func(r Resource, ref string) int { return cmp.Compare(r.Ref(), ref) })
+	i, found := slices.BinarySearchFunc(resources, ref, func(r Resource, ref string) int {
+		return cmp.Compare(r.Ref(), ref)
+	})
 	if !found {
 		return -1
 	}
 	return i
 }
 
-// notServed says what was probably meant.
+// notServed returns a problem that proposes what the caller may have meant.
 func notServed(ref string, resources []Resource, gaps []Gap) *Problem {
 	if strings.Count(ref, "/") != 2 {
-		return unknown("Unknown resource", "%.100q does not name a resource: write group/version/resource, as in core/v1/pods or apps/v1/deployments.", ref)
+		return unknown("Unknown resource", "%.100q does not name a resource: "+
+			"write group/version/resource, as in core/v1/pods or apps/v1/deployments.", ref)
 	}
 	name := strings.ToLower(ref[strings.LastIndex(ref, "/")+1:])
 	group := ref[:strings.Index(ref, "/")]

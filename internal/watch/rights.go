@@ -13,34 +13,34 @@ import (
 )
 
 const (
-	// reviewEvery is how often it is asked whether what is watched still may
-	// be, and whether what could not be listed now can.
+	// reviewEvery is how often the permissions of a watched resource are reviewed, and how often a resource that could
+	// not be listed is tried again.
 	reviewEvery = 10 * time.Second
-	// deniedEvery is the same for namespaces that nobody may list: there may be
-	// hundreds of them.
+	// deniedEvery is the same for namespaces that the program may not list, because there may be hundreds of them.
 	deniedEvery = 30 * time.Second
-	// reviewPace is between two reviews of namespaces that may be listed, and of
-	// those that may not, on an average. Where there are more, each has its turn less
-	// often, up to reviewMost: a right that comes shows within a minute, also with
-	// thousands of namespaces, which are then asked for as quickly as that takes.
+	// reviewPace is the average time between two reviews of namespaces that may be listed, and between two of the
+	// others. With more namespaces, each is reviewed less often, at least every reviewMost. A new permission is
+	// therefore effective within a minute, even with thousands of namespaces. With that many, the rate of reviews
+	// exceeds reviewPace as needed.
 	reviewPace = 10 * time.Millisecond
 	reviewMost = 45 * time.Second
-	// reviewsAtOnce bounds the access reviews on their way for one resource.
+	// reviewsAtOnce limits the concurrent access reviews for one resource.
 	reviewsAtOnce = 8
-	// settleMinimum is between two looks for rights that are due.
+	// settleMinimum is the shortest time between two checks for permissions that are due for review.
 	settleMinimum = time.Second
 )
 
-// verdict is what is known of the right to a namespace.
+// verdict is the last known permission for a namespace.
 type verdict struct {
 	rights
 
-	refused bool      // The list was, whatever reviews say: it is tried before a feed begins.
-	next    time.Time // When it is to be asked again.
+	// The API server refused the list, whatever the reviews return. A short list is tried before a feed starts.
+	refused bool
+	next    time.Time // When the next review is due.
 }
 
-// judge returns those of the namespaces that may be listed. What cannot be found
-// out stays as it was, or else is tried.
+// judge returns those of the namespaces that may be listed, with their permissions. If a review fails, the previous
+// decision stays. Without a previous decision, the namespace counts as allowed, so that its list is tried.
 func (s *settler) judge(ctx context.Context, namespaces []string) map[string]rights {
 	verdicts := make([]verdict, len(namespaces))
 	var due []int
@@ -58,7 +58,7 @@ func (s *settler) judge(ctx context.Context, namespaces []string) map[string]rig
 			return nil
 		})
 	}
-	_ = reviews.Wait() // They give no error.
+	_ = reviews.Wait() // They return no errors.
 	for n, ns := range namespaces {
 		s.verdicts[ns] = verdicts[n]
 	}
@@ -73,9 +73,9 @@ func (s *settler) judge(ctx context.Context, namespaces []string) map[string]rig
 	return s.take(namespaces, verdicts)
 }
 
-// interval is between two questions for the right to a namespace: the more there
-// are, the longer, within a bound. Rules tell of all resources at once. For all
-// namespaces together, "", it is always the same.
+// interval returns the time between two reviews of a namespace. It grows with the number of namespaces, up to
+// reviewMost. Resource rules cover all resources with one review, so with complete rules only this informer's
+// namespaces count. For all namespaces together, "", it is constant.
 func (s *settler) interval(namespace string, allowed bool) time.Duration {
 	least, many := deniedEvery, s.reviews.denied.Load()
 	switch {
@@ -89,11 +89,11 @@ func (s *settler) interval(namespace string, allowed bool) time.Duration {
 	return min(max(least, time.Duration(many)*reviewPace), reviewMost)
 }
 
-// turn is how long it is until a namespace is asked for again. Each has its moment,
-// the same for all resources, so that questions come spread, and one answer is for all.
+// turn returns the time until the next review of a namespace. Each namespace has a fixed point in the interval, the
+// same for all resources. This spreads the reviews, and one review of the rules serves all resources.
 func turn(namespace string, every time.Duration) time.Duration {
 	hash := fnv.New64a()
-	_, _ = io.WriteString(hash, namespace) // It gives no error.
+	_, _ = io.WriteString(hash, namespace) // It returns no error.
 	moment := int64(hash.Sum64() % uint64(every))
 	wait := time.Duration(moment - time.Now().UnixNano()%int64(every))
 	if wait <= 0 {
@@ -102,16 +102,17 @@ func turn(namespace string, every time.Duration) time.Duration {
 	return wait
 }
 
-// inquire asks for the right to a namespace.
+// inquire reviews the permission for a namespace.
 func (s *settler) inquire(ctx context.Context, namespace string, known verdict, first bool) verdict {
 	v := known
 	rights, err := s.reviews.review(ctx, wire.Scope{Resource: s.scope.Resource, Namespace: namespace}, known.rights)
 	switch {
 	case err == nil && rights.list && known.refused:
-		v.list, v.watch = true, rights.watch // The reason is the list's.
+		v.list, v.watch = true, rights.watch // Keep the reason of the refused list.
 	case err == nil:
 		v.rights, v.refused = rights, false
-	case first || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err): // Nobody may ask.
+	// The program may not request reviews, or this is the first try.
+	case first || apierrors.IsForbidden(err) || apierrors.IsNotFound(err) || apierrors.IsMethodNotSupported(err):
 		v.list, v.watch = true, true
 	}
 	if v.list && v.refused {
@@ -121,7 +122,7 @@ func (s *settler) inquire(ctx context.Context, namespace string, known verdict, 
 	return v
 }
 
-// take keeps verdicts, and returns the rights of those that may be listed.
+// take stores verdicts, and returns the permissions of the namespaces that may be listed.
 func (s *settler) take(namespaces []string, verdicts []verdict) map[string]rights {
 	allowed := make(map[string]rights)
 	s.mu.Lock()
@@ -143,7 +144,7 @@ func (s *settler) take(namespaces []string, verdicts []verdict) map[string]right
 	return allowed
 }
 
-// sums are how many namespaces are asked for, by what was answered.
+// sums counts the reviewed namespaces by decision.
 type sums struct{ allowed, denied int64 }
 
 func sumsOf(verdicts map[string]verdict) (of sums) {
@@ -159,7 +160,7 @@ func sumsOf(verdicts map[string]verdict) (of sums) {
 	return of
 }
 
-// count tells the reviewer how many namespaces this informer asks for.
+// count updates the reviewer's counts of reviewed namespaces with those of this informer.
 func (s *settler) count(now sums) {
 	s.reviews.allowed.Add(now.allowed - s.asking.allowed)
 	s.reviews.denied.Add(now.denied - s.asking.denied)

@@ -5,19 +5,20 @@ import (
 	"slices"
 )
 
-// sight is which namespaces an informer sees: an object that comes into sight, or
-// goes out of it, has neither been made nor deleted. The informer's lock guards
-// it.
+// sight is the coverage of an informer: the namespaces whose objects it has listed. An object that becomes visible
+// because coverage grew was not created, and one that disappears because it shrank was not deleted. The informer's lock
+// guards it.
 type sight struct {
-	seen map[string]bool // Whose rows are all held, as they were at some time since; "" is all.
-	// lost has the offsets that a cursor must have reached lest it be of a time
-	// when a namespace was seen that was not for a while after; "" is any.
+	seen map[string]bool // Namespaces that have been listed and not removed since; "" means all.
+	// lost contains, by namespace, the offset at which its rows were last removed; "" means any namespace. A reader
+	// with an older cursor has seen the namespace, and would miss what changed while it was not covered.
 	lost map[string]uint64
 }
 
 func newSight() sight { return sight{seen: make(map[string]bool), lost: make(map[string]uint64)} }
 
-// comes returns what the add of a key begins with, by what is seen now.
+// comes returns a function for the initial memo of an add, by the present coverage. It marks objects of namespaces that
+// were not covered: they have become visible, but were not created.
 func (i *informer) comes() func(key string) memo {
 	i.mu.Lock()
 	seen := maps.Clone(i.sight.seen)
@@ -25,8 +26,8 @@ func (i *informer) comes() func(key string) memo {
 	return func(key string) memo { return memo{sight: !seen[""] && !seen[namespaceOf(key)]} }
 }
 
-// lose says that the rows of namespaces have been taken out, and reports whether
-// somebody asks for one of them all the same.
+// lose records that the rows of the namespaces have been removed. It reports whether a reader still requests one of
+// them.
 func (i *informer) lose(which func(namespace string) bool) (asked bool) {
 	i.mu.Lock()
 	some := false
@@ -37,13 +38,15 @@ func (i *informer) lose(which func(namespace string) bool) (asked bool) {
 	if !some {
 		return false
 	}
-	i.Mark() // For to take nothing out takes no offset.
+	i.Mark() // Removing no rows uses no offset, but the cursors before and after must differ.
 	kept, _ := i.Kept()
 	now := i.Now().Offset
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	lost := i.sight.lost
-	maps.DeleteFunc(lost, func(_ string, at uint64) bool { return at+uint64(kept) <= now }) //nolint:gosec // Not negative.
+	maps.DeleteFunc(lost, func(_ string, at uint64) bool {
+		return at+uint64(kept) <= now //nolint:gosec // Not negative.
+	})
 	for ns := range i.sight.seen {
 		if which(ns) {
 			delete(i.sight.seen, ns)
@@ -58,14 +61,15 @@ func (i *informer) lose(which func(namespace string) bool) (asked bool) {
 	return asked
 }
 
-// missed reports whether changes after an offset are told to nobody that a reader
-// of the namespaces would have been told, had they been watched all the time.
+// missed reports whether changes after an offset are missing, because a namespace was not covered at the time.
+// namespaces are those of the reader; none means all.
 func (i *informer) missed(namespaces []string, offset uint64) bool {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	for ns, at := range i.sight.lost {
 		of := slices.Contains(namespaces, ns)
-		if len(namespaces) == 0 { // What is not seen now is not to be told of either.
+		// Namespaces that are not covered now are not reported either.
+		if len(namespaces) == 0 {
 			of = i.feeds[""] != nil || i.feeds[ns] != nil
 		}
 		if offset < at && (of || ns == "") {

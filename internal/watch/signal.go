@@ -2,7 +2,7 @@ package watch
 
 import "sync"
 
-// signal wakes whoever waits for something to change.
+// signal wakes all goroutines that wait for a change.
 type signal struct {
 	mu     sync.Mutex
 	raised chan struct{}
@@ -10,8 +10,7 @@ type signal struct {
 
 func newSignal() *signal { return &signal{raised: make(chan struct{})} }
 
-// next is closed when the signal is raised. Take it before looking at what may
-// change.
+// next returns a channel that is closed when the signal is raised. Call it before reading the state that may change.
 func (s *signal) next() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()

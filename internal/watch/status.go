@@ -11,20 +11,20 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-// State says how well a resource is known.
+// State describes how current the data of a resource is.
 type State string
 
-// The states of a resource. Live alone says that what is shown is what is.
+// The states of a resource. Only Live means that the data is up to date.
 const (
-	Syncing   State = "syncing"   // The first list is on its way.
+	Syncing   State = "syncing"   // The first list is in progress.
 	Live      State = "live"      // Listed, and the watch is open.
 	Stale     State = "stale"     // Listed, but the watch is not open.
-	Forbidden State = "forbidden" // The API server refuses list or watch.
+	Forbidden State = "forbidden" // The API server refuses the list.
 	Absent    State = "absent"    // The API server does not know the resource.
-	Failed    State = "failed"    // Never listed, and the last try failed.
+	Failed    State = "failed"    // Not listed: the last try failed, or it does not fit into memory.
 )
 
-// refused reports whether the API server would not list it: what was held goes.
+// refused reports whether the API server would not list the resource. Its rows are then removed.
 func (s State) refused() bool { return s == Forbidden || s == Absent }
 
 // Status is a State with its reason.
@@ -32,27 +32,28 @@ type Status struct {
 	State  State     `json:"state"`
 	Since  time.Time `json:"since,omitzero"`
 	Reason string    `json:"reason,omitempty"`
-	Count  *int      `json:"count,omitempty"` // Objects received, while Syncing,
-	Total  *int      `json:"total,omitempty"` // of about so many, where that is known.
-	// Namespaces are those that this covers, where not all that were asked for
-	// may be listed. It is sorted, and must not be changed.
+	Count  *int      `json:"count,omitempty"` // Objects received so far, while Syncing.
+	Total  *int      `json:"total,omitempty"` // About how many there are, while Syncing; nil if unknown.
+	// Namespaces are the namespaces that the status covers, if not all requested ones may be listed. It is sorted, and
+	// must not be changed.
 	Namespaces []string `json:"namespaces,omitempty"`
 
-	senseless bool // The API server has answered that what it was asked makes no sense.
+	senseless bool // The API server has answered that the request is invalid.
 }
 
-// same reports that there is nothing new to tell.
+// same reports that two statuses do not differ for readers.
 func (s Status) same(other Status) bool {
-	return s.State == other.State && s.Reason == other.Reason && equal(s.Count, other.Count) && equal(s.Total, other.Total) && slices.Equal(s.Namespaces, other.Namespaces)
+	return s.State == other.State && s.Reason == other.Reason &&
+		equal(s.Count, other.Count) && equal(s.Total, other.Total) && slices.Equal(s.Namespaces, other.Namespaces)
 }
 
 func equal(a, b *int) bool { return a == b || a != nil && b != nil && *a == *b }
 
-// maxReasons is how many reasons of several namespaces are told.
+// maxReasons is how many reasons of several namespaces a status contains.
 const maxReasons = 3
 
-// sum is what several namespaces tell together: the least good of their states,
-// when it began for the last of them, and why.
+// sum merges the statuses of several namespaces: the worst of their states, the latest start of that state, and the
+// reasons.
 type sum struct {
 	Status
 
@@ -91,7 +92,7 @@ func (s *sum) status() Status {
 	return s.Status
 }
 
-// stateOf tells what an error of list or watch makes of a resource.
+// stateOf returns the state of a resource after an error of its list or watch.
 func stateOf(err error, synced bool) State {
 	switch {
 	case apierrors.IsForbidden(err):
@@ -104,14 +105,15 @@ func stateOf(err error, synced bool) State {
 	return Failed
 }
 
-// reasonOf is an error in words that a person can act on; the API server's own
-// message where there is one, as far as it tells nothing of what is stored.
+// reasonOf describes an error for a person who can act on it. It uses the API server's own message if there is one,
+// except for parts that could reveal stored data.
 func reasonOf(err error) string {
 	if request, ok := errors.AsType[*url.Error](err); ok {
-		err = request.Err // Its address is of no use, and another each time.
+		err = request.Err // The URL is of no use to the reader, and differs each time.
 	}
 	if apierrors.IsUnauthorized(err) {
-		return "The API server does not accept the credentials of this program any more, or at all: log in to the cluster anew."
+		return "The API server does not accept the credentials of this program any more, or at all: " +
+			"log in to the cluster anew."
 	}
 	var sent apierrors.APIStatus
 	if errors.As(err, &sent) && sent.Status().Message != "" {

@@ -9,26 +9,25 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// keyOf is the journal's key of an object.
+// keyOf returns the journal's key of an object.
 func keyOf(namespace, name string) string { return namespace + "/" + name }
 
-// namespaceOf is the namespace of a key.
+// namespaceOf returns the namespace of a key.
 func namespaceOf(key string) string { return key[:strings.IndexByte(key, '/')] }
 
 func sameThing(before, after *wire.Object) bool { return before.UID() == after.UID() }
 
-// unchanged reports that there is nothing to tell between two versions of an
-// object. The resourceVersion alone does not say so: an API need not give one, and
-// the same object can have another text, or other cells, a moment later.
+// unchanged reports that two versions of an object do not differ for readers. The resourceVersion alone does not prove
+// that: an API need not set one, and the same object can have another text, or other cells, a moment later.
 func unchanged(before, after *wire.Object) bool {
 	return before.ResourceVersion() == after.ResourceVersion() && before.SameText(after) && before.SameCells(after)
 }
 
-// replace makes the listed objects the state of the feed's namespace; polled is
-// why that is Stale, empty where a watch makes it Live.
+// replace makes the listed objects the state of the feed's namespace. polled is the reason why that state is Stale; it
+// is empty if a watch makes the state Live.
 func (f *feed) replace(objects []*wire.Object, polled string) {
 	if f.reserved.outgrown {
-		return // See curb.
+		return // The reconciler handles it in curb.
 	}
 	entries := make([]objectEntry, len(objects))
 	for n, o := range objects {
@@ -37,18 +36,20 @@ func (f *feed) replace(objects []*wire.Object, polled string) {
 	slices.SortFunc(entries, func(a, b objectEntry) int { return compareKeys(a.Key, b.Key) })
 	columns := f.source.Columns()
 	anew := f.recolumn(columns)
-	f.arrived() // Before: counted twice it would seem not to fit.
-	// What was held was in sight: only adds may be what comes into it.
+	// Do this before ReplaceIn: if the objects were counted twice, they would seem not to fit.
+	f.arrived()
+	// Objects that were in memory were covered before. Only adds can be objects that have become visible.
 	f.ReplaceIn(f.covers, entries, f.comes(), memo{})
 	if anew {
-		f.Forget() // Who read before begins anew.
+		f.Forget() // Readers of the old columns start from a new snapshot.
 	}
 	begun := origin{cursor: f.Now(), at: time.Now()}
 	f.mu.Lock()
 	if anew {
 		f.origin = begun
 	}
-	fit := len(columns) == 0 || wire.SameColumns(columns, f.columns) // Another feed may have changed them since.
+	// Another feed may have changed the columns since.
+	fit := len(columns) == 0 || wire.SameColumns(columns, f.columns)
 	f.now.synced, f.now.outdated = fit, !fit
 	f.now.listing, f.now.plain = false, false
 	if f.now.open {
@@ -61,10 +62,11 @@ func (f *feed) replace(objects []*wire.Object, polled string) {
 	if polled != "" {
 		state = Stale
 	}
-	// At once: nobody is to see the list without its state.
+	// Set the state in the same step, so that no reader sees the list without its state.
 	told := (f.now.open || polled != "") && fit && f.now.set(state, time.Now(), polled)
 	if polled != "" {
-		f.now.status.Since = time.Time{} // What is held is of the last list, not of the first.
+		// The data dates from the last list, not from the first.
+		f.now.status.Since = time.Time{}
 	}
 	f.mu.Unlock()
 	f.announce(told)
@@ -72,12 +74,12 @@ func (f *feed) replace(objects []*wire.Object, polled string) {
 	f.noted()
 }
 
-// covers reports whether a key is of the feed's namespace.
+// covers reports whether a key belongs to the feed's namespace.
 func (f *feed) covers(key string) bool { return f.namespace == "" || namespaceOf(key) == f.namespace }
 
-// recolumn makes a list's columns those of the informer. Cells of others may
-// still be held: nobody may take them for the new ones', and what other feeds
-// have listed is listed again. It reports whether readers begin anew.
+// recolumn makes a list's columns the columns of the informer. The journal may still contain cells of the old columns.
+// They must not be shown under the new ones, so the reconciler lists the other feeds again. It reports whether readers
+// must start from a new snapshot.
 func (f *feed) recolumn(columns []wire.Column) (other bool) {
 	f.mu.Lock()
 	other = len(columns) > 0 && !wire.SameColumns(columns, f.columns)
@@ -100,8 +102,8 @@ func (f *feed) recolumn(columns []wire.Column) (other bool) {
 	return other
 }
 
-// purge takes the rows of namespaces out, and reports whether there were any, and
-// whether somebody asks for some of them all the same.
+// purge removes the rows of the namespaces. It reports whether there were any, and whether a reader still requests one
+// of the namespaces.
 func (i *informer) purge(which func(namespace string) bool) (any, asked bool) {
 	return i.takeOut(which), i.lose(which)
 }
@@ -115,8 +117,8 @@ func (i *informer) takeOut(which func(namespace string) bool) (any bool) {
 	return i.Len() < before
 }
 
-// purgeAll takes all rows out, which nobody is told one by one: everybody begins
-// anew, and has nothing to do so with before they are gone.
+// purgeAll removes all rows without sending each deletion. All readers start from a new snapshot, and they get none
+// before the rows are gone.
 func (i *informer) purgeAll() {
 	all := func(string) bool { return true }
 	i.turn()
@@ -126,24 +128,23 @@ func (i *informer) purgeAll() {
 	i.Nudge()
 }
 
-// beginAnew forgets the past, for some of it may not be told any more: everybody
-// begins anew.
+// beginAnew drops the history, because some of it may not be sent any more. All readers start from a new snapshot.
 func (i *informer) beginAnew() {
 	i.turn()
 	i.Forget()
 	i.Nudge()
 }
 
-// turn begins another version: cursors of before are refused.
+// turn starts another version. Cursors of the previous version are refused.
 func (i *informer) turn() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.version++
 	i.origin = origin{cursor: i.Now(), at: time.Now()}
-	clear(i.sight.lost) // It goes for older cursors.
+	clear(i.sight.lost) // It concerns older cursors only.
 }
 
-// store is a feed as the Reflector's store: it takes notes, and nothing else.
+// store is the feed as the Reflector's store. It only records: constant time, no I/O, no calls out.
 type store feed
 
 func (s *store) Add(obj any) error {
@@ -174,7 +175,7 @@ func (s *store) Delete(obj any) error {
 	return nil
 }
 
-// lastHeard is when the last change came; the zero Time where none has.
+// lastHeard returns when the last change arrived; the zero Time if none has.
 func (f *feed) lastHeard() time.Time {
 	if at := f.heard.Load(); at != 0 {
 		return time.Unix(0, at)
@@ -202,8 +203,8 @@ func (s *store) Replace(list []any, _ string) error {
 
 func (s *store) Resync() error { return nil }
 
-// received is what the Reflector brings: an Object of a list, or a Version of a
-// watch. The managedFields of the latter go with the change, never into the state.
+// received converts what the Reflector passes: an Object of a list, or a Version of a watch. The managedFields of a
+// Version belong to the change. They are never stored in the state.
 func received(obj any) (*wire.Object, *wire.Managed, error) {
 	switch o := obj.(type) {
 	case *wire.Object:
@@ -214,8 +215,8 @@ func received(obj any) (*wire.Object, *wire.Managed, error) {
 	return nil, nil, fmt.Errorf("a %T where an Object should be", obj)
 }
 
-// compareKeys orders by namespace, then by name: '/' sorts after '-' and '.',
-// which names may hold, and so cannot be compared as text.
+// compareKeys orders by namespace, then by name. Keys cannot be compared as text, because '/' sorts after '-' and '.',
+// which names may contain.
 func compareKeys(a, b string) int {
 	namespaceA, nameA, _ := strings.Cut(a, "/")
 	namespaceB, nameB, _ := strings.Cut(b, "/")

@@ -8,21 +8,21 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// A Tone is how a cell that tells a state stands out.
+// A Tone is the severity of a cell that shows a state. It decides how the cell is highlighted.
 type Tone string
 
-// The tones.
+// The tones, from no severity to error.
 const (
 	Calm    Tone = ""
-	Waiting Tone = "warn" // It is not, or not yet, as it should be.
+	Waiting Tone = "warn" // A warning: the state is not, or not yet, as it should be.
 	Failing Tone = "bad"
 )
 
-// tones tells rows' tones: of many rows few tell something that no other does. It
-// is for one goroutine at a time.
+// tones computes the severities of rows. It caches the severity of each state text, because rows have few different
+// ones. It is for one goroutine at a time.
 type tones struct {
-	states, readies []int // The columns that tell.
-	desired         int   // The column of how many there are to be; -1 for none.
+	states, readies []int // The indexes of the columns that show a state.
+	desired         int   // The index of the column with the desired number; -1 if there is none.
 	known           map[string]Tone
 }
 
@@ -43,8 +43,7 @@ func newTones(columns []Column) *tones {
 	return t
 }
 
-// of reports whether a cell of the row is Failing, and whether one is Waiting, as
-// Tones have it.
+// of reports whether a cell of the row is Failing, and whether one is Waiting, by the rules of Tones.
 func (t *tones) of(o *wire.Object) (failing, waiting bool) {
 	done := false
 	for _, at := range t.states {
@@ -70,17 +69,17 @@ func (t *tones) of(o *wire.Object) (failing, waiting bool) {
 	return failing, waiting
 }
 
-// cellText is a cell as a person reads it.
+// cellText returns a cell as a user sees it.
 func cellText(cell []byte) string {
 	if len(cell) > 0 && (cell[0] == '"' || cell[0] == 'n') {
-		text, _ := rawjson.Unquote(cell) // Cells are well formed.
+		text, _ := rawjson.Unquote(cell) // Cells are well-formed JSON.
 		return text
 	}
-	return string(cell) // A number or truth value.
+	return string(cell) // A number or a boolean.
 }
 
-// Tones are those of a row's cells. static/src/tone.ts is the same;
-// testdata/tones.json holds both to it.
+// Tones returns the severity of each cell of a row. static/src/tone.ts implements the same rules; testdata/tones.json
+// contains the test cases for both.
 func Tones(columns []Column, cells []string) []Tone {
 	t := newTones(columns[:min(len(columns), len(cells))])
 	all := make([]Tone, len(cells))
@@ -95,7 +94,8 @@ func Tones(columns []Column, cells []string) []Tone {
 	}
 	for _, at := range t.readies {
 		if all[at] = readyTone(cells[at], desired); all[at] == Waiting && done {
-			all[at] = Calm // What has run to its end is not ready any more, and need not be.
+			// An object that has completed is not ready any more, and need not be.
+			all[at] = Calm
 		}
 	}
 	return all
@@ -116,16 +116,18 @@ func stateTone(text string) Tone {
 		return false
 	}
 	switch {
-	case has("backoff error errimage fail oomkilled evicted notready lost degraded exceeded invalid cannot outofcpu outofmemory outofpods unhealthy denied signal: exitcode:"):
+	case has("backoff error errimage fail oomkilled evicted notready lost degraded exceeded invalid cannot " +
+		"outofcpu outofmemory outofpods unhealthy denied signal: exitcode:"):
 		return Failing
-	case has("pending terminating creating deleting initializing init: progressing warning schedulingdisabled outofsync missing unknown released waiting"):
+	case has("pending terminating creating deleting initializing init: progressing warning schedulingdisabled " +
+		"outofsync missing unknown released waiting"):
 		return Waiting
 	}
 	return Calm
 }
 
-// readyTone reads "1/2", how many of how many are ready, or a condition; a number
-// alone is of as many as are desired, where another column has that.
+// readyTone returns the severity of "1/2" (ready of total), or of a condition. A number alone is compared with desired,
+// the cell of another column, if there is one.
 func readyTone(text, desired string) Tone {
 	switch text {
 	case "False":
@@ -147,7 +149,7 @@ func isNumber(text string) bool {
 	return text != "" && strings.Trim(text, "0123456789") == ""
 }
 
-// less compares numbers of any length.
+// less compares decimal numbers of any length.
 func less(a, b string) bool {
 	a, b = strings.TrimLeft(a, "0"), strings.TrimLeft(b, "0")
 	return len(a) < len(b) || len(a) == len(b) && a < b
