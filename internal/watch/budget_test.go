@@ -25,7 +25,7 @@ const (
 	namespaces = "core/v1/namespaces"
 )
 
-// big is an object that nothing compresses.
+// big returns an object that does not compress.
 func big(namespace, name string, bytes int) apitest.Item {
 	var text strings.Builder
 	seed := fnv.New64()
@@ -36,13 +36,13 @@ func big(namespace, name string, bytes int) apitest.Item {
 	return apitest.Item{Namespace: namespace, Name: name, Rest: fmt.Sprintf(`"data":%q`, name+text.String())}
 }
 
-// budgeted is a Cluster whose informers may hold 1 MiB.
+// budgeted returns a Cluster with a budget of 1 MiB.
 func budgeted(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	return budgetedBy(t, func(*http.Request) bool { return false })
 }
 
-// budgetedBy is a budgeted Cluster some of whose requests fail.
+// budgetedBy returns a budgeted Cluster whose requests fail if fails returns true.
 func budgetedBy(t *testing.T, fails func(*http.Request) bool) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -61,8 +61,7 @@ func budgetedBy(t *testing.T, fails func(*http.Request) bool) (*apitest.Server, 
 	})
 }
 
-// What would not fit is refused with what it would take, and with what would
-// fit; a part of it is watched.
+// A resource that would not fit is refused, with the estimate and with what would fit. A part of it can be watched.
 func TestWhatWouldNotFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -72,17 +71,20 @@ func TestWhatWouldNotFit(t *testing.T) {
 		server.Set(widgets, big("b", "small", 1<<10))
 		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
 		r.settle()
-		if r.state != "failed" || !strings.Contains(r.reason, "61 objects") || !strings.Contains(r.reason, "namespace") || !strings.Contains(r.reason, "MiB") {
+		if r.state != "failed" || !strings.Contains(r.reason, "61 objects") ||
+			!strings.Contains(r.reason, "namespace") || !strings.Contains(r.reason, "MiB") {
 			t.Errorf("it is %s: %s, want failed with an estimate and an offer", r.state, r.reason)
 		}
 		part := subscribe(t, cluster, watch.Query{Resource: widgets, Namespaces: []string{"b"}}, "")
 		part.wantSettle("state live, snapshot of 1")
 		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 0")
-		if large := subscribe(t, cluster, watch.Query{Resource: widgets, Namespaces: []string{"a"}}, ""); large.settle() == "" || large.state != "failed" {
+		if large := subscribe(
+			t, cluster, watch.Query{Resource: widgets, Namespaces: []string{"a"}}, "",
+		); large.settle() == "" || large.state != "failed" {
 			t.Errorf("the large namespace is %s, want failed", large.state)
 		}
 
-		// When there is less of it, it is watched.
+		// When there are fewer objects, it is watched.
 		for n := range 50 {
 			server.Delete(widgets, "a", fmt.Sprint("w", n))
 		}
@@ -94,7 +96,7 @@ func TestWhatWouldNotFit(t *testing.T) {
 	})
 }
 
-// What is wanted is never said to be what is free, however near it is.
+// In a refusal, the needed size is never the same as the free size, however close they are.
 func TestRefusalAddsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -104,16 +106,19 @@ func TestRefusalAddsUp(t *testing.T) {
 		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
 		r.settle()
 		var size [2]resource.Quantity
-		for n, text := range regexp.MustCompile(`about (\S+)B .* and (\S+)B of the 1MiB`).FindStringSubmatch(r.reason)[1:] {
+		for n, text := range regexp.MustCompile(
+			`about (\S+)B .* and (\S+)B of the 1MiB`,
+		).FindStringSubmatch(r.reason)[1:] {
 			size[n] = resource.MustParse(text)
 		}
-		if wanted, free := size[0].Value(), size[1].Value(); wanted <= free || wanted > free*11/10 || free < 1<<20*9/10 {
+		if wanted, free := size[0].Value(), size[1].Value(); wanted <= free || wanted > free*11/10 ||
+			free < 1<<20*9/10 {
 			t.Errorf("%d are wanted, and %d are free: %s", wanted, free, r.reason)
 		}
 	})
 }
 
-// A kind that is to be watched at any rate, and does not fit, is in the log, once.
+// A pinned resource that does not fit is logged once.
 func TestRefusalIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -122,17 +127,19 @@ func TestRefusalIsLogged(t *testing.T) {
 		}
 		var log strings.Builder
 		runClusterWith(t, server, watch.Options{
-			Linger: time.Minute, MemoryLimit: 50 << 20, Always: []string{pods}, Log: slog.New(slog.NewTextHandler(&log, nil)),
+			Linger: time.Minute, MemoryLimit: 50 << 20, Always: []string{pods},
+			Log: slog.New(slog.NewTextHandler(&log, nil)),
 		})
 		pass(3 * time.Minute)
-		synctest.Wait() // The log is written elsewhere.
-		if strings.Count(log.String(), `level=WARN msg="not watched"`) != 1 || !strings.Contains(log.String(), "It would take about") {
+		synctest.Wait() // Another goroutine writes the log.
+		if strings.Count(log.String(), `level=WARN msg="not watched"`) != 1 ||
+			!strings.Contains(log.String(), "It would take about") {
 			t.Errorf("the log has %s", log.String())
 		}
 	})
 }
 
-// What nobody looks at goes first.
+// Informers without readers are evicted first.
 func TestIdleGoesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -155,8 +162,8 @@ func TestIdleGoesFirst(t *testing.T) {
 	})
 }
 
-// Of a list with a field selector nobody tells how long it is: it ends where it
-// turns out not to fit, and is not begun again at once.
+// The API server does not report the length of a list with a field selector. Such a list is canceled when it turns out
+// not to fit, and is not retried at once.
 func TestFieldSelectorsThatDoNotFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -166,7 +173,8 @@ func TestFieldSelectorsThatDoNotFit(t *testing.T) {
 		bystander := subscribe(t, cluster, watch.Query{}, "")
 		r := subscribe(t, cluster, watch.Query{Resource: widgets, Fields: "metadata.namespace=a"}, "")
 		r.settle()
-		if r.state != "failed" || !strings.Contains(r.reason, "there may be more") || !strings.Contains(r.reason, "narrower field selector") || len(r.rows) > 0 {
+		if r.state != "failed" || !strings.Contains(r.reason, "there may be more") ||
+			!strings.Contains(r.reason, "narrower field selector") || len(r.rows) > 0 {
 			t.Errorf("it is %s with %d rows: %s, want failed with an offer", r.state, len(r.rows), r.reason)
 		}
 		pass(4 * time.Minute)
@@ -184,8 +192,7 @@ func TestFieldSelectorsThatDoNotFit(t *testing.T) {
 	})
 }
 
-// Namespaces that are watched one by one fit together, or some of them are not
-// begun; and nothing is listed in vain.
+// Namespaces that are watched one by one fit together; otherwise some of them are not started. No list is read in vain.
 func TestNamespacesFitTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -203,8 +210,10 @@ func TestNamespacesFitTogether(t *testing.T) {
 		known := ""
 		for range 5 {
 			r.wantLive(20)
-			if got := strings.Join(r.namespaces, " "); len(r.namespaces) != 2 || known != "" && got != known || !strings.Contains(r.reason, ": It would take about") {
-				t.Errorf("it is known in %s, and was in %s: %s; want the same two, and why not the others", got, known, r.reason)
+			if got := strings.Join(r.namespaces, " "); len(r.namespaces) != 2 || known != "" && got != known ||
+				!strings.Contains(r.reason, ": It would take about") {
+				t.Errorf("it is known in %s, and was in %s: %s; want the same two, and why not the others",
+					got, known, r.reason)
 			}
 			known = strings.Join(r.namespaces, " ")
 			if ledger := cluster.Ledger(); ledger.Held > ledger.Limit {
@@ -219,8 +228,8 @@ func TestNamespacesFitTogether(t *testing.T) {
 	})
 }
 
-// A right to all namespaces takes nothing away from who had one to each: what is
-// held already needs no room.
+// A new permission for all namespaces removes nothing from readers that had one for each. Objects that are in memory
+// already need no additional room.
 func TestRightToAllFits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -249,7 +258,7 @@ func TestRightToAllFits(t *testing.T) {
 	})
 }
 
-// What is listed in another way from now on is not counted twice meanwhile.
+// Objects that a feed lists again in another mode are not counted twice meanwhile.
 func TestBegunAgainIsCountedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -280,8 +289,7 @@ func TestBegunAgainIsCountedOnce(t *testing.T) {
 	})
 }
 
-// What another definition's objects would have taken is nothing to those of the
-// next one under its name.
+// The estimate for the objects of a removed definition does not apply to a new definition of the same name.
 func TestAnotherDefinitionIsTriedAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -307,7 +315,7 @@ func TestAnotherDefinitionIsTriedAnew(t *testing.T) {
 	})
 }
 
-// What would not fit says so again once it may be listed again.
+// A resource that does not fit is reported as such again after a lost permission returns.
 func TestRefusalOutlastsARight(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -327,7 +335,7 @@ func TestRefusalOutlastsARight(t *testing.T) {
 	})
 }
 
-// What grows beyond the budget ends, and says so.
+// A resource that outgrows the budget is stopped, and reported as such.
 func TestGrowsBeyondWhatFits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -347,8 +355,8 @@ func TestGrowsBeyondWhatFits(t *testing.T) {
 	})
 }
 
-// So does what grows beyond it in a namespace that was named; whoever names it is
-// told why, and it is not listed again at once.
+// The same applies to a requested namespace that outgrows the budget. Its readers get the reason, and it is not listed
+// again at once.
 func TestNamedNamespaceGrowsBeyondWhatFits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -365,7 +373,8 @@ func TestNamedNamespaceGrowsBeyondWhatFits(t *testing.T) {
 		}
 		late := subscribe(t, cluster, q, "")
 		late.settle()
-		if late.state != "failed" || !strings.Contains(late.reason, "had grown to") || !strings.Contains(late.reason, "choose less") {
+		if late.state != "failed" || !strings.Contains(late.reason, "had grown to") ||
+			!strings.Contains(late.reason, "choose less") {
 			t.Errorf("it is %s: %s, want failed, for it had grown", late.state, late.reason)
 		}
 		if lists := server.Requests("widgets?allowWatch"); len(lists) != 1 {
@@ -374,7 +383,7 @@ func TestNamedNamespaceGrowsBeyondWhatFits(t *testing.T) {
 	})
 }
 
-// statesFor are the states that a resource is in during so long, syncing included.
+// statesFor returns the states of a resource during the given time, including syncing.
 func statesFor(t *testing.T, cluster *watch.Cluster, q watch.Query, long time.Duration) (told []string) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), long)
@@ -397,8 +406,8 @@ func statesFor(t *testing.T, cluster *watch.Cluster, q watch.Query, long time.Du
 	}
 }
 
-// What is estimated is what is held: near the budget, what is begun stays, and what
-// does not fit is not begun.
+// The estimate matches the memory that is used: near the budget, a list that was started stays, and one that does not
+// fit is not started.
 func TestWhatFitsStays(t *testing.T) {
 	values := `"data":{"one":"MQ==","two":"Mg==","three":"Mw==","four":"NA=="}`
 	for name, test := range map[string]struct {
@@ -409,13 +418,19 @@ func TestWhatFitsStays(t *testing.T) {
 		fields     string
 		want       string
 	}{
-		"small objects":                            {ref: widgets, objects: 5000, want: "failed"},
-		"small objects that fit":                   {ref: widgets, objects: 3500, want: "live"},
-		"small objects of a named namespace":       {ref: widgets, objects: 5000, namespaces: []string{"a"}, want: "failed"},
-		"Secrets":                                  {ref: secrets, objects: 1500, rest: values, want: "failed"},
-		"Secrets that fit":                         {ref: secrets, objects: 980, rest: values, want: "live"},
-		"Secrets that nobody counts":               {ref: secrets, objects: 1130, rest: values, fields: "metadata.namespace=a", want: "failed"},
-		"Secrets that nobody counts, and that fit": {ref: secrets, objects: 1100, rest: values, fields: "metadata.namespace=a", want: "live"},
+		"small objects":          {ref: widgets, objects: 5000, want: "failed"},
+		"small objects that fit": {ref: widgets, objects: 3500, want: "live"},
+		"small objects of a named namespace": {
+			ref: widgets, objects: 5000, namespaces: []string{"a"}, want: "failed",
+		},
+		"Secrets":          {ref: secrets, objects: 1500, rest: values, want: "failed"},
+		"Secrets that fit": {ref: secrets, objects: 980, rest: values, want: "live"},
+		"Secrets that nobody counts": {
+			ref: secrets, objects: 1130, rest: values, fields: "metadata.namespace=a", want: "failed",
+		},
+		"Secrets that nobody counts, and that fit": {
+			ref: secrets, objects: 1100, rest: values, fields: "metadata.namespace=a", want: "live",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -426,7 +441,10 @@ func TestWhatFitsStays(t *testing.T) {
 					all = append(all, apitest.Item{Namespace: "a", Name: fmt.Sprintf("w%04d", n), Rest: test.rest})
 				}
 				server.Set(test.ref, all...)
-				told := statesFor(t, cluster, watch.Query{Resource: test.ref, Namespaces: test.namespaces, Fields: test.fields}, 4*time.Minute)
+				told := statesFor(
+					t, cluster, watch.Query{Resource: test.ref, Namespaces: test.namespaces, Fields: test.fields},
+					4*time.Minute,
+				)
 				if len(told) > 2 || told[len(told)-1] != test.want {
 					t.Errorf("within 4 minutes it was %s, want %s, and to stay so", told, test.want)
 				}
@@ -443,8 +461,7 @@ func TestWhatFitsStays(t *testing.T) {
 	}
 }
 
-// A list that comes later is held to the budget as the first one is, however it
-// comes, and says so.
+// A relist must fit into the budget like the first list, however it is read, and is refused otherwise.
 func TestRelistIsHeldToTheBudget(t *testing.T) {
 	for name, test := range map[string]struct {
 		many   int
@@ -479,7 +496,8 @@ func TestRelistIsHeldToTheBudget(t *testing.T) {
 					t.Errorf("%d KiB were held where 1 MiB may be", most>>10)
 				}
 				told := r.settle()
-				if r.state != "failed" || !strings.Contains(r.reason, "of the 1MiB for what is watched") || strings.Contains(told, "delete") {
+				if r.state != "failed" || !strings.Contains(r.reason, "of the 1MiB for what is watched") ||
+					strings.Contains(told, "delete") {
 					t.Errorf("it is %s: %s, want failed, and why; it was told %s", r.state, r.reason, told)
 				}
 				bystander.settle()
@@ -498,8 +516,8 @@ func TestRelistIsHeldToTheBudget(t *testing.T) {
 	}
 }
 
-// A later list of what fits ends nothing, as little as there may be left, and it
-// needs no more room than it is larger. What is remembered of Secrets stays.
+// A relist of objects that fit stops nothing, however little memory is free. It needs only as much more as it is
+// larger. Remembered values of Secrets stay.
 func TestRelistOfWhatFits(t *testing.T) {
 	for name, test := range map[string]struct {
 		ref        string
@@ -508,7 +526,10 @@ func TestRelistOfWhatFits(t *testing.T) {
 		many, more int
 	}{
 		"large objects": {ref: widgets, bytes: 40 << 10, many: 23, more: 2},
-		"Secrets":       {ref: secrets, rest: `"data":{"one":"MQ==","two":"Mg==","three":"Mw==","four":"NA=="}`, many: 980, more: 110},
+		"Secrets": {
+			ref: secrets, rest: `"data":{"one":"MQ==","two":"Mg==","three":"Mw==","four":"NA=="}`, many: 980,
+			more: 110,
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -544,8 +565,7 @@ func TestRelistOfWhatFits(t *testing.T) {
 	}
 }
 
-// Two informers ask at one time whether they must end: that the larger one does is
-// enough, whichever asks first.
+// If two informers check at the same time whether they must stop, only the larger one stops, whichever checks first.
 func TestBystandersStay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := budgeted(t)
@@ -560,8 +580,7 @@ func TestBystandersStay(t *testing.T) {
 	})
 }
 
-// The past alone never ends what is watched: it is bounded by the budget, and
-// goes before anything else does.
+// History alone never stops an informer: the budget limits it, and it is dropped before anything else.
 func TestThePastGoesFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -587,7 +606,8 @@ func TestThePastGoesFirst(t *testing.T) {
 			}
 		}
 		if limit := int64(1 << 20); past > limit/8 || most < limit {
-			t.Errorf("%d KiB at most, %d of one's past, want an eighth of %d, and more than that of all", most>>10, past>>10, limit>>10)
+			t.Errorf("%d KiB at most, %d of one's past, want an eighth of %d, and more than that of all",
+				most>>10, past>>10, limit>>10)
 		}
 		for _, c := range cluster.Ledger().Entries {
 			if c.Drops > 0 || c.Lists != 1 {
@@ -599,7 +619,7 @@ func TestThePastGoesFirst(t *testing.T) {
 		second.settle()
 		second.wantLive(21)
 
-		// It makes room for what is to be watched, too.
+		// It also makes room for another resource.
 		server.Set(namespaces, big("", "large", 100<<10))
 		third := subscribe(t, cluster, watch.Query{Resource: namespaces}, "")
 		third.settle()
@@ -607,7 +627,7 @@ func TestThePastGoesFirst(t *testing.T) {
 	})
 }
 
-// Nothing ends for what would not fit then either.
+// Nothing is evicted for a resource that would not fit even then.
 func TestNothingEndsInVain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -630,7 +650,7 @@ func TestNothingEndsInVain(t *testing.T) {
 	})
 }
 
-// A kind may be watched before anybody looks, and as soon as it is served.
+// A pinned resource is watched before it has readers, and as soon as the cluster serves it.
 func TestAlwaysWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)

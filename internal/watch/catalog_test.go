@@ -15,7 +15,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// Discovery, in both of its forms, tells the same.
+// Both forms of discovery give the same result.
 func TestResources(t *testing.T) {
 	for _, plain := range []bool{false, true} {
 		t.Run(fmt.Sprint("plain ", plain), func(t *testing.T) {
@@ -23,7 +23,9 @@ func TestResources(t *testing.T) {
 				server := apitest.New(t, kinds()...)
 				server.Serve(apitest.Kind{Ref: "example.com/v1/widgets", Kind: "Widget", ShortNames: []string{"w"}})
 				server.Serve(apitest.Kind{Ref: "example.com/v1beta1/widgets", Kind: "Widget"})
-				server.Serve(apitest.Kind{Ref: "example.com/v1beta1/gadgets", Kind: "Gadget", Cluster: true, Verbs: []string{"create"}})
+				server.Serve(apitest.Kind{
+					Ref: "example.com/v1beta1/gadgets", Kind: "Gadget", Cluster: true, Verbs: []string{"create"},
+				})
 				if plain {
 					server.Plain()
 				}
@@ -37,7 +39,8 @@ func TestResources(t *testing.T) {
 				var got []string
 				for i := range known {
 					k := &known[i]
-					line := fmt.Sprintf("%s %s namespaced=%t preferred=%t short=%v verbs=%v", k.Ref(), k.Kind, k.Namespaced, k.Preferred, k.ShortNames, k.Verbs)
+					line := fmt.Sprintf("%s %s namespaced=%t preferred=%t short=%v verbs=%v",
+						k.Ref(), k.Kind, k.Namespaced, k.Preferred, k.ShortNames, k.Verbs)
 					if k.Status != nil {
 						line += fmt.Sprintf(" %s %d", k.Status.State, *k.Count)
 					}
@@ -48,19 +51,22 @@ func TestResources(t *testing.T) {
 					"core/v1/pods Pod namespaced=true preferred=true short=[po] verbs=[get list watch] live 1",
 					"example.com/v1/widgets Widget namespaced=true preferred=true short=[w] verbs=[get list watch]",
 					"example.com/v1beta1/gadgets Gadget namespaced=false preferred=true short=[] verbs=[create]",
-					"example.com/v1beta1/widgets Widget namespaced=true preferred=false short=[] verbs=[get list watch]",
+					"example.com/v1beta1/widgets Widget namespaced=true preferred=false short=[] " +
+						"verbs=[get list watch]",
 				}
 				if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
 					t.Errorf("got\n%s\nwant\n%s", a, b)
 				}
-				_, err = cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: "example.com/v1beta1/gadgets"}, 0)
+				_, err = cluster.For(watch.Viewer{Program: true}).Snapshot(
+					t.Context(), watch.Query{Resource: "example.com/v1beta1/gadgets"}, 0,
+				)
 				wantProblem(t, err, watch.Invalid, "Not listable", "create")
 			})
 		})
 	}
 }
 
-// An API group that cannot be read is a gap, and all others are there.
+// An API group that cannot be read is a group error, and all others are available.
 func TestGaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -69,12 +75,16 @@ func TestGaps(t *testing.T) {
 		server.Break("/apis/metrics.example.com/v1", "the backend is away")
 		cluster := runCluster(t, server)
 		known, gaps, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
-		if err != nil || len(known) != 2 || len(gaps) != 1 || gaps[0].Group != "metrics.example.com" || !strings.Contains(gaps[0].Reason, "the backend is away") {
+		if err != nil || len(known) != 2 || len(gaps) != 1 || gaps[0].Group != "metrics.example.com" ||
+			!strings.Contains(gaps[0].Reason, "the backend is away") {
 			t.Errorf("got %d resources, gaps %+v, %v; want 2 and the one gap with its reason", len(known), gaps, err)
 		}
 		const ref = "metrics.example.com/v1/pods"
 		_, err = cluster.For(watch.Viewer{Program: true}).Resource(t.Context(), ref)
-		wantProblem(t, err, watch.Unknown, "Unknown resource", "The API group metrics.example.com cannot be read now: the backend is away")
+		wantProblem(
+			t, err, watch.Unknown, "Unknown resource",
+			"The API group metrics.example.com cannot be read now: the backend is away",
+		)
 		guest := cluster.For(watch.Viewer{Program: true, Scope: &watch.Scope{Parts: []watch.Part{{Resource: ref}}}})
 		_, err = guest.Resource(t.Context(), ref)
 		p, ok := errors.AsType[*watch.Problem](err)
@@ -107,8 +117,7 @@ func TestUnknownResources(t *testing.T) {
 	})
 }
 
-// A kind that was created a moment ago is found without waiting for the next
-// regular discovery.
+// A resource that was created a moment ago is found without waiting for the next discovery.
 func TestKindCreatedLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -123,7 +132,7 @@ func TestKindCreatedLater(t *testing.T) {
 		}
 		server.Remove(ref)
 		<-time.After(11 * time.Second)
-		cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0) //nolint:errcheck // Whoever reads what is old has it refreshed.
+		cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0) //nolint:errcheck // Triggers a refresh.
 		pass(2 * time.Second)
 		known, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
 		if err != nil || len(known) != 2 {
@@ -132,8 +141,7 @@ func TestKindCreatedLater(t *testing.T) {
 	})
 }
 
-// An API server that is down at the start is waited for, and what is wrong is
-// said in words.
+// If the API server is down at the start, the program waits for it, and the error explains the problem.
 func TestServerDownAtStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -142,7 +150,9 @@ func TestServerDownAtStart(t *testing.T) {
 		cluster := runCluster(t, server)
 		access := cluster.For(watch.Viewer{Program: true})
 		_, _, err := access.Resources(t.Context(), 0)
-		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "connection refused. It is tried again in ")
+		wantProblem(
+			t, err, watch.Unavailable, "The API server does not answer", "connection refused. It is tried again in ",
+		)
 		_, err = access.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Second)
 		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "http://api.test: ")
 		pass(10 * time.Minute)
@@ -150,7 +160,7 @@ func TestServerDownAtStart(t *testing.T) {
 		pass(16 * time.Second)
 		subscribe(t, cluster, watch.Query{}, "").wantSettle("state live, snapshot of 1")
 
-		// What is known stays known when it goes down again.
+		// Known resources stay known when it is down again.
 		server.Down(true)
 		pass(time.Minute)
 		if known, _, err := access.Resources(t.Context(), 0); err != nil || len(known) != 2 {
@@ -167,7 +177,10 @@ func TestNotRunning(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, _, err = cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
-		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "Connecting to http://api.test for the first time.")
+		wantProblem(
+			t, err, watch.Unavailable, "The API server does not answer",
+			"Connecting to http://api.test for the first time.",
+		)
 	})
 }
 
@@ -176,7 +189,8 @@ func TestObject(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		access := cluster.For(watch.Viewer{Program: true})
-		want := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"a","uid":"a/p","resourceVersion":"103"},"status":{"phase":"Running"}}`
+		want := `{"apiVersion":"v1","kind":"Pod",` +
+			`"metadata":{"name":"p","namespace":"a","uid":"a/p","resourceVersion":"103"},"status":{"phase":"Running"}}`
 		read := func() {
 			t.Helper()
 			if text, err := access.Object(t.Context(), pods, "a", "p"); err != nil || string(text) != want {
@@ -213,7 +227,8 @@ func TestObject(t *testing.T) {
 			wantProblem(t, err, test.cause, test.title, test.detail)
 		}
 		for _, line := range server.Requests("")[before:] {
-			if line != "GET /api/v1/namespaces/a/pods/none" && line != "POST "+apitest.Reviews && !strings.Contains(line, "/api?") && !strings.Contains(line, "/apis?") {
+			if line != "GET /api/v1/namespaces/a/pods/none" && line != "POST "+apitest.Reviews &&
+				!strings.Contains(line, "/api?") && !strings.Contains(line, "/apis?") {
 				t.Errorf("it asked upstream for %s", line)
 			}
 		}
@@ -223,25 +238,34 @@ func TestObject(t *testing.T) {
 	})
 }
 
-// A CRD's date column is looked up where the definition says.
+// The value of a CRD's date column is read from the path in the definition.
 func TestDateColumns(t *testing.T) {
 	const ref, definitions = "example.com/v1/backups", "apiextensions.k8s.io/v1/customresourcedefinitions"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Serve(apitest.Kind{Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true})
-		server.Serve(apitest.Kind{Ref: ref, Kind: "Backup", Columns: `[{"name":"Name","type":"string"},{"name":"Last","type":"date"}]`})
+		server.Serve(apitest.Kind{
+			Ref: ref, Kind: "Backup", Columns: `[{"name":"Name","type":"string"},{"name":"Last","type":"date"}]`,
+		})
 		server.Set(definitions, apitest.Item{Name: "backups.example.com", Rest: `"spec":{"versions":[
 			{"name":"v1beta1","additionalPrinterColumns":[{"name":"Last","type":"date","jsonPath":".status.wrong"}]},
-			{"name":"v1","additionalPrinterColumns":[{"name":"Last","type":"date","jsonPath":".status.last"},{"name":"Other","type":"string","jsonPath":".x"}]}]}`})
-		server.Set(ref, apitest.Item{Namespace: "a", Name: "x", Cells: `["x","33h"]`, Rest: `"status":{"last":"1999-12-30T14:59:58Z","wrong":"1990-01-01T00:00:00Z"}`})
+			{"name":"v1","additionalPrinterColumns":[{"name":"Last","type":"date","jsonPath":".status.last"},` +
+			`{"name":"Other","type":"string","jsonPath":".x"}]}]}`})
+		server.Set(
+			ref,
+			apitest.Item{
+				Namespace: "a", Name: "x", Cells: `["x","33h"]`,
+				Rest: `"status":{"last":"1999-12-30T14:59:58Z","wrong":"1990-01-01T00:00:00Z"}`,
+			},
+		)
 		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
 		r.settle()
 		r.wantRows("a/x=1999-12-30T14:59:58Z")
 	})
 }
 
-// What the program may not get is not asked for in vain, also where it may get another
-// of its kind; where its rights cannot be found out the API server refuses.
+// The program does not request an object that it may not get, even if it may get others of the resource. If its
+// permissions cannot be reviewed, the API server refuses the request.
 func TestObjectForbidden(t *testing.T) {
 	const path = "/api/v1/namespaces/a/pods/p"
 	synctest.Test(t, func(t *testing.T) {
@@ -269,13 +293,15 @@ func TestObjectForbidden(t *testing.T) {
 	})
 }
 
-// Who follows what is served is told of a kind as soon as it is defined, without
-// asking; and of one that is no more.
+// A follower learns of a resource as soon as it is defined, without polling, and of one that is removed.
 func TestFollow(t *testing.T) {
 	const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Serve(apitest.Kind{Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`})
+		server.Serve(apitest.Kind{
+			Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true,
+			Columns: `[{"name":"Name","type":"string"}]`,
+		})
 		access := cluster.For(watch.Viewer{Program: true})
 		follower := access.Follow()
 		defer follower.Close()
@@ -314,7 +340,7 @@ func TestFollow(t *testing.T) {
 	})
 }
 
-// An answer that is given while discovery fails says since when it does.
+// A result that is returned while discovery fails contains since when it fails.
 func TestDiscoveryThatFailsForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -332,7 +358,7 @@ func TestDiscoveryThatFailsForLong(t *testing.T) {
 		}
 		began := time.Now()
 		server.RefuseGet("/apis", http.StatusForbidden, "not today")
-		pass(12 * time.Second) // It has failed for a moment.
+		pass(12 * time.Second) // It has failed for a moment only.
 		if gaps := problems(); len(gaps) != 0 {
 			t.Errorf("a try that failed is a problem at once: %+v", gaps)
 		}
@@ -340,7 +366,8 @@ func TestDiscoveryThatFailsForLong(t *testing.T) {
 			t.Helper()
 			for changed := false; !changed; {
 				var err error
-				if changed, err = follower.Next(t.Context(), nil, time.Now().Add(watch.Heartbeat)); err != nil || time.Since(began) > 2*time.Minute {
+				if changed, err = follower.Next(t.Context(), nil, time.Now().Add(watch.Heartbeat)); err != nil ||
+					time.Since(began) > 2*time.Minute {
 					t.Fatalf("who follows is not told, %v", err)
 				}
 			}

@@ -17,7 +17,7 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// DigestOf is the digest of rows, each a key and a resourceVersion.
+// DigestOf returns the digest of rows, each with a key and a resourceVersion.
 func DigestOf(rows [][2]string) (count int, text string) {
 	var d digest
 	for _, row := range rows {
@@ -26,7 +26,7 @@ func DigestOf(rows [][2]string) (count int, text string) {
 	return d.count, fmt.Sprintf("%08x", d.sum)
 }
 
-// Labels is a JSON object of labels, as a selector reads it.
+// Labels returns a JSON object of labels as a selector reads it.
 func Labels(text string) labels.Labels { return labelText(text) }
 
 func (c *Cluster) informerOf(ref string) *informer {
@@ -35,8 +35,8 @@ func (c *Cluster) informerOf(ref string) *informer {
 	return c.pool.find(wire.Scope{Resource: c.catalog.resources[indexOf(c.catalog.resources, ref)].gvr()})
 }
 
-// TakeOut takes all rows of a resource out, as where it may not be seen any more;
-// before the readers hear of it, reading is called, while nothing can be read.
+// TakeOut removes all rows of a resource, as after a lost permission. It calls reading before the readers are woken,
+// while the journal is locked.
 func (c *Cluster) TakeOut(ref string, reading func()) {
 	i := c.informerOf(ref)
 	refuse := sync.OnceFunc(func() {
@@ -51,8 +51,8 @@ func (c *Cluster) TakeOut(ref string, reading func()) {
 	i.purge(func(string) bool { refuse(); return true })
 }
 
-// Recolumn gives a resource another column, as a list does before its rows come;
-// before the readers hear of it, reading is called, while nothing can be read.
+// Recolumn gives a resource another column, as a list does before its rows arrive. It calls reading before the readers
+// are woken, while the journal is locked.
 func (c *Cluster) Recolumn(ref, column string, reading func()) {
 	i := c.informerOf(ref)
 	i.mu.Lock()
@@ -66,17 +66,17 @@ func (c *Cluster) Recolumn(ref, column string, reading func()) {
 	i.Nudge()
 }
 
-// ForgetPast drops the changes that are kept of a resource, as where memory is short.
+// ForgetPast drops the history of a resource, as when memory is low.
 func (c *Cluster) ForgetPast(ref string) { c.informerOf(ref).Forget() }
 
-// BeginAnew has all readers of a resource begin anew.
+// BeginAnew resets all readers of a resource.
 func (c *Cluster) BeginAnew(ref string) { c.informerOf(ref).beginAnew() }
 
-// Once returns what the first who asks makes, each time the same way.
+// Once returns the get function of a new once: the first caller makes the value, and all others receive it.
 func Once[T any]() func(make func() (T, error)) (T, error) { return new(once[T]).get }
 
-// Uncover has the pods of a namespace be as they are for a moment after the right
-// to them is gone, until it is restored: not watched, and their rows still there.
+// Uncover puts the pods of a namespace into the state just after their permission is lost: not watched, but their rows
+// still in the journal. restore ends that state.
 func (c *Cluster) Uncover(namespace string) (restore func()) {
 	i := c.pool.find(wire.Scope{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}})
 	i.mu.Lock()
@@ -90,9 +90,8 @@ func (c *Cluster) Uncover(namespace string) (restore func()) {
 	}
 }
 
-// TakeOutOf takes the pods of a namespace out, as where the right to it is gone; before
-// they go, reading is called, while nothing can be read. The namespace is not watched
-// until it is restored.
+// TakeOutOf removes the pods of a namespace, as after a lost permission. It calls reading before they are removed,
+// while the journal is locked. The namespace is not watched until restore.
 func (c *Cluster) TakeOutOf(namespace string, reading func()) (restore func()) {
 	i := c.pool.find(wire.Scope{Resource: schema.GroupVersionResource{Version: "v1", Resource: "pods"}})
 	uncover := sync.OnceFunc(func() {
@@ -103,8 +102,8 @@ func (c *Cluster) TakeOutOf(namespace string, reading func()) (restore func()) {
 	return restore
 }
 
-// ForgetOrders drops the orders that nobody holds, and the list that those who
-// come together share, without waiting for it.
+// ForgetOrders drops the rankings without holders, and the list that concurrent readers share. It does not wait for
+// their expiry.
 func (c *Cluster) ForgetOrders() {
 	for _, i := range c.pool.informers() {
 		i.listings.keep(nil)
@@ -118,7 +117,7 @@ func (c *Cluster) ForgetOrders() {
 	}
 }
 
-// Put makes an object what there is of it, as a watch would.
+// Put stores an object, as a watch event would.
 func (c *Cluster) Put(ref string, o *Item) {
 	for _, i := range c.pool.informers() {
 		if i.resource.Ref() == ref {
@@ -127,7 +126,7 @@ func (c *Cluster) Put(ref string, o *Item) {
 	}
 }
 
-// panicking is a selector that matches nothing, and does so loudly.
+// panicking is a selector that panics.
 type panicking struct {
 	labels.Selector
 
@@ -141,8 +140,7 @@ func (p panicking) Matches(labels.Labels) bool {
 	panic("broken")
 }
 
-// DigestOfPanics counts a digest whose counting panics, after first, and returns
-// that panic.
+// DigestOfPanics computes a digest with a selector that calls first and then panics. It returns the value of the panic.
 func (c *Cluster) DigestOfPanics(ctx context.Context, ref string, first func()) (panicked any) {
 	defer func() { panicked = recover() }()
 	i := c.informerOf(ref)
@@ -151,11 +149,11 @@ func (c *Cluster) DigestOfPanics(ctx context.Context, ref string, first func()) 
 	return nil
 }
 
-// trap is a selector that matches everything, until it panics.
+// trap is a selector that matches everything until it panics.
 type trap struct {
 	labels.Selector
 
-	left int // So many more it matches; below 0 any number.
+	left int // The number of matches before it panics; negative means that it does not.
 }
 
 func (p *trap) Matches(labels.Labels) bool {
@@ -167,9 +165,11 @@ func (p *trap) Matches(labels.Labels) bool {
 	return true
 }
 
-// LookBehindPanic returns how many rows an order has, and how many it counts, for who
-// looks behind somebody who panicked when some of the changes between were applied.
-func (c *Cluster) LookBehindPanic(ctx context.Context, ref string, change func()) (rows, total int, panicked any, err error) {
+// LookBehindPanic returns the rows and the total of a ranking for a reader that follows a reader whose update panicked
+// after some of the changes.
+func (c *Cluster) LookBehindPanic(
+	ctx context.Context, ref string, change func(),
+) (rows, total int, panicked any, err error) {
 	i := c.informerOf(ref)
 	broken := &trap{labels.Everything(), -1}
 	f := &filter{selector: &selector{broken, make(map[unique.Handle[string]]bool)}}
@@ -191,7 +191,7 @@ func (c *Cluster) LookBehindPanic(ctx context.Context, ref string, change func()
 	return len(found.rows), found.counts.total, panicked, nil
 }
 
-// Forbid has a resource refused, as a list is; its rows go a moment later.
+// Forbid puts a resource into the state after a refused list; its rows are removed a moment later.
 func (c *Cluster) Forbid(ref string) {
 	i := c.informerOf(ref)
 	i.mu.Lock()
@@ -203,8 +203,8 @@ func (c *Cluster) Forbid(ref string) {
 	i.tell()
 }
 
-// WhileStopped has looking be told the state that is told of a resource each time
-// that a feed of now is stopped, and its watch opens just then.
+// WhileStopped calls looking with the state of a resource each time that one of its present feeds is stopped and its
+// watch opens at that moment.
 func (c *Cluster) WhileStopped(ref string, looking func(State)) {
 	i := c.informerOf(ref)
 	i.mu.Lock()
@@ -219,7 +219,7 @@ func (c *Cluster) WhileStopped(ref string, looking func(State)) {
 	}
 }
 
-// PastFrom is how many changes are told of the past after so many of the ring.
+// PastFrom returns how many changes are sent of the history after its first n changes.
 func (s *Subscription) PastFrom(n int) int {
 	kept, _ := s.reading.informer.Kept()
 	now := s.reading.informer.Now()
@@ -230,16 +230,15 @@ func (s *Subscription) PastFrom(n int) int {
 	return len(events)
 }
 
-// Remembered is how many namespaces it is remembered of whether they exist.
+// Remembered returns for how many namespaces it is cached whether they exist.
 func (c *Cluster) Remembered() int {
 	c.existing.mu.Lock()
 	defer c.existing.mu.Unlock()
 	return len(c.existing.of)
 }
 
-// OverdrawnBeside reports whether a resource was about to end although nothing
-// but another one did not fit, which ended meanwhile. The other one holds bytes
-// more, and less again after about that many steps of a processor.
+// OverdrawnBeside reports whether a resource was about to be stopped, although only another one did not fit, and that
+// one stopped meanwhile. The other one uses more bytes for about as many processor steps as given.
 func (c *Cluster) OverdrawnBeside(ref, other string, bytes int64, steps int) bool {
 	bystander, large := c.informerOf(ref), c.informerOf(other)
 	large.expected.Add(bytes)
@@ -259,8 +258,8 @@ func (c *Cluster) OverdrawnBeside(ref, other string, bytes int64, steps int) boo
 	return overdrawn
 }
 
-// Recent is how many changes are held as guests see them, as how many bytes all that
-// is recent is weighed, and how many the texts of those changes have.
+// Recent returns how many changes are cached as guests see them, the bytes that the whole cache accounts for, and the
+// bytes of the texts of those changes.
 func (c *Cluster) Recent() (changes, weighed, held int) {
 	c.recent.mu.Lock()
 	defer c.recent.mu.Unlock()
@@ -277,42 +276,42 @@ func (c *Cluster) Recent() (changes, weighed, held int) {
 	return changes, c.recent.bytes, held
 }
 
-// HoldTurn takes the turn of a window's ranking, until release is called.
+// HoldTurn acquires the lock of a window's ranking until release is called.
 func (s *Subscription) HoldTurn() (release func()) {
 	r := s.reading.window.ranking
 	<-r.turn
 	return func() { r.turn <- struct{}{} }
 }
 
-// HoldDigest begins to count the digest that is told next, and ends with that when
-// release is called.
+// HoldDigest starts to compute the next digest that is sent, and finishes when release is called.
 func (s *Subscription) HoldDigest() (release func()) {
 	i, f := s.reading.informer, s.reading.filter
 	t, _ := i.digests.join(f.id(), i.Now().Offset+1)
 	return func() { i.digests.make(f.id(), t, func() *digest { return i.count(f) }) }
 }
 
-// Get asks a question of answers that each are good for so long.
-func (s *answers[K, A]) Get(ctx context.Context, question K, good time.Duration, ask func(context.Context) A) (A, bool) {
+// Get calls get; a result is good for the given time after its request.
+func (s *answers[K, A]) Get(
+	ctx context.Context, question K, good time.Duration, ask func(context.Context) A,
+) (A, bool) {
 	return s.get(ctx, question, func(_ A, asked time.Time) bool { return time.Since(asked) < good }, ask)
 }
 
-// Len is how many answers are kept.
+// Len returns the number of entries.
 func (s *answers[K, A]) Len() int { return len(s.of) }
 
-// NewAnswers keeps most answers, none of which is good for longer than long.
+// NewAnswers returns a cache of at most most entries, none of which is valid for longer than long.
 func NewAnswers(most int, long time.Duration) *answers[int, error] {
 	return &answers[int, error]{most: most, long: long}
 }
 
-// NewStops is where readers who come from an offset stop, among others.
+// NewStops returns the function that decides at which offset the batch of a reader ends, so that readers share batches.
 func NewStops() func(from uint64, now func() uint64) uint64 {
 	all := new(bundles)
 	return func(from uint64, now func() uint64) uint64 { return all.stop(filterID{}, from, now) }
 }
 
-// NewBundles gives the text of a bundle, of the changes after an offset up to
-// another, which is written for the first who asks for it.
+// NewBundles returns a function for the text of the batch between two offsets. The first caller writes it.
 func NewBundles() func(view View, filter byte, version int, from, to uint64, write func() string) (*[]byte, error) {
 	all := new(bundles)
 	return func(view View, filter byte, version int, from, to uint64, write func() string) (*[]byte, error) {
@@ -323,7 +322,7 @@ func NewBundles() func(view View, filter byte, version int, from, to uint64, wri
 	}
 }
 
-// Permitted is what rules allow the program to do with a resource.
+// Permitted returns what rules allow the program to do with a resource.
 func Permitted(rules []authorization.ResourceRule, group, resource string) (list, watch bool) {
 	scope := wire.Scope{Resource: schema.GroupVersionResource{Group: group, Version: "v1", Resource: resource}}
 	p := permitsOf(rules)

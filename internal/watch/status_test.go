@@ -18,8 +18,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// What may not be seen any more goes, and why is said; when it may be seen
-// again it comes back.
+// Rows that may no longer be seen are removed, and the state contains the reason. When they may be seen again, they
+// return.
 func TestForbidden(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -35,12 +35,14 @@ func TestForbidden(t *testing.T) {
 		}
 		late := subscribe(t, cluster, watch.Query{}, "")
 		late.wantSettle("state forbidden")
-		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+			t.Context(), watch.Query{Resource: pods}, time.Minute,
+		)
 		if err != nil || len(snapshot.Objects) != 0 || snapshot.Status.State != watch.Forbidden {
 			t.Errorf("the snapshot is %+v, %v", snapshot, err)
 		}
 
-		// As long as it stays so there is nothing to tell.
+		// While nothing changes, nothing is sent.
 		<-time.After(10 * time.Minute)
 		r.wantSettle("")
 
@@ -55,8 +57,8 @@ func TestForbidden(t *testing.T) {
 	})
 }
 
-// Credentials that have ended are no right that has gone: what is held stays, as it was
-// then, and goes on once there are others.
+// Expired credentials are not a lost permission: the rows stay, as stale, and are updated once there are valid
+// credentials.
 func TestCredentialsThatHaveEnded(t *testing.T) {
 	const path, why = "/api/v1/namespaces/a/pods/p", "The API server does not accept the credentials of this program"
 	synctest.Test(t, func(t *testing.T) {
@@ -90,8 +92,7 @@ func TestCredentialsThatHaveEnded(t *testing.T) {
 	})
 }
 
-// Where a watch is not opened again because that is refused, nothing is called
-// live, however long the list takes that comes instead.
+// If a watch may not be opened again, the state is not live, however long the list takes that follows instead.
 func TestNotLiveWhileListedInstead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -115,7 +116,7 @@ func TestNotLiveWhileListedInstead(t *testing.T) {
 	})
 }
 
-// slowLists has lists, once it is slow, answered after 20 s.
+// slowLists delays the response of lists by 20 s once slow is set.
 func slowLists(slow *atomic.Bool) transport.WrapperFunc {
 	return func(next http.RoundTripper) http.RoundTripper {
 		return roundTrip(func(r *http.Request) (*http.Response, error) {
@@ -135,8 +136,7 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// A kind that may be listed and not watched is listed again and again. Its rows
-// stay, and it is not called live.
+// A resource that may be listed but not watched is polled. Its rows stay, and its state is never live.
 func TestListedButNotWatched(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -161,8 +161,8 @@ func TestListedButNotWatched(t *testing.T) {
 	})
 }
 
-// Live ends with the watch, also where a list that never ends follows. That one
-// begins after a back-off that is drawn by chance, so it is tried often.
+// The live state ends with the watch, even if a list follows that never ends. That list starts after a random backoff,
+// so the test repeats the case.
 func TestRelistIsNotLive(t *testing.T) {
 	for range 20 {
 		synctest.Test(t, func(t *testing.T) {
@@ -183,7 +183,7 @@ func TestRelistIsNotLive(t *testing.T) {
 	}
 }
 
-// Other cells of the same version of an object are told.
+// Changed cells of the same version of an object are sent.
 func TestOtherCellsOfTheSameObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -197,16 +197,18 @@ func TestOtherCellsOfTheSameObject(t *testing.T) {
 	})
 }
 
-// A kind that was forbidden from the beginning is told so, and is not told
-// anything else.
+// A resource that is forbidden from the beginning is reported as such, and nothing else is sent.
 func TestForbiddenFromTheBeginning(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Refuse(pods, "", http.StatusForbidden, "you may not")
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.wantSettle("state forbidden")
-		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
-		if err != nil || snapshot.Synced || snapshot.Cursor != "" || !strings.HasSuffix(snapshot.Status.Reason, "you may not") {
+		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+			t.Context(), watch.Query{Resource: pods}, time.Minute,
+		)
+		if err != nil || snapshot.Synced || snapshot.Cursor != "" ||
+			!strings.HasSuffix(snapshot.Status.Reason, "you may not") {
 			t.Errorf("the snapshot is %+v, %v", snapshot, err)
 		}
 		server.Refuse(pods, "", 0, "")
@@ -215,7 +217,7 @@ func TestForbiddenFromTheBeginning(t *testing.T) {
 	})
 }
 
-// Where all namespaces are forbidden and one is not, that one is watched.
+// If the program may watch only one namespace, that one is watched.
 func TestOneNamespaceAllowed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -234,7 +236,7 @@ func TestOneNamespaceAllowed(t *testing.T) {
 	})
 }
 
-// A kind that goes away takes its objects with it, and comes back.
+// A resource that is removed loses its objects, and is watched again when it returns.
 func TestAbsent(t *testing.T) {
 	const ref = "example.com/v1/widgets"
 	widgets := apitest.Kind{Ref: ref, Kind: "Widget", Columns: `[{"name":"Name","type":"string"}]`}
@@ -245,7 +247,9 @@ func TestAbsent(t *testing.T) {
 		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
 		r.wantSettle("state live, snapshot of 1")
 		server.Remove(ref)
-		if got := strings.ReplaceAll(r.settle(), "state absent, ", ""); got != "reset, snapshot of 0" || r.state != "absent" { // As a list and as discovery tells it.
+		// The order depends on whether a list or discovery reports it first.
+		if got := strings.ReplaceAll(r.settle(), "state absent, ", ""); got != "reset, snapshot of 0" ||
+			r.state != "absent" {
 			t.Errorf("it is %s after %s, want absent after a reset", r.state, got)
 		}
 		for since := time.Now(); time.Since(since) < 90*time.Second; {
@@ -255,7 +259,7 @@ func TestAbsent(t *testing.T) {
 			t.Errorf("the state is %s, want absent", r.state)
 		}
 		access := cluster.For(watch.Viewer{Program: true})
-		_, _ = access.Resource(t.Context(), ref) // Whoever reads what is old has it refreshed.
+		_, _ = access.Resource(t.Context(), ref) // A read of an old result triggers a refresh.
 		<-time.After(2 * time.Second)
 		_, err := access.Resource(t.Context(), ref)
 		wantProblem(t, err, watch.Unknown, "Unknown resource", "does not serve")
@@ -270,8 +274,8 @@ func TestAbsent(t *testing.T) {
 	})
 }
 
-// Live is said only while it is: a watch that is away for longer than a moment
-// makes it stale since then.
+// The state is live only while the watch is open. A watch that is interrupted for longer than grace makes it stale
+// since that time.
 func TestStale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -279,7 +283,7 @@ func TestStale(t *testing.T) {
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
 
-		// A watch that ends is opened again at once: nothing to tell.
+		// A watch that ends is opened again at once, so nothing is sent.
 		server.Cut(pods)
 		r.wantSettle("")
 
@@ -306,9 +310,8 @@ func TestStale(t *testing.T) {
 	})
 }
 
-// An API server that is away for hours is called away all the time, is asked no
-// oftener than need be, and is found soon when it is back; who comes back with the
-// cursor of then goes on.
+// An API server that is down for hours is reported as stale all the time. It gets no more requests than needed, and is
+// found soon after it is back. A client that returns with the cursor from before resumes.
 func TestAwayForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -348,8 +351,8 @@ func TestAwayForLong(t *testing.T) {
 	})
 }
 
-// A watch that is taken and never answered, as by what hangs behind the API server, is
-// given up: what was missed is listed, and live.
+// A watch request that never gets a response, for example because a backend of the API server hangs, is canceled. The
+// missed changes are then listed, and the state becomes live.
 func TestWatchThatIsNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -362,7 +365,7 @@ func TestWatchThatIsNotAnswered(t *testing.T) {
 			r.next()
 		}
 		pass(30 * time.Second)
-		server.RefuseGet("/api/v1/pods", 0, "") // The next is answered.
+		server.RefuseGet("/api/v1/pods", 0, "") // The next request is answered.
 		server.Set(pods, pod("a", "p", "Failed"))
 		for began := time.Now(); r.state != "live"; {
 			if r.next(); time.Since(began) > 3*time.Minute {
@@ -374,8 +377,8 @@ func TestWatchThatIsNotAnswered(t *testing.T) {
 	})
 }
 
-// An API server that has forgotten what was missed answers that it watches, and then
-// that it cannot: what is held is as old as it was until it is listed.
+// An API server that no longer has the missed changes accepts the watch and then sends an error. The state stays stale
+// until a new list has been read.
 func TestStaleUntilItIsListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -406,8 +409,7 @@ func TestStaleUntilItIsListed(t *testing.T) {
 	})
 }
 
-// A watch that ends when nobody expects it, and one that follows but cannot go on,
-// are stale since the first of them ended.
+// If a watch ends unexpectedly, and the next one cannot continue, the state is stale since the first one ended.
 func TestStaleSinceTheLastThatWentOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -426,7 +428,7 @@ func TestStaleSinceTheLastThatWentOn(t *testing.T) {
 	})
 }
 
-// A watch that is cut in the midst of a line goes on where it was.
+// A watch that is cut in the middle of a line continues where it was.
 func TestCutInALine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -444,7 +446,7 @@ func TestCutInALine(t *testing.T) {
 	})
 }
 
-// A line that makes no sense makes a new list, and the truth is told again.
+// An invalid line in a watch causes a relist, and the rows are correct again.
 func TestNonsenseInAWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -461,7 +463,7 @@ func TestNonsenseInAWatch(t *testing.T) {
 	})
 }
 
-// Of a kind that falls silent no old past is held.
+// No old history is retained for a resource without changes.
 func TestQuietKindsForget(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -492,7 +494,7 @@ func TestQuietKindsForget(t *testing.T) {
 	})
 }
 
-// A streaming list that never ends is given up for a list in one answer.
+// A streaming list that never ends is canceled and replaced by a plain list.
 func TestStreamingListsThatStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -509,7 +511,7 @@ func TestStreamingListsThatStall(t *testing.T) {
 		r.settle()
 		r.wantRows("a/p=Running")
 
-		// The next one does not wait again.
+		// The next list does not wait again.
 		streams := len(server.Requests("sendInitialEvents"))
 		server.Quietly(pods, func() { server.Set(pods, pod("a", "p", "Failed")) })
 		<-time.After(20 * time.Second)
@@ -521,8 +523,8 @@ func TestStreamingListsThatStall(t *testing.T) {
 	})
 }
 
-// A streaming list that fails in its midst is told, though client-go would try it
-// again without a word; and streams are tried again when they work.
+// A streaming list that fails before its end is reported, although client-go would silently retry it. Streaming lists
+// are used again when they work.
 func TestStreamingListsThatFail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -549,7 +551,7 @@ func TestStreamingListsThatFail(t *testing.T) {
 	})
 }
 
-// A long list tells how far it has come.
+// During a long list, its progress is sent.
 func TestSyncingTellsACount(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -568,16 +570,18 @@ func TestSyncingTellsACount(t *testing.T) {
 		if fmt.Sprint(counts) != "[1 2 3]" {
 			t.Errorf("counts are %v, want [1 2 3]", counts)
 		}
-		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Second)
-		if err != nil || snapshot.Synced || snapshot.Status.State != watch.Syncing || snapshot.Status.Count == nil || *snapshot.Status.Count != 3 {
+		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+			t.Context(), watch.Query{Resource: pods}, time.Second,
+		)
+		if err != nil || snapshot.Synced || snapshot.Status.State != watch.Syncing || snapshot.Status.Count == nil ||
+			*snapshot.Status.Count != 3 {
 			t.Errorf("the snapshot is %+v, %v, want one that is syncing with a count", snapshot, err)
 		}
 	})
 }
 
-// Who waits for a long list is told of how many objects it is, where the API server
-// tells; it is asked for a list that takes long, once, and for no other. A number
-// that turned out to be too small is no longer told.
+// During a long list, its total is sent if the API server reports it. The total is requested once for a list that takes
+// long, and not for others. A total that turned out to be too low is no longer sent.
 func TestSyncingTellsATotal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -588,8 +592,12 @@ func TestSyncingTellsATotal(t *testing.T) {
 					return next.RoundTrip(r)
 				}
 				asked++
-				page := `{"metadata":{"continue":"more","remainingItemCount":3},"items":[{"metadata":{"name":"p0","namespace":"b","uid":"u"}}]}`
-				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}}, Body: io.NopCloser(strings.NewReader(page))}, nil
+				page := `{"metadata":{"continue":"more","remainingItemCount":3},` +
+					`"items":[{"metadata":{"name":"p0","namespace":"b","uid":"u"}}]}`
+				return &http.Response{
+					StatusCode: http.StatusOK, Header: http.Header{"Content-Type": {"application/json"}},
+					Body: io.NopCloser(strings.NewReader(page)),
+				}, nil
 			})
 		}
 		cluster := runCluster(t, server)
@@ -630,7 +638,7 @@ func TestSyncingTellsATotal(t *testing.T) {
 	})
 }
 
-// An API that cannot be watched is listed now and then, and never called live.
+// An API that cannot be watched is polled, and its state is never live.
 func TestPolled(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -638,7 +646,8 @@ func TestPolled(t *testing.T) {
 		server.Serve(apitest.Kind{Ref: ref, Kind: "PodMetrics", Verbs: []string{"get", "list"}})
 		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
 		r.settle()
-		if fmt.Sprint(r.columns) != "[Name Age]" || !r.whole || r.state != "stale" || !strings.Contains(r.reason, "cannot be watched") {
+		if fmt.Sprint(r.columns) != "[Name Age]" || !r.whole || r.state != "stale" ||
+			!strings.Contains(r.reason, "cannot be watched") {
 			t.Errorf("columns are %v, the state is %s: %s", r.columns, r.state, r.reason)
 		}
 		server.Set(ref, apitest.Item{Namespace: "a", Name: "m"})
@@ -658,7 +667,7 @@ func TestPolled(t *testing.T) {
 	})
 }
 
-// A list that comes in parts, though nobody asked for parts, is read to its end.
+// A list that arrives in pages, although no limit was requested, is read to its end.
 func TestPolledInParts(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -675,13 +684,14 @@ func TestPolledInParts(t *testing.T) {
 	})
 }
 
-// A date whose path is not known is reckoned from the time passed: another list
-// is no change.
+// If the path of a date column is unknown, the date is computed from the age. Another list is then no change.
 func TestReckonedDates(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Serve(apitest.Kind{Ref: ref, Kind: "PodMetrics", Columns: `[{"name":"Name","type":"string"},{"name":"Seen","type":"date"}]`})
+		server.Serve(apitest.Kind{
+			Ref: ref, Kind: "PodMetrics", Columns: `[{"name":"Name","type":"string"},{"name":"Seen","type":"date"}]`,
+		})
 		server.Set(ref, apitest.Item{Namespace: "a", Name: "m", Cells: `["m","33h"]`})
 		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
 		r.wantSettle("state live, snapshot of 1")
@@ -700,14 +710,17 @@ func TestReckonedDates(t *testing.T) {
 	})
 }
 
-// An API that gives no resourceVersion tells what has changed, and no more.
+// Objects without a resourceVersion cause updates when they change, and only then.
 func TestNoResourceVersion(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Serve(apitest.Kind{Ref: ref, Kind: "PodMetrics", Verbs: []string{"get", "list"}})
 		usage := func(name, cpu string) apitest.Item {
-			return apitest.Item{Namespace: "a", Name: name, Metadata: `"resourceVersion":""`, Rest: fmt.Sprintf(`"usage":{"cpu":%q}`, cpu)}
+			return apitest.Item{
+				Namespace: "a", Name: name, Metadata: `"resourceVersion":""`,
+				Rest: fmt.Sprintf(`"usage":{"cpu":%q}`, cpu),
+			}
 		}
 		server.Set(ref, usage("m", "1"), usage("n", "1"))
 		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
@@ -725,7 +738,7 @@ func TestNoResourceVersion(t *testing.T) {
 	})
 }
 
-// A server that cannot print has the columns Name and Age from the beginning.
+// Objects of an API server that cannot print Tables have the columns Name and Age from the beginning.
 func TestPlainObjects(t *testing.T) {
 	const ref = "metrics.example.com/v1/pods"
 	synctest.Test(t, func(t *testing.T) {
@@ -743,20 +756,22 @@ func TestPlainObjects(t *testing.T) {
 	})
 }
 
-// Nobody looks: after a while nothing is watched. Who comes then finds another
-// informer, whose past is not the old one's.
+// Without readers, the watch ends after the linger time. The next reader gets another informer, whose history does not
+// continue the old one's.
 func TestLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Rows, "")
+		sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
+			t.Context(), watch.Query{Resource: pods}, watch.Rows, "",
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r := &reader{t: t, sub: sub, rows: map[string]toldRow{}}
 		r.settle()
 		sub.Close()
-		sub.Close() // Once more does nothing.
+		sub.Close() // A second call has no effect.
 
 		pass(4 * time.Minute)
 		back := subscribe(t, cluster, watch.Query{}, r.cursor)
@@ -793,8 +808,7 @@ func TestLinger(t *testing.T) {
 	})
 }
 
-// An answer that is no list, as a gateway may give with 200, is not a list of
-// nothing.
+// A response that is not a list, such as a gateway may send with status 200, does not count as an empty list.
 func TestAnswerThatIsNoList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
