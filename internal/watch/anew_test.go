@@ -13,7 +13,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// What is listed while columns become others is not told with those before.
+// Rows that are listed while the columns change are not sent with the old columns.
 func TestListedWhileColumnsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -22,7 +22,9 @@ func TestListedWhileColumnsChange(t *testing.T) {
 		got := make(chan *watch.Snapshot, 1)
 		cluster.Recolumn(pods, "Other", func() {
 			go func() {
-				s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+				s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+					t.Context(), watch.Query{Resource: pods}, time.Minute,
+				)
 				if err != nil {
 					t.Error(err)
 				}
@@ -36,8 +38,8 @@ func TestListedWhileColumnsChange(t *testing.T) {
 	})
 }
 
-// Who collects changes while the resource begins anew is told that, and why: not
-// the changes, nor that they were too many.
+// A reader that coalesces changes while the resource is reset gets the reset with its reason. It gets neither the
+// changes nor the message that there were too many.
 func TestCollectedWhileItBeginsAnew(t *testing.T) {
 	for name, begin := range map[string]func(*watch.Cluster){
 		"other columns":    func(c *watch.Cluster) { c.Recolumn(pods, "Other", func() {}) },
@@ -51,7 +53,8 @@ func TestCollectedWhileItBeginsAnew(t *testing.T) {
 				r.settle()
 				server.Set(pods, pod("a", "p", "1"))
 				<-time.After(time.Second)
-				if m := r.next(); m.Type != "events" { // So late that it collects for a while before the next.
+				// The message is so late that the reader coalesces before the next one.
+				if m := r.next(); m.Type != "events" {
 					t.Fatalf("got %+v", m)
 				}
 				server.Set(pods, pod("a", "p", "2"))
@@ -59,7 +62,8 @@ func TestCollectedWhileItBeginsAnew(t *testing.T) {
 				got := make(chan string, 1)
 				go func() {
 					message := `"type":"state"`
-					for strings.HasPrefix(message, `"type":"state"`) { // Other columns are listed for.
+					// Other columns cause a list.
+					for strings.HasPrefix(message, `"type":"state"`) {
 						text, err := r.sub.Next(context.WithoutCancel(t.Context()))
 						if err != nil {
 							t.Error(err)
@@ -70,7 +74,9 @@ func TestCollectedWhileItBeginsAnew(t *testing.T) {
 				}()
 				synctest.Wait()
 				begin(cluster)
-				if message := <-got; !strings.HasPrefix(message, `"type":"reset","reason":"the resource came back, has other columns`) {
+				if message := <-got; !strings.HasPrefix(
+					message, `"type":"reset","reason":"the resource came back, has other columns`,
+				) {
 					t.Errorf("told %s", message)
 				}
 			})
@@ -78,8 +84,7 @@ func TestCollectedWhileItBeginsAnew(t *testing.T) {
 	}
 }
 
-// What was before all begin anew is not told of the past, also where it is still
-// there and something has happened since.
+// The history that is sent contains exactly the changes after a cursor, also if that is its start.
 func TestPastOfAnotherOrigin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -96,15 +101,17 @@ func TestPastOfAnotherOrigin(t *testing.T) {
 	})
 }
 
-// While there is nothing to go on from, before the first snapshot and after a reset,
-// heartbeats have no cursor.
+// While there is no cursor to resume from, before the first snapshot and after a reset, heartbeats contain an empty
+// cursor.
 func TestHeartbeatsWithoutASnapshot(t *testing.T) {
 	for _, view := range []watch.View{watch.Rows, watch.Changes} {
 		t.Run(string(view), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
 				server.Hang("/api/v1/pods")
-				sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods}, view, "unknown")
+				sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
+					t.Context(), watch.Query{Resource: pods}, view, "unknown",
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -133,8 +140,8 @@ func TestHeartbeatsWithoutASnapshot(t *testing.T) {
 	}
 }
 
-// Who is told many rows part by part, however slowly, is told between two of them that
-// they are not live any more, and is told no more of those that are not to be told.
+// A reader that receives a long snapshot in parts, however slowly, gets the loss of the live state between two parts.
+// It gets no more rows that may not be sent.
 func TestBetweenTwoParts(t *testing.T) {
 	const many = 4000
 	names := regexp.MustCompile(`p-\d{4}`)
@@ -142,11 +149,17 @@ func TestBetweenTwoParts(t *testing.T) {
 		for what, test := range map[string]struct {
 			happens func(*apitest.Server, *watch.Cluster)
 			want    string
-			rows    int // That come from then on.
+			rows    int // Rows that are sent after that.
 		}{
-			"the API server goes":          {func(server *apitest.Server, _ *watch.Cluster) { server.Down(true) }, `"stale"`, many},
-			"a past that is to be no more": {func(_ *apitest.Server, cluster *watch.Cluster) { cluster.BeginAnew(pods) }, `"reset"`, many},
-			"a right that goes":            {func(_ *apitest.Server, cluster *watch.Cluster) { cluster.Forbid(pods) }, `"forbidden"`, 0},
+			"the API server goes": {
+				func(server *apitest.Server, _ *watch.Cluster) { server.Down(true) }, `"stale"`, many,
+			},
+			"a past that is to be no more": {
+				func(_ *apitest.Server, cluster *watch.Cluster) { cluster.BeginAnew(pods) }, `"reset"`, many,
+			},
+			"a right that goes": {
+				func(_ *apitest.Server, cluster *watch.Cluster) { cluster.Forbid(pods) }, `"forbidden"`, 0,
+			},
 		} {
 			t.Run(fmt.Sprintf("%s, %s", view, what), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -180,7 +193,9 @@ func TestBetweenTwoParts(t *testing.T) {
 							break
 						}
 					}
-					if len(rows) > test.rows || test.want == `"reset"` && len(rows) != many || test.want == `"stale"` && len(rows) == 0 {
+					if len(rows) > test.rows ||
+						test.want == `"reset"` && len(rows) != many ||
+						test.want == `"stale"` && len(rows) == 0 {
 						t.Errorf("%d rows come then, of %d", len(rows), test.rows)
 					}
 				})

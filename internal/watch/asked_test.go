@@ -13,7 +13,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// A namespace that nobody looks at is let go after a while, like a kind.
+// A requested namespace without readers is released after the linger time, like a resource.
 func TestNamespacesAreLetGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -47,8 +47,8 @@ func TestNamespacesAreLetGo(t *testing.T) {
 	})
 }
 
-// Any number of namespaces may be named while one watch has them all; one by one,
-// only so many at once.
+// While one watch covers all namespaces, any number of them may be requested. If they are watched one by one, the
+// number is limited.
 func TestNamespacesAskedFor(t *testing.T) {
 	for name, all := range map[string]bool{"one watch has all": true, "one by one": false} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +60,10 @@ func TestNamespacesAskedFor(t *testing.T) {
 				first := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
 				first.settle()
 				open := func(n int) (*watch.Subscription, error) {
-					return cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods, Namespaces: []string{fmt.Sprint("ns-", n)}}, watch.Rows, "")
+					return cluster.For(watch.Viewer{Program: true}).Subscribe(
+						t.Context(), watch.Query{Resource: pods, Namespaces: []string{fmt.Sprint("ns-", n)}},
+						watch.Rows, "",
+					)
 				}
 				for n := range 600 {
 					sub, err := open(n)
@@ -86,9 +89,8 @@ func TestNamespacesAskedFor(t *testing.T) {
 	}
 }
 
-// Who asks for more than there is room for is refused, and takes nothing from others:
-// what nobody looks at any more stays watched as long as ever, and no more of it goes
-// than what fits needs, longest idle first.
+// A request beyond the limit is refused, and takes nothing from other readers. Namespaces without readers stay watched
+// for the linger time. A request within the limit evicts only as many of them as it needs, longest idle first.
 func TestTooManyNamespacesEndNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -113,7 +115,9 @@ func TestTooManyNamespacesEndNothing(t *testing.T) {
 			}
 		}
 		want("at first", all[:500])
-		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods, Namespaces: all[500:700]}, watch.Rows, "")
+		_, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
+			t.Context(), watch.Query{Resource: pods, Namespaces: all[500:700]}, watch.Rows, "",
+		)
 		wantProblem(t, err, watch.Invalid, "Too many namespaces", "500 namespaces of pods")
 		want("after one who was refused", all[:500])
 		hold(t, cluster, all[500:599])
@@ -121,7 +125,7 @@ func TestTooManyNamespacesEndNothing(t *testing.T) {
 	})
 }
 
-// hold looks at pods of namespaces, as many at a time as one may name.
+// hold subscribes to pods of the namespaces, with as many in each query as one may contain.
 func hold(t *testing.T, cluster *watch.Cluster, names []string) (readers []*reader) {
 	t.Helper()
 	for part := range slices.Chunk(names, 200) {
@@ -132,8 +136,8 @@ func hold(t *testing.T, cluster *watch.Cluster, names []string) (readers []*read
 	return readers
 }
 
-// Once the right to all has gone, those who named too many are told so in words,
-// and those who wait have their turn when others leave.
+// When the permission for all namespaces is lost, readers beyond the limit get the reason. Namespaces that wait are
+// watched when others are released.
 func TestNamespacesBeyondTheBound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -251,13 +251,10 @@ func TestDateColumns(t *testing.T) {
 			{"name":"v1beta1","additionalPrinterColumns":[{"name":"Last","type":"date","jsonPath":".status.wrong"}]},
 			{"name":"v1","additionalPrinterColumns":[{"name":"Last","type":"date","jsonPath":".status.last"},` +
 			`{"name":"Other","type":"string","jsonPath":".x"}]}]}`})
-		server.Set(
-			ref,
-			apitest.Item{
-				Namespace: "a", Name: "x", Cells: `["x","33h"]`,
-				Rest: `"status":{"last":"1999-12-30T14:59:58Z","wrong":"1990-01-01T00:00:00Z"}`,
-			},
-		)
+		server.Set(ref, apitest.Item{
+			Namespace: "a", Name: "x", Cells: `["x","33h"]`,
+			Rest: `"status":{"last":"1999-12-30T14:59:58Z","wrong":"1990-01-01T00:00:00Z"}`,
+		})
 		r := subscribe(t, cluster, watch.Query{Resource: ref}, "")
 		r.settle()
 		r.wantRows("a/x=1999-12-30T14:59:58Z")

@@ -16,7 +16,7 @@ import (
 
 const definitions = "apiextensions.k8s.io/v1/customresourcedefinitions"
 
-// serves reports whether the Cluster knows of a resource.
+// serves reports whether the Cluster knows a resource.
 func serves(t *testing.T, cluster *watch.Cluster, ref string) bool {
 	t.Helper()
 	known, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
@@ -26,8 +26,8 @@ func serves(t *testing.T, cluster *watch.Cluster, ref string) bool {
 	return slices.ContainsFunc(known, func(k watch.Known) bool { return k.Ref() == ref })
 }
 
-// Who follows is told of a kind within 10 s where its definition may not be
-// watched, whenever it comes, and whatever else happens meanwhile.
+// If definitions may not be watched, a follower learns of a new resource within 10 s, whenever it appears, and whatever
+// else happens meanwhile.
 func TestFollowWithoutDefinitions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -53,7 +53,7 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 			<-time.After(time.Duration(n) * 700 * time.Millisecond)
 		}
 		follower.Close()
-		pass(10 * time.Minute) // What defines kinds is watched a while longer.
+		pass(10 * time.Minute) // The definitions stay watched for the linger time.
 		before := len(server.Requests("GET /apis"))
 		pass(time.Hour)
 		if n := len(server.Requests("GET /apis")) - before; n > 0 {
@@ -62,12 +62,15 @@ func TestFollowWithoutDefinitions(t *testing.T) {
 	})
 }
 
-// Who follows before the Cluster runs has the definitions watched all the same, soon
-// after it does, until they follow no more.
+// If a follower starts before the Cluster runs, the definitions are watched soon after it runs, and until the follower
+// is closed.
 func TestFollowBeforeItRuns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
-		server.Serve(apitest.Kind{Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`})
+		server.Serve(apitest.Kind{
+			Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true,
+			Columns: `[{"name":"Name","type":"string"}]`,
+		})
 		cluster, err := watch.New(server.Config, watch.Options{Linger: time.Minute, Log: slog.New(slog.DiscardHandler)})
 		if err != nil {
 			t.Fatal(err)
@@ -80,7 +83,9 @@ func TestFollowBeforeItRuns(t *testing.T) {
 			}
 		}
 		watched := func() bool {
-			return slices.ContainsFunc(cluster.Ledger().Entries, func(c watch.Coverage) bool { return c.Resource == definitions && c.State == watch.Live })
+			return slices.ContainsFunc(cluster.Ledger().Entries, func(c watch.Coverage) bool {
+				return c.Resource == definitions && c.State == watch.Live
+			})
 		}
 		if !watched() {
 			t.Errorf("definitions are not watched: %+v", cluster.Ledger().Entries)
@@ -93,17 +98,21 @@ func TestFollowBeforeItRuns(t *testing.T) {
 	})
 }
 
-// A kind that is always to be watched, and is not served, has discovery asked
-// seldom; when it is defined it is watched at once.
+// A pinned resource that the cluster does not serve causes few discoveries. When it is defined, it is watched at once.
 func TestAlwaysWaits(t *testing.T) {
 	for name, defined := range map[string]bool{"definitions are watched": true, "they may not be": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := apitest.New(t, kinds()...)
 				if defined {
-					server.Serve(apitest.Kind{Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`})
+					server.Serve(apitest.Kind{
+						Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true,
+						Columns: `[{"name":"Name","type":"string"}]`,
+					})
 				}
-				cluster := runClusterWith(t, server, watch.Options{Linger: time.Minute, Always: []string{widgets}, Log: slog.New(slog.DiscardHandler)})
+				cluster := runClusterWith(t, server, watch.Options{
+					Linger: time.Minute, Always: []string{widgets}, Log: slog.New(slog.DiscardHandler),
+				})
 				pass(time.Hour)
 				if n := len(server.Requests("GET /apis")); n > 150 {
 					t.Errorf("discovery is asked %d times in an hour, want every 30 s", n)
@@ -115,7 +124,9 @@ func TestAlwaysWaits(t *testing.T) {
 					wait = 2 * time.Second
 				}
 				pass(wait)
-				if held := cluster.Ledger().Entries; !slices.ContainsFunc(held, func(c watch.Coverage) bool { return c.Resource == widgets && c.State == watch.Live }) {
+				if held := cluster.Ledger().Entries; !slices.ContainsFunc(held, func(c watch.Coverage) bool {
+					return c.Resource == widgets && c.State == watch.Live
+				}) {
 					t.Errorf("%s after it was served: %+v", wait, held)
 				}
 			})
@@ -123,20 +134,25 @@ func TestAlwaysWaits(t *testing.T) {
 	}
 }
 
-// A definition that is written again and again has discovery asked every second,
-// and a new kind is told within 2 s all the same.
+// If a definition is written again and again, discovery runs every second. A new resource still appears within 2 s.
 func TestDefinitionsInAStorm(t *testing.T) {
 	for _, every := range []time.Duration{100 * time.Millisecond, 500 * time.Millisecond} {
 		t.Run(every.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
-				server.Serve(apitest.Kind{Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`})
+				server.Serve(apitest.Kind{
+					Ref: definitions, Kind: "CustomResourceDefinition", Cluster: true,
+					Columns: `[{"name":"Name","type":"string"}]`,
+				})
 				follower := cluster.For(watch.Viewer{Program: true}).Follow()
 				defer follower.Close()
 				<-time.After(time.Minute)
 				write := func(passed time.Duration) {
 					for began := time.Now(); time.Since(began) < passed; <-time.After(every) {
-						server.Set(definitions, apitest.Item{Name: "gadgets.example.com", Rest: fmt.Sprintf(`"status":{"n":%d}`, time.Now().UnixNano())})
+						server.Set(definitions, apitest.Item{
+							Name: "gadgets.example.com",
+							Rest: fmt.Sprintf(`"status":{"n":%d}`, time.Now().UnixNano()),
+						})
 					}
 				}
 				discoveries := func() int { return len(server.Requests("GET /apis?")) }
@@ -158,8 +174,7 @@ func TestDefinitionsInAStorm(t *testing.T) {
 	}
 }
 
-// A kind that comes back in another way is taken as it is now, by those too who
-// have looked at it all the time.
+// A resource that returns with other properties is used as it is now, also by existing readers.
 func TestKindComesBackOtherwise(t *testing.T) {
 	columns := `[{"name":"Name","type":"string"}]`
 	synctest.Test(t, func(t *testing.T) {
@@ -174,14 +189,14 @@ func TestKindComesBackOtherwise(t *testing.T) {
 		server.Set(widgets, apitest.Item{Namespace: "a", Name: "w"})
 		later := func() {
 			pass(11 * time.Second)
-			serves(t, cluster, widgets) // Whoever reads what is old has it refreshed.
+			serves(t, cluster, widgets) // A read of an old result triggers a refresh.
 			<-time.After(time.Minute)
 			r.settle()
 		}
 		later()
 		r.wantLive(1)
 
-		// It has no namespaces any more, so that none may be asked for.
+		// It is not namespaced any more, so no namespace may be requested.
 		server.Remove(widgets)
 		later()
 		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: columns, Cluster: true})

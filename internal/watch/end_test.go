@@ -11,8 +11,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Who does not want to hear more is told no more, however much there is: the
-// rest of a snapshot, and changes that come quicker than they can be told.
+// After its context ends, a reader gets no more messages, however many there are: neither the rest of a snapshot, nor
+// changes that arrive faster than they can be sent.
 func TestNextEndsInTheMidst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -15,9 +15,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Ten thousand changes of one object in a second, read by somebody slow: each
-// message has one event, whose patch fits what that reader holds, and the end is
-// exact.
+// One object changes ten thousand times in a second, and a slow reader follows. Each message has one event, whose patch
+// fits the reader's copy, and the final copy is exact.
 func TestFloodOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -33,7 +32,8 @@ func TestFloodOfOneObject(t *testing.T) {
 		go func() {
 			for i := range changes {
 				p := pod("a", "p", strconv.Itoa(i+1))
-				p.Rest += fmt.Sprintf(`,"spec":{"only-in-%d":1}`, i%7) // So that a patch fits one base alone.
+				// So that each patch fits only one version.
+				p.Rest += fmt.Sprintf(`,"spec":{"only-in-%d":1}`, i%7)
 				server.Set(pods, p)
 				if i%100 == 99 {
 					<-time.After(10 * time.Millisecond)
@@ -62,7 +62,7 @@ func TestFloodOfOneObject(t *testing.T) {
 					t.Fatalf("the patch gives %s, want %s", held, want)
 				}
 			}
-			<-time.After(70 * time.Millisecond) // Slow.
+			<-time.After(70 * time.Millisecond) // A slow reader.
 		}
 		for _, c := range cluster.Ledger().Entries {
 			if c.Resource == pods && c.RingChanges != changes {
@@ -92,8 +92,7 @@ func sameJSON(t *testing.T, a, b []byte) bool {
 	return fmt.Sprint(values[0]) == fmt.Sprint(values[1])
 }
 
-// Who was told late is told more in one message; who was told at once is told
-// the next at once.
+// A message that was late is followed by larger batches; one that was on time is followed by the next at once.
 func TestBatchesGrowUnderLoad(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -103,7 +102,7 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 		change := func(name string) {
 			server.Set(pods, pod("a", name, "Running"))
 		}
-		for i := range 3 { // At rest.
+		for i := range 3 { // Without load.
 			change(fmt.Sprint("rest-", i))
 			start := time.Now()
 			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
@@ -112,11 +111,11 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 		}
 		for _, test := range []struct{ late, wait time.Duration }{
 			{2 * time.Millisecond, 6 * time.Millisecond},
-			{time.Second, 50 * time.Millisecond}, // And no longer.
+			{time.Second, 50 * time.Millisecond}, // The maximum delay.
 		} {
 			change("first " + test.late.String())
 			r.next()
-			<-time.After(test.late) // So long the message is on its way.
+			<-time.After(test.late) // How long the message is in flight.
 			go func() {
 				change("second " + test.late.String())
 				<-time.After(test.wait / 2)
@@ -126,7 +125,7 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 			if m := r.next(); len(m.Events) != 2 || time.Since(start) != test.wait {
 				t.Errorf("%d events came after %s, want 2 after %s", len(m.Events), time.Since(start), test.wait)
 			}
-			go change("soon after " + test.late.String()) // What was collected is not late.
+			go change("soon after " + test.late.String()) // Coalesced changes do not count as late.
 			start = time.Now()
 			if m := r.next(); len(m.Events) != 1 || time.Since(start) != 0 {
 				t.Errorf("%d events came after %s, want one at once", len(m.Events), time.Since(start))
@@ -135,13 +134,13 @@ func TestBatchesGrowUnderLoad(t *testing.T) {
 	})
 }
 
-// A large crowd is told of one change at once, and then of all that follows together,
-// some of it at a time; a small one is told each.
+// With a large fan-out, each reader gets one change at once, and then all that follow in batches, at different times.
+// With a small fan-out, each change is sent.
 func TestCrowdsTakeTurns(t *testing.T) {
 	const changes, each = 200, 10 * time.Millisecond
 	for size, test := range map[int]struct{ least, most int }{
 		127:  {changes, changes},
-		128:  {20, 22}, // 10 times a second
+		128:  {20, 22}, // 10 times a second.
 		1000: {5, 7},
 	} {
 		t.Run(fmt.Sprint("one of ", size), func(t *testing.T) {
@@ -150,7 +149,7 @@ func TestCrowdsTakeTurns(t *testing.T) {
 				server.Set(pods, pod("a", "p", "begin"))
 				access := cluster.For(watch.Viewer{Program: true}).Crowded(func() int { return size })
 				var mu sync.Mutex
-				at := make(map[time.Time]int) // How many are told then.
+				at := make(map[time.Time]int) // How many messages are sent at a time.
 				all := make([]*reader, 64)
 				for i := range all {
 					all[i] = subscribeAs(t, access, watch.Query{Resource: pods}, watch.Rows, "")
@@ -163,7 +162,7 @@ func TestCrowdsTakeTurns(t *testing.T) {
 						messages := 0
 						for r.rows["a/p"].Cells[1] != "end" {
 							if r.next().Type != "events" {
-								continue // A heartbeat of before.
+								continue // A heartbeat from before.
 							}
 							mu.Lock()
 							at[time.Now()]++
@@ -173,7 +172,8 @@ func TestCrowdsTakeTurns(t *testing.T) {
 							}
 						}
 						if messages < test.least || messages > test.most {
-							t.Errorf("%d messages come of %d changes, want %d to %d", messages, changes, test.least, test.most)
+							t.Errorf("%d messages come of %d changes, want %d to %d",
+								messages, changes, test.least, test.most)
 						}
 					})
 				}
@@ -185,7 +185,8 @@ func TestCrowdsTakeTurns(t *testing.T) {
 				readers.Wait()
 				delete(at, began)
 				for when, n := range at {
-					if size == 1000 && n > 24 { // An eighth by chance: more than 24 are one time in a million.
+					// An eighth on average: more than 24 happen once in a million.
+					if size == 1000 && n > 24 {
 						t.Errorf("%d of 64 are told at once, %s after the beginning", n, when.Sub(began))
 					}
 				}
@@ -194,8 +195,8 @@ func TestCrowdsTakeTurns(t *testing.T) {
 	}
 }
 
-// Who draws no more often than every 50 ms is told no more often, and what comes
-// after a rest at once; a window, too.
+// A reader that draws at most every 50 ms gets messages no more often, and the first change after a pause at once. The
+// same applies to a window.
 func TestPauses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -205,17 +206,21 @@ func TestPauses(t *testing.T) {
 		for name, reader := range map[string]struct {
 			settle func() string
 			next   func() string
-		}{"rows": {r.settle, func() string { return r.next().Type }}, "window": {p.settle, func() string { return p.next().Type }}} {
+		}{
+			"rows":   {r.settle, func() string { return r.next().Type }},
+			"window": {p.settle, func() string { return p.next().Type }},
+		} {
 			reader.settle()
 			start := time.Now()
 			go func() {
-				for n := range 34 { // One each 3 ms.
+				for n := range 34 { // One change every 3 ms.
 					server.Set(pods, pod("a", "p", fmt.Sprint(name, n)))
 					<-time.After(3 * time.Millisecond)
 				}
 			}()
 			for n := range 3 {
-				if kind, after := reader.next(), time.Since(start); !strings.HasSuffix(kind, "events") || after != time.Duration(n)*query.Every {
+				if kind, after := reader.next(), time.Since(start); !strings.HasSuffix(kind, "events") ||
+					after != time.Duration(n)*query.Every {
 					t.Errorf("%s: message %d is of %s, and came after %s", name, n, kind, after)
 				}
 			}
@@ -226,13 +231,13 @@ func TestPauses(t *testing.T) {
 	})
 }
 
-// Those who come together are given the same list, and what has changed since it
-// was made.
+// Concurrent readers share one list, and get what has changed since it was made.
 func TestSnapshotsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		long := pod("a", "long", "1")
-		long.UID = strings.Repeat("x", 300<<10) // The others are told behind it: until then first holds the list.
+		// Its size keeps the other rows for a later part. Until then, the first reader keeps the list in memory.
+		long.UID = strings.Repeat("x", 300<<10)
 		server.Set(pods, long, pod("a", "p", "1"), pod("b", "q", "1"))
 		first := subscribe(t, cluster, watch.Query{}, "")
 		for first.next().Type != "snapshot" {
@@ -245,7 +250,9 @@ func TestSnapshotsAreShared(t *testing.T) {
 		for second.next().Type != "snapshot" {
 			continue
 		}
-		now, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+		now, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+			t.Context(), watch.Query{Resource: pods}, time.Minute,
+		)
 		if err != nil || !strings.Contains(string(now.Objects[1].Cells()), "2") {
 			t.Errorf("a snapshot of its own has %s, %v; want what is now", now.Objects[1].Cells(), err)
 		}

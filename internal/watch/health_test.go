@@ -9,15 +9,15 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// placed is a pod on a node.
+// placed returns a pod on a node.
 func placed(phase, rest string) apitest.Item {
 	p := pod("a", "p", phase)
 	p.Rest = `"spec":{"nodeName":"n","containers":[{"name":"web"}]},"status":{"phase":"` + phase + `"` + rest + `}`
 	return p
 }
 
-// The health comes with the object, and then with each change of it that is
-// another. What piled up has it where it differs from what the reader holds.
+// The health is sent with the object, and then with each change that alters it. After folded changes, it is sent if it
+// differs from the reader's last one.
 func TestHealthOfAnObject(t *testing.T) {
 	const (
 		starting = `{"status":"InProgress","summary":"0 of 1 containers are ready","details":[]}`
@@ -76,7 +76,7 @@ func TestHealthOfAnObject(t *testing.T) {
 	})
 }
 
-// Other views have none, and nor has the object itself.
+// Other views contain no health, and neither does the object itself.
 func TestHealthIsOfTheObjectViewAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -88,7 +88,8 @@ func TestHealthIsOfTheObjectViewAlone(t *testing.T) {
 		server.Set(pods, placed("Running", ""))
 		for _, sub := range []*watch.Subscription{rows, changes} {
 			text, err := sub.Next(t.Context())
-			if err != nil || !strings.Contains(string(text), `"type":"events"`) || strings.Contains(string(text), "health") {
+			if err != nil || !strings.Contains(string(text), `"type":"events"`) ||
+				strings.Contains(string(text), "health") {
 				t.Errorf("got %s, %v", text, err)
 			}
 		}

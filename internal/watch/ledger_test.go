@@ -12,8 +12,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// The ledger has every scope that is watched, in order, with who reads it; a
-// look at it keeps nothing alive.
+// The watch status contains every watched scope, in order, with its readers. Reading it keeps nothing watched.
 func TestCoverage(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -21,7 +20,10 @@ func TestCoverage(t *testing.T) {
 		access := cluster.For(watch.Viewer{Program: true})
 		lines := func() (lines []string) {
 			for _, c := range access.Coverage(t.Context()).Entries {
-				lines = append(lines, fmt.Sprint(c.Resource, " ", strings.Join(c.Namespaces, " "), c.Fields, ": ", c.State, ", ", c.Objects, " read by ", c.Readers, ", changes: ", c.RingBytes > 0))
+				lines = append(lines, fmt.Sprint(
+					c.Resource, " ", strings.Join(c.Namespaces, " "), c.Fields, ": ", c.State, ", ", c.Objects,
+					" read by ", c.Readers, ", changes: ", c.RingBytes > 0,
+				))
 			}
 			return lines
 		}
@@ -54,7 +56,7 @@ func TestCoverage(t *testing.T) {
 		}
 		server.Refuse(pods, "", http.StatusForbidden, "you may not")
 		first.settle()
-		// Which namespaces there are is looked at again: one of them might be listed.
+		// The namespaces are watched again, because one of them might be listable.
 		want("core/v1/namespaces : live, 2 read by 0, changes: false", pods+" : forbidden, 0 read by 1, changes: false")
 		if c := access.Coverage(t.Context()).Entries[1]; !strings.HasSuffix(c.Reason, "you may not") {
 			t.Errorf("the reason is %q", c.Reason)
@@ -62,8 +64,7 @@ func TestCoverage(t *testing.T) {
 	})
 }
 
-// Lists, watches that ended, time without one, and readers that began anew are
-// counted, and outlast the feeds they were counted of.
+// Lists, ended watches, interruptions and reset readers are counted. The counts outlive the feeds.
 func TestCoverageCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -83,7 +84,7 @@ func TestCoverageCounts(t *testing.T) {
 			t.Errorf("after a change it is %+v", c)
 		}
 
-		server.Cut(pods) // Opened again at once: not blind.
+		server.Cut(pods) // It is opened again at once, so this is no interruption.
 		r.settle()
 		if c := ledger(); c.Drops != 1 || c.Blind != 0 {
 			t.Errorf("after a watch that ended it is %+v", c)
@@ -112,8 +113,7 @@ func TestCoverageCounts(t *testing.T) {
 	})
 }
 
-// Of several namespaces without a watch it is told since when the first of them
-// has none.
+// If several namespaces are interrupted, BlindSince is the start of the first interruption.
 func TestBlindSinceTheFirst(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

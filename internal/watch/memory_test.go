@@ -19,17 +19,17 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// memory is what the heap holds, and all that was ever taken from it.
+// memory returns the bytes of the heap in use, and the total bytes allocated so far.
 func memory() (held, taken int64) {
 	runtime.GC()
-	runtime.GC() // What finalizers and pools held for one more round.
+	runtime.GC() // The second run frees what finalizers and sync.Pools kept after the first.
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc), int64(m.TotalAlloc) //nolint:gosec // Far below 2^63.
 }
 
-// taken is how much f takes from the heap. Nothing is collected meanwhile: what
-// is shared goes when nobody holds it, and is made again.
+// taken returns how many bytes f allocates. The garbage collector is off meanwhile, because shared values without
+// references are collected and would be allocated again.
 func taken(f func()) int64 {
 	_, before := memory()
 	percent := debug.SetGCPercent(-1)
@@ -39,11 +39,12 @@ func taken(f func()) int64 {
 	return after - before
 }
 
-// long is a pod with nearly half a megabyte of text that compresses well.
+// long returns a pod with nearly half a megabyte of text that compresses well.
 func long(word, phase string) apitest.Item {
 	return apitest.Item{
 		Namespace: "a", Name: "p", Cells: fmt.Sprintf(`["p",%q]`, phase),
-		Rest: fmt.Sprintf(`"data":{"text":%q},"status":{"phase":%q}`, strings.Repeat(word+" all work and no play makes jack a dull boy; ", 10_000), phase),
+		Rest: fmt.Sprintf(`"data":{"text":%q},"status":{"phase":%q}`,
+			strings.Repeat(word+" all work and no play makes jack a dull boy; ", 10_000), phase),
 	}
 }
 
@@ -55,7 +56,8 @@ func until(t *testing.T, sub *watch.Subscription, kind string) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if bytes.HasPrefix(m, []byte(`"type":"`+kind+`"`)) { // Nothing is taken: it may be counted.
+		// This allocates nothing, because the caller may count allocations.
+		if bytes.HasPrefix(m, []byte(`"type":"`+kind+`"`)) {
 			return
 		}
 	}
@@ -74,8 +76,8 @@ func view(t *testing.T, cluster *watch.Cluster, q watch.Query, view watch.View) 
 	return sub
 }
 
-// Patches that are long when they are not compressed go when they are told; the
-// ring keeps what it weighs.
+// Patches that are long before compression are dropped once they are sent. The history retains only what it accounts
+// for.
 func TestLongPatchesAreNotKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -86,7 +88,7 @@ func TestLongPatchesAreNotKept(t *testing.T) {
 			server.Set(pods, long(strconv.Itoa(n), "Running"))
 			until(t, sub, "events")
 		}
-		server.Expire(pods) // It keeps all that it has sent.
+		server.Expire(pods) // The test server keeps all that it has sent.
 		<-time.After(5 * time.Second)
 		if after, _ := memory(); after > before+12<<20 {
 			t.Errorf("60 changes of half a megabyte, told once, hold %d MiB", (after-before)>>20)
@@ -94,7 +96,7 @@ func TestLongPatchesAreNotKept(t *testing.T) {
 	})
 }
 
-// All who are told of a change share the patch, though none holds it meanwhile.
+// All readers of a change share its patch, even if none of them references it between two reads.
 func TestPatchesAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -116,7 +118,7 @@ func TestPatchesAreShared(t *testing.T) {
 	})
 }
 
-// The texts of rows, which are kept for other readers, are in the ring's weight.
+// The texts of rows, which are kept for other readers, count in the size of the history.
 func TestRingWeighsRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -134,7 +136,7 @@ func TestRingWeighsRows(t *testing.T) {
 	})
 }
 
-// What a reader keeps for its label selector does not grow with the objects.
+// The memory of a reader for its label selector does not grow with the number of objects.
 func TestSelectorsAreSmall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -147,7 +149,8 @@ func TestSelectorsAreSmall(t *testing.T) {
 		var held []int64
 		const readers = 40
 		none, some := watch.Query{Namespaces: []string{"b"}}, watch.Query{Labels: "app=none"}
-		for _, q := range []watch.Query{none, some, none} { // Twice, for what was left over by others may go meanwhile.
+		// Measure this one twice, because memory that others left may be freed meanwhile.
+		for _, q := range []watch.Query{none, some, none} {
 			before, _ := memory()
 			for range readers {
 				view(t, cluster, q, watch.Rows)
@@ -161,8 +164,8 @@ func TestSelectorsAreSmall(t *testing.T) {
 	})
 }
 
-// However much one viewer asks for by one connection, and however slowly that is
-// taken, two messages are written at once; none is lost for that.
+// However much one viewer requests on one connection, and however slowly it reads, only two messages are built at the
+// same time. None is lost because of that.
 func TestFewMessagesAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -172,7 +175,9 @@ func TestFewMessagesAtOnce(t *testing.T) {
 		taken := make(chan struct{})
 		var reading sync.WaitGroup
 		for range 100 {
-			sub, err := access.Subscribe(t.Context(), watch.Query{Resource: pods, Namespaces: []string{"a"}, Name: "p"}, watch.Object, "")
+			sub, err := access.Subscribe(
+				t.Context(), watch.Query{Resource: pods, Namespaces: []string{"a"}, Name: "p"}, watch.Object, "",
+			)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -212,7 +217,7 @@ func TestFewMessagesAtOnce(t *testing.T) {
 	})
 }
 
-// The memory of a message is reserved before anything is built for it, in each view: a scan comes after it.
+// In each view, the memory of a message is reserved before anything is built for it. A scan follows the reservation.
 func TestMemoryIsReservedFirst(t *testing.T) {
 	window, err := watch.NewWindow("", 0, 10)
 	if err != nil {
@@ -240,7 +245,8 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 						return budget.Reserve(ctx, limit.Caller{Key: "a"}, bytes, idle{})
 					}).
 					InTurn(func(context.Context) (leave func(), err error) {
-						if reserved == 0 && test.view != watch.Windowed { // All windows of a sort share one order.
+						// All windows with the same sort order share one ranking.
+						if reserved == 0 && test.view != watch.Windowed {
 							early++
 						}
 						return func() {}, nil
@@ -270,7 +276,8 @@ func TestMemoryIsReservedFirst(t *testing.T) {
 	}
 }
 
-// Each message of events but a short one reserves the memory that it takes, with a compressor only if it is compressed.
+// Each message of events, except a short one, reserves the memory that it uses. It reserves memory for a compressor
+// only if it is compressed.
 func TestEventsReserveMemory(t *testing.T) {
 	const compressor = 1 << 20
 	window, err := watch.NewWindow("", 0, 10)
@@ -314,14 +321,16 @@ func TestEventsReserveMemory(t *testing.T) {
 				until(t, sub, events)
 				used := budget.Used()
 				if used < 4<<10 || (used > compressor) != test.compressed {
-					t.Errorf("events of 4 KiB reserve %d bytes, want some, with a compressor: %t", used, test.compressed)
+					t.Errorf("events of 4 KiB reserve %d bytes, want some, with a compressor: %t",
+						used, test.compressed)
 				}
 			})
 		})
 	}
 }
 
-// A Snapshot reports the memory of its rows before it allocates it: never less than it takes, and not much more.
+// A Snapshot reports the memory of its rows before it allocates it. It never reports less than it uses, and not much
+// more.
 func TestRowsAreReported(t *testing.T) {
 	const rows = 4000
 	guest := sharedWith(watch.Part{Resource: pods})
@@ -358,17 +367,20 @@ func TestRowsAreReported(t *testing.T) {
 					}
 					return s
 				}
-				shared, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+				shared, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+					t.Context(), watch.Query{Resource: pods}, time.Minute,
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
-				read() // The list of all rows is made once, for all.
+				read() // The list of all rows is built once, and shared by all.
 				before, _ := memory()
 				s := read()
 				after, _ := memory()
 				held := after - before
 				if reported < held-16<<10 || reported > 2*held+16<<10 || most < reported {
-					t.Errorf("%d rows take %d bytes; %d were reported, and %d at most", len(s.Objects), held, reported, most)
+					t.Errorf("%d rows take %d bytes; %d were reported, and %d at most",
+						len(s.Objects), held, reported, most)
 				}
 				if want := max(test.query.Limit, rows*(1-min(1, test.query.Limit))); len(s.Objects) != want {
 					t.Errorf("got %d rows, want %d", len(s.Objects), want)

@@ -15,9 +15,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// estimated is a cluster with pods in 30 namespaces that are watched one by one,
-// of which answer answers the first pages from which it is estimated how large
-// they are.
+// estimated returns a cluster with pods in 30 namespaces that are watched one by one. answer responds to the first
+// pages from which their sizes are estimated.
 func estimated(t *testing.T, answer func(*http.Request, http.RoundTripper) (*http.Response, error)) *watch.Cluster {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -42,8 +41,8 @@ func estimated(t *testing.T, answer func(*http.Request, http.RoundTripper) (*htt
 	})
 }
 
-// How large namespaces are is asked for a few at a time, and each begins when that
-// is known: one that does not answer holds up no other.
+// Sizes of namespaces are requested a few at a time, and each feed starts when its size is known. A namespace without a
+// response does not delay the others.
 func TestEstimatesOfManyNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var now, most atomic.Int32
@@ -76,10 +75,12 @@ func TestEstimatesOfManyNamespaces(t *testing.T) {
 	})
 }
 
-// A list of which it cannot be told how large it is ends where it does not fit.
+// A list whose size could not be estimated is canceled when it does not fit.
 func TestListWithoutAnEstimate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster := budgetedBy(t, func(r *http.Request) bool { return strings.Contains(r.URL.RawQuery, "limit=64") })
+		server, cluster := budgetedBy(t, func(r *http.Request) bool {
+			return strings.Contains(r.URL.RawQuery, "limit=64")
+		})
 		for n := range 300 {
 			server.Set(widgets, big("a", fmt.Sprint("w", n), 8<<10))
 		}
@@ -100,8 +101,8 @@ func TestListWithoutAnEstimate(t *testing.T) {
 	})
 }
 
-// What is held needs no estimate: where a right to all comes and goes again, before
-// all has been listed or after, the rows of a namespace stay.
+// Objects in memory need no estimate. If the permission for all namespaces comes and is lost again, before or after all
+// have been listed, the rows of a namespace stay.
 func TestWhatIsHeldNeedsNoEstimate(t *testing.T) {
 	for _, name := range []string{"before it is listed", "after", "as it was from the beginning"} {
 		t.Run(name, func(t *testing.T) {

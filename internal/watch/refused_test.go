@@ -10,8 +10,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// A namespace that the API server does not find, as some aggregated APIs answer
-// for one that they do not know, is none of the others'.
+// If the API server does not find a namespace, as some aggregated APIs respond for unknown ones, the other namespaces
+// are not affected.
 func TestNamespaceThatIsNotFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -22,7 +22,7 @@ func TestNamespaceThatIsNotFound(t *testing.T) {
 		all := subscribe(t, cluster, watch.Query{}, "")
 		all.settle()
 		server.Refuse(pods, "b", http.StatusNotFound, "no such namespace")
-		<-time.After(40 * time.Second) // It is allowed now, as a review says.
+		<-time.After(40 * time.Second) // It is permitted now, according to the review.
 		if got := a.settle(); got != "" && got != "state live" {
 			t.Errorf("who looks at a is told %s", got)
 		}
@@ -48,8 +48,8 @@ func TestNamespaceThatIsNotFound(t *testing.T) {
 	})
 }
 
-// A kind that is no more is not asked for again, though nobody follows what is
-// served; and it is found when it is back.
+// A resource that was removed is not requested again, even if no follower triggers discoveries. It is found when it
+// returns.
 func TestGoneIsNotAskedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -74,8 +74,8 @@ func TestGoneIsNotAskedFor(t *testing.T) {
 	})
 }
 
-// A kind that discovery tells of and that is not found, as of an aggregated API
-// that is ill, is absent until it is found.
+// A resource that discovery lists but the API server does not find, as with an unhealthy aggregated API, is absent
+// until it is found.
 func TestNotFoundThoughServed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -93,15 +93,15 @@ func TestNotFoundThoughServed(t *testing.T) {
 	})
 }
 
-// What discovery lacks once, and the API server still lists, is live all the
-// while; when it is no more, that is told.
+// A resource that discovery misses once, but the API server still lists, stays live. When it is really gone, that is
+// reported.
 func TestDiscoveryAloneEndsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
-		server.RefuseGet("/api", http.StatusNotFound, "not today") // client-go takes it for none.
+		server.RefuseGet("/api", http.StatusNotFound, "not today") // client-go takes it for an empty group.
 		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget"})
 		for range 4 {
 			pass(11 * time.Second)

@@ -13,10 +13,9 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// Where the namespaces may not be listed any more, for a moment or for good, those
-// that were known before are watched for as long as reviews let them be: they are not
-// none. One that was deleted meanwhile is none to the reviews; one that is new is
-// found when they may be listed again.
+// If the namespaces may no longer be listed, for a moment or for good, the ones known before stay watched for as long
+// as reviews allow. The list does not count as empty. A namespace that was deleted meanwhile is dropped by its review.
+// A new one is found when they may be listed again.
 func TestNamespacesThatMayNotBeListedAnyMore(t *testing.T) {
 	for _, status := range []int{http.StatusForbidden, http.StatusUnauthorized} {
 		t.Run(http.StatusText(status), func(t *testing.T) {
@@ -63,7 +62,7 @@ func TestNamespacesThatMayNotBeListedAnyMore(t *testing.T) {
 	}
 }
 
-// Nor are they none where they do not fit into the memory any more.
+// The list does not count as empty either if the namespaces no longer fit into memory.
 func TestNamespacesThatDoNotFitAnyMore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -83,7 +82,7 @@ func TestNamespacesThatDoNotFitAnyMore(t *testing.T) {
 	})
 }
 
-// lingering has each watch take a second to end.
+// lingering delays the end of each watch by a second.
 type lingering struct{ io.ReadCloser }
 
 func (l lingering) Close() error {
@@ -91,9 +90,8 @@ func (l lingering) Close() error {
 	return l.ReadCloser.Close()
 }
 
-// While all becomes allowed where some was, or some where all was, what is told at
-// any moment is what was, or what is to be: not that nothing may be seen, nor a part
-// as if it were all.
+// While permissions change from some namespaces to all, or from all to some, readers see the state before or after at
+// any moment. They never see an error, or a part as if it were everything.
 func TestRightToAllTakesNothingAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -129,7 +127,9 @@ func TestRightToAllTakesNothingAway(t *testing.T) {
 					t.Fatal(err)
 				}
 				for _, status := range []watch.Status{s.Status, access.Coverage(t.Context()).Entries[1].Status} {
-					if got := strings.Join(status.Namespaces, " "); status.State != watch.Syncing && status.State != watch.Live || got != "" && got != "a b c d" {
+					if got := strings.Join(status.Namespaces, " "); status.State != watch.Syncing &&
+						status.State != watch.Live ||
+						got != "" && got != "a b c d" {
 						t.Fatalf("it is %s in %q", status.State, got)
 					}
 				}

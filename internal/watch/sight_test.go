@@ -14,8 +14,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// askedOnly serves a cluster of which a program may see the pods of the namespaces
-// that it is asked for, and not which there are; somebody looks at a.
+// askedOnly serves a cluster in which the program may watch the pods of requested namespaces, but may not list the
+// namespaces. One reader reads namespace a.
 func askedOnly(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -30,8 +30,8 @@ func askedOnly(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// What happened in a namespace after it was let go is not known: who was away since
-// before begins anew, also where it was empty; who looks at others does not.
+// What happened in a namespace after it was released is unknown. A reader that was disconnected since before is reset,
+// even if the namespace was empty. Readers of other namespaces are not.
 func TestChangesAcrossANamespaceThatWasLetGo(t *testing.T) {
 	for name, empty := range map[string]bool{"with rows": false, "empty": true} {
 		t.Run(name, func(t *testing.T) {
@@ -66,7 +66,7 @@ func TestChangesAcrossANamespaceThatWasLetGo(t *testing.T) {
 	}
 }
 
-// Nor is it where somebody comes back just while it is let go.
+// The same applies if a reader returns just while the namespace is being released.
 func TestBackWhileItIsLetGo(t *testing.T) {
 	for wait := range 20 {
 		t.Run(fmt.Sprintf("%d s", wait), func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestBackWhileItIsLetGo(t *testing.T) {
 				f := follow(t, cluster, watch.Query{Namespaces: []string{"b"}}, "")
 				f.wantSettle("snapshot")
 				f.sub.Close()
-				server.Hang(apitest.Reviews) // It takes a while to find out what else is to be watched.
+				server.Hang(apitest.Reviews) // The reconciler needs a while to find out what else is to be watched.
 				<-time.After(5*time.Minute + time.Duration(wait)*time.Second)
 				f = follow(t, cluster, watch.Query{Namespaces: []string{"b"}}, f.cursor)
 				var want []string
@@ -94,19 +94,21 @@ func TestBackWhileItIsLetGo(t *testing.T) {
 	}
 }
 
-// Where one feed follows another nobody begins anew, and all is told.
+// If one feed replaces another, no reader is reset, and all changes are sent.
 func TestNobodyBeginsAnewWhereOneFeedFollowsAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "r", "Running"))
 		server.RevokeWatch(pods)
 		allowOnly(server, "a")
-		all, one := follow(t, cluster, watch.Query{}, ""), follow(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
+		all, one := follow(t, cluster, watch.Query{}, ""),
+			follow(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
 		all.wantSettle("snapshot")
 		one.wantSettle("snapshot")
 		before, after := []string{all.cursor, one.cursor}, "add a/n"
 		lists := func() int { return cluster.Ledger().Entries[1].Lists }
-		for before := lists(); lists() == before; { // The next is 30 s away, and the right is asked for every 10 s.
+		// The next poll is 30 s away, and the permission is reviewed every 10 s.
+		for before := lists(); lists() == before; {
 			pass(time.Second)
 		}
 		server.Set(pods, pod("a", "n", "Running"), pod("b", "s", "Running"))
@@ -121,8 +123,7 @@ func TestNobodyBeginsAnewWhereOneFeedFollowsAnother(t *testing.T) {
 	})
 }
 
-// A right that comes is no reason to begin anew: nothing of the namespace had been
-// told before.
+// A new permission is no reason for a reset: nothing of the namespace had been sent before.
 func TestNobodyBeginsAnewForARightThatComes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -137,8 +138,7 @@ func TestNobodyBeginsAnewForARightThatComes(t *testing.T) {
 	})
 }
 
-// Nor is a namespace that went and is none any more, to who looks at all; one that
-// came back is.
+// A deleted namespace is no reason for a reset of readers of all namespaces, but one that was created again is.
 func TestNamespacesThatComeBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -159,21 +159,23 @@ func TestNamespacesThatComeBack(t *testing.T) {
 	})
 }
 
-// A feed that follows another lists no older rows than are held, whichever API
-// server answers.
+// A feed that replaces another never lists older objects than those in memory, whichever API server responds.
 func TestRowsDoNotGoBackInTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
 		server.Set(namespaces, apitest.Item{Name: "a"})
 		server.Set(pods, pod("a", "p", "Pending")) // Version 102.
-		server.Silence(pods)                       // It is listed the plain way.
+		server.Silence(pods)                       // It is listed with a plain list.
 		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
 			return roundTrip(func(r *http.Request) (*http.Response, error) {
 				answer, err := next.RoundTrip(r)
-				// Another API server, whose cache is behind, answers what may be of any version.
-				if err == nil && r.URL.Path == "/api/v1/pods" && r.URL.Query().Get("resourceVersion") == "0" && r.URL.Query().Get("watch") == "" {
+				// Another API server, whose cache lags behind, responds to lists of any version.
+				if err == nil && r.URL.Path == "/api/v1/pods" && r.URL.Query().Get("resourceVersion") == "0" &&
+					r.URL.Query().Get("watch") == "" {
 					text, _ := io.ReadAll(answer.Body)
-					old := strings.NewReplacer(`"resourceVersion":"103"`, `"resourceVersion":"102"`, "Running", "Pending").Replace(string(text))
+					old := strings.NewReplacer(
+						`"resourceVersion":"103"`, `"resourceVersion":"102"`, "Running", "Pending",
+					).Replace(string(text))
 					answer.Body = io.NopCloser(strings.NewReader(old))
 				}
 				return answer, err

@@ -12,7 +12,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// awaitReader returns when somebody waits for a journal's lock to read.
+// awaitReader returns when a goroutine waits for a journal's lock to read.
 func awaitReader() {
 	for stacks := make([]byte, 1<<20); ; runtime.Gosched() {
 		if n := runtime.Stack(stacks, true); bytes.Contains(stacks[:n], []byte("SemacquireRWMutexR")) {
@@ -21,8 +21,8 @@ func awaitReader() {
 	}
 }
 
-// Who reads while rows are being taken out, because they may not be seen any
-// more, is not told that there are none, nor what there was.
+// While rows are being removed because they may no longer be seen, a reader gets neither an empty list nor the old
+// rows.
 func TestRowsThatAreBeingTakenOut(t *testing.T) {
 	for _, what := range []string{"rows", "object", "snapshot"} {
 		t.Run(what, func(t *testing.T) {
@@ -44,12 +44,14 @@ func TestRowsThatAreBeingTakenOut(t *testing.T) {
 	}
 }
 
-// begin begins to read, and returns what tells what comes after the state.
+// begin starts to read, and returns a function for the message that follows the state.
 func begin(t *testing.T, cluster *watch.Cluster, what string) func() told {
 	t.Helper()
 	if what == "snapshot" {
 		return func() told {
-			s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+			s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+				t.Context(), watch.Query{Resource: pods}, time.Minute,
+			)
 			if err != nil {
 				t.Error(err)
 				return told{}
@@ -77,7 +79,7 @@ func begin(t *testing.T, cluster *watch.Cluster, what string) func() told {
 	}
 }
 
-// Nor who reads while one namespace of several is taken out, that the others are all.
+// While one of several namespaces is being removed, a reader does not get the others as if they were everything.
 func TestNamespaceThatIsBeingTakenOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -87,7 +89,9 @@ func TestNamespaceThatIsBeingTakenOut(t *testing.T) {
 		got := make(chan *watch.Snapshot, 1)
 		restore := cluster.TakeOutOf("b", func() {
 			go func() {
-				s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+				s, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+					t.Context(), watch.Query{Resource: pods}, time.Minute,
+				)
 				if err != nil {
 					t.Error(err)
 				}
@@ -102,8 +106,8 @@ func TestNamespaceThatIsBeingTakenOut(t *testing.T) {
 	})
 }
 
-// Who begins anew when the rows may not be seen any more is told that there are
-// none when they have been taken out, and not those that are still there.
+// A reader that is reset when its rows may no longer be seen gets an empty snapshot after the rows have been removed.
+// It does not get the rows that are still in memory.
 func TestBeginsAnewBeforeRowsAreTakenOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -9,14 +9,14 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// web/test/tone.test.ts reads the same file.
+// web/test/tone.test.ts uses the same test cases.
 func TestTones(t *testing.T) {
 	text, err := os.ReadFile("testdata/tones.json")
 	if err != nil {
 		t.Fatal(err)
 	}
 	var cases struct {
-		Cells [][3]string // A column's name, a cell's text, its tone.
+		Cells [][3]string // A column's name, a cell's text, its severity.
 		Rows  []struct {
 			Columns, Cells []string
 			Want           []watch.Tone

@@ -8,8 +8,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Who wants to be told only of what is watched starts no watch and keeps none:
-// it is told for as long as another looks, and ends with that.
+// A subscription with Watched starts no watch and keeps none alive. It gets changes while another reader keeps the
+// watch, and ends with that watch.
 func TestWatchedIsNoLooking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -31,7 +31,8 @@ func TestWatchedIsNoLooking(t *testing.T) {
 
 		r.sub.Close()
 		closed := time.Now()
-		for err = nil; err == nil && time.Since(closed) < time.Hour; { // The pods' informer lingers for 5 minutes.
+		// The pods' informer lingers for 5 minutes.
+		for err = nil; err == nil && time.Since(closed) < time.Hour; {
 			_, err = f.sub.Next(t.Context())
 		}
 		wantProblem(t, err, watch.Unavailable, "Not watched", "Nobody looks at "+pods)
@@ -45,13 +46,13 @@ func TestWatchedIsNoLooking(t *testing.T) {
 	})
 }
 
-// Of namespaces that are watched one by one none is watched for its sake.
+// If namespaces are watched one by one, a subscription with Watched requests none.
 func TestWatchedAsksForNoNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("b", "q", "Running"))
 		allowOnly(server, "a", "b")
-		server.Revoke("core/v1/namespaces", "") // So that only those are watched that are asked for.
+		server.Revoke("core/v1/namespaces", "") // Without the list of namespaces, only requested ones are watched.
 		r := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
 		r.settle()
 		f := follow(t, cluster, watch.Query{Namespaces: []string{"b"}, Watched: true}, "")
