@@ -159,9 +159,9 @@ type estimate struct {
 	until   time.Time // When a refusal expires.
 }
 
-// fits reports whether a namespace ("" means all) may be watched within the memory budget, in addition to the
-// namespaces that were admitted before and may not have listed yet. If it does not fit, fits stores a status with the
-// reason and with what would fit.
+// fits reports whether a namespace ("" means all) may be watched within the memory budget. Namespaces that were
+// admitted before, and have not listed yet, count too. If it does not fit, fits stores a status with the reason and
+// with what would fit.
 func (s *settler) fits(ctx context.Context, namespace string) bool {
 	if s.pool.budget == 0 {
 		return true
@@ -236,7 +236,7 @@ func (f *feed) replaceable() int64 {
 // measure records how much a list has sent so far. It cancels the list when that exceeds both the estimate and the free
 // memory.
 //
-// Estimates can be wrong: the API server does not report the length of a list with a field selector, some lists could
+// Estimates can be wrong. The API server does not report the length of a list with a field selector. Some lists could
 // not be estimated at all, and a relist may have any size. While a list arrives, its objects are in memory together
 // with the objects that they replace. Only the larger of the two is counted, because otherwise no resource could use
 // more than half of the budget.

@@ -20,8 +20,8 @@ const (
 	// maxAge is the age from which a read triggers a new discovery. Without reads, nothing is requested from the API
 	// server.
 	maxAge = 10 * time.Second
-	// followAge is the time between two discoveries while a page follows the list of resources. It ensures that a new
-	// resource appears within 10 s even if the definitions may not be watched.
+	// followAge is the time between two discoveries while there are followers of the list of resources. It ensures that
+	// a new resource appears within 10 s even if the definitions may not be watched.
 	followAge = 9 * time.Second
 	// refreshMinimum is the shortest time between two discoveries that callers request.
 	refreshMinimum = time.Second

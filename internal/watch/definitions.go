@@ -170,8 +170,8 @@ func (c *Cluster) namespaces(ctx context.Context) (names []string, release func(
 }
 
 // knownNamespaces returns the namespaces in which a user may see something: the cluster's and the kubeconfig's. If the
-// namespaces may not be listed, only the latter is known. If they never were known, it returns a *Problem with the
-// cause Unavailable.
+// former never could be listed because that is forbidden, only the latter is known. If they are not known for another
+// reason, it returns a *Problem with the cause Unavailable.
 func (c *Cluster) knownNamespaces(ctx context.Context) ([]string, error) {
 	names, release := c.namespaces(ctx)
 	release() // The informer lingers, so the result stays known for a while.

@@ -203,8 +203,8 @@ func (c *Cluster) Forbid(ref string) {
 	i.tell()
 }
 
-// WhileStopped calls looking with the state of a resource each time that one of its present feeds is stopped and its
-// watch opens at that moment.
+// WhileStopped stages a feed whose watch opens just when the feed is stopped. It calls looking with the state of the
+// resource each time.
 func (c *Cluster) WhileStopped(ref string, looking func(State)) {
 	i := c.informerOf(ref)
 	i.mu.Lock()
@@ -258,8 +258,8 @@ func (c *Cluster) OverdrawnBeside(ref, other string, bytes int64, steps int) boo
 	return overdrawn
 }
 
-// Recent returns how many changes are cached as guests see them, the bytes that the whole cache accounts for, and the
-// bytes of the texts of those changes.
+// Recent describes the cache of encoded values. changes is the number of changes that are cached as guests see them.
+// weighed is the accounted size of the cache, held the size of those changes' texts, both in bytes.
 func (c *Cluster) Recent() (changes, weighed, held int) {
 	c.recent.mu.Lock()
 	defer c.recent.mu.Unlock()

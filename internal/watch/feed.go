@@ -109,7 +109,7 @@ func (f *feed) run(ctx context.Context) {
 	}
 }
 
-// reflect lists and watches until ctx ends, or until the API server refuses to let the resource be watched.
+// reflect lists and watches until ctx ends, or until the API server refuses the watch.
 func (f *feed) reflect(lasting context.Context) {
 	ctx, giveUp := context.WithCancel(lasting)
 	defer giveUp()

@@ -77,7 +77,7 @@ type informer struct {
 	// Increases when columns change, and when the history must not be sent any more. Readers then start from a new
 	// snapshot.
 	version int
-	origin  origin // Where the version begins.
+	origin  origin // The start of the version.
 	sight   sight
 	past    record
 }

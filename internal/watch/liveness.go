@@ -13,7 +13,7 @@ const (
 	grace = time.Second
 	// countInterval is the time between two progress reports of a list.
 	countInterval = 100 * time.Millisecond
-	// countAfter is how long a first list may take before the API server is asked for the number of objects.
+	// countAfter is how long a first list may take before the number of objects is requested.
 	countAfter = 200 * time.Millisecond
 )
 
@@ -40,7 +40,7 @@ type standing struct {
 	record
 }
 
-// record holds the statistics of a feed, or of all feeds before it, for the watch status.
+// record contains the statistics of a feed, or of all feeds before it, for the watch status.
 type record struct {
 	lists      int // Lists that were read to their end.
 	drops      int // Watches that ended.
@@ -135,9 +135,9 @@ func (f *feed) observe(objects int, bytes int64) {
 	f.measure(objects, bytes)
 }
 
-// await asks the API server how many objects the first list will have, if the list takes long enough to need a progress
-// display. It does not ask for one namespace among several, with a field selector, or for metadata alone, because no
-// total is reported for those.
+// await requests the number of objects from the API server, if the first list takes long enough to need a progress
+// display. It sends no request for one namespace among several, with a field selector, or for metadata alone. No total
+// is reported for those.
 func (f *feed) await(ctx context.Context) {
 	if f.namespace != "" || f.scope.Fields != "" || f.scope.Metadata {
 		return
@@ -267,7 +267,7 @@ func (f *feed) fail(ctx context.Context, err error) {
 	}
 	f.mu.Lock()
 	state := stateOf(err, f.now.synced)
-	// Change this together with the state: rows that are hidden must not look like an empty list.
+	// Change this together with the state: hidden rows must not appear as an empty list.
 	f.now.synced = f.now.synced && !state.refused()
 	since := time.Now()
 	if state == Stale && !f.now.lost.IsZero() {

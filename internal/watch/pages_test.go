@@ -101,8 +101,8 @@ func TestListWithoutAnEstimate(t *testing.T) {
 	})
 }
 
-// Objects in memory need no estimate. If the permission for all namespaces comes and is lost again, before or after all
-// have been listed, the rows of a namespace stay.
+// Objects in memory need no estimate. If the permission for all namespaces is granted and lost again, before or after
+// all have been listed, the rows of a namespace stay.
 func TestWhatIsHeldNeedsNoEstimate(t *testing.T) {
 	for _, name := range []string{"before it is listed", "after", "as it was from the beginning"} {
 		t.Run(name, func(t *testing.T) {

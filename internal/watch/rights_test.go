@@ -13,9 +13,9 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// If the namespaces may no longer be listed, for a moment or for good, the ones known before stay watched for as long
-// as reviews allow. The list does not count as empty. A namespace that was deleted meanwhile is dropped by its review.
-// A new one is found when they may be listed again.
+// If the namespaces may no longer be listed, the ones known before stay watched for as long as reviews allow. This
+// applies for a moment or for good. The list does not count as empty. A namespace that was deleted meanwhile is dropped
+// by its review. A new one is found when they may be listed again.
 func TestNamespacesThatMayNotBeListedAnyMore(t *testing.T) {
 	for _, status := range []int{http.StatusForbidden, http.StatusUnauthorized} {
 		t.Run(http.StatusText(status), func(t *testing.T) {

@@ -145,7 +145,7 @@ func (s *settler) unwatchable(r rights) string {
 }
 
 // isServed reports whether there is something to list. A resource that the cluster no longer serves loses its feeds and
-// rows. One that is served again, or was defined anew, starts from an empty list.
+// rows. One that is served again, or was defined again, starts from an empty list.
 func (s *settler) isServed(ctx context.Context) bool {
 	now := s.served(ctx)
 	s.mu.Lock()

@@ -144,7 +144,7 @@ func (i *informer) turn() {
 	clear(i.sight.lost) // It concerns older cursors only.
 }
 
-// store is the feed as the Reflector's store. It only records: constant time, no I/O, no calls out.
+// store is the feed as the Reflector's store. It only records what the Reflector passes.
 type store feed
 
 func (s *store) Add(obj any) error {
