@@ -14,75 +14,76 @@ import (
 )
 
 const (
-	// Heartbeat is how long a Subscription stays silent at most.
+	// Heartbeat is the longest time that a Subscription sends nothing.
 	Heartbeat = 15 * time.Second
-	// batch is how many changes one message carries at most.
+	// batch is the maximum number of changes in one message.
 	batch = 1000
-	// chunk is about how many bytes of rows one message of a snapshot carries.
+	// chunk is the approximate size, in bytes, of the rows in one message of a snapshot.
 	chunk = 128 << 10
 )
 
-// ErrClosed says that the resource is watched no more: the program ends.
+// ErrClosed means that the resource is no longer watched, because the program ends.
 var ErrClosed = errors.New("the resource is watched no more")
 
-// reading is one reader of what a filter lets through: a cursor, and what it was
-// told. It is for one goroutine, and must be closed.
+// reading is one reader of a filter: its cursor, and the state that it has sent. It is for one goroutine, and must be
+// closed.
 type reading struct {
 	informer *informer
 	filter   *filter
 	view     view
-	veil     *wire.Veil // Nil where texts are told as they are.
-	key      string     // Of the one object, where it is one that is asked for.
+	veil     *wire.Veil // Masks texts; nil for no masking.
+	key      string     // Of the one object that the query names, if any.
 	seal     func() seal
-	check    func(context.Context) error // Why there may be no rows at all.
-	inTurn   Turn                        // For what goes through all rows.
-	ended    error                       // What Next ends with where the resource is watched no more.
+	check    func(context.Context) error // Returns the reason why a result may be empty.
+	inTurn   Turn                        // Waits before all rows are scanned.
+	ended    error                       // The error of Next after the resource is no longer watched.
 
 	cursor  journal.Cursor
-	sent    uint64 // The newest offset that was told.
-	behind  bool   // A snapshot must come before any event.
-	started bool   // A snapshot, or a resumed cursor, came before.
-	version int    // Of the columns that were told.
+	sent    uint64 // The newest offset that was sent.
+	behind  bool   // A snapshot must be sent before any event.
+	started bool   // A snapshot was sent, or a cursor was resumed.
+	version int    // Of the columns that were sent.
 	columns []wire.Column
 	told    Status
 
-	restricted restrictedCursor // The newest that a restricted reader has.
-	repeated   bool             // A heartbeat or digest has repeated it, or it was resumed from.
+	restricted restrictedCursor // The newest cursor that a restricted reader has.
+	repeated   bool             // A heartbeat or digest has repeated it, or it was resumed.
 
-	filterID filterID       // Made when it is needed.
-	bundled  *[]byte        // What of the message that is on its way others are told, too.
-	notice   []byte         // A reset that is to be told before the snapshot.
-	listing  *listing       // The snapshot that is being told.
-	rows     []*wire.Object // The rest of it.
-	first    bool           // None of rows has been told.
-	telling  bool           // A snapshot is being told.
+	filterID filterID       // Computed when it is first needed.
+	bundled  *[]byte        // The part of the last message that other readers share. This reference keeps it alive.
+	notice   []byte         // A reset to send before the snapshot.
+	listing  *listing       // The snapshot that is being sent.
+	rows     []*wire.Object // Its rows that are not sent yet.
+	first    bool           // No part of the snapshot was sent.
+	telling  bool           // A snapshot is being sent.
 
-	window *windowed // In the Windowed view; nil in others.
+	window *windowed // Only in the view Windowed.
 
 	digestAt time.Time // When the next digest is due.
-	due      *digest   // The digest to be told at its offset.
+	due      *digest   // The digest to send at its offset.
 
-	until   time.Time        // Next returns nothing from then on, that something else is done first; zero for never.
-	silence *time.Timer      // Rings when one of Heartbeat, digest, news and until is due,
-	waiting time.Time        // from when Next has begun to wait,
-	rings   <-chan time.Time // here.
+	// Next returns nothing from this time on, so that its caller can do something else first. Zero means never.
+	until   time.Time
+	silence *time.Timer      // Fires when a heartbeat, digest, offscreen changes or until is due.
+	waiting time.Time        // When Next began to wait.
+	rings   <-chan time.Time // Receives when silence fires.
 	writing paper
 	recent  *recent // Of the cluster.
 	pace    pace
 }
 
-// Next waits for the next message of the wire and returns it without its id and
-// braces. It is good until Next is called again, which may be after ctx has
-// ended. There is none, and no error, where until has come.
+// Next waits for the next message and returns it without its id and braces. The message is valid until the next call of
+// Next, also after ctx has ended. Next returns no message and no error at the time until.
 func (s *reading) Next(ctx context.Context) ([]byte, error) {
 	s.pace.told()
 	s.bundled = nil
 	s.writing.ctx = ctx //nolint:fatcontext // It replaces that of the last call.
 	if s.filter.hides {
-		s.alarm() // Now, and not at the first wait: hidden changes would put that off.
+		s.alarm() // Not at the first wait: hidden changes would delay it.
 	}
 	for {
-		if !s.telling { // A snapshot keeps its memory until its last part: the list of rows is a part of it.
+		// A snapshot keeps its reservation until its last part, because the list of rows is a part of it.
+		if !s.telling {
 			s.writing.release()
 		}
 		if err := ctx.Err(); err != nil {
@@ -102,8 +103,8 @@ func (s *reading) Next(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// step does what is due: it tells a state, the rest of a snapshot, or what has
-// changed. It may come to nothing.
+// step does what is due: it sends a state, the next part of a snapshot, or changes. It returns nil if it has nothing to
+// send.
 func (s *reading) step(ctx context.Context) ([]byte, error) {
 	if notice := s.notice; notice != nil {
 		s.notice = nil
@@ -120,7 +121,8 @@ func (s *reading) step(ctx context.Context) ([]byte, error) {
 		return nil, nil
 	case s.telling && !s.writing.acquire(partMemory):
 		return nil, nil
-	case s.telling: // It may be long, and that it is not live any more is told between two parts.
+	// A snapshot may be long. If its state changes, the new state is sent between two parts.
+	case s.telling:
 		return s.view.next(s)
 	case s.behind && (now.synced || s.emptied(&now)):
 		return s.view.begin(s, ctx)
@@ -137,7 +139,6 @@ func (s *reading) step(ctx context.Context) ([]byte, error) {
 	return s.read(ctx)
 }
 
-// count counts the digest that is due.
 func (s *reading) count(ctx context.Context) error {
 	leave, err := s.inTurn(ctx)
 	if err != nil {
@@ -150,8 +151,7 @@ func (s *reading) count(ctx context.Context) error {
 	return nil
 }
 
-// objects are all that the filter lets through. Where that is all there are, others
-// share the list.
+// objects returns all objects that the filter matches. Readers share the list if the filter matches everything.
 func (s *reading) objects(ctx context.Context) (*listing, present, error) {
 	if !s.filter.everything() {
 		leave, err := s.inTurn(ctx)
@@ -160,12 +160,11 @@ func (s *reading) objects(ctx context.Context) (*listing, present, error) {
 		}
 		defer leave()
 	}
-	listing, now := s.informer.objects(s.filter, batch) // What it lacks comes as events.
+	listing, now := s.informer.objects(s.filter, batch) // Later changes are sent as events.
 	return listing, now, nil
 }
 
-// emptied reports whether who must begin anew is to be told that there is
-// nothing: all that was held has gone.
+// emptied reports whether a reader that must reset gets an empty snapshot, because all rows were removed.
 func (s *reading) emptied(now *present) bool {
 	if !s.started || !now.none || s.view.each {
 		return false
@@ -174,7 +173,7 @@ func (s *reading) emptied(now *present) bool {
 	return len(listing.objects) == 0
 }
 
-// begun says that what follows goes on from a snapshot.
+// begun records that a snapshot was sent, and that events follow.
 func (s *reading) begun(version int) {
 	s.behind, s.started, s.version, s.digestAt = false, true, version, s.informer.nextDigest(s.filter)
 }
@@ -188,14 +187,15 @@ func (s *reading) close() {
 	s.informer.readers.Add(-1)
 }
 
-// read waits for changes, or for a nudge, which gives no message.
+// read waits for changes, or for a Nudge, which results in no message.
 func (s *reading) read(ctx context.Context) ([]byte, error) {
 	until := uint64(math.MaxUint64)
 	if s.due != nil {
 		switch {
 		case s.due.offset == s.cursor.Offset && s.isTold():
 			return s.digestMessage(), nil
-		case s.due.offset == s.cursor.Offset: // A digest at a cursor that was not told would seem to come after a lost frame.
+		// With a cursor that was not sent, the digest would look as if a message before it was lost.
+		case s.due.offset == s.cursor.Offset:
 			return s.movedMessage()
 		}
 		until = s.due.offset
@@ -207,10 +207,10 @@ func (s *reading) read(ctx context.Context) ([]byte, error) {
 	changes, cursor, err := next(ctx, until)
 	switch {
 	case errors.Is(err, journal.ErrGone) && s.behind:
-		s.cursor = s.informer.Now() // Listed while waiting for it.
+		s.cursor = s.informer.Now() // A list arrived during the wait.
 		return nil, nil
 	case errors.Is(err, journal.ErrGone) && s.filter.present(s.informer).version != s.version:
-		return nil, nil // The next step says why.
+		return nil, nil // The next step sends the reason.
 	case errors.Is(err, journal.ErrGone):
 		s.reset("more has changed than is kept; what was missed cannot be told one by one")
 		return nil, nil
@@ -221,24 +221,25 @@ func (s *reading) read(ctx context.Context) ([]byte, error) {
 	}
 	s.cursor = cursor // Also without a message: otherwise the same changes would be read again.
 	if len(changes) == 0 || s.behind || s.filter.present(s.informer).version != s.version {
-		return nil, nil // A snapshot will tell; cells of other columns would mean something else.
+		// A snapshot will include these changes. Their cells may belong to other columns.
+		return nil, nil
 	}
 	return s.eventsMessage(changes)
 }
 
-// nextChanges waits for changes up to an offset, and returns them with the cursor behind
-// them.
+// nextChanges waits for changes up to an offset. It returns them with the cursor after them.
 func (s *reading) nextChanges(ctx context.Context, until uint64) ([]*change, journal.Cursor, error) {
 	limit := int(min(batch, until-s.cursor.Offset)) //nolint:gosec // At most batch.
 	first := limit
 	if s.pace.collects() {
-		first = 1 // There are more when that is over.
+		first = 1 // More are available after the pause.
 	}
 	changes, next, err := s.informer.NextWithin(ctx, s.alarm, s.cursor, first)
 	if err != nil || len(changes) == 0 {
 		return nil, next, err
 	}
-	rested := s.informer.Now().Offset-s.cursor.Offset < uint64(limit) && s.pace.rest(ctx) //nolint:gosec // A limit is not negative.
+	//nolint:gosec // A limit is not negative.
+	rested := s.informer.Now().Offset-s.cursor.Offset < uint64(limit) && s.pace.rest(ctx)
 	if rested {
 		limit = min(limit, int(s.stop()-s.cursor.Offset)) //nolint:gosec // Not below the cursor.
 	}
@@ -248,15 +249,16 @@ func (s *reading) nextChanges(ctx context.Context, until uint64) ([]*change, jou
 	return changes, next, nil
 }
 
-// silent is what is told where waiting for changes gave none.
+// silent returns the message, if any, for a wait that ended without changes.
 func (s *reading) silent(err error) ([]byte, error) {
 	switch {
-	case errors.Is(err, journal.ErrSilent) && time.Since(s.waiting) < Heartbeat: // Something else is due, or the window moved.
+	// Something else is due, or the window moved.
+	case errors.Is(err, journal.ErrSilent) && time.Since(s.waiting) < Heartbeat:
 		s.wind()
 		return nil, nil
 	case errors.Is(err, journal.ErrSilent):
 		if s.behind {
-			return []byte(`"type":"heartbeat","cursor":""`), nil // There is nothing yet to go on from.
+			return []byte(`"type":"heartbeat","cursor":""`), nil // There is no cursor to resume from yet.
 		}
 		if !s.isTold() {
 			return s.movedMessage()
@@ -268,7 +270,7 @@ func (s *reading) silent(err error) ([]byte, error) {
 	return nil, err
 }
 
-// alarm ends the wait of one Next.
+// alarm returns the channel that ends the wait of one call of Next.
 func (s *reading) alarm() <-chan time.Time {
 	if s.waiting.IsZero() {
 		s.waiting = time.Now()
@@ -277,7 +279,7 @@ func (s *reading) alarm() <-chan time.Time {
 	return s.rings
 }
 
-// wind sets the alarm to what is due first.
+// wind sets the timer to the first event that is due.
 func (s *reading) wind() {
 	long := Heartbeat - time.Since(s.waiting)
 	if due := time.Until(s.digestAt); s.view.digests && due > 0 {
@@ -292,10 +294,9 @@ func (s *reading) wind() {
 	s.silence.Reset(max(0, long))
 }
 
-// isTold reports whether a heartbeat or digest may come next. It may not while the
-// client has the cursor of another offset: movedMessage sends a new one first. For a
-// restricted reader that would show hidden changes. It gets a new cursor whenever the
-// last one was repeated, so that the one it may resume from is recent.
+// isTold reports whether a heartbeat or digest may be sent next. It may not if the client has the cursor of another
+// offset: movedMessage first sends the new one. For a restricted reader this would reveal hidden changes. A restricted
+// reader gets a new cursor whenever the last one was repeated, so that its cursor for a resume is recent.
 func (s *reading) isTold() bool {
 	if s.filter.hides {
 		return !s.repeated
@@ -303,8 +304,8 @@ func (s *reading) isTold() bool {
 	return s.sent == s.cursor.Offset
 }
 
-// message begins a message that belongs to the cursor. A heartbeat and a digest repeat
-// the cursor of the message before, by which a client finds out that a frame was lost.
+// message begins a message with the reader's cursor. A heartbeat and a digest repeat the cursor of the message before.
+// The client detects by it that a message was lost.
 func (s *reading) message(kind string) []byte {
 	s.repeated = kind == "heartbeat" || kind == "digest"
 	if !s.filter.hides || !s.repeated {
@@ -315,7 +316,7 @@ func (s *reading) message(kind string) []byte {
 	return append(s.writing.sign(s, text), '"')
 }
 
-// movedMessage sends a cursor without a change: see isTold.
+// movedMessage sends a cursor without a change, see isTold.
 func (s *reading) movedMessage() ([]byte, error) {
 	if s.window == nil {
 		return append(s.message("events"), `,"events":[]`...), nil
@@ -324,7 +325,7 @@ func (s *reading) movedMessage() ([]byte, error) {
 	return append(s.window.held.counts.append(message), `,"events":[]`...), err
 }
 
-// reset begins anew. What was still to be told is not.
+// reset discards what was not sent yet, and makes a new snapshot due.
 func (s *reading) reset(reason string) {
 	s.behind, s.due = true, nil
 	s.listing, s.rows, s.telling = nil, nil, false
@@ -375,14 +376,14 @@ func (s *reading) eventsOf(changes []*change) ([][]byte, error) {
 			events = append(events, event)
 		}
 		if size += len(event); s.view.each && size > chunk {
-			s.cursor = journal.At(c.Offset) // The rest is told by the next message.
+			s.cursor = journal.At(c.Offset) // The next message sends the rest.
 			break
 		}
 	}
 	return events, nil
 }
 
-// event is a change as this subscription tells it; nil where that is nothing.
+// event returns a change as an event for this subscription, or nil if it shows nothing of it.
 func (s *reading) event(c *change) ([]byte, error) {
 	if s.key != "" && c.Key != s.key {
 		return nil, nil
@@ -401,11 +402,11 @@ func (s *reading) event(c *change) ([]byte, error) {
 	return event, err
 }
 
-// beginRows tells the first part of the rows.
+// beginRows sends the first part of the rows.
 func (s *reading) beginRows(ctx context.Context) ([]byte, error) {
 	var list int64
 	if !s.filter.everything() {
-		list = listedMemory * int64(s.informer.Len()) // Others share the list of everything.
+		list = listedMemory * int64(s.informer.Len()) // Readers share the list of all objects.
 	}
 	if !s.writing.acquire(partMemory + list) {
 		return nil, nil
@@ -417,7 +418,8 @@ func (s *reading) beginRows(ctx context.Context) ([]byte, error) {
 	}
 	s.cursor = listing.cursor
 	if !now.status.same(s.told) || !now.synced && !now.none {
-		return nil, nil // Why there are none is told first; or other columns come in a moment.
+		// The state, which explains missing rows, is sent first; or a list with other columns arrives soon.
+		return nil, nil
 	}
 	s.listing, s.rows = listing, listing.objects
 	s.begun(now.version)
@@ -430,7 +432,7 @@ func (s *reading) beginRows(ctx context.Context) ([]byte, error) {
 	return s.view.next(s)
 }
 
-// nextRows tells the next part of a snapshot.
+// nextRows sends the next part of a snapshot.
 func (s *reading) nextRows() ([]byte, error) {
 	message, err := s.partMessage()
 	if err != nil {
@@ -448,7 +450,7 @@ func (s *reading) nextRows() ([]byte, error) {
 	return fmt.Appendf(message, `],"last":%t`, !s.telling), nil
 }
 
-// partMessage begins a part of a snapshot of rows; the first has the columns.
+// partMessage begins a part of a snapshot of rows. The first part has the columns.
 func (s *reading) partMessage() ([]byte, error) {
 	message := s.message("snapshot")
 	if !s.first {
@@ -457,16 +459,16 @@ func (s *reading) partMessage() ([]byte, error) {
 	return appendColumns(message, s.columns)
 }
 
-// appendColumns appends the member that tells them.
+// appendColumns appends the columns as a member of the message.
 func appendColumns(dst []byte, columns []wire.Column) ([]byte, error) {
-	text, err := json.Marshal(append([]wire.Column{}, columns...)) // [] for none, not null.
+	text, err := json.Marshal(append([]wire.Column{}, columns...)) // [] for no columns, not null.
 	if err != nil {
 		return nil, fmt.Errorf("encode the columns: %w", err)
 	}
 	return append(append(dst, `,"columns":`...), text...), nil
 }
 
-// toldRows says that the first n of the rows were told.
+// toldRows records that the first n of the rows were sent.
 func (s *reading) toldRows(n int) {
 	s.rows, s.first = s.rows[n:], false
 	if len(s.rows) == 0 {
@@ -474,7 +476,7 @@ func (s *reading) toldRows(n int) {
 	}
 }
 
-// beginObject tells the one object; without it, it does not exist.
+// beginObject sends the one object. A snapshot without it means that the object does not exist.
 func (s *reading) beginObject(context.Context) ([]byte, error) {
 	now := s.filter.present(s.informer)
 	o, ok, cursor := s.informer.Get(s.key)

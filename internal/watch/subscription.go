@@ -12,35 +12,34 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// A Subscription is one reader of one resource, as far as its viewer may see it:
-// that is found out again and again while it lasts. Where it is another, what was
-// told is taken back, and it begins anew. It is for one goroutine, and must be
-// closed.
+// A Subscription is one reader of one resource. It reads what its viewer may see, and rechecks the permissions while it
+// lasts. After they change, it sends a reset and a new snapshot. It is for one goroutine, and must be closed.
 type Subscription struct {
 	access *Access
 	query  Query
 	view   view
-	of     *Resource // As it was found at first: one that goes is its informer's to tell.
+	of     *Resource // As found at first. If discovery loses it, its informer reports that.
 
 	reading *reading
-	release func()    // Lets go of what is read.
-	refusal string    // Why nothing may be seen; empty where something may.
-	lookAt  time.Time // When it is to be found out again what may be seen; zero for never.
-	blind   *Status   // What is told while that cannot be found out; nil while it can.
-	said    bool      // It was told.
-	torn    bool      // What Next returned last was not told to its end.
+	release func()    // Releases the informer.
+	refusal string    // Why the viewer may see nothing; empty if it may see something.
+	lookAt  time.Time // When the next permission recheck is due; zero for never.
+	blind   *Status   // The state while permissions cannot be checked; nil while they can.
+	said    bool      // blind was sent.
+	torn    bool      // The last message of Next was not sent completely.
 }
 
-// Subscribe begins to read what the query asks for. With a cursor of an
-// earlier subscription or snapshot to the same query it goes on from there, or
-// says why it cannot and begins anew.
+// Subscribe starts to read the result of the query. With a cursor of an earlier subscription or snapshot of the same
+// query, it resumes after that cursor. If it cannot, it sends a reset with the reason, and a new snapshot.
 func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor string) (*Subscription, error) {
 	told, ok := viewOf(view)
 	if !ok {
-		return nil, invalid("Unknown view", "%.40q is not a view: use rows, table, window, object with a name, changes, resources, or log.", view)
+		return nil, invalid("Unknown view",
+			"%.40q is not a view: use rows, table, window, object with a name, changes, resources, or log.", view)
 	}
 	if view == Object && q.Name == "" || (view == Rows || view == Table || view == Windowed) && q.Name != "" {
-		return nil, invalid("Name and view do not fit", "view object needs a name; views rows, table and window take none.")
+		return nil, invalid("Name and view do not fit",
+			"view object needs a name; views rows, table and window take none.")
 	}
 	if (view == Windowed) != (q.Window != nil) {
 		return nil, invalid("Not a window", "view window needs a window, and no other has one.")
@@ -60,13 +59,13 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 	if err := s.begin(filter, refusal); err != nil { //nolint:contextcheck // An informer outlives who starts it.
 		return nil, err
 	}
-	if cursor != "" && q.Window == nil { // A window is told anew as a whole.
+	if cursor != "" && q.Window == nil { // A window is always sent completely.
 		s.reading.goOn(cursor)
 	}
 	return s, nil
 }
 
-// look finds out what the viewer may see of the query, or why that is nothing.
+// look checks which part of the query the viewer may see. If that is nothing, refusal is the reason.
 func (s *Subscription) look(ctx context.Context, old age) (f *filter, refusal string, err error) {
 	f, err = s.access.check(ctx, &s.query, s.of, toWatch, old)
 	if p, ok := errors.AsType[*Problem](err); ok && p.Cause == Refused && f != nil {
@@ -78,8 +77,8 @@ func (s *Subscription) look(ctx context.Context, old age) (f *filter, refusal st
 	return f, refusal, err
 }
 
-// begin begins to read what the filter lets through; where the viewer may see
-// nothing, from an informer that has nothing, and says why.
+// begin starts to read what the filter matches. If the viewer may see nothing, it reads an informer without objects,
+// whose status has the reason.
 func (s *Subscription) begin(f *filter, refusal string) error {
 	if refusal != "" {
 		nothing := s.access.cluster.refusing(s.of, refusal)
@@ -95,22 +94,22 @@ func (s *Subscription) begin(f *filter, refusal string) error {
 	return nil
 }
 
-// hold begins to read what is held.
+// hold starts to read from an informer that the query has acquired.
 func (s *Subscription) hold(held *opened) {
 	s.reading, s.release = s.access.read(&s.query, s.view, held), held.release
 }
 
-// refusing is an informer that watches nothing, as it is forbidden.
+// refusing returns an informer that watches nothing and reports Forbidden.
 func (c *Cluster) refusing(resource *Resource, why string) *informer {
 	i := c.newInformer(wire.Scope{Resource: resource.gvr()}, resource)
 	i.status = Status{State: Forbidden, Since: time.Now(), Reason: why}
 	return i
 }
 
-// Next waits for the next message of the wire and returns it without its id and
-// braces: `"type":"state","state":"live",...`. It is good until Next is called
-// again. Next ends with ctx's error, also where there is more to tell, or with
-// ErrClosed, as it does once it is closed; of a Query that is Watched with a Problem in its place.
+// Next waits for the next message and returns it without its id and braces: `"type":"state","state":"live",...`. The
+// message is valid until the next call of Next. Next returns ctx's error after ctx has ended, even if messages are
+// pending. It returns ErrClosed after the informer or the Subscription is closed. If an informer is closed that a query
+// with Watched reads, Next returns a Problem instead.
 func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	if s.reading == nil {
 		return nil, ErrClosed
@@ -138,10 +137,9 @@ func (s *Subscription) Next(ctx context.Context) ([]byte, error) {
 	}
 }
 
-// Stands reports whether what Next returned last may be told on: not where it is time
-// to find out again what may be seen, and that is another, or cannot be found out, nor
-// where readers are to begin anew. The next Next tells of it, and the reader begins anew:
-// it lacks the rest of a message, and what comes behind that would not fit.
+// Stands reports whether the last message of Next may still be sent. It reports false if permissions are due for a
+// recheck and have changed or are unknown, or if readers are being reset. The next call of Next then sends the reason
+// and resets the reader, which lacks the rest of the message: later messages would not fit.
 func (s *Subscription) Stands(ctx context.Context) bool {
 	s.torn = !s.stands(ctx)
 	return !s.torn
@@ -157,14 +155,14 @@ func (s *Subscription) stands(ctx context.Context) bool {
 	return s.reading.filter.present(s.reading.informer).version == s.reading.version
 }
 
-// differs reports whether what may be seen is another than what is read.
+// differs reports whether the permissions differ from those with which the reader began.
 func (s *Subscription) differs(f *filter, refusal string) bool {
 	before := s.reading.filter
 	return refusal != s.refusal || before.hides != f.hides || !slices.Equal(before.namespaces, f.namespaces)
 }
 
-// lookAgain finds out, when it is time, what may be seen, and begins anew where that
-// is another. While it cannot be found out nothing is told but that.
+// lookAgain rechecks the permissions when that is due, and resets the reader if they have changed. While they cannot be
+// checked, only that state is sent.
 func (s *Subscription) lookAgain(ctx context.Context) error {
 	if s.lookAt.IsZero() || time.Now().Before(s.lookAt) {
 		return nil
@@ -192,31 +190,33 @@ func (s *Subscription) lookAgain(ctx context.Context) error {
 		return err
 	}
 	s.torn = false
-	s.reading.started = true // There is something to take back.
+	s.reading.started = true // The client has data to discard.
 	s.reading.reset("what you may see here is not what it was")
 	return nil
 }
 
-// end lets go of what is read. The window may be read again.
+// end closes the reader and releases its informer. The window can be read again.
 func (s *Subscription) end() {
 	s.reading.close()
 	s.release()
 	s.reading = nil
 }
 
-// Close lets go of the resource. Closing again does nothing.
+// Close releases the resource. Further calls do nothing.
 func (s *Subscription) Close() {
 	if s.reading != nil {
 		s.end()
 	}
 }
 
-// read begins to read what is held.
+// read creates a reader for an informer that the query has acquired.
 func (a *Access) read(q *Query, told view, held *opened) *reading {
 	held.informer.readers.Add(1)
 	s := &reading{
 		informer: held.informer, filter: held.filter, view: told, behind: true, veil: a.veil(held.resource),
-		ended: ErrClosed, silence: time.NewTimer(Heartbeat), writing: paper{pool: &a.cluster.paper, slots: a.slots, reserve: a.reserve}, recent: &a.cluster.recent, inTurn: a.inTurn,
+		ended: ErrClosed, silence: time.NewTimer(Heartbeat),
+		writing: paper{pool: &a.cluster.paper, slots: a.slots, reserve: a.reserve},
+		recent:  &a.cluster.recent, inTurn: a.inTurn,
 		pace:  pace{every: q.Every, crowd: a.crowd, cohort: rand.N(cohorts)}, //nolint:gosec // No secret.
 		check: func(ctx context.Context) error { return a.checkNamespaces(ctx, held.filter.named) },
 	}
@@ -236,13 +236,13 @@ func (a *Access) read(q *Query, told view, held *opened) *reading {
 	return s
 }
 
-// goOn resumes from a cursor, or begins anew and gives the reason.
+// goOn resumes after a cursor, or resets the reader with the reason.
 func (s *reading) goOn(cursor string) {
 	now := s.filter.present(s.informer)
 	s.filter.columns = now.columns
 	offset, err := s.resumeOffset(cursor, s.informer.epochOf(now.version))
 	if err != nil {
-		s.started = true // There is something to begin anew.
+		s.started = true // The client has data to discard.
 		s.reset(err.Error())
 		return
 	}
@@ -250,7 +250,7 @@ func (s *reading) goOn(cursor string) {
 	s.cursor, s.sent = journal.At(offset), offset
 }
 
-// resumeOffset returns the offset of a cursor, or why it cannot be resumed from.
+// resumeOffset returns the offset of a cursor, or why it cannot be resumed.
 func (s *reading) resumeOffset(cursor string, epoch uint64) (uint64, error) {
 	if s.filter.hides {
 		return s.restrictedOffset(cursor, epoch)
@@ -263,7 +263,7 @@ func (s *reading) resumeOffset(cursor string, epoch uint64) (uint64, error) {
 	return offset, err
 }
 
-// hasGap reports whether the view needs each change after an offset, and some are unknown.
+// hasGap reports whether the view needs each change after an offset, and some of them are unknown.
 func (s *reading) hasGap(offset uint64) bool {
 	return s.view.each && s.informer.missed(s.filter.namespaces, offset)
 }

@@ -8,46 +8,50 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// View is what a Subscription tells of objects.
+// View is the form in which a Subscription sends objects.
 type View string
 
-// The views of the wire.
+// The views of the protocol.
 const (
-	Rows    View = "rows"    // Cells; an update has those that changed.
-	Table   View = "table"   // The same in fewer bytes: a snapshot comes column by column, without UIDs.
-	Object  View = "object"  // The text of one object; an update is a patch.
-	Changes View = "changes" // What happened, one by one: patches and who made them.
-	// Windowed is a part of the rows in an order that the server keeps.
+	Rows    View = "rows"    // Cells. An update has the cells that changed.
+	Table   View = "table"   // The same in fewer bytes: a snapshot is sent column by column, without UIDs.
+	Object  View = "object"  // The text of one object. An update is a patch.
+	Changes View = "changes" // Each change, with its patch and its author.
+	// Windowed is the view of a part of the rows, in an order that the server maintains.
 	Windowed View = "window"
 )
 
-// view is how a View is told.
+// view defines how a View is sent.
 type view struct {
-	// begin tells what there is, or the first part of it; nil where that is not
-	// known yet.
+	// begin sends a snapshot, or its first part. It returns nil if the data is not available yet.
 	begin func(*reading, context.Context) ([]byte, error)
-	// next tells the next part of rows that are being told.
+	// next sends the next part of a snapshot of rows.
 	next func(*reading) ([]byte, error)
-	// event is a change as an event of this view; nil where it is nothing to it.
+	// event returns a change as an event of this view, or nil if the view does not show the change.
 	event func(*change, *recent) ([]byte, error)
 	name  View
-	// bundled says that an event is the same to all readers of a filter.
+	// bundled means that an event is the same for all readers of a filter.
 	bundled bool
-	// each says that every change is told; otherwise those of one object that
-	// piled up are told as one.
+	// each means that every change is sent. Otherwise pending changes of one object are folded.
 	each bool
-	// texts says that objects' texts are told, or patches of them.
+	// texts means that objects' texts, or patches of them, are sent.
 	texts bool
-	// digests says that the reader is told digests of what it holds.
+	// digests means that the reader is sent digests of its rows.
 	digests bool
 }
 
 func viewOf(name View) (v view, ok bool) {
 	switch name {
 	case Rows:
-		return view{name: name, bundled: true, begin: (*reading).beginRows, next: (*reading).nextRows, event: rowEvent, digests: true}, true
+		return view{
+			name: name, bundled: true, begin: (*reading).beginRows, next: (*reading).nextRows,
+			event: rowEvent, digests: true,
+		}, true
 	case Table:
-		return view{name: name, bundled: true, begin: (*reading).beginRows, next: (*reading).nextTable, event: tableEvent, digests: true}, true
+		return view{
+			name: name, bundled: true, begin: (*reading).beginRows, next: (*reading).nextTable,
+			event: tableEvent, digests: true,
+		}, true
 	case Object:
 		return view{name: name, begin: (*reading).beginObject, event: objectEvent, texts: true}, true
 	case Changes:
@@ -58,13 +62,15 @@ func viewOf(name View) (v view, ok bool) {
 	return view{}, false
 }
 
-// fold merges the changes of each object; some offsets may be missing. What is merged
-// has the managedFields of its newest change; an update also knows which it stands for.
+// fold merges the changes of each object. Some offsets may be missing from changes. A merged change has the
+// managedFields of its newest change. A merged update also has the list of the changes that it replaces.
 func fold(changes []*change) []*change {
 	folded := journal.Fold(changes, sameThing)
 	var merged map[string]*run
 	for _, c := range folded {
-		at, _ := slices.BinarySearchFunc(changes, c.Offset, func(c *change, offset uint64) int { return cmp.Compare(c.Offset, offset) })
+		at, _ := slices.BinarySearchFunc(changes, c.Offset, func(c *change, offset uint64) int {
+			return cmp.Compare(c.Offset, offset)
+		})
 		newest := changes[at]
 		if c == newest {
 			continue

@@ -11,35 +11,35 @@ import (
 )
 
 const (
-	// maxWindow is how many rows a window has at most.
+	// maxWindow is the maximum number of rows in a window.
 	maxWindow = 1000
-	// maxOffset is where one begins at the latest.
+	// maxOffset is the maximum offset of a window's first row.
 	maxOffset = 1 << 30
 )
 
-// A Window is the part of the rows, in the order of a sort, that the view
-// window tells. It may be moved by anybody at any time, and is for one
-// Subscription.
+// A Window is the part of the sorted rows that the view Windowed sends. Any goroutine may move it at any time. It is
+// for one Subscription.
 type Window struct {
 	sort   string
 	wanted atomic.Pointer[wish]
 	rings  chan time.Time // Wakes the Subscription.
 }
 
-// NewWindow returns a window of count rows from an offset on. The sort is a
-// column's name in lower case, or namespace; "-" before it turns it round, and
-// without one the order is that of namespace and name.
+// NewWindow returns a window of count rows, beginning at offset. sort is the name of a column in lower case, or
+// "namespace". A "-" before the name reverses the order. If sort is empty, rows are ordered by namespace and name.
 func NewWindow(sort string, offset, count int) (*Window, error) {
 	w := &Window{sort: sort, rings: make(chan time.Time, 1)}
 	return w, w.Move(offset, count, "", "")
 }
 
-// Move asks for other rows, or the same: they are told as a whole. Who moves
-// again before that is told the newest. Where the row of an object is named and
-// among them, that is in the middle, and the offset does not count.
+// Move requests a range of rows, which may be the present one. All rows of the range are sent. If Move is called
+// several times before that, only the newest range is sent. If name is set and the object's row exists, the range is
+// centered on that row, and offset is ignored. Move returns a Problem if offset or count is out of range.
 func (w *Window) Move(offset, count int, namespace, name string) error {
 	if offset < 0 || offset > maxOffset || count < 1 || count > maxWindow {
-		return invalid("Not a window", "offset is %d and count %d; a window begins at an offset from 0 to %d, and has from 1 to %d rows.", offset, count, maxOffset, maxWindow)
+		return invalid("Not a window",
+			"offset is %d and count %d; a window begins at an offset from 0 to %d, and has from 1 to %d rows.",
+			offset, count, maxOffset, maxWindow)
 	}
 	to := &wish{place: place{offset, count}}
 	if name != "" {
@@ -53,21 +53,21 @@ func (w *Window) Move(offset, count int, namespace, name string) error {
 func (w *Window) ring() {
 	select {
 	case w.rings <- time.Now():
-	default: // It rings already.
+	default: // A wake-up is already pending.
 	}
 }
 
-// windowed is what a Subscription to a window holds beside its cursor.
+// windowed is the state that a Subscription to a window needs in addition to its cursor.
 type windowed struct {
 	*Window
 
 	viewer  holder
 	ranking *ranking
-	letGo   func() // Of the ranking; nil where there is none.
-	held    *frame // What was told.
-	at      *wish  // Where that is: the wish itself, as each is answered.
-	news    news   // What has happened,
-	told    news   // and what of it was told,
+	letGo   func() // Releases the ranking; nil without one.
+	held    *frame // The page that was sent.
+	at      *wish  // The request that it answers. It is compared by address, because each Move is answered.
+	news    news   // All changes so far.
+	told    news   // Those that were sent.
 	toldAt  time.Time
 }
 
@@ -77,11 +77,11 @@ func (w *windowed) close() {
 	}
 }
 
-// beginWindow tells the window as it is now, with the columns.
+// beginWindow sends the window as it is now, with the columns.
 func (s *reading) beginWindow(ctx context.Context) ([]byte, error) {
 	now := s.filter.present(s.informer)
 	if !now.synced && !now.none {
-		return nil, nil // They come in a moment.
+		return nil, nil // The list has not arrived yet.
 	}
 	by, err := sortingOf(s.window.sort, now.columns)
 	if err != nil && len(now.columns) > 0 {
@@ -99,7 +99,7 @@ func (s *reading) beginWindow(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	if later := s.filter.present(s.informer); later.version != now.version || later.none != now.none {
-		return nil, nil // What was read may not be seen any more.
+		return nil, nil // Permissions or columns have changed since.
 	}
 	if held.counts.total == 0 {
 		if err := s.check(ctx); err != nil {
@@ -117,7 +117,7 @@ func (s *reading) beginWindow(ctx context.Context) ([]byte, error) {
 	return s.wholeWindow(columns)
 }
 
-// firstLook is what is at a place, for which all rows may have to be put in order.
+// firstLook returns the rows of a requested range. It may have to sort all rows.
 func (s *reading) firstLook(ctx context.Context, at *wish) (look, error) {
 	leave, err := s.inTurn(ctx)
 	if err != nil {
@@ -127,7 +127,7 @@ func (s *reading) firstLook(ctx context.Context, at *wish) (look, error) {
 	return s.window.ranking.look(ctx, at)
 }
 
-// wholeWindow tells all of the window that is held.
+// wholeWindow sends all rows of the current page.
 func (s *reading) wholeWindow(columns []byte) ([]byte, error) {
 	bytes := int64(compressorMemory)
 	for _, row := range s.window.held.rows {
@@ -147,7 +147,7 @@ func (s *reading) wholeWindow(columns []byte) ([]byte, error) {
 	return append(append(slices.Grow(message, len(columns)+len(text)), columns...), text...), nil
 }
 
-// windowMessage begins a message, with what has happened since the last.
+// windowMessage begins a message, with the offscreen changes since the last message.
 func (s *reading) windowMessage(kind string) ([]byte, error) {
 	w := s.window
 	message, err := w.news.appendSince(s.message(kind), &w.told, s.recent)
@@ -155,7 +155,7 @@ func (s *reading) windowMessage(kind string) ([]byte, error) {
 	return message, err
 }
 
-// settle says that a window which went after a row stays where that was.
+// settle replaces a request around a row by the range that was found, so that the window stays there.
 func (w *windowed) settle(at *wish, held *frame) *wish {
 	if at.around == "" {
 		return at
@@ -164,11 +164,10 @@ func (w *windowed) settle(at *wish, held *frame) *wish {
 	if w.wanted.CompareAndSwap(at, settled) {
 		return settled
 	}
-	return at // There is another wish by now.
+	return at // The window was moved again meanwhile.
 }
 
-// newsWait is how long it is until news alone may be told; negative where there
-// are none.
+// newsWait returns how long to wait until offscreen changes may be sent alone. It is negative if there are none.
 func (w *windowed) newsWait() time.Duration {
 	if w.news.changes == w.told.changes {
 		return -1
@@ -176,8 +175,8 @@ func (w *windowed) newsWait() time.Duration {
 	return max(0, newsEvery-time.Since(w.toldAt))
 }
 
-// readWindow waits for changes, for a nudge, or for the window to be moved, and
-// tells what that makes of it. What was missed need not be read: the window tells.
+// readWindow waits for changes, for a Nudge, or for a move of the window, and sends the effect on its rows. Changes
+// that have left the history are not needed, because the rows show their result.
 func (s *reading) readWindow(ctx context.Context) ([]byte, error) {
 	if !s.behind && s.window.wanted.Load() != s.window.at {
 		return s.lookAgain(ctx, time.Time{})
@@ -195,11 +194,11 @@ func (s *reading) readWindow(ctx context.Context) ([]byte, error) {
 	case len(changes) > 0:
 		since = changes[0].Time
 	case !s.behind:
-		s.cursor = next // A nudge.
+		s.cursor = next // A Nudge.
 		return nil, nil
 	}
 	if s.behind {
-		s.cursor = s.informer.Now() // What has come is in the window that will be told.
+		s.cursor = s.informer.Now() // The window to be sent includes these changes.
 		return nil, nil
 	}
 	if err := s.pauseWindow(ctx); err != nil {
@@ -209,13 +208,13 @@ func (s *reading) readWindow(ctx context.Context) ([]byte, error) {
 	s.cursor = next
 	message, err := s.lookAgain(ctx, since)
 	if err != nil {
-		s.cursor = before // What has come is to be told still.
+		s.cursor = before // These changes must still be sent.
 	}
 	return message, err
 }
 
-// pauseWindow waits for the end of a pause, but no longer than until the window is moved
-// or something is due. A ring alone says neither: it may have been left from before.
+// pauseWindow waits for the end of a pause, but no longer than until the window is moved or something is due. The timer
+// alone proves neither, because it may have fired earlier.
 func (s *reading) pauseWindow(ctx context.Context) error {
 	long := time.Until(s.pace.until)
 	if long <= 0 {
@@ -232,25 +231,25 @@ func (s *reading) pauseWindow(ctx context.Context) error {
 			return ctx.Err()
 		}
 		due := s.isDue()
-		s.alarm() // Once it has begun to wait,
-		s.wind()  // the alarm is set anew.
+		s.alarm() // After the wait has begun,
+		s.wind()  // the timer is set again.
 		if due || s.window.wanted.Load() != s.window.at {
 			return nil
 		}
 	}
 }
 
-// isDue reports whether something else than a change is to be sent, or checked.
+// isDue reports whether a permission recheck or a message without changes of the rows is due.
 func (s *reading) isDue() bool {
 	silent := !s.waiting.IsZero() && time.Since(s.waiting) >= Heartbeat
 	check := !s.until.IsZero() && !time.Now().Before(s.until)
 	return silent || check || s.digestDue() || s.window.newsWait() == 0
 }
 
-// windowDigest is a digest of the rows that were told.
+// windowDigest sends a digest of the rows that were sent.
 func (s *reading) windowDigest() ([]byte, error) {
 	if !s.isTold() {
-		return s.movedMessage() // As with other views.
+		return s.movedMessage() // As in read: a digest repeats a cursor that was sent.
 	}
 	s.due = new(digest)
 	for _, row := range s.window.held.rows {
@@ -259,8 +258,7 @@ func (s *reading) windowDigest() ([]byte, error) {
 	return s.digestMessage(), nil
 }
 
-// lookAgain tells how the window differs from what was told, by changes since a
-// time.
+// lookAgain sends how the window differs from the page that was sent. since is the time of the first change.
 func (s *reading) lookAgain(ctx context.Context, since time.Time) ([]byte, error) {
 	w, at := s.window, s.window.wanted.Load()
 	now, err := w.ranking.look(ctx, at)
@@ -268,7 +266,7 @@ func (s *reading) lookAgain(ctx context.Context, since time.Time) ([]byte, error
 		return nil, err
 	}
 	if s.filter.present(s.informer).version != s.version {
-		return nil, nil // The next step says why.
+		return nil, nil // The next step sends the reason.
 	}
 	from, moved := w.held, at != w.at
 	w.held, w.at, w.news, s.cursor.Offset = now.frame, w.settle(at, now.frame), now.news, now.offset
@@ -279,7 +277,7 @@ func (s *reading) lookAgain(ctx context.Context, since time.Time) ([]byte, error
 		if w.newsWait() > 0 && !s.waiting.IsZero() {
 			s.wind()
 		}
-		return nil, nil // But perhaps news.
+		return nil, nil // There may still be offscreen changes.
 	}
 	step, err := now.since(from, w.ranking, s.recent)
 	if err != nil {
@@ -289,7 +287,7 @@ func (s *reading) lookAgain(ctx context.Context, since time.Time) ([]byte, error
 	if step.whole {
 		return s.wholeWindow(nil)
 	}
-	// All readers of the frame share the step. Only the message has a copy of it.
+	// All readers of the page share the step. Only the message has a copy of it.
 	if !s.writing.acquire(MessageMemory(len(step.text), true)) {
 		return nil, nil
 	}
