@@ -6,37 +6,37 @@ import (
 	"sync"
 )
 
-// place is a part of a ranking.
+// place is a range of rows of a ranking.
 type place struct{ offset, count int }
 
-// wish is the place that is asked for.
+// wish is a requested range.
 type wish struct {
 	place
 
-	around string // The key of the row that is to be in its middle, where it is there.
+	around string // The key of the row to center the range on, if it exists.
 }
 
-// counts are how many rows there are: of all that the namespaces and labels let
-// through those that tell a failure, or that something is waited for, and those
-// that the words let through.
+// counts are numbers of rows. total, failing and waiting count the rows that the namespaces and labels match; failing
+// and waiting are those with the severities error and warning. matching counts the rows that also contain the query's
+// words.
 type counts struct{ total, matching, failing, waiting int }
 
-// frame is what was at a place at one moment. All who held a window there share
-// it, and with it the texts that tell of it.
+// frame is a page: the rows in a range at one moment. All windows with that range share it, and the texts that encode
+// it.
 type frame struct {
 	place
 
-	number uint64 // Of its ranking's frames.
-	newest uint64 // The offset of the newest change in it.
+	number uint64 // Identifies the page within its ranking.
+	newest uint64 // The offset of the newest change that it includes.
 	counts counts
 	rows   []*rankRow
 	whole  shared[[]byte]
 
 	mu    sync.Mutex
-	steps map[uint64]*shared[step] // From earlier frames, by their number.
+	steps map[uint64]*shared[step] // The differences from earlier pages, by their number.
 }
 
-// text is all of the frame, behind what is its reader's own.
+// text returns the page as members of a message. The members that depend on the reader are added before them.
 func (f *frame) text() ([]byte, error) {
 	text, _, err := f.whole.get(func() (*[]byte, error) {
 		text := f.counts.append(nil)
@@ -68,12 +68,12 @@ func (c *counts) append(dst []byte) []byte {
 	return dst
 }
 
-// same reports that there is nothing to tell between two frames of one place.
+// same reports whether two pages of one range have no difference to send.
 func (f *frame) same(other *frame) bool {
 	return f == other || f.counts == other.counts && slices.Equal(f.rows, other.rows)
 }
 
-// since is what leads to the frame from an earlier one of the same place.
+// since returns the difference from an earlier page of the same range.
 func (f *frame) since(from *frame, r *ranking, recent *recent) (*step, error) {
 	f.mu.Lock()
 	s := f.steps[from.number]

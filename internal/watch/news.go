@@ -9,25 +9,24 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// newsEvery is how often a window tells at most what happens outside of it.
+// newsEvery is the shortest time between two messages that a window sends for offscreen changes alone.
 const newsEvery = time.Second
 
-// news is what has happened to the rows that the namespaces and labels of a
-// ranking let through, in it or not: how many changes there were, and the newest
-// that a row shows. Who looks at a window knows by it what goes on elsewhere.
+// news are the changes of the rows that the namespaces and labels of a ranking match, on the page or not: their number,
+// and the newest one that changes what a row shows. They show a viewer of a window the activity outside of it.
 type news struct {
 	changes uint64
 	newest  *happening // Nil for none.
 }
 
-// happening is a change, with its text as all readers of the ranking share it.
+// happening is a change, with its text, which all readers of the ranking share.
 type happening struct {
 	change *change
-	op     journal.Op // What it is to them.
+	op     journal.Op // What the change is to these readers.
 	text   once[[]byte]
 }
 
-// add takes a change of an object that was, and is, among the rows, or not.
+// add counts a change. had and has report whether the object was among the rows before the change, and is after it.
 func (n *news) add(c *change, had, has bool) {
 	op := journal.Update
 	switch {
@@ -44,7 +43,7 @@ func (n *news) add(c *change, had, has bool) {
 	}
 }
 
-// appendSince appends what is new since other news were told.
+// appendSince appends the changes since those in told.
 func (n *news) appendSince(dst []byte, told *news, recent *recent) ([]byte, error) {
 	if n.changes == told.changes {
 		return dst, nil
@@ -57,8 +56,7 @@ func (n *news) appendSince(dst []byte, told *news, recent *recent) ([]byte, erro
 	return append(append(dst, `,"newest":`...), text...), err
 }
 
-// tell is the change in short: an update with the cells that changed, as they
-// were and as they are.
+// tell encodes the change in short. For an update, it includes the cells that changed, with their old and new values.
 func (n *happening) tell(recent *recent) ([]byte, error) {
 	c, o, op := n.change, n.change.New, "update"
 	switch n.op {

@@ -14,24 +14,23 @@ import (
 )
 
 const (
-	// rowWeight is what a row of a ranking takes, beside its text.
+	// rowWeight is the size of a row of a ranking, in bytes, without its text.
 	rowWeight = 40
-	// maxTexts is how many texts the rows of a ranking share: a status, a node.
+	// maxTexts is the maximum number of texts that rows of a ranking share, such as a status or a node.
 	maxTexts = 1000
-	// maxFrames is how many parts of a ranking are kept, as it is, for others.
+	// maxFrames is the maximum number of pages that are cached for one version of a ranking.
 	maxFrames = 64
 )
 
-// sorting is by which column rows are ordered; equal ones are by namespace and
-// name.
+// sorting is the column by which rows are ordered. Equal rows are ordered by namespace and name.
 type sorting struct {
 	column     int // -1 for none.
 	namespace  bool
 	descending bool
 }
 
-// sortingOf reads a sort: a column's name in any case, or namespace, with "-"
-// before it for the other way round. An empty one is by namespace and name.
+// sortingOf parses a sort: the name of a column in any case, or "namespace". A "-" before the name reverses the order.
+// If text is empty, rows are ordered by namespace and name.
 func sortingOf(text string, columns []wire.Column) (sorting, error) {
 	name, descending := strings.CutPrefix(order.Lower(text), "-")
 	by := sorting{column: -1, descending: descending}
@@ -45,12 +44,14 @@ func sortingOf(text string, columns []wire.Column) (sorting, error) {
 		for i := range columns {
 			names[i] = order.Lower(columns[i].Name)
 		}
-		return by, invalid("Unknown column", "There is no column %.40q to sort by; there are %s, and namespace. A - before it turns the order round.", name, strings.Join(names, ", "))
+		return by, invalid("Unknown column",
+			"There is no column %.40q to sort by; there are %s, and namespace. A - before it turns the order round.",
+			name, strings.Join(names, ", "))
 	}
 	return by, nil
 }
 
-// rank is by what an object is ordered.
+// rank returns the sort key of an object.
 func (by sorting) rank(o *wire.Object, columns []wire.Column) order.Rank {
 	switch {
 	case by.column >= 0:
@@ -61,7 +62,6 @@ func (by sorting) rank(o *wire.Object, columns []wire.Column) order.Rank {
 	return order.Rank{}
 }
 
-// compare is the order of rows.
 func (by sorting) compare(a, b *rankRow) int {
 	if c := order.Compare(a.rank, b.rank, by.descending); c != 0 {
 		return c
@@ -69,53 +69,56 @@ func (by sorting) compare(a, b *rankRow) int {
 	return a.object.Compare(b.object)
 }
 
-// rankRow is a row of a ranking: of one version of an object. It does not change.
+// rankRow is a row of a ranking: one version of an object, with its sort key. It is immutable.
 type rankRow struct {
 	object *wire.Object
 	rank   order.Rank
 }
 
-// A ranking is all rows that a filter lets through, in order, kept from the
-// journal and shared by all who hold a window of it. It has no goroutine: who
-// comes first when something has changed brings it up to date, in its turn, and
-// the others find it done. What is read of it are frames, which do not change.
+// A ranking is all rows that a filter matches, in order. It is built from the journal, and all windows on it share it.
+// It has no goroutine: the first reader that acquires it after a change updates it, and the others find it up to date.
+// Readers get pages of it, which are immutable.
 //
-// As time passes nothing moves: relative cells are ordered by their timestamps.
+// Rows do not move only because time passes: relative cells are ordered by their timestamps.
 type ranking struct {
 	informer *informer
 	columns  []wire.Column
 	by       sorting
-	turn     chan struct{} // Holds one token while it is nobody's turn.
+	turn     chan struct{} // A lock that can be acquired with a context: it contains one token while it is free.
 	weight   atomic.Int64  // In bytes.
 
-	// Of who has the turn.
+	// turn guards the following fields.
 	filter *filter
-	rows   *sorted.List[*rankRow] // Nil before it is built.
+	rows   *sorted.List[*rankRow] // Nil until it is built.
 	cursor journal.Cursor
 	counts counts
 	tones  *tones
 	news   news
-	texts  map[string]string // That rows share.
-	frames map[place]*frame  // Of this cursor.
-	number uint64            // Of the newest frame.
+	texts  map[string]string // Texts that rows share.
+	frames map[place]*frame  // Cached pages at the cursor.
+	number uint64            // Of the newest page.
 }
 
 func newRanking(i *informer, f *filter, columns []wire.Column, by sorting) *ranking {
-	r := &ranking{informer: i, columns: columns, by: by, turn: make(chan struct{}, 1), filter: f.alike(columns), tones: newTones(columns), texts: make(map[string]string), frames: make(map[place]*frame)}
+	r := &ranking{
+		informer: i, columns: columns, by: by, turn: make(chan struct{}, 1),
+		filter: f.alike(columns), tones: newTones(columns),
+		texts: make(map[string]string), frames: make(map[place]*frame),
+	}
 	r.turn <- struct{}{}
 	return r
 }
 
-// look is what there is at a moment: a frame, and what has happened. The frame is
-// the same as long as nothing in it, and no number of rows, has changed.
+// look is a view of a ranking at one moment: a page, and the changes so far. The page stays the same object as long as
+// no row in it and none of the counts change.
 type look struct {
 	*frame
 
 	news   news
-	offset uint64 // Up to which that is so.
+	offset uint64 // The offset up to which it is current.
 }
 
-// look returns what is at a place now.
+// look returns the page for a request, as it is now.
 func (r *ranking) look(ctx context.Context, wanted *wish) (look, error) {
 	select {
 	case <-r.turn:
@@ -133,13 +136,16 @@ func (r *ranking) look(ctx context.Context, wanted *wish) (look, error) {
 			clear(r.frames)
 		}
 		r.number++
-		f = &frame{number: r.number, place: at, newest: r.cursor.Offset, counts: r.counts, rows: r.rows.Part(at.offset, at.count)}
+		f = &frame{
+			number: r.number, place: at, newest: r.cursor.Offset,
+			counts: r.counts, rows: r.rows.Part(at.offset, at.count),
+		}
 		r.frames[at] = f
 	}
 	return look{f, r.news, r.cursor.Offset}, nil
 }
 
-// placeOf is the place that a wish leads to.
+// placeOf returns the range of rows that a request selects.
 func (r *ranking) placeOf(wanted *wish) place {
 	if wanted.around == "" {
 		return wanted.place
@@ -152,7 +158,7 @@ func (r *ranking) placeOf(wanted *wish) place {
 	return wanted.place
 }
 
-// update brings the ranking up to the newest change there was when it began.
+// update applies all changes up to the newest one at the time of the call.
 func (r *ranking) update(ctx context.Context) error {
 	for now := r.informer.Now().Offset; r.rows == nil || r.cursor.Offset < now; {
 		if r.rows == nil {
@@ -169,16 +175,18 @@ func (r *ranking) update(ctx context.Context) error {
 		}
 		r.cursor = next
 		rows := r.rows
-		r.rows = nil // Until all is applied, which may panic: nobody is to take a part for all.
+		r.rows = nil // Until all changes are applied. apply may panic, and readers must not see a part.
 		if r.apply(rows, changes) {
 			r.rows = rows
-		} // Otherwise the journal keeps another version of what is the same, and told nothing.
+			// Otherwise a row is not in the list: the journal has replaced an unchanged object by another version,
+			// without a change. The loop then builds the ranking again.
+		}
 	}
 	r.weight.Store(int64(r.rows.Len()) * r.rowWeight())
 	return nil
 }
 
-// build sorts what there is.
+// build sorts the present rows.
 func (r *ranking) build() {
 	entries, cursor := r.informer.Snapshot()
 	rows := make([]*rankRow, 0, len(entries))
@@ -198,12 +206,12 @@ func (r *ranking) build() {
 	clear(r.frames)
 }
 
-// apply makes changes to the rows, and reports false where one does not fit.
+// apply applies changes to the rows. It reports false if a change does not fit the rows.
 func (r *ranking) apply(rows *sorted.List[*rankRow], changes []*change) bool {
 	var gone, come []*rankRow
 	before := r.counts
 	for _, c := range fold(changes) {
-		if c.Op == 0 { // A mark.
+		if c.Op == 0 { // A change without an object.
 			continue
 		}
 		had := c.Op != journal.Add && r.filter.selects(c.Old)
@@ -229,8 +237,7 @@ func (r *ranking) apply(rows *sorted.List[*rankRow], changes []*change) bool {
 	return rows.Change(gone, come)
 }
 
-// count counts an object that the namespaces and labels let through, or takes it
-// out again.
+// count adds an object that the namespaces and labels match to the counts, or removes it.
 func (r *ranking) count(o *wire.Object, n int) {
 	failing, waiting := r.tones.of(o)
 	r.counts.total += n
@@ -242,15 +249,20 @@ func (r *ranking) count(o *wire.Object, n int) {
 	}
 }
 
-// why is why a row went from a frame: its object is gone, or is none of those that
-// may be seen, by its labels or words; it does not have the words of the query any
-// more; it has another place now. It is empty where others moved the row out. Where
-// the object may still be seen it is returned as it is now. Anybody may ask.
+// why returns the reason why a row has left a page, and the object as it is now:
+//   - "gone": the object was deleted, or its labels or its text do not match what the viewer may see. No object is
+//     returned.
+//   - "filtered": the row does not contain the words of the query any more.
+//   - "moved": the row's sort key has changed.
+//   - "": other rows have moved it out of the page.
+//
+// Any goroutine may call it.
 func (r *ranking) why(row *rankRow) (string, *wire.Object) {
 	now, ok, _ := r.informer.Get(keyOf(row.object.Namespace(), row.object.Name()))
 	selector := r.filter.selector
 	switch {
-	case !ok || !sameThing(row.object, now) || selector != nil && !selector.Matches(labelText(now.Labels().Value())), !r.filter.within(now):
+	case !ok || !sameThing(row.object, now) || selector != nil && !selector.Matches(labelText(now.Labels().Value())),
+		!r.filter.within(now):
 		return "gone", nil
 	case !r.filter.matchText(now):
 		return "filtered", now
@@ -275,8 +287,8 @@ func (r *ranking) row(o *wire.Object) *rankRow {
 	return row
 }
 
-// rowWeight is about what a row takes: texts that are all different are as long
-// as those that are shared.
+// rowWeight returns the approximate size of a row, in bytes. If not all texts are shared, it assumes that they are as
+// long as the shared ones.
 func (r *ranking) rowWeight() int64 {
 	if len(r.texts) < maxTexts {
 		return rowWeight

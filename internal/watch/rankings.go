@@ -8,32 +8,29 @@ import (
 )
 
 const (
-	// maxRankings bounds the rankings of one informer that are one viewer's: anybody
-	// can think of any number of them.
+	// maxRankings bounds the rankings of one informer that belong to one viewer, because a viewer can request any
+	// number.
 	maxRankings = 100
-	// maxAllRankings bounds those of all viewers: what one informer's take is no more
-	// than so many rows for each of its objects, whether there is a memory limit or not.
+	// maxAllRankings bounds the rankings of one informer for all viewers. They contain at most this number of rows for
+	// each object, with or without a memory limit.
 	maxAllRankings = 1000
-	// maxGuestRankings bounds those of whom something is shared with, through all links:
-	// they leave orders for others.
+	// maxGuestRankings bounds the rankings of all guests, through all links. The remaining ones are for other viewers.
 	maxGuestRankings = 500
-	// rankingLinger is how long a ranking stays after the last who held a window
-	// of it.
+	// rankingLinger is how long a ranking stays after its last window is closed.
 	rankingLinger = 30 * time.Second
 )
 
-// rankings are those of one informer that somebody holds a window of, or did a
-// moment ago.
+// rankings are those of one informer that have a window, or had one within the last rankingLinger.
 type rankings struct {
 	mu   sync.Mutex
 	held map[rankingID]*heldRanking
 }
 
-// rankingID tells rankings of one informer apart.
+// rankingID identifies a ranking of one informer.
 type rankingID [sha256.Size]byte
 
-// heldRanking is a ranking, who holds it how often, and whose it is: one of theirs, or,
-// where nobody holds it, who was the last.
+// heldRanking is a ranking with its reference counts by viewer, and its owner. The owner is one of the viewers that use
+// it. If none does, it is the viewer that used it last.
 type heldRanking struct {
 	*ranking
 
@@ -43,8 +40,7 @@ type heldRanking struct {
 	idleSince time.Time
 }
 
-// ranking returns the ranking of a filter, for a viewer. It is held until release is
-// called, once.
+// ranking returns the ranking of a filter, for a viewer. The caller must call release once.
 func (i *informer) ranking(viewer holder, f *filter, now *present, by sorting) (r *ranking, release func(), err error) {
 	filter := f.id()
 	id := rankingID(sha256.Sum256(fmt.Appendf(nil, "%x %d %v", filter, now.version, by)))
@@ -52,19 +48,26 @@ func (i *informer) ranking(viewer holder, f *filter, now *present, by sorting) (
 		return r, release, nil
 	}
 	if _, fits := i.pool.room(int64(i.Len())*rowWeight, i); !fits {
-		return nil, nil, &Problem{Cause: Unavailable, Title: "Too many orders", Detail: "There is no memory left for rows in one more order; choose less, or raise --memory-limit."}
-	}
-	if r, release = i.rankings.hold(viewer, id, func() *ranking { return newRanking(i, f, now.columns, by) }); r == nil {
 		return nil, nil, &Problem{
 			Cause: Unavailable, Title: "Too many orders",
-			Detail: fmt.Sprintf("The rows of one resource are held in %d orders for you, in %d for all whom something is shared with, or in %d for all, one for each filter and sort; end one, or take the same as others.", maxRankings, maxGuestRankings, maxAllRankings),
+			Detail: "There is no memory left for rows in one more order; choose less, or raise --memory-limit.",
+		}
+	}
+	if r, release = i.rankings.hold(viewer, id, func() *ranking {
+		return newRanking(i, f, now.columns, by)
+	}); r == nil {
+		return nil, nil, &Problem{
+			Cause: Unavailable, Title: "Too many orders",
+			Detail: fmt.Sprintf("The rows of one resource are held in %d orders for you, "+
+				"in %d for all whom something is shared with, or in %d for all, one for each filter and sort; "+
+				"end one, or take the same as others.", maxRankings, maxGuestRankings, maxAllRankings),
 		}
 	}
 	return r, release, nil
 }
 
-// hold returns a ranking that is held, or the one that is made; nil where it is
-// not to be made, or there are too many.
+// hold returns an existing ranking, or a new one from make. It returns nil if there is none and make is nil, or if
+// there are too many.
 func (s *rankings) hold(viewer holder, id rankingID, make func() *ranking) (*ranking, func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -90,9 +93,9 @@ func (s *rankings) hold(viewer holder, id rankingID, make func() *ranking) (*ran
 	return h.ranking, sync.OnceFunc(func() { s.release(viewer, id, h) })
 }
 
-// roomLocked makes room for one more of a viewer's: where they have as many as they
-// may, or all guests, or all viewers, that of theirs goes which nobody has held for the
-// longest time.
+// roomLocked makes room for one more ranking of a viewer. If the viewer, all guests or all viewers have reached their
+// maximum, it evicts the ranking among theirs that has been unused for the longest time. It reports false if all of
+// those are in use.
 func (s *rankings) roomLocked(viewer holder) bool {
 	theirs := func(h *heldRanking) bool { return h.owner == viewer }
 	guests := func(h *heldRanking) bool { return h.owner.guest }
@@ -107,7 +110,7 @@ func (s *rankings) roomLocked(viewer holder) bool {
 	return true
 }
 
-// countLocked is how many there are of those that which chooses.
+// countLocked counts the rankings that which selects.
 func (s *rankings) countLocked(which func(*heldRanking) bool) (n int) {
 	for _, h := range s.held {
 		if which(h) {
@@ -117,8 +120,8 @@ func (s *rankings) countLocked(which func(*heldRanking) bool) (n int) {
 	return n
 }
 
-// evictLocked drops the ranking that nobody has held for the longest time, of those
-// that which chooses, and reports whether there was one.
+// evictLocked drops the ranking that has been unused for the longest time, among those that which selects. It reports
+// whether there was one.
 func (s *rankings) evictLocked(which func(*heldRanking) bool) bool {
 	var oldest *heldRanking
 	var id rankingID
@@ -134,8 +137,7 @@ func (s *rankings) evictLocked(which func(*heldRanking) bool) bool {
 	return true
 }
 
-// release ends what hold began. Where its owner holds it no more, it is another's who
-// does.
+// release ends what hold began. If the owner does not use the ranking any more, another user of it becomes its owner.
 func (s *rankings) release(viewer holder, id rankingID, h *heldRanking) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -168,7 +170,7 @@ func (s *rankings) removeLocked(id rankingID, h *heldRanking) {
 	delete(s.held, id)
 }
 
-// weight is what all of them take, in bytes.
+// weight returns the size of all rankings, in bytes.
 func (s *rankings) weight() (sum int64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -9,18 +9,18 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// step leads from a frame to a later one of the same place.
+// step is the difference between a page and a later one of the same range.
 type step struct {
-	whole bool   // So much of it is other that the frame is told as a whole.
-	text  []byte // Otherwise; behind what is its reader's own.
+	whole bool   // Too much has changed, so that the page is sent completely.
+	text  []byte // Otherwise, the events. The members that depend on the reader are added before them.
 }
 
-// few is how many rows may come, however few there are, and not be told as a
-// whole frame; otherwise half of them may.
+// few is the number of inserted rows up to which a page is not sent completely. For pages with more than twice as many
+// rows, half of the rows may be inserted.
 const few = 8
 
-// newStep tells what goes, from the last on, then what comes, from the first on,
-// then what is other: so each place is that at which it is when it is told.
+// newStep encodes the removed rows from the last to the first, then the inserted rows from the first to the last, then
+// the updated rows. Each index is therefore valid when a client applies the events in order.
 //
 //nolint:gocognit // Three plain loops, one after the other.
 func newStep(from, to *frame, r *ranking, recent *recent) (*step, error) {
@@ -39,13 +39,14 @@ func newStep(from, to *frame, r *ranking, recent *recent) (*step, error) {
 	}
 	comes := coming(to.rows, was)
 	var err error
-	// other ends an event with how a row is other now.
+	// other ends an event with the new version of a row.
 	other := func(before, after *wire.Object) {
 		text = append(after.AppendVersion(text), `,"cells":`...)
 		if text, err = appendChangedCells(text, before.Cells(), after.Cells()); err == nil {
 			c := changes[after]
 			if c != nil && c.Old.ResourceVersion() != before.ResourceVersion() {
-				c = nil // There were others before those that are looked through.
+				// The history that was read does not include all changes of the object.
+				c = nil
 			}
 			text, err = appendChangeAuthor(text, c, recent)
 		}
@@ -82,7 +83,7 @@ func newStep(from, to *frame, r *ranking, recent *recent) (*step, error) {
 	return &step{text: append(text, ']')}, err
 }
 
-// coming are the objects of rows that were nowhere before.
+// coming returns the objects of rows that were not on the page before.
 func coming(rows []*rankRow, was []int) map[*wire.Object]bool {
 	comes := make(map[*wire.Object]bool)
 	for at, row := range rows {
@@ -93,13 +94,13 @@ func coming(rows []*rankRow, was []int) map[*wire.Object]bool {
 	return comes
 }
 
-// sameRow reports that a reader would see no difference.
+// sameRow reports whether two rows look the same to a reader.
 func sameRow(a, b *wire.Object) bool {
 	return a == b || a.ResourceVersion() == b.ResourceVersion() && bytes.Equal(a.Cells(), b.Cells())
 }
 
-// newest are the changes between two frames by what they made, those of one object
-// as one, as far as the ring holds them.
+// newest returns the changes between two pages by the object that they resulted in. Changes of one object are folded.
+// Changes that have left the history are missing.
 func newest(from, to *frame, i *informer) map[*wire.Object]*change {
 	changes := i.Past(journal.At(to.newest), int(min(to.newest-from.newest, batch))) //nolint:gosec // At most a batch.
 	made := make(map[*wire.Object]*change, len(changes))
@@ -111,7 +112,7 @@ func newest(from, to *frame, i *informer) map[*wire.Object]*change {
 	return made
 }
 
-// appendChangeAuthor ends an event, with who made the change where that is known.
+// appendChangeAuthor ends an event, with the author of the change if it is known.
 func appendChangeAuthor(dst []byte, c *change, recent *recent) ([]byte, error) {
 	if c == nil {
 		return append(dst, '}'), nil
@@ -120,9 +121,9 @@ func appendChangeAuthor(dst []byte, c *change, recent *recent) ([]byte, error) {
 	return append(dst, '}'), err
 }
 
-// staying tells where each of the rows of after was before, -1 for one that
-// comes, and which of those before stay. As many do as keep their order: the
-// others go, and come elsewhere.
+// staying returns the index before of each row of after, with -1 for an inserted row. It also returns the rows of
+// before that stay, with their new index. Rows that stay keep their order, and as many stay as possible. All others are
+// removed, and inserted elsewhere.
 func staying(before, after []*rankRow) (was []int, stays map[int]int) {
 	places := make(map[*rankRow]int, len(before))
 	for at, row := range before {
@@ -144,7 +145,8 @@ func staying(before, after []*rankRow) (was []int, stays map[int]int) {
 		if was[at] >= 0 || len(others) == 0 {
 			continue
 		}
-		if place, ok := others[keyOf(row.object.Namespace(), row.object.Name())]; ok && sameThing(before[place].object, row.object) {
+		if place, ok := others[keyOf(row.object.Namespace(), row.object.Name())]; ok &&
+			sameThing(before[place].object, row.object) {
 			was[at] = place
 		}
 	}
@@ -157,10 +159,10 @@ func staying(before, after []*rankRow) (was []int, stays map[int]int) {
 	return was, stays
 }
 
-// rising is the longest part of numbers that rises, each with its place; those
-// below 0 are none, and no number is there twice.
+// rising returns the longest increasing subsequence of numbers: each number with its index. Negative numbers are
+// ignored, and no number occurs twice.
 func rising(numbers []int) map[int]int {
-	var ends []int // The place of the least number that a part of each length ends with.
+	var ends []int // For each length, the index of the least number that ends a subsequence of that length.
 	before := make([]int, len(numbers))
 	for at, n := range numbers {
 		if n < 0 {
