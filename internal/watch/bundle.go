@@ -7,41 +7,41 @@ import (
 	"time"
 )
 
-// bundle is the events that a batch of changes is to all readers of one view and
-// filter who tell it whole.
+// bundle identifies the events of one batch of changes, for all readers of one view and filter that send the same
+// batch.
 type bundle struct {
 	view     View
 	filter   filterID
 	version  int    // Of the columns.
-	from, to uint64 // Offsets: the changes after the first, up to the second.
+	from, to uint64 // The offsets of the first and the last change.
 }
 
 const (
-	// markEvery is how long readers who collect stop at the same offset.
+	// markEvery is how long readers end their batches at the same offset.
 	markEvery = gather / 2
-	// bundlesKept is how many bundles are looked for.
+	// bundlesKept is the number of bundles that are remembered.
 	bundlesKept = 32
 )
 
-// bundles are the texts of the newest bundles, each of which is kept by who tells
-// it alone, and where readers are to stop, so that they have the same ones.
+// bundles are weak references to the texts of the newest bundles: only the readers that send a text keep it alive. It
+// also records the offsets at which readers end their batches, so that they have the same batches.
 type bundles struct {
 	mu     sync.Mutex
 	texts  map[bundle]*shared[[]byte]
-	newest [bundlesKept]bundle // In turn.
+	newest [bundlesKept]bundle // A circular buffer.
 	next   int
 
-	marks map[filterID]mark // Of restricted readers by filter; the zero filterID is all others'.
+	marks map[filterID]mark // For restricted readers by filter; the zero filterID is for all others.
 }
 
-// mark is the offset at which readers of one batch end.
+// mark is the offset at which several readers end their batch.
 type mark struct {
 	offset uint64
 	made   time.Time
 }
 
-// stop returns the offset at which readers of a filter end their batch, so that they
-// share it: one of a moment ago, where that is behind from, or now's.
+// stop returns the offset at which readers of a filter end their batch, so that they share it. It is a recent one if
+// that is after from, and otherwise the present one.
 func (b *bundles) stop(of filterID, from uint64, now func() uint64) uint64 {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -57,8 +57,7 @@ func (b *bundles) stop(of filterID, from uint64, now func() uint64) uint64 {
 	return m.offset
 }
 
-// text is that of a bundle, which the first who asks for it makes, and others are given
-// while somebody holds it.
+// text returns the text of a bundle. The first caller writes it, and others share it as long as it is referenced.
 func (b *bundles) text(of bundle, write func() (*[]byte, error)) (*[]byte, error) {
 	b.mu.Lock()
 	text := b.texts[of]
@@ -76,8 +75,8 @@ func (b *bundles) text(of bundle, write func() (*[]byte, error)) (*[]byte, error
 	return events, err
 }
 
-// stop returns the offset at which a reader ends its batch behind a pause, see bundles.
-// Restricted readers share no mark with others, whose pauses show hidden changes.
+// stop returns the offset at which a reader ends its batch after a pause, see bundles. Restricted readers share no
+// offset with other readers, whose pauses would reveal hidden changes.
 func (s *reading) stop() uint64 {
 	var of filterID
 	if s.filter.hides {
@@ -86,7 +85,7 @@ func (s *reading) stop() uint64 {
 	return s.informer.bundles.stop(of, s.cursor.Offset, func() uint64 { return s.informer.Now().Offset })
 }
 
-// idOfFilter returns the ID of the reader's filter, which is made once.
+// idOfFilter returns the ID of the reader's filter. It is computed once.
 func (s *reading) idOfFilter() filterID {
 	if s.filterID == (filterID{}) {
 		s.filterID = s.filter.id()
@@ -94,8 +93,7 @@ func (s *reading) idOfFilter() filterID {
 	return s.filterID
 }
 
-// events are what changes are to the reader, in one piece where others are told
-// the same.
+// events returns the events of changes for the reader. They are one text if other readers may share it.
 func (s *reading) events(changes []*change) ([][]byte, error) {
 	if !s.view.bundled || len(changes) == 1 {
 		return s.eventsOf(changes)

@@ -11,14 +11,13 @@ import (
 )
 
 const (
-	// feedChanges and feedBytes bound what a new reader of changes is told of the
-	// past.
+	// feedChanges and feedBytes bound the history that a new reader of changes is sent.
 	feedChanges = 200
 	feedBytes   = 1 << 20
 )
 
-// An origin is where a version of the columns begins. What was before it had
-// others, or was not to be seen for a while.
+// An origin is where a version of the data begins. Changes before it have other columns, or could not be seen for a
+// time.
 type origin struct {
 	cursor journal.Cursor
 	at     time.Time
@@ -30,8 +29,7 @@ func (i *informer) begun() origin {
 	return i.origin
 }
 
-// whole is how many changes the ring holds, and the time after which it holds
-// all of them that readers may be told.
+// whole returns the number of changes in the history, and the time after which it has all changes that readers may see.
 func (i *informer) whole() (changes int, since time.Time) {
 	changes, since = i.Kept()
 	if begun := i.begun().at; begun.After(since) {
@@ -40,9 +38,8 @@ func (i *informer) whole() (changes int, since time.Time) {
 	return changes, since
 }
 
-// since is the time after which the ring holds all changes of the namespaces one
-// by one: the last list brought what was before it as far as it could be told
-// then.
+// since returns the time after which the history has each single change of the namespaces. Changes before the last list
+// are known only as far as that list showed them.
 func (i *informer) since(namespaces []string) time.Time {
 	_, since := i.whole()
 	i.mu.Lock()
@@ -56,9 +53,8 @@ func (i *informer) since(namespaces []string) time.Time {
 	return since
 }
 
-// beginChanges tells the newest of what the ring holds, and how far back that
-// reaches; of one object also how it was before the first of that, so that its
-// patches lead to how it is.
+// beginChanges sends the newest changes of the history, and the time since when they are complete. For one object, it
+// also sends the object before the first of these changes, so that the patches result in its present version.
 func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 	now, origin := s.filter.present(s.informer), s.informer.begun()
 	s.filter.columns, s.cursor = now.columns, s.informer.Now()
@@ -68,7 +64,7 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 			before, s.cursor = o, cursor
 		}
 	}
-	if !s.writing.acquire(objectMemory) { // Before the events are built: they take up to feedBytes.
+	if !s.writing.acquire(objectMemory) { // Before the events are built. They take up to feedBytes.
 		return nil, nil
 	}
 	earliest := s.earliest(time.Now())
@@ -77,7 +73,7 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 		return nil, err
 	}
 	if later := s.filter.present(s.informer); !now.synced || !later.synced || !now.stays(later) {
-		return nil, nil // It is not known yet, or some of it is of another origin.
+		return nil, nil // The data is not synced, or parts of it have different origins.
 	}
 	if len(events) == 0 {
 		if err := s.check(ctx); err != nil {
@@ -112,7 +108,6 @@ func (s *reading) beginChanges(ctx context.Context) ([]byte, error) {
 	return append(append(message, `,"object":`...), text...), nil
 }
 
-// latest is the later of two times.
 func latest(a, b time.Time) time.Time {
 	if a.After(b) {
 		return a
@@ -120,8 +115,10 @@ func latest(a, b time.Time) time.Time {
 	return b
 }
 
-// pastInTurn is past up to where the reader is.
-func (s *reading) pastInTurn(ctx context.Context, after journal.Cursor, earliest time.Time) (events [][]byte, oldest *change, whole bool, err error) {
+// pastInTurn returns past up to the reader's cursor.
+func (s *reading) pastInTurn(
+	ctx context.Context, after journal.Cursor, earliest time.Time,
+) (events [][]byte, oldest *change, whole bool, err error) {
 	leave, err := s.inTurn(ctx)
 	if err != nil {
 		return nil, nil, false, err
@@ -130,9 +127,11 @@ func (s *reading) pastInTurn(ctx context.Context, after journal.Cursor, earliest
 	return s.past(s.cursor, after, earliest)
 }
 
-// past returns the events after one cursor and up to another, newest first, but none
-// from before earliest; the oldest change of them; and whether these are all.
-func (s *reading) past(until, after journal.Cursor, earliest time.Time) (events [][]byte, oldest *change, whole bool, err error) {
+// past returns the events after the cursor after and up to the cursor until, newest first, without events from before
+// earliest. oldest is the oldest of their changes. whole reports whether there are no others.
+func (s *reading) past(
+	until, after journal.Cursor, earliest time.Time,
+) (events [][]byte, oldest *change, whole bool, err error) {
 	size := 0
 	for until.Offset > after.Offset {
 		changes := s.informer.Past(until, batch)
@@ -153,15 +152,14 @@ func (s *reading) past(until, after journal.Cursor, earliest time.Time) (events 
 			events, oldest = append(events, event), c
 		}
 		if len(changes) == 0 {
-			break // All that is kept.
+			break // The end of the history.
 		}
 		until = journal.At(changes[0].Offset - 1)
 	}
 	return events, oldest, true, nil
 }
 
-// withObject adds to an event what came with it: where one object is followed,
-// its patches go on from there.
+// withObject adds the object to an event. A reader of one object applies the patches that follow to it.
 func withObject(event []byte, o *wire.Object) ([]byte, error) {
 	text, err := o.JSON()
 	if err != nil {
@@ -171,9 +169,8 @@ func withObject(event []byte, o *wire.Object) ([]byte, error) {
 	return append(append(event, text...), '}'), nil
 }
 
-// changeEvent is a change as an event of the changes view; nil where nothing has
-// happened to the object: other columns were printed of it, or it came into
-// sight or went out of it.
+// changeEvent returns a change as an event of the view Changes. It returns nil if the object itself did not change: it
+// was printed with other columns, or the coverage changed.
 func changeEvent(c *change, recent *recent) ([]byte, error) {
 	if c.Memo.sight {
 		return nil, nil
@@ -183,7 +180,7 @@ func changeEvent(c *change, recent *recent) ([]byte, error) {
 	switch c.Op {
 	case journal.Add:
 	case journal.Delete:
-		o, op = c.Old, "delete" // Its managedFields do not tell who deleted it.
+		o, op = c.Old, "delete" // Its managedFields do not show who deleted it.
 	case journal.Update:
 		op = "update"
 		var err error

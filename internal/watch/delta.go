@@ -14,23 +14,23 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// delta is what an update changed, and who did.
+// delta is the result of comparing the two versions of an update: what changed, and the author.
 type delta struct {
-	text []byte         // `,"patch":[..]`, and as far as they are known `,"by":BY,"authors":AUTHORS`.
-	was  []byte         // What stood there, as [diff.Compare] tells it, for who does not hold the object.
+	text []byte         // `,"patch":[..]`, and if they are known `,"by":BY,"authors":AUTHORS`.
+	was  []byte         // The former values, see [diff.Compare], for readers without the object.
 	none bool           // The patch is empty.
-	by   *author.Author // Nil where not known.
+	by   *author.Author // Nil if unknown.
 }
 
 const (
-	// recentBytes is about what the texts of recent hold together, of all
-	// resources: it is not counted anywhere else.
+	// recentBytes is the approximate maximum size of the texts in recent, in bytes, for all resources. No other limit
+	// counts them.
 	recentBytes    = 4 << 20
 	recentOverhead = 128
 )
 
-// recent holds the newest texts that were made of changes, so that all who are
-// told of a change share them: between two of them nobody may hold it.
+// recent keeps references to the newest texts that were derived from changes, so that all readers of a change share
+// them. Without it, a text could be freed between two readers.
 type recent struct {
 	mu    sync.Mutex
 	held  []kept // Oldest first.
@@ -55,8 +55,7 @@ func (r *recent) hold(value any, bytes int) {
 	}
 }
 
-// deltaOf compares the two versions of an update, once for all readers that
-// come together.
+// deltaOf compares the two versions of an update, once for all readers that need it at about the same time.
 func deltaOf(c *change, recent *recent) (*delta, error) {
 	d, made, err := c.Memo.delta.get(func() (*delta, error) { return newDelta(c) })
 	if made {
@@ -90,7 +89,7 @@ func newDelta(c *change) (*delta, error) {
 	return d, nil
 }
 
-// credit names the authors of a patch of so many operations.
+// credit adds the authors of a patch with the given number of operations.
 func (d *delta) credit(shares []author.Share, operations int) {
 	if len(shares) == 0 {
 		return
@@ -102,21 +101,19 @@ func (d *delta) credit(shares []author.Share, operations int) {
 	}
 }
 
-// operations is how many a patch has.
+// operations returns the number of operations of a patch.
 func operations(patch []byte) (n int) {
-	_ = rawjson.NewCursor(patch).Array(func(int) error { n++; return nil }) // It is well formed.
+	_ = rawjson.NewCursor(patch).Array(func(int) error { n++; return nil }) // The patch is well formed.
 	return n
 }
 
-// authorAge is how old the newest entry of managedFields may be where the change
-// left its time as it was: their times are in seconds, and a manager that writes
-// the same fields twice within one leaves no other trace.
+// authorAge is the maximum age of the newest managedFields entry, if a change did not update its time. These times have
+// a resolution of one second. A manager that writes the same fields twice within one second leaves no other trace.
 const authorAge = 2 * time.Second
 
-// newestAuthor is who made a change as far as the newest entry of managedFields
-// tells, which is nobody where that is older than the change. Where several
-// share the newest second it is a guess, and where its time did not move: a
-// deletion takes none, nor does a pod's binding.
+// newestAuthor returns the author of a change according to the newest managedFields entry, or nil if that entry is
+// older than the change. The result is a guess if several entries share the newest second, or if the entry's time is
+// unchanged: a deletion does not update it, and neither does the binding of a pod.
 func newestAuthor(c *change) (a *author.Author, guess bool) {
 	if c.Memo.managed == nil {
 		return nil, false
@@ -131,14 +128,14 @@ func newestAuthor(c *change) (a *author.Author, guess bool) {
 	return &newest, true
 }
 
-// run are the changes that an update stands for, oldest first. Of more than maxRun
-// nobody is named, and the others are left out.
+// run lists the changes that a merged update replaces, oldest first. If there are more than maxRun, no author is named,
+// and the later ones are left out.
 type run []*change
 
 const maxRun = 16
 
-// author is who made all that a row shows of them; nil where that is not one, or
-// not known of one of them.
+// author returns the author of all changes that the row shows. It returns nil if there are several, or if one of them
+// is unknown.
 func (r run) author(recent *recent) (*author.Author, error) {
 	var by, nobody *author.Author
 	for _, c := range slices.Backward(r) {
@@ -153,7 +150,7 @@ func (r run) author(recent *recent) (*author.Author, error) {
 			return nobody, err
 		}
 		if by == nil {
-			by = a // The newest.
+			by = a // Of the newest change.
 		}
 	}
 	return by, nil
@@ -163,9 +160,9 @@ func sameWriter(a, b *author.Author) bool {
 	return a.Manager == b.Manager && a.Operation == b.Operation && a.Subresource == b.Subresource
 }
 
-// rowAuthor is who made an update, nil where that is not known, or were several:
-// what a row shows of it would be laid to one of them. It compares two versions only
-// where the newest entry is a guess.
+// rowAuthor returns the author of an update. It returns nil if the author is unknown, or if there are several, because
+// otherwise one of them would get credit for everything that the row shows. It compares the two versions only if the
+// newest entry is a guess.
 func rowAuthor(c *change, recent *recent) (*author.Author, error) {
 	if c.Memo.run != nil {
 		return c.Memo.run.author(recent)
@@ -189,8 +186,8 @@ func appendRowAuthor(dst []byte, c *change, recent *recent) ([]byte, error) {
 	return appendMember(dst, "by", by), err
 }
 
-// appendMember appends one more member to an object, unless it cannot be
-// encoded: a time zone may be none.
+// appendMember appends one more member to an object. It appends nothing if the value cannot be encoded, such as a time
+// with an invalid zone.
 func appendMember(dst []byte, name string, value any) []byte {
 	text, err := json.Marshal(value)
 	if err != nil {

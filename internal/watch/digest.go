@@ -11,13 +11,11 @@ import (
 	"time"
 )
 
-// digestEvery is how often a reader of rows is told a digest of them, against
-// which it checks what it holds.
+// digestEvery is the interval at which a reader of rows is sent a digest, by which it verifies its copy.
 const digestEvery = time.Minute
 
-// digest is how many rows there are at an offset, and the sum modulo 2^32 of the
-// hash of each: the 32-bit FNV-1a of "namespace/name/resourceVersion", mixed. A
-// sum does not depend on their order.
+// digest is the number of rows at an offset, and the sum modulo 2^32 of their hashes: the mixed 32-bit FNV-1a of
+// "namespace/name/resourceVersion". A sum does not depend on the order of the rows.
 type digest struct {
 	offset uint64
 	count  int
@@ -26,38 +24,36 @@ type digest struct {
 
 func (d *digest) add(key, version string) {
 	h := fnv.New32a()
-	_, _ = io.WriteString(h, key) // A hash takes every write.
+	_, _ = io.WriteString(h, key) // A hash never returns an error.
 	_, _ = io.WriteString(h, "/")
 	_, _ = io.WriteString(h, version)
 	d.sum += mix(h.Sum32())
 	d.count++
 }
 
-// mix is how MurmurHash3 finishes (github.com/aappleby/smhasher, fmix32): of two
-// versions that differ in the last digit alone FNV-1a differs by little, and in a
-// sum little differences make up for each other.
+// mix is the finalizer of MurmurHash3 (github.com/aappleby/smhasher, fmix32). The FNV-1a hashes of two versions that
+// differ only in the last digit differ by little, and in a sum such small differences cancel out.
 func mix(h uint32) uint32 {
 	h = (h ^ h>>16) * 0x85ebca6b
 	h = (h ^ h>>13) * 0xc2b2ae35
 	return h ^ h>>16
 }
 
-// digests keeps the newest digest of each filter that was counted within the
-// last moment: readers that wake together share it.
+// digests keeps the newest digest of each filter for a short time, so that readers that wake together share it.
 type digests struct {
 	mu     sync.Mutex
 	newest map[filterID]*tally
 }
 
-// tally is a digest that is counted, or has been.
+// tally is a digest that is being counted, or was counted.
 type tally struct {
 	*digest
 
 	began time.Time
-	made  chan struct{} // Closed when it has been.
+	made  chan struct{} // Closed after the count.
 }
 
-// done reports whether it has been counted.
+// done reports whether the count has ended.
 func (t *tally) done() bool {
 	select {
 	case <-t.made:
@@ -67,7 +63,7 @@ func (t *tally) done() bool {
 	}
 }
 
-// join returns the tally of a filter, and whether it is the caller's to count.
+// join returns the tally of a filter, and whether the caller must count it.
 func (d *digests) join(id filterID, offset uint64) (t *tally, mine bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -83,8 +79,8 @@ func (d *digests) join(id filterID, offset uint64) (t *tally, mine bool) {
 	return t, true
 }
 
-// make counts a digest for all who wait for it. One whose counting panics is none,
-// and is forgotten: the others must not wait for it for ever.
+// make counts a digest for all readers that wait for it. If the count panics, the tally stays without a digest and is
+// removed. Otherwise the other readers would wait forever.
 func (d *digests) make(id filterID, t *tally, count func() *digest) {
 	defer close(t.made)
 	defer func() {
@@ -97,9 +93,8 @@ func (d *digests) make(id filterID, t *tally, count func() *digest) {
 	t.digest = count()
 }
 
-// digest returns the digest of what a filter lets through, at the reader's
-// offset or a later one; nil where ctx ends before, or it could not be counted.
-// Whoever has the same filter waits for the first, and nobody else does.
+// digest returns the digest of what a filter matches, at the reader's offset or a later one. It returns nil if ctx ends
+// first, or if the count failed. Readers with the same filter wait for the first of them. Other readers do not wait.
 func (i *informer) digest(ctx context.Context, f *filter, offset uint64) *digest {
 	for {
 		t, mine := i.digests.join(f.id(), offset)
@@ -128,17 +123,15 @@ func (i *informer) count(f *filter) *digest {
 	return d
 }
 
-// nextDigest is when readers of a filter are told the next digest: all of them
-// at the same time, which is another for each filter, as all rows are gone
-// through for each.
+// nextDigest returns when readers of a filter are sent the next digest. The time is the same for all readers of a
+// filter, and differs between filters, because each filter needs a scan of all rows.
 func (i *informer) nextDigest(f *filter) time.Time {
 	id := f.id()
 	phase := time.Duration(binary.BigEndian.Uint16(id[:])) * digestEvery >> 16
 	return i.began.Add(phase + (time.Since(i.began) - phase + digestEvery).Truncate(digestEvery))
 }
 
-// digestDue reports whether it is time to begin with one. It can be told as soon
-// as all changes up to its offset have been.
+// digestDue reports whether it is time to count a digest. It can be sent after all changes up to its offset were sent.
 func (s *reading) digestDue() bool {
 	return s.view.digests && s.due == nil && !s.behind && !time.Now().Before(s.digestAt)
 }

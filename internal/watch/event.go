@@ -14,23 +14,21 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// memo is what belongs to a change: the managedFields that came with it, and
-// what is made of it once and shared by all readers. Its rows are kept as long as
-// the change, which weighs them. A delta can be as long as the object is when it
-// is not compressed: it goes with the last who holds it, and so does the health,
-// which few ask for.
+// memo is the data that belongs to a change: the managedFields that arrived with it, and texts that are derived from it
+// once and shared by all readers. Its row texts are kept as long as the change, which counts their size. A delta can be
+// as long as the uncompressed object, so it is freed with its last reference. So is the health, which few readers need.
 type memo struct {
-	managed *wire.Managed // Nil where a list brought the change.
-	sight   bool          // What the program may see has changed, not the object.
-	run     *run          // Of an update that stands for several changes; else nil.
+	managed *wire.Managed // Nil if a list brought the change.
+	sight   bool          // The coverage has changed, not the object.
+	run     *run          // Of a merged update; otherwise nil.
 	row     once[[]byte]
 	inTable once[[]byte]
 	delta   shared[delta]
 	health  shared[healthText]
-	seen    shared[change] // As those see it whom something is shared with.
+	seen    shared[change] // The change as guests see it.
 }
 
-// once is a value that the first who asks for it makes.
+// once is a value that its first caller computes.
 type once[T any] struct {
 	sync.Once
 
@@ -40,7 +38,7 @@ type once[T any] struct {
 
 func (o *once[T]) get(make func() (T, error)) (T, error) {
 	o.Do(func() {
-		o.err = errPanicked // Unless make returns: the others must not take nothing for an answer.
+		o.err = errPanicked // Stays set if make panics, so that other callers do not take the zero value for a result.
 		o.value, o.err = make()
 	})
 	return o.value, o.err
@@ -48,14 +46,13 @@ func (o *once[T]) get(make func() (T, error)) (T, error) {
 
 var errPanicked = errors.New("making it panicked")
 
-// shared is a value that the first who asks for it makes, while somebody holds
-// it.
+// shared is a value that its first caller computes, and that other callers share as long as it is referenced.
 type shared[T any] struct {
 	mu   sync.Mutex
 	last weak.Pointer[T]
 }
 
-// get returns it, and whether it was made for the purpose.
+// get returns the value, and whether this call computed it.
 func (s *shared[T]) get(make func() (*T, error)) (value *T, made bool, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -70,23 +67,29 @@ func (s *shared[T]) get(make func() (*T, error)) (value *T, made bool, err error
 	return value, true, nil
 }
 
-// rowEvent is a change as an event of the rows view.
+// rowEvent returns a change as an event of the view Rows.
 func rowEvent(c *change, recent *recent) ([]byte, error) {
-	return c.Memo.row.get(func() ([]byte, error) { return newRowEvent(c, recent, (*wire.Object).AppendVersion, appendNamedAuthor) })
+	return c.Memo.row.get(func() ([]byte, error) {
+		return newRowEvent(c, recent, (*wire.Object).AppendVersion, appendNamedAuthor)
+	})
 }
 
-// tableEvent is a change as an event of the table view: of an update it leaves
-// out what the reader knows, and the names in its author.
+// tableEvent returns a change as an event of the view Table. An update is shorter there: it omits what the reader
+// knows, and the member names of its author.
 func tableEvent(c *change, recent *recent) ([]byte, error) {
 	if c.Op != journal.Update {
 		return rowEvent(c, recent)
 	}
-	return c.Memo.inTable.get(func() ([]byte, error) { return newRowEvent(c, recent, appendResourceVersion, appendAuthor) })
+	return c.Memo.inTable.get(func() ([]byte, error) {
+		return newRowEvent(c, recent, appendResourceVersion, appendAuthor)
+	})
 }
 
-// newRowEvent makes an event, of an update with the version and the author as
-// they are given.
-func newRowEvent(c *change, recent *recent, version func(*wire.Object, []byte) []byte, credit func([]byte, *author.Author) []byte) ([]byte, error) {
+// newRowEvent encodes an event. version and credit append the version and the author of an update.
+func newRowEvent(
+	c *change, recent *recent, version func(*wire.Object, []byte) []byte,
+	credit func([]byte, *author.Author) []byte,
+) ([]byte, error) {
 	var dst []byte
 	switch c.Op {
 	case journal.Add:
@@ -95,7 +98,7 @@ func newRowEvent(c *change, recent *recent, version func(*wire.Object, []byte) [
 		dst = rawjson.AppendString([]byte(`{"op":"delete","ns":`), c.Old.Namespace())
 		dst = rawjson.AppendString(append(dst, `,"name":`...), c.Old.Name())
 		dst = rawjson.AppendString(append(dst, `,"uid":`...), c.Old.UID())
-	default: // An update.
+	default: // Update.
 		dst = rawjson.AppendString([]byte(`{"op":"update","ns":`), c.New.Namespace())
 		dst = rawjson.AppendString(append(dst, `,"name":`...), c.New.Name())
 		dst = version(c.New, dst)
@@ -111,7 +114,7 @@ func newRowEvent(c *change, recent *recent, version func(*wire.Object, []byte) [
 			dst = credit(dst, by)
 		}
 	}
-	return bytes.Clone(append(dst, '}')), nil // As long as it is weighed.
+	return bytes.Clone(append(dst, '}')), nil // Without spare capacity, because only the length is counted.
 }
 
 func appendNamedAuthor(dst []byte, by *author.Author) []byte { return appendMember(dst, "by", by) }
@@ -135,8 +138,8 @@ func appendResourceVersion(o *wire.Object, dst []byte) []byte {
 	return rawjson.AppendString(append(dst, `,"rv":`...), o.ResourceVersion())
 }
 
-// objectEvent is a change as an event of the object view. Few look at one object,
-// and what is dear of it, the delta and the health, is made once.
+// objectEvent returns a change as an event of the view Object. Its text is not shared, because an object has few
+// readers. The expensive parts, the delta and the health, are computed once.
 func objectEvent(c *change, recent *recent) ([]byte, error) {
 	if c.Op == journal.Delete {
 		return append(rawjson.AppendString([]byte(`{"op":"delete","uid":`), c.Old.UID()), '}'), nil

@@ -12,26 +12,25 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// listing is all objects of one moment, by namespace and name. It is made once
-// for those who come together, as they do after a break, and goes when none of
-// them holds it.
+// listing is all objects at one moment, ordered by namespace and name. It is made once for readers that start together,
+// as they do after an interruption. It is freed with its last reference.
 type listing struct {
-	objects []*wire.Object // Not to be written to.
+	objects []*wire.Object // Read-only.
 	cursor  journal.Cursor
 	made    time.Time
 }
 
-// togetherness is how long after its making a listing is given to others.
+// togetherness is how long a new listing is given to other readers.
 const togetherness = time.Second
 
-// listings gives out the newest listing.
+// listings keeps a weak reference to the newest listing.
 type listings struct {
 	mu   sync.Mutex
 	last weak.Pointer[listing]
 }
 
-// find returns a young listing that lacks no more changes than may be, or nil. Where
-// readers begin anew the ring has been emptied: none from before lacks so few.
+// find returns a recent listing that lacks at most behind changes, or nil. When readers reset, the history was emptied,
+// so no listing from before qualifies.
 func (l *listings) find(now journal.Cursor, behind uint64) *listing {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -48,11 +47,11 @@ func (l *listings) keep(newest *listing) {
 	l.last = weak.Make(newest)
 }
 
-// together returns all objects, with the cursor of a moment that is at most so many
-// changes ago, all of which the ring holds.
+// together returns all objects, with a cursor that is at most behind changes old. The history has all changes after it.
 func (i *informer) together(behind uint64) *listing {
 	kept, _ := i.Kept()
-	behind = min(behind, uint64(kept+1)/2) //nolint:gosec // Not negative. Half: it goes on while the list is told.
+	// Half of the history, because it advances while the list is sent.
+	behind = min(behind, uint64(kept+1)/2) //nolint:gosec // Not negative.
 	if l := i.listings.find(i.Now(), behind); l != nil {
 		return l
 	}
@@ -65,8 +64,8 @@ func (i *informer) together(behind uint64) *listing {
 	return l
 }
 
-// objects returns what the filter lets through of such a list, and what is
-// present with it.
+// objects returns the objects that the filter matches, in a list as together returns it, and the informer's state for
+// that list.
 func (i *informer) objects(f *filter, behind uint64) (*listing, present) {
 	for {
 		now := f.present(i)
@@ -115,7 +114,9 @@ func (i *informer) first(f *filter, q *Query) (first *listing, total int, now pr
 		}
 		total = len(rows)
 		offset := min(q.Offset, max(total, 1)-1)
-		rows = sorted.First(rows, offset+min(cmp.Or(q.Limit, total), total), func(a, b rankRow) int { return by.compare(&a, &b) })
+		rows = sorted.First(rows, offset+min(cmp.Or(q.Limit, total), total), func(a, b rankRow) int {
+			return by.compare(&a, &b)
+		})
 		rows = rows[offset:]
 		first = &listing{objects: make([]*wire.Object, len(rows)), cursor: cursor}
 		for n := range rows {

@@ -6,31 +6,30 @@ import (
 	"time"
 )
 
-// pace lets batches grow under load. Who was told late, because there is so much
-// else to do, waits a few times as long before it is told more, and is told that
-// in one. Who was told at once does not wait to speak of, unless it wants to.
+// pace makes batches larger under load. If a message was sent late because the program is busy, the reader waits
+// several times as long before the next message, and sends all changes of that time in one. After a message that was on
+// time it hardly waits, unless every is set.
 type pace struct {
-	every  time.Duration // Collect at least so long behind each message.
-	crowd  func() int    // See Access.Crowded; nil for alone.
-	cohort int           // Of the crowd.
-	until  time.Time     // Collect until then.
-	oldest time.Time     // Of the changes in the message that is on its way.
+	every  time.Duration // The minimum pause after each message.
+	crowd  func() int    // See Access.Crowded; nil for a single reader.
+	cohort int           // The reader's slot in the crowd.
+	until  time.Time     // The end of the pause.
+	oldest time.Time     // The time of the oldest change in the message that is being sent.
 }
 
 const (
-	// patience is how many times as long as a message was late it is until the
-	// next one, and gather is how long at most.
+	// patience is the ratio of the pause to the delay of the last message. gather is the maximum pause for that reason.
 	patience = 3
 	gather   = 50 * time.Millisecond
-	// A crowd of crowdOf readers has its turns each crowdRound, one of twice as many half as
-	// often: 1,000 readers each 400 ms. One cohort of it has its turn after the other.
+	// From crowdOf readers on, each reader sends once in every crowdRound. The interval doubles each time that the
+	// number of readers doubles: for 1,000 readers it is 400 ms. The cohorts send one after the other.
 	crowdOf, crowdRound, cohorts = 128, 100 * time.Millisecond, 8
 )
 
-// tell takes note of a message of changes that is about to be sent.
+// tell records that a message of changes is about to be sent.
 func (p *pace) tell(oldest time.Time) { p.oldest = oldest }
 
-// told says that it has been. What was collected on purpose was not late.
+// told records that the message was sent. Time in a deliberate pause does not count as delay.
 func (p *pace) told() {
 	if p.oldest.IsZero() {
 		return
@@ -46,8 +45,8 @@ func (p *pace) told() {
 	p.oldest = time.Time{}
 }
 
-// turn is how long it is from a time to the cohort's next turn in a crowd of that size:
-// zero in none. Who is told together has the same before them, and shares what is made of it.
+// turn returns the time from a given moment to the cohort's next slot in a crowd of the given size. It returns zero if
+// there is no crowd. Readers that send together have the same changes to send, and share the encoded text.
 func (p *pace) turn(from time.Time, size int) time.Duration {
 	if size < crowdOf {
 		return 0
@@ -57,10 +56,10 @@ func (p *pace) turn(from time.Time, size int) time.Duration {
 	return time.Duration(round - into)
 }
 
-// collects reports whether rest would.
+// collects reports whether rest would wait.
 func (p *pace) collects() bool { return time.Until(p.until) > 0 }
 
-// rest collects, and reports whether it had to.
+// rest waits for the end of the pause, and reports whether there was one.
 func (p *pace) rest(ctx context.Context) bool {
 	long := time.Until(p.until)
 	if long <= 0 {

@@ -11,18 +11,18 @@ import (
 )
 
 const (
-	// CompressFrom is the size of a message from which a socket compresses it. Shorter ones gain little.
+	// CompressFrom is the length of a message, in bytes, from which a socket compresses it. Shorter ones gain little.
 	CompressFrom = 1 << 10
-	// compressorMemory is the memory of a WebSocket's compressor (1.1 MB measured). It is in use until the client has
-	// read the message.
+	// compressorMemory is the memory of a WebSocket's compressor, in bytes (1.1 MB measured). It is in use until the
+	// client has read the message.
 	compressorMemory = 5 << 18
 	// partMemory is the memory of one part of a snapshot of rows, with the compressor. objectMemory is that of an
 	// object of 1.5 MiB, the largest that the API server accepts.
 	partMemory   = compressorMemory + 4*chunk
 	objectMemory = compressorMemory + 3<<20
-	// shortMessage is the memory of a message up to which none is reserved. Most messages are that short. A socket at rest
-	// takes nine times as much, and sends one message at a time. To reserve it would take a thirtieth of what a message
-	// costs.
+	// shortMessage is the memory of a message up to which nothing is reserved. Most messages are that short. An idle
+	// socket takes nine times as much, and sends one message at a time. A reservation would take a thirtieth of the
+	// cost of a message.
 	shortMessage = 4 << 10
 )
 
@@ -30,7 +30,8 @@ const (
 // same ones and each socket would compress them again. Only the patches of one object are compressed.
 func (v View) Plain(message []byte) bool {
 	return v != Object &&
-		(bytes.HasPrefix(message, []byte(`"type":"events"`)) || bytes.HasPrefix(message, []byte(`"type":"window-events"`)))
+		(bytes.HasPrefix(message, []byte(`"type":"events"`)) ||
+			bytes.HasPrefix(message, []byte(`"type":"window-events"`)))
 }
 
 // LargestText is the length of the largest object that the API server accepts. Its JSON text may be longer: a control
@@ -49,18 +50,18 @@ func MessageMemory(length int, plain bool) int64 {
 // reservation is released after the message is sent.
 type Reserve func(ctx context.Context, bytes int64) (*limit.Reservation, error)
 
-// paper is the buffer for one message of a reading. It is borrowed until the message has been read, so that a waiting
-// reading has no buffer. It also has the seal that signs cursors.
+// paper is the buffer for one message of a reader. It is acquired for one message and released by the next call of Next,
+// so that a waiting reader has no buffer. It also has the key that signs and encrypts cursors.
 type paper struct {
 	pool    *sync.Pool      // Of *[]byte.
-	slots   chan struct{}   // Slots of the Access that are in use; nil for no limit.
+	slots   chan struct{}   // Slots in use by readers of the Access; nil for no limit.
 	ctx     context.Context //nolint:containedctx // Of the call of Next that returns the message.
-	text    *[]byte         // Nil while nothing is borrowed.
-	hasSlot bool            // One of slots is in use.
+	text    *[]byte         // Nil while no buffer is acquired.
+	hasSlot bool            // This reader uses one of slots.
 
-	reserve  Reserve            // Nil reserves nothing.
-	reserved *limit.Reservation // The memory of the message; nil for one without rows, objects or events.
-	list     int64              // What of it is the list of rows, in bytes. It is kept until the last part is sent.
+	reserve  Reserve            // If nil, nothing is reserved.
+	reserved *limit.Reservation // The memory of the message; nil for a message without rows, objects or events.
+	list     int64              // Its part for the list of rows, in bytes. It stays until the last part is sent.
 
 	sealed bool
 	seal   seal
@@ -128,8 +129,8 @@ func (p *paper) release() {
 	}
 }
 
-// sign appends the cursor of the newest message. A restricted reader's is a new one unless
-// the message repeats the last.
+// sign appends the cursor of the newest message. A restricted reader gets a new cursor unless the message repeats the
+// last one.
 func (p *paper) sign(s *reading, text []byte) []byte {
 	if !p.sealed {
 		p.sealed, p.seal = true, s.seal()
@@ -165,7 +166,8 @@ func (s *reading) eventsMemory(changes []*change) int64 {
 	return bytes
 }
 
-// textMultiple is how much longer texts are than they are kept, at most for most kinds (a tenth was measured).
+// textMultiple is the maximum factor by which the text of an object is longer than its compressed form, for most kinds.
+// A compressed size of a tenth was measured.
 const textMultiple = 8
 
 func textSize(o *wire.Object) int {

@@ -9,22 +9,20 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// chunkRows is how many rows one message of a table has at most.
+// chunkRows is the maximum number of rows in one message of a table.
 const chunkRows = 2000
 
-// columnar is rows, column by column: what is alike stands together, which makes
-// less of it when it is compressed, and is quicker to read. UIDs, which nothing
-// can compress, would be half of it; who holds rows learns of another object of
-// the same name by its add.
+// columnar encodes rows column by column. Similar values are adjacent, so that the text compresses better and is parsed
+// faster. UIDs are left out: they do not compress, and would be half of the text. A client learns from an add event
+// that another object has the same name.
 type columnar struct {
 	ns, name, rv, created []byte
 	cells                 []cellColumn
 	rows                  int
-	size                  int // About how many bytes it has.
+	size                  int // The approximate length in bytes.
 }
 
-// cellColumn is the cells of a column. Where each is the same as another member
-// of its row, they are not repeated.
+// cellColumn is the cells of a column. If each cell equals another member of its row, the cells are not repeated.
 type cellColumn struct {
 	text       []byte
 	notName    bool
@@ -56,7 +54,7 @@ func (t *columnar) add(o *wire.Object) error {
 			return err
 		}
 		if i >= len(t.cells) {
-			return nil // Without a column it is not shown.
+			return nil // A cell without a column is not shown.
 		}
 		column := &t.cells[i]
 		text(&column.text, cell)
@@ -102,7 +100,7 @@ func (t *columnar) appendTo(dst []byte) []byte {
 	return append(dst, "]}"...)
 }
 
-// nextTable tells the next part of a snapshot, column by column.
+// nextTable sends the next part of a snapshot, column by column.
 func (s *reading) nextTable() ([]byte, error) {
 	message, err := s.partMessage()
 	if err != nil {
