@@ -50,8 +50,8 @@ func MessageMemory(length int, plain bool) int64 {
 // reservation is released after the message is sent.
 type Reserve func(ctx context.Context, bytes int64) (*limit.Reservation, error)
 
-// paper is the buffer for one message of a reader. It is acquired for one message and released by the next call of Next,
-// so that a waiting reader has no buffer. It also has the key that signs and encrypts cursors.
+// paper is the buffer for one message of a reader. The next call of Next releases it, so that a waiting reader has no
+// buffer. It also has the key that signs and encrypts cursors.
 type paper struct {
 	pool    *sync.Pool      // Of *[]byte.
 	slots   chan struct{}   // Slots in use by readers of the Access; nil for no limit.

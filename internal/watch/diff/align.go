@@ -6,12 +6,10 @@ import (
 	"slices"
 )
 
-// listKeys are the members by which Kubernetes tells the elements of a list
-// apart: the keys of associative lists in the schema that client-go v0.37.2
-// carries in applyconfigurations/internal. Narrow ones come first, since a
-// volume mount has a name too, but perhaps not alone. The shareID of claimed
-// devices is left out, as it is optional. Endpoints of an EndpointSlice have no
-// key there; their addresses serve as one.
+// listKeys are the members by which Kubernetes identifies the elements of a list: the keys of associative lists in the
+// schema of client-go v0.37.2, in applyconfigurations/internal. More specific ones are first, because a volume mount
+// also has a name, which may not be unique. The shareID of claimed devices is left out, because it is optional.
+// Endpoints of an EndpointSlice have no key in that schema; their addresses serve as one.
 func listKeys() [][]string {
 	return [][]string{
 		{"mountPath"},
@@ -35,9 +33,8 @@ func listKeys() [][]string {
 // A pair is an index in each of two arrays.
 type pair struct{ a, b int }
 
-// align returns which elements of as became which of bs, both indices rising.
-// The pairs decide how long the patch is, never whether it is right; so hashes
-// may stand for texts.
+// align returns which elements of as became which elements of bs, with both indices ascending. The pairs affect the
+// length of the patch, not whether it is correct, so hashes can replace texts.
 func align(as, bs []node) []pair {
 	if len(as)*len(bs) <= 1 {
 		return nil
@@ -62,14 +59,14 @@ func align(as, bs []node) []pair {
 	return rising(m.toA)
 }
 
-// A matching pairs elements of two arrays; -1 stands for no partner yet.
+// A matching pairs elements of two arrays. -1 means that an element has no partner yet.
 type matching struct {
 	as, bs   []node
 	toB, toA []int
 }
 
-// match pairs the elements without a partner that have the same identity; of
-// several with one identity the first with the first, and so on.
+// match pairs elements without a partner that have the same identity. If several have one identity, it pairs the first
+// with the first, and so on.
 func (m *matching) match(identity func(*node) uint64) {
 	first := make(map[uint64]int, len(m.as))
 	next := make([]int, len(m.as))
@@ -120,11 +117,11 @@ func hasKey(nodes []node, partner []int, names []string) bool {
 	return true
 }
 
-// rising returns the longest run of pairs whose indices rise on both sides;
-// toA holds a's index for each of b's, -1 for none. It takes n log n steps.
+// rising returns the longest run of pairs whose indices ascend on both sides. toA is the index in a of each element of
+// b, or -1 for none. It takes n log n steps.
 func rising(toA []int) []pair {
 	before := make([]int, len(toA)) // The pair before this one in its run.
-	var ends []int                  // The least end, in a, of the runs of each length.
+	var ends []int                  // For each length, the run with the least end in a: the index in b of its end.
 	for j, i := range toA {
 		if i < 0 {
 			continue

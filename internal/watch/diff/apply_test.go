@@ -14,7 +14,7 @@ import (
 	"glasshouse/internal/watch/diff"
 )
 
-// decode reads a document with its numbers as text.
+// decode reads a document, with its numbers as text.
 func decode(t *testing.T, text []byte) any {
 	t.Helper()
 	d := json.NewDecoder(bytes.NewReader(text))
@@ -29,8 +29,8 @@ func decode(t *testing.T, text []byte) any {
 	return v
 }
 
-// apply is an RFC 6902 applier of our own: evanphx/json-patch loses members
-// whose name is empty, and takes no document that is a lone scalar.
+// apply applies an RFC 6902 patch. It replaces evanphx/json-patch, which loses members with an empty name, and does not
+// accept a document that is a single scalar.
 func apply(t *testing.T, document any, patch []byte) any {
 	t.Helper()
 	var ops []diff.Op
@@ -55,7 +55,7 @@ func apply(t *testing.T, document any, patch []byte) any {
 	return document
 }
 
-// step returns v with one op done at the place that tokens lead to.
+// step returns v after one op was applied at the path in tokens.
 func step(v any, tokens []string, op string, value any) (any, error) {
 	if len(tokens) == 0 {
 		if op == "remove" {
@@ -95,7 +95,7 @@ func step(v any, tokens []string, op string, value any) (any, error) {
 	return nil, fmt.Errorf("%q within %T", tokens[0], v)
 }
 
-// at is what stands at a path.
+// at returns the value at a path.
 func at(t *testing.T, v any, path string) any {
 	t.Helper()
 	for _, token := range strings.Split(path, "/")[1:] {

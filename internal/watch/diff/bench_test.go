@@ -22,7 +22,7 @@ func fixture(tb testing.TB, name string) string {
 	return string(text)
 }
 
-// swap replaces the first old, which must be there.
+// swap replaces the first occurrence of old, which must exist.
 func swap(tb testing.TB, text, old, with string) string {
 	tb.Helper()
 	if !strings.Contains(text, old) {
@@ -31,16 +31,19 @@ func swap(tb testing.TB, text, old, with string) string {
 	return strings.Replace(text, old, with, 1)
 }
 
-// endpoint is one element of an EndpointSlice, with a comma behind it.
+// endpoint returns one element of an EndpointSlice, followed by a comma.
 func endpoint(i int) string {
-	return fmt.Sprintf(`{"addresses":["10.244.%d.%d"],"conditions":{"ready":true,"serving":true,"terminating":false},"nodeName":"node-%d",`+
-		`"targetRef":{"kind":"Pod","namespace":"shop","name":"checkout-6d4cf56db6-%05d","uid":"0b7c3a51-2f0e-4a5e-9d2c-%012d"},"zone":"eu-1a"},`,
+	return fmt.Sprintf(`{"addresses":["10.244.%d.%d"],`+
+		`"conditions":{"ready":true,"serving":true,"terminating":false},"nodeName":"node-%d",`+
+		`"targetRef":{"kind":"Pod","namespace":"shop","name":"checkout-6d4cf56db6-%05d",`+
+		`"uid":"0b7c3a51-2f0e-4a5e-9d2c-%012d"},"zone":"eu-1a"},`,
 		i/250, i%250, i%60, i, i)
 }
 
 func endpointSlice(n int) string {
 	var s strings.Builder
-	s.WriteString(`{"kind":"EndpointSlice","apiVersion":"discovery.k8s.io/v1","metadata":{"name":"checkout-x7k2p","resourceVersion":"1"},"addressType":"IPv4","endpoints":[`)
+	s.WriteString(`{"kind":"EndpointSlice","apiVersion":"discovery.k8s.io/v1",` +
+		`"metadata":{"name":"checkout-x7k2p","resourceVersion":"1"},"addressType":"IPv4","endpoints":[`)
 	for i := range n {
 		s.WriteString(endpoint(i))
 	}
@@ -105,7 +108,10 @@ func BenchmarkPatch(b *testing.B) {
 			return json.Marshal(p)
 		}},
 		{"CompareJSON", func(before, after []byte) ([]byte, error) { return compareJSON(before, after) }},
-		{"CompareJSON+LCS", func(before, after []byte) ([]byte, error) { return compareJSON(before, after, jsondiff.LCS()) }},
+		{
+			"CompareJSON+LCS",
+			func(before, after []byte) ([]byte, error) { return compareJSON(before, after, jsondiff.LCS()) },
+		},
 	}
 	for _, c := range changes(b) {
 		before, after := []byte(c.before), []byte(c.after)

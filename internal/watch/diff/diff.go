@@ -1,26 +1,23 @@
-// Package diff says what changed between two JSON texts, as an RFC 6902 patch.
+// Package diff compares two JSON texts and returns the changes as an RFC 6902 patch.
 //
-// It is given the bytes that the cluster sent and builds no tree of them: what
-// is the same in both texts is compared as bytes, and only what differs is cut
-// up further, two levels at a time. Applying the patch to before gives after.
+// It reads the bytes that the cluster sent and builds no tree of values. Parts that are the same in both texts are
+// compared as bytes. Only parts that differ are parsed further, two levels at a time. Applying the patch to before
+// gives after.
 //
-//   - Equal documents give []. Space and the order of members make no
-//     difference; numbers and strings are compared as they are written, so
-//     9007199254740993 stays exact, and 1 is not 1.0.
-//   - Values are pasted as they stand in after, with the space in them.
-//   - Ops are add, remove and replace, in the order of keys and indices: the
-//     same pair of documents always gives the same patch.
-//   - Where the ops for an object or array would be longer than the value that
-//     they lead to, one replace stands for them; so a patch is never longer
-//     than [{"op":"replace","path":"","value":AFTER}].
-//   - Elements of an array are paired by their text, then by the keys that
-//     Kubernetes gives its lists, then by position; see [listKeys].
-//   - Of members that share a name the last one counts, as in encoding/json,
-//     and what is no UTF-8 in a name reads as U+FFFD, as there.
-//   - More than 100 levels down values are replaced as soon as their texts
-//     differ.
+//   - Equal documents give []. White space and the order of members make no difference. Numbers and strings are
+//     compared as they are written, so that 9007199254740993 stays exact, and 1 differs from 1.0.
+//   - Values are copied as they are written in after, with their white space.
+//   - Ops are add, remove and replace, in the order of keys and indices. The same pair of documents always gives the
+//     same patch.
+//   - If the ops for an object or array would be longer than its new value, one replace is used instead. Therefore a
+//     patch is never longer than [{"op":"replace","path":"","value":AFTER}].
+//   - Elements of an array are paired by their text, then by the keys that Kubernetes gives its lists, then by
+//     position; see [listKeys].
+//   - If several members have the same name, the last one counts, as in encoding/json. Invalid UTF-8 in a name is read
+//     as U+FFFD, as there.
+//   - Values more than 100 levels deep are replaced if their texts differ.
 //
-// Everything here is a pure function, safe for any input and any goroutine.
+// All functions are pure, and safe for any input and any goroutine.
 package diff
 
 import (
@@ -32,28 +29,26 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// An Op is one operation of a patch: json.Unmarshal turns a patch into []Op.
-// Value is empty for remove.
+// An Op is one operation of a patch. json.Unmarshal decodes a patch into []Op. Value is empty for remove.
 type Op struct {
 	Op    string          `json:"op"`
 	Path  string          `json:"path"`
 	Value json.RawMessage `json:"value,omitempty"`
 }
 
-// Patch returns the patch that turns before into after. The error says which
-// of the two is no JSON document, and where.
+// Patch returns the patch that changes before into after. The error contains which of the two is not a JSON document,
+// and the position.
 func Patch(before, after []byte) ([]byte, error) {
 	patch, _, err := compare(before, after, false)
 	return patch, err
 }
 
-// maxWas bounds a value that Compare tells of before, in bytes.
+// maxWas is the maximum length of a former value that Compare returns, in bytes.
 const maxWas = 256
 
-// Compare returns the patch and, for who does not hold before, what stood there: an
-// object of the values that its operations replace or remove, by their index, as
-// {"0":"Pending"}. Values of more than 256 bytes are left out; where none is left, it
-// is nil.
+// Compare returns the patch and, for readers without before, the former values: an object of the values that the
+// patch's operations replace or remove, by the operation's index, such as {"0":"Pending"}. Values of more than 256
+// bytes are left out. If no value remains, was is nil.
 func Compare(before, after []byte) (patch, was []byte, err error) {
 	return compare(before, after, true)
 }
@@ -78,21 +73,20 @@ func compare(before, after []byte, tells bool) (patch, was []byte, err error) {
 	return append(d.out, ']'), was, nil
 }
 
-// A differ writes a patch. Each op ends with a comma, so that ops can be taken
-// back.
+// A differ writes a patch. Each op ends with a comma, so that ops can be removed again.
 type differ struct {
 	written
-	tells bool   // What was before.
+	tells bool   // The former values are written, too.
 	path  []byte // A JSON pointer, escaped for use within a JSON string.
 }
 
 type written struct {
 	out []byte
-	ops int    // In out.
-	was []byte // As Compare's, but for a comma where its end should be.
+	ops int    // Number of ops in out.
+	was []byte // As Compare returns it, with a comma in place of its end.
 }
 
-// value writes the ops that turn a into b.
+// value writes the ops that change a into b.
 func (d *differ) value(a, b *node) {
 	if bytes.Equal(a.text, b.text) {
 		return
@@ -114,9 +108,8 @@ func (d *differ) value(a, b *node) {
 	}
 }
 
-// members goes through both objects in the order of their keys. Like elements,
-// it stops when out is longer than limit: its ops are taken back then, and a
-// hostile document cannot make them pile up.
+// members compares both objects in the order of their keys. Like elements, it stops when out is longer than limit: its
+// ops are then removed again, and a hostile document cannot make them accumulate.
 func (d *differ) members(as, bs []node, limit int) {
 	for len(as)+len(bs) > 0 && len(d.out) <= limit {
 		switch {
@@ -133,9 +126,8 @@ func (d *differ) members(as, bs []node, limit int) {
 	}
 }
 
-// elements keeps what is the same at both ends and goes through the rest from
-// left to right. Up to index at the array that is being patched is already b;
-// from there on it still is a.
+// elements skips the elements that are the same at both ends, and compares the rest from left to right. When it reaches
+// index at, the patched array is b up to that index, and a from there on.
 func (d *differ) elements(as, bs []node, limit int) {
 	at := 0
 	for len(as) > 0 && len(bs) > 0 && equal(&as[0], &bs[0]) {
@@ -167,8 +159,7 @@ func (d *differ) elements(as, bs []node, limit int) {
 	}
 }
 
-// step writes the ops for one member or element. No a: it is added; no b: it
-// is removed.
+// step writes the ops for one member or element. If a is nil, it is added. If b is nil, it is removed.
 func (d *differ) step(key []byte, a, b *node) {
 	if a != nil && b != nil && bytes.Equal(a.text, b.text) {
 		return
@@ -205,8 +196,8 @@ func (d *differ) op(name string, before, value []byte) {
 	d.out = append(d.out, '}', ',')
 }
 
-// appendToken appends a slash and the key, escaped for a JSON pointer and the
-// result for a JSON string, so that a path grows by appending.
+// appendToken appends a slash and the key. The key is escaped for a JSON pointer, and the result for a JSON string, so
+// that a path grows by appending.
 func appendToken(path, key []byte) []byte {
 	if bytes.ContainsAny(key, "~/") {
 		key = bytes.ReplaceAll(key, []byte("~"), []byte("~0"))
@@ -214,6 +205,6 @@ func appendToken(path, key []byte) []byte {
 	}
 	slash := len(path)
 	path = rawjson.AppendString(path, string(key))
-	path[slash] = '/' // It stands where the opening quote was.
+	path[slash] = '/' // In place of the opening quote.
 	return path[:len(path)-1]
 }

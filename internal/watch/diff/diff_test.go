@@ -18,45 +18,79 @@ func TestPatch(t *testing.T) {
 		{"equal but for space", "{ \"a\" : [ 1 , { } ] }\n", `{"a":[1,{}]}`, `[]`},
 		{"equal but for the order of members", `{"a":1,"b":{"c":2,"d":3}}`, `{"b":{"d":3,"c":2},"a":1}`, `[]`},
 		{
-			"members in the order of keys", `{"x":[` + long + `,` + long + `],"c":1,"b":1}`, `{"c":2,"a":1,"x":[` + long + `,` + long + `]}`,
+			"members in the order of keys", `{"x":[` + long + `,` + long + `],"c":1,"b":1}`,
+			`{"c":2,"a":1,"x":[` + long + `,` + long + `]}`,
 			`[{"op":"add","path":"/a","value":1},{"op":"remove","path":"/b"},{"op":"replace","path":"/c","value":2}]`,
 		},
 		{"root of another kind", `{"a":1}`, ` [1] `, `[{"op":"replace","path":"","value":[1]}]`},
 		{"scalar root", `1`, `null`, `[{"op":"replace","path":"","value":null}]`},
 		{"null is not absent", `{"a":null,"x":` + long + `}`, `{"x":` + long + `}`, `[{"op":"remove","path":"/a"}]`},
-		{"keys are escaped", `{"x":` + long + `}`, `{"x":` + long + `,"a/b~c~1\"\n":1}`, `[{"op":"add","path":"/a~1b~0c~01\"\n","value":1}]`},
-		{"empty key within empty key", `{"":{"":1,"x":` + long + `}}`, `{"":{"":2,"x":` + long + `}}`, `[{"op":"replace","path":"//","value":2}]`},
-		{"unicode key", `{"é\u00e9":1,"x":` + long + `}`, `{"éé":2,"x":` + long + `}`, `[{"op":"replace","path":"/éé","value":2}]`},
+		{
+			"keys are escaped", `{"x":` + long + `}`, `{"x":` + long + `,"a/b~c~1\"\n":1}`,
+			`[{"op":"add","path":"/a~1b~0c~01\"\n","value":1}]`,
+		},
+		{
+			"empty key within empty key", `{"":{"":1,"x":` + long + `}}`, `{"":{"":2,"x":` + long + `}}`,
+			`[{"op":"replace","path":"//","value":2}]`,
+		},
+		{
+			"unicode key", `{"é\u00e9":1,"x":` + long + `}`, `{"éé":2,"x":` + long + `}`,
+			`[{"op":"replace","path":"/éé","value":2}]`,
+		},
 		{
 			"keys that are no UTF-8", "{\"\xff\":1,\"\xfe\":2,\"x\":" + long + "}", "{\"\xff\":3,\"x\":" + long + "}",
 			`[{"op":"replace","path":"/` + "\ufffd" + `","value":3}]`,
 		},
 		{
-			"same value under another key", `[[],{"a":1,"x":[` + long + `,` + long + `]}]`, `[[],{"b":1,"x":[` + long + `,` + long + `]}]`,
+			"same value under another key", `[[],{"a":1,"x":[` + long + `,` + long + `]}]`,
+			`[[],{"b":1,"x":[` + long + `,` + long + `]}]`,
 			`[{"op":"remove","path":"/1/a"},{"op":"add","path":"/1/b","value":1}]`,
 		},
-		{"beyond 2^53", `{"n":9007199254740993,"x":` + long + `}`, `{"n":9007199254740992,"x":` + long + `}`, `[{"op":"replace","path":"/n","value":9007199254740992}]`},
+		{
+			"beyond 2^53", `{"n":9007199254740993,"x":` + long + `}`, `{"n":9007199254740992,"x":` + long + `}`,
+			`[{"op":"replace","path":"/n","value":9007199254740992}]`,
+		},
 		{"1 is not 1.0", `1`, `1.0`, `[{"op":"replace","path":"","value":1.0}]`},
-		{"a number that begins like the other", `[1,12,` + long + `]`, `[1,123,` + long + `]`, `[{"op":"replace","path":"/1","value":123}]`},
+		{
+			"a number that begins like the other", `[1,12,` + long + `]`, `[1,123,` + long + `]`,
+			`[{"op":"replace","path":"/1","value":123}]`,
+		},
 		{"the last of two members counts", `{"a":1,"a":2,"x":` + long + `}`, `{"a":3,"a":2,"x":` + long + `}`, `[]`},
-		{"short object is replaced", `{"x":` + long + `,"o":{"a":1,"b":2}}`, `{"x":` + long + `,"o":{"a":3,"b":4}}`, `[{"op":"replace","path":"/o","value":{"a":3,"b":4}}]`},
+		{
+			"short object is replaced", `{"x":` + long + `,"o":{"a":1,"b":2}}`, `{"x":` + long + `,"o":{"a":3,"b":4}}`,
+			`[{"op":"replace","path":"/o","value":{"a":3,"b":4}}]`,
+		},
 		{"insert at the head", `[` + long + `,2,3]`, `[0,` + long + `,2,3]`, `[{"op":"add","path":"/0","value":0}]`},
 		{"insert in the middle", `[` + long + `,2,3]`, `[` + long + `,2,0,3]`, `[{"op":"add","path":"/2","value":0}]`},
 		{"insert at the end", `[` + long + `]`, `[` + long + `,0]`, `[{"op":"add","path":"/1","value":0}]`},
-		{"insert an equal neighbour", `[1,1,` + long + `]`, `[1,1,1,` + long + `]`, `[{"op":"add","path":"/2","value":1}]`},
+		{
+			"insert an equal neighbour", `[1,1,` + long + `]`, `[1,1,1,` + long + `]`,
+			`[{"op":"add","path":"/2","value":1}]`,
+		},
 		{"remove at the head", `[1,` + long + `,3]`, `[` + long + `,3]`, `[{"op":"remove","path":"/0"}]`},
 		{"empty an array", `{"a":[1,` + long + `]}`, `{"a":[]}`, `[{"op":"replace","path":"/a","value":[]}]`},
-		{"two edits far apart", `[1,` + long + `,2,3,` + long + `,4]`, `[` + long + `,2,3,5,` + long + `,4]`, `[{"op":"remove","path":"/0"},{"op":"add","path":"/3","value":5}]`},
-		{"two elements swapped", `[1,3,` + long + `,2]`, `[2,3,` + long + `,1]`, `[{"op":"replace","path":"/0","value":2},{"op":"replace","path":"/3","value":1}]`},
+		{
+			"two edits far apart", `[1,` + long + `,2,3,` + long + `,4]`, `[` + long + `,2,3,5,` + long + `,4]`,
+			`[{"op":"remove","path":"/0"},{"op":"add","path":"/3","value":5}]`,
+		},
+		{
+			"two elements swapped", `[1,3,` + long + `,2]`, `[2,3,` + long + `,1]`,
+			`[{"op":"replace","path":"/0","value":2},{"op":"replace","path":"/3","value":1}]`,
+		},
 		{
 			"keyed by type: change one, insert one",
-			`[{"type":"A","status":"True","message":` + long + `},{"type":"B","status":"False","message":` + long + `}]`,
-			`[{"type":"N","status":"True"},{"type":"A","status":"False","message":` + long + `},{"type":"B","status":"True","message":` + long + `}]`,
-			`[{"op":"add","path":"/0","value":{"type":"N","status":"True"}},{"op":"replace","path":"/1/status","value":"False"},{"op":"replace","path":"/2/status","value":"True"}]`,
+			`[{"type":"A","status":"True","message":` + long + `},{"type":"B","status":"False","message":` + long +
+				`}]`,
+			`[{"type":"N","status":"True"},{"type":"A","status":"False","message":` + long +
+				`},{"type":"B","status":"True","message":` + long + `}]`,
+			`[{"op":"add","path":"/0","value":{"type":"N","status":"True"}},` +
+				`{"op":"replace","path":"/1/status","value":"False"},` +
+				`{"op":"replace","path":"/2/status","value":"True"}]`,
 		},
 		{
 			"keyed by name: remove one, change the next",
-			`[{"name":"a","value":` + long + `},{"name":"b","value":` + long + `,"n":1},{"name":"c","value":` + long + `}]`,
+			`[{"name":"a","value":` + long + `},{"name":"b","value":` + long + `,"n":1},{"name":"c","value":` + long +
+				`}]`,
 			`[{"name":"b","value":` + long + `,"n":2},{"name":"c","value":` + long + `}]`,
 			`[{"op":"remove","path":"/0"},{"op":"replace","path":"/0/n","value":2}]`,
 		},
@@ -68,7 +102,8 @@ func TestPatch(t *testing.T) {
 		},
 		{
 			"keyed by two members",
-			`[{"containerPort":53,"protocol":"UDP","why":` + long + `},{"containerPort":53,"protocol":"TCP","why":` + long + `}]`,
+			`[{"containerPort":53,"protocol":"UDP","why":` + long + `},{"containerPort":53,"protocol":"TCP","why":` +
+				long + `}]`,
 			`[{"containerPort":53,"protocol":"TCP","why":` + long + `,"name":"dns"}]`,
 			`[{"op":"remove","path":"/0"},{"op":"add","path":"/0/name","value":"dns"}]`,
 		},
@@ -79,10 +114,14 @@ func TestPatch(t *testing.T) {
 			`[{"op":"replace","path":"","value":[{"name":"b","x":` + long + `,"n":2},{"name":"a","n":1}]}]`,
 		},
 		{
-			"no key: by position", `[{"a":1,"x":` + long + `},{"a":2,"x":` + long + `}]`, `[{"a":3,"x":` + long + `},{"a":4,"x":` + long + `}]`,
+			"no key: by position", `[{"a":1,"x":` + long + `},{"a":2,"x":` + long + `}]`,
+			`[{"a":3,"x":` + long + `},{"a":4,"x":` + long + `}]`,
 			`[{"op":"replace","path":"/0/a","value":3},{"op":"replace","path":"/1/a","value":4}]`,
 		},
-		{"values keep their space", `{"x":` + long + `}`, `{"x":` + long + `, "o": { "a" : [1, 2] } }`, `[{"op":"add","path":"/o","value":{ "a" : [1, 2] }}]`},
+		{
+			"values keep their space", `{"x":` + long + `}`, `{"x":` + long + `, "o": { "a" : [1, 2] } }`,
+			`[{"op":"add","path":"/o","value":{ "a" : [1, 2] }}]`,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			got, err := diff.Patch([]byte(test.before), []byte(test.after))
@@ -92,7 +131,8 @@ func TestPatch(t *testing.T) {
 			if string(got) != test.want {
 				t.Errorf("\n got %s\nwant %s", got, test.want)
 			}
-			if got, want := apply(t, decode(t, []byte(test.before)), got), decode(t, []byte(test.after)); !reflect.DeepEqual(got, want) {
+			if got, want := apply(t, decode(t, []byte(test.before)), got),
+				decode(t, []byte(test.after)); !reflect.DeepEqual(got, want) {
 				t.Errorf("applied: got %v, want %v", got, want)
 			}
 		})
@@ -104,7 +144,10 @@ func TestErrorsSayWhichDocument(t *testing.T) {
 	for _, test := range []struct{ name, before, after, want string }{
 		{"before", `{"a":1,}`, `{}`, `read the document before: byte 7: '}' where a member's name should be`},
 		{"after", `{}`, `{"a" 1}`, `read the document after: byte 5: '1' where ':' should be`},
-		{"after begins like before", `["a","b"]`, `["a","b"`, `read the document after: byte 8: the text ends where ',' or ']' should be`},
+		{
+			"after begins like before", `["a","b"]`, `["a","b"`,
+			`read the document after: byte 8: the text ends where ',' or ']' should be`,
+		},
 		{"empty", ``, `{}`, `read the document before: byte 0: the text ends where a value should be`},
 		{"two documents", `{} {}`, `{}`, `read the document before: byte 3: '{' where the end should be`},
 		{"a NUL behind", "{}\x00", `{}`, `read the document before: byte 2: '\x00' where the end should be`},
@@ -119,15 +162,22 @@ func TestErrorsSayWhichDocument(t *testing.T) {
 	}
 }
 
-// Who does not hold before is told what stood there, unless that is long.
+// A reader without before gets the former values, unless they are long.
 func TestCompareTellsWhatWas(t *testing.T) {
 	long := strings.Repeat("x", 255)
 	for _, test := range []struct{ before, after, was string }{
-		{`{"a":1,"b":"Pending","c":null,"d":{"e":[2]},"long":"` + long + `"}`, `{"a":1,"b":"Running","d":{"e":[3]},"long":"` + long + `"}`, `{"0":"Pending","1":null,"2":2}`},
+		{
+			`{"a":1,"b":"Pending","c":null,"d":{"e":[2]},"long":"` + long + `"}`,
+			`{"a":1,"b":"Running","d":{"e":[3]},"long":"` + long + `"}`, `{"0":"Pending","1":null,"2":2}`,
+		},
 		{`{"a":[1,2,3],"long":"` + long + `"}`, `{"a":[1,3],"long":"` + long + `"}`, `{"0":2}`},
 		{`{"a":"` + long[:254] + `"}`, `{"a":""}`, `{"0":"` + long[:254] + `"}`},
 		{`{"a":"` + long + `","b":1,"c":"` + long + `"}`, `{"a":"` + long + `s","b":2,"c":"` + long + `"}`, `{"1":1}`},
-		{`{"a":{"x":1,"y":2},"long":"` + long + `"}`, `{"a":{"x":2,"y":1},"long":"` + long + `"}`, `{"0":{"x":1,"y":2}}`}, // Taken back: one operation is shorter.
+		// Not two operations: one is shorter.
+		{
+			`{"a":{"x":1,"y":2},"long":"` + long + `"}`, `{"a":{"x":2,"y":1},"long":"` + long + `"}`,
+			`{"0":{"x":1,"y":2}}`,
+		},
 		{`{"a":1}`, `{"a":1,"b":2}`, ``},
 		{`1`, `2`, `{"0":1}`},
 		{`{}`, `{}`, ``},
@@ -139,7 +189,8 @@ func TestCompareTellsWhatWas(t *testing.T) {
 }
 
 func TestPatchDecodesIntoOps(t *testing.T) {
-	patch, err := diff.Patch([]byte(`{"a":1,"b~":2,"c":"long enough for ops of their own"}`), []byte(`{"b~":null,"c":"long enough for ops of their own"}`))
+	patch, err := diff.Patch([]byte(`{"a":1,"b~":2,"c":"long enough for ops of their own"}`),
+		[]byte(`{"b~":null,"c":"long enough for ops of their own"}`))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -153,14 +204,15 @@ func TestPatchDecodesIntoOps(t *testing.T) {
 	}
 }
 
-// Below 100 levels a difference of text alone replaces the value there.
+// Below 100 levels, a value is replaced if its text differs.
 func TestDeepDifferencesReplaceTheLevelAboveThem(t *testing.T) {
 	nest := func(levels int, inner string) []byte {
 		return []byte(strings.Repeat("[", levels) + inner + strings.Repeat("]", levels))
 	}
 	long := `"` + strings.Repeat("x", 1000) + `"`
 	got, err := diff.Patch(nest(200, long+`,1`), nest(200, long+`, 1`))
-	want := `[{"op":"replace","path":"` + strings.Repeat("/0", 100) + `","value":` + string(nest(100, long+`, 1`)) + `}]`
+	want := `[{"op":"replace","path":"` + strings.Repeat("/0", 100) + `","value":` + string(nest(100, long+`, 1`)) +
+		`}]`
 	if err != nil || string(got) != want {
 		t.Errorf("got %.300s and %v, want %.300s", got, err, want)
 	}

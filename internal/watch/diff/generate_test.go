@@ -10,19 +10,22 @@ import (
 	"strings"
 )
 
-// A generator makes documents and changes them. It never changes a value that
-// it was given, so that versions of a document may share what is the same.
+// A generator makes documents and changes them. It never modifies a value that it was given, so that versions of a
+// document can share parts.
 type generator struct{ *rand.Rand }
 
 func pick[T any](g generator, of ...T) T { return of[g.IntN(len(of))] }
 
 func (g generator) key() string {
-	return pick(g, "a", "b", "name", "type", "ip", "uid", "", "/", "~", "~1", "a/b", "m~n", `"`, `\`, "é", "\u2028", "<&>", "\x01", "-", "0", "1")
+	return pick(g, "a", "b", "name", "type", "ip", "uid", "", "/", "~", "~1", "a/b", "m~n", `"`, `\`, "é", "\u2028",
+		"<&>", "\x01", "-", "0", "1")
 }
 
 func (g generator) scalar() any {
-	return pick[any](g, nil, true, false, "", "x", "a longer text, with a \"quote\"", "é\n\u2028", "[1,2]", json.Number("0"), json.Number("1"), json.Number("12"), json.Number("1.0"),
-		json.Number("9007199254740992"), json.Number("9007199254740993"), json.Number("-1e400"), strconv.Itoa(g.IntN(1000)))
+	return pick[any](g, nil, true, false, "", "x", "a longer text, with a \"quote\"", "é\n\u2028", "[1,2]",
+		json.Number("0"), json.Number("1"), json.Number("12"), json.Number("1.0"),
+		json.Number("9007199254740992"), json.Number("9007199254740993"), json.Number("-1e400"),
+		strconv.Itoa(g.IntN(1000)))
 }
 
 func (g generator) value(depth int) any {
@@ -50,7 +53,7 @@ func (g generator) value(depth int) any {
 	return members
 }
 
-// mutate returns v with one thing changed at some depth, or now and then nothing.
+// mutate returns v with one change at some depth, or sometimes with none.
 func (g generator) mutate(v any) any {
 	switch v := v.(type) {
 	case map[string]any:
@@ -87,8 +90,8 @@ func (g generator) mutate(v any) any {
 	return pick(g, g.scalar(), g.value(2))
 }
 
-// encode writes v with its members in the order of their names. If loose, it
-// shuffles them, scatters space and writes some twice, of which the last counts.
+// encode writes v with its members in the order of their names. If loose is set, it shuffles them, adds white space,
+// and writes some of them twice. The last one counts.
 func (g generator) encode(v any, loose bool) []byte {
 	var b bytes.Buffer
 	g.write(&b, v, loose)
@@ -132,7 +135,7 @@ func (g generator) write(b *bytes.Buffer, v any, loose bool) {
 	default:
 		text, err := json.Marshal(v)
 		if err != nil {
-			panic(err) // A scalar always encodes.
+			panic(err) // A scalar can always be encoded.
 		}
 		b.Write(text)
 	}

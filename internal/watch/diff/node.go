@@ -5,12 +5,11 @@ import (
 	"slices"
 )
 
-// A node is a value in a JSON text. Its text is valid JSON without space
-// around it and never empty.
+// A node is a value in a JSON text. Its text is valid JSON without surrounding white space, and never empty.
 type node struct {
 	key   []byte // The member's name, decoded.
 	text  []byte
-	items []node // Its members or elements once cut, nil before.
+	items []node // Its members or elements after cut; nil before.
 	depth int
 }
 
@@ -19,8 +18,7 @@ const (
 	maxDepth     = 100
 )
 
-// cut makes sure that n.items is there, unless n is no object or array, or
-// lies too deep.
+// cut sets n.items. It reports false if n is not an object or array, or is too deep.
 func (n *node) cut(like *node) bool {
 	if n.items != nil {
 		return true
@@ -30,12 +28,11 @@ func (n *node) cut(like *node) bool {
 	}
 	r := reader{data: n.text}
 	again, ok := r.value(n.depth, levelsAtOnce, like)
-	n.items = again.items // nil if not ok, which no text that was read once is.
+	n.items = again.items // nil if not ok, which cannot happen with a text that was read before.
 	return ok
 }
 
-// members returns the items of an object in the order of their keys, each key
-// once.
+// members returns the items of an object in the order of their keys, each key once.
 func (n *node) members() []node {
 	for i := 1; i < len(n.items); i++ {
 		if bytes.Compare(n.items[i-1].key, n.items[i].key) < 0 {
@@ -54,7 +51,7 @@ func (n *node) members() []node {
 	return n.items
 }
 
-// member returns the text of a member, nil if n has none of that name.
+// member returns the text of a member, or nil if n has no member with that name.
 func (n *node) member(name string) []byte {
 	if n.text[0] != '{' || !n.cut(nil) {
 		return nil
@@ -67,7 +64,7 @@ func (n *node) member(name string) []byte {
 	return nil
 }
 
-// equal reports whether no op leads from a to b.
+// equal reports whether a and b have no difference that needs an op.
 func equal(a, b *node) bool {
 	if bytes.Equal(a.text, b.text) {
 		return true

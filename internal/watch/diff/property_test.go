@@ -14,8 +14,7 @@ import (
 	"glasshouse/internal/watch/diff"
 )
 
-// check holds one pair of documents against everything that Patch promises for
-// every pair, and returns the patch.
+// check checks one pair of documents for everything that Patch promises for every pair, and returns the patch.
 func check(t *testing.T, before, after []byte) []byte {
 	t.Helper()
 	patch, was, err := diff.Compare(before, after)
@@ -30,7 +29,8 @@ func check(t *testing.T, before, after []byte) []byte {
 		t.Fatalf("applied: got %v, want %v\nbefore %s\nafter  %s\npatch  %s", got, want, before, after, patch)
 	}
 	if limit := len(`[{"op":"replace","path":"","value":}]`) + len(after); len(patch) > limit {
-		t.Fatalf("%d bytes, but a replaced root takes %d\nbefore %s\nafter  %s\npatch  %s", len(patch), limit, before, after, patch)
+		t.Fatalf("%d bytes, but a replaced root takes %d\nbefore %s\nafter  %s\npatch  %s",
+			len(patch), limit, before, after, patch)
 	}
 	if again, err := diff.Patch(before, after); err != nil || !bytes.Equal(again, patch) {
 		t.Fatalf("another patch the second time: %s and %v, then %s", patch, err, again)
@@ -38,8 +38,7 @@ func check(t *testing.T, before, after []byte) []byte {
 	return patch
 }
 
-// checkWas holds what is told of before against what stands there when its operation
-// comes.
+// checkWas compares the returned former values with the values that the document has before each operation is applied.
 func checkWas(t *testing.T, before, patch, was []byte) {
 	t.Helper()
 	told := make(map[string]json.RawMessage)
@@ -60,8 +59,10 @@ func checkWas(t *testing.T, before, patch, was []byte) {
 		}
 		if value, ok := told[strconv.Itoa(i)]; ok {
 			delete(told, strconv.Itoa(i))
-			if got, want := decode(t, value), at(t, document, op.Path); op.Op == "add" || !reflect.DeepEqual(got, want) {
-				t.Fatalf("before %s of %s stood %v, told is %v\nbefore %s\npatch  %s", op.Op, op.Path, want, got, before, patch)
+			if got, want := decode(t, value), at(t, document, op.Path); op.Op == "add" ||
+				!reflect.DeepEqual(got, want) {
+				t.Fatalf("before %s of %s stood %v, told is %v\nbefore %s\npatch  %s",
+					op.Op, op.Path, want, got, before, patch)
 			}
 		}
 		document = apply(t, document, append(append([]byte{'['}, text...), ']'))
@@ -71,8 +72,8 @@ func checkWas(t *testing.T, before, patch, was []byte) {
 	}
 }
 
-// checkOracles asks two other implementations. It is for documents that write
-// the same text with the same escapes.
+// checkOracles compares the result with two other implementations. It is for documents that write the same text with
+// the same escapes.
 func checkOracles(t *testing.T, before, after, patch []byte) (theirs []byte) {
 	t.Helper()
 	theirs, err := compareJSON(before, after, jsondiff.LCS())
@@ -82,9 +83,10 @@ func checkOracles(t *testing.T, before, after, patch []byte) (theirs []byte) {
 	if (string(patch) == "[]") != (string(theirs) == "[]") {
 		t.Fatalf("got %s, jsondiff says %s\nbefore %s\nafter  %s", patch, theirs, before, after)
 	}
-	// evanphx/json-patch loses members with an empty name and cannot patch a
-	// lone scalar; such pairs are left to apply.
-	if bytes.Contains(before, []byte(`""`)) || bytes.Contains(after, []byte(`""`)) || bytes.TrimSpace(before)[0] != '{' || bytes.TrimSpace(after)[0] != '{' {
+	// evanphx/json-patch loses members with an empty name and cannot patch a single scalar. Such pairs are only checked
+	// by apply.
+	if bytes.Contains(before, []byte(`""`)) || bytes.Contains(after, []byte(`""`)) ||
+		bytes.TrimSpace(before)[0] != '{' || bytes.TrimSpace(after)[0] != '{' {
 		return theirs
 	}
 	p, err := jsonpatch.DecodePatch(patch)
@@ -151,7 +153,7 @@ func TestRandomChangesOfKubernetesObjects(t *testing.T) {
 				jsondiffs += len(checkOracles(t, before, after, patch))
 				oracled++
 			}
-			if i%20 > 0 { // From time to time begin again, before nothing is left.
+			if i%20 > 0 { // Sometimes start again, before nothing is left.
 				a = b
 			} else {
 				a = decode(t, []byte(object.text))
@@ -164,7 +166,11 @@ func TestRandomChangesOfKubernetesObjects(t *testing.T) {
 	t.Logf("mean size over %d pairs: %d bytes, jsondiff with LCS %d", oracled, own/oracled, jsondiffs/oracled)
 }
 
-const service = `{"kind":"Service","apiVersion":"v1","metadata":{"name":"web","labels":{"app.kubernetes.io/name":"web","tier~x":"1"}},
-"spec":{"ports":[{"name":"http","protocol":"TCP","port":80,"targetPort":8080},{"name":"dns","protocol":"UDP","port":53},{"name":"dns-tcp","protocol":"TCP","port":53}],
-"clusterIPs":["10.96.0.7","fd00::7"],"sessionAffinity":"None"},"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.1"},{"ip":"192.0.2.2"}]},
-"conditions":[{"type":"A","status":"True","lastTransitionTime":null},{"type":"B","status":"False","lastTransitionTime":null}]}}`
+const service = `{"kind":"Service","apiVersion":"v1",` +
+	`"metadata":{"name":"web","labels":{"app.kubernetes.io/name":"web","tier~x":"1"}},
+"spec":{"ports":[{"name":"http","protocol":"TCP","port":80,"targetPort":8080},` +
+	`{"name":"dns","protocol":"UDP","port":53},{"name":"dns-tcp","protocol":"TCP","port":53}],
+"clusterIPs":["10.96.0.7","fd00::7"],"sessionAffinity":"None"},` +
+	`"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.1"},{"ip":"192.0.2.2"}]},
+"conditions":[{"type":"A","status":"True","lastTransitionTime":null},` +
+	`{"type":"B","status":"False","lastTransitionTime":null}]}}`

@@ -9,8 +9,8 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// document reads a whole text and cuts its first levels. like is a document
-// that is probably much the same: what is the same is not read again.
+// document reads a complete text and cuts its first levels. like is a document that is probably almost the same: parts
+// that are the same are not parsed again.
 func document(text []byte, like *node) (node, error) {
 	r := reader{data: text}
 	n, ok := r.value(0, levelsAtOnce, like)
@@ -27,15 +27,14 @@ func document(text []byte, like *node) (node, error) {
 	return n, errors.New("not a JSON document")
 }
 
-// A reader cuts a text into nodes. It knows the commas and colons of the
-// levels that it cuts; whatever lies below, and every error, it leaves to
-// rawjson, of whose Cursor it would need the position.
+// A reader cuts a text into nodes. It parses the commas and colons of the levels that it cuts itself, because it needs
+// the position, which a Cursor of rawjson does not give. rawjson parses everything below, and reports every error.
 type reader struct {
 	data []byte
 	pos  int
 }
 
-// value reads the value at pos and cuts so many levels of it.
+// value reads the value at pos and cuts the given number of its levels.
 func (r *reader) value(depth, levels int, like *node) (node, bool) {
 	n := node{depth: depth}
 	first := r.peek()
@@ -58,7 +57,7 @@ func (r *reader) items(open byte, depth, levels int, like *node) ([]node, bool) 
 	if like != nil {
 		guess.items = like.items
 	}
-	end := open + 2 // '{' and '}', '[' and ']' are two apart.
+	end := open + 2 // '{' and '}', and '[' and ']', differ by two.
 	r.pos++
 	if r.peek() == end {
 		r.pos++
@@ -117,7 +116,7 @@ func (r *reader) key() ([]byte, bool) {
 	return []byte(s), err == nil
 }
 
-// peek skips space and returns the byte at pos, 0 at the end.
+// peek skips white space and returns the byte at pos, or 0 at the end.
 func (r *reader) peek() byte {
 	for ; r.pos < len(r.data); r.pos++ {
 		switch b := r.data[r.pos]; b {
@@ -129,20 +128,20 @@ func (r *reader) peek() byte {
 	return 0
 }
 
-// A guesser foretells the next item of a text from the items of one like it.
+// A guesser predicts the next item of a text from the items of a similar one.
 type guesser struct {
 	items []node
 	at    int
 }
 
-// next returns the length of the item that text begins with, if it is one of
-// the next few of the other text, and else 0 and the item in that place.
+// next returns the length of the item at the start of text, if it is one of the next few items of the other text.
+// Otherwise, it returns 0 and the item at that position.
 func (g *guesser) next(text []byte) (int, *node) {
 	for _, at := range [...]int{g.at, g.at - 1, g.at + 1} {
 		if at < 0 || at >= len(g.items) {
 			continue
 		}
-		// Of a number or literal the next byte might be a part.
+		// After a number or literal, the next byte could be a part of it.
 		known := g.items[at].text
 		if b := known[0]; (b == '"' || b == '{' || b == '[') && bytes.HasPrefix(text, known) {
 			g.at = at + 1

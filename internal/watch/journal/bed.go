@@ -2,11 +2,11 @@ package journal
 
 import "sync/atomic"
 
-// bed is where readers sleep until the writer rings.
+// bed is where readers wait until the writer wakes them.
 type bed struct {
 	asleep atomic.Int64
-	rung   atomic.Bool                   // Somebody is about to wake them.
-	wake   atomic.Pointer[chan struct{}] // Closed, and made anew, to wake all.
+	rung   atomic.Bool                   // A goroutine is about to wake them.
+	wake   atomic.Pointer[chan struct{}] // Closed and replaced to wake all.
 }
 
 func (b *bed) init() {
@@ -14,9 +14,8 @@ func (b *bed) init() {
 	b.wake.Store(&wake)
 }
 
-// lie says that a reader is about to sleep, until woken is closed; it must look
-// once more before it does, and call rise when it is up. Whatever that look did
-// not find is rung for.
+// lie registers a reader that is about to wait until woken is closed. Before it waits, the reader must check the tail
+// once more. After the wait, it must call rise. Changes that this check misses close woken.
 func (b *bed) lie() (woken <-chan struct{}) {
 	b.asleep.Add(1)
 	return *b.wake.Load()
@@ -24,8 +23,7 @@ func (b *bed) lie() (woken <-chan struct{}) {
 
 func (b *bed) rise() { b.asleep.Add(-1) }
 
-// ring wakes who sleeps, in constant time. What they are to see is there before
-// it is called.
+// ring wakes the waiting readers, in constant time. The caller publishes what they read before it calls ring.
 func (b *bed) ring() {
 	if b.asleep.Load() > 0 && b.rung.CompareAndSwap(false, true) {
 		go b.wakeAll()
@@ -33,7 +31,7 @@ func (b *bed) ring() {
 }
 
 func (b *bed) wakeAll() {
-	b.rung.Store(false) // Before: who rings from now on may find others asleep.
+	b.rung.Store(false) // Before the swap: a later ring may find new waiters.
 	wake := make(chan struct{})
 	close(*b.wake.Swap(&wake))
 }

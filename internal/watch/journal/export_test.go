@@ -1,6 +1,6 @@
 package journal
 
-// HeldUp begins to read, and is held up until what it returns is called.
+// HeldUp starts a read. The function that it returns completes the read.
 func (j *Journal[K, V, M]) HeldUp(after Cursor, limit int) func() ([]*Change[K, V, M], error) {
 	tail := j.tail.Load()
 	return func() ([]*Change[K, V, M], error) {

@@ -1,12 +1,11 @@
 package journal
 
-// Fold merges the changes of each key into at most one (or a Delete and an Add,
-// where the key's thing was replaced by another), whose Old is what a reader
-// of all before them holds. A change that stands alone is returned as it is,
-// Memo and all. The order is that of each key's first change.
+// Fold merges the changes of each key into at most one. If the value was replaced by a different thing, it merges them
+// into a Delete and an Add. The Old of a merged change is the value before all of them. A single change of a key is
+// returned as it is, with its Memo. The result is in the order of each key's first change.
 //
-// A folded change has the offset and time of the newest change it stands for, and
-// an empty Memo. Of marks nothing is left where anything is merged.
+// A merged change has the offset and time of the newest of its changes, and an empty Memo. If anything is merged, marks
+// are removed, see Mark.
 func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(before, after V) bool) []*Change[K, V, M] {
 	if !repeats(changes) {
 		return changes
@@ -29,10 +28,9 @@ func Fold[K comparable, V, M any](changes []*Change[K, V, M], continues func(bef
 	return folded
 }
 
-// repeats reports whether a key has more than one change: mostly none has, and
-// every reader asks.
+// repeats reports whether a key has more than one change. Usually none has, and every reader calls Fold.
 func repeats[K comparable, V, M any](changes []*Change[K, V, M]) bool {
-	if len(changes) <= 8 { // Quicker than a map.
+	if len(changes) <= 8 { // Faster than a map.
 		for i, change := range changes {
 			for _, before := range changes[:i] {
 				if change.Key == before.Key {

@@ -1,22 +1,18 @@
-// Package journal keeps a present state and its bounded past, read by cursor.
+// Package journal keeps the present state of a set of keys and a bounded history of its changes, read by cursor.
 //
-// One writer sets and deletes values by key; each change gets the next offset
-// and goes into a ring. Any number of readers hold a Cursor, and nothing else:
-// a reader that sleeps costs no memory and holds nobody up, and what it missed
-// is read in one larger batch, or answered with ErrGone when it has fallen off
-// the ring.
+// One writer sets and deletes values by key. Each change gets the next offset and is stored in a ring. Any number of
+// readers have a Cursor, and nothing else. A waiting reader needs no buffer and delays no other reader or writer. It
+// reads the changes that it missed in one larger batch, or gets ErrGone if the ring has dropped some of them.
 //
 // Promises:
-//   - A Snapshot and its cursor belong together: the snapshot plus every change
-//     after the cursor is the state, exactly.
-//   - All readers see the same changes in the same order, each once.
-//   - The writer never waits for who reads changes, and wakes any number of them
-//     in constant time: it starts a goroutine that does, where none is about to.
-//     It waits for a Snapshot while that copies a few thousand keys.
+//   - A Snapshot and its cursor belong together: the snapshot plus every change after the cursor is the state, exactly.
+//   - All readers get the same changes in the same order, each once.
+//   - The writer never waits for readers of changes. It wakes any number of them in constant time: it starts a
+//     goroutine for that, unless one is about to wake them. It waits for a Snapshot while that copies a few thousand
+//     keys.
 //
-// A Journal has one lock, for its state; what has changed is read without. No
-// function is called while it is held but those given in Options, which must be
-// quick and must not call back.
+// A Journal has one lock, for its state. Changes are read without it. While it is locked, only the functions in Options
+// are called. They must be fast and must not call the Journal.
 package journal
 
 import (
@@ -28,20 +24,19 @@ import (
 )
 
 var (
-	// ErrGone says that the cursor is older than the ring, or not of this
-	// journal: take a new Snapshot.
+	// ErrGone means that the cursor is older than the ring, or does not belong to this journal. Take a new Snapshot.
 	ErrGone = errors.New("the change after this cursor is no longer kept")
-	// ErrClosed says that the journal has ended and all of it has been read.
+	// ErrClosed means that the journal has ended and that everything in it was read.
 	ErrClosed = errors.New("the journal is closed")
-	// ErrSilent says that nothing came until the alarm.
+	// ErrSilent means that nothing changed before the alarm.
 	ErrSilent = errors.New("nothing has changed")
 )
 
-// A Change is one step from a state to the next. Offsets rise by one a change.
+// A Change is one step from one state to the next. Each change has the offset of the one before it, plus one.
 //
-// Memo is for whatever belongs to the change alone: what the writer gave with it
-// (SetWith), and what readers derive from it, made once, by the first that asks,
-// and shared by all. It guards itself, and goes with the change.
+// Memo is for data that belongs to this change alone: what the writer gave with it (SetWith), and what readers derive
+// from it. The first reader that needs derived data computes it, and all readers share it. Memo must be safe for
+// concurrent use. It is freed with the change.
 type Change[K comparable, V, M any] struct {
 	Offset   uint64
 	Time     time.Time
@@ -51,63 +46,60 @@ type Change[K comparable, V, M any] struct {
 	Memo     M
 }
 
-// Op tells which of a Change's values are set. It is 0 where none is, nor a key:
-// see Mark.
+// Op defines which of a Change's values are set. It is 0 if neither a value nor a key is set, see Mark.
 type Op uint8
 
-// What a Change does to its key.
+// The effects of a Change on its key.
 const (
-	Add    Op = iota + 1 // New alone
-	Update               // Old and New
-	Delete               // Old alone
+	Add    Op = iota + 1 // Only New.
+	Update               // Old and New.
+	Delete               // Only Old.
 )
 
 // Options are the rules of a Journal.
 type Options[K comparable, V any] struct {
-	// Same reports that there is nothing to tell between two values. The new
-	// one is kept all the same, silently.
+	// Same reports whether two values have no difference that readers need. The new value replaces the old one without
+	// a change.
 	Same func(before, after V) bool
-	// Continues reports that two values under one key are the same thing at two
-	// times. Where it says no, a Set is told as a Delete and an Add.
+	// Continues reports whether two values of one key are two versions of the same thing. If not, Set results in a
+	// Delete and an Add.
 	Continues func(before, after V) bool
-	// Size is what a change's values weigh in the ring, in bytes.
+	// Size is the size of a value in the ring, in bytes.
 	Size func(V) int
-	// Derived is what readers keep beside a change to a value, in its Memo, in
-	// bytes; nil where they keep nothing.
+	// Derived is the size of what readers keep in the Memo of a change to a value, in bytes. Nil means that they keep
+	// nothing.
 	Derived func(V) int
-	// MaxBytes and MaxAge bound the ring; the newest change is always kept.
-	// An age of zero keeps nothing for its age.
+	// MaxBytes and MaxAge bound the ring. The newest change is always kept. A MaxAge of zero keeps no older change.
 	MaxBytes int
 	MaxAge   time.Duration
 }
 
-// A Cursor is a place in a journal: everything at or before it has been read.
+// A Cursor is a position in a journal: everything up to it was read.
 type Cursor struct {
 	Offset uint64
 	nudges uint64
 }
 
-// At is the cursor of an offset that was kept outside the process.
+// At returns the cursor for an offset that was stored outside the process.
 func At(offset uint64) Cursor { return Cursor{Offset: offset} }
 
-// An Entry is one key of a snapshot.
+// An Entry is one key of a snapshot with its value.
 type Entry[K comparable, V any] struct {
 	Key   K
 	Value V
 }
 
-// Journal is safe for any number of readers, and of writers, whose keys must
-// be their own.
+// A Journal is safe for any number of readers. It is also safe for several writers if each has its own keys.
 type Journal[K comparable, V, M any] struct {
 	options Options[K, V]
-	tail    atomic.Pointer[tail[K, V, M]] // What readers see of the ring.
+	tail    atomic.Pointer[tail[K, V, M]] // The ring as readers see it.
 	bed     bed
 
-	mu     sync.RWMutex // For all writes, and for reading the state.
+	mu     sync.RWMutex // For all writes, and for reads of the state.
 	state  map[K]V
-	weight int // Of the values of state.
+	weight int // Of the values in state.
 	ring   ring[K, V, M]
-	now    tail[K, V, M] // The tail that is published when the write is done.
+	now    tail[K, V, M] // The tail that is published after the write.
 }
 
 // New returns an empty journal.
@@ -124,31 +116,29 @@ func (j *Journal[K, V, M]) Set(key K, value V) {
 	j.SetWith(key, value, none, 0)
 }
 
-// SetWith is Set with what the change's Memo starts as, and the bytes that this
-// weighs in the ring. It is dropped where there is nothing to tell.
+// SetWith is Set with the initial Memo of the change, and the size of that Memo in the ring, in bytes. If the value has
+// no difference that readers need, the Memo is dropped.
 func (j *Journal[K, V, M]) SetWith(key K, value V, memo M, weight int) {
 	j.write(func(now time.Time) { j.setLocked(key, value, memo, weight, now) })
 }
 
-// Delete removes key; a key that is not there is left so.
+// Delete removes key. It does nothing if key does not exist.
 func (j *Journal[K, V, M]) Delete(key K) {
 	var none M
 	j.write(func(now time.Time) { j.deleteLocked(key, none, now) })
 }
 
-// Replace makes next the whole state and journals only what differs: first the
-// deletes, then adds and updates in the order given. The first state of a
-// journal is not worth a change for each key: it takes one offset, and cursors
-// from before it are gone. The journal keeps no reference to next.
+// Replace makes next the complete state, and stores only the differences as changes: first the deletes, then adds and
+// updates in the given order. The first state of a journal is not stored as one change for each key. It takes one
+// offset, and cursors from before it get ErrGone. The journal keeps no reference to next.
 func (j *Journal[K, V, M]) Replace(next []Entry[K, V]) {
 	var none M
 	j.ReplaceIn(func(K) bool { return true }, next, func(K) M { return none }, none)
 }
 
-// ReplaceIn is Replace for the keys of a part of the state: others stay. All
-// of next must be of that part. The Memo of the add of a key that was not there
-// starts as came says, that of the delete of a key that is not in next as went;
-// others start empty.
+// ReplaceIn is Replace for the keys that part selects. Other keys stay. All keys of next must be selected by part. The
+// Memo of an add of a new key is initially came(key). The Memo of a delete of a key that is not in next is initially
+// went. Other Memos are initially empty.
 func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V], came func(K) M, went M) {
 	var none M
 	j.write(func(now time.Time) {
@@ -180,8 +170,7 @@ func (j *Journal[K, V, M]) ReplaceIn(part func(K) bool, next []Entry[K, V], came
 	})
 }
 
-// Mark journals a Change of nothing, which tells cursors from before it from those
-// after it.
+// Mark stores a Change without a key, so that cursors from before it differ from those after it.
 func (j *Journal[K, V, M]) Mark() {
 	j.write(func(now time.Time) {
 		j.now.offset++
@@ -189,12 +178,12 @@ func (j *Journal[K, V, M]) Mark() {
 	})
 }
 
-// Forget drops the past: readers that have not read all of it get ErrGone.
+// Forget drops the history. Readers that have not read all of it get ErrGone.
 func (j *Journal[K, V, M]) Forget() {
 	j.write(func(now time.Time) { j.ring = ring[K, V, M]{since: now} })
 }
 
-// Trim drops what is too old. Writes do, too: it is for a journal that is quiet.
+// Trim drops changes that are too old. Writes do so, too. Trim is for a journal without writes.
 func (j *Journal[K, V, M]) Trim() {
 	now := time.Now()
 	j.mu.Lock()
@@ -207,14 +196,12 @@ func (j *Journal[K, V, M]) trimLocked(now time.Time) {
 	j.ring.trim(j.options.MaxBytes, now.Add(-j.options.MaxAge))
 }
 
-// Nudge wakes every reader without a change, so that they look at whatever is
-// kept beside the journal.
+// Nudge wakes every reader without a change, so that readers check data that is kept outside the journal.
 func (j *Journal[K, V, M]) Nudge() {
 	j.write(func(time.Time) { j.now.nudges++ })
 }
 
-// Close ends the journal: readers get what is left, then ErrClosed. Writes
-// after Close are dropped.
+// Close ends the journal. Readers get the remaining changes, then ErrClosed. Writes after Close are dropped.
 func (j *Journal[K, V, M]) Close() {
 	j.write(func(time.Time) { j.now.closed = true })
 }
@@ -289,17 +276,17 @@ func (j *Journal[K, V, M]) appendLocked(change *Change[K, V, M], weight int) {
 	j.ring.push(change, weight)
 }
 
-// Next returns the changes after the cursor, in order, and the cursor behind
-// them: at most limit, at least one, waiting for it; or none when a Nudge came.
-// The changes are shared and must not be written to, their Memo apart.
+// Next returns the changes after the cursor, in order, and the cursor after them. It returns at most limit changes and
+// waits for at least one, or returns none after a Nudge. The changes are shared: only their Memo may be written to.
 func (j *Journal[K, V, M]) Next(ctx context.Context, after Cursor, limit int) ([]*Change[K, V, M], Cursor, error) {
 	return j.NextWithin(ctx, never, after, limit)
 }
 
-// NextWithin is Next that waits no longer than until something is received from
-// what alarm returns: then it ends with ErrSilent. Where there is no need to
-// wait, alarm is not called.
-func (j *Journal[K, V, M]) NextWithin(ctx context.Context, alarm func() <-chan time.Time, after Cursor, limit int) ([]*Change[K, V, M], Cursor, error) {
+// NextWithin is Next, except that it waits only until something is received from the channel that alarm returns. Then
+// it returns ErrSilent. If it does not have to wait, it does not call alarm.
+func (j *Journal[K, V, M]) NextWithin(
+	ctx context.Context, alarm func() <-chan time.Time, after Cursor, limit int,
+) ([]*Change[K, V, M], Cursor, error) {
 	for {
 		changes, next, news, err := j.tail.Load().read(after, limit)
 		if news || err != nil {
@@ -313,11 +300,11 @@ func (j *Journal[K, V, M]) NextWithin(ctx context.Context, alarm func() <-chan t
 
 func never() <-chan time.Time { return nil }
 
-// sleep waits until there may be news for the cursor.
+// sleep waits until there may be something to read after the cursor.
 func (j *Journal[K, V, M]) sleep(ctx context.Context, alarm func() <-chan time.Time, after Cursor) error {
 	woken := j.bed.lie()
 	defer j.bed.rise()
-	if j.tail.Load().moved(after) { // Since the look that sent us here.
+	if j.tail.Load().moved(after) { // Since the caller's check.
 		return nil
 	}
 	select {
@@ -330,7 +317,7 @@ func (j *Journal[K, V, M]) sleep(ctx context.Context, alarm func() <-chan time.T
 	}
 }
 
-// Get returns the present value of a key, and the cursor it belongs to.
+// Get returns the present value of a key, and the cursor for it.
 func (j *Journal[K, V, M]) Get(key K) (V, bool, Cursor) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
@@ -338,28 +325,27 @@ func (j *Journal[K, V, M]) Get(key K) (V, bool, Cursor) {
 	return value, ok, j.Now()
 }
 
-// Now is the cursor behind the newest change.
+// Now returns the cursor after the newest change.
 func (j *Journal[K, V, M]) Now() Cursor {
 	t := j.tail.Load()
 	return Cursor{Offset: t.offset, nudges: t.nudges}
 }
 
-// Len is the number of keys.
+// Len returns the number of keys.
 func (j *Journal[K, V, M]) Len() int {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	return len(j.state)
 }
 
-// Weight is what the state and the ring hold, in the bytes that Options.Size
-// and SetWith gave.
+// Weight returns the sizes of the state and of the ring, in bytes. Options.Size and SetWith define them.
 func (j *Journal[K, V, M]) Weight() (state, ring int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	return j.weight + EntryOverhead*len(j.state), j.ring.weight
 }
 
-// WeightIn is what a part of the state holds.
+// WeightIn returns the size of the keys of the state that part selects, in bytes.
 func (j *Journal[K, V, M]) WeightIn(part func(K) bool) (state int) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

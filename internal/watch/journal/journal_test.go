@@ -19,7 +19,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// thing is a value whose id tells one thing from its successor under a key.
+// thing is a value. Its id identifies one thing among those that a key has in turn.
 type thing struct{ id, version int }
 
 type (
@@ -63,7 +63,7 @@ func TestChangesAreToldInOrder(t *testing.T) {
 	j := newJournal(1 << 20)
 	j.Set("a", thing{1, 1})
 	j.Set("a", thing{1, 2})
-	j.Set("a", thing{1, 2}) // Nothing to tell.
+	j.Set("a", thing{1, 2}) // No difference.
 	j.Set("a", thing{2, 1}) // Another thing under the same key.
 	j.Delete("a")
 	j.Delete("a")
@@ -100,7 +100,8 @@ func TestFirstReplaceIsOneStep(t *testing.T) {
 		t.Errorf("got %v, %d keys, ring of %d bytes", entries, j.Len(), ringWeight(j))
 	}
 	all, _ := j.Weight()
-	if a, b := j.WeightIn(func(key string) bool { return key == "a" }), j.WeightIn(func(key string) bool { return key == "b" }); a == 0 || a+b != all {
+	if a, b := j.WeightIn(func(key string) bool { return key == "a" }),
+		j.WeightIn(func(key string) bool { return key == "b" }); a == 0 || a+b != all {
 		t.Errorf("the keys weigh %d and %d, together %d", a, b, all)
 	}
 }
@@ -129,7 +130,7 @@ func TestRingIsBoundedByAge(t *testing.T) {
 		j := newJournal(1 << 20)
 		j.Set("a", thing{1, 1})
 		j.Set("a", thing{1, 2})
-		time.Sleep(2 * time.Hour) //nolint:forbidigo // The clock of synctest.
+		time.Sleep(2 * time.Hour) //nolint:forbidigo // The fake clock of synctest.
 		j.Set("a", thing{1, 3})
 		if _, _, err := j.Next(t.Context(), journal.At(1), 10); !errors.Is(err, journal.ErrGone) {
 			t.Errorf("got %v, want ErrGone", err)
@@ -140,8 +141,7 @@ func TestRingIsBoundedByAge(t *testing.T) {
 	})
 }
 
-// A journal that is quiet holds no old changes either, once it is trimmed; who
-// has read them all goes on.
+// Trim also drops the old changes of a journal without writes. A reader that has read all of them can continue.
 func TestTrim(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(1 << 20)
@@ -154,7 +154,7 @@ func TestTrim(t *testing.T) {
 			t.Errorf("%d bytes of the last hour are kept, want %d", got, weight)
 		}
 		read := j.Now()
-		time.Sleep(2 * time.Hour) //nolint:forbidigo // The clock of synctest.
+		time.Sleep(2 * time.Hour) //nolint:forbidigo // The fake clock of synctest.
 		j.Trim()
 		if changes, _ := j.Kept(); changes > 1 {
 			t.Errorf("%d old changes are kept, want the newest alone", changes)
@@ -221,8 +221,7 @@ func TestNextEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// reader rebuilds the state from what it reads, and checks each step against
-// what it holds.
+// reader rebuilds the state from the changes that it reads, and checks each change against its copy.
 type reader struct {
 	held   map[string]thing
 	cursor journal.Cursor
@@ -311,12 +310,11 @@ func state(j *testJournal) map[string]thing {
 	return held
 }
 
-// Whatever the history and however the reader sleeps, folds, or falls off the
-// ring: it ends with the state, and each change fits what it holds.
+// With any history, a reader that waits, folds or loses changes ends with the state, and each change fits its copy.
 func TestAnyReaderConverges(t *testing.T) {
 	resets := 0
 	for seed := range uint64(3000) {
-		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // A test that can be replayed.
+		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // A test that can be reproduced.
 		j := newJournal(2000 + random.IntN(10_000))
 		r := &reader{}
 		r.reset(j)
@@ -324,7 +322,7 @@ func TestAnyReaderConverges(t *testing.T) {
 			history(j, random, random.IntN(20))
 			limit, fold := 1+random.IntN(40), random.IntN(2) == 0
 			if random.IntN(10) == 0 {
-				r.cursor = journal.At(r.cursor.Offset) // Lost its connection, kept its cursor.
+				r.cursor = journal.At(r.cursor.Offset) // As after a reconnect with the old cursor.
 			}
 			j.Nudge()
 			if err := r.read(t.Context(), j, limit, fold); err != nil {
@@ -353,7 +351,7 @@ func TestAnyReaderConverges(t *testing.T) {
 
 func TestConcurrentReadersConverge(t *testing.T) {
 	j := newJournal(20_000)
-	for i := range 5000 { // Enough that a snapshot pauses for the writer.
+	for i := range 5000 { // Enough to make a snapshot pause for the writer.
 		j.Set(fmt.Sprint("old-", i), thing{1, 1})
 	}
 	var wg sync.WaitGroup
@@ -374,7 +372,7 @@ func TestConcurrentReadersConverge(t *testing.T) {
 			}
 		})
 	}
-	history(j, rand.New(rand.NewPCG(7, 7)), 20_000) //nolint:gosec // A test that can be replayed.
+	history(j, rand.New(rand.NewPCG(7, 7)), 20_000) //nolint:gosec // A test that can be reproduced.
 	j.Close()
 	wg.Wait()
 	for i, r := range readers {
@@ -413,8 +411,7 @@ func BenchmarkSet(b *testing.B) {
 	}
 }
 
-// NextWithin waits until its alarm, which is not set where there is no need to
-// wait.
+// NextWithin waits until its alarm, and sets no alarm if it does not have to wait.
 func TestNextWithin(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := newJournal(1 << 20)
@@ -426,18 +423,19 @@ func TestNextWithin(t *testing.T) {
 			t.Errorf("got %v, %v, and the alarm was set %d times", changes, err, set)
 		}
 		start := time.Now()
-		if _, _, err := j.NextWithin(t.Context(), alarm, cursor, 10); !errors.Is(err, journal.ErrSilent) || time.Since(start) != time.Second {
+		if _, _, err := j.NextWithin(t.Context(), alarm, cursor, 10); !errors.Is(err, journal.ErrSilent) ||
+			time.Since(start) != time.Second {
 			t.Errorf("got %v after %s, want ErrSilent after 1s", err, time.Since(start))
 		}
 	})
 }
 
-// A reader that is held up in the midst of reading gets what it asked for, or
-// ErrGone, whatever the writer does to the ring meanwhile.
+// A reader that is interrupted during a read gets the changes that it asked for, or ErrGone, even if the writer changes
+// the ring meanwhile.
 func TestReadersNeedNoLock(t *testing.T) {
 	for seed := range uint64(200) {
-		random := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // A test that can be replayed.
-		j := newJournal(3000)                    // A dozen changes: the ring turns, grows and shrinks all the time.
+		random := rand.New(rand.NewPCG(seed, 3)) //nolint:gosec // A test that can be reproduced.
+		j := newJournal(3000)                    // A dozen changes: the ring wraps, grows and shrinks all the time.
 		history(j, random, 30)
 		from := j.Now().Offset - min(j.Now().Offset, 5)
 		read := j.HeldUp(journal.At(from), 5)
@@ -454,8 +452,8 @@ func TestReadersNeedNoLock(t *testing.T) {
 	}
 }
 
-// No reader sleeps through a change, whenever that comes: here while others are
-// still being woken for the one before.
+// No reader misses a change while it waits. Here the change is made while others are still being woken for the one
+// before.
 func TestNobodySleepsOn(t *testing.T) {
 	const readers, rounds = 100, 1000
 	j := newJournal(1 << 20)

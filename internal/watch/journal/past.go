@@ -2,8 +2,8 @@ package journal
 
 import "time"
 
-// Past returns the newest changes at or before the cursor, oldest first: at most
-// limit, and fewer where the ring holds no more.
+// Past returns the newest changes up to and including the cursor, oldest first. It returns at most limit, and fewer if
+// the ring has no more.
 func (j *Journal[K, V, M]) Past(until Cursor, limit int) []*Change[K, V, M] {
 	for {
 		t := j.tail.Load()
@@ -14,12 +14,13 @@ func (j *Journal[K, V, M]) Past(until Cursor, limit int) []*Change[K, V, M] {
 		n := min(int(until.Offset-kept), limit)                            //nolint:gosec // At most the count.
 		if changes := t.after(until.Offset-uint64(n), n); changes != nil { //nolint:gosec // As above.
 			return changes
-		} // Some have fallen off just now.
+			// Otherwise, the ring has dropped some of them meanwhile.
+		}
 	}
 }
 
-// Kept is how many changes the ring holds, and the time after which it holds all
-// of them: the zero Time is ever since the first state.
+// Kept returns the number of changes in the ring, and the time after which the ring has all of them. A zero Time means
+// since the first state.
 func (j *Journal[K, V, M]) Kept() (changes int, since time.Time) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()

@@ -31,7 +31,8 @@ func TestPast(t *testing.T) {
 			limit int
 			want  string
 		}{
-			{9, 10, "[5 6 7 8 9]"}, {9, 2, "[8 9]"}, {7, 2, "[6 7]"}, {6, 10, "[5 6]"}, {5, 1, "[5]"}, {4, 10, "[]"}, {0, 10, "[]"}, {10, 10, "[]"}, {9, 0, "[]"},
+			{9, 10, "[5 6 7 8 9]"}, {9, 2, "[8 9]"}, {7, 2, "[6 7]"}, {6, 10, "[5 6]"}, {5, 1, "[5]"}, {4, 10, "[]"},
+			{0, 10, "[]"}, {10, 10, "[]"}, {9, 0, "[]"},
 		} {
 			offsets := []uint64{}
 			for _, c := range j.Past(journal.At(test.until), test.limit) {
@@ -42,7 +43,8 @@ func TestPast(t *testing.T) {
 			}
 		}
 		if kept, since := j.Kept(); kept != 5 || since.Sub(start) != 3*time.Second {
-			t.Errorf("%d changes are kept, all since %s; want 5, and 3s: when the last was that it dropped", kept, since.Sub(start))
+			t.Errorf("%d changes are kept, all since %s; want 5, and 3s: when the last was that it dropped",
+				kept, since.Sub(start))
 		}
 		<-time.After(time.Second)
 		j.Forget()
@@ -52,7 +54,7 @@ func TestPast(t *testing.T) {
 	})
 }
 
-// What is given with a change weighs in the ring, and goes with the change.
+// The data that is given with a change counts in the ring, and is freed with the change.
 func TestSetWith(t *testing.T) {
 	j := journal.New[string, thing, *string](journal.Options[string, thing]{
 		Same:      func(before, after thing) bool { return before == after },
@@ -101,7 +103,7 @@ func TestSetWith(t *testing.T) {
 	runtime.KeepAlive(j)
 }
 
-// A mark takes an offset and changes nothing, whatever is merged around it.
+// A mark takes an offset and changes nothing, even if changes around it are merged.
 func TestMark(t *testing.T) {
 	j := newJournal(1 << 20)
 	j.Set("a", thing{1, 1})

@@ -2,12 +2,11 @@ package journal
 
 import "math"
 
-// pause is after how many keys a Snapshot lets the writer in.
+// pause is the number of keys after which a Snapshot unlocks the journal for the writer.
 const pause = 2048
 
-// Snapshot returns every key and value of one moment, in no order, and the
-// cursor of that moment. The writer waits for a few thousand keys of copying
-// at most: changes that come in between are read from the ring afterwards.
+// Snapshot returns every key and value at one moment, in no order, and the cursor of that moment. The writer waits
+// while at most a few thousand keys are copied. Changes during the copy are then read from the ring.
 func (j *Journal[K, V, M]) Snapshot() ([]Entry[K, V], Cursor) {
 	for {
 		if entries, cursor, ok := j.snapshot(); ok {
@@ -16,16 +15,16 @@ func (j *Journal[K, V, M]) Snapshot() ([]Entry[K, V], Cursor) {
 	}
 }
 
-// snapshot copies the state in steps, then brings the copy up to now. It fails
-// when the ring no longer holds all that changed meanwhile.
+// snapshot copies the state in steps, then updates the copy to the present state. It fails if the ring no longer has
+// all changes since the start.
 func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	j.mu.RLock()
 	defer j.mu.RUnlock()
 	start := j.now.offset
 	entries := make([]Entry[K, V], 0, len(j.state))
-	// A map may change between two steps of its iteration: what is not reached
-	// yet may come or not, what is removed does not (the Go specification, "For
-	// statements with range clause"). Either way catchUp sets it right.
+	// A map may change between two steps of its iteration. Entries that are added may be visited or not, and entries
+	// that are removed are not (the Go specification, "For statements with range clause"). In both cases catchUpLocked
+	// corrects the copy.
 	state := j.state
 	for key, value := range state {
 		entries = append(entries, Entry[K, V]{key, value})
@@ -41,8 +40,8 @@ func (j *Journal[K, V, M]) snapshot() ([]Entry[K, V], Cursor, bool) {
 	return j.catchUpLocked(entries, changed), j.Now(), true
 }
 
-// changedLocked are the keys that have changed since an offset, if the ring
-// still tells.
+// changedLocked returns the keys that have changed since an offset. It reports false if the ring no longer has all of
+// these changes.
 func (j *Journal[K, V, M]) changedLocked(since uint64) (map[K]struct{}, bool) {
 	changed := make(map[K]struct{})
 	if since == j.now.offset {

@@ -1,18 +1,17 @@
 package journal
 
-// tail is what readers see of a journal: which changes are in the ring. Each
-// write makes another; none changes once it is published, but the slots that it
-// leads to do. A change there that is not the one looked for has fallen off.
+// tail is a reader's view of a journal: the changes that are in the ring. Each write publishes a new tail. A published
+// tail is immutable, but its slots are not. If a slot contains a different change than expected, the ring has dropped
+// the expected one.
 type tail[K comparable, V, M any] struct {
 	slots  slots[K, V, M]
 	count  int    // Changes in the ring.
-	offset uint64 // Of the newest.
+	offset uint64 // Of the newest change.
 	nudges uint64
 	closed bool
 }
 
-// read returns what follows the cursor; news says that there is something, if
-// only a nudge.
+// read returns the changes after the cursor. news reports whether there is anything new, even if only a Nudge.
 func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M], next Cursor, news bool, err error) {
 	switch {
 	case after.Offset > t.offset || after.Offset < t.offset-uint64(t.count): //nolint:gosec // A count is not negative.
@@ -20,7 +19,7 @@ func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M
 	case after.Offset < t.offset:
 		changes = t.after(after.Offset, limit)
 		if changes == nil {
-			return nil, after, false, ErrGone // Just now.
+			return nil, after, false, ErrGone // Dropped meanwhile.
 		}
 		next = Cursor{Offset: after.Offset + uint64(len(changes)), nudges: after.nudges}
 		if next.Offset == t.offset {
@@ -35,8 +34,7 @@ func (t *tail[K, V, M]) read(after Cursor, limit int) (changes []*Change[K, V, M
 	return nil, after, false, nil
 }
 
-// after returns the first limit of the changes after an offset, or nil where
-// they are no longer all there.
+// after returns the first limit changes after an offset. It returns nil if the ring no longer has all of them.
 func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
 	changes := make([]*Change[K, V, M], min(int(t.offset-offset), limit)) //nolint:gosec // At most the count.
 	for i := range changes {
@@ -50,8 +48,7 @@ func (t *tail[K, V, M]) after(offset uint64, limit int) []*Change[K, V, M] {
 	return changes
 }
 
-// moved reports whether there is something behind the cursor that read would
-// tell.
+// moved reports whether read would return something for the cursor.
 func (t *tail[K, V, M]) moved(after Cursor) bool {
 	return t.offset != after.Offset || t.nudges != after.nudges || t.closed
 }

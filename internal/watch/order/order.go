@@ -1,10 +1,8 @@
-// Package order is by what the page orders rows, and how it finds words in
-// them: the server that holds a part of a table for a page must agree with it to
-// the last cell. Numbers, quantities, times and fractions go by size, text as
-// people count (node-2 before node-10).
+// Package order defines how the page orders rows, and how it finds words in them. A server that maintains a part of a
+// table for a page must have the same order for every cell. Numbers, quantities, times and fractions are ordered by
+// size, and text in natural order (node-2 before node-10).
 //
-// static/src/sort.ts and rows.ts have the same rules; internal/web/testdata holds
-// both to them. Everything here is pure.
+// static/src/sort.ts and rows.ts have the same rules; internal/web/testdata checks both. All functions are pure.
 package order
 
 import (
@@ -18,11 +16,11 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// A Rank is what a cell is ordered by: a number, a text, or, as the zero Rank,
-// nothing known. Every row of an order has one.
+// A Rank is the sort key of a cell: a number, a text, or, as the zero Rank, an unknown value. Every row of an order has
+// one.
 type Rank struct {
 	Text string
-	bits uint64 // Of the number, turned round: so 0 is none.
+	bits uint64 // The number, inverted, so that 0 means none.
 }
 
 func number(n float64) Rank {
@@ -32,11 +30,10 @@ func number(n float64) Rank {
 	return Rank{bits: ^math.Float64bits(n)}
 }
 
-// number is NaN where there is none.
+// number returns NaN if there is none.
 func (r Rank) number() float64 { return math.Float64frombits(^r.bits) }
 
-// Compare puts numbers before text; the unknown come last, also when the order
-// is reversed.
+// Compare orders numbers before text. Unknown values are last, also if the order is reversed.
 func Compare(a, b Rank, descending bool) int {
 	none := Rank{}
 	switch {
@@ -64,11 +61,11 @@ func Compare(a, b Rank, descending bool) int {
 	return order
 }
 
-// Natural ranks a text.
+// Natural returns the Rank of a text.
 func Natural(text string) Rank { return Rank{Text: natural(text)} }
 
-// Cell ranks a cell as JSON has it. The cells of relative columns hold
-// timestamps: the newest is the youngest, and comes first.
+// Cell returns the Rank of a JSON cell. The cells of relative columns contain timestamps: the newest has the lowest
+// age, and is first.
 func Cell(cell []byte, relative bool) Rank {
 	if len(cell) == 0 {
 		return Rank{}
@@ -92,7 +89,7 @@ func Cell(cell []byte, relative bool) Rank {
 	return number(float(string(cell)))
 }
 
-// rankText ranks a text by the first of the forms that it has.
+// rankText ranks a text by the first of the forms that match it.
 func rankText(text string, relative bool) Rank {
 	text = strings.TrimFunc(text, isSpace)
 	if unknown(text) {
@@ -134,8 +131,8 @@ func timeIn(text string) (time.Time, bool) {
 	return at, err == nil
 }
 
-// passed is a time that has passed, in seconds: "2d3h". A lone "5m" may be five
-// milli-units or minutes; tables print minutes.
+// passed parses an elapsed time, such as "2d3h", in seconds. A single "5m" can mean five milli-units or five minutes;
+// tables print minutes.
 func passed(text string) (total float64, ok bool) {
 	for text != "" {
 		n := digits(text)
@@ -152,7 +149,7 @@ func passed(text string) (total float64, ok bool) {
 	return total, true
 }
 
-// quantity is a number with a unit as Kubernetes writes them, or without.
+// quantity parses a number with a Kubernetes unit, or without a unit.
 func quantity(text string) (float64, bool) {
 	sign := 0
 	if text != "" && (text[0] == '+' || text[0] == '-') {
@@ -195,7 +192,7 @@ func unit(suffix string) (float64, bool) {
 	return 0, false
 }
 
-// fraction is "2/3"; of nothing, all is there.
+// fraction parses "2/3". Zero of zero counts as complete.
 func fraction(text string) (float64, bool) {
 	n := digits(text)
 	if n == 0 || n == len(text) || text[n] != '/' || n+1 == len(text) || digits(text[n+1:]) != len(text)-n-1 {
@@ -208,7 +205,7 @@ func fraction(text string) (float64, bool) {
 	return float(text[:n]) / of, true
 }
 
-// leading is a number with something behind it: "30%", "3 (5m ago)".
+// leading parses a number with something after it: "30%", "3 (5m ago)".
 func leading(text string) (float64, bool) {
 	n := decimal(text)
 	if n == 0 || n == len(text) {
@@ -218,7 +215,7 @@ func leading(text string) (float64, bool) {
 	return float(text[:n]), rest[0] == '%' || rest[0] == '(' || strings.IndexFunc(rest, isSpace) == 0
 }
 
-// digits is how many digits a text begins with.
+// digits returns the number of digits at the start of a text.
 func digits(text string) (n int) {
 	for n < len(text) && text[n] >= '0' && text[n] <= '9' {
 		n++
@@ -226,7 +223,7 @@ func digits(text string) (n int) {
 	return n
 }
 
-// decimal is how long the number is that a text begins with: "12", "12.5".
+// decimal returns the length of the number at the start of a text: "12", "12.5".
 func decimal(text string) int {
 	n := digits(text)
 	if n == 0 || n == len(text) || text[n] != '.' {
@@ -238,9 +235,8 @@ func decimal(text string) int {
 	return n
 }
 
-// float is the number that a text is; one beyond all bounds is infinite, as it is
-// to JavaScript.
+// float parses a number. A number out of range is infinite, as in JavaScript.
 func float(text string) float64 {
-	n, _ := strconv.ParseFloat(text, 64) // It is a number, and its range is no error here.
+	n, _ := strconv.ParseFloat(text, 64) // It is a number. Out of range is not an error here.
 	return n
 }

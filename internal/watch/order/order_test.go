@@ -10,8 +10,7 @@ import (
 	"glasshouse/internal/watch/order"
 )
 
-// Cells are in the order in which the page has them: web/test/sort.test.ts reads
-// the same file.
+// Cells are ordered as on the page: web/test/sort.test.ts reads the same file.
 func TestCell(t *testing.T) {
 	text, err := os.ReadFile("../../web/testdata/ranks.json")
 	if err != nil {
@@ -37,7 +36,8 @@ func TestCell(t *testing.T) {
 				for k := range known {
 					want := order.Compare(rank(known[i]), rank(known[k]), descending)
 					if got := i - k; descending && sign(want) != sign(-got) || !descending && sign(want) != sign(got) {
-						t.Errorf("%s, descending %t: %s against %s gives %d", v.Name, descending, known[i], known[k], want)
+						t.Errorf("%s, descending %t: %s against %s gives %d",
+							v.Name, descending, known[i], known[k], want)
 					}
 				}
 			}
@@ -45,7 +45,9 @@ func TestCell(t *testing.T) {
 				if got := rank(last); got != (order.Rank{}) {
 					t.Errorf("%s: %s is %v, want it unknown", v.Name, last, got)
 				}
-				if unknown > 0 && (order.Compare(rank(last), rank(known[0]), descending) != 1 || order.Compare(rank(known[0]), rank(last), descending) != -1) {
+				if unknown > 0 &&
+					(order.Compare(rank(last), rank(known[0]), descending) != 1 ||
+						order.Compare(rank(known[0]), rank(last), descending) != -1) {
 					t.Errorf("%s, descending %t: %s does not come last", v.Name, descending, last)
 				}
 			}
@@ -55,9 +57,10 @@ func TestCell(t *testing.T) {
 
 func sign(n int) int { return max(-1, min(1, n)) }
 
-// What is no text, number or truth value is ordered by its JSON.
+// A cell that is not text, a number or a truth value is ordered by its JSON.
 func TestOtherCells(t *testing.T) {
-	if a, b := order.Cell([]byte(`["a",2]`), false), order.Cell([]byte(`["a",10]`), false); order.Compare(a, b, false) > -1 {
+	if a, b := order.Cell([]byte(`["a",2]`), false),
+		order.Cell([]byte(`["a",10]`), false); order.Compare(a, b, false) > -1 {
 		t.Errorf("%v is not before %v", a, b)
 	}
 	for _, none := range []string{"", "null", `"`} {
@@ -74,7 +77,9 @@ func TestWords(t *testing.T) {
 }
 
 func BenchmarkCell(b *testing.B) {
-	for name, cell := range map[string]string{"name": `"web-7d4b9c6f5-x2x8q"`, "time": `"2026-11-21T10:00:00Z"`, "quantity": `"512Mi"`, "number": `17`} {
+	for name, cell := range map[string]string{
+		"name": `"web-7d4b9c6f5-x2x8q"`, "time": `"2026-11-21T10:00:00Z"`, "quantity": `"512Mi"`, "number": `17`,
+	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {
 				order.Cell([]byte(cell), name == "time")

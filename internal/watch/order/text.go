@@ -6,11 +6,10 @@ import (
 	"unicode/utf8"
 )
 
-// counted is how many digits of a number in a text count.
+// counted is the number of digits to which a number in a text is padded.
 const counted = 12
 
-// natural makes text whose order is the one that people expect: numbers in it
-// are filled up with zeros.
+// natural returns a text whose plain order is the natural order: its numbers are padded with zeros.
 func natural(text string) string {
 	text = Lower(text)
 	var out []byte
@@ -37,8 +36,8 @@ func natural(text string) string {
 	return string(append(out, text[done:]...))
 }
 
-// CompareText orders by UTF-16 code units, as JavaScript does: what lies beyond
-// them, in two, comes before the last of what fits into one.
+// CompareText orders by UTF-16 code units, as JavaScript does. A character that needs two of them sorts before the last
+// characters that need one.
 func CompareText[S string | []byte](a, b S) int {
 	for i := range min(len(a), len(b)) {
 		if x, y := a[i], b[i]; x != y {
@@ -51,14 +50,13 @@ func CompareText[S string | []byte](a, b S) int {
 	return len(a) - len(b)
 }
 
-// Words are those of a text filter, in lower case.
+// Words returns the words of a text filter, in lower case.
 func Words(filter string) []string { return strings.FieldsFunc(Lower(filter), isSpace) }
 
-// isSpace is what JavaScript takes for space.
+// isSpace reports whether JavaScript treats r as white space.
 func isSpace(r rune) bool { return r == '\ufeff' || r != '\u0085' && unicode.IsSpace(r) }
 
-// Lower is a text in lower case, with the two exceptions that Unicode makes for
-// all languages.
+// Lower returns a text in lower case, with the two exceptions that Unicode defines for all languages.
 func Lower(text string) string {
 	if !strings.ContainsAny(text, "İΣ") {
 		return strings.ToLower(text)
@@ -77,8 +75,7 @@ func Lower(text string) string {
 	return out.String()
 }
 
-// ends reports whether what stands between two texts is the last letter of a
-// word.
+// ends reports whether the character between two texts is the last letter of a word.
 func ends(before, after string) bool {
 	last, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(before, ignorable))
 	next, _ := utf8.DecodeRuneInString(strings.TrimLeftFunc(after, ignorable))
@@ -89,7 +86,8 @@ func cased(r rune) bool {
 	return unicode.In(r, unicode.Lu, unicode.Ll, unicode.Lt, unicode.Other_Lowercase, unicode.Other_Uppercase)
 }
 
-// ignorable is what does not end a word.
+// ignorable reports whether r does not end a word.
 func ignorable(r rune) bool {
-	return strings.ContainsRune("'.:^`¨·’‘․﹒…", r) || unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)
+	return strings.ContainsRune("'.:^`¨·’‘․﹒…", r) ||
+		unicode.In(r, unicode.Mn, unicode.Me, unicode.Cf, unicode.Lm, unicode.Sk)
 }

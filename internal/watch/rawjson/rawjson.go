@@ -1,13 +1,11 @@
-// Package rawjson walks JSON text in one pass without building a value of it.
+// Package rawjson parses JSON text in one pass without building a value from it.
 //
-// A cluster sends far more JSON than anybody looks at. Decoding one Pod into
-// maps costs about 125 µs and 1,300 allocations; walking its text and taking
-// the few members that are wanted costs a few µs and none. What is cut out of
-// the text (Value) is exactly the bytes that were read, and those bytes have
-// been checked: a Cursor accepts what [encoding/json.Valid] accepts, nothing
-// else, so a cut may be pasted into another document.
+// A cluster sends far more JSON than is ever displayed. Decoding one Pod into maps costs about 125 µs and 1,300
+// allocations. Walking its text and taking the few members that are needed costs a few µs and no allocation. The
+// result of Value is exactly the bytes that were read, and these bytes were checked. A Cursor accepts what
+// [encoding/json.Valid] accepts, and nothing else, so the result can be pasted into another document.
 //
-// A Cursor is not safe for concurrent use and keeps no state beyond a position.
+// A Cursor is not safe for concurrent use. Its only state is a position.
 package rawjson
 
 import (
@@ -17,11 +15,11 @@ import (
 	"fmt"
 )
 
-// MaxDepth bounds the nesting of a document; encoding/json has the same bound.
+// MaxDepth is the maximum nesting of a document; encoding/json has the same limit.
 const MaxDepth = 10000
 
-// ErrStop ends a walk early: a visit function that returns it makes Object or
-// Array return it as it is, with the rest of the document unread.
+// ErrStop ends a walk early. If a visit function returns it, Object or Array returns it unchanged, and the rest of the
+// document is not read.
 var ErrStop = errors.New("stop walking")
 
 // A Cursor is a position in a JSON text.
@@ -32,24 +30,21 @@ type Cursor struct {
 	match func(name []byte) bool // Of ValueWithout; nil outside it.
 }
 
-// NewCursor starts at the beginning of data, which the Cursor keeps and never
-// changes.
+// NewCursor starts at the beginning of data. The Cursor keeps data and never changes it.
 func NewCursor(data []byte) *Cursor { return &Cursor{data: data} }
 
-// Object walks the members of the object at the cursor. A visit that consumes
-// nothing has its member's value skipped. The key is valid until visit returns.
+// Object walks the members of the object at the cursor. If visit consumes nothing, the member's value is skipped. key
+// is valid until visit returns.
 func (c *Cursor) Object(visit func(key []byte) error) error {
 	return c.each('{', '}', func(key []byte, _ int) error { return visit(key) })
 }
 
-// Array walks the elements of the array at the cursor. A visit that consumes
-// nothing has its element skipped.
+// Array walks the elements of the array at the cursor. If visit consumes nothing, the element is skipped.
 func (c *Cursor) Array(visit func(index int) error) error {
 	return c.each('[', ']', func(_ []byte, index int) error { return visit(index) })
 }
 
-// each walks what stands between open and end, separated by commas; the items
-// of an object have a key.
+// each walks the items between open and end, which are separated by commas. The items of an object have a key.
 func (c *Cursor) each(open, end byte, visit func(key []byte, index int) error) error {
 	if c.Peek() != open {
 		return c.unexpected(fmt.Sprintf("%q", open))
@@ -99,8 +94,7 @@ func (c *Cursor) item(member bool, index int, visit func(key []byte, index int) 
 	return nil
 }
 
-// Value cuts out the value at the cursor, without the space around it. The
-// result shares the Cursor's bytes.
+// Value returns the value at the cursor, without the surrounding white space. The result shares the Cursor's bytes.
 func (c *Cursor) Value() ([]byte, error) {
 	c.Peek()
 	start := c.pos
@@ -111,7 +105,7 @@ func (c *Cursor) Value() ([]byte, error) {
 }
 
 // ValueWithout is Value if no object in the value has a member whose name matches. Otherwise ok is false, and the
-// cursor stays where it is. A name that has escapes counts as one that matches.
+// cursor stays where it is. A name with escapes counts as a match.
 func (c *Cursor) ValueWithout(match func(name []byte) bool) (value []byte, ok bool, err error) {
 	ahead := *c
 	ahead.match = match
@@ -126,8 +120,7 @@ func (c *Cursor) ValueWithout(match func(name []byte) bool) (value []byte, ok bo
 // errMatch ends the search for a name.
 var errMatch = errors.New("a name matches")
 
-// Text decodes the string at the cursor. A null is the empty string, as it is
-// for a Go string field.
+// Text decodes the string at the cursor. A null gives the empty string, as in a Go string field.
 func (c *Cursor) Text() (string, error) {
 	raw, err := c.Value()
 	if err != nil {
@@ -136,7 +129,7 @@ func (c *Cursor) Text() (string, error) {
 	return Unquote(raw)
 }
 
-// Unquote decodes a JSON string that a Cursor cut out; null is "".
+// Unquote decodes a JSON string that a Cursor returned. A null gives "".
 func Unquote(raw []byte) (string, error) {
 	if string(raw) == "null" {
 		return "", nil
@@ -152,8 +145,8 @@ func Unquote(raw []byte) (string, error) {
 	return s, err
 }
 
-// AppendString appends s as a JSON string. What HTML would mind is left as it
-// is: this JSON goes to JSON.parse.
+// AppendString appends s as a JSON string. Characters that are special in HTML are not escaped, because this JSON is
+// only read by JSON.parse.
 func AppendString[S string | []byte](dst []byte, s S) []byte {
 	for i := range len(s) {
 		if b := s[i]; b < 0x20 || b >= 0x7f || b == '"' || b == '\\' {
@@ -161,7 +154,7 @@ func AppendString[S string | []byte](dst []byte, s S) []byte {
 			encode := json.NewEncoder(&quoted)
 			encode.SetEscapeHTML(false)
 			if err := encode.Encode(string(s)); err != nil {
-				panic(err) // A string always encodes.
+				panic(err) // A string can always be encoded.
 			}
 			return append(dst, bytes.TrimSuffix(quoted.Bytes(), []byte{'\n'})...)
 		}
@@ -171,7 +164,7 @@ func AppendString[S string | []byte](dst []byte, s S) []byte {
 	return append(dst, '"')
 }
 
-// End reports an error unless only space is left.
+// End returns an error unless only white space is left.
 func (c *Cursor) End() error {
 	if c.Peek(); c.pos < len(c.data) {
 		return c.unexpected("the end")
@@ -179,8 +172,8 @@ func (c *Cursor) End() error {
 	return nil
 }
 
-// Peek skips space and returns the byte at the cursor, 0 at the end: '{', '[',
-// '"', 't', 'f', 'n' or the first of a number.
+// Peek skips white space and returns the byte at the cursor, or 0 at the end: '{', '[', '"', 't', 'f', 'n' or the first
+// byte of a number.
 func (c *Cursor) Peek() byte {
 	for c.pos < len(c.data) {
 		switch b := c.data[c.pos]; b {
@@ -193,7 +186,7 @@ func (c *Cursor) Peek() byte {
 	return 0
 }
 
-// key reads a member's name and the colon behind it.
+// key reads a member's name and the colon after it.
 func (c *Cursor) key() ([]byte, error) {
 	if c.Peek() != '"' {
 		return nil, c.unexpected("a member's name")

@@ -47,7 +47,7 @@ func TestObjectTakesWhatIsWantedAndSkipsTheRest(t *testing.T) {
 	}
 }
 
-// A value is cut out only if no name in it matches; otherwise the cursor stays where it is.
+// A value is returned only if no name in it matches. Otherwise the cursor stays where it is.
 func TestValueWithoutNames(t *testing.T) {
 	for text, want := range map[string]bool{
 		`{"a":{"b":[{"c":"wanted"}]}}`: true, `["wanted"]`: true, `7`: true, `{}`: true,
@@ -122,7 +122,7 @@ func TestAppendStringIsJSON(t *testing.T) {
 	}
 }
 
-// Strings are read eight bytes at a time: each byte is seen at each place.
+// Strings are read eight bytes at a time. The test has each byte at each position.
 func TestEveryByteAtEveryPlace(t *testing.T) {
 	for place := range 18 {
 		for b := range 256 {
@@ -146,7 +146,7 @@ func walk(c *rawjson.Cursor) error {
 	case '{':
 		return c.Object(func(key []byte) error {
 			if c.Peek(); len(key)%2 == 1 {
-				return nil // Left to Object.
+				return nil // Object reads it.
 			}
 			return walk(c)
 		})
@@ -157,7 +157,10 @@ func walk(c *rawjson.Cursor) error {
 }
 
 func FuzzAcceptsExactlyWhatEncodingJSONAccepts(f *testing.F) {
-	for _, s := range []string{`{}`, `[]`, `{"a":[1,2,{"b":null}]}`, `"\ud800"`, `-0.1e-7`, ` [ ] `, `{"a"::1}`, `[,]`, `nul`, "\"\x7f\"", `{"a":}`, `:`, `{":":":"}`} {
+	for _, s := range []string{
+		`{}`, `[]`, `{"a":[1,2,{"b":null}]}`, `"\ud800"`, `-0.1e-7`, ` [ ] `, `{"a"::1}`, `[,]`, `nul`, "\"\x7f\"",
+		`{"a":}`, `:`, `{":":":"}`,
+	} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, data []byte) {

@@ -7,7 +7,7 @@ import (
 	"math/bits"
 )
 
-// Skip moves behind the value at the cursor and checks it on the way.
+// Skip moves the cursor past the value, and checks the value.
 func (c *Cursor) Skip() error {
 	switch b := c.Peek(); {
 	case b == '"':
@@ -24,8 +24,8 @@ func (c *Cursor) Skip() error {
 	}
 }
 
-// skipObject and skipArray repeat what each does without a call for each
-// item: nearly all of a document is skipped, so this is the hot path.
+// skipObject and skipArray repeat what each does, without a call for each item. Nearly all of a document is skipped, so
+// this is the hot path.
 func (c *Cursor) skipObject() error {
 	if c.depth++; c.depth > MaxDepth {
 		return fmt.Errorf("byte %d: nested deeper than %d", c.pos, MaxDepth)
@@ -95,7 +95,7 @@ func (c *Cursor) skipArray() error {
 	}
 }
 
-// skipString reports whether the string holds an escape.
+// skipString reports whether the string contains an escape.
 func (c *Cursor) skipString() (escaped bool, err error) {
 	data := c.data
 	for i := c.pos + 1; i < len(data); i++ {
@@ -129,16 +129,16 @@ func (c *Cursor) skipString() (escaped bool, err error) {
 	return false, c.unexpected("the end of a string")
 }
 
-// plain is how many of eight bytes, from the lowest, neither end a string nor
-// begin an escape nor are control characters. Taking n from a byte sets its high
-// bit where it was less; what is borrowed from those above it does not matter.
+// plain returns how many of eight bytes, from the lowest, do not end a string, begin an escape, or have the value of a
+// control character. Subtracting n from a byte sets its high bit if the byte was less than n. The borrow from the bytes
+// above does not matter.
 func plain(b uint64) int {
 	const ones, high = 0x0101010101010101, 0x8080808080808080
 	found := ((b - ones*0x20) | (b ^ ones*'"' - ones) | (b ^ ones*'\\' - ones)) & ^b & high
 	return bits.TrailingZeros64(found) / 8
 }
 
-// escapeLength is how many bytes follow the backslash.
+// escapeLength returns the number of bytes after the backslash.
 func escapeLength(rest []byte) (int, bool) {
 	if len(rest) == 0 {
 		return 0, false

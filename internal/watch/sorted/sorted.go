@@ -1,47 +1,44 @@
-// Package sorted keeps a list in order while its members change, and finds the
-// first of what is in no order.
+// Package sorted keeps a list in order while its members change, and finds the first members of an unordered slice.
 //
-// It is a plain slice. With 100,000 members, of which each change moves one, a
-// B-tree that counts took half the time of a change, but half as much memory
-// again, and ten times as long to read a part from: parts are read far more
-// often. Changes that come together cost one pass.
+// A List is a plain slice. With 100,000 members and changes that move one member each, a B-tree with counts took half
+// the time for a change. But it took half as much memory again, and ten times as long to read a part, and parts are
+// read far more often. Several changes at once cost one pass.
 package sorted
 
 import "slices"
 
-// List holds members in the order of a comparison, by which no two are equal. It
-// is for one goroutine at a time.
+// List keeps members in the order of a comparison. No two members may compare as equal. It is for one goroutine at a
+// time.
 type List[T any] struct {
 	compare func(a, b T) int
 	members []T
 }
 
-// New returns a list of members, which it keeps and sorts.
+// New returns a list of members. It keeps the slice and sorts it.
 func New[T any](members []T, compare func(a, b T) int) *List[T] {
 	slices.SortFunc(members, compare)
 	return &List[T]{compare: compare, members: members}
 }
 
-// Len is how many there are.
+// Len returns the number of members.
 func (l *List[T]) Len() int { return len(l.members) }
 
-// Part returns a copy of count members from one on, fewer where there are no
-// more.
+// Part returns a copy of count members, starting at index from. It returns fewer if there are no more.
 func (l *List[T]) Part(from, count int) []T {
 	from = min(from, len(l.members))
 	return slices.Clone(l.members[from : from+min(count, len(l.members)-from)])
 }
 
-// Find returns where a member is, and whether it is there.
+// Find returns the index of a member, and whether it exists. If not, the index is where it would be.
 func (l *List[T]) Find(member T) (at int, ok bool) { return l.find(0, member) }
 
-// Change takes members out and puts others in; one that equals one that goes
-// takes its place. Both are sorted. It reports false, and the list is of no use
-// any more, where one that is to go is not there, or one that comes is.
+// Change removes the members of gone and inserts those of come. A new member that equals a removed one takes its place.
+// Both slices are sorted by Change. It reports false if a member of gone does not exist, or if one of come exists. The
+// list is then unusable.
 func (l *List[T]) Change(gone, come []T) bool {
 	slices.SortFunc(gone, l.compare)
 	slices.SortFunc(come, l.compare)
-	var places []int // Of those that go.
+	var places []int // Of the members to remove.
 	from, kept := 0, come[:0]
 	for _, g := range gone {
 		at, ok := l.find(from, g)
@@ -62,13 +59,13 @@ func (l *List[T]) Change(gone, come []T) bool {
 	return l.insert(append(kept, come...))
 }
 
-// find returns where a member is, or would be, from one place on.
+// find returns the index of a member, or where it would be. It searches from the index from on.
 func (l *List[T]) find(from int, member T) (at int, ok bool) {
 	at, ok = slices.BinarySearchFunc(l.members[from:], member, l.compare)
 	return from + at, ok
 }
 
-// remove takes out what is at places, which rise.
+// remove removes the members at places, which are ascending.
 func (l *List[T]) remove(places []int) {
 	if len(places) == 0 {
 		return
@@ -85,7 +82,7 @@ func (l *List[T]) remove(places []int) {
 	l.members = l.members[:end]
 }
 
-// insert puts in what is sorted, and reports whether none of it was there.
+// insert inserts sorted members, and reports whether none of them existed.
 func (l *List[T]) insert(come []T) bool {
 	places := make([]int, len(come))
 	from := 0
@@ -106,8 +103,8 @@ func (l *List[T]) insert(come []T) bool {
 	return true
 }
 
-// First returns the first n of the members in order, all where there are no more.
-// The rest is lost, for it is their slice that it returns a part of.
+// First returns the first n of the members in order, or all if there are no more. It overwrites the slice members, and
+// returns a part of it. The other members are lost.
 func First[T any](members []T, n int, compare func(a, b T) int) []T {
 	n = min(n, len(members))
 	first, bounded := members[:0], false
@@ -116,7 +113,7 @@ func First[T any](members []T, n int, compare func(a, b T) int) []T {
 			continue
 		}
 		first = append(first, m)
-		if len(first) == 2*n { // Now and then, so that each costs little.
+		if len(first) == 2*n { // Only sometimes, so that the cost per member is low.
 			slices.SortFunc(first, compare)
 			first, bounded = first[:n], true
 		}

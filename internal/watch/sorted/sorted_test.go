@@ -10,15 +10,15 @@ import (
 	"glasshouse/internal/watch/sorted"
 )
 
-// member is ordered by its rank; its version is not compared.
+// member is ordered by its rank. Its version is not compared.
 type member struct{ rank, version int }
 
 func compare(a, b member) int { return cmp.Compare(a.rank, b.rank) }
 
-// Whatever comes and goes together: the list is that of a plain sort.
+// With any removals and insertions in one Change, the list equals a plain sort.
 func TestChange(t *testing.T) {
 	for seed := range uint64(2000) {
-		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // A test that can be replayed.
+		random := rand.New(rand.NewPCG(seed, 1)) //nolint:gosec // A test that can be reproduced.
 		held := make(map[int]member)
 		var first []member
 		for range random.IntN(30) {
@@ -72,9 +72,9 @@ func TestChange(t *testing.T) {
 	}
 }
 
-// The first are those that a plain sort puts there.
+// First returns the same members as a plain sort.
 func TestFirst(t *testing.T) {
-	random := rand.New(rand.NewPCG(3, 3)) //nolint:gosec // A test that can be replayed.
+	random := rand.New(rand.NewPCG(3, 3)) //nolint:gosec // A test that can be reproduced.
 	for range 2000 {
 		members := make([]int, random.IntN(60))
 		for i := range members {
@@ -88,7 +88,7 @@ func TestFirst(t *testing.T) {
 	}
 }
 
-// What does not fit is said.
+// Change reports changes that do not fit.
 func TestWhatDoesNotFit(t *testing.T) {
 	one, two := member{1, 0}, member{2, 0}
 	for _, test := range []struct {
@@ -107,7 +107,7 @@ func TestWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// One change that moves a member, among so many; and a thousand together.
+// One change that moves a member, among the given number; and a thousand changes together.
 func BenchmarkChange(b *testing.B) {
 	const many = 100_000
 	for _, together := range []int{1, 1000} {
