@@ -14,8 +14,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// A list that is shared is not so old that who is given it falls off the ring while
-// it is told.
+// A shared list is recent enough that a reader that gets it does not lose changes from the history while the list is
+// sent.
 func TestSharedListsAreYoung(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -56,15 +56,15 @@ func TestSharedListsAreYoung(t *testing.T) {
 	})
 }
 
-// Of what a query asks for a limit leaves the first in its order, and the number of
-// all, as a plain filter and a plain sort of the state have them.
+// With a limit, a snapshot has the first objects in the query's order and the number of all objects, as a plain filter
+// and a plain sort of the state give them.
 func TestFirstOfASnapshot(t *testing.T) {
 	for seed := range uint64(10) {
 		synctest.Test(t, func(t *testing.T) {
 			server, cluster := serveCluster(t)
 			server.Set("core/v1/namespaces", apitest.Item{Name: "c"})
 			server.Print(pods, thingColumns)
-			random := rand.New(rand.NewPCG(seed, 5)) //nolint:gosec // A test that can be replayed.
+			random := rand.New(rand.NewPCG(seed, 5)) //nolint:gosec // A test that can be reproduced.
 			state := make(map[string]*thing)
 			subscribe(t, cluster, watch.Query{}, "").settle()
 			for range 40 {
@@ -94,8 +94,10 @@ func TestFirstOfASnapshot(t *testing.T) {
 				for n, th := range seen[offset : offset+limit] {
 					want[n] = th.ns + "/" + th.name()
 				}
-				if !slices.Equal(got, want) || snapshot.Total != len(seen) || (snapshot.Cursor == "") != (limit < len(seen)) {
-					t.Errorf("seed %d, %+v:\ngot  %d %v, cursor %q\nwant %d %v", seed, l.q, snapshot.Total, got, snapshot.Cursor, len(seen), want)
+				if !slices.Equal(got, want) || snapshot.Total != len(seen) ||
+					(snapshot.Cursor == "") != (limit < len(seen)) {
+					t.Errorf("seed %d, %+v:\ngot  %d %v, cursor %q\nwant %d %v",
+						seed, l.q, snapshot.Total, got, snapshot.Cursor, len(seen), want)
 				}
 			}
 		})

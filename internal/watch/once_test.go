@@ -6,7 +6,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// A text whose making panics fails who asked first, and is no text to the others.
+// If computing a value panics, the first caller gets the panic, and the others get an error instead of a value.
 func TestOncePanics(t *testing.T) {
 	get := watch.Once[[]byte]()
 	func() {

@@ -10,13 +10,13 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Subscriptions go through rows in turn, but where all are told, which others share.
+// Subscriptions scan rows under the scan limiter, except when all rows are sent, because that list is shared.
 func TestSubscriptionsReadInTurn(t *testing.T) {
 	for _, test := range []struct {
 		what  string
 		query watch.Query
 		view  watch.View
-		turns int // Of which the second is for the digest, after a minute.
+		turns int // The second one is for the digest, after a minute.
 	}{
 		{"all rows", watch.Query{}, watch.Rows, 1},
 		{"some rows", watch.Query{Labels: "a!=b"}, watch.Rows, 2},
@@ -30,11 +30,12 @@ func TestSubscriptionsReadInTurn(t *testing.T) {
 				server, cluster := serveCluster(t)
 				server.Set(pods, pod("a", "p", "Running"))
 				turns, held := 0, 0
-				access := cluster.For(watch.Viewer{Program: true}).InTurn(func(context.Context) (leave func(), err error) {
-					turns++
-					held++
-					return func() { held-- }, nil
-				})
+				access := cluster.For(watch.Viewer{Program: true}).
+					InTurn(func(context.Context) (leave func(), err error) {
+						turns++
+						held++
+						return func() { held-- }, nil
+					})
 				test.query.Resource = pods
 				if test.view == watch.Windowed {
 					window, err := watch.NewWindow("", 0, 10)
@@ -67,8 +68,7 @@ func TestSubscriptionsReadInTurn(t *testing.T) {
 	}
 }
 
-// Rows are gone through in turn, and not where it does not come; a turn ends before the
-// answer is told.
+// Rows are scanned under the scan limiter, and not scanned if it refuses. It is released before the response is sent.
 func TestReadsInTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

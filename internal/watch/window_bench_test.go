@@ -15,29 +15,35 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// benchRows is how many rows there are.
+// benchRows is the number of rows.
 const benchRows = 100_000
 
-// busy is a pod as a cluster has them.
+// busy returns a pod with realistic data.
 func busy(n, restarts int) apitest.Item {
 	name := fmt.Sprintf("web-%d-7d4b9c6f5-%05d", n%700, n)
 	return apitest.Item{
 		Namespace: fmt.Sprint("ns-", n%50), Name: name,
-		Cells:    fmt.Sprintf(`[%q,"1/1","Running",%d,"5m"]`, name, restarts),
-		Metadata: fmt.Sprintf(`"creationTimestamp":%q`, time.Date(2026, 1, 1, 0, 0, n, 0, time.UTC).Format(time.RFC3339)),
+		Cells: fmt.Sprintf(`[%q,"1/1","Running",%d,"5m"]`, name, restarts),
+		Metadata: fmt.Sprintf(`"creationTimestamp":%q`,
+			time.Date(2026, 1, 1, 0, 0, n, 0, time.UTC).Format(time.RFC3339)),
 	}
 }
 
-// busyCluster is live with benchRows pods.
+// busyCluster returns a live cluster with benchRows pods.
 func busyCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 	b.Helper()
-	server := apitest.New(b, apitest.Kind{Ref: pods, Kind: "Pod", Columns: `[{"name":"Name","type":"string"},{"name":"Ready","type":"string"},{"name":"Status","type":"string"},{"name":"Restarts","type":"integer"},{"name":"Age","type":"string"}]`})
+	server := apitest.New(b, apitest.Kind{
+		Ref: pods, Kind: "Pod",
+		Columns: `[{"name":"Name","type":"string"},{"name":"Ready","type":"string"},` +
+			`{"name":"Status","type":"string"},{"name":"Restarts","type":"integer"},{"name":"Age","type":"string"}]`,
+	})
 	items := make([]apitest.Item, benchRows)
 	for n := range items {
 		items[n] = busy(n, n%40)
 	}
-	server.Quietly(pods, func() { server.Set(pods, items...) }) // A watch would go through its past.
-	cluster, err := watch.New(server.Config, watch.Options{Linger: time.Hour, Ring: watch.Ring{Bytes: 16 << 20}, Log: slog.New(slog.DiscardHandler)})
+	server.Quietly(pods, func() { server.Set(pods, items...) }) // A watch would replay the history.
+	cluster, err := watch.New(server.Config,
+		watch.Options{Linger: time.Hour, Ring: watch.Ring{Bytes: 16 << 20}, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -50,8 +56,9 @@ func busyCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 			b.Error(err)
 		}
 	})
-	for { // It begins to run.
-		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(), watch.Query{Resource: pods}, time.Minute)
+	for { // It is starting.
+		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(), watch.Query{Resource: pods},
+			time.Minute)
 		if err == nil && len(snapshot.Objects) == benchRows {
 			return server, cluster
 		}
@@ -59,8 +66,7 @@ func busyCluster(b *testing.B) (*apitest.Server, *watch.Cluster) {
 	}
 }
 
-// look subscribes to rows, or to a window in the order of sort, and reads all of
-// the first view.
+// look subscribes to rows, or to a window in the order of sort, and reads the complete first view.
 func look(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Subscription {
 	b.Helper()
 	q, view, first := watch.Query{Resource: pods, Text: text}, watch.Rows, []byte(`"last":true`)
@@ -79,8 +85,8 @@ func look(b *testing.B, cluster *watch.Cluster, sort, text string) *watch.Subscr
 	return sub
 }
 
-// place is where the row that changes is by its name, and between both of its
-// places by its restarts.
+// place returns an offset. With the order by name, the row that changes is in the window there. With the order by
+// restarts, the window is between the two positions of that row.
 func place(sort string) int {
 	if sort == "name" {
 		return 61_900
@@ -101,8 +107,8 @@ func hear(b *testing.B, sub *watch.Subscription, part []byte) {
 	}
 }
 
-// The first view of so many rows: all of them, and a window of an order that
-// nobody has yet; with what the order takes for each row.
+// The first view of benchRows rows: all of them, and a window on a ranking that does not exist yet. It also reports the
+// memory of the ranking for each row.
 func BenchmarkFirstView(b *testing.B) {
 	_, cluster := busyCluster(b)
 	for _, way := range []struct{ name, sort, text string }{
@@ -135,11 +141,12 @@ func BenchmarkFirstView(b *testing.B) {
 	})
 }
 
-// The first rows of so many, as the HTML of a page has them, beside all of them in
-// order.
+// The first rows of benchRows, as the HTML of a page has them, compared with all of them in order.
 func BenchmarkFirstRows(b *testing.B) {
 	_, cluster := busyCluster(b)
-	for _, way := range []struct{ name, sort, text string }{{"", "", ""}, {" by age", "-age", ""}, {" by name", "name", ""}, {" through a filter", "", "running web-1"}} {
+	for _, way := range []struct{ name, sort, text string }{
+		{"", "", ""}, {" by age", "-age", ""}, {" by name", "name", ""}, {" through a filter", "", "running web-1"},
+	} {
 		for _, limit := range []int{100, 0} {
 			name := fmt.Sprint("first ", limit, way.name)
 			if limit == 0 {
@@ -149,7 +156,8 @@ func BenchmarkFirstRows(b *testing.B) {
 				for b.Loop() {
 					cluster.ForgetOrders()
 					q := watch.Query{Resource: pods, Sort: way.sort, Text: way.text, Limit: limit}
-					if _, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(), q, time.Minute); err != nil {
+					if _, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(), q,
+						time.Minute); err != nil {
 						b.Fatal(err)
 					}
 				}
@@ -158,8 +166,8 @@ func BenchmarkFirstRows(b *testing.B) {
 	}
 }
 
-// processorTime is what the process has used. Who is told late waits before the
-// next message: the time that passes is not what a change costs.
+// processorTime returns the processor time that the process has used. A reader whose message was late waits before the
+// next one, so elapsed time does not measure the cost of a change.
 func processorTime(b *testing.B) time.Duration {
 	b.Helper()
 	var usage syscall.Rusage
@@ -169,19 +177,21 @@ func processorTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// One change among so many rows, from the journal to the message: of a row that
-// stays where it is, and of one that moves to the other end.
+// One change among benchRows rows, from the journal to the message: of a row that stays in its position, and of a row
+// that moves to the other end.
 func BenchmarkOneChange(b *testing.B) {
 	server, cluster := busyCluster(b)
 	const n = benchRows / 3
 	at := func(restarts int) *watch.Item {
 		server.Set(pods, busy(n, restarts))
 		for {
-			snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(), watch.Query{Resource: pods, Name: busy(n, 0).Name}, 0)
+			snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(b.Context(),
+				watch.Query{Resource: pods, Name: busy(n, 0).Name}, 0)
 			if err != nil {
 				b.Fatal(err)
 			}
-			if len(snapshot.Objects) == 1 && bytes.Contains(snapshot.Objects[0].Cells(), fmt.Appendf(nil, ",%d,", restarts)) {
+			if len(snapshot.Objects) == 1 &&
+				bytes.Contains(snapshot.Objects[0].Cells(), fmt.Appendf(nil, ",%d,", restarts)) {
 				return snapshot.Objects[0]
 			}
 			time.Sleep(time.Millisecond) //nolint:forbidigo // A benchmark of real time.

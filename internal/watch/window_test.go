@@ -18,8 +18,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// pane is what a page does with a window: it keeps the rows at their places, and
-// finds fault with every message that does not fit what it has.
+// pane is a client of a window, as a page has it: it keeps the rows at their indices, and reports every message that
+// does not fit its rows.
 type pane struct {
 	t      *testing.T
 	window *watch.Window
@@ -29,14 +29,14 @@ type pane struct {
 	columns         []string
 	total, matching int
 	offset, count   int
-	whole           bool // A whole window came since the last reset.
+	whole           bool // A complete window arrived since the last reset.
 	state           string
 	log             []string
-	by              []string // Who changed what came or is other.
-	why             []string // What was removed, and why.
+	by              []string // Authors of the rows that were inserted or updated.
+	why             []string // The removed rows, with the reason.
 	failing         int
 	waiting         int
-	changes         int // That were told of.
+	changes         int // The number that was sent.
 	newest          string
 	cursor          string
 	digests         int
@@ -140,7 +140,8 @@ func (p *pane) try() (m toldWindow, err error) {
 			rows = append(rows, [2]string{row.NS + "/" + row.Name, row.RV})
 		}
 		if count, sum := watch.DigestOf(rows); *m.Count != count || m.Digest != sum || m.Cursor != p.cursor {
-			p.t.Errorf("a digest %s of %d rows at %s; %s of %d are held at %s", m.Digest, *m.Count, m.Cursor, sum, count, p.cursor)
+			p.t.Errorf("a digest %s of %d rows at %s; %s of %d are held at %s",
+				m.Digest, *m.Count, m.Cursor, sum, count, p.cursor)
 		}
 	case "window":
 		p.takeWhole(&m)
@@ -155,7 +156,8 @@ func (p *pane) try() (m toldWindow, err error) {
 func (p *pane) takeWhole(m *toldWindow) {
 	p.t.Helper()
 	if m.Columns == nil == !p.whole || m.Total == nil || m.Matching == nil || m.Offset == nil || m.Count == nil {
-		p.t.Errorf("a window with %d columns, total %v, matching %v, offset %v, count %v; the columns come with the first", len(m.Columns), m.Total, m.Matching, m.Offset, m.Count)
+		p.t.Errorf("a window with %d columns, total %v, matching %v, offset %v, count %v; "+
+			"the columns come with the first", len(m.Columns), m.Total, m.Matching, m.Offset, m.Count)
 		return
 	}
 	if m.Columns != nil {
@@ -217,20 +219,20 @@ func (p *pane) takeEvents(m *toldWindow) {
 	}
 }
 
-// settle reads until nothing more comes, and returns what came.
+// settle reads until no more messages arrive, and returns the log of the messages.
 func (p *pane) settle() string {
 	p.t.Helper()
 	for {
 		if m := p.next(); m.Type == "heartbeat" || m.Type == "window-events" && len(m.Events) == 0 && p.heartbeat() {
 			log := strings.Join(p.log, ", ")
 			p.log = nil
-			synctest.Wait() // As the reader's.
+			synctest.Wait() // Like the reader's settle.
 			return log
 		}
 	}
 }
 
-// heartbeat reads on to where nothing comes.
+// heartbeat reads the next message and reports whether it is a heartbeat.
 func (p *pane) heartbeat() bool {
 	p.t.Helper()
 	return p.next().Type == "heartbeat"
@@ -265,8 +267,7 @@ func (p *pane) move(offset, count int) {
 	}
 }
 
-// A window is told, then what changes in it, where it stands; what changes
-// elsewhere is told by the counts alone.
+// A window is sent, then the changes of its rows, by index. Other changes are only visible in the counts.
 func TestWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -280,7 +281,8 @@ func TestWindow(t *testing.T) {
 			t.Errorf("offset %d, count %d, columns %v", p.offset, p.count, p.columns)
 		}
 		changed := pod("a", "p6", "Running (more)")
-		changed.Metadata = `"managedFields":[{"manager":"kubelet","operation":"Update","subresource":"status","time":"2026-11-21T10:00:00Z"}]`
+		changed.Metadata = `"managedFields":[{"manager":"kubelet","operation":"Update","subresource":"status",` +
+			`"time":"2026-11-21T10:00:00Z"}]`
 		server.Set(pods, changed)
 		p.wantSettle("update p6 at 1")
 		if fmt.Sprint(p.by) != "[kubelet]" || p.rows[1].Cells[1] != "Running (more)" {
@@ -307,13 +309,13 @@ func TestWindow(t *testing.T) {
 		}
 		p.wantSettle("window of 2") // The newest of them.
 		p.move(0, 2)
-		p.wantSettle("window of 2") // Each is answered.
+		p.wantSettle("window of 2") // Each Move is answered.
 		p.wantNames("p8 p7", 11, 8)
 	})
 }
 
-// A thing that takes another's name is another row; so much that is new is told
-// as a whole window; a right that goes takes the rows along.
+// An object that replaces another of the same name is a new row. If very many rows are new, the window is sent
+// completely. If a permission is revoked, the rows are removed.
 func TestWindowIsToldAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -325,8 +327,9 @@ func TestWindowIsToldAnew(t *testing.T) {
 		again := pod("a", "p03", "Running")
 		again.UID = "another"
 		server.Set(pods, again)
-		// A deletion and an addition, which may be told apart.
-		if got := p.settle(); !strings.HasPrefix(got, "remove p03 at 3, ") || !strings.HasSuffix(got, "insert p03 at 3") || p.rows[3].UID != "another" {
+		// A deletion and an addition, which may be in two messages.
+		if got := p.settle(); !strings.HasPrefix(got, "remove p03 at 3, ") ||
+			!strings.HasSuffix(got, "insert p03 at 3") || p.rows[3].UID != "another" {
 			t.Errorf("got %s, and %+v at 3", got, p.rows[3])
 		}
 		for n := range 30 {
@@ -356,7 +359,7 @@ func TestWindowIsToldAnew(t *testing.T) {
 	})
 }
 
-// A namespace that goes takes its rows along, and nothing else.
+// If a namespace is deleted, its rows are removed, and nothing else changes.
 func TestWindowWhereANamespaceGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -372,7 +375,7 @@ func TestWindowWhereANamespaceGoes(t *testing.T) {
 	})
 }
 
-// Other columns begin the window anew; a sort by one that is no more is said.
+// After a change of the columns, the window is reset. A sort by a column that no longer exists is an error.
 func TestWindowOfOtherColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -384,8 +387,10 @@ func TestWindowOfOtherColumns(t *testing.T) {
 		byStatus.wantNames("q p", 2, 2)
 		server.Print(pods, `[{"name":"Phase","type":"string"},{"name":"Name","type":"string"}]`)
 		server.Cut(pods)
-		server.Set(pods, apitest.Item{Namespace: "a", Name: "p", Cells: `["Running","p"]`}, apitest.Item{Namespace: "a", Name: "q", Cells: `["Failed","q"]`})
-		if got := byName.settle(); !strings.Contains(got, "reset") || !strings.HasSuffix(got, "window of 2") || fmt.Sprint(byName.columns) != "[Phase Name]" {
+		server.Set(pods, apitest.Item{Namespace: "a", Name: "p", Cells: `["Running","p"]`},
+			apitest.Item{Namespace: "a", Name: "q", Cells: `["Failed","q"]`})
+		if got := byName.settle(); !strings.Contains(got, "reset") || !strings.HasSuffix(got, "window of 2") ||
+			fmt.Sprint(byName.columns) != "[Phase Name]" {
 			t.Errorf("got %s with columns %v", got, byName.columns)
 		}
 		byName.wantNames("p q", 2, 2)
@@ -393,11 +398,12 @@ func TestWindowOfOtherColumns(t *testing.T) {
 		for err == nil {
 			_, err = byStatus.try()
 		}
-		wantProblem(t, err, watch.Invalid, "Unknown column", `"status" to sort by; there are phase, name, and namespace`)
+		wantProblem(t, err, watch.Invalid, "Unknown column",
+			`"status" to sort by; there are phase, name, and namespace`)
 	})
 }
 
-// What makes no sense is refused in words.
+// Invalid windows are refused, with an explanation.
 func TestWindowsThatMakeNoSense(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -412,9 +418,11 @@ func TestWindowsThatMakeNoSense(t *testing.T) {
 		p.wantSettle("")
 		_, err := tryPane(t, cluster, watch.Query{Name: "p"}, "", 0, 10)
 		wantProblem(t, err, watch.Invalid, "Name and view do not fit", "window")
-		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Windowed, "")
+		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods},
+			watch.Windowed, "")
 		wantProblem(t, err, watch.Invalid, "Not a window", "needs a window")
-		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods, Window: p.window}, watch.Rows, "")
+		_, err = cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(),
+			watch.Query{Resource: pods, Window: p.window}, watch.Rows, "")
 		wantProblem(t, err, watch.Invalid, "Not a window", "no other has one")
 		for _, sort := range []string{"colour", "-", "-colour", "--name"} {
 			p := openPane(t, cluster, watch.Query{}, sort, 0, 10)
@@ -431,8 +439,7 @@ func TestWindowsThatMakeNoSense(t *testing.T) {
 	})
 }
 
-// A quiet window tells every 15 s that it lives; changes that its filter keeps
-// back move its cursor.
+// A quiet window sends a heartbeat every 15 s. Changes that its filter drops advance its cursor.
 func TestWindowHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -452,14 +459,15 @@ func TestWindowHeartbeat(t *testing.T) {
 		server.Set(pods, pod("b", "r", "Failed"))
 		start = time.Now()
 		m := p.next()
-		if m.Type != "window-events" || len(m.Events) != 0 || m.Cursor == first.Cursor || time.Since(start) != watch.Heartbeat {
+		if m.Type != "window-events" || len(m.Events) != 0 || m.Cursor == first.Cursor ||
+			time.Since(start) != watch.Heartbeat {
 			t.Errorf("got %+v after %s, want no events and a newer cursor", m, time.Since(start))
 		}
 		if beat := p.next(); beat.Type != "heartbeat" || beat.Cursor != m.Cursor {
 			t.Errorf("got %+v, want a heartbeat with the last cursor", beat)
 		}
 		pass(10 * time.Second)
-		p.move(1, 1) // Moving needs no change.
+		p.move(1, 1) // A move needs no change of rows.
 		start = time.Now()
 		if m := p.next(); m.Type != "window" || time.Since(start) != 0 || p.names() != "q" {
 			t.Errorf("got %+v after %s", m, time.Since(start))
@@ -467,7 +475,7 @@ func TestWindowHeartbeat(t *testing.T) {
 	})
 }
 
-// A window goes to the row of an object wherever that is, and stays there.
+// A window moves to the row of an object, and then stays there.
 func TestWindowAroundARow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -492,15 +500,14 @@ func TestWindowAroundARow(t *testing.T) {
 		}
 		around("a", "p18")
 		p.wantNames("p18 p16 p14", 20, 11)
-		for _, nowhere := range []string{"p01", "p99"} { // Filtered out, and none.
+		for _, nowhere := range []string{"p01", "p99"} { // Filtered out, and nonexistent.
 			around("a", nowhere)
 			p.wantNames("p16 p14 p12", 20, 11)
 		}
 	})
 }
 
-// A row that goes is told to be gone, to be filtered out, or to have moved; one
-// that others moved out is not.
+// A removed row has the reason gone, filtered or moved. A row that other rows moved out of the window has none.
 func TestWhyRowsGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -543,8 +550,8 @@ func TestWhyRowsGo(t *testing.T) {
 	})
 }
 
-// Who looks at a part is told how many rows fail or wait, of all; and of what
-// happens elsewhere how much that is and the newest, once a second at most.
+// A window has the numbers of all rows with errors and warnings. For changes outside of the window, it gets their
+// number and the newest one, at most once a second.
 func TestWindowTellsWhatHappensElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -566,7 +573,8 @@ func TestWindowTellsWhatHappensElsewhere(t *testing.T) {
 				p.next()
 			}
 			if p.newest != want || time.Since(start) != after || p.changes != changes {
-				t.Errorf("after %s and %d changes the newest is %q; want %q after %s and %d", time.Since(start), p.changes, p.newest, want, after, changes)
+				t.Errorf("after %s and %d changes the newest is %q; want %q after %s and %d",
+					time.Since(start), p.changes, p.newest, want, after, changes)
 			}
 		}
 		<-time.After(time.Minute)
@@ -580,7 +588,7 @@ func TestWindowTellsWhatHappensElsewhere(t *testing.T) {
 		server.Set(pods, pod("a", "p4", "Failed"))
 		synctest.Wait()
 		server.Set(pods, pod("a", "p9", "Running"))
-		tell("add a/p9", 0, 2) // A count is other, and is told at once.
+		tell("add a/p9", 0, 2) // A count changes, so it is sent at once.
 		server.Delete(pods, "a", "p9")
 		tell("delete a/p9", 0, 1)
 		server.Set(pods, pod("a", "p5", "Running"))
@@ -595,8 +603,8 @@ func TestWindowTellsWhatHappensElsewhere(t *testing.T) {
 	})
 }
 
-// A window is in the order in which the page has its rows, and its q finds what
-// the page's finds: web/test/views.test.ts reads the same file.
+// A window has the same order as the page, and its q matches the same rows as the page's. web/test/views.test.ts reads
+// the same file.
 func TestWindowsAreThePages(t *testing.T) {
 	text, err := os.ReadFile("../web/testdata/views.json")
 	if err != nil {
@@ -633,7 +641,8 @@ func TestWindowsAreThePages(t *testing.T) {
 				t.Errorf("q=%q, sort=%q: got %v, want %v", view.Q, view.Sort, got, view.Want)
 			}
 			for limit := range len(got) + 2 {
-				snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods, Text: view.Q, Sort: view.Sort, Limit: limit}, 0)
+				snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(),
+					watch.Query{Resource: pods, Text: view.Q, Sort: view.Sort, Limit: limit}, 0)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -645,24 +654,25 @@ func TestWindowsAreThePages(t *testing.T) {
 					limit = len(got)
 				}
 				if !slices.Equal(first, view.Want[:min(limit, len(got))]) || snapshot.Total != len(got) {
-					t.Errorf("q=%q, sort=%q: the first %d of %d are %v, want %v", view.Q, view.Sort, limit, snapshot.Total, first, view.Want)
+					t.Errorf("q=%q, sort=%q: the first %d of %d are %v, want %v",
+						view.Q, view.Sort, limit, snapshot.Total, first, view.Want)
 				}
 			}
 		}
 	})
 }
 
-// thing is a row of the test's own state.
+// thing is a row in the test's own state.
 type thing struct {
 	ns, status, app string
 	number          int
-	restarts        int // -1 is unknown.
+	restarts        int // -1 means unknown.
 	age             int // Seconds.
 }
 
 func (th *thing) name() string { return fmt.Sprint("p-", th.number) }
 
-// created is a time before the bubble's clock begins.
+// created returns a time before the fake clock begins.
 func (th *thing) created() time.Time {
 	return time.Date(1999, 12, 1, 0, 0, 0, 0, time.UTC).Add(-time.Duration(th.age) * time.Second)
 }
@@ -682,23 +692,26 @@ func (th *thing) item() apitest.Item {
 	}
 }
 
-const thingColumns = `[{"name":"Name","type":"string"},{"name":"Status","type":"string"},{"name":"Restarts","type":"integer"},{"name":"Age","type":"string"}]`
+const thingColumns = `[{"name":"Name","type":"string"},{"name":"Status","type":"string"},` +
+	`{"name":"Restarts","type":"integer"},{"name":"Age","type":"string"}]`
 
-// looked is what one pane looks at.
+// looked is the query and sort of one pane.
 type looked struct {
 	q    watch.Query
 	sort string
 }
 
-// see is what a plain filter and a plain sort make of the state.
+// see returns the result of a plain filter and a plain sort of the state.
 func (l *looked) see(state map[string]*thing) (total int, seen []*thing) {
 	for _, th := range state {
-		if len(l.q.Namespaces) > 0 && !slices.Contains(l.q.Namespaces, th.ns) || l.q.Labels != "" && l.q.Labels != "app="+th.app {
+		if len(l.q.Namespaces) > 0 && !slices.Contains(l.q.Namespaces, th.ns) ||
+			l.q.Labels != "" && l.q.Labels != "app="+th.app {
 			continue
 		}
 		total++
 		text := strings.ToLower(strings.Join([]string{th.ns, th.name(), th.status, strconv.Itoa(th.restarts)}, " "))
-		if !slices.ContainsFunc(strings.Fields(strings.ToLower(l.q.Text)), func(word string) bool { return !strings.Contains(text, word) }) {
+		if !slices.ContainsFunc(strings.Fields(strings.ToLower(l.q.Text)),
+			func(word string) bool { return !strings.Contains(text, word) }) {
 			seen = append(seen, th)
 		}
 	}
@@ -716,7 +729,7 @@ func (l *looked) see(state map[string]*thing) (total int, seen []*thing) {
 			order = cmp.Compare(a.ns, b.ns)
 		case "restarts":
 			if unknown := cmp.Compare(min(b.restarts, 0), min(a.restarts, 0)); unknown != 0 {
-				return unknown // Last in any case.
+				return unknown // Last in both directions.
 			}
 			order = cmp.Compare(a.restarts, b.restarts)
 		}
@@ -728,7 +741,7 @@ func (l *looked) see(state map[string]*thing) (total int, seen []*thing) {
 	return total, seen
 }
 
-// want wants a pane to have what a plain sort gives.
+// want checks that a pane has the rows of a plain sort.
 func (l *looked) want(p *pane, state map[string]*thing) {
 	p.t.Helper()
 	total, seen := l.see(state)
@@ -747,15 +760,17 @@ func (l *looked) want(p *pane, state map[string]*thing) {
 		got[i] = fmt.Sprint(row.NS, row.Cells)
 	}
 	if !slices.Equal(got, want) || p.total != total || p.matching != matching {
-		p.t.Errorf("%+v from %d:\ngot  %d of %d %v\nwant %d of %d %v", l, p.offset, p.matching, p.total, got, matching, total, want)
+		p.t.Errorf("%+v from %d:\ngot  %d of %d %v\nwant %d of %d %v",
+			l, p.offset, p.matching, p.total, got, matching, total, want)
 	}
 }
 
 // churn changes one thing, in the state and in the cluster.
 func churn(random *rand.Rand, server *apitest.Server, state map[string]*thing) {
 	th := &thing{
-		ns: string(rune('a' + random.IntN(3))), number: random.IntN(120), status: []string{"Running", "Pending", "Failed"}[random.IntN(3)],
-		app: []string{"web", "db"}[random.IntN(2)], restarts: random.IntN(6) - 1, age: random.IntN(30),
+		ns: string(rune('a' + random.IntN(3))), number: random.IntN(120),
+		status: []string{"Running", "Pending", "Failed"}[random.IntN(3)],
+		app:    []string{"web", "db"}[random.IntN(2)], restarts: random.IntN(6) - 1, age: random.IntN(30),
 	}
 	key := th.ns + "/" + th.name()
 	switch before := state[key]; {
@@ -775,25 +790,28 @@ func churn(random *rand.Rand, server *apitest.Server, state map[string]*thing) {
 }
 
 func someLook(random *rand.Rand) looked {
-	sorts := []string{"", "name", "-name", "status", "-status", "restarts", "-restarts", "age", "-age", "namespace", "-namespace"}
+	sorts := []string{
+		"", "name", "-name", "status", "-status", "restarts", "-restarts", "age", "-age", "namespace", "-namespace",
+	}
 	return looked{
 		q: watch.Query{
-			Namespaces: [][]string{nil, {"a"}, {"a", "c"}}[random.IntN(3)], Labels: []string{"", "app=web"}[random.IntN(2)],
-			Text: []string{"", "RUNN", "p-1 ing", "b p-", "nothing-has-it"}[random.IntN(5)],
+			Namespaces: [][]string{nil, {"a"}, {"a", "c"}}[random.IntN(3)],
+			Labels:     []string{"", "app=web"}[random.IntN(2)],
+			Text:       []string{"", "RUNN", "p-1 ing", "b p-", "nothing-has-it"}[random.IntN(5)],
 		},
 		sort: sorts[random.IntN(len(sorts))],
 	}
 }
 
-// Whatever changes, however windows move, begin and end, and whenever they are
-// read: in the end each shows what a plain sort of the state gives.
+// With any changes, and however windows are moved, opened, closed and read, each window finally has the rows of a plain
+// sort of the state.
 func TestWindowsConverge(t *testing.T) {
 	for seed := range uint64(25) {
 		synctest.Test(t, func(t *testing.T) {
 			server, cluster := serveCluster(t)
 			server.Set("core/v1/namespaces", apitest.Item{Name: "c"})
 			server.Print(pods, thingColumns)
-			random := rand.New(rand.NewPCG(seed, 4)) //nolint:gosec // A test that can be replayed.
+			random := rand.New(rand.NewPCG(seed, 4)) //nolint:gosec // A test that can be reproduced.
 			state := make(map[string]*thing)
 			for range 100 {
 				churn(random, server, state)
@@ -824,7 +842,8 @@ func TestWindowsConverge(t *testing.T) {
 						server.Quietly(pods, func() { churn(random, server, state) })
 					}
 				case 4:
-					<-time.After(time.Duration(random.IntN(600)) * time.Second) // Off the ring, and the ranking's end.
+					// Until changes leave the history and the ranking is dropped.
+					<-time.After(time.Duration(random.IntN(600)) * time.Second)
 				}
 				synctest.Wait()
 				for range random.IntN(3) {
@@ -841,13 +860,13 @@ func TestWindowsConverge(t *testing.T) {
 	}
 }
 
-// The same with everybody at once: the race detector looks.
+// The same with concurrent readers, for the race detector.
 func TestConcurrentWindowsConverge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set("core/v1/namespaces", apitest.Item{Name: "c"})
 		server.Print(pods, thingColumns)
-		random := rand.New(rand.NewPCG(9, 9)) //nolint:gosec // A test that can be replayed.
+		random := rand.New(rand.NewPCG(9, 9)) //nolint:gosec // A test that can be reproduced.
 		state := make(map[string]*thing)
 		for range 200 {
 			churn(random, server, state)
@@ -860,7 +879,7 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 		for n := range readers {
 			looks[n] = someLook(random)
 			if n%3 == 1 {
-				looks[n] = looks[n-1] // Two with one ranking.
+				looks[n] = looks[n-1] // Two that share one ranking.
 			}
 			p := openPane(t, cluster, looks[n].q, looks[n].sort, 0, 30)
 			panes[n] = p
@@ -904,8 +923,7 @@ func TestConcurrentWindowsConverge(t *testing.T) {
 	})
 }
 
-// Who is too slow for the past that is kept is told the window as it is, without
-// a reset.
+// If a reader is too slow for the history, its window is updated to the present rows, without a reset.
 func TestSlowWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -924,8 +942,7 @@ func TestSlowWindow(t *testing.T) {
 	})
 }
 
-// There are only so many orders; one that nobody holds makes room, and is there
-// still for who comes back soon.
+// The number of rankings is bounded. An unused one makes room for a new one.
 func TestRankingsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -937,7 +954,7 @@ func TestRankingsAreBounded(t *testing.T) {
 			panes[n].settle()
 		}
 		again := openPane(t, cluster, watch.Query{Text: "p"}, "", 5, 10)
-		again.settle() // It shares.
+		again.settle() // It shares a ranking.
 		late := openPane(t, cluster, watch.Query{Text: "q"}, "", 0, 10)
 		var err error
 		for err == nil {
@@ -949,8 +966,8 @@ func TestRankingsAreBounded(t *testing.T) {
 	})
 }
 
-// A list may bring other times for objects that are the same, where they are
-// reckoned anew: nothing is told of that, and the order is right all the same.
+// A list may have other times for unchanged objects, because the server computes them again. No change is sent for
+// that, and the order is still correct.
 func TestTimesThatAreReckonedAnew(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -974,7 +991,7 @@ func TestTimesThatAreReckonedAnew(t *testing.T) {
 	})
 }
 
-// What many who hold the same window are told is written once.
+// The messages that many readers of the same window get are encoded once.
 func TestWindowsAreWrittenOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -1010,16 +1027,19 @@ func TestWindowsAreWrittenOnce(t *testing.T) {
 					until(t, sub, kind)
 				}
 			})
-			if round != "papers grow" && bytes > viewers*rows*each*3/2 { // A paper for each, as the race detector loses them; to write for each takes five times as much.
-				t.Errorf("%s: %d KiB were taken to tell %d viewers %d KiB each", round, bytes>>10, viewers, rows*each>>10)
+			// One buffer for each viewer, because the race detector drops pooled ones. Encoding for
+			// each viewer takes five times as much.
+			if round != "papers grow" && bytes > viewers*rows*each*3/2 {
+				t.Errorf("%s: %d KiB were taken to tell %d viewers %d KiB each",
+					round, bytes>>10, viewers, rows*each>>10)
 			}
 			<-time.After(time.Second)
 		}
 	})
 }
 
-// What the rows of windows take is in the ledger, until a while after the last
-// window was closed; who opens it again meanwhile finds it.
+// The watch status includes the memory of rankings, until some time after the last window was closed. A window that is
+// opened again in that time finds the ranking.
 func TestOrdersAreInTheLedger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
