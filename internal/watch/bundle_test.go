@@ -12,12 +12,12 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Readers who collect stop where others of a moment ago did, so that they tell the
-// same; and never where they are.
+// Readers after a pause end their batch where other readers ended theirs a moment ago, so that they send the same
+// events. They never end it at their own cursor.
 func TestStopsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop := watch.NewStops()
-		const a = 100 // What has changed until the first comes.
+		const a = 100 // The newest offset at the first call.
 		for _, test := range []struct {
 			after           time.Duration
 			from, now, want uint64
@@ -26,19 +26,19 @@ func TestStopsAreShared(t *testing.T) {
 			{10 * time.Millisecond, 95, a + 5, a},
 			{15 * time.Millisecond, 80, a + 9, a},
 			{time.Millisecond, 90, a + 10, a + 10}, // 26 ms later.
-			{0, a + 10, a + 11, a + 11},            // Who has come as far goes on.
+			{0, a + 10, a + 11, a + 11},            // A reader at that offset continues.
 			{0, 90, a + 12, a + 11},
 		} {
 			pass(test.after)
 			if got := stop(test.from, func() uint64 { return test.now }); got != test.want {
-				t.Errorf("after %s who is at %d of %d stops at %d, want %d", test.after, test.from, test.now, got, test.want)
+				t.Errorf("after %s who is at %d of %d stops at %d, want %d",
+					test.after, test.from, test.now, got, test.want)
 			}
 		}
 	})
 }
 
-// The events of a batch are written once for all who are told the same, and again
-// for any other.
+// The events of a batch are encoded once for all readers that send the same ones, and again for others.
 func TestBundlesAreShared(t *testing.T) {
 	text := watch.NewBundles()
 	written := 0
@@ -77,7 +77,7 @@ func TestBundlesAreShared(t *testing.T) {
 	runtime.KeepAlive(held)
 }
 
-// Whoever is told of the same batch hears what is theirs.
+// Readers of the same batch get the events that they may see.
 func TestBundlesAreTheirOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -85,7 +85,9 @@ func TestBundlesAreTheirOwn(t *testing.T) {
 		query := watch.Query{Every: 50 * time.Millisecond}
 		inB := query
 		inB.Namespaces = []string{"b"}
-		readers := []*reader{subscribe(t, cluster, query, ""), subscribe(t, cluster, inB, ""), subscribe(t, cluster, query, "")}
+		readers := []*reader{
+			subscribe(t, cluster, query, ""), subscribe(t, cluster, inB, ""), subscribe(t, cluster, query, ""),
+		}
 		for _, r := range readers {
 			r.settle()
 		}

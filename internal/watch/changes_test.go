@@ -13,7 +13,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// feed is a reader of the changes view.
+// feed is a reader of the view Changes.
 type feed struct {
 	t      *testing.T
 	sub    *watch.Subscription
@@ -32,7 +32,7 @@ func follow(t *testing.T, cluster *watch.Cluster, q watch.Query, cursor string) 
 	return &feed{t: t, sub: sub}
 }
 
-// fed is an event of the changes view.
+// fed is an event of the view Changes.
 type fed struct {
 	Op, NS, Name, UID, RV string
 	Time                  time.Time
@@ -44,7 +44,7 @@ type fed struct {
 	}
 }
 
-// String is "add a/p" and who, and for several authors what of each.
+// String returns "add a/p" and the author, or for several authors the ops of each.
 func (e *fed) String() string {
 	s := []string{e.Op, e.NS + "/" + e.Name}
 	if e.By != nil {
@@ -56,7 +56,7 @@ func (e *fed) String() string {
 	return strings.Join(s, " ")
 }
 
-// settle reads up to the next heartbeat, and tells what came in short.
+// settle reads up to the next heartbeat, and returns the events in short.
 func (f *feed) settle() string {
 	f.t.Helper()
 	var log []string
@@ -66,7 +66,7 @@ func (f *feed) settle() string {
 		case "state":
 			continue
 		case "heartbeat":
-			synctest.Wait() // What falls due with it has happened, too.
+			synctest.Wait() // Wait for everything else that is due now.
 			return strings.Join(log, ", ")
 		}
 		if len(m.Events) == 0 || m.Type == "snapshot" {
@@ -113,13 +113,14 @@ func (f *feed) wantSettle(want string) {
 	}
 }
 
-// by gives a pod managedFields: pairs of a manager and the fields it owns, one
-// second after another from the one given, in the bubble's year.
+// by adds managedFields to a pod: pairs of a manager and the fields that it owns. Their times are one second apart,
+// from the given second on, in the first hour of the fake clock.
 func by(p apitest.Item, second int, managers ...string) apitest.Item {
 	entries := []string{}
 	for i := 0; i < len(managers); i += 2 {
-		entries = append(entries, fmt.Sprintf(`{"manager":%q,"operation":"Update","time":"2000-01-01T00:%02d:%02dZ","fieldsV1":%s}`,
-			managers[i], (second+i/2)/60, (second+i/2)%60, managers[i+1]))
+		entries = append(entries,
+			fmt.Sprintf(`{"manager":%q,"operation":"Update","time":"2000-01-01T00:%02d:%02dZ","fieldsV1":%s}`,
+				managers[i], (second+i/2)/60, (second+i/2)%60, managers[i+1]))
 	}
 	p.Metadata = `"managedFields":[` + strings.Join(entries, ",") + `]`
 	return p
@@ -127,15 +128,14 @@ func by(p apitest.Item, second int, managers ...string) apitest.Item {
 
 const phase, labels = `{"f:status":{"f:phase":{}}}`, `{"f:metadata":{"f:labels":{"f:app":{}}}}`
 
-// The feed tells each change by itself, in order, with who made it, first of
-// what is still known, then as it comes.
+// The view sends each change separately, in order, with its author: first those in the history, then new ones.
 func TestChangesView(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "listed", "Running"))
 		listed := time.Now()
 		first := follow(t, cluster, watch.Query{}, "")
-		first.wantSettle("snapshot") // Takes 15 s. What was listed has not happened.
+		first.wantSettle("snapshot") // Takes 15 s. Objects of the list are not changes.
 		if !first.since.Equal(listed) {
 			t.Errorf("the past is known since %s, want %s", first.since, listed)
 		}
@@ -151,18 +151,21 @@ func TestChangesView(t *testing.T) {
 		server.Set(pods, by(pod("b", "q", "Running"), 32, "kubelet", phase))
 		first.wantSettle("update b/q by kubelet, update b/q by kubelet")
 		follow(t, cluster, watch.Query{}, cursor).wantSettle("update b/q by kubelet, update b/q by kubelet")
-		follow(t, cluster, watch.Query{}, "").wantSettle("snapshot, " + told + ", update b/q by kubelet, update b/q by kubelet")
-		follow(t, cluster, watch.Query{Namespaces: []string{"b"}}, "").wantSettle("snapshot, add b/q, update b/q by kubelet, update b/q by kubelet")
-		follow(t, cluster, watch.Query{Name: "p"}, "").wantSettle("snapshot, add a/p by kubectl, update a/p by kubelet, delete a/p")
+		follow(t, cluster, watch.Query{}, "").
+			wantSettle("snapshot, " + told + ", update b/q by kubelet, update b/q by kubelet")
+		follow(t, cluster, watch.Query{Namespaces: []string{"b"}}, "").
+			wantSettle("snapshot, add b/q, update b/q by kubelet, update b/q by kubelet")
+		follow(t, cluster, watch.Query{Name: "p"}, "").
+			wantSettle("snapshot, add a/p by kubectl, update a/p by kubelet, delete a/p")
 
 		server.Reprint(pods, "b", "q", `["q","Odd"]`)
 		server.Quietly(pods, func() {})
-		first.wantSettle("events") // Other cells of the same object are no change of it.
+		first.wantSettle("events") // Other cells of the same object are not a change of it.
 	})
 }
 
-// Who follows one object holds it as it was before the first change told, and
-// each that is added: what is told leads from there to how it is.
+// A reader of one object gets it as it was before the first change that is sent, and each object that is added. The
+// changes lead from there to its present state.
 func TestChangesOfOneObject(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -205,7 +208,7 @@ func TestChangesOfOneObject(t *testing.T) {
 		if got := phaseOf(m.Events[len(m.Events)-1].Object); got != " anew" {
 			t.Errorf("the one that was made anew is told as%s", got)
 		}
-		// Of all objects there is no one to go on from.
+		// With all objects there is no object to start from.
 		want(watch.Query{}, ", update, update, delete, add")
 		for n := range 200 {
 			server.Set(pods, pod("a", "p", fmt.Sprint("n", n)))
@@ -214,13 +217,13 @@ func TestChangesOfOneObject(t *testing.T) {
 		server.Set(pods, pod("a", "p", "last"))
 		synctest.Wait()
 		if m := snapshot(one); len(m.Events) != 200 || phaseOf(m.Object) != " n0" || !m.Since.Equal(m.Events[0].Time) {
-			t.Errorf("%d events from%s, since %s; want the newest 200, from n0, since the first of them at %s", len(m.Events), phaseOf(m.Object), m.Since, m.Events[0].Time)
+			t.Errorf("%d events from%s, since %s; want the newest 200, from n0, since the first of them at %s",
+				len(m.Events), phaseOf(m.Object), m.Since, m.Events[0].Time)
 		}
 	})
 }
 
-// phaseOf is the phase of a pod, with a space before it; empty where there is no
-// pod.
+// phaseOf returns the phase of a pod after a space, or nothing if there is no pod.
 func phaseOf(object json.RawMessage) string {
 	var p struct{ Status struct{ Phase string } }
 	if len(object) == 0 || json.Unmarshal(object, &p) != nil {
@@ -240,13 +243,16 @@ func TestChangesHaveWhatTheyNeed(t *testing.T) {
 		}{
 			{
 				func() { server.Set(pods, by(pod("a", "p", "Pending"), 15, "kubectl", phase)) },
-				`{"op":"add","ns":"a","name":"p","uid":"a/p","rv":"103","time":"2000-01-01T00:00:15.000Z","by":{"manager":"kubectl","operation":"Update","time":"2000-01-01T00:00:15Z"}}`,
+				`{"op":"add","ns":"a","name":"p","uid":"a/p","rv":"103","time":"2000-01-01T00:00:15.000Z",` +
+					`"by":{"manager":"kubectl","operation":"Update","time":"2000-01-01T00:00:15Z"}}`,
 			},
 			{
 				func() { server.Set(pods, by(pod("a", "p", "Running"), 15, "kubectl", `{}`, "kubelet", phase)) },
 				`{"op":"update","ns":"a","name":"p","uid":"a/p","rv":"104","time":"2000-01-01T00:00:15.000Z",` +
-					`"patch":[{"op":"replace","path":"/metadata/resourceVersion","value":"104"},{"op":"replace","path":"/status/phase","value":"Running"}],` +
-					`"by":{"manager":"kubelet","operation":"Update","time":"2000-01-01T00:00:16Z"},"was":{"0":"103","1":"Pending"}}`,
+					`"patch":[{"op":"replace","path":"/metadata/resourceVersion","value":"104"},` +
+					`{"op":"replace","path":"/status/phase","value":"Running"}],` +
+					`"by":{"manager":"kubelet","operation":"Update","time":"2000-01-01T00:00:16Z"},` +
+					`"was":{"0":"103","1":"Pending"}}`,
 			},
 			{
 				func() { server.Delete(pods, "a", "p") },
@@ -262,7 +268,7 @@ func TestChangesHaveWhatTheyNeed(t *testing.T) {
 	})
 }
 
-// Who has fallen off the ring is told so, and begins again with what it holds.
+// A reader whose changes have left the history is reset, and gets the changes that are left.
 func TestChangesReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -284,7 +290,7 @@ func TestChangesReset(t *testing.T) {
 	})
 }
 
-// A new reader is told of the newest 200 that it may see.
+// A new reader gets the newest 200 changes that it may see.
 func TestChangesOfLongAgo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -310,8 +316,7 @@ func TestChangesOfLongAgo(t *testing.T) {
 	})
 }
 
-// Changes are not folded, so their messages are bounded, and go on where the one
-// before has ended.
+// Changes are not folded, so the length of a message is limited. The next message continues after it.
 func TestChangesInParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -356,8 +361,8 @@ func TestChangesInParts(t *testing.T) {
 	})
 }
 
-// Rows that go because they may not be seen any more have not been deleted, and
-// what was before is not told of when they come back.
+// Rows that are removed because a permission was revoked are not deleted objects. After the permission is back, changes
+// from before are not sent.
 func TestChangesAcrossARefusal(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -393,7 +398,7 @@ func TestChangesThatMakeNoSense(t *testing.T) {
 	})
 }
 
-// Rights that come and go change what may be seen, and no object.
+// Granted and revoked permissions change the coverage, but no object.
 func TestSightIsNoChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -421,8 +426,7 @@ func TestSightIsNoChange(t *testing.T) {
 	})
 }
 
-// A right to watch that comes or goes takes nothing out of sight: what happened
-// until the next list is told.
+// A watch permission that is granted or revoked does not change the coverage. Changes up to the next list are sent.
 func TestChangesAcrossARightToWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -430,7 +434,7 @@ func TestChangesAcrossARightToWatch(t *testing.T) {
 		server.RevokeWatch(pods)
 		f := follow(t, cluster, watch.Query{}, "")
 		f.wantSettle("snapshot")
-		for _, status := range []string{"Failed", "Running"} { // It is watched from now on, and then listed again.
+		for _, status := range []string{"Failed", "Running"} { // First the resource becomes watched, then polled again.
 			server.Quietly(pods, func() {
 				server.Set(pods, pod("a", "p", status), pod("a", "n-"+status, "Pending"))
 				server.Delete(pods, "a", "q")
@@ -449,8 +453,8 @@ func TestChangesAcrossARightToWatch(t *testing.T) {
 	})
 }
 
-// Nor does a right to all namespaces: what happened to objects that were in sight
-// is told, and no object of another namespace.
+// Neither does a permission for all namespaces. Changes of objects that were visible before are sent, and no object of
+// another namespace.
 func TestChangesAcrossARightToAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -460,7 +464,8 @@ func TestChangesAcrossARightToAll(t *testing.T) {
 		f := follow(t, cluster, watch.Query{}, "")
 		f.wantSettle("snapshot")
 		lists := func() int { return cluster.Ledger().Entries[1].Lists }
-		for before := lists(); lists() == before; { // The next is 30 s away, and the right is asked for every 10 s.
+		// The next list is 30 s away, and permissions are checked every 10 s.
+		for before := lists(); lists() == before; {
 			pass(time.Second)
 		}
 		server.Set(pods, pod("a", "p", "Failed"))
@@ -471,9 +476,8 @@ func TestChangesAcrossARightToAll(t *testing.T) {
 	})
 }
 
-// What is said to be known begins with the last list of the namespaces that are
-// looked at: what happened while there was no watch, or no right to one, was
-// told as one or not at all.
+// The time since which changes are complete begins with the last list of the requested namespaces. Changes without a
+// watch, or without a permission for one, were combined or not sent.
 func TestChangesAreKnownSinceTheLastList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -492,7 +496,8 @@ func TestChangesAreKnownSinceTheLastList(t *testing.T) {
 		}
 		a, b, both := since("a"), since("b"), since()
 		if a.After(listed) || b.Before(allowed) || !both.Equal(b) {
-			t.Errorf("a is known since %s, want %s; b since %s, want after %s; both since %s", a, listed, b, allowed, both)
+			t.Errorf("a is known since %s, want %s; b since %s, want after %s; both since %s",
+				a, listed, b, allowed, both)
 		}
 		server.Down(true)
 		pass(10 * time.Second)

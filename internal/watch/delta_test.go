@@ -16,10 +16,10 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// In the object view an update has who made which part of it; by is the newest
-// of them, and authors are told where it did not make all.
+// In the view Object, an update has the authors and their parts of it. by is the newest author. authors is sent if that
+// author did not make all changes.
 func TestObjectAuthors(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // Which begins in the year 2000.
+	synctest.Test(t, func(t *testing.T) { // The fake clock begins in the year 2000.
 		server, cluster := serveCluster(t)
 		set := func(app, status string, second int, managers ...string) {
 			p := by(pod("a", "p", status), second, managers...)
@@ -50,7 +50,8 @@ func TestObjectAuthors(t *testing.T) {
 				who = append(who, e.By.Manager)
 			}
 			if fmt.Sprint(got) != patch || strings.Join(who, "") != by || string(e.Authors) != authors {
-				t.Errorf("%s: got %s by %s, authors %s\nwant %s by %s, authors %s", what, got, who, e.Authors, patch, by, authors)
+				t.Errorf("%s: got %s by %s, authors %s\nwant %s by %s, authors %s",
+					what, got, who, e.Authors, patch, by, authors)
 			}
 		}
 		const version = "replace /metadata/resourceVersion"
@@ -63,20 +64,21 @@ func TestObjectAuthors(t *testing.T) {
 		set("", "Failed", 16, "kubelet", phase, "helm", "{}")
 		wantUpdate("helm takes nothing away, at a time", "["+version+"]", "helm", "")
 
-		// Both while nobody read: folded.
+		// Both before the reader reads: folded.
 		set("db", "Failed", 18, "helm", labels, "kubelet", "{}")
 		set("db", "Running", 18, "helm", labels, "kubelet", phase)
 		synctest.Wait()
 		wantUpdate("folded", "[add /metadata/labels "+version+" replace /status/phase]", "kubelet",
-			`[{"manager":"kubelet","operation":"Update","time":"2000-01-01T00:00:19Z","ops":[1,2]},{"manager":"helm","operation":"Update","time":"2000-01-01T00:00:18Z","ops":[0]}]`)
+			`[{"manager":"kubelet","operation":"Update","time":"2000-01-01T00:00:19Z","ops":[1,2]},`+
+				`{"manager":"helm","operation":"Update","time":"2000-01-01T00:00:18Z","ops":[0]}]`)
 
 		server.Quietly(pods, func() { set("x", "Running", 20, "helm", labels, "kubelet", phase) })
 		wantUpdate("found by a list", "[replace /metadata/labels/app "+version+"]", "", "")
 	})
 }
 
-// In the rows view the newest entry has made the change; where two share its
-// second, the one that owns what changed.
+// In the view Rows, the newest entry is the author. If two entries share its second, the author is the one that owns
+// what changed.
 func TestRowAuthors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -84,8 +86,10 @@ func TestRowAuthors(t *testing.T) {
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
 		at := func(p apitest.Item, helm, kubelet int) apitest.Item {
-			p.Metadata = fmt.Sprintf(`"managedFields":[{"manager":"kubelet","operation":"Update","time":"2000-01-01T00:00:%02dZ","fieldsV1":%s},`+
-				`{"manager":"helm","operation":"Update","time":"2000-01-01T00:00:%02dZ","fieldsV1":%s}]`, kubelet, phase, helm, labels)
+			p.Metadata = fmt.Sprintf(`"managedFields":[`+
+				`{"manager":"kubelet","operation":"Update","time":"2000-01-01T00:00:%02dZ","fieldsV1":%s},`+
+				`{"manager":"helm","operation":"Update","time":"2000-01-01T00:00:%02dZ","fieldsV1":%s}]`,
+				kubelet, phase, helm, labels)
 			return p
 		}
 		for _, step := range []struct {
@@ -95,8 +99,8 @@ func TestRowAuthors(t *testing.T) {
 		}{
 			{"Running", 2, 15, "kubelet"},
 			{"Failed", 15, 15, "kubelet"}, // The last entry is helm's.
-			{"Running", 16, 15, "helm"},   // The newest, though it owns nothing of it.
-			{"Failed", 16, 15, "kubelet"}, // Helm wrote in time, but owns nothing of it.
+			{"Running", 16, 15, "helm"},   // The newest, although it owns nothing of the change.
+			{"Failed", 16, 15, "kubelet"}, // Helm wrote in time, but owns nothing of the change.
 			{"Running", 16, 17, "kubelet"},
 			{"Failed", 16, 17, "kubelet"}, // Within the same second.
 		} {
@@ -117,14 +121,14 @@ func TestRowAuthors(t *testing.T) {
 	})
 }
 
-// A row that several have changed while nobody read names none of them; of one it
-// names that one, and of those who changed nothing that it shows, nobody.
+// If several managers changed a row before it was read, no author is named. If one did, it is named. Managers that
+// changed no cell do not count.
 func TestRowAuthorsOfSeveralChanges(t *testing.T) {
 	const before = -60
 	type write struct {
 		status        string
-		helm, kubelet int    // When they wrote last, in seconds from now.
-		metadata      string // More of it.
+		helm, kubelet int    // Their last writes, in seconds from now.
+		metadata      string // Additional metadata.
 	}
 	const web, deleted = `,"labels":{"app":"web"}`, `,"deletionTimestamp":"2000-01-01T00:00:20Z"`
 	for _, tt := range []struct {
@@ -153,9 +157,11 @@ func TestRowAuthorsOfSeveralChanges(t *testing.T) {
 				for _, w := range tt.writes {
 					p := pod("a", "p", w.status)
 					if w.metadata == deleted {
-						p.Rest = pod("a", "p", "Running").Rest // It is printed otherwise.
+						p.Rest = pod("a", "p", "Running").Rest // Only its cells differ.
 					}
-					p.Metadata = fmt.Sprintf(`"managedFields":[{"manager":"helm","operation":"Update","time":%q,"fieldsV1":%s},{"manager":"kubelet","operation":"Update","time":%q,"fieldsV1":%s}]`,
+					p.Metadata = fmt.Sprintf(`"managedFields":[`+
+						`{"manager":"helm","operation":"Update","time":%q,"fieldsV1":%s},`+
+						`{"manager":"kubelet","operation":"Update","time":%q,"fieldsV1":%s}]`,
 						at(w.helm), labels, at(w.kubelet), phase) + w.metadata
 					server.Set(pods, p)
 				}
@@ -171,15 +177,16 @@ func TestRowAuthorsOfSeveralChanges(t *testing.T) {
 				pane.next()
 				_, news, _ := strings.Cut(pane.newest, " by ")
 				if window := strings.Join(pane.by, " "); toRows != tt.want || window != tt.want || news != tt.want {
-					t.Errorf("by %q to rows, %q in a window, %q in its news (%s); want %q", toRows, window, news, pane.newest, tt.want)
+					t.Errorf("by %q to rows, %q in a window, %q in its news (%s); want %q",
+						toRows, window, news, pane.newest, tt.want)
 				}
 			})
 		})
 	}
 }
 
-// A pod starts, and then is not ready any more: that change of its status is
-// short in a frame of the WebSocket. The lines are those of a real API server.
+// A pod starts, and is later not ready. The frame that contains this change of its status is small. The lines are from
+// a real API server.
 func TestFramesAreSmall(t *testing.T) {
 	text, err := os.ReadFile("testdata/pod-table.jsonl")
 	if err != nil {
@@ -227,22 +234,27 @@ func TestFramesAreSmall(t *testing.T) {
 				line += "\n"
 			}
 			server.Send(pods, line)
-			row, short, patch, change := next(rows, "events"), next(table, "events"), next(object, "events"), next(feed, "events")
-			t.Logf("%d: of %d bytes %d to rows, %d to table, %d to object, %d to changes", n, len(line), len(row)+header, len(short)+header, len(patch)+header, len(change)+header)
+			row, short, patch, change := next(rows, "events"), next(table, "events"), next(object, "events"),
+				next(feed, "events")
+			t.Logf("%d: of %d bytes %d to rows, %d to table, %d to object, %d to changes",
+				n, len(line), len(row)+header, len(short)+header, len(patch)+header, len(change)+header)
 			if n < 2 {
 				if strings.Contains(row+short+patch, `"by"`) {
-					t.Errorf("%d: added, and bound to its node, of which managedFields do not tell:\n%s\n%s\n%s", n, row, short, patch)
+					t.Errorf("%d: added, and bound to its node, of which managedFields do not tell:\n%s\n%s\n%s",
+						n, row, short, patch)
 				}
 				continue
 			}
-			if strings.Count(row+patch+change, `"by":{"manager":"kubelet","operation":"Update","subresource":"status","time":`) != 3 || strings.Contains(patch, "authors") {
+			if strings.Count(row+patch+change,
+				`"by":{"manager":"kubelet","operation":"Update","subresource":"status","time":`) != 3 ||
+				strings.Contains(patch, "authors") {
 				t.Errorf("not by the kubelet:\n%s\n%s\n%s", row, patch, change)
 			}
 			if !strings.Contains(short, `"by":["kubelet","Update","status","20`) || strings.Contains(short, `"uid"`) {
 				t.Errorf("to the table: %s", short)
 			}
 			if n < len(lines)-1 {
-				continue // Starting, which brings addresses and digests.
+				continue // The pod starts, which adds addresses and digests.
 			}
 			if len(row)+header > 320 {
 				t.Errorf("%d bytes to a viewer of rows, want 320 at most: %s", len(row)+header, row)
@@ -257,8 +269,8 @@ func TestFramesAreSmall(t *testing.T) {
 	})
 }
 
-// An object can have another text at the same version: who follows it is told, so
-// that what comes next fits what is held.
+// An object can have another text at the same resourceVersion. Its readers get that change, so that later patches fit
+// their copy.
 func TestAnotherTextOfTheSameVersion(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -290,7 +302,8 @@ func TestAnotherTextOfTheSameVersion(t *testing.T) {
 		p.Rest = `"spec":{"size":2,"policy":"Always"}`
 		server.Set(pods, p)
 		read()
-		if is, err := cluster.For(watch.Viewer{Program: true}).Object(t.Context(), pods, "a", "p"); err != nil || !jsonpatch.Equal(is, held) {
+		if is, err := cluster.For(watch.Viewer{Program: true}).Object(t.Context(), pods, "a", "p"); err != nil ||
+			!jsonpatch.Equal(is, held) {
 			t.Errorf("%s, and it is %s (%v)\nthe reader holds %s", r.state, is, err, held)
 		}
 	})

@@ -15,7 +15,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// A digest is counted as the page counts it, whose tests have the same cases.
+// A digest is the same as on the page. The page's tests have the same cases.
 func TestDigestCases(t *testing.T) {
 	text, err := os.ReadFile("../../web/test/digest.json")
 	if err != nil {
@@ -43,8 +43,8 @@ func TestDigestCases(t *testing.T) {
 	}
 }
 
-// Two rows of which each has been written once are others, although their versions
-// differ in the last digit alone.
+// The digest of two rows changes if each of them was written once, although their versions differ only in the last
+// digit.
 func TestDigestOfOldRows(t *testing.T) {
 	for i := range 40 {
 		for j := range i {
@@ -57,13 +57,12 @@ func TestDigestOfOldRows(t *testing.T) {
 	}
 }
 
-// Each minute every reader of rows is told the digest of just what it holds at
-// that cursor, whatever its filter and however much is on its way; the test's
-// reader compares.
+// Every minute, each reader of rows is sent a digest of exactly the rows that it has at that cursor, with any filter
+// and any number of pending changes. The test's reader compares it.
 func TestDigest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A test that can be replayed.
+		random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A test that can be reproduced.
 		there := make(map[string]bool)
 		change := func() {
 			ns, name := string(rune('a'+random.IntN(3))), fmt.Sprint("p", random.IntN(40))
@@ -89,7 +88,7 @@ func TestDigest(t *testing.T) {
 			<-time.After(time.Duration(random.IntN(20)) * time.Second)
 			for _, r := range readers {
 				r.next()
-				change() // Behind what the digest is of.
+				change() // After the offset of the digest.
 				r.next()
 			}
 			for _, r := range readers {
@@ -104,8 +103,8 @@ func TestDigest(t *testing.T) {
 	})
 }
 
-// A digest comes at the cursor that was told last, also where the filter kept
-// back what has changed since: another would mean that something was lost.
+// A digest has the cursor of the last message, even if the filter dropped later changes. Another cursor would mean that
+// a message was lost.
 func TestDigestAtTheLastCursor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -118,7 +117,8 @@ func TestDigestAtTheLastCursor(t *testing.T) {
 			for n := range 70 {
 				server.Set(pods, pod("b", "q", "Running"))
 				if n == 7 {
-					server.Set(pods, pod("a", "p", "Failed")) // What moves the cursor after silence does not come with the digest.
+					// The message that advances the cursor after a silence is not at the time of the digest.
+					server.Set(pods, pod("a", "p", "Failed"))
 				}
 				<-time.After(time.Second)
 			}
@@ -132,20 +132,20 @@ func TestDigestAtTheLastCursor(t *testing.T) {
 	})
 }
 
-// A digest that is due when the reader must begin anew is of no use any more.
+// A digest that is due when a reader is reset is dropped.
 func TestDigestAndReset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		r := subscribe(t, cluster, watch.Query{}, "")
 		r.settle()
 		<-time.After(time.Minute)
-		for n := range 1500 { // More than one message holds.
+		for n := range 1500 { // More than one message contains.
 			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))
 		}
 		synctest.Wait()
 		r.next()
 		r.log = nil
-		<-time.After(6 * time.Minute) // Off the ring.
+		<-time.After(6 * time.Minute) // Until they leave the history.
 		server.Set(pods, pod("a", "late", "Running"))
 		synctest.Wait()
 		r.wantSettle("reset, snapshot of 1501")
@@ -158,7 +158,7 @@ func TestDigestAndReset(t *testing.T) {
 	})
 }
 
-// The other views are told none: one holds an object, the other no state.
+// Other views get no digest: one has a single object, the other has no state.
 func TestDigestIsOfRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -173,9 +173,8 @@ func TestDigestIsOfRows(t *testing.T) {
 	})
 }
 
-// The digests of different filters come at different times of the minute, as each
-// goes through all rows; readers of the same filter are told at the same time,
-// and it is counted once for them.
+// The digests of different filters are due at different times of the minute, because each needs a scan of all rows.
+// Readers of the same filter get it at the same time, and it is counted once for them.
 func TestDigestsAreSpread(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -221,8 +220,8 @@ func TestDigestsAreSpread(t *testing.T) {
 	})
 }
 
-// A digest whose counting panics fails who began with it; who waits for it waits no
-// longer, and the next who asks counts anew.
+// If counting a digest panics, the first reader gets the panic. Readers that wait for it stop waiting, and the next
+// reader counts again.
 func TestDigestPanics(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -12,10 +12,10 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// mostOrders is how many orders of one resource one viewer may have begun.
+// mostOrders is the maximum number of rankings of one resource for one viewer.
 const mostOrders = 100
 
-// serveOrders is a cluster with a pod, which every user may see.
+// serveOrders returns a cluster with one pod, which every user may see.
 func serveOrders(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server, cluster := serveCluster(t)
@@ -24,7 +24,7 @@ func serveOrders(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// orders are what a viewer holds of the orders of pods, each by its number.
+// orders are the rankings of pods that a viewer uses, by number.
 type orders struct {
 	t       *testing.T
 	cluster *watch.Cluster
@@ -32,27 +32,28 @@ type orders struct {
 	held    map[int]*watch.Subscription
 }
 
-// ordersOf are those of the n-th user, who sees all pods as the others do.
+// ordersOf returns the rankings of the n-th user. All users may see all pods.
 func ordersOf(t *testing.T, cluster *watch.Cluster, n int) *orders {
 	t.Helper()
 	return &orders{t, cluster, user(fmt.Sprint("user-", n)), make(map[int]*watch.Subscription)}
 }
 
-// ordersOfLink are those of whoever uses the n-th link to all pods.
+// ordersOfLink returns the rankings of the guests of the n-th link to all pods.
 func ordersOfLink(t *testing.T, cluster *watch.Cluster, n int) *orders {
 	t.Helper()
 	viewer := sharedWith(watch.Part{Resource: pods}, watch.Part{Resource: fmt.Sprint("core/v1/others-", n)})
 	return &orders{t, cluster, viewer, make(map[int]*watch.Subscription)}
 }
 
-// try holds one more.
+// try acquires one more ranking.
 func (o *orders) try(n int) error {
 	o.t.Helper()
 	window, err := watch.NewWindow("", 0, 10)
 	if err != nil {
 		o.t.Fatal(err)
 	}
-	sub, err := o.cluster.For(o.viewer).Subscribe(o.t.Context(), watch.Query{Resource: pods, Text: fmt.Sprint("word", n), Window: window}, watch.Windowed, "")
+	sub, err := o.cluster.For(o.viewer).Subscribe(o.t.Context(),
+		watch.Query{Resource: pods, Text: fmt.Sprint("word", n), Window: window}, watch.Windowed, "")
 	if err != nil {
 		o.t.Fatal(err)
 	}
@@ -70,7 +71,7 @@ func (o *orders) try(n int) error {
 	}
 }
 
-// hold holds those from one to before another.
+// hold acquires the rankings from one number to before another.
 func (o *orders) hold(from, to int) {
 	o.t.Helper()
 	for n := from; n < to; n++ {
@@ -86,14 +87,15 @@ func (o *orders) letGo(from, to int) {
 	}
 }
 
-// wantFull wants that one is too many.
+// wantFull expects that one more ranking is refused.
 func (o *orders) wantFull(n int) {
 	o.t.Helper()
-	wantProblem(o.t, o.try(n), watch.Unavailable, "Too many orders", "100 orders for you, in 500 for all whom something is shared with, or in 1000 for all")
+	wantProblem(o.t, o.try(n), watch.Unavailable, "Too many orders",
+		"100 orders for you, in 500 for all whom something is shared with, or in 1000 for all")
 }
 
-// An order that one viewer began, and others hold, is one of theirs once that one has
-// left, and keeps that one from no other.
+// A ranking that one viewer created and others use belongs to one of them after the first viewer has closed it. It does
+// not count for the first viewer any more.
 func TestRankingsArePassedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveOrders(t)
@@ -105,14 +107,13 @@ func TestRankingsArePassedOn(t *testing.T) {
 		one.hold(mostOrders, mostOrders+1)
 		other.wantFull(mostOrders + 1)
 		other.letGo(0, mostOrders)
-		one.hold(0, mostOrders) // Nobody holds them: whoever takes them up has them.
+		one.hold(0, mostOrders) // They are unused: a viewer that uses them owns them.
 		one.wantFull(mostOrders + 1)
 		other.hold(mostOrders+1, mostOrders+2)
 	})
 }
 
-// All viewers together have so many orders of a resource, and no more; one that nobody
-// holds makes room for anybody's.
+// The number of rankings of a resource is bounded for all viewers together. An unused one makes room for any viewer.
 func TestRankingsOfAllAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveOrders(t)
@@ -124,7 +125,7 @@ func TestRankingsOfAllAreBounded(t *testing.T) {
 		}
 		late := ordersOf(t, cluster, len(viewers))
 		late.wantFull(most)
-		late.hold(0, 1) // It shares.
+		late.hold(0, 1) // It shares a ranking.
 		late.wantFull(most)
 		viewers[3].letGo(3*mostOrders, 3*mostOrders+1)
 		late.hold(most, most+1)
@@ -132,8 +133,8 @@ func TestRankingsOfAllAreBounded(t *testing.T) {
 	})
 }
 
-// The guests of all links together have half of the orders, however many links there
-// are: somebody who is none still has theirs.
+// The guests of all links together have half of the rankings, with any number of links. Other viewers still have
+// theirs.
 func TestRankingsOfGuestsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveOrders(t)
@@ -152,8 +153,7 @@ func TestRankingsOfGuestsAreBounded(t *testing.T) {
 	})
 }
 
-// Who looks behind somebody who panicked is shown what there is, and not a part of what
-// has changed.
+// After a panic during an update, the next reader gets the present rows, not a part of the changes.
 func TestOrdersOutlastAPanic(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -161,7 +161,7 @@ func TestOrdersOutlastAPanic(t *testing.T) {
 		subscribe(t, cluster, watch.Query{}, "").settle()
 		rows, total, panicked, err := cluster.LookBehindPanic(t.Context(), pods, func() {
 			for _, name := range []string{"q", "r", "s"} {
-				server.Set(pods, labelled(pod("a", name, "Running"), name)) // Each of them is looked at.
+				server.Set(pods, labelled(pod("a", name, "Running"), name)) // Each of them is checked by the filter.
 			}
 			synctest.Wait()
 		})

@@ -28,10 +28,12 @@ func TestRowsView(t *testing.T) {
 			t.Errorf("columns are %v", r.columns)
 		}
 		changed := pod("a", "p", "Failed")
-		changed.Metadata = `"managedFields":[{"manager":"kubelet","operation":"Update","subresource":"status","time":"2026-11-21T10:00:00Z"}]`
+		changed.Metadata = `"managedFields":[{"manager":"kubelet","operation":"Update","subresource":"status",` +
+			`"time":"2026-11-21T10:00:00Z"}]`
 		server.Set(pods, changed)
 		m := r.next()
-		if len(m.Events) != 1 || fmt.Sprint(m.Events[0].Cells) != "map[1:Failed]" || m.Events[0].By == nil || m.Events[0].By.Manager != "kubelet" {
+		if len(m.Events) != 1 || fmt.Sprint(m.Events[0].Cells) != "map[1:Failed]" || m.Events[0].By == nil ||
+			m.Events[0].By.Manager != "kubelet" {
 			t.Errorf("the update is %+v, want the one cell that changed, and kubelet", m)
 		}
 		server.Set(pods, pod("a", "q", "Pending"))
@@ -41,14 +43,15 @@ func TestRowsView(t *testing.T) {
 	})
 }
 
-// A change that leaves the managedFields as they were names nobody, unless their
-// newest entry is of this moment and owns what changed: their times are in seconds.
+// If a change leaves managedFields unchanged, it has no author. The exception: the newest entry is from the same moment
+// and owns what changed. Their times have a resolution of one second.
 func TestAuthors(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) { // Which begins in the year 2000.
+	synctest.Test(t, func(t *testing.T) { // The fake clock begins in the year 2000.
 		server, cluster := serveCluster(t)
 		set := func(status, at string) {
 			p := pod("a", "p", status)
-			p.Metadata = fmt.Sprintf(`"managedFields":[{"manager":"kubelet","operation":"Update","time":%q,"fieldsV1":%s}]`, at, phase)
+			p.Metadata = fmt.Sprintf(
+				`"managedFields":[{"manager":"kubelet","operation":"Update","time":%q,"fieldsV1":%s}]`, at, phase)
 			server.Set(pods, p)
 		}
 		set("Pending", "2000-01-01T00:00:00Z")
@@ -60,7 +63,7 @@ func TestAuthors(t *testing.T) {
 			}
 			return ""
 		}
-		set("Terminating", "2000-01-01T00:00:00Z") // As kubectl delete does, where a finalizer waits.
+		set("Terminating", "2000-01-01T00:00:00Z") // As kubectl delete does while a finalizer is pending.
 		if got := by(); got != "" {
 			t.Errorf("a change that no manager has made is said to be by %q", got)
 		}
@@ -73,11 +76,12 @@ func TestAuthors(t *testing.T) {
 	})
 }
 
-// An object that leaves the filter is gone, one that enters it is new.
+// An object that no longer matches the filter is a delete. An object that newly matches is an add.
 func TestFilters(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Set(pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("a", "q", "Running"), "db"), labelled(pod("b", "r", "Running"), "web"))
+		server.Set(pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("a", "q", "Running"), "db"),
+			labelled(pod("b", "r", "Running"), "web"))
 		all := subscribe(t, cluster, watch.Query{}, "")
 		web := subscribe(t, cluster, watch.Query{Labels: "app=web"}, "")
 		inA := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "")
@@ -100,7 +104,7 @@ func TestFilters(t *testing.T) {
 		web.wantRows("a/q=Failed")
 		words.wantRows("a/p=Running")
 
-		// One informer serves them all.
+		// One informer serves all of them.
 		if got := server.Requests("/pods?"); len(got) != 1 {
 			t.Errorf("upstream requests are %s, want one", got)
 		}
@@ -118,13 +122,15 @@ func TestFieldSelectorsGoUpstream(t *testing.T) {
 	})
 }
 
-// A field selector that nobody looks at any more lingers like any other scope;
-// where there are too many, the one that was left first ends, and no other.
+// An informer with a field selector lingers after its last reader, as any other. If there are too many, the one without
+// readers for the longest time ends, and no other.
 func TestFieldSelectorsLinger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"))
-		selector := func(n int) watch.Query { return watch.Query{Resource: pods, Fields: fmt.Sprint("metadata.name=p", n)} }
+		selector := func(n int) watch.Query {
+			return watch.Query{Resource: pods, Fields: fmt.Sprint("metadata.name=p", n)}
+		}
 		const most = 20
 		cursors := make([]string, most)
 		for n := range most {
@@ -150,8 +156,8 @@ func TestFieldSelectorsLinger(t *testing.T) {
 	})
 }
 
-// Nobody takes the field selectors of all: neither a user, nor those who use one link,
-// nor all guests. What somebody holds they may look at twice.
+// No viewer can use all field selectors: neither a user, nor the guests of one link, nor all guests. A field selector
+// that a viewer already uses can be used again.
 func TestFieldSelectorsOfOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster, _ := guarded(t)
@@ -175,10 +181,13 @@ func TestFieldSelectorsOfOne(t *testing.T) {
 			}
 			wantProblem(t, err, watch.Unavailable, "Too many field selectors", why)
 		}
-		one, two, three := sharedWith(watch.Part{Resource: pods}), sharedWith(watch.Part{Resource: pods, Labels: "app=web"}), sharedWith(watch.Part{Resource: pods, Text: "web"})
+		one, two, three := sharedWith(watch.Part{Resource: pods}),
+			sharedWith(watch.Part{Resource: pods, Labels: "app=web"}),
+			sharedWith(watch.Part{Resource: pods, Text: "web"})
 		ones := take(one, 5)
 		full(one, "those whom this is shared with have 5 in use")
-		subscribeAs(t, cluster.For(one), watch.Query{Resource: pods, Fields: "metadata.name=p1"}, watch.Rows, "").sub.Close()
+		subscribeAs(t, cluster.For(one), watch.Query{Resource: pods, Fields: "metadata.name=p1"}, watch.Rows, "").
+			sub.Close()
 		full(one, "those whom this is shared with have 5 in use")
 		take(two, 5)
 		full(three, "those whom something is shared with have 10 in use")
@@ -194,29 +203,31 @@ func TestFieldSelectorsOfOne(t *testing.T) {
 	})
 }
 
-// A field selector that is none is called so also where namespaces are watched
-// one by one.
+// An invalid field selector is also reported as such if namespaces are watched one by one.
 func TestFieldSelectorThatIsNoneInANamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Refuse(pods, "", http.StatusForbidden, "not all of them")
 		server.Refuse(pods, "a", http.StatusBadRequest, "no such field")
-		_, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods, Namespaces: []string{"a"}, Fields: "status.phase=Running"}, 30*time.Second)
+		_, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(),
+			watch.Query{Resource: pods, Namespaces: []string{"a"}, Fields: "status.phase=Running"}, 30*time.Second)
 		wantProblem(t, err, watch.Invalid, "Not a field selector", "no such field")
 	})
 }
 
-// A field selector is called none where the API server says so, and not because
-// it cannot be asked.
+// A field selector is reported as invalid only if the API server says so, not if the server is unavailable.
 func TestFieldSelectorsThatAreNone(t *testing.T) {
-	for _, code := range []int{http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, 0} {
+	for _, code := range []int{
+		http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, 0,
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			server, cluster := serveCluster(t)
 			view(t, cluster, watch.Query{Resource: pods}, watch.Rows)
 			if server.Down(code == 0); code != 0 {
 				server.Refuse(pods, "", code, "no such field")
 			}
-			snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods, Fields: "status.phase=Running"}, 30*time.Second)
+			snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(),
+				watch.Query{Resource: pods, Fields: "status.phase=Running"}, 30*time.Second)
 			switch {
 			case code == http.StatusBadRequest || code == http.StatusUnprocessableEntity:
 				wantProblem(t, err, watch.Invalid, "Not a field selector", "no such field")
@@ -228,7 +239,7 @@ func TestFieldSelectorsThatAreNone(t *testing.T) {
 	}
 }
 
-// A new object under an old name is another object.
+// A new object with an old name is a different object.
 func TestUIDChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -251,14 +262,15 @@ func TestUIDChange(t *testing.T) {
 	})
 }
 
-// A reader that comes back is told just what it missed.
+// A reader that resumes gets exactly the changes that it missed.
 func TestResume(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, pod("a", "p", "Running"), pod("a", "q", "Running"))
 		first := subscribe(t, cluster, watch.Query{}, "")
 		first.settle()
-		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods},
+			time.Minute)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -281,8 +293,7 @@ func TestResume(t *testing.T) {
 	})
 }
 
-// A cursor that does not fit is answered with a reset and a snapshot, never
-// with something in between.
+// A cursor that does not fit gets a reset and a snapshot, with no other message between them.
 func TestCursorsThatDoNotFit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -308,7 +319,7 @@ func TestCursorsThatDoNotFit(t *testing.T) {
 	})
 }
 
-// Who was away for longer than the past is kept begins anew.
+// A reader that was offline for longer than the history is reset.
 func TestRingOverflow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -329,8 +340,7 @@ func TestRingOverflow(t *testing.T) {
 	})
 }
 
-// What changed while the watch was away, its past forgotten, is told as what
-// differs, and nothing else.
+// If the watch was interrupted and cannot be resumed, the differences from the next list are sent, and nothing else.
 func TestRelist(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -341,14 +351,15 @@ func TestRelist(t *testing.T) {
 			server.Set(pods, pod("a", "p", "Failed"), pod("a", "s", "Pending"))
 			server.Delete(pods, "a", "q")
 		})
-		if got := strings.NewReplacer("state stale, ", "", "state live, ", "", ", state live", "").Replace(r.settle()); got != "delete a/q, update a/p, add a/s" {
+		if got := strings.NewReplacer("state stale, ", "", "state live, ", "", ", state live", "").
+			Replace(r.settle()); got != "delete a/q, update a/p, add a/s" {
 			t.Errorf("got %s, want delete a/q, update a/p, add a/s", got) // It may have been stale for a moment.
 		}
 		r.wantRows("a/p=Failed", "a/r=Running", "a/s=Pending")
 	})
 }
 
-// A relist of a kind without objects is nothing to tell.
+// A relist of a resource without objects sends nothing.
 func TestRelistOfNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -363,8 +374,8 @@ func TestRelistOfNothing(t *testing.T) {
 	})
 }
 
-// Objects keep their columns: others begin a new snapshot, for whoever is there
-// and for whoever comes back.
+// The columns of rows do not change: other columns start with a new snapshot, for present readers and for those that
+// resume.
 func TestColumnsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -373,9 +384,10 @@ func TestColumnsChange(t *testing.T) {
 		r.settle()
 		old := r.cursor
 		server.Print(pods, `[{"name":"Status","type":"string"},{"name":"Name","type":"string"}]`)
-		server.Cut(pods) // The definition was changed: watches begin anew.
+		server.Cut(pods) // The definition has changed: watches start again.
 		server.Set(pods, apitest.Item{Namespace: "a", Name: "p", Cells: `["Running","p"]`})
-		if got := r.settle(); !strings.Contains(got, "reset") || !strings.HasSuffix(got, "snapshot of 1") || strings.Contains(got, "update") {
+		if got := r.settle(); !strings.Contains(got, "reset") || !strings.HasSuffix(got, "snapshot of 1") ||
+			strings.Contains(got, "update") {
 			t.Errorf("got %s, want a reset and a snapshot at the end, and no update", got)
 		}
 		if fmt.Sprint(r.columns) != "[Status Name]" {
@@ -388,7 +400,7 @@ func TestColumnsChange(t *testing.T) {
 	})
 }
 
-// A long snapshot comes in parts, the columns with the first.
+// A long snapshot is sent in parts. The first part has the columns.
 func TestSnapshotInParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -419,9 +431,8 @@ func TestSnapshotInParts(t *testing.T) {
 	})
 }
 
-// A quiet subscription tells every 15 s that it lives, with a cursor that is
-// good to go on from; changes that the filter holds back move it. The digest of this
-// filter is due between the second of these and the third.
+// A quiet subscription sends a heartbeat every 15 s, with a cursor to resume from. Changes that the filter drops
+// advance that cursor. The digest of this filter is due between the second heartbeat and the third.
 func TestHeartbeat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -460,7 +471,9 @@ func TestObjectView(t *testing.T) {
 		for snapshot.Type != "snapshot" {
 			snapshot = r.next()
 		}
-		if want := `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"p","namespace":"a","uid":"a/p","resourceVersion":"103"},"status":{"phase":"Running"}}`; string(snapshot.Object) != want || !snapshot.Last {
+		if want := `{"apiVersion":"v1","kind":"Pod",` +
+			`"metadata":{"name":"p","namespace":"a","uid":"a/p","resourceVersion":"103"},` +
+			`"status":{"phase":"Running"}}`; string(snapshot.Object) != want || !snapshot.Last {
 			t.Errorf("the snapshot is %s, want %s", snapshot.Object, want)
 		}
 		server.Set(pods, pod("a", "q", "Failed"))
@@ -469,7 +482,9 @@ func TestObjectView(t *testing.T) {
 		if len(m.Events) == 0 {
 			m = r.next()
 		}
-		if want := `[{"op":"replace","path":"/metadata/resourceVersion","value":"106"},{"op":"replace","path":"/status/phase","value":"Failed"}]`; len(m.Events) != 1 || string(m.Events[0].Patch) != want || m.Events[0].RV != "106" {
+		if want := `[{"op":"replace","path":"/metadata/resourceVersion","value":"106"},` +
+			`{"op":"replace","path":"/status/phase","value":"Failed"}]`; len(m.Events) != 1 ||
+			string(m.Events[0].Patch) != want || m.Events[0].RV != "106" {
 			t.Errorf("the update is %+v, want %s", m, want)
 		}
 		server.Delete(pods, "a", "p")
@@ -477,7 +492,8 @@ func TestObjectView(t *testing.T) {
 			t.Errorf("the delete is %+v", m)
 		}
 		server.Set(pods, pod("a", "p", "Pending"))
-		if m := r.next(); len(m.Events) != 1 || m.Events[0].Op != "add" || !strings.Contains(string(m.Events[0].Object), "Pending") {
+		if m := r.next(); len(m.Events) != 1 || m.Events[0].Op != "add" ||
+			!strings.Contains(string(m.Events[0].Object), "Pending") {
 			t.Errorf("the add is %+v", m)
 		}
 		none := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}, Name: "none"}, "")
@@ -503,17 +519,44 @@ func TestSubscriptionsThatMakeNoSense(t *testing.T) {
 			detail string
 		}{
 			{"a view", watch.Query{Resource: pods}, "colours", "Unknown view", `"colours"`},
-			{"object without a name", watch.Query{Resource: pods}, watch.Object, "Name and view do not fit", "needs a name"},
-			{"rows with a name", watch.Query{Resource: pods, Name: "p"}, watch.Rows, "Name and view do not fit", "take none"},
-			{"a table with a name", watch.Query{Resource: pods, Name: "p"}, watch.Table, "Name and view do not fit", "take none"},
-			{"object without a namespace", watch.Query{Resource: pods, Name: "p"}, watch.Object, "Which object?", "exactly one namespace"},
+			{
+				"object without a name", watch.Query{Resource: pods}, watch.Object, "Name and view do not fit",
+				"needs a name",
+			},
+			{
+				"rows with a name", watch.Query{Resource: pods, Name: "p"}, watch.Rows, "Name and view do not fit",
+				"take none",
+			},
+			{
+				"a table with a name", watch.Query{Resource: pods, Name: "p"}, watch.Table, "Name and view do not fit",
+				"take none",
+			},
+			{
+				"object without a namespace", watch.Query{Resource: pods, Name: "p"}, watch.Object, "Which object?",
+				"exactly one namespace",
+			},
 			{"labels", watch.Query{Resource: pods, Labels: "a=b=c"}, watch.Rows, "Not a label selector", "a=b=c"},
 			{"fields", watch.Query{Resource: pods, Fields: "a~b"}, watch.Rows, "Not a field selector", "a~b"},
-			{"a namespace", watch.Query{Resource: pods, Namespaces: []string{"../x"}}, watch.Rows, "Not a namespace", "../x"},
-			{"many namespaces", watch.Query{Resource: pods, Namespaces: many}, watch.Rows, "Too many namespaces", "201"},
-			{"a namespace of a kind without", watch.Query{Resource: "core/v1/namespaces", Namespaces: []string{"a"}}, watch.Rows, "Not namespaced", "leave ns out"},
-			{"a name", watch.Query{Resource: pods, Namespaces: []string{"a"}, Name: "../x"}, watch.Object, "Not a name", "../x"},
-			{"a long selector", watch.Query{Resource: pods, Labels: strings.Repeat("a", 5000)}, watch.Rows, "Selector too long", "4096"},
+			{
+				"a namespace", watch.Query{Resource: pods, Namespaces: []string{"../x"}}, watch.Rows, "Not a namespace",
+				"../x",
+			},
+			{
+				"many namespaces", watch.Query{Resource: pods, Namespaces: many}, watch.Rows, "Too many namespaces",
+				"201",
+			},
+			{
+				"a namespace of a kind without", watch.Query{Resource: "core/v1/namespaces", Namespaces: []string{"a"}},
+				watch.Rows, "Not namespaced", "leave ns out",
+			},
+			{
+				"a name", watch.Query{Resource: pods, Namespaces: []string{"a"}, Name: "../x"}, watch.Object,
+				"Not a name", "../x",
+			},
+			{
+				"a long selector", watch.Query{Resource: pods, Labels: strings.Repeat("a", 5000)}, watch.Rows,
+				"Selector too long", "4096",
+			},
 		} {
 			sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), test.query, test.view, "")
 			if sub != nil {
@@ -534,16 +577,17 @@ func TestNamespaceThatIsNotThere(t *testing.T) {
 			_, err = r.try()
 		}
 		wantProblem(t, err, watch.Unknown, "Unknown namespace", `"nowhere"`)
-		_, err = cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods, Namespaces: []string{"nowhere"}}, time.Minute)
+		_, err = cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(),
+			watch.Query{Resource: pods, Namespaces: []string{"nowhere"}}, time.Minute)
 		wantProblem(t, err, watch.Unknown, "Unknown namespace", `"nowhere"`)
 
-		// One that may not be read is not said to be away.
+		// A namespace that may not be read is not reported as missing.
 		server.Break("/api/v1/namespaces/hidden", "no")
 		subscribe(t, cluster, watch.Query{Namespaces: []string{"hidden"}}, "").wantSettle("state live, snapshot of 0")
 	})
 }
 
-// A subscription that is closed twice was one reader.
+// A subscription that is closed twice counts as one reader.
 func TestClosedTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveCluster(t)
@@ -559,11 +603,12 @@ func TestClosedTwice(t *testing.T) {
 	})
 }
 
-// The end does not wait for the next try of an API server that is away.
+// The end does not wait for the next retry while the API server is unavailable.
 func TestEndWhileAway(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
-		cluster, err := watch.New(server.Config, watch.Options{Linger: time.Minute, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+		cluster, err := watch.New(server.Config,
+			watch.Options{Linger: time.Minute, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -582,12 +627,13 @@ func TestEndWhileAway(t *testing.T) {
 	})
 }
 
-// The end of the program ends a subscription, and says so.
+// The end of the program ends a subscription with ErrClosed.
 func TestEnd(t *testing.T) {
 	var r *reader
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster := serveCluster(t)
-		sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Rows, "")
+		sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: pods},
+			watch.Rows, "")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -597,25 +643,26 @@ func TestEnd(t *testing.T) {
 	})
 	_, err := r.sub.Next(t.Context())
 	if err == nil {
-		_, err = r.sub.Next(t.Context()) // Years have passed outside: a digest came first.
+		_, err = r.sub.Next(t.Context()) // Years have passed outside the fake clock: a digest is first.
 	}
 	if !errors.Is(err, watch.ErrClosed) {
 		t.Errorf("after the end Next gives %v, want ErrClosed", err)
 	}
 }
 
-// Who comes shortly after another is given no list that lacks more than the ring
-// holds, and begins once.
+// A reader that starts shortly after another gets no list that lacks more changes than the ring has, and needs no
+// reset.
 func TestListsThatTheRingHasLeft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
-		cluster := runClusterWith(t, server, watch.Options{Linger: time.Minute, Ring: watch.Ring{Bytes: 1}, Log: slog.New(slog.DiscardHandler)})
+		cluster := runClusterWith(t, server,
+			watch.Options{Linger: time.Minute, Ring: watch.Ring{Bytes: 1}, Log: slog.New(slog.DiscardHandler)})
 		for n := range 3000 {
 			server.Set(pods, pod("a", fmt.Sprint("p", n), "Running"))
 		}
 		first := subscribe(t, cluster, watch.Query{}, "")
 		for len(first.rows) == 0 {
-			first.next() // It holds the list while it is told the rest.
+			first.next() // It keeps the list while the rest is being sent.
 		}
 		for n := range 10 {
 			server.Set(pods, pod("a", "p0", strconv.Itoa(n)))

@@ -12,13 +12,17 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// The view table tells the rows of the view rows, in as many messages as it
-// takes, whatever stands in their cells.
+// The view Table sends the same rows as the view Rows, in as many messages as needed, with any cells.
 func TestTableTellsTheRows(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		for i, cells := range []string{`["p0","Running"]`, `["another",null]`, `["p2",{"a":[1,2]}]`, `["p3"]`, `["p4","x","too many"]`, `[]`} {
-			server.Set(pods, apitest.Item{Namespace: "a", Name: fmt.Sprintf("p%d", i), Cells: cells, Metadata: `"creationTimestamp":"2026-11-21T10:00:00Z"`})
+		for i, cells := range []string{
+			`["p0","Running"]`, `["another",null]`, `["p2",{"a":[1,2]}]`, `["p3"]`, `["p4","x","too many"]`, `[]`,
+		} {
+			server.Set(pods, apitest.Item{
+				Namespace: "a", Name: fmt.Sprintf("p%d", i), Cells: cells,
+				Metadata: `"creationTimestamp":"2026-11-21T10:00:00Z"`,
+			})
 		}
 		for i := range 9000 {
 			server.Set(pods, pod("b", fmt.Sprintf("p%d", i), "Running"))
@@ -33,7 +37,7 @@ func TestTableTellsTheRows(t *testing.T) {
 				rows[i].Cells = append(rows[i].Cells, nil)
 			}
 			rows[i].Cells = rows[i].Cells[:2]
-			rows[i].UID = "" // Which a table leaves out.
+			rows[i].UID = "" // A table leaves it out.
 		}
 		if !reflect.DeepEqual(rows, table) {
 			t.Errorf("the table's rows begin with %v\nwant %v", table[:7], rows[:7])
@@ -94,13 +98,18 @@ func snapshotOf(t *testing.T, cluster *watch.Cluster, view watch.View) (rows []w
 	}
 }
 
-// An age that was ahead of the API server's clock is a time like any other.
+// An age that was ahead of the API server's clock is sent as a time, as any other.
 func TestAgeThatWasAheadOfTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"},{"name":"Age","type":"date"}]`})
+		server.Serve(apitest.Kind{
+			Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"},{"name":"Age","type":"date"}]`,
+		})
 		at := time.Now().Add(3 * time.Second).UTC().Format(time.RFC3339)
-		server.Set(widgets, apitest.Item{Namespace: "a", Name: "w", Cells: `["w","<invalid>"]`, Metadata: fmt.Sprintf(`"creationTimestamp":%q`, at)})
+		server.Set(widgets, apitest.Item{
+			Namespace: "a", Name: "w", Cells: `["w","<invalid>"]`,
+			Metadata: fmt.Sprintf(`"creationTimestamp":%q`, at),
+		})
 		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
 		<-time.After(time.Hour)
 		r.settle()
@@ -108,12 +117,18 @@ func TestAgeThatWasAheadOfTime(t *testing.T) {
 	})
 }
 
-// What a CRD calls Age need not be the time since it was created.
+// A column named Age of a CRD may have another meaning than the time since creation.
 func TestColumnThatIsCalledAge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Serve(apitest.Kind{Ref: widgets, Kind: "Widget", Columns: `[{"name":"Name","type":"string"},{"name":"Age","type":"string","description":"Custom resource definition column (in JSONPath format): .spec.age"}]`})
-		server.Set(widgets, apitest.Item{Namespace: "a", Name: "w", Cells: `["w","5d"]`, Metadata: `"creationTimestamp":"1999-12-01T00:00:00Z"`})
+		server.Serve(apitest.Kind{
+			Ref: widgets, Kind: "Widget",
+			Columns: `[{"name":"Name","type":"string"},{"name":"Age","type":"string",` +
+				`"description":"Custom resource definition column (in JSONPath format): .spec.age"}]`,
+		})
+		server.Set(widgets, apitest.Item{
+			Namespace: "a", Name: "w", Cells: `["w","5d"]`, Metadata: `"creationTimestamp":"1999-12-01T00:00:00Z"`,
+		})
 		r := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
 		r.settle()
 		r.wantRows("a/w=5d")

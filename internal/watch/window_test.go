@@ -942,7 +942,7 @@ func TestSlowWindow(t *testing.T) {
 	})
 }
 
-// The number of rankings is bounded. An unused one makes room for a new one.
+// The number of rankings is bounded. An unused one stays for readers that return soon, but makes room for a new one.
 func TestRankingsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
