@@ -12,8 +12,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Readers after a pause end their batch where other readers ended theirs a moment ago, so that they send the same
-// events. They never end it at their own cursor.
+// Readers end their batch after a pause at the offset of other readers that ended theirs a moment ago, so that they
+// send the same events. They never end it at their own cursor.
 func TestStopsAreShared(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop := watch.NewStops()

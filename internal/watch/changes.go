@@ -180,7 +180,7 @@ func changeEvent(c *change, recent *recent) ([]byte, error) {
 	switch c.Op {
 	case journal.Add:
 	case journal.Delete:
-		o, op = c.Old, "delete" // Its managedFields do not show who deleted it.
+		o, op = c.Old, "delete" // Its managedFields do not show the author of the deletion.
 	case journal.Update:
 		op = "update"
 		var err error

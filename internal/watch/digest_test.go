@@ -57,8 +57,8 @@ func TestDigestOfOldRows(t *testing.T) {
 	}
 }
 
-// Every minute, each reader of rows is sent a digest of exactly the rows that it has at that cursor, with any filter
-// and any number of pending changes. The test's reader compares it.
+// Every minute, each reader of rows is sent a digest of exactly the rows that it has at that cursor. This is true for
+// any filter and any number of pending changes. The test's reader compares the digest with its rows.
 func TestDigest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

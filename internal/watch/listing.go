@@ -88,8 +88,8 @@ func (i *informer) objects(f *filter, behind uint64) (*listing, present) {
 	}
 }
 
-// first returns the objects that the filter matches, how many there are, and what is present with them. Sort, Offset
-// and Limit of the query select the objects. A sort by a column that does not exist is ignored, as on the page.
+// first returns the objects that the filter matches, their number, and the informer's state for them. Sort, Offset and
+// Limit of the query select the objects. A sort by a column that does not exist is ignored, as on the page.
 func (i *informer) first(f *filter, q *Query) (first *listing, total int, now present) {
 	if q.Sort == "" && q.Limit == 0 {
 		first, now = i.objects(f, 0)

@@ -56,8 +56,8 @@ func TestSharedListsAreYoung(t *testing.T) {
 	})
 }
 
-// With a limit, a snapshot has the first objects in the query's order and the number of all objects, as a plain filter
-// and a plain sort of the state give them.
+// With a limit, a snapshot has the first objects in the query's order, and the number of all objects. The test compares
+// them with a plain filter and a plain sort of the state.
 func TestFirstOfASnapshot(t *testing.T) {
 	for seed := range uint64(10) {
 		synctest.Test(t, func(t *testing.T) {

@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// pace makes batches larger under load. If a message was sent late because the program is busy, the reader waits
-// several times as long before the next message, and sends all changes of that time in one. After a message that was on
-// time it hardly waits, unless every is set.
+// pace makes batches larger under load. After a message that was late because the program is busy, the reader waits
+// several times as long. It then sends all changes of that time in one message. After a message that was on time it
+// hardly waits, unless every is set.
 type pace struct {
 	every  time.Duration // The minimum pause after each message.
 	crowd  func() int    // See Access.Crowded; nil for a single reader.

@@ -90,7 +90,7 @@ func (p *paper) acquire(bytes int64) bool {
 	return err == nil
 }
 
-// borrow returns an empty text to append to.
+// borrow acquires the buffer and returns it empty.
 func (p *paper) borrow() []byte {
 	p.acquire(0) // Messages without rows or objects are short. They may be built after ctx has ended.
 	if p.text == nil {
@@ -103,7 +103,7 @@ func (p *paper) borrow() []byte {
 	return (*p.text)[:0]
 }
 
-// keep stores the borrowed text after it has grown, and corrects the reservation.
+// keep stores the buffer after it has grown, and corrects the reservation.
 func (p *paper) keep(text []byte, plain bool) {
 	if p.text != nil {
 		*p.text = text

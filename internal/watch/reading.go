@@ -90,7 +90,7 @@ func (s *reading) Next(ctx context.Context) ([]byte, error) {
 			return nil, err
 		}
 		if !s.until.IsZero() && !time.Now().Before(s.until) {
-			return nil, nil //nolint:nilnil // As it says.
+			return nil, nil //nolint:nilnil // As documented.
 		}
 		message, err := s.step(ctx)
 		if message != nil {
@@ -194,7 +194,7 @@ func (s *reading) read(ctx context.Context) ([]byte, error) {
 		switch {
 		case s.due.offset == s.cursor.Offset && s.isTold():
 			return s.digestMessage(), nil
-		// With a cursor that was not sent, the digest would look as if a message before it was lost.
+		// With a cursor that was not sent, the client would assume that a message before the digest was lost.
 		case s.due.offset == s.cursor.Offset:
 			return s.movedMessage()
 		}
@@ -305,7 +305,7 @@ func (s *reading) isTold() bool {
 }
 
 // message begins a message with the reader's cursor. A heartbeat and a digest repeat the cursor of the message before.
-// The client detects by it that a message was lost.
+// A different one means for the client that a message was lost.
 func (s *reading) message(kind string) []byte {
 	s.repeated = kind == "heartbeat" || kind == "digest"
 	if !s.filter.hides || !s.repeated {

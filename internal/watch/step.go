@@ -137,7 +137,7 @@ func staying(before, after []*rankRow) (was []int, stays map[int]int) {
 			delete(places, row)
 		}
 	}
-	others := make(map[string]int, len(places)) // Rows that have changed, or gone.
+	others := make(map[string]int, len(places)) // Rows that were changed or removed.
 	for row, at := range places {
 		others[keyOf(row.object.Namespace(), row.object.Name())] = at
 	}

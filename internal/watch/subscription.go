@@ -56,7 +56,7 @@ func (a *Access) Subscribe(ctx context.Context, q Query, view View, cursor strin
 	if view == Object && resource.Namespaced != (len(q.Namespaces) == 1) {
 		return nil, invalid("Which object?", "view object needs exactly one namespace for a namespaced resource.")
 	}
-	if err := s.begin(filter, refusal); err != nil { //nolint:contextcheck // An informer outlives who starts it.
+	if err := s.begin(filter, refusal); err != nil { //nolint:contextcheck // Informers outlive subscriptions.
 		return nil, err
 	}
 	if cursor != "" && q.Window == nil { // A window is always sent completely.
@@ -186,7 +186,7 @@ func (s *Subscription) lookAgain(ctx context.Context) error {
 		return nil
 	}
 	s.end()
-	if err := s.begin(f, refusal); err != nil { //nolint:contextcheck // An informer outlives who starts it.
+	if err := s.begin(f, refusal); err != nil { //nolint:contextcheck // Informers outlive subscriptions.
 		return err
 	}
 	s.torn = false

@@ -215,7 +215,7 @@ func TestFieldSelectorThatIsNoneInANamespace(t *testing.T) {
 	})
 }
 
-// A field selector is reported as invalid only if the API server says so, not if the server is unavailable.
+// A field selector is reported as invalid only if the API server reports that, not if it is unavailable.
 func TestFieldSelectorsThatAreNone(t *testing.T) {
 	for _, code := range []int{
 		http.StatusBadRequest, http.StatusUnprocessableEntity, http.StatusInternalServerError, 0,

@@ -231,8 +231,8 @@ func (s *reading) pauseWindow(ctx context.Context) error {
 			return ctx.Err()
 		}
 		due := s.isDue()
-		s.alarm() // After the wait has begun,
-		s.wind()  // the timer is set again.
+		s.alarm() // Starts the wait if necessary.
+		s.wind()  // Sets the timer again.
 		if due || s.window.wanted.Load() != s.window.at {
 			return nil
 		}
