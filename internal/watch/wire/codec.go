@@ -7,29 +7,25 @@ import (
 )
 
 const (
-	// sampleObjects is how many objects of a list a dictionary is made from,
-	// taken evenly from the first trainingObjects, or trainingBytes of them, as far
-	// as there is room in it. Until the dictionary is made they are held as they
-	// are.
+	// sampleObjects is the number of list objects that make a dictionary. They are taken evenly from the first
+	// trainingObjects objects, or from the first trainingBytes bytes, until the dictionary is full. Objects stay
+	// uncompressed until the dictionary exists.
 	sampleObjects   = 16
 	trainingObjects = 256
 	trainingBytes   = 8 << 20
-	// sampleBytes is how much of each it has at most, so that one alone does not
-	// fill it.
+	// sampleBytes limits the part of one object in the dictionary, in bytes, so that one object does not fill it.
 	sampleBytes = s2.MaxDictSize / 4
 )
 
-// codec compresses the bodies, or the managedFields, of one resource. Objects of a
-// kind are much alike, so a few of them make a dictionary that shrinks the others
-// to a tenth. The zero codec has none. It is safe for concurrent use.
+// codec compresses the bodies, or the managedFields, of one resource. Objects of a kind are similar, so a dictionary of
+// a few objects shrinks the others to a tenth. The zero codec has no dictionary. A codec is safe for concurrent use.
 type codec struct {
-	veil       func(dst, text []byte) ([]byte, error) // What is read goes through it; nil for nothing.
-	behind     *codec                                 // The veil, which nothing is encoded with.
+	veil       func(dst, text []byte) ([]byte, error) // The guest mask, applied to decoded text; nil for none.
+	behind     *codec                                 // The codec below the guest mask. A masking codec never encodes.
 	dictionary *s2.Dict                               // Nil for none.
 }
 
-// newCodec makes a codec whose dictionary is the given texts, which may be too
-// short for one.
+// newCodec returns a codec whose dictionary consists of the given texts. It has no dictionary if they are too short.
 func newCodec(samples [][]byte) *codec {
 	var dictionary []byte
 	for _, sample := range samples {
@@ -38,8 +34,7 @@ func newCodec(samples [][]byte) *codec {
 	return &codec{dictionary: s2.MakeDict(dictionary, nil)}
 }
 
-// encode returns the text compressed, in dst where that has room for any text of
-// its length.
+// encode returns the compressed text. It uses the memory of dst if dst has room for any text of this length.
 func (c *codec) encode(dst, text []byte) []byte {
 	if c.dictionary == nil {
 		return s2.Encode(dst, text)
@@ -47,7 +42,7 @@ func (c *codec) encode(dst, text []byte) []byte {
 	return c.dictionary.Encode(dst, text)
 }
 
-// decode appends the text of a body. That of a nil codec was kept as it is.
+// decode appends the decoded text of a body to dst. A nil codec means that the body is not compressed.
 func (c *codec) decode(dst, body []byte) ([]byte, error) {
 	switch {
 	case c == nil:

@@ -19,26 +19,25 @@ type Column struct {
 	Format      string `json:"format"`
 	Description string `json:"description,omitempty"`
 	Priority    int32  `json:"priority"` // Above 0: kubectl shows it with -o wide only.
-	// Relative cells hold RFC 3339 timestamps, in text or alone ("3
-	// (2026-11-21T10:00:00Z ago)"), that are shown as the time since then.
+	// Relative marks cells with RFC 3339 timestamps that are shown as elapsed time. A timestamp is the whole cell or a
+	// part of its text ("3 (2026-11-21T10:00:00Z ago)").
 	Relative bool `json:"relative,omitempty"`
 
-	text  string   // The whole description: of a CRD's column it may name the path.
-	paths []string // Where the timestamp stands, the first that is set.
-	shows string   // What it shows lies there or within, as a JSON Pointer; empty where that is not known.
+	text  string   // The complete description. For a CRD's column it may contain the JSONPath.
+	paths []string // Paths of the timestamp; the first one that is set applies.
+	shows string   // JSON Pointer to the shown value, or to a value around it; empty if unknown.
 }
 
-// plainColumns are those of objects that a server sent without printing them.
+// plainColumns returns the columns of objects that a server sent without a Table.
 func plainColumns() []Column {
 	return markRelative([]Column{{Name: "Name", Type: "string", Format: "name"}, {Name: "Age", Type: "date"}}, "", nil)
 }
 
 const creationPath = "metadata.creationTimestamp"
 
-// relativePaths tells where the times stand that the API server prints as
-// passed time (kubernetes v1.36, pkg/printers/internalversion/printers.go), by
-// resource and column. [] is every element of a list; of several times the one
-// that the server printed is taken.
+// relativePaths returns the paths of the timestamps that the API server prints as elapsed time, by resource and column
+// (kubernetes v1.36, pkg/printers/internalversion/printers.go). [] stands for each element of a list. If there are
+// several timestamps, the one that the server printed is used.
 func relativePaths(resource, column string) []string {
 	switch resource + " " + column {
 	case "pods Restarts":
@@ -47,7 +46,10 @@ func relativePaths(resource, column string) []string {
 			"status.initContainerStatuses.[].lastState.terminated.finishedAt",
 		}
 	case "events Last Seen", "events.events.k8s.io Last Seen":
-		return []string{"series.lastObservedTime", "lastTimestamp", "deprecatedLastTimestamp", "eventTime", "firstTimestamp", "deprecatedFirstTimestamp"}
+		return []string{
+			"series.lastObservedTime", "lastTimestamp", "deprecatedLastTimestamp", "eventTime", "firstTimestamp",
+			"deprecatedFirstTimestamp",
+		}
 	case "events First Seen", "events.events.k8s.io First Seen":
 		return []string{"firstTimestamp", "deprecatedFirstTimestamp", "eventTime"}
 	case "cronjobs.batch Last Schedule":
@@ -61,9 +63,9 @@ func relativePaths(resource, column string) []string {
 	return nil
 }
 
-// markRelative finds the columns whose cells are passed time. dates are the
-// paths that a CRD's printer columns of type date name, by column; nil where it is
-// not known to be one. What else a CRD calls Age may be anything.
+// markRelative marks the columns whose cells show elapsed time. dates contains the paths of a CRD's printer columns of
+// type date, by column name. It is nil if the resource is not known to be a CRD's. Other columns of a CRD with the name
+// Age may contain anything.
 func markRelative(columns []Column, resource string, dates map[string]string) []Column {
 	for i := range columns {
 		c := &columns[i]
@@ -78,8 +80,8 @@ func markRelative(columns []Column, resource string, dates map[string]string) []
 	return columns
 }
 
-// Passed is the text of a relative cell as a person reads it at a moment: each
-// timestamp becomes the time passed since.
+// Passed returns the text of a relative cell for display at the time now. Each timestamp becomes the time elapsed since
+// then.
 func (c *Column) Passed(cell string, now time.Time) string {
 	if !c.Relative {
 		return cell
@@ -93,34 +95,34 @@ func (c *Column) Passed(cell string, now time.Time) string {
 	})
 }
 
-// stamp finds what resolve wrote.
+// stamp matches the timestamps that resolve writes.
 var stamp = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ`)
 
-// passed finds a duration as duration.HumanDuration prints it, where it is the
-// whole cell or stands as "(5m ago)" behind a number.
+// passed matches a duration that duration.HumanDuration printed, either as the whole cell or as "(5m ago)" after a
+// number.
 var passed = regexp.MustCompile(`^(?:(\d+) \()?((?:\d+[ydhms]){1,2})(?: ago\))?$`)
 
-// ahead is what duration.HumanDuration prints of a time that is to come: by the
-// API server's clock, or by that of another one.
+// ahead is the text that duration.HumanDuration prints for a time in the future, by the API server's clock or by
+// another clock.
 const ahead = "<invalid>"
 
-// resolve puts a timestamp in the place of the passed time in a cell.
+// resolve replaces the elapsed time in a cell with a timestamp.
 //
-// The timestamp is the object's own where one of the paths leads to it.
-// Otherwise it is reckoned back from now, as exact as the cell was.
+// If one of the paths leads to a timestamp in the object, resolve uses it. Otherwise it subtracts the elapsed time from
+// now; the result is only as exact as the cell.
 func (c *Column) resolve(cell string, object []byte, created, now time.Time) string {
 	m := passed.FindStringSubmatchIndex(cell)
 	if m == nil && cell == ahead {
 		m = []int{0, len(cell), -1, -1, 0, len(cell)}
 	}
 	if m == nil {
-		return cell // "<unknown>", "<none>", "3": nothing passes.
+		return cell // "<unknown>", "<none>", "3": no elapsed time.
 	}
 	printed := cell[m[4]:m[5]]
 	if c.Name == "Duration" && lookup(object, "status.completionTime") != nil {
-		return cell // It has ended, and passes no more.
+		return cell // It has ended, so the duration is final.
 	}
-	at := created // Nearly always: worth not walking the object for.
+	at := created // The usual case; it avoids a search through the object.
 	if created.IsZero() || len(c.paths) != 1 || c.paths[0] != creationPath {
 		at = c.timestamp(printed, object, now)
 	}
@@ -133,7 +135,8 @@ func (c *Column) resolve(cell string, object []byte, created, now time.Time) str
 	return cell[:m[4]] + at.UTC().Format(time.RFC3339) + cell[m[5]:]
 }
 
-// timestamp is what the paths lead to, zero for nothing.
+// timestamp returns the time that the paths lead to, or the zero Time if there is none. Among the elements of a list it
+// prefers the time that prints as printed, and otherwise returns the newest.
 func (c *Column) timestamp(printed string, object []byte, now time.Time) time.Time {
 	var newest time.Time
 	for _, path := range c.paths {
@@ -153,15 +156,14 @@ func (c *Column) timestamp(printed string, object []byte, now time.Time) time.Ti
 	return newest
 }
 
-// parsePassed reads what duration.HumanDuration printed; the unit of days is 24
-// hours and that of years 365 days.
+// parsePassed parses a duration that duration.HumanDuration printed. A day has 24 hours, and a year has 365 days.
 func parsePassed(text string) (total time.Duration) {
 	units := map[byte]time.Duration{
 		's': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': 24 * time.Hour, 'y': 365 * 24 * time.Hour,
 	}
 	for start, i := 0, 0; i < len(text); i++ {
 		if unit, ok := units[text[i]]; ok {
-			n, _ := strconv.Atoi(text[start:i]) // Digits, by the pattern.
+			n, _ := strconv.Atoi(text[start:i]) // Digits only, because of the pattern.
 			total += time.Duration(n) * unit
 			start = i + 1
 		}
@@ -186,7 +188,7 @@ func find(c *rawjson.Cursor, path []string) (found []string) {
 			found = append(found, find(c, path[1:])...)
 		}
 	}
-	// The object was walked before: it is well formed.
+	// The object was parsed before, so it is well formed.
 	switch {
 	case path[0] == "[]" && c.Peek() == '[':
 		_ = c.Array(func(int) error { visit(); return nil })
@@ -201,8 +203,8 @@ func find(c *rawjson.Cursor, path []string) (found []string) {
 	return found
 }
 
-// SimplePath turns a JSONPath of plain member names (".status.lastRun") into
-// the path that a date column is looked up by; others are not simple.
+// SimplePath converts a JSONPath of plain member names (".status.lastRun") into the path form that Source.SetDates
+// uses. It reports false for every other JSONPath.
 func SimplePath(jsonPath string) (string, bool) {
 	path := strings.TrimPrefix(strings.TrimSuffix(strings.TrimPrefix(jsonPath, "{"), "}"), ".")
 	names := strings.Split(path, ".")

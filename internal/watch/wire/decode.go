@@ -17,57 +17,54 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// seed is that of texts' prints: another in each process, so that nobody can make
-// two texts that have the same.
-var seed = maphash.MakeSeed() //nolint:gochecknoglobals // All decoders' prints are compared.
+// seed is the seed of the hashes in Object.print. It differs in each process, so that an attacker cannot construct two
+// texts with the same hash.
+var seed = maphash.MakeSeed() //nolint:gochecknoglobals // The hashes of all decoders are compared.
 
-// A decoder turns what the API server sends of one resource into Objects. It
-// is used by one stream at a time.
+// decoder converts the API server's data for one resource into Objects. Only one stream uses it at a time.
 type decoder struct {
 	resource schema.GroupResource
 	dates    map[string]string
 	paths    map[string]string
 	redactor *redact.Redactor
 
-	columns  atomic.Pointer[[]Column] // Of the newest list; never nil inside.
-	codec    *codec                   // What new bodies are compressed with,
-	managers *codec                   // and what their managedFields are.
+	columns  atomic.Pointer[[]Column] // Of the newest list; the slice is never nil.
+	codec    *codec                   // Compresses new bodies.
+	managers *codec                   // Compresses the managedFields of new versions.
 	listing  bool
-	listed   int64     // What the list's objects hold, but those in training.
-	training []*Object // Not yet compressed; nil when none are collected.
-	raw      int       // The bytes of their bodies.
+	listed   int64     // Size of the list's objects in bytes, without those in training.
+	training []*Object // Objects not yet compressed; nil if none are being collected.
+	raw      int       // Size of their bodies in bytes.
 	samples  [][]byte  // managedFields of some of them.
 	scratch  []byte
 	packed   []byte
 
-	managed     *Managed // Of the newest event that had any,
-	managedText []byte   // and their text.
+	managed     *Managed // Of the newest event that had managedFields.
+	managedText []byte   // The text of these managedFields.
 }
 
 func newDecoder(gr schema.GroupResource, redactor *redact.Redactor) *decoder {
 	return &decoder{resource: gr, redactor: redactor, codec: new(codec), managers: new(codec)}
 }
 
-// beginList says that a whole list follows: its first objects make a new
-// dictionary.
+// beginList starts a complete list. Its first objects make a new dictionary.
 func (d *decoder) beginList() {
 	d.redactor.BeginList()
 	d.training, d.raw, d.samples = make([]*Object, 0, trainingObjects), 0, nil
 	d.listing, d.listed = true, 0
 }
 
-// collecting reports that the Objects so far wait for their dictionary, and must
-// not be shown to anybody.
+// collecting reports whether the Objects so far wait for their dictionary. Until then, no other code may receive them.
 func (d *decoder) collecting() bool { return d.training != nil }
 
-// endList compresses what was kept for training.
+// endList ends a list, and compresses the objects that still wait for a dictionary.
 func (d *decoder) endList() {
 	d.redactor.EndList()
 	d.train()
 	d.listing = false
 }
 
-// members are what is read of an object's metadata.
+// members contains the values that the decoder reads from an object's metadata.
 type members struct {
 	namespace, name, uid, resourceVersion, created string
 	labels                                         []byte
@@ -110,14 +107,14 @@ func readMembers(object []byte) (m members, err error) {
 	return m, err
 }
 
-// LabelsOf is the JSON object of the labels of an object's text, or empty, as an
-// Object has them. It shares the text's bytes.
+// LabelsOf returns the JSON object of the labels in an object's text, in the form that an Object stores. It is empty if
+// there are none. It shares the text's bytes.
 func LabelsOf(object []byte) []byte {
-	m, _ := readMembers(object) // Text that is no object has none.
+	m, _ := readMembers(object) // Text that is not an object has no labels.
 	return m.labels
 }
 
-// valid is what was sent, without what is no UTF-8.
+// valid returns the text with bytes that are not UTF-8 replaced by U+FFFD.
 func valid(sent []byte) []byte {
 	if utf8.Valid(sent) {
 		return sent
@@ -125,8 +122,8 @@ func valid(sent []byte) []byte {
 	return bytes.ToValidUTF8(sent, []byte(string(utf8.RuneError)))
 }
 
-// object makes an Object of the cells of a row and what is at the cursor. managed
-// is the text of its managedFields, and shares the cursor's bytes.
+// object makes an Object from the cells of a row and the object at the cursor. managed is the text of its
+// managedFields, and shares the cursor's bytes.
 func (d *decoder) object(cells []byte, c *rawjson.Cursor) (o *Object, managed []byte, err error) {
 	redacted, err := d.redactor.Next(d.scratch[:0], c)
 	if err != nil {
@@ -138,7 +135,10 @@ func (d *decoder) object(cells []byte, c *rawjson.Cursor) (o *Object, managed []
 	if err != nil {
 		return nil, nil, fmt.Errorf("decode an object: %w", err)
 	}
-	o = &Object{labels: unique.Make(string(m.labels)), managed: author.Latest(managed).Unix(), print: maphash.Bytes(seed, clean)}
+	o = &Object{
+		labels: unique.Make(string(m.labels)), managed: author.Latest(managed).Unix(),
+		print: maphash.Bytes(seed, clean),
+	}
 	if at, err := time.Parse(time.RFC3339, m.created); err == nil {
 		o.created = at.Unix()
 	}
@@ -163,9 +163,9 @@ func (d *decoder) object(cells []byte, c *rawjson.Cursor) (o *Object, managed []
 	return o, managed, nil
 }
 
-// cells resolves the relative cells of a row. It also undoes what encoding/json escapes for HTML, which makes 16
-// bytes of "<none>". A row without cells gets those of plainColumns. A row with more cells than there are columns
-// loses the rest; IPAddress has such rows. Cells that may show what was removed from the object are masked.
+// cells resolves the relative cells of a row. It also undoes the HTML escaping of encoding/json, which turns "<none>"
+// into 16 bytes. A row without cells gets the cells of plainColumns. Cells after the last column are removed; rows of
+// IPAddress have such cells. Cells that may show a value that was removed from the object are masked.
 func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created time.Time) []byte {
 	now, columns, builtIn := time.Now(), d.currentColumns(), BuiltIn(d.resource.Group)
 	if raw == nil {
@@ -176,7 +176,7 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created
 	out := make([]byte, 0, len(raw)+32)
 	out = append(out, '[')
 	c := rawjson.NewCursor(raw)
-	_ = c.Array(func(i int) error { // Walked before: it is well formed.
+	_ = c.Array(func(i int) error { // The row was parsed before, so it is well formed.
 		if i >= len(columns) && len(columns) > 0 {
 			_, err := c.Value()
 			return err
@@ -195,7 +195,7 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created
 			return err
 		}
 		if cell[0] != '"' {
-			out = append(out, cell...) // An array or object stays as it is.
+			out = append(out, cell...) // An array or object stays unchanged.
 			return nil
 		}
 		text, err := rawjson.Unquote(cell)
@@ -208,13 +208,12 @@ func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created
 	return append(out, ']')
 }
 
-// train makes dictionaries of the objects collected so far, if there are enough,
-// and compresses them.
+// train makes dictionaries from the objects collected so far, if there are enough, and compresses these objects.
 func (d *decoder) train() {
 	objects, managers := d.training, d.samples
 	d.training, d.samples = nil, nil
 	if len(objects) == 0 {
-		return // Trained already, or nothing came.
+		return // The dictionaries exist already, or the list is empty.
 	}
 	d.codec, d.managers = new(codec), new(codec)
 	if len(objects) >= 2*sampleObjects {

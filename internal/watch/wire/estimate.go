@@ -8,23 +8,25 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// estimateObjects is how many objects an estimate looks at: enough for a
-// dictionary, so that they are as small as they would be kept.
+// estimateObjects is the number of objects that an estimate reads. It is enough for a dictionary, so that these objects
+// are as small as they would be in memory.
 const estimateObjects = 64
 
-// estimateStall bounds its request, in the way of SourceOptions, and estimateTime all
-// of it: who asks waits for it, and can do without.
+// estimateStall bounds the request of an estimate, as in SourceOptions, and estimateTime bounds all of it. The caller
+// waits for the estimate, and can work without it.
 const (
 	estimateStall = 5 * time.Second
 	estimateTime  = 10 * time.Second
 )
 
-// Count returns about how many objects a scope has, from the shortest page of its
-// list.
+// Count returns the approximate number of objects in a scope. It requests a list page of one object. It fails if the
+// server does not report how many objects remain.
 func (c *Client) Count(ctx context.Context, scope Scope) (int, error) {
 	ctx, cancel := context.WithTimeout(ctx, estimateTime)
 	defer cancel()
-	source, err := c.Source(scope, SourceOptions{Stall: estimateStall, Observe: func(int, int64) {}, Panicked: func(any, []byte) {}})
+	source, err := c.Source(
+		scope, SourceOptions{Stall: estimateStall, Observe: func(int, int64) {}, Panicked: func(any, []byte) {}},
+	)
 	if err != nil {
 		return 0, err
 	}
@@ -40,7 +42,7 @@ func (c *Client) Count(ctx context.Context, scope Scope) (int, error) {
 	return len(list.Items) + beyond(list), nil
 }
 
-// beyond is how many objects there are behind a page, as far as the server tells.
+// beyond returns the number of objects after a page, or 0 if the server does not report it.
 func beyond(list *List) int {
 	if list.RemainingItemCount == nil {
 		return 0
@@ -48,17 +50,18 @@ func beyond(list *List) int {
 	return int(min(max(0, *list.RemainingItemCount), mostObjects))
 }
 
-// mostObjects is more than any cluster holds, whatever a server says.
+// mostObjects limits the number that a server reports. No cluster has that many objects.
 const mostObjects = 1 << 30
 
-// Estimate returns how many objects a scope has, and about how many bytes they
-// would hold, with what is remembered of their masked values, from one short page
-// of its list. A server that does not tell how many there are beyond the page (one
-// with a selector does not) is taken at what the page has.
+// Estimate returns the number of objects in a scope, and the approximate memory that they would need, in bytes. The
+// memory includes what is remembered about their masked values. Estimate requests one short page of the list. If the
+// server does not report how many objects remain (it does not for a selector), only the page counts.
 func (c *Client) Estimate(ctx context.Context, scope Scope) (objects int, bytes int64, err error) {
 	ctx, cancel := context.WithTimeout(ctx, estimateTime)
 	defer cancel()
-	source, err := c.Source(scope, SourceOptions{Stall: estimateStall, Observe: func(int, int64) {}, Panicked: func(any, []byte) {}})
+	source, err := c.Source(
+		scope, SourceOptions{Stall: estimateStall, Observe: func(int, int64) {}, Panicked: func(any, []byte) {}},
+	)
 	if err != nil {
 		return 0, 0, err
 	}

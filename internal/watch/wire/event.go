@@ -22,11 +22,11 @@ type event struct {
 	status          *metav1.Status // ERROR
 }
 
-// event decodes one line. initial says that it is part of a list.
+// event decodes one line. initial is true if the line is part of a list.
 func (d *decoder) event(line []byte, initial bool) (event, error) {
 	e := event{initial: initial}
 	c := rawjson.NewCursor(valid(line))
-	var early *rawjson.Cursor // The object, where it is before its type.
+	var early *rawjson.Cursor // The object, if it precedes the type.
 	err := c.Object(func(key []byte) error {
 		switch string(key) {
 		case "type":
@@ -60,7 +60,7 @@ func (d *decoder) event(line []byte, initial bool) (event, error) {
 	return e, nil
 }
 
-// read reads the object of an event of a kind.
+// read decodes the object of an event. The kind of the event must be known.
 func (e *event) read(d *decoder, c *rawjson.Cursor) error {
 	switch e.kind {
 	case watch.Error:
@@ -85,10 +85,10 @@ func (e *event) read(d *decoder, c *rawjson.Cursor) error {
 			return err
 		})
 	}
-	return nil // It is not whole.
+	return nil // The event is incomplete; whole returns the error.
 }
 
-// whole says what an event lacks.
+// whole returns an error if a part of the event is missing.
 func (e *event) whole() error {
 	switch e.kind {
 	case watch.Error:
@@ -130,7 +130,7 @@ func (e *event) readBookmark(c *rawjson.Cursor) error {
 	})
 }
 
-// forReflector is the event as client-go carries it.
+// forReflector returns the event in the form that client-go's Reflector expects.
 func (e *event) forReflector() watch.Event {
 	switch e.kind {
 	case watch.Error:

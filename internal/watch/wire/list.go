@@ -9,8 +9,7 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// list reads a Table, or a plain list, member by member: its rows are never
-// held together as text.
+// list reads a Table, or a plain list, one member at a time. It never keeps the text of all rows in memory.
 func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 	list := &List{}
 	add := func(cells []byte, object *rawjson.Cursor) error {
@@ -36,13 +35,17 @@ func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 			return d.setColumns(definitions)
 		case "rows":
 			whole = true
-			return eachElement(decode, func(raw json.RawMessage) error { return d.row(rawjson.NewCursor(valid(raw)), add) })
-		case "items": // Also of an empty list: the columns come with no other.
+			return eachElement(decode, func(raw json.RawMessage) error {
+				return d.row(rawjson.NewCursor(valid(raw)), add)
+			})
+		case "items": // Also for an empty list, because nothing else provides the columns.
 			whole = true
 			if err := d.useColumns(plainColumns()); err != nil {
 				return err
 			}
-			return eachElement(decode, func(raw json.RawMessage) error { return add(nil, rawjson.NewCursor(valid(raw))) })
+			return eachElement(decode, func(raw json.RawMessage) error {
+				return add(nil, rawjson.NewCursor(valid(raw)))
+			})
 		}
 		var skipped json.RawMessage
 		return decode.Decode(&skipped)
@@ -53,12 +56,11 @@ func (d *decoder) list(body io.Reader, observe func(int)) (*List, error) {
 	return list, err
 }
 
-// errNoList says that the answer is something else, as of a gateway before the
-// API server: it must not be taken for a list of nothing.
+// errNoList reports that the response is not a list, for example because it is from a gateway in front of the API
+// server. Such a response must not count as an empty list.
 var errNoList = errors.New("the answer is no list: it has neither rows nor items")
 
-// eachMember walks the object that decode is about to read; visit reads each
-// member's value.
+// eachMember reads the next object from decode, and calls visit for each member. visit must read the member's value.
 func eachMember(decode *json.Decoder, visit func(key string) error) error {
 	return each(decode, '{', func() error {
 		key, err := decode.Token()
@@ -73,7 +75,7 @@ func eachMember(decode *json.Decoder, visit func(key string) error) error {
 	})
 }
 
-// eachElement walks the array that decode is about to read; null has none.
+// eachElement reads the next array from decode, and calls visit for each element. null has no elements.
 func eachElement(decode *json.Decoder, visit func(json.RawMessage) error) error {
 	return each(decode, '[', func() error {
 		var raw json.RawMessage

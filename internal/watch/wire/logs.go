@@ -9,19 +9,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// LogOptions say what of a container's log is wanted.
+// LogOptions selects a part of a container's log.
 type LogOptions struct {
-	Container  string // Empty where the pod has one alone.
+	Container  string // May be empty if the pod has only one container.
 	Follow     bool
 	Previous   bool
 	Timestamps bool
-	Tail       int           // The newest lines there are at the start.
-	Age        time.Duration // Of the oldest line; 0 is any.
-	Since      time.Time     // The same; the zero Time is any.
+	Tail       int           // Number of existing lines to send, counted from the newest.
+	Age        time.Duration // Maximum age of a line; 0 for no limit.
+	Since      time.Time     // Earliest time of a line; the zero Time for no limit.
 }
 
-// Logs opens a container's log. A server that has nothing to send may not answer
-// before it has: ctx alone bounds that, and the reading.
+// Logs opens a container's log. A server may not respond before the log has data to send. Only ctx bounds the wait for
+// the response and the reads.
 func (c *Client) Logs(ctx context.Context, namespace, pod string, options LogOptions) (io.ReadCloser, error) {
 	client, err := c.restClient(schema.GroupVersion{Version: "v1"})
 	if err != nil {
@@ -32,7 +32,9 @@ func (c *Client) Logs(ctx context.Context, namespace, pod string, options LogOpt
 	if options.Container != "" {
 		request.Param("container", options.Container)
 	}
-	for name, set := range map[string]bool{"follow": options.Follow, "previous": options.Previous, "timestamps": options.Timestamps} {
+	for name, set := range map[string]bool{
+		"follow": options.Follow, "previous": options.Previous, "timestamps": options.Timestamps,
+	} {
 		if set {
 			request.Param(name, "true")
 		}

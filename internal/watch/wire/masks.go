@@ -7,15 +7,15 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// maskedCell stands in the place of a cell that may show what is masked.
+// maskedCell replaces a cell that may show a masked value.
 const maskedCell = `"(masked)"`
 
-// describedAs begins the description that the API server gives a CRD's column
-// that has none, before its JSONPath.
+// describedAs is the prefix of the description that the API server generates for a CRD's column without a description.
+// The column's JSONPath follows it.
 const describedAs = "Custom resource definition column (in JSONPath format): "
 
-// markPaths finds what columns show. paths are the JSONPaths of a CRD's columns,
-// as its definition has them; nil where it is not known.
+// markPaths finds the values that columns show. paths contains the JSONPaths of a CRD's columns from its definition, by
+// column name. It is nil if they are not known.
 func markPaths(columns []Column, paths map[string]string) []Column {
 	for i := range columns {
 		c := &columns[i]
@@ -23,7 +23,7 @@ func markPaths(columns []Column, paths map[string]string) []Column {
 		described, ok := strings.CutPrefix(c.text, describedAs)
 		switch {
 		case i == 0 && c.Format == "name":
-			c.shows = "/metadata/name" // Of every kind that the API server prints by itself.
+			c.shows = "/metadata/name" // True for every kind that the API server itself prints.
 		case slices.Equal(c.paths, []string{creationPath}):
 			c.shows = "/metadata/creationTimestamp"
 		case defined:
@@ -35,8 +35,8 @@ func markPaths(columns []Column, paths map[string]string) []Column {
 	return columns
 }
 
-// plainPart is the part of a JSONPath, from its start, that consists of plain names of members, as a JSON Pointer.
-// What the JSONPath leads to is there or within.
+// plainPart returns the part of a JSONPath, from its start, that consists of plain member names, as a JSON Pointer. The
+// JSONPath leads to the value there, or to a value inside it.
 func plainPart(jsonPath string) string {
 	var plainly strings.Builder
 	path, ok := strings.CutPrefix(strings.Trim(jsonPath, "{} "), ".")
@@ -55,7 +55,7 @@ func plainPart(jsonPath string) string {
 	return plainly.String()
 }
 
-// cutName cuts a path behind its first name. A dot with a backslash before it is part of the name, as in
+// cutName splits a path after its first name. A dot with a backslash before it is part of the name, as in
 // annotations.example\.com/owner.
 func cutName(path string) (name, rest string, more bool) {
 	for {
@@ -68,10 +68,11 @@ func cutName(path string) (name, rest string, more bool) {
 	}
 }
 
-// mayShow reports whether a cell of the column may show some of what was removed from its object. That is so
-// where the column shows a path of it, or one around or within it. A column whose path is not known may show what
-// was masked, except in the kinds of Kubernetes, which print nothing at the paths of unprinted. What was dropped
-// it does not: most objects have a copy that was dropped, and all their cells would be masked.
+// mayShow reports whether a cell of the column may show a part of what was removed from its object. That is so if the
+// column shows a removed path, a path around it or a path inside it. A column whose path is not known may show any
+// masked value. Kubernetes' own kinds are an exception: they print nothing at the paths of unprinted. A column whose
+// path is not known is not masked because of dropped annotations. Most objects have a dropped copy, so all their cells
+// would be masked.
 func (c *Column) mayShow(removed *redact.Redacted, builtIn bool) bool {
 	if c.shows == "" {
 		return slices.ContainsFunc(removed.Masked, func(path string) bool { return !builtIn || !unprinted(path) })
@@ -79,13 +80,13 @@ func (c *Column) mayShow(removed *redact.Redacted, builtIn bool) bool {
 	return slices.ContainsFunc(removed.Masked, c.overlaps) || slices.ContainsFunc(removed.Dropped, c.overlaps)
 }
 
-// overlaps reports whether the column shows the path, or one around or within it.
+// overlaps reports whether the column shows the path, a path around it or a path inside it.
 func (c *Column) overlaps(path string) bool {
 	return path == c.shows || strings.HasPrefix(path, c.shows+"/") || strings.HasPrefix(c.shows, path+"/")
 }
 
-// unprinted reports a path of which no column of Kubernetes' own kinds shows
-// anything (kubernetes v1.36, pkg/printers/internalversion/printers.go).
+// unprinted reports whether no column of Kubernetes' own kinds shows anything at the path (kubernetes v1.36,
+// pkg/printers/internalversion/printers.go).
 func unprinted(path string) bool {
 	names := strings.Split(path, "/")[1:]
 	switch names[0] {
@@ -107,13 +108,14 @@ func unprinted(path string) bool {
 	return false
 }
 
-// BuiltIn reports whether the kinds of a group are Kubernetes' own; group is "" for
-// the core group.
+// BuiltIn reports whether the kinds of a group are Kubernetes' own. group is "" for the core group.
 func BuiltIn(group string) bool {
 	switch group {
 	case "", "apps", "autoscaling", "batch", "extensions", "policy",
-		"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io", "authorization.k8s.io",
-		"certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io", "flowcontrol.apiserver.k8s.io",
+		"admissionregistration.k8s.io", "apiextensions.k8s.io", "apiregistration.k8s.io", "authentication.k8s.io",
+		"authorization.k8s.io",
+		"certificates.k8s.io", "coordination.k8s.io", "discovery.k8s.io", "events.k8s.io",
+		"flowcontrol.apiserver.k8s.io",
 		"internal.apiserver.k8s.io", "networking.k8s.io", "node.k8s.io", "rbac.authorization.k8s.io", "resource.k8s.io",
 		"scheduling.k8s.io", "storage.k8s.io", "storagemigration.k8s.io":
 		return true

@@ -1,14 +1,13 @@
-// Package wire speaks to the API server: it lists and watches a resource as
-// Tables that carry their objects, and makes of each row a compact Object.
+// Package wire is the client of the API server. It lists and watches a resource as Tables that contain the objects, and
+// makes a compact Object from each row.
 //
-// A Table (the Accept header of kubectl get) gives the server's own cells and
-// the full object in one stream, for built-in kinds, custom resources and
-// aggregated APIs alike. Servers that cannot print send plain objects, which
-// get the columns Name and Age.
+// A Table (the Accept header of kubectl get) provides the server's own cells and the full object in one stream. This
+// works for built-in kinds, custom resources and aggregated APIs alike. Servers that cannot print Tables send plain
+// objects, which get the columns Name and Age.
 //
-// Nothing is decoded into maps. A row's text is walked once for the few members
-// that are wanted, redacted, compressed, and kept. Objects are immutable, and
-// safe for concurrent use, once their list has ended or their event was sent.
+// Nothing is decoded into maps. The text of a row is parsed once for the few members that are needed, redacted,
+// compressed, and kept. Objects are immutable and safe for concurrent use once their list has ended or their event was
+// sent.
 package wire
 
 import (
@@ -26,21 +25,21 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// An Object is one object of the cluster, as small as it can be kept: what
-// tables and selectors need, and its redacted text, compressed.
+// Object is one object of the cluster in compact form. It contains what tables and selectors need, and its redacted
+// text, compressed.
 type Object struct {
-	// data is namespace, name, uid, resourceVersion, cells and body, one after
-	// the other; ends holds where each but the last ends.
+	// data contains namespace, name, uid, resourceVersion, cells and body, one after the other. ends contains the end
+	// of each part except the last.
 	data    []byte
 	ends    [5]uint32
-	created int64                 // Unix seconds; 0 is unknown.
-	labels  unique.Handle[string] // JSON text; most objects share theirs.
+	created int64                 // Unix seconds; 0 if unknown.
+	labels  unique.Handle[string] // JSON text; most objects share it with others.
 	codec   *codec
 	managed int64  // Unix seconds of the newest time in the managedFields, which are not kept.
-	print   uint64 // Of the text, in this process.
+	print   uint64 // Hash of the text, valid only in this process.
 }
 
-// Namespace is empty for an object of the cluster.
+// Namespace is empty for a cluster-scoped object.
 func (o *Object) Namespace() string { return string(o.data[:o.ends[0]]) }
 
 // Name is the object's metadata.name.
@@ -49,10 +48,10 @@ func (o *Object) Name() string { return string(o.data[o.ends[0]:o.ends[1]]) }
 // UID may be empty: aggregated APIs need not set it.
 func (o *Object) UID() string { return string(o.data[o.ends[1]:o.ends[2]]) }
 
-// ResourceVersion is opaque, as the API conventions say.
+// ResourceVersion is opaque, as the API conventions require.
 func (o *Object) ResourceVersion() string { return string(o.data[o.ends[2]:o.ends[3]]) }
 
-// text is the namespace, name, uid or resourceVersion, without a copy.
+// text returns the namespace, name, uid or resourceVersion without a copy.
 func (o *Object) text(part int) []byte {
 	if part == 0 {
 		return o.data[:o.ends[0]]
@@ -68,7 +67,7 @@ func (o *Object) Compare(other *Object) int {
 	return order.CompareText(o.text(1), other.text(1))
 }
 
-// Cell is a cell of the row as JSON has it, or empty where there are not so many.
+// Cell returns a cell of the row as JSON, or empty if the row has fewer cells.
 func (o *Object) Cell(at int) (cell []byte) {
 	c := rawjson.NewCursor(o.Cells())
 	_ = c.Array(func(i int) error { // Cells are well formed.
@@ -81,19 +80,18 @@ func (o *Object) Cell(at int) (cell []byte) {
 	return cell
 }
 
-// Cells is the JSON array of the row's cells. Cells of relative columns hold
-// timestamps. The bytes are the Object's own and must not be changed.
+// Cells returns the JSON array of the row's cells. Cells of relative columns contain timestamps. The bytes belong to
+// the Object and must not be changed.
 func (o *Object) Cells() []byte { return o.data[o.ends[3]:o.ends[4]:o.ends[4]] }
 
-// SameCells reports whether the cells of two Objects of one version are the same.
-// Times may differ: where no path leads to one, it is reckoned anew with each
-// list.
+// SameCells reports whether the cells of two Objects of the same version are the same. It ignores times: if no path
+// leads to a timestamp, each list computes it again.
 func (o *Object) SameCells(other *Object) bool {
 	a, b := o.Cells(), other.Cells()
 	return bytes.Equal(a, b) || bytes.Equal(stamp.ReplaceAll(a, nil), stamp.ReplaceAll(b, nil))
 }
 
-// Created is the creation time to the second, the zero Time where unknown.
+// Created returns the creation time to the second, or the zero Time if unknown.
 func (o *Object) Created() time.Time {
 	if o.created == 0 {
 		return time.Time{}
@@ -101,24 +99,21 @@ func (o *Object) Created() time.Time {
 	return time.Unix(o.created, 0).UTC()
 }
 
-// Labels is the JSON object of the labels, or empty. Objects with equal text
-// have equal handles.
+// Labels returns the JSON object of the labels, or empty. Objects with equal text have equal handles.
 func (o *Object) Labels() unique.Handle[string] { return o.labels }
 
-// Managed is the newest time that the object's managedFields have, to the
-// second: a change that leaves it as it was need not have been made by any of
-// them. A deletion that waits for finalizers is such a change.
+// Managed returns the newest time in the object's managedFields, to the second. If a change leaves this time unchanged,
+// possibly none of these field managers made it. A deletion that waits for finalizers is such a change.
 func (o *Object) Managed() time.Time { return time.Unix(o.managed, 0).UTC() }
 
-// JSON is the object's redacted text, decompressed anew at each call.
+// JSON returns the object's redacted text. Each call decompresses it again.
 func (o *Object) JSON() ([]byte, error) { return o.AppendJSON(nil) }
 
-// SameText reports whether the texts of two Objects are the same. An object can
-// have another at the same resourceVersion: a CRD's schema with another default, a
-// conversion, or a newer API server makes it so.
+// SameText reports whether the texts of two Objects are the same. The text can change while the resourceVersion stays
+// the same. Causes are a new default in a CRD's schema, a conversion, or a newer API server.
 func (o *Object) SameText(other *Object) bool { return o.print == other.print }
 
-// AppendJSON appends the same to dst.
+// AppendJSON appends the object's redacted text to dst.
 func (o *Object) AppendJSON(dst []byte) ([]byte, error) {
 	text, err := o.codec.decode(dst, o.data[o.ends[4]:])
 	if err != nil {
@@ -127,10 +122,10 @@ func (o *Object) AppendJSON(dst []byte) ([]byte, error) {
 	return text, nil
 }
 
-// Size is about how many bytes of memory the Object holds.
+// Size returns the approximate memory that the Object uses, in bytes.
 func (o *Object) Size() int { return len(o.data) + 88 }
 
-// RowSize is about how many bytes of memory its row takes on the wire.
+// RowSize returns the approximate memory of the row that AppendRow writes, in bytes.
 func (o *Object) RowSize() int { return int(o.ends[4]) + 96 }
 
 func (o *Object) pack(namespace, name, uid, resourceVersion string, cells, body []byte) {
@@ -145,7 +140,7 @@ func (o *Object) pack(namespace, name, uid, resourceVersion string, cells, body 
 	o.data = append(data, body...)
 }
 
-// repack replaces the body. Only for Objects that nobody else has seen.
+// repack replaces the body. It must be called only for Objects that no other code has received.
 func (o *Object) repack(c *codec, body []byte) {
 	data := make([]byte, 0, int(o.ends[4])+len(body))
 	data = append(data, o.data[:o.ends[4]]...)
@@ -153,22 +148,21 @@ func (o *Object) repack(c *codec, body []byte) {
 	o.codec = c
 }
 
-// GetObjectKind and DeepCopyObject make an Object a runtime.Object, which is
-// what client-go's Reflector carries. The kind is never asked for.
+// GetObjectKind and DeepCopyObject make an Object a runtime.Object, which client-go's Reflector requires. Nothing reads
+// the kind.
 func (o *Object) GetObjectKind() schema.ObjectKind { return schema.EmptyObjectKind }
 
 // DeepCopyObject returns the Object itself, which is immutable.
 func (o *Object) DeepCopyObject() runtime.Object { return o }
 
-// GetObjectMeta gives the Reflector what it reads: the key and the
-// resourceVersion.
+// GetObjectMeta returns what the Reflector reads: the key and the resourceVersion.
 func (o *Object) GetObjectMeta() metav1.Object {
 	return &metav1.ObjectMeta{
 		Namespace: o.Namespace(), Name: o.Name(), UID: types.UID(o.UID()), ResourceVersion: o.ResourceVersion(),
 	}
 }
 
-// bookmark is the Reflector's view of a BOOKMARK event.
+// bookmark is a BOOKMARK event in the form that the Reflector reads.
 type bookmark struct {
 	metav1.TypeMeta
 	metav1.ObjectMeta
@@ -176,7 +170,7 @@ type bookmark struct {
 
 func (b *bookmark) DeepCopyObject() runtime.Object { return b }
 
-// List is what a List request gives: Objects, and the list's metadata.
+// List is the result of a list request: Objects, and the list's metadata.
 type List struct {
 	metav1.TypeMeta
 	metav1.ListMeta

@@ -6,8 +6,7 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// AppendRow appends the object as a row of the wire that browsers read:
-// {"ns","name","uid","rv","created","cells"}.
+// AppendRow appends the object as a row in the JSON that browsers read: {"ns","name","uid","rv","created","cells"}.
 func (o *Object) AppendRow(dst []byte) []byte {
 	dst = append(dst, `{"ns":`...)
 	dst = rawjson.AppendString(dst, o.text(0))
@@ -23,8 +22,7 @@ func (o *Object) AppendRow(dst []byte) []byte {
 	return append(append(dst, o.Cells()...), '}')
 }
 
-// AppendVersion appends the members that tell which version of which object
-// this is: `,"uid":"..","rv":".."`.
+// AppendVersion appends the members that identify the object and its version: `,"uid":"..","rv":".."`.
 func (o *Object) AppendVersion(dst []byte) []byte {
 	dst = append(dst, `,"uid":`...)
 	dst = rawjson.AppendString(dst, o.text(2))

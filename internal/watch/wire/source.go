@@ -20,12 +20,11 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// accept asks for a Table, and takes plain objects of a server that cannot
-// print.
+// accept requests a Table, and accepts plain objects from a server that cannot print Tables.
 const accept = "application/json;as=Table;v=v1;g=meta.k8s.io,application/json"
 
-// A Client makes Sources that share one connection to the API server: client-go
-// keeps one transport for each distinct TLS configuration.
+// Client makes Sources that share one connection to the API server: client-go keeps one transport for each distinct TLS
+// configuration.
 type Client struct {
 	config *rest.Config
 	rules  redact.Rules
@@ -33,10 +32,9 @@ type Client struct {
 	codecs serializer.CodecFactory
 }
 
-// NewClient keeps a copy of config without its Timeout, which would cut long
-// lists and end watches, and without a rate limit of its own: the server's
-// priority and fairness is the one that counts. What rules say is masked in all
-// that it reads.
+// NewClient returns a Client with a copy of config. The copy has no Timeout, which would interrupt long lists and end
+// watches. It has no client-side rate limit, because the server's priority and fairness is the one that counts. In
+// everything that the Client reads, it masks the values that rules select.
 func NewClient(config *rest.Config, rules redact.Rules) *Client {
 	config = rest.CopyConfig(config)
 	config.Timeout = 0
@@ -46,46 +44,45 @@ func NewClient(config *rest.Config, rules redact.Rules) *Client {
 	return &Client{config: config, rules: rules, scheme: scheme, codecs: serializer.NewCodecFactory(scheme)}
 }
 
-// A Scope is what one list or watch covers.
+// Scope is what one list or watch covers.
 type Scope struct {
 	Resource  schema.GroupVersionResource
-	Namespace string // Empty for all, and for resources that have none.
-	Fields    string // A field selector; empty for all.
-	Metadata  bool   // Objects have their metadata alone.
-	Shared    bool   // What a Veil masks is masked before it is kept, in cells too.
+	Namespace string // Empty for all namespaces, and for cluster-scoped resources.
+	Fields    string // A field selector; empty for all objects.
+	Metadata  bool   // Objects contain only their metadata.
+	Shared    bool   // Values that a Veil masks are masked before they are kept, also in cells.
 }
 
-// A Source lists and watches one Scope. One list or watch is read at a time.
+// Source lists and watches one Scope. Only one list or watch may be read at a time.
 type Source struct {
 	client  rest.Interface
 	scope   Scope
 	codec   runtime.ParameterCodec
 	decoder *decoder
 	options SourceOptions
-	listed  int // Objects in the pages of a list so far.
+	listed  int // Objects in the pages of the list so far.
 }
 
-// SourceOptions are what a Source wants to know beside its Scope.
+// SourceOptions configures a Source, in addition to its Scope.
 type SourceOptions struct {
-	// Stall is how long a streaming list may make no progress before it is
-	// given up with a timeout error.
+	// Stall is how long a streaming list may make no progress. After that time it fails with a timeout error.
 	Stall time.Duration
 	// Stalled is called when that has happened.
 	Stalled func()
-	// Going is called once a watch has sent something that is no error, or nothing
-	// for settling; not for one that begins with a list. Nil is not called.
+	// Going is called once, when a watch has sent an event other than an error, or nothing for the duration of
+	// settling. It is not called for a watch that begins with a list. It may be nil.
 	Going func()
-	// Failed is called when a streaming list ends in another way before its end:
-	// client-go tries it again without a word. Nil is not called.
+	// Failed is called when a streaming list fails before its end for any other reason. client-go retries such a list
+	// without reporting the error. Failed may be nil.
 	Failed func(error)
-	// Panicked is called with a panic and its stack: a decoder that cannot cope
-	// with an object fails its list or watch, and not the program.
+	// Panicked is called with a panic and its stack. A panic while an object is decoded fails the list or watch, but
+	// not the program.
 	Panicked func(v any, stack []byte)
-	// Observe is called for each object of a list, and at its end, with how many it
-	// has sent, and what those hold that are as small already as they are kept.
+	// Observe is called for each object of a list, and at its end. objects is the number of objects received so far.
+	// bytes is the size of those that are already compressed.
 	Observe func(objects int, bytes int64)
-	// Masks is what Sources of one resource remember of masked values; nil is
-	// nothing of another Source's.
+	// Masks is what the Sources of one resource remember about masked values. If it is nil, the Source shares nothing
+	// with other Sources.
 	Masks *redact.Memory
 }
 
@@ -142,29 +139,27 @@ func (s *Source) request(options metav1.ListOptions) *rest.Request {
 		SetHeader("Accept", accept)
 }
 
-// Columns are those of the newest list; nil before the first row of the first.
-// They must not be changed.
+// Columns returns the columns of the newest list, or nil before the first row of the first list. The caller must not
+// change them.
 func (s *Source) Columns() []Column { return s.decoder.currentColumns() }
 
-// Remembered is about how many bytes the newest list has added to what is
-// remembered of masked values, in SourceOptions.Masks.
+// Remembered returns the approximate size of what the newest list has added to SourceOptions.Masks, in bytes.
 func (s *Source) Remembered() int64 { return s.decoder.redactor.Remembered() }
 
-// SetDates says by which paths (SimplePath) the resource's date columns are
-// looked up, from the next list on.
+// SetDates sets the paths (see SimplePath) of the resource's date columns, by column name. They apply from the next
+// list on.
 func (s *Source) SetDates(dates map[string]string) { s.decoder.dates = dates }
 
-// SetPaths says what the columns of a CRD show, each by its JSONPath, from the
-// next list or watch on; nil where that is not known.
+// SetPaths sets the JSONPaths of a CRD's columns, by column name, or nil if they are not known. They apply from the
+// next list or watch on.
 func (s *Source) SetPaths(paths map[string]string) { s.decoder.paths = paths }
 
-// begins is how long the answer to a list may take to begin: its server may have to
-// gather all of it first, for which kube-apiserver gives itself a minute
-// (--request-timeout).
+// begins is the maximum time until the response to a list begins. The server may have to collect the complete list
+// first. kube-apiserver limits this to one minute (--request-timeout).
 const begins = 75 * time.Second
 
-// List reads a whole list, row by row. One that has begun and makes no progress is
-// given up after twice the time that a streaming list has.
+// List reads a complete list, or a page of it, row by row. After the response has begun, the list fails if it makes no
+// progress for twice SourceOptions.Stall.
 func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *List, err error) {
 	defer s.recover(&err)
 	ctx, cancel := context.WithCancel(ctx)
@@ -180,7 +175,7 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = body.Close() }() // Read to its end, or given up.
+	defer func() { _ = body.Close() }() // It was read to its end, or is no longer needed.
 	limit = 2 * s.options.Stall
 	stalled.Reset(limit)
 	if options.Continue == "" {
@@ -203,7 +198,7 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 	return list, err
 }
 
-// recover is deferred around the decoding of what the API server sends.
+// recover turns a panic into an error. It is deferred around the decoding of the API server's data.
 func (s *Source) recover(err *error) {
 	if v := recover(); v != nil {
 		s.options.Panicked(v, debug.Stack())
@@ -216,11 +211,11 @@ func (s *Source) Watch(ctx context.Context, options metav1.ListOptions) (watch.I
 	options.Watch = true
 	initial := options.SendInitialEvents != nil && *options.SendInitialEvents
 	ctx, cancel := context.WithCancel(ctx)
-	limit := silence // Some proxies hand on no answer before its first event.
+	limit := silence // Some proxies send no response before the first event.
 	if initial {
 		limit = s.options.Stall
 	}
-	stalled := time.AfterFunc(limit, cancel) // Until the answer begins; then the stream sees to it.
+	stalled := time.AfterFunc(limit, cancel) // Until the response begins; then the stream has its own timer.
 	body, err := s.request(options).Stream(ctx)
 	switch late := !stalled.Stop(); {
 	case late && initial:
@@ -236,8 +231,10 @@ func (s *Source) Watch(ctx context.Context, options metav1.ListOptions) (watch.I
 	return startStream(ctx, cancel, body, s, initial), nil
 }
 
-// Get reads one object, redacted, as JSON.
-func (c *Client) Get(ctx context.Context, resource schema.GroupVersionResource, namespace, name string) ([]byte, error) {
+// Get reads one object, and returns its redacted JSON.
+func (c *Client) Get(
+	ctx context.Context, resource schema.GroupVersionResource, namespace, name string,
+) ([]byte, error) {
 	client, err := c.restClient(resource.GroupVersion())
 	if err != nil {
 		return nil, err
@@ -247,7 +244,7 @@ func (c *Client) Get(ctx context.Context, resource schema.GroupVersionResource, 
 	if err != nil {
 		return nil, err
 	}
-	defer func() { _ = body.Close() }() // Read to its end, or given up.
+	defer func() { _ = body.Close() }() // It was read to its end, or is no longer needed.
 	raw, err := io.ReadAll(body)
 	if err != nil {
 		return nil, fmt.Errorf("read %s %s: %w", resource.Resource, name, err)

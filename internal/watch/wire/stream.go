@@ -13,26 +13,23 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 )
 
-// maxLine bounds one event. etcd takes objects of 1.5 MiB; escaped, with cells
-// and column definitions, they stay far below.
+// maxLine bounds one event, in bytes. etcd accepts objects of 1.5 MiB. Escaped, with cells and column definitions, they
+// stay far below this bound.
 const maxLine = 64 << 20
 
-// turn is how many objects of a list are handed on at once. The Reflector keeps
-// them until the list ends; to wake it for each took as long as to decode some.
+// turn is the number of list objects that are passed to the Reflector at once. The Reflector keeps them until the list
+// ends. Waking it for each object took as long as decoding several of them.
 const turn = 64
 
-// silence is how long nothing may come on a watch: API servers send a bookmark
-// every minute or so. HTTP/2's pings notice a dead connection sooner; HTTP/1.1,
-// which some proxies speak, has none.
+// silence is the maximum time without data on a watch. API servers send a bookmark about every minute. HTTP/2 pings
+// detect a dead connection sooner. HTTP/1.1, which some proxies use, has no pings.
 const silence = 150 * time.Second
 
-// settling is how long a watch that sends nothing is waited for. An API server that
-// no longer has what is behind the version answers that it watches, and then says so
-// at once.
+// settling is how long to wait for the first event of a watch. If an API server no longer has the events after the
+// version, it accepts the watch and then immediately sends an error.
 const settling = 500 * time.Millisecond
 
-// stream reads a watch and hands its events on one by one. It is the
-// watch.Interface that the Reflector reads.
+// stream reads a watch and delivers its events one by one. It is the watch.Interface that the Reflector reads.
 type stream struct {
 	source *Source
 	body   io.ReadCloser
@@ -41,12 +38,14 @@ type stream struct {
 	done   chan struct{}
 }
 
-func startStream(ctx context.Context, cancel context.CancelFunc, body io.ReadCloser, source *Source, initial bool) *stream {
+func startStream(
+	ctx context.Context, cancel context.CancelFunc, body io.ReadCloser, source *Source, initial bool,
+) *stream {
 	s := &stream{source: source, body: body, cancel: cancel, events: make(chan watch.Event), done: make(chan struct{})}
 	go func() {
 		defer close(s.done)
 		defer close(s.events)
-		defer func() { _ = body.Close() }() // There is nothing to lose any more.
+		defer func() { _ = body.Close() }() // The result does not matter any more.
 		if err := s.read(ctx, initial); err != nil && ctx.Err() == nil {
 			s.send(ctx, watch.Event{Type: watch.Error, Object: statusOf(err)})
 		}
@@ -54,7 +53,7 @@ func startStream(ctx context.Context, cancel context.CancelFunc, body io.ReadClo
 	return s
 }
 
-// ResultChan gives the events; it is closed at the end of the watch.
+// ResultChan returns the channel of events. It is closed at the end of the watch.
 func (s *stream) ResultChan() <-chan watch.Event { return s.events }
 
 // Stop ends the watch, and returns when its goroutine has ended.
@@ -73,9 +72,9 @@ func (s *stream) send(ctx context.Context, events ...watch.Event) {
 	}
 }
 
-// errStalled ends a streaming list that makes no progress: some proxies and
-// servers never send the bookmark at its end, and client-go would wait for
-// ever (kubernetes#135895). The Reflector then lists and watches.
+// errStalled ends a streaming list that makes no progress. Some proxies and servers never send the bookmark at its end,
+// and client-go would wait forever (kubernetes#135895). After this error, the Reflector uses a normal list, then a
+// watch.
 var errStalled = errors.New("the streaming list made no progress")
 
 // read reads events until the stream ends.
@@ -95,15 +94,15 @@ func (s *stream) read(ctx context.Context, initial bool) (err error) {
 	return s.readEvents(ctx, lines, initial)
 }
 
-// readList reads the initial events, which are a list, to their end. The first objects are held back until their dictionary is
-// made: whoever has an Object may read it, and training changes it.
+// readList reads the initial events, which are a list, to their end. It keeps the first objects back until their
+// dictionary exists, because training changes them. A receiver may read an Object at any time.
 func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	options := &s.source.options
 	s.source.decoder.beginList()
 	var gaveUp atomic.Bool
 	stalled := time.AfterFunc(options.Stall, func() {
 		gaveUp.Store(true)
-		_ = s.body.Close() // There is nothing to lose.
+		_ = s.body.Close() // The list has failed already.
 	})
 	defer stalled.Stop()
 	var held []watch.Event
@@ -131,9 +130,8 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 		if e.kind == watch.Error {
 			return apierrors.FromObject(e.status)
 		}
-		// A list is objects. After the first event of another kind there is only
-		// its end to come: what changes meanwhile is no progress, and on a busy
-		// cluster it would never cease.
+		// A list consists of ADDED events. After the first event of another kind, only the end of the list is missing.
+		// Changes in the meantime are not progress, and on a busy cluster they would never end.
 		if growing = growing && e.kind == watch.Added; growing {
 			stalled.Reset(options.Stall)
 			options.Observe(objects, s.source.decoder.listed)
@@ -146,8 +144,8 @@ func (s *stream) readList(ctx context.Context, lines *lineReader) error {
 	}
 }
 
-// endList hands on the rest of a list. Where nothing but its objects has come, what
-// they hold is what it will.
+// endList sends the rest of a list. exact is true if only objects of the list were received; then their final number
+// and size are reported.
 func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, exact bool) {
 	s.source.decoder.endList()
 	if exact {
@@ -156,10 +154,10 @@ func (s *stream) endList(ctx context.Context, rest []watch.Event, objects int, e
 	s.send(ctx, rest...)
 }
 
-// readEvents reads what comes after a list. A stream that is cut, or silent, is
-// no error: the Reflector watches on from the last event.
+// readEvents reads the events after a list. An interrupted or silent stream is not an error: the Reflector resumes the
+// watch from the last event.
 func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool) error {
-	silent := time.AfterFunc(silence, func() { _ = s.body.Close() }) // There is nothing to lose.
+	silent := time.AfterFunc(silence, func() { _ = s.body.Close() }) // The watch has failed already.
 	defer silent.Stop()
 	going := time.AfterFunc(settling, s.source.options.Going)
 	defer going.Stop()
@@ -170,7 +168,7 @@ func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool
 		line, err := lines.next()
 		silent.Reset(silence)
 		if err != nil {
-			return nil // See above.
+			return nil // Not an error; see above.
 		}
 		e, err := s.source.decoder.event(line, false)
 		if err != nil {
@@ -186,8 +184,8 @@ func (s *stream) readEvents(ctx context.Context, lines *lineReader, initial bool
 	}
 }
 
-// statusOf is the ERROR event of a stream that failed on our side. Any but the
-// reasons that client-go retries makes the Reflector list anew.
+// statusOf returns the ERROR event for a stream that failed on this side. Unless client-go retries its reason, the
+// Reflector lists again.
 func statusOf(err error) *metav1.Status {
 	if sent, ok := errors.AsType[*apierrors.StatusError](err); ok {
 		return &sent.ErrStatus
@@ -199,15 +197,15 @@ func statusOf(err error) *metav1.Status {
 	return status
 }
 
-// lineReader cuts a stream into lines, which are valid until the next call.
+// lineReader splits a stream into lines. A line is valid until the next call.
 type lineReader struct {
 	r    *bufio.Reader
 	long []byte
-	last []byte // The line that was returned.
+	last []byte // The line that next returned last.
 }
 
-// next returns a line, which is good until next is called again: then it is
-// overwritten, as what is masked is in it as it came.
+// next returns a line, which is valid until the next call. That call overwrites the line with zeros, because it
+// contains values that are not masked yet.
 func (l *lineReader) next() ([]byte, error) {
 	clear(l.last)
 	line, err := l.read()
@@ -224,7 +222,7 @@ func (l *lineReader) read() ([]byte, error) {
 		return line, err
 	}
 	if cap(l.long) > 1<<20 {
-		l.long = nil // One large object is no reason to hold its size for ever.
+		l.long = nil // Do not keep the memory for one large object forever.
 	}
 	l.long = append(l.long[:0], line...)
 	clear(line)

@@ -11,12 +11,10 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// rowFunc takes the cells of a row, and its object at the cursor, which it moves
-// behind that.
+// rowFunc receives the cells of a row, and its object at the cursor. It must move the cursor past the object.
 type rowFunc func(cells []byte, object *rawjson.Cursor) error
 
-// table hands each row of the Table at the cursor to row. A plain object is a row
-// without cells.
+// table calls row for each row of the Table at the cursor. A plain object is a row without cells.
 func (d *decoder) table(c *rawjson.Cursor, row rowFunc) error {
 	isTable, plain := false, *c
 	err := c.Object(func(key []byte) error {
@@ -54,7 +52,7 @@ func (d *decoder) table(c *rawjson.Cursor, row rowFunc) error {
 
 func (d *decoder) row(c *rawjson.Cursor, row rowFunc) error {
 	var cells []byte
-	var early *rawjson.Cursor // The object, where it is before its cells.
+	var early *rawjson.Cursor // The object, if it precedes its cells.
 	read := false
 	err := c.Object(func(key []byte) (err error) {
 		switch string(key) {
@@ -79,8 +77,7 @@ func (d *decoder) row(c *rawjson.Cursor, row rowFunc) error {
 	return row(cells, early)
 }
 
-// setColumns reads the definitions, which come with the first event of a
-// stream; later events have none.
+// setColumns reads the column definitions. Only the first event of a stream has them.
 func (d *decoder) setColumns(definitions []byte) error {
 	var columns []Column
 	if err := json.Unmarshal(definitions, &columns); err != nil {
@@ -91,13 +88,14 @@ func (d *decoder) setColumns(definitions []byte) error {
 	}
 	for i := range columns {
 		columns[i].text = columns[i].Description
-		columns[i].Description, _, _ = strings.Cut(columns[i].Description, ". ") // The first sentence of the API's documentation.
+		// Keep the first sentence of the API's documentation.
+		columns[i].Description, _, _ = strings.Cut(columns[i].Description, ". ")
 	}
 	return d.useColumns(markPaths(markRelative(columns, d.resource.String(), d.dates), d.paths))
 }
 
-// useColumns keeps the columns. Objects that are held have cells of the old
-// ones: other columns in the midst of a watch make it end, and list anew.
+// useColumns stores the columns. Objects in memory have cells of the old columns. Different columns during a watch
+// therefore end the watch, and cause a new list.
 func (d *decoder) useColumns(columns []Column) error {
 	before := d.currentColumns()
 	if SameColumns(before, columns) {
@@ -117,7 +115,7 @@ func (d *decoder) currentColumns() []Column {
 	return nil
 }
 
-// SameColumns reports whether cells of a may stand under b.
+// SameColumns reports whether cells for the columns a are valid under the columns b.
 func SameColumns(a, b []Column) bool {
 	return slices.EqualFunc(a, b, func(a, b Column) bool {
 		return a.Name == b.Name && a.Type == b.Type && a.Format == b.Format && a.Priority == b.Priority &&

@@ -7,19 +7,18 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// A Veil gives Objects as they may be seen by those whom something is shared
-// with. It is for one goroutine.
+// Veil is the guest mask of a resource: it returns Objects as guests may see them. Only one goroutine may use it.
 type Veil struct {
 	veil *redact.Veil
-	last *codec // Of the Object before: those of one list have the same.
+	last *codec // Codec for the previous Object. Objects of one list share a codec.
 }
 
-// NewVeil returns the Veil of a resource; group is "" for the core group.
+// NewVeil returns the guest mask of a resource. group is "" for the core group.
 func NewVeil(group, resource string) *Veil {
 	return &Veil{veil: redact.NewVeil(group, resource)}
 }
 
-// Object returns an Object whose text is masked each time that it is read.
+// Object returns an Object whose text is masked each time it is read.
 func (v *Veil) Object(o *Object) *Object {
 	if v.last == nil || v.last.behind != o.codec {
 		v.last = &codec{veil: v.veil.Object, behind: o.codec}
@@ -29,8 +28,7 @@ func (v *Veil) Object(o *Object) *Object {
 	return &seen
 }
 
-// After returns an Object whose text is masked, in which values that are other
-// than those before show as changed.
+// After returns an Object whose text is masked. Masked values that differ from those in before are marked as changed.
 func (v *Veil) After(before, o *Object) (*Object, error) {
 	old, err := before.JSON()
 	if err != nil {

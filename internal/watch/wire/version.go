@@ -9,20 +9,18 @@ import (
 	"glasshouse/internal/watch/author"
 )
 
-// A Version is an Object as a watch brings it. Objects of a list come alone: who
-// made them is long past.
+// Version is an Object from a watch event. Objects of a list have no Version, because their authors are not recorded.
 type Version struct {
 	*Object
 
-	Managed *Managed // Nil where there are none, or they cannot be read.
+	Managed *Managed // Nil if there are none, or if they cannot be read.
 }
 
 // DeepCopyObject returns the Version itself, which is immutable.
 func (v *Version) DeepCopyObject() runtime.Object { return v }
 
-// Managed is the managedFields that an object had, for whoever keeps them
-// beside it: they are as large as the rest of the object, and of use only as
-// long as somebody may ask who made the change.
+// Managed contains an object's managedFields, which the caller may keep in addition to the Object. They are as large as
+// the rest of the object, and are needed only while the author of the change may be requested.
 type Managed struct {
 	newest author.Author
 	alone  bool
@@ -30,11 +28,11 @@ type Managed struct {
 	codec  *codec
 }
 
-// Newest is the entry with the newest time; of several the last, and then it is
-// not alone.
+// Newest returns the entry with the newest time. If several entries have this time, it returns the last of them, and
+// alone is false.
 func (m *Managed) Newest() (newest author.Author, alone bool) { return m.newest, m.alone }
 
-// JSON is the text of the managedFields, decompressed anew at each call.
+// JSON returns the text of the managedFields. Each call decompresses it again.
 func (m *Managed) JSON() ([]byte, error) {
 	text, err := m.codec.decode(nil, m.packed)
 	if err != nil {
@@ -43,14 +41,13 @@ func (m *Managed) JSON() ([]byte, error) {
 	return text, nil
 }
 
-// Size is about how many bytes of memory the Managed holds.
+// Size returns the approximate memory that the Managed uses, in bytes.
 func (m *Managed) Size() int {
 	return len(m.packed) + len(m.newest.Manager) + len(m.newest.Operation) + len(m.newest.Subresource) + 144
 }
 
-// manage compresses managedFields. Those of the event before are taken again
-// where they are the same: who writes many times within a second leaves no
-// trace but the first.
+// manage compresses managedFields. If they equal those of the previous event, it returns the same Managed. A manager
+// that writes many times within a second changes the managedFields only with its first write.
 func (d *decoder) manage(text []byte) *Managed {
 	if d.managed != nil && bytes.Equal(text, d.managedText) {
 		return d.managed
