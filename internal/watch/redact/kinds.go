@@ -2,7 +2,7 @@ package redact
 
 import "glasshouse/internal/watch/rawjson"
 
-// always are the rules that apply in every configuration. They mask the values of Secrets, the annotations of
+// always returns the rules that apply in every configuration. They mask the values of Secrets, the annotations of
 // Secrets that may contain them, and the releases that Helm stores, which contain the values of a chart.
 func always() Rules {
 	data := func(name string) []step { return []step{{kind: member, name: name}, {kind: members}} }
@@ -16,18 +16,18 @@ func always() Rules {
 	}
 }
 
-// definitions are the resource whose schemas have members with the names of environments and annotations, and no
-// values in them.
+// definitions is the resource whose schemas have members with the names of environments and annotations, but no values
+// in them.
 const definitions = "customresourcedefinitions"
 
-// ownAnnotations is the path of each annotation of an object.
+// ownAnnotations returns the path of each annotation of an object.
 func ownAnnotations() []step {
 	return []step{{kind: member, name: "metadata"}, {kind: member, name: "annotations"}, {kind: members}}
 }
 
-// copies are the rules that mask annotations which may contain a copy of an object, in all kinds: those of the
-// object, and those of every object or template within it. Nobody knows where custom resources have such, so
-// anything called annotations is taken for annotations.
+// copies returns the rules that mask annotations that may contain a copy of an object, in all kinds. They cover the
+// annotations of the object, and of every object or template inside it. It is unknown where custom resources have such
+// annotations, so every value with the name annotations counts.
 func copies() Rules {
 	inner := []step{{kind: anywhere, name: "annotations"}, {kind: members}}
 	return Rules{
@@ -36,8 +36,8 @@ func copies() Rules {
 	}
 }
 
-// env are the rules of Env. Nobody knows the names of containers in custom resources, so any list or map called
-// env is taken for an environment.
+// env returns the rules of Env. The names of containers in custom resources are unknown, so every list or map with the
+// name env counts as an environment.
 func env() Rules {
 	value := []step{{kind: elements}, {kind: member, name: "value"}}
 	rules := Rules{{
@@ -53,13 +53,13 @@ func env() Rules {
 
 // subject is the object that is being redacted.
 type subject struct {
-	id        string // Tells it from others.
+	id        string // Identifies the object.
 	namespace string
-	helm      bool            // It may be a release of Helm's.
-	paths     map[string]bool // Of its masked values.
+	helm      bool            // The object may be a Helm release.
+	paths     map[string]bool // The paths of its masked values.
 }
 
-// identity tells objects apart; some APIs give them no UID.
+// identity returns a text that identifies an object. Some APIs give their objects no UID.
 func identity(uid, namespace, name string) string {
 	if uid != "" {
 		return uid
@@ -67,12 +67,12 @@ func identity(uid, namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// subjectOf reads ahead: the cursor is the caller's.
+// subjectOf reads the metadata of an object ahead of the walk. The caller's cursor does not move.
 func subjectOf(c rawjson.Cursor) (*subject, error) {
 	of := &subject{paths: make(map[string]bool)}
 	var uid, name string
 	if c.Peek() != '{' {
-		return of, nil // It becomes null.
+		return of, nil // The value becomes null.
 	}
 	err := c.Object(func(key []byte) error {
 		if string(key) != "metadata" || c.Peek() != '{' {
@@ -99,11 +99,11 @@ func subjectOf(c rawjson.Cursor) (*subject, error) {
 	return of, err
 }
 
-// releaseName is what the names of Helm's releases begin with.
+// releaseName is the prefix of the names of Helm releases.
 const releaseName = "sh.helm.release."
 
-// ofHelm reports labels of Helm's: owner=helm, of the second version
-// OWNER=TILLER. Labels that cannot be read may be.
+// ofHelm reports whether labels are those of a Helm release: owner=helm, or OWNER=TILLER for Helm 2. Labels that cannot
+// be read count as well.
 func ofHelm(labels []byte) (helm bool) {
 	c := rawjson.NewCursor(labels)
 	if kind := c.Peek(); kind != '{' {

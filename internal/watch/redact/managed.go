@@ -7,8 +7,8 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// manages reports whether the managedFields have a masked value in them. They name
-// elements of lists by their values, as v:"a", or by members, as k:{"name":"a"}.
+// manages reports whether the managedFields contain a masked value. They identify elements of lists by their values, as
+// v:"a", or by members, as k:{"name":"a"}.
 func (w *walker) manages() bool {
 	if len(w.masked) == 0 || !bytes.Contains(w.managed, []byte(`"v:`)) && !bytes.Contains(w.managed, []byte(`"k:`)) {
 		return false
@@ -21,10 +21,10 @@ func (w *walker) manages() bool {
 	return names(rawjson.NewCursor(w.managed), scalars)
 }
 
-// gather adds the scalars of a value, each alone, and as that of the member that it is,
-// whose name is as in a JSON Pointer.
+// gather adds the scalars in a value. Each is added alone, and in combination with the name of its member. The name has
+// the form of a JSON Pointer segment.
 func gather(scalars map[string]bool, member string, c *rawjson.Cursor) {
-	switch c.Peek() { // What is walked was read before: it is well formed.
+	switch c.Peek() { // The value was parsed before, so it is well formed.
 	case '{':
 		_ = c.Object(func(key []byte) error { gather(scalars, string(appendPointer(nil, key)), c); return nil })
 	case '[':
@@ -35,20 +35,20 @@ func gather(scalars map[string]bool, member string, c *rawjson.Cursor) {
 	}
 }
 
-// scalar is what stands at the cursor, a string told from all else.
+// scalar returns the value at the cursor, with a prefix that distinguishes strings from other values.
 func scalar(c *rawjson.Cursor) string {
 	value, err := c.Value()
 	if err != nil {
 		return ""
 	}
 	if value[0] == '"' {
-		text, _ := rawjson.Unquote(value) // As above.
+		text, _ := rawjson.Unquote(value) // It was parsed before.
 		return "text " + text
 	}
 	return "value " + string(value)
 }
 
-// names reports whether fields name one of the scalars. What cannot be read may.
+// names reports whether the fields contain one of the scalars. Fields that cannot be read count as containing one.
 func names(c *rawjson.Cursor, scalars map[string]bool) (found bool) {
 	var err error
 	switch c.Peek() {
@@ -65,7 +65,7 @@ func names(c *rawjson.Cursor, scalars map[string]bool) (found bool) {
 	return found || err != nil
 }
 
-// isNamed reports whether the key of an element is, or has, one of the scalars.
+// isNamed reports whether the key of an element is one of the scalars, or contains one.
 func isNamed(key []byte, scalars map[string]bool) (found bool) {
 	kind, text, _ := bytes.Cut(bytes.Clone(key), []byte{':'})
 	c := rawjson.NewCursor(text)

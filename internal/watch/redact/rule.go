@@ -11,50 +11,49 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// A Rule says which members of which objects are masked.
+// Rule selects the members of objects that are masked.
 type Rule struct {
 	group, resource string // "*" for all.
-	except          string // A resource of which it does not hold.
-	helm            bool   // It holds of Helm's releases alone.
-	twin            bool   // It was made of another, which names the kind.
+	except          string // A resource to which the rule does not apply.
+	helm            bool   // The rule applies only to Helm releases.
+	twin            bool   // The rule was derived from another rule, which names the kind.
 	steps           []step
-	keeps           keeps // What stays of the values that the steps lead to; nil if nothing does.
+	keeps           keeps // Selects the values that stay unmasked, among those that the steps lead to; nil for none.
 }
 
 // keeps reports whether the member with a key keeps its value, which is JSON.
 type keeps func(key, value []byte) bool
 
-// Rules mask what any of them matches.
+// Rules mask each value that at least one of them matches.
 type Rules []Rule
 
-// A step leads from a value to some of those in it.
+// step leads from a value to some of the values in it.
 type step struct {
 	kind  stepKind
 	name  string
-	lists bool // Of anywhere: what is neither an array nor an object is not meant.
+	lists bool // For anywhere: match only arrays and objects.
 }
 
 type stepKind int
 
 const (
-	member   stepKind = iota // The member of that name,
-	members                  // each member,
-	elements                 // each element,
-	anywhere                 // each member of that name, at any depth.
+	member   stepKind = iota // The member with the name.
+	members                  // Each member.
+	elements                 // Each element.
+	anywhere                 // Each member with the name, at any depth.
 )
 
 const (
-	// maxRule bounds a rule, in bytes, and maxSteps its path.
+	// maxRule bounds the length of a rule, in bytes, and maxSteps the number of steps in its path.
 	maxRule, maxSteps = 1000, 32
-	// Env is the rule that masks the values of containers' environments, of all
-	// kinds that have some.
+	// Env is the rule that masks the values of containers' environment variables, in all kinds that have containers.
 	Env = "env"
 )
 
-// Parse reads a rule: a resource as group/version/resource, core for the core
-// group, or * for all of them; a colon; and a path in it, as
-// core/v1/configmaps:data.*, or Env alone. It holds of every version of its
-// resource: the API server serves an object under any of them.
+// Parse parses a rule, for example core/v1/configmaps:data.*. A rule consists of a resource, a colon, and a path in the
+// resource. The resource is group/version/resource, with core for the core group, or * for all resources. A rule can
+// also be just Env. A rule applies to every version of its resource, because the API server serves an object in each of
+// them.
 func Parse(text string) (Rules, error) {
 	if text == Env {
 		return env(), nil
@@ -64,13 +63,20 @@ func Parse(text string) (Rules, error) {
 	}
 	kind, path, ok := strings.Cut(text, ":")
 	if !ok {
-		return nil, errors.New("it has no path: write group/version/resource:path, as in core/v1/configmaps:data.*, * in the place of the resource for all of them, or env")
+		return nil, errors.New(
+			"it has no path: write group/version/resource:path, as in core/v1/configmaps:data.*, * in the place of " +
+				"the resource for all of them, or env",
+		)
 	}
 	rule := Rule{group: "*", resource: "*"}
 	if kind != "*" {
 		parts := strings.Split(kind, "/")
 		if len(parts) != 3 || slices.ContainsFunc(parts, notAName) {
-			return nil, fmt.Errorf("%q does not name a kind: write group/version/resource, as in core/v1/configmaps or apps/v1/deployments, or * for all", kind)
+			return nil, fmt.Errorf(
+				"%q does not name a kind: write group/version/resource, as in core/v1/configmaps or "+
+					"apps/v1/deployments, or * for all",
+				kind,
+			)
 		}
 		rule.group, rule.resource = strings.TrimPrefix(parts[0], "core"), parts[2]
 		if parts[0] != "core" {
@@ -96,14 +102,16 @@ func Parse(text string) (Rules, error) {
 		{"metadata.creationTimestamp", '"'},
 	} {
 		if rule.masksAt(strings.FieldsFunc(kept.path, func(r rune) bool { return r == '.' }), kept.kind) {
-			return nil, fmt.Errorf("it would mask %s, by which objects are told apart", cmp.Or(kept.path, "the whole object"))
+			return nil, fmt.Errorf(
+				"it would mask %s, by which objects are told apart", cmp.Or(kept.path, "the whole object"),
+			)
 		}
 	}
 	return append(Rules{rule}, rule.twins()...), nil
 }
 
-// twins are the same rule for events as the other of their two groups serves them, with
-// other names for some members: they are the same objects.
+// twins returns the same rule for events in the other one of their two groups. The API server serves the same objects
+// in both groups, with different names for some members.
 func (r *Rule) twins() Rules {
 	const newer = "events.k8s.io"
 	if r.resource != "events" || r.group != "" && r.group != newer {
@@ -135,17 +143,18 @@ func (r *Rule) twins() Rules {
 	return Rules{twin}
 }
 
-// notAName reports what can be no part of a resource's ref.
+// notAName reports whether part cannot be a part of a resource's ref.
 func notAName(part string) bool {
 	return part == "" || strings.ContainsFunc(part, func(r rune) bool {
 		return r != '-' && r != '.' && (r < 'a' || r > 'z') && (r < '0' || r > '9')
 	})
 }
 
-const errPath = "%q is no path: write the names of members with dots between, .* for each member, [*] for each element of a list, " +
+const errPath = "%q is no path: write the names of members with dots between, .* for each member, [*] for each " +
+	"element of a list, " +
 	`["a.b/c"] for a name that has dots, and ..name for a name at any depth`
 
-// parsePath reads a path.
+// parsePath parses a path.
 func parsePath(text string) ([]step, error) {
 	rest := text
 	if !strings.HasPrefix(rest, ".") && !strings.HasPrefix(rest, "[") {
@@ -165,8 +174,7 @@ func parsePath(text string) ([]step, error) {
 	return steps, nil
 }
 
-// parseStep reads the first step of a text, and tells how long it is; 0 where
-// there is none.
+// parseStep parses the first step of a text, and returns its length, or 0 if there is no step.
 func parseStep(text string) (one step, length int) {
 	switch {
 	case strings.HasPrefix(text, "[*]"):
@@ -197,7 +205,7 @@ func parseStep(text string) (one step, length int) {
 	return step{}, 0
 }
 
-// sum is the length of a step with a name; 0 where that has none.
+// sum returns the length of a step with a name, or 0 if the name is empty.
 func sum(before, name int) int {
 	if name == 0 {
 		return 0
@@ -205,7 +213,7 @@ func sum(before, name int) int {
 	return before + name
 }
 
-// nameAt is the name of a member that a text begins with.
+// nameAt returns the name of a member at the beginning of a text.
 func nameAt(text string) string {
 	end := strings.IndexFunc(text, func(r rune) bool {
 		return unicode.IsSpace(r) || unicode.IsControl(r) || strings.ContainsRune(`.[]*"'{}()?@$,:;\`, r)
@@ -216,27 +224,26 @@ func nameAt(text string) string {
 	return text[:end]
 }
 
-// of are the rules that hold of a resource.
+// of returns the rules that apply to a resource.
 func (rules Rules) of(group, resource string) (some []Rule) {
 	for _, r := range rules {
-		if (r.group == "*" || r.group == group) && (r.resource == "*" || r.resource == resource) && r.except != resource {
+		if (r.group == "*" || r.group == group) && (r.resource == "*" || r.resource == resource) &&
+			r.except != resource {
 			some = append(some, r)
 		}
 	}
 	return some
 }
 
-// Any reports whether some rule holds of a resource.
+// Any reports whether at least one rule applies to a resource.
 func (rules Rules) Any(group, resource string) bool { return len(rules.of(group, resource)) > 0 }
 
-// Touches reports whether a rule may mask what stands at a path of a resource,
-// or something in it.
+// Touches reports whether a rule may mask the value at a path of a resource, or a value inside it.
 func (rules Rules) Touches(group, resource string, path []string) bool {
 	return slices.ContainsFunc(rules.of(group, resource), func(r Rule) bool { return r.touches(path) })
 }
 
-// Named are the resources that rules name, as group/resource, with core for the
-// core group.
+// Named returns the resources that rules name, as group/resource, with core for the core group.
 func (rules Rules) Named() (named []string) {
 	for _, r := range rules {
 		if r.resource != "*" && !r.twin {
@@ -253,8 +260,8 @@ func orCore(group string) string {
 	return group
 }
 
-// along is how far the rule has come at a path of members, by its next steps, and
-// whether it masks something on the way there.
+// along follows a path of members. It returns the possible next steps of the rule after the path, as indices. over is
+// true if the rule masks a value on the path.
 func (r *Rule) along(path []string) (at map[int]bool, over bool) {
 	at = map[int]bool{0: true}
 	for _, name := range path {
@@ -276,8 +283,7 @@ func (r *Rule) along(path []string) (at map[int]bool, over bool) {
 	return at, false
 }
 
-// masksAt reports whether the rule masks what stands at a path, by what that
-// begins with.
+// masksAt reports whether the rule masks the value at a path. kind is the first character of the value.
 func (r *Rule) masksAt(path []string, kind byte) bool {
 	at, over := r.along(path)
 	for n := range at {
@@ -286,8 +292,8 @@ func (r *Rule) masksAt(path []string, kind byte) bool {
 	return over
 }
 
-// touches reports whether the rule may mask what stands at a path, or something
-// in it where that is for it to say.
+// touches reports whether the rule may mask the value at a path, or a value inside it. A rule whose next step matches
+// at any depth does not count, because it is not specific to this path.
 func (r *Rule) touches(path []string) bool {
 	at, over := r.along(path)
 	for n := range at {
@@ -296,8 +302,8 @@ func (r *Rule) touches(path []string) bool {
 	return over
 }
 
-// takes reports whether the step leads to a member of a name, and whether it
-// also goes on from there.
+// takes reports whether the step leads to the member with a name (on), and whether it also applies again inside that
+// member (stays).
 func (s *step) takes(name string) (on, stays bool) {
 	switch s.kind {
 	case member:

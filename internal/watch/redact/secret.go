@@ -7,15 +7,15 @@ import (
 )
 
 const (
-	// maxHarmless is the longest value of an annotation that a Secret keeps, in bytes. Lists of domain names
-	// are the longest.
+	// maxHarmless is the longest value of an annotation that a Secret keeps, in bytes. Lists of domain names are the
+	// longest.
 	maxHarmless = 1024
-	// maxWord is the longest part of one: a DNS label. Encoded data has longer parts.
+	// maxWord is the longest part of such a value: a DNS label. Encoded data has longer parts.
 	maxWord = 63
 )
 
-// isHarmless reports an annotation of a Secret that is not masked: its key is of a tool that stores no value of
-// the Secret there, and its value is a name, a number, or a list of them. Every other annotation may contain
+// isHarmless reports whether an annotation of a Secret stays unmasked. Its key must belong to a tool that stores no
+// value of the Secret there. Its value must be a name, a number, or a list of them. Every other annotation may contain
 // the Secret in some encoding, or a digest by which its value can be guessed.
 func isHarmless(key, value []byte) bool {
 	if value[0] != '"' || !isHarmlessKey(string(key)) {
@@ -25,10 +25,11 @@ func isHarmless(key, value []byte) bool {
 	return err == nil && len(text) <= maxHarmless && isNames(text) && !mayBeCopy(text)
 }
 
-// isHarmlessKey reports the keys, which docs/reference.md lists, that say where a Secret comes from and who manages it.
+// isHarmlessKey reports whether an annotation with the key describes where a Secret comes from or what manages it.
+// docs/reference.md lists these keys.
 func isHarmlessKey(key string) bool {
 	switch key {
-	case "kubernetes.io/service-account.name", "kubernetes.io/service-account.uid", // The account of a token.
+	case "kubernetes.io/service-account.name", "kubernetes.io/service-account.uid", // The service account of a token.
 
 		"cert-manager.io/certificate-name", "cert-manager.io/issuer-name", "cert-manager.io/issuer-kind",
 		"cert-manager.io/issuer-group", "cert-manager.io/common-name", "cert-manager.io/alt-names",
@@ -47,7 +48,7 @@ func isHarmlessKey(key string) bool {
 	return false
 }
 
-// isNames reports a text that is made of names, numbers, and what separates them in lists, paths and addresses.
+// isNames reports whether a text consists of names, numbers, and the separators in lists, paths and addresses.
 func isNames(text string) bool {
 	word := 0
 	for _, r := range text {

@@ -2,17 +2,18 @@ package redact
 
 import "glasshouse/internal/watch/rawjson"
 
-// A Veil masks objects on the way out, for guests of a share: what is stored is for everybody. It masks the values
-// of Secrets, of ConfigMaps and of containers' environments, and annotations that may contain a copy of them.
-// What was masked before stays masked. A mask says nothing about the value, and is the same for all guests.
+// Veil is the guest mask: it masks objects before they are sent to guests of a share. The stored objects serve all
+// viewers. It masks the values of Secrets, of ConfigMaps and of containers' environments, and annotations that may
+// contain a copy of them. Values that are masked in the stored object stay masked. A mask reveals nothing about the
+// value, and is the same for all guests.
 type Veil struct{ rules []Rule }
 
-// NewVeil returns the Veil of a resource; group is "" for the core group.
+// NewVeil returns the guest mask of a resource. group is "" for the core group.
 func NewVeil(group, resource string) *Veil {
 	return &Veil{rules: append(always(), Shared()...).of(group, resource)}
 }
 
-// Shared are the rules of Veils, in addition to those that always apply.
+// Shared returns the rules of the guest mask, in addition to those that always apply.
 func Shared() Rules {
 	rules := append(env(), copies()...)
 	for _, name := range []string{"data", "binaryData"} {
@@ -21,12 +22,12 @@ func Shared() Rules {
 	return rules
 }
 
-// Object appends the text of an object as it may be seen.
+// Object appends the text of an object as guests may see it.
 func (v *Veil) Object(dst, text []byte) ([]byte, error) {
 	return v.walk(dst, text, func(out []byte, _ string, _ []byte) []byte { return append(out, `"(masked)"`...) })
 }
 
-// After is Object; but a value that was another before shows as changed.
+// After is like Object, but a masked value that differs from the one in before is marked as changed.
 func (v *Veil) After(dst, before, text []byte) ([]byte, error) {
 	was := make(map[string]string)
 	_, err := v.walk(nil, before, func(out []byte, path string, value []byte) []byte {

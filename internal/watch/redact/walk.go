@@ -7,39 +7,39 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// walker redacts one object in one pass over its text. For each value on the way it knows how far each rule has
-// come. A value is copied as it is if no rule can apply in it, and it has no annotations or managedFields.
+// walker redacts one object in one pass over its text. For each value on the path, it tracks how far each rule has
+// matched. A value is copied unchanged if no rule can apply in it, and if it has no annotations or managedFields.
 type walker struct {
 	rules []Rule
 	mask  func(out []byte, path string, value []byte) []byte
 
-	live    []position // Of the values on the way, the innermost last.
-	path    []byte     // Of the value that is walked, as a JSON Pointer.
-	key     []byte     // Of the same, nil in a list.
-	depth   int        // Of the same.
+	live    []position // For the values on the path, the innermost last.
+	path    []byte     // JSON Pointer to the current value.
+	key     []byte     // Key of the current value, nil in a list.
+	depth   int        // Depth of the current value.
 	masked  []string
 	values  [][]byte // The values that were masked, in the order of masked.
 	dropped []string // The annotations that were dropped, as JSON Pointers.
 	managed []byte
 }
 
-// position is how far a rule has come: its next step.
+// position is how far a rule has matched: the index of its next step.
 type position struct{ rule, step int }
 
-// place is what a value is to every object.
+// place is the role of a value that is the same in every object.
 type place int
 
 const (
 	elsewhere        place = iota
-	root                   // The object,
-	metadata               // its metadata,
-	annotations            // the annotations there,
-	innerMetadata          // the metadata of an object or template within it,
-	innerAnnotations       // and anything else called annotations.
+	root                   // The object.
+	metadata               // The metadata of the object.
+	annotations            // The annotations of the object.
+	innerMetadata          // The metadata of an object or template inside the object.
+	innerAnnotations       // Every other value with the name annotations.
 )
 
-// walk appends the object at the cursor without what must not be kept. What is no
-// object becomes null.
+// walk appends the object at the cursor without the values that must not be kept. A value that is not an object becomes
+// null.
 func (w *walker) walk(dst []byte, c *rawjson.Cursor, of *subject) ([]byte, error) {
 	if c.Peek() != '{' {
 		return append(dst, "null"...), c.Skip()
@@ -52,11 +52,11 @@ func (w *walker) walk(dst []byte, c *rawjson.Cursor, of *subject) ([]byte, error
 	return w.value(dst, c, 0, root)
 }
 
-// maxLooks is the depth down to which a value is searched before it is walked. Deeper ones are walked without
-// that: each level would search the same text again.
+// maxLooks is the depth down to which a value is searched before it is walked. Deeper values are walked without a
+// search, because each level would search the same text again.
 const maxLooks = 8
 
-// value appends the value at the cursor; from is where the positions of it begin.
+// value appends the value at the cursor. from is the index in live at which the positions of the value begin.
 func (w *walker) value(out []byte, c *rawjson.Cursor, from int, at place) ([]byte, error) {
 	kind := c.Peek()
 	if (at == metadata || at == annotations) && kind != '{' {
@@ -87,7 +87,7 @@ func (w *walker) value(out []byte, c *rawjson.Cursor, from int, at place) ([]byt
 	return out, err
 }
 
-// keeps reports whether the value at the cursor stays, although the rule leads to it.
+// keeps reports whether the value at the cursor stays unmasked, although the rule leads to it.
 func (w *walker) keeps(r *Rule, c *rawjson.Cursor) bool {
 	if r.keeps == nil {
 		return false
@@ -97,7 +97,7 @@ func (w *walker) keeps(r *Rule, c *rawjson.Cursor) bool {
 	return err == nil && r.keeps(w.key, value)
 }
 
-// isOfMetadata reports the names of members that are dropped in every object, or contain some that are.
+// isOfMetadata reports whether members with this name are dropped in every object, or contain members that are.
 func isOfMetadata(name []byte) bool {
 	return string(name) == "annotations" || string(name) == "managedFields"
 }
@@ -113,9 +113,9 @@ func (w *walker) maskAt(out []byte, c *rawjson.Cursor) ([]byte, error) {
 	return w.mask(out, path, value), nil
 }
 
-// masksWhole reports whether a value is masked whole, by what it begins with:
-// where the rule leads to it, and where it is not of the type that the rule goes
-// on through. A null is no value.
+// masksWhole reports whether the rule masks a value completely. kind is the first character of the value. The rule
+// masks the value if it leads there, or if the value has another type than the next step requires. null does not count
+// as a value.
 func (r *Rule) masksWhole(next int, kind byte) bool {
 	if kind == 'n' {
 		return false
@@ -178,7 +178,7 @@ func (w *walker) array(out []byte, c *rawjson.Cursor, from int) ([]byte, error) 
 				w.push(to, position{p.rule, p.step + 1})
 			case anywhere:
 				w.push(to, p)
-			case member, members: // The array is masked whole.
+			case member, members: // The array was masked completely.
 			}
 		}
 		w.path, w.key = strconv.AppendInt(append(w.path, '/'), int64(index), 10), nil
@@ -190,7 +190,7 @@ func (w *walker) array(out []byte, c *rawjson.Cursor, from int) ([]byte, error) 
 	return append(out, ']'), err
 }
 
-// enter pushes the positions of the member of a name, whose value begins with kind.
+// enter pushes the positions for the member with a key, whose value begins with kind.
 func (w *walker) enter(from, to int, key []byte, kind byte) {
 	for _, p := range w.live[from:to] {
 		s := &w.rules[p.rule].steps[p.step]
@@ -204,14 +204,14 @@ func (w *walker) enter(from, to int, key []byte, kind byte) {
 	}
 }
 
-// push adds a position to those from a place on, once.
+// push adds a position, unless live contains it already at the index from or later.
 func (w *walker) push(from int, p position) {
 	if !slices.Contains(w.live[from:], p) {
 		w.live = append(w.live, p)
 	}
 }
 
-// inside is the place of a member.
+// inside returns the place of a member.
 func inside(at place, key []byte) place {
 	switch string(key) {
 	case "metadata":
@@ -228,7 +228,7 @@ func inside(at place, key []byte) place {
 	return elsewhere
 }
 
-// appendPointer appends a name as a part of a JSON Pointer.
+// appendPointer appends a name as a segment of a JSON Pointer.
 func appendPointer(dst, name []byte) []byte {
 	dst = append(dst, '/')
 	for _, b := range name {
