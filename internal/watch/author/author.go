@@ -1,9 +1,7 @@
-// Package author tells who changed what: it reads an object's managedFields,
-// in which the API server keeps who last wrote each field, and names the
-// managers to whom the operations of a patch belong.
+// Package author attributes changes to field managers. It reads an object's managedFields, in which the API server
+// records the last writer of each field. From these it finds the managers to which the operations of a patch belong.
 //
-// Everything here is a pure function, safe for any input and any goroutine.
-// Malformed managedFields name nobody.
+// All functions are pure. They are safe for any input and for concurrent use. Malformed managedFields have no authors.
 package author
 
 import (
@@ -14,8 +12,7 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// Author is an entry of managedFields: who made changes, how, and when last, to
-// the second.
+// Author is an entry of managedFields: which manager made changes, by which operation, and when last, to the second.
 type Author struct {
 	Manager     string    `json:"manager"`
 	Operation   string    `json:"operation"` // "Apply" or "Update"
@@ -23,15 +20,15 @@ type Author struct {
 	Time        time.Time `json:"time,omitzero"`
 }
 
-// A Share is what of a patch belongs to one author.
+// Share is the part of a patch that belongs to one author.
 type Share struct {
 	Author
 
-	Ops []int `json:"ops"` // Indices of operations, rising.
+	Ops []int `json:"ops"` // Indices of operations, ascending.
 }
 
-// Newest is the entry of managedFields with the newest time; of several, the
-// last, and then it is not alone. It is nil where there is none.
+// Newest returns the entry of managedFields with the newest time. If several entries have this time, it returns the
+// last of them, and alone is false. It returns nil if there are no entries.
 func Newest(managed []byte) (newest *Author, alone bool) {
 	entries := read(managed)
 	for i := range entries {
@@ -46,16 +43,15 @@ func Newest(managed []byte) (newest *Author, alone bool) {
 	if newest == nil {
 		return nil, false
 	}
-	clone := *newest // It would hold all the others.
+	clone := *newest // A pointer into entries would keep all of them in memory.
 	return &clone, alone
 }
 
-// Latest is the newest time in managedFields, the zero Time where there is none.
-// It is Newest for who has thousands to read: it makes no text of them, and
-// takes what it can read.
+// Latest returns the newest time in managedFields, or the zero Time if there is none. It replaces Newest for callers
+// with thousands of objects. It creates no strings, and reads as much as it can of malformed managedFields.
 func Latest(managed []byte) (latest time.Time) {
 	c := rawjson.NewCursor(managed)
-	_ = c.Array(func(int) error { // What is malformed has none.
+	_ = c.Array(func(int) error { // Malformed managedFields contain no further times.
 		return c.Object(func(key []byte) error {
 			if string(key) != "time" {
 				return nil
@@ -70,29 +66,29 @@ func Latest(managed []byte) (latest time.Time) {
 	return latest
 }
 
-// Of tells whose the operations of a patch are, newest author first. The patch
-// must be one of package diff, and after the document that it leads to: there
-// an index in a path is that of the element in after. managed is after's, and
-// since the newest time of the managedFields before.
+// Of attributes the operations of a patch to authors, newest author first. The patch must be from package diff. after
+// must be the document that results from the patch, because an index in a path refers to an element of after. managed
+// is the managedFields of after. since is the newest time in the managedFields before the change.
 //
-// An operation belongs to every manager that owns its path or something below,
-// failing that to those that own the nearest value above it as a whole, as an
-// atomic list. Who has written since owns it alone: a replaced object may hold
-// what others wrote before, and what stayed.
+// An operation belongs to every manager that owns its path or something below it. If there is none, it belongs to the
+// managers that own the nearest value above it as a whole, such as an atomic list. If some of these managers wrote
+// after since, it belongs only to them. The reason is that a replaced object may contain older values of other
+// managers.
 //
-// What nobody owns, because it was removed, or because the API server sets it
-// with every write, belongs to the entry with the newest time; of several to
-// one that owns another of the operations. Where no time is newer than since,
-// nobody need have taken one (who only removes fields by an Update does not,
-// nor does a deletion, nor a pod's binding): then it must own another, and gets
-// only what was removed and what comes with every write. To own something below
-// a replaced document or its metadata says nothing then: the version is below too.
+// Some operations have no owner, because they remove a value, or because the API server sets the field with every
+// write. These belong to the entry with the newest time. If several entries have this time, they belong to one that
+// owns another of the operations.
 //
-// Paths are compared as they are written: an entry that was made in another
-// version of the API may name a field otherwise, and then does not own it.
+// If no time is newer than since, possibly no manager set a time for this change. Examples are an Update that only
+// removes fields, a deletion, and the binding of a pod. Then the entry must own another of the operations. It gets only
+// removed values and the fields that change with every write. In this case, ownership of something below a replaced
+// document or its metadata does not count. The resourceVersion is below them too.
+//
+// Paths are compared literally. An entry that was made in another version of the API may use another name for a field,
+// and then does not own it.
 func Of(managed, patch, after []byte, since time.Time) []Share {
 	entries := read(managed)
-	slices.Reverse(entries) // Of several with one time the last comes first.
+	slices.Reverse(entries) // Among entries with the same time, the last one is first.
 	slices.SortStableFunc(entries, func(a, b entry) int { return b.Time.Compare(a.Time) })
 	shares := make([]Share, len(entries))
 	for i := range entries {
@@ -121,7 +117,7 @@ func Of(managed, patch, after []byte, since time.Time) []Share {
 	return slices.DeleteFunc(shares, func(s Share) bool { return len(s.Ops) == 0 })
 }
 
-// heir is whose share takes what nobody owns; -1 is nobody's.
+// heir returns the index of the share that gets the operations without an owner, or -1 for none.
 func heir(shares []Share, since time.Time) int {
 	for i := range shares {
 		if len(shares[i].Ops) > 0 && shares[i].Time.Equal(shares[0].Time) {
@@ -134,14 +130,14 @@ func heir(shares []Share, since time.Time) int {
 	return -1
 }
 
-// ownersOf returns the entries that come nearest to a path: those that have
-// written since, if there are any. Entries, and owners, are newest first.
+// ownersOf returns the entries that are nearest to a path. If some of them were written after since, it returns only
+// those. The entries and the result are in order of time, newest first.
 func ownersOf(entries []entry, path []step, since time.Time) (owners []int) {
 	nearest := 0
 	for i := range entries {
 		stayed := len(owners) > 0 && entries[owners[0]].Time.After(since) && !entries[i].Time.After(since)
 		if stayed && nearest == len(path) {
-			return owners // Nobody comes nearer; so most entries' fields are never read.
+			return owners // No older entry is nearer. Because of this return, most entries' fields are never parsed.
 		}
 		depth, ok := entries[i].reach(path)
 		if !ok || depth < nearest || stayed && depth == nearest {
@@ -155,13 +151,12 @@ func ownersOf(entries []entry, path []step, since time.Time) (owners []int) {
 	return owners
 }
 
-// unowned reports that the API server sets the field with every write, and keeps
-// it out of managedFields.
+// unowned reports whether the API server sets the field with every write, and does not record it in managedFields.
 func unowned(path string) bool {
 	return path == "/metadata/resourceVersion" || path == "/metadata/generation"
 }
 
-// read returns the entries of managedFields, none of malformed ones.
+// read returns the entries of managedFields, or none if they are malformed.
 func read(managed []byte) (entries []entry) {
 	c := rawjson.NewCursor(managed)
 	err := c.Array(func(int) error {
@@ -198,10 +193,10 @@ func readTime(c *rawjson.Cursor) (time.Time, error) {
 	return time.Parse(time.RFC3339, text)
 }
 
-// operation is what is read of an operation of a patch.
+// operation contains the parts of a patch operation that this package reads.
 type operation struct{ name, path string }
 
-// operations are those of a patch, none of what is no patch.
+// operations returns the operations of a patch, or none if the text is not a patch.
 func operations(patch []byte) (ops []operation) {
 	c := rawjson.NewCursor(patch)
 	err := c.Array(func(int) error {

@@ -8,22 +8,22 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/value"
 )
 
-// maxShapes bounds how many different sets of keys the elements of one list are
-// looked up by; a list has one, unless it is made to be hostile.
+// maxShapes limits the number of different key sets that are tried for the elements of one list. A list has one key
+// set, unless its data is hostile.
 const maxShapes = 8
 
-// entry is one of managedFields.
+// entry is one entry of managedFields.
 type entry struct {
 	Author
 
-	fields []byte // FieldsV1, read when somebody asks.
+	fields []byte // FieldsV1, parsed when first needed.
 	set    *fieldpath.Set
-	shapes map[*fieldpath.Set][][]string // Of the keys of a list's elements.
+	shapes map[*fieldpath.Set][][]string // Member names in the keys of a list's elements.
 }
 
-// reach is how many steps of the path lead to what the entry owns: all, where
-// it owns the value there or something below, or fewer, where it owns a value
-// above as a whole. Not ok is that it owns neither.
+// reach returns the number of path steps that lead to what the entry owns. It returns all steps if the entry owns the
+// value there or something below it. It returns fewer steps if the entry owns a value above as a whole. ok is false if
+// the entry owns neither.
 func (e *entry) reach(path []step) (depth int, ok bool) {
 	set := e.open()
 	for i := range path {
@@ -39,7 +39,7 @@ func (e *entry) reach(path []step) (depth int, ok bool) {
 	return 0, !set.Empty()
 }
 
-// open reads the fields; malformed ones own nothing.
+// open parses the fields. Malformed fields own nothing.
 func (e *entry) open() *fieldpath.Set {
 	if e.set == nil {
 		e.set = &fieldpath.Set{}
@@ -51,14 +51,14 @@ func (e *entry) open() *fieldpath.Set {
 	return e.set
 }
 
-// find takes one step into a set: whether what it leads to is a member itself,
-// and what is owned below.
+// find follows one step into a set. It returns whether the result is itself a member, and the set of what is owned
+// below it.
 func (e *entry) find(set *fieldpath.Set, s *step) (member bool, below *fieldpath.Set) {
 	if s.item == nil {
 		return look(set, fieldpath.FieldNameElement(s.name))
 	}
 	if member, below = look(set, fieldpath.IndexElement(s.at)); member || below != nil {
-		return member, below // A list whose elements have no key.
+		return member, below // The elements of this list have no key.
 	}
 	if s.item.open(); s.item.members == nil {
 		v, err := value.FromJSON(s.item.text)
@@ -82,8 +82,7 @@ func look(set *fieldpath.Set, at fieldpath.PathElement) (member bool, below *fie
 	return set.Members.Has(at), below
 }
 
-// shapesOf are the names of the members by which the set knows the elements of
-// a list.
+// shapesOf returns the names of the key members by which the set identifies the elements of a list.
 func (e *entry) shapesOf(set *fieldpath.Set) [][]string {
 	shapes, known := e.shapes[set]
 	if known {
@@ -107,7 +106,7 @@ func (e *entry) shapesOf(set *fieldpath.Set) [][]string {
 	return shapes
 }
 
-// keyOf is the element's key of these members; it may not have them.
+// keyOf returns the element's key with these members. It reports false if the element lacks one of them.
 func keyOf(item *node, names []string) (fieldpath.PathElement, bool) {
 	key := make([]value.Field, len(names))
 	for i, name := range names {

@@ -7,16 +7,15 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// A step leads from a value to one within it: to a member by its name, or to an
-// element of an array.
+// step leads from a value to a value inside it: to a member by its name, or to an element of an array.
 type step struct {
 	name string
 	item *node // Nil for a member.
 	at   int   // The element's index.
 }
 
-// A node is a value in the document after the change, cut into what it holds
-// when somebody asks.
+// node is a value in the document after the change. It is split into its members or elements when they are first
+// needed.
 type node struct {
 	text    []byte
 	cut     bool
@@ -24,8 +23,7 @@ type node struct {
 	items   []*node          // Of an array.
 }
 
-// steps resolves a JSON pointer. What the document does not have is taken for a
-// member.
+// steps resolves a JSON Pointer. A segment that does not exist in the document counts as a member.
 func (n *node) steps(path string) []step {
 	if path == "" {
 		return nil
@@ -49,7 +47,7 @@ func (n *node) steps(path string) []step {
 	return steps
 }
 
-// open cuts the node; what is malformed holds nothing.
+// open splits the node. A malformed value has no members or elements.
 func (n *node) open() {
 	if n == nil || n.cut {
 		return
