@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// machine is a Node. Its pressures are true where something is wrong.
+// machine returns the health of a Node. A pressure condition that is True is a problem.
 func machine(o node, _ Status) Health {
 	h := Health{Status: Current, Summary: "ready"}
 	ready := o.condition("Ready")
@@ -18,7 +18,8 @@ func machine(o node, _ Status) Health {
 		h.Status, h.Summary = Failed, "not ready: "+ready.why()
 	}
 	for _, c := range o.conditions() {
-		if c.is("True") && slices.Contains([]string{"MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"}, c.kind) {
+		if c.is("True") &&
+			slices.Contains([]string{"MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable"}, c.kind) {
 			h.Details = append(h.Details, c.kind+": "+c.why())
 		}
 	}
@@ -31,7 +32,7 @@ func machine(o node, _ Status) Health {
 	return h
 }
 
-// namespace tells what it still holds while it is being deleted.
+// namespace lists what a namespace still contains while it is being deleted.
 func namespace(o node, verdict Status) Health {
 	h := Health{Status: verdict, Summary: strings.ToLower(o.text("status", "phase"))}
 	if h.Summary == "" {
@@ -46,7 +47,9 @@ func namespace(o node, verdict Status) Health {
 }
 
 func definition(o node, verdict Status) Health {
-	h := Health{Status: verdict, Summary: "served as " + o.text("spec", "names", "plural") + "." + o.text("spec", "group")}
+	h := Health{
+		Status: verdict, Summary: "served as " + o.text("spec", "names", "plural") + "." + o.text("spec", "group"),
+	}
 	names, served := o.condition("NamesAccepted"), o.condition("Established")
 	switch {
 	case names.is("False"):
@@ -55,7 +58,8 @@ func definition(o node, verdict Status) Health {
 		h.Summary = "not served yet: " + served.why()
 	}
 	for _, c := range o.conditions() {
-		if c.kind == "NonStructuralSchema" && c.is("True") || c.kind == "KubernetesAPIApprovalPolicyConformant" && c.is("False") {
+		if c.kind == "NonStructuralSchema" && c.is("True") ||
+			c.kind == "KubernetesAPIApprovalPolicyConformant" && c.is("False") {
 			h.Details = append(h.Details, c.kind+": "+c.why())
 		}
 	}

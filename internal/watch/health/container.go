@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// A role is what a container is for; sentences begin with it.
+// role is the purpose of a container. Sentences begin with it.
 type role string
 
 const (
@@ -16,14 +16,14 @@ const (
 	ephemeralRole role = "ephemeral container"
 )
 
-// container is one of a pod's, and its status as far as there is one.
+// container is a container of a pod, with its status if there is one.
 type container struct {
 	role   role
 	name   string
 	status node
 }
 
-// containersOf are a pod's, in the order in which they start.
+// containersOf returns the containers of a pod, in the order in which they start.
 func containersOf(o node) (all []container) {
 	for _, kind := range []struct {
 		role         role
@@ -58,7 +58,7 @@ func (c *container) done() bool {
 	return ended && end.count("exitCode") == 0
 }
 
-// broken reports whether the container does not run and should, or has failed.
+// broken reports whether the container has failed, or does not run although it should.
 func (c *container) broken() bool {
 	if c.role == ephemeralRole {
 		return false
@@ -70,7 +70,7 @@ func (c *container) broken() bool {
 	return waiting && !slices.Contains([]string{"", "ContainerCreating", "PodInitializing"}, wait.text("reason"))
 }
 
-// sentence is what there is to say of the container; empty where it is well.
+// sentence describes the state of the container. It is empty if the container is healthy.
 func (c *container) sentence() string {
 	var parts []string
 	message := ""
@@ -83,7 +83,7 @@ func (c *container) sentence() string {
 		}
 		parts = append(parts, reason)
 		if message = wait.text("message"); reason == "CrashLoopBackOff" {
-			message = last.text("message") // Its own tells the back-off alone.
+			message = last.text("message") // Its own message describes only the back-off.
 		}
 	}
 	run, running := c.state("running")
@@ -91,7 +91,7 @@ func (c *container) sentence() string {
 	switch {
 	case ended && end.count("exitCode") == 0 && (c.role != mainRole || restarts == 0):
 		if c.role != mainRole {
-			return "" // As it should.
+			return "" // These containers are expected to finish.
 		}
 		parts = append(parts, "finished")
 	case ended:
@@ -124,7 +124,7 @@ func (c *container) sentence() string {
 	return sentence
 }
 
-// exit is "exit 137 (OOMKilled)".
+// exit returns a text such as "exit 137 (OOMKilled)".
 func exit(end node) string {
 	how := fmt.Sprintf("exit %d", end.count("exitCode"))
 	if signal := end.count("signal"); signal != 0 {

@@ -1,16 +1,12 @@
-// Package health says of an object whether it is well, and why, in sentences
-// that a person understands.
+// Package health reports whether an object is healthy, and why, in sentences for people.
 //
-// What its status says is judged by kstatus (github.com/fluxcd/cli-utils), the
-// rules of kubectl apply --prune and of Flux: generic ones for any kind, and
-// some for the built-in ones. On top of it are the reasons, of the kinds that
-// people look at, in their own words; there the verdict is made stricter where
-// kstatus asks whether the object was reconciled and a person asks whether it
-// works: a Pod that has failed is reconciled.
+// The status comes from kstatus (github.com/fluxcd/cli-utils), which kubectl apply --prune and Flux use. It has generic
+// rules for every kind, and special rules for some built-in kinds. This package adds reasons for the kinds that people
+// look at most, with rules for each kind. Some of these rules are stricter. kstatus checks whether an object was
+// reconciled, and a person wants to know whether it works: a failed Pod is reconciled.
 //
-// Everything is pure: the same text gives the same Health, whatever the time.
-// Any text gives one; none takes longer than a few walks of it, and no Health is
-// longer than its bounds.
+// All functions are pure: the same text gives the same Health at any time. Every text gives a Health. No call takes
+// longer than a few passes over the text, and the size of each Health is bounded.
 package health
 
 import (
@@ -23,32 +19,32 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// Status is the verdict on an object, in kstatus' words.
+// Status is the state of an object, in the terms of kstatus.
 type Status string
 
 // The statuses.
 const (
-	Current     Status = "Current"     // It is what it should be, as far as it tells.
-	InProgress  Status = "InProgress"  // It is on the way there.
-	Failed      Status = "Failed"      // It is not, and something must happen.
-	Terminating Status = "Terminating" // It is being deleted.
-	Unknown     Status = "Unknown"     // It does not tell.
+	Current     Status = "Current"     // The object is as it should be, as far as its status shows.
+	InProgress  Status = "InProgress"  // The object is on the way to that state.
+	Failed      Status = "Failed"      // The object is not in that state, and needs an action.
+	Terminating Status = "Terminating" // The object is being deleted.
+	Unknown     Status = "Unknown"     // The status does not show the state.
 )
 
 const (
 	maxDetails = 20
-	maxText    = 1000 // Bytes of a sentence.
+	maxText    = 1000 // Maximum length of a sentence, in bytes.
 )
 
-// Health is whether an object is well, and why. Sentences begin in lower case
-// and have no full stop; parts of them are the cluster's own words.
+// Health is whether an object is healthy, and why. Sentences begin in lower case and have no period. Parts of them are
+// texts from the cluster.
 type Health struct {
 	Status  Status   `json:"status"`
 	Summary string   `json:"summary"` // One sentence.
-	Details []string `json:"details"` // What else there is to say, the worst first; never nil.
+	Details []string `json:"details"` // Further sentences, the worst first; never nil.
 }
 
-// Of is the Health of an object, given as its JSON text.
+// Of returns the Health of an object, given as its JSON text. Text that cannot be read has the status Unknown.
 func Of(text []byte) Health {
 	o, err := read(text)
 	if err != nil {
@@ -64,14 +60,14 @@ func Of(text []byte) Health {
 	return h
 }
 
-// verdict is what kstatus says.
+// verdict is the result of kstatus.
 type verdict struct {
 	status          Status
 	reason, message string
 }
 
-// judge asks kstatus, which does not expect that a member has another type than
-// the API server would give it.
+// judge returns the result of kstatus. kstatus panics if a member has another type than the API server would send. The
+// result is then Unknown.
 func judge(o node) (v verdict) {
 	defer func() {
 		if recover() != nil {
@@ -89,7 +85,7 @@ func judge(o node) (v verdict) {
 	return v
 }
 
-// told is the verdict in words, for kinds that have none of their own.
+// told returns the verdict as Health, for kinds without rules of their own.
 func (v verdict) told(o node) Health {
 	h := Health{Status: v.status}
 	ready := o.condition("Ready")
@@ -114,8 +110,8 @@ func (v verdict) told(o node) Health {
 	return h
 }
 
-// general is the verdict in words where it comes before all that a kind has to
-// say for itself.
+// general returns the sentence for a verdict that takes precedence over the rules of a kind, or "" for any other
+// verdict.
 func (v verdict) general(o node) string {
 	waits := o.texts("metadata", "finalizers")
 	switch {
@@ -131,7 +127,7 @@ func (v verdict) general(o node) string {
 	return ""
 }
 
-// overrule puts the general before what the kind says.
+// overrule puts the general sentence, if there is one, before the sentences of the kind.
 func (v verdict) overrule(o node, h *Health) {
 	general := v.general(o)
 	if general == "" {
@@ -143,7 +139,7 @@ func (v verdict) overrule(o node, h *Health) {
 	h.Status, h.Summary = v.status, general
 }
 
-// bound makes each sentence one line of bounded length, and the details few.
+// bound makes each sentence one line of bounded length, and limits the number of details.
 func (h *Health) bound() {
 	h.Summary = line(h.Summary)
 	if more := len(h.Details) - maxDetails; more > 0 {
@@ -158,7 +154,7 @@ func (h *Health) bound() {
 
 func line(text string) string {
 	if len(text) > 4*maxText {
-		text = text[:4*maxText] // Space may be most of it.
+		text = text[:4*maxText] // Most of it may be white space.
 	}
 	text = strings.ToValidUTF8(strings.Join(strings.Fields(text), " "), "")
 	if len(text) <= maxText {
@@ -171,7 +167,7 @@ func line(text string) string {
 	return text[:cut] + "…"
 }
 
-// join is "reason: message", as far as there are any.
+// join returns "reason: message", or the one of them that is not empty.
 func join(reason, message string) string {
 	switch {
 	case reason == "" && message == "":

@@ -2,9 +2,10 @@ package health
 
 import "fmt"
 
-// job is in progress while it runs, which kstatus calls Current.
+// job reports InProgress while the Job runs; kstatus reports Current.
 func job(o node, _ Status) Health {
-	succeeded, failed, active := o.count("status", "succeeded"), o.count("status", "failed"), o.count("status", "active")
+	succeeded, failed, active :=
+		o.count("status", "succeeded"), o.count("status", "failed"), o.count("status", "active")
 	h := Health{Status: InProgress}
 	done := fmt.Sprintf("%d have succeeded", succeeded)
 	if o.has("spec", "completions") {
@@ -32,8 +33,8 @@ func job(o node, _ Status) Health {
 	return h
 }
 
-// cronJob has failed where its last run is over and has not succeeded: the
-// controller tells both in one update.
+// cronJob reports Failed if the last run has ended without success. The controller records the end and the success in
+// one update.
 func cronJob(o node, _ Status) Health {
 	last, succeeded := o.text("status", "lastScheduleTime"), o.text("status", "lastSuccessfulTime")
 	active := len(o.nodes("status", "active"))
@@ -45,7 +46,7 @@ func cronJob(o node, _ Status) Health {
 		h.Summary = fmt.Sprintf("%d of its jobs running now", active)
 	case last == "":
 		h.Summary = "has not run yet"
-	case succeeded < last: // Times in UTC to the second are in order as texts are.
+	case succeeded < last: // UTC times to the second sort like texts.
 		h.Status, h.Summary = Failed, "the last run has not succeeded"
 	default:
 		h.Summary = "the last run has succeeded"

@@ -2,8 +2,8 @@ package health
 
 import "fmt"
 
-// explainer is what tells the health of a kind in its own words, given the
-// verdict of kstatus; nil for those that have none.
+// explainer returns the function that computes the health of a kind by its own rules, given the status from kstatus. It
+// returns nil for kinds without such rules.
 func explainer(o node) func(o node, verdict Status) Health {
 	switch o.group() + "/" + o.text("kind") {
 	case "/Pod":
@@ -44,7 +44,7 @@ func explainer(o node) func(o node, verdict Status) Health {
 	return nil
 }
 
-// share is "2 of 3 replicas are ready".
+// share returns a text such as "2 of 3 replicas are ready".
 func share(some, all int64, things, what string) string {
 	verb := "are"
 	if some == 1 {
@@ -53,7 +53,7 @@ func share(some, all int64, things, what string) string {
 	return fmt.Sprintf("%d of %d %s %s %s", some, all, things, verb, what)
 }
 
-// times is "once" or "7 times".
+// times returns "once" or a text such as "7 times".
 func times(n int64) string {
 	if n == 1 {
 		return "once"

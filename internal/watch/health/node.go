@@ -9,12 +9,12 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// node is a JSON object; its numbers are int64 where they are whole. A member
-// that is not there, or of another type, is that type's zero.
+// node is a JSON object. Integers are int64. A member that is missing, or that has another type, gives the zero value
+// of the requested type.
 type node map[string]any
 
-// read decodes what tells of an object's health. Data of a megabyte, as
-// ConfigMaps have, is passed over.
+// read decodes the members that health depends on. It skips the data of ConfigMaps, which can be a megabyte, and
+// similar members.
 func read(text []byte) (node, error) {
 	o := node{}
 	c := rawjson.NewCursor(text)
@@ -60,7 +60,7 @@ func (n node) flag(path ...string) bool {
 
 func (n node) has(path ...string) bool { return n.at(path...) != nil }
 
-// count is 0 where there is none.
+// count returns the number at a path, or 0 if there is none.
 func (n node) count(path ...string) int64 { return n.countOr(0, path...) }
 
 func (n node) countOr(other int64, path ...string) int64 {
@@ -95,7 +95,7 @@ func (n node) texts(path ...string) (texts []string) {
 	return texts
 }
 
-// group is the API group; empty for the core group.
+// group returns the API group, or "" for the core group.
 func (n node) group() string {
 	group, _, ok := strings.Cut(n.text("apiVersion"), "/")
 	if !ok {
@@ -104,12 +104,14 @@ func (n node) group() string {
 	return group
 }
 
-// condition is one of an object's status; the zero condition is none.
+// condition is a condition of an object's status. The zero condition means that there is none.
 type condition struct{ kind, status, reason, message string }
 
 func (n node) conditions() (conditions []condition) {
 	for _, c := range n.nodes("status", "conditions") {
-		conditions = append(conditions, condition{c.text("type"), c.text("status"), c.text("reason"), c.text("message")})
+		conditions = append(
+			conditions, condition{c.text("type"), c.text("status"), c.text("reason"), c.text("message")},
+		)
 	}
 	return conditions
 }

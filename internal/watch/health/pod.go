@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// pod has rules of its own: what kstatus says of a pod that cannot be scheduled
-// depends on the time, and a pod that has failed is Current to it.
+// pod does not use the status of kstatus. For a pod that cannot be scheduled, that status depends on the time. A failed
+// pod is Current for kstatus.
 func pod(o node, _ Status) Health {
 	all := containersOf(o)
 	h := Health{Status: InProgress}
@@ -24,9 +24,11 @@ func pod(o node, _ Status) Health {
 	case phase == "Failed" && worst != nil && o.text("status", "reason") == "":
 		h.Status, h.Summary = Failed, "failed: "+worst.sentence()
 	case phase == "Failed":
-		h.Status, h.Summary, worst = Failed, "failed: "+join(o.text("status", "reason"), o.text("status", "message")), nil
+		h.Status, h.Summary, worst =
+			Failed, "failed: "+join(o.text("status", "reason"), o.text("status", "message")), nil
 	case phase == "Unknown":
-		h.Status, h.Summary, worst = Unknown, "unknown: "+join(o.text("status", "reason"), o.text("status", "message")), nil
+		h.Status, h.Summary, worst =
+			Unknown, "unknown: "+join(o.text("status", "reason"), o.text("status", "message")), nil
 	case worst != nil:
 		h.Status, h.Summary = Failed, worst.sentence()
 	case scheduled.is("False") && scheduled.reason == "SchedulingGated":
@@ -56,7 +58,7 @@ func gates(o node) (names []string) {
 	return names
 }
 
-// underway is the health of a pod on its node, with which nothing is wrong.
+// underway returns the health of a pod that has a node and no problem.
 func underway(all []container, ready condition) (Status, string) {
 	var inits, finished, count, able int64
 	for i := range all {

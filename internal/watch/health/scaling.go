@@ -2,12 +2,18 @@ package health
 
 import "fmt"
 
-// autoscaler has failed where it cannot do its work; it has no rules in kstatus.
+// autoscaler reports Failed if the autoscaler cannot scale or cannot read its metrics. kstatus has no rules for it.
 func autoscaler(o node, _ Status) Health {
 	now, want := o.count("status", "currentReplicas"), o.count("status", "desiredReplicas")
-	h := Health{Status: Current, Summary: fmt.Sprintf("%d replicas, from %d to %d allowed", now, o.countOr(1, "spec", "minReplicas"), o.count("spec", "maxReplicas"))}
+	h := Health{
+		Status: Current,
+		Summary: fmt.Sprintf(
+			"%d replicas, from %d to %d allowed", now, o.countOr(1, "spec", "minReplicas"),
+			o.count("spec", "maxReplicas"),
+		),
+	}
 	able, active, limited := o.condition("AbleToScale"), o.condition("ScalingActive"), o.condition("ScalingLimited")
-	if want != now && active.is("True") { // Otherwise it does not know.
+	if want != now && active.is("True") { // Otherwise the desired number is not known.
 		h.Status = InProgress
 		h.Details = append(h.Details, fmt.Sprintf("%d replicas are wanted", want))
 	}
@@ -16,7 +22,8 @@ func autoscaler(o node, _ Status) Health {
 		h.Status, h.Summary = status, summary
 	}
 	switch {
-	case able.is("False") && able.reason != "BackoffBoth" && able.reason != "BackoffDownscale" && able.reason != "BackoffUpscale":
+	case able.is("False") && able.reason != "BackoffBoth" && able.reason != "BackoffDownscale" &&
+		able.reason != "BackoffUpscale":
 		worse(Failed, "cannot scale: "+able.why())
 	case active.reason == "ScalingDisabled":
 		worse(Current, "disabled: its target is scaled to zero")
@@ -31,11 +38,15 @@ func autoscaler(o node, _ Status) Health {
 	return h
 }
 
-// budget has failed where fewer pods are healthy than there must be.
+// budget reports Failed if fewer pods are healthy than required.
 func budget(o node, verdict Status) Health {
-	allowed, healthy, must := o.count("status", "disruptionsAllowed"), o.count("status", "currentHealthy"), o.count("status", "desiredHealthy")
+	allowed, healthy, must :=
+		o.count("status", "disruptionsAllowed"), o.count("status", "currentHealthy"),
+		o.count("status", "desiredHealthy")
 	h := Health{Status: verdict, Summary: fmt.Sprintf("%d disruptions allowed", allowed)}
-	h.Details = []string{share(healthy, o.count("status", "expectedPods"), "pods", fmt.Sprintf("healthy; there must be %d", must))}
+	h.Details = []string{
+		share(healthy, o.count("status", "expectedPods"), "pods", fmt.Sprintf("healthy; there must be %d", must)),
+	}
 	failed := o.condition("DisruptionAllowed")
 	switch {
 	case failed.is("False") && failed.reason == "SyncFailed":

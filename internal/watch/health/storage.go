@@ -43,7 +43,8 @@ func volume(o node, verdict Status) Health {
 	case "Released":
 		h.Summary = "released by " + owner + ", and not reclaimed"
 	case "Failed":
-		h.Status, h.Summary = Failed, "cannot be reclaimed: "+join(o.text("status", "reason"), o.text("status", "message"))
+		h.Status, h.Summary =
+			Failed, "cannot be reclaimed: "+join(o.text("status", "reason"), o.text("status", "message"))
 	default:
 		h.Status, h.Summary = InProgress, "not available yet"
 	}

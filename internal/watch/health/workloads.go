@@ -2,8 +2,8 @@ package health
 
 import "fmt"
 
-// readiness is the health of what keeps so many replicas. The reasons are told
-// with the number where that does not tell why it is not well.
+// readiness returns the health of a workload with replicas. If the number of ready replicas does not explain the
+// status, the summary contains the first reason as well.
 func readiness(verdict Status, ready, want int64, things string, reasons []string) Health {
 	h := Health{Status: verdict, Summary: share(ready, want, things, "ready"), Details: reasons}
 	if want == 0 && ready == 0 {
@@ -39,7 +39,7 @@ func deployment(o node, verdict Status) Health {
 	return readiness(verdict, ready, want, "replicas", reasons)
 }
 
-// unmade adds why pods cannot be made.
+// unmade adds the reason if pods cannot be created.
 func unmade(o node, verdict Status, reasons []string) (Status, []string) {
 	if c := o.condition("ReplicaFailure"); c.is("True") {
 		return Failed, append(reasons, "pods cannot be made: "+c.why())
@@ -47,7 +47,7 @@ func unmade(o node, verdict Status, reasons []string) (Status, []string) {
 	return verdict, reasons
 }
 
-// replicaSet is for ReplicationControllers as well, which kstatus has no rules for.
+// replicaSet also applies to ReplicationControllers, for which kstatus has no rules.
 func replicaSet(o node, verdict Status) Health {
 	want, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
 	if verdict == Current && ready < want {
@@ -63,8 +63,8 @@ func replicaSet(o node, verdict Status) Health {
 	return readiness(verdict, ready, want, "replicas", reasons)
 }
 
-// statefulSet is not well while replicas are missing, also where nothing is
-// rolled out by itself, which kstatus calls Current whatever there is.
+// statefulSet reports InProgress while replicas are missing. With the OnDelete strategy, kstatus always reports
+// Current.
 func statefulSet(o node, verdict Status) Health {
 	want, ready := o.countOr(1, "spec", "replicas"), o.count("status", "readyReplicas")
 	if verdict == Current && ready < want {
@@ -76,9 +76,15 @@ func statefulSet(o node, verdict Status) Health {
 	switch updated := o.count("status", "updatedReplicas"); {
 	case newest == "" || newest == o.text("status", "currentRevision"):
 	case o.text("spec", "updateStrategy", "type") == "OnDelete":
-		reasons = append(reasons, share(updated, want, "replicas", "of the newest template; others change when they are deleted"))
+		reasons = append(
+			reasons,
+			share(updated, want, "replicas", "of the newest template; others change when they are deleted"),
+		)
 	case held > 0:
-		reasons = append(reasons, share(updated, want, "replicas", fmt.Sprintf("of the newest template; those below %d are held back", held)))
+		reasons = append(
+			reasons,
+			share(updated, want, "replicas", fmt.Sprintf("of the newest template; those below %d are held back", held)),
+		)
 	case updated < want:
 		reasons = append(reasons, share(updated, want, "replicas", "of the newest template"))
 	}
@@ -88,12 +94,13 @@ func statefulSet(o node, verdict Status) Health {
 	return readiness(verdict, ready, want, "replicas", reasons)
 }
 
-// daemonSet is well where its pods change only when they are deleted, which
-// kstatus waits for.
+// daemonSet reports Current with the OnDelete strategy if all pods are ready. Such pods are updated only when they are
+// deleted, and kstatus waits for the update.
 func daemonSet(o node, verdict Status) Health {
 	want, ready := o.count("status", "desiredNumberScheduled"), o.count("status", "numberReady")
 	waits := o.text("spec", "updateStrategy", "type") == "OnDelete"
-	if waits && verdict == InProgress && min(ready, o.count("status", "numberAvailable")) >= want && o.has("status", "desiredNumberScheduled") {
+	if waits && verdict == InProgress && min(ready, o.count("status", "numberAvailable")) >= want &&
+		o.has("status", "desiredNumberScheduled") {
 		verdict = Current
 	}
 	var reasons []string
@@ -102,7 +109,9 @@ func daemonSet(o node, verdict Status) Health {
 	}
 	switch updated := o.count("status", "updatedNumberScheduled"); {
 	case updated < want && waits:
-		reasons = append(reasons, share(updated, want, "pods", "of the newest template; others change when they are deleted"))
+		reasons = append(
+			reasons, share(updated, want, "pods", "of the newest template; others change when they are deleted"),
+		)
 	case updated < want:
 		reasons = append(reasons, share(updated, want, "pods", "of the newest template"))
 	}
