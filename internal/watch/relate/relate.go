@@ -1,37 +1,36 @@
-// Package relate reads from an object's text which others it names: its owners,
-// what its spec uses, and the labels of the pods that it selects.
+// Package relate reads the references to other objects from an object's text: its owners, the objects that its spec
+// uses, and the labels of the pods that it selects.
 //
-// It is pure: JSON text in, names out. Which objects there are, and which
-// resource a kind is, is not known here. Text that is not well formed names
-// nothing; a member of another type than expected is passed over.
+// The package is pure: JSON text in, names out. It does not know which objects exist, or which resource belongs to a
+// kind. Malformed text has no references. A member of an unexpected type is skipped.
 package relate
 
 import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// A Ref names an object as another one does.
+// Ref identifies an object as another object refers to it.
 type Ref struct {
 	Group     string // Empty for the core group.
-	Version   string // Often empty: any.
+	Version   string // Often empty, for any version.
 	Kind      string
-	Namespace string // Empty for that of the object which names it, and where the kind has none.
+	Namespace string // Empty for the namespace of the referring object, and for cluster-scoped kinds.
 	Name      string
-	UID       string // Of an owner alone.
-	Via       string // The path of members that leads to it, without indices: "spec.volumes.configMap".
+	UID       string // Only of an owner.
+	Via       string // Path of the referring member, without indices: "spec.volumes.configMap".
 }
 
-// An Object is what its text tells of relations.
+// Object contains the references in an object's text.
 type Object struct {
-	Ref // Itself, without Via.
+	Ref // The object itself, without Via.
 
 	Labels  map[string]string
 	Owners  []Ref // The managing controller first.
-	Uses    []Ref // Each once, in the order of the text.
+	Uses    []Ref // Each one once, in the order of the text.
 	Selects *Selector
 }
 
-// Of reads the text of an object.
+// Of returns the references in the text of an object.
 func Of(text []byte) Object {
 	parts := make(map[string][]byte)
 	c := rawjson.NewCursor(text)
@@ -51,16 +50,15 @@ func Of(text []byte) Object {
 	w := walker{object: &o, seen: make(map[Ref]bool)}
 	w.special(parts["spec"])
 	if err := w.root(text); err != nil {
-		return Object{} // It has been walked before.
+		return Object{} // The text was parsed before.
 	}
 	return o
 }
 
-// Owners are those that an object's metadata names. Nothing behind the metadata
-// is read.
+// Owners returns the owners in an object's metadata. It reads nothing after the metadata.
 func Owners(text []byte) (owners []Ref) {
 	c := rawjson.NewCursor(text)
-	_ = c.Object(func(key []byte) error { // What was read before an error counts.
+	_ = c.Object(func(key []byte) error { // Owners before an error count.
 		if string(key) != "metadata" {
 			return nil
 		}

@@ -2,7 +2,7 @@ package relate
 
 import "strings"
 
-// named are members whose text names an object, wherever they stand.
+// named returns the kind of object that a member names by its text, at any place in an object.
 func named(key string) (target Ref, ok bool) {
 	switch key {
 	case "serviceAccountName":
@@ -27,9 +27,9 @@ func named(key string) (target Ref, ok bool) {
 	return Ref{}, false
 }
 
-// held are members whose value is an object with the name, and often the
-// namespace, of another: configMapRef, secretKeyRef, an ingress's service. Of a
-// list the elements are.
+// held returns the kind of object that a member refers to by its value. The value is an object with the name, and often
+// the namespace, of the other object: configMapRef, secretKeyRef, an ingress's service. If the value is a list, this
+// applies to its elements.
 func held(key string) (target Ref, ok bool) {
 	switch key {
 	case "configMap", "configMapRef", "configMapKeyRef":
@@ -39,14 +39,15 @@ func held(key string) (target Ref, ok bool) {
 	case "service":
 		return Ref{Kind: "Service"}, true
 	}
-	if key == "secretKeyRef" || strings.HasSuffix(strings.ToLower(key), "secretref") { // nodePublishSecretRef
+	// The suffix is, for example, that of nodePublishSecretRef.
+	if key == "secretKeyRef" || strings.HasSuffix(strings.ToLower(key), "secretref") {
 		return Ref{Kind: "Secret"}, true
 	}
 	return Ref{}, false
 }
 
-// typed are members whose value says itself of which kind that is:
-// scaleTargetRef, roleRef, subjects, an ingress's resource.
+// typed reports whether the value of a member states the kind that it refers to: scaleTargetRef, roleRef, subjects, an
+// ingress's resource.
 func typed(key string) bool {
 	switch key {
 	case "subjects", "resource", "dataSource", "involvedObject", "regarding", "related":
@@ -55,8 +56,8 @@ func typed(key string) bool {
 	return strings.HasSuffix(key, "Ref") || strings.HasSuffix(key, "Refs")
 }
 
-// opaque are members in which a name means something else: maps of anybody's
-// keys, and what the status repeats.
+// opaque reports whether names in a member are not references. These are maps with arbitrary keys, and the status,
+// which repeats names.
 func opaque(key string, depth int) bool {
 	switch key {
 	case "metadata", "labels", "annotations", "matchLabels", "nodeSelector", "schema":
@@ -67,7 +68,7 @@ func opaque(key string, depth int) bool {
 	return false
 }
 
-// special reads what names an object in one kind alone.
+// special reads the members that name an object in only one kind.
 func (w *walker) special(spec []byte) {
 	o := w.object
 	at := func(kind, group, member, target string) {

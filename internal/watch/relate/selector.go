@@ -7,28 +7,28 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// A Selector says which pods of its namespace an object means.
+// Selector selects pods in the namespace of its object.
 type Selector struct {
 	Via string
 
 	selector labels.Selector
 }
 
-// Matches reports whether it means pods with such labels.
+// Matches reports whether the Selector selects pods with these labels.
 func (s *Selector) Matches(set map[string]string) bool { return s.selector.Matches(labels.Set(set)) }
 
-// String is the selector as kubectl -l takes it; empty for all pods.
+// String returns the selector in the syntax of kubectl -l. It is empty if all pods are selected.
 func (s *Selector) String() string { return s.selector.String() }
 
-// selectorOf is the selector of an object that has one; nil where it means no
-// pods.
+// selectorOf returns the selector of an object, or nil if the object selects no pods.
 func selectorOf(o *Ref, spec []byte) *Selector {
 	member := "selector"
-	plain := false // A map of labels, that selects nothing where it is empty.
+	plain := false // A map of labels, which selects nothing if it is empty.
 	switch o.Group + "/" + o.Kind {
 	case "/Service", "/ReplicationController":
 		plain = true
-	case "apps/Deployment", "apps/ReplicaSet", "apps/StatefulSet", "apps/DaemonSet", "batch/Job", "policy/PodDisruptionBudget":
+	case "apps/Deployment", "apps/ReplicaSet", "apps/StatefulSet", "apps/DaemonSet", "batch/Job",
+		"policy/PodDisruptionBudget":
 	case "networking.k8s.io/NetworkPolicy":
 		member = "podSelector"
 	default:
@@ -48,7 +48,8 @@ func selectorOf(o *Ref, spec []byte) *Selector {
 	if plain {
 		into = &want.MatchLabels
 	}
-	if err := json.Unmarshal(given, into); err != nil || string(given) == "null" || plain && len(want.MatchLabels) == 0 {
+	if err := json.Unmarshal(given, into); err != nil || string(given) == "null" ||
+		plain && len(want.MatchLabels) == 0 {
 		return nil
 	}
 	selector, err := metav1.LabelSelectorAsSelector(&want)

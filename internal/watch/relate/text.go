@@ -6,7 +6,7 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// members visits those of an object that is well formed; anything else has none.
+// members calls a function for each member of a well-formed object. Other values have no members.
 func members(text []byte, visit func(key string, value []byte)) {
 	c := rawjson.NewCursor(text)
 	if c.Peek() != '{' {
@@ -21,7 +21,7 @@ func members(text []byte, visit func(key string, value []byte)) {
 	})
 }
 
-// elements visits those of an array that is well formed; anything else has none.
+// elements calls a function for each element of a well-formed array. Other values have no elements.
 func elements(text []byte, visit func(value []byte)) {
 	c := rawjson.NewCursor(text)
 	if c.Peek() != '[' {
@@ -36,7 +36,7 @@ func elements(text []byte, visit func(value []byte)) {
 	})
 }
 
-// textOf is a string; anything else is "".
+// textOf returns the text of a string, or "" for any other value.
 func textOf(value []byte) string {
 	text, err := rawjson.Unquote(value)
 	if err != nil {
@@ -45,7 +45,7 @@ func textOf(value []byte) string {
 	return text
 }
 
-// splitVersion splits an apiVersion.
+// splitVersion splits an apiVersion into group and version.
 func splitVersion(apiVersion string) (group, version string) {
 	if group, version, ok := strings.Cut(apiVersion, "/"); ok {
 		return group, version

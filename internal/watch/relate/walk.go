@@ -6,19 +6,19 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// walker finds what an object uses.
+// walker finds the objects that an object uses.
 type walker struct {
 	object *Object
 	path   [][]byte
-	seen   map[Ref]bool // Without Via.
+	seen   map[Ref]bool // The keys have no Via.
 }
 
-// said is what an object says that it refers to.
+// said contains the members of an object that refers to another object.
 type said struct {
 	name, namespace, kind, apiVersion, group string
 }
 
-// member is where the text of a member is kept; nil for any other.
+// member returns the field for the text of a member, or nil for any other member.
 func (s *said) member(key []byte) *string {
 	switch string(key) {
 	case "name":
@@ -38,7 +38,7 @@ func (s *said) member(key []byte) *string {
 // root walks the whole object.
 func (w *walker) root(text []byte) error { return w.members(rawjson.NewCursor(text)) }
 
-// value walks the value of the member that the path ends with.
+// value walks the value of the last member in the path.
 func (w *walker) value(c *rawjson.Cursor) error {
 	switch c.Peek() {
 	case '{':
@@ -61,7 +61,7 @@ func (w *walker) value(c *rawjson.Cursor) error {
 	return c.Skip()
 }
 
-// members walks an object, which may itself name another.
+// members walks an object, which may itself be a reference.
 func (w *walker) members(c *rawjson.Cursor) error {
 	var s said
 	err := c.Object(func(key []byte) error {
@@ -84,7 +84,7 @@ func (w *walker) members(c *rawjson.Cursor) error {
 	return err
 }
 
-// refer adds what an object that is the value of a member refers to.
+// refer adds the reference in an object that is the value of the member key.
 func (w *walker) refer(key string, s *said) {
 	target, ok := held(key)
 	if s.kind != "" && typed(key) {
@@ -104,7 +104,7 @@ func (w *walker) refer(key string, s *said) {
 
 func (w *walker) via() string { return string(bytes.Join(w.path, []byte("."))) }
 
-// add adds what has a name, once.
+// add adds a reference that has a name, once.
 func (w *walker) add(target Ref) {
 	key := target
 	key.Via = ""
