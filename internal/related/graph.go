@@ -8,30 +8,30 @@ import (
 	"glasshouse/internal/watch/relate"
 )
 
-// finder makes a Graph. It is for one goroutine.
+// finder builds a Graph. Only one goroutine may use it.
 type finder struct {
 	access   *watch.Access
 	resource *watch.Resource
-	kind     string // Its name as group/resource.
+	kind     string // Of the object, as group/resource.
 	object   relate.Object
 	known    []watch.Known
 	lists    []*list
 	graph    Graph
 
-	nodes  map[string]int // The place of each by its id.
-	edges  map[Edge]bool  // Those that there are, without Via.
-	groups map[group]int  // How many of it have a node of their own.
-	placed []*entry       // Those that have a node, or are counted by one.
-	pods   []*entry       // That the object selects.
-	looked int            // Objects that were looked up one by one.
+	nodes  map[string]int // Index in graph.Nodes by ID.
+	edges  map[Edge]bool  // The existing edges, without Via.
+	groups map[group]int  // Number of objects of the group that have their own nodes.
+	placed []*entry       // Objects that have a node, or are counted in one.
+	pods   []*entry       // The pods that the object selects.
+	looked int            // Number of objects that were read one by one.
 	labels labelSets
 }
 
-// group is objects that are alike.
+// group identifies objects that are alike.
 type group struct {
 	of        *list
 	namespace string
-	owner     string // The UID of what manages them.
+	owner     string // UID of the first owner, which is the managing controller if there is one.
 }
 
 func idOf(resource, namespace, name string) string {
@@ -41,13 +41,12 @@ func idOf(resource, namespace, name string) string {
 	return resource + "/" + namespace + "/" + name
 }
 
-// self is the id of the object.
+// self returns the ID of the object.
 func (f *finder) self() string {
 	return idOf(f.kind, f.object.Namespace, f.object.Name)
 }
 
-// add adds a node, and reports whether there is room for it. One that is there is
-// left as it is.
+// add adds a node, and reports whether there was room for it. An existing node stays as it is.
 func (f *finder) add(n Node) bool {
 	if _, ok := f.nodes[n.ID]; ok {
 		return true
@@ -61,7 +60,7 @@ func (f *finder) add(n Node) bool {
 	return true
 }
 
-// link adds an edge between nodes that are there, once.
+// link adds an edge between existing nodes, once.
 func (f *finder) link(from, to, kind, via string) {
 	e := Edge{From: from, To: to, Type: kind}
 	if from == to || f.edges[e] {
@@ -72,8 +71,8 @@ func (f *finder) link(from, to, kind, via string) {
 	f.graph.Edges = append(f.graph.Edges, e)
 }
 
-// place gives objects their nodes: of those that are alike the first few have one
-// each, and the others are counted by one.
+// place gives nodes to objects. The first few objects of each group have their own nodes. The others share one node,
+// which counts them.
 func (f *finder) place(entries []*entry) {
 	alike := make(map[group]bool)
 	for _, e := range entries {
@@ -89,9 +88,9 @@ func (f *finder) place(entries []*entry) {
 			ID: e.ownID(), Ref: e.of.resource.Ref(), Kind: e.of.resource.Kind,
 			Namespace: e.Namespace(), Name: e.Name(), UID: e.UID(), State: There,
 		}
-		_, there := f.nodes[node.ID] // As an owner, or as something that is used.
+		_, there := f.nodes[node.ID] // It exists as an owner, or as a used object.
 		if !there && f.groups[g] >= few {
-			node.ID, node.Name, node.UID = idOf(e.of.kind, e.Namespace(), "+"+g.owner), "", "" // No name has a +.
+			node.ID, node.Name, node.UID = idOf(e.of.kind, e.Namespace(), "+"+g.owner), "", "" // No name contains a +.
 		}
 		if !f.add(node) {
 			continue
@@ -106,7 +105,7 @@ func (f *finder) place(entries []*entry) {
 	}
 }
 
-// ownID is the id of its node, if it has one of its own.
+// ownID returns the ID that the entry's own node has or would have.
 func (e *entry) ownID() string { return idOf(e.of.kind, e.Namespace(), e.Name()) }
 
 func (e *entry) group() group {
@@ -117,14 +116,14 @@ func (e *entry) group() group {
 	return g
 }
 
-// labelSets are sets of labels by their text, which most objects share.
+// labelSets contains sets of labels by their text, which most objects share.
 type labelSets map[unique.Handle[string]]map[string]string
 
 func (l labelSets) of(text unique.Handle[string]) map[string]string {
 	set, ok := l[text]
 	if !ok {
 		if err := json.Unmarshal([]byte(text.Value()), &set); err != nil {
-			set = nil // Labels that are none match as no labels do.
+			set = nil // Malformed labels match like an empty set.
 		}
 		l[text] = set
 	}

@@ -7,11 +7,13 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// worthLooking are the kinds that may name an object of a resource, or be owned
-// or selected by it, as group/resource.
+// worthLooking returns the kinds that may name an object of a resource, or be owned or selected by it, as
+// group/resource.
 func worthLooking(resource string) []string {
 	policies := []string{"core/services", "policy/poddisruptionbudgets", "networking.k8s.io/networkpolicies"}
-	templates := []string{"core/pods", "apps/deployments", "apps/statefulsets", "apps/daemonsets", "batch/cronjobs", "batch/jobs"}
+	templates := []string{
+		"core/pods", "apps/deployments", "apps/statefulsets", "apps/daemonsets", "batch/cronjobs", "batch/jobs",
+	}
 	switch resource {
 	case "core/pods":
 		return append(policies, "discovery.k8s.io/endpointslices")
@@ -20,17 +22,23 @@ func worthLooking(resource string) []string {
 	case "apps/replicasets", "core/replicationcontrollers":
 		return append(policies, "core/pods", "autoscaling/horizontalpodautoscalers")
 	case "apps/statefulsets":
-		return append(policies, "core/pods", "apps/controllerrevisions", "core/persistentvolumeclaims", "autoscaling/horizontalpodautoscalers")
+		return append(
+			policies, "core/pods", "apps/controllerrevisions", "core/persistentvolumeclaims",
+			"autoscaling/horizontalpodautoscalers",
+		)
 	case "apps/daemonsets":
 		return append(policies, "core/pods", "apps/controllerrevisions")
 	case "batch/cronjobs":
 		return []string{"batch/jobs", "core/pods"}
-	case "batch/jobs", "networking.k8s.io/networkpolicies", "policy/poddisruptionbudgets", "discovery.k8s.io/endpointslices":
+	case "batch/jobs", "networking.k8s.io/networkpolicies", "policy/poddisruptionbudgets",
+		"discovery.k8s.io/endpointslices":
 		return []string{"core/pods"}
 	case "core/services":
 		return []string{
-			"core/pods", "discovery.k8s.io/endpointslices", "networking.k8s.io/ingresses", "apps/statefulsets", "apiregistration.k8s.io/apiservices",
-			"admissionregistration.k8s.io/validatingwebhookconfigurations", "admissionregistration.k8s.io/mutatingwebhookconfigurations",
+			"core/pods", "discovery.k8s.io/endpointslices", "networking.k8s.io/ingresses", "apps/statefulsets",
+			"apiregistration.k8s.io/apiservices",
+			"admissionregistration.k8s.io/validatingwebhookconfigurations",
+			"admissionregistration.k8s.io/mutatingwebhookconfigurations",
 		}
 	case "networking.k8s.io/ingressclasses":
 		return []string{"networking.k8s.io/ingresses"}
@@ -39,7 +47,9 @@ func worthLooking(resource string) []string {
 	case "core/secrets":
 		return append(templates, "networking.k8s.io/ingresses", "core/serviceaccounts")
 	case "core/serviceaccounts":
-		return append(templates, "rbac.authorization.k8s.io/rolebindings", "rbac.authorization.k8s.io/clusterrolebindings")
+		return append(
+			templates, "rbac.authorization.k8s.io/rolebindings", "rbac.authorization.k8s.io/clusterrolebindings",
+		)
 	case "core/persistentvolumeclaims":
 		return []string{"core/pods"}
 	case "core/persistentvolumes":
@@ -58,25 +68,27 @@ func worthLooking(resource string) []string {
 	return nil
 }
 
-// selecting are the kinds that select pods.
+// selecting reports whether a kind selects pods.
 func selecting(resource string) bool {
 	switch resource {
-	case "core/services", "policy/poddisruptionbudgets", "networking.k8s.io/networkpolicies", "apps/deployments", "apps/replicasets",
+	case "core/services", "policy/poddisruptionbudgets", "networking.k8s.io/networkpolicies", "apps/deployments",
+		"apps/replicasets",
 		"apps/statefulsets", "apps/daemonsets", "batch/jobs", "core/replicationcontrollers":
 		return true
 	}
 	return false
 }
 
-// own are the kinds that an operator's object may own or be named by: those of
-// its group, and what operators make.
+// own returns the kinds that an operator's object may own, or may be named by. These are the kinds of its group, and
+// the kinds that operators usually create.
 func own(r *watch.Resource, known []watch.Known) (kinds []string) {
 	if builtIn(r.Group) {
 		return nil
 	}
 	if r.Namespaced {
 		kinds = []string{
-			"apps/deployments", "apps/replicasets", "apps/statefulsets", "apps/daemonsets", "batch/jobs", "core/pods", "core/services", "core/configmaps",
+			"apps/deployments", "apps/replicasets", "apps/statefulsets", "apps/daemonsets", "batch/jobs",
+			"core/pods", "core/services", "core/configmaps",
 			"core/secrets", "core/persistentvolumeclaims",
 		}
 	}
@@ -88,12 +100,13 @@ func own(r *watch.Resource, known []watch.Known) (kinds []string) {
 	return kinds
 }
 
-// builtIn reports whether a group is Kubernetes' own.
+// builtIn reports whether a group belongs to Kubernetes itself.
 func builtIn(group string) bool {
-	return strings.HasSuffix(group, ".k8s.io") || slices.Contains([]string{"", "apps", "batch", "autoscaling", "policy", "extensions"}, group)
+	return strings.HasSuffix(group, ".k8s.io") ||
+		slices.Contains([]string{"", "apps", "batch", "autoscaling", "policy", "extensions"}, group)
 }
 
-// nameOf is a resource whatever its version.
+// nameOf returns the name of a resource without its version, as group/resource.
 func nameOf(r *watch.Resource) string {
 	if r.Group == "" {
 		return "core/" + r.Resource

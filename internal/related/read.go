@@ -10,17 +10,17 @@ import (
 	"glasshouse/internal/watch/relate"
 )
 
-// target is what a name stands for.
+// target is the object that a reference means.
 type target struct {
 	relate.Ref
 
 	resource *watch.Resource // Nil if the viewer knows no such kind.
 	node     Node
-	owners   []relate.Ref // Where it was seen.
+	owners   []relate.Ref // Known if the object was found.
 }
 
-// target is what a name in an object of a namespace stands for. It may not make
-// sense: then ok is false.
+// target returns the object that a reference means, given the namespace of the referring object. ok is false if the
+// reference is not valid.
 func (f *finder) target(r *relate.Ref, namespace string) (t *target, ok bool) {
 	t = &target{Ref: *r, resource: f.byKind(r.Group, r.Kind)}
 	if t.Namespace == "" {
@@ -34,7 +34,7 @@ func (f *finder) target(r *relate.Ref, namespace string) (t *target, ok bool) {
 		}
 		t.node.ID, t.node.Namespace = idOf(group+"/"+r.Kind, t.Namespace, r.Name), t.Namespace
 		t.node.Reason = fmt.Sprintf("The cluster serves no %s of the group %s.", r.Kind, group)
-		if f.access.Guest() { // Whether the cluster serves it is not shared.
+		if f.access.Guest() { // A guest may not know whether the cluster serves it.
 			t.node.State = Forbidden
 			t.node.Reason = fmt.Sprintf("The kind %s is not part of this link.", r.Kind)
 		}
@@ -43,11 +43,12 @@ func (f *finder) target(r *relate.Ref, namespace string) (t *target, ok bool) {
 	if !t.resource.Namespaced {
 		t.Namespace = ""
 	}
-	t.node.ID, t.node.Ref, t.node.Namespace = idOf(nameOf(t.resource), t.Namespace, r.Name), t.resource.Ref(), t.Namespace
+	t.node.ID, t.node.Ref, t.node.Namespace =
+		idOf(nameOf(t.resource), t.Namespace, r.Name), t.resource.Ref(), t.Namespace
 	return t, t.resource.Namespaced == (t.Namespace != "")
 }
 
-// look finds out whether targets are there, a few at a time.
+// look finds out whether targets exist, a few at a time.
 func (f *finder) look(ctx context.Context, targets ...*target) {
 	var looking sync.WaitGroup
 	free := make(chan struct{}, parallel)
@@ -62,7 +63,9 @@ func (f *finder) look(ctx context.Context, targets ...*target) {
 		case missing:
 			t.node.State = Missing
 		case f.looked >= maxReads:
-			t.node.Reason = fmt.Sprintf("It was not looked at: %d objects are looked up one by one, and there are more.", maxReads)
+			t.node.Reason = fmt.Sprintf(
+				"It was not looked at: %d objects are looked up one by one, and there are more.", maxReads,
+			)
 		default:
 			f.looked++
 			free <- struct{}{}
@@ -95,8 +98,7 @@ func (t *target) read(ctx context.Context, access *watch.Access) {
 	}
 }
 
-// found says what was found under the name. Where another UID is meant, it is not
-// what is meant.
+// found records the object that has the name of the target. If the reference has another UID, the target is missing.
 func (t *target) found(uid string, owners []relate.Ref) {
 	if t.UID != "" && t.UID != uid {
 		t.node.State, t.node.Reason = Missing, "Another object has its name now."

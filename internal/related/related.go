@@ -1,13 +1,10 @@
-// Package related tells an object's neighbourhood as a graph: its owners up to
-// the root, what it owns, what it uses and what uses it, which pods it selects
-// and what selects them.
+// Package related computes the graph of an object's relations. The graph has its owners up to the root, what it owns,
+// what it uses and what uses it, which pods it selects and what selects them.
 //
-// All reading goes through watch.Access. What an object names is looked up one by
-// one; for what names it a few kinds worth looking through are read, in its
-// namespace where they have one, begun as any viewer would begin them. Everything
-// is bounded: kinds, reads, nodes, and the time that is waited. Each kind says
-// whether it was looked through, and each node whether it was seen: what could
-// not be looked at is never told as nothing.
+// All reads use watch.Access. Objects that the object names are read one by one. To find the objects that name it, a
+// few likely kinds are searched, in its namespace if they have one. These lists start in the same way as those of any
+// viewer. Everything is bounded: kinds, reads, nodes, and the waiting time. Each kind reports whether it was searched,
+// and each node whether it was read. Data that could not be read is never reported as absent.
 package related
 
 import (
@@ -19,36 +16,34 @@ import (
 )
 
 const (
-	// maxNodes are those of one graph.
+	// maxNodes is the maximum number of nodes in a graph.
 	maxNodes = 200
-	// maxAlike are the objects of one kind and one owner that are told one by one;
-	// those beyond are one node with a count. Where there are very many owners,
-	// together they get about shareAlike.
+	// maxAlike is how many objects of one kind and one owner have their own nodes. The others are one node with a
+	// count. If there are very many owners, together they get about shareAlike nodes.
 	maxAlike, shareAlike = 20, 120
-	// maxKinds are looked through, maxReads objects looked up one by one.
+	// maxKinds is how many kinds are searched, and maxReads how many objects are read one by one.
 	maxKinds, maxReads = 16, 60
-	// maxClimb bounds a chain of owners, maxChains how many are followed from the
+	// maxClimb bounds the length of a chain of owners. maxChains bounds the number of chains that are followed from the
 	// pods that an object selects.
 	maxClimb, maxChains = 10, 10
-	// listWait is how long first lists are waited for, and readWait how long all
-	// may take.
+	// listWait is the maximum wait for a first list, and readWait the maximum time for all reads.
 	listWait, readWait = 3 * time.Second, 5 * time.Second
-	// parallel is how many objects are looked up at a time. Each may take several MiB until its names are read.
+	// parallel is how many objects are read at a time. Each may use several MiB until its references are known.
 	parallel = 2
-	// entryMemory is the memory of an object of a kind that is looked through, with its owner (270 bytes measured with
-	// short names).
+	// entryMemory is the memory of an object of a searched kind, with its owner, in bytes (270 measured with short
+	// names).
 	entryMemory = 400
 )
 
-// A Graph is a neighbourhood.
+// Graph contains an object and its relations.
 type Graph struct {
-	Nodes     []Node     `json:"nodes"` // The object itself is the first.
+	Nodes     []Node     `json:"nodes"` // The first one is the object itself.
 	Edges     []Edge     `json:"edges"`
-	Truncated bool       `json:"truncated"` // There are more nodes than are told.
-	Searched  []Searched `json:"searched"`  // The kinds that were to be looked through.
+	Truncated bool       `json:"truncated"` // There are more nodes than the graph has.
+	Searched  []Searched `json:"searched"`  // The kinds to search.
 }
 
-// A Node is an object, or several alike.
+// Node is one object, or several objects that are alike.
 type Node struct {
 	ID        string `json:"id"`
 	Ref       string `json:"ref"` // Of its resource; empty if the viewer knows no such kind.
@@ -58,10 +53,10 @@ type Node struct {
 	UID       string `json:"uid"`
 	State     State  `json:"state"`
 	Reason    string `json:"reason,omitempty"`
-	Count     int    `json:"count,omitempty"` // Of several alike, which have no name.
+	Count     int    `json:"count,omitempty"` // Of several objects that are alike; they have no name.
 }
 
-// State says whether a node was seen.
+// State is the result of reading the object of a node.
 type State string
 
 // The states of a Node.
@@ -69,26 +64,27 @@ const (
 	There     State = "there"
 	Missing   State = "missing"
 	Forbidden State = "forbidden"
-	Unknown   State = "unknown" // Not looked at; the reason says why.
+	Unknown   State = "unknown" // It was not read; the reason says why.
 )
 
-// An Edge leads from the owner to the owned, from the user to the used, from the
-// selector to the selected.
+// Edge leads from the owner to the owned object, from the user to the used object, or from the selector to the selected
+// object.
 type Edge struct {
 	From string `json:"from"`
 	To   string `json:"to"`
 	Type string `json:"type"` // owns, uses or selects.
-	Via  string `json:"via"`  // The path of members that says so, without indices.
+	Via  string `json:"via"`  // Path of the referring member, without indices.
 }
 
-// Searched is a kind that was to be looked through, and how well it is known:
-// Live or Stale ones were, others were not, and the reason says why.
+// Searched is a kind to search, with the status of its list. If the state is Live or Stale, the kind was searched.
+// Otherwise it was not, and the reason explains why.
 type Searched struct {
 	Ref string `json:"ref"`
 	watch.Status
 }
 
-// Of tells the neighbourhood of an object.
+// Of returns the graph of an object's relations. It returns an error if the object, its resource or the known resources
+// cannot be read.
 func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) (*Graph, error) {
 	resource, err := access.Resource(ctx, ref)
 	if err != nil {
@@ -103,7 +99,8 @@ func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) 
 		return nil, err
 	}
 	object := relate.Of(text)
-	object.Group, object.Kind, object.Namespace, object.Name = resource.Group, resource.Kind, namespace, name // Whatever its text says.
+	// The request takes precedence over the text.
+	object.Group, object.Kind, object.Namespace, object.Name = resource.Group, resource.Kind, namespace, name
 	within, cancel := context.WithTimeout(ctx, readWait)
 	defer cancel()
 	f := &finder{
@@ -126,7 +123,7 @@ func Of(ctx context.Context, access *watch.Access, ref, namespace, name string) 
 	return &f.graph, ctx.Err()
 }
 
-// compute runs steps that keep a processor busy and wait for nothing. The API server is asked between them.
+// compute runs steps that use a processor and do not wait. Requests to the API server happen between them.
 func (f *finder) compute(ctx context.Context, steps ...func()) error {
 	release, err := f.access.AcquireProcessor(ctx)
 	if err != nil {

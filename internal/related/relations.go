@@ -16,7 +16,7 @@ func (f *finder) climb(ctx context.Context) {
 	f.climbFrom(ctx, f.self(), f.object.Namespace, f.object.Owners, 0)
 }
 
-// climbFrom adds the owners of one node, and theirs.
+// climbFrom adds the owners of one node, and their owners.
 func (f *finder) climbFrom(ctx context.Context, from, namespace string, owners []relate.Ref, depth int) {
 	var targets []*target
 	for n := range owners {
@@ -31,13 +31,13 @@ func (f *finder) climbFrom(ctx context.Context, from, namespace string, owners [
 			return
 		}
 		f.link(t.node.ID, from, "owns", owners[n].Via)
-		if !known { // Owners that own each other end here.
+		if !known { // This ends cycles of owners.
 			f.climbFrom(ctx, t.node.ID, t.Namespace, t.owners, depth+1)
 		}
 	}
 }
 
-// uses adds what the object names.
+// uses adds the objects that the object names.
 func (f *finder) uses(ctx context.Context) {
 	var targets []*target
 	for n := range f.object.Uses {
@@ -53,7 +53,7 @@ func (f *finder) uses(ctx context.Context) {
 	}
 }
 
-// each visits what was found, but for the object itself.
+// each calls visit for each entry except the object itself.
 func (f *finder) each(visit func(*entry)) {
 	for _, l := range f.lists {
 		for n := range l.entries {
@@ -65,7 +65,7 @@ func (f *finder) each(visit func(*entry)) {
 	}
 }
 
-// owned adds what the object owns, and what that owns.
+// owned adds the objects that the object owns, and the objects that those own.
 func (f *finder) owned() {
 	of := make(map[string][]*entry)
 	f.each(func(e *entry) {
@@ -88,7 +88,7 @@ func (f *finder) owned() {
 	}
 }
 
-// users adds what names the object.
+// users adds the objects that name the object.
 func (f *finder) users() {
 	var users []*entry
 	f.each(func(e *entry) {
@@ -140,7 +140,7 @@ func (f *finder) linkSelected() {
 	}
 }
 
-// connect adds who owns what, as far as both are there.
+// connect adds the edges between owners and owned objects that both have a node.
 func (f *finder) connect() {
 	byUID := make(map[string]string)
 	for _, n := range f.graph.Nodes {
@@ -157,7 +157,7 @@ func (f *finder) connect() {
 	}
 }
 
-// selectors adds what selects the pods that are there.
+// selectors adds the objects that select pods in the graph.
 func (f *finder) selectors() {
 	pods := f.placed
 	var found []*entry
@@ -191,15 +191,15 @@ func (f *finder) selectors() {
 	}
 }
 
-// selecting adds that something selects a pod, unless it owns it, which says as
-// much.
+// selecting adds an edge from a selector to a pod. If the selecting object owns the pod, there is an edge already, and
+// no second one is needed.
 func (f *finder) selecting(from, to, via string) {
 	if !f.edges[Edge{From: from, To: to, Type: "owns"}] {
 		f.link(from, to, "selects", via)
 	}
 }
 
-// selects reports whether a selector of a namespace means an object.
+// selects reports whether a selector of an object in a namespace selects an entry.
 func (f *finder) selects(s *relate.Selector, namespace string, e *entry) bool {
 	return e.of.kind == "core/pods" && e.Namespace() == namespace && s.Matches(f.labels.of(e.Labels()))
 }

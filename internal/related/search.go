@@ -14,13 +14,13 @@ import (
 	"glasshouse/internal/watch/relate"
 )
 
-// list is a kind that is looked through.
+// list is a kind to search.
 type list struct {
 	kind     string          // As group/resource.
 	resource *watch.Resource // Nil if the viewer knows no such kind.
 	status   watch.Status
-	entries  []entry // By namespace and name.
-	whole    bool    // What it lacks is not there.
+	entries  []entry // Sorted by namespace and name.
+	whole    bool    // The list is complete: an object that it lacks does not exist.
 }
 
 // entry is an object of a list.
@@ -29,12 +29,12 @@ type entry struct {
 
 	of      *list
 	owners  []relate.Ref
-	via     string           // How it uses the object; empty where it does not.
-	selects *relate.Selector // Nil where it is of no kind that does.
-	id      string           // Of its node, where it has one.
+	via     string           // Path of the member that refers to the object; empty if none does.
+	selects *relate.Selector // Nil if the entry does not select pods.
+	id      string           // ID of its node; empty if it has none.
 }
 
-// search reads the kinds that are worth looking through, all at a time.
+// search reads the kinds that are likely to have relations, all at the same time.
 func (f *finder) search(ctx context.Context) {
 	kinds := append(worthLooking(f.kind), own(f.resource, f.known)...)
 	f.lists = make([]*list, len(kinds))
@@ -43,12 +43,15 @@ func (f *finder) search(ctx context.Context) {
 		l := &list{kind: kind, resource: f.byName(kind)}
 		f.lists[n] = l
 		switch {
-		case l.resource == nil && f.access.Guest(): // Whether the cluster serves it is not shared.
+		case l.resource == nil && f.access.Guest(): // A guest may not know whether the cluster serves it.
 			l.status = watch.Status{State: watch.Forbidden, Reason: "It is not part of this link."}
 		case l.resource == nil:
 			l.status = watch.Status{State: watch.Absent, Reason: "The cluster does not serve it."}
 		case n >= maxKinds:
-			l.status = watch.Status{State: watch.Failed, Reason: fmt.Sprintf("It was not looked through: %d kinds are, and these are %d.", maxKinds, len(kinds))}
+			l.status = watch.Status{
+				State:  watch.Failed,
+				Reason: fmt.Sprintf("It was not looked through: %d kinds are, and these are %d.", maxKinds, len(kinds)),
+			}
 		default:
 			reading.Go(func() { f.read(ctx, l) })
 		}
@@ -74,7 +77,10 @@ func (f *finder) read(ctx context.Context, l *list) {
 		l.status = watch.Status{State: watch.Failed, Reason: err.Error()}
 		if p, ok := errors.AsType[*watch.Problem](err); ok {
 			l.status.Reason = f.access.Words(p)
-			l.status.State = map[watch.Cause]watch.State{watch.Unknown: watch.Absent, watch.Refused: watch.Forbidden, watch.Invalid: watch.Failed, watch.Unavailable: watch.Failed, watch.Unauthenticated: watch.Forbidden}[p.Cause]
+			l.status.State = map[watch.Cause]watch.State{
+				watch.Unknown: watch.Absent, watch.Refused: watch.Forbidden, watch.Invalid: watch.Failed,
+				watch.Unavailable: watch.Failed, watch.Unauthenticated: watch.Forbidden,
+			}[p.Cause]
 		}
 		return
 	}
@@ -90,9 +96,8 @@ func (f *finder) read(ctx context.Context, l *list) {
 	}
 }
 
-// scan reads the relations of what was found. Nearly all of it has nothing to do
-// with the object, as its name does not even stand in it: of that the owners
-// alone are read.
+// scan reads the references of the entries. Most entries have no relation to the object, because their text does not
+// contain its name. Only the owners are read from these.
 func (f *finder) scan() {
 	name := rawjson.AppendString(nil, f.object.Name)
 	var text []byte
@@ -102,7 +107,7 @@ func (f *finder) scan() {
 			e := &l.entries[n]
 			var err error
 			if text, err = e.AppendJSON(text[:0]); err != nil {
-				continue // It was compressed by the same program.
+				continue // This program compressed the text.
 			}
 			if !selects && !bytes.Contains(text, name) {
 				e.owners = relate.Owners(text)
@@ -118,7 +123,7 @@ func (f *finder) scan() {
 	}
 }
 
-// means reports whether a name in an object of a namespace is that of the object.
+// means reports whether a reference in an object of a namespace means the object.
 func (f *finder) means(r *relate.Ref, namespace string) bool {
 	if r.Group != f.object.Group || r.Kind != f.object.Kind || r.Name != f.object.Name {
 		return false
@@ -129,12 +134,12 @@ func (f *finder) means(r *relate.Ref, namespace string) bool {
 	return !f.resource.Namespaced || namespace == f.object.Namespace
 }
 
-// byName finds a resource in its preferred version.
+// byName returns the resource with a group/resource name, in its preferred version.
 func (f *finder) byName(name string) *watch.Resource {
 	return f.find(func(r *watch.Resource) bool { return nameOf(r) == name })
 }
 
-// byKind finds the resource of a kind in its preferred version.
+// byKind returns the resource of a kind, in its preferred version.
 func (f *finder) byKind(group, kind string) *watch.Resource {
 	return f.find(func(r *watch.Resource) bool { return r.Group == group && r.Kind == kind })
 }
@@ -148,8 +153,7 @@ func (f *finder) find(is func(*watch.Resource) bool) *watch.Resource {
 	return nil
 }
 
-// entryOf finds an object in what was looked through; missing says that it would
-// have been found.
+// entryOf finds an object in the lists. missing is true if the object would be in a list, but is not.
 func (f *finder) entryOf(r *watch.Resource, namespace, name string) (e *entry, missing bool) {
 	kind := nameOf(r)
 	at := slices.IndexFunc(f.lists, func(l *list) bool { return l.kind == kind })
