@@ -12,8 +12,8 @@ import (
 const (
 	// stalledAfter is how long a client may read nothing of a response while another caller waits for memory.
 	stalledAfter = 500 * time.Millisecond
-	// leastRate is how many bytes a second a client must read of its response while another caller waits. It doubles for
-	// each second of that, up to mostRate.
+	// leastRate is how many bytes per second a client must read of its response while another caller waits. It doubles
+	// for each second of waiting, up to mostRate.
 	leastRate, mostRate = 32 << 10, 1 << 20
 	// checkEvery is the interval between checks for stalled responses while a caller waits.
 	checkEvery = 100 * time.Millisecond
@@ -32,8 +32,8 @@ type Caller struct {
 
 // A Response uses reserved memory while it is built, and until its client has read it.
 type Response interface {
-	// Behind returns how long the client has read nothing of the response, or how far it is behind a client that reads
-	// so many bytes a second if that is more. It returns 0 while the response is built.
+	// Behind returns how long the client has read nothing of the response. If it is more, Behind returns how far the
+	// client is behind one that reads rate bytes per second. It returns 0 while the response is built.
 	Behind(rate int64) time.Duration
 	// Abort ends the response soon, which releases its reservation. It does not block.
 	Abort()
@@ -56,12 +56,12 @@ type Budget struct {
 
 // need is what a waiting caller needs.
 type need struct {
-	responses int   // That wait.
-	bytes     int64 // Of the largest of them so far.
+	responses int   // Number of waiting responses.
+	bytes     int64 // Size of the largest of them so far.
 	since     time.Time
 }
 
-// rate returns how many bytes a second other clients must read.
+// rate returns how many bytes per second other clients must read.
 func (n *need) rate() int64 {
 	rate := int64(leastRate)
 	for waited := time.Since(n.since); waited >= time.Second && rate < mostRate; waited -= time.Second {
@@ -90,8 +90,8 @@ func (b *Budget) Used() int64 { return b.limiter.Used(totalKey) }
 // totalKey counts all reservations. The keys of callers and groups have a prefix, so none is equal to it.
 const totalKey = ""
 
-// Reserve reserves bytes for a response of a caller. It waits until they are free, or returns ctx's error. More bytes
-// than the caller's maximum are reduced to that.
+// Reserve reserves bytes for a response of a caller. It waits until they are free, or returns ctx's error. A larger
+// request than the caller's maximum is reduced to that maximum.
 func (b *Budget) Reserve(ctx context.Context, caller Caller, bytes int64, response Response) (*Reservation, error) {
 	limits := []Limit{{"caller " + caller.Key, b.total / callerParts}, {totalKey, b.total}}
 	if caller.Group != "" {
@@ -162,7 +162,7 @@ func (b *Budget) wait(caller string, bytes int64) (done func()) {
 	}
 }
 
-// check aborts stalled responses. It is scheduled again while a caller waits.
+// check aborts stalled responses. It is scheduled again while callers wait.
 func (b *Budget) check() {
 	for _, r := range b.victims() {
 		r.response.Abort()
@@ -176,9 +176,9 @@ func (b *Budget) check() {
 	b.checking.Reset(checkEvery)
 }
 
-// victims selects the stalled responses to abort now, as many as free what each waiting caller needs, but at most
-// abortsAtOnce for each. They are its own, or those of callers that use more than their fair share, the highest use
-// first: a client on a slow link that uses little is left alone.
+// victims selects the stalled responses to abort now. It selects as many as free what each waiting caller needs, but at
+// most abortsAtOnce for each. They belong to the waiting caller, or to callers that use more than their fair share, the
+// highest use first. A client on a slow link that uses little is not affected.
 func (b *Budget) victims() []*Reservation {
 	waiting, held, fair := b.snapshot()
 	use := func(caller string) int64 { return b.limiter.Used("caller " + caller) }

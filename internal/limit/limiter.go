@@ -4,7 +4,7 @@
 // serves all of them, so that the order of waiting callers and the refusals are defined in one place. A Budget is a
 // Limiter of bytes that callers share fairly. Rates bound how often something happens.
 //
-// No method calls out while it holds a lock. The methods of a Response are called without one.
+// No method calls other code while it holds a lock. The methods of a Response are called without a lock.
 package limit
 
 import (
@@ -28,7 +28,7 @@ type Limiter struct {
 	mu      sync.Mutex
 	used    map[string]int64
 	waiters []*waiter // In order of arrival.
-	// turns has the order in which waiting callers were served last. It is kept only while somebody waits.
+	// turns has the order in which waiting callers were served last. It is kept only while callers wait.
 	turns    map[string]uint64
 	lastTurn uint64
 }
@@ -211,7 +211,7 @@ func (l *Limiter) grantLocked() {
 	}
 }
 
-// servedLocked notes that a caller that waited got its units.
+// servedLocked records that a waiting caller got its units.
 func (l *Limiter) servedLocked(caller string) {
 	if len(l.waiters) == 0 {
 		l.turns = nil
@@ -225,7 +225,7 @@ func (l *Limiter) servedLocked(caller string) {
 }
 
 // beforeLocked reports whether a waiter is served before one that arrived earlier. It is if its caller has fewer units
-// in use, or as many and was served less recently.
+// in use. It is also if both callers use the same number, and its caller was served less recently.
 func (l *Limiter) beforeLocked(w, earlier *waiter) bool {
 	one, other := w.lease.limits[0].Key, earlier.lease.limits[0].Key
 	if l.used[one] != l.used[other] {
