@@ -1,11 +1,9 @@
 // Package logsample keeps repeated warnings and errors from flooding a log.
 //
-// In each period the first few records of a kind are logged, and the others are counted.
-// At the end of the period one record reports how many were suppressed, so that nothing is
-// lost without notice. Records are of one kind if the same call logs them at the same level,
-// with the same message and the same values of route and resource. Records below
-// slog.LevelWarn always pass. Memory is bounded: after maxKinds kinds in one period, all
-// further kinds count as one.
+// In each period the first few records of a kind are logged, and the others are counted. At the end of the period, one
+// record reports how many were suppressed, so that nothing is lost without notice. Records are of one kind if the same
+// call logs them at the same level, with the same message and the same values of route and resource. Records below
+// slog.LevelWarn always pass. Memory is bounded: after maxKinds kinds in one period, all further kinds count as one.
 package logsample
 
 import (
@@ -25,8 +23,7 @@ const (
 	maxKinds = 500
 )
 
-// kind identifies records that are counted together. The zero kind has all records beyond
-// maxKinds.
+// kind identifies records that are counted together. The zero kind has all records beyond maxKinds.
 type kind struct {
 	pc      uintptr // Of the call.
 	level   slog.Level
@@ -47,8 +44,8 @@ type counts struct {
 	all map[kind]*count
 }
 
-// Handler passes records on to another slog.Handler, except those that repeat too often.
-// Run logs how many were suppressed.
+// Handler passes records on to another slog.Handler, except those that repeat too often. Run logs how many were
+// suppressed.
 type Handler struct {
 	next   slog.Handler
 	labels string // Of the attributes added by WithAttrs.
