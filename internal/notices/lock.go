@@ -11,7 +11,7 @@ import (
 	"strings"
 )
 
-// metafile is what the bundler reports of the last build, relative to the folder of the page. See web/embed.go.
+// metafile is the bundler's report about the last build, relative to the folder of the page. See web/embed.go.
 const metafile = "node_modules/.cache/esbuild.json"
 
 const packagesFolder = "node_modules/"
@@ -25,8 +25,9 @@ type lock struct {
 	}
 }
 
-// LockedPackages returns the npm packages that the page is built from, without their texts: the dependencies in
-// web/package.json and theirs. A package's published file can contain its dependencies, unknown to the bundler.
+// LockedPackages returns the npm packages that the page is built from, without their texts. These are the dependencies
+// in web/package.json and their dependencies. The published file of a package can contain its dependencies, and the
+// bundler does not know about them.
 func LockedPackages(root string) ([]Component, error) {
 	locked, err := readLock(root)
 	if err != nil {
@@ -40,8 +41,8 @@ func LockedPackages(root string) ([]Component, error) {
 	return components, nil
 }
 
-// Packages returns the same packages with their texts, from the installed packages. It is an error if the last build
-// has bundled others than the dependencies in web/package.json.
+// Packages returns the same packages with their texts, from the installed packages. It returns an error if the last
+// build has bundled other packages than the dependencies in web/package.json.
 func Packages(root string) ([]Component, error) {
 	locked, err := readLock(root)
 	if err != nil {
@@ -82,7 +83,7 @@ func readJSON(path string, into any) error {
 	return nil
 }
 
-// folders returns the folders of all packages that are not for development alone, sorted.
+// folders returns the folders of all packages that are not only for development, sorted.
 func (l lock) folders() []string {
 	var folders []string
 	for _, folder := range slices.Sorted(maps.Keys(l.Packages)) {
@@ -117,7 +118,7 @@ func (l lock) verify(root string) error {
 	return nil
 }
 
-// bundledFolders returns the folders of the packages of which the bundle has at least one byte.
+// bundledFolders returns the folders of the packages that contribute at least one byte to the bundle.
 func bundledFolders(root string) (map[string]bool, error) {
 	var report struct {
 		Outputs map[string]struct {

@@ -17,7 +17,7 @@ import (
 // standardLibrary is the name of the component that has no module. It sorts before all module paths.
 const standardLibrary = "Go standard library and runtime"
 
-// platforms are those that the program is released for. Some modules are linked on one of them alone.
+// platforms returns the platforms that the program is released for. Some modules are linked on only one of them.
 func platforms() [][2]string {
 	return [][2]string{
 		{"linux", "amd64"},
@@ -40,9 +40,9 @@ type linkedPackage struct {
 	}
 }
 
-// linkedModule is where the license files of a module are: in its root, and in each folder from there to a linked
-// package. Forked code keeps its own license beside itself. Of the standard library only the root counts: its vendored
-// modules have the same license, and that of crypto/internal/boring is for programs built with BoringCrypto.
+// linkedModule records where the license files of a module are: in its root, and in each folder from there to a linked
+// package. Forked code has its own license in its folder. For the standard library, only the root counts. Its vendored
+// modules have the same license. The license of crypto/internal/boring applies to programs built with BoringCrypto.
 type linkedModule struct {
 	name, version, root string
 	folders             map[string]bool

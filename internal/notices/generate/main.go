@@ -25,5 +25,5 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return os.WriteFile("THIRD_PARTY_NOTICES", []byte(document), 0o644) //nolint:gosec // Everybody may read it.
+	return os.WriteFile("THIRD_PARTY_NOTICES", []byte(document), 0o644) //nolint:gosec // The file is public.
 }
