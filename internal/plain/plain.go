@@ -1,4 +1,4 @@
-// Package plain takes out of texts that others wrote what terminals obey.
+// Package plain removes the characters that control a terminal from texts of other authors.
 package plain
 
 import (
@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// Text is a text of one line for a terminal: what is no visible character does
-// nothing there.
+// Text returns the text as one line for a terminal. Each character that is not printable is replaced with U+FFFD, and
+// so has no effect.
 func Text(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
@@ -18,9 +18,8 @@ func Text(text string) string {
 	}, text)
 }
 
-// Attr takes out of what is logged as JSON the control characters beyond ASCII,
-// which slog's JSON leaves as they are, and some terminals obey. It is meant for
-// slog.HandlerOptions.
+// Attr replaces control characters beyond ASCII in a log attribute with U+FFFD. slog's JSON output does not escape
+// them, and some terminals obey them. Use Attr as ReplaceAttr in slog.HandlerOptions.
 func Attr(_ []string, a slog.Attr) slog.Attr {
 	beyond := func(r rune) bool { return r >= 0x7f && unicode.IsControl(r) }
 	if kind := a.Value.Kind(); kind != slog.KindString && kind != slog.KindAny {
