@@ -1,10 +1,9 @@
-// Package apitest is a scripted API server for tests: it stands for the servers
-// that a real one cannot easily be brought to be, ones that hang, cut a watch in
-// the midst of a line, cannot print tables, or forget their past. It is no
-// judge of how a real one behaves; the tests on the demo cluster are.
+// Package apitest is a scripted API server for tests. It simulates servers that are hard to produce with a real one:
+// servers that hang, end a watch in the middle of a line, cannot print Tables, or lose their history. It does not prove
+// how a real server behaves; the tests on the demo cluster do.
 //
-// It speaks HTTP over connections in memory, so that a test in a bubble of
-// testing/synctest has a time of its own. Everything is safe for concurrent use.
+// It serves HTTP over connections in memory, so that a test in a bubble of testing/synctest has its own time.
+// Everything is safe for concurrent use.
 package apitest
 
 import (
@@ -27,25 +26,25 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// Kind is what the server serves of one resource.
+// Kind is one resource that the server serves.
 type Kind struct {
 	Ref        string // "core/v1/pods"
 	Kind       string
-	Cluster    bool // Its objects have no namespace.
+	Cluster    bool // Its objects are cluster-scoped.
 	ShortNames []string
-	Verbs      []string // get, list and watch where empty.
-	// Columns are the JSON of the columnDefinitions; without them the server
-	// cannot print, and sends plain objects.
+	Verbs      []string // get, list and watch if empty.
+	// Columns is the JSON of the columnDefinitions. If it is empty, the server cannot print Tables, and sends plain
+	// objects.
 	Columns string
-	// Page is how many objects one answer to a list has; 0 is all.
+	// Page is the number of objects in each page of a list; 0 for all.
 	Page int
 }
 
 // Item is one object.
 type Item struct {
 	Namespace, Name string
-	UID             string // Namespace/Name where empty.
-	Cells           string // A JSON array; ["<name>"] where empty.
+	UID             string // Namespace/Name if empty.
+	Cells           string // A JSON array; ["<name>"] if empty.
 	Metadata        string // More members of the metadata: `"labels":{..}`.
 	Rest            string // More members of the object: `"spec":{..}`.
 }
@@ -56,7 +55,7 @@ type Server struct {
 
 	listener *pipes
 	mu       sync.Mutex
-	moved    chan struct{} // Closed, and made anew, at every change.
+	moved    chan struct{} // Closed and replaced at every change.
 	kinds    []*kind
 	version  int
 	down     bool
@@ -69,10 +68,10 @@ type Server struct {
 	incomplete bool
 }
 
-// never is the code of what is not answered.
+// never is the status code for requests that get no response.
 const never = -1
 
-// status is a refusal.
+// status is an error response.
 type status struct {
 	code   int
 	reason string
@@ -82,15 +81,15 @@ type status struct {
 type kind struct {
 	Kind
 
-	objects []object // By namespace and name.
+	objects []object // Sorted by namespace and name.
 	log     []event
-	oldest  int // Watches from before it are answered with 410 Gone.
+	oldest  int // Watches from an older version get 410 Gone.
 	cuts    int
-	refused map[string]int // By namespace; "" for all of them.
+	refused map[string]int // Status code by namespace; "" for all.
 	reason  string
-	silent  bool   // No bookmark comes: streaming lists never end,
-	broken  string // or end with this, as plain ones fail with it.
-	noWatch int    // The status that watches are refused with; 0 lets them be.
+	silent  bool   // No bookmarks are sent, so streaming lists never end.
+	broken  string // Streaming lists end with this error, and plain lists fail with it.
+	noWatch int    // The status for watches; 0 allows them.
 }
 
 type object struct {
@@ -99,8 +98,7 @@ type object struct {
 	version int
 }
 
-// event is a line of a watch. One without a version is sent to those who watch
-// now, and to nobody later.
+// event is a line of a watch. An event without a version is sent only to the watches that are open now.
 type event struct {
 	version         int
 	namespace, name string
@@ -112,11 +110,17 @@ type event struct {
 // New starts a server with the given kinds. It ends with the test.
 func New(tb testing.TB, kinds ...Kind) *Server {
 	tb.Helper()
-	s := &Server{moved: make(chan struct{}), version: 100, listener: newPipes(), broken: make(map[string]status), answers: make(map[string]http.HandlerFunc)}
+	s := &Server{
+		moved: make(chan struct{}), version: 100, listener: newPipes(), broken: make(map[string]status),
+		answers: make(map[string]http.HandlerFunc),
+	}
 	for _, k := range kinds {
 		s.Serve(k)
 	}
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: time.Minute, ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)}
+	server := &http.Server{
+		Handler: s.Handler(), ReadHeaderTimeout: time.Minute,
+		ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug),
+	}
 	ended := make(chan error, 1)
 	go func() { ended <- server.Serve(s.listener) }()
 	tb.Cleanup(func() {
@@ -129,7 +133,7 @@ func New(tb testing.TB, kinds ...Kind) *Server {
 	return s
 }
 
-// Handler is the same for a listener of the test's own, as a kubeconfig names one.
+// Handler returns the handler of the server, for a test with its own listener, such as the server in a kubeconfig.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 func (s *Server) dial(ctx context.Context, _, _ string) (net.Conn, error) {
@@ -142,7 +146,7 @@ func (s *Server) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 	return s.listener.dial(ctx)
 }
 
-// change makes a change and tells those who watch.
+// change makes a change and wakes the watches.
 func (s *Server) change(f func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,7 +164,7 @@ func (s *Server) kindLocked(ref string) *kind {
 	panic("apitest: no kind " + ref)
 }
 
-// Requests are the request lines so far whose text holds part.
+// Requests returns the request lines so far that contain part.
 func (s *Server) Requests(part string) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -180,7 +184,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	case down:
 		panic(http.ErrAbortHandler)
 	case broken.code == never:
-		_, _ = io.Copy(io.Discard, r.Body) // Until then nothing tells that the client has gone.
+		_, _ = io.Copy(io.Discard, r.Body) // The server detects a disconnect only after it has read the body.
 		<-r.Context().Done()
 	case broken.code != 0:
 		fail(w, broken.code, broken.reason)
@@ -199,7 +203,7 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// resource answers what concerns one version of a group.
+// resource responds to requests for one version of a group.
 func (s *Server) resource(w http.ResponseWriter, r *http.Request) {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	if parts[0] == "api" {
@@ -264,16 +268,19 @@ func (s *Server) get(w http.ResponseWriter, k *kind, namespace, name string) {
 }
 
 func fail(w http.ResponseWriter, status int, message string) {
-	reasons := map[int]string{403: "Forbidden", 404: "NotFound", 405: "MethodNotAllowed", 410: "Expired", 429: "TooManyRequests"}
+	reasons := map[int]string{
+		403: "Forbidden", 404: "NotFound", 405: "MethodNotAllowed", 410: "Expired", 429: "TooManyRequests",
+	}
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)
 	_, _ = io.WriteString(w, Failure(status, reasons[status], message))
 }
 
-// Failure is the JSON of a Status that tells of a failure.
+// Failure returns the JSON of a Status that reports a failure.
 func Failure(code int, reason, message string) string {
 	text, err := json.Marshal(map[string]any{
-		"kind": "Status", "apiVersion": "v1", "metadata": struct{}{}, "status": "Failure", "code": code, "reason": reason, "message": message,
+		"kind": "Status", "apiVersion": "v1", "metadata": struct{}{}, "status": "Failure", "code": code,
+		"reason": reason, "message": message,
 	})
 	if err != nil {
 		panic(err)

@@ -7,13 +7,12 @@ import (
 	"strings"
 )
 
-// aggregated is what a server with aggregated discovery answers with.
+// aggregated is the content type of aggregated discovery.
 const aggregated = "application/json;g=apidiscovery.k8s.io;v=v2;as=APIGroupDiscoveryList"
 
 type members map[string]any
 
-// versions are the groups served, with their versions in the order in which
-// they were added.
+// versions returns the served groups, and their versions in the order in which they were added.
 func (s *Server) versions() (groups []string, of map[string][]string) {
 	of = make(map[string][]string)
 	for _, k := range s.kinds {
@@ -29,7 +28,7 @@ func (s *Server) versions() (groups []string, of map[string][]string) {
 	return groups, of
 }
 
-// groups answers /api, which has the core group alone, and /apis.
+// groups responds to /api, which has only the core group, and to /apis.
 func (s *Server) groups(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -41,11 +40,22 @@ func (s *Server) groups(w http.ResponseWriter, r *http.Request) {
 		for _, name := range names {
 			var list []members
 			for _, version := range versions[name] {
-				list = append(list, members{"version": version, "freshness": "Current", "resources": s.discovered(name, version)})
+				list = append(
+					list,
+					members{"version": version, "freshness": "Current", "resources": s.discovered(name, version)},
+				)
 			}
-			items = append(items, members{"metadata": members{"name": strings.TrimPrefix(name, "core")}, "versions": list})
+			items = append(
+				items, members{"metadata": members{"name": strings.TrimPrefix(name, "core")}, "versions": list},
+			)
 		}
-		write(w, aggregated, members{"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": members{}, "items": items})
+		write(
+			w, aggregated,
+			members{
+				"kind": "APIGroupDiscoveryList", "apiVersion": "apidiscovery.k8s.io/v2", "metadata": members{},
+				"items": items,
+			},
+		)
 		return
 	}
 	if core {
@@ -74,14 +84,17 @@ func (s *Server) discovered(group, version string) (list []members) {
 			scope = "Cluster"
 		}
 		list = append(list, members{
-			"resource": name, "responseKind": members{"kind": k.Kind.Kind}, "scope": scope, "shortNames": k.ShortNames, "verbs": k.Verbs,
-			"subresources": []members{{"subresource": "status", "responseKind": members{"kind": k.Kind.Kind}, "verbs": []string{"get"}}},
+			"resource": name, "responseKind": members{"kind": k.Kind.Kind}, "scope": scope,
+			"shortNames": k.ShortNames, "verbs": k.Verbs,
+			"subresources": []members{
+				{"subresource": "status", "responseKind": members{"kind": k.Kind.Kind}, "verbs": []string{"get"}},
+			},
 		})
 	}
 	return list
 }
 
-// resources answers /api/v1 and /apis/<group>/<version>, of plain discovery.
+// resources responds to /api/v1 and /apis/<group>/<version>, for plain discovery.
 func (s *Server) resources(w http.ResponseWriter, group, version string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -89,8 +102,14 @@ func (s *Server) resources(w http.ResponseWriter, group, version string) {
 	for _, k := range s.kinds {
 		if name, ok := strings.CutPrefix(k.Ref, group+"/"+version+"/"); ok {
 			list = append(list,
-				members{"name": name, "kind": k.Kind.Kind, "namespaced": !k.Cluster, "shortNames": k.ShortNames, "verbs": k.Verbs},
-				members{"name": name + "/status", "kind": k.Kind.Kind, "namespaced": !k.Cluster, "verbs": []string{"get"}})
+				members{
+					"name": name, "kind": k.Kind.Kind, "namespaced": !k.Cluster, "shortNames": k.ShortNames,
+					"verbs": k.Verbs,
+				},
+				members{
+					"name": name + "/status", "kind": k.Kind.Kind, "namespaced": !k.Cluster,
+					"verbs": []string{"get"},
+				})
 		}
 	}
 	if len(list) == 0 {
@@ -98,7 +117,8 @@ func (s *Server) resources(w http.ResponseWriter, group, version string) {
 		return
 	}
 	write(w, "application/json", members{
-		"kind": "APIResourceList", "apiVersion": "v1", "groupVersion": strings.TrimPrefix(group+"/"+version, "core/"), "resources": list,
+		"kind": "APIResourceList", "apiVersion": "v1",
+		"groupVersion": strings.TrimPrefix(group+"/"+version, "core/"), "resources": list,
 	})
 }
 

@@ -16,7 +16,7 @@ type pipes struct {
 
 	mu   sync.Mutex
 	open []net.Conn
-	cert func() *tls.Certificate // Nil where there is no TLS.
+	cert func() *tls.Certificate // Nil if there is no TLS.
 }
 
 func newPipes() *pipes {
@@ -59,7 +59,13 @@ func (p *pipes) Accept() (net.Conn, error) {
 		if p.cert == nil {
 			return conn, nil
 		}
-		return tls.Server(newOutbox(conn), &tls.Config{MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"}, Certificates: []tls.Certificate{*p.cert()}}), nil
+		return tls.Server(
+			newOutbox(conn),
+			&tls.Config{
+				MinVersion: tls.VersionTLS13, NextProtos: []string{"http/1.1"},
+				Certificates: []tls.Certificate{*p.cert()},
+			},
+		), nil
 	case <-p.closed:
 		return nil, net.ErrClosed
 	}
@@ -69,8 +75,8 @@ func (p *pipes) Close() error { p.close(); return nil }
 
 func (p *pipes) Addr() net.Addr { return &net.UnixAddr{Name: "memory", Net: "pipe"} }
 
-// outbox is a connection that takes what is written before the other side reads it:
-// who refuses a handshake says so before it has heard all of it.
+// outbox is a connection that accepts writes before the other side reads them. A side that refuses a handshake writes
+// its error before it has read all of the handshake.
 type outbox struct {
 	net.Conn
 

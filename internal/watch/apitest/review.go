@@ -9,12 +9,10 @@ import (
 	authorization "k8s.io/api/authorization/v1"
 )
 
-// Reviews is where a client asks what it may do. Rules are not to be had either where
-// these are not.
+// Reviews is the path for access reviews of the client itself. A path that is broken here is also broken for Rules.
 const Reviews = "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews"
 
-// review answers by what Refuse and NoWatches have said of a kind, and RefuseGet of
-// its objects.
+// review responds according to Refuse and NoWatches for a kind, and according to RefuseGet for its objects.
 func (s *Server) review(w http.ResponseWriter, r *http.Request) {
 	var review authorization.SelfSubjectAccessReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil || review.Spec.ResourceAttributes == nil {
@@ -33,7 +31,8 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request) {
 		if given, ok := k.refused[asked.Namespace]; ok {
 			status = given
 		}
-		review.Status.Allowed = status != http.StatusForbidden && (asked.Verb != "watch" || k.noWatch != http.StatusForbidden)
+		review.Status.Allowed = status != http.StatusForbidden &&
+			(asked.Verb != "watch" || k.noWatch != http.StatusForbidden)
 		review.Status.Reason = k.reason
 		if asked.Verb == "get" && asked.Subresource == "" {
 			review.Status.Allowed = s.mayGetLocked(asked)
@@ -42,13 +41,13 @@ func (s *Server) review(w http.ResponseWriter, r *http.Request) {
 	write(w, "application/json", review)
 }
 
-// Rules is where a client asks for all that it may do in a namespace.
+// Rules is the path for reviews of all rules of the client in a namespace.
 const Rules = "/apis/authorization.k8s.io/v1/selfsubjectrulesreviews"
 
-// Incomplete has rules allow anything, and say that they are not all that decides.
+// Incomplete makes rules reviews allow everything, and report that they are incomplete.
 func (s *Server) Incomplete() { s.change(func() { s.incomplete = true }) }
 
-// resolve answers as review does of list and watch.
+// resolve responds like review does for list and watch.
 func (s *Server) resolve(w http.ResponseWriter, r *http.Request) {
 	var review authorization.SelfSubjectRulesReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil {
@@ -84,7 +83,7 @@ func (s *Server) resolve(w http.ResponseWriter, r *http.Request) {
 	write(w, "application/json", review)
 }
 
-// mayGetLocked reports that none of the objects that are meant is forbidden.
+// mayGetLocked reports whether none of the requested objects is forbidden.
 func (s *Server) mayGetLocked(asked *authorization.ResourceAttributes) bool {
 	path := "/apis/" + asked.Group + "/" + asked.Version + "/"
 	if asked.Group == "" {
@@ -95,23 +94,23 @@ func (s *Server) mayGetLocked(asked *authorization.ResourceAttributes) bool {
 	}
 	path += asked.Resource + "/" + asked.Name
 	for refused, how := range s.broken {
-		if how.code == http.StatusForbidden && (refused == path || asked.Name == "" && strings.HasPrefix(refused, path)) {
+		if how.code == http.StatusForbidden &&
+			(refused == path || asked.Name == "" && strings.HasPrefix(refused, path)) {
 			return false
 		}
 	}
 	return true
 }
 
-// UserReviews is where a client asks what somebody else may do.
+// UserReviews is the path for access reviews of other users.
 const UserReviews = "/apis/authorization.k8s.io/v1/subjectaccessreviews"
 
-// Allow lets users do what allowed says; before it is called, nobody may do
-// anything.
+// Allow makes the function decide what users may do. Before the first call, users may do nothing.
 func (s *Server) Allow(allowed func(authorization.SubjectAccessReviewSpec) bool) {
 	s.change(func() { s.allowed = allowed })
 }
 
-// userReview answers by what Allow was given.
+// userReview responds according to Allow.
 func (s *Server) userReview(w http.ResponseWriter, r *http.Request) {
 	var review authorization.SubjectAccessReview
 	if err := json.NewDecoder(r.Body).Decode(&review); err != nil || review.Spec.ResourceAttributes == nil {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Serve adds a kind, as the creation of a CRD does.
+// Serve adds a kind, like the creation of a CRD.
 func (s *Server) Serve(k Kind) {
 	if len(k.Verbs) == 0 {
 		k.Verbs = []string{"get", "list", "watch"}
@@ -15,7 +15,7 @@ func (s *Server) Serve(k Kind) {
 	s.change(func() { s.kinds = append(s.kinds, &kind{Kind: k, refused: make(map[string]int)}) })
 }
 
-// Remove takes a kind away and ends its watches, as the deletion of a CRD does.
+// Remove removes a kind and ends its watches, like the deletion of a CRD.
 func (s *Server) Remove(ref string) {
 	s.change(func() {
 		s.kindLocked(ref).cuts++
@@ -23,7 +23,7 @@ func (s *Server) Remove(ref string) {
 	})
 }
 
-// Print changes the columns of a kind, and expires its watches.
+// Print changes the columns of a kind. Open watches continue.
 func (s *Server) Print(ref, columns string) {
 	s.change(func() { s.kindLocked(ref).Columns = columns })
 }
@@ -45,20 +45,27 @@ func (s *Server) Set(ref string, items ...Item) {
 				what = "ADDED"
 				k.objects = slices.Insert(k.objects, at, o)
 			case k.objects[at].UID != item.UID:
-				k.log = append(k.log, event{version: s.version, namespace: item.Namespace, name: item.Name, kind: "DELETED", item: k.objects[at]})
+				k.log = append(
+					k.log,
+					event{
+						version: s.version, namespace: item.Namespace, name: item.Name, kind: "DELETED",
+						item: k.objects[at],
+					},
+				)
 				s.version++
 				o.version, what = s.version, "ADDED"
 				fallthrough
 			default:
 				k.objects[at] = o
 			}
-			k.log = append(k.log, event{version: o.version, namespace: item.Namespace, name: item.Name, kind: what, item: o})
+			k.log = append(
+				k.log, event{version: o.version, namespace: item.Namespace, name: item.Name, kind: what, item: o},
+			)
 		}
 	})
 }
 
-// Reprint gives an object other cells and leaves it as it is, as another path
-// of a printer column does.
+// Reprint changes the cells of an object, but not its version, like a new path of a printer column.
 func (s *Server) Reprint(ref, namespace, name, cells string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -86,8 +93,8 @@ func (s *Server) Delete(ref, namespace, name string) {
 	})
 }
 
-// Rewrite gives an object another text and leaves its version as it is, as a new
-// default of a CRD's schema, a conversion, or a newer API server does.
+// Rewrite changes the text of an object, but not its version. A new default of a CRD's schema, a conversion, or a newer
+// API server does the same.
 func (s *Server) Rewrite(ref, namespace, name, rest string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -99,8 +106,8 @@ func (s *Server) Rewrite(ref, namespace, name, rest string) {
 	})
 }
 
-// Quietly does what is in f without any watch hearing of it: all watches have
-// been cut before, and their past is forgotten, so that a list must follow.
+// Quietly runs f without events for any watch. It closes all connections first, and discards the history of the kind,
+// so that clients must list again.
 func (s *Server) Quietly(ref string, f func()) {
 	s.Down(true)
 	f()
@@ -119,7 +126,7 @@ func compare(a, b object) int {
 	return strings.Compare(a.Name, b.Name)
 }
 
-// Send sends text to all who watch the kind now, as it is.
+// Send sends text as it is to all open watches of a kind.
 func (s *Server) Send(ref, text string) {
 	s.change(func() { k := s.kindLocked(ref); k.log = append(k.log, event{raw: text}) })
 }
@@ -127,8 +134,7 @@ func (s *Server) Send(ref, text string) {
 // Cut ends all watches of a kind.
 func (s *Server) Cut(ref string) { s.change(func() { s.kindLocked(ref).cuts++ }) }
 
-// Expire ends all watches of a kind and forgets its past, so that the next one
-// is answered with 410.
+// Expire ends all watches of a kind and discards its history, so that the next watch gets 410 Gone.
 func (s *Server) Expire(ref string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -138,8 +144,8 @@ func (s *Server) Expire(ref string) {
 	})
 }
 
-// Refuse answers lists and watches of a kind with a status from now on, and
-// ends its watches; 0 allows them again. An empty namespace is all of them.
+// Refuse responds to lists and watches of a kind with a status from now on, and ends its watches; 0 allows them again.
+// An empty namespace means all namespaces.
 func (s *Server) Refuse(ref, namespace string, status int, reason string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -148,8 +154,8 @@ func (s *Server) Refuse(ref, namespace string, status int, reason string) {
 	})
 }
 
-// Revoke takes the right to list and watch a kind in a namespace away; "" is all
-// of them. Watches that are open go on, as the API server lets them.
+// Revoke removes the permission to list and watch a kind in a namespace; "" for all. Open watches continue, like those
+// of a real API server.
 func (s *Server) Revoke(ref, namespace string) {
 	s.change(func() {
 		k := s.kindLocked(ref)
@@ -157,7 +163,7 @@ func (s *Server) Revoke(ref, namespace string) {
 	})
 }
 
-// RevokeWatch takes the right to watch a kind away, and lets open watches go on.
+// RevokeWatch removes the permission to watch a kind. Open watches continue.
 func (s *Server) RevokeWatch(ref string) {
 	s.change(func() { s.kindLocked(ref).noWatch = http.StatusForbidden })
 }
@@ -165,20 +171,19 @@ func (s *Server) RevokeWatch(ref string) {
 // Silence makes streaming lists of a kind send their objects and never end.
 func (s *Server) Silence(ref string) { s.change(func() { s.kindLocked(ref).silent = true }) }
 
-// BreakStreams ends streaming lists of a kind with an error, and others with a
-// 500, as an API server does whose conversion webhook is down: client-go retries its
-// error without a word. "" mends them.
+// BreakStreams ends streaming lists of a kind with an error, and fails other lists with status 500. An API server does
+// the same while its conversion webhook is down. client-go retries this error without reporting it. An empty reason
+// removes the error.
 func (s *Server) BreakStreams(ref, reason string) {
 	s.change(func() { s.kindLocked(ref).broken = reason })
 }
 
-// NoWatches refuses every watch of a kind with a status from now on, and ends
-// those there are; 0 lets them be again.
+// NoWatches refuses every watch of a kind with a status from now on, and ends open watches; 0 allows watches again.
 func (s *Server) NoWatches(ref string, status int) {
 	s.change(func() { k := s.kindLocked(ref); k.noWatch = status; k.cuts++ })
 }
 
-// Down refuses connections, and cuts those there are.
+// Down refuses connections while down is true, and closes the existing ones.
 func (s *Server) Down(down bool) {
 	s.change(func() { s.down = down })
 	if down {
@@ -186,8 +191,8 @@ func (s *Server) Down(down bool) {
 	}
 }
 
-// Secure has connections from now on begin with TLS, each with the certificate that
-// there is then, and clients know the authorities of a file.
+// Secure starts TLS on new connections. Each uses the certificate that cert returns at that time. Clients trust the
+// authorities in a file.
 func (s *Server) Secure(authorities string, cert func() *tls.Certificate) {
 	s.Config.Host, s.Config.CAFile = "https://api.test", authorities
 	s.listener.mu.Lock()
@@ -195,23 +200,23 @@ func (s *Server) Secure(authorities string, cert func() *tls.Certificate) {
 	s.listener.cert = cert
 }
 
-// Plain leaves aggregated discovery away, as old servers do.
+// Plain disables aggregated discovery, like an old server.
 func (s *Server) Plain() { s.change(func() { s.plain = true }) }
 
-// Break answers a path with a 503 and a reason.
+// Break responds to a path with status 503 and a reason.
 func (s *Server) Break(path, reason string) { s.RefuseGet(path, http.StatusServiceUnavailable, reason) }
 
-// Answer leaves the answers of a path to a test.
+// Answer responds to a path with a handler of the test.
 func (s *Server) Answer(path string, answer http.HandlerFunc) {
 	s.change(func() { s.answers[path] = answer })
 }
 
-// RefuseGet answers a path with a status and a reason.
+// RefuseGet responds to a path with a status and a reason.
 func (s *Server) RefuseGet(path string, code int, reason string) {
 	s.change(func() { s.broken[path] = status{code, reason} })
 }
 
-// Hang never answers a path.
+// Hang never responds to a path.
 func (s *Server) Hang(path string) {
 	s.change(func() { s.broken[path] = status{code: never} })
 }

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// json is the object as the API server sends it.
+// json returns the object as the API server sends it.
 func (o *object) json(k *Kind) string {
 	version := strings.TrimPrefix(k.Ref[:strings.LastIndex(k.Ref, "/")], "core/")
 	namespace := ""
@@ -20,7 +20,7 @@ func (o *object) json(k *Kind) string {
 		version, k.Kind, o.Name, namespace, o.UID, o.version, more(o.Metadata), more(o.Rest))
 }
 
-// oneLine lets a test write its JSON over several lines.
+// oneLine removes line breaks and tabs, so that a test can write its JSON in several lines.
 func oneLine(format string, args ...any) string {
 	return strings.NewReplacer("\n", "", "\t", "").Replace(fmt.Sprintf(format, args...))
 }
@@ -40,13 +40,14 @@ func (o *object) row(k *Kind) string {
 	return `{"cells":` + cells + `,"object":` + o.json(k) + `}`
 }
 
-// table is rows as a Table; only the first of a stream has columns.
+// table returns rows as a Table. Only the first Table of a stream has columns.
 func table(k *Kind, columns bool, version string, rows ...string) string {
 	definitions := "null"
 	if columns {
 		definitions = k.Columns
 	}
-	return `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":` + version + `,"columnDefinitions":` + definitions + `,"rows":[` + strings.Join(rows, ",") + `]}`
+	return `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":` + version + `,"columnDefinitions":` +
+		definitions + `,"rows":[` + strings.Join(rows, ",") + `]}`
 }
 
 func (s *Server) list(w http.ResponseWriter, r *http.Request, k *kind, namespace string) {
@@ -62,8 +63,10 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, k *kind, namespace
 	}
 	if page > 0 && from+page < to {
 		to = from + page
-		meta = fmt.Sprintf(`{"resourceVersion":"%d","continue":"%d","remainingItemCount":%d}`, s.version, to, len(objects)-to)
-		if r.URL.Query().Get("fieldSelector") != "" { // As API servers do.
+		meta = fmt.Sprintf(
+			`{"resourceVersion":"%d","continue":"%d","remainingItemCount":%d}`, s.version, to, len(objects)-to,
+		)
+		if r.URL.Query().Get("fieldSelector") != "" { // API servers do the same.
 			meta = fmt.Sprintf(`{"resourceVersion":"%d","continue":"%d"}`, s.version, to)
 		}
 	}
@@ -79,21 +82,29 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request, k *kind, namespace
 		answer(w, "application/json", table(&k.Kind, true, meta, texts...))
 		return
 	}
-	answer(w, "application/json", fmt.Sprintf(`{"kind":%q,"apiVersion":"v1","metadata":%s,"items":[%s]}`, k.Kind.Kind+"List", meta, strings.Join(texts, ",")))
+	answer(
+		w, "application/json",
+		fmt.Sprintf(
+			`{"kind":%q,"apiVersion":"v1","metadata":%s,"items":[%s]}`, k.Kind.Kind+"List", meta,
+			strings.Join(texts, ","),
+		),
+	)
 }
 
 func (k *kind) within(namespace string) []object {
-	return slices.DeleteFunc(slices.Clone(k.objects), func(o object) bool { return namespace != "" && o.Namespace != namespace })
+	return slices.DeleteFunc(slices.Clone(k.objects), func(o object) bool {
+		return namespace != "" && o.Namespace != namespace
+	})
 }
 
 // watcher is one watch.
 type watcher struct {
 	kind      *kind
 	namespace string
-	at        int // Place in the kind's log.
-	since     int // The place from which text sent as it is was meant for this one.
+	at        int // Index in the kind's log.
+	since     int // Index in the log from which this watch gets raw text.
 	cuts      int
-	version   int  // Later ones are wanted.
+	version   int  // Later versions are sent.
 	told      bool // The columns have been sent.
 }
 
@@ -108,14 +119,17 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespac
 		lines = me.initialLocked(s.version)
 	case from < k.oldest:
 		s.mu.Unlock()
-		answer(w, "application/json", `{"type":"ERROR","object":`+Failure(http.StatusGone, "Expired", "too old resource version")+"}\n")
+		answer(
+			w, "application/json",
+			`{"type":"ERROR","object":`+Failure(http.StatusGone, "Expired", "too old resource version")+"}\n",
+		)
 		return
 	}
 	s.mu.Unlock()
 	w.Header().Set("Content-Type", "application/json")
 	flusher, _ := w.(http.Flusher)
-	flusher.Flush()                       // The watch is open before anything has happened.
-	minute := time.NewTicker(time.Minute) // As API servers do.
+	flusher.Flush()                       // The watch is open before the first event.
+	minute := time.NewTicker(time.Minute) // API servers send bookmarks in this interval.
 	defer minute.Stop()
 	for {
 		if _, err := w.Write([]byte(lines)); err != nil {
@@ -147,7 +161,7 @@ func (s *Server) watch(w http.ResponseWriter, r *http.Request, k *kind, namespac
 	}
 }
 
-// initialLocked are the lines of a streaming list.
+// initialLocked returns the lines of a streaming list.
 func (me *watcher) initialLocked(version int) string {
 	var lines strings.Builder
 	objects := me.kind.within(me.namespace)
@@ -159,7 +173,8 @@ func (me *watcher) initialLocked(version int) string {
 		return lines.String()
 	}
 	if me.kind.broken != "" {
-		return lines.String() + `{"type":"ERROR","object":` + Failure(http.StatusTooManyRequests, "TooManyRequests", me.kind.broken) + "}\n"
+		return lines.String() + `{"type":"ERROR","object":` +
+			Failure(http.StatusTooManyRequests, "TooManyRequests", me.kind.broken) + "}\n"
 	}
 	end := object{Item: Item{Metadata: `"annotations":{"k8s.io/initial-events-end":"true"}`}, version: version}
 	lines.WriteString(me.line("BOOKMARK", &end))

@@ -8,11 +8,11 @@ import (
 	authentication "k8s.io/api/authentication/v1"
 )
 
-// TokenReviews is where a client asks whose a token is.
+// TokenReviews is the path for reviews of tokens.
 const TokenReviews = "/apis/authentication.k8s.io/v1/tokenreviews"
 
-// Tokens answers token reviews from now on: by what there is of a token, and
-// that it is not accepted where there is nothing.
+// Tokens responds to token reviews from now on with the status of the token. A token without a status is not
+// authenticated.
 func (s *Server) Tokens(statuses map[string]authentication.TokenReviewStatus) {
 	s.Answer(TokenReviews, func(w http.ResponseWriter, r *http.Request) {
 		var review authentication.TokenReview
