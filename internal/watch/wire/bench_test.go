@@ -10,10 +10,13 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// own is what each pod has for itself.
-var own = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{64}|-[0-9a-z]{5}"|\d\d:\d\dZ|\d+\.\d+\.\d+"|"\d{4,}"`)
+// own matches the parts of a pod's text that differ from pod to pod.
+var own = regexp.MustCompile(
+	`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{64}|-[0-9a-z]{5}"|` +
+		`\d\d:\d\dZ|\d+\.\d+\.\d+"|"\d{4,}"`,
+)
 
-// What it takes to make an Object of a pod's event, its managedFields included.
+// BenchmarkEvent measures making an Object from a pod's event, including its managedFields.
 func BenchmarkEvent(b *testing.B) {
 	text, err := os.ReadFile("../testdata/pod-table.jsonl")
 	if err != nil {
@@ -21,7 +24,7 @@ func BenchmarkEvent(b *testing.B) {
 	}
 	pods := bytes.SplitAfter(bytes.TrimSpace(text), []byte("\n"))
 	lines := pods[:1]
-	random := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // The same each time.
+	random := rand.New(rand.NewPCG(1, 1)) //nolint:gosec // The same values in each run.
 	for n := range 2000 {
 		lines = append(lines, own.ReplaceAllFunc(pods[1+n%(len(pods)-1)], func(of []byte) []byte {
 			for i, c := range of {

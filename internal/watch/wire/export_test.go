@@ -11,9 +11,8 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// CheckLine decodes a line as each of the things it may be, and checks what
-// comes of it. Only a line of a stream reaches this from outside, and a stream
-// for each input would be a thousand times slower.
+// CheckLine decodes a line as each kind of input that it may be, and checks the results. From outside the package, a
+// line can only arrive through a stream. A stream for each fuzz input would be a thousand times slower.
 func CheckLine(t *testing.T, line []byte) {
 	t.Helper()
 	for _, initial := range []bool{false, true} {
@@ -48,8 +47,8 @@ func CheckLine(t *testing.T, line []byte) {
 	}
 }
 
-// Compressed is an Object of a list of its own; gone is called once nobody holds what
-// the text was compressed with.
+// Compressed returns an Object that is the only one of its list. gone is called after the codec of its text was
+// garbage-collected.
 func Compressed(text string, gone func()) *Object {
 	own := new(codec)
 	runtime.AddCleanup(own, func(gone func()) { gone() }, gone)
@@ -58,8 +57,8 @@ func Compressed(text string, gone func()) *Object {
 	return o
 }
 
-// Decode decodes lines of pods' stream over and over, as those of a list, of whose
-// objects a dictionary was made, or as what comes after it.
+// Decode decodes the lines of a pod stream again and again. With initial, they are lines of a list whose first objects
+// have made a dictionary. Otherwise they are events after the list.
 func Decode(b *testing.B, lines [][]byte, initial bool) {
 	b.Helper()
 	d := newDecoder(schema.GroupResource{Resource: "pods"}, redact.New(nil, "", "pods"))
@@ -78,12 +77,12 @@ func Decode(b *testing.B, lines [][]byte, initial bool) {
 	n := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		decode(1+n%(len(lines)-1), initial) // Without the columns, which come once.
+		decode(1+n%(len(lines)-1), initial) // Without the first line, which has the columns.
 		n++
 	}
 }
 
-// Gather reads a list from r as a stream does; ends has what comes then be read as it comes.
+// Gather reads a list from r in the same way as a stream does. After a call of ends, data is read without delay.
 func Gather(r io.Reader) (list io.Reader, ends func()) {
 	g := &gatherer{from: r, list: true}
 	return g, func() { g.list = false }

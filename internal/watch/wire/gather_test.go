@@ -9,10 +9,9 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// frames come one by one, as those of HTTP/2 do: a Read waits for one, and takes all
-// that are there.
+// frames arrive one by one, like those of HTTP/2. A Read waits for one frame, and returns all that have arrived.
 type frames struct {
-	came  chan int // How long each is.
+	came  chan int // The length of each frame.
 	there int
 	reads int
 }
@@ -34,14 +33,14 @@ func (f *frames) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// A long list is read in large pieces; a short one, and what comes behind a list, as it
-// comes; and the end of none is late.
+// A long list is read in large pieces. A short list, and events after a list, are read without delay. The end of the
+// data is never delayed.
 func TestLongListsAreGathered(t *testing.T) {
 	const frame, each = 2 << 10, 200 * time.Microsecond
 	for name, test := range map[string]struct {
 		frames int
 		list   bool
-		most   int // Reads.
+		most   int // Number of Reads.
 		least  int
 	}{
 		"long":   {frames: 5000, list: true, most: 128 + 5000/20, least: 5000 / 20},
@@ -72,8 +71,12 @@ func TestLongListsAreGathered(t *testing.T) {
 					}
 				}
 				took, sent := time.Since(began), time.Duration(test.frames)*each
-				if read != test.frames*frame || f.reads > test.most || f.reads < test.least || took > sent+10*time.Millisecond {
-					t.Errorf("%d bytes in %d reads and %s, want %d in %d to %d and %s", read, f.reads, took, test.frames*frame, test.least, test.most, sent)
+				if read != test.frames*frame || f.reads > test.most || f.reads < test.least ||
+					took > sent+10*time.Millisecond {
+					t.Errorf(
+						"%d bytes in %d reads and %s, want %d in %d to %d and %s", read, f.reads, took,
+						test.frames*frame, test.least, test.most, sent,
+					)
 				}
 			})
 		})

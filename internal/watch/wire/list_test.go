@@ -14,24 +14,32 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// items are objects much like each other, as those of a kind are.
+// items returns objects that are similar to each other, like those of one kind.
 func items(n int) []apitest.Item {
 	list := make([]apitest.Item, n)
 	for i := range list {
 		list[i] = apitest.Item{
 			Namespace: "a", Name: fmt.Sprintf("p%04d", i),
-			Rest: fmt.Sprintf(`"spec":{"containers":[{"image":"registry.example.com/team/app:v%d","args":[%q]}],"restartPolicy":"Always","filler":%q}`, i, strings.Repeat(strconv.Itoa(i*i), 20), strings.Repeat("the same for all of them ", 20)),
+			Rest: fmt.Sprintf(
+				`"spec":{"containers":[{"image":"registry.example.com/team/app:v%d","args":[%q]}],`+
+					`"restartPolicy":"Always","filler":%q}`,
+				i, strings.Repeat(strconv.Itoa(i*i), 20), strings.Repeat("the same for all of them ", 20),
+			),
 		}
 	}
 	return list
 }
 
 func wantText(i int, item apitest.Item) string {
-	return fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"a","uid":"a/%s","resourceVersion":"%d"},%s}`, item.Name, item.Name, 101+i, item.Rest)
+	return fmt.Sprintf(
+		`{"apiVersion":"v1","kind":"Pod","metadata":{"name":%q,"namespace":"a","uid":"a/%s",`+
+			`"resourceVersion":"%d"},%s}`,
+		item.Name, item.Name, 101+i, item.Rest,
+	)
 }
 
-// What has changed holds objects of lists before: it may cost what reads them, and
-// not what wrote them.
+// Recorded changes keep objects of previous lists in memory. These may need the memory of the decoder, but not that of
+// the encoder.
 func TestListsBeforeAreSmall(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, items(40)...)
@@ -40,7 +48,7 @@ func TestListsBeforeAreSmall(t *testing.T) {
 	live := func() uint64 {
 		var m runtime.MemStats
 		runtime.GC()
-		runtime.GC() // What pools hold goes with the second.
+		runtime.GC() // The second call also frees what pools keep.
 		runtime.ReadMemStats(&m)
 		return m.HeapAlloc
 	}
@@ -63,8 +71,8 @@ func TestListsBeforeAreSmall(t *testing.T) {
 	}
 }
 
-// Every text comes back byte by byte, whether it was compressed with a
-// dictionary or without, in a list or a stream; a dictionary makes it small.
+// Each text is decoded byte by byte as it was, with or without a dictionary, from a list or a stream. A dictionary
+// makes it small.
 func TestTextsComeBack(t *testing.T) {
 	for _, n := range []int{1, 31, 32, 255, 256, 300} {
 		t.Run(strconv.Itoa(n), func(t *testing.T) {
@@ -107,8 +115,8 @@ func TestTextsComeBack(t *testing.T) {
 	}
 }
 
-// The reader of a streaming list may look at an object as soon as it has it,
-// as client-go does: the race detector is the judge.
+// The reader of a streaming list may read an object as soon as it receives it, as client-go does. The race detector
+// checks this.
 func TestStreamedObjectsAreReadAtOnce(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, items(300)...)
@@ -127,7 +135,7 @@ func TestList(t *testing.T) {
 		name    string
 		columns string
 		page, n int
-		want    int // Columns.
+		want    int // Number of columns.
 	}{
 		{name: "a table", columns: "[" + nameColumn + "," + ageColumn + "]", n: 5, want: 2},
 		{name: "a table in pages", columns: "[" + nameColumn + "," + ageColumn + "]", n: 5, page: 2, want: 2},
@@ -141,7 +149,9 @@ func TestList(t *testing.T) {
 			all := items(test.n)
 			server.Set(pods, all...)
 			var observed []int
-			s := source(t, server, pods, wire.SourceOptions{Observe: func(n int, _ int64) { observed = append(observed, n) }})
+			s := source(t, server, pods, wire.SourceOptions{Observe: func(n int, _ int64) {
+				observed = append(observed, n)
+			}})
 			var got []*wire.Object
 			options := metav1.ListOptions{}
 			for {
@@ -186,7 +196,7 @@ func TestListErrors(t *testing.T) {
 	}
 }
 
-// Columns as the next list brings them.
+// Columns change with the next list.
 func TestColumnsChangeWithAList(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, items(1)...)
@@ -199,10 +209,11 @@ func TestColumnsChangeWithAList(t *testing.T) {
 	}
 }
 
-// What the page is told of a column.
+// The JSON of a column, as the page receives it.
 func TestColumnsAsJSON(t *testing.T) {
 	got, err := json.Marshal(wire.Column{Name: "Age", Type: "date", Relative: true})
-	if want := `{"name":"Age","type":"date","format":"","priority":0,"relative":true}`; err != nil || string(got) != want {
+	if want := `{"name":"Age","type":"date","format":"","priority":0,"relative":true}`; err != nil ||
+		string(got) != want {
 		t.Errorf("got %s, %v; want %s", got, err, want)
 	}
 }

@@ -12,13 +12,13 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// masking is a Source that masks by rules.
+// masking returns a Source that masks by rules.
 func masking(t *testing.T, server *apitest.Server, ref string, metadata bool, rules ...string) *wire.Source {
 	t.Helper()
 	return scoped(t, server, ref, wire.Scope{Metadata: metadata}, rules...)
 }
 
-// scoped is a Source of a scope, which masks by rules.
+// scoped returns a Source of a scope that masks by rules.
 func scoped(t *testing.T, server *apitest.Server, ref string, scope wire.Scope, rules ...string) *wire.Source {
 	t.Helper()
 	var all redact.Rules
@@ -31,55 +31,105 @@ func scoped(t *testing.T, server *apitest.Server, ref string, scope wire.Scope, 
 	}
 	parts := strings.Split(strings.TrimPrefix(ref, "core"), "/")
 	scope.Resource = schema.GroupVersionResource{Group: parts[0], Version: parts[1], Resource: parts[2]}
-	s, err := wire.NewClient(server.Config, all).Source(scope, wire.SourceOptions{Stall: 1 << 40, Observe: func(int, int64) {}, Panicked: func(v any, _ []byte) { t.Errorf("a panic: %v", v) }})
+	s, err := wire.NewClient(server.Config, all).Source(scope, wire.SourceOptions{
+		Stall: 1 << 40, Observe: func(int, int64) {},
+		Panicked: func(v any, _ []byte) { t.Errorf("a panic: %v", v) },
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
 	return s
 }
 
-// A cell that may show what is masked is masked, and no other.
+// A cell that may show a masked value is masked. Other cells are not.
 func TestMaskedCells(t *testing.T) {
 	const databases = "example.com/v1/databases"
 	described := func(path string) string {
-		return `{"name":"X","type":"string","description":"Custom resource definition column (in JSONPath format): ` + path + `"}`
+		return `{"name":"X","type":"string","description":"Custom resource definition column (in JSONPath format): ` +
+			path + `"}`
 	}
-	const password, spec = "example.com/v1/databases:spec.password", `"spec":{"password":"CANARY","users":[{"name":"a","password":"CANARY"}]}`
+	const password, spec = "example.com/v1/databases:spec.password", `"spec":{"password":"CANARY",` +
+		`"users":[{"name":"a","password":"CANARY"}]}`
 	tests := []struct {
 		name, ref, rule string
-		column          string // Beside Name and Age.
+		column          string // In addition to Name and Age.
 		paths           map[string]string
 		rest            string
 		masked          bool
 	}{
 		{name: "the very path", column: described(".spec.password"), rule: password, rest: spec, masked: true},
 		{name: "what it lies in", column: described(".spec"), rule: password, rest: spec, masked: true},
-		{name: "what lies in it", column: described(".spec.users[0].password"), rule: "*:spec.users", rest: spec, masked: true},
-		{name: "an element of a list", column: described(".spec.users[0].password"), rule: "*:spec.users[*].password", rest: spec, masked: true},
-		{name: "a filter", column: described(`.spec.users[?(@.name==\"a\")].password`), rule: "*:spec..password", rest: spec, masked: true},
+		{
+			name: "what lies in it", column: described(".spec.users[0].password"), rule: "*:spec.users", rest: spec,
+			masked: true,
+		},
+		{
+			name: "an element of a list", column: described(".spec.users[0].password"),
+			rule: "*:spec.users[*].password", rest: spec, masked: true,
+		},
+		{
+			name: "a filter", column: described(`.spec.users[?(@.name==\"a\")].password`), rule: "*:spec..password",
+			rest: spec, masked: true,
+		},
 		{name: "any depth", column: described(".spec..password"), rule: password, rest: spec, masked: true},
 		{name: "elsewhere", column: described(".status.phase"), rule: password, rest: spec},
 		{name: "beside it", column: described(".spec.passwords"), rule: password, rest: spec},
 		{name: "an object that has none", column: described(".spec.password"), rule: password, rest: `"spec":{}`},
 		{name: "a rule that does not match", column: described(".spec.password"), rule: "*:spec.other", rest: spec},
-		{name: "not said", column: `{"name":"X","type":"string","description":"Of it."}`, rule: password, rest: spec, masked: true},
-		{name: "as defined", column: `{"name":"X","type":"string","description":"Of it."}`, paths: map[string]string{"X": ".status.phase"}, rule: password, rest: spec},
-		{name: "as defined, whatever is described", column: described(".status.phase"), paths: map[string]string{"X": ".spec.password"}, rule: password, rest: spec, masked: true},
-		{name: "not as defined", column: described(".status.phase"), paths: map[string]string{"Y": ".status.phase"}, rule: password, rest: spec, masked: true},
-		{name: "an annotation", column: described(`.metadata.annotations.example\\.com/token`), rule: `*:metadata.annotations["example.com/token"]`, rest: `"x":1`, masked: true},
-		{name: "environments of a built-in kind", ref: "core/v1/pods", column: `{"name":"X","type":"string"}`, rule: "env", rest: `"spec":{"containers":[{"env":[{"name":"A","value":"CANARY"}]}]}`},
-		{name: "annotations of a built-in kind", ref: "core/v1/pods", column: `{"name":"X","type":"string"}`, rule: `*:metadata.annotations["example.com/token"]`, rest: `"x":1`},
-		{name: "anything else of a built-in kind", ref: "core/v1/pods", column: `{"name":"X","type":"string"}`, rule: "*:spec.nodeName", rest: `"spec":{"nodeName":"CANARY"}`, masked: true},
-		{name: "a label that is called as what is not printed", ref: "apps/v1/deployments", column: `{"name":"X","type":"string"}`, rule: "*:spec.selector.matchLabels.*", rest: `"spec":{"selector":{"matchLabels":{"env":"CANARY"}}}`, masked: true},
+		{
+			name: "not said", column: `{"name":"X","type":"string","description":"Of it."}`, rule: password,
+			rest: spec, masked: true,
+		},
+		{
+			name: "as defined", column: `{"name":"X","type":"string","description":"Of it."}`,
+			paths: map[string]string{"X": ".status.phase"}, rule: password, rest: spec,
+		},
+		{
+			name: "as defined, whatever is described", column: described(".status.phase"),
+			paths: map[string]string{"X": ".spec.password"}, rule: password, rest: spec, masked: true,
+		},
+		{
+			name: "not as defined", column: described(".status.phase"),
+			paths: map[string]string{"Y": ".status.phase"}, rule: password, rest: spec, masked: true,
+		},
+		{
+			name: "an annotation", column: described(`.metadata.annotations.example\\.com/token`),
+			rule: `*:metadata.annotations["example.com/token"]`, rest: `"x":1`, masked: true,
+		},
+		{
+			name: "environments of a built-in kind", ref: "core/v1/pods", column: `{"name":"X","type":"string"}`,
+			rule: "env", rest: `"spec":{"containers":[{"env":[{"name":"A","value":"CANARY"}]}]}`,
+		},
+		{
+			name: "annotations of a built-in kind", ref: "core/v1/pods", column: `{"name":"X","type":"string"}`,
+			rule: `*:metadata.annotations["example.com/token"]`, rest: `"x":1`,
+		},
+		{
+			name: "anything else of a built-in kind", ref: "core/v1/pods", column: `{"name":"X","type":"string"}`,
+			rule: "*:spec.nodeName", rest: `"spec":{"nodeName":"CANARY"}`, masked: true,
+		},
+		{
+			name: "a label that is called as what is not printed", ref: "apps/v1/deployments",
+			column: `{"name":"X","type":"string"}`, rule: "*:spec.selector.matchLabels.*",
+			rest: `"spec":{"selector":{"matchLabels":{"env":"CANARY"}}}`, masked: true,
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
 			if test.ref == "" {
 				test.ref = databases
 			}
-			server := apitest.New(t, apitest.Kind{Ref: test.ref, Kind: "Thing", Columns: `[{"name":"Name","type":"string","format":"name"},` + test.column + `,{"name":"Age","type":"date"}]`})
+			server := apitest.New(
+				t,
+				apitest.Kind{
+					Ref: test.ref, Kind: "Thing",
+					Columns: `[{"name":"Name","type":"string","format":"name"},` + test.column +
+						`,{"name":"Age","type":"date"}]`,
+				},
+			)
 			server.Set(test.ref, apitest.Item{
-				Namespace: "a", Name: "it", Metadata: `"creationTimestamp":"2026-11-21T09:59:58Z","annotations":{"example.com/token":"CANARY"}`,
+				Namespace: "a", Name: "it", Metadata: `"creationTimestamp":"2026-11-21T09:59:58Z",` +
+					`"annotations":{"example.com/token":"CANARY"}`,
 				Rest: test.rest, Cells: `["it","SHOWN","5m"]`,
 			})
 			for _, watched := range []bool{false, true} {
@@ -103,24 +153,34 @@ func TestMaskedCells(t *testing.T) {
 	}
 }
 
-// A cell that shows an annotation is masked if that was dropped, for everybody, and if it may contain a copy, for
-// guests. It is so for the annotations of an object and of a template within it.
+// A cell that shows an annotation is masked for every viewer if the annotation was dropped. For guests, it is also
+// masked if the annotation may contain a copy. This applies to the annotations of an object and of a template inside
+// it.
 func TestCellsOfAnnotations(t *testing.T) {
 	const rollouts = "argoproj.io/v1alpha1/rollouts"
-	const annotations = `"annotations":{"example.com/copy":"{\"x\":\"CANARY\"}","example.com/owner":"me","kapp.k14s.io/original":"CANARY"}`
+	const annotations = `"annotations":{"example.com/copy":"{\"x\":\"CANARY\"}","example.com/owner":"me",` +
+		`"kapp.k14s.io/original":"CANARY"}`
 	for _, at := range []string{".metadata.annotations", ".spec.template.metadata.annotations"} {
 		for column, want := range map[string]struct{ own, guest bool }{
 			at:                                     {false, false},
 			at + `.kapp\\.k14s\\.io/original`:      {false, false},
 			at + `.example\\.com/copy`:             {true, false},
 			at + `.example\\.com/owner`:            {true, true},
-			at + `['example.com/owner']`:           {false, false}, // It is not known which it shows.
+			at + `['example.com/owner']`:           {false, false}, // It is not known which annotation it shows.
 			strings.TrimSuffix(at, "s"):            {true, true},
 			strings.TrimSuffix(at, ".annotations"): {false, false},
 		} {
-			server := apitest.New(t, apitest.Kind{Ref: rollouts, Kind: "Rollout", Columns: `[` + nameColumn + `,{"name":"X","type":"string","description":"Custom resource definition column (in JSONPath format): ` + column + `"}]`})
+			server := apitest.New(
+				t,
+				apitest.Kind{
+					Ref: rollouts, Kind: "Rollout",
+					Columns: `[` + nameColumn + `,{"name":"X","type":"string","description":"Custom resource ` +
+						`definition column (in JSONPath format): ` + column + `"}]`,
+				},
+			)
 			server.Set(rollouts, apitest.Item{
-				Namespace: "a", Name: "it", Metadata: annotations, Rest: `"spec":{"template":{"metadata":{` + annotations + `}}}`, Cells: `["it","SHOWN"]`,
+				Namespace: "a", Name: "it", Metadata: annotations,
+				Rest: `"spec":{"template":{"metadata":{` + annotations + `}}}`, Cells: `["it","SHOWN"]`,
 			})
 			for shared, shown := range map[bool]bool{false: want.own, true: want.guest} {
 				s := scoped(t, server, rollouts, wire.Scope{Shared: shared})
@@ -132,29 +192,38 @@ func TestCellsOfAnnotations(t *testing.T) {
 	}
 }
 
-// Whatever way an object comes, and whatever kind it is of: what client-side
-// apply and managedFields hold of it is dropped, and what rules say is masked.
+// For every source of an object and every kind, the last-applied annotation and managedFields are dropped, and the
+// values that rules select are masked.
 func TestEveryWayIsMasked(t *testing.T) {
-	const kept = `"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"CANARY","example.com/token":"CANARY"},"managedFields":[{"manager":"CANARY","fieldsV1":{"v:CANARY":{}}}]`
-	for _, ref := range []string{"core/v1/pods", "core/v1/secrets", "core/v1/configmaps", "apps/v1/deployments", "example.com/v1/databases"} {
+	const kept = `"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"CANARY",` +
+		`"example.com/token":"CANARY"},"managedFields":[{"manager":"CANARY","fieldsV1":{"v:CANARY":{}}}]`
+	for _, ref := range []string{
+		"core/v1/pods", "core/v1/secrets", "core/v1/configmaps", "apps/v1/deployments", "example.com/v1/databases",
+	} {
 		for _, columns := range []string{"", "[" + nameColumn + "]"} {
 			for _, metadata := range []bool{false, true} {
 				server := apitest.New(t, apitest.Kind{Ref: ref, Kind: "Thing", Columns: columns})
 				item := apitest.Item{Namespace: "a", Name: "it", Metadata: kept}
 				if !metadata {
-					item.Rest = `"secret":"CANARY","spec":{"template":{"metadata":{` + strings.ReplaceAll(kept, "example.com/token", "example.com/last-applied") + `}}}`
+					item.Rest = `"secret":"CANARY","spec":{"template":{"metadata":{` +
+						strings.ReplaceAll(kept, "example.com/token", "example.com/last-applied") + `}}}`
 				}
 				server.Set(ref, item)
 				rules := []string{`*:metadata.annotations["example.com/token"]`, "*:secret"}
 				objects := listAll(t, masking(t, server, ref, metadata, rules...))
-				objects = append(objects, object(t, next(t, open(t, masking(t, server, ref, metadata, rules...), initial()))))
-				objects = append(objects, object(t, next(t, open(t, masking(t, server, ref, metadata, rules...), metav1.ListOptions{ResourceVersion: "1"}))))
+				objects = append(
+					objects, object(t, next(t, open(t, masking(t, server, ref, metadata, rules...), initial()))),
+				)
+				objects = append(objects, object(t, next(t, open(
+					t, masking(t, server, ref, metadata, rules...), metav1.ListOptions{ResourceVersion: "1"},
+				))))
 				for n, o := range objects {
 					text, err := o.JSON()
 					if err != nil {
 						t.Fatal(err)
 					}
-					if all := string(text) + string(o.AppendRow(nil)); strings.Contains(all, "CANARY") || !strings.Contains(all, `"example.com/token":"(masked)"`) {
+					if all := string(text) + string(o.AppendRow(nil)); strings.Contains(all, "CANARY") ||
+						!strings.Contains(all, `"example.com/token":"(masked)"`) {
 						t.Errorf("%s, printed: %t, metadata: %t, way %d: %s", ref, columns != "", metadata, n, all)
 					}
 				}

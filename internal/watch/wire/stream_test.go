@@ -26,8 +26,7 @@ func podServer(t *testing.T) *apitest.Server {
 	return apitest.New(t, apitest.Kind{Ref: pods, Kind: "Pod", Columns: "[" + nameColumn + "," + ageColumn + "]"})
 }
 
-// A streaming list sends its objects, then a bookmark that ends it, then what
-// changes.
+// A streaming list sends its objects, then a bookmark that ends the list, then the changes.
 func TestStreamingList(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"}, apitest.Item{Namespace: "a", Name: "p2"})
@@ -41,7 +40,13 @@ func TestStreamingList(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got = append(got, fmt.Sprint(e.Type, " ", m.GetNamespace(), "/", m.GetName(), " ", m.GetResourceVersion(), " ", m.GetAnnotations()[metav1.InitialEventsAnnotationKey]))
+		got = append(
+			got,
+			fmt.Sprint(
+				e.Type, " ", m.GetNamespace(), "/", m.GetName(), " ", m.GetResourceVersion(), " ",
+				m.GetAnnotations()[metav1.InitialEventsAnnotationKey],
+			),
+		)
 	}
 	read()
 	read()
@@ -50,18 +55,26 @@ func TestStreamingList(t *testing.T) {
 	read()
 	server.Delete(pods, "a", "p2")
 	read()
-	server.Send(pods, `{"type":"BOOKMARK","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"columnDefinitions":null,"rows":[{"cells":["",""],"object":{"metadata":{"resourceVersion":"777","annotations":{"x":"y"}}}}]}}`+"\n")
+	server.Send(
+		pods,
+		`{"type":"BOOKMARK","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},`+
+			`"columnDefinitions":null,"rows":[{"cells":["",""],"object":{"metadata":{"resourceVersion":"777",`+
+			`"annotations":{"x":"y"}}}}]}}`+"\n",
+	)
 	read()
-	want := []string{"ADDED a/p1 101 ", "ADDED a/p2 102 ", "BOOKMARK / 102 true", "MODIFIED a/p1 103 ", "DELETED a/p2 104 ", "BOOKMARK / 777 "}
+	want := []string{
+		"ADDED a/p1 101 ", "ADDED a/p2 102 ", "BOOKMARK / 102 true", "MODIFIED a/p1 103 ", "DELETED a/p2 104 ",
+		"BOOKMARK / 777 ",
+	}
 	if a, b := strings.Join(got, "\n"), strings.Join(want, "\n"); a != b {
 		t.Errorf("got\n%s\nwant\n%s", a, b)
 	}
-	if fmt.Sprint(observed) != "[1 2 2]" { // And at the end.
+	if fmt.Sprint(observed) != "[1 2 2]" { // The last call is at the end of the list.
 		t.Errorf("observed %v, want [1 2 2]", observed)
 	}
 }
 
-// The end of an empty streaming list brings the columns.
+// The end of an empty streaming list provides the columns.
 func TestStreamingListOfNothing(t *testing.T) {
 	s := source(t, podServer(t), pods, wire.SourceOptions{})
 	if e := next(t, open(t, s, initial())); e.Type != apiwatch.Bookmark {
@@ -92,8 +105,7 @@ func TestPanicWhileDecoding(t *testing.T) {
 	}
 }
 
-// What a stream sends that is no event ends it with an error, and the process
-// lives.
+// A line that is not a valid event ends the stream with an error. The process continues.
 func TestMalformedLines(t *testing.T) {
 	gone := apitest.Failure(410, "Expired", "too old")
 	tests := []struct{ name, line, want string }{
@@ -110,16 +122,52 @@ func TestMalformedLines(t *testing.T) {
 		{"a type of another type", `{"type":7,"object":{}}`, "decode a watch event"},
 		{"no object", `{"type":"ADDED"}`, ""},
 		{"object null", `{"type":"ADDED","object":null}`, ""},
-		{"no name", `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"cells":["x"],"object":{"metadata":{}}}]}}`, "it has no name"},
-		{"a plain object", `{"type":"ADDED","object":{"metadata":{"name":"x"}}}`, "the columns of the resource have changed"},
-		{"a table without rows", `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}}`, "ADDED without an object"},
-		{"rows null", `{"type":"MODIFIED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":null}}`, "MODIFIED without an object"},
-		{"a row without an object", `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"cells":["x"]}]}}`, "decode an object"},
-		{"a row that is none", `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[7]}}`, ""},
-		{"columns that are none", `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","columnDefinitions":{"a":1},"rows":[]}}`, "decode the column definitions"},
-		{"other columns", `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","columnDefinitions":[{"name":"X","type":"string"}],"rows":[]}}`, "the columns of the resource have changed"},
+		{
+			"no name",
+			`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"cells":["x"],` +
+				`"object":{"metadata":{}}}]}}`,
+			"it has no name",
+		},
+		{
+			"a plain object", `{"type":"ADDED","object":{"metadata":{"name":"x"}}}`,
+			"the columns of the resource have changed",
+		},
+		{
+			"a table without rows",
+			`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[]}}`,
+			"ADDED without an object",
+		},
+		{
+			"rows null", `{"type":"MODIFIED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":null}}`,
+			"MODIFIED without an object",
+		},
+		{
+			"a row without an object",
+			`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"cells":["x"]}]}}`,
+			"decode an object",
+		},
+		{
+			"a row that is none",
+			`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[7]}}`, "",
+		},
+		{
+			"columns that are none",
+			`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","columnDefinitions":{"a":1},` +
+				`"rows":[]}}`,
+			"decode the column definitions",
+		},
+		{
+			"other columns",
+			`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1",` +
+				`"columnDefinitions":[{"name":"X","type":"string"}],"rows":[]}}`,
+			"the columns of the resource have changed",
+		},
 		{"deep nesting", `{"type":"ADDED","object":` + strings.Repeat("[", 20_000) + `}`, "decode a watch event"},
-		{"a bookmark of another type", `{"type":"BOOKMARK","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"object":[]}]}}`, ""},
+		{
+			"a bookmark of another type",
+			`{"type":"BOOKMARK","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"object":[]}]}}`,
+			"",
+		},
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
@@ -143,24 +191,58 @@ func TestMalformedLines(t *testing.T) {
 	}
 }
 
-// What is odd, but not wrong, is taken.
+// Unusual but valid lines are accepted.
 func TestOddLines(t *testing.T) {
 	row := func(cells, object string) string {
-		return `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"columnDefinitions":null,"rows":[{"cells":` + cells + `,"object":` + object + `}]}}`
+		return `{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},` +
+			`"columnDefinitions":null,"rows":[{"cells":` + cells + `,"object":` + object + `}]}}`
 	}
 	for _, test := range []struct{ name, line, want string }{
-		{"invalid UTF-8", row(`["x`+"\xff"+`",""]`, `{"metadata":{"name":"n`+"\xc3\x28"+`"}}`), "n\ufffd( [\"x\ufffd\",\"\"] {\"metadata\":{\"name\":\"n\ufffd(\"}}"},
-		{"invalid UTF-8 in the object alone", row(`["",""]`, `{"metadata":{"name":"n`+"\xff"+`"}}`), "n\ufffd [\"\",\"\"] {\"metadata\":{\"name\":\"n\ufffd\"}}"},
-		{"invalid UTF-8 in the cells alone", row(`["`+"\xff"+`",""]`, `{"metadata":{"name":"n"}}`), "n [\"\ufffd\",\"\"] {\"metadata\":{\"name\":\"n\"}}"},
-		{"half of a surrogate", row(`["x\ud800",""]`, `{"metadata":{"name":"n"}}`), "n [\"x\ufffd\",\"\"] {\"metadata\":{\"name\":\"n\"}}"},
 		{
-			"nulls", row(`null`, `{"metadata":{"name":"n","namespace":null,"uid":null,"labels":null,"annotations":null,"creationTimestamp":null,"managedFields":null}}`),
-			`n [] {"metadata":{"name":"n","namespace":null,"uid":null,"labels":null,"annotations":null,"creationTimestamp":null}}`,
+			"invalid UTF-8", row(`["x`+"\xff"+`",""]`, `{"metadata":{"name":"n`+"\xc3\x28"+`"}}`),
+			"n\ufffd( [\"x\ufffd\",\"\"] {\"metadata\":{\"name\":\"n\ufffd(\"}}",
 		},
-		{"managedFields of another type", row(`["",""]`, `{"metadata":{"name":"n","managedFields":{"a":"CANARY"}}}`), `n ["",""] {"metadata":{"name":"n"}}`},
-		{"space", "  " + strings.ReplaceAll(row(`["",""]`, `{"metadata":{"name":"n"}}`), ":", " : ") + " ", `n ["",""] {"metadata":{"name":"n"}}`},
-		{"members in another order", `{"object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"object":{"metadata":{"name":"n"}},"cells":["x",""]}]},"type":"MODIFIED"}`, `n ["x",""] {"metadata":{"name":"n"}}`},
-		{"a carriage return", row(`["",""]`, `{"metadata":{"name":"n"}}`) + "\r", `n ["",""] {"metadata":{"name":"n"}}`},
+		{
+			"invalid UTF-8 in the object alone", row(`["",""]`, `{"metadata":{"name":"n`+"\xff"+`"}}`),
+			"n\ufffd [\"\",\"\"] {\"metadata\":{\"name\":\"n\ufffd\"}}",
+		},
+		{
+			"invalid UTF-8 in the cells alone", row(`["`+"\xff"+`",""]`, `{"metadata":{"name":"n"}}`),
+			"n [\"\ufffd\",\"\"] {\"metadata\":{\"name\":\"n\"}}",
+		},
+		{
+			"half of a surrogate", row(`["x\ud800",""]`, `{"metadata":{"name":"n"}}`),
+			"n [\"x\ufffd\",\"\"] {\"metadata\":{\"name\":\"n\"}}",
+		},
+		{
+			"nulls",
+			row(
+				`null`,
+				`{"metadata":{"name":"n","namespace":null,"uid":null,"labels":null,"annotations":null,`+
+					`"creationTimestamp":null,"managedFields":null}}`,
+			),
+			`n [] {"metadata":{"name":"n","namespace":null,"uid":null,"labels":null,"annotations":null,` +
+				`"creationTimestamp":null}}`,
+		},
+		{
+			"managedFields of another type",
+			row(`["",""]`, `{"metadata":{"name":"n","managedFields":{"a":"CANARY"}}}`),
+			`n ["",""] {"metadata":{"name":"n"}}`,
+		},
+		{
+			"space", "  " + strings.ReplaceAll(row(`["",""]`, `{"metadata":{"name":"n"}}`), ":", " : ") + " ",
+			`n ["",""] {"metadata":{"name":"n"}}`,
+		},
+		{
+			"members in another order",
+			`{"object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","rows":[{"object":{"metadata":{"name":"n"}},` +
+				`"cells":["x",""]}]},"type":"MODIFIED"}`,
+			`n ["x",""] {"metadata":{"name":"n"}}`,
+		},
+		{
+			"a carriage return", row(`["",""]`, `{"metadata":{"name":"n"}}`) + "\r",
+			`n ["",""] {"metadata":{"name":"n"}}`,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			server := podServer(t)
@@ -184,8 +266,8 @@ func TestOddLines(t *testing.T) {
 	}
 }
 
-// A watch that is cut ends without an error, so that the next one goes on where
-// it was; a streaming list that is cut is an error.
+// An interrupted watch ends without an error, so that the next watch resumes after its last event. An interrupted
+// streaming list is an error.
 func TestCut(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -194,9 +276,15 @@ func TestCut(t *testing.T) {
 		want    string
 	}{
 		{name: "a watch between lines", options: metav1.ListOptions{ResourceVersion: "100"}},
-		{name: "a watch in a line", options: metav1.ListOptions{ResourceVersion: "100"}, half: `{"type":"ADDED","object":{"metad`},
+		{
+			name: "a watch in a line", options: metav1.ListOptions{ResourceVersion: "100"},
+			half: `{"type":"ADDED","object":{"metad`,
+		},
 		{name: "a list between lines", options: initial(), want: "unexpected EOF"},
-		{name: "a list in a line", options: initial(), half: `{"type":"ADDED","object":{"metad`, want: "unexpected EOF"},
+		{
+			name: "a list in a line", options: initial(), half: `{"type":"ADDED","object":{"metad`,
+			want: "unexpected EOF",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			server := podServer(t)
@@ -228,7 +316,7 @@ func TestCut(t *testing.T) {
 	}
 }
 
-// A streaming list without progress is given up; one that is slow is not.
+// A streaming list without progress fails; a slow one does not.
 func TestStall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -261,14 +349,14 @@ func TestStall(t *testing.T) {
 	})
 }
 
-// A list that its server has to gather first may take as long to begin as that gives
-// itself, a minute; one that has begun must go on.
+// The server may have to collect a list before it responds. It may take as long as it allows itself, one minute. After
+// the response has begun, the list must make progress.
 func TestListsThatTakeLong(t *testing.T) {
 	const row = `{"cells":["x",""],"object":{"metadata":{"name":"x"}}}`
 	for _, test := range []struct {
 		name             string
-		first, second    time.Duration // What the first and the second half wait for.
-		objects, failing int           // After so many seconds; 0 is not.
+		first, second    time.Duration // Delays before the first and the second half.
+		objects, failing int           // Seconds until the failure; 0 for none.
 	}{
 		{"slow to begin", 70 * time.Second, 0, 2, 0},
 		{"never begins", time.Hour, 0, 0, 75},
@@ -279,13 +367,16 @@ func TestListsThatTakeLong(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := podServer(t)
 				server.Answer("/api/v1/pods", func(w http.ResponseWriter, r *http.Request) {
-					for n, part := range []string{`{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"rows":[` + row, `,` + row + `]}`} {
+					for n, part := range []string{
+						`{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{},"rows":[` + row,
+						`,` + row + `]}`,
+					} {
 						select {
 						case <-time.After([]time.Duration{test.first, test.second}[n]):
 						case <-r.Context().Done():
 							return
 						}
-						_, _ = io.WriteString(w, part) // To a client that may have left.
+						_, _ = io.WriteString(w, part) // The client may have disconnected.
 						_ = http.NewResponseController(w).Flush()
 					}
 				})
@@ -294,7 +385,8 @@ func TestListsThatTakeLong(t *testing.T) {
 				list, err := s.List(t.Context(), metav1.ListOptions{})
 				switch passed := time.Since(start); {
 				case test.failing > 0:
-					if err == nil || passed != time.Duration(test.failing)*time.Second || !strings.Contains(err.Error(), fmt.Sprintf("no progress for %s", passed)) {
+					if err == nil || passed != time.Duration(test.failing)*time.Second ||
+						!strings.Contains(err.Error(), fmt.Sprintf("no progress for %s", passed)) {
 						t.Errorf("after %s: %v, want it given up after %d s", passed, err, test.failing)
 					}
 				case err != nil || len(list.Items) != test.objects:
@@ -305,7 +397,7 @@ func TestListsThatTakeLong(t *testing.T) {
 	}
 }
 
-// What has a list wait for it, and can be done without, is given up sooner.
+// A list waits for an estimate and can do without it, so an estimate times out sooner.
 func TestEstimatesAreGivenUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -323,7 +415,7 @@ func TestEstimatesAreGivenUp(t *testing.T) {
 	})
 }
 
-// What changes while the end of a list does not come is no progress of it.
+// While the end of a list is missing, changes do not count as its progress.
 func TestStallOnABusyCluster(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -337,7 +429,8 @@ func TestStallOnABusyCluster(t *testing.T) {
 			<-time.After(time.Second)
 		}
 		e := next(t, w)
-		if status, ok := e.Object.(*metav1.Status); !ok || status.Reason != metav1.StatusReasonTimeout || stalled.Load() != 1 {
+		if status, ok := e.Object.(*metav1.Status); !ok || status.Reason != metav1.StatusReasonTimeout ||
+			stalled.Load() != 1 {
 			t.Errorf("got %s %+v, want ERROR with the reason Timeout", e.Type, e.Object)
 		}
 		if got := time.Since(began); got > 40*time.Second {
@@ -346,13 +439,19 @@ func TestStallOnABusyCluster(t *testing.T) {
 	})
 }
 
-// Large objects are handed on, and made small, before many of them are held.
+// Large objects are sent and compressed before many of them are in memory.
 func TestLargeObjectsAreNotCollected(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
 		server.Silence(pods)
 		for i := range 80 {
-			server.Set(pods, apitest.Item{Namespace: "a", Name: fmt.Sprint("p", i), Rest: fmt.Sprintf(`"spec":{"text":%q}`, strings.Repeat("x", 128<<10))})
+			server.Set(
+				pods,
+				apitest.Item{
+					Namespace: "a", Name: fmt.Sprint("p", i),
+					Rest: fmt.Sprintf(`"spec":{"text":%q}`, strings.Repeat("x", 128<<10)),
+				},
+			)
 		}
 		w := open(t, source(t, server, pods, wire.SourceOptions{}), initial())
 		if o := object(t, next(t, w)); o.Size() > 1<<16 {
@@ -361,7 +460,8 @@ func TestLargeObjectsAreNotCollected(t *testing.T) {
 	})
 }
 
-// A watch on which nothing comes for long is ended, for the next to go on; one that is quiet for a while is not.
+// A watch without data for a long time is ended, so that the next one can resume. A watch that is quiet for a shorter
+// time is not.
 func TestSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := podServer(t)
@@ -381,28 +481,33 @@ func TestSilence(t *testing.T) {
 	})
 }
 
-// Stop ends a watch whatever it waits for.
+// Stop ends a watch in every state.
 func TestStop(t *testing.T) {
 	server := podServer(t)
 	server.Set(pods, apitest.Item{Namespace: "a", Name: "p1"}, apitest.Item{Namespace: "a", Name: "p2"})
 	s := source(t, server, pods, wire.SourceOptions{})
 	w := open(t, s, initial())
 	next(t, w)
-	w.Stop() // p2 has not been taken.
+	w.Stop() // The event of p2 has not been received.
 	if _, open := <-w.ResultChan(); open {
 		t.Error("an event came after Stop")
 	}
 }
 
-// FuzzLine finds no line that brings the decoder down, and every object that
-// comes of one is well formed.
+// FuzzLine checks that no line crashes the decoder, and that every decoded object is well formed.
 func FuzzLine(f *testing.F) {
 	for _, seed := range []string{
-		`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1","columnDefinitions":[{"name":"Name","type":"string"},{"name":"Age","type":"date"}],"rows":[{"cells":["a","5m"],"object":{"metadata":{"name":"a","creationTimestamp":"2026-11-21T10:00:00Z","managedFields":[{"manager":"m","time":"2026-11-21T10:00:00Z"}]}}}]}}`,
-		`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"1","annotations":{"k8s.io/initial-events-end":"true"}}}}`,
+		`{"type":"ADDED","object":{"kind":"Table","apiVersion":"meta.k8s.io/v1",` +
+			`"columnDefinitions":[{"name":"Name","type":"string"},{"name":"Age","type":"date"}],` +
+			`"rows":[{"cells":["a","5m"],"object":{"metadata":{"name":"a",` +
+			`"creationTimestamp":"2026-11-21T10:00:00Z","managedFields":[{"manager":"m",` +
+			`"time":"2026-11-21T10:00:00Z"}]}}}]}}`,
+		`{"type":"BOOKMARK","object":{"metadata":{"resourceVersion":"1",` +
+			`"annotations":{"k8s.io/initial-events-end":"true"}}}}`,
 		`{"type":"ERROR","object":{"message":"x","code":410}}`,
 		`{"type":"DELETED","object":{"metadata":{"name":"\ud800"},"data":{"a":[1,"\u003c"]}}}`,
-		`{"type":"ADDED","object":{"metadata":{"name":"a","annotations":{"a":"eyJh"}},"spec":{"template":{"metadata":{"managedFields":[],"annotations":{"kapp.k14s.io/original":"{}"}}}}}}`,
+		`{"type":"ADDED","object":{"metadata":{"name":"a","annotations":{"a":"eyJh"}},` +
+			`"spec":{"template":{"metadata":{"managedFields":[],"annotations":{"kapp.k14s.io/original":"{}"}}}}}}`,
 		"", "null", `{"type":`, "\xff",
 	} {
 		f.Add([]byte(seed))

@@ -8,13 +8,15 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// A Veil that has met the objects of many lists holds none of them but the last,
-// however long it lasts.
+// A Veil that has masked the objects of many lists keeps only the last list in memory.
 func TestVeilHoldsOneList(t *testing.T) {
 	veil := wire.NewVeil("", "pods")
 	gone := make(chan struct{}, 10)
 	for range cap(gone) {
-		o := wire.Compressed(`{"kind":"Pod","metadata":{"name":"p","namespace":"a","resourceVersion":"1"},"spec":{"containers":[{"name":"c","env":[{"name":"A","value":"CANARY"}]}]}}`, func() { gone <- struct{}{} })
+		o := wire.Compressed(`{"kind":"Pod","metadata":{"name":"p","namespace":"a","resourceVersion":"1"},`+
+			`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":"CANARY"}]}]}}`, func() {
+			gone <- struct{}{}
+		})
 		if text, err := veil.Object(o).JSON(); err != nil || len(text) == 0 {
 			t.Fatalf("%s, %v", text, err)
 		}

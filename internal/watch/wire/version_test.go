@@ -26,14 +26,16 @@ func version(t *testing.T, e apiwatch.Event) *wire.Version {
 }
 
 func managedPod(name, managed string) apitest.Item {
-	return apitest.Item{Namespace: "a", Name: name, Cells: fmt.Sprintf(`[%q,""]`, name), Metadata: `"managedFields":` + managed}
+	return apitest.Item{
+		Namespace: "a", Name: name, Cells: fmt.Sprintf(`[%q,""]`, name), Metadata: `"managedFields":` + managed,
+	}
 }
 
-// What a watch brings has its managedFields with it, and what a list brings has
-// not, also where the list comes as a watch.
+// An object from a watch event has its managedFields. An object from a list, or from a streaming list, has none.
 func TestVersions(t *testing.T) {
 	const managed = `[{"manager":"kubectl","operation":"Apply","time":"2026-11-21T10:00:00Z"},` +
-		`{"manager":"kubelet","operation":"Update","subresource":"status","time":"2026-11-21T10:00:05Z","fieldsV1":{"f:status":{}}},` +
+		`{"manager":"kubelet","operation":"Update","subresource":"status","time":"2026-11-21T10:00:05Z",` +
+		`"fieldsV1":{"f:status":{}}},` +
 		`{"manager":"scheduler","operation":"Update","time":"2026-11-21T10:00:01Z"}]`
 	server := podServer(t)
 	server.Set(pods, managedPod("listed", managed))
@@ -54,7 +56,10 @@ func TestVersions(t *testing.T) {
 	if got, alone := v.Managed.Newest(); got != want || !alone || !v.Object.Managed().Equal(at) {
 		t.Errorf("the newest is %+v, alone %t, at %s; want %+v", got, alone, v.Object.Managed(), want)
 	}
-	server.Set(pods, managedPod("listed", managed), managedPod("other", "[]"), managedPod("other", `[{"manager":"m"},{"manager":"n"}]`))
+	server.Set(
+		pods, managedPod("listed", managed), managedPod("other", "[]"),
+		managedPod("other", `[{"manager":"m"},{"manager":"n"}]`),
+	)
 	if again := version(t, next(t, w)); again.Managed != v.Managed {
 		t.Error("the same managedFields are kept twice")
 	}
@@ -66,8 +71,7 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// An Object, which the cache holds, does not hold managedFields: they go when
-// the Version goes.
+// An Object, which the cache keeps, does not keep managedFields in memory. They are freed together with the Version.
 func TestObjectsHoldNoManagedFields(t *testing.T) {
 	server := podServer(t)
 	s := source(t, server, pods, wire.SourceOptions{})
@@ -78,7 +82,7 @@ func TestObjectsHoldNoManagedFields(t *testing.T) {
 	v := version(t, next(t, w))
 	held := v.Object
 	runtime.AddCleanup(v.Managed, func(name string) { gone <- name }, "m")
-	v = version(t, next(t, w)) // The decoder holds those of the newest.
+	v = version(t, next(t, w)) // The decoder keeps those of the newest event.
 	for deadline := time.After(time.Minute); ; {
 		runtime.GC()
 		select {
@@ -95,7 +99,7 @@ func TestObjectsHoldNoManagedFields(t *testing.T) {
 	}
 }
 
-// The dictionary of a list knows its managedFields too.
+// The dictionary of a list compresses managedFields as well.
 func TestManagedFieldsAreSmall(t *testing.T) {
 	fixture, err := os.ReadFile("../author/testdata/pod.jsonl")
 	if err != nil {

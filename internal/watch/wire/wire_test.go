@@ -20,8 +20,9 @@ import (
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const (
-	nameColumn = `{"name":"Name","type":"string","format":"name","description":"Name must be unique. More of it.","priority":0}`
-	ageColumn  = `{"name":"Age","type":"string","priority":0}`
+	nameColumn = `{"name":"Name","type":"string","format":"name","description":"Name must be unique. More of it.",` +
+		`"priority":0}`
+	ageColumn = `{"name":"Age","type":"string","priority":0}`
 )
 
 func column(name string) string { return fmt.Sprintf(`{"name":%q,"type":"string","priority":0}`, name) }
@@ -30,7 +31,7 @@ func dateColumn(name string) string {
 	return fmt.Sprintf(`{"name":%q,"type":"date","priority":0}`, name)
 }
 
-// source is a Source of a ref, with harmless options.
+// source returns a Source for a ref, with default options.
 func source(t *testing.T, server *apitest.Server, ref string, options wire.SourceOptions) *wire.Source {
 	t.Helper()
 	parts := strings.Split(strings.TrimPrefix(ref, "core"), "/")
@@ -64,13 +65,16 @@ func listAll(t *testing.T, s *wire.Source) []*wire.Object {
 	return list.Items
 }
 
-// initial are the options of a streaming list.
+// initial returns the options of a streaming list.
 func initial() metav1.ListOptions {
 	yes := true
-	return metav1.ListOptions{SendInitialEvents: &yes, AllowWatchBookmarks: true, ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan}
+	return metav1.ListOptions{
+		SendInitialEvents: &yes, AllowWatchBookmarks: true,
+		ResourceVersionMatch: metav1.ResourceVersionMatchNotOlderThan,
+	}
 }
 
-// open starts a watch that is stopped with the test.
+// open starts a watch that stops at the end of the test.
 func open(t *testing.T, s *wire.Source, options metav1.ListOptions) apiwatch.Interface {
 	t.Helper()
 	w, err := s.Watch(t.Context(), options)
@@ -107,7 +111,7 @@ func object(t *testing.T, e apiwatch.Event) *wire.Object {
 	return o
 }
 
-// In a bubble it is midnight at the beginning of the year 2000.
+// In a synctest bubble, the time starts at midnight at the beginning of the year 2000.
 func TestCells(t *testing.T) {
 	tests := []struct {
 		name         string
@@ -148,7 +152,8 @@ func TestCells(t *testing.T) {
 			name: "restarts in an init container", ref: "core/v1/pods", columns: column("Restarts"),
 			item: apitest.Item{
 				Cells: `["1 (3m ago)"]`,
-				Rest:  `"status":{"initContainerStatuses":[{"lastState":{"terminated":{"finishedAt":"1999-12-31T23:57:00Z"}}}]}`,
+				Rest: `"status":{"initContainerStatuses":[{"lastState":{"terminated":{"finishedAt":"1999-12-31T23:` +
+					`57:00Z"}}}]}`,
 			},
 			want: `["1 (1999-12-31T23:57:00Z ago)"]`, wantRelative: []bool{true},
 		},
@@ -162,18 +167,27 @@ func TestCells(t *testing.T) {
 		},
 		{
 			name: "an event's last seen", ref: "core/v1/events", columns: column("Last Seen"),
-			item: apitest.Item{Cells: `["10m"]`, Rest: `"lastTimestamp":"1999-12-31T23:50:00Z","firstTimestamp":"1999-12-31T20:50:00Z","eventTime":null`},
+			item: apitest.Item{
+				Cells: `["10m"]`,
+				Rest: `"lastTimestamp":"1999-12-31T23:50:00Z","firstTimestamp":"1999-12-31T20:50:00Z",` +
+					`"eventTime":null`,
+			},
 			want: `["1999-12-31T23:50:00Z"]`, wantRelative: []bool{true},
 		},
 		{
 			name: "a series goes first", ref: "events.k8s.io/v1/events", columns: column("Last Seen"),
-			item: apitest.Item{Cells: `["10m"]`, Rest: `"series":{"count":4,"lastObservedTime":"1999-12-31T23:49:59.123456Z"},"eventTime":"1999-12-31T20:50:00.5Z"`},
+			item: apitest.Item{
+				Cells: `["10m"]`,
+				Rest: `"series":{"count":4,"lastObservedTime":"1999-12-31T23:49:59.123456Z"},` +
+					`"eventTime":"1999-12-31T20:50:00.5Z"`,
+			},
 			want: `["1999-12-31T23:49:59Z"]`, wantRelative: []bool{true},
 		},
 		{
-			name: "a CRD's date column with a path", ref: "example.com/v1/backups", columns: dateColumn("Last Run"), dates: map[string]string{"Last Run": "status.lastRun"},
-			item: apitest.Item{Cells: `["33h"]`, Rest: `"status":{"lastRun":"1999-12-30T14:59:58Z"}`},
-			want: `["1999-12-30T14:59:58Z"]`, wantRelative: []bool{true},
+			name: "a CRD's date column with a path", ref: "example.com/v1/backups", columns: dateColumn("Last Run"),
+			dates: map[string]string{"Last Run": "status.lastRun"},
+			item:  apitest.Item{Cells: `["33h"]`, Rest: `"status":{"lastRun":"1999-12-30T14:59:58Z"}`},
+			want:  `["1999-12-30T14:59:58Z"]`, wantRelative: []bool{true},
 		},
 		{
 			name: "a CRD's date column without one", ref: "example.com/v1/backups", columns: dateColumn("Last Run"),
@@ -181,9 +195,10 @@ func TestCells(t *testing.T) {
 			want: `["1999-12-30T15:00:00Z"]`, wantRelative: []bool{true},
 		},
 		{
-			name: "a CRD's date that is no date", ref: "example.com/v1/backups", columns: dateColumn("Last Run"), dates: map[string]string{"Last Run": "status.lastRun"},
-			item: apitest.Item{Cells: `["1h"]`, Rest: `"status":{"lastRun":["x",{}]}`},
-			want: `["1999-12-31T23:00:00Z"]`, wantRelative: []bool{true},
+			name: "a CRD's date that is no date", ref: "example.com/v1/backups", columns: dateColumn("Last Run"),
+			dates: map[string]string{"Last Run": "status.lastRun"},
+			item:  apitest.Item{Cells: `["1h"]`, Rest: `"status":{"lastRun":["x",{}]}`},
+			want:  `["1999-12-31T23:00:00Z"]`, wantRelative: []bool{true},
 		},
 		{
 			name: "a job that runs", ref: "batch/v1/jobs", columns: column("Duration"),
@@ -192,7 +207,10 @@ func TestCells(t *testing.T) {
 		},
 		{
 			name: "a job that has ended", ref: "batch/v1/jobs", columns: column("Duration"),
-			item: apitest.Item{Cells: `["8m20s"]`, Rest: `"status":{"startTime":"1999-12-31T20:00:00Z","completionTime":"1999-12-31T20:08:20Z"}`},
+			item: apitest.Item{
+				Cells: `["8m20s"]`,
+				Rest:  `"status":{"startTime":"1999-12-31T20:00:00Z","completionTime":"1999-12-31T20:08:20Z"}`,
+			},
 			want: `["8m20s"]`, wantRelative: []bool{true},
 		},
 		{
@@ -201,13 +219,15 @@ func TestCells(t *testing.T) {
 			want: `["<none>","a&b \"c\" \u001b"]`, wantRelative: []bool{false, false},
 		},
 		{
-			name: "every type of cell", ref: "core/v1/pods", columns: column("A") + "," + column("B") + "," + column("C") + "," + column("D") + "," + column("E"),
-			item: apitest.Item{Cells: `[ 1 , true,null, {"a":"\u003c"} ,[1,2]]`},
-			want: `[1,true,null,{"a":"\u003c"},[1,2]]`, wantRelative: []bool{false, false, false, false, false},
+			name: "every type of cell", ref: "core/v1/pods",
+			columns: column("A") + "," + column("B") + "," + column("C") + "," + column("D") + "," + column("E"),
+			item:    apitest.Item{Cells: `[ 1 , true,null, {"a":"\u003c"} ,[1,2]]`},
+			want:    `[1,true,null,{"a":"\u003c"},[1,2]]`, wantRelative: []bool{false, false, false, false, false},
 		},
 		{
 			name: "more cells than columns, as an IPAddress has", ref: "core/v1/pods", columns: ageColumn,
-			item: apitest.Item{Cells: `["1h","5m",["x"]]`}, want: `["1999-12-31T23:00:00Z"]`, wantRelative: []bool{true},
+			item: apitest.Item{Cells: `["1h","5m",["x"]]`}, want: `["1999-12-31T23:00:00Z"]`,
+			wantRelative: []bool{true},
 		},
 		{
 			name: "a server that cannot print", ref: "metrics.k8s.io/v1/pods",
@@ -216,7 +236,9 @@ func TestCells(t *testing.T) {
 		},
 		{
 			name: "a server that cannot print, no creation", ref: "metrics.k8s.io/v1/pods",
-			item: apitest.Item{Metadata: `"creationTimestamp":null`}, want: `["web",""]`, wantRelative: []bool{false, true},
+			item: apitest.Item{
+				Metadata: `"creationTimestamp":null`,
+			}, want: `["web",""]`, wantRelative: []bool{false, true},
 		},
 	}
 	for _, test := range tests {
@@ -294,13 +316,15 @@ func TestSimplePath(t *testing.T) {
 	}
 }
 
-// An Object has what its text has, less what must not be kept.
+// An Object has the values of its text, except those that must not be kept.
 func TestObject(t *testing.T) {
-	const managed = `"managedFields":[{"manager":"kubectl","operation":"Apply","time":"2026-11-21T10:00:05Z"},{"manager":"scheduler","time":"2026-11-21T10:00:01Z"}]`
+	const managed = `"managedFields":[{"manager":"kubectl","operation":"Apply","time":"2026-11-21T10:00:05Z"},` +
+		`{"manager":"scheduler","time":"2026-11-21T10:00:01Z"}]`
 	item := apitest.Item{
 		Namespace: "big", Name: "web-1", UID: "u1",
-		Metadata: `"creationTimestamp":"2026-11-21T09:59:58Z","labels":{"app":"web"},"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{}CANARY","team":"a"},` + managed,
-		Rest:     `"spec":{"note":"\u003cnone\u003e"}`,
+		Metadata: `"creationTimestamp":"2026-11-21T09:59:58Z","labels":{"app":"web"},` +
+			`"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{}CANARY","team":"a"},` + managed,
+		Rest: `"spec":{"note":"\u003cnone\u003e"}`,
 	}
 	server := apitest.New(t, apitest.Kind{Ref: "core/v1/pods", Kind: "Pod", Columns: "[" + nameColumn + "]"})
 	server.Set("core/v1/pods", item)
@@ -309,20 +333,27 @@ func TestObject(t *testing.T) {
 	watched := object(t, next(t, open(t, s, metav1.ListOptions{ResourceVersion: "1"})))
 
 	for _, o := range []*wire.Object{listed, watched} {
-		got := fmt.Sprint(o.Namespace(), " ", o.Name(), " ", o.UID(), " ", o.ResourceVersion(), " ", o.Created(), " ", o.Managed(), " ", o.Labels().Value())
-		if want := `big web-1 u1 101 2026-11-21 09:59:58 +0000 UTC 2026-11-21 10:00:05 +0000 UTC {"app":"web"}`; got != want {
+		got := fmt.Sprint(
+			o.Namespace(), " ", o.Name(), " ", o.UID(), " ", o.ResourceVersion(), " ", o.Created(), " ",
+			o.Managed(), " ", o.Labels().Value(),
+		)
+		if want := `big web-1 u1 101 2026-11-21 09:59:58 +0000 UTC 2026-11-21 10:00:05 +0000 UTC ` +
+			`{"app":"web"}`; got != want {
 			t.Errorf("got  %s\nwant %s", got, want)
 		}
 		text, err := o.JSON()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, want := string(text), `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-1","namespace":"big","uid":"u1","resourceVersion":"101",`+
-			`"creationTimestamp":"2026-11-21T09:59:58Z","labels":{"app":"web"},"annotations":{"team":"a"}},"spec":{"note":"\u003cnone\u003e"}}`; got != want {
+		if got, want := string(text), `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-1",`+
+			`"namespace":"big","uid":"u1","resourceVersion":"101",`+
+			`"creationTimestamp":"2026-11-21T09:59:58Z","labels":{"app":"web"},"annotations":{"team":"a"}},`+
+			`"spec":{"note":"\u003cnone\u003e"}}`; got != want {
 			t.Errorf("text is\n%s\nwant\n%s", got, want)
 		}
 		row := string(o.AppendRow(nil))
-		if want := `{"ns":"big","name":"web-1","uid":"u1","rv":"101","created":"2026-11-21T09:59:58Z","cells":["web-1"]}`; row != want {
+		if want := `{"ns":"big","name":"web-1","uid":"u1","rv":"101","created":"2026-11-21T09:59:58Z",` +
+			`"cells":["web-1"]}`; row != want {
 			t.Errorf("row is\n%s\nwant\n%s", row, want)
 		}
 	}
@@ -335,7 +366,10 @@ func TestRowOfOddNames(t *testing.T) {
 	server := apitest.New(t, apitest.Kind{Ref: "example.com/v1/things", Kind: "Thing", Cluster: true})
 	s := source(t, server, "example.com/v1/things", wire.SourceOptions{})
 	w := open(t, s, metav1.ListOptions{ResourceVersion: "100"})
-	server.Send("example.com/v1/things", `{"type":"ADDED","object":{"metadata":{"name":"a\"b\\\u0007\u2028","uid":"\"","labels":"x"}}}`+"\n")
+	server.Send(
+		"example.com/v1/things",
+		`{"type":"ADDED","object":{"metadata":{"name":"a\"b\\\u0007\u2028","uid":"\"","labels":"x"}}}`+"\n",
+	)
 	row := object(t, next(t, w)).AppendRow(nil)
 	var got struct {
 		NS      *string
@@ -354,7 +388,9 @@ func TestRowOfOddNames(t *testing.T) {
 func TestSecretsAreMasked(t *testing.T) {
 	server := apitest.New(t, apitest.Kind{Ref: "core/v1/secrets", Kind: "Secret", Columns: "[" + nameColumn + "]"})
 	secret := func(value string) apitest.Item {
-		return apitest.Item{Namespace: "a", Name: "s", UID: "u", Rest: fmt.Sprintf(`"data":{"password":%q},"type":"Opaque"`, value)}
+		return apitest.Item{
+			Namespace: "a", Name: "s", UID: "u", Rest: fmt.Sprintf(`"data":{"password":%q},"type":"Opaque"`, value),
+		}
 	}
 	server.Set("core/v1/secrets", secret("CANARY1"))
 	s := source(t, server, "core/v1/secrets", wire.SourceOptions{})
@@ -369,7 +405,8 @@ func TestSecretsAreMasked(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if !strings.Contains(string(text), `"data":{"password":"`+want+`"}`) || strings.Contains(string(text), "CANARY") {
+		if !strings.Contains(string(text), `"data":{"password":"`+want+`"}`) ||
+			strings.Contains(string(text), "CANARY") {
 			t.Errorf("event %d is %s, want the value as %q", i, text, want)
 		}
 	}
@@ -377,9 +414,18 @@ func TestSecretsAreMasked(t *testing.T) {
 
 func TestGet(t *testing.T) {
 	server := apitest.New(t, apitest.Kind{Ref: "core/v1/secrets", Kind: "Secret", Columns: "[" + nameColumn + "]"})
-	server.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "s", Metadata: `"managedFields":[{"manager":"CANARY"}]`, Rest: `"data":{"x":"CANARY"}`})
-	text, err := wire.NewClient(server.Config, nil).Get(t.Context(), schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, "a", "s")
-	if want := `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"a","uid":"a/s","resourceVersion":"101"},"data":{"x":"(masked)"}}`; err != nil || string(text) != want {
+	server.Set(
+		"core/v1/secrets",
+		apitest.Item{
+			Namespace: "a", Name: "s", Metadata: `"managedFields":[{"manager":"CANARY"}]`,
+			Rest: `"data":{"x":"CANARY"}`,
+		},
+	)
+	text, err := wire.NewClient(server.Config, nil).Get(
+		t.Context(), schema.GroupVersionResource{Version: "v1", Resource: "secrets"}, "a", "s",
+	)
+	if want := `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"s","namespace":"a","uid":"a/s",` +
+		`"resourceVersion":"101"},"data":{"x":"(masked)"}}`; err != nil || string(text) != want {
 		t.Errorf("got %s, %v\nwant %s", text, err, want)
 	}
 }
