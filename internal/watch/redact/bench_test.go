@@ -9,7 +9,8 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// The time to redact a pod, as lists and watches do for each object, and the same pod as a template in another object.
+// BenchmarkObject measures the redaction of a pod, which lists and watches do for each object. It also measures the
+// same pod as a template in another object.
 func BenchmarkObject(b *testing.B) {
 	text, err := os.ReadFile("../testdata/pod-table.jsonl")
 	if err != nil {

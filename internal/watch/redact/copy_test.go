@@ -18,7 +18,7 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// packed is a text compressed by the writer that open returns, in base64.
+// packed returns a text, compressed by the writer that open returns, in base64.
 func packed(t *testing.T, text string, open func(io.Writer) io.WriteCloser) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -32,7 +32,7 @@ func packed(t *testing.T, text string, open func(io.Writer) io.WriteCloser) stri
 	return base64.StdEncoding.EncodeToString(out.Bytes())
 }
 
-// deflate is compression without magic bytes.
+// deflate returns a writer that compresses without magic bytes.
 func deflate(t *testing.T, w io.Writer) io.WriteCloser {
 	t.Helper()
 	writer, err := flate.NewWriter(w, flate.BestCompression)
@@ -42,7 +42,7 @@ func deflate(t *testing.T, w io.Writer) io.WriteCloser {
 	return writer
 }
 
-// copiesOf are texts that contain a copy of a Secret, by their encodings.
+// copiesOf returns texts that contain a copy of a Secret, by the names of their encodings.
 func copiesOf(t *testing.T) map[string]string {
 	t.Helper()
 	const object = `{"kind":"Secret","data":{"password":"YzRuNHJ5"}}`
@@ -89,43 +89,57 @@ func copiesOf(t *testing.T) map[string]string {
 		"gzip":                       gzipped,
 		"base64 of base64 of gzip":   coded([]byte(gzipped)),
 		"zlib":                       packed(t, object, func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }),
-		"zlib of a small object":     packed(t, `{"a":"c4n4ry"}`, func(w io.Writer) io.WriteCloser { return zlib.NewWriter(w) }),
-		"bzip2":                      "QlpoOTFBWSZTWSlMazQAAB8fgBAEIhAAURkgLinfmiAASGqemkMjJkDJtNIUTaTACYAnoqch3JwVwJj3hIMAjFFbQpladeUz9oetr6XgFP5ovYCj+fpAebMHRdyRThQkClMazQA=",
-		"xz":                         "/Td6WFoAAATm1rRGAgAhARYAAAB0L+WjAQBBeyJhcGlWZXJzaW9uIjoidjEiLCJraW5kIjoiU2VjcmV0IiwiZGF0YSI6eyJwYXNzd29yZCI6Ill6UnVOSEo1In19AAAAjPo+Xb02qgMAAVpCSSAA+B+2830BAAAAAARZWg==",
-		"lzma":                       "XQAAgAD//////////wA9iIgnQ88yuJuSAvc90CPf3j0+1OC3HtU7hCbveoABcj0KC8+yr8/QUbHpgG/hh4dzHBbWWiJ02zgiMOAYRqBsMR/+ybwA",
-		"zip":                        coded([]byte("PK\x03\x04\x14\x00\x00\x00\x08\x00\x00\x00")),
-		"no magic bytes":             packed(t, string(long), func(w io.Writer) io.WriteCloser { return deflate(t, w) }),
-		"YAML":                       yaml,
-		"YAML in flow style":         "{data: {password: YzRuNHJ5}}",
-		"YAML of one line":           "password: YzRuNHJ5",
-		"YAML with quotes":           "\"data\":\n  \"password\": YzRuNHJ5\n",
-		"YAML with comments":         "# of\n\n# me\nstringData:\n  a: b",
-		"YAML of a list":             "- name: a\n- name: b",
-		"YAML of a document":         "---\nnull",
-		"YAML, percent-encoded":      url.QueryEscape(yaml),
-		"YAML with an API version":   `the apiVersion is v1`,
-		"bytes that were no text":    "x\ufffdK\ufffd",
-		"control characters":         "a\x00b",
-		"what is a token":            "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl",
-		"too many encodings":         coded([]byte(coded([]byte(coded([]byte(coded([]byte(coded([]byte("nothing at all")))))))))),
-		"what was masked before":     "(masked, change 3)",
-		"a mask":                     "(masked)",
+		"zlib of a small object": packed(t, `{"a":"c4n4ry"}`, func(w io.Writer) io.WriteCloser {
+			return zlib.NewWriter(w)
+		}),
+		"bzip2": "QlpoOTFBWSZTWSlMazQAAB8fgBAEIhAAURkgLinfmiAASGqemkMjJkDJtNIUTaTACYAnoqch3JwVwJj3hIMAjFFbQpladeUz9" +
+			"oetr6XgFP5ovYCj+fpAebMHRdyRThQkClMazQA=",
+		"xz": "/Td6WFoAAATm1rRGAgAhARYAAAB0L+WjAQBBeyJhcGlWZXJzaW9uIjoidjEiLCJraW5kIjoiU2VjcmV0IiwiZGF0YSI6eyJwY" +
+			"XNzd29yZCI6Ill6UnVOSEo1In19AAAAjPo+Xb02qgMAAVpCSSAA+B+2830BAAAAAARZWg==",
+		"lzma": "XQAAgAD//////////wA9iIgnQ88yuJuSAvc90CPf3j0+1OC3HtU7hCbveoABcj0KC8+yr8/QUbHpgG/hh4dzHBbWWiJ02zgiM" +
+			"OAYRqBsMR/+ybwA",
+		"zip": coded([]byte("PK\x03\x04\x14\x00\x00\x00\x08\x00\x00\x00")),
+		"no magic bytes": packed(t, string(long), func(w io.Writer) io.WriteCloser {
+			return deflate(t, w)
+		}),
+		"YAML":                     yaml,
+		"YAML in flow style":       "{data: {password: YzRuNHJ5}}",
+		"YAML of one line":         "password: YzRuNHJ5",
+		"YAML with quotes":         "\"data\":\n  \"password\": YzRuNHJ5\n",
+		"YAML with comments":       "# of\n\n# me\nstringData:\n  a: b",
+		"YAML of a list":           "- name: a\n- name: b",
+		"YAML of a document":       "---\nnull",
+		"YAML, percent-encoded":    url.QueryEscape(yaml),
+		"YAML with an API version": `the apiVersion is v1`,
+		"bytes that were no text":  "x\ufffdK\ufffd",
+		"control characters":       "a\x00b",
+		"what is a token":          "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJhIn0.c2lnbmF0dXJl",
+		"too many encodings": coded(
+			[]byte(coded([]byte(coded([]byte(coded([]byte(coded([]byte("nothing at all"))))))))),
+		),
+		"what was masked before": "(masked, change 3)",
+		"a mask":                 "(masked)",
 	}
 	return texts
 }
 
-// plainTexts are what annotations usually contain.
+// plainTexts returns usual values of annotations.
 func plainTexts() []string {
 	return []string{
-		"", "true", "7", "30s", "10.0.0.7/32", "2026-11-21T09:59:58Z", "a.example.com,b.example.com", "nginx", "production", "external", "eyes",
-		"eyes.example.com", "ews.example.com", "https://example.com/a?b=c", "https://example.com/a%20b", "nginx:1.29", "shop:apps/Deployment:shop/web", "100% sure",
-		"4e1243bd22c66e76c2ba9eddc1f91394e57f9f83", strings.Repeat("0f", 64), "sha256:" + strings.Repeat("0f", 32), "A plain sentence, with words (and more).",
-		"this sentence is long and has neither points nor marks but it is of words with spaces between them and of nothing else so it is read as what it is and shown",
+		"", "true", "7", "30s", "10.0.0.7/32", "2026-11-21T09:59:58Z", "a.example.com,b.example.com", "nginx",
+		"production", "external", "eyes",
+		"eyes.example.com", "ews.example.com", "https://example.com/a?b=c", "https://example.com/a%20b",
+		"nginx:1.29", "shop:apps/Deployment:shop/web", "100% sure",
+		"4e1243bd22c66e76c2ba9eddc1f91394e57f9f83", strings.Repeat("0f", 64), "sha256:" + strings.Repeat("0f", 32),
+		"A plain sentence, with words (and more).",
+		"this sentence is long and has neither points nor marks but it is of words with spaces between them and of " +
+			"nothing else so it is read as what it is and shown",
 		"node.kubernetes.io/not-ready", "kubelet, a", "*.example.com", "eNode", `"quoted"`,
 	}
 }
 
-// Guests get an annotation masked if it may contain a copy of an object, in any encoding. They get others as they are.
+// For guests, an annotation is masked if it may contain a copy of an object, in any encoding. Other annotations stay as
+// they are.
 func TestCopiesAreMaskedForGuests(t *testing.T) {
 	veil := redact.NewVeil("apps", "deployments")
 	show := func(text string) string {
@@ -158,21 +172,24 @@ func TestCopiesAreMaskedForGuests(t *testing.T) {
 	}
 }
 
-// templates are the objects of kinds that have objects or templates within them: their text with the metadata of
-// the innermost in the place of %s.
+// templates returns objects of kinds that contain objects or templates. In each text, %s stands for the metadata of the
+// innermost object.
 func templates() map[string]string {
 	const template = `{"template":{"metadata":%s,"spec":{"containers":[{"name":"c"}]}}}`
 	return map[string]string{
-		"core/pods":                          `{"metadata":%s,"spec":{"containers":[]}}`,
-		"apps/deployments":                   `{"metadata":{"name":"a"},"spec":` + template + `}`,
-		"apps/replicasets":                   `{"metadata":{"name":"a"},"spec":` + template + `}`,
-		"apps/statefulsets":                  `{"metadata":{"name":"a"},"spec":` + template + `}`,
-		"apps/statefulsets by their claims":  `{"metadata":{"name":"a"},"spec":{"volumeClaimTemplates":[{"metadata":%s,"spec":{}}]}}`,
-		"apps/daemonsets":                    `{"metadata":{"name":"a"},"spec":` + template + `}`,
-		"core/replicationcontrollers":        `{"metadata":{"name":"a"},"spec":` + template + `}`,
-		"batch/jobs":                         `{"metadata":{"name":"a"},"spec":` + template + `}`,
-		"batch/cronjobs":                     `{"metadata":{"name":"a"},"spec":{"jobTemplate":{"metadata":%s,"spec":{}}}}`,
-		"batch/cronjobs by their pods":       `{"metadata":{"name":"a"},"spec":{"jobTemplate":{"spec":` + template + `}}}`,
+		"core/pods":         `{"metadata":%s,"spec":{"containers":[]}}`,
+		"apps/deployments":  `{"metadata":{"name":"a"},"spec":` + template + `}`,
+		"apps/replicasets":  `{"metadata":{"name":"a"},"spec":` + template + `}`,
+		"apps/statefulsets": `{"metadata":{"name":"a"},"spec":` + template + `}`,
+		"apps/statefulsets by their claims": `{"metadata":{"name":"a"},` +
+			`"spec":{"volumeClaimTemplates":[{"metadata":%s,"spec":{}}]}}`,
+		"apps/daemonsets":             `{"metadata":{"name":"a"},"spec":` + template + `}`,
+		"core/replicationcontrollers": `{"metadata":{"name":"a"},"spec":` + template + `}`,
+		"batch/jobs":                  `{"metadata":{"name":"a"},"spec":` + template + `}`,
+		"batch/cronjobs": `{"metadata":{"name":"a"},"spec":{"jobTemplate":{"metadata":%s,` +
+			`"spec":{}}}}`,
+		"batch/cronjobs by their pods": `{"metadata":{"name":"a"},"spec":{"jobTemplate":{"spec":` + template +
+			`}}}`,
 		"core/podtemplates":                  `{"metadata":{"name":"a"},"template":{"metadata":%s,"spec":{}}}`,
 		"apps/controllerrevisions":           `{"metadata":{"name":"a"},"data":{"spec":` + template + `}}`,
 		"argoproj.io/rollouts":               `{"metadata":{"name":"a"},"spec":` + template + `}`,
@@ -180,24 +197,29 @@ func templates() map[string]string {
 		"serving.knative.dev/revisions":      `{"metadata":%s,"spec":{"containers":[]}}`,
 		"serving.knative.dev/configurations": `{"metadata":{"name":"a"},"spec":` + template + `}`,
 		"keda.sh/scaledjobs":                 `{"metadata":{"name":"a"},"spec":{"jobTargetRef":` + template + `}}`,
-		"example.com/manifests":              `{"metadata":{"name":"a"},"spec":{"workload":{"manifests":[[],{"metadata":%s}]}}}`,
-		"example.com/lists":                  `{"metadata":{"name":"a"},"status":{"a":{"b":{"c":{"d":{"e":{"f":{"g":{"h":{"i":{"j":[[{"k":{"metadata":%s}}]]}}}}}}}}}}}`,
-		"example.com/metadata in metadata":   `{"metadata":{"name":"a","extra":{"metadata":%s}}}`,
-		"example.com/metadata in a list":     `{"metadata":{"name":"a"},"spec":{"metadata":[{"metadata":%s}]}}`,
+		"example.com/manifests": `{"metadata":{"name":"a"},"spec":{"workload":{"manifests":[[],` +
+			`{"metadata":%s}]}}}`,
+		"example.com/lists": `{"metadata":{"name":"a"},` +
+			`"status":{"a":{"b":{"c":{"d":{"e":{"f":{"g":{"h":{"i":{"j":[[{"k":{"metadata":%s}}]]}}}}}}}}}}}`,
+		"example.com/metadata in metadata": `{"metadata":{"name":"a","extra":{"metadata":%s}}}`,
+		"example.com/metadata in a list":   `{"metadata":{"name":"a"},"spec":{"metadata":[{"metadata":%s}]}}`,
 	}
 }
 
-// kindOf is the group and resource that a key of templates begins with.
+// kindOf returns the group and resource at the beginning of a key of templates.
 func kindOf(name string) (group, resource string) {
 	name, _, _ = strings.Cut(name, " ")
 	group, resource, _ = strings.Cut(name, "/")
 	return strings.TrimPrefix(group, "core"), resource
 }
 
-// What is dropped of an object is dropped of those within it: copies that tools store, and managedFields.
+// Copies that tools store, and managedFields, are dropped from an object and from the objects inside it.
 func TestInnerCopiesAreDropped(t *testing.T) {
-	const with = `{"name":"in","managedFields":[{"manager":"c4n4ry"}],"labels":{"b":"d"},"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"x\":\"c4n4ry\"}","b":"{}","example.com/last-applied":{"x":"c4n4ry"}}}`
-	const escaped = `{"name":"in","m\u0061nagedFields":["c4n4ry"],"labels":{"b":"d"},"\u0061nnotations":{"kapp.k14s.io\/original":"c4n4ry","b":"{}"}}`
+	const with = `{"name":"in","managedFields":[{"manager":"c4n4ry"}],"labels":{"b":"d"},` +
+		`"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"x\":\"c4n4ry\"}","b":"{}",` +
+		`"example.com/last-applied":{"x":"c4n4ry"}}}`
+	const escaped = `{"name":"in","m\u0061nagedFields":["c4n4ry"],"labels":{"b":"d"},` +
+		`"\u0061nnotations":{"kapp.k14s.io\/original":"c4n4ry","b":"{}"}}`
 	const want = `{"name":"in","labels":{"b":"d"},"annotations":{"b":"{}"}}`
 	for name, around := range templates() {
 		group, resource := kindOf(name)
@@ -212,16 +234,21 @@ func TestInnerCopiesAreDropped(t *testing.T) {
 	}
 }
 
-// Guests get annotations that may contain a copy masked in each object and template, as in the object itself, and
-// see that they change.
+// For guests, annotations that may contain a copy are masked in each inner object and template, in the same way as in
+// the object itself. Their changes are visible.
 func TestInnerCopiesAreMaskedForGuests(t *testing.T) {
 	for name, around := range templates() {
 		group, resource := kindOf(name)
 		veil := redact.NewVeil(group, resource)
 		with := func(value string) []byte {
-			return fmt.Appendf(nil, around, `{"name":"in","annotations":{"a":`+value+`,"b":"plain","n":7,"o":null},"labels":{"a":"{}"}}`)
+			return fmt.Appendf(
+				nil, around,
+				`{"name":"in","annotations":{"a":`+value+`,"b":"plain","n":7,"o":null},"labels":{"a":"{}"}}`,
+			)
 		}
-		for _, value := range []string{`"{\"x\":\"c4n4ry\"}"`, `{"x":"c4n4ry"}`, `["c4n4ry"]`, `"eJyrVspLzE1VslIqTi4uzs9TqgUAO0EGcA=="`} {
+		for _, value := range []string{
+			`"{\"x\":\"c4n4ry\"}"`, `{"x":"c4n4ry"}`, `["c4n4ry"]`, `"eJyrVspLzE1VslIqTi4uzs9TqgUAO0EGcA=="`,
+		} {
 			text, err := veil.Object(nil, with(value))
 			if err != nil || string(text) != string(with(`"(masked)"`)) {
 				t.Errorf("%s: of %s got %s, %v", name, value, text, err)
@@ -234,32 +261,40 @@ func TestInnerCopiesAreMaskedForGuests(t *testing.T) {
 	}
 }
 
-// Annotations of another type are masked for guests, unless they are a plain text. A definition has no values.
+// Annotations of another type are masked for guests, unless they are plain text. A CRD has no values.
 func TestInnerAnnotationsOfAnotherType(t *testing.T) {
 	for in, want := range map[string]string{
-		`{"spec":{"annotations":"{\"x\":\"c4n4ry\"}"}}`:                   `{"spec":{"annotations":"(masked)"}}`,
-		`{"spec":{"annotations":["c4n4ry"]}}`:                             `{"spec":{"annotations":"(masked)"}}`,
-		`{"spec":{"annotations":"plain","x":{"annotations":7}}}`:          `{"spec":{"annotations":"plain","x":{"annotations":7}}}`,
-		`{"spec":{"secretTemplate":{"annotations":{"a":"eyJhIjoi"}}}}`:    `{"spec":{"secretTemplate":{"annotations":{"a":"(masked)"}}}}`,
-		`{"spec":[{"annotations":{"annotations":{"a":"{\"c4n4ry\"}"}}}]}`: `{"spec":[{"annotations":{"annotations":"(masked)"}}]}`,
+		`{"spec":{"annotations":"{\"x\":\"c4n4ry\"}"}}`: `{"spec":{"annotations":"(masked)"}}`,
+		`{"spec":{"annotations":["c4n4ry"]}}`:           `{"spec":{"annotations":"(masked)"}}`,
+		`{"spec":{"annotations":"plain","x":{"annotations":7}}}`: `{"spec":{"annotations":"plain",` +
+			`"x":{"annotations":7}}}`,
+		`{"spec":{"secretTemplate":{"annotations":{"a":"eyJhIjoi"}}}}`: `{"spec":` +
+			`{"secretTemplate":{"annotations":{"a":"(masked)"}}}}`,
+		`{"spec":[{"annotations":{"annotations":{"a":"{\"c4n4ry\"}"}}}]}`: `{"spec":` +
+			`[{"annotations":{"annotations":"(masked)"}}]}`,
 	} {
 		text, err := redact.NewVeil("example.com", "databases").Object(nil, []byte(in))
 		if err != nil || string(text) != want {
 			t.Errorf("%s: got %s, %v", in, text, err)
 		}
 	}
-	const definition = `{"metadata":{"annotations":{"a":%s}},"spec":{"properties":{"annotations":{"additionalProperties":{"type":"string"}},"managedFields":{"type":"array"}}}}`
-	text, err := redact.NewVeil("apiextensions.k8s.io", "customresourcedefinitions").Object(nil, fmt.Appendf(nil, definition, `"{}"`))
+	const definition = `{"metadata":{"annotations":{"a":%s}},` +
+		`"spec":{"properties":{"annotations":{"additionalProperties":{"type":"string"}},` +
+		`"managedFields":{"type":"array"}}}}`
+	text, err := redact.NewVeil(
+		"apiextensions.k8s.io", "customresourcedefinitions",
+	).Object(nil, fmt.Appendf(nil, definition, `"{}"`))
 	if want := fmt.Sprintf(definition, `"(masked)"`); err != nil || string(text) != want {
 		t.Errorf("got %s, %v", text, err)
 	}
 }
 
-// A field within annotations is masked for guests, so nothing is selected by it.
+// Annotations are masked for guests, so guests cannot use them in selectors.
 func TestSharedRulesTouchAnnotations(t *testing.T) {
 	for path, want := range map[string]bool{
-		"metadata.annotations.a": true, "spec.template.metadata.annotations.a": true, "spec.secretTemplate.annotations": true,
-		"metadata.name": false, "spec.replicas": false, "metadata.labels.a": false,
+		"metadata.annotations.a": true, "spec.template.metadata.annotations.a": true,
+		"spec.secretTemplate.annotations": true,
+		"metadata.name":                   false, "spec.replicas": false, "metadata.labels.a": false,
 	} {
 		if got := redact.Shared().Touches("example.com", "databases", strings.Split(path, ".")); got != want {
 			t.Errorf("%s: got %t", path, got)
@@ -267,13 +302,14 @@ func TestSharedRulesTouchAnnotations(t *testing.T) {
 	}
 }
 
-// Deep objects take a time that grows with their size alone.
+// The time for deep objects grows only with their size.
 func TestDeepObjectsTakeNoLonger(t *testing.T) {
 	took := func(levels int) time.Duration {
-		text := strings.Repeat(`{"a":[`, levels) + `{"annotations":{"kapp.k14s.io/original":"c4n4ry"}}` + strings.Repeat(`]}`, levels)
+		text := strings.Repeat(`{"a":[`, levels) + `{"annotations":{"kapp.k14s.io/original":"c4n4ry"}}` +
+			strings.Repeat(`]}`, levels)
 		object := fmt.Appendf(nil, `{"metadata":{},"spec":%s}`, text)
 		best := time.Hour
-		for range 5 { // What is slow is slow each time; a busy machine is not.
+		for range 5 { // The best of several runs ignores delays on a busy machine.
 			began := time.Now()
 			clean, err := redact.New(nil, "example.com", "databases").Object(nil, object)
 			best = min(best, time.Since(began))

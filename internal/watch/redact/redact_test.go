@@ -17,20 +17,25 @@ func TestWhatIsKept(t *testing.T) {
 	tests := map[string]struct{ group, resource, in, want, managed string }{
 		"managedFields and last-applied go": {
 			"apps", "deployments",
-			`{"kind":"Deployment","metadata":{"managedFields":[{"manager":"m"}],"name":"a","annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"x\":\"c4n4ry\"}","b":"c"}},"spec":{"x":[1, 2]}}`,
+			`{"kind":"Deployment","metadata":{"managedFields":[{"manager":"m"}],"name":"a",` +
+				`"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"{\"x\":\"c4n4ry\"}","b":"c"}},` +
+				`"spec":{"x":[1, 2]}}`,
 			`{"kind":"Deployment","metadata":{"name":"a","annotations":{"b":"c"}},"spec":{"x":[1, 2]}}`,
 			`[{"manager":"m"}]`,
 		},
 		"an escaped key is the same key": {
 			"", "configmaps",
-			`{"metadata":{"name":"a","managed\u0046ields":["c4n4ry"],"annotations":{"kubectl.kubernetes.io\/last-applied-configuration":"c4n4ry"}}}`,
+			`{"metadata":{"name":"a","managed\u0046ields":["c4n4ry"],` +
+				`"annotations":{"kubectl.kubernetes.io\/last-applied-configuration":"c4n4ry"}}}`,
 			`{"metadata":{"name":"a","annotations":{}}}`,
 			`["c4n4ry"]`,
 		},
 		"a Secret's values are masked, its keys are not": {
 			"", "secrets",
-			`{"metadata":{"uid":"u"},"type":"Opaque","data":{"password":"c4n4ry","n":7},"stringData":{"token":["c4n4ry"]}}`,
-			`{"metadata":{"uid":"u"},"type":"Opaque","data":{"password":"(masked)","n":"(masked)"},"stringData":{"token":"(masked)"}}`,
+			`{"metadata":{"uid":"u"},"type":"Opaque","data":{"password":"c4n4ry","n":7},` +
+				`"stringData":{"token":["c4n4ry"]}}`,
+			`{"metadata":{"uid":"u"},"type":"Opaque","data":{"password":"(masked)","n":"(masked)"},` +
+				`"stringData":{"token":"(masked)"}}`,
 			"",
 		},
 		"masked members of another type are masked whole": {
@@ -48,18 +53,24 @@ func TestWhatIsKept(t *testing.T) {
 		},
 		"copies that other tools keep go": {
 			"apps", "deployments",
-			`{"metadata":{"annotations":{"kapp.k14s.io/original":"{\"x\":\"c4n4ry\"}","objectset.rio.cattle.io/applied":"H4sIc4n4ry","app.oam.dev/last-applied-configuration":"c4n4ry","banzaicloud.com/last-applied":"c4n4ry","openshift.io/encoded-deployment-config":"c4n4ry","example.com/last-applied-by":"me","last-applied":"you"}}}`,
+			`{"metadata":{"annotations":{"kapp.k14s.io/original":"{\"x\":\"c4n4ry\"}",` +
+				`"objectset.rio.cattle.io/applied":"H4sIc4n4ry","app.oam.dev/last-applied-configuration":"c4n4ry",` +
+				`"banzaicloud.com/last-applied":"c4n4ry","openshift.io/encoded-deployment-config":"c4n4ry",` +
+				`"example.com/last-applied-by":"me","last-applied":"you"}}}`,
 			`{"metadata":{"annotations":{"example.com/last-applied-by":"me","last-applied":"you"}}}`,
 			"",
 		},
 		"annotations of a Secret are masked, but those that are known to be harmless": {
 			"", "secrets",
-			`{"metadata":{"uid":"u","annotations":{"a":" {\"x\":\"c4n4ry\"}","b":"c4n4ry","h":"true","i":null,"helm.sh\/resource-policy":"keep","kapp.k14s.io/original":"c4n4ry"}}}`,
-			`{"metadata":{"uid":"u","annotations":{"a":"(masked)","b":"(masked)","h":"(masked)","i":null,"helm.sh/resource-policy":"keep"}}}`,
+			`{"metadata":{"uid":"u","annotations":{"a":" {\"x\":\"c4n4ry\"}","b":"c4n4ry","h":"true","i":null,` +
+				`"helm.sh\/resource-policy":"keep","kapp.k14s.io/original":"c4n4ry"}}}`,
+			`{"metadata":{"uid":"u","annotations":{"a":"(masked)","b":"(masked)","h":"(masked)","i":null,` +
+				`"helm.sh/resource-policy":"keep"}}}`,
 			"",
 		},
 		"an annotation of another kind is not": {
-			"", "pods", `{"metadata":{"annotations":{"a":"{\"x\":1}"}}}`, `{"metadata":{"annotations":{"a":"{\"x\":1}"}}}`, "",
+			"", "pods", `{"metadata":{"annotations":{"a":"{\"x\":1}"}}}`,
+			`{"metadata":{"annotations":{"a":"{\"x\":1}"}}}`, "",
 		},
 		"annotations of another type go whole": {
 			"", "pods", `{"metadata":{"annotations":["c4n4ry"]}}`, `{"metadata":{"annotations":null}}`, "",
@@ -95,20 +106,22 @@ func TestAChangedValueShowsAndNothingElse(t *testing.T) {
 		return o.Data["k"]
 	}
 	got := []string{show("u", "A"), show("u", "A"), show("u", "B"), show("u", "A"), show("v", "A"), show("v", "B")}
-	want := []string{"(masked)", "(masked)", "(masked, change 1)", "(masked, change 2)", "(masked)", "(masked, change 1)"}
+	want := []string{
+		"(masked)", "(masked)", "(masked, change 1)", "(masked, change 2)", "(masked)", "(masked, change 1)",
+	}
 	if strings.Join(got, ";") != strings.Join(want, ";") {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 	r.Deleted("u", "", "")
 	r.BeginList()
 	again := show("u", "A")
-	r.EndList() // Forgets v, which was not in the list.
+	r.EndList() // The Memory forgets v, which was not in the list.
 	if again != "(masked)" || show("v", "C") != "(masked)" {
 		t.Error("a forgotten object is remembered")
 	}
 }
 
-// Whatever the text: no error carries it, and no masked byte comes through.
+// For any text, no error contains it, and no masked byte is in the output.
 func FuzzNothingMaskedComesThrough(f *testing.F) {
 	f.Add([]byte(`{"a":"c4n4ry"}`), []byte(`{"b":1}`))
 	f.Add([]byte(`"c4n4ry"`), []byte(`[`))
@@ -118,7 +131,7 @@ func FuzzNothingMaskedComesThrough(f *testing.F) {
 		if strings.Contains(string(other), canary) {
 			t.Skip("the canary belongs into what is masked")
 		}
-		// The keys of masked values are shown: a canary there is no leak.
+		// The keys of masked values are shown, so a canary in a key is not a leak.
 		var keys map[string]json.RawMessage
 		if json.Unmarshal(data, &keys) == nil {
 			for key := range keys {
@@ -127,7 +140,12 @@ func FuzzNothingMaskedComesThrough(f *testing.F) {
 				}
 			}
 		}
-		in := fmt.Appendf(nil, `{"metadata":{"uid":"u","annotations":{"a":%s}},"data":%s,"spec":%s,"template":{"metadata":{"managedFields":%s,"annotations":{"kapp.k14s.io/original":%s}}}}`, data, data, other, data, data)
+		in := fmt.Appendf(
+			nil,
+			`{"metadata":{"uid":"u","annotations":{"a":%s}},"data":%s,"spec":%s,`+
+				`"template":{"metadata":{"managedFields":%s,"annotations":{"kapp.k14s.io/original":%s}}}}`,
+			data, data, other, data, data,
+		)
 		clean, err := redact.New(nil, "", "secrets").Object(nil, in)
 		if err != nil {
 			if strings.Contains(err.Error(), canary) {
@@ -144,12 +162,15 @@ func FuzzNothingMaskedComesThrough(f *testing.F) {
 	})
 }
 
-// A value that changes between two Redactors shows as changed, and what is gone
-// is forgotten, in the namespace that was listed alone.
+// A value that changes between two Redactors is shown as changed. Objects that are gone are forgotten, but only in the
+// namespace that was listed.
 func TestMemoryOutlastsItsRedactors(t *testing.T) {
 	memory := redact.NewMemory()
 	show := func(r *redact.Redactor, namespace, value string) string {
-		clean, err := r.Object(nil, []byte(`{"metadata":{"uid":"u`+namespace+`","namespace":"`+namespace+`"},"data":{"k":"`+value+`"}}`))
+		clean, err := r.Object(
+			nil,
+			[]byte(`{"metadata":{"uid":"u`+namespace+`","namespace":"`+namespace+`"},"data":{"k":"`+value+`"}}`),
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -169,13 +190,15 @@ func TestMemoryOutlastsItsRedactors(t *testing.T) {
 	one.EndList()
 	memory.Forget(func(namespace string) bool { return namespace == "c" })
 	got = append(got, show(all, "a", "C"), show(all, "b", "B"), show(all, "c", "B"))
-	want := []string{"(masked)", "(masked)", "(masked)", "(masked, change 1)", "(masked, change 2)", "(masked)", "(masked)"}
+	want := []string{
+		"(masked)", "(masked)", "(masked)", "(masked, change 1)", "(masked, change 2)", "(masked)", "(masked)",
+	}
 	if strings.Join(got, ";") != strings.Join(want, ";") {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
 
-// What is remembered of one object is bounded by what it has.
+// The memory for one object is bounded by the number of its values.
 func TestKeysThatGoAreForgotten(t *testing.T) {
 	r := redact.New(nil, "", "secrets")
 	show := func(key, value string) string {
@@ -198,7 +221,7 @@ func TestKeysThatGoAreForgotten(t *testing.T) {
 	}
 }
 
-// Values that all go while as many come take about as long as those that stay.
+// Replacing all values takes about as long as keeping them.
 func TestManyValues(t *testing.T) {
 	const values = 50_000
 	r := redact.New(nil, "", "secrets")
@@ -217,13 +240,14 @@ func TestManyValues(t *testing.T) {
 		return time.Since(began)
 	}
 	one := max(took(secret("a")), took(secret("a")))
-	other := min(took(secret("b")), took(secret("c")), took(secret("d"))) // What is slow is slow each time; a busy machine is not.
+	// The best of several runs ignores delays on a busy machine.
+	other := min(took(secret("b")), took(secret("c")), took(secret("d")))
 	if other > 10*one {
 		t.Errorf("%d other values took %v, and the same again %v", values, other, one)
 	}
 }
 
-// What is remembered weighs about what it holds, and nothing when it is forgotten.
+// The weight of a Memory is close to its heap use, and zero when everything is forgotten.
 func TestWeight(t *testing.T) {
 	heap := func() int64 {
 		runtime.GC()
@@ -240,7 +264,10 @@ func TestWeight(t *testing.T) {
 			for v := range values {
 				data = append(data, fmt.Sprintf(`"key-%d":"c2VjcmV0"`, v))
 			}
-			raw := fmt.Sprintf(`{"metadata":{"uid":"11111111-2222-3333-4444-%012d","namespace":"a"},"data":{%s}}`, n, strings.Join(data, ","))
+			raw := fmt.Sprintf(
+				`{"metadata":{"uid":"11111111-2222-3333-4444-%012d","namespace":"a"},"data":{%s}}`, n,
+				strings.Join(data, ","),
+			)
 			if _, err := r.Object(nil, []byte(raw)); err != nil {
 				t.Fatal(err)
 			}
@@ -261,22 +288,29 @@ func TestWeight(t *testing.T) {
 	}
 }
 
-// managedFields name elements of lists by what they are: not by what is masked of
-// them. Nobody is named as the author then, and everybody where nothing is.
+// managedFields identify elements of lists by their content, which must not reveal masked values. If they do, they are
+// removed and the change has no author. Otherwise they are kept.
 func TestManagedFieldsNameNothingMasked(t *testing.T) {
-	rules := rulesOf(t, "env", "example.com/v1/databases:spec.tokens[*]", "example.com/v1/databases:spec.users[*].name", "example.com/v1/databases:spec.whole", "example.com/v1/databases:spec.pins[*]")
-	const around = `{"metadata":{"uid":"u","managedFields":[{"manager":"m","fieldsV1":{"f:spec":%s}}]},"spec":{"tokens":["c4n4ry","two"],"users":[{"name":"c4n4ry"}],"whole":[{"id":7,"deep":{"key":"c4n4ry"}}],"pins":[4711],"env":[{"name":"A","value":"web"}]}}`
+	rules := rulesOf(
+		t, "env", "example.com/v1/databases:spec.tokens[*]", "example.com/v1/databases:spec.users[*].name",
+		"example.com/v1/databases:spec.whole", "example.com/v1/databases:spec.pins[*]",
+	)
+	const around = `{"metadata":{"uid":"u","managedFields":[{"manager":"m","fieldsV1":{"f:spec":%s}}]},` +
+		`"spec":{"tokens":["c4n4ry","two"],"users":[{"name":"c4n4ry"}],"whole":[{"id":7,"deep":{"key":"c4n4ry"}}],` +
+		`"pins":[4711],"env":[{"name":"A","value":"web"}]}}`
 	for fields, kept := range map[string]bool{
-		`{"f:tokens":{".":{},"v:\"c4n4ry\"":{}}}`:                            false,
-		`{"f:tokens":{"v:\"c4n\\u0034ry\"":{}}}`:                             false,
-		`{"f:users":{"k:{\"name\":\"c4n4ry\"}":{".":{}}}}`:                   false,
-		`{"f:users":{"k:{\"name\":\"b\",\"other\":\"c4n4ry\"}":{}}}`:         true, // As it may be in what is not masked.
-		`{"f:whole":{"k:{\"key\":\"c4n4ry\"}":{}}}`:                          false,
-		`{"f:whole":{"k:{\"id\":7}":{}}}`:                                    false,
-		`{"f:pins":{"v:4711":{}}}`:                                           false,
-		`{"f:pins":{"v:\"4711\"":{}}}`:                                       true,
-		`{"f:pins":{"k:{":{}}}`:                                              false, // It cannot be read.
-		`{"f:containers":{"k:{\"name\":\"web\"}":{"f:image":{}}}}`:           true,  // A value of an environment is no name.
+		`{"f:tokens":{".":{},"v:\"c4n4ry\"":{}}}`:          false,
+		`{"f:tokens":{"v:\"c4n\\u0034ry\"":{}}}`:           false,
+		`{"f:users":{"k:{\"name\":\"c4n4ry\"}":{".":{}}}}`: false,
+		// The value may be from a member that is not masked.
+		`{"f:users":{"k:{\"name\":\"b\",\"other\":\"c4n4ry\"}":{}}}`: true,
+		`{"f:whole":{"k:{\"key\":\"c4n4ry\"}":{}}}`:                  false,
+		`{"f:whole":{"k:{\"id\":7}":{}}}`:                            false,
+		`{"f:pins":{"v:4711":{}}}`:                                   false,
+		`{"f:pins":{"v:\"4711\"":{}}}`:                               true,
+		`{"f:pins":{"k:{":{}}}`:                                      false, // It cannot be read.
+		// The value of an environment variable is not a name.
+		`{"f:containers":{"k:{\"name\":\"web\"}":{"f:image":{}}}}`:           true,
 		`{"f:env":{"k:{\"name\":\"A\"}":{".":{},"f:name":{},"f:value":{}}}}`: true,
 	} {
 		clean, err := redact.New(rules, "example.com", "databases").Object(nil, fmt.Appendf(nil, around, fields))

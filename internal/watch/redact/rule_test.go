@@ -21,36 +21,46 @@ func rulesOf(tb testing.TB, texts ...string) (rules redact.Rules) {
 	return rules
 }
 
-// What a rule matches is masked whatever its type, and what is not of the type
-// that the rule goes through is masked whole.
+// A value that a rule matches is masked, whatever its type. A value of another type than the rule expects on its path
+// is masked completely.
 func TestRules(t *testing.T) {
 	tests := map[string]struct{ rule, group, resource, in, want string }{
 		"each value of a map": {
 			"core/v1/configmaps:data.*", "", "configmaps",
-			`{"metadata":{"uid":"u","name":"a"},"data":{"a":"c4n4ry","b":{"c":["c4n4ry"]},"c":7,"d":null},"binaryData":{"e":"x"}}`,
-			`{"metadata":{"uid":"u","name":"a"},"data":{"a":"(masked)","b":"(masked)","c":"(masked)","d":null},"binaryData":{"e":"x"}}`,
+			`{"metadata":{"uid":"u","name":"a"},"data":{"a":"c4n4ry","b":{"c":["c4n4ry"]},"c":7,"d":null},` +
+				`"binaryData":{"e":"x"}}`,
+			`{"metadata":{"uid":"u","name":"a"},"data":{"a":"(masked)","b":"(masked)","c":"(masked)","d":null},` +
+				`"binaryData":{"e":"x"}}`,
 		},
 		"another resource is another": {
-			"core/v1/configmaps:data.*", "", "pods", `{"metadata":{},"data":{"a":"x"}}`, `{"metadata":{},"data":{"a":"x"}}`,
+			"core/v1/configmaps:data.*", "", "pods", `{"metadata":{},"data":{"a":"x"}}`,
+			`{"metadata":{},"data":{"a":"x"}}`,
 		},
 		"another group is another": {
-			"core/v1/configmaps:data.*", "example.com", "configmaps", `{"metadata":{},"data":{"a":"x"}}`, `{"metadata":{},"data":{"a":"x"}}`,
+			"core/v1/configmaps:data.*", "example.com", "configmaps", `{"metadata":{},"data":{"a":"x"}}`,
+			`{"metadata":{},"data":{"a":"x"}}`,
 		},
 		"events of the other group, by the other name": {
 			"core/v1/events:message", "events.k8s.io", "events",
-			`{"metadata":{"uid":"u"},"note":"c4n4ry","reason":"R"}`, `{"metadata":{"uid":"u"},"note":"(masked)","reason":"R"}`,
+			`{"metadata":{"uid":"u"},"note":"c4n4ry","reason":"R"}`, `{"metadata":{"uid":"u"},"note":"(masked)",` +
+				`"reason":"R"}`,
 		},
 		"events of the other group, the other way round": {
 			"events.k8s.io/v1/events:..regarding", "", "events",
-			`{"metadata":{"uid":"u"},"message":"x","involvedObject":{"name":"c4n4ry"}}`, `{"metadata":{"uid":"u"},"message":"x","involvedObject":"(masked)"}`,
+			`{"metadata":{"uid":"u"},"message":"x","involvedObject":{"name":"c4n4ry"}}`, `{"metadata":{"uid":"u"},` +
+				`"message":"x","involvedObject":"(masked)"}`,
 		},
 		"events of the other group, by the same name": {
-			"core/v1/events:series.*", "events.k8s.io", "events", `{"metadata":{"uid":"u"},"series":{"count":"c4n4ry"}}`, `{"metadata":{"uid":"u"},"series":{"count":"(masked)"}}`,
+			"core/v1/events:series.*", "events.k8s.io", "events",
+			`{"metadata":{"uid":"u"},"series":{"count":"c4n4ry"}}`,
+			`{"metadata":{"uid":"u"},"series":{"count":"(masked)"}}`,
 		},
 		"each element of a list": {
 			"apps/v1/deployments:spec.template.spec.containers[*].env[*].value", "apps", "deployments",
-			`{"metadata":{},"spec":{"replicas":1,"template":{"spec":{"containers":[{"name":"a","env":[{"name":"A","value":"c4n4ry"},{"name":"B","valueFrom":{}}]},{"name":"b"}]}}}}`,
-			`{"metadata":{},"spec":{"replicas":1,"template":{"spec":{"containers":[{"name":"a","env":[{"name":"A","value":"(masked)"},{"name":"B","valueFrom":{}}]},{"name":"b"}]}}}}`,
+			`{"metadata":{},"spec":{"replicas":1,"template":{"spec":{"containers":[{"name":"a","env":[{"name":"A",` +
+				`"value":"c4n4ry"},{"name":"B","valueFrom":{}}]},{"name":"b"}]}}}}`,
+			`{"metadata":{},"spec":{"replicas":1,"template":{"spec":{"containers":[{"name":"a","env":[{"name":"A",` +
+				`"value":"(masked)"},{"name":"B","valueFrom":{}}]},{"name":"b"}]}}}}`,
 		},
 		"an annotation, of all kinds": {
 			`*:metadata.annotations["example.com/token"]`, "batch", "jobs",
@@ -64,7 +74,8 @@ func TestRules(t *testing.T) {
 		},
 		"text where an object should be": {
 			"example.com/v1/databases:spec.values.password", "example.com", "databases",
-			`{"metadata":{},"spec":{"values":"password: c4n4ry","user":"x"}}`, `{"metadata":{},"spec":{"values":"(masked)","user":"x"}}`,
+			`{"metadata":{},"spec":{"values":"password: c4n4ry","user":"x"}}`,
+			`{"metadata":{},"spec":{"values":"(masked)","user":"x"}}`,
 		},
 		"a list where an object should be": {
 			"example.com/v1/databases:spec.values.password", "example.com", "databases",
@@ -72,7 +83,8 @@ func TestRules(t *testing.T) {
 		},
 		"an object where a list should be": {
 			"example.com/v1/databases:spec.users[*].password", "example.com", "databases",
-			`{"metadata":{},"spec":{"users":{"a":{"password":"c4n4ry"}}}}`, `{"metadata":{},"spec":{"users":"(masked)"}}`,
+			`{"metadata":{},"spec":{"users":{"a":{"password":"c4n4ry"}}}}`,
+			`{"metadata":{},"spec":{"users":"(masked)"}}`,
 		},
 		"a list of something else": {
 			"example.com/v1/databases:spec.users[*].password", "example.com", "databases",
@@ -81,8 +93,10 @@ func TestRules(t *testing.T) {
 		},
 		"a name at any depth": {
 			"*:spec..password", "example.com", "databases",
-			`{"metadata":{"labels":{"password":"x"}},"spec":{"password":"c4n4ry","a":[{"b":{"password":{"password":"c4n4ry"}}}]}}`,
-			`{"metadata":{"labels":{"password":"x"}},"spec":{"password":"(masked)","a":[{"b":{"password":"(masked)"}}]}}`,
+			`{"metadata":{"labels":{"password":"x"}},"spec":{"password":"c4n4ry",` +
+				`"a":[{"b":{"password":{"password":"c4n4ry"}}}]}}`,
+			`{"metadata":{"labels":{"password":"x"}},"spec":{"password":"(masked)",` +
+				`"a":[{"b":{"password":"(masked)"}}]}}`,
 		},
 		"a member that is there twice": {
 			"*:spec.password", "example.com", "databases",
@@ -91,32 +105,43 @@ func TestRules(t *testing.T) {
 		},
 		"what is dropped stays dropped": {
 			`*:metadata.annotations.*`, "", "pods",
-			`{"metadata":{"managedFields":["c4n4ry"],"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"c4n4ry","b":"c4n4ry"}}}`,
+			`{"metadata":{"managedFields":["c4n4ry"],` +
+				`"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"c4n4ry","b":"c4n4ry"}}}`,
 			`{"metadata":{"annotations":{"b":"(masked)"}}}`,
 		},
 		"environments of a pod": {
 			"env", "", "pods",
-			`{"metadata":{"labels":{"env":"prod"}},"spec":{"containers":[{"env":[{"name":"A","value":"c4n4ry"}]}],"initContainers":[{"env":"c4n4ry"}],"ephemeralContainers":[{"env":{"A":"c4n4ry"}}]}}`,
-			`{"metadata":{"labels":{"env":"prod"}},"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"}]}],"initContainers":[{"env":"(masked)"}],"ephemeralContainers":[{"env":"(masked)"}]}}`,
+			`{"metadata":{"labels":{"env":"prod"}},"spec":{"containers":[{"env":[{"name":"A","value":"c4n4ry"}]}],` +
+				`"initContainers":[{"env":"c4n4ry"}],"ephemeralContainers":[{"env":{"A":"c4n4ry"}}]}}`,
+			`{"metadata":{"labels":{"env":"prod"}},"spec":{"containers":[{"env":[{"name":"A",` +
+				`"value":"(masked)"}]}],"initContainers":[{"env":"(masked)"}],` +
+				`"ephemeralContainers":[{"env":"(masked)"}]}}`,
 		},
 		"environments of a cron job": {
 			"env", "batch", "cronjobs",
-			`{"metadata":{},"spec":{"jobTemplate":{"spec":{"template":{"metadata":{"labels":{"env":"prod"}},"spec":{"containers":[{"env":[{"name":"A","value":"c4n4ry"}]}]}}}}}}`,
-			`{"metadata":{},"spec":{"jobTemplate":{"spec":{"template":{"metadata":{"labels":{"env":"prod"}},"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"}]}]}}}}}}`,
+			`{"metadata":{},"spec":{"jobTemplate":{"spec":{"template":{"metadata":{"labels":{"env":"prod"}},` +
+				`"spec":{"containers":[{"env":[{"name":"A","value":"c4n4ry"}]}]}}}}}}`,
+			`{"metadata":{},"spec":{"jobTemplate":{"spec":{"template":{"metadata":{"labels":{"env":"prod"}},` +
+				`"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"}]}]}}}}}}`,
 		},
 		"environments that a revision keeps": {
 			"env", "apps", "controllerrevisions",
-			`{"metadata":{},"data":{"spec":{"template":{"spec":{"containers":[{"env":[{"name":"A","value":"c4n4ry"}]}]}}}}}`,
-			`{"metadata":{},"data":{"spec":{"template":{"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"}]}]}}}}}`,
+			`{"metadata":{},"data":{"spec":{"template":{"spec":{"containers":[{"env":[{"name":"A",` +
+				`"value":"c4n4ry"}]}]}}}}}`,
+			`{"metadata":{},"data":{"spec":{"template":{"spec":{"containers":[{"env":[{"name":"A",` +
+				`"value":"(masked)"}]}]}}}}}`,
 		},
 		"environments of kinds of others": {
 			"env", "example.com", "tasks",
-			`{"metadata":{},"spec":{"steps":[{"env":[{"name":"A","value":"c4n4ry"}]}],"env":{"A":"c4n4ry"},"stage":{"env":"prod"}}}`,
-			`{"metadata":{},"spec":{"steps":[{"env":[{"name":"A","value":"(masked)"}]}],"env":"(masked)","stage":{"env":"prod"}}}`,
+			`{"metadata":{},"spec":{"steps":[{"env":[{"name":"A","value":"c4n4ry"}]}],"env":{"A":"c4n4ry"},` +
+				`"stage":{"env":"prod"}}}`,
+			`{"metadata":{},"spec":{"steps":[{"env":[{"name":"A","value":"(masked)"}]}],"env":"(masked)",` +
+				`"stage":{"env":"prod"}}}`,
 		},
 		"a definition has no environment": {
 			"env", "apiextensions.k8s.io", "customresourcedefinitions",
-			`{"metadata":{},"spec":{"properties":{"env":{"type":"array"}}}}`, `{"metadata":{},"spec":{"properties":{"env":{"type":"array"}}}}`,
+			`{"metadata":{},"spec":{"properties":{"env":{"type":"array"}}}}`,
+			`{"metadata":{},"spec":{"properties":{"env":{"type":"array"}}}}`,
 		},
 		"Helm's release in a ConfigMap": {
 			"*:none", "", "configmaps",
@@ -125,21 +150,27 @@ func TestRules(t *testing.T) {
 		},
 		"Helm's release of the second version": {
 			"*:none", "", "configmaps",
-			`{"metadata":{"labels":{"OWNER":"TILLER"}},"data":{"release":"c4n4ry"}}`, `{"metadata":{"labels":{"OWNER":"TILLER"}},"data":{"release":"(masked)"}}`,
+			`{"metadata":{"labels":{"OWNER":"TILLER"}},"data":{"release":"c4n4ry"}}`,
+			`{"metadata":{"labels":{"OWNER":"TILLER"}},"data":{"release":"(masked)"}}`,
 		},
 		"Helm's release that has lost its label": {
 			"*:none", "", "configmaps",
-			`{"metadata":{"name":"sh.helm.release.v1.a.v1"},"data":{"release":"c4n4ry"},"binaryData":{"release":"c4n4ry"}}`,
-			`{"metadata":{"name":"sh.helm.release.v1.a.v1"},"data":{"release":"(masked)"},"binaryData":{"release":"(masked)"}}`,
+			`{"metadata":{"name":"sh.helm.release.v1.a.v1"},"data":{"release":"c4n4ry"},` +
+				`"binaryData":{"release":"c4n4ry"}}`,
+			`{"metadata":{"name":"sh.helm.release.v1.a.v1"},"data":{"release":"(masked)"},` +
+				`"binaryData":{"release":"(masked)"}}`,
 		},
 		"Helm's release with labels of another type": {
-			"*:none", "", "configmaps", `{"metadata":{"labels":["owner"]},"data":{"release":"c4n4ry"}}`, `{"metadata":{"labels":["owner"]},"data":{"release":"(masked)"}}`,
+			"*:none", "", "configmaps", `{"metadata":{"labels":["owner"]},"data":{"release":"c4n4ry"}}`,
+			`{"metadata":{"labels":["owner"]},"data":{"release":"(masked)"}}`,
 		},
 		"a release that is not Helm's": {
-			"*:none", "", "configmaps", `{"metadata":{"labels":{"owner":"me"}},"data":{"release":"7"}}`, `{"metadata":{"labels":{"owner":"me"}},"data":{"release":"7"}}`,
+			"*:none", "", "configmaps", `{"metadata":{"labels":{"owner":"me"}},"data":{"release":"7"}}`,
+			`{"metadata":{"labels":{"owner":"me"}},"data":{"release":"7"}}`,
 		},
 		"Helm's release in a Secret": {
-			"*:none", "", "secrets", `{"metadata":{},"type":"helm.sh/release.v1","data":{"release":"c4n4ry"}}`, `{"metadata":{},"type":"helm.sh/release.v1","data":{"release":"(masked)"}}`,
+			"*:none", "", "secrets", `{"metadata":{},"type":"helm.sh/release.v1","data":{"release":"c4n4ry"}}`,
+			`{"metadata":{},"type":"helm.sh/release.v1","data":{"release":"(masked)"}}`,
 		},
 	}
 	for name, test := range tests {
@@ -155,8 +186,7 @@ func TestRules(t *testing.T) {
 	}
 }
 
-// What makes no sense, or would mask what objects are told apart by, is refused
-// in words.
+// Rules that are malformed, or that would mask the identity of objects, are refused with an explanation.
 func TestRulesThatMakeNoSense(t *testing.T) {
 	for text, says := range map[string]string{
 		"":                                    "no path",
@@ -196,14 +226,20 @@ func TestRulesThatMakeNoSense(t *testing.T) {
 			t.Errorf("%s: got %v and %v, want an error that says %q", text, rules, err, says)
 		}
 	}
-	for _, text := range []string{"env", "*:spec", "*:.spec", "*:..password", "*:metadata.labels.*", `*:["a.b"].c`, "core/v1/nodes:status.images[*].names", "a.example.com/v1alpha1/b:metadata.annotations"} {
+	for _, text := range []string{
+		"env", "*:spec", "*:.spec", "*:..password", "*:metadata.labels.*", `*:["a.b"].c`,
+		"core/v1/nodes:status.images[*].names", "a.example.com/v1alpha1/b:metadata.annotations",
+	} {
 		rulesOf(t, text)
 	}
 }
 
-// A field may not be selected by where a rule masks it, or what it lies in.
+// A field selector must not use a field that a rule masks, or a field that contains a masked value.
 func TestTouches(t *testing.T) {
-	rules := rulesOf(t, "example.com/v1/databases:spec.values.password", "*:spec..token", "core/v1/pods:spec.containers[*].image")
+	rules := rulesOf(
+		t, "example.com/v1/databases:spec.values.password", "*:spec..token",
+		"core/v1/pods:spec.containers[*].image",
+	)
 	for path, want := range map[string]bool{
 		"spec.values.password": true, "spec.values": true, "spec.values.password.a": true, "spec.a.b.token": true,
 		"spec.values.user": false, "metadata.name": false, "status.phase": false,
@@ -217,8 +253,8 @@ func TestTouches(t *testing.T) {
 	}
 }
 
-// A value that changes under a rule shows as changed, and nothing else of it,
-// also where the API gives no UIDs.
+// A value that changes under a rule is shown as changed, and nothing else about it is shown. This also works if the API
+// sets no UIDs.
 func TestChangesUnderARule(t *testing.T) {
 	r := redact.New(rulesOf(t, "example.com/v1/databases:spec.password"), "example.com", "databases")
 	show := func(metadata, value string) string {
@@ -234,7 +270,9 @@ func TestChangesUnderARule(t *testing.T) {
 	}
 	one, other := `"namespace":"a","name":"x"`, `"namespace":"b","name":"x"`
 	got := []string{show(one, "A"), show(other, "B"), show(one, "A"), show(one, "B"), show(one, "A"), show(other, "A")}
-	want := []string{"(masked)", "(masked)", "(masked)", "(masked, change 1)", "(masked, change 2)", "(masked, change 1)"}
+	want := []string{
+		"(masked)", "(masked)", "(masked)", "(masked, change 1)", "(masked, change 2)", "(masked, change 1)",
+	}
 	if strings.Join(got, ";") != strings.Join(want, ";") {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -244,33 +282,44 @@ func TestChangesUnderARule(t *testing.T) {
 	}
 }
 
-// Whatever an object has where rules look: no byte of it comes through, in the
-// text or in an error, and valid text stays valid.
+// For any content at the places of rules, no byte of it is in the output or in an error, and valid text stays valid.
 func FuzzRules(f *testing.F) {
-	for _, seed := range []string{`"c4n4ry"`, `["c4n4ry"]`, `{"x":"c4n4ry"}`, `{"containers":[{"env":[{"value":"c4n4ry"}]}]}`, `{"containers":{"env":"c4n4ry"}}`, `[{"env":"c4n4ry"}]`, `{"env":["c4n4ry"]}`, `7`, `null`, `{"a":`} {
+	for _, seed := range []string{
+		`"c4n4ry"`, `["c4n4ry"]`, `{"x":"c4n4ry"}`, `{"containers":[{"env":[{"value":"c4n4ry"}]}]}`,
+		`{"containers":{"env":"c4n4ry"}}`, `[{"env":"c4n4ry"}]`, `{"env":["c4n4ry"]}`, `7`, `null`, `{"a":`,
+	} {
 		f.Add([]byte(seed))
 	}
-	rules := rulesOf(f, "env", "example.com/v1/databases:spec.values.password", "example.com/v1/databases:list[*].value", "example.com/v1/databases:map.*", `*:metadata.annotations["a/b"]`)
+	rules := rulesOf(
+		f, "env", "example.com/v1/databases:spec.values.password", "example.com/v1/databases:list[*].value",
+		"example.com/v1/databases:map.*", `*:metadata.annotations["a/b"]`,
+	)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		if !json.Valid(data) || strings.Contains(string(data), `c4n4ry":`) {
 			t.Skip("a key is no value")
 		}
 		for _, around := range []string{
-			`{"metadata":{"uid":"u"},"spec":{"values":{"password":%s}}}`, `{"metadata":{"uid":"u"},"list":[{"value":%s}]}`, `{"metadata":{"uid":"u"},"map":{"a":%s}}`,
-			`{"metadata":{"uid":"u","annotations":{"a/b":%s}}}`, `{"metadata":{"uid":"u","managedFields":%s}}`, `{"metadata":{"uid":"u","annotations":{"kubectl.kubernetes.io/last-applied-configuration":%s}}}`,
-			`{"metadata":{"uid":"u"},"spec":{"template":{"spec":{"containers":[{"env":[{"value":%s}]}]}}}}`, `{"metadata":{"uid":"u"},"spec":{"initContainers":[{"env":%s}]}}`,
-			`{"metadata":{"uid":"u"},"spec":{"template":{"metadata":{"managedFields":%s}}}}`, `{"metadata":{"uid":"u"},"spec":[{"annotations":{"example.com/last-applied":%s}}]}`,
+			`{"metadata":{"uid":"u"},"spec":{"values":{"password":%s}}}`, `{"metadata":{"uid":"u"},` +
+				`"list":[{"value":%s}]}`, `{"metadata":{"uid":"u"},"map":{"a":%s}}`,
+			`{"metadata":{"uid":"u","annotations":{"a/b":%s}}}`, `{"metadata":{"uid":"u","managedFields":%s}}`,
+			`{"metadata":{"uid":"u","annotations":{"kubectl.kubernetes.io/last-applied-configuration":%s}}}`,
+			`{"metadata":{"uid":"u"},"spec":{"template":{"spec":{"containers":[{"env":[{"value":%s}]}]}}}}`,
+			`{"metadata":{"uid":"u"},"spec":{"initContainers":[{"env":%s}]}}`,
+			`{"metadata":{"uid":"u"},"spec":{"template":{"metadata":{"managedFields":%s}}}}`,
+			`{"metadata":{"uid":"u"},"spec":[{"annotations":{"example.com/last-applied":%s}}]}`,
 		} {
 			clean, err := redact.New(rules, "example.com", "databases").Object(nil, fmt.Appendf(nil, around, data))
 			if err != nil && !strings.Contains(err.Error(), canary) {
-				continue // Nested too deep.
+				continue // The nesting is too deep.
 			}
 			text := string(clean.Text)
 			var kept any
 			if err := json.Unmarshal(clean.Text, &kept); err != nil {
 				t.Fatalf("%s: %v", text, err)
 			}
-			list := strings.HasSuffix(around, `[{"env":%s}]}}`) && strings.HasPrefix(strings.TrimSpace(string(data)), "[") // What its objects have beside values is no secret.
+			// The other members of an environment's objects are not secret.
+			list := strings.HasSuffix(around, `[{"env":%s}]}}`) &&
+				strings.HasPrefix(strings.TrimSpace(string(data)), "[")
 			if strings.Contains(text, canary) && (!list || !strings.Contains(string(data), "{")) {
 				t.Errorf("%s: got %s", fmt.Sprintf(around, data), text)
 			}
@@ -278,29 +327,47 @@ func FuzzRules(f *testing.F) {
 	})
 }
 
-// On the way out a value that changes shows as changed, A, B, A shows the same
-// masks as any other three, and nothing tells objects' values from one another.
+// In a guest view, a value that changes is shown as changed. The values A, B, A show the same masks as any other three
+// values. Masks do not reveal whether the values of objects are equal.
 func TestVeil(t *testing.T) {
 	config := func(value string) []byte {
-		return fmt.Appendf(nil, `{"kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":%q,"same":"c4n4ry"},"binaryData":{"b":%q}}`, value, value)
+		return fmt.Appendf(
+			nil,
+			`{"kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":%q,"same":"c4n4ry"},"binaryData":{"b":%q}}`,
+			value, value,
+		)
 	}
 	veil := redact.NewVeil("", "configmaps")
 	text, err := veil.Object(nil, config("c4n4ry"))
-	if want := `{"kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"(masked)","same":"(masked)"},"binaryData":{"b":"(masked)"}}`; err != nil || string(text) != want {
+	if want := `{"kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"(masked)","same":"(masked)"},` +
+		`"binaryData":{"b":"(masked)"}}`; err != nil || string(text) != want {
 		t.Errorf("got %s, %v", text, err)
 	}
 	for _, change := range [][2]string{{"A", "B"}, {"B", "A"}, {"C", "A"}} {
 		text, err := veil.After(nil, config(change[0]), config(change[1]))
-		if want := `{"kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"(masked, changed)","same":"(masked)"},"binaryData":{"b":"(masked, changed)"}}`; err != nil || string(text) != want {
+		if want := `{"kind":"ConfigMap","metadata":{"name":"a"},"data":{"k":"(masked, changed)",` +
+			`"same":"(masked)"},"binaryData":{"b":"(masked, changed)"}}`; err != nil || string(text) != want {
 			t.Errorf("%v: got %s, %v", change, text, err)
 		}
 	}
 	for _, test := range []struct{ group, resource, in, want string }{
 		{"", "secrets", `{"data":{"a":"(masked, change 2)"}}`, `{"data":{"a":"(masked)"}}`},
-		{"", "pods", `{"spec":{"containers":[{"env":[{"name":"A","value":"c4n4ry"},{"valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}]}]}}`, `{"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"},{"valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}]}]}}`},
-		{"apps", "deployments", `{"spec":{"template":{"spec":{"containers":[{"env":[{"value":7}]}]}}}}`, `{"spec":{"template":{"spec":{"containers":[{"env":[{"value":"(masked)"}]}]}}}}`},
+		{
+			"", "pods",
+			`{"spec":{"containers":[{"env":[{"name":"A","value":"c4n4ry"},` +
+				`{"valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}]}]}}`,
+			`{"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"},` +
+				`{"valueFrom":{"secretKeyRef":{"name":"s","key":"k"}}}]}]}}`,
+		},
+		{
+			"apps", "deployments", `{"spec":{"template":{"spec":{"containers":[{"env":[{"value":7}]}]}}}}`,
+			`{"spec":{"template":{"spec":{"containers":[{"env":[{"value":"(masked)"}]}]}}}}`,
+		},
 		{"", "services", `{"spec":{"type":"ClusterIP"}}`, `{"spec":{"type":"ClusterIP"}}`},
-		{"apps", "deployments", `{"metadata":{"annotations":{"a":"{\"env\":\"c4n4ry\"}","b":"c"}}}`, `{"metadata":{"annotations":{"a":"(masked)","b":"c"}}}`},
+		{
+			"apps", "deployments", `{"metadata":{"annotations":{"a":"{\"env\":\"c4n4ry\"}","b":"c"}}}`,
+			`{"metadata":{"annotations":{"a":"(masked)","b":"c"}}}`,
+		},
 	} {
 		text, err := redact.NewVeil(test.group, test.resource).Object(nil, []byte(test.in))
 		if err != nil || string(text) != test.want {

@@ -11,17 +11,18 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// harmless are annotations that a Secret keeps, with usual values.
+// harmless returns annotations that a Secret keeps, with usual values.
 func harmless() map[string]string {
 	return map[string]string{
-		"kubernetes.io/service-account.name":                      "builder",
-		"kubernetes.io/service-account.uid":                       "0b7b2a0d-8f4e-4c0a-9d0a-0c5c1f3d7a11",
-		"cert-manager.io/certificate-name":                        "shop-tls",
-		"cert-manager.io/issuer-name":                             "letsencrypt",
-		"cert-manager.io/issuer-kind":                             "ClusterIssuer",
-		"cert-manager.io/issuer-group":                            "cert-manager.io",
-		"cert-manager.io/common-name":                             "*.example.com",
-		"cert-manager.io/alt-names":                               strings.Repeat("a-long-name.example.com,", 40) + "*.example.com",
+		"kubernetes.io/service-account.name": "builder",
+		"kubernetes.io/service-account.uid":  "0b7b2a0d-8f4e-4c0a-9d0a-0c5c1f3d7a11",
+		"cert-manager.io/certificate-name":   "shop-tls",
+		"cert-manager.io/issuer-name":        "letsencrypt",
+		"cert-manager.io/issuer-kind":        "ClusterIssuer",
+		"cert-manager.io/issuer-group":       "cert-manager.io",
+		"cert-manager.io/common-name":        "*.example.com",
+		"cert-manager.io/alt-names": strings.Repeat("a-long-name.example.com,", 40) +
+			"*.example.com",
 		"cert-manager.io/ip-sans":                                 "10.0.0.1,fe80::1",
 		"cert-manager.io/uri-sans":                                "spiffe://cluster.local/ns/shop/sa/web",
 		"meta.helm.sh/release-name":                               "shop",
@@ -39,7 +40,7 @@ func harmless() map[string]string {
 	}
 }
 
-// secretOf is the text of a Secret with annotations, and what is kept of them.
+// secretOf redacts a Secret with annotations, and returns the annotations in the result.
 func secretOf(t *testing.T, r *redact.Redactor, annotations any) map[string]any {
 	t.Helper()
 	in, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": "u", "annotations": annotations}})
@@ -59,7 +60,7 @@ func secretOf(t *testing.T, r *redact.Redactor, annotations any) map[string]any 
 	return o.Metadata.Annotations
 }
 
-// A Secret keeps the annotations of a short list, for everybody.
+// A Secret keeps the annotations of a short list, for every viewer.
 func TestSecretsKeepHarmlessAnnotations(t *testing.T) {
 	got := secretOf(t, redact.New(nil, "", "secrets"), harmless())
 	for key, value := range harmless() {
@@ -82,14 +83,17 @@ func TestHarmlessAnnotationsAreDocumented(t *testing.T) {
 	}
 }
 
-// Every other annotation of a Secret is masked for everybody, and so is one of the list whose value is not a name.
+// Every other annotation of a Secret is masked for every viewer. An annotation of the list is masked too if its value
+// is not a name.
 func TestAnnotationsOfSecretsAreMasked(t *testing.T) {
 	values := maps.Clone(copiesOf(t))
 	for n, text := range plainTexts() {
 		values[fmt.Sprint("plain ", n)] = text
 	}
 	for name, text := range values {
-		if got := secretOf(t, redact.New(nil, "", "secrets"), map[string]string{"example.com/a": text}); got["example.com/a"] != "(masked)" {
+		if got := secretOf(
+			t, redact.New(nil, "", "secrets"), map[string]string{"example.com/a": text},
+		); got["example.com/a"] != "(masked)" {
 			t.Errorf("%s: got %v", name, got)
 		}
 	}
@@ -100,7 +104,9 @@ func TestAnnotationsOfSecretsAreMasked(t *testing.T) {
 	smuggled["base64 with an end"] = "YzRuNHJ5Cg=="
 	for name, text := range smuggled {
 		for key := range harmless() {
-			if got := secretOf(t, redact.New(nil, "", "secrets"), map[string]string{key: text}); got[key] != "(masked)" {
+			if got := secretOf(
+				t, redact.New(nil, "", "secrets"), map[string]string{key: text},
+			); got[key] != "(masked)" {
 				t.Errorf("%s in %s: got %v", name, key, got)
 			}
 		}
@@ -117,13 +123,18 @@ func TestAnnotationsOfSecretsAreMasked(t *testing.T) {
 // A masked annotation of a Secret shows that it changed.
 func TestAnnotationsOfSecretsShowChanges(t *testing.T) {
 	r := redact.New(nil, "", "secrets")
-	for _, step := range [][2]string{{"A", "(masked)"}, {"A", "(masked)"}, {"B", "(masked, change 1)"}, {"A", "(masked, change 2)"}} {
+	for _, step := range [][2]string{
+		{"A", "(masked)"}, {"A", "(masked)"}, {"B", "(masked, change 1)"}, {"A", "(masked, change 2)"},
+	} {
 		if got := secretOf(t, r, map[string]string{"example.com/a": step[0]}); got["example.com/a"] != step[1] {
 			t.Errorf("%s: got %v, want %s", step[0], got, step[1])
 		}
 	}
-	text, err := redact.NewVeil("", "secrets").Object(nil, []byte(`{"metadata":{"annotations":{"a":"(masked, change 2)","helm.sh/resource-policy":"keep"}}}`))
-	if want := `{"metadata":{"annotations":{"a":"(masked)","helm.sh/resource-policy":"keep"}}}`; err != nil || string(text) != want {
+	text, err := redact.NewVeil("", "secrets").Object(
+		nil, []byte(`{"metadata":{"annotations":{"a":"(masked, change 2)","helm.sh/resource-policy":"keep"}}}`),
+	)
+	if want := `{"metadata":{"annotations":{"a":"(masked)","helm.sh/resource-policy":"keep"}}}`; err != nil ||
+		string(text) != want {
 		t.Errorf("a guest gets %s, %v", text, err)
 	}
 }
