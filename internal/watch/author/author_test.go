@@ -13,7 +13,7 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// version is an object at one time, as it is kept, and its managedFields.
+// version is an object at one time, in its stored form, and its managedFields.
 type version struct{ text, managed []byte }
 
 func (v *version) newest() time.Time {
@@ -23,7 +23,7 @@ func (v *version) newest() time.Time {
 	return time.Time{}
 }
 
-// versions reads what a watch of a real API server sent.
+// versions reads the events of a watch of a real API server.
 func versions(tb testing.TB, name string) (all []version) {
 	tb.Helper()
 	file, err := os.ReadFile("testdata/" + name)
@@ -40,13 +40,15 @@ func versions(tb testing.TB, name string) (all []version) {
 	return all
 }
 
-// told are the shares in short, one a line: who, and which paths.
+// told returns the shares in a short form, one in each line: the author, and the paths.
 func told(tb testing.TB, shares []author.Share, patch []byte) string {
 	tb.Helper()
 	paths := pathsOf(tb, patch)
 	var s strings.Builder
 	for _, share := range shares {
-		fmt.Fprintf(&s, "%s %s %s %s:", share.Manager, share.Operation, share.Subresource, share.Time.Format("15:04:05"))
+		fmt.Fprintf(
+			&s, "%s %s %s %s:", share.Manager, share.Operation, share.Subresource, share.Time.Format("15:04:05"),
+		)
 		for _, i := range share.Ops {
 			fmt.Fprintf(&s, " %s", paths[i])
 		}
@@ -55,7 +57,7 @@ func told(tb testing.TB, shares []author.Share, patch []byte) string {
 	return strings.TrimSpace(s.String())
 }
 
-// The changes that a real API server made, as curl asked it to.
+// Changes that a real API server made at the request of curl.
 func TestRealChanges(t *testing.T) {
 	const controller, oncall = "kube-controller-manager Update status 14:43:17:", "oncall Apply  14:43:18:"
 	for _, test := range []struct {
@@ -66,25 +68,30 @@ func TestRealChanges(t *testing.T) {
 	}{
 		{
 			"a second manager applies a variable to one of two containers", "apply.jsonl", 1, 2,
-			oncall + " replace /metadata/generation replace /metadata/resourceVersion add /spec/template/spec/containers/1/env",
+			oncall + " replace /metadata/generation replace /metadata/resourceVersion add " +
+				"/spec/template/spec/containers/1/env",
 		},
 		{
 			"a controller writes the status, and an annotation with it", "apply.jsonl", 0, 1,
-			controller + " add /metadata/annotations/deployment.kubernetes.io~1revision replace /metadata/resourceVersion replace /status",
+			controller + " add /metadata/annotations/deployment.kubernetes.io~1revision replace " +
+				"/metadata/resourceVersion replace /status",
 		},
 		{
 			"both, folded", "apply.jsonl", 0, 2,
-			oncall + " replace /metadata/generation replace /metadata/resourceVersion add /spec/template/spec/containers/1/env\n" +
+			oncall + " replace /metadata/generation replace /metadata/resourceVersion add " +
+				"/spec/template/spec/containers/1/env\n" +
 				controller + " add /metadata/annotations/deployment.kubernetes.io~1revision replace /status",
 		},
 		{
 			"an edit adds an annotation and removes another's; a third one's stays", "deployment.jsonl", 0, 1,
-			"kubectl-edit Update  14:43:20: replace /metadata/annotations replace /metadata/generation replace /metadata/resourceVersion",
+			"kubectl-edit Update  14:43:20: replace /metadata/annotations replace /metadata/generation replace " +
+				"/metadata/resourceVersion",
 		},
 		{"an Update that only removes leaves no trace", "deployment.jsonl", 2, 3, ""},
 		{
 			"another port and another finalizer", "service.jsonl", 0, 1,
-			"monitoring Apply  14:43:23: add /metadata/finalizers/1 replace /metadata/resourceVersion add /spec/ports/2",
+			"monitoring Apply  14:43:23: add /metadata/finalizers/1 replace /metadata/resourceVersion add " +
+				"/spec/ports/2",
 		},
 		{"a pod is bound, which managedFields do not tell", "pod.jsonl", 0, 1, ""},
 		{
@@ -93,8 +100,10 @@ func TestRealChanges(t *testing.T) {
 		},
 		{
 			"the pod runs", "pod.jsonl", 2, 3,
-			"kubelet Update status 14:43:17: replace /metadata/resourceVersion replace /status/conditions/0/lastTransitionTime replace /status/conditions/1/lastTransitionTime " +
-				"replace /status/conditions/2 replace /status/conditions/3 replace /status/containerStatuses replace /status/phase",
+			"kubelet Update status 14:43:17: replace /metadata/resourceVersion replace " +
+				"/status/conditions/0/lastTransitionTime replace /status/conditions/1/lastTransitionTime " +
+				"replace /status/conditions/2 replace /status/conditions/3 replace /status/containerStatuses " +
+				"replace /status/phase",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

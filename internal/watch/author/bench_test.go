@@ -7,8 +7,8 @@ import (
 	"glasshouse/internal/watch/diff"
 )
 
-// What it takes to name the authors of a pod's status change, beside what it
-// takes to find the change.
+// BenchmarkPodStatus compares the time to find the authors of a pod's status change with the time to compute the
+// change.
 func BenchmarkPodStatus(b *testing.B) {
 	all := versions(b, "pod.jsonl")
 	before, after := all[2], all[3]

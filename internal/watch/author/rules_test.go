@@ -9,12 +9,16 @@ import (
 	"glasshouse/internal/watch/author"
 )
 
-// manager is an entry of managedFields that wrote in a second of 10:00.
+// manager returns an entry of managedFields that was written in a second of 10:00.
 func manager(name string, second int, fields string) string {
-	return fmt.Sprintf(`{"manager":%q,"operation":"Update","apiVersion":"v1","time":"2026-11-21T10:00:%02dZ","fieldsType":"FieldsV1","fieldsV1":%s}`, name, second, fields)
+	return fmt.Sprintf(
+		`{"manager":%q,"operation":"Update","apiVersion":"v1","time":"2026-11-21T10:00:%02dZ",`+
+			`"fieldsType":"FieldsV1","fieldsV1":%s}`,
+		name, second, fields,
+	)
 }
 
-// at makes a patch of paths, which it replaces; "-" before a path removes it.
+// at returns a patch that replaces the values at paths, or removes those with a "-" before the path.
 func at(paths ...string) string {
 	ops := make([]string, len(paths))
 	for i, path := range paths {
@@ -29,9 +33,10 @@ func at(paths ...string) string {
 
 func TestRules(t *testing.T) {
 	const (
-		after = `{"metadata":{"labels":{"a":"1","b/c":"2","0":"3"}},"data":{"x~y":"1"},"spec":{"args":["p","q"],"sum":[[1],[2]],"ports":[{"port":80,"protocol":"TCP"},{"port":80,"protocol":"UDP"},{"port":443}],` +
+		after = `{"metadata":{"labels":{"a":"1","b/c":"2","0":"3"}},"data":{"x~y":"1"},"spec":{"args":["p","q"],` +
+			`"sum":[[1],[2]],"ports":[{"port":80,"protocol":"TCP"},{"port":80,"protocol":"UDP"},{"port":443}],` +
 			`"set":["s","t"],"flags":[true,false]},"odd":[{"a":1,"b":{"c":2}}]}`
-		old = 3 // When the version before was written.
+		old = 3 // The second in which the previous version was written.
 	)
 	for _, test := range []struct {
 		name     string
@@ -39,49 +44,168 @@ func TestRules(t *testing.T) {
 		patch    string
 		want     string // "manager: ops", newest first.
 	}{
-		{"a member", []string{manager("m", 4, `{"f:data":{"f:x~y":{}}}`), manager("n", 5, `{"f:spec":{"f:args":{}}}`)}, at("/data/x~0y", "/spec/args"), "n: 1; m: 0"},
-		{"escaped, and like an index", []string{manager("m", 4, `{"f:metadata":{"f:labels":{"f:b/c":{},"f:0":{}}}}`)}, at("/metadata/labels/b~1c", "/metadata/labels/0"), "m: 0 1"},
-		{"an object owns its members", []string{manager("m", 4, `{"f:data":{".":{},"f:x~y":{}}}`)}, at("/data"), "m: 0"},
+		{
+			"a member",
+			[]string{manager("m", 4, `{"f:data":{"f:x~y":{}}}`), manager("n", 5, `{"f:spec":{"f:args":{}}}`)},
+			at("/data/x~0y", "/spec/args"), "n: 1; m: 0",
+		},
+		{
+			"escaped, and like an index",
+			[]string{manager("m", 4, `{"f:metadata":{"f:labels":{"f:b/c":{},"f:0":{}}}}`)},
+			at("/metadata/labels/b~1c", "/metadata/labels/0"), "m: 0 1",
+		},
+		{
+			"an object owns its members", []string{manager("m", 4, `{"f:data":{".":{},"f:x~y":{}}}`)}, at("/data"),
+			"m: 0",
+		},
 		{"everything", []string{manager("m", 4, `{"f:data":{"f:x~y":{}}}`), manager("none", 4, `{}`)}, at(""), "m: 0"},
-		{"below, of several", []string{manager("m", 4, `{"f:metadata":{"f:labels":{"f:a":{}}}}`), manager("n", 5, `{"f:metadata":{"f:labels":{"f:0":{}}}}`)}, at("/metadata/labels"), "n: 0; m: 0"},
-		{"below, but stayed", []string{manager("m", old, `{"f:metadata":{"f:labels":{"f:a":{}}}}`), manager("n", 5, `{"f:metadata":{"f:labels":{"f:0":{}}}}`)}, at("/metadata/labels"), "n: 0"},
-		{"a list as a whole, but stayed", []string{manager("m", old, `{"f:spec":{"f:args":{}}}`), manager("n", 5, `{"f:spec":{"f:args":{}}}`)}, at("/spec/args/1"), "n: 0"},
-		{"that stayed, but comes nearer", []string{manager("m", 5, `{"f:data":{".":{}}}`), manager("n", old, `{"f:data":{"f:x~y":{}}}`)}, at("/data/x~0y"), "n: 0"},
-		{"both older than thought", []string{manager("m", old, `{"f:data":{"f:x~y":{}}}`), manager("n", old-1, `{"f:data":{"f:x~y":{}}}`)}, at("/data/x~0y"), "m: 0; n: 0"},
-		{"in an atomic list", []string{manager("m", 4, `{"f:spec":{"f:args":{}}}`)}, at("/spec/args/1", "/spec/sum/1/0"), "m: 0 1"},
-		{"that an object is there is not what is in it", []string{manager("m", 5, `{"f:data":{".":{}}}`), manager("n", 4, `{"f:data":{"f:x~y":{}}}`)}, at("/data/x~0y"), "n: 0"},
-		{"that it is there, and other members", []string{manager("m", 4, `{"f:data":{".":{},"f:z":{}}}`), manager("n", 5, `{"f:spec":{}}`)}, at("/data/x~0y"), "n: 0"},
+		{
+			"below, of several",
+			[]string{
+				manager("m", 4, `{"f:metadata":{"f:labels":{"f:a":{}}}}`),
+				manager("n", 5, `{"f:metadata":{"f:labels":{"f:0":{}}}}`),
+			},
+			at("/metadata/labels"), "n: 0; m: 0",
+		},
+		{
+			"below, but stayed",
+			[]string{
+				manager("m", old, `{"f:metadata":{"f:labels":{"f:a":{}}}}`),
+				manager("n", 5, `{"f:metadata":{"f:labels":{"f:0":{}}}}`),
+			},
+			at("/metadata/labels"), "n: 0",
+		},
+		{
+			"a list as a whole, but stayed",
+			[]string{manager("m", old, `{"f:spec":{"f:args":{}}}`), manager("n", 5, `{"f:spec":{"f:args":{}}}`)},
+			at("/spec/args/1"), "n: 0",
+		},
+		{
+			"that stayed, but comes nearer",
+			[]string{manager("m", 5, `{"f:data":{".":{}}}`), manager("n", old, `{"f:data":{"f:x~y":{}}}`)},
+			at("/data/x~0y"), "n: 0",
+		},
+		{
+			"both older than thought",
+			[]string{manager("m", old, `{"f:data":{"f:x~y":{}}}`), manager("n", old-1, `{"f:data":{"f:x~y":{}}}`)},
+			at("/data/x~0y"), "m: 0; n: 0",
+		},
+		{
+			"in an atomic list", []string{manager("m", 4, `{"f:spec":{"f:args":{}}}`)},
+			at("/spec/args/1", "/spec/sum/1/0"), "m: 0 1",
+		},
+		{
+			"that an object is there is not what is in it",
+			[]string{manager("m", 5, `{"f:data":{".":{}}}`), manager("n", 4, `{"f:data":{"f:x~y":{}}}`)},
+			at("/data/x~0y"), "n: 0",
+		},
+		{
+			"that it is there, and other members",
+			[]string{manager("m", 4, `{"f:data":{".":{},"f:z":{}}}`), manager("n", 5, `{"f:spec":{}}`)},
+			at("/data/x~0y"), "n: 0",
+		},
 		{
 			"keys",
 			[]string{
 				manager("m", 4, `{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"TCP\"}":{".":{},"f:port":{}}}}}`),
-				manager("n", 5, `{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"UDP\"}":{"f:port":{}},"k:{\"port\":443}":{}}}}`),
+				manager(
+					"n", 5,
+					`{"f:spec":{"f:ports":{"k:{\"port\":80,\"protocol\":\"UDP\"}":{"f:port":{}},`+
+						`"k:{\"port\":443}":{}}}}`,
+				),
 			},
 			at("/spec/ports/0", "/spec/ports/1/port", "/spec/ports/2", "/spec/ports/0/port"), "n: 1 2; m: 0 3",
 		},
-		{"keys in another order, and a number written otherwise", []string{manager("m", 4, `{"f:spec":{"f:ports":{"k:{\"protocol\":\"TCP\",\"port\":8e1}":{}}}}`)}, at("/spec/ports/0"), "m: 0"},
-		{"values", []string{manager("m", 4, `{"f:spec":{"f:set":{"v:\"s\"":{}},"f:flags":{"v:false":{}}}}`), manager("n", 5, `{"f:spec":{"f:set":{"v:\"t\"":{}},"f:flags":{"v:true":{}}}}`)}, at("/spec/set/0", "/spec/set/1", "/spec/flags/1"), "n: 1; m: 0 2"},
-		{"indices", []string{manager("m", 4, `{"f:spec":{"f:args":{"i:0":{}},"f:sum":{"i:1":{"i:0":{}}}}}`), manager("n", 5, `{"f:spec":{"f:args":{"i:1":{}}}}`)}, at("/spec/args/0", "/spec/args/1", "/spec/sum/1/0"), "n: 1; m: 0 2"},
-		{"a key that is an object", []string{manager("m", 4, `{"f:odd":{"k:{\"b\":{\"c\":2}}":{}}}`)}, at("/odd/0/a"), "m: 0"},
-		{"a path that is not there", []string{manager("m", 4, `{"f:spec":{"f:args":{},"f:gone":{"f:a":{}}}}`)}, at("/spec/args/7", "/spec/gone/a"), "m: 0 1"},
+		{
+			"keys in another order, and a number written otherwise",
+			[]string{manager("m", 4, `{"f:spec":{"f:ports":{"k:{\"protocol\":\"TCP\",\"port\":8e1}":{}}}}`)},
+			at("/spec/ports/0"), "m: 0",
+		},
+		{
+			"values",
+			[]string{
+				manager("m", 4, `{"f:spec":{"f:set":{"v:\"s\"":{}},"f:flags":{"v:false":{}}}}`),
+				manager("n", 5, `{"f:spec":{"f:set":{"v:\"t\"":{}},"f:flags":{"v:true":{}}}}`),
+			},
+			at("/spec/set/0", "/spec/set/1", "/spec/flags/1"), "n: 1; m: 0 2",
+		},
+		{
+			"indices",
+			[]string{
+				manager("m", 4, `{"f:spec":{"f:args":{"i:0":{}},"f:sum":{"i:1":{"i:0":{}}}}}`),
+				manager("n", 5, `{"f:spec":{"f:args":{"i:1":{}}}}`),
+			},
+			at("/spec/args/0", "/spec/args/1", "/spec/sum/1/0"), "n: 1; m: 0 2",
+		},
+		{
+			"a key that is an object", []string{manager("m", 4, `{"f:odd":{"k:{\"b\":{\"c\":2}}":{}}}`)},
+			at("/odd/0/a"), "m: 0",
+		},
+		{
+			"a path that is not there", []string{manager("m", 4, `{"f:spec":{"f:args":{},"f:gone":{"f:a":{}}}}`)},
+			at("/spec/args/7", "/spec/gone/a"), "m: 0 1",
+		},
 
-		{"removed: the newest", []string{manager("m", 5, `{"f:spec":{}}`), manager("n", 4, `{"f:data":{}}`)}, at("-/data/z", "/data"), "m: 0; n: 1"},
-		{"removed: of the newest the one that wrote", []string{manager("m", 5, `{"f:data":{}}`), manager("n", 5, `{"f:spec":{}}`)}, at("-/data/z", "/data"), "m: 0 1"},
-		{"removed: of the newest the last", []string{manager("m", 5, `{"f:data":{}}`), manager("n", 5, `{"f:data":{}}`)}, at("-/data/z"), "n: 0"},
+		{
+			"removed: the newest", []string{manager("m", 5, `{"f:spec":{}}`), manager("n", 4, `{"f:data":{}}`)},
+			at("-/data/z", "/data"), "m: 0; n: 1",
+		},
+		{
+			"removed: of the newest the one that wrote",
+			[]string{manager("m", 5, `{"f:data":{}}`), manager("n", 5, `{"f:spec":{}}`)}, at("-/data/z", "/data"),
+			"m: 0 1",
+		},
+		{
+			"removed: of the newest the last",
+			[]string{manager("m", 5, `{"f:data":{}}`), manager("n", 5, `{"f:data":{}}`)}, at("-/data/z"), "n: 0",
+		},
 		{"removed, and no time was taken", []string{manager("m", old, `{"f:data":{}}`)}, at("-/data/z"), ""},
-		{"removed, and the newest wrote within the second", []string{manager("m", old, `{"f:data":{}}`)}, at("-/data/z", "/data"), "m: 0 1"},
-		{"removed, and an older one wrote: clocks that differ", []string{manager("m", old, `{"f:spec":{}}`), manager("n", old-1, `{"f:data":{}}`)}, at("-/data/z", "/data"), "n: 1"},
+		{
+			"removed, and the newest wrote within the second", []string{manager("m", old, `{"f:data":{}}`)},
+			at("-/data/z", "/data"), "m: 0 1",
+		},
+		{
+			"removed, and an older one wrote: clocks that differ",
+			[]string{manager("m", old, `{"f:spec":{}}`), manager("n", old-1, `{"f:data":{}}`)},
+			at("-/data/z", "/data"), "n: 1",
+		},
 		{"set, and nobody owns it", []string{manager("m", 4, `{"f:data":{}}`)}, at("/spec/nodeName"), "m: 0"},
-		{"that, and no time was taken", []string{manager("m", old, `{"f:data":{}}`)}, at("/metadata/deletionTimestamp", "/metadata/resourceVersion"), ""},
-		{"that, and the newest wrote within the second", []string{manager("m", old, `{"f:data":{}}`)}, at("/data", "/metadata/deletionTimestamp", "/metadata/resourceVersion"), "m: 0 2"},
-		{"the metadata as a whole, and no time was taken", []string{manager("m", old, `{"f:metadata":{"f:labels":{"f:a":{}}}}`)}, at("/metadata"), ""},
+		{
+			"that, and no time was taken", []string{manager("m", old, `{"f:data":{}}`)},
+			at("/metadata/deletionTimestamp", "/metadata/resourceVersion"), "",
+		},
+		{
+			"that, and the newest wrote within the second", []string{manager("m", old, `{"f:data":{}}`)},
+			at("/data", "/metadata/deletionTimestamp", "/metadata/resourceVersion"), "m: 0 2",
+		},
+		{
+			"the metadata as a whole, and no time was taken",
+			[]string{manager("m", old, `{"f:metadata":{"f:labels":{"f:a":{}}}}`)}, at("/metadata"), "",
+		},
 		{"everything, and no time was taken", []string{manager("m", old, `{"f:data":{}}`)}, at(""), ""},
-		{"an index of what was removed is another's", []string{manager("m", 4, `{"f:spec":{"f:set":{"v:\"s\"":{}}}}`), manager("n", 5, `{"f:data":{}}`)}, at("-/spec/set/0"), "n: 0"},
+		{
+			"an index of what was removed is another's",
+			[]string{manager("m", 4, `{"f:spec":{"f:set":{"v:\"s\"":{}}}}`), manager("n", 5, `{"f:data":{}}`)},
+			at("-/spec/set/0"), "n: 0",
+		},
 
-		{"no fields", []string{manager("m", 4, `null`), `{"manager":"n","time":"2026-11-21T10:00:01Z"}`}, at("/data"), "m: 0"},
-		{"fields of another type", []string{manager("m", 4, `["f:data"]`), manager("n", 2, `{"f:data":{}}`)}, at("/data"), "n: 0"},
-		{"elements of an unknown kind", []string{manager("m", 4, `{"z:what":{},"f:data":{"q:1":{}}}`)}, at("/data/x~0y"), "m: 0"},
-		{"elements that make no sense", []string{manager("m", 4, `{"f:data":{"k:{":{}}}`), manager("n", 2, `{"f:data":{}}`)}, at("/data"), "n: 0"},
+		{
+			"no fields", []string{manager("m", 4, `null`), `{"manager":"n","time":"2026-11-21T10:00:01Z"}`},
+			at("/data"), "m: 0",
+		},
+		{
+			"fields of another type", []string{manager("m", 4, `["f:data"]`), manager("n", 2, `{"f:data":{}}`)},
+			at("/data"), "n: 0",
+		},
+		{
+			"elements of an unknown kind", []string{manager("m", 4, `{"z:what":{},"f:data":{"q:1":{}}}`)},
+			at("/data/x~0y"), "m: 0",
+		},
+		{
+			"elements that make no sense",
+			[]string{manager("m", 4, `{"f:data":{"k:{":{}}}`), manager("n", 2, `{"f:data":{}}`)}, at("/data"),
+			"n: 0",
+		},
 		{"no time", []string{`{"manager":"m","operation":"Update","fieldsV1":{"f:data":{}}}`}, at("/data"), "m: 0"},
 		{"a time that is none", []string{`{"manager":"m","time":"noon","fieldsV1":{"f:data":{}}}`}, at("/data"), ""},
 		{"a name that is none", []string{`{"manager":7,"fieldsV1":{"f:data":{}}}`}, at("/data"), ""},
@@ -111,9 +235,21 @@ func TestNewest(t *testing.T) {
 		alone               bool
 	}{
 		{"one", "[" + manager("m", 1, "{}") + "]", "m", true},
-		{"the newest of three", "[" + manager("m", 1, "{}") + "," + manager("n", 3, "{}") + "," + manager("o", 2, "{}") + "]", "n", true},
-		{"of several the last", "[" + manager("m", 3, "{}") + "," + manager("n", 3, "{}") + "," + manager("o", 2, "{}") + "]", "n", false},
-		{"two older ones", "[" + manager("m", 2, "{}") + "," + manager("n", 2, "{}") + "," + manager("o", 3, "{}") + "]", "o", true},
+		{
+			"the newest of three",
+			"[" + manager("m", 1, "{}") + "," + manager("n", 3, "{}") + "," + manager("o", 2, "{}") + "]", "n",
+			true,
+		},
+		{
+			"of several the last",
+			"[" + manager("m", 3, "{}") + "," + manager("n", 3, "{}") + "," + manager("o", 2, "{}") + "]", "n",
+			false,
+		},
+		{
+			"two older ones",
+			"[" + manager("m", 2, "{}") + "," + manager("n", 2, "{}") + "," + manager("o", 3, "{}") + "]", "o",
+			true,
+		},
 		{"none", "[]", "", false},
 		{"null", "null", "", false},
 		{"nothing", "", "", false},
@@ -130,14 +266,26 @@ func TestNewest(t *testing.T) {
 	}
 }
 
-// Whatever comes, the shares are of this patch, and newest first.
+// For any input, the shares belong to this patch, newest first.
 func FuzzOf(f *testing.F) {
 	for _, file := range []string{"apply.jsonl", "deployment.jsonl", "service.jsonl", "pod.jsonl"} {
 		for _, v := range versions(f, file) {
-			f.Add(v.managed, []byte(at("/metadata/resourceVersion", "/spec/ports/0", "-/status/phase", "/spec/template/spec/containers/1/env/0")), v.text, int64(0))
+			f.Add(
+				v.managed,
+				[]byte(
+					at(
+						"/metadata/resourceVersion", "/spec/ports/0", "-/status/phase",
+						"/spec/template/spec/containers/1/env/0",
+					),
+				),
+				v.text, int64(0),
+			)
 		}
 	}
-	f.Add([]byte("["+manager("m", 1, `{"f:l":{"k:{\"a\":1}":{},"v:1":{},"i:0":{".":{}}}}`)+"]"), []byte(at("/l/0/a", "/l/1", "")), []byte(`{"l":[{"a":1},1]}`), int64(1)<<40)
+	f.Add(
+		[]byte("["+manager("m", 1, `{"f:l":{"k:{\"a\":1}":{},"v:1":{},"i:0":{".":{}}}}`)+"]"),
+		[]byte(at("/l/0/a", "/l/1", "")), []byte(`{"l":[{"a":1},1]}`), int64(1)<<40,
+	)
 	f.Fuzz(func(t *testing.T, managed, patch, after []byte, since int64) {
 		var last *author.Author
 		for _, share := range author.Of(managed, patch, after, time.Unix(since, 0)) {
