@@ -17,7 +17,7 @@ import (
 	"glasshouse/internal/watch/health"
 )
 
-// fixture is a file of testdata: the Health to be told, and the object.
+// fixture is a file of testdata: the expected Health, and the object.
 type fixture struct {
 	name   string
 	want   health.Health
@@ -71,7 +71,13 @@ func TestBounds(t *testing.T) {
 	containers, statuses := []any{}, []any{}
 	for range 30 {
 		containers = append(containers, map[string]any{"name": "c"})
-		statuses = append(statuses, map[string]any{"name": "c", "state": map[string]any{"waiting": map[string]any{"reason": "ErrImagePull", "message": long}}})
+		statuses = append(
+			statuses,
+			map[string]any{
+				"name":  "c",
+				"state": map[string]any{"waiting": map[string]any{"reason": "ErrImagePull", "message": long}},
+			},
+		)
 	}
 	object := map[string]any{
 		"apiVersion": "v1", "kind": "Pod", "spec": map[string]any{"containers": containers},
@@ -88,8 +94,9 @@ func TestBounds(t *testing.T) {
 	for _, sentence := range append(h.Details, h.Summary) {
 		wantSentence(t, sentence)
 	}
-	for _, before := range []string{"", "x"} { // Of which one would be cut in a letter.
-		h := health.Of([]byte(`{"status":{"conditions":[{"type":"Ready","status":"False","message":"` + before + strings.Repeat("é", 2000) + `"}]}}`))
+	for _, before := range []string{"", "x"} { // With one of these, the cut would be inside a letter.
+		h := health.Of([]byte(`{"status":{"conditions":[{"type":"Ready","status":"False","message":"` +
+			before + strings.Repeat("é", 2000) + `"}]}}`))
 		wantSentence(t, h.Summary)
 		if !strings.HasSuffix(h.Summary, "é…") || len(h.Summary) < 990 {
 			t.Errorf("of %d bytes %q", len(h.Summary), h.Summary[len(h.Summary)-10:])
@@ -107,19 +114,21 @@ func wantSentence(t *testing.T, sentence string) {
 	}
 }
 
-// Of a text that is deep, or long, no more is told than of any other, in about
-// the time that it takes to read it.
+// The result for a deep or long text is as short as for any other text. It takes about as long as parsing the text.
 func TestOddTexts(t *testing.T) {
 	deep := strings.Repeat(`{"status":`, 9990) + "1" + strings.Repeat("}", 9990)
 	for name, text := range map[string]string{
 		"nothing": "", "null": "null", "a list": "[]", "deep": deep, "too deep": strings.Repeat(`{"status":`, 20_000),
-		"many conditions": `{"kind":"Pod","apiVersion":"v1","status":{"conditions":[` + strings.Repeat(`{"type":"x","status":"True"},`, 100_000) + `{}]}}`,
-		"many finalizers": `{"metadata":{"deletionTimestamp":"x","finalizers":[` + strings.Repeat(`"xxxx",`, 100_000) + `""]}}`,
-		"much data":       `{"kind":"ConfigMap","apiVersion":"v1","data":"` + strings.Repeat("x", 10<<20) + `"}`,
+		"many conditions": `{"kind":"Pod","apiVersion":"v1","status":{"conditions":[` + strings.Repeat(
+			`{"type":"x","status":"True"},`, 100_000,
+		) + `{}]}}`,
+		"many finalizers": `{"metadata":{"deletionTimestamp":"x","finalizers":[` +
+			strings.Repeat(`"xxxx",`, 100_000) + `""]}}`,
+		"much data": `{"kind":"ConfigMap","apiVersion":"v1","data":"` + strings.Repeat("x", 10<<20) + `"}`,
 	} {
 		var h health.Health
 		var value any
-		for tries := 1; ; tries++ { // What is slow is slow each time; a busy machine is not.
+		for tries := 1; ; tries++ { // Retries ignore delays on a busy machine.
 			long := took(func() { h = health.Of([]byte(text)) })
 			reading := took(func() { _ = json.Unmarshal([]byte(text), &value) })
 			if long <= 30*reading+time.Second {
