@@ -15,7 +15,7 @@ import (
 	"glasshouse/internal/watch/relate"
 )
 
-// fixture is an object, and the relations that are wanted of it.
+// fixture returns an object, and its expected relations.
 func fixture(tb testing.TB, path string) (object []byte, want []string) {
 	tb.Helper()
 	text, err := os.ReadFile(path)
@@ -50,7 +50,7 @@ func fixtures(tb testing.TB) []string {
 	return paths
 }
 
-// lines are an object's relations as the fixtures write them.
+// lines returns an object's relations in the format of the fixtures.
 func lines(o *relate.Object) (all []string) {
 	for _, r := range o.Owners {
 		all = append(all, fmt.Sprintf("owner %s/%s %s %s %s via %s", r.Group, r.Version, r.Kind, r.Name, r.UID, r.Via))
@@ -68,7 +68,7 @@ func lines(o *relate.Object) (all []string) {
 	return all
 }
 
-// Each kind names what its fixture says, and nothing else.
+// Each kind refers to the objects in its fixture, and to no others.
 func TestRelations(t *testing.T) {
 	for _, path := range fixtures(t) {
 		text, want := fixture(t, path)
@@ -91,7 +91,12 @@ func sorted(s []string) []string { return slices.Sorted(slices.Values(s)) }
 func TestSelectors(t *testing.T) {
 	selector := func(kind, spec string) *relate.Selector {
 		group, kind, _ := strings.Cut(kind, "/")
-		o := relate.Of(fmt.Appendf(nil, `{"apiVersion":%q,"kind":%q,"metadata":{"name":"a"},"spec":%s}`, strings.TrimPrefix(group+"/v1", "/"), kind, spec))
+		o := relate.Of(
+			fmt.Appendf(
+				nil, `{"apiVersion":%q,"kind":%q,"metadata":{"name":"a"},"spec":%s}`,
+				strings.TrimPrefix(group+"/v1", "/"), kind, spec,
+			),
+		)
 		return o.Selects
 	}
 	web := map[string]string{"app": "web", "tier": "a"}
@@ -103,9 +108,16 @@ func TestSelectors(t *testing.T) {
 		{"/Service", `{"selector":{"app":"web","tier":"b"}}`, false},
 		{"/Service", `{"selector":{}}`, false},
 		{"/Service", `{}`, false},
-		{"apps/Deployment", `{"selector":{"matchExpressions":[{"key":"tier","operator":"NotIn","values":["b"]}]}}`, true},
-		{"apps/Deployment", `{"selector":{"matchExpressions":[{"key":"tier","operator":"Near","values":["b"]}]}}`, false},
-		{"apps/Deployment", `{"selector":{"app":"web"}}`, true}, // No such members, so an empty selector, which selects all.
+		{
+			"apps/Deployment",
+			`{"selector":{"matchExpressions":[{"key":"tier","operator":"NotIn","values":["b"]}]}}`, true,
+		},
+		{
+			"apps/Deployment",
+			`{"selector":{"matchExpressions":[{"key":"tier","operator":"Near","values":["b"]}]}}`, false,
+		},
+		// It has no such members, so the selector is empty and selects everything.
+		{"apps/Deployment", `{"selector":{"app":"web"}}`, true},
 		{"policy/PodDisruptionBudget", `{"selector":{}}`, true},
 		{"policy/PodDisruptionBudget", `{"selector":null}`, false},
 		{"policy/PodDisruptionBudget", `{}`, false},
@@ -119,7 +131,7 @@ func TestSelectors(t *testing.T) {
 	}
 }
 
-// What is not well formed names nothing.
+// Malformed text has no references.
 func TestMalformed(t *testing.T) {
 	text, _ := fixture(t, "testdata/pod.yaml")
 	for n := range text {
@@ -128,9 +140,12 @@ func TestMalformed(t *testing.T) {
 		}
 	}
 	for _, text := range []string{
-		"", "null", "[]", `"pod"`, "1", `{"kind":1,"apiVersion":[],"metadata":"x","spec":7}`, `{"metadata":{"ownerReferences":{"name":"a"}}}`,
-		`{"metadata":{"ownerReferences":["a",{"kind":"A"},{"kind":"A","name":"a"}]}}`, `{"spec":{"secretName":1,"configMapRef":"a","subjects":[1,{"kind":{}}]}}`,
-		`{"kind":"Service","apiVersion":"v1","spec":{"selector":[1]}}`, `{"spec":{"secretName":""}}`, string(text) + "x",
+		"", "null", "[]", `"pod"`, "1", `{"kind":1,"apiVersion":[],"metadata":"x","spec":7}`,
+		`{"metadata":{"ownerReferences":{"name":"a"}}}`,
+		`{"metadata":{"ownerReferences":["a",{"kind":"A"},{"kind":"A","name":"a"}]}}`,
+		`{"spec":{"secretName":1,"configMapRef":"a","subjects":[1,{"kind":{}}]}}`,
+		`{"kind":"Service","apiVersion":"v1","spec":{"selector":[1]}}`, `{"spec":{"secretName":""}}`,
+		string(text) + "x",
 	} {
 		if o := relate.Of([]byte(text)); len(lines(&o)) > 0 {
 			t.Errorf("%.80s names %v", text, lines(&o))
@@ -152,7 +167,8 @@ func FuzzOf(f *testing.F) {
 			}
 			return
 		}
-		if !slices.Equal(owners, o.Owners) && bytes.Count(text, []byte(`metadata`)) < 2 && !bytes.Contains(text, []byte(`\u`)) {
+		if !slices.Equal(owners, o.Owners) && bytes.Count(text, []byte(`metadata`)) < 2 &&
+			!bytes.Contains(text, []byte(`\u`)) {
 			t.Errorf("%q has the owners %v, and %v", text, owners, o.Owners)
 		}
 		for _, r := range o.Uses {
