@@ -24,16 +24,22 @@ func serve(t *testing.T, uses, others int) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	columns := `[{"name":"Name","type":"string"}]`
 	server := apitest.New(t,
-		apitest.Kind{Ref: pods, Kind: "Pod", Columns: columns}, apitest.Kind{Ref: configMaps, Kind: "ConfigMap", Columns: columns})
+		apitest.Kind{Ref: pods, Kind: "Pod", Columns: columns},
+		apitest.Kind{Ref: configMaps, Kind: "ConfigMap", Columns: columns})
 	var volumes []string
 	for n := range uses {
 		volumes = append(volumes, fmt.Sprintf(`{"name":"v%d","configMap":{"name":"c%d"}}`, n, n))
 	}
-	items := []apitest.Item{{Namespace: "a", Name: "p", Rest: `"spec":{"volumes":[` + strings.Join(volumes, ",") + `]}`}}
+	items := []apitest.Item{
+		{Namespace: "a", Name: "p", Rest: `"spec":{"volumes":[` + strings.Join(volumes, ",") + `]}`},
+	}
 	for n := range others {
 		items = append(items, apitest.Item{
 			Namespace: "a", Name: fmt.Sprint("other-", n),
-			Metadata: fmt.Sprintf(`"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web-%d","uid":"%032d"}]`, n, n),
+			Metadata: fmt.Sprintf(
+				`"ownerReferences":[{"apiVersion":"apps/v1","kind":"ReplicaSet","name":"web-%d","uid":"%032d"}]`, n,
+				n,
+			),
 		})
 	}
 	server.Set(pods, items...)
@@ -54,15 +60,17 @@ func serve(t *testing.T, uses, others int) (*apitest.Server, *watch.Cluster) {
 	return server, cluster
 }
 
-// A graph is computed while a processor lease is held, and the API server is asked while none is. At most two objects
-// are read at a time.
+// A graph is computed while a processor lease is in use, and requests to the API server are made without one. At most
+// two objects are read at a time.
 func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 	const uses = 6
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serve(t, uses, 3)
 		var leases, held, reading, most atomic.Int64
 		for n := range uses {
-			server.Answer(fmt.Sprint("/api/v1/namespaces/a/configmaps/c", n), func(w http.ResponseWriter, _ *http.Request) {
+			server.Answer(fmt.Sprint(
+				"/api/v1/namespaces/a/configmaps/c", n,
+			), func(w http.ResponseWriter, _ *http.Request) {
 				most.Store(max(most.Load(), reading.Add(1)))
 				<-time.After(100 * time.Millisecond)
 				if n := held.Load(); n != 0 {
@@ -103,7 +111,7 @@ func TestProcessorIsLeasedWhileComputing(t *testing.T) {
 	})
 }
 
-// The memory of the rows that are looked through is reported before it is allocated.
+// The memory of the rows that are searched is reported before it is allocated.
 func TestRowsOfAGraphAreReported(t *testing.T) {
 	const rows = 20_000
 	synctest.Test(t, func(t *testing.T) {
