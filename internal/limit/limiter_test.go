@@ -112,7 +112,8 @@ func TestLargeAmountsAreClamped(t *testing.T) {
 	}
 }
 
-// Small requests pass a large one for a second. Then units are kept for it, unless its caller uses more than others.
+// Small requests pass a large one for a second. Then units are kept for the large one, unless its caller uses more than
+// others.
 func TestLargeRequestsDoNotStarve(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -158,7 +159,8 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 				}
 				began := time.Now()
 				_, err := l.Acquire(ctx, 8, own, all)
-				if took := time.Since(began); (err != nil) != test.starves || err == nil && (took < time.Second || took > 2*time.Second) {
+				if took := time.Since(began); (err != nil) != test.starves ||
+					err == nil && (took < time.Second || took > 2*time.Second) {
 					t.Errorf("a large request got %v after %v, want that it starves: %t", err, took, test.starves)
 				}
 				cancel()
@@ -168,7 +170,7 @@ func TestLargeRequestsDoNotStarve(t *testing.T) {
 	}
 }
 
-// Who gives up no longer keeps units from others that wait.
+// A caller that stops waiting no longer keeps units from others that wait.
 func TestGivingUpMakesRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var l limit.Limiter
@@ -216,7 +218,7 @@ func TestRandomUse(t *testing.T) {
 	}
 }
 
-// stalling is a response that is stalled from a time on.
+// stalling is a response that is stalled after a certain time.
 type stalling struct {
 	since   time.Time
 	aborted chan struct{}
@@ -231,7 +233,8 @@ func (s *stalling) Behind(int64) time.Duration {
 
 func (s *stalling) Abort() { close(s.aborted) }
 
-// Who waits ends a stalled response of the caller that uses most, and never one that uses less, or that is being built.
+// A waiting caller aborts a stalled response of the caller that uses most. It never aborts one of a caller that uses
+// less, or one that is being built.
 func TestStalledResponsesMakeRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := limit.NewBudget(100)
@@ -274,7 +277,7 @@ func TestStalledResponsesMakeRoom(t *testing.T) {
 	})
 }
 
-// trickling is a response whose client reads a number of bytes a second.
+// trickling is a response whose client reads a certain number of bytes per second.
 type trickling struct {
 	rate    int64
 	began   time.Time
@@ -288,12 +291,12 @@ func (r *trickling) Behind(rate int64) time.Duration {
 
 func (r *trickling) Abort() { close(r.aborted) }
 
-// The rate that a client must read at rises while somebody waits, to 1 MiB a second: a slow client holds the memory of
-// its response for some seconds, and a fast one is left alone.
+// The rate at which a client must read rises while a caller waits, to 1 MiB per second. A slow client uses the memory
+// of its response for some seconds, and a fast one is not affected.
 func TestSlowResponsesMakeRoom(t *testing.T) {
 	for _, test := range []struct {
 		rate   int64
-		aborts time.Duration // After this time; 0 is never.
+		aborts time.Duration // The time until the abort; 0 for never.
 	}{
 		{16 << 10, 0 + 100*time.Millisecond}, {33 << 10, time.Second}, {400 << 10, 4 * time.Second}, {2 << 20, 0},
 	} {
@@ -322,7 +325,8 @@ func TestSlowResponsesMakeRoom(t *testing.T) {
 			defer cancel()
 			_, err = b.Reserve(ctx, limit.Caller{Key: "new"}, 20, &stalling{})
 			took := time.Since(began)
-			if (err != nil) != (test.aborts == 0) || err == nil && (took < test.aborts || took > test.aborts+200*time.Millisecond) {
+			if (err != nil) != (test.aborts == 0) ||
+				err == nil && (took < test.aborts || took > test.aborts+200*time.Millisecond) {
 				t.Errorf("%d bytes a second: got %v after %v, want room after %v", test.rate, err, took, test.aborts)
 			}
 		})
@@ -340,7 +344,7 @@ func TestBudgetIsShared(t *testing.T) {
 		}{
 			{limit.Caller{Key: "a", Group: "link"}, 25, true},
 			{limit.Caller{Key: "a", Group: "link"}, 1, false},
-			{limit.Caller{Key: "b", Group: "link"}, 1000, true}, // As 25.
+			{limit.Caller{Key: "b", Group: "link"}, 1000, true}, // Reduced to 25.
 			{limit.Caller{Key: "c", Group: "link"}, 1, false},
 			{limit.Caller{Key: "c"}, 25, true},
 			{limit.Caller{Key: "d"}, 20, true},
