@@ -50,7 +50,7 @@ func sampled(t *testing.T) (log *slog.Logger, out *lines, stop func()) {
 	}
 }
 
-// want compares how often some words stand in a text.
+// want compares how often some words occur in a text.
 func want(t *testing.T, what, text string, counts map[string]int) {
 	t.Helper()
 	for word, n := range counts {
@@ -64,8 +64,8 @@ func fail(log *slog.Logger, route string) {
 	log.Error("request failed", "route", route, "error", errors.New("boom"))
 }
 
-// Of errors that repeat the first ten are logged in each minute, and then how many more
-// there were. Other calls, messages and routes count for themselves.
+// For repeated errors, the first ten in each minute are logged, and then the number of the others. Other calls,
+// messages and routes are counted separately.
 func TestRepeatedErrors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, out, stop := sampled(t)
@@ -77,7 +77,10 @@ func TestRepeatedErrors(t *testing.T) {
 		want(t, "at once", out.take(), map[string]int{"\n": 12, "suppressed": 0})
 		<-time.After(logsample.Period)
 		synctest.Wait()
-		want(t, "after a minute", out.take(), map[string]int{"\n": 1, `level=ERROR msg="request failed" route=/r suppressed=123`: 1})
+		want(
+			t, "after a minute", out.take(),
+			map[string]int{"\n": 1, `level=ERROR msg="request failed" route=/r suppressed=123`: 1},
+		)
 		<-time.After(logsample.Period)
 		synctest.Wait()
 		want(t, "after two", out.take(), map[string]int{"\n": 0})
@@ -90,8 +93,8 @@ func TestRepeatedErrors(t *testing.T) {
 	})
 }
 
-// What is derived counts together with what it is derived from, and its number has its
-// attributes. A resource counts for itself.
+// A derived logger counts together with its parent. The record with the number has the attributes of the derived
+// logger. A resource is counted separately.
 func TestDerivedLoggers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, out, stop := sampled(t)
@@ -118,8 +121,7 @@ func TestInformationPasses(t *testing.T) {
 	})
 }
 
-// However many kinds of records there are, those that are counted are bounded, and each
-// record is either logged or counted.
+// The number of kinds that are counted is bounded, and each record is either logged or counted.
 func TestKindsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		log, out, stop := sampled(t)
@@ -132,7 +134,13 @@ func TestKindsAreBounded(t *testing.T) {
 		logged := strings.Count(out.take(), "\n")
 		stop()
 		summary := out.take()
-		want(t, "at the end", summary, map[string]int{"\n": 1, "records of many kinds were suppressed": 1, fmt.Sprintf("suppressed=%d\n", kinds-logged): 1})
+		want(
+			t, "at the end", summary,
+			map[string]int{
+				"\n": 1, "records of many kinds were suppressed": 1,
+				fmt.Sprintf("suppressed=%d\n", kinds-logged): 1,
+			},
+		)
 		if logged < 500 || logged > 520 {
 			t.Errorf("%d of %d records were logged", logged, kinds)
 		}
