@@ -20,7 +20,7 @@ INDIRECT, OR CONSEQUENTIAL DAMAGES OR ANY DAMAGES WHATSOEVER RESULTING FROM LOSS
 ACTION OF CONTRACT, NEGLIGENCE OR OTHER TORTIOUS ACTION, ARISING OUT OF OR IN CONNECTION WITH THE USE OR PERFORMANCE OF
 THIS SOFTWARE.`
 
-// program returns a root with a program that links a module on Windows alone, and of that module one package.
+// program returns a root with a program that links one package of a module, and only on Windows.
 func program(t *testing.T, license string) string {
 	t.Helper()
 	root := t.TempDir()

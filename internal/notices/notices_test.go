@@ -40,8 +40,8 @@ func readCommitted(t *testing.T) committed {
 	return c
 }
 
-// The expected components come from the go command and from package-lock.json, so that a dependency that is added,
-// removed or updated without `make generate` fails here. npm packages need not be installed.
+// The expected components come from the go command and from package-lock.json. If a dependency is added, removed or
+// updated without `make generate`, this test fails. npm packages need not be installed.
 func TestNoticesAreCurrent(t *testing.T) {
 	modules, err := notices.Modules(t.Context(), root)
 	if err != nil {
@@ -79,8 +79,8 @@ func TestNoticesAreCurrent(t *testing.T) {
 	}
 }
 
-// A module that is linked on one platform alone, a license beside forked code, a NOTICE and the standard library are
-// what tools for licenses leave out.
+// License tools often miss these: a module that is linked on only one platform, a license in a folder of forked code, a
+// NOTICE, and the standard library.
 func TestNoticesAreComplete(t *testing.T) {
 	file := readCommitted(t)
 	for _, part := range []string{
