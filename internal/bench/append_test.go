@@ -14,9 +14,8 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// benchAppend compares how long the writer of a journal is held up by a thousand
-// readers with how long it is without any, at the rates of a busy and of a very
-// busy cluster, and in a flood.
+// benchAppend measures how long a write to a journal takes with a thousand readers, and without readers. The rates are
+// those of a busy and of a very busy cluster, and a flood.
 func benchAppend(t *testing.T, _ subject, to *table) {
 	t.Helper()
 	for _, rate := range []int{100, 1000, 10_000, flood} {
@@ -31,14 +30,17 @@ func benchAppend(t *testing.T, _ subject, to *table) {
 		within := bar{"within 10 us", difference, atMost(10)}
 		to.add(row{name + "p50", "no reader", of(none, appends.p50), of(ours, appends.p50), within})
 		to.add(row{name + "mean", "no reader", of(none, appends.mean), of(ours, appends.mean), within})
-		to.add(row{"(p50 beside a single reader, whose waking costs as much)", "one reader", of(one, appends.p50), of(ours, appends.p50), told(difference)})
+		to.add(row{
+			"(p50 beside a single reader, whose waking costs as much)", "one reader", of(one, appends.p50),
+			of(ours, appends.p50), told(difference),
+		})
 	}
 }
 
-// flood is no rate: as quickly as can be.
+// flood is the rate of writes without a pause.
 const flood = 0
 
-// appends are how long writes took, in microseconds, shortest first.
+// appends contains the durations of writes in microseconds, in ascending order.
 type appends []float64
 
 func (a appends) p50() float64 { return a[len(a)/2] }

@@ -16,22 +16,23 @@ import (
 	"github.com/coder/websocket"
 )
 
-// bare is the baseline: a loop around the same WebSocket library that sends to
-// each viewer the frames it is given, and knows nothing of clusters. First it
-// sends a snapshot, as long as the program's and compressed as that is.
+// bare is the baseline: a loop around the same WebSocket library that sends the given messages to each viewer. It has
+// no cluster functions. First it sends a snapshot that has the same length and compression as the program's.
 type bare struct {
 	snapshot []byte
 
 	mu     sync.Mutex
 	frames [][]byte
-	moved  chan struct{} // Closed, and made anew, with every frame.
+	moved  chan struct{} // Closed and replaced with every message.
 }
 
-// startBare starts it in a process of its own, which reads frames from its
-// standard input: the events of one a line.
+// startBare starts the baseline in its own process. The process reads messages from its standard input: the events of
+// one message in each line.
 func startBare(t *testing.T) *child {
 	t.Helper()
-	command := exec.CommandContext(context.WithoutCancel(t.Context()), os.Args[0], "-test.run=^TestBareLoop$") //nolint:gosec // This program.
+	command := exec.CommandContext( //nolint:gosec // It is this program.
+		context.WithoutCancel(t.Context()), os.Args[0], "-test.run=^TestBareLoop$",
+	)
 	command.Env = append(os.Environ(), "GLASSHOUSE_BENCH_BARE=1")
 	return spawn(t, command)
 }
@@ -46,7 +47,9 @@ func TestBareLoop(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	go func() { _ = http.Serve(listener, http.HandlerFunc(b.serve)) }() //nolint:gosec // On loopback, until the process ends.
+	go func() {
+		_ = http.Serve(listener, http.HandlerFunc(b.serve)) //nolint:gosec // It serves loopback until the process ends.
+	}()
 	_, _ = fmt.Fprintf(os.Stdout, "http://%s/\n", listener.Addr())
 	lines := bufio.NewReaderSize(os.Stdin, 1<<20)
 	for {
@@ -54,7 +57,9 @@ func TestBareLoop(t *testing.T) {
 		if err != nil {
 			return
 		}
-		frame := append([]byte(`{"id":1,"type":"events","cursor":"AAAAAAAAAAAAAAAAAAAA","events":[`), events[:len(events)-1]...)
+		frame := append(
+			[]byte(`{"id":1,"type":"events","cursor":"AAAAAAAAAAAAAAAAAAAA","events":[`), events[:len(events)-1]...,
+		)
 		b.mu.Lock()
 		b.frames = append(b.frames, append(frame, "]}"...))
 		moved := b.moved
@@ -66,7 +71,8 @@ func TestBareLoop(t *testing.T) {
 
 func (b *bare) serve(w http.ResponseWriter, r *http.Request) {
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{
-		Subprotocols: []string{"glasshouse.v1+json"}, CompressionMode: websocket.CompressionNoContextTakeover, CompressionThreshold: len(b.snapshot),
+		Subprotocols: []string{"glasshouse.v1+json"}, CompressionMode: websocket.CompressionNoContextTakeover,
+		CompressionThreshold: len(b.snapshot),
 	})
 	if err != nil {
 		return
@@ -107,7 +113,10 @@ func (b *bare) write(ctx context.Context, conn *websocket.Conn) {
 func bareSnapshot() []byte {
 	text := []byte(`{"id":1,"type":"snapshot","cursor":"AAAAAAAAAAAAAAAAAAAA","columns":[],"rows":[`)
 	for i := range objects {
-		text = fmt.Appendf(text, `{"ns":"shop","name":"web-%d","uid":"%s","rv":"%d","created":"2026-11-21T10:00:00Z","cells":%s},`, i, uid(i), 100+i, pod(i, 0).Cells)
+		text = fmt.Appendf(
+			text, `{"ns":"shop","name":"web-%d","uid":"%s","rv":"%d","created":"2026-11-21T10:00:00Z","cells":%s},`,
+			i, uid(i), 100+i, pod(i, 0).Cells,
+		)
 	}
 	return append(text[:len(text)-1], `],"last":true}`...)
 }

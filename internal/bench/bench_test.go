@@ -1,8 +1,8 @@
 //go:build integration
 
-// Package bench_test measures the program beside baselines in the same run, and
-// tells in one table whether it keeps to its bars: what a pod costs, how long a
-// list takes, how soon and at what cost a thousand viewers hear of a change.
+// Package bench_test measures the program and its baselines in the same run. It reports in one table whether the
+// program meets its bars: the cost of a pod, the time for a list, and the delay and cost of a change for a thousand
+// viewers.
 package bench_test
 
 import (
@@ -17,10 +17,9 @@ import (
 
 const podsRef = "core/v1/pods"
 
-// TestBench prints the table. It fails where something could not be measured; a
-// bar that is missed is for people to judge. Each part may be run alone, as in
-// -run TestBench/fanout; those in memory and program are for any number of
-// pods, the others for a cluster that moves.
+// TestBench prints the table. It fails if a measurement was not possible. A missed bar is not a failure, because people
+// must judge it. Each part can run alone, for example with -run TestBench/fanout. The parts memory and program work
+// with any number of pods. The others need a cluster with changes.
 func TestBench(t *testing.T) {
 	if os.Getenv("GLASSHOUSE_BENCH") == "" {
 		t.Skip("takes a quarter of an hour and a cluster of thousands of pods: make bench runs it")
@@ -47,16 +46,19 @@ func TestBench(t *testing.T) {
 			all = append(all, own...)
 		})
 	}
-	t.Logf("medians of %d runs, and how far any run was off; every baseline was measured in turn with ours\n%s", runs(), all)
+	t.Logf(
+		"medians of %d runs, and how far any run was off; every baseline was measured in turn with ours\n%s",
+		runs(), all,
+	)
 }
 
-// subject is the cluster, and the program as it is shipped.
+// subject is the cluster, and the program in its released form.
 type subject struct {
 	config *rest.Config
 	binary string
 }
 
-// runs is how many times each way is measured.
+// runs returns how many times each method is measured.
 func runs() int {
 	if n, err := strconv.Atoi(os.Getenv("GLASSHOUSE_BENCH_RUNS")); err == nil {
 		return n
@@ -64,7 +66,7 @@ func runs() int {
 	return 6
 }
 
-// onDemo is the connection to the cluster that .ci/on-demo brought up.
+// onDemo returns the connection to the cluster that .ci/on-demo started.
 func onDemo(t *testing.T) *rest.Config {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", os.Getenv("KUBECONFIG"))
@@ -75,7 +77,7 @@ func onDemo(t *testing.T) *rest.Config {
 	return config
 }
 
-// many measures n ways in turn, as often as there are runs.
+// many measures several methods in turn, as often as runs returns.
 func many[T any](t *testing.T, ways ...func(*testing.T) T) [][]T {
 	t.Helper()
 	results := make([][]T, len(ways))
@@ -87,7 +89,7 @@ func many[T any](t *testing.T, ways ...func(*testing.T) T) [][]T {
 	return results
 }
 
-// of are the figures that value finds in results.
+// of returns the figures that value reads from results.
 func of[T any](results []T, value func(T) float64) figures {
 	f := make(figures, 0, len(results))
 	for _, r := range results {

@@ -15,8 +15,8 @@ import (
 	v1 "k8s.io/client-go/kubernetes/typed/core/v1"
 )
 
-// benchBytes weighs what viewers are told of each change of a pod's status while
-// it starts: scheduled, its container being made, running.
+// benchBytes measures the bytes that viewers receive for each change of a pod's status while it starts: scheduled,
+// container creating, running.
 func benchBytes(t *testing.T, on subject, to *table) {
 	t.Helper()
 	core, namespace := place(t, on.config)
@@ -36,14 +36,13 @@ func benchBytes(t *testing.T, on subject, to *table) {
 	to.add(row{objects + ", worst", "the object", object, worst(ofObjects), bar{"at most 1,024", alone, atMost(1024)}})
 }
 
-// weights are in bytes.
+// weights contains sizes in bytes.
 type weights struct {
 	object        float64
 	rows, objects figures
 }
 
-// weigh lets a pod come up before one viewer of each kind, and weighs what they
-// get on the wire.
+// weigh starts a pod while one viewer of each view watches, and measures what they receive on the wire.
 func weigh(t *testing.T, core *v1.CoreV1Client, server *child, namespace, name string) (w weights) {
 	t.Helper()
 	var reading sync.WaitGroup
@@ -68,7 +67,13 @@ func weigh(t *testing.T, core *v1.CoreV1Client, server *child, namespace, name s
 		return func() { _ = conn.Close() }
 	}
 	leaveRows := watch(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":[%q]}`, namespace), &w.rows)
-	leaveObject := watch(fmt.Sprintf(`{"op":"subscribe","id":2,"resource":"core/v1/pods","ns":[%q],"view":"object","name":%q}`, namespace, name), &w.objects)
+	leaveObject := watch(
+		fmt.Sprintf(
+			`{"op":"subscribe","id":2,"resource":"core/v1/pods","ns":[%q],"view":"object","name":%q}`, namespace,
+			name,
+		),
+		&w.objects,
+	)
 	_, err := core.Pods(namespace).Create(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec:       corev1.PodSpec{Containers: []corev1.Container{{Name: "web", Image: "registry.example/web:1.2.3"}}},
@@ -77,7 +82,7 @@ func weigh(t *testing.T, core *v1.CoreV1Client, server *child, namespace, name s
 		t.Fatal(err)
 	}
 	w.object = float64(len(running(t.Context(), t, core, namespace, name)))
-	<-time.After(time.Second) // The last frames.
+	<-time.After(time.Second) // Wait for the last messages.
 	leaveRows()
 	leaveObject()
 	reading.Wait()
@@ -94,7 +99,8 @@ func running(ctx context.Context, t *testing.T, core *v1.CoreV1Client, namespace
 	defer tick.Stop()
 	for range 300 {
 		<-tick.C
-		text, err := core.RESTClient().Get().Namespace(namespace).Resource("pods").Name(name).SetHeader("Accept", "application/json").DoRaw(ctx)
+		text, err := core.RESTClient().Get().Namespace(namespace).Resource("pods").Name(name).
+			SetHeader("Accept", "application/json").DoRaw(ctx)
 		if err == nil && bytes.Contains(text, []byte(`"phase":"Running"`)) {
 			return text
 		}

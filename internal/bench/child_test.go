@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// child is a server in a process of its own, whose costs are nobody else's.
+// child is a server in its own process, so that its costs are separate from all others.
 type child struct {
 	t       *testing.T
 	command *exec.Cmd
@@ -24,7 +24,7 @@ type child struct {
 	address string
 }
 
-// spawn starts a server and waits for the line that tells its address.
+// spawn starts a server, and waits for the line with its address.
 func spawn(t *testing.T, command *exec.Cmd) *child {
 	t.Helper()
 	c := &child{t: t, command: command}
@@ -64,7 +64,7 @@ func (c *child) end() {
 	killed.Stop()
 }
 
-// cpu is the processor time so far, in seconds.
+// cpu returns the processor time so far, in seconds.
 func (c *child) cpu() float64 {
 	c.t.Helper()
 	text, err := os.ReadFile("/proc/" + strconv.Itoa(c.command.Process.Pid) + "/stat")
@@ -74,7 +74,7 @@ func (c *child) cpu() float64 {
 	_, rest, _ := strings.Cut(string(text), ") ")
 	fields := strings.Fields(rest)
 	ticks := 0.0
-	for _, field := range fields[11:13] { // utime and stime (proc(5)), in hundredths.
+	for _, field := range fields[11:13] { // utime and stime (proc(5)), in hundredths of a second.
 		n, err := strconv.ParseFloat(field, 64)
 		if err != nil {
 			c.t.Fatal(err)
@@ -84,7 +84,7 @@ func (c *child) cpu() float64 {
 	return ticks / 100
 }
 
-// rss is the resident memory, and peak the most that it was, in KiB.
+// rss returns the resident memory, and peak its maximum so far, in KiB.
 func (c *child) rss() float64 { return resident(c.t, strconv.Itoa(c.command.Process.Pid), "VmRSS") }
 
 func (c *child) peak() float64 { return resident(c.t, strconv.Itoa(c.command.Process.Pid), "VmHWM") }
@@ -109,11 +109,13 @@ func resident(t *testing.T, process, name string) float64 {
 	return 0
 }
 
-// build builds the program as it is shipped.
+// build builds the program in its released form.
 func build(t *testing.T) string {
 	t.Helper()
 	binary := t.TempDir() + "/dashboard"
-	command := exec.CommandContext(t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "../../cmd/dashboard")
+	command := exec.CommandContext(
+		t.Context(), "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", binary, "../../cmd/dashboard",
+	)
 	if out, err := command.CombinedOutput(); err != nil {
 		t.Fatalf("build: %v\n%s", err, out)
 	}
@@ -123,7 +125,10 @@ func build(t *testing.T) string {
 // serve starts the program on an API server.
 func serve(t *testing.T, binary, api string) *child {
 	t.Helper()
-	command := exec.CommandContext(context.WithoutCancel(t.Context()), binary, "--server", api, "--listen", "127.0.0.1:0", "--log-level", "warn") //nolint:gosec // Built above.
+	command := exec.CommandContext( //nolint:gosec // The program that build made.
+		context.WithoutCancel(t.Context()), binary,
+		"--server", api, "--listen", "127.0.0.1:0", "--log-level", "warn",
+	)
 	command.Env = append(os.Environ(), "KUBECONFIG=/dev/null")
 	return spawn(t, command)
 }
@@ -131,5 +136,7 @@ func serve(t *testing.T, binary, api string) *child {
 // onCluster starts the program on the cluster that KUBECONFIG names.
 func onCluster(t *testing.T, binary string) *child {
 	t.Helper()
-	return spawn(t, exec.CommandContext(context.WithoutCancel(t.Context()), binary, "--listen", "127.0.0.1:0", "--log-level", "warn")) //nolint:gosec // Built above.
+	return spawn(t, exec.CommandContext( //nolint:gosec // The program that build made.
+		context.WithoutCancel(t.Context()), binary, "--listen", "127.0.0.1:0", "--log-level", "warn",
+	))
 }

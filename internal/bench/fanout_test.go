@@ -20,11 +20,10 @@ const (
 	viewers = 1000
 )
 
-// benchFanout compares what it costs to tell a thousand viewers of changes: the
-// program beside a bare loop around the same WebSocket library. It sends the
-// same frames, as many changes in each, and so the same bytes; and once more
-// each change in a frame of its own. All are processes of their own; the viewers
-// and the API server are in this one, and do not count.
+// benchFanout compares the cost of sending changes to a thousand viewers: by the program, and by a bare loop around the
+// same WebSocket library. The loop sends the same messages, with as many changes in each, and so the same bytes. In a
+// second run, it sends each change in its own message. Each server is a separate process. The viewers and the API
+// server are in this process, and do not count.
 func benchFanout(t *testing.T, on subject, to *table) {
 	t.Helper()
 	for _, rate := range []int{100, 1000} {
@@ -38,19 +37,41 @@ func benchFanout(t *testing.T, on subject, to *table) {
 			func(t *testing.T) load { t.Helper(); return fanoutBare(t, rate, 1) })
 		ours, same, single := results[0], results[1], results[2]
 		at := fmt.Sprintf(", %d sockets, %d changes/s", viewers, rate)
-		t.Logf("changes a frame%s: ours %s, the bare loop %s and %s", at, of(ours, load.share), of(same, load.share), of(single, load.share))
-		to.add(row{"deliveries a CPU second" + at, "bare loop, the same frames", of(same, load.perCPU), of(ours, load.perCPU), bar{"at least x 0.70", ratio, atLeast(0.7)}})
-		to.add(row{"(the same)", "bare loop, a frame a change", of(single, load.perCPU), of(ours, load.perCPU), told(ratio)})
-		to.add(row{"(bytes a delivery)", "bare loop, the same frames", of(same, load.size), of(ours, load.size), told(ratio)})
-		to.add(row{"RSS a viewer, KiB" + at, "bare loop, the same frames", of(same, load.rss), of(ours, load.rss), bar{"at most x 1.30", ratio, atMost(1.3)}})
-		to.add(row{"(before the changes)", "bare loop, the same frames", of(same, load.quietRSS), of(ours, load.quietRSS), told(ratio)})
+		t.Logf(
+			"changes a frame%s: ours %s, the bare loop %s and %s", at, of(ours, load.share), of(same, load.share),
+			of(single, load.share),
+		)
+		to.add(row{
+			"deliveries a CPU second" + at, "bare loop, the same frames", of(same, load.perCPU),
+			of(ours, load.perCPU), bar{"at least x 0.70", ratio, atLeast(0.7)},
+		})
+		to.add(
+			row{
+				"(the same)", "bare loop, a frame a change", of(single, load.perCPU), of(ours, load.perCPU),
+				told(ratio),
+			},
+		)
+		to.add(row{
+			"(bytes a delivery)", "bare loop, the same frames", of(same, load.size), of(ours, load.size),
+			told(ratio),
+		})
+		to.add(
+			row{
+				"RSS a viewer, KiB" + at, "bare loop, the same frames", of(same, load.rss), of(ours, load.rss),
+				bar{"at most x 1.30", ratio, atMost(1.3)},
+			},
+		)
+		to.add(row{
+			"(before the changes)", "bare loop, the same frames", of(same, load.quietRSS),
+			of(ours, load.quietRSS), told(ratio),
+		})
 	}
 }
 
-// load is what one run was, and cost.
+// load contains the counts and costs of one run.
 type load struct {
 	deliveries, frames, bytes, cpu float64
-	idle, joined, end              float64 // KiB resident.
+	idle, joined, end              float64 // Resident memory in KiB.
 }
 
 func (l load) perCPU() float64   { return l.deliveries / l.cpu }
@@ -59,7 +80,7 @@ func (l load) rss() float64      { return (l.end - l.idle) / viewers }
 func (l load) size() float64     { return l.bytes / l.deliveries }
 func (l load) share() float64    { return l.deliveries / l.frames }
 
-// fanout lets a crowd join and makes n changes at a rate.
+// fanout connects many viewers, and makes n changes at a rate.
 func fanout(t *testing.T, server *child, n, rate int, change func(i int)) (l load) {
 	t.Helper()
 	warm := join(t, server.address, 1, subscribeTo(podsRef))
@@ -93,8 +114,7 @@ func fanoutOurs(t *testing.T, binary string, rate int) load {
 	return f
 }
 
-// fanoutBare sends events as the program writes them, on average so many in one
-// frame.
+// fanoutBare sends events in the same form as the program. share is the average number of events in one message.
 func fanoutBare(t *testing.T, rate int, share float64) load {
 	t.Helper()
 	server := startBare(t)
@@ -104,8 +124,10 @@ func fanoutBare(t *testing.T, rate int, share float64) load {
 		if frame.Len() > 0 {
 			frame.WriteByte(',')
 		}
-		fmt.Fprintf(&frame, `{"op":"update","ns":"shop","name":"web-%d","uid":"%s","rv":"%d","cells":{"3":"%d (2026-11-21T10:00:00Z ago)"},`+
-			`"by":{"manager":"kubelet","operation":"Update","subresource":"status","time":"%s"}}`, i%objects, uid(i%objects), 2000+i, i+1, thisSecond())
+		fmt.Fprintf(&frame, `{"op":"update","ns":"shop","name":"web-%d","uid":"%s","rv":"%d",`+
+			`"cells":{"3":"%d (2026-11-21T10:00:00Z ago)"},`+
+			`"by":{"manager":"kubelet","operation":"Update","subresource":"status","time":"%s"}}`,
+			i%objects, uid(i%objects), 2000+i, i+1, thisSecond())
 		if float64(i+1) < frames*share && i+1 < n {
 			return
 		}
@@ -121,28 +143,38 @@ func fanoutBare(t *testing.T, rate int, share float64) load {
 
 func podKinds() []apitest.Kind {
 	return []apitest.Kind{
-		{Ref: podsRef, Kind: "Pod", Columns: `[{"name":"Name","type":"string"},{"name":"Ready","type":"string"},{"name":"Status","type":"string"},{"name":"Restarts","type":"string"}]`},
+		{
+			Ref: podsRef, Kind: "Pod",
+			Columns: `[{"name":"Name","type":"string"},{"name":"Ready","type":"string"},{"name":"Status",` +
+				`"type":"string"},{"name":"Restarts","type":"string"}]`,
+		},
 		{Ref: "core/v1/namespaces", Kind: "Namespace", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`},
 	}
 }
 
 func uid(i int) string { return fmt.Sprintf("0c7a1f7e-93a4-4b1e-a6a5-%012d", i) }
 
-// thisSecond is the time that managedFields would have.
+// thisSecond returns the current time in the form of managedFields.
 func thisSecond() string { return time.Now().UTC().Format(time.RFC3339) }
 
-// pod is a pod whose restarts are n.
+// pod returns a pod with n restarts.
 func pod(i, n int) apitest.Item {
 	return apitest.Item{
 		Namespace: "shop", Name: "web-" + strconv.Itoa(i), UID: uid(i),
 		Cells: fmt.Sprintf(`["web-%d","1/1","Running","%d (2026-11-21T10:00:00Z ago)"]`, i, n),
 		Metadata: `"labels":{"app":"web"},"creationTimestamp":"2026-11-21T10:00:00Z",` +
-			`"managedFields":[{"manager":"kubelet","operation":"Update","subresource":"status","apiVersion":"v1","time":"` + thisSecond() + `","fieldsType":"FieldsV1","fieldsV1":{"f:status":{"n":` + strconv.Itoa(n) + `}}}]`,
-		Rest: fmt.Sprintf(`"spec":{"nodeName":"node-1","containers":[{"name":"web","image":"registry.example/web:1.2.3"}]},"status":{"phase":"Running","restarts":%d}`, n),
+			`"managedFields":[{"manager":"kubelet","operation":"Update","subresource":"status","apiVersion":"v1",` +
+			`"time":"` + thisSecond() + `","fieldsType":"FieldsV1",` +
+			`"fieldsV1":{"f:status":{"n":` + strconv.Itoa(n) + `}}}]`,
+		Rest: fmt.Sprintf(
+			`"spec":{"nodeName":"node-1","containers":[{"name":"web","image":"registry.example/web:1.2.3"}]},`+
+				`"status":{"phase":"Running","restarts":%d}`,
+			n,
+		),
 	}
 }
 
-// onTCP lets another process reach a scripted API server.
+// onTCP makes a scripted API server reachable from another process.
 func onTCP(t *testing.T, api *apitest.Server) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -164,7 +196,7 @@ func onTCP(t *testing.T, api *apitest.Server) string {
 			}
 			for _, way := range [][2]net.Conn{{near, far}, {far, near}} {
 				running.Go(func() {
-					_, _ = io.Copy(way[0], way[1]) // Until either ends.
+					_, _ = io.Copy(way[0], way[1]) // Until either side ends.
 					_ = way[0].Close()
 					_ = way[1].Close()
 				})

@@ -10,14 +10,13 @@ import (
 	"testing"
 )
 
-// message is one of the WebSocket, and the bytes that it took on the wire, the
-// headers of its frames included.
+// message is a message on the WebSocket, and the bytes that it used on the wire, including the headers of its frames.
 type message struct {
 	text []byte
 	size int
 }
 
-// messages reads those of a socket until it ends (RFC 6455, RFC 7692).
+// messages reads the messages of a socket until it ends (RFC 6455, RFC 7692).
 func messages(t *testing.T, in io.Reader, take func(message)) {
 	t.Helper()
 	var m message
@@ -44,8 +43,9 @@ func messages(t *testing.T, in io.Reader, take func(message)) {
 			continue
 		}
 		if packed {
-			const tail = "\x00\x00\xff\xff\x01\x00\x00\xff\xff" // What was left off, and an end.
-			text, err := io.ReadAll(flate.NewReader(io.MultiReader(bytes.NewReader(m.text), bytes.NewReader([]byte(tail)))))
+			const tail = "\x00\x00\xff\xff\x01\x00\x00\xff\xff" // The tail that the sender removed, and an end.
+			text, err :=
+				io.ReadAll(flate.NewReader(io.MultiReader(bytes.NewReader(m.text), bytes.NewReader([]byte(tail)))))
 			if err != nil {
 				t.Errorf("a compressed message: %v", err)
 				return

@@ -25,8 +25,8 @@ const (
 	writeRate = 100
 )
 
-// benchLatency compares when a write to the API server is heard of: by a client
-// of the program's WebSocket, and by a raw HTTP watch of the same pods.
+// benchLatency compares when a write to the API server arrives at two clients: one of the program's WebSocket, and one
+// with a raw HTTP watch of the same pods.
 func benchLatency(t *testing.T, on subject, to *table) {
 	t.Helper()
 	core, namespace := place(t, on.config)
@@ -36,38 +36,52 @@ func benchLatency(t *testing.T, on subject, to *table) {
 		raw, ours = append(raw, a), append(ours, b)
 	}
 	what := fmt.Sprintf("API write to event at %d/s, ms, ", writeRate)
-	to.add(row{what + "p50", "raw HTTP watch", of(raw, delays.p50), of(ours, delays.p50), bar{"at most + 2 ms", difference, atMost(2)}})
-	to.add(row{what + "p99", "raw HTTP watch", of(raw, delays.p99), of(ours, delays.p99), bar{"at most + 10 ms", difference, atMost(10)}})
+	to.add(row{
+		what + "p50", "raw HTTP watch", of(raw, delays.p50), of(ours, delays.p50),
+		bar{"at most + 2 ms", difference, atMost(2)},
+	})
+	to.add(
+		row{
+			what + "p99", "raw HTTP watch", of(raw, delays.p99), of(ours, delays.p99),
+			bar{"at most + 10 ms", difference, atMost(10)},
+		},
+	)
 }
 
-// place makes a namespace, whose pods go with the test: one that nobody schedules
-// would keep the demo waiting when it comes up again.
+// place creates a namespace, and deletes its pods at the end of the test. Pods that are never scheduled would delay the
+// next start of the demo cluster.
 func place(t *testing.T, config *rest.Config) (core *v1.CoreV1Client, namespace string) {
 	t.Helper()
 	core, err := v1.NewForConfig(config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	made, err := core.Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "bench-"}}, metav1.CreateOptions{})
+	made, err := core.Namespaces().Create(
+		t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "bench-"}},
+		metav1.CreateOptions{},
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		now := int64(0)
-		if err := core.Pods(made.Name).DeleteCollection(context.WithoutCancel(t.Context()), metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{}); err != nil {
+		if err := core.Pods(made.Name).DeleteCollection(
+			context.WithoutCancel(t.Context()), metav1.DeleteOptions{GracePeriodSeconds: &now},
+			metav1.ListOptions{},
+		); err != nil {
 			t.Error(err)
 		}
 	})
 	return core, made.Name
 }
 
-// delays are in milliseconds, shortest first.
+// delays contains delays in milliseconds, in ascending order.
 type delays []float64
 
 func (d delays) p50() float64 { return d[len(d)/2] }
 func (d delays) p99() float64 { return d[len(d)*99/100] }
 
-// heard notes when each resourceVersion came.
+// heard records when each resourceVersion arrived.
 type heard struct {
 	mu sync.Mutex
 	at map[string]time.Time
@@ -80,8 +94,8 @@ func (h *heard) note(version string) {
 	h.at[version] = now
 }
 
-// since are the delays after the writes, nil while the last has not been heard
-// of. One that was folded into a later one is heard of with that.
+// since returns the delays after the writes, or nil until the last one has arrived. A write that was folded into a
+// later one arrives with that one.
 func (h *heard) since(written []write) delays {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -100,7 +114,7 @@ func (h *heard) since(written []write) delays {
 	return d
 }
 
-// write is one write and what it made.
+// write is one write and its result.
 type write struct {
 	start   time.Time
 	version string
@@ -129,7 +143,9 @@ func measureDelays(t *testing.T, on subject, core *v1.CoreV1Client, namespace st
 	})
 	server := onCluster(t, on.binary)
 	defer server.end()
-	viewer := listen(t, server, fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":[%q]}`, namespace), &reading, func(frame []byte) {
+	viewer := listen(t, server, fmt.Sprintf(
+		`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":[%q]}`, namespace,
+	), &reading, func(frame []byte) {
 		var m struct{ Events []struct{ RV string } }
 		if json.Unmarshal(frame, &m) == nil {
 			for _, e := range m.Events {
@@ -143,7 +159,9 @@ func measureDelays(t *testing.T, on subject, core *v1.CoreV1Client, namespace st
 	pace(writes, writeRate, func(i int) {
 		patch := fmt.Sprintf(`{"status":{"message":"%d"}}`, i)
 		start := time.Now()
-		pod, err := core.Pods(namespace).Patch(t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status")
+		pod, err := core.Pods(namespace).Patch(
+			t.Context(), name, types.MergePatchType, []byte(patch), metav1.PatchOptions{}, "status",
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -166,12 +184,15 @@ func eventually(t *testing.T, h *heard, written []write) delays {
 	return nil
 }
 
-// quietPod is a pod that nobody schedules.
+// quietPod creates a pod that no scheduler handles.
 func quietPod(t *testing.T, core *v1.CoreV1Client, namespace string) string {
 	t.Helper()
 	pod, err := core.Pods(namespace).Create(t.Context(), &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{GenerateName: "quiet-"},
-		Spec:       corev1.PodSpec{SchedulerName: "nobody", Containers: []corev1.Container{{Name: "web", Image: "registry.example/web:1.2.3"}}},
+		Spec: corev1.PodSpec{
+			SchedulerName: "nobody",
+			Containers:    []corev1.Container{{Name: "web", Image: "registry.example/web:1.2.3"}},
+		},
 	}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -17,16 +17,19 @@ import (
 
 // viewer is one client of the program's WebSocket.
 type viewer struct {
-	whole chan struct{} // Closed when the snapshot has come.
-	rows  atomic.Int64  // In the snapshot.
+	whole chan struct{} // Closed when the snapshot is complete.
+	rows  atomic.Int64  // Number of rows in the snapshot.
 	leave context.CancelFunc
 }
 
-// listen subscribes and hands on each frame of events.
+// listen subscribes, and calls take with each message of events.
 func listen(t *testing.T, server *child, subscribe string, reading *sync.WaitGroup, take func(frame []byte)) *viewer {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
-	conn, _, err := websocket.Dial(ctx, "ws://"+server.address+"/api/v1/live", &websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
+	conn, _, err := websocket.Dial(
+		ctx, "ws://"+server.address+"/api/v1/live",
+		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
+	)
 	if err == nil {
 		conn.SetReadLimit(64 << 20)
 		err = conn.Write(ctx, websocket.MessageText, []byte(subscribe))
@@ -55,7 +58,7 @@ func listen(t *testing.T, server *child, subscribe string, reading *sync.WaitGro
 	return v
 }
 
-// get asks the API server as client-go would, and knows nothing of what comes.
+// get sends a request to the API server like client-go, but does not decode the response.
 func get(ctx context.Context, t *testing.T, config *rest.Config, path, accept string) io.ReadCloser {
 	t.Helper()
 	client, err := rest.HTTPClientFor(config)

@@ -15,9 +15,8 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// benchMemory compares what keeping all pods costs, and how long it takes to
-// have them: ours beside client-go's dynamic informer without managedFields, and
-// beside reading the same stream to nowhere.
+// benchMemory compares the memory for all pods, and the time to read them. The methods are this program, client-go's
+// dynamic informer without managedFields, and reading the same stream without keeping it.
 func benchMemory(t *testing.T, _ subject, to *table) {
 	t.Helper()
 	sync := func(way string) func(*testing.T) synced {
@@ -32,16 +31,32 @@ func benchMemory(t *testing.T, _ subject, to *table) {
 	if n := informer[0].pods; n != ours[0].pods || stream[0].pods != n {
 		t.Errorf("the stream had %d pods, dynamicinformer %d, ours %d", stream[0].pods, n, ours[0].pods)
 	}
-	to.add(row{"heap a pod, bytes," + at, "dynamicinformer", of(informer, heap), of(ours, heap), bar{"at most 1/14", part, atMost(1. / 14)}})
-	to.add(row{"peak RSS while syncing, MiB above idle," + at, "dynamicinformer", of(informer, peak), of(ours, peak), bar{"at most 1/4", part, atMost(1. / 4)}})
-	to.add(row{"time to synced, s," + at, "the stream, read to nowhere", of(stream, seconds), of(ours, seconds), bar{"at most x 1.10", ratio, atMost(1.1)}})
-	to.add(row{"(time to synced of dynamicinformer)", "the stream, read to nowhere", of(stream, seconds), of(informer, seconds), told(ratio)})
+	to.add(row{
+		"heap a pod, bytes," + at, "dynamicinformer", of(informer, heap), of(ours, heap),
+		bar{"at most 1/14", part, atMost(1. / 14)},
+	})
+	to.add(
+		row{
+			"peak RSS while syncing, MiB above idle," + at, "dynamicinformer", of(informer, peak), of(ours, peak),
+			bar{"at most 1/4", part, atMost(1. / 4)},
+		},
+	)
+	to.add(row{
+		"time to synced, s," + at, "the stream, read to nowhere", of(stream, seconds), of(ours, seconds),
+		bar{"at most x 1.10", ratio, atMost(1.1)},
+	})
+	to.add(
+		row{
+			"(time to synced of dynamicinformer)", "the stream, read to nowhere", of(stream, seconds),
+			of(informer, seconds), told(ratio),
+		},
+	)
 }
 
-// synced is what it took to have all pods.
+// synced contains the cost of reading all pods.
 type synced struct {
 	pods    int
-	heap    float64 // Bytes a pod, above the idle process, after GC.
+	heap    float64 // Bytes for each pod, above the idle process, after GC.
 	peak    float64 // MiB of RSS while syncing, above the idle process.
 	seconds float64
 	rss     float64 // MiB, some seconds later.
@@ -68,7 +83,7 @@ func syncInChild(t *testing.T, way string) (s synced) {
 	return s
 }
 
-// TestSyncInChild syncs one way and prints the figures.
+// TestSyncInChild syncs by one method and prints the figures.
 func TestSyncInChild(t *testing.T) {
 	name := os.Getenv("GLASSHOUSE_BENCH_WAY")
 	if name == "" {

@@ -9,12 +9,10 @@ import (
 	"time"
 )
 
-// settled is how long after the last pod the memory of a process is read, to
-// give the collector the time that it takes.
+// settled is the wait between the last pod and the measurement of memory, so that the garbage collector can finish.
 const settled = 10 * time.Second
 
-// benchProgram compares the memory of the whole program, with one viewer of all
-// pods, with that of a dynamic informer alone.
+// benchProgram compares the memory of the whole program, with one viewer of all pods, and of a dynamic informer alone.
 func benchProgram(t *testing.T, on subject, to *table) {
 	t.Helper()
 	type memory struct {
@@ -51,5 +49,7 @@ func benchProgram(t *testing.T, on subject, to *table) {
 		of(ours, func(m memory) float64 { return m.rss }),
 		bar{fmt.Sprintf("at most %.0f MiB", limit), alone, atMost(limit)},
 	})
-	to.add(row{what: "(its peak until then)", ours: of(ours, func(m memory) float64 { return m.peak }), bar: told(alone)})
+	to.add(row{
+		what: "(its peak until then)", ours: of(ours, func(m memory) float64 { return m.peak }), bar: told(alone),
+	})
 }

@@ -11,7 +11,7 @@ import (
 	"text/tabwriter"
 )
 
-// figures are those of all runs of one way.
+// figures contains the results of all runs of one method.
 type figures []float64
 
 func (f figures) median() float64 {
@@ -21,7 +21,7 @@ func (f figures) median() float64 {
 
 func (f figures) worst() float64 { return slices.Max(f) }
 
-// String is the median, and how far any of them was off.
+// String returns the median, and the largest deviation from it.
 func (f figures) String() string {
 	median, off := f.median(), 0.0
 	for _, v := range f {
@@ -34,7 +34,7 @@ func (f figures) String() string {
 	return text
 }
 
-// short has three digits that count, and all before the point.
+// short formats a number with three significant digits, and all digits before the point.
 func short(v float64) string {
 	digits := 0
 	for size := math.Abs(v); size != 0 && size < 100 && digits < 3; size *= 10 {
@@ -43,16 +43,16 @@ func short(v float64) string {
 	return fmt.Sprintf("%.*f", digits, v)
 }
 
-// row is one thing that was measured. The baseline may be absent.
+// row is one measurement. The baseline may be absent.
 type row struct {
 	what     string
-	of       string // What the baseline is.
+	of       string // Name of the baseline.
 	baseline figures
 	ours     figures
 	bar      bar
 }
 
-// bar is what ours must keep to.
+// bar is the limit that the program must meet.
 type bar struct {
 	text    string
 	compare func(baseline, ours float64) (float64, string)
@@ -77,7 +77,7 @@ func alone(_, ours float64) (float64, string) { return ours, "" }
 func atMost(limit float64) func(float64) bool  { return func(v float64) bool { return v <= limit } }
 func atLeast(limit float64) func(float64) bool { return func(v float64) bool { return v >= limit } }
 
-// told says that there is no bar.
+// told returns a bar without a limit, which only reports the comparison.
 func told(compare func(baseline, ours float64) (float64, string)) bar { return bar{compare: compare} }
 
 type table []row
@@ -87,7 +87,8 @@ func (t *table) add(r row) { *t = append(*t, r) }
 func (t table) String() string {
 	var out strings.Builder
 	w := tabwriter.NewWriter(&out, 0, 0, 2, ' ', 0)
-	line := func(cells ...string) { _, _ = io.WriteString(w, strings.Join(cells, "\t")+"\n") } // Into memory.
+	// Writes into memory cannot fail.
+	line := func(cells ...string) { _, _ = io.WriteString(w, strings.Join(cells, "\t")+"\n") }
 	line("what", "baseline, in the same run", "", "ours", "", "bar", "")
 	for _, r := range t {
 		baseline, median := "", 0.0

@@ -12,14 +12,16 @@ import (
 	"k8s.io/client-go/rest"
 )
 
-// benchUpstream counts the watches of pods at the API server that a thousand
-// viewers cost, and that one costs.
+// benchUpstream counts the watches of pods at the API server with a thousand viewers, and with one.
 func benchUpstream(t *testing.T, on subject, to *table) {
 	t.Helper()
 	results := many(t, func(t *testing.T) float64 { t.Helper(); return upstream(t, on, 1) },
 		func(t *testing.T) float64 { t.Helper(); return upstream(t, on, viewers) })
 	self := func(n float64) float64 { return n }
-	to.add(row{fmt.Sprintf("upstream watches of pods with %d viewers", viewers), "one viewer", of(results[0], self), of(results[1], self), bar{"1", alone, func(n float64) bool { return n == 1 }}})
+	to.add(row{
+		fmt.Sprintf("upstream watches of pods with %d viewers", viewers), "one viewer",
+		of(results[0], self), of(results[1], self), bar{"1", alone, func(n float64) bool { return n == 1 }},
+	})
 }
 
 func upstream(t *testing.T, on subject, viewers int) float64 {
@@ -32,7 +34,7 @@ func upstream(t *testing.T, on subject, viewers int) float64 {
 	return watches(t, on.config) - before
 }
 
-// watches are those of pods that the API server has open.
+// watches returns the number of open watches of pods at the API server.
 func watches(t *testing.T, config *rest.Config) (n float64) {
 	t.Helper()
 	body := get(t.Context(), t, config, "/metrics", "text/plain")

@@ -16,18 +16,16 @@ import (
 	"time"
 )
 
-// crowd is many viewers that read as quickly as they can, and only count: their
-// work must not be the bottleneck.
+// crowd is many viewers that read as fast as they can. They only count messages, so that they are not the bottleneck.
 type crowd struct {
-	events atomic.Int64 // Delivered to all of them together,
-	frames atomic.Int64 // in so many messages.
+	events atomic.Int64 // Events delivered to all viewers together.
+	frames atomic.Int64 // Number of messages with these events.
 	bytes  atomic.Int64
 	conns  []net.Conn
 	ended  sync.WaitGroup
 }
 
-// join opens n sockets at an address, subscribes each, and waits until all have
-// their snapshot.
+// join opens n sockets at an address, subscribes on each, and waits until all have their snapshot.
 func join(t *testing.T, address string, n int, subscribe string) *crowd {
 	t.Helper()
 	c := &crowd{conns: make([]net.Conn, n)}
@@ -53,7 +51,7 @@ func join(t *testing.T, address string, n int, subscribe string) *crowd {
 	return c
 }
 
-// settle waits until nothing more comes.
+// settle waits until no more data arrives.
 func (c *crowd) settle() {
 	for before := int64(-1); before != c.bytes.Load(); <-time.After(500 * time.Millisecond) {
 		before = c.bytes.Load()
@@ -67,14 +65,15 @@ func (c *crowd) leave() {
 	c.ended.Wait()
 }
 
-// open does the handshake as a browser does, which offers compression.
+// open does the same handshake as a browser, which offers compression.
 func open(address, subscribe string) (net.Conn, io.Reader, error) {
 	conn, err := net.Dial("tcp", address)
 	if err != nil {
 		return nil, nil, err
 	}
 	_, err = fmt.Fprintf(conn, "GET /api/v1/live HTTP/1.1\r\nHost: %s\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"+
-		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: glasshouse.v1+json\r\n"+
+		"Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: "+
+		"glasshouse.v1+json\r\n"+
 		"Sec-WebSocket-Extensions: permessage-deflate; client_max_window_bits\r\n\r\n", address)
 	if err != nil {
 		return nil, nil, err
@@ -89,24 +88,24 @@ func open(address, subscribe string) (net.Conn, io.Reader, error) {
 	return conn, io.MultiReader(bytes.NewReader(rest), conn), err
 }
 
-// masked is a text frame of a client, masked with zeros.
+// masked returns a text frame of a client, masked with zeros.
 func masked(text string) []byte {
 	frame := []byte{0x81}
 	if len(text) < 126 {
 		frame = append(frame, 0x80|byte(len(text)))
 	} else {
-		frame = binary.BigEndian.AppendUint16(append(frame, 0x80|126), uint16(len(text))) //nolint:gosec // Short.
+		frame = binary.BigEndian.AppendUint16(append(frame, 0x80|126), uint16(len(text))) //nolint:gosec // It is short.
 	}
 	return append(append(frame, 0, 0, 0, 0), text...)
 }
 
-// read counts what comes; begun is called once something has.
+// read counts the data that it receives. begun is called after the first data.
 func (c *crowd) read(in io.Reader, begun func()) {
-	// Both are as long, lest the shorter is counted twice. A long message may come
-	// in two frames, the first of which is of 16 bytes.
+	// Both marks have the same length; otherwise the shorter one could be counted twice. A long message may arrive in
+	// two frames, and the first one has 16 bytes.
 	const mark, begin = `"op":"update"`, `ts","cursor":`
 	buffer := make([]byte, 32<<10)
-	kept := 0 // Bytes of the end of the last read, in which a mark may have begun.
+	kept := 0 // Bytes from the end of the last read that may contain the beginning of a mark.
 	for {
 		n, err := in.Read(buffer[kept:])
 		if err != nil {
@@ -123,8 +122,7 @@ func (c *crowd) read(in io.Reader, begun func()) {
 	}
 }
 
-// wait waits until so many events have been delivered, and fails where they
-// stop coming.
+// wait waits until the given number of events has been delivered, and fails if no more events arrive.
 func (c *crowd) wait(t *testing.T, want int64) {
 	t.Helper()
 	tick := time.NewTicker(5 * time.Millisecond)
@@ -143,12 +141,12 @@ func (c *crowd) wait(t *testing.T, want int64) {
 	}
 }
 
-// subscribeTo is the frame that a page sends.
+// subscribeTo returns the message with which a page subscribes.
 func subscribeTo(ref string) string {
 	return fmt.Sprintf(`{"op":"subscribe","id":1,"resource":%q,"view":"rows"}`, ref)
 }
 
-// pace calls change n times at a rate, catching up where it is late.
+// pace calls change n times at a rate. It catches up after a delay.
 func pace(n, rate int, change func(i int)) {
 	tick := time.NewTicker(time.Millisecond)
 	defer tick.Stop()

@@ -38,7 +38,8 @@ func syncOurs(t *testing.T, config *rest.Config) (int, any) {
 		}
 	})
 	for {
-		snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: podsRef}, time.Minute)
+		snapshot, err :=
+			cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: podsRef}, time.Minute)
 		if err == nil && snapshot.Synced {
 			return len(snapshot.Objects), cluster
 		}
@@ -54,7 +55,9 @@ func syncDynamic(t *testing.T, config *rest.Config) (int, any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	informer := dynamicinformer.NewFilteredDynamicInformer(client, schema.GroupVersionResource{Version: "v1", Resource: "pods"}, "", 0, cache.Indexers{}, nil).Informer()
+	informer := dynamicinformer.NewFilteredDynamicInformer(
+		client, schema.GroupVersionResource{Version: "v1", Resource: "pods"}, "", 0, cache.Indexers{}, nil,
+	).Informer()
 	if err := informer.SetTransform(func(obj any) (any, error) {
 		if u, ok := obj.(*unstructured.Unstructured); ok {
 			u.SetManagedFields(nil)
@@ -73,10 +76,11 @@ func syncDynamic(t *testing.T, config *rest.Config) (int, any) {
 	return len(informer.GetStore().List()), informer
 }
 
-// readStream reads the streaming list that we read, and does nothing with it.
+// readStream reads the same streaming list as the program, without keeping it.
 func readStream(t *testing.T, config *rest.Config) (int, any) {
 	t.Helper()
-	body := get(t.Context(), t, config, "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true&includeObject=Object",
+	body := get(t.Context(), t, config, "/api/v1/pods?watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderT"+
+		"han&allowWatchBookmarks=true&includeObject=Object",
 		"application/json;as=Table;v=v1;g=meta.k8s.io")
 	defer func() { _ = body.Close() }()
 	lines := bufio.NewReaderSize(body, 1<<20)
