@@ -36,8 +36,8 @@ func plainColumns() []Column {
 const creationPath = "metadata.creationTimestamp"
 
 // relativePaths returns the paths of the timestamps that the API server prints as elapsed time, by resource and column
-// (kubernetes v1.36, pkg/printers/internalversion/printers.go). [] stands for each element of a list. If there are
-// several timestamps, the one that the server printed is used.
+// (kubernetes v1.36, pkg/printers/internalversion/printers.go). [] means each element of a list. If there are several
+// timestamps, the one that the server printed is used.
 func relativePaths(resource, column string) []string {
 	switch resource + " " + column {
 	case "pods Restarts":

@@ -163,8 +163,8 @@ func (d *decoder) object(cells []byte, c *rawjson.Cursor) (o *Object, managed []
 	return o, managed, nil
 }
 
-// cells resolves the relative cells of a row. It also undoes the HTML escaping of encoding/json, which turns "<none>"
-// into 16 bytes. A row without cells gets the cells of plainColumns. Cells after the last column are removed; rows of
+// cells resolves the relative cells of a row. It also undoes the HTML escaping of encoding/json, which makes 16 bytes
+// of "<none>". A row without cells gets the cells of plainColumns. Cells after the last column are removed; rows of
 // IPAddress have such cells. Cells that may show a value that was removed from the object are masked.
 func (d *decoder) cells(raw []byte, object *redact.Redacted, m *members, created time.Time) []byte {
 	now, columns, builtIn := time.Now(), d.currentColumns(), BuiltIn(d.resource.Group)

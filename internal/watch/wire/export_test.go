@@ -47,8 +47,8 @@ func CheckLine(t *testing.T, line []byte) {
 	}
 }
 
-// Compressed returns an Object that is the only one of its list. gone is called after the codec of its text was
-// garbage-collected.
+// Compressed returns an Object that is the only one of its list. gone is called after the garbage collector has freed
+// the codec of its text.
 func Compressed(text string, gone func()) *Object {
 	own := new(codec)
 	runtime.AddCleanup(own, func(gone func()) { gone() }, gone)

@@ -50,7 +50,7 @@ type Scope struct {
 	Namespace string // Empty for all namespaces, and for cluster-scoped resources.
 	Fields    string // A field selector; empty for all objects.
 	Metadata  bool   // Objects contain only their metadata.
-	Shared    bool   // Values that a Veil masks are masked before they are kept, also in cells.
+	Shared    bool   // The guest mask applies before objects are kept, also to cells.
 }
 
 // Source lists and watches one Scope. Only one list or watch may be read at a time.
@@ -198,7 +198,7 @@ func (s *Source) List(ctx context.Context, options metav1.ListOptions) (list *Li
 	return list, err
 }
 
-// recover turns a panic into an error. It is deferred around the decoding of the API server's data.
+// recover converts a panic into an error. It is deferred around the decoding of the API server's data.
 func (s *Source) recover(err *error) {
 	if v := recover(); v != nil {
 		s.options.Panicked(v, debug.Stack())
