@@ -12,9 +12,9 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// isCopy reports whether a key belongs to an annotation in which a tool stores the whole object that it applied. Tools
-// with such keys are kubectl (LastApplied), kapp, Rancher, KubeVela, and users of k8s-objectmatcher. A DeploymentConfig
-// of OpenShift stores itself in the objects that it creates.
+// isCopy reports whether a key belongs to an annotation in which a tool stores the complete object that it applied.
+// Tools with such keys are kubectl (LastApplied), kapp, Rancher, KubeVela, and users of k8s-objectmatcher. A
+// DeploymentConfig of OpenShift stores itself in the objects that it creates.
 func isCopy(key []byte) bool {
 	switch string(key) {
 	case LastApplied, "kapp.k14s.io/original", "objectset.rio.cattle.io/applied",

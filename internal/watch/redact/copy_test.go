@@ -172,8 +172,8 @@ func TestCopiesAreMaskedForGuests(t *testing.T) {
 	}
 }
 
-// templates returns objects of kinds that contain objects or templates. In each text, %s stands for the metadata of the
-// innermost object.
+// templates returns objects of kinds that contain objects or templates. In each text, %s is the place of the metadata
+// of the innermost object.
 func templates() map[string]string {
 	const template = `{"template":{"metadata":%s,"spec":{"containers":[{"name":"c"}]}}}`
 	return map[string]string{

@@ -2,8 +2,9 @@ package redact
 
 import "glasshouse/internal/watch/rawjson"
 
-// always returns the rules that apply in every configuration. They mask the values of Secrets, the annotations of
-// Secrets that may contain them, and the releases that Helm stores, which contain the values of a chart.
+// always returns the rules that apply in every configuration. They mask the values of Secrets, and the annotations of
+// Secrets that may contain them. They also mask the releases that Helm stores, because these contain the values of a
+// chart.
 func always() Rules {
 	data := func(name string) []step { return []step{{kind: member, name: name}, {kind: members}} }
 	release := func(name string) []step { return []step{{kind: member, name: name}, {kind: member, name: "release"}} }

@@ -1,5 +1,5 @@
 // Package redact removes the values from an object's text that must never be stored, before any other code reads the
-// text. It drops managedFields, and the annotations in which tools store a whole copy of what they applied, Secrets
+// text. It drops managedFields, and the annotations in which tools store a complete copy of what they applied, Secrets
 // included (CVE-2023-40029). It does so in the object, and in every object or template inside it. It masks the values
 // of Secrets and of Helm releases, and the values that Rules select. Data that was never stored cannot leak. A Veil
 // masks objects when they are sent, for viewers who may see less of the stored data than others.

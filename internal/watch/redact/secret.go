@@ -25,7 +25,7 @@ func isHarmless(key, value []byte) bool {
 	return err == nil && len(text) <= maxHarmless && isNames(text) && !mayBeCopy(text)
 }
 
-// isHarmlessKey reports whether an annotation with the key describes where a Secret comes from or what manages it.
+// isHarmlessKey reports whether an annotation with the key describes the origin or the manager of a Secret.
 // docs/reference.md lists these keys.
 func isHarmlessKey(key string) bool {
 	switch key {
