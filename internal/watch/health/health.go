@@ -1,12 +1,12 @@
 // Package health reports whether an object is healthy, and why, in sentences for people.
 //
-// The status comes from kstatus (github.com/fluxcd/cli-utils), which kubectl apply --prune and Flux use. It has generic
-// rules for every kind, and special rules for some built-in kinds. This package adds reasons for the kinds that people
-// look at most, with rules for each kind. Some of these rules are stricter. kstatus checks whether an object was
-// reconciled, and a person wants to know whether it works: a failed Pod is reconciled.
+// The status is the result of kstatus (github.com/fluxcd/cli-utils), which kubectl apply --prune and Flux use. It has
+// generic rules for every kind, and special rules for some built-in kinds. This package adds reasons for the most used
+// kinds, with rules for each kind. Some of these rules are stricter. kstatus checks whether an object was reconciled,
+// and a person wants to know whether it works: a failed Pod is reconciled.
 //
-// All functions are pure: the same text gives the same Health at any time. Every text gives a Health. No call takes
-// longer than a few passes over the text, and the size of each Health is bounded.
+// All functions are pure: the same text gives the same Health at any time. There is a Health for every text. No call
+// takes longer than a few passes over the text, and the size of each Health is bounded.
 package health
 
 import (
