@@ -35,7 +35,7 @@ func (s *said) member(key []byte) *string {
 	return nil
 }
 
-// root walks the whole object.
+// root walks the complete object.
 func (w *walker) root(text []byte) error { return w.members(rawjson.NewCursor(text)) }
 
 // value walks the value of the last member in the path.
