@@ -71,7 +71,7 @@ func (f *finder) link(from, to, kind, via string) {
 	f.graph.Edges = append(f.graph.Edges, e)
 }
 
-// place gives nodes to objects. The first few objects of each group have their own nodes. The others share one node,
+// place assigns nodes to objects. The first few objects of each group have their own nodes. The others share one node,
 // which counts them.
 func (f *finder) place(entries []*entry) {
 	alike := make(map[group]bool)

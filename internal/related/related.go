@@ -1,5 +1,6 @@
-// Package related computes the graph of an object's relations. The graph has its owners up to the root, what it owns,
-// what it uses and what uses it, which pods it selects and what selects them.
+// Package related computes the graph of an object's relations. The graph has its owners up to the root, and the objects
+// that it owns. It also has the objects that it uses, and those that use it. It has the pods that the object selects,
+// and what selects pods in the graph.
 //
 // All reads use watch.Access. Objects that the object names are read one by one. To find the objects that name it, a
 // few likely kinds are searched, in its namespace if they have one. These lists start in the same way as those of any
@@ -64,7 +65,7 @@ const (
 	There     State = "there"
 	Missing   State = "missing"
 	Forbidden State = "forbidden"
-	Unknown   State = "unknown" // It was not read; the reason says why.
+	Unknown   State = "unknown" // It was not read; the reason explains why.
 )
 
 // Edge leads from the owner to the owned object, from the user to the used object, or from the selector to the selected
