@@ -2,8 +2,9 @@
 //
 // In each period the first few records of a kind are logged, and the others are counted. At the end of the period, one
 // record reports how many were suppressed, so that nothing is lost without notice. Records are of one kind if the same
-// call logs them at the same level, with the same message and the same values of route and resource. Records below
-// slog.LevelWarn always pass. Memory is bounded: after maxKinds kinds in one period, all further kinds count as one.
+// call logs them at the same level. They must also have the same message, and the same values of route and resource.
+// Records below slog.LevelWarn always pass. Memory is bounded: after maxKinds kinds in one period, all further kinds
+// count as one.
 package logsample
 
 import (
