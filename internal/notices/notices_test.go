@@ -40,7 +40,7 @@ func readCommitted(t *testing.T) committed {
 	return c
 }
 
-// The expected components come from the go command and from package-lock.json. If a dependency is added, removed or
+// The expected components are read from the go command and from package-lock.json. If a dependency is added, removed or
 // updated without `make generate`, this test fails. npm packages need not be installed.
 func TestNoticesAreCurrent(t *testing.T) {
 	modules, err := notices.Modules(t.Context(), root)
