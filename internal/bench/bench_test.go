@@ -77,7 +77,7 @@ func onDemo(t *testing.T) *rest.Config {
 	return config
 }
 
-// many measures several methods in turn, as often as runs returns.
+// many measures several methods alternately, as often as runs returns.
 func many[T any](t *testing.T, ways ...func(*testing.T) T) [][]T {
 	t.Helper()
 	results := make([][]T, len(ways))
