@@ -238,7 +238,8 @@ func (rules Rules) of(group, resource string) (some []Rule) {
 // Any reports whether at least one rule applies to a resource.
 func (rules Rules) Any(group, resource string) bool { return len(rules.of(group, resource)) > 0 }
 
-// Touches reports whether a rule may mask the value at a path of a resource, or a value inside it.
+// Touches reports whether a rule may mask the value at a path of a resource, or a value inside it. A rule for a name at
+// any depth counts only if the path contains the name.
 func (rules Rules) Touches(group, resource string, path []string) bool {
 	return slices.ContainsFunc(rules.of(group, resource), func(r Rule) bool { return r.touches(path) })
 }
