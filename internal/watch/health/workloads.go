@@ -94,8 +94,8 @@ func statefulSet(o node, verdict Status) Health {
 	return readiness(verdict, ready, want, "replicas", reasons)
 }
 
-// daemonSet reports Current with the OnDelete strategy if all pods are ready. Such pods are updated only when they are
-// deleted, and kstatus waits for the update.
+// daemonSet reports Current with the OnDelete strategy if all pods are ready and available. Such pods are updated only
+// when they are deleted, and kstatus waits for the update.
 func daemonSet(o node, verdict Status) Health {
 	want, ready := o.count("status", "desiredNumberScheduled"), o.count("status", "numberReady")
 	waits := o.text("spec", "updateStrategy", "type") == "OnDelete"
