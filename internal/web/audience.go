@@ -7,7 +7,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// audience is what those share who follow the picker and see the same.
+// audience is the data that all sessions of viewers with the same Viewer.Key share: the resource picker and its counts.
 type audience struct {
 	picker documents
 	counts counts
@@ -17,14 +17,14 @@ type audience struct {
 	counting sync.WaitGroup
 }
 
-// audiences are those of all viewers, by Viewer.Key.
+// audiences are the audiences of all viewers, by Viewer.Key.
 type audiences struct {
 	mu sync.Mutex
 	of map[string]*audience
 }
 
-// join returns the audience of a viewer, which is told counts until leave is
-// called, once, by the last of them.
+// join returns the audience of a viewer. The audience updates its counts until the last holder calls leave. Each holder
+// must call leave once.
 func (s *showing) join(viewer watch.Viewer) (a *audience, leave func()) {
 	key := viewer.Key()
 	s.audiences.mu.Lock()

@@ -9,27 +9,28 @@ import (
 	"glasshouse/web/templates"
 )
 
-// A BasePath is the path that all routes are under, as in "/glasshouse"; empty
-// where there is none.
+// A BasePath is the path prefix of all routes, such as "/glasshouse". It is empty if there is no prefix.
 type BasePath string
 
-// NewBasePath checks a base path; "/" is none.
+// NewBasePath checks a base path. The empty text and "/" mean no prefix.
 func NewBasePath(text string) (BasePath, error) {
 	if text == "" || text == "/" {
 		return "", nil
 	}
 	segments := regexp.MustCompile(`^(/[A-Za-z0-9._~:-]+)+$`)
 	if !segments.MatchString(text) || strings.Contains(text+"/", "/./") || strings.Contains(text+"/", "/../") {
-		return "", fmt.Errorf("--base-path %q is no path: write it with a / before each name and none at the end, as in /glasshouse", text)
+		return "", fmt.Errorf(
+			"--base-path %q is no path: write it with a / before each name and none at the end, as in /glasshouse",
+			text)
 	}
 	return BasePath(text), nil
 }
 
-// At is the address of a route.
+// At returns the path of a route below the base path.
 func (b BasePath) At(route string) string { return string(b) + route }
 
-// strip takes the base path from requests, so that routes need not know it, and
-// has the pages name it. There is nothing beside it.
+// strip removes the base path from requests, so that routes do not need to know it. Pages add it to their links.
+// Requests outside the base path get a 404.
 func (b BasePath) strip(next http.Handler) http.Handler {
 	if b == "" {
 		return next
@@ -44,7 +45,9 @@ func (b BasePath) strip(next http.Handler) http.Handler {
 		case !within || path[0] != '/' || r.URL.RawPath != "" && (!asSent || raw[0] != '/'):
 			writeProblem(w, problem{
 				Title: "No such page", Status: http.StatusNotFound,
-				Detail: fmt.Sprintf("There is nothing at %.200q: all that is served here begins with %s, as --base-path says.", r.URL.Path, b.At("/")),
+				Detail: fmt.Sprintf(
+					"There is nothing at %.200q: all that is served here begins with %s, as --base-path says.",
+					r.URL.Path, b.At("/")),
 			})
 			return
 		}

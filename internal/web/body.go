@@ -9,12 +9,15 @@ import (
 	"net/http"
 )
 
-// readBody reads the JSON of a request; a member that is not known is refused, as
-// it would mean something to who has sent it.
+// readBody decodes the JSON body of a request. It refuses unknown members, because the client expects an effect of
+// them.
 func readBody(r *http.Request, into any) error {
 	text, err := io.ReadAll(r.Body)
 	if tooLarge := new(http.MaxBytesError); errors.As(err, &tooLarge) {
-		return &problem{Title: "Body too large", Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("A body may have %d bytes.", maxBody)}
+		return &problem{
+			Title: "Body too large", Status: http.StatusRequestEntityTooLarge,
+			Detail: fmt.Sprintf("A body may have %d bytes.", maxBody),
+		}
 	}
 	if err != nil {
 		return badRequest("Malformed body", "The body did not come whole.")
@@ -26,12 +29,13 @@ func readBody(r *http.Request, into any) error {
 		err = errors.New("something follows it")
 	}
 	if err != nil {
-		return badRequest("Malformed body", "The body is not the JSON that is taken here: %.200v. %s", err, "GET /api/openapi.json has it.")
+		return badRequest("Malformed body", "The body is not the JSON that is taken here: %.200v. %s", err,
+			"GET /api/openapi.json has it.")
 	}
 	return nil
 }
 
-// writeJSONBody answers with a value as JSON.
+// writeJSONBody responds with a value as JSON.
 func writeJSONBody(w http.ResponseWriter, r *http.Request, status int, answer any) error {
 	if err := responseOf(r).build(r.Context()); err != nil {
 		return err
@@ -43,7 +47,7 @@ func writeJSONBody(w http.ResponseWriter, r *http.Request, status int, answer an
 	return writeJSONText(w, status, body)
 }
 
-// writeJSONText answers with what is JSON already.
+// writeJSONText responds with a body that is JSON already.
 func writeJSONText(w http.ResponseWriter, status int, body []byte) error {
 	w.Header().Set("Content-Type", "application/json")
 	w.WriteHeader(status)

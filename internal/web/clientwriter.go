@@ -32,7 +32,9 @@ func (c *clientWriter) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 // ofClient marks an error as a clientError, unless it is nil or reports that a handler misused the writer.
 func ofClient(err error) error {
-	for _, misuse := range []error{nil, http.ErrBodyNotAllowed, http.ErrContentLength, http.ErrHijacked, http.ErrNotSupported} {
+	for _, misuse := range []error{
+		nil, http.ErrBodyNotAllowed, http.ErrContentLength, http.ErrHijacked, http.ErrNotSupported,
+	} {
 		if errors.Is(err, misuse) {
 			return err
 		}

@@ -15,21 +15,21 @@ import (
 )
 
 const (
-	// maxSockets are those of all tabs together.
+	// maxSockets is the maximum number of sockets of all clients together.
 	maxSockets = 5000
-	// stopFor and fullFor are after how long a client is told to come back, at
-	// the earliest; retrySpread is over how long they come, lest all do at once.
+	// stopFor and fullFor are the shortest delays after which a client is asked to reconnect. A random part of
+	// retrySpread is added, so that clients do not all reconnect at once.
 	stopFor     = 500 * time.Millisecond
 	fullFor     = 5 * time.Second
 	retrySpread = 5 * time.Second
-	// statusEnded is told to who is not logged in any more.
+	// statusEnded is sent when the login of a session has ended.
 	statusEnded websocket.StatusCode = 4401
-	// statusShareEnded is told to guests of what is shared no more.
+	// statusShareEnded is sent to guests when their share has ended.
 	statusShareEnded websocket.StatusCode = 4403
-	// statusSwitched is told to whoever looks at a cluster that is not shown any more.
+	// statusSwitched is sent to the sessions of a cluster that is not the active one any more.
 	statusSwitched websocket.StatusCode = 4409
 	switched                            = "the server shows another cluster; begin anew"
-	// closeTimeout is how long a client may take to answer a close.
+	// closeTimeout is how long a client may take to answer a close frame.
 	closeTimeout = 4 * time.Second
 )
 
@@ -46,15 +46,15 @@ func (s *Server) enter(quotas []limit.Limit) (leave func()) {
 	}
 }
 
-// sendAway ends the connection, and says why and after how long to try again:
-// clients that are sent away together are told different times.
+// sendAway closes the connection, and sends the reason and the delay before a new attempt. Clients that are
+// disconnected together get different delays.
 func (l *session) sendAway(code websocket.StatusCode, after time.Duration, why string) {
 	after += rand.N(retrySpread) //nolint:gosec // No secret.
 	l.close(code, fmt.Sprintf("retry after %d ms: %s", after.Milliseconds(), why))
 }
 
-// endWith ends the connection, and says so, when the login does whose it is. What
-// it returns waits for that to be said, where it is being said.
+// endWith closes the connection with a status when its login or share ends. If a close is in progress, the returned
+// function waits for it.
 func (l *session) endWith(lasts context.Context) (wait func()) {
 	told := make(chan struct{})
 	unended := context.AfterFunc(lasts, func() {
@@ -73,13 +73,13 @@ func (l *session) endWith(lasts context.Context) (wait func()) {
 	}
 }
 
-// close ends the connection and says why. It waits closeTimeout for the client's
-// answer, and at most as long again for a write that is on its way.
+// close ends the connection and sends the reason. It waits up to closeTimeout for the answer of the client, and at most
+// as long again for a write that is in progress.
 func (l *session) close(code websocket.StatusCode, why string) {
-	impatient := time.AfterFunc(closeTimeout, l.cancel) // Ends what is read.
+	impatient := time.AfterFunc(closeTimeout, l.cancel) // Ends the read.
 	defer impatient.Stop()
-	_ = l.conn.Close(code, why) // It may be gone already.
+	_ = l.conn.Close(code, why) // The client may have closed it.
 }
 
-// cut ends the connection without a word. The reader notices.
+// cut ends the connection without a close frame. The reader then gets an error.
 func (l *session) cut() { _ = l.conn.CloseNow() }

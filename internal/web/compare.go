@@ -9,8 +9,7 @@ import (
 	"glasshouse/web/templates"
 )
 
-// comparePage is the page of two objects side by side. One that cannot be had
-// leaves the other to be seen.
+// comparePage serves the page that compares two objects. If one of them cannot be read, the page still shows the other.
 func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 	values, err := valuesOf(r, "a", "b", "hide", "kiosk")
 	if err != nil {
@@ -46,8 +45,7 @@ func (s *Server) comparePage(w http.ResponseWriter, r *http.Request) error {
 	return render(w, r, status, templates.ComparePage(page))
 }
 
-// others are objects of the same kind and namespace, the first of them; none
-// where they cannot be listed.
+// others returns the first other objects of the same kind and namespace. It returns none if they cannot be listed.
 func (s *Server) others(r *http.Request, side templates.Side) (steps []templates.Step) {
 	query := watch.Query{Resource: side.Ref, Limit: pageRows}
 	if side.Namespace != "" {
@@ -66,8 +64,8 @@ func (s *Server) others(r *http.Request, side templates.Side) (steps []templates
 	return steps
 }
 
-// inFull is an object's address: of text, which may be a name, or a namespace
-// and a name, where the other side says of what.
+// inFull returns the full address of the object that text names. Text may also be a name, or a namespace and a name, if
+// other is the full address of the other side.
 func inFull(text, other string) (string, error) {
 	parts := strings.Split(strings.Trim(text, "/ "), "/")
 	o := strings.Split(other, "/")
@@ -79,11 +77,11 @@ func inFull(text, other string) (string, error) {
 	case len(parts) <= 2 && len(o) == 5:
 		return strings.Join(append(o[:5-len(parts):5-len(parts)], parts...), "/"), nil
 	}
-	return "", badRequest("Which object?", "%.300q names no object: write group/version/resource/namespace/name, with core for the empty group and _ for no namespace.", text)
+	return "", badRequest("Which object?", "%.300q names no object: write group/version/resource/namespace/name, "+
+		"with core for the empty group and _ for no namespace.", text)
 }
 
-// side reads one of the objects. What is known of it is returned with an error
-// as well.
+// side reads one of the objects. With an error, it also returns the fields that are known.
 func (s *Server) side(r *http.Request, full string) (side templates.Side, err error) {
 	parts := strings.Split(full, "/")
 	ref, ns, name := strings.Join(parts[:3], "/"), parts[3], parts[4]
@@ -96,7 +94,8 @@ func (s *Server) side(r *http.Request, full string) (side templates.Side, err er
 	if err != nil {
 		return side, err
 	}
-	side.Ref, side.Kind, side.Resource, side.Namespace, side.Name = resource.Ref(), resource.Kind, resource.Resource, ns, name
+	side.Ref, side.Kind, side.Resource, side.Namespace, side.Name =
+		resource.Ref(), resource.Kind, resource.Resource, ns, name
 	side.Href = objectPath(side.Ref, ns, name)
 	text, status, err := access.LastKnown(r.Context(), side.Ref, ns, name)
 	if err != nil {

@@ -9,20 +9,20 @@ import (
 	"glasshouse/web/templates"
 )
 
-// contextsPath is the page on which another cluster is chosen.
+// contextsPath is the page on which a user chooses another cluster.
 const contextsPath = "/contexts"
 
-// Contexts are those of a kubeconfig, between which whoever looks switches: there
-// is one for all who look, so that this is for one person's own machine.
+// Contexts lists the contexts of a kubeconfig and switches between them. All viewers share one active cluster, so this
+// is meant for the machine of a single person.
 type Contexts struct {
-	// List reads them anew.
+	// List reads the contexts from the kubeconfig again.
 	List func() ([]Context, error)
-	// Choose has the cluster of a context shown. What it does not open leaves the
-	// one before, and is told in words.
+	// Choose makes the cluster of a context the active one. If it cannot open that, the previous cluster stays active.
+	// The page shows the text of the error.
 	Choose func(ctx context.Context, name string) error
 }
 
-// Context is one of them.
+// Context is one context of a kubeconfig.
 type Context struct {
 	Name      string `json:"name"`
 	Cluster   string `json:"cluster"`
@@ -30,28 +30,32 @@ type Context struct {
 	Namespace string `json:"namespace,omitempty"`
 }
 
-// contextsDocument is the answer of /api/v1/contexts.
+// contextsDocument is the response of /api/v1/contexts.
 type contextsDocument struct {
 	Present  string    `json:"present"`
 	Contexts []Context `json:"contexts"`
 }
 
-// readContexts reads them anew.
+// readContexts reads the contexts from the kubeconfig again.
 func (s *Server) readContexts() ([]Context, error) {
 	if s.contexts == nil {
 		return nil, &problem{
 			Title: "One cluster alone", Status: http.StatusNotFound,
-			Detail: "This server shows one cluster. It switches between those of a kubeconfig with several contexts, where --auth is none and no other flag names the cluster or the user.",
+			Detail: "This server shows one cluster. It switches between those of a kubeconfig with several contexts, " +
+				"where --auth is none and no other flag names the cluster or the user.",
 		}
 	}
 	all, err := s.contexts.List()
 	if err != nil {
-		return nil, &problem{Title: "Kubeconfig not read", Status: http.StatusServiceUnavailable, Detail: fmt.Sprintf("The contexts are not known: %v.", err)}
+		return nil, &problem{
+			Title: "Kubeconfig not read", Status: http.StatusServiceUnavailable,
+			Detail: fmt.Sprintf("The contexts are not known: %v.", err),
+		}
 	}
 	return all, nil
 }
 
-// listContexts answers with those that there are.
+// listContexts responds with all contexts.
 func (s *Server) listContexts(w http.ResponseWriter, r *http.Request) error {
 	all, err := s.readContexts()
 	if err != nil {
@@ -60,13 +64,12 @@ func (s *Server) listContexts(w http.ResponseWriter, r *http.Request) error {
 	return writeJSONBody(w, r, http.StatusOK, contextsDocument{s.showing(r).Name, all})
 }
 
-// contextsPage is the same for people.
+// contextsPage serves the same as a page.
 func (s *Server) contextsPage(w http.ResponseWriter, r *http.Request) error {
 	return s.chooseContext(w, r, http.StatusOK, "")
 }
 
-// chooseContext is the page on which a context is chosen, and why the last could
-// not be.
+// chooseContext renders the page on which a user chooses a context. It shows why the last choice failed.
 func (s *Server) chooseContext(w http.ResponseWriter, r *http.Request, status int, why string) error {
 	all, err := s.readContexts()
 	if p := problemFor(identityOf(r).Viewer, err); err != nil && s.contexts == nil {
@@ -81,7 +84,7 @@ func (s *Server) chooseContext(w http.ResponseWriter, r *http.Request, status in
 	return render(w, r, status, templates.ContextsPage(page))
 }
 
-// switchContext shows the cluster of the context that a document names.
+// switchContext makes the cluster of the context active that the JSON body names.
 func (s *Server) switchContext(w http.ResponseWriter, r *http.Request) error {
 	var wanted struct {
 		Name *string `json:"name"`
@@ -90,7 +93,8 @@ func (s *Server) switchContext(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if wanted.Name == nil {
-		return badRequest("Not a context", `The body is to name one of the kubeconfig's contexts, as in {"name":"staging"}.`)
+		return badRequest("Not a context",
+			`The body is to name one of the kubeconfig's contexts, as in {"name":"staging"}.`)
 	}
 	if err := s.switchTo(r.Context(), *wanted.Name); err != nil {
 		return err
@@ -99,7 +103,7 @@ func (s *Server) switchContext(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// switchPage is the same for the form of the page.
+// switchPage does the same for the form of the page.
 func (s *Server) switchPage(w http.ResponseWriter, r *http.Request) error {
 	if err := r.ParseForm(); err != nil || !r.PostForm.Has("name") {
 		return badRequest("Not a context", "The form is to name one of the kubeconfig's contexts, as name.")
@@ -109,24 +113,30 @@ func (s *Server) switchPage(w http.ResponseWriter, r *http.Request) error {
 		if s.contexts == nil || !wantsPage(r) || p.Status == http.StatusInternalServerError {
 			return err
 		}
-		return s.chooseContext(w, r, p.Status, p.Detail) //nolint:contextcheck // A page is given its context as it is rendered.
+		return s.chooseContext(w, r, p.Status, p.Detail) //nolint:contextcheck // Rendering passes the context.
 	}
 	w.Header().Set("Location", s.base.At("/"))
 	w.WriteHeader(http.StatusSeeOther)
 	return nil
 }
 
-// switchTo has the cluster of a context shown.
+// switchTo makes the cluster of a context the active one.
 func (s *Server) switchTo(ctx context.Context, name string) error {
 	all, err := s.readContexts()
 	if err != nil {
 		return err
 	}
 	if !slices.ContainsFunc(all, func(one Context) bool { return one.Name == name }) {
-		return &problem{Title: "No such context", Status: http.StatusNotFound, Detail: fmt.Sprintf("The kubeconfig has no context %.253q; it has been read anew.", name)}
+		return &problem{
+			Title: "No such context", Status: http.StatusNotFound,
+			Detail: fmt.Sprintf("The kubeconfig has no context %.253q; it has been read anew.", name),
+		}
 	}
 	if err := s.contexts.Choose(ctx, name); err != nil {
-		return &problem{Title: "Context not opened", Status: http.StatusBadGateway, Detail: fmt.Sprintf("%s stays as it was: %v.", s.present.Load().Name, err)}
+		return &problem{
+			Title: "Context not opened", Status: http.StatusBadGateway,
+			Detail: fmt.Sprintf("%s stays as it was: %v.", s.present.Load().Name, err),
+		}
 	}
 	return nil
 }

@@ -9,29 +9,31 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// countEvery is how often who follows the picker may be told other counts.
+// countEvery is how often the counts of the resource picker may change.
 const countEvery = time.Second
 
-// counts hold the newest message of how many objects there are of each kind that
-// is watched. It is made once for all who follow the same picker.
+// counts keeps the newest message with the number of objects of each watched resource. The message is built once for
+// all sessions of an audience.
 type counts struct {
 	mu     sync.Mutex
-	read   time.Time // When they were counted.
-	number int       // Rises with each other text,
+	read   time.Time // When the objects were counted last.
+	number int       // Increases whenever text changes.
 	text   []byte
-	other  chan struct{} // and this is closed.
+	other  chan struct{} // Closed when text changes; nil before the first text.
 }
 
-// run counts now and then until ctx ends.
+// run updates the counts every countEvery until ctx ends.
 func (c *counts) run(ctx context.Context, count func(context.Context) map[string]int) {
 	for range watch.Ticks(ctx, countEvery) {
 		c.latest(ctx, count)
 	}
 }
 
-// latest returns the message, its number, and what is closed when there is
-// another. What was counted a while ago is counted again.
-func (c *counts) latest(ctx context.Context, count func(context.Context) map[string]int) (int, []byte, <-chan struct{}) {
+// latest returns the number of the message, the message, and a channel that is closed when it changes. It counts again
+// if the last count is at least countEvery old.
+func (c *counts) latest(
+	ctx context.Context, count func(context.Context) map[string]int,
+) (int, []byte, <-chan struct{}) {
 	c.mu.Lock()
 	read := c.read
 	c.mu.Unlock()
@@ -46,13 +48,13 @@ func (c *counts) latest(ctx context.Context, count func(context.Context) map[str
 func (c *counts) set(now time.Time, counted map[string]int) {
 	text, err := json.Marshal(counted)
 	if err != nil {
-		return // Names and whole numbers always encode.
+		return // Not reached: strings and integers always encode.
 	}
 	text = append([]byte(`"type":"counts","counts":`), text...)
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if now.Before(c.read) {
-		return // Somebody else has counted later.
+		return // Another goroutine has stored a later count.
 	}
 	c.read = now
 	if string(text) == string(c.text) {

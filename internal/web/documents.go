@@ -7,27 +7,27 @@ import (
 	"time"
 )
 
-// document is a text that was made at one moment for all who follow it.
+// document is a text that is built once for all sessions of an audience.
 type document struct {
-	began  time.Time     // Whatever changed before is in it.
-	made   chan struct{} // Closed when the rest is there:
-	number int           // rises with each other text,
+	began  time.Time     // It includes all changes before this time.
+	made   chan struct{} // Closed when the fields below are set.
+	number int           // Increases whenever the text changes.
 	text   []byte
 	err    error
 }
 
-// documents hold the newest document, so that who follows needs only its
-// number.
+// documents keeps the newest document. A session only needs to remember the number of the one that it sent last.
 type documents struct {
 	mu     sync.Mutex
 	newest *document
 	number int
-	text   []byte // Of the number.
+	text   []byte // The text with that number.
 }
 
-// latest returns a document that was begun at a time or later. The first who
-// needs one makes it.
-func (d *documents) latest(ctx context.Context, after time.Time, text func(context.Context) ([]byte, error)) (*document, error) {
+// latest returns a document that was begun at the given time or later. The first caller that needs a new one builds it.
+func (d *documents) latest(
+	ctx context.Context, after time.Time, text func(context.Context) ([]byte, error),
+) (*document, error) {
 	d.mu.Lock()
 	latest := d.newest
 	mine := latest == nil || latest.began.Before(after)
@@ -37,7 +37,7 @@ func (d *documents) latest(ctx context.Context, after time.Time, text func(conte
 	}
 	d.mu.Unlock()
 	if mine {
-		d.make(context.WithoutCancel(ctx), latest, text) // Others wait for it.
+		d.make(context.WithoutCancel(ctx), latest, text) // Not canceled with ctx: other callers wait for it.
 	}
 	select {
 	case <-latest.made:
@@ -47,9 +47,9 @@ func (d *documents) latest(ctx context.Context, after time.Time, text func(conte
 	}
 }
 
-// make makes a document. One whose text is as before keeps its number.
+// make builds a document. If the text has not changed, the document keeps the previous number.
 func (d *documents) make(ctx context.Context, one *document, text func(context.Context) ([]byte, error)) {
-	one.err = context.Canceled // Where text panics.
+	one.err = context.Canceled // Returned to the waiting callers if text panics.
 	defer close(one.made)
 	made, err := text(ctx)
 	d.mu.Lock()

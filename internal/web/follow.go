@@ -9,43 +9,45 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// viewResources is the view of what discovery knows.
+// viewResources is the view of the resources that discovery knows.
 const viewResources = "resources"
 
-// together is how long changes of what discovery knows are gathered: kinds come
-// and go, and are synced, several at once.
+// together is how long changes of the catalog are collected before they are sent, because several kinds appear,
+// disappear or are synced at once.
 const together = 100 * time.Millisecond
 
-// followResources tells what discovery knows, at once and whenever it, or the
-// state of a resource, has changed, and the counts of what is watched. Who is
-// told the same shares the text.
+// followResources sends the catalog at once, and again whenever it or the state of a resource has changed. It also
+// sends the counts of the watched resources. Sessions of one audience share the encoded texts.
 func (l *session) followResources(ctx context.Context, id int) error {
-	follower := l.access.Follow() //nolint:contextcheck // An informer outlives who starts it.
+	follower := l.access.Follow() //nolint:contextcheck // An informer outlives the session that starts it.
 	defer follower.Close()
-	audience, leave := l.showing.join(l.identity.Viewer) //nolint:contextcheck // Others share it, and it outlives the first of them.
+	audience, leave := l.showing.join(l.identity.Viewer) //nolint:contextcheck // Shared, so it outlives this session.
 	defer leave()
 	opened, told, counted, sent := time.Now(), 0, 0, time.Time{}
-	after := opened.Add(-together) // Who comes at the same time shares one,
+	after := opened.Add(-together) // Sessions that start at the same time share a document.
 	for {
 		known, err := audience.picker.latest(ctx, after, l.resourcesMessage)
 		if err != nil {
 			return err
 		}
-		// A change that the viewer may not see must send nothing, nor put off a heartbeat.
+		// A change that the viewer may not see must neither cause a message nor delay a heartbeat.
 		message := known.text
 		if known.number == told {
 			message = []byte(`"type":"heartbeat","cursor":""`)
 		}
 		if known.number != told || time.Since(sent) >= watch.Heartbeat {
 			if l.sendResources(ctx, message, id) != nil {
-				return nil // The session has ended: nobody is left to report to.
+				return nil // The session has ended, so the error cannot be reported.
 			}
 			told, sent = known.number, time.Now()
 		}
-		changed := !known.began.After(opened) // and looks again for what it may lack.
+		// The document may be older than the subscription and miss changes since then. In that case, read it again.
+		changed := !known.began.After(opened)
 		if !changed {
-			if changed, err = l.followCounts(ctx, id, follower, audience, &counted, sent.Add(watch.Heartbeat)); err != nil {
-				return nil // The subscription ends, or the session; there is nobody to tell.
+			if changed, err = l.followCounts(
+				ctx, id, follower, audience, &counted, sent.Add(watch.Heartbeat),
+			); err != nil {
+				return nil // The subscription or the session has ended.
 			}
 		}
 		if after = time.Now(); !changed {
@@ -60,7 +62,7 @@ func (l *session) followResources(ctx context.Context, id int) error {
 	}
 }
 
-// sendResources sends the resources, whose memory it reserves: they are long where there are many kinds.
+// sendResources sends the resources. It reserves memory for the message, which is long if there are many kinds.
 func (l *session) sendResources(ctx context.Context, message []byte, id int) error {
 	reserved, err := l.reserve(ctx, int64(len(message)+2*partBytes))
 	if err != nil {
@@ -70,12 +72,14 @@ func (l *session) sendResources(ctx context.Context, message []byte, id int) err
 	return l.tell(ctx, message, id, true, always)
 }
 
-// always is what a message does that is nobody's alone.
+// always is the recheck of messages that several sessions share: they may always be sent.
 func always(context.Context) bool { return true }
 
-// followCounts sends the counts whenever they change. It returns when the resources may
-// have changed, or at the time of the next heartbeat.
-func (l *session) followCounts(ctx context.Context, id int, follower *watch.Follower, audience *audience, told *int, until time.Time) (changed bool, err error) {
+// followCounts sends the counts whenever they change. It returns when the resources may have changed, or when the next
+// heartbeat is due.
+func (l *session) followCounts(
+	ctx context.Context, id int, follower *watch.Follower, audience *audience, told *int, until time.Time,
+) (changed bool, err error) {
 	for !changed && time.Now().Before(until) {
 		number, text, other := audience.counts.latest(ctx, l.access.Counts)
 		if number != *told {
@@ -91,8 +95,8 @@ func (l *session) followCounts(ctx context.Context, id int, follower *watch.Foll
 	return changed, nil
 }
 
-// resourcesMessage has no counts: they change with every object, and have a
-// message of their own.
+// resourcesMessage returns the message without counts. Counts change with every object, and have a message of their
+// own.
 func (l *session) resourcesMessage(ctx context.Context) ([]byte, error) {
 	known, err := l.server.known(ctx, l.access, renewWait)
 	if err != nil {

@@ -20,7 +20,7 @@ func writeItem(out *bufio.Writer, o *watch.Item, t *table) error {
 	return err
 }
 
-// writeLines writes one row, or object, a line.
+// writeLines writes one row or object per line.
 func writeLines(out *bufio.Writer, t *table) error {
 	for _, o := range t.Objects {
 		if err := writeItem(out, o, t); err != nil {
@@ -33,7 +33,7 @@ func writeLines(out *bufio.Writer, t *table) error {
 	return nil
 }
 
-// writeYAML writes one document for each object, or row.
+// writeYAML writes one document for each object or row.
 func writeYAML(out *bufio.Writer, t *table) error {
 	for _, o := range t.Objects {
 		text, err := t.itemText(o)
@@ -44,7 +44,7 @@ func writeYAML(out *bufio.Writer, t *table) error {
 		if err != nil {
 			return fmt.Errorf("write %s as YAML: %w", o.Name(), err)
 		}
-		_, _ = out.WriteString("---\n") // An error stays with the writer.
+		_, _ = out.WriteString("---\n") // The next Write returns the error as well.
 		if _, err := out.Write(document); err != nil {
 			return err
 		}
@@ -52,7 +52,7 @@ func writeYAML(out *bufio.Writer, t *table) error {
 	return nil
 }
 
-// writeCSV writes a header and one line a row. Timestamps stay timestamps.
+// writeCSV writes a header, and one line for each row. It does not convert timestamps to ages.
 func writeCSV(out *bufio.Writer, t *table) error {
 	lines := csv.NewWriter(out)
 	var header []string
@@ -60,7 +60,7 @@ func writeCSV(out *bufio.Writer, t *table) error {
 		header = append(header, "Namespace")
 	}
 	for _, n := range t.columns {
-		header = append(header, plain(t.Columns[n].Name)) // A CRD may name its columns as it likes.
+		header = append(header, plain(t.Columns[n].Name)) // A CRD can choose any column names.
 	}
 	if err := lines.Write(header); err != nil {
 		return err
@@ -89,8 +89,8 @@ func writeCSV(out *bufio.Writer, t *table) error {
 	return lines.Error()
 }
 
-// plain keeps a spreadsheet from taking a cell of the cluster for a formula
-// (OWASP, CSV injection), the signs of full width among them.
+// plain prevents a spreadsheet from evaluating a cell of the cluster as a formula (OWASP, CSV injection). It also
+// covers the full-width forms of the signs.
 func plain(cell string) string {
 	if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune("=+-@\t\r\n＝＋－＠", first) {
 		return "'" + cell
@@ -98,7 +98,7 @@ func plain(cell string) string {
 	return cell
 }
 
-// texts are the cells of a row as text.
+// texts returns the cells of a row as text.
 func texts(o *watch.Item) ([]string, error) {
 	cells, err := cellsOf(o)
 	if err != nil {
@@ -111,7 +111,7 @@ func texts(o *watch.Item) ([]string, error) {
 	return out, nil
 }
 
-// cellsOf are the cells of a row as JSON has them.
+// cellsOf decodes the cells of a row from JSON.
 func cellsOf(o *watch.Item) (cells []any, err error) {
 	decode := json.NewDecoder(strings.NewReader(string(o.Cells())))
 	decode.UseNumber()
@@ -121,7 +121,7 @@ func cellsOf(o *watch.Item) (cells []any, err error) {
 	return cells, nil
 }
 
-// textOf is a cell as text; a null is empty.
+// textOf returns a cell as text. A null is empty.
 func textOf(cell any) string {
 	switch cell := cell.(type) {
 	case nil:
@@ -133,7 +133,7 @@ func textOf(cell any) string {
 	}
 	text, err := json.Marshal(cell)
 	if err != nil {
-		return "" // What was decoded from JSON is encoded to it.
+		return "" // Not reached: the value was decoded from JSON.
 	}
 	return string(text)
 }

@@ -11,21 +11,22 @@ import (
 	"glasshouse/web/templates"
 )
 
-// guestFrame is what a page has around its content for a guest.
+// guestFrame returns what a page shows a guest around its content.
 func (s *Server) guestFrame(g *share.Guest) *templates.Guest {
 	parts, _ := json.Marshal(g.Share.Parts) // Strings always encode.
-	lists := slices.ContainsFunc(g.Share.Parts, func(p watch.Part) bool { return p.Name == "" && !isBeside(p.Resource) })
+	lists := slices.ContainsFunc(g.Share.Parts, func(p watch.Part) bool {
+		return p.Name == "" && !isBeside(p.Resource)
+	})
 	return &templates.Guest{
-		Expires: stamp(g.Share.Expires), Start: g.Share.To, Leave: s.base.At(leavePath), Note: g.Share.Note, Parts: string(parts), One: !lists,
+		Expires: stamp(g.Share.Expires), Start: g.Share.To, Leave: s.base.At(leavePath), Note: g.Share.Note,
+		Parts: string(parts), One: !lists,
 	}
 }
 
-// isBeside reports whether a resource may be shared beside an object, to be seen
-// with it.
+// isBeside reports whether a resource is shared together with an object, and shown on its page.
 func isBeside(resource string) bool {
 	return strings.HasSuffix(resource, "/log") || strings.HasSuffix(resource, "/events")
 }
 
-// inKiosk reports whether a page is asked for as a kiosk: what is shown, for a
-// screen on a wall.
+// inKiosk reports whether a request asks for kiosk mode, for a wall display.
 func inKiosk(r *http.Request) bool { return r.URL.Query().Get("kiosk") == "1" }

@@ -9,17 +9,19 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// healthz says that the process answers.
+// healthz reports that the process responds.
 func (s *Server) healthz(w http.ResponseWriter, _ *http.Request) error {
 	_, err := io.WriteString(w, "ok\n")
 	return err
 }
 
-// readyz says that the API server has been reached, and that the program is not
-// about to end.
+// readyz reports that the program has reached the API server and is not stopping.
 func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	if s.ending.Load() {
-		return &problem{Title: "Not running", Status: http.StatusServiceUnavailable, Detail: "The program is stopping; it takes no more requests."}
+		return &problem{
+			Title: "Not running", Status: http.StatusServiceUnavailable,
+			Detail: "The program is stopping; it takes no more requests.",
+		}
 	}
 	if _, _, err := s.showing(r).Cluster.For(watch.Viewer{Program: true}).Resources(r.Context(), 0); err != nil {
 		return err
@@ -28,8 +30,7 @@ func (s *Server) readyz(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// static serves the embedded files; an address with the file's hash may be kept
-// for ever.
+// static serves the embedded files. A URL with the current hash of the file may be cached forever.
 func (s *Server) static(w http.ResponseWriter, r *http.Request) error {
 	name := strings.TrimPrefix(r.URL.Path, "/static/")
 	if info, err := fs.Stat(s.assets.FS(), name); err != nil || info.IsDir() {

@@ -10,20 +10,18 @@ import (
 )
 
 const (
-	// frameRate is how many frames a second are taken of a socket, after frameBurst at
-	// once: pings, pongs, and the pieces that a message may come in, which the library
-	// answers, or puts together, before anybody here is told. frameBytes of them count
-	// as one more.
+	// frameRate is how many frames a second a socket may send, after frameBurst at once. They include pings, pongs and
+	// the fragments of a message. The WebSocket library answers the former and joins the latter before this package
+	// sees them. Every frameBytes received count as one more frame.
 	frameRate, frameBurst = 200, 2000
-	// addressFrames are those of all sockets of one address a second, after
-	// addressFrameBurst at once: a thousand tabs that come back together each answer the
-	// ping behind each part of what they are told.
+	// addressFrames is the same for all sockets of one address, after addressFrameBurst at once. A thousand tabs that
+	// reconnect together each answer the ping after each chunk of their messages.
 	addressFrames, addressFrameBurst = 2000, 20_000
 	frameBytes                       = 4 << 10
 )
 
-// incoming holds up what comes by a socket faster than it is taken. It is its
-// reader's, but for end.
+// incoming delays data that arrives on a socket faster than the frame rates allow. Only the reader of the socket uses
+// it; end may be called by any goroutine.
 type incoming struct {
 	frames frameCount
 	paces  []*rate.Limiter
@@ -36,7 +34,7 @@ func newIncoming(paces []*rate.Limiter) *incoming {
 	return &incoming{paces: paces, ended: make(chan struct{})}
 }
 
-// take waits for the turn of what was read.
+// take waits until the rate limits allow the bytes that were read.
 func (i *incoming) take(p []byte) error {
 	n := i.frames.of(p)
 	for _, pace := range i.paces {
@@ -55,18 +53,18 @@ func (i *incoming) take(p []byte) error {
 	return nil
 }
 
-// end ends what is waited for.
+// end ends a wait in take.
 func (i *incoming) end() { i.once.Do(func() { close(i.ended) }) }
 
 // frameCount counts the frames of a stream (RFC 6455 section 5.2).
 type frameCount struct {
 	head  [14]byte
-	read  int    // Of the head of the frame that is coming.
-	rest  uint64 // Of the text of the one that has begun.
-	bytes int    // That have not been counted.
+	read  int    // Bytes of head that were read so far.
+	rest  uint64 // Payload bytes of the current frame that are still expected.
+	bytes int    // Received bytes that do not count as a frame yet.
 }
 
-// of is how many frames begin in what comes next, and one for each frameBytes.
+// of returns how many frame headers end in the next bytes, plus one for each frameBytes.
 func (c *frameCount) of(p []byte) (n int) {
 	c.bytes += len(p)
 	n, c.bytes = c.bytes/frameBytes, c.bytes%frameBytes
@@ -88,7 +86,7 @@ func (c *frameCount) of(p []byte) (n int) {
 	return n
 }
 
-// length is that of the text of a frame of which the head has come.
+// length returns the payload length of the frame whose header is in head. whole reports whether the header is complete.
 func (c *frameCount) length() (length uint64, whole bool) {
 	if c.read < 2 {
 		return 0, false
@@ -100,7 +98,7 @@ func (c *frameCount) length() (length uint64, whole bool) {
 	case 127:
 		size, length = 10, binary.BigEndian.Uint64(c.head[2:])
 	}
-	if c.head[1]&0x80 != 0 { // It is masked.
+	if c.head[1]&0x80 != 0 { // The header has a masking key.
 		size += 4
 	}
 	return length, c.read == size

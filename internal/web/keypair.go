@@ -9,21 +9,20 @@ import (
 	"time"
 )
 
-// lookEvery is how often the files of a KeyPair are looked at, at most.
+// lookEvery is how often the files of a KeyPair are checked at most.
 const lookEvery = time.Second
 
-// A KeyPair is the certificate, with its key, that a server shows. It follows
-// its files: who connects after they have changed is shown the new one. While
-// they make none, as between the writing of the one and of the other, the one
-// before stays. It may be used by many goroutines.
+// A KeyPair is the certificate and key of a server. It follows its files: connections that begin after they have
+// changed get the new certificate. While the files do not form a pair, for example between the two writes, the previous
+// certificate stays. It is safe for concurrent use.
 type KeyPair struct {
 	cert, key string
 	log       *slog.Logger
-	looked    atomic.Int64 // When, in Unix nanoseconds. Who sets it looks.
+	looked    atomic.Int64 // Time of the last check, in Unix nanoseconds. The goroutine that sets it does the check.
 	current   atomic.Pointer[readPair]
 }
 
-// readPair is what the files gave, and which they were.
+// readPair is the certificate that was read, with the file infos by which a change is noticed.
 type readPair struct {
 	certificate *tls.Certificate
 	files       [2]os.FileInfo
@@ -45,14 +44,14 @@ func NewKeyPair(cert, key string, log *slog.Logger) (*KeyPair, error) {
 	return k, nil
 }
 
-// config is that of a listener. Strict-Transport-Security is nobody's to set
-// here: it would bind all ports of the name, as that of localhost.
+// config returns the TLS configuration of a listener. The program does not set Strict-Transport-Security, because that
+// would apply to all ports of the host name, such as localhost.
 func (k *KeyPair) config() *tls.Config {
 	return &tls.Config{MinVersion: tls.VersionTLS12, GetCertificate: k.certificate}
 }
 
-// certificate is the one to show now. One connection at a time looks whether
-// there is another; those beside it are shown what there was.
+// certificate returns the current certificate. One connection at a time checks the files; the others use the last
+// certificate.
 func (k *KeyPair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	now, looked := time.Now().UnixNano(), k.looked.Load()
 	if now-looked >= int64(lookEvery) && k.looked.CompareAndSwap(looked, now) {
@@ -61,8 +60,7 @@ func (k *KeyPair) certificate(*tls.ClientHelloInfo) (*tls.Certificate, error) {
 	return k.current.Load().certificate, nil
 }
 
-// renew reads the files again if they are others. Files that make no pair are
-// told once.
+// renew reads the files again if they have changed. It logs an invalid pair once.
 func (k *KeyPair) renew() {
 	last := k.current.Load()
 	files, err := k.stat()
@@ -86,8 +84,7 @@ func (k *KeyPair) renew() {
 	k.current.Store(&readPair{certificate, files})
 }
 
-// stat looks at the files before they are read: what is written later makes
-// them others.
+// stat reads the file infos before the files are read, so that a later write is noticed as a change.
 func (k *KeyPair) stat() (files [2]os.FileInfo, err error) {
 	for i, name := range []string{k.cert, k.key} {
 		if files[i], err = os.Stat(name); err != nil {
@@ -105,8 +102,7 @@ func (k *KeyPair) read() (*tls.Certificate, error) {
 	return &certificate, nil
 }
 
-// same reports whether nothing was written between the two looks. A Secret's
-// volume puts other files in the place of the old ones.
+// same reports whether a file is unchanged between two checks. The volume of a Secret replaces the files by others.
 func same(a, b os.FileInfo) bool {
 	return a != nil && b != nil && os.SameFile(a, b) && a.ModTime().Equal(b.ModTime()) && a.Size() == b.Size()
 }

@@ -5,15 +5,15 @@ import (
 	"time"
 )
 
-// late ends a connection of which a write takes longer than writeTimeout. A timer that
-// is set and stopped for each costs some of every write: this one goes on, and
-// looks when it comes, for as long as there are writes.
+// late ends a connection if one write takes longer than writeTimeout. To set and stop a timer for each write would add
+// to the cost of every write. This timer keeps running while there are writes, and checks the current write when it
+// fires.
 type late struct {
 	cut func()
 
 	mu    sync.Mutex
-	timer *time.Timer // Nil while none is set.
-	began time.Time   // Of the write that is under way; zero for none.
+	timer *time.Timer // Nil while no timer is set.
+	began time.Time   // When the current write began; zero if there is none.
 }
 
 func (l *late) begin() {
@@ -45,8 +45,7 @@ func (l *late) look() {
 	}
 }
 
-// over reports whether the write that is under way is late; where it is not yet, the
-// timer is set again.
+// over reports whether the current write is late. If it still has time, over sets the timer again.
 func (l *late) over() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -12,8 +12,8 @@ import (
 	"glasshouse/web/templates"
 )
 
-// statusOf puts a ledger into words. web/static/src/ledger.ts has the same
-// words; testdata/ledger.json holds both to them.
+// statusOf formats the watch status as text. web/static/src/ledger.ts formats it in the same way. Tests check both
+// against testdata/ledger.json.
 func statusOf(frame templates.Frame, ledger watch.Ledger, now time.Time) templates.Status {
 	page := templates.Status{Frame: frame, At: stamp(now), Held: heldWords(ledger)}
 	relative := watch.Column{Relative: true}
@@ -35,11 +35,11 @@ func statusOf(frame templates.Frame, ledger watch.Ledger, now time.Time) templat
 	return page
 }
 
-// none stands for what is not known, which zero would not tell.
+// none is shown for an unknown value, where a zero would be wrong.
 const none = "–"
 
-// cells are the columns after the state, as templates.StatusPage has them, with
-// timestamps where the time passed since is to be shown.
+// cells returns the columns after the state, in the order of templates.StatusPage. A value that is shown as elapsed
+// time is a timestamp.
 func cells(c *watch.Coverage) []string {
 	listed := c.State == watch.Live || c.State == watch.Stale
 	objects, lastEvent, relists, drops, resets, blind := none, none, none, none, none, none
@@ -49,7 +49,7 @@ func cells(c *watch.Coverage) []string {
 	if !c.LastEvent.IsZero() {
 		lastEvent = stamp(c.LastEvent) + " ago"
 	}
-	if c.Lists > 0 { // Before the first list nothing is counted.
+	if c.Lists > 0 { // Before the first list there are no counts.
 		relists, drops, resets = templates.Digits(c.Lists-1), templates.Digits(c.Drops), templates.Digits(c.Resets)
 		blind = blindWords(c)
 	}
@@ -125,7 +125,7 @@ func heldWords(l watch.Ledger) string {
 	return words + ", without a limit"
 }
 
-// sizeWords tell bytes in two or three figures.
+// sizeWords formats a number of bytes in the largest unit that fits, with one decimal if the result is below 10.
 func sizeWords(bytes int64) string {
 	units := []string{"KiB", "MiB", "GiB", "TiB"}
 	if bytes < 1<<10 {
@@ -142,7 +142,7 @@ func sizeWords(bytes int64) string {
 	return templates.Digits(int((bytes+unit/2)/unit)) + " " + units[0]
 }
 
-// secondsWords tell a time that does not go on.
+// secondsWords formats a duration that does not grow any more.
 func secondsWords(seconds float64) string {
 	tenths := int64(seconds * 10)
 	switch {
@@ -156,5 +156,5 @@ func secondsWords(seconds float64) string {
 	return templates.Digits(int(tenths/36_000)) + " h"
 }
 
-// stamp is a moment as pages have it, to the second.
+// stamp formats a time for pages, to the second.
 func stamp(at time.Time) string { return at.UTC().Format(time.RFC3339) }

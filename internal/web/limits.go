@@ -21,22 +21,23 @@ import (
 const (
 	// maxAddress is the maximum length of a path with its query, in bytes.
 	maxAddress = 16 << 10
-	maxFields  = 100 // Of a request's headers.
+	maxFields  = 100 // Header fields of one request.
 	maxBody    = 64 << 10
 	maxStreams = 100 // Of one HTTP/2 connection.
-	// addressRequests are the requests in flight of one address. Sockets do not count.
+	// addressRequests is the maximum number of requests in flight of one address. Sockets do not count.
 	addressRequests = 1000
 	// maxBodies is how many request bodies may be read at a time, addressBodies how many of one address.
 	maxBodies, addressBodies = 400, 50
-	// maxRequests are the requests in flight of all clients that are not identified yet, and as many again of those that are.
-	// Under a memory limit they are as many as take an eighth of it together, but at least leastRequests.
+	// maxRequests is the maximum number of requests in flight of all clients that are not identified yet. As many again
+	// are allowed of clients that are identified. With a memory limit, both together may use an eighth of it, but at
+	// least leastRequests are allowed.
 	maxRequests, leastRequests, requestParts, requestMemory = 4096, 256, 8, 64 << 10
 	// maxRateWaiters is how many requests of all addresses may wait for the rate limit of their address.
 	maxRateWaiters = 1000
-	// addressSockets are the sockets of one address, viewerSockets the tabs of one user.
+	// addressSockets is the maximum number of sockets of one address, viewerSockets that of the tabs of one user.
 	addressSockets, viewerSockets = 2000, 500
-	// linkSockets are the tabs of the guests of one link, guestSockets those of all guests. They leave room for
-	// logged-in users.
+	// linkSockets is the maximum number of tabs of the guests of one link, guestSockets that of all guests. They leave
+	// room for logged-in users.
 	linkSockets, guestSockets = 2000, 4000
 	// socketSubscriptions is the number of subscriptions for each socket that a caller may have. All sockets of the
 	// caller share the total, so a single one may have more.
@@ -95,8 +96,8 @@ func (l *session) wait(ctx context.Context) error {
 	return nil
 }
 
-// crowd returns the number of sockets that share a limit with this one. It returns 0 if there are no sockets besides
-// these, because then there are no others to leave time for.
+// crowd returns the number of sockets that share a limit with this one. It returns 0 if these are the only sockets,
+// because then there are no others to leave time for.
 func (s *Server) crowd(of []limit.Limit) int {
 	var most int64
 	for _, one := range of {
@@ -137,8 +138,8 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 			}
 		}
 		if s.bufferBody(r) != nil {
-			tooMany(w, fmt.Sprintf("Too many request bodies are being read: at most %d of your address, and %d in total. "+
-				"Send the body without delay, or retry later.", addressBodies, maxBodies))
+			tooMany(w, fmt.Sprintf("Too many request bodies are being read: at most %d of your address, "+
+				"and %d in total. Send the body without delay, or retry later.", addressBodies, maxBodies))
 			return
 		}
 		next.ServeHTTP(w, r)
@@ -174,8 +175,9 @@ type failingReader struct{ err error }
 
 func (f failingReader) Read([]byte) (int, error) { return 0, f.err }
 
-// maxInFlight is how many requests may be in flight of all clients that are not identified yet, and as many again of those
-// that are. It follows from the memory limit: a request that waits takes up to 64 KiB (measured with headers of 29.5 KB).
+// maxInFlight is the maximum number of requests in flight of all clients that are not identified yet, and again of
+// those that are. It follows from the memory limit: a request that waits takes up to 64 KiB (measured with headers of
+// 29.5 KB).
 func (s *Server) maxInFlight() int64 {
 	if s.memoryLimit == 0 {
 		return maxRequests
@@ -200,15 +202,17 @@ func (s *Server) arrive(address string) *arriving {
 	return &arriving{lease}
 }
 
-// identified counts a request for its caller from now on, and not for its address. It reports false if the caller has too
-// many. Requests of nobody that is known stay with their address.
+// identified counts a request for its caller from now on, and not for its address. It reports false if the caller has
+// too many. A request without a known user or guest stays counted for its address.
 func (s *Server) identified(r *http.Request) bool {
 	a, _ := r.Context().Value(arrivingKey{}).(*arriving)
 	caller, most := s.callerOf(r), s.maxInFlight()
 	if a == nil || identityOf(r).Viewer.User == nil && guestIn(r) == nil {
 		return true
 	}
-	limits := []limit.Limit{{Key: "requests of " + caller.Key, Max: most / 4}, {Key: "requests of known callers", Max: most}}
+	limits := []limit.Limit{
+		{Key: "requests of " + caller.Key, Max: most / 4}, {Key: "requests of known callers", Max: most},
+	}
 	if caller.Group != "" {
 		limits = append(limits, limit.Limit{Key: "requests of all of " + caller.Group, Max: most / 2})
 	}
@@ -228,7 +232,9 @@ func (s *Server) waitForAddressRate(ctx context.Context, address string) bool {
 	if rates.Allow() {
 		return true
 	}
-	lease := s.limiter.TryAcquire(1, limit.Limit{Key: "requests that wait for the rate of their address", Max: maxRateWaiters})
+	lease := s.limiter.TryAcquire(1, limit.Limit{
+		Key: "requests that wait for the rate of their address", Max: maxRateWaiters,
+	})
 	if lease == nil {
 		return false
 	}
@@ -253,15 +259,30 @@ func oversized(r *http.Request) *problem {
 	encoding := r.Header.Get("Content-Encoding")
 	switch {
 	case len(r.RequestURI) > maxAddress:
-		return &problem{Title: "Address too long", Status: http.StatusRequestURITooLong, Detail: fmt.Sprintf("A path and its query may have %d bytes.", maxAddress)}
+		return &problem{
+			Title: "Address too long", Status: http.StatusRequestURITooLong,
+			Detail: fmt.Sprintf("A path and its query may have %d bytes.", maxAddress),
+		}
 	case fields > maxFields:
-		return &problem{Title: "Too many headers", Status: http.StatusRequestHeaderFieldsTooLarge, Detail: fmt.Sprintf("A request may have %d header fields.", maxFields)}
+		return &problem{
+			Title: "Too many headers", Status: http.StatusRequestHeaderFieldsTooLarge,
+			Detail: fmt.Sprintf("A request may have %d header fields.", maxFields),
+		}
 	case encoding != "" && encoding != "identity":
-		return &problem{Title: "Body is encoded", Status: http.StatusUnsupportedMediaType, Detail: "Encoded bodies are not accepted. Send the body without Content-Encoding."}
+		return &problem{
+			Title: "Body is encoded", Status: http.StatusUnsupportedMediaType,
+			Detail: "Encoded bodies are not accepted. Send the body without Content-Encoding.",
+		}
 	case reads && r.ContentLength != 0:
-		return &problem{Title: "Body too large", Status: http.StatusRequestEntityTooLarge, Detail: "A GET or HEAD request must not have a body."}
+		return &problem{
+			Title: "Body too large", Status: http.StatusRequestEntityTooLarge,
+			Detail: "A GET or HEAD request must not have a body.",
+		}
 	case r.ContentLength > maxBody:
-		return &problem{Title: "Body too large", Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("A body may have %d bytes.", maxBody)}
+		return &problem{
+			Title: "Body too large", Status: http.StatusRequestEntityTooLarge,
+			Detail: fmt.Sprintf("A body may have %d bytes.", maxBody),
+		}
 	}
 	return nil
 }
@@ -289,7 +310,9 @@ func subscriptionQuotas(socket []limit.Limit) []limit.Limit {
 func quotasFor(what string, guest *share.Guest, identity auth.Identity, ofLink, ofGuests, ofUser int64) []limit.Limit {
 	switch user := identity.Viewer.User; {
 	case guest != nil:
-		return []limit.Limit{{Key: what + " of the share " + guest.Share.ID, Max: ofLink}, {Key: what + " of guests", Max: ofGuests}}
+		return []limit.Limit{
+			{Key: what + " of the share " + guest.Share.ID, Max: ofLink}, {Key: what + " of guests", Max: ofGuests},
+		}
 	case user != nil:
 		return []limit.Limit{{Key: what + " of the user " + user.Name, Max: ofUser}}
 	}
@@ -324,7 +347,9 @@ func (s *Server) acquire(ctx context.Context, limits ...limit.Limit) (*limit.Lea
 	if err != nil && ctx.Err() == nil {
 		return nil, &problem{
 			Title: "Too many requests", Status: http.StatusTooManyRequests,
-			Detail: fmt.Sprintf("Too many requests of this kind are in progress; your limit is %d. Wait until one of them finishes.", limits[0].Max),
+			Detail: fmt.Sprintf(
+				"Too many requests of this kind are in progress; your limit is %d. Wait until one of them finishes.",
+				limits[0].Max),
 		}
 	}
 	return lease, err

@@ -13,18 +13,19 @@ import (
 )
 
 const (
-	// maxConnections leaves room for page loads besides the WebSockets.
+	// maxConnections leaves room for page loads in addition to the WebSockets.
 	maxConnections, addressConnections = 8000, 2000
 	// maxWaiting is how many connections may be without a request: idle, in a TLS handshake, or with an incomplete
-	// header. Each costs up to 40 KB. One more closes another one, see evictableLocked.
+	// header. Each costs up to 40 KB. For one more, another one is closed; see evictableLocked.
 	maxWaiting = 2000
-	// minIdle is how long a connection may be idle if maxWaiting are. Up to half of that number, idleTimeout applies.
+	// minIdle is how long a connection may be idle if there are maxWaiting of them. Up to half of that number,
+	// idleTimeout applies.
 	minIdle = 5 * time.Second
 )
 
 // limitedListener limits the number of connections. To accept one more, it closes a connection that waits for a
-// request. Connections of unidentified clients are closed first. Among these it is the one that has waited longest of
-// the address with the most of them, so that a flood closes its own.
+// request. Connections of unidentified clients are closed first. Among these it closes the one that has waited longest,
+// of the address that has the most. A flood therefore closes its own connections.
 type limitedListener struct {
 	net.Listener
 
@@ -113,7 +114,8 @@ func (l *limitedListener) add(c *limitedConn) (evicted []*limitedConn, accepted 
 		}
 		return old != nil
 	}
-	for oldest := l.oldestLocked(); oldest != nil && time.Since(oldest.since) > l.idleLocked(); oldest = l.oldestLocked() {
+	for oldest := l.oldestLocked(); oldest != nil &&
+		time.Since(oldest.since) > l.idleLocked(); oldest = l.oldestLocked() {
 		evict(oldest)
 	}
 	q := l.addresses[c.address]
@@ -144,8 +146,8 @@ func front(waiting *lists.List) *limitedConn {
 	return nil
 }
 
-// evictableLocked returns the connection to close for a new one; nil if none waits. It looks through all addresses, but
-// is called only at maxWaiting or maxConnections.
+// evictableLocked returns the connection to close for a new one; nil if none waits. It checks all addresses, but is
+// called only at maxWaiting or maxConnections.
 func (l *limitedListener) evictableLocked() *limitedConn {
 	var most *addressQueue
 	for _, q := range l.addresses {

@@ -25,32 +25,36 @@ import (
 
 const (
 	subprotocol = "glasshouse.v1+json"
-	// maxFrame is the longest frame that is read; one up to maxDrained is read
-	// to nowhere and answered with an error, a longer one ends the connection.
+	// maxFrame is the longest message that is read, in bytes. One of up to maxDrained bytes is discarded and answered
+	// with an error. A longer one ends the connection.
 	maxFrame   = 32 << 10
 	maxDrained = 1 << 20
-	// maxSubscriptions are those of one connection.
+	// maxSubscriptions is the maximum number of subscriptions of one connection.
 	maxSubscriptions = 100
-	// maxFaults are the messages that one connection may send in error.
+	// maxFaults is how many invalid messages one connection may send.
 	maxFaults    = 100
 	writeTimeout = 10 * time.Second
 	pingInterval = 25 * time.Second
-	// pongTimeout has what is on its way before a ping in it: the kernels and proxies of
-	// a slow link hold some 500 KiB.
+	// pongTimeout includes the time for the data that is sent before a ping: the kernels and proxies of a slow link
+	// buffer some 500 KiB.
 	pongTimeout = 30 * time.Second
-	// messagesAtOnce are those of one connection: one is on its way, and another is
-	// written meanwhile, also beside one that is long on its way.
+	// messagesAtOnce is how many messages one connection encodes or sends at the same time. While one is sent, another
+	// is encoded. The third one makes that possible even while a long message is being sent.
 	messagesAtOnce = 3
 )
 
-// live is the WebSocket of a tab.
+// live serves the WebSocket of a tab.
 func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	if !strings.Contains(r.Header.Get("Sec-WebSocket-Protocol"), subprotocol) {
 		return badRequest("Not a WebSocket of ours", "Open a WebSocket here with the subprotocol %s.", subprotocol)
 	}
 	identity := identityOf(r)
-	s.sockets.Add(1) // Before Accept, which takes the connection from the http.Server that Run waits for.
-	out := &outgoing{in: newIncoming(s.rateLimitersFor(r, rate.NewLimiter(frameRate, frameBurst), s.frameRates)), papers: &s.paper}
+	// Count the socket before Accept. Accept removes the connection from the http.Server, and Run then waits for the
+	// count.
+	s.sockets.Add(1)
+	out := &outgoing{
+		in: newIncoming(s.rateLimitersFor(r, rate.NewLimiter(frameRate, frameBurst), s.frameRates)), papers: &s.paper,
+	}
 	conn, err := websocket.Accept(&accepting{w, out}, r, &websocket.AcceptOptions{
 		Subprotocols:         []string{subprotocol},
 		CompressionMode:      websocket.CompressionNoContextTakeover,
@@ -59,65 +63,69 @@ func (s *Server) live(w http.ResponseWriter, r *http.Request) error {
 	})
 	if err != nil {
 		s.sockets.Done()
-		return nil //nolint:nilerr // Accept has answered.
+		return nil //nolint:nilerr // Accept has responded.
 	}
 	quotas, builds := s.socketQuotas(r), s.processorLimits(r)
-	inTurn := func(ctx context.Context) (leave func(), err error) { // However long that is: a thousand tabs may come back together.
+	// The wait has no time limit, because a thousand tabs may reconnect together.
+	inTurn := func(ctx context.Context) (leave func(), err error) {
 		lease, err := s.limiter.Acquire(ctx, 1, builds...)
 		return lease.Release, err
 	}
 	access := s.access(r).InTurn(inTurn).AtOnce(messagesAtOnce).Crowded(func() int { return s.crowd(quotas) })
 	l := &session{
-		conn: conn, out: out, caller: s.callerOf(r), identity: identity, guest: guestIn(r), server: s, showing: s.showing(r), of: r.URL.Query().Get("cluster"), parts: r.URL.Query().Get("parts") == "true",
-		quotas: quotas, each: subscriptionQuotas(quotas), rates: s.rateLimitersFor(r, rate.NewLimiter(messageRate, messageBurst), s.rates), onTheWay: make(chan struct{}, partsOnTheWay), subscriptions: make(map[int]*follower),
+		conn: conn, out: out, caller: s.callerOf(r), identity: identity, guest: guestIn(r), server: s,
+		showing: s.showing(r), of: r.URL.Query().Get("cluster"), parts: r.URL.Query().Get("parts") == "true",
+		quotas: quotas, each: subscriptionQuotas(quotas),
+		rates:    s.rateLimitersFor(r, rate.NewLimiter(messageRate, messageBurst), s.rates),
+		onTheWay: make(chan struct{}, partsOnTheWay), subscriptions: make(map[int]*follower),
 	}
 	l.access = access.Reserving(l.reserve)
-	go func() { // The handler ends, and with it all that a request holds.
+	go func() { // The handler returns, which releases what the request uses.
 		defer s.sockets.Done()
 		l.serve()
 	}()
 	return nil
 }
 
-// session is one WebSocket. Its reader is run; each subscription writes for
-// itself, so that a slow client holds up its own subscriptions and nobody else.
+// session is one WebSocket. read receives its messages. Each subscription sends from its own goroutine, so that a slow
+// client delays only its own subscriptions.
 type session struct {
 	conn     *websocket.Conn
-	out      *outgoing // Below conn.
+	out      *outgoing // The connection below conn.
 	access   *watch.Access
 	caller   limit.Caller
-	identity auth.Identity // Whose it is, and for how long.
-	guest    *share.Guest  // Nil for who is none.
+	identity auth.Identity // The identity of the client, and how long it is valid.
+	guest    *share.Guest  // Nil if the client is not a guest.
 	server   *Server
 	showing  *showing
-	of       string             // By its id, the cluster that the page is of; empty where it does not say.
-	parts    bool               // Long messages are told in parts.
-	onTheWay chan struct{}      // Has one for each part that is.
-	cancel   context.CancelFunc // Ends the whole session, without a word.
+	of       string             // The id of the cluster that the page shows; empty if unknown.
+	parts    bool               // Long messages are sent in chunks.
+	onTheWay chan struct{}      // A semaphore of the chunks that the client has not received yet.
+	cancel   context.CancelFunc // Ends the session without a close frame.
 	quotas   []limit.Limit
-	each     []limit.Limit   // That each subscription counts under.
-	rates    []*rate.Limiter // Of the reader.
+	each     []limit.Limit   // The limits that each subscription counts toward.
+	rates    []*rate.Limiter // The rate limits of the messages that are read.
 
 	running sync.WaitGroup
-	faults  int // What the reader has not understood so far.
+	faults  int // Invalid messages so far.
 	writing sync.Mutex
 	late    late
 
 	mu            sync.Mutex
 	subscriptions map[int]*follower
-	pinger        *time.Timer // Nil when the session has ended.
+	pinger        *time.Timer // Nil after the session has ended.
 }
 
 // follower is a running subscription.
 type follower struct {
 	stop   context.CancelFunc
 	ended  chan struct{}
-	window *watch.Window // Nil in other views.
+	window *watch.Window // Nil in views without a window.
 }
 
-// serve serves until the connection ends. The library ends it without a word
-// when the context of a read does: so that does not end before it, and what
-// stops the connection says so by closing it.
+// serve serves the socket until the connection ends. If the context of a read ends, the library drops the connection
+// without a close frame. That context therefore lasts as long as the connection, and whatever stops the connection
+// closes it with a status.
 func (l *session) serve() {
 	defer l.caught()
 	ctx, cancel := context.WithCancel(context.WithoutCancel(l.showing.ended))
@@ -152,7 +160,7 @@ func (l *session) serve() {
 	l.late.cut = l.cut
 	defer l.late.stop()
 	l.startPings(ctx)
-	_ = l.read(ctx) // It ends with the connection, however that does.
+	_ = l.read(ctx) // It returns when the connection has ended, for any reason.
 	cancel()
 	_ = l.conn.CloseNow() // It may be closed already.
 	if !unstopped() {
@@ -162,15 +170,15 @@ func (l *session) serve() {
 	l.running.Wait()
 }
 
-// caught logs a panic, which ends this connection and no other.
+// caught logs a panic. The panic ends only this connection.
 func (l *session) caught() {
 	if v := recover(); v != nil {
 		l.server.log.Error("socket failed", "panic", v, "stack", string(debug.Stack()))
-		_ = l.conn.CloseNow() // Nobody else would.
+		_ = l.conn.CloseNow() // No other code closes it.
 	}
 }
 
-// read serves frames until the connection ends.
+// read handles messages until the connection ends.
 func (l *session) read(ctx context.Context) error {
 	l.conn.SetReadLimit(maxDrained)
 	for {
@@ -192,13 +200,15 @@ func (l *session) read(ctx context.Context) error {
 		if kind != websocket.MessageText {
 			l.fault(ctx, badRequest("Not text", "A binary frame came; send JSON as text frames."))
 		} else {
-			l.fault(ctx, &problem{Title: "Frame too long", Status: http.StatusRequestEntityTooLarge, Detail: fmt.Sprintf("A frame may have %d bytes.", maxFrame)})
+			l.fault(ctx, &problem{
+				Title: "Frame too long", Status: http.StatusRequestEntityTooLarge,
+				Detail: fmt.Sprintf("A frame may have %d bytes.", maxFrame),
+			})
 		}
 	}
 }
 
-// drain reads the rest of a frame to nowhere, at the pace of messages of that
-// length.
+// drain discards the rest of a message. The rate limit counts it like messages of the maximum length.
 func (l *session) drain(ctx context.Context, rest io.Reader) error {
 	for {
 		if err := l.wait(ctx); err != nil {
@@ -212,16 +222,15 @@ func (l *session) drain(ctx context.Context, rest io.Reader) error {
 	}
 }
 
-// write sends one message; members is what stands in its braces behind the id.
-// A plain one is not compressed, however long.
+// write sends one message. members is the content of its JSON object after the id. A plain message is not compressed,
+// however long it is.
 func (l *session) write(ctx context.Context, members []byte, id *int, plain bool) error {
 	l.writing.Lock()
 	defer l.writing.Unlock()
 	l.late.begin()
 	defer l.late.end()
-	// A subscription that is ended in the midst of a frame must not end the
-	// connection with it. A context with a deadline would cost as much as the
-	// rest of the write.
+	// The end of a subscription must not end the connection in the middle of a frame. A context with a deadline would
+	// cost as much as the rest of the write.
 	ctx = context.WithoutCancel(ctx)
 	var err error
 	if plain && len(members) >= watch.CompressFrom {
@@ -264,7 +273,7 @@ func (m *reservedMessage) Behind(rate int64) time.Duration {
 // Abort ends the connection.
 func (m *reservedMessage) Abort() { m.session.cancel() }
 
-// opening is what a message begins with.
+// opening appends the beginning of a message to dst.
 func opening(dst []byte, id *int) []byte {
 	dst = append(dst, '{')
 	if id != nil {
@@ -284,8 +293,8 @@ func (l *session) send(ctx context.Context, members []byte, id *int) error {
 	return l.conn.Write(ctx, websocket.MessageText, *text)
 }
 
-// sendPlain writes a message that is not compressed, and not copied: the library
-// compresses one by the length of what is written first of it.
+// sendPlain writes a message without compression and without a copy. The library decides whether to compress a message
+// by the length of the first piece.
 func (l *session) sendPlain(ctx context.Context, members []byte, id *int) error {
 	w, err := l.conn.Writer(ctx, websocket.MessageText)
 	if err != nil {
@@ -304,8 +313,7 @@ func (l *session) sendPlain(ctx context.Context, members []byte, id *int) error 
 	return l.out.flush()
 }
 
-// fault tells the client that it is not understood; one that never learns is
-// sent away.
+// fault reports an invalid message to the client. After maxFaults of them it closes the connection.
 func (l *session) fault(ctx context.Context, err error) {
 	l.faults++
 	if l.faults > maxFaults {
@@ -315,8 +323,7 @@ func (l *session) fault(ctx context.Context, err error) {
 	l.problem(ctx, nil, err)
 }
 
-// problem tells the client of an error; id is nil where no subscription is
-// meant.
+// problem sends an error to the client. id is nil if the error does not belong to a subscription.
 func (l *session) problem(ctx context.Context, id *int, err error) {
 	p := problemFor(l.identity.Viewer, err)
 	p.Type = "about:blank"
@@ -325,12 +332,12 @@ func (l *session) problem(ctx context.Context, id *int, err error) {
 	}
 	text, err := json.Marshal(p)
 	if err != nil {
-		return // Four strings and a number always encode.
+		return // Not reached: strings and a number always encode.
 	}
 	_ = l.write(ctx, append([]byte(`"type":"error","problem":`), text...), id, true) // A failed write ends the session.
 }
 
-// subscribe runs one subscription until it ends, by itself or by unsubscribe.
+// subscribe runs one subscription until it ends by itself or by unsubscribe.
 func (l *session) subscribe(ctx context.Context, o *operation) {
 	window, err := o.window()
 	if err != nil {
@@ -353,14 +360,18 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 	switch {
 	case taken:
 		cancel()
-		l.problem(ctx, nil, badRequest("Subscription exists", "The id %d is in use; unsubscribe it first, or take another.", o.ID))
+		l.problem(ctx, nil,
+			badRequest("Subscription exists", "The id %d is in use; unsubscribe it first, or take another.", o.ID))
 	case full:
 		cancel()
-		l.problem(ctx, &o.ID, badRequest("Too many subscriptions", "A connection may have %d; unsubscribe one first.", maxSubscriptions))
+		l.problem(ctx, &o.ID,
+			badRequest("Too many subscriptions", "A connection may have %d; unsubscribe one first.", maxSubscriptions))
 	case lease == nil:
 		cancel()
 		l.forget(o.ID, f)
-		l.problem(ctx, &o.ID, badRequest("Too many subscriptions", "All connections of a user, a link or an address together may have %d for each that there may be; unsubscribe one first.", socketSubscriptions))
+		l.problem(ctx, &o.ID, badRequest("Too many subscriptions",
+			"All connections of a user, a link or an address together may have %d for each that there may be; "+
+				"unsubscribe one first.", socketSubscriptions))
 	default:
 		l.running.Go(func() {
 			defer close(f.ended)
@@ -379,13 +390,14 @@ func (l *session) subscribe(ctx context.Context, o *operation) {
 	}
 }
 
-// follow sends a subscription's messages. Of a log nil is the end; of other
-// views, that the session has ended.
+// follow sends the messages of a subscription. It returns nil at the end of a log. For other views nil means that the
+// session has ended.
 func (l *session) follow(ctx context.Context, o *operation, window *watch.Window) (err error) {
 	defer caught(&err)
 	switch {
 	case o.View == viewResources && o.filters():
-		return badRequest("View is of everything", "view resources tells all that there is, and takes no other member but id.")
+		return badRequest("View is of everything",
+			"view resources tells all that there is, and takes no other member but id.")
 	case o.View == viewResources:
 		return l.followResources(ctx, o.ID)
 	case o.View == viewLog:
@@ -402,13 +414,13 @@ func (l *session) follow(ctx context.Context, o *operation, window *watch.Window
 			return err
 		}
 		if err := l.tell(ctx, message, o.ID, watch.View(o.View).Plain(message), subscription.Stands); err != nil {
-			return nil // The session ends; there is nobody to tell.
+			return nil // The session ends, so the error cannot be reported.
 		}
 	}
 }
 
-// move moves the window of a subscription, which answers. What is asked for in
-// vain leaves it where it is.
+// move moves the window of a subscription, which then sends the new rows. After an invalid request the window stays as
+// it is.
 func (l *session) move(ctx context.Context, o *operation) {
 	l.mu.Lock()
 	f := l.subscriptions[o.ID]
@@ -429,8 +441,7 @@ func noSubscription(id int) *problem {
 	return badRequest("No such subscription", "There is no subscription with the id %d.", id)
 }
 
-// unsubscribe ends a subscription. Nothing comes under its id any more, which
-// may be taken again.
+// unsubscribe ends a subscription. After it has returned, no message with its id is sent, and the id may be used again.
 func (l *session) unsubscribe(ctx context.Context, id int) {
 	l.mu.Lock()
 	f := l.subscriptions[id]
@@ -443,7 +454,7 @@ func (l *session) unsubscribe(ctx context.Context, id int) {
 	<-f.ended
 }
 
-// forget frees the id of a subscription, unless another has it by now.
+// forget frees the id of a subscription, unless another subscription uses it by now.
 func (l *session) forget(id int, f *follower) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

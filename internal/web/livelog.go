@@ -14,8 +14,8 @@ import (
 // viewLog is the view of a container's log.
 const viewLog = "log"
 
-// followLog tells a log, and nothing where it has ended well. Each part of it is
-// a message of its own, so that others have their turn between two.
+// followLog sends a log. It returns nil when the log has ended normally. Each part of the log is a message of its own,
+// so that other messages can be sent between two.
 func (l *session) followLog(ctx context.Context, o *operation) error {
 	options, err := o.log()
 	if err != nil {
@@ -48,18 +48,19 @@ func (l *session) followLog(ctx context.Context, o *operation) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = body.Close() }() // Read to its end, or given up.
+	defer func() { _ = body.Close() }() // It was read to its end, or is not needed any more.
 	err = out.copy(body)
 	if _, said := errors.AsType[*watch.Problem](err); err == nil || said {
 		return err
 	}
 	return &problem{
 		Title: "Log is cut", Status: http.StatusServiceUnavailable,
-		Detail: fmt.Sprintf("The API server broke off the log of %s/%s before its end. From the time of its last line on it can be asked for again.", o.Namespaces[0], o.Name),
+		Detail: fmt.Sprintf("The API server broke off the log of %s/%s before its end. From the time of its last "+
+			"line on it can be asked for again.", o.Namespaces[0], o.Name),
 	}
 }
 
-// beat tells that the subscription goes on, however quiet the log is.
+// beat sends heartbeats, which show that the subscription is alive while the log is quiet.
 func (l *session) beat(ctx context.Context, id int) {
 	for range watch.Ticks(ctx, watch.Heartbeat) {
 		if l.write(ctx, []byte(`"type":"heartbeat","cursor":""`), &id, true) != nil {

@@ -10,13 +10,13 @@ import (
 
 const (
 	loginPath, logoutPath, callbackPath = "/login", "/logout", "/login/callback"
-	// maxLogin is how long the body of a login may be, in bytes.
+	// maxLogin is the maximum length of the body of a login, in bytes.
 	maxLogin = 32 << 10
-	// maxWay is the longest address that a login leads back to.
+	// maxWay is the maximum length of the path to return to after a login, in bytes.
 	maxWay = 8 << 10
 )
 
-// loginPage asks who somebody is.
+// loginPage serves the login page.
 func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) error {
 	values, err := valuesOf(r, "to")
 	if err != nil {
@@ -28,14 +28,16 @@ func (s *Server) loginPage(w http.ResponseWriter, r *http.Request) error {
 	return s.askWho(w, r, http.StatusOK, values.Get("to"), "")
 }
 
-// login begins a session, and leads to where its owner wanted to go.
+// login begins a login session, and redirects to the path that the user wanted to open.
 func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	if !s.auth.LogsIn() {
 		return noLogin()
 	}
 	r.Body = http.MaxBytesReader(w, r.Body, maxLogin)
 	if err := r.ParseForm(); err != nil {
-		return badRequest("Malformed form", "The form of the login cannot be read: it has up to %d bytes of application/x-www-form-urlencoded.", maxLogin)
+		return badRequest("Malformed form",
+			"The form of the login cannot be read: it has up to %d bytes of application/x-www-form-urlencoded.",
+			maxLogin)
 	}
 	to := r.PostForm.Get("to")
 	if s.auth.Provider() != "" {
@@ -49,8 +51,8 @@ func (s *Server) login(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// toProvider sends somebody to the OpenID provider: by a page, as a browser takes no
-// form to another site.
+// toProvider sends the user to the OpenID provider. It uses a page for this, because the Content-Security-Policy does
+// not allow a form to lead to another site.
 func (s *Server) toProvider(w http.ResponseWriter, r *http.Request, to string) error {
 	address, err := s.auth.Leave(w, r, s.wayBack(to))
 	if err != nil {
@@ -59,7 +61,7 @@ func (s *Server) toProvider(w http.ResponseWriter, r *http.Request, to string) e
 	return s.leadOn(w, r, address, "Log in at "+s.auth.Provider())
 }
 
-// loginReturn begins the session of whoever comes back from the OpenID provider.
+// loginReturn handles the callback of the OpenID provider, and begins the login session.
 func (s *Server) loginReturn(w http.ResponseWriter, r *http.Request) error {
 	if s.auth.Provider() == "" {
 		return noLogin()
@@ -71,13 +73,13 @@ func (s *Server) loginReturn(w http.ResponseWriter, r *http.Request) error {
 	return s.leadOn(w, r, s.base.At(s.wayBack(to)), "You are logged in")
 }
 
-// leadOn leads a browser to an address by a request of this site's own.
+// leadOn redirects a browser by a page, so that the next request comes from this site.
 func (s *Server) leadOn(w http.ResponseWriter, r *http.Request, address, title string) error {
 	w.Header().Set("Refresh", "0; url="+address)
 	return render(w, r, http.StatusOK, templates.LeadPage(templates.Lead{Frame: s.bare(r, title), Address: address}))
 }
 
-// askAgain asks who somebody is whose login has failed.
+// askAgain serves the login page again after a failed login.
 func (s *Server) askAgain(w http.ResponseWriter, r *http.Request, to string, err error) error {
 	p := problemFor(identityOf(r).Viewer, err)
 	if !wantsPage(r) || p.Status != http.StatusUnauthorized && p.Status != http.StatusServiceUnavailable {
@@ -86,7 +88,7 @@ func (s *Server) askAgain(w http.ResponseWriter, r *http.Request, to string, err
 	return s.askWho(w, r, p.Status, to, p.Detail)
 }
 
-// logout ends the session of whoever asks for it.
+// logout ends the login session of the request.
 func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 	if !s.auth.LogsIn() {
 		return noLogin()
@@ -97,25 +99,26 @@ func (s *Server) logout(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// askWho is the page on which somebody logs in. It tells nothing of the cluster.
+// askWho renders the login page. It does not reveal anything about the cluster.
 func (s *Server) askWho(w http.ResponseWriter, r *http.Request, status int, to, why string) error {
 	if status == http.StatusUnauthorized {
 		w.Header().Set("WWW-Authenticate", challenge)
-		// A link from elsewhere comes without the cookie of the session; the browser
-		// sends it when the page itself asks again.
+		// A request that follows a link of another site does not have the session cookie. The browser sends the cookie
+		// when the page reloads itself.
 		if r.Method == http.MethodGet && r.URL.Path != callbackPath && r.Header.Get("Sec-Fetch-Site") == "cross-site" {
 			w.Header().Set("Refresh", "0")
 		}
 	}
 	return render(w, r, status, templates.LoginPage(templates.Login{
-		Frame: s.bare(r, "Log in"), Action: s.base.At(loginPath), To: s.wayBack(to), Why: why, Audience: s.auth.Audience(), Provider: s.auth.Provider(),
+		Frame: s.bare(r, "Log in"), Action: s.base.At(loginPath), To: s.wayBack(to), Why: why,
+		Audience: s.auth.Audience(), Provider: s.auth.Provider(),
 	}))
 }
 
-// challenge says how a program logs in.
+// challenge is the WWW-Authenticate header for programs: they log in with a bearer token.
 const challenge = `Bearer realm="glasshouse"`
 
-// bare is what a page has around its content that tells nothing of the cluster.
+// bare returns the frame of a page that reveals nothing about the cluster.
 func (s *Server) bare(r *http.Request, title string) templates.Frame {
 	return templates.Frame{
 		Title: title, Look: lookOf(r), Open: s.isOpen(),
@@ -123,30 +126,34 @@ func (s *Server) bare(r *http.Request, title string) templates.Frame {
 	}
 }
 
-// wayBack is an address of this server below its base, and of no other: the one that
-// was given, or the first page.
+// wayBack returns the path to open after a login: the given one if it is below the base path of this server, otherwise
+// the first page.
 func (s *Server) wayBack(to string) string {
 	const home = "/"
 	if len(to) > maxWay || !strings.HasPrefix(to, "/") || strings.HasPrefix(to, "//") {
 		return home
 	}
-	// Browsers take \ for /, and leave out what is no character.
+	// Browsers treat \ as /, and remove control characters and spaces.
 	if strings.ContainsFunc(to, func(r rune) bool { return r <= ' ' || r >= 0x7f || r == '\\' }) {
 		return home
 	}
 	u, err := url.Parse(to)
-	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || strings.HasPrefix(u.Path, "//") || u.Path == logoutPath || u.Path == loginPath || strings.HasPrefix(u.Path, loginPath+"/") {
+	if err != nil || u.Scheme != "" || u.Host != "" || u.User != nil || strings.HasPrefix(u.Path, "//") ||
+		u.Path == logoutPath || u.Path == loginPath || strings.HasPrefix(u.Path, loginPath+"/") {
 		return home
 	}
 	for segment := range strings.SplitSeq(u.Path, "/") {
-		if segment == "." || segment == ".." { // It leads out of the base, where another server may be.
+		if segment == "." || segment == ".." { // It leads out of the base path, to what may be another server.
 			return home
 		}
 	}
 	return to
 }
 
-// noLogin is where nobody logs in here.
+// noLogin returns the problem for a server that has no login page.
 func noLogin() error {
-	return &problem{Title: "No login here", Status: http.StatusNotFound, Detail: "Nobody logs in to this server itself; --auth says how it finds out who asks."}
+	return &problem{
+		Title: "No login here", Status: http.StatusNotFound,
+		Detail: "Nobody logs in to this server itself; --auth says how it finds out who asks.",
+	}
 }

@@ -18,21 +18,19 @@ import (
 )
 
 const (
-	// maxLogs are the logs that are read at a time, by all together.
+	// maxLogs is how many logs all callers together may read at a time.
 	maxLogs = 100
-	// logTail is how many lines there are at the start, and maxTail how many may
-	// be asked for.
+	// logTail is how many lines a log starts with by default, and maxTail how many may be requested.
 	logTail, maxTail = 500, 5000
-	// logPatience is how long the first line of a log that is followed is waited
-	// for before whoever asked is told that there is none yet: an error that comes
-	// later cannot be told.
+	// logPatience is how long a followed log may have no line before the response begins without one. An error after
+	// that cannot be reported with a status.
 	logPatience = 2 * time.Second
-	// logChunk is the longest line that is sent in one piece.
+	// logChunk is the longest piece of a line that is sent at once, in bytes.
 	logChunk = 64 << 10
 )
 
-// logs streams the log of a container as text. It ends well when the log does;
-// what was cut ends without an end, so that nobody takes it for the whole.
+// logs streams the log of a container as text. The response ends normally when the log does. A log that was cut ends
+// without the end of the response, so that the client does not take it for a complete one.
 func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 	options, err := logOptionsOf(r)
 	if err != nil {
@@ -54,9 +52,12 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		switch {
 		case out.begun:
-			panic(http.ErrAbortHandler) // There is no other way to say that this is not the end.
+			panic(http.ErrAbortHandler) // Only an aborted response shows that the log is incomplete.
 		case shown.ended.Err() != nil:
-			return &problem{Title: "Not running", Status: http.StatusServiceUnavailable, Detail: "The program is stopping, or shows another cluster; ask again in a moment."}
+			return &problem{
+				Title: "Not running", Status: http.StatusServiceUnavailable,
+				Detail: "The program is stopping, or shows another cluster; ask again in a moment.",
+			}
 		case errors.Is(context.Cause(lasts), auth.ErrEnded):
 			if guestIn(r) != nil {
 				return shareEnded()
@@ -65,29 +66,34 @@ func (s *Server) logs(w http.ResponseWriter, r *http.Request) error {
 		}
 		return err
 	}
-	defer func() { _ = body.Close() }() // Read to its end, or given up.
+	defer func() { _ = body.Close() }() // It was read to its end, or is not needed any more.
 	if err := out.copy(body); err != nil {
 		panic(http.ErrAbortHandler)
 	}
 	return nil
 }
 
-// roomForLog counts a log in, until leave is called, if there is room for it: among
-// all, and among those of whoever reads it.
+// roomForLog acquires a lease for a log until leave is called. It returns a problem if all callers, or this one, read
+// too many.
 func (s *Server) roomForLog(guest *share.Guest, identity auth.Identity) (leave func(), err error) {
-	quotas := append(quotasFor("logs", guest, identity, linkLogs, guestLogs, viewerLogs), limit.Limit{Key: "logs", Max: maxLogs})
+	quotas := append(quotasFor("logs", guest, identity, linkLogs, guestLogs, viewerLogs), limit.Limit{
+		Key: "logs", Max: maxLogs,
+	})
 	if lease := s.limiter.TryAcquire(1, quotas...); lease != nil {
 		return lease.Release, nil
 	}
 	return nil, &problem{
 		Title: "Too many logs", Status: http.StatusServiceUnavailable,
-		Detail: fmt.Sprintf("As many logs are being read as may be, which is %d logs by all together, %d by one user, %d through one link and %d through all links; close one, and try again.", maxLogs, viewerLogs, linkLogs, guestLogs),
+		Detail: fmt.Sprintf("As many logs are being read as may be, which is %d logs by all together, %d by one "+
+			"user, %d through one link and %d through all links; close one, and try again.", maxLogs, viewerLogs,
+			linkLogs, guestLogs),
 	}
 }
 
-// openLog opens the log, and begins to tell it where that takes long because
-// there is nothing in it yet.
-func openLog(ctx context.Context, access *watch.Access, namespace, name string, options watch.LogOptions, out *logWriter) (io.ReadCloser, error) {
+// openLog opens the log. If that takes long because a followed log has no lines yet, it begins the response.
+func openLog(
+	ctx context.Context, access *watch.Access, namespace, name string, options watch.LogOptions, out *logWriter,
+) (io.ReadCloser, error) {
 	type opened struct {
 		body io.ReadCloser
 		err  error
@@ -117,18 +123,18 @@ func openLog(ctx context.Context, access *watch.Access, namespace, name string, 
 	return nil, err
 }
 
-// logWriter makes a log plain, and sends it in parts of logChunk at most.
+// logWriter removes escape sequences from a log, and sends it in parts of at most logChunk bytes.
 type logWriter struct {
-	// send takes whole characters; the first part, and the first after those for
-	// which the API server was waited, may have none.
+	// send sends complete characters. The first part may be empty, and so may the first part after the API server has
+	// responded.
 	send     func(part []byte, waiting bool) error
-	answered bool // The API server has.
+	answered bool // The API server has responded.
 	begun    bool
 	text     plainText
 	buf      []byte
 }
 
-// copy sends lines as they come; first that there is a log.
+// copy sends lines as they arrive. First it sends a part that shows that the log is open.
 func (l *logWriter) copy(from io.Reader) error {
 	l.answered, l.begun = true, false
 	if err := l.flush(); err != nil {
@@ -144,7 +150,7 @@ func (l *logWriter) copy(from io.Reader) error {
 			return err
 		}
 		if lines.Buffered() > 0 && len(l.buf) < logChunk {
-			continue // More has come already.
+			continue // More data is available already.
 		}
 		if err := l.flush(); err != nil {
 			return err
@@ -152,7 +158,7 @@ func (l *logWriter) copy(from io.Reader) error {
 	}
 }
 
-// unless is an error that is not the given one.
+// unless returns err, or nil if it is the target.
 func unless(err, target error) error {
 	if errors.Is(err, target) {
 		return nil
@@ -160,7 +166,7 @@ func unless(err, target error) error {
 	return err
 }
 
-// flush sends what there is.
+// flush sends the buffered text.
 func (l *logWriter) flush() error {
 	if l.begun && len(l.buf) == 0 {
 		return nil
@@ -183,8 +189,7 @@ func (l *logWriter) flush() error {
 	}
 }
 
-// logAnswer is an answer of HTTP that is a log, each part of it within
-// writeTimeout.
+// logAnswer is an HTTP response with a log. Each part must be sent within writeTimeout.
 type logAnswer struct {
 	*http.ResponseController
 
@@ -200,14 +205,16 @@ func (l *logAnswer) send(part []byte, _ bool) error {
 	return errors.Join(err, l.Flush())
 }
 
-// logOptionsOf reads what is wanted of a log.
+// logOptionsOf reads the options of a log from the query.
 func logOptionsOf(r *http.Request) (o watch.LogOptions, err error) {
 	values, err := valuesOf(r, "container", "follow", "previous", "since", "tail", "timestamps")
 	if err != nil {
 		return o, err
 	}
 	o.Container, o.Tail = values.Get("container"), logTail
-	for name, flag := range map[string]*bool{"follow": &o.Follow, "previous": &o.Previous, "timestamps": &o.Timestamps} {
+	for name, flag := range map[string]*bool{
+		"follow": &o.Follow, "previous": &o.Previous, "timestamps": &o.Timestamps,
+	} {
 		switch text := values.Get(name); text {
 		case "true", "1":
 			*flag = true
@@ -227,7 +234,7 @@ func logOptionsOf(r *http.Request) (o watch.LogOptions, err error) {
 	return o, setSince(&o, values.Get("since"))
 }
 
-// checkTail checks how many lines are wanted at the start, as they were given.
+// checkTail checks the number of lines to start with. given is its text in the request.
 func checkTail(tail int, given string) error {
 	if tail < 0 || tail > maxTail {
 		return badRequest("Not a number of lines", "tail is %.40q; it takes a whole number up to %d.", given, maxTail)
@@ -235,7 +242,7 @@ func checkTail(tail int, given string) error {
 	return nil
 }
 
-// setSince reads since when lines are wanted; empty is any time.
+// setSince sets the time or the age since which lines are wanted. An empty text sets neither.
 func setSince(o *watch.LogOptions, text string) (err error) {
 	if text == "" {
 		return nil
@@ -244,7 +251,8 @@ func setSince(o *watch.LogOptions, text string) (err error) {
 		return nil
 	}
 	if o.Age, err = time.ParseDuration(text); err != nil || o.Age <= 0 {
-		return badRequest("Not a time", "since is %.40q; it takes how long ago, as in 10m, or a time, as in 2026-11-21T10:00:00Z.", text)
+		return badRequest("Not a time",
+			"since is %.40q; it takes how long ago, as in 10m, or a time, as in 2026-11-21T10:00:00Z.", text)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ const (
 	// exportMemory is the memory of an export, without its list of rows: two objects and their texts in another format.
 	// With a budget of 64 MiB one caller can build two at a time.
 	exportMemory = 8 * mebibyte
-	// graphMemory is the memory of a graph of relations, without the rows that it is found in: its own object, two
+	// graphMemory is the memory of a graph of relations, without the rows that are searched for it: its own object, two
 	// others that are read at a time, and the text of one row.
 	graphMemory = 2 * exportMemory
 

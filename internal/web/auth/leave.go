@@ -54,7 +54,10 @@ func (a *Authority) Return(w http.ResponseWriter, r *http.Request) (to string, e
 func (a *Authority) provided(ctx context.Context, err error) error {
 	p, ok := errors.AsType[*watch.Problem](err)
 	if !ok {
-		p = &watch.Problem{Cause: watch.Unavailable, Title: "Login cannot be checked", Detail: "The OpenID provider could not be asked; try again in a moment."}
+		p = &watch.Problem{
+			Cause: watch.Unavailable, Title: "Login cannot be checked",
+			Detail: "The OpenID provider could not be asked; try again in a moment.",
+		}
 	}
 	if p.Error() != err.Error() && ctx.Err() == nil {
 		a.log.WarnContext(ctx, "a login failed at the provider", "error", err)

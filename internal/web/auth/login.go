@@ -36,5 +36,7 @@ type login struct {
 }
 
 func newLogin(user *watch.User, token string, expires, reviewed time.Time) *login {
-	return &login{user: user, token: token, expires: expires, ended: make(chan struct{}), reviewed: reviewed, used: reviewed}
+	return &login{
+		user: user, token: token, expires: expires, ended: make(chan struct{}), reviewed: reviewed, used: reviewed,
+	}
 }

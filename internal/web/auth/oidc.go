@@ -81,7 +81,9 @@ func newProvider(o OIDCOptions) (*provider, error) {
 		Proxy: http.ProxyFromEnvironment, TLSClientConfig: &tls.Config{RootCAs: o.CA, MinVersion: tls.VersionTLS12},
 		TLSHandshakeTimeout: providerTimeout, IdleConnTimeout: time.Minute, ForceAttemptHTTP2: true, MaxIdleConns: 4,
 	}
-	return &provider{OIDCOptions: o, client: &http.Client{Transport: transport, Timeout: providerTimeout}, ways: newWays()}, nil
+	return &provider{
+		OIDCOptions: o, client: &http.Client{Transport: transport, Timeout: providerTimeout}, ways: newWays(),
+	}, nil
 }
 
 // ask returns the provider, which is asked for what it is until it has told that once.
@@ -103,7 +105,10 @@ func (p *provider) ask(ctx context.Context) (*oidc.Provider, error) {
 }
 
 func (p *provider) config(known *oidc.Provider, back string) *oauth2.Config {
-	return &oauth2.Config{ClientID: p.ClientID, ClientSecret: p.ClientSecret, Endpoint: known.Endpoint(), RedirectURL: back, Scopes: p.Scopes}
+	return &oauth2.Config{
+		ClientID: p.ClientID, ClientSecret: p.ClientSecret, Endpoint: known.Endpoint(), RedirectURL: back,
+		Scopes: p.Scopes,
+	}
 }
 
 // begin returns where at the provider somebody logs in, and what their browser is
@@ -148,7 +153,8 @@ func (p *provider) finish(ctx context.Context, sealed string, query url.Values) 
 	raw, _ := given.Extra("id_token").(string)
 	token, err := known.Verifier(&oidc.Config{ClientID: p.ClientID}).Verify(ctx, raw)
 	if err != nil {
-		return nil, w, fmt.Errorf("%w: %w", watch.NotLoggedIn("The provider's word could not be verified; log in again."), err)
+		return nil, w, fmt.Errorf("%w: %w",
+			watch.NotLoggedIn("The provider's word could not be verified; log in again."), err)
 	}
 	if subtle.ConstantTimeCompare([]byte(token.Nonce), []byte(w.Nonce)) != 1 {
 		return nil, w, watch.NotLoggedIn("The provider's word is of another login; log in again.")
@@ -163,8 +169,11 @@ func (p *provider) finish(ctx context.Context, sealed string, query url.Values) 
 // exchangeError tells an answer that lets nobody in from none. What the provider
 // says beside its code is left out: nobody knows what is in it.
 func exchangeError(err error) error {
-	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok && refused.Response.StatusCode < http.StatusInternalServerError {
-		return fmt.Errorf("%w: the provider answers %d %.60q", watch.NotLoggedIn("The provider does not know of this login; log in again."), refused.Response.StatusCode, refused.ErrorCode)
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok &&
+		refused.Response.StatusCode < http.StatusInternalServerError {
+		return fmt.Errorf("%w: the provider answers %d %.60q",
+			watch.NotLoggedIn("The provider does not know of this login; log in again."), refused.Response.StatusCode,
+			refused.ErrorCode)
 	} else if ok {
 		return fmt.Errorf("the provider answers %d", refused.Response.StatusCode)
 	}

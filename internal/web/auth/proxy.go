@@ -49,16 +49,24 @@ type proxy struct {
 }
 
 func newProxy(o ProxyOptions) (*proxy, error) {
-	p := &proxy{peers: o.Peers, user: textproto.CanonicalMIMEHeaderKey(o.UserHeader), groups: textproto.CanonicalMIMEHeaderKey(o.GroupsHeader)}
+	p := &proxy{
+		peers: o.Peers, user: textproto.CanonicalMIMEHeaderKey(o.UserHeader),
+		groups: textproto.CanonicalMIMEHeaderKey(o.GroupsHeader),
+	}
 	switch {
 	case len(o.Peers) == 0 && len(o.Secret) == 0:
-		return nil, errors.New("nothing says which proxy is to be believed: neither its addresses nor a secret is given")
+		return nil, errors.New("nothing says which proxy is to be believed: neither its addresses " +
+			"nor a secret is given")
 	case len(o.Secret) > 0 && len(o.Secret) < leastSecret:
 		return nil, fmt.Errorf("the proxy's secret has %d bytes; give it %d or more", len(o.Secret), leastSecret)
-	case folded(p.user) == folded(p.groups) || folded(p.user) == folded(SecretHeader) || folded(p.groups) == folded(SecretHeader):
-		return nil, fmt.Errorf("the proxy cannot say user, groups and secret in the headers %q, %q and %q: they must be three", p.user, p.groups, SecretHeader)
+	case folded(p.user) == folded(p.groups) || folded(p.user) == folded(SecretHeader) ||
+		folded(p.groups) == folded(SecretHeader):
+		return nil, fmt.Errorf(
+			"the proxy cannot say user, groups and secret in the headers %q, %q and %q: they must be three", p.user,
+			p.groups, SecretHeader)
 	case !isHeader(p.user) || !isHeader(p.groups):
-		return nil, fmt.Errorf("%q or %q is no name of a header: it takes letters, digits and -", o.UserHeader, o.GroupsHeader)
+		return nil, fmt.Errorf("%q or %q is no name of a header: it takes letters, digits and -", o.UserHeader,
+			o.GroupsHeader)
 	}
 	if len(o.Secret) > 0 {
 		sum := hash(sha256.Sum256(o.Secret))
@@ -95,15 +103,18 @@ func (p *proxy) identify(r *http.Request) (Identity, error) {
 	}
 	for name := range r.Header {
 		if p.mine(name) && name != p.user && name != p.groups && name != SecretHeader {
-			return Identity{}, watch.NotLoggedIn("The header %.60q is another spelling of one that the proxy says who asks with; the proxy must take it out.", name)
+			return Identity{}, watch.NotLoggedIn("The header %.60q is another spelling of one that the proxy says "+
+				"who asks with; the proxy must take it out.", name)
 		}
 	}
 	users := r.Header.Values(p.user)
 	if len(users) != 1 {
-		return Identity{}, watch.NotLoggedIn("The proxy has sent the header %s %d times; it must be there once.", p.user, len(users))
+		return Identity{}, watch.NotLoggedIn("The proxy has sent the header %s %d times; it must be there once.",
+			p.user, len(users))
 	}
 	if len(r.Header.Values(p.groups)) > 1 {
-		return Identity{}, watch.NotLoggedIn("The proxy has sent the header %s more than once; groups have commas between.", p.groups)
+		return Identity{}, watch.NotLoggedIn(
+			"The proxy has sent the header %s more than once; groups have commas between.", p.groups)
 	}
 	user := &watch.User{Name: users[0], Groups: []string{}}
 	for group := range strings.SplitSeq(r.Header.Get(p.groups), ",") {
@@ -123,7 +134,9 @@ func (p *proxy) identify(r *http.Request) (Identity, error) {
 func (p *proxy) believe(r *http.Request) error {
 	if len(p.peers) > 0 {
 		peer, err := netip.ParseAddrPort(r.RemoteAddr)
-		if err != nil || !slices.ContainsFunc(p.peers, func(of netip.Prefix) bool { return of.Contains(peer.Addr().Unmap().WithZone("")) }) {
+		if err != nil || !slices.ContainsFunc(p.peers, func(of netip.Prefix) bool {
+			return of.Contains(peer.Addr().Unmap().WithZone(""))
+		}) {
 			return watch.NotLoggedIn("This server takes requests from its proxy alone; open the proxy's address.")
 		}
 	}

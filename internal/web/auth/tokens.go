@@ -54,7 +54,10 @@ type tokens struct {
 }
 
 func newTokens(whoIs func(context.Context, string, []string) (*watch.User, error), audiences []string) *tokens {
-	return &tokens{whoIs: whoIs, audiences: audiences, turns: make(chan struct{}, maxAsking), kept: make(map[hash]*accepted), asking: make(map[hash]*review)}
+	return &tokens{
+		whoIs: whoIs, audiences: audiences, turns: make(chan struct{}, maxAsking), kept: make(map[hash]*accepted),
+		asking: make(map[hash]*review),
+	}
 }
 
 // of returns whose a token is.
@@ -159,7 +162,8 @@ func checkToken(token string) (string, error) {
 	case token == "":
 		return "", watch.NotLoggedIn("There is no token; make one with kubectl create token.")
 	case len(token) > maxToken:
-		return "", watch.NotLoggedIn("The token has %d bytes, more than the %d that one may have.", len(token), maxToken)
+		return "", watch.NotLoggedIn("The token has %d bytes, more than the %d that one may have.", len(token),
+			maxToken)
 	case strings.ContainsFunc(token, func(r rune) bool { return r <= ' ' || r > '~' }):
 		return "", watch.NotLoggedIn("The token has characters in it that no token has; copy it anew.")
 	}

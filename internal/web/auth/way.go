@@ -26,7 +26,10 @@ type way struct {
 }
 
 func newWay(back, to string) way {
-	return way{State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Back: back, To: to, Until: time.Now().Add(wayFor)}
+	return way{
+		State: rand.Text(), Nonce: rand.Text(), Verifier: oauth2.GenerateVerifier(), Back: back, To: to,
+		Until: time.Now().Add(wayFor),
+	}
 }
 
 // ways seals those who go, so that nothing is held of them, and lets each come
@@ -71,7 +74,10 @@ func (s *ways) open(sealed string) (w way, err error) {
 		maps.DeleteFunc(s.back, func(_ string, until time.Time) bool { return !time.Now().Before(until) })
 	}
 	if len(s.back) >= maxWays {
-		return way{}, &watch.Problem{Cause: watch.Unavailable, Title: "Login cannot be checked", Detail: "Too many have logged in within minutes; try again in a while."}
+		return way{}, &watch.Problem{
+			Cause: watch.Unavailable, Title: "Login cannot be checked",
+			Detail: "Too many have logged in within minutes; try again in a while.",
+		}
 	}
 	s.back[w.State] = w.Until
 	return w, nil
