@@ -29,8 +29,8 @@ const (
 	// maxBodies is how many request bodies may be read at a time, addressBodies how many of one address.
 	maxBodies, addressBodies = 400, 50
 	// maxRequests is the maximum number of requests in flight of all clients that are not identified yet. As many again
-	// are allowed of clients that are identified. With a memory limit, both together may use an eighth of it, but at
-	// least leastRequests are allowed.
+	// are allowed of clients that are identified. With a memory limit, each of the two groups may use an eighth of it,
+	// but at least leastRequests are allowed.
 	maxRequests, leastRequests, requestParts, requestMemory = 4096, 256, 8, 64 << 10
 	// maxRateWaiters is how many requests of all addresses may wait for the rate limit of their address.
 	maxRateWaiters = 1000

@@ -44,7 +44,7 @@ type delivery int
 const (
 	buffered          delivery = iota // Memory is reserved before the handler runs.
 	bufferedAfterList                 // Memory is reserved after the first list has arrived, which may take seconds.
-	direct                            // The handler writes to the client directly. It compresses by itself or not at all.
+	direct                            // The handler writes to the client. It compresses by itself or not at all.
 )
 
 // response buffers what a handler writes, compressed, until the handler has returned. It is then sent in pieces, each
@@ -138,7 +138,8 @@ func (o *response) reserve(ctx context.Context) error {
 	if err != nil && ctx.Err() == nil {
 		return &problem{
 			Title: "Too many requests", Status: http.StatusTooManyRequests,
-			Detail: "The memory for responses is in use. If you have many open requests, read or close some of them. Then retry.",
+			Detail: "The memory for responses is in use. If you have many open requests, read or close some of them. " +
+				"Then retry.",
 		}
 	}
 	return err

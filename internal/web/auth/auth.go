@@ -1,11 +1,10 @@
-// Package auth finds out who sends a request: nobody is asked, or a bearer token
-// says so, a session that began with one or with an OpenID provider's word, or a
-// proxy that is trusted. What somebody may see is not decided here.
+// Package auth identifies the sender of a request. Depending on the mode, that is the program itself, or the user of a
+// bearer token, a login session or a trusted proxy. A login session begins with a token or with an ID token of an
+// OpenID provider. Package auth does not decide what a user may see.
 //
-// Whoever is not known gets a *watch.Problem. No error, and nothing that is
-// logged, has a credential in it; sessions and reviews are held under hashes of
-// theirs. An Authority may be used by many goroutines. Each of its parts has one
-// lock, under which nothing waits.
+// A request that cannot be identified gets a *watch.Problem. Errors and log messages never contain credentials.
+// Sessions and reviews are stored under hashes of their credentials. An Authority is safe for concurrent use. Each of
+// its parts has one lock, and no code waits while it holds that lock.
 package auth
 
 import (
@@ -21,45 +20,45 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// The ways to find out who sends a request.
+// The modes in which an Authority identifies the sender of a request.
 const (
-	None           = "none"            // Nobody is asked: for a listener on loopback.
-	SharedIdentity = "shared-identity" // Nobody is asked, wherever it listens.
-	Token          = "token"           // A bearer token that the API server knows, or a session that began with one.
-	Proxy          = "proxy"           // A proxy says it.
-	OIDC           = "oidc"            // A session that began with an OpenID provider's word.
+	None           = "none"            // No identification, for a listener on loopback.
+	SharedIdentity = "shared-identity" // No identification, on any listener.
+	Token          = "token"           // A bearer token that the API server accepts, or a session that began with one.
+	Proxy          = "proxy"           // A trusted proxy sends the user in headers.
+	OIDC           = "oidc"            // A session that began with an ID token of an OpenID provider.
 )
 
-// Modes are all of them.
+// Modes returns all modes.
 func Modes() []string { return []string{None, Token, OIDC, Proxy, SharedIdentity} }
 
-// Options are what an Authority is made of.
+// Options configures an Authority.
 type Options struct {
 	Mode string
-	Base string // The path that all pages are below, as "/glasshouse"; empty for none.
-	// Audiences are those of which a token must be for one; without any it must be
-	// for the API server itself.
+	Base string // The path prefix of all pages, such as "/glasshouse"; empty for none.
+	// Audiences are the accepted audiences of tokens. A token must be for at least one of them. If there are none, it
+	// must be for the API server itself.
 	Audiences []string
-	// WhoIs says whose a token is, as watch.Cluster.WhoIs does.
+	// WhoIs returns the user of a token, see watch.Cluster.WhoIs.
 	WhoIs func(ctx context.Context, token string, audiences []string) (*watch.User, error)
 	Proxy ProxyOptions
 	OIDC  OIDCOptions
 	Log   *slog.Logger
 }
 
-// An Authority finds out who sends a request. The nil Authority asks nobody: it
-// is for a listener on loopback.
+// An Authority identifies the sender of a request. The nil Authority accepts all requests without identification; it is
+// for a listener on loopback.
 type Authority struct {
 	mode     string
 	base     string
-	tokens   *tokens   // Nil where tokens are not taken.
-	sessions *sessions // Nil where nobody logs in.
-	proxy    *proxy    // Nil where no proxy is asked.
-	provider *provider // Nil where no OpenID provider is asked.
+	tokens   *tokens   // Nil if tokens are not accepted.
+	sessions *sessions // Nil if there is no login.
+	proxy    *proxy    // Nil if no proxy is trusted.
+	provider *provider // Nil if there is no OpenID provider.
 	log      *slog.Logger
 }
 
-// New makes an Authority. Run keeps its sessions honest.
+// New returns an Authority. Run must be called to recheck its sessions.
 func New(options Options) (*Authority, error) {
 	a := &Authority{mode: options.Mode, base: options.Base, log: options.Log}
 	switch options.Mode {
@@ -85,7 +84,7 @@ func New(options Options) (*Authority, error) {
 	return a, nil
 }
 
-// Mode is how the Authority finds out who sends a request.
+// Mode returns the mode of the Authority.
 func (a *Authority) Mode() string {
 	if a == nil {
 		return None
@@ -93,8 +92,7 @@ func (a *Authority) Mode() string {
 	return a.mode
 }
 
-// Identify returns who has sent a request, and takes what said so out of it, but
-// for cookies.
+// Identify returns the sender of a request. It removes the identifying headers from the request; cookies stay.
 func (a *Authority) Identify(r *http.Request) (Identity, error) {
 	if a == nil || a.mode == None || a.mode == SharedIdentity {
 		strip(r, nil)
@@ -110,8 +108,7 @@ func (a *Authority) Identify(r *http.Request) (Identity, error) {
 	return a.session(r)
 }
 
-// Strip takes out of a request what would say who has sent it, but for cookies, of
-// whom something else says so.
+// Strip removes the identifying headers from a request whose sender was identified in another way. Cookies stay.
 func (a *Authority) Strip(r *http.Request) {
 	if a == nil {
 		strip(r, nil)
@@ -120,7 +117,7 @@ func (a *Authority) Strip(r *http.Request) {
 	strip(r, a.proxy)
 }
 
-// strip takes credentials out of a request.
+// strip removes the Authorization header and the headers of a proxy from a request.
 func strip(r *http.Request, p *proxy) {
 	for name := range r.Header {
 		if name == "Authorization" || p.mine(name) {
@@ -129,8 +126,8 @@ func strip(r *http.Request, p *proxy) {
 	}
 }
 
-// bearer is who has a token. None is passed over for a cookie: a request has one
-// sender.
+// bearer returns the identity of a bearer token. If the token is invalid, the cookie is not used instead, because a
+// request has one sender.
 func (a *Authority) bearer(ctx context.Context, given []string) (Identity, error) {
 	if a.tokens == nil {
 		return Identity{}, watch.NotLoggedIn("This server takes no bearer tokens; log in on the page.")
@@ -146,7 +143,7 @@ func (a *Authority) bearer(ctx context.Context, given []string) (Identity, error
 	return a.identity(newLogin(is.user, token, is.expires, is.at), false), nil
 }
 
-// session is who has a session.
+// session returns the identity of the login session that the cookie names.
 func (a *Authority) session(r *http.Request) (Identity, error) {
 	l, err := a.sessions.of(r)
 	if err != nil {
@@ -160,7 +157,7 @@ func (a *Authority) session(r *http.Request) (Identity, error) {
 	return a.identity(l, true), nil
 }
 
-// identity is that of a login.
+// identity returns the identity of a login.
 func (a *Authority) identity(l *login, cookie bool) Identity {
 	i := Identity{Viewer: watch.Viewer{User: l.user}, Expires: l.expires, Ended: l.ended, Cookie: cookie}
 	if a.sessions != nil {
@@ -169,8 +166,8 @@ func (a *Authority) identity(l *login, cookie bool) Identity {
 	return i
 }
 
-// reviewed asks whose a token is. Why that cannot be found out is logged: it is
-// not for who is not known.
+// reviewed returns the review of a token. If the review is unavailable, the reason is logged, because an unidentified
+// client must not see it.
 func (a *Authority) reviewed(ctx context.Context, token string) (*accepted, error) {
 	is, err := a.tokens.of(ctx, token)
 	if p, ok := errors.AsType[*watch.Problem](err); ok {
@@ -182,9 +179,8 @@ func (a *Authority) reviewed(ctx context.Context, token string) (*accepted, erro
 	return is, err
 }
 
-// renew asks again for the user of a login, and ends it where the API server no
-// longer knows them, or knows them as others. Where it does not answer the login
-// stays, until patience is at an end.
+// renew reviews the token of a login again. It ends the login if the API server does not accept the token any more, or
+// returns another user for it. If the API server does not respond, the login stays valid until patience has passed.
 func (a *Authority) renew(ctx context.Context, l *login) error {
 	if l.token == "" {
 		return nil
@@ -204,8 +200,7 @@ func (a *Authority) renew(ctx context.Context, l *login) error {
 	return err
 }
 
-// Run looks after those who are logged in until ctx ends: whose login is in use
-// is asked about again, and who has been away for too long goes.
+// Run maintains the logins until ctx ends. It rechecks the logins that are in use, and ends sessions that have expired.
 func (a *Authority) Run(ctx context.Context) error {
 	if a == nil || a.sessions == nil {
 		return nil
@@ -221,12 +216,12 @@ func (a *Authority) Run(ctx context.Context) error {
 				return nil
 			})
 		}
-		_ = asking.Wait() // Nothing there fails.
+		_ = asking.Wait() // The functions return no errors.
 	}
 	return nil
 }
 
-// Provider is the OpenID provider at which people log in, empty for none.
+// Provider returns the host of the OpenID provider at which users log in; empty if there is none.
 func (a *Authority) Provider() string {
 	if a == nil || a.provider == nil {
 		return ""
@@ -234,10 +229,10 @@ func (a *Authority) Provider() string {
 	return a.provider.host()
 }
 
-// LogsIn reports whether people log in here.
+// LogsIn reports whether users can log in here.
 func (a *Authority) LogsIn() bool { return a != nil && a.sessions != nil }
 
-// Audience is one that a token may be for, empty for the API server's own.
+// Audience returns the first accepted audience of tokens; empty for that of the API server.
 func (a *Authority) Audience() string {
 	if a == nil || a.tokens == nil || len(a.tokens.audiences) == 0 {
 		return ""
@@ -245,7 +240,7 @@ func (a *Authority) Audience() string {
 	return a.tokens.audiences[0]
 }
 
-// Banner is what everybody is to know who looks.
+// Banner returns a notice for all viewers; empty if there is none.
 func (a *Authority) Banner() string {
 	if a.Mode() != SharedIdentity {
 		return ""

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// Login begins a session for whoever has a token. What session the browser had
-// before ends, and none is ever taken over.
+// Login begins a login session for the user of a token. It ends the previous session of the browser. A session id is
+// never reused.
 func (a *Authority) Login(w http.ResponseWriter, r *http.Request, token string) error {
 	token, err := checkToken(token)
 	if err != nil {
@@ -23,13 +23,13 @@ func (a *Authority) Login(w http.ResponseWriter, r *http.Request, token string) 
 	return nil
 }
 
-// begin begins the session of a login, in the place of what the browser had.
+// begin begins the session of a login, and ends the previous session of the browser.
 func (a *Authority) begin(w http.ResponseWriter, r *http.Request, l *login, secure bool) {
 	a.endOf(r)
 	a.setCookie(w, r, secure, a.sessions.begin(l), max(1, int(time.Until(l.expires).Seconds())))
 }
 
-// Logout ends the session of whoever sends a request.
+// Logout ends the session of the request.
 func (a *Authority) Logout(w http.ResponseWriter, r *http.Request) {
 	if a == nil || a.sessions == nil {
 		return
@@ -51,19 +51,18 @@ func (a *Authority) setCookie(w http.ResponseWriter, r *http.Request, secure boo
 	})
 }
 
-// CookieAt is the name of a cookie at the port by which a server is called: browsers
-// keep one cookie of a name for all ports of a host, each of which may lead to
-// another server.
+// CookieAt returns the name of a cookie with the port of the Host header. Browsers share the cookies of a host between
+// all its ports, and another server may use each port.
 func CookieAt(name string, r *http.Request) string {
 	_, port, _ := net.SplitHostPort(r.Host)
-	if _, err := strconv.ParseUint(port, 10, 16); err != nil { // There is none, or it is no port.
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil { // There is no valid port.
 		return name
 	}
 	return name + "-" + port
 }
 
-// OverTLS reports whether the browser came by TLS: to this program, or to a proxy
-// before it, as the Origin says that every form is sent with.
+// OverTLS reports whether the browser has used TLS, either to this program or to a proxy in front of it. The latter is
+// known from the Origin header, which browsers send with every form.
 func OverTLS(r *http.Request) bool {
 	return r.TLS != nil || strings.HasPrefix(strings.ToLower(r.Header.Get("Origin")), "https://")
 }

@@ -9,21 +9,21 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// ErrEnded is the cause for which a context of Within ends with its Identity.
+// ErrEnded is the cause with which a context of Within ends when its Identity has ended.
 var ErrEnded = errors.New("the login has ended")
 
-// An Identity is who sends a request, and for how long that holds.
+// An Identity is the sender of a request, and how long that identification is valid.
 type Identity struct {
-	Viewer  watch.Viewer    // The zero Viewer for nobody.
-	Expires time.Time       // Zero for never.
-	Ended   <-chan struct{} // Closed when it holds no more; nil for never.
-	Cookie  bool            // A cookie says so, which a browser sends by itself.
+	Viewer  watch.Viewer    // The zero Viewer if the sender is unknown.
+	Expires time.Time       // Zero if it does not expire.
+	Ended   <-chan struct{} // Closed when it is not valid any more; nil if it does not end.
+	Cookie  bool            // It was identified by a cookie, which a browser sends automatically.
 
-	hold func() (release func()) // Has it looked after while it is in use; nil where nobody does.
+	hold func() (release func()) // Rechecks it until release is called; nil if there are no rechecks.
 }
 
-// Within returns a context that ends with parent, and with the Identity, by
-// ErrEnded. Until done is called, the Identity is in use, and asked for again.
+// Within returns a context that ends with parent or with the Identity. In the latter case its cause is ErrEnded. Until
+// done is called, the Identity is in use, and is rechecked.
 func (i Identity) Within(parent context.Context) (ctx context.Context, done func()) {
 	ctx, cancel := context.WithCancelCause(parent)
 	if i.Ended == nil && i.Expires.IsZero() {

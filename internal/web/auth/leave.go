@@ -9,14 +9,14 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// wayCookie is what a browser holds while its owner is with the provider, who
-// leads back here: it comes along where a session's cookie does not.
+// wayCookie is the name of the cookie that stores the encrypted state of a login while the user is at the provider.
+// Unlike the cookie of a session, the browser sends it with the redirect from the provider.
 const wayCookie = "glasshouse-login"
 
-// Leave returns where somebody logs in at the provider, which leads them back here,
-// and then to a path.
+// Leave begins a login at the provider, and returns the address to which to redirect the user. The provider redirects
+// the user back here. to is the path to open after the login.
 func (a *Authority) Leave(w http.ResponseWriter, r *http.Request, to string) (address string, err error) {
-	origin := r.Header.Get("Origin") // Where the browser sees this server, also behind a proxy.
+	origin := r.Header.Get("Origin") // The origin of this server in the browser, even behind a proxy.
 	switch {
 	case origin != "":
 	case OverTLS(r):
@@ -32,8 +32,7 @@ func (a *Authority) Leave(w http.ResponseWriter, r *http.Request, to string) (ad
 	return address, nil
 }
 
-// Return begins the session of whoever comes back from the provider, and returns
-// where to they want to go.
+// Return handles the callback of the provider. It begins the login session, and returns the path to open.
 func (a *Authority) Return(w http.ResponseWriter, r *http.Request) (to string, err error) {
 	sealed := ""
 	if given := r.CookiesNamed(CookieAt(wayCookie, r)); len(given) == 1 {
@@ -49,8 +48,7 @@ func (a *Authority) Return(w http.ResponseWriter, r *http.Request) (to string, e
 	return way.To, nil
 }
 
-// provided is what of an error with the provider is for who is not known. The
-// whole of it is logged.
+// provided returns the part of a provider error that an unidentified client may see. It logs the complete error.
 func (a *Authority) provided(ctx context.Context, err error) error {
 	p, ok := errors.AsType[*watch.Problem](err)
 	if !ok {

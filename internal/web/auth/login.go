@@ -8,31 +8,31 @@ import (
 )
 
 const (
-	// reviewEvery is how often it is asked again whose the token is of a login that
-	// is in use; patience is how long one lasts of which that cannot be found out.
+	// reviewEvery is how often the token of a login in use is reviewed again. patience is how long a login stays valid
+	// while reviews fail because the API server does not respond.
 	reviewEvery = 30 * time.Second
 	patience    = 10 * time.Minute
-	// longest is how long a login lasts whose token does not say.
+	// longest is how long a login lasts if its token has no expiry.
 	longest = 12 * time.Hour
 )
 
-// hash stands for a secret where it is held.
+// hash is the SHA-256 hash that is stored in place of a secret.
 type hash [sha256.Size]byte
 
-// login is somebody who has been let in.
+// login is a user who has logged in.
 type login struct {
 	user    *watch.User
-	token   string // By which they were; empty where nobody is asked again.
+	token   string // The token of the login; empty if there are no rechecks.
 	expires time.Time
-	ended   chan struct{} // Closed when it holds no more.
+	ended   chan struct{} // Closed when the login has ended.
 
-	// The lock of the sessions guards these.
+	// Guarded by sessions.mu.
 	over       bool
-	reviewed   time.Time // When the token was accepted last.
-	unanswered time.Time // When that could not be found out last.
+	reviewed   time.Time // When the token was last accepted.
+	unanswered time.Time // When a review last failed without a decision.
 	used       time.Time
 	holders    int
-	key        hash // Of the session; zero for none.
+	key        hash // The key of the session; zero if there is none.
 }
 
 func newLogin(user *watch.User, token string, expires, reviewed time.Time) *login {

@@ -22,29 +22,29 @@ import (
 )
 
 const (
-	// wayFor is how long somebody may take with the provider.
+	// wayFor is how long a user may take to log in at the provider.
 	wayFor = 10 * time.Minute
-	// providerTimeout bounds one request to it.
+	// providerTimeout is the timeout of one request to the provider.
 	providerTimeout = 10 * time.Second
-	// callbackPath is where the provider sends people back to, below the base.
+	// callbackPath is the path below the base path to which the provider redirects users.
 	callbackPath = "/login/callback"
 )
 
-// OIDCOptions say which OpenID provider is believed, and how its word becomes a
-// user, as kube-apiserver's flags of the same names do.
+// OIDCOptions configures the trusted OpenID provider, and how the claims of its ID tokens become a user. The fields
+// work like the kube-apiserver flags of the same names.
 type OIDCOptions struct {
 	Issuer         string
 	ClientID       string
 	ClientSecret   string // Empty for a public client.
 	UsernameClaim  string
-	GroupsClaim    string // Empty for no groups.
-	UsernamePrefix string // Empty is the issuer and #, but for emails; - is none.
+	GroupsClaim    string // Empty if groups are not used.
+	UsernamePrefix string // If empty: issuer and "#", or no prefix for the claim email. "-" is no prefix.
 	GroupsPrefix   string
 	Scopes         []string
-	CA             *x509.CertPool // By whom the provider is known; nil for the system's.
+	CA             *x509.CertPool // The CAs for the provider; nil for those of the system.
 }
 
-// provider is the OpenID provider that is believed.
+// provider is the trusted OpenID provider.
 type provider struct {
 	OIDCOptions
 
@@ -52,7 +52,7 @@ type provider struct {
 	ways   *ways
 
 	mu    sync.Mutex
-	known *oidc.Provider // Nil until it has told of itself.
+	known *oidc.Provider // Nil until its discovery document was read.
 }
 
 func newProvider(o OIDCOptions) (*provider, error) {
@@ -86,7 +86,7 @@ func newProvider(o OIDCOptions) (*provider, error) {
 	}, nil
 }
 
-// ask returns the provider, which is asked for what it is until it has told that once.
+// ask returns the provider. It requests the discovery document until it has been read once.
 func (p *provider) ask(ctx context.Context) (*oidc.Provider, error) {
 	p.mu.Lock()
 	known := p.known
@@ -111,8 +111,7 @@ func (p *provider) config(known *oidc.Provider, back string) *oauth2.Config {
 	}
 }
 
-// begin returns where at the provider somebody logs in, and what their browser is
-// to hold meanwhile.
+// begin returns the address of the login at the provider, and the encrypted login state for the cookie of the browser.
 func (p *provider) begin(ctx context.Context, back, to string) (address, sealed string, err error) {
 	known, err := p.ask(oidc.ClientContext(ctx, p.client))
 	if err != nil {
@@ -123,7 +122,7 @@ func (p *provider) begin(ctx context.Context, back, to string) (address, sealed 
 	return address, p.ways.seal(w), nil
 }
 
-// finish returns who comes back from the provider, and from which way.
+// finish returns the login of a user who returns from the provider, and the state of that login.
 func (p *provider) finish(ctx context.Context, sealed string, query url.Values) (l *login, w way, err error) {
 	w, err = p.ways.open(sealed)
 	if err != nil {
@@ -131,7 +130,7 @@ func (p *provider) finish(ctx context.Context, sealed string, query url.Values) 
 	}
 	state := w.State
 	defer func() {
-		if err != nil { // Nobody has come in by it: of those anybody could make as many as they like.
+		if err != nil { // A failed login must not count as used: clients could fill the list with them.
 			p.ways.forget(state)
 		}
 	}()
@@ -166,8 +165,8 @@ func (p *provider) finish(ctx context.Context, sealed string, query url.Values) 
 	return newLogin(user, "", token.Expiry, time.Now()), w, nil
 }
 
-// exchangeError tells an answer that lets nobody in from none. What the provider
-// says beside its code is left out: nobody knows what is in it.
+// exchangeError distinguishes a refusal by the provider from a failed request. It omits the text that the provider
+// sends in addition to its error code, because the text may contain anything.
 func exchangeError(err error) error {
 	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok &&
 		refused.Response.StatusCode < http.StatusInternalServerError {
@@ -180,7 +179,7 @@ func exchangeError(err error) error {
 	return err
 }
 
-// userOf makes a user of a word that is verified.
+// userOf returns the user of a verified ID token.
 func (p *provider) userOf(token *oidc.IDToken) (*watch.User, error) {
 	var claims map[string]json.RawMessage
 	if err := token.Claims(&claims); err != nil {
@@ -212,7 +211,7 @@ func (p *provider) userOf(token *oidc.IDToken) (*watch.User, error) {
 	return user, nil
 }
 
-// host is what to call the provider.
+// host returns the name of the provider for users.
 func (p *provider) host() string {
 	u, err := url.Parse(p.Issuer)
 	if err != nil {

@@ -17,35 +17,35 @@ import (
 )
 
 const (
-	// SecretHeader is where a proxy puts the secret that it shares with us.
+	// SecretHeader is the header in which a proxy sends the secret that it shares with this program.
 	SecretHeader = "X-Glasshouse-Proxy-Secret"
-	// UserHeader is where it puts who asks, where nothing else is said: oauth2-proxy's.
+	// UserHeader is the default header for the user. oauth2-proxy uses it.
 	UserHeader = "X-Forwarded-User"
-	// GroupsHeader is where it puts their groups.
+	// GroupsHeader is the default header for the groups of the user.
 	GroupsHeader = "X-Forwarded-Groups"
-	// leastSecret is how short the secret may be, in bytes.
+	// leastSecret is the minimum length of the secret, in bytes.
 	leastSecret = 16
-	// proxyFor is how long a socket may stay open before the proxy is asked again.
+	// proxyFor is how long a socket may stay open before the proxy must identify the user again.
 	proxyFor = time.Hour
-	// everyone is the group that the API server puts all into who are known.
+	// everyone is the group that the API server adds to all authenticated users.
 	everyone = "system:authenticated"
 )
 
-// ProxyOptions say which proxy is believed, and where it says who asks. One that
-// is to have a secret and an address must have both.
+// ProxyOptions configures the trusted proxy, and the headers in which it sends the user. If both Peers and Secret are
+// set, a request must match both.
 type ProxyOptions struct {
-	Peers        []netip.Prefix // From where it connects; empty for anywhere.
-	Secret       []byte         // That it sends in SecretHeader; empty for none.
+	Peers        []netip.Prefix // The addresses of the proxy; empty for any.
+	Secret       []byte         // The secret in SecretHeader; empty for none.
 	UserHeader   string
-	GroupsHeader string // Groups with commas between.
+	GroupsHeader string // Its value is a comma-separated list.
 }
 
-// proxy says who asks, if it is the one that is believed.
+// proxy identifies users by the headers of the trusted proxy.
 type proxy struct {
 	peers        []netip.Prefix
-	secret       *hash // Nil for none.
+	secret       *hash // Nil if there is none.
 	user, groups string
-	names        []string // Of all headers that are its alone, folded.
+	names        []string // All headers that only the proxy may set, folded.
 }
 
 func newProxy(o ProxyOptions) (*proxy, error) {
@@ -82,12 +82,11 @@ func isHeader(name string) bool {
 	})
 }
 
-// folded is a header's name as careless servers read it: they take _ for -, and
-// any case.
+// folded returns a header name as lenient servers read it: they accept _ for - and ignore case.
 func folded(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
 
-// mine reports whether a header, in any spelling, is the proxy's alone. Where no
-// proxy is asked the usual ones are nobody's.
+// mine reports whether only the proxy may set a header, in any spelling. Without a proxy, these are the default
+// headers, and no client may set them.
 func (p *proxy) mine(name string) bool {
 	names := []string{folded(UserHeader), folded(GroupsHeader), folded(SecretHeader)}
 	if p != nil {
@@ -96,7 +95,7 @@ func (p *proxy) mine(name string) bool {
 	return slices.Contains(names, folded(name))
 }
 
-// identify is whom the proxy names.
+// identify returns the user in the headers of the proxy.
 func (p *proxy) identify(r *http.Request) (Identity, error) {
 	if err := p.believe(r); err != nil {
 		return Identity{}, err
@@ -129,8 +128,7 @@ func (p *proxy) identify(r *http.Request) (Identity, error) {
 	return Identity{Viewer: watch.Viewer{User: user}, Expires: time.Now().Add(proxyFor)}, nil
 }
 
-// believe wants a request to come from the proxy: from where it is, and with what
-// it alone knows.
+// believe checks that a request comes from the proxy: by its address and its secret, if they are configured.
 func (p *proxy) believe(r *http.Request) error {
 	if len(p.peers) > 0 {
 		peer, err := netip.ParseAddrPort(r.RemoteAddr)
@@ -153,8 +151,8 @@ func (p *proxy) believe(r *http.Request) error {
 	return nil
 }
 
-// checkUser refuses users and groups that are the cluster's own to give: nobody
-// outside of it may name them.
+// checkUser refuses the names of users and groups that only the cluster may assign. An external source must not use
+// them.
 func checkUser(user *watch.User) error {
 	if strings.TrimSpace(user.Name) == "" || user.Name != strings.TrimSpace(user.Name) {
 		return watch.NotLoggedIn("The user has no name, or blanks around it.")

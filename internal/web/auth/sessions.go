@@ -12,26 +12,26 @@ import (
 )
 
 const (
-	// maxSessions are those of all users, maxOfUser those of one. Who has been idle
-	// longest makes room.
+	// maxSessions is the maximum number of sessions of all users, maxOfUser that of one user. A new session replaces
+	// the one that has been idle longest.
 	maxSessions = 1000
 	maxOfUser   = 20
-	// cookieName is that of the session's cookie, see CookieAt.
+	// cookieName is the name of the session cookie without the port, see CookieAt.
 	cookieName = "glasshouse-session"
 )
 
-// sessions are those who are logged in, under the hash of what their cookie says.
+// sessions keeps the logins, by the hash of the session id in their cookie.
 type sessions struct {
 	mu   sync.Mutex
 	all  map[hash]*login
-	held map[*login]bool // Those with holders, also such as have no session.
+	held map[*login]bool // Logins in use, including those of bearer tokens, which have no session.
 }
 
 func newSessions() *sessions {
 	return &sessions{all: make(map[hash]*login), held: make(map[*login]bool)}
 }
 
-// of is the session that a request's cookie names.
+// of returns the login that the cookie of a request identifies.
 func (s *sessions) of(r *http.Request) (*login, error) {
 	given := r.CookiesNamed(CookieAt(cookieName, r))
 	s.mu.Lock()
@@ -48,8 +48,7 @@ func (s *sessions) of(r *http.Request) (*login, error) {
 	return nil, watch.NotLoggedIn("Log in to look at the cluster.")
 }
 
-// begin begins a session, and returns what its cookie is to say: 256 random bits,
-// which are new each time.
+// begin begins a session, and returns its id for the cookie. The id is 256 new random bits.
 func (s *sessions) begin(l *login) (id string) {
 	random := make([]byte, 32)
 	_, _ = rand.Read(random) // It never fails.
@@ -90,7 +89,8 @@ func (s *sessions) roomLocked(user string) {
 	}
 }
 
-// idler reports whether a login goes before another: who looks comes last.
+// idler reports whether a login is evicted before another: first logins that are not in use, then the least recently
+// used.
 func (l *login) idler(other *login) bool {
 	if (l.holders == 0) != (other.holders == 0) {
 		return l.holders == 0
@@ -116,7 +116,7 @@ func (s *sessions) endLocked(l *login) {
 	}
 }
 
-// hold has a login looked after until it is released.
+// hold marks a login as in use until release is called. Logins in use are rechecked.
 func (s *sessions) hold(l *login) (release func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -132,8 +132,7 @@ func (s *sessions) hold(l *login) (release func()) {
 	})
 }
 
-// due ends those that have expired, and returns those in use that are to be asked
-// about again.
+// due ends expired sessions, and returns the logins in use that must be rechecked.
 func (s *sessions) due() (due []*login) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -151,15 +150,15 @@ func (s *sessions) due() (due []*login) {
 	return due
 }
 
-// isDue reports whether it is to be asked again who has a login.
+// isDue reports whether a login must be rechecked.
 func (s *sessions) isDue(l *login) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return l.dueLocked()
 }
 
-// dueLocked spares an API server that does not answer, until patience is at an
-// end.
+// dueLocked reports whether a login must be rechecked. Until patience has passed, an API server that does not respond
+// gets a request only every reviewEvery. After that, each call reports true.
 func (l *login) dueLocked() bool {
 	since := time.Since(l.reviewed)
 	return since >= reviewEvery && (since >= patience || time.Since(l.unanswered) >= reviewEvery)
@@ -171,8 +170,7 @@ func (s *sessions) renewed(l *login, at time.Time) {
 	l.reviewed = at
 }
 
-// unanswered notes that it could not be found out who has a login, and returns for
-// how long that has not been known.
+// unanswered records that a review failed without a decision. It returns the time since the last successful review.
 func (s *sessions) unanswered(l *login) time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,36 +17,36 @@ import (
 )
 
 const (
-	// keptFor is how long it is remembered whose a token is.
+	// keptFor is how long the review of a token is cached.
 	keptFor = 10 * time.Second
-	// maxKept are the tokens of which that is remembered.
+	// maxKept is the maximum number of cached reviews.
 	maxKept = 1000
-	// maxAsking are the reviews that are on their way at a time.
+	// maxAsking is the maximum number of reviews in flight.
 	maxAsking = 16
-	// maxToken is the longest token that is asked about, in bytes.
+	// maxToken is the maximum length of a token that is reviewed, in bytes.
 	maxToken = 16 << 10
 )
 
-// accepted is what the API server has said of a token.
+// accepted is the review of a token that the API server accepts.
 type accepted struct {
 	user    *watch.User
 	expires time.Time
-	at      time.Time // When it was asked.
+	at      time.Time // When the review began.
 }
 
-// review is one that is on its way; all who have the same token wait for it.
+// review is a review in flight. All callers with the same token wait for it.
 type review struct {
 	done chan struct{}
 	is   *accepted
 	err  error
 }
 
-// tokens says whose tokens are, as the API server does. Answers are held under
-// the hash of the token and the audiences; those that let nobody in are not.
+// tokens reviews tokens by the API server. It caches reviews by the hash of the token and the audiences. It does not
+// cache refusals.
 type tokens struct {
 	whoIs     func(ctx context.Context, token string, audiences []string) (*watch.User, error)
 	audiences []string
-	turns     chan struct{} // Has room for maxAsking.
+	turns     chan struct{} // A semaphore of maxAsking slots.
 
 	mu     sync.Mutex
 	kept   map[hash]*accepted
@@ -60,7 +60,7 @@ func newTokens(whoIs func(context.Context, string, []string) (*watch.User, error
 	}
 }
 
-// of returns whose a token is.
+// of returns the review of a token.
 func (t *tokens) of(ctx context.Context, token string) (*accepted, error) {
 	key := t.keyOf(token)
 	t.mu.Lock()
@@ -77,7 +77,8 @@ func (t *tokens) of(ctx context.Context, token string) (*accepted, error) {
 	}
 	t.mu.Unlock()
 	if mine {
-		t.ask(context.WithoutCancel(ctx), key, token, r) // Others wait for it, too; WhoIs takes some seconds at most.
+		// Not canceled with ctx, because other callers wait for it. WhoIs takes some seconds at most.
+		t.ask(context.WithoutCancel(ctx), key, token, r)
 	}
 	select {
 	case <-r.done:
@@ -114,7 +115,7 @@ func (t *tokens) ask(ctx context.Context, key hash, token string, r *review) {
 	r.is, r.err = is, nil
 }
 
-// keepLocked makes room for an answer: by those that are old, and then by the oldest.
+// keepLocked caches a review. If the cache is full, it removes the expired reviews, and then the oldest one.
 func (t *tokens) keepLocked(key hash, is *accepted) {
 	if len(t.kept) >= maxKept {
 		var oldest hash
@@ -133,7 +134,7 @@ func (t *tokens) keepLocked(key hash, is *accepted) {
 	t.kept[key] = is
 }
 
-// keyOf is what an answer is held under: all that it depends on.
+// keyOf returns the cache key of a review: a hash of everything that the review depends on.
 func (t *tokens) keyOf(token string) hash {
 	sum := sha256.New()
 	for _, part := range append([]string{token}, t.audiences...) {
@@ -143,7 +144,7 @@ func (t *tokens) keyOf(token string) hash {
 	return hash(sum.Sum(nil))
 }
 
-// tokenOf is the token of an Authorization header.
+// tokenOf returns the token of an Authorization header.
 func tokenOf(given []string) (string, error) {
 	if len(given) != 1 {
 		return "", watch.NotLoggedIn("There are %d Authorization headers; send one.", len(given))
@@ -155,7 +156,7 @@ func tokenOf(given []string) (string, error) {
 	return checkToken(token)
 }
 
-// checkToken refuses what cannot be a token, without asking for it.
+// checkToken refuses a text that cannot be a token, without a review.
 func checkToken(token string) (string, error) {
 	token = strings.TrimSpace(token)
 	switch {
@@ -170,8 +171,9 @@ func checkToken(token string) (string, error) {
 	return token, nil
 }
 
-// expiryOf is when a token ends that was accepted at a time: when it says so
-// itself, if it is a JWT. The API server has checked its signature, not we.
+// expiryOf returns when a token expires that was accepted at the given time. For a JWT with the claim exp, that is the
+// time in the claim. For other tokens it is the duration longest after at. The API server has checked the signature;
+// this function does not.
 func expiryOf(token string, at time.Time) time.Time {
 	parts := strings.Split(token, ".")
 	if len(parts) != 3 {

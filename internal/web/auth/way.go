@@ -15,13 +15,13 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// maxWays bounds those who are known to have come back, and come in.
+// maxWays is the maximum number of used login states that are remembered.
 const maxWays = 10_000
 
-// way is a login that is on its way to the provider and back.
+// way is the state of a login at the provider.
 type way struct {
 	State, Nonce, Verifier string
-	Back, To               string // Where the provider leads to, and where we do then.
+	Back, To               string // The callback address, and the path to open after the login.
 	Until                  time.Time
 }
 
@@ -32,20 +32,19 @@ func newWay(back, to string) way {
 	}
 }
 
-// ways seals those who go, so that nothing is held of them, and lets each come
-// in once.
+// ways encrypts the states of logins for a cookie, so that the server does not store them. It accepts each state once.
 type ways struct {
 	seals cipher.AEAD
 
 	mu   sync.Mutex
-	back map[string]time.Time // Who came in, or is about to: by state, until when it could come again.
+	back map[string]time.Time // Used states, with the time until which the cookie stays valid.
 }
 
 func newWays() *ways {
 	key := make([]byte, 32)
 	_, _ = rand.Read(key)                           // It never fails.
-	block, _ := aes.NewCipher(key)                  // The key has its length.
-	seals, _ := cipher.NewGCMWithRandomNonce(block) // It is AES.
+	block, _ := aes.NewCipher(key)                  // The key has a valid length.
+	seals, _ := cipher.NewGCMWithRandomNonce(block) // The block size is that of AES.
 	return &ways{seals: seals, back: make(map[string]time.Time)}
 }
 
@@ -54,7 +53,7 @@ func (s *ways) seal(w way) string {
 	return base64.RawURLEncoding.EncodeToString(s.seals.Seal(nil, nil, text, nil))
 }
 
-// open returns what was sealed, once, or again after forget.
+// open decrypts a state. It accepts each state once, and again after forget.
 func (s *ways) open(sealed string) (w way, err error) {
 	ended := watch.NotLoggedIn("This login has taken too long, or was used before; log in again.")
 	raw, err := base64.RawURLEncoding.DecodeString(sealed)
@@ -83,7 +82,7 @@ func (s *ways) open(sealed string) (w way, err error) {
 	return w, nil
 }
 
-// forget says that nobody has come in by a way.
+// forget allows a state again, because the login with it has failed.
 func (s *ways) forget(state string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
