@@ -42,7 +42,8 @@ func everyRoute(t *testing.T) []string {
 	if !ok {
 		t.Fatal("the handler is no router")
 	}
-	names := strings.NewReplacer("{group}", "core", "{version}", "v1", "{resource}", "pods", "{namespace}", "a", "{name}", "web-1", "*", "app.js")
+	names := strings.NewReplacer("{group}", "core", "{version}", "v1", "{resource}", "pods", "{namespace}", "a",
+		"{name}", "web-1", "*", "app.js")
 	all := []string{"GET /nothing", "GET /api/nothing"}
 	err := chi.Walk(routes, func(method, route string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		all = append(all, method+" "+names.Replace(route))
@@ -81,18 +82,26 @@ func TestBoundary(t *testing.T) {
 	}
 	// By which boundary each is known: "" by none, "both", or "configured".
 	hosts := map[string]string{
-		"localhost": "both", "LOCALHOST:8080": "both", "127.0.0.1:1": "both", "127.9.9.9": "both", "[::1]": "both", "[::1]:8080": "both",
-		"glasshouse.example.org": "configured", "GLASSHOUSE.example.org:8443": "configured", "10.0.0.5:8080": "configured", "[2001:db8::1]:80": "configured", "[2001:DB8::1]": "configured",
+		"localhost": "both", "LOCALHOST:8080": "both", "127.0.0.1:1": "both", "127.9.9.9": "both", "[::1]": "both",
+		"[::1]:8080":             "both",
+		"glasshouse.example.org": "configured", "GLASSHOUSE.example.org:8443": "configured",
+		"10.0.0.5:8080": "configured", "[2001:db8::1]:80": "configured", "[2001:DB8::1]": "configured",
 		"other.example.org": "configured",
-		"10.0.0.5":          "", "10.0.0.5:8081": "", "10.0.0.6:8080": "", "evil.test": "", "localhost.evil.test": "", "127.0.0.1.evil.test": "", "": "", "glasshouse.example.org.": "",
-		"glasshouse.example.org.evil.test": "", "evil.glasshouse.example.org": "", "example.org": "", "[2001:db8::2]": "", "0.0.0.0": "", "kubernetes.default.svc": "",
+		"10.0.0.5":          "", "10.0.0.5:8081": "", "10.0.0.6:8080": "", "evil.test": "", "localhost.evil.test": "",
+		"127.0.0.1.evil.test": "", "": "", "glasshouse.example.org.": "",
+		"glasshouse.example.org.evil.test": "", "evil.glasshouse.example.org": "", "example.org": "",
+		"[2001:db8::2]": "", "0.0.0.0": "", "kubernetes.default.svc": "",
 	}
 	// Of which boundary an origin is, whatever the host.
 	origins := map[string]string{
-		"": "both", "https://glasshouse.example.org": "configured", "https://GLASSHOUSE.example.org:443": "configured", "http://localhost:8001": "configured", "https://other.example.org": "configured",
-		"http://glasshouse.example.org:81": "", "https://glasshouse.example.org:8443": "", "http://localhost:8002": "", "https://localhost:8001": "", "http://127.0.0.1:8001": "",
-		"http://evil.test": "", "null": "", "https://glasshouse.example.org.evil.test": "", "https://evil.test?https://glasshouse.example.org": "", "file://": "", "http://": "",
-		"https://glasshouse.example.org/": "", "https://user@glasshouse.example.org": "", "https://*.example.org": "", "glasshouse.example.org": "",
+		"": "both", "https://glasshouse.example.org": "configured", "https://GLASSHOUSE.example.org:443": "configured",
+		"http://localhost:8001": "configured", "https://other.example.org": "configured",
+		"http://glasshouse.example.org:81": "", "https://glasshouse.example.org:8443": "", "http://localhost:8002": "",
+		"https://localhost:8001": "", "http://127.0.0.1:8001": "",
+		"http://evil.test": "", "null": "", "https://glasshouse.example.org.evil.test": "",
+		"https://evil.test?https://glasshouse.example.org": "", "file://": "", "http://": "",
+		"https://glasshouse.example.org/": "", "https://user@glasshouse.example.org": "", "https://*.example.org": "",
+		"glasshouse.example.org": "",
 	}
 	for name, boundary := range boundaries {
 		handler, err := serverOf(t, web.Options{Boundary: boundary}).Handler()
@@ -160,7 +169,8 @@ func TestRefusalsNameTheFlag(t *testing.T) {
 	host, origin := proxied(nil)
 	s := &site{t: t}
 	s.wantProblem("another host", host, http.StatusForbidden, "Host not allowed", "--allowed-host=10.244.0.5:8080.")
-	s.wantProblem("another origin", origin, http.StatusForbidden, "Origin not allowed", "--allowed-origin=http://127.0.0.1:8001.")
+	s.wantProblem("another origin", origin, http.StatusForbidden, "Origin not allowed",
+		"--allowed-origin=http://127.0.0.1:8001.")
 	host, origin = proxied(boundaryOf(t, []string{"10.244.0.5:8080"}, []string{"http://127.0.0.1:8001"}))
 	if host.status != http.StatusOK || origin.status != http.StatusOK {
 		t.Errorf("when they are allowed: got %d %s and %d %s", host.status, host.body, origin.status, origin.body)
@@ -169,7 +179,9 @@ func TestRefusalsNameTheFlag(t *testing.T) {
 
 // A socket's Origin is held to the same list, and a cookie without one is nobody's.
 func TestSocketOrigins(t *testing.T) {
-	s := startSiteOf(t, web.Options{Boundary: boundaryOf(t, []string{"[2001:db8::1]"}, []string{"https://glasshouse.example.org"})})
+	s := startSiteOf(t, web.Options{
+		Boundary: boundaryOf(t, []string{"[2001:db8::1]"}, []string{"https://glasshouse.example.org"}),
+	})
 	for _, test := range []struct {
 		headers []string
 		status  int
@@ -204,22 +216,29 @@ func TestCrossOrigin(t *testing.T) {
 	want := 0
 	for _, site := range []string{"", "none", "same-origin", "same-site", "cross-site", "odd"} {
 		for _, mode := range []string{"", "navigate", "cors", "no-cors"} {
-			for _, origin := range []string{"", "http://localhost:8080", "https://glasshouse.example.org", "https://localhost:8080", "http://evil.test", "null"} {
+			for _, origin := range []string{
+				"", "http://localhost:8080", "https://glasshouse.example.org", "https://localhost:8080",
+				"http://evil.test", "null",
+			} {
 				r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/change", nil)
 				r.Host = "localhost:8080"
-				for name, value := range map[string]string{"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Origin": origin} {
+				for name, value := range map[string]string{
+					"Sec-Fetch-Site": site, "Sec-Fetch-Mode": mode, "Origin": origin,
+				} {
 					if value != "" {
 						r.Header.Set(name, value)
 					}
 				}
 				own := site == "" || site == "none" || site == "same-origin"
-				allowed := own && (origin == "" || origin == "http://localhost:8080") || origin == "https://glasshouse.example.org"
+				allowed := own && (origin == "" || origin == "http://localhost:8080") ||
+					origin == "https://glasshouse.example.org"
 				if allowed {
 					want++
 				}
 				title := titleOf(handler, r)
 				if refused := title == "Origin not allowed"; refused == allowed || changed != want {
-					t.Fatalf("site %q, mode %q, origin %q: got %q, and %d changes, want %d", site, mode, origin, title, changed, want)
+					t.Fatalf("site %q, mode %q, origin %q: got %q, and %d changes, want %d", site, mode, origin, title,
+						changed, want)
 				}
 			}
 		}
@@ -228,13 +247,23 @@ func TestCrossOrigin(t *testing.T) {
 
 // What is no host, and no origin, is refused with what would be one.
 func TestBoundaryMistakes(t *testing.T) {
-	for _, host := range []string{"", ":8080", "https://x.org", "x.org/", "x.org:", "a b", "*", "*.example.org", "user@x.org", "x.org?", "::1", "x.org:port"} {
-		if _, err := web.NewBoundary([]string{host}, nil); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("--allowed-host %q is no host: write a name", host)) {
+	for _, host := range []string{
+		"", ":8080", "https://x.org", "x.org/", "x.org:", "a b", "*", "*.example.org", "user@x.org", "x.org?", "::1",
+		"x.org:port",
+	} {
+		if _, err := web.NewBoundary([]string{host}, nil); err == nil ||
+			!strings.Contains(err.Error(), fmt.Sprintf("--allowed-host %q is no host: write a name", host)) {
 			t.Errorf("the host %q: got %v", host, err)
 		}
 	}
-	for _, origin := range []string{"", "x.org", "https://", "https://x.org/", "https://x.org/a", "https://*.x.org", "ftp://x.org", "null", "https://u@x.org", "https://x.org#a", "*"} {
-		if _, err := web.NewBoundary(nil, []string{origin}); err == nil || !strings.Contains(err.Error(), fmt.Sprintf("--allowed-origin %q is no origin: write scheme and host", origin)) {
+	for _, origin := range []string{
+		"", "x.org", "https://", "https://x.org/", "https://x.org/a", "https://*.x.org", "ftp://x.org", "null",
+		"https://u@x.org", "https://x.org#a", "*",
+	} {
+		if _, err := web.NewBoundary(nil, []string{origin}); err == nil ||
+			!strings.Contains(
+				err.Error(), fmt.Sprintf("--allowed-origin %q is no origin: write scheme and host", origin),
+			) {
 			t.Errorf("the origin %q: got %v", origin, err)
 		}
 	}

@@ -14,7 +14,9 @@ import (
 // addressesIn finds the addresses in a page, and in scripts and style sheets.
 func addressesIn(body string) []string {
 	var found []string
-	for _, pattern := range []string{`\s(?:href|src|action)="([^"]*)"`, `(?:from|import)\s*"(\./[^"]+)"`, `import\("(\./[^"]+)"\)`, `url\(([^)]+)\)`} {
+	for _, pattern := range []string{
+		`\s(?:href|src|action)="([^"]*)"`, `(?:from|import)\s*"(\./[^"]+)"`, `import\("(\./[^"]+)"\)`, `url\(([^)]+)\)`,
+	} {
 		for _, match := range regexp.MustCompile(pattern).FindAllStringSubmatch(body, -1) {
 			found = append(found, strings.Trim(html.UnescapeString(match[1]), `"'`))
 		}
@@ -33,7 +35,9 @@ func TestBasePath(t *testing.T) {
 			queue = append(queue, base+path)
 		}
 	}
-	queue = append(queue, base+"/compare", base+"/compare?a="+podsRef+"/a/web-1", base+"/compare?a="+podsRef+"/a/web-1&b=web-2", base+"/r/"+podsRef+"?ns=a&q=web&cols=name&from=1", base+"/r/"+widgetsRef)
+	queue = append(queue, base+"/compare", base+"/compare?a="+podsRef+"/a/web-1",
+		base+"/compare?a="+podsRef+"/a/web-1&b=web-2", base+"/r/"+podsRef+"?ns=a&q=web&cols=name&from=1",
+		base+"/r/"+widgetsRef)
 	missing := []string{base + "/nothing", base + "/r/core/v1/none", base + "/o/" + podsRef + "/a/none", base + "/r/" + podsRef + "?limit=1"} // Pages that say so.
 	for _, path := range missing {
 		a := s.get(path, "Accept: text/html")
@@ -82,11 +86,15 @@ func TestBasePath(t *testing.T) {
 	// Nothing is beside it, whatever it looks like.
 	for _, route := range everyRoute(t) {
 		_, path, _ := strings.Cut(route, " ")
-		for _, path := range []string{path, base + "x" + path, "/a" + path, "/A/glass-house" + path, "/a/glass%2Dhouse" + path, "/a//glass-house" + path, "/" + base + path} {
+		for _, path := range []string{
+			path, base + "x" + path, "/a" + path, "/A/glass-house" + path, "/a/glass%2Dhouse" + path,
+			"/a//glass-house" + path, "/" + base + path,
+		} {
 			s.wantProblem(path, s.get(path), http.StatusNotFound, "No such page", "begins with "+base+"/")
 		}
 	}
-	s.wantProblem("a foreign host", s.get(base+"/healthz", "Host: evil.test"), http.StatusForbidden, "Host not allowed", "")
+	s.wantProblem("a foreign host", s.get(base+"/healthz", "Host: evil.test"), http.StatusForbidden, "Host not allowed",
+		"")
 }
 
 // addressesUnder are the addresses that a body names, of which none may lead out of
@@ -114,12 +122,17 @@ func addressesUnder(t *testing.T, base, path, body string) []string {
 }
 
 func TestBasePathMistakes(t *testing.T) {
-	for text, want := range map[string]web.BasePath{"": "", "/": "", "/glasshouse": "/glasshouse", "/a/b.c-d_e~f": "/a/b.c-d_e~f"} {
+	for text, want := range map[string]web.BasePath{
+		"": "", "/": "", "/glasshouse": "/glasshouse", "/a/b.c-d_e~f": "/a/b.c-d_e~f",
+	} {
 		if got, err := web.NewBasePath(text); err != nil || got != want {
 			t.Errorf("%q: got %q, %v", text, got, err)
 		}
 	}
-	for _, text := range []string{"glasshouse", "/glasshouse/", "//", "/a//b", "/a/../b", "/..", "/.", "/a b", "/a?b", "/a#b", "/%41", `/a"b`, "/<b>", "https://x.org/a", "/ä"} {
+	for _, text := range []string{
+		"glasshouse", "/glasshouse/", "//", "/a//b", "/a/../b", "/..", "/.", "/a b", "/a?b", "/a#b", "/%41", `/a"b`,
+		"/<b>", "https://x.org/a", "/ä",
+	} {
 		if got, err := web.NewBasePath(text); err == nil || !strings.Contains(err.Error(), "as in /glasshouse") {
 			t.Errorf("%q: got %q, %v", text, got, err)
 		}

@@ -9,13 +9,17 @@ import (
 // A page that was led here by DNS rebinding names a foreign host.
 func TestHost(t *testing.T) {
 	s := startSite(t, nil)
-	for _, host := range []string{"localhost", "LocalHost:80", "127.0.0.1:1234", "127.0.0.1", "127.1.2.3:8080", "[::1]:80", "[::1]", "localhost:1"} {
+	for _, host := range []string{
+		"localhost", "LocalHost:80", "127.0.0.1:1234", "127.0.0.1", "127.1.2.3:8080", "[::1]:80", "[::1]",
+		"localhost:1",
+	} {
 		if a := s.get("/healthz", "Host: "+host); a.status != http.StatusOK || a.body != "ok\n" {
 			t.Errorf("host %q: got %d %s, want 200", host, a.status, a.body)
 		}
 	}
 	for _, host := range []string{
-		"evil.test", "localhost.evil.test", "127.0.0.1.evil.test", "evil.test:8080", "", ":8080", "0.0.0.0", "169.254.169.254", "10.0.0.1:80",
+		"evil.test", "localhost.evil.test", "127.0.0.1.evil.test", "evil.test:8080", "", ":8080", "0.0.0.0",
+		"169.254.169.254", "10.0.0.1:80",
 		"localhost@evil.test", "evil.test#localhost", "localhost.", "2130706433", "[::ffff:10.0.0.1]:80", "::", "[::]",
 	} {
 		for _, path := range routes() {
@@ -23,11 +27,13 @@ func TestHost(t *testing.T) {
 			if a.status == http.StatusBadRequest && !strings.Contains(a.body, "{") {
 				continue // net/http refuses what cannot be a host.
 			}
-			s.wantProblem("host "+host+" of "+path, a, http.StatusForbidden, "Host not allowed", "localhost, 127.0.0.1 and [::1]")
+			s.wantProblem("host "+host+" of "+path, a, http.StatusForbidden, "Host not allowed",
+				"localhost, 127.0.0.1 and [::1]")
 		}
 	}
 	for _, path := range []string{"/healthz", "/nothing"} { // How to be let in is said with the name.
-		s.wantProblem(path, s.get(path, "Host: pods.example.org:8443"), http.StatusForbidden, "Host not allowed", "--allowed-host=pods.example.org:8443.")
+		s.wantProblem(path, s.get(path, "Host: pods.example.org:8443"), http.StatusForbidden, "Host not allowed",
+			"--allowed-host=pods.example.org:8443.")
 	}
 	// The library of the socket takes an Origin that is the Host for good.
 	a := s.get("/api/v1/live", "Host: evil.test", "Origin: http://evil.test", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
@@ -44,17 +50,23 @@ func TestOrigin(t *testing.T) {
 			t.Errorf("origin %s: got %d, want 200", origin, a.status)
 		}
 	}
-	socket := []string{"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json"}
+	socket := []string{
+		"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json",
+	}
 	for _, origin := range []string{
-		"http://127.0.0.1:1", "http://127.0.0.1", "https://" + s.addr, "null", "http://localhost:" + port, "http://evil.test", "http://" + s.addr + ".evil.test",
+		"http://127.0.0.1:1", "http://127.0.0.1", "https://" + s.addr, "null", "http://localhost:" + port,
+		"http://evil.test", "http://" + s.addr + ".evil.test",
 		"file://", "http://", s.addr, "http://%zz", "chrome-extension://abc",
 	} {
 		for _, path := range routes() {
 			a := s.get(path, "Origin: "+origin)
-			s.wantProblem("origin "+origin+" of "+path, a, http.StatusForbidden, "Origin not allowed", "http://"+s.addr+"/")
+			s.wantProblem("origin "+origin+" of "+path, a, http.StatusForbidden, "Origin not allowed",
+				"http://"+s.addr+"/")
 		}
 		a := s.get("/api/v1/live", append([]string{"Origin: " + origin}, socket...)...)
-		s.wantProblem("origin "+origin+" of the socket", a, http.StatusForbidden, "Origin not allowed", "http://"+s.addr+"/")
+		s.wantProblem("origin "+origin+" of the socket", a, http.StatusForbidden, "Origin not allowed",
+			"http://"+s.addr+"/")
 	}
 }
 
@@ -74,7 +86,10 @@ func TestHeaders(t *testing.T) {
 			}
 		}
 		policy := a.header.Get("Content-Security-Policy")
-		for _, part := range []string{"default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "frame-ancestors 'none'", "base-uri 'none'"} {
+		for _, part := range []string{
+			"default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'",
+			"frame-ancestors 'none'", "base-uri 'none'",
+		} {
 			if !strings.Contains(policy, part) {
 				t.Errorf("%s (%d): the policy %q has no %s", what, a.status, policy, part)
 			}
@@ -87,11 +102,15 @@ func TestHeaders(t *testing.T) {
 				t.Errorf("%s: it has the header %s", what, name)
 			}
 		}
-		if cache := a.header.Get("Cache-Control"); cache == "" || strings.HasPrefix(cache, "public") && a.status != http.StatusOK {
+		if cache := a.header.Get("Cache-Control"); cache == "" ||
+			strings.HasPrefix(cache, "public") && a.status != http.StatusOK {
 			t.Errorf("%s (%d): Cache-Control is %q", what, a.status, cache)
 		}
 	}
-	for _, path := range append(routes(), "/r/core/v1/none", "/o/"+podsRef+"/a/none", "/api/v1/snapshot/"+podsRef+"?x=1", "/static/none.js", "/static/", "/static/%2e%2e/x") {
+	for _, path := range append(
+		routes(), "/r/core/v1/none", "/o/"+podsRef+"/a/none", "/api/v1/snapshot/"+podsRef+"?x=1", "/static/none.js",
+		"/static/", "/static/%2e%2e/x",
+	) {
 		check(path, s.get(path))
 		check(path+" for a browser", s.get(path, "Accept: text/html"))
 		check(path+" of a foreign page", s.get(path, "Origin: http://evil.test"))

@@ -17,11 +17,20 @@ func TestComparePage(t *testing.T) {
 		status int
 		says   []string
 	}{
-		{"?a=" + one + "&b=" + other, 200, []string{"name: web-1\n", "name: web-10\n", `href="/o/core/v1/pods/b/web-10"`, "note: &lt;b&gt;"}},
+		{
+			"?a=" + one + "&b=" + other, 200,
+			[]string{"name: web-1\n", "name: web-10\n", `href="/o/core/v1/pods/b/web-10"`, "note: &lt;b&gt;"},
+		},
 		{"?a=" + one + "&b=web-2", 200, []string{`data-text="core/v1/pods/a/web-2"`, "name: web-2\n"}},
 		{"?a=" + one + "&b=b/web-10", 200, []string{"name: web-10\n"}},
 		{"?a=" + one + "&b=none", 404, []string{"name: web-1\n", "Not found"}},
-		{"?a=" + one, 200, []string{"name: web-1\n", "Name an object above, or choose one:", "Name of another of the pods", `href="/compare?a=core%2Fv1%2Fpods%2Fa%2Fweb-1&amp;b=web-2"`}},
+		{
+			"?a=" + one, 200,
+			[]string{
+				"name: web-1\n", "Name an object above, or choose one:", "Name of another of the pods",
+				`href="/compare?a=core%2Fv1%2Fpods%2Fa%2Fweb-1&amp;b=web-2"`,
+			},
+		},
 		{"", 200, []string{"Name an object above."}},
 		{"?a=web-1&b=" + one, 400, []string{"names no object", "name: web-1\n"}},
 		{"?a=core/v1/nothing/a/x&b=" + one, 404, []string{"Unknown resource", "name: web-1\n"}},
@@ -30,7 +39,8 @@ func TestComparePage(t *testing.T) {
 	} {
 		a := s.get("/compare" + strings.ReplaceAll(test.query, "<", "%3C"))
 		if a.status != test.status || !strings.HasPrefix(a.header.Get("Content-Type"), "text/html") {
-			t.Errorf("%s is answered with %d and %s, want %d and a page", test.query, a.status, a.header.Get("Content-Type"), test.status)
+			t.Errorf("%s is answered with %d and %s, want %d and a page", test.query, a.status,
+				a.header.Get("Content-Type"), test.status)
 		}
 		for _, says := range test.says {
 			if !strings.Contains(a.body, says) {
@@ -38,9 +48,12 @@ func TestComparePage(t *testing.T) {
 			}
 		}
 	}
-	s.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "odd", Rest: "\"spec\":{\"note\":\"one\\u0085two\u2028three\\ufeff\"}"})
+	s.api.Set(podsRef, apitest.Item{
+		Namespace: "a", Name: "odd", Rest: "\"spec\":{\"note\":\"one\\u0085two\u2028three\\ufeff\"}",
+	})
 	s.await("/compare?a="+one+"&b=odd", "name: odd\n")
-	s.wantProblem("a mistyped parameter", s.get("/compare?c=1"), http.StatusBadRequest, "Unknown parameter", "a, b, hide")
+	s.wantProblem("a mistyped parameter", s.get("/compare?c=1"), http.StatusBadRequest, "Unknown parameter",
+		"a, b, hide")
 }
 
 // Without script, too, it is told that masked values are not compared.
@@ -52,12 +65,17 @@ func TestComparePageOfMaskedValues(t *testing.T) {
 	}
 	s.api.Set(secrets, apitest.Item{Namespace: "a", Name: "empty"})
 	for _, name := range []string{"mask-1", "mask-2"} { // As where a rule masks it.
-		s.api.Set(podsRef, apitest.Item{Namespace: "a", Name: name, Rest: `"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"}]}]}`})
+		s.api.Set(podsRef, apitest.Item{
+			Namespace: "a", Name: name, Rest: `"spec":{"containers":[{"env":[{"name":"A","value":"(masked)"}]}]}`,
+		})
 	}
-	const ofSecrets, some = "Values of Secrets are masked: they are not compared", "Some values are masked: they are not compared"
+	const ofSecrets, some = "Values of Secrets are masked: they are not " +
+		"compared", "Some values are masked: they are not compared"
 	for query, want := range map[string]string{
-		"?a=" + secrets + "/a/one&b=other": ofSecrets, "?a=" + secrets + "/a/one&b=empty": "", "?a=" + secrets + "/a/one": "", "?a=" + podsRef + "/a/web-1&b=web-2": "",
-		"?a=" + podsRef + "/a/mask-1&b=mask-2": some, "?a=" + podsRef + "/a/mask-1&b=" + secrets + "/a/one": some, "?a=" + podsRef + "/a/mask-1&b=web-1": "",
+		"?a=" + secrets + "/a/one&b=other": ofSecrets, "?a=" + secrets + "/a/one&b=empty": "",
+		"?a=" + secrets + "/a/one": "", "?a=" + podsRef + "/a/web-1&b=web-2": "",
+		"?a=" + podsRef + "/a/mask-1&b=mask-2": some, "?a=" + podsRef + "/a/mask-1&b=" + secrets + "/a/one": some,
+		"?a=" + podsRef + "/a/mask-1&b=web-1": "",
 	} {
 		a := s.get("/compare" + query)
 		for _, note := range []string{ofSecrets, some} {

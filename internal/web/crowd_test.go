@@ -62,12 +62,16 @@ func inBubble(t *testing.T, test func(b *bubble), kinds ...apitest.Kind) {
 func inBubbleOf(t *testing.T, mode string, test func(b *bubble), kinds ...apitest.Kind) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		api := apitest.New(t, apitest.Kind{Ref: podsRef, Kind: "Pod", Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"}]`})
+		api := apitest.New(t, apitest.Kind{
+			Ref: podsRef, Kind: "Pod", Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"}]`,
+		})
 		for _, kind := range kinds {
 			api.Serve(kind)
 		}
 		for i := range 3 {
-			api.Set(podsRef, apitest.Item{Namespace: "a", Name: fmt.Sprint("web-", i), Cells: fmt.Sprintf(`["web-%d","Running"]`, i)})
+			api.Set(podsRef, apitest.Item{
+				Namespace: "a", Name: fmt.Sprint("web-", i), Cells: fmt.Sprintf(`["web-%d","Running"]`, i),
+			})
 		}
 		log := slog.New(slog.DiscardHandler)
 		cluster, err := watch.New(api.Config, watch.Options{Linger: time.Minute, Log: log})
@@ -114,7 +118,8 @@ func (b *bubble) dial(ctx context.Context, _, _ string) (net.Conn, error) {
 func (b *bubble) open() *tab {
 	b.t.Helper()
 	conn, _, err := websocket.Dial(b.t.Context(), "ws://127.0.0.1/api/v1/live", &websocket.DialOptions{
-		HTTPClient: &http.Client{Transport: &http.Transport{DialContext: b.dial}}, Subprotocols: []string{"glasshouse.v1+json"},
+		HTTPClient:   &http.Client{Transport: &http.Transport{DialContext: b.dial}},
+		Subprotocols: []string{"glasshouse.v1+json"},
 	})
 	if err != nil {
 		b.t.Fatal(err)
@@ -144,7 +149,8 @@ func (b *bubble) deafTo(text string) net.Conn {
 		_, err = http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
 	}
 	if err == nil {
-		_, err = conn.Write(append([]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0}, text...))
+		_, err = conn.Write(append([]byte{0x81, 0x80 | 126, byte(len(text) >> 8), byte(len(text)), 0, 0, 0, 0},
+			text...))
 	}
 	if err != nil {
 		b.t.Fatal(err)
@@ -331,7 +337,8 @@ func TestWhatIsCompressed(t *testing.T) {
 			return &counted{Conn: conn, n: &read}, err
 		}}
 		conn, _, err := websocket.Dial(t.Context(), "ws://127.0.0.1/api/v1/live", &websocket.DialOptions{
-			HTTPClient: &http.Client{Transport: transport}, Subprotocols: []string{"glasshouse.v1+json"}, CompressionMode: websocket.CompressionNoContextTakeover,
+			HTTPClient: &http.Client{Transport: transport}, Subprotocols: []string{"glasshouse.v1+json"},
+			CompressionMode: websocket.CompressionNoContextTakeover,
 		})
 		if err != nil {
 			t.Fatal(err)
@@ -349,10 +356,13 @@ func TestWhatIsCompressed(t *testing.T) {
 		if m := c.until(1, "events"); len(m.Events) != 1 || read < 40_000 {
 			t.Errorf("the event took %d bytes, want it as it is", read)
 		}
-		c.send(`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":2,"resource":"core/v1/pods","ns":["a"],"name":"long","view":"object"}]`)
+		c.send(
+			`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":2,"resource":"core/v1/pods","ns":["a"],"name":"long","view":"object"}]`)
 		c.until(2, "snapshot")
 		read = 0
-		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "long", Rest: fmt.Sprintf(`"spec":{"note":%q}`, long[:2000])})
+		b.api.Set(podsRef, apitest.Item{
+			Namespace: "a", Name: "long", Rest: fmt.Sprintf(`"spec":{"note":%q}`, long[:2000]),
+		})
 		if m := c.until(2, "events"); len(m.Events) != 1 || read > 1000 {
 			t.Errorf("%d events of the object took %d bytes, want one, compressed", len(m.Events), read)
 		}

@@ -95,7 +95,9 @@ func (r *resetter) open(path string, atOnce bool) error {
 	}
 	stream := r.next
 	r.next += 2
-	headers := http2.HeadersFrameParam{StreamID: stream, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true}
+	headers := http2.HeadersFrameParam{
+		StreamID: stream, BlockFragment: block.Bytes(), EndStream: true, EndHeaders: true,
+	}
 	if err := r.framer.WriteHeaders(headers); err != nil {
 		return err
 	}
@@ -120,10 +122,15 @@ func TestDisconnectsAreNotErrors(t *testing.T) {
 	api := newSite(t).api
 	for n := range 500 { // An answer is longer than a stream's window.
 		name := fmt.Sprintf("pod-%d", n)
-		api.Set(podsRef, apitest.Item{Namespace: "a", Name: name, Cells: fmt.Sprintf(`[%q,"Running","5m"]`, name), Rest: `"spec":{}`})
+		api.Set(podsRef, apitest.Item{
+			Namespace: "a", Name: name, Cells: fmt.Sprintf(`[%q,"Running","5m"]`, name), Rest: `"spec":{}`,
+		})
 	}
 	s := startSiteOf(t, web.Options{Shown: web.Shown{Cluster: startCluster(t, api)}, KeyPair: keys})
-	paths := []string{"/r/" + podsRef, "/api/v1/snapshot/" + podsRef + "?view=objects", "/api/v1/object/" + podsRef + "/a/web-1", "/static/app.js", "/status"}
+	paths := []string{
+		"/r/" + podsRef, "/api/v1/snapshot/" + podsRef + "?view=objects", "/api/v1/object/" + podsRef + "/a/web-1",
+		"/static/app.js", "/status",
+	}
 	const streams = 3000
 	r := &resetter{t: t, addr: s.addr}
 	r.connect()
@@ -169,7 +176,8 @@ func TestErrorsOfWrites(t *testing.T) {
 		t.Fatal(err)
 	}
 	gone := []error{
-		syscall.EPIPE, &net.OpError{Op: "write", Err: os.NewSyscallError("write", syscall.ECONNRESET)}, os.ErrDeadlineExceeded, net.ErrClosed,
+		syscall.EPIPE, &net.OpError{Op: "write", Err: os.NewSyscallError("write", syscall.ECONNRESET)},
+		os.ErrDeadlineExceeded, net.ErrClosed,
 		http2.StreamError{StreamID: 1, Code: http2.ErrCodeCancel},
 		errors.New("http2: stream closed"), errors.New("client disconnected"),
 		http.ErrHandlerTimeout, io.ErrShortWrite,
@@ -179,7 +187,8 @@ func TestErrorsOfWrites(t *testing.T) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/healthz", nil)
 		r.Host = "localhost"
 		handler.ServeHTTP(&brokenWriter{httptest.NewRecorder(), err}, r)
-		if !strings.Contains(log.String(), `level=DEBUG msg="client disconnected"`) || strings.Contains(log.String(), "ERROR") {
+		if !strings.Contains(log.String(), `level=DEBUG msg="client disconnected"`) ||
+			strings.Contains(log.String(), "ERROR") {
 			t.Errorf("%v: the log is %q", err, log.String())
 		}
 	}

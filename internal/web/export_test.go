@@ -99,7 +99,9 @@ var DocumentOf = documentOf
 type Documents = documents
 
 // Latest is documents.latest.
-func (d *Documents) Latest(ctx context.Context, after time.Time, text func(context.Context) ([]byte, error)) (number int, made []byte, err error) {
+func (d *Documents) Latest(
+	ctx context.Context, after time.Time, text func(context.Context) ([]byte, error),
+) (number int, made []byte, err error) {
 	one, err := d.latest(ctx, after, text)
 	if err != nil {
 		return 0, nil, err

@@ -75,11 +75,15 @@ func TestDocumentsOfWhoGoes(t *testing.T) {
 		}
 		<-time.After(time.Second)
 		bad := errors.New("bad")
-		if _, _, err := documents.Latest(t.Context(), time.Now(), func(context.Context) ([]byte, error) { return nil, bad }); !errors.Is(err, bad) {
+		if _, _, err := documents.Latest(
+			t.Context(), time.Now(), func(context.Context) ([]byte, error) { return nil, bad },
+		); !errors.Is(err, bad) {
 			t.Errorf("got %v", err)
 		}
 		<-time.After(time.Second)
-		if number, got, err := documents.Latest(t.Context(), time.Now(), func(context.Context) ([]byte, error) { return []byte("one"), nil }); err != nil || number != 1 || string(got) != "one" {
+		if number, got, err := documents.Latest(
+			t.Context(), time.Now(), func(context.Context) ([]byte, error) { return []byte("one"), nil },
+		); err != nil || number != 1 || string(got) != "one" {
 			t.Errorf("number %d, %s, %v", number, got, err)
 		}
 	})
@@ -89,7 +93,9 @@ func TestDocumentsOfWhoGoes(t *testing.T) {
 func TestFollowersHoldNoText(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for n := range 300 {
-			b.api.Serve(apitest.Kind{Ref: fmt.Sprintf("group-%d.example.com/v1/somethings%d", n/10, n), Kind: fmt.Sprint("Something", n)})
+			b.api.Serve(apitest.Kind{
+				Ref: fmt.Sprintf("group-%d.example.com/v1/somethings%d", n/10, n), Kind: fmt.Sprint("Something", n),
+			})
 		}
 		heap := func() int64 {
 			runtime.GC()
@@ -125,7 +131,8 @@ func TestBuildOfThePage(t *testing.T) {
 	c := s.open(nil)
 	c.send(`{"op":"subscribe","id":1,"view":"resources"}`)
 	build := c.until(1, "resources").Build
-	if page := s.get("/r/" + podsRef).body; len(build) != 16 || !strings.Contains(page, `src="/static/app.js?v=`+build+`"`) {
+	if page := s.get("/r/" + podsRef).body; len(build) != 16 ||
+		!strings.Contains(page, `src="/static/app.js?v=`+build+`"`) {
 		t.Errorf("build = %q, which is not that of the page", build)
 	}
 	if a := s.get("/api/v1/resources"); !strings.HasPrefix(a.body, `{"build":"`+build+`","resources":[`) {
@@ -184,12 +191,15 @@ func TestFollowCounts(t *testing.T) {
 		c.until(1, "snapshot")
 		c.send(`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":2,"view":"resources"}]`)
 		began := time.Now()
-		if counts := c.until(2, "counts").Counts; counts["core/v1/pods"] != 3 || len(counts) != 1 || time.Since(began) > time.Second {
+		if counts := c.until(2, "counts").Counts; counts["core/v1/pods"] != 3 || len(counts) != 1 ||
+			time.Since(began) > time.Second {
 			b.t.Fatalf("the first counts are %v after %s, want 3 pods", counts, time.Since(began))
 		}
 		go func() {
 			for n := range 1000 {
-				b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: fmt.Sprint("more-", n), Cells: `["more","Running"]`})
+				b.api.Set(podsRef, apitest.Item{
+					Namespace: "a", Name: fmt.Sprint("more-", n), Cells: `["more","Running"]`,
+				})
 				<-time.After(10 * time.Millisecond)
 			}
 		}()

@@ -57,26 +57,65 @@ func TestAmbiguousFraming(t *testing.T) {
 		status                int
 		title                 string // Of a problem document; empty if net/http refuses the request itself.
 	}{
-		{"both", "POST", "1.1", "Content-Length: 6\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n", 411, "Length required"},
-		{"both, the other way round", "POST", "1.1", "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n", "0\r\n\r\n", 411, "Length required"},
-		{"both, with GET", "GET", "1.1", "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n", 411, "Length required"},
-		{"chunked alone", "POST", "1.1", "Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n", 411, "Length required"},
-		{"chunked, in upper case", "POST", "1.1", "TRANSFER-ENCODING: CHUNKED\r\n", "0\r\n\r\n", 411, "Length required"},
-		{"chunked on a folded line", "POST", "1.1", "Transfer-Encoding:\r\n chunked\r\nContent-Length: 5\r\n", "0\r\n\r\n", 411, "Length required"},
-		{"chunked that is expected", "POST", "1.1", "Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n", "0\r\n\r\n", 411, "Length required"},
-		{"two encodings", "POST", "1.1", "Transfer-Encoding: chunked, identity\r\nContent-Length: 5\r\n", "0\r\n\r\n", 501, ""},
-		{"two lines", "POST", "1.1", "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", "0\r\n\r\n", 501, ""},
-		{"the same line twice", "POST", "1.1", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n", 501, ""},
+		{
+			"both", "POST", "1.1", "Content-Length: 6\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n", 411,
+			"Length required",
+		},
+		{
+			"both, the other way round", "POST", "1.1", "Transfer-Encoding: chunked\r\nContent-Length: 5\r\n",
+			"0\r\n\r\n", 411, "Length required",
+		},
+		{
+			"both, with GET", "GET", "1.1", "Content-Length: 5\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n", 411,
+			"Length required",
+		},
+		{
+			"chunked alone", "POST", "1.1", "Transfer-Encoding: chunked\r\n", "2\r\n{}\r\n0\r\n\r\n", 411,
+			"Length required",
+		},
+		{
+			"chunked, in upper case", "POST", "1.1", "TRANSFER-ENCODING: CHUNKED\r\n", "0\r\n\r\n", 411,
+			"Length required",
+		},
+		{
+			"chunked on a folded line", "POST", "1.1", "Transfer-Encoding:\r\n chunked\r\nContent-Length: 5\r\n",
+			"0\r\n\r\n", 411, "Length required",
+		},
+		{
+			"chunked that is expected", "POST", "1.1", "Transfer-Encoding: chunked\r\nExpect: 100-continue\r\n",
+			"0\r\n\r\n", 411, "Length required",
+		},
+		{
+			"two encodings", "POST", "1.1", "Transfer-Encoding: chunked, identity\r\nContent-Length: 5\r\n",
+			"0\r\n\r\n", 501, "",
+		},
+		{
+			"two lines", "POST", "1.1", "Transfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", "0\r\n\r\n",
+			501, "",
+		},
+		{
+			"the same line twice", "POST", "1.1", "Transfer-Encoding: chunked\r\nTransfer-Encoding: chunked\r\n",
+			"0\r\n\r\n", 501, "",
+		},
 		{"identity", "POST", "1.1", "Transfer-Encoding: identity\r\nContent-Length: 2\r\n", "{}", 501, ""},
-		{"an encoding with a control character", "POST", "1.1", "Transfer-Encoding: \x0bchunked\r\n", "0\r\n\r\n", 400, ""},
+		{
+			"an encoding with a control character", "POST", "1.1", "Transfer-Encoding: \x0bchunked\r\n", "0\r\n\r\n",
+			400, "",
+		},
 		{"a space before the colon", "POST", "1.1", "Transfer-Encoding : chunked\r\n", "0\r\n\r\n", 400, ""},
 		{"two lengths", "POST", "1.1", "Content-Length: 2\r\nContent-Length: 3\r\n", "{}", 400, ""},
 		{"a list of lengths", "POST", "1.1", "Content-Length: 2, 2\r\n", "{}", 400, ""},
 		{"a length with a sign", "POST", "1.1", "Content-Length: +2\r\n", "{}", 400, ""},
 		// The encoding of HTTP/1.0 is dropped unseen, so the body of the next three is none.
 		{"HTTP/1.0", "GET", "1.0", "Transfer-Encoding: chunked\r\n", "0\r\n\r\n", 200, ""},
-		{"HTTP/1.0 that goes on", "GET", "1.0", "Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n", "", 200, ""},
-		{"HTTP/1.0 with both", "GET", "1.0", "Content-Length: 0\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n", "", 200, ""},
+		{
+			"HTTP/1.0 that goes on", "GET", "1.0", "Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n", "", 200,
+			"",
+		},
+		{
+			"HTTP/1.0 with both", "GET", "1.0",
+			"Content-Length: 0\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n", "", 200, "",
+		},
 	} {
 		request := test.method + " /healthz HTTP/" + test.version + "\r\nHost: localhost\r\n" + test.headers + "\r\n" + test.body + next
 		codes, body, closed := rawAnswers(t, s.addr, request)
@@ -87,7 +126,8 @@ func TestAmbiguousFraming(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", test.what, body, test.title)
 		}
 	}
-	codes, _, closed := rawAnswers(t, s.addr, strings.Replace(next, "\r\n\r\n", "\r\nContent-Length: 0\r\n\r\n", 1)+strings.Replace(next, "\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1))
+	codes, _, closed := rawAnswers(t, s.addr,
+		strings.Replace(next, "\r\n\r\n", "\r\nContent-Length: 0\r\n\r\n", 1)+strings.Replace(next, "\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1))
 	if len(codes) != 2 || codes[0] != 200 || codes[1] != 200 || !closed {
 		t.Errorf("two requests with a clear end: got %v", codes)
 	}
@@ -117,7 +157,8 @@ func TestServerWideOptions(t *testing.T) {
 		}{{"localhost", "Not a path", 400}, {"evil.test", "Host not allowed", 403}} {
 			for _, method := range []string{"OPTIONS", "GET"} {
 				codes, body, closed := rawAnswers(t, addr, method+" * HTTP/1.1\r\nHost: "+test.host+"\r\n\r\n")
-				if len(codes) != 1 || codes[0] != test.status || !closed || !strings.Contains(body, `"title":"`+test.title+`"`) {
+				if len(codes) != 1 || codes[0] != test.status || !closed ||
+					!strings.Contains(body, `"title":"`+test.title+`"`) {
 					t.Errorf("%s * of %s: got %v, closed: %t, %s", method, test.host, codes, closed, body)
 				}
 			}

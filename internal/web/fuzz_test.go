@@ -22,12 +22,21 @@ func fuzzed(f *testing.F) (*web.Server, *lockedBuffer) {
 	f.Helper()
 	api := apitest.New(
 		f,
-		apitest.Kind{Ref: podsRef, Kind: "Pod", ShortNames: []string{"po"}, Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"},{"name":"Age","type":"string"}]`},
-		apitest.Kind{Ref: "core/v1/namespaces", Kind: "Namespace", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`},
+		apitest.Kind{
+			Ref: podsRef, Kind: "Pod", ShortNames: []string{"po"},
+			Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"},{"name":"Age","type":"string"}]`,
+		},
+		apitest.Kind{
+			Ref: "core/v1/namespaces", Kind: "Namespace", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`,
+		},
 	)
-	api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-1", Cells: `["web-1","Running","5m"]`, Metadata: `"labels":{"app":"web"}`})
+	api.Set(podsRef, apitest.Item{
+		Namespace: "a", Name: "web-1", Cells: `["web-1","Running","5m"]`, Metadata: `"labels":{"app":"web"}`,
+	})
 	log := &lockedBuffer{}
-	server, err := web.New(web.Options{Shown: web.Shown{Cluster: startCluster(f, api)}, Version: "v0", Log: slog.New(slog.NewTextHandler(log, nil))})
+	server, err := web.New(web.Options{
+		Shown: web.Shown{Cluster: startCluster(f, api)}, Version: "v0", Log: slog.New(slog.NewTextHandler(log, nil)),
+	})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -45,13 +54,17 @@ func FuzzRequests(f *testing.F) {
 			f.Add("GET", path, "Accept", "text/html")
 		}
 	}
-	for _, header := range []string{"Host", "Origin", "Cookie", "Accept-Encoding", "If-None-Match", "Range", "Sec-Fetch-Site", "X-Forwarded-For", "Content-Encoding", "Upgrade"} {
+	for _, header := range []string{
+		"Host", "Origin", "Cookie", "Accept-Encoding", "If-None-Match", "Range", "Sec-Fetch-Site", "X-Forwarded-For",
+		"Content-Encoding", "Upgrade",
+	} {
 		f.Add("GET", "/r/"+podsRef, header, "\x00,;=\"look=dark-compact")
 	}
 	f.Add("POST", "/", "Content-Type", "application/json")
 	f.Fuzz(func(t *testing.T, method, target, name, value string) {
 		u, err := url.ParseRequestURI(target)
-		if err != nil || u.Host != "" || strings.Contains(target, "wait=") && !strings.Contains(target, "wait=1ms") || method == "CONNECT" {
+		if err != nil || u.Host != "" || strings.Contains(target, "wait=") && !strings.Contains(target, "wait=1ms") ||
+			method == "CONNECT" {
 			t.Skip("no address that a request may have here")
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // A log may go on.
@@ -67,7 +80,8 @@ func FuzzRequests(f *testing.F) {
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, r)
 		if recorder.Code == http.StatusInternalServerError {
-			t.Errorf("%s %q with %s: %q is answered with %d %s\n%.2000s", method, target, name, value, recorder.Code, recorder.Body, log)
+			t.Errorf("%s %q with %s: %q is answered with %d %s\n%.2000s", method, target, name, value, recorder.Code,
+				recorder.Body, log)
 		}
 		if recorder.Header().Get("Content-Security-Policy") == "" {
 			t.Errorf("%s %q with %s: %q is answered without the headers of every answer", method, target, name, value)
@@ -84,11 +98,15 @@ func FuzzFrames(f *testing.F) {
 	f.Cleanup(served.Close)
 	f.Cleanup(stop)
 	for _, frame := range []string{
-		`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`, `{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"object"}`,
+		`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`,
+		`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"object"}`,
 		`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"changes","labels":"app in (web)","fields":"status.phase=Running","every":100}`,
-		`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"window","q":"web is:failing","sort":"-age","offset":0,"count":10}`, `{"op":"window","id":1,"offset":1,"count":1}`,
-		`{"op":"subscribe","id":1,"view":"resources"}`, `{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"log","tail":1,"since":"1s","follow":true}`,
-		`[{"op":"ping","id":1},{"op":"unsubscribe","id":1}]`, `[]`, `{}`, ``, `null`, `"`, "\xff\x00", `{"op":"subscribe","id":1,"resource":"core/v1/pods","cursor":"AAAA"}`, `{"op":"subscribe","id":1e400}`,
+		`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"window","q":"web is:failing","sort":"-age","offset":0,"count":10}`,
+		`{"op":"window","id":1,"offset":1,"count":1}`,
+		`{"op":"subscribe","id":1,"view":"resources"}`,
+		`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"log","tail":1,"since":"1s","follow":true}`,
+		`[{"op":"ping","id":1},{"op":"unsubscribe","id":1}]`, `[]`, `{}`, ``, `null`, `"`, "\xff\x00",
+		`{"op":"subscribe","id":1,"resource":"core/v1/pods","cursor":"AAAA"}`, `{"op":"subscribe","id":1e400}`,
 		strings.Repeat("[", 10_000), `{"op":"subscribe","id":1,"ns":` + strings.Repeat("[", 5000),
 	} {
 		f.Add(frame, false)

@@ -36,8 +36,10 @@ func pair(t *testing.T, name string) (cert, key []byte) {
 	}
 	now := time.Now()
 	template := &x509.Certificate{
-		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-time.Hour), NotAfter: now.Add(time.Hour),
-		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true,
+		SerialNumber: big.NewInt(now.UnixNano()), Subject: pkix.Name{CommonName: name}, NotBefore: now.Add(-time.Hour),
+		NotAfter: now.Add(time.Hour),
+		DNSNames: []string{"localhost"}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true,
+		BasicConstraintsValid: true,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, private.Public(), private)
 	if err != nil {
@@ -47,7 +49,9 @@ func pair(t *testing.T, name string) (cert, key []byte) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: text})
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{
+		Type: "PRIVATE KEY", Bytes: text,
+	})
 }
 
 // secret is a folder like the volume of a Secret: its files are links through
@@ -141,7 +145,9 @@ func TestKeyPair(t *testing.T) {
 		}
 		// Files that are written where they are.
 		fourth, fourthKey := pair(t, "the fourth")
-		if err := errors.Join(os.WriteFile(s.cert(), fourth, 0o600), os.WriteFile(s.key(), fourthKey, 0o600)); err != nil {
+		if err := errors.Join(
+			os.WriteFile(s.cert(), fourth, 0o600), os.WriteFile(s.key(), fourthKey, 0o600),
+		); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(time.Second)
@@ -161,7 +167,8 @@ func TestKeyPairMistakes(t *testing.T) {
 		{s.cert(), wrong, "private key does not match public key"},
 		{s.key(), s.cert(), "read the TLS certificate of " + s.key()},
 	} {
-		if _, err := web.NewKeyPair(test.cert, test.key, slog.New(slog.DiscardHandler)); err == nil || !strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "PRIVATE") {
+		if _, err := web.NewKeyPair(test.cert, test.key, slog.New(slog.DiscardHandler)); err == nil ||
+			!strings.Contains(err.Error(), test.want) || strings.Contains(err.Error(), "PRIVATE") {
 			t.Errorf("%s and %s: got %v, want %s", test.cert, test.key, err, test.want)
 		}
 	}
@@ -219,8 +226,10 @@ func TestTLS(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if answer.Proto != test.want || answer.StatusCode != test.status || answer.TLS.PeerCertificates[0].Subject.CommonName != "first" {
-			t.Errorf("%v of %q: got %s and %d, want %s and %d", test.protocols, test.origin, answer.Proto, answer.StatusCode, test.want, test.status)
+		if answer.Proto != test.want || answer.StatusCode != test.status ||
+			answer.TLS.PeerCertificates[0].Subject.CommonName != "first" {
+			t.Errorf("%v of %q: got %s and %d, want %s and %d", test.protocols, test.origin, answer.Proto,
+				answer.StatusCode, test.want, test.status)
 		}
 		if hsts := answer.Header.Get("Strict-Transport-Security"); hsts != "" {
 			t.Errorf("it binds the whole host by %q", hsts)
@@ -231,7 +240,8 @@ func TestTLS(t *testing.T) {
 	}
 	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}} //nolint:gosec // As above.
 	conn, _, err := websocket.Dial(t.Context(), "wss://"+s.addr+"/api/v1/live", &websocket.DialOptions{                                 //nolint:bodyclose // It is the connection's.
-		HTTPClient: client, Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: http.Header{"Origin": {"https://" + s.addr}},
+		HTTPClient: client, Subprotocols: []string{"glasshouse.v1+json"},
+		HTTPHeader: http.Header{"Origin": {"https://" + s.addr}},
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -263,7 +273,8 @@ func TestTLS(t *testing.T) {
 	began := time.Now()
 	go func() { stopped <- s.stop() }()
 	_, _, err = conn.Read(ctx)
-	if closed := new(websocket.CloseError); !errors.As(err, closed) || closed.Code != websocket.StatusGoingAway || !strings.HasPrefix(closed.Reason, "retry after ") {
+	if closed := new(websocket.CloseError); !errors.As(err, closed) || closed.Code != websocket.StatusGoingAway ||
+		!strings.HasPrefix(closed.Reason, "retry after ") {
 		t.Errorf("the socket is told %v, want that it is to come back", err)
 	}
 	if err := <-stopped; err != nil || time.Since(began) > 10*time.Second {

@@ -9,7 +9,9 @@ import (
 // A write that takes longer than it may is noticed when that has passed, whatever was
 // written before it; others, and silence, are not.
 func TestLate(t *testing.T) {
-	for name, before := range map[string]time.Duration{"the first": 0, "behind others": 25 * time.Second, "behind silence": time.Minute} {
+	for name, before := range map[string]time.Duration{
+		"the first": 0, "behind others": 25 * time.Second, "behind silence": time.Minute,
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				cut := make(chan time.Time, 1)

@@ -43,12 +43,25 @@ func TestOversizedRequests(t *testing.T) {
 			want   string
 		}{
 			{"as it is", func(*http.Request) {}, ""},
-			{"a long query", func(r *http.Request) { r.RequestURI = path + "?q=" + strings.Repeat("a", 16<<10) }, "Address too long"},
-			{"a query that may be", func(r *http.Request) { r.RequestURI = path + "?q=" + strings.Repeat("a", 16<<10-3-len(path)) }, ""},
+			{
+				"a long query", func(r *http.Request) { r.RequestURI = path + "?q=" + strings.Repeat("a", 16<<10) },
+				"Address too long",
+			},
+			{
+				"a query that may be",
+				func(r *http.Request) { r.RequestURI = path + "?q=" + strings.Repeat("a", 16<<10-3-len(path)) }, "",
+			},
 			{"100 headers", many(100), ""},
 			{"101 headers", many(101), "Too many headers"},
-			{"a body", func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{}")), 2 }, "Body too large"},
-			{"a body of unknown length", func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{}")), -1 }, "Body too large"},
+			{
+				"a body", func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{}")), 2 },
+				"Body too large",
+			},
+			{
+				"a body of unknown length",
+				func(r *http.Request) { r.Body, r.ContentLength = io.NopCloser(strings.NewReader("{}")), -1 },
+				"Body too large",
+			},
 			{"a gzip body", func(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") }, "Body is encoded"},
 			{"no encoding", func(r *http.Request) { r.Header.Set("Content-Encoding", "identity") }, ""},
 		} {
@@ -59,7 +72,9 @@ func TestOversizedRequests(t *testing.T) {
 			r.Host = "localhost"
 			test.change(r)
 			got := titleOf(handler, r)
-			for _, title := range []string{"Address too long", "Too many headers", "Body too large", "Body is encoded"} {
+			for _, title := range []string{
+				"Address too long", "Too many headers", "Body too large", "Body is encoded",
+			} {
 				if (got == title) != (test.want == title) {
 					t.Errorf("%s with %s: got %q, want %q", route, test.what, got, test.want)
 				}
@@ -86,7 +101,8 @@ func TestBodies(t *testing.T) {
 		fails bool
 	}{{64 << 10, true, "", false}, {64<<10 + 1, true, "Body too large", false}, {64 << 10, false, "", false}, {1 << 20, false, "", true}} {
 		read, failed = 0, nil
-		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/change", strings.NewReader(strings.Repeat("a", test.size)))
+		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/change",
+			strings.NewReader(strings.Repeat("a", test.size)))
 		r.Host = "localhost"
 		if !test.known {
 			r.ContentLength = -1
@@ -101,7 +117,9 @@ func TestBodies(t *testing.T) {
 // proxy says that is believed, and nobody else.
 func TestRequestsOfAnAddress(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
-	handler, err := serverOf(t, web.Options{Peers: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")}}).
+	handler, err := serverOf(t, web.Options{
+		Peers: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
+	}).
 		HandlerWith(http.MethodPost, "/slow", func(http.ResponseWriter, *http.Request) { entered <- struct{}{}; <-leave })
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +157,8 @@ func TestRequestsOfAnAddress(t *testing.T) {
 		{"a proxy for nobody", "10.0.0.1:1", nil, 200},
 		{"a proxy for what is no address", "10.0.0.1:1", []string{"192.0.2.1, x"}, 200},
 	} {
-		if got := ask(test.remote, http.MethodGet, "/healthz", test.forwarded...); got.Code != test.status || (got.Code == 429) != (got.Header().Get("Retry-After") != "") {
+		if got := ask(test.remote, http.MethodGet, "/healthz", test.forwarded...); got.Code != test.status ||
+			(got.Code == 429) != (got.Header().Get("Retry-After") != "") {
 			t.Errorf("%s: got %d %s, want %d", test.what, got.Code, got.Body, test.status)
 		}
 	}
@@ -158,7 +177,9 @@ func TestGroupsOfAddresses(t *testing.T) {
 		a, b string
 		same bool
 	}{
-		{"192.0.2.1", "192.0.2.2", false}, {"192.0.2.1", "::ffff:192.0.2.1", true}, {"2001:db8::1", "2001:db8::ffff:1", true}, {"2001:db8::1", "2001:db8:0:1::1", false}, {"fe80::1%eth0", "fe80::2", true},
+		{"192.0.2.1", "192.0.2.2", false}, {"192.0.2.1", "::ffff:192.0.2.1", true},
+		{"2001:db8::1", "2001:db8::ffff:1", true}, {"2001:db8::1", "2001:db8:0:1::1", false},
+		{"fe80::1%eth0", "fe80::2", true},
 	} {
 		a, b := web.GroupOf(net.JoinHostPort(test.a, "1")), web.GroupOf(net.JoinHostPort(test.b, "2"))
 		if a == "" || (a == b) != test.same {
@@ -200,7 +221,10 @@ func TestSlowRequests(t *testing.T) {
 		}{
 			{"nothing", "", 10 * time.Second},
 			{"half a header", "GET /healthz HTTP/1.1\r\nHost: localh", 10 * time.Second},
-			{"half a body", "POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhal", 30 * time.Second},
+			{
+				"half a body", "POST /healthz HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\nhal",
+				30 * time.Second,
+			},
 		} {
 			conn, err := b.dial(b.t.Context(), "", "")
 			if err != nil {
@@ -232,7 +256,9 @@ func TestMessagesWait(t *testing.T) {
 		sent := make(chan error, 1)
 		go func() {
 			for i := range burst + more {
-				if err := c.conn.Write(ctx, websocket.MessageText, fmt.Appendf(nil, `{"op":"ping","id":%d}`, i+1)); err != nil {
+				if err := c.conn.Write(
+					ctx, websocket.MessageText, fmt.Appendf(nil, `{"op":"ping","id":%d}`, i+1),
+				); err != nil {
 					sent <- err
 					return
 				}
@@ -259,9 +285,10 @@ func TestMessagesWait(t *testing.T) {
 func TestFramesWait(t *testing.T) {
 	const burst, rate, more = 2000, 200, 1000
 	for what, flood := range map[string][]byte{
-		"pings":        bytes.Repeat([]byte{0x89, 0x80, 0, 0, 0, 0}, burst+more),
-		"pongs":        bytes.Repeat([]byte{0x8a, 0x80, 0, 0, 0, 0}, burst+more),
-		"empty pieces": append([]byte{0x01, 0x80, 0, 0, 0, 0}, bytes.Repeat([]byte{0x00, 0x80, 0, 0, 0, 0}, burst+more)...),
+		"pings": bytes.Repeat([]byte{0x89, 0x80, 0, 0, 0, 0}, burst+more),
+		"pongs": bytes.Repeat([]byte{0x8a, 0x80, 0, 0, 0, 0}, burst+more),
+		"empty pieces": append([]byte{0x01, 0x80, 0, 0, 0, 0},
+			bytes.Repeat([]byte{0x00, 0x80, 0, 0, 0, 0}, burst+more)...),
 	} {
 		t.Run(what, func(t *testing.T) {
 			inBubble(t, func(b *bubble) {
@@ -273,7 +300,8 @@ func TestFramesWait(t *testing.T) {
 						b.t.Fatal(err)
 					}
 				}
-				if took, want := time.Since(began), more*time.Second/rate; took < want-2*time.Second || took > want+2*time.Second {
+				if took, want := time.Since(began), more*time.Second/rate; took < want-2*time.Second ||
+					took > want+2*time.Second {
 					b.t.Errorf("%d took %v, want %v", burst+more, took, want)
 				}
 				_ = conn.Close()

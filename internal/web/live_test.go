@@ -177,11 +177,14 @@ func TestLive(t *testing.T) {
 			continue
 		}
 		heard++
-		if wanted := *m.ID == 1 && len(m.Rows) == 2 || *m.ID == 2 && m.Object != nil; !wanted || !m.Last || m.Cursor == "" {
+		if wanted := *m.ID == 1 && len(m.Rows) == 2 || *m.ID == 2 && m.Object != nil; !wanted || !m.Last ||
+			m.Cursor == "" {
 			t.Errorf("the snapshot is %+v, want two rows, or an object", m)
 		}
 	}
-	s.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-1", Cells: `["web-1","Failed","5m"]`, Metadata: `"labels":{"app":"web"}`})
+	s.api.Set(podsRef, apitest.Item{
+		Namespace: "a", Name: "web-1", Cells: `["web-1","Failed","5m"]`, Metadata: `"labels":{"app":"web"}`,
+	})
 	seen := map[int]bool{}
 	for len(seen) < 2 {
 		m, err := c.read()
@@ -231,47 +234,129 @@ func TestFramesThatMakeNoSense(t *testing.T) {
 		{"null", `null`, 0, "Unknown op", ""},
 		{"a number", `7`, 0, "Wrong type", "The message is a number"},
 		{"an array of numbers", `[7]`, 0, "Wrong type", "The message is a number"},
-		{"an id that is a string", `{"op":"subscribe","id":"1",` + fine + `}`, 0, "Wrong type", "id is a string, but should be a whole number"},
-		{"an id that is no whole number", `{"op":"subscribe","id":1.5,` + fine + `}`, 0, "Wrong type", "id is a number 1.5"},
-		{"an id beyond all bounds", `{"op":"subscribe","id":99999999999999999999,` + fine + `}`, 0, "Wrong type", "id is a number"},
-		{"ns that is a string", `{"op":"subscribe","id":1,` + fine + `,"ns":"a"}`, 0, "Wrong type", "ns is a string, but should be an array of strings"},
-		{"a resource that is an object", `{"op":"subscribe","id":1,"resource":{}}`, 0, "Wrong type", "resource is a object, but should be a string"},
-		{"a truth value that is a string", `{"op":"subscribe","id":1,` + fine + `,"watched":"yes"}`, 0, "Wrong type", "watched is a string, but should be true or false"},
-		{"an unknown member", `{"op":"subscribe","id":1,` + fine + `,"namespace":"a"}`, 0, "Unknown member", `"namespace" is not known`},
+		{
+			"an id that is a string", `{"op":"subscribe","id":"1",` + fine + `}`, 0, "Wrong type",
+			"id is a string, but should be a whole number",
+		},
+		{
+			"an id that is no whole number", `{"op":"subscribe","id":1.5,` + fine + `}`, 0, "Wrong type",
+			"id is a number 1.5",
+		},
+		{
+			"an id beyond all bounds", `{"op":"subscribe","id":99999999999999999999,` + fine + `}`, 0, "Wrong type",
+			"id is a number",
+		},
+		{
+			"ns that is a string", `{"op":"subscribe","id":1,` + fine + `,"ns":"a"}`, 0, "Wrong type",
+			"ns is a string, but should be an array of strings",
+		},
+		{
+			"a resource that is an object", `{"op":"subscribe","id":1,"resource":{}}`, 0, "Wrong type",
+			"resource is a object, but should be a string",
+		},
+		{
+			"a truth value that is a string", `{"op":"subscribe","id":1,` + fine + `,"watched":"yes"}`, 0, "Wrong type",
+			"watched is a string, but should be true or false",
+		},
+		{
+			"an unknown member", `{"op":"subscribe","id":1,` + fine + `,"namespace":"a"}`, 0, "Unknown member",
+			`"namespace" is not known`,
+		},
 		{"an unknown op", `{"op":"destroy","id":1}`, 0, "Unknown op", `"destroy"`},
 		{"no op", `{"id":1}`, 0, "Unknown op", `""`},
 		{"no id", `{"op":"subscribe",` + fine + `}`, 0, "Id missing", "id is 0"},
 		{"an id below", `{"op":"subscribe","id":-1,` + fine + `}`, 0, "Id missing", "id is -1"},
 		{"unsubscribe of nothing", `{"op":"unsubscribe","id":77}`, 0, "No such subscription", "77"},
-		{"an unknown resource", `{"op":"subscribe","id":1,"resource":"core/v1/po"}`, 1, "Unknown resource", "Did you mean core/v1/pods?"},
+		{
+			"an unknown resource", `{"op":"subscribe","id":1,"resource":"core/v1/po"}`, 1, "Unknown resource",
+			"Did you mean core/v1/pods?",
+		},
 		{"no resource", `{"op":"subscribe","id":1}`, 1, "Unknown resource", ""},
 		{"an unknown view", `{"op":"subscribe","id":1,` + fine + `,"view":"colours"}`, 1, "Unknown view", "colours"},
 		{"a selector", `{"op":"subscribe","id":1,` + fine + `,"labels":"a=b=c"}`, 1, "Not a label selector", "a=b=c"},
 		{"a field selector", `{"op":"subscribe","id":1,` + fine + `,"fields":"a~b"}`, 1, "Not a field selector", "a~b"},
 		{"a namespace", `{"op":"subscribe","id":1,` + fine + `,"ns":["../x"]}`, 1, "Not a namespace", "../x"},
-		{"a namespace that is not there", `{"op":"subscribe","id":1,` + fine + `,"ns":["nowhere"]}`, 1, "Unknown namespace", "nowhere"},
-		{"resources of a namespace", `{"op":"subscribe","id":1,"view":"resources","ns":["a"]}`, 1, "View is of everything", "no other member"},
-		{"resources of a resource", `{"op":"subscribe","id":1,` + fine + `,"view":"resources"}`, 1, "View is of everything", ""},
-		{"an object without a name", `{"op":"subscribe","id":1,` + fine + `,"view":"object"}`, 1, "Name and view do not fit", ""},
-		{"a name that is none", `{"op":"subscribe","id":1,` + fine + `,"view":"object","ns":["a"],"name":"../x"}`, 1, "Not a name", "../x"},
-		{"a log of another resource", `{"op":"subscribe","id":1,"resource":"core/v1/namespaces","ns":["a"],"name":"web-1","view":"log"}`, 1, "Not a log", "core/v1/pods"},
-		{"a log of two namespaces", `{"op":"subscribe","id":1,` + fine + `,"ns":["a","b"],"name":"web-1","view":"log"}`, 1, "Not a log", "one namespace"},
+		{
+			"a namespace that is not there", `{"op":"subscribe","id":1,` + fine + `,"ns":["nowhere"]}`, 1,
+			"Unknown namespace", "nowhere",
+		},
+		{
+			"resources of a namespace", `{"op":"subscribe","id":1,"view":"resources","ns":["a"]}`, 1,
+			"View is of everything", "no other member",
+		},
+		{
+			"resources of a resource", `{"op":"subscribe","id":1,` + fine + `,"view":"resources"}`, 1,
+			"View is of everything", "",
+		},
+		{
+			"an object without a name", `{"op":"subscribe","id":1,` + fine + `,"view":"object"}`, 1,
+			"Name and view do not fit", "",
+		},
+		{
+			"a name that is none", `{"op":"subscribe","id":1,` + fine + `,"view":"object","ns":["a"],"name":"../x"}`, 1,
+			"Not a name", "../x",
+		},
+		{
+			"a log of another resource",
+			`{"op":"subscribe","id":1,"resource":"core/v1/namespaces","ns":["a"],"name":"web-1","view":"log"}`, 1,
+			"Not a log", "core/v1/pods",
+		},
+		{
+			"a log of two namespaces",
+			`{"op":"subscribe","id":1,` + fine + `,"ns":["a","b"],"name":"web-1","view":"log"}`, 1, "Not a log",
+			"one namespace",
+		},
 		{"a log of no pod", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"view":"log"}`, 1, "Not a log", "a name"},
-		{"a log while it is watched", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","watched":true}`, 1, "Not a log", "and watched"},
-		{"a log from a cursor", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","cursor":"c"}`, 1, "Not a log", "no labels"},
-		{"a log in an order", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","sort":"age"}`, 1, "Not a window", "the view is"},
-		{"rows of a container", `{"op":"subscribe","id":1,` + fine + `,"container":"app"}`, 1, "Not a log", `the view is "rows"`},
+		{
+			"a log while it is watched",
+			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","watched":true}`, 1,
+			"Not a log", "and watched",
+		},
+		{
+			"a log from a cursor",
+			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","cursor":"c"}`, 1,
+			"Not a log", "no labels",
+		},
+		{
+			"a log in an order",
+			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","sort":"age"}`, 1,
+			"Not a window", "the view is",
+		},
+		{
+			"rows of a container", `{"op":"subscribe","id":1,` + fine + `,"container":"app"}`, 1, "Not a log",
+			`the view is "rows"`,
+		},
 		{"rows of no lines", `{"op":"subscribe","id":1,` + fine + `,"tail":0}`, 1, "Not a log", ""},
-		{"a container that is none", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","container":".."}`, 1, "Not a name", ".."},
-		{"too many lines", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","tail":5001}`, 1, "Not a number of lines", `"5001"`},
-		{"less than no lines", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","tail":-1}`, 1, "Not a number of lines", ""},
-		{"lines since some time", `{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","since":"soon"}`, 1, "Not a time", `"soon"`},
-		{"a truth value that is none", `{"op":"subscribe","id":1,` + fine + `,"follow":"yes"}`, 0, "Wrong type", "follow is a string, but should be true or false"},
+		{
+			"a container that is none",
+			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","container":".."}`, 1,
+			"Not a name", "..",
+		},
+		{
+			"too many lines",
+			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","tail":5001}`, 1,
+			"Not a number of lines", `"5001"`,
+		},
+		{
+			"less than no lines",
+			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","tail":-1}`, 1,
+			"Not a number of lines", "",
+		},
+		{
+			"lines since some time",
+			`{"op":"subscribe","id":1,` + fine + `,"ns":["a"],"name":"web-1","view":"log","since":"soon"}`, 1,
+			"Not a time", `"soon"`,
+		},
+		{
+			"a truth value that is none", `{"op":"subscribe","id":1,` + fine + `,"follow":"yes"}`, 0, "Wrong type",
+			"follow is a string, but should be true or false",
+		},
 		{"a long frame", strings.Repeat(" ", 40<<10), 0, "Frame too long", "32768"},
 	} {
 		c.send(test.frame)
 		m := c.until(test.id, "error")
-		if m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) || m.Problem.Status < 400 || m.Problem.Status > 499 {
+		if m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) ||
+			m.Problem.Status < 400 || m.Problem.Status > 499 {
 			t.Errorf("%s: got %+v, want %s with %q", test.name, m.Problem, test.title, test.detail)
 		}
 	}
@@ -303,7 +388,8 @@ func TestTooManySubscriptions(t *testing.T) {
 		c.until(id, "snapshot")
 	}
 	c.send(`{"op":"subscribe","id":101,"resource":"core/v1/pods"}`)
-	if m := c.until(101, "error"); m.Problem.Title != "Too many subscriptions" || !strings.Contains(m.Problem.Detail, "100") {
+	if m := c.until(101, "error"); m.Problem.Title != "Too many subscriptions" ||
+		!strings.Contains(m.Problem.Detail, "100") {
 		t.Errorf("got %+v, want Too many subscriptions", m.Problem)
 	}
 	c.send(`{"op":"unsubscribe","id":50}`)
@@ -343,7 +429,8 @@ func TestHugeFrame(t *testing.T) {
 	c := s.open(nil)
 	_ = c.conn.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat(" ", 17<<20))) // It may be cut in the midst of it.
 	m, err := c.read()
-	if code := websocket.CloseStatus(err); err == nil || errors.Is(err, context.DeadlineExceeded) || code != websocket.StatusMessageTooBig && code != -1 {
+	if code := websocket.CloseStatus(err); err == nil || errors.Is(err, context.DeadlineExceeded) ||
+		code != websocket.StatusMessageTooBig && code != -1 {
 		t.Errorf("got %+v, %v; want the end of the connection", m, err) // -1: it was cut before the code came.
 	}
 	other.alive()
@@ -355,7 +442,8 @@ func TestPanicInASubscription(t *testing.T) {
 	c := s.open(nil)
 	for id := range 2 {
 		c.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods"}`, id+1))
-		if m := c.until(id+1, "error"); m.Problem.Status != http.StatusInternalServerError || strings.Contains(m.Problem.Detail, "goroutine") {
+		if m := c.until(id+1, "error"); m.Problem.Status != http.StatusInternalServerError ||
+			strings.Contains(m.Problem.Detail, "goroutine") {
 			t.Errorf("got %+v, want an internal error without its inside", m.Problem)
 		}
 	}
@@ -366,8 +454,11 @@ func TestPanicInASubscription(t *testing.T) {
 
 func TestSocketNeedsItsSubprotocol(t *testing.T) {
 	s := startSite(t, nil)
-	for _, header := range []string{"X: y", "Sec-WebSocket-Protocol: soap", "Sec-WebSocket-Protocol: v12.stomp, graphql-ws"} {
-		a := s.get("/api/v1/live", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", header)
+	for _, header := range []string{
+		"X: y", "Sec-WebSocket-Protocol: soap", "Sec-WebSocket-Protocol: v12.stomp, graphql-ws",
+	} {
+		a := s.get("/api/v1/live", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+			"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", header)
 		s.wantProblem(header, a, http.StatusBadRequest, "Not a WebSocket of ours", "glasshouse.v1+json")
 	}
 }

@@ -19,7 +19,8 @@ import (
 
 // logOf is a frame that subscribes to the log of the one pod; more are members.
 func logOf(id int, more string) string {
-	return fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods","ns":["a"],"name":"web-0","view":"log"%s}`, id, more)
+	return fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods","ns":["a"],"name":"web-0","view":"log"%s}`,
+		id, more)
 }
 
 // log is the next message of a log, past what says that it goes on.
@@ -97,7 +98,8 @@ func TestLogsOnTheWire(t *testing.T) {
 		}
 		for _, part := range parts {
 			if len(part) > 64<<10 || !utf8.ValidString(part) {
-				b.t.Errorf("a part has %d bytes, valid: %t; want whole characters, 65,536 bytes at most", len(part), utf8.ValidString(part))
+				b.t.Errorf("a part has %d bytes, valid: %t; want whole characters, 65,536 bytes at most", len(part),
+					utf8.ValidString(part))
 			}
 		}
 	})
@@ -105,7 +107,10 @@ func TestLogsOnTheWire(t *testing.T) {
 
 func TestLogProblemsOnTheWire(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-0", Cells: `["web-0","Running"]`, Rest: `"spec":{"containers":[{"name":"app"},{"name":"proxy"}]},"status":{}`})
+		b.api.Set(podsRef, apitest.Item{
+			Namespace: "a", Name: "web-0", Cells: `["web-0","Running"]`,
+			Rest: `"spec":{"containers":[{"name":"app"},{"name":"proxy"}]},"status":{}`,
+		})
 		c := b.open()
 		for n, test := range []struct {
 			members, said string
@@ -115,15 +120,26 @@ func TestLogProblemsOnTheWire(t *testing.T) {
 		}{
 			{"", `pods "web-0" is forbidden: no pods/log`, 403, 403, "Forbidden", "no pods/log"},
 			{"", `pods "web-0" not found`, 404, 404, "Not found", `pods "web-0" not found`},
-			{"", "a container name must be specified", 400, 400, "Which container?", "app (not started), proxy (not started)"},
-			{`,"container":"nope"`, "container nope is not valid for pod web-0", 400, 404, "No such container", `"nope"`},
-			{`,"container":"app","follow":true`, `container "app" in pod "web-0" is waiting to start`, 400, 503, "Container is waiting", "app (not started)"},
+			{
+				"", "a container name must be specified", 400, 400, "Which container?",
+				"app (not started), proxy (not started)",
+			},
+			{
+				`,"container":"nope"`, "container nope is not valid for pod web-0", 400, 404, "No such container",
+				`"nope"`,
+			},
+			{
+				`,"container":"app","follow":true`, `container "app" in pod "web-0" is waiting to start`, 400, 503,
+				"Container is waiting", "app (not started)",
+			},
 			{"", "the kubelet is away", 502, 503, "The API server does not answer", "the kubelet is away"},
 		} {
 			b.refuseLog(test.code, test.said)
 			c.send(logOf(n+1, test.members))
-			if m := c.log(n + 1); m.Type != "error" || m.Problem.Status != test.status || m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) {
-				b.t.Errorf("%s: got %s %+v, want %d %s with %q", test.said, m.Type, m.Problem, test.status, test.title, test.detail)
+			if m := c.log(n + 1); m.Type != "error" || m.Problem.Status != test.status ||
+				m.Problem.Title != test.title || !strings.Contains(m.Problem.Detail, test.detail) {
+				b.t.Errorf("%s: got %s %+v, want %d %s with %q", test.said, m.Type, m.Problem, test.status, test.title,
+					test.detail)
 			}
 		}
 	})
@@ -211,7 +227,8 @@ func TestLogIsCutOnTheWire(t *testing.T) {
 			}
 		}
 		s.lines <- "cut"
-		if m := c.log(1); m.Type != "error" || m.Problem.Title != "Log is cut" || m.Problem.Status != http.StatusServiceUnavailable {
+		if m := c.log(1); m.Type != "error" || m.Problem.Title != "Log is cut" ||
+			m.Problem.Status != http.StatusServiceUnavailable {
 			b.t.Errorf("a log whose source is cut ends with %s %+v, want that it is cut", m.Type, m.Problem)
 		}
 	})
@@ -232,8 +249,10 @@ func TestLogEndsWithItsRightOnTheWire(t *testing.T) {
 			s.wantGone(false, "while it may be read")
 			b.api.Revoke(podsRef, "a")
 			begun := time.Now()
-			if m := c.log(1); m.Type != "error" || m.Problem.Status != http.StatusForbidden || time.Since(begun) > 15*time.Second {
-				b.t.Errorf("quiet: %t: after %s there is %s %+v, want 403 within 15 s", quiet, time.Since(begun), m.Type, m.Problem)
+			if m := c.log(1); m.Type != "error" || m.Problem.Status != http.StatusForbidden ||
+				time.Since(begun) > 15*time.Second {
+				b.t.Errorf("quiet: %t: after %s there is %s %+v, want 403 within 15 s", quiet, time.Since(begun),
+					m.Type, m.Problem)
 			}
 			s.wantGone(true, "without the right")
 		})
@@ -349,12 +368,14 @@ func TestTooManyLogsOnTheWire(t *testing.T) {
 			c.wantLog(id+1, "")
 		}
 		c.send(logOf(51, `,"follow":true`))
-		if m := c.log(51); m.Type != "error" || m.Problem.Title != "Too many logs" || m.Problem.Status != http.StatusServiceUnavailable {
+		if m := c.log(51); m.Type != "error" || m.Problem.Title != "Too many logs" ||
+			m.Problem.Status != http.StatusServiceUnavailable {
 			b.t.Errorf("one more: %s %+v", m.Type, m.Problem)
 		}
 		response, body := b.ask(b.t.Context(), logPath+"?follow=true")
 		text, _ := io.ReadAll(body)
-		b.wantProblem("one more over HTTP", answer{response.StatusCode, response.Header, string(text)}, http.StatusServiceUnavailable, "Too many logs", "100 logs")
+		b.wantProblem("one more over HTTP", answer{response.StatusCode, response.Header, string(text)},
+			http.StatusServiceUnavailable, "Too many logs", "100 logs")
 		c.send(`[{"op":"unsubscribe","id":7},{"op":"ping","id":60}]`)
 		c.until(60, "pong")
 		c.send(logOf(52, `,"follow":true`))

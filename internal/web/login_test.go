@@ -41,7 +41,10 @@ func guarded(t *testing.T, options auth.Options) *site {
 }
 
 func accepted() authentication.TokenReviewStatus {
-	return authentication.TokenReviewStatus{Authenticated: true, User: authentication.UserInfo{Username: "anna", Groups: []string{"dev", "system:authenticated"}}}
+	return authentication.TokenReviewStatus{
+		Authenticated: true,
+		User:          authentication.UserInfo{Username: "anna", Groups: []string{"dev", "system:authenticated"}},
+	}
 }
 
 // expiring is a token that ends at a time.
@@ -66,7 +69,9 @@ func serveGuardedOf(t *testing.T, api *apitest.Server, options auth.Options, ser
 	if err != nil {
 		t.Fatal(err)
 	}
-	served.Shown, served.Auth, served.BasePath, served.Version, served.Log = web.Shown{Cluster: cluster, Name: "the-cluster's-name"}, authority, web.BasePath(options.Base), "v0", log
+	served.Shown, served.Auth, served.BasePath, served.Version, served.Log = web.Shown{
+		Cluster: cluster, Name: "the-cluster's-name",
+	}, authority, web.BasePath(options.Base), "v0", log
 	s.server, err = web.New(served)
 	if err != nil {
 		t.Fatal(err)
@@ -101,7 +106,9 @@ func (s *site) post(path, form string, headers ...string) answer {
 		s.t.Fatal(err)
 	}
 	defer func() { _ = conn.Close() }()
-	lines := append([]string{"POST " + path + " HTTP/1.1", "Host: " + s.addr, "Connection: close", "Content-Type: application/x-www-form-urlencoded", fmt.Sprintf("Content-Length: %d", len(form))}, headers...)
+	lines := append(
+		[]string{"POST " + path + " HTTP/1.1", "Host: " + s.addr, "Connection: close", "Content-Type: application/x-www-form-urlencoded", fmt.Sprintf("Content-Length: %d", len(form))},
+		headers...)
 	if !slices.ContainsFunc(headers, func(h string) bool { return strings.HasPrefix(h, "Origin:") }) {
 		lines = append(lines, "Origin: http://"+s.addr)
 	}
@@ -134,15 +141,18 @@ func TestLoginBelowABase(t *testing.T) {
 			t.Errorf("the page loads %s, which is not there", address)
 		}
 	}
-	a = s.post(base+"/login", url.Values{"token": {good}, "to": {"/r/" + podsRef + "?ns=a"}}.Encode(), "Accept: text/html")
+	a = s.post(base+"/login", url.Values{"token": {good}, "to": {"/r/" + podsRef + "?ns=a"}}.Encode(),
+		"Accept: text/html")
 	cookie, attributes, _ := strings.Cut(a.header.Get("Set-Cookie"), ";")
 	if to := a.header.Get("Location"); to != page || !strings.Contains(attributes, "Path="+base+"/") {
 		t.Errorf("the login leads to %q, by a cookie of %s", to, attributes)
 	}
-	if a := s.get(page, "Cookie: "+cookie, "Accept: text/html"); a.status != http.StatusOK || !strings.Contains(a.body, `action="`+base+`/logout"`) {
+	if a := s.get(page, "Cookie: "+cookie, "Accept: text/html"); a.status != http.StatusOK ||
+		!strings.Contains(a.body, `action="`+base+`/logout"`) {
 		t.Errorf("got %d: %.200s", a.status, a.body)
 	}
-	a = s.post(base+"/login", url.Values{"token": {good}, "to": {"/../../other?delete=1"}}.Encode(), "Accept: text/html")
+	a = s.post(base+"/login", url.Values{"token": {good}, "to": {"/../../other?delete=1"}}.Encode(),
+		"Accept: text/html")
 	if to := a.header.Get("Location"); to != base+"/" {
 		t.Errorf("the login leads to %q, want nowhere beside %s", to, base)
 	}
@@ -162,8 +172,12 @@ func addresses(t *testing.T, s *site) map[string]bool {
 	if !ok {
 		t.Fatal("the handler is no router")
 	}
-	values := strings.NewReplacer("{group}", "core", "{version}", "v1", "{resource}", "pods", "{namespace}", "a", "{name}", "web-1", "{id}", "x", "*", "app.js")
-	open := map[string]bool{"/api/openapi.json": true, "/static/*": true, "/third-party-notices": true, "/healthz": true, "/readyz": true, "/login": true, "/login/callback": true, "/logout": true, "/share": true, "/share/leave": true}
+	values := strings.NewReplacer("{group}", "core", "{version}", "v1", "{resource}", "pods", "{namespace}", "a",
+		"{name}", "web-1", "{id}", "x", "*", "app.js")
+	open := map[string]bool{
+		"/api/openapi.json": true, "/static/*": true, "/third-party-notices": true, "/healthz": true, "/readyz": true,
+		"/login": true, "/login/callback": true, "/logout": true, "/share": true, "/share/leave": true,
+	}
 	all := make(map[string]bool)
 	err = chi.Walk(routes, func(method, pattern string, _ http.Handler, _ ...func(http.Handler) http.Handler) error {
 		all[method+" "+values.Replace(pattern)] = open[pattern]
@@ -178,7 +192,8 @@ func addresses(t *testing.T, s *site) map[string]bool {
 // told is what only the cluster could have told, once the path is left out that
 // was asked for.
 func told(body string) string {
-	return regexp.MustCompile(`web-\d|widgets?\b|example\.com|the-cluster|"cursor"|core/v1|Pods|Running`).FindString(body)
+	return regexp.MustCompile(
+		`web-\d|widgets?\b|example\.com|the-cluster|"cursor"|core/v1|Pods|Running`).FindString(body)
 }
 
 // No route tells who is not known anything of the cluster, whatever they come
@@ -187,26 +202,41 @@ func TestNobodyIsTold(t *testing.T) {
 	none := []string{}
 	token := guarded(t, auth.Options{Mode: auth.Token})
 	proxied := guarded(t, auth.Options{Mode: auth.Proxy, Proxy: auth.ProxyOptions{
-		Peers: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, UserHeader: auth.UserHeader, GroupsHeader: auth.GroupsHeader,
+		Peers: []netip.Prefix{netip.MustParsePrefix("192.0.2.0/24")}, UserHeader: auth.UserHeader,
+		GroupsHeader: auth.GroupsHeader,
 	}})
-	provided := guarded(t, auth.Options{Mode: auth.OIDC, OIDC: auth.OIDCOptions{Issuer: "http://127.0.0.1:1", ClientID: "x", UsernameClaim: "sub"}})
+	provided := guarded(t, auth.Options{
+		Mode: auth.OIDC, OIDC: auth.OIDCOptions{Issuer: "http://127.0.0.1:1", ClientID: "x", UsernameClaim: "sub"},
+	})
 	past, _ := token.login(good, "/")
 	token.post("/logout", "", past)
 	expired := expiring(time.Now().Add(-time.Minute))
-	token.api.Tokens(map[string]authentication.TokenReviewStatus{good: accepted(), expired: accepted(), "other": {Error: "no"}})
+	token.api.Tokens(map[string]authentication.TokenReviewStatus{
+		good: accepted(), expired: accepted(), "other": {Error: "no"},
+	})
 	sites := map[*site]map[string][]string{
 		token: {
-			"nothing": none, "a bad token": {"Authorization: Bearer " + bad}, "a token that has expired": {"Authorization: Bearer " + expired},
-			"another scheme": {"Authorization: Basic " + good}, "two tokens": {"Authorization: Bearer " + good, "Authorization: Bearer " + good},
-			"a cookie of nobody's": {token.cookie("glasshouse-session", "x")}, "a cookie that is over": {past}, "the token as a cookie": {token.cookie("glasshouse-session", good)},
-			"a proxy's word": {"X-Forwarded-User: anna", "X-Forwarded-Groups: dev"}, "a cookie of a bad token": {past, "Authorization: Bearer " + bad},
+			"nothing": none, "a bad token": {"Authorization: Bearer " + bad},
+			"a token that has expired": {"Authorization: Bearer " + expired},
+			"another scheme":           {"Authorization: Basic " + good},
+			"two tokens":               {"Authorization: Bearer " + good, "Authorization: Bearer " + good},
+			"a cookie of nobody's":     {token.cookie("glasshouse-session", "x")}, "a cookie that is over": {past},
+			"the token as a cookie":   {token.cookie("glasshouse-session", good)},
+			"a proxy's word":          {"X-Forwarded-User: anna", "X-Forwarded-Groups: dev"},
+			"a cookie of a bad token": {past, "Authorization: Bearer " + bad},
 		},
 		provided: {
-			"nothing": none, "a token": {"Authorization: Bearer " + good}, "a cookie of nobody's": {provided.cookie("glasshouse-session", "x; ") + strings.TrimPrefix(provided.cookie("glasshouse-login", "x"), "Cookie: ")}, "a proxy's word": {"X-Forwarded-User: anna"},
+			"nothing": none, "a token": {"Authorization: Bearer " + good},
+			"a cookie of nobody's": {
+				provided.cookie("glasshouse-session", "x; ") + strings.TrimPrefix(
+					provided.cookie("glasshouse-login", "x"), "Cookie: "),
+			},
+			"a proxy's word": {"X-Forwarded-User: anna"},
 		},
 		proxied: { // From loopback, as a port-forward comes.
 			"nothing": none, "a token": {"Authorization: Bearer " + good}, "a proxy's word": {"X-Forwarded-User: anna"},
-			"underscores": {"X_Forwarded_User: anna"}, "a secret": {"X-Forwarded-User: anna", "X-Glasshouse-Proxy-Secret: x"},
+			"underscores": {"X_Forwarded_User: anna"},
+			"a secret":    {"X-Forwarded-User: anna", "X-Glasshouse-Proxy-Secret: x"},
 		},
 	}
 	for s, credentials := range sites {
@@ -232,31 +262,45 @@ func TestNobodyIsTold(t *testing.T) {
 							t.Errorf("%s with %s, for %s, tells %q", address, name, accept, what)
 						}
 					}
-					if !open && (accept == "text/html") != strings.HasPrefix(a.header.Get("Content-Type"), "text/html") && !strings.HasPrefix(path, "/api/") {
+					if !open &&
+						(accept == "text/html") != strings.HasPrefix(a.header.Get("Content-Type"), "text/html") &&
+						!strings.HasPrefix(path, "/api/") {
 						t.Errorf("%s with %s, for %s: it is %s", address, name, accept, a.header.Get("Content-Type"))
 					}
 				}
 			}
 			// The socket, and what is no route.
-			upgrade := []string{"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json", "Origin: http://" + s.addr}
+			upgrade := []string{
+				"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+				"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json",
+				"Origin: http://" + s.addr,
+			}
 			if a := s.get("/api/v1/live", append(upgrade, headers...)...); a.status != http.StatusUnauthorized {
 				t.Errorf("a WebSocket with %s: got %d", name, a.status)
 			}
 			for _, path := range []string{"/nothing", "/static/none.js", "/r/core/v1", "//r/core/v1/pods"} {
-				if a := s.get(path, append([]string{"Accept: text/html"}, headers...)...); a.status != http.StatusNotFound || told(strings.ReplaceAll(a.body, path, "")) != "" || strings.Contains(a.body, "<script") {
-					t.Errorf("%s with %s: got %d, which tells %q", path, name, a.status, told(strings.ReplaceAll(a.body, path, "")))
+				if a := s.get(
+					path, append([]string{"Accept: text/html"}, headers...)...,
+				); a.status != http.StatusNotFound || told(strings.ReplaceAll(a.body, path, "")) != "" || strings.Contains(a.body, "<script") {
+					t.Errorf("%s with %s: got %d, which tells %q", path, name, a.status,
+						told(strings.ReplaceAll(a.body, path, "")))
 				}
 			}
 		}
-		for _, secret := range []string{good, bad, expired, strings.TrimPrefix(past, token.cookie("glasshouse-session", ""))} {
+		for _, secret := range []string{
+			good, bad, expired, strings.TrimPrefix(past, token.cookie("glasshouse-session", "")),
+		} {
 			if strings.Contains(s.log.String(), secret) {
 				t.Errorf("the log has %q in it", secret)
 			}
 		}
 	}
 	// Who is known is told; a table of refusals alone would also pass where nothing works.
-	for name, header := range map[string]string{"a token": "Authorization: Bearer " + good, "a session": first(token.login(good, "/"))} {
-		if a := token.get("/api/v1/object/"+podsRef+"/a/web-1", header); a.status != http.StatusOK || told(a.body) == "" {
+	for name, header := range map[string]string{
+		"a token": "Authorization: Bearer " + good, "a session": first(token.login(good, "/")),
+	} {
+		if a := token.get("/api/v1/object/"+podsRef+"/a/web-1", header); a.status != http.StatusOK ||
+			told(a.body) == "" {
 			t.Errorf("with %s: got %d %s", name, a.status, a.body)
 		}
 	}
@@ -286,12 +330,15 @@ func TestNobodyIsToldWhereTheClusterIs(t *testing.T) {
 		}
 		check := func(what, body string) {
 			t.Helper()
-			if where := regexp.MustCompile(`api\.test|CANARY|refused|dial|Internal error occurred`).FindString(body); where != "" {
+			if where := regexp.MustCompile(
+				`api\.test|CANARY|refused|dial|Internal error occurred`,
+			).FindString(body); where != "" {
 				t.Errorf("%s, %s tells %q: %s", name, what, where, body)
 			}
 		}
 		for address := range addresses(t, s) {
-			if method, path, _ := strings.Cut(address, " "); method == http.MethodGet && !strings.HasPrefix(path, "/static/") && path != "/api/openapi.json" {
+			if method, path, _ := strings.Cut(address, " "); method == http.MethodGet &&
+				!strings.HasPrefix(path, "/static/") && path != "/api/openapi.json" {
 				for _, accept := range []string{"application/json", "text/html"} {
 					check(path, s.get(path, "Accept: "+accept).body)
 				}
@@ -312,16 +359,22 @@ func TestNobodyIsToldWhereTheClusterIs(t *testing.T) {
 func TestLoginLeadsBack(t *testing.T) {
 	s := guarded(t, auth.Options{Mode: auth.Token})
 	page := s.get("/r/"+podsRef+"?ns=a&labels=a%3Db", "Accept: text/html")
-	if want := `value="/r/core/v1/pods?ns=a&amp;labels=a%3Db"`; page.status != http.StatusUnauthorized || !strings.Contains(page.body, want) || strings.Contains(page.body, "<script") {
+	if want := `value="/r/core/v1/pods?ns=a&amp;labels=a%3Db"`; page.status != http.StatusUnauthorized ||
+		!strings.Contains(page.body, want) || strings.Contains(page.body, "<script") {
 		t.Errorf("the page of who is not known is %d %s, want a login that leads back", page.status, page.body)
 	}
 	for to, want := range map[string]string{
 		"/r/" + podsRef + "?ns=a&labels=a%3Db": "/r/" + podsRef + "?ns=a&labels=a%3Db", "/status": "/status", "/": "/",
 		"/o/" + podsRef + "/a/web-1?tab=yaml": "/o/" + podsRef + "/a/web-1?tab=yaml",
-		"":                                    "/", "r/" + podsRef: "/", "//evil.test": "/", "//evil.test/r": "/", `/\evil.test`: "/", `\\evil.test`: "/", `/\/evil.test`: "/", "/\t/evil.test": "/", "\t//evil.test": "/",
-		"/\n/evil.test": "/", "/\r\nSet-Cookie: a=b": "/", "http://evil.test": "/", "https:evil.test": "/", "javascript:alert(1)": "/", "///evil.test": "/",
-		"/%2f/evil.test": "/", "/a//evil.test": "/a//evil.test", "/../..//evil.test": "/", "/../other": "/", "/a/%2e%2E/../other": "/", "/%2e%2e/other": "/", "/a/./b": "/", "/a..b/..c/d": "/a..b/..c/d", "/ü": "/", "/\x00": "/", "/%zz": "/",
-		"/login": "/", "/login?to=/login": "/", "/logout": "/", "/login/callback?code=x": "/", "/" + strings.Repeat("a", 9000): "/",
+		"":                                    "/", "r/" + podsRef: "/", "//evil.test": "/", "//evil.test/r": "/",
+		`/\evil.test`: "/", `\\evil.test`: "/", `/\/evil.test`: "/", "/\t/evil.test": "/", "\t//evil.test": "/",
+		"/\n/evil.test": "/", "/\r\nSet-Cookie: a=b": "/", "http://evil.test": "/", "https:evil.test": "/",
+		"javascript:alert(1)": "/", "///evil.test": "/",
+		"/%2f/evil.test": "/", "/a//evil.test": "/a//evil.test", "/../..//evil.test": "/", "/../other": "/",
+		"/a/%2e%2E/../other": "/", "/%2e%2e/other": "/", "/a/./b": "/", "/a..b/..c/d": "/a..b/..c/d", "/ü": "/",
+		"/\x00": "/", "/%zz": "/",
+		"/login": "/", "/login?to=/login": "/", "/logout": "/", "/login/callback?code=x": "/",
+		"/" + strings.Repeat("a", 9000): "/",
 	} {
 		cookie, a := s.login(good, to)
 		if got := a.header.Get("Location"); a.status != http.StatusSeeOther || got != want {
@@ -330,15 +383,21 @@ func TestLoginLeadsBack(t *testing.T) {
 		if len(a.header.Values("Set-Cookie")) != 1 || len(cookie) < 40 {
 			t.Errorf("to %q: the cookies are %q", to, a.header.Values("Set-Cookie"))
 		}
-		if a := s.post("/login", url.Values{"token": {bad}, "to": {to}}.Encode(), "Accept: text/html"); a.status != http.StatusUnauthorized || !strings.Contains(a.body, "does not accept the token") || !strings.Contains(a.body, `name="to"`) || strings.Contains(a.body, bad) || a.header.Get("Set-Cookie") != "" {
+		if a := s.post(
+			"/login", url.Values{"token": {bad}, "to": {to}}.Encode(), "Accept: text/html",
+		); a.status != http.StatusUnauthorized || !strings.Contains(a.body, "does not accept the token") || !strings.Contains(a.body, `name="to"`) || strings.Contains(a.body, bad) || a.header.Get("Set-Cookie") != "" {
 			t.Errorf("a bad token to %q: got %d %s", to, a.status, a.body)
 		}
 	}
 	// A link from another site comes without the cookie.
-	if a := s.get("/status", "Accept: text/html", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"); a.header.Get("Refresh") != "0" {
+	if a := s.get(
+		"/status", "Accept: text/html", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate",
+	); a.header.Get("Refresh") != "0" {
 		t.Errorf("a link from elsewhere is answered with %v, want that the page asks again", a.header)
 	}
-	if a := s.get("/status", "Accept: text/html", "Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: navigate"); a.header.Get("Refresh") != "" {
+	if a := s.get(
+		"/status", "Accept: text/html", "Sec-Fetch-Site: same-origin", "Sec-Fetch-Mode: navigate",
+	); a.header.Get("Refresh") != "" {
 		t.Error("one from here asks again for ever")
 	}
 }
@@ -351,9 +410,10 @@ func TestLoginIsOurs(t *testing.T) {
 	known := func() bool { return s.get("/api/v1/status", cookie).status == http.StatusOK }
 	form := "token=" + good + "&to=/"
 	for name, headers := range map[string][]string{
-		"another page": {"Origin: http://evil.test"}, "a page of nowhere": {"Origin: null"}, "a page of another port": {"Origin: http://127.0.0.1:1"},
-		"a page elsewhere": {"Origin: http://" + s.addr, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"},
-		"one beside":       {"Origin: http://" + s.addr, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: navigate"},
+		"another page": {"Origin: http://evil.test"}, "a page of nowhere": {"Origin: null"},
+		"a page of another port": {"Origin: http://127.0.0.1:1"},
+		"a page elsewhere":       {"Origin: http://" + s.addr, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"},
+		"one beside":             {"Origin: http://" + s.addr, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: navigate"},
 	} {
 		for _, path := range []string{"/login", "/logout"} {
 			a := s.post(path, form, append(headers, cookie)...)
@@ -364,25 +424,32 @@ func TestLoginIsOurs(t *testing.T) {
 		}
 	}
 	for _, method := range []string{"GET", "PUT", "DELETE", "HEAD"} {
-		if a := s.send(method, "/logout", cookie, "Content-Length: 0"); a.status != http.StatusMethodNotAllowed || a.header.Get("Allow") != "POST" {
+		if a := s.send(method, "/logout", cookie, "Content-Length: 0"); a.status != http.StatusMethodNotAllowed ||
+			a.header.Get("Allow") != "POST" {
 			t.Errorf("%s /logout: got %d, Allow %q", method, a.status, a.header.Get("Allow"))
 		}
 	}
-	if a := s.send("PUT", "/login", "Content-Length: 0"); a.status != http.StatusMethodNotAllowed || a.header.Get("Allow") != "GET, POST" {
+	if a := s.send("PUT", "/login", "Content-Length: 0"); a.status != http.StatusMethodNotAllowed ||
+		a.header.Get("Allow") != "GET, POST" {
 		t.Errorf("PUT /login: got %d, Allow %q", a.status, a.header.Get("Allow"))
 	}
-	s.wantProblem("a long form", s.post("/login", form+"&x="+strings.Repeat("x", 33<<10)), http.StatusBadRequest, "Malformed form", "32768")
+	s.wantProblem("a long form", s.post("/login", form+"&x="+strings.Repeat("x", 33<<10)), http.StatusBadRequest,
+		"Malformed form", "32768")
 	s.wantProblem("a form that is none", s.post("/login", "token=%zz"), http.StatusBadRequest, "Malformed form", "")
-	s.wantProblem("a form without a token", s.post("/login", "to=/"), http.StatusUnauthorized, "Not logged in", "no token")
-	s.wantProblem("a token in the address", s.post("/login?token="+good, "to=/"), http.StatusUnauthorized, "Not logged in", "no token")
+	s.wantProblem("a form without a token", s.post("/login", "to=/"), http.StatusUnauthorized, "Not logged in",
+		"no token")
+	s.wantProblem("a token in the address", s.post("/login?token="+good, "to=/"), http.StatusUnauthorized,
+		"Not logged in", "no token")
 	if !known() {
 		t.Error("what was refused has ended the session")
 	}
 	a := s.post("/logout", "", cookie)
-	if a.status != http.StatusSeeOther || a.header.Get("Location") != "/login" || !strings.Contains(a.header.Get("Set-Cookie"), "Max-Age=0") || known() {
+	if a.status != http.StatusSeeOther || a.header.Get("Location") != "/login" ||
+		!strings.Contains(a.header.Get("Set-Cookie"), "Max-Age=0") || known() {
 		t.Errorf("a logout is answered with %d %v, and the session is there: %t", a.status, a.header, known())
 	}
-	if a := s.get("/login?to=/status", "Accept: text/html"); a.status != http.StatusOK || !strings.Contains(a.body, `value="/status"`) {
+	if a := s.get("/login?to=/status", "Accept: text/html"); a.status != http.StatusOK ||
+		!strings.Contains(a.body, `value="/status"`) {
 		t.Errorf("the login is %d %s", a.status, a.body)
 	}
 	open := newSite(t)
@@ -400,7 +467,8 @@ func (s *site) dial(headers ...string) (*tab, error) {
 		header.Add(name, value)
 	}
 	conn, response, err := websocket.Dial(s.t.Context(), "ws://"+s.addr+"/api/v1/live", &websocket.DialOptions{
-		HTTPClient: &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}, Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: header,
+		HTTPClient:   &http.Client{Transport: &http.Transport{DisableKeepAlives: true}},
+		Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: header,
 	})
 	if err != nil {
 		if response != nil {
@@ -451,7 +519,8 @@ func TestSocketsOfWhom(t *testing.T) {
 	} {
 		c, err := s.dial(test.headers...)
 		switch {
-		case test.want == "" && err != nil, test.want != "" && (err == nil || !strings.HasPrefix(err.Error(), test.want)):
+		case test.want == "" && err != nil, test.want != "" &&
+			(err == nil || !strings.HasPrefix(err.Error(), test.want)):
 			t.Errorf("%s: got %v, want %q", name, err, test.want)
 		case err == nil:
 			c.send(`{"op":"ping","id":1}`)
@@ -481,7 +550,8 @@ func TestSocketsEndWithTheLogin(t *testing.T) {
 	bySession, byToken, stays := open(cookie), open("Authorization: Bearer "+token), open(other)
 	for name, c := range map[string]*tab{"session": bySession, "token": byToken} {
 		code, reason := c.closed()
-		if late := time.Since(expires); code != 4401 || !strings.Contains(reason, "log in again") || late > 5*time.Second {
+		if late := time.Since(expires); code != 4401 || !strings.Contains(reason, "log in again") ||
+			late > 5*time.Second {
 			t.Errorf("the socket of a %s that expired ended with %d %q, %s after its end", name, code, reason, late)
 		} else {
 			t.Logf("the socket of a %s ended %s after it at most", name, late)
@@ -509,7 +579,8 @@ func TestLogEndsWithTheLogin(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.addr+"/api/v1/logs/a/web-1?follow=true", nil)
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		"http://"+s.addr+"/api/v1/logs/a/web-1?follow=true", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -537,12 +608,16 @@ func TestPageSaysWhoLooks(t *testing.T) {
 	}
 	shared := guarded(t, auth.Options{Mode: auth.SharedIdentity})
 	const banner = "Everybody who opens this sees what the program"
-	for _, path := range []string{"/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/compare", "/status", "/nothing", "/r/core/v1/none"} {
-		if a := shared.get(path, "Accept: text/html"); !strings.Contains(a.body, banner) || strings.Contains(a.body, "/logout") {
+	for _, path := range []string{
+		"/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/compare", "/status", "/nothing", "/r/core/v1/none",
+	} {
+		if a := shared.get(path, "Accept: text/html"); !strings.Contains(a.body, banner) ||
+			strings.Contains(a.body, "/logout") {
 			t.Errorf("%s does not say that everybody sees it: %d %.900s", path, a.status, a.body)
 		}
 	}
-	if a := newSite(t).get("/r/"+podsRef, "Accept: text/html"); strings.Contains(a.body, banner) || strings.Contains(a.body, "/logout") {
+	if a := newSite(t).get("/r/"+podsRef, "Accept: text/html"); strings.Contains(a.body, banner) ||
+		strings.Contains(a.body, "/logout") {
 		t.Error("a page on loopback speaks of others")
 	}
 }
@@ -551,9 +626,11 @@ func TestPageSaysWhoLooks(t *testing.T) {
 func TestLoginWhileAway(t *testing.T) {
 	s := guarded(t, auth.Options{Mode: auth.Token})
 	s.api.Break(apitest.TokenReviews, "etcd-7.internal")
-	s.wantProblem("a token", s.get("/api/v1/status", "Authorization: Bearer "+good), http.StatusServiceUnavailable, "Login cannot be checked", "try again")
+	s.wantProblem("a token", s.get("/api/v1/status", "Authorization: Bearer "+good), http.StatusServiceUnavailable,
+		"Login cannot be checked", "try again")
 	_, a := s.login(good, "/")
-	if a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "try again") || a.header.Get("Set-Cookie") != "" || strings.Contains(a.body, "etcd-7") {
+	if a.status != http.StatusServiceUnavailable || !strings.Contains(a.body, "try again") ||
+		a.header.Get("Set-Cookie") != "" || strings.Contains(a.body, "etcd-7") {
 		t.Errorf("a login is answered with %d %v %s", a.status, a.header, a.body)
 	}
 	if !strings.Contains(s.log.String(), "etcd-7") || strings.Contains(s.log.String(), good) {
@@ -574,13 +651,15 @@ func TestRoleGetsItsOwnNamespace(t *testing.T) {
 	s := serveGuarded(t, api, auth.Options{Mode: auth.Token})
 	as := "Authorization: Bearer " + good
 	for path, want := range map[string]int{
-		"/api/v1/object/core/v1/namespaces/_/a": http.StatusOK, "/api/v1/object/core/v1/namespaces/_/b": http.StatusForbidden,
-		"/o/core/v1/namespaces/_/a": http.StatusOK, "/o/core/v1/namespaces/_/b": http.StatusForbidden,
+		"/api/v1/object/core/v1/namespaces/_/a": http.StatusOK,
+		"/api/v1/object/core/v1/namespaces/_/b": http.StatusForbidden,
+		"/o/core/v1/namespaces/_/a":             http.StatusOK, "/o/core/v1/namespaces/_/b": http.StatusForbidden,
 		"/compare?a=core/v1/namespaces/_/a&b=core/v1/namespaces/_/a": http.StatusOK,
 		"/api/v1/related/core/v1/namespaces/_/a":                     http.StatusOK,
 		"/api/v1/snapshot/core/v1/namespaces":                        http.StatusForbidden,
 	} {
-		if a := s.get(path, as, "Accept: text/html"); a.status != want || want == http.StatusOK && strings.Contains(a.body, "You cannot") {
+		if a := s.get(path, as, "Accept: text/html"); a.status != want ||
+			want == http.StatusOK && strings.Contains(a.body, "You cannot") {
 			t.Errorf("%s: got %d, want %d: %.3000s", path, a.status, want, a.body)
 		}
 	}

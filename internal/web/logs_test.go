@@ -128,8 +128,10 @@ func TestLogs(t *testing.T) {
 			asked := b.logs("\x1b[31mone\x1b[0m\n<b>two")
 			response, body := b.ask(b.t.Context(), logPath+test.query)
 			text, err := io.ReadAll(body)
-			if got := asked().Encode(); got != test.want || err != nil || string(text) != "one\n<b>two" || response.StatusCode != http.StatusOK {
-				b.t.Errorf("%s: got %d %q, %v, by %s, want %s", test.query, response.StatusCode, text, err, got, test.want)
+			if got := asked().Encode(); got != test.want || err != nil || string(text) != "one\n<b>two" ||
+				response.StatusCode != http.StatusOK {
+				b.t.Errorf("%s: got %d %q, %v, by %s, want %s", test.query, response.StatusCode, text, err, got,
+					test.want)
 			}
 			for name, want := range map[string]string{"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff", "Content-Encoding": ""} {
 				if got := response.Header.Get(name); got != want {
@@ -138,7 +140,8 @@ func TestLogs(t *testing.T) {
 			}
 		}
 		b.logs("")
-		if response, body := b.ask(b.t.Context(), logPath); response.StatusCode != http.StatusOK || response.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
+		if response, body := b.ask(b.t.Context(), logPath); response.StatusCode != http.StatusOK ||
+			response.Header.Get("Content-Type") != "text/plain; charset=utf-8" {
 			text, _ := io.ReadAll(body)
 			b.t.Errorf("an empty log: %d %v %s", response.StatusCode, response.Header, text)
 		}
@@ -168,27 +171,42 @@ func TestLogProblems(t *testing.T) {
 			{"", `pods "web-0" not found`, 404, 404, "Not found", `pods "web-0" not found`},
 			{"", "a container name must be specified", 400, 400, "Which container?", has},
 			{"?container=nope", "container nope is not valid for pod web-0", 400, 404, "No such container", has},
-			{"?container=app&follow=1", `container "app" in pod "web-0" is waiting to start: trying and failing to pull image`, 400, 503, "Container is waiting", "failing to pull image. " + has},
-			{"?container=proxy&previous=1", `previous terminated container "proxy" in pod "web-0" not found`, 400, 404, "No log", "previous terminated container \"proxy\" in pod \"web-0\" not found. " + has},
+			{
+				"?container=app&follow=1",
+				`container "app" in pod "web-0" is waiting to start: trying and failing to pull image`, 400, 503,
+				"Container is waiting", "failing to pull image. " + has,
+			},
+			{
+				"?container=proxy&previous=1", `previous terminated container "proxy" in pod "web-0" not found`, 400,
+				404, "No log", "previous terminated container \"proxy\" in pod \"web-0\" not found. " + has,
+			},
 			{"", "the kubelet is away", 502, 503, "The API server does not answer", "a/web-0: the kubelet is away"},
 			{"?tail=5001", "", 0, 400, "Not a number of lines", "up to 5000"},
 			{"?tail=-1", "", 0, 400, "Not a number of lines", `"-1"`},
 			{"?since=soon", "", 0, 400, "Not a time", `"soon"`},
 			{"?since=-1s", "", 0, 400, "Not a time", `"-1s"`},
 			{"?follow=yes", "", 0, 400, "Not a truth value", `follow is "yes"`},
-			{"?lines=5", "", 0, 400, "Unknown parameter", "these are: container, follow, previous, since, tail, timestamps"},
+			{
+				"?lines=5", "", 0, 400, "Unknown parameter",
+				"these are: container, follow, previous, since, tail, timestamps",
+			},
 			{"?tail=1&tail=2", "", 0, 400, "Repeated parameter", "tail may be given once"},
 			{"?container=..", "", 0, 400, "Not a name", ".."},
 		} {
 			b.refuseLog(test.code, test.said)
 			response, body := b.ask(b.t.Context(), logPath+test.query)
 			text, _ := io.ReadAll(body)
-			b.wantProblem(test.query+" "+test.said, answer{response.StatusCode, response.Header, string(text)}, test.status, test.title, test.detail)
+			b.wantProblem(test.query+" "+test.said, answer{response.StatusCode, response.Header, string(text)},
+				test.status, test.title, test.detail)
 		}
-		for path, title := range map[string]string{"/api/v1/logs/A_B/web-0": "Not a namespace", "/api/v1/logs/a/%2e%2e": "Not a name", "/api/v1/logs/a/..%2fsecrets": "Not a name"} {
+		for path, title := range map[string]string{
+			"/api/v1/logs/A_B/web-0": "Not a namespace", "/api/v1/logs/a/%2e%2e": "Not a name",
+			"/api/v1/logs/a/..%2fsecrets": "Not a name",
+		} {
 			response, body := b.ask(b.t.Context(), path)
 			text, _ := io.ReadAll(body)
-			b.wantProblem(path, answer{response.StatusCode, response.Header, string(text)}, http.StatusBadRequest, title, "")
+			b.wantProblem(path, answer{response.StatusCode, response.Header, string(text)}, http.StatusBadRequest,
+				title, "")
 		}
 	})
 }
@@ -337,7 +355,8 @@ func TestTooManyLogs(t *testing.T) {
 		}
 		response, body := b.ask(b.t.Context(), logPath+"?follow=true")
 		text, _ := io.ReadAll(body)
-		b.wantProblem("one more", answer{response.StatusCode, response.Header, string(text)}, http.StatusServiceUnavailable, "Too many logs", "100 logs")
+		b.wantProblem("one more", answer{response.StatusCode, response.Header, string(text)},
+			http.StatusServiceUnavailable, "Too many logs", "100 logs")
 		if response.Header.Get("Retry-After") == "" {
 			b.t.Error("it does not say when to try again")
 		}

@@ -42,7 +42,12 @@ func (b *bubble) reads(path string, pace int, meanwhile func()) (size int, took 
 	}
 	defer func() { _ = conn.Close() }() // Its answer goes with it.
 	path, encoding, _ := strings.Cut(path, " ")
-	if _, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/html\r\nAccept-Encoding: %s\r\nAuthorization: Bearer %s\r\n\r\n", path, encoding, good); err != nil {
+	if _, err := fmt.Fprintf(
+		conn,
+		"GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/html\r\nAccept-Encoding: %s\r\nAuthorization: Bearer "+
+			"%s\r\n\r\n",
+		path, encoding, good,
+	); err != nil {
 		b.t.Fatal(err)
 	}
 	slow := &trickle{conn, 0} // The header is read at once: it is a part of the first 8 KiB, which have 10 s.
@@ -64,17 +69,24 @@ func (b *bubble) crowd() (look func()) {
 	all := []string{podsRef}
 	for n := range 40 {
 		ref := fmt.Sprintf("example.com/v1/kind-of-many-%02d", n)
-		b.api.Serve(apitest.Kind{Ref: ref, Kind: fmt.Sprintf("Many%02d", n), Columns: `[{"name":"Name","type":"string"}]`})
+		b.api.Serve(apitest.Kind{
+			Ref: ref, Kind: fmt.Sprintf("Many%02d", n), Columns: `[{"name":"Name","type":"string"}]`,
+		})
 		all = append(all, ref)
 	}
 	long, noise := strings.Repeat("long-", 20), make([]byte, 12<<10)
 	_, _ = rand.Read(noise) // What no compression makes small.
 	var owners []string
 	for n := range 100 {
-		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: fmt.Sprint("many-", long, n), Cells: fmt.Sprintf(`["many-%s%d","Running"]`, long, n)})
+		b.api.Set(podsRef, apitest.Item{
+			Namespace: "a", Name: fmt.Sprint("many-", long, n), Cells: fmt.Sprintf(`["many-%s%d","Running"]`, long, n),
+		})
 		owners = append(owners, fmt.Sprintf(`{"apiVersion":"v1","kind":"Pod","name":"many-%s%d","uid":"x"}`, long, n))
 	}
-	b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "large", Metadata: `"ownerReferences":[` + strings.Join(owners, ",") + "]", Cells: `["large","Running"]`, Rest: fmt.Sprintf(`"spec":{"note":"%x"}`, noise)})
+	b.api.Set(podsRef, apitest.Item{
+		Namespace: "a", Name: "large", Metadata: `"ownerReferences":[` + strings.Join(owners, ",") + "]",
+		Cells: `["large","Running"]`, Rest: fmt.Sprintf(`"spec":{"note":"%x"}`, noise),
+	})
 	<-time.After(time.Minute) // Discovery is asked again.
 	return func() {
 		for _, ref := range all {
@@ -89,9 +101,13 @@ func (b *bubble) crowd() (look func()) {
 // by whatever route; one whose rights stay goes on for as long as it takes.
 func TestAnswersEndWithTheRight(t *testing.T) {
 	paths := []string{
-		"/r/" + podsRef, "/o/" + podsRef + "/a/large", "/compare?a=" + podsRef + "/a/large", "/status", "/api/v1/resources", "/api/v1/status",
-		"/api/v1/snapshot/" + podsRef + "?ns=a&view=objects&format=json", "/api/v1/snapshot/" + podsRef + "?format=ndjson", "/api/v1/snapshot/" + podsRef + "?format=csv", "/api/v1/snapshot/" + podsRef + "?format=yaml",
-		"/api/v1/object/" + podsRef + "/a/large", "/api/v1/object/" + podsRef + "/a/large?format=yaml", "/api/v1/object/" + podsRef + "/a/large gzip",
+		"/r/" + podsRef, "/o/" + podsRef + "/a/large", "/compare?a=" + podsRef + "/a/large", "/status",
+		"/api/v1/resources", "/api/v1/status",
+		"/api/v1/snapshot/" + podsRef + "?ns=a&view=objects&format=json",
+		"/api/v1/snapshot/" + podsRef + "?format=ndjson", "/api/v1/snapshot/" + podsRef + "?format=csv",
+		"/api/v1/snapshot/" + podsRef + "?format=yaml",
+		"/api/v1/object/" + podsRef + "/a/large", "/api/v1/object/" + podsRef + "/a/large?format=yaml",
+		"/api/v1/object/" + podsRef + "/a/large gzip",
 		"/api/v1/related/" + podsRef + "/a/large", "/api/v1/search?q=many&limit=100",
 	}
 	for _, mode := range []string{auth.Token, auth.None} {
@@ -110,7 +126,8 @@ func TestAnswersEndWithTheRight(t *testing.T) {
 			allow(true)
 			look := b.crowd()
 			for _, path := range paths {
-				if of := strings.Contains(path, "snapshot") || strings.Contains(path, "object"); mode == auth.None && !of {
+				if of := strings.Contains(path, "snapshot") ||
+					strings.Contains(path, "object"); mode == auth.None && !of {
 					continue
 				}
 				look()

@@ -41,7 +41,9 @@ func (s *apiServer) whoIs(_ context.Context, token string, audiences []string) (
 	}
 	switch {
 	case away:
-		return nil, fmt.Errorf("review: %w", &watch.Problem{Cause: watch.Unavailable, Title: "Login cannot be checked", Detail: "away"})
+		return nil, fmt.Errorf("review: %w", &watch.Problem{
+			Cause: watch.Unavailable, Title: "Login cannot be checked", Detail: "away",
+		})
 	case user == nil:
 		return nil, watch.NotLoggedIn("not accepted")
 	}
@@ -75,7 +77,10 @@ func users(names ...string) map[string]*watch.User {
 func authority(t *testing.T, s *apiServer, audiences ...string) (*auth.Authority, *bytes.Buffer) {
 	t.Helper()
 	log := &bytes.Buffer{}
-	a, err := auth.New(auth.Options{Mode: auth.Token, Base: "/base", Audiences: audiences, WhoIs: s.whoIs, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	a, err := auth.New(auth.Options{
+		Mode: auth.Token, Base: "/base", Audiences: audiences, WhoIs: s.whoIs,
+		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +154,8 @@ func withCookies(r *http.Request, cookies ...*http.Cookie) *http.Request {
 // until is a JWT that ends at a time.
 func until(at time.Time) string {
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	return part(`{"alg":"RS256"}`) + "." + part(fmt.Sprintf(`{"sub":"x","exp":%d}`, at.Unix())) + "." + part("signature")
+	return part(`{"alg":"RS256"}`) + "." + part(fmt.Sprintf(`{"sub":"x","exp":%d}`,
+		at.Unix())) + "." + part("signature")
 }
 
 // ended reports whether an identity holds no more.
@@ -176,9 +182,11 @@ func TestNobodyIsAsked(t *testing.T) {
 		}
 	}
 	for _, a := range append(all, nil) {
-		r := request(t, "Authorization: Bearer x", "X-Forwarded-User: root", "X_forwarded_user: root", "X-Glasshouse-Proxy-Secret: x", "Accept: a")
+		r := request(t, "Authorization: Bearer x", "X-Forwarded-User: root", "X_forwarded_user: root",
+			"X-Glasshouse-Proxy-Secret: x", "Accept: a")
 		i, err := a.Identify(r)
-		if err != nil || !i.Viewer.Program || i.Viewer.User != nil || i.Ended != nil || !i.Expires.IsZero() || a.LogsIn() {
+		if err != nil || !i.Viewer.Program || i.Viewer.User != nil || i.Ended != nil || !i.Expires.IsZero() ||
+			a.LogsIn() {
 			t.Errorf("%s: it is %+v, %v, want the program", a.Mode(), i, err)
 		}
 		if len(r.Header) != 1 || r.Header.Get("Accept") != "a" {

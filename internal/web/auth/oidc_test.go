@@ -48,13 +48,15 @@ func newIssuer(t *testing.T) *issuer {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /.well-known/openid-configuration", func(w http.ResponseWriter, _ *http.Request) {
 		p.answer(w, map[string]any{
-			"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token", "jwks_uri": p.URL + "/keys",
+			"issuer": p.URL, "authorization_endpoint": p.URL + "/auth", "token_endpoint": p.URL + "/token",
+			"jwks_uri":                              p.URL + "/keys",
 			"id_token_signing_alg_values_supported": []string{"RS256", "HS256", "none"},
 		})
 	})
 	mux.HandleFunc("GET /keys", func(w http.ResponseWriter, _ *http.Request) {
 		p.answer(w, map[string]any{"keys": []any{map[string]any{
-			"kty": "RSA", "use": "sig", "alg": "RS256", "kid": "1", "n": part(key.N.Bytes()), "e": part(big.NewInt(int64(key.E)).Bytes()),
+			"kty": "RSA", "use": "sig", "alg": "RS256", "kid": "1", "n": part(key.N.Bytes()),
+			"e": part(big.NewInt(int64(key.E)).Bytes()),
 		}}})
 	})
 	mux.HandleFunc("POST /token", func(w http.ResponseWriter, r *http.Request) {
@@ -67,8 +69,9 @@ func newIssuer(t *testing.T) *issuer {
 			return
 		}
 		claims := map[string]any{
-			"iss": p.URL, "aud": "glasshouse", "sub": "7", "email": "anna@example.com", "groups": []string{"dev", "ops"},
-			"exp": time.Now().Add(time.Hour).Unix(), "iat": time.Now().Unix(), "nonce": p.nonce,
+			"iss": p.URL, "aud": "glasshouse", "sub": "7", "email": "anna@example.com",
+			"groups": []string{"dev", "ops"},
+			"exp":    time.Now().Add(time.Hour).Unix(), "iat": time.Now().Unix(), "nonce": p.nonce,
 		}
 		say := p.say
 		if say == nil {
@@ -127,12 +130,18 @@ func (p *issuer) with(name string, value any) func(map[string]any) string {
 func (p *issuer) asks(edit func(*auth.OIDCOptions)) (*auth.Authority, *bytes.Buffer) {
 	p.t.Helper()
 	log := &bytes.Buffer{}
-	o := auth.OIDCOptions{Issuer: p.URL, ClientID: "glasshouse", ClientSecret: "client-secret-9", UsernameClaim: "sub", CA: x509.NewCertPool()}
+	o := auth.OIDCOptions{
+		Issuer: p.URL, ClientID: "glasshouse", ClientSecret: "client-secret-9", UsernameClaim: "sub",
+		CA: x509.NewCertPool(),
+	}
 	o.CA.AddCert(p.Certificate())
 	if edit != nil {
 		edit(&o)
 	}
-	a, err := auth.New(auth.Options{Mode: auth.OIDC, Base: "/base", OIDC: o, Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	a, err := auth.New(auth.Options{
+		Mode: auth.OIDC, Base: "/base", OIDC: o,
+		Log: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -157,7 +166,9 @@ func (p *issuer) leave(a *auth.Authority) (cookie *http.Cookie, query url.Values
 }
 
 // back comes back from it.
-func (p *issuer) back(a *auth.Authority, cookie *http.Cookie, query url.Values) (session *http.Cookie, to string, err error) {
+func (p *issuer) back(
+	a *auth.Authority, cookie *http.Cookie, query url.Values,
+) (session *http.Cookie, to string, err error) {
 	p.t.Helper()
 	r, w := request(p.t), httptest.NewRecorder()
 	r.URL.RawQuery = query.Encode()
@@ -187,7 +198,9 @@ func TestProviderLogsIn(t *testing.T) {
 		t.Errorf("the cookie is %v", cookie)
 	}
 	for name, want := range map[string]string{
-		"response_type": "code", "client_id": "glasshouse", "redirect_uri": "https://glasshouse.example/base/login/callback", "scope": "openid", "code_challenge_method": "S256",
+		"response_type": "code", "client_id": "glasshouse",
+		"redirect_uri": "https://glasshouse.example/base/login/callback", "scope": "openid",
+		"code_challenge_method": "S256",
 	} {
 		if got := query.Get(name); got != want {
 			t.Errorf("%s is %q, want %q", name, got, want)
@@ -199,11 +212,13 @@ func TestProviderLogsIn(t *testing.T) {
 		}
 	}
 	session, to, err := p.back(a, cookie, code(query))
-	if err != nil || session == nil || to != "/status" || session.SameSite != http.SameSiteStrictMode || session.MaxAge > 3600 || session.MaxAge < 3500 {
+	if err != nil || session == nil || to != "/status" || session.SameSite != http.SameSiteStrictMode ||
+		session.MaxAge > 3600 || session.MaxAge < 3500 {
 		t.Fatalf("the session is %v, to %q, %v", session, to, err)
 	}
 	sum := sha256.Sum256([]byte(p.seen[0].Get("code_verifier")))
-	if p.seen[0].Get("code") != "a-code" || part(sum[:]) != query.Get("code_challenge") || p.seen[0].Get("redirect_uri") != query.Get("redirect_uri") {
+	if p.seen[0].Get("code") != "a-code" || part(sum[:]) != query.Get("code_challenge") ||
+		p.seen[0].Get("redirect_uri") != query.Get("redirect_uri") {
 		t.Errorf("the provider is sent %v", p.seen[0])
 	}
 	i, err := a.Identify(withCookies(request(t), session))
@@ -211,7 +226,9 @@ func TestProviderLogsIn(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(i.Viewer.User, want) || time.Until(i.Expires) > time.Hour || !i.Cookie {
 		t.Errorf("it is %+v, %v, want %+v", i.Viewer.User, err, want)
 	}
-	if got := whose(t, a, withCookies(bearer(t, p.sign(map[string]any{"iss": p.URL})), session), watch.Unauthenticated); got != "" {
+	if got := whose(
+		t, a, withCookies(bearer(t, p.sign(map[string]any{"iss": p.URL})), session), watch.Unauthenticated,
+	); got != "" {
 		t.Errorf("a bearer token is %q's", got)
 	}
 	if log.Len() > 0 {
@@ -243,7 +260,9 @@ func TestProviderIsVerified(t *testing.T) {
 		"a user in numbers":  p.with("sub", 7),
 		"no token":           func(map[string]any) string { return "" },
 		"no JWT":             func(map[string]any) string { return "a.b" },
-		"alg none":           func(c map[string]any) string { return encode(map[string]any{"alg": "none"}) + "." + encode(c) + "." },
+		"alg none": func(c map[string]any) string {
+			return encode(map[string]any{"alg": "none"}) + "." + encode(c) + "."
+		},
 		"alg None": func(c map[string]any) string {
 			return encode(map[string]any{"alg": "None", "kid": "1"}) + "." + encode(c) + "."
 		},
@@ -277,7 +296,9 @@ func TestProviderIsVerified(t *testing.T) {
 			t.Errorf("%s: the session is %v, to %q, %v", name, session, to, err)
 			continue
 		}
-		for _, secret := range []string{"client-secret-9", "access-token-1b", "a-code", query.Get("state"), cookie.Value} {
+		for _, secret := range []string{
+			"client-secret-9", "access-token-1b", "a-code", query.Get("state"), cookie.Value,
+		} {
 			if strings.Contains(log.String(), secret) || strings.Contains(err.Error(), secret) {
 				t.Errorf("%s: %q is in the log %q or the error %v", name, secret, log, err)
 			}
@@ -294,8 +315,10 @@ func TestProviderIsVerified(t *testing.T) {
 	}{
 		"no cookie":           {nil, code(query)},
 		"a cookie of nothing": {&http.Cookie{Name: cookie.Name, Value: "x"}, code(query)},
-		"a cookie changed":    {&http.Cookie{Name: cookie.Name, Value: cookie.Value[:len(cookie.Value)-2] + "AA"}, code(query)},
-		"another's state":     {elsewhere, code(ofAnother)},
+		"a cookie changed": {
+			&http.Cookie{Name: cookie.Name, Value: cookie.Value[:len(cookie.Value)-2] + "AA"}, code(query),
+		},
+		"another's state": {elsewhere, code(ofAnother)},
 	} {
 		if session, _, err := p.back(a, test.cookie, test.query); session != nil || err == nil {
 			t.Errorf("%s: the session is %v, %v", name, session, err)
@@ -318,7 +341,9 @@ func TestProviderIsVerified(t *testing.T) {
 		}
 	}
 	cookie, query = p.leave(a)
-	if session, _, err := p.back(a, cookie, url.Values{"error": {"access_denied"}, "state": {query.Get("state")}}); session != nil || err == nil || !strings.Contains(err.Error(), "access_denied") {
+	if session, _, err := p.back(
+		a, cookie, url.Values{"error": {"access_denied"}, "state": {query.Get("state")}},
+	); session != nil || err == nil || !strings.Contains(err.Error(), "access_denied") {
 		t.Errorf("the provider lets nobody in: the session is %v, %v", session, err)
 	}
 }
@@ -357,21 +382,60 @@ func TestClaims(t *testing.T) {
 		say  func(map[string]any) string
 		want *watch.User
 	}{
-		"as it comes":                 {func(*auth.OIDCOptions) {}, nil, &watch.User{Name: p.URL + "#7", Groups: []string{}}},
-		"without a prefix":            {func(o *auth.OIDCOptions) { o.UsernamePrefix = "-" }, nil, &watch.User{Name: "7", Groups: []string{}}},
-		"another prefix":              {func(o *auth.OIDCOptions) { o.UsernamePrefix = "oidc:" }, nil, &watch.User{Name: "oidc:7", Groups: []string{}}},
-		"an email":                    {func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, nil, &watch.User{Name: "anna@example.com", Groups: []string{}}},
-		"an email, prefixed":          {func(o *auth.OIDCOptions) { o.UsernameClaim = "email"; o.UsernamePrefix = "x/" }, nil, &watch.User{Name: "x/anna@example.com", Groups: []string{}}},
-		"an email, verified":          {func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, p.with("email_verified", true), &watch.User{Name: "anna@example.com", Groups: []string{}}},
-		"an email, not verified":      {func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, p.with("email_verified", false), nil},
-		"an email, verified in words": {func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, p.with("email_verified", "true"), nil},
-		"groups":                      {func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, nil, &watch.User{Name: p.URL + "#7", Groups: []string{"dev", "ops"}}},
-		"a group":                     {func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, p.with("groups", "dev"), &watch.User{Name: p.URL + "#7", Groups: []string{"dev"}}},
-		"no groups":                   {func(o *auth.OIDCOptions) { o.GroupsClaim = "roles" }, nil, &watch.User{Name: p.URL + "#7", Groups: []string{}}},
-		"groups in numbers":           {func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, p.with("groups", []int{1}), nil},
-		"the cluster's masters":       {func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, p.with("groups", []string{"system:masters"}), nil},
-		"them, prefixed":              {func(o *auth.OIDCOptions) { o.GroupsClaim = "groups"; o.GroupsPrefix = "p:" }, p.with("groups", []string{"system:masters"}), &watch.User{Name: p.URL + "#7", Groups: []string{"p:system:masters"}}},
-		"the cluster's admin":         {func(o *auth.OIDCOptions) { o.UsernamePrefix = "-" }, p.with("sub", "system:admin"), nil},
+		"as it comes": {
+			func(*auth.OIDCOptions) {}, nil, &watch.User{Name: p.URL + "#7", Groups: []string{}},
+		},
+		"without a prefix": {
+			func(o *auth.OIDCOptions) { o.UsernamePrefix = "-" }, nil, &watch.User{Name: "7", Groups: []string{}},
+		},
+		"another prefix": {
+			func(o *auth.OIDCOptions) { o.UsernamePrefix = "oidc:" }, nil,
+			&watch.User{Name: "oidc:7", Groups: []string{}},
+		},
+		"an email": {
+			func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, nil,
+			&watch.User{Name: "anna@example.com", Groups: []string{}},
+		},
+		"an email, prefixed": {
+			func(o *auth.OIDCOptions) { o.UsernameClaim = "email"; o.UsernamePrefix = "x/" }, nil,
+			&watch.User{Name: "x/anna@example.com", Groups: []string{}},
+		},
+		"an email, verified": {
+			func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, p.with("email_verified", true),
+			&watch.User{Name: "anna@example.com", Groups: []string{}},
+		},
+		"an email, not verified": {
+			func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, p.with("email_verified", false), nil,
+		},
+		"an email, verified in words": {
+			func(o *auth.OIDCOptions) { o.UsernameClaim = "email" }, p.with("email_verified", "true"), nil,
+		},
+		"groups": {
+			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, nil,
+			&watch.User{Name: p.URL + "#7", Groups: []string{"dev", "ops"}},
+		},
+		"a group": {
+			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, p.with("groups", "dev"),
+			&watch.User{Name: p.URL + "#7", Groups: []string{"dev"}},
+		},
+		"no groups": {
+			func(o *auth.OIDCOptions) { o.GroupsClaim = "roles" }, nil,
+			&watch.User{Name: p.URL + "#7", Groups: []string{}},
+		},
+		"groups in numbers": {
+			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, p.with("groups", []int{1}), nil,
+		},
+		"the cluster's masters": {
+			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups" }, p.with("groups", []string{"system:masters"}), nil,
+		},
+		"them, prefixed": {
+			func(o *auth.OIDCOptions) { o.GroupsClaim = "groups"; o.GroupsPrefix = "p:" },
+			p.with("groups", []string{"system:masters"}),
+			&watch.User{Name: p.URL + "#7", Groups: []string{"p:system:masters"}},
+		},
+		"the cluster's admin": {
+			func(o *auth.OIDCOptions) { o.UsernamePrefix = "-" }, p.with("sub", "system:admin"), nil,
+		},
 	} {
 		a, _ := p.asks(test.edit)
 		cookie, query := p.leave(a)
@@ -403,7 +467,8 @@ func TestProviderOptions(t *testing.T) {
 	a, log := p.asks(func(o *auth.OIDCOptions) { o.CA = x509.NewCertPool() })
 	r := request(t)
 	_, err := a.Leave(httptest.NewRecorder(), r, "/")
-	if asked := new(watch.Problem); !errors.As(err, &asked) || asked.Cause != watch.Unavailable || !strings.Contains(log.String(), "certificate") || strings.Contains(err.Error(), "certificate") {
+	if asked := new(watch.Problem); !errors.As(err, &asked) || asked.Cause != watch.Unavailable ||
+		!strings.Contains(log.String(), "certificate") || strings.Contains(err.Error(), "certificate") {
 		t.Errorf("a provider of another authority: %v, the log is %q", err, log)
 	}
 	for _, test := range []struct {
@@ -425,7 +490,10 @@ func TestProviderOptions(t *testing.T) {
 		{"https://id.example", "", "sub", false},
 		{"https://id.example", "c", "", false},
 	} {
-		_, err := auth.New(auth.Options{Mode: auth.OIDC, OIDC: auth.OIDCOptions{Issuer: test.issuer, ClientID: test.client, UsernameClaim: test.claim}})
+		_, err := auth.New(auth.Options{
+			Mode: auth.OIDC,
+			OIDC: auth.OIDCOptions{Issuer: test.issuer, ClientID: test.client, UsernameClaim: test.claim},
+		})
 		if (err == nil) != test.good {
 			t.Errorf("%+v: %v", test, err)
 		}

@@ -89,9 +89,18 @@ func TestProxyNames(t *testing.T) {
 		headers []string
 		want    *watch.User
 	}{
-		{"a user", []string{"X-Forwarded-User: anna"}, &watch.User{Name: "anna", Groups: []string{"system:authenticated"}}},
-		{"a user with groups", []string{"X-Forwarded-User: anna@example.com", "X-Forwarded-Groups: dev, ops,,a b "}, &watch.User{Name: "anna@example.com", Groups: []string{"dev", "ops", "a b", "system:authenticated"}}},
-		{"a user of a directory", []string{"X-Forwarded-User: cn=Änne,ou=x"}, &watch.User{Name: "cn=Änne,ou=x", Groups: []string{"system:authenticated"}}},
+		{
+			"a user", []string{"X-Forwarded-User: anna"},
+			&watch.User{Name: "anna", Groups: []string{"system:authenticated"}},
+		},
+		{
+			"a user with groups", []string{"X-Forwarded-User: anna@example.com", "X-Forwarded-Groups: dev, ops,,a b "},
+			&watch.User{Name: "anna@example.com", Groups: []string{"dev", "ops", "a b", "system:authenticated"}},
+		},
+		{
+			"a user of a directory", []string{"X-Forwarded-User: cn=Änne,ou=x"},
+			&watch.User{Name: "cn=Änne,ou=x", Groups: []string{"system:authenticated"}},
+		},
 		{"nobody", nil, nil},
 		{"an empty user", []string{"X-Forwarded-User: "}, nil},
 		{"a blank user", []string{"X-Forwarded-User:   "}, nil},
@@ -106,7 +115,10 @@ func TestProxyNames(t *testing.T) {
 		{"underscores of groups", []string{"X-Forwarded-User: anna", "X_forwarded_groups: admins"}, nil},
 		{"another case", []string{"X-Forwarded-User: anna", "x-forwarded-user: admin"}, nil},
 		{"capitals", []string{"X-Forwarded-User: anna", "X-FORWARDED-GROUPS: admins"}, nil},
-		{"another spelling of the secret", []string{"X-Forwarded-User: anna", "X_Glasshouse_Proxy_Secret: " + secret}, nil},
+		{
+			"another spelling of the secret",
+			[]string{"X-Forwarded-User: anna", "X_Glasshouse_Proxy_Secret: " + secret}, nil,
+		},
 		{"the cluster's masters", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: dev,system:masters"}, nil},
 		{"them in another case", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: System:Masters"}, nil},
 		{"them behind blanks", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: dev,  system:masters"}, nil},
@@ -137,7 +149,8 @@ func TestProxyNames(t *testing.T) {
 // and with a socket once.
 func TestProxyIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		i, err := behindProxy(t, "", secret).Identify(request(t, "X-Forwarded-User: anna", "X-Glasshouse-Proxy-Secret: "+secret))
+		i, err := behindProxy(t, "", secret).Identify(request(t, "X-Forwarded-User: anna",
+			"X-Glasshouse-Proxy-Secret: "+secret))
 		if err != nil || i.Cookie {
 			t.Fatal(i, err)
 		}
@@ -163,7 +176,8 @@ func TestProxyOptions(t *testing.T) {
 		"underscores":    {Secret: []byte(secret), UserHeader: "X_User", GroupsHeader: "X-Groups"},
 		"a blank":        {Secret: []byte(secret), UserHeader: "X User", GroupsHeader: "X-Groups"},
 	} {
-		if _, err := auth.New(auth.Options{Mode: auth.Proxy, Proxy: o}); err == nil || strings.Contains(err.Error(), "0123456789") {
+		if _, err := auth.New(auth.Options{Mode: auth.Proxy, Proxy: o}); err == nil ||
+			strings.Contains(err.Error(), "0123456789") {
 			t.Errorf("%s: the error is %v, want one without the secret", name, err)
 		}
 	}

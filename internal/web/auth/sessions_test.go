@@ -31,7 +31,8 @@ func TestCookie(t *testing.T) {
 				t.Errorf("the cookie says %q, want 32 bytes that are new", c.Value)
 			}
 			seen[c.Value] = true
-			if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/base/" || c.Domain != "" || c.Secure || c.MaxAge <= 0 || c.MaxAge > 12*3600 {
+			if !c.HttpOnly || c.SameSite != http.SameSiteStrictMode || c.Path != "/base/" || c.Domain != "" ||
+				c.Secure || c.MaxAge <= 0 || c.MaxAge > 12*3600 {
 				t.Errorf("the cookie is %v", c)
 			}
 		}
@@ -53,8 +54,10 @@ func TestCookie(t *testing.T) {
 // is one.
 func TestCookieOfAPort(t *testing.T) {
 	for host, want := range map[string]string{
-		"localhost": "c", "localhost:8080": "c-8080", "[::1]:8081": "c-8081", "[::1]": "c", "glasshouse.example.org:443": "c-443",
-		"": "c", "localhost:": "c", "localhost:x": "c", "localhost:+80": "c", "localhost:80;a=b": "c", "localhost:65536": "c",
+		"localhost": "c", "localhost:8080": "c-8080", "[::1]:8081": "c-8081", "[::1]": "c",
+		"glasshouse.example.org:443": "c-443",
+		"":                           "c", "localhost:": "c", "localhost:x": "c", "localhost:+80": "c", "localhost:80;a=b": "c",
+		"localhost:65536": "c",
 	} {
 		r := request(t)
 		r.Host = host
@@ -72,7 +75,8 @@ func TestFixation(t *testing.T) {
 		a, _ := authority(t, s)
 		planted := &http.Cookie{Name: "glasshouse-session", Value: strings.Repeat("A", 43)}
 		c := login(t, a, "anna", planted)
-		if got := whose(t, a, withCookies(request(t), planted), watch.Unauthenticated); got != "" || c.Value == planted.Value {
+		if got := whose(t, a, withCookies(request(t), planted), watch.Unauthenticated); got != "" ||
+			c.Value == planted.Value {
 			t.Errorf("what was planted is %q's session", got)
 		}
 		mallorys := login(t, a, "mallory")
@@ -105,7 +109,9 @@ func TestFixation(t *testing.T) {
 func TestSessionEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		token := until(time.Now().Add(time.Hour))
-		s := &apiServer{users: map[string]*watch.User{token: {Name: "anna"}, "opaque": {Name: "bob"}, "a.b.c": {Name: "carl"}}}
+		s := &apiServer{
+			users: map[string]*watch.User{token: {Name: "anna"}, "opaque": {Name: "bob"}, "a.b.c": {Name: "carl"}},
+		}
 		a, _ := authority(t, s)
 		for _, test := range []struct {
 			token string
@@ -123,8 +129,10 @@ func TestSessionEnds(t *testing.T) {
 			lasts, done := i.Within(t.Context())
 			<-lasts.Done()
 			done()
-			if took := time.Since(began); took > test.lasts || took < test.lasts-2*time.Second || !errors.Is(context.Cause(lasts), auth.ErrEnded) {
-				t.Errorf("%s: it lasted %s and ended by %v, want %s", test.token, took, context.Cause(lasts), test.lasts)
+			if took := time.Since(began); took > test.lasts || took < test.lasts-2*time.Second ||
+				!errors.Is(context.Cause(lasts), auth.ErrEnded) {
+				t.Errorf("%s: it lasted %s and ended by %v, want %s", test.token, took, context.Cause(lasts),
+					test.lasts)
 			}
 			if got := whose(t, a, withCookies(request(t), c), watch.Unauthenticated); got != "" {
 				t.Errorf("after its end the session is %q's", got)
@@ -144,10 +152,13 @@ func TestSessionEnds(t *testing.T) {
 		if !ended(i) || !errors.Is(context.Cause(lasts), auth.ErrEnded) {
 			t.Error("a logout does not end what is open")
 		}
-		if got := w.Result().Cookies(); len(got) != 1 || got[0].MaxAge >= 0 || got[0].Value != "" || got[0].Path != "/base/" {
+		if got := w.Result().Cookies(); len(got) != 1 || got[0].MaxAge >= 0 || got[0].Value != "" ||
+			got[0].Path != "/base/" {
 			t.Errorf("a logout leaves the cookie %v", got)
 		}
-		if got := whose(t, a, withCookies(request(t), c), watch.Unauthenticated) + whose(t, a, withCookies(request(t), other), 0); got != "bob" {
+		if got := whose(
+			t, a, withCookies(request(t), c), watch.Unauthenticated,
+		) + whose(t, a, withCookies(request(t), other), 0); got != "bob" {
 			t.Errorf("after a logout the sessions are %q, want the other alone", got)
 		}
 	})
@@ -192,7 +203,8 @@ func TestRevoked(t *testing.T) {
 					s.change(func() { test.change(s) })
 					began := time.Now()
 					<-lasts.Done()
-					if took := time.Since(began); took > test.within || test.within > time.Minute && took < test.within-31*time.Second {
+					if took := time.Since(began); took > test.within ||
+						test.within > time.Minute && took < test.within-31*time.Second {
 						t.Errorf("it lasted %s, want %s", took, test.within)
 					}
 					if n := s.questions(); test.within > time.Minute && n > 25 {
@@ -312,7 +324,8 @@ func TestSessionsAreBounded(t *testing.T) {
 			}
 		}
 		if count != 9 || !there(other) {
-			t.Errorf("of 1,011 sessions 11 are to go, those idle longest; of 20 old ones %d are left, and of one used later %t", count, there(other))
+			t.Errorf("of 1,011 sessions 11 are to go, those idle longest; of 20 old ones %d are left, and of one "+
+				"used later %t", count, there(other))
 		}
 	})
 }

@@ -46,7 +46,9 @@ func TestNoTokens(t *testing.T) {
 		if n := s.questions(); n != 0 || log.Len() > 0 {
 			t.Errorf("the API server was asked %d times, the log is %q", n, log)
 		}
-		for _, headers := range []string{"Authorization: Bearer good", "Authorization: bearer good", "Authorization: BEARER  good "} {
+		for _, headers := range []string{
+			"Authorization: Bearer good", "Authorization: bearer good", "Authorization: BEARER  good ",
+		} {
 			if got := whose(t, a, request(t, headers), watch.Unauthenticated); got != "good" {
 				t.Errorf("%s: it is %q", headers, got)
 			}
@@ -119,7 +121,9 @@ func TestTokensAreNotMixedUp(t *testing.T) {
 			if got := whose(t, forB, bearer(t, "t"), watch.Unauthenticated); got != "t for b" {
 				t.Errorf("for b it is %q", got)
 			}
-			if got := whose(t, forBC, bearer(t, "t"), watch.Unauthenticated) + whose(t, forB, bearer(t, "tab"), watch.Unauthenticated) + whose(t, plain, request(t), watch.Unauthenticated); got != "" {
+			if got := whose(t, forBC, bearer(t, "t"), watch.Unauthenticated) + whose(
+				t, forB, bearer(t, "tab"), watch.Unauthenticated,
+			) + whose(t, plain, request(t), watch.Unauthenticated); got != "" {
 				t.Errorf("tokens for others are %q's", got)
 			}
 		}
