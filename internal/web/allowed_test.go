@@ -14,7 +14,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-// serverOf is a server that has no cluster.
+// serverOf returns a server without a cluster.
 func serverOf(t *testing.T, options web.Options) *web.Server {
 	t.Helper()
 	options.Log = slog.New(slog.DiscardHandler)
@@ -34,8 +34,8 @@ func boundaryOf(t *testing.T, hosts, origins []string) *web.Boundary {
 	return b
 }
 
-// everyRoute is each route as "GET /path", with names in the place of
-// parameters, and two that there are not.
+// everyRoute returns each route as "GET /path", with example values for the parameters, and two paths that do not
+// exist.
 func everyRoute(t *testing.T) []string {
 	t.Helper()
 	routes, ok := handler(t).(chi.Routes)
@@ -55,18 +55,17 @@ func everyRoute(t *testing.T) []string {
 	return all
 }
 
-// titleOf is the title of the problem that a request is answered with, empty for
-// any other answer.
+// titleOf returns the title of the problem in the response to a request. It is empty for any other response.
 func titleOf(h http.Handler, r *http.Request) string {
 	recorder := httptest.NewRecorder()
 	h.ServeHTTP(recorder, r)
 	var p struct{ Title string }
-	_ = json.Unmarshal(recorder.Body.Bytes(), &p) // It may be any other answer.
+	_ = json.Unmarshal(recorder.Body.Bytes(), &p) // Other responses are not problems.
 	return p.Title
 }
 
-// Every route is served to the names and the origins that are allowed, and to no
-// other: all hosts, by all origins, with and without what is configured.
+// Every route serves the allowed hosts and origins, and no others. The test combines all hosts with all origins, with
+// and without configuration.
 func TestBoundary(t *testing.T) {
 	const (
 		badHost   = "Host not allowed"
@@ -80,7 +79,7 @@ func TestBoundary(t *testing.T) {
 			[]string{"https://glasshouse.example.org", "http://localhost:8001", "HTTPS://Other.example.org:443"},
 		),
 	}
-	// By which boundary each is known: "" by none, "both", or "configured".
+	// Which boundary allows the host: "" for none, "both", or "configured".
 	hosts := map[string]string{
 		"localhost": "both", "LOCALHOST:8080": "both", "127.0.0.1:1": "both", "127.9.9.9": "both", "[::1]": "both",
 		"[::1]:8080":             "both",
@@ -92,7 +91,7 @@ func TestBoundary(t *testing.T) {
 		"glasshouse.example.org.evil.test": "", "evil.glasshouse.example.org": "", "example.org": "",
 		"[2001:db8::2]": "", "0.0.0.0": "", "kubernetes.default.svc": "",
 	}
-	// Of which boundary an origin is, whatever the host.
+	// Which boundary allows the origin, for any host.
 	origins := map[string]string{
 		"": "both", "https://glasshouse.example.org": "configured", "https://GLASSHOUSE.example.org:443": "configured",
 		"http://localhost:8001": "configured", "https://other.example.org": "configured",
@@ -128,7 +127,7 @@ func TestBoundary(t *testing.T) {
 					case !in(known):
 						want = badHost
 					case method != http.MethodGet && strings.ToLower(origin) != origin:
-						want = badOrigin // Of what changes something it is compared as browsers write it.
+						want = badOrigin // Routes that change something compare it in the form that browsers send.
 					case !in(of):
 						want = badOrigin
 					}
@@ -145,8 +144,8 @@ func TestBoundary(t *testing.T) {
 	}
 }
 
-// What is refused is answered with the flag that would allow it. kubectl proxy,
-// and any other that changes the Host, is let in by configuration alone.
+// A refusal contains the flag that would allow the request. kubectl proxy, and any other proxy that changes the Host,
+// is allowed only by configuration.
 func TestRefusalsNameTheFlag(t *testing.T) {
 	proxied := func(boundary *web.Boundary) (host, origin answer) {
 		handler, err := serverOf(t, web.Options{Boundary: boundary}).Handler()
@@ -177,7 +176,7 @@ func TestRefusalsNameTheFlag(t *testing.T) {
 	}
 }
 
-// A socket's Origin is held to the same list, and a cookie without one is nobody's.
+// The Origin of a socket is checked against the same list. A socket with a cookie but without an Origin is refused.
 func TestSocketOrigins(t *testing.T) {
 	s := startSiteOf(t, web.Options{
 		Boundary: boundaryOf(t, []string{"[2001:db8::1]"}, []string{"https://glasshouse.example.org"}),
@@ -204,8 +203,8 @@ func TestSocketOrigins(t *testing.T) {
 	}
 }
 
-// What changes something is closed to other pages, also to a form of theirs,
-// which navigates, and which no GET of ours minds.
+// Other pages cannot change anything. This includes a form of another page, which navigates. GET routes ignore these
+// headers.
 func TestCrossOrigin(t *testing.T) {
 	changed := 0
 	handler, err := serverOf(t, web.Options{Boundary: boundaryOf(t, nil, []string{"https://glasshouse.example.org"})}).
@@ -245,7 +244,7 @@ func TestCrossOrigin(t *testing.T) {
 	}
 }
 
-// What is no host, and no origin, is refused with what would be one.
+// The error for an invalid host or origin describes a valid one.
 func TestBoundaryMistakes(t *testing.T) {
 	for _, host := range []string{
 		"", ":8080", "https://x.org", "x.org/", "x.org:", "a b", "*", "*.example.org", "user@x.org", "x.org?", "::1",

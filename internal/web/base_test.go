@@ -11,7 +11,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-// addressesIn finds the addresses in a page, and in scripts and style sheets.
+// addressesIn returns the addresses in a page, a script or a style sheet.
 func addressesIn(body string) []string {
 	var found []string
 	for _, pattern := range []string{
@@ -24,8 +24,8 @@ func addressesIn(body string) []string {
 	return found
 }
 
-// Under a base path every page names addresses under it alone, and each of them
-// leads somewhere: all pages, by all their links, forms, scripts and styles.
+// With a base path, every page uses only addresses below it, and each of these addresses works. The test follows all
+// links, forms, scripts and styles of all pages.
 func TestBasePath(t *testing.T) {
 	const base = "/a/glass-house"
 	s := newSiteOf(t, web.Options{BasePath: base})
@@ -38,7 +38,11 @@ func TestBasePath(t *testing.T) {
 	queue = append(queue, base+"/compare", base+"/compare?a="+podsRef+"/a/web-1",
 		base+"/compare?a="+podsRef+"/a/web-1&b=web-2", base+"/r/"+podsRef+"?ns=a&q=web&cols=name&from=1",
 		base+"/r/"+widgetsRef)
-	missing := []string{base + "/nothing", base + "/r/core/v1/none", base + "/o/" + podsRef + "/a/none", base + "/r/" + podsRef + "?limit=1"} // Pages that say so.
+	// Addresses whose pages report an error.
+	missing := []string{
+		base + "/nothing", base + "/r/core/v1/none", base + "/o/" + podsRef + "/a/none",
+		base + "/r/" + podsRef + "?limit=1",
+	}
 	for _, path := range missing {
 		a := s.get(path, "Accept: text/html")
 		if a.status/100 != 4 || !strings.Contains(a.body, `data-base="`+base+`"`) {
@@ -62,7 +66,7 @@ func TestBasePath(t *testing.T) {
 			} else {
 				queue = append(queue, to)
 			}
-		case a.status != http.StatusOK && !strings.Contains(path, "/api/v1/logs/"): // There is no log to be had here.
+		case a.status != http.StatusOK && !strings.Contains(path, "/api/v1/logs/"): // The test cluster serves no logs.
 			t.Errorf("%s, which a page names, answers %d: %.200s", path, a.status, a.body)
 		case strings.HasPrefix(a.header.Get("Content-Type"), "text/html"):
 			pages++
@@ -83,7 +87,7 @@ func TestBasePath(t *testing.T) {
 	if status := s.beginAt(base+"/api/v1/live", liveHeaders()...); status != http.StatusSwitchingProtocols {
 		t.Errorf("the socket answers %d", status)
 	}
-	// Nothing is beside it, whatever it looks like.
+	// Paths outside the base path are not served, even if they are similar.
 	for _, route := range everyRoute(t) {
 		_, path, _ := strings.Cut(route, " ")
 		for _, path := range []string{
@@ -97,8 +101,7 @@ func TestBasePath(t *testing.T) {
 		"")
 }
 
-// addressesUnder are the addresses that a body names, of which none may lead out of
-// the base path.
+// addressesUnder returns the addresses in a body. It fails the test if one of them is outside the base path.
 func addressesUnder(t *testing.T, base, path, body string) []string {
 	t.Helper()
 	from, err := url.Parse(path)

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A page that was led here by DNS rebinding names a foreign host.
+// A browser that DNS rebinding has led here sends a foreign Host.
 func TestHost(t *testing.T) {
 	s := startSite(t, nil)
 	for _, host := range []string{
@@ -25,23 +25,24 @@ func TestHost(t *testing.T) {
 		for _, path := range routes() {
 			a := s.get(path, "Host: "+host)
 			if a.status == http.StatusBadRequest && !strings.Contains(a.body, "{") {
-				continue // net/http refuses what cannot be a host.
+				continue // net/http refuses an invalid host.
 			}
 			s.wantProblem("host "+host+" of "+path, a, http.StatusForbidden, "Host not allowed",
 				"localhost, 127.0.0.1 and [::1]")
 		}
 	}
-	for _, path := range []string{"/healthz", "/nothing"} { // How to be let in is said with the name.
+	for _, path := range []string{"/healthz", "/nothing"} { // The problem contains the flag that allows the host.
 		s.wantProblem(path, s.get(path, "Host: pods.example.org:8443"), http.StatusForbidden, "Host not allowed",
 			"--allowed-host=pods.example.org:8443.")
 	}
-	// The library of the socket takes an Origin that is the Host for good.
-	a := s.get("/api/v1/live", "Host: evil.test", "Origin: http://evil.test", "Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+	// The WebSocket library accepts any Origin whose host equals the Host header.
+	a := s.get("/api/v1/live", "Host: evil.test", "Origin: http://evil.test", "Upgrade: websocket",
+		"Connection: Upgrade", "Sec-WebSocket-Version: 13",
 		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json")
 	s.wantProblem("a rebound socket", a, http.StatusForbidden, "Host not allowed", "")
 }
 
-// A foreign page's script names that page as Origin.
+// A script of a foreign page sends the origin of that page as Origin.
 func TestOrigin(t *testing.T) {
 	s := startSite(t, nil)
 	_, port, _ := strings.Cut(s.addr, ":")
@@ -70,8 +71,7 @@ func TestOrigin(t *testing.T) {
 	}
 }
 
-// Every answer has the headers that keep a browser safe, and none that lets
-// another page read it.
+// Every response has the headers that protect a browser, and none that lets another page read it.
 func TestHeaders(t *testing.T) {
 	s := newSite(t)
 	want := map[string]string{
@@ -136,7 +136,7 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// A panic is one failed request, and no more.
+// A panic fails only its own request.
 func TestPanic(t *testing.T) {
 	s := startSite(t, nil)
 	for _, path := range []string{"/api/v1/resources", "/api/v1/snapshot/" + podsRef, "/readyz", "/r/" + podsRef} {

@@ -24,8 +24,8 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// memory is a listener for connections in memory, which hold nothing: a client
-// that does not read stops who writes to it at once.
+// memory is a listener for connections in memory. They have no buffers: a client that does not read blocks the writer
+// at once.
 type memory struct {
 	accepted chan net.Conn
 	closed   chan struct{}
@@ -44,21 +44,20 @@ func (m *memory) Accept() (net.Conn, error) {
 func (m *memory) Close() error   { m.close(); return nil }
 func (m *memory) Addr() net.Addr { return &net.TCPAddr{IP: net.IPv4(127, 0, 0, 1), Port: 80} }
 
-// bubble is a server in a bubble of synctest.
+// bubble is a server in a synctest bubble.
 type bubble struct {
 	*site
 
 	listener *memory
 }
 
-// inBubble runs a test whose time is its own, on a cluster with the pods of
-// newSite, and of the kinds given.
+// inBubble runs a test with fake time. Its cluster has three pods and the given kinds.
 func inBubble(t *testing.T, test func(b *bubble), kinds ...apitest.Kind) {
 	t.Helper()
 	inBubbleOf(t, auth.None, test, kinds...)
 }
 
-// inBubbleOf is inBubble where who looks is known in some way.
+// inBubbleOf is inBubble with a mode of authentication.
 func inBubbleOf(t *testing.T, mode string, test func(b *bubble), kinds ...apitest.Kind) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -92,7 +91,7 @@ func inBubbleOf(t *testing.T, mode string, test func(b *bubble), kinds ...apites
 		served, watched, asked := make(chan error, 1), make(chan error, 1), make(chan error, 1)
 		go func() { watched <- cluster.Run(ctx) }()
 		go func() { asked <- authority.Run(ctx) }()
-		synctest.Wait() // Who asks before it runs is sent away.
+		synctest.Wait() // Requests before the cluster runs are refused.
 		go func() { served <- server.Run(ctx, m) }()
 		stop := sync.OnceValue(func() error { cancel(); return errors.Join(<-served, <-watched, <-asked) })
 		t.Cleanup(func() {
@@ -126,16 +125,16 @@ func (b *bubble) open() *tab {
 	}
 	conn.SetReadLimit(1 << 20)
 	b.t.Cleanup(func() { _ = conn.CloseNow() })
-	return &tab{t: b.t, conn: conn, patience: 24 * time.Hour} // Time costs nothing here.
+	return &tab{t: b.t, conn: conn, patience: 24 * time.Hour} // The time is fake.
 }
 
-// deaf opens a socket that subscribes to the pods and never reads again.
+// deaf opens a socket that subscribes to the pods and does not read after that.
 func (b *bubble) deaf() net.Conn {
 	b.t.Helper()
 	return b.deafTo(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 }
 
-// deafTo opens a socket that sends one frame and never reads again.
+// deafTo opens a socket that sends one message and does not read after that.
 func (b *bubble) deafTo(text string) net.Conn {
 	b.t.Helper()
 	conn, err := b.dial(b.t.Context(), "", "")
@@ -143,7 +142,8 @@ func (b *bubble) deafTo(text string) net.Conn {
 		b.t.Fatal(err)
 	}
 	b.t.Cleanup(func() { _ = conn.Close() })
-	_, err = conn.Write([]byte("GET /api/v1/live HTTP/1.1\r\nHost: 127.0.0.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n" +
+	_, err = conn.Write([]byte("GET /api/v1/live HTTP/1.1\r\nHost: 127.0.0.1\r\n" +
+		"Upgrade: websocket\r\nConnection: Upgrade\r\nSec-WebSocket-Version: 13\r\n" +
 		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\nSec-WebSocket-Protocol: glasshouse.v1+json\r\n\r\n"))
 	if err == nil {
 		_, err = http.ReadResponse(bufio.NewReaderSize(conn, 16), nil)
@@ -158,13 +158,12 @@ func (b *bubble) deafTo(text string) net.Conn {
 	return conn
 }
 
-// A client that never reads is cut when a write has taken 10 s, and holds up
-// nobody else.
+// A client that never reads is disconnected when a write has taken 10 s. It does not delay other clients.
 func TestDeafClient(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
 		deaf := b.deaf()
-		synctest.Wait() // It is being told that the pods are live.
+		synctest.Wait() // The server is sending the live status of the pods.
 		c := b.open()
 		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		c.until(1, "snapshot")
@@ -192,15 +191,15 @@ func TestDeafClient(t *testing.T) {
 // writable reports whether the other end of a connection in memory is open.
 func writable(conn net.Conn) bool {
 	_ = conn.SetWriteDeadline(time.Now().Add(time.Millisecond))
-	_, err := conn.Write([]byte{0x89}) // A ping begins.
+	_, err := conn.Write([]byte{0x89}) // The first byte of a ping.
 	return err == nil
 }
 
-// A client that does not answer pings is cut.
+// A client that does not answer pings is disconnected.
 func TestPing(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
-		c := b.open() // It answers while somebody reads.
+		c := b.open() // It answers pings while the test reads.
 		c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`)
 		start := time.Now()
 		for time.Since(start) < 5*time.Minute {
@@ -214,8 +213,7 @@ func TestPing(t *testing.T) {
 	})
 }
 
-// When the server stops, each client is told another time to come back after,
-// and nobody holds it up.
+// When the server stops, each client gets a different delay before it reconnects. No client delays the stop.
 func TestThousandClientsAreSentAway(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
@@ -255,8 +253,7 @@ func TestThousandClientsAreSentAway(t *testing.T) {
 	})
 }
 
-// sentAway reads to the end, wants the code, and returns the milliseconds after
-// which to try again.
+// sentAway reads to the end and checks the close code. It returns the delay before a new attempt, in milliseconds.
 func (c *tab) sentAway(code websocket.StatusCode) int {
 	for {
 		_, err := c.read()
@@ -277,8 +274,7 @@ func (c *tab) sentAway(code websocket.StatusCode) int {
 	}
 }
 
-// More sockets than may be are told to try again later; there is room when
-// others have gone.
+// Sockets beyond the maximum are asked to try again later. There is room again when others have closed.
 func TestFull(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
@@ -298,7 +294,7 @@ func TestFull(t *testing.T) {
 	})
 }
 
-// A client that sends nonsense without end is sent away.
+// A client that keeps sending invalid messages is disconnected.
 func TestNonsenseWithoutEnd(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
@@ -323,9 +319,9 @@ func TestNonsenseWithoutEnd(t *testing.T) {
 	})
 }
 
-// Events of rows go as they are, a snapshot compressed: a thousand viewers would
-// have a thousand times the same events compressed. Those of one object are
-// long, and told to few.
+// Events of rows are sent without compression, because each of a thousand viewers would have the same events compressed
+// again. A snapshot is compressed. Events of one object are compressed, too, because they are long and have few
+// readers.
 func TestWhatIsCompressed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		t := b.t
@@ -357,7 +353,8 @@ func TestWhatIsCompressed(t *testing.T) {
 			t.Errorf("the event took %d bytes, want it as it is", read)
 		}
 		c.send(
-			`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":2,"resource":"core/v1/pods","ns":["a"],"name":"long","view":"object"}]`)
+			`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":2,"resource":"core/v1/pods",` +
+				`"ns":["a"],"name":"long","view":"object"}]`)
 		c.until(2, "snapshot")
 		read = 0
 		b.api.Set(podsRef, apitest.Item{
@@ -369,7 +366,7 @@ func TestWhatIsCompressed(t *testing.T) {
 	})
 }
 
-// counted counts what is read.
+// counted counts the bytes that are read.
 type counted struct {
 	net.Conn
 

@@ -24,19 +24,22 @@ import (
 	"glasshouse/internal/web"
 )
 
-// resetter opens streams of HTTP/2 and resets them.
+// resetter opens HTTP/2 streams and resets them.
 type resetter struct {
 	t      *testing.T
 	addr   string
 	conn   *tls.Conn
 	framer *http2.Framer
 	next   uint32      // The id of the next stream.
-	data   chan uint32 // The streams of which DATA has come; closed when the connection ends.
+	data   chan uint32 // The streams that have received DATA; closed when the connection ends.
 }
 
 func (r *resetter) connect() {
 	r.t.Helper()
-	dialer := tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}}} //nolint:gosec // A test's own.
+	dialer := tls.Dialer{Config: &tls.Config{
+		InsecureSkipVerify: true, //nolint:gosec // The certificate is made by the test.
+		NextProtos:         []string{"h2"},
+	}}
 	conn, err := dialer.DialContext(r.t.Context(), "tcp", r.addr)
 	if err != nil {
 		r.t.Fatal(err)
@@ -49,14 +52,14 @@ func (r *resetter) connect() {
 		r.t.Fatal(err)
 	}
 	r.framer, r.next = http2.NewFramer(r.conn, r.conn), 1
-	// The window of the connection takes all that is sent, those of streams do not.
+	// The flow control window of the connection allows all data. The windows of streams do not.
 	if err := errors.Join(r.framer.WriteSettings(), r.framer.WriteWindowUpdate(0, 1<<30)); err != nil {
 		r.t.Fatal(err)
 	}
 	if err := r.conn.SetDeadline(time.Now().Add(time.Minute)); err != nil {
 		r.t.Fatal(err)
 	}
-	r.data = make(chan uint32, 1<<16) // More than there are frames: nobody waits for most of them.
+	r.data = make(chan uint32, 1<<16) // More than there are frames, because the test does not wait for most of them.
 	go r.read(r.framer, r.data)
 }
 
@@ -76,7 +79,7 @@ func (r *resetter) read(framer *http2.Framer, data chan<- uint32) {
 
 // close ends the connection.
 func (r *resetter) close() {
-	_ = r.conn.Close() // The server may have ended it before.
+	_ = r.conn.Close() // The server may have closed it.
 	for range r.data {
 		continue
 	}
@@ -111,8 +114,8 @@ func (r *resetter) open(path string, atOnce bool) error {
 	return r.framer.WriteRSTStream(stream, http2.ErrCodeCancel)
 }
 
-// A client that resets its streams, or closes its connection, is no error of the server's.
-// Thousands of them write nothing to the log.
+// A client that resets its streams, or closes its connection, is not an error of the server. Thousands of such clients
+// write nothing to the log.
 func TestDisconnectsAreNotErrors(t *testing.T) {
 	secret := newSecret(t, "resets")
 	keys, err := web.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))
@@ -120,7 +123,7 @@ func TestDisconnectsAreNotErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	api := newSite(t).api
-	for n := range 500 { // An answer is longer than a stream's window.
+	for n := range 500 { // A response is longer than the window of a stream.
 		name := fmt.Sprintf("pod-%d", n)
 		api.Set(podsRef, apitest.Item{
 			Namespace: "a", Name: name, Cells: fmt.Sprintf(`[%q,"Running","5m"]`, name), Rest: `"spec":{}`,
@@ -136,7 +139,8 @@ func TestDisconnectsAreNotErrors(t *testing.T) {
 	r.connect()
 	connections := 1
 	for n := range streams {
-		if err := r.open(paths[n%len(paths)], n%20 != 0); err != nil { // The server ends a connection of too many resets.
+		// The server closes a connection after too many resets.
+		if err := r.open(paths[n%len(paths)], n%20 != 0); err != nil {
 			r.close()
 			r.connect()
 			connections++
@@ -153,7 +157,7 @@ func TestDisconnectsAreNotErrors(t *testing.T) {
 	t.Logf("%d streams on %d connections", streams, connections)
 }
 
-// brokenWriter is a client to which nothing can be written.
+// brokenWriter is a client to which every write fails.
 type brokenWriter struct {
 	*httptest.ResponseRecorder
 
@@ -162,8 +166,8 @@ type brokenWriter struct {
 
 func (w *brokenWriter) Write([]byte) (int, error) { return 0, w.err }
 
-// Every error of a write is the client's, whatever the protocol calls it, and is logged at
-// debug. A misuse of the writer, and an error that only looks alike, is the server's.
+// Every write error is an error of the client, whatever its protocol, and is logged at debug level. A misuse of the
+// writer, and a similar error from elsewhere, is an error of the server.
 func TestErrorsOfWrites(t *testing.T) {
 	var log strings.Builder
 	options := web.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))}
@@ -195,11 +199,11 @@ func TestErrorsOfWrites(t *testing.T) {
 	done, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, test := range []struct {
-		ctx  context.Context //nolint:containedctx // One of two.
+		ctx  context.Context //nolint:containedctx // The test uses one of two contexts.
 		err  error
 		want bool
 	}{
-		{t.Context(), syscall.ECONNRESET, false}, // Of the API server's connection, say.
+		{t.Context(), syscall.ECONNRESET, false}, // For example, of the connection to the API server.
 		{done, syscall.ECONNRESET, false},
 		{t.Context(), context.Canceled, false},
 		{done, context.Canceled, true},

@@ -14,17 +14,21 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// HandlerWith is all routes, and one more that everybody may use.
+// HandlerWith returns all routes, and one more of the class everybody.
 func (s *Server) HandlerWith(method, pattern string, handler http.HandlerFunc) (http.Handler, error) {
-	return s.handlerOf(append(s.routes(), route{method, pattern, everybody, func(w http.ResponseWriter, r *http.Request) error {
+	return s.handlerOf(append(s.routes(), route{method, pattern, everybody, func(
+		w http.ResponseWriter, r *http.Request,
+	) error {
 		handler(w, r)
 		return nil
 	}, direct, 0}))
 }
 
-// HandlerBuffering is all routes, and one more whose responses reserve memory and are buffered.
+// HandlerBuffering returns all routes, and one more whose responses reserve memory and are buffered.
 func (s *Server) HandlerBuffering(pattern string, handler http.HandlerFunc) (http.Handler, error) {
-	return s.handlerOf(append(s.routes(), route{http.MethodGet, pattern, everybody, func(w http.ResponseWriter, r *http.Request) error {
+	return s.handlerOf(append(s.routes(), route{http.MethodGet, pattern, everybody, func(
+		w http.ResponseWriter, r *http.Request,
+	) error {
 		handler(w, r)
 		return nil
 	}, buffered, smallMemory}))
@@ -35,39 +39,42 @@ func (s *Server) YAMLForPage(r *http.Request, text []byte) (string, error) {
 	return s.yamlForPage(r, text)
 }
 
-// IsDisconnect reports whether a request has failed because its client is gone.
+// IsDisconnect reports whether a request has failed because its client has disconnected.
 func IsDisconnect(ctx context.Context, err error) bool { return isDisconnect(ctx, err) }
 
-// Certificate is what a KeyPair shows now.
+// Certificate returns the current certificate of a KeyPair.
 func Certificate(k *KeyPair) (*tls.Certificate, error) { return k.certificate(nil) }
 
-// Quota is a limit that something counts under.
+// Quota is a limit that sockets and subscriptions count toward.
 type Quota = limit.Limit
 
-// ViewerQuota is that of a user's sockets.
+// ViewerQuota returns the quota of a user's sockets.
 func ViewerQuota(name string) Quota {
-	r := (&http.Request{}).WithContext(context.WithValue(context.Background(), senderKey{}, sender{identity: auth.Identity{Viewer: watch.Viewer{User: &watch.User{Name: name}}}})) //nolint:forbidigo // Of a request that nobody sends.
+	r := (&http.Request{}).WithContext(context.WithValue(
+		context.Background(), senderKey{}, //nolint:forbidigo // The request is not sent.
+		sender{identity: auth.Identity{Viewer: watch.Viewer{User: &watch.User{Name: name}}}},
+	))
 	return (&Server{}).socketQuotas(r)[0]
 }
 
-// SubscriptionQuotas are those of a subscription from an address.
+// SubscriptionQuotas returns the quotas of a subscription from an address.
 func SubscriptionQuotas(address netip.Addr) []Quota {
 	return subscriptionQuotas([]limit.Limit{{Key: "sockets of " + addressKey(address), Max: addressSockets}})
 }
 
-// TryAcquire counts one more under quotas; nil if there is no room.
+// TryAcquire acquires one unit under quotas. It returns nil if there is no room.
 func (s *Server) TryAcquire(quotas []Quota) *limit.Lease { return s.limiter.TryAcquire(1, quotas...) }
 
-// TakeProcessors acquires all processors that responses are built with.
+// TakeProcessors acquires all processors that may build responses.
 func (s *Server) TakeProcessors() *limit.Lease {
 	limits := s.processorLimits(httptest.NewRequest(http.MethodGet, "/", nil))
 	return s.limiter.TryAcquire(limits[1].Max, limits[1])
 }
 
-// Enter counts a socket until leave is called; leave is nil if there is no room.
+// Enter counts a socket until leave is called. leave is nil if there is no room.
 func (s *Server) Enter(quotas []Quota) (leave func()) { return s.enter(quotas) }
 
-// GroupOf is what an address with a port counts as.
+// GroupOf returns the key under which an address with a port is limited.
 func GroupOf(remote string) string {
 	address, known := addressOf(remote)
 	if !known {
@@ -76,7 +83,7 @@ func GroupOf(remote string) string {
 	return addressKey(address)
 }
 
-// Serving is all routes, the socket among them, until stop is called.
+// Serving returns all routes, including the socket, until stop is called.
 func Serving(ctx context.Context, s *Server) (handler http.Handler, stop func()) {
 	s.begin(ctx)
 	handler, err := s.Handler()
@@ -89,16 +96,16 @@ func Serving(ctx context.Context, s *Server) (handler http.Handler, stop func())
 	}
 }
 
-// StatusOf lets tests put a ledger of their own into words.
+// StatusOf formats a watch status that a test provides.
 var StatusOf = statusOf
 
-// DocumentOf writes JSON as YAML.
+// DocumentOf converts JSON to YAML.
 var DocumentOf = documentOf
 
-// Documents are those of a view that many follow.
+// Documents is the type documents.
 type Documents = documents
 
-// Latest is documents.latest.
+// Latest calls documents.latest.
 func (d *Documents) Latest(
 	ctx context.Context, after time.Time, text func(context.Context) ([]byte, error),
 ) (number int, made []byte, err error) {
@@ -109,7 +116,7 @@ func (d *Documents) Latest(
 	return one.number, one.text, nil
 }
 
-// PlainText is what is shown of a log that comes in pieces.
+// PlainText returns the text that is shown of a log that arrives in pieces.
 func PlainText(pieces ...[]byte) string {
 	var p plainText
 	var text []byte
@@ -119,19 +126,22 @@ func PlainText(pieces ...[]byte) string {
 	return string(p.end(text))
 }
 
-// GuestQuotas are those of a guest's sockets.
+// GuestQuotas returns the quotas of a guest's sockets.
 func GuestQuotas(id, from string) []Quota {
-	r := (&http.Request{RemoteAddr: from}).WithContext(context.WithValue(context.Background(), senderKey{}, sender{guest: &share.Guest{Share: share.Share{ID: id}}})) //nolint:forbidigo // Of a request that nobody sends.
+	r := (&http.Request{RemoteAddr: from}).WithContext(context.WithValue(
+		context.Background(), senderKey{}, //nolint:forbidigo // The request is not sent.
+		sender{guest: &share.Guest{Share: share.Share{ID: id}}},
+	))
 	return (&Server{}).socketQuotas(r)
 }
 
-// ClusterID tells the cluster that is shown now from others.
+// ClusterID returns the id of the active cluster.
 func ClusterID(s *Server) string { return s.present.Load().id }
 
-// Shown is the cluster that is shown now.
+// Shown returns the active cluster.
 func (s *Server) Shown() Shown { return s.present.Load().Shown }
 
-// CrowdOf is of how large a crowd the sockets of each address are, where so many are open.
+// CrowdOf returns the result of crowd for the sockets of each address, if so many are open.
 func CrowdOf(open map[string]int) map[string]int {
 	s, size := &Server{}, make(map[string]int)
 	for address, n := range open {
@@ -145,5 +155,5 @@ func CrowdOf(open map[string]int) map[string]int {
 	return size
 }
 
-// MemoryInUse is how many bytes of the memory for responses are reserved.
+// MemoryInUse returns how many bytes of the memory for responses are reserved.
 func (s *Server) MemoryInUse() int64 { return s.budget.Used() }
