@@ -18,8 +18,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// All who are woken together are given one document, made once; one that reads
-// as before keeps its number. Who needs a newer one has it made.
+// All callers that are woken together get the same document, which is built once. A document whose text has not changed
+// keeps its number. A caller that needs a newer one has it built.
 func TestDocumentsAreMadeOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var documents web.Documents
@@ -55,8 +55,8 @@ func TestDocumentsAreMadeOnce(t *testing.T) {
 	})
 }
 
-// Who goes while a document is made for all takes it from nobody; one that
-// cannot be made is made again for who comes later.
+// A caller that leaves while a document is built does not cancel it for the others. A document that could not be built
+// is built again for later callers.
 func TestDocumentsOfWhoGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var documents web.Documents
@@ -89,7 +89,7 @@ func TestDocumentsOfWhoGoes(t *testing.T) {
 	})
 }
 
-// A tab that follows the picker costs little more than one that does not.
+// A tab that subscribes to the resource picker uses little more memory than one that does not.
 func TestFollowersHoldNoText(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for n := range 300 {
@@ -104,11 +104,13 @@ func TestFollowersHoldNoText(t *testing.T) {
 			runtime.ReadMemStats(&m)
 			return int64(m.HeapAlloc) //nolint:gosec // Far below 2^63.
 		}
-		<-time.After(time.Minute) // Discovery is asked again.
+		<-time.After(time.Minute) // Discovery is read again.
 		const tabs = 30
 		var held []int64
-		const rows, picker = `{"op":"subscribe","id":1,"resource":"core/v1/pods"}`, `{"op":"subscribe","id":1,"view":"resources"}`
-		for _, frame := range []string{rows, picker, rows} { // Twice, for what was left over by others may go meanwhile.
+		const rows, picker = `{"op":"subscribe","id":1,"resource":"core/v1/pods"}`,
+			`{"op":"subscribe","id":1,"view":"resources"}`
+		// Rows are measured twice, because memory of earlier work may be freed during the measurement.
+		for _, frame := range []string{rows, picker, rows} {
 			before := heap()
 			for range tabs {
 				tab := b.open()
@@ -124,8 +126,8 @@ func TestFollowersHoldNoText(t *testing.T) {
 	})
 }
 
-// A page is told which build of it the server has, as its script's address says
-// of its own.
+// The resources message contains the build id of the page that the server has. A page compares it with the id in the
+// address of its own script.
 func TestBuildOfThePage(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
@@ -140,8 +142,8 @@ func TestBuildOfThePage(t *testing.T) {
 	}
 }
 
-// What changes while somebody comes is told, though what was made for who came a
-// moment before is told first.
+// Changes during the start of a subscription are sent, even if the first message is a document that was built a moment
+// before for another subscription.
 func TestFollowWhileItChanges(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		first := b.open()
@@ -162,7 +164,7 @@ func TestFollowWhileItChanges(t *testing.T) {
 	})
 }
 
-// A kind that is covered in some namespaces says in which.
+// A resource that is covered in some namespaces lists them.
 func TestFollowSomeNamespaces(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Refuse("core/v1/pods", "", http.StatusForbidden, "no")
@@ -182,8 +184,7 @@ func TestFollowSomeNamespaces(t *testing.T) {
 	})
 }
 
-// Counts of what is watched are told as they change, once a second at most, and
-// to who comes at once.
+// Counts of watched resources are sent as they change, at most once a second. A new subscription gets them at once.
 func TestFollowCounts(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
@@ -217,7 +218,7 @@ func TestFollowCounts(t *testing.T) {
 	})
 }
 
-// What is not watched, or may not be seen, has no count.
+// A resource that is not watched, or that the viewer may not see, has no count.
 func TestFollowCountsOfWhatIsRefused(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Refuse(podsRef, "", http.StatusForbidden, "no")

@@ -14,8 +14,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// rawAnswers sends bytes to a server and returns the status codes of all answers until it
-// closes the connection, and the body of the first. ok is false if it stays open.
+// rawAnswers sends bytes to a server. It returns the status codes of all responses until the server closes the
+// connection, and the body of the first response. ok is false if the connection stays open.
 func rawAnswers(t *testing.T, addr, text string) (codes []int, first string, ok bool) {
 	t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", addr)
@@ -46,8 +46,7 @@ func rawAnswers(t *testing.T, addr, text string) (codes []int, first string, ok 
 	}
 }
 
-// A request whose body could be read in two ways is refused, and so is what follows it on
-// the connection.
+// A request whose body could be read in two ways is refused, and so is the data after it on the connection.
 func TestAmbiguousFraming(t *testing.T) {
 	s := startSite(t, nil)
 	next := "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"
@@ -55,7 +54,7 @@ func TestAmbiguousFraming(t *testing.T) {
 		what, method, version string
 		headers, body         string
 		status                int
-		title                 string // Of a problem document; empty if net/http refuses the request itself.
+		title                 string // The title of the problem document; empty if net/http refuses the request.
 	}{
 		{
 			"both", "POST", "1.1", "Content-Length: 6\r\nTransfer-Encoding: chunked\r\n", "0\r\n\r\n", 411,
@@ -106,7 +105,7 @@ func TestAmbiguousFraming(t *testing.T) {
 		{"two lengths", "POST", "1.1", "Content-Length: 2\r\nContent-Length: 3\r\n", "{}", 400, ""},
 		{"a list of lengths", "POST", "1.1", "Content-Length: 2, 2\r\n", "{}", 400, ""},
 		{"a length with a sign", "POST", "1.1", "Content-Length: +2\r\n", "{}", 400, ""},
-		// The encoding of HTTP/1.0 is dropped unseen, so the body of the next three is none.
+		// net/http silently drops the encoding of HTTP/1.0, so the next three requests have no body.
 		{"HTTP/1.0", "GET", "1.0", "Transfer-Encoding: chunked\r\n", "0\r\n\r\n", 200, ""},
 		{
 			"HTTP/1.0 that goes on", "GET", "1.0", "Transfer-Encoding: chunked\r\nConnection: keep-alive\r\n", "", 200,
@@ -117,7 +116,8 @@ func TestAmbiguousFraming(t *testing.T) {
 			"Content-Length: 0\r\nTransfer-Encoding: chunked\r\nConnection: keep-alive\r\n", "", 200, "",
 		},
 	} {
-		request := test.method + " /healthz HTTP/" + test.version + "\r\nHost: localhost\r\n" + test.headers + "\r\n" + test.body + next
+		request := test.method + " /healthz HTTP/" + test.version + "\r\nHost: localhost\r\n" +
+			test.headers + "\r\n" + test.body + next
 		codes, body, closed := rawAnswers(t, s.addr, request)
 		if len(codes) != 1 || codes[0] != test.status || !closed {
 			t.Errorf("%s: got %v, closed: %t, want %d alone: %s", test.what, codes, closed, test.status, body)
@@ -127,13 +127,14 @@ func TestAmbiguousFraming(t *testing.T) {
 		}
 	}
 	codes, _, closed := rawAnswers(t, s.addr,
-		strings.Replace(next, "\r\n\r\n", "\r\nContent-Length: 0\r\n\r\n", 1)+strings.Replace(next, "\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1))
+		strings.Replace(next, "\r\n\r\n", "\r\nContent-Length: 0\r\n\r\n", 1)+
+			strings.Replace(next, "\r\n\r\n", "\r\nConnection: close\r\n\r\n", 1))
 	if len(codes) != 2 || codes[0] != 200 || codes[1] != 200 || !closed {
 		t.Errorf("two requests with a clear end: got %v", codes)
 	}
 }
 
-// The target * is refused as any other request is, by the boundary, on both listeners.
+// The boundary refuses the target * like any other invalid request, on both listeners.
 func TestServerWideOptions(t *testing.T) {
 	s := startSite(t, nil)
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")

@@ -17,14 +17,15 @@ import (
 	"glasshouse/internal/web"
 )
 
-// fuzzed is a server of a few objects, whose log is kept.
+// fuzzed returns a server with a few objects, and its log.
 func fuzzed(f *testing.F) (*web.Server, *lockedBuffer) {
 	f.Helper()
 	api := apitest.New(
 		f,
 		apitest.Kind{
 			Ref: podsRef, Kind: "Pod", ShortNames: []string{"po"},
-			Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"},{"name":"Age","type":"string"}]`,
+			Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"},` +
+				`{"name":"Age","type":"string"}]`,
 		},
 		apitest.Kind{
 			Ref: "core/v1/namespaces", Kind: "Namespace", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`,
@@ -43,13 +44,18 @@ func fuzzed(f *testing.F) (*web.Server, *lockedBuffer) {
 	return server, log
 }
 
-// No request fails the server, whatever is in it.
+// No request causes an error of the server.
 func FuzzRequests(f *testing.F) {
 	server, log := fuzzed(f)
 	handler, stop := web.Serving(f.Context(), server)
 	f.Cleanup(stop)
-	for _, path := range append(routes(), "/compare?a="+podsRef+"/a/web-1&b=web-2", "/r/"+podsRef+"?ns=a&q=is:failing&labels=app%3Dweb&sort=-age&cols=name&from=1", "/api/v1/logs/a/web-1?tail=1&since=1s",
-		"/api/v1/snapshot/"+podsRef+"?format=csv&limit=1&wait=1ms&fields=status.phase%3DRunning", "/o/"+podsRef+"/%2e%2e/%00", "/api/v1/search?q=%ff&limit=1") {
+	for _, path := range append(
+		routes(), "/compare?a="+podsRef+"/a/web-1&b=web-2",
+		"/r/"+podsRef+"?ns=a&q=is:failing&labels=app%3Dweb&sort=-age&cols=name&from=1",
+		"/api/v1/logs/a/web-1?tail=1&since=1s",
+		"/api/v1/snapshot/"+podsRef+"?format=csv&limit=1&wait=1ms&fields=status.phase%3DRunning",
+		"/o/"+podsRef+"/%2e%2e/%00", "/api/v1/search?q=%ff&limit=1",
+	) {
 		if path != "/api/v1/live" {
 			f.Add("GET", path, "Accept", "text/html")
 		}
@@ -67,13 +73,14 @@ func FuzzRequests(f *testing.F) {
 			method == "CONNECT" {
 			t.Skip("no address that a request may have here")
 		}
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // A log may go on.
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second) // A followed log does not end by itself.
 		defer cancel()
 		r, err := http.NewRequestWithContext(ctx, method, target, nil)
 		if err != nil {
 			t.Skip("no request")
 		}
-		r.Host, r.RequestURI = "localhost", target // And no address: it would be held up.
+		// RemoteAddr stays empty, because the rate limit of an address would delay the requests.
+		r.Host, r.RequestURI = "localhost", target
 		if r.Header.Set(name, value); strings.EqualFold(name, "Host") {
 			r.Host = value
 		}
@@ -89,8 +96,8 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// No frame fails the socket, or says anything that is no JSON: it is served,
-// answered with an error, or the connection ends with a reason.
+// No message causes an error of the socket, or a response that is not JSON. The server handles the message, answers
+// with an error, or ends the connection with a reason.
 func FuzzFrames(f *testing.F) {
 	server, log := fuzzed(f)
 	handler, stop := web.Serving(f.Context(), server)
@@ -100,11 +107,14 @@ func FuzzFrames(f *testing.F) {
 	for _, frame := range []string{
 		`{"op":"subscribe","id":1,"resource":"core/v1/pods"}`,
 		`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"object"}`,
-		`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"changes","labels":"app in (web)","fields":"status.phase=Running","every":100}`,
-		`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"window","q":"web is:failing","sort":"-age","offset":0,"count":10}`,
+		`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"changes",` +
+			`"labels":"app in (web)","fields":"status.phase=Running","every":100}`,
+		`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"window",` +
+			`"q":"web is:failing","sort":"-age","offset":0,"count":10}`,
 		`{"op":"window","id":1,"offset":1,"count":1}`,
 		`{"op":"subscribe","id":1,"view":"resources"}`,
-		`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"log","tail":1,"since":"1s","follow":true}`,
+		`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"log",` +
+			`"tail":1,"since":"1s","follow":true}`,
 		`[{"op":"ping","id":1},{"op":"unsubscribe","id":1}]`, `[]`, `{}`, ``, `null`, `"`, "\xff\x00",
 		`{"op":"subscribe","id":1,"resource":"core/v1/pods","cursor":"AAAA"}`, `{"op":"subscribe","id":1e400}`,
 		strings.Repeat("[", 10_000), `{"op":"subscribe","id":1,"ns":` + strings.Repeat("[", 5000),
@@ -116,7 +126,8 @@ func FuzzFrames(f *testing.F) {
 		before := len(log.String())
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()
-		conn, _, err := websocket.Dial(ctx, strings.Replace(served.URL, "http", "ws", 1)+"/api/v1/live", //nolint:bodyclose // It is the connection's.
+		//nolint:bodyclose // The body belongs to the connection.
+		conn, _, err := websocket.Dial(ctx, strings.Replace(served.URL, "http", "ws", 1)+"/api/v1/live",
 			&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
 		if err != nil {
 			t.Fatal(err)

@@ -27,7 +27,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-// pair is a certificate of its own for loopback, and its key, in PEM.
+// pair returns a self-signed certificate for loopback and its key, in PEM.
 func pair(t *testing.T, name string) (cert, key []byte) {
 	t.Helper()
 	private, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -54,8 +54,8 @@ func pair(t *testing.T, name string) (cert, key []byte) {
 	})
 }
 
-// secret is a folder like the volume of a Secret: its files are links through
-// one to a folder, which is put in the place of the one before.
+// secret is a folder like the volume of a Secret: its files are links through a link to a folder. An update replaces
+// that folder.
 type secret struct {
 	t      *testing.T
 	folder string
@@ -94,8 +94,8 @@ func (s *secret) put(cert, key []byte) {
 func (s *secret) cert() string { return filepath.Join(s.folder, "tls.crt") }
 func (s *secret) key() string  { return filepath.Join(s.folder, "tls.key") }
 
-// A certificate that is renewed is shown within a second of the next who
-// connects. What is no pair leaves the old one, and is told once.
+// A renewed certificate is used within a second, for the next connection. Files that do not form a pair leave the old
+// certificate in use, and are logged once.
 func TestKeyPair(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSecret(t, "first")
@@ -116,7 +116,7 @@ func TestKeyPair(t *testing.T) {
 		}
 		second, secondKey := pair(t, "second")
 		s.put(second, secondKey)
-		shown("first", 0) // It was looked at just now.
+		shown("first", 0) // The files were checked just now.
 		<-time.After(time.Second)
 		shown("second", 0)
 
@@ -143,7 +143,7 @@ func TestKeyPair(t *testing.T) {
 		if strings.Contains(log.String(), "PRIVATE") {
 			t.Errorf("the log has the key: %s", log.String())
 		}
-		// Files that are written where they are.
+		// The files are written in place.
 		fourth, fourthKey := pair(t, "the fourth")
 		if err := errors.Join(
 			os.WriteFile(s.cert(), fourth, 0o600), os.WriteFile(s.key(), fourthKey, 0o600),
@@ -174,9 +174,8 @@ func TestKeyPairMistakes(t *testing.T) {
 	}
 }
 
-// Over TLS pages come by HTTP/2, sockets by HTTP/1.1, and both from the page's
-// own origin alone, which is of https; a renewed certificate is shown to who comes
-// next, and a stop is told to sockets, and is as quick as ever.
+// Over TLS, pages use HTTP/2 and sockets HTTP/1.1. Both accept only the https origin of the page. New connections get a
+// renewed certificate. A stop is sent to sockets, and does not take longer than without TLS.
 func TestTLS(t *testing.T) {
 	secret := newSecret(t, "first")
 	keys, err := web.NewKeyPair(secret.cert(), secret.key(), slog.New(slog.DiscardHandler))
@@ -185,9 +184,12 @@ func TestTLS(t *testing.T) {
 	}
 	s := startSiteOf(t, web.Options{KeyPair: keys})
 	get := func(protocols []string, version uint16, headers ...string) (*http.Response, error) {
-		// A certificate that makes itself is trusted by nobody; what is asked for is which one it is.
+		// A self-signed certificate is not trusted. The test only checks which certificate it is.
 		transport := &http.Transport{
-			TLSClientConfig:   &tls.Config{InsecureSkipVerify: true, NextProtos: protocols, MaxVersion: version}, //nolint:gosec // As said.
+			TLSClientConfig: &tls.Config{
+				InsecureSkipVerify: true, //nolint:gosec // See above.
+				NextProtos:         protocols, MaxVersion: version,
+			},
 			ForceAttemptHTTP2: len(protocols) > 1, DisableKeepAlives: true,
 		}
 		defer transport.CloseIdleConnections()
@@ -238,8 +240,12 @@ func TestTLS(t *testing.T) {
 	if answer, err := get(both, tls.VersionTLS11); err == nil {
 		t.Errorf("TLS 1.1 is answered with %d", answer.StatusCode)
 	}
-	client := &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{InsecureSkipVerify: true}, DisableKeepAlives: true}} //nolint:gosec // As above.
-	conn, _, err := websocket.Dial(t.Context(), "wss://"+s.addr+"/api/v1/live", &websocket.DialOptions{                                 //nolint:bodyclose // It is the connection's.
+	client := &http.Client{Transport: &http.Transport{
+		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // See above.
+		DisableKeepAlives: true,
+	}}
+	//nolint:bodyclose // The body belongs to the connection.
+	conn, _, err := websocket.Dial(t.Context(), "wss://"+s.addr+"/api/v1/live", &websocket.DialOptions{
 		HTTPClient: client, Subprotocols: []string{"glasshouse.v1+json"},
 		HTTPHeader: http.Header{"Origin": {"https://" + s.addr}},
 	})

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// A write that takes longer than it may is noticed when that has passed, whatever was
-// written before it; others, and silence, are not.
+// A write that takes too long is detected after exactly that time, whatever was written before it. Other writes and
+// idle times are not reported.
 func TestLate(t *testing.T) {
 	for name, before := range map[string]time.Duration{
 		"the first": 0, "behind others": 25 * time.Second, "behind silence": time.Minute,
@@ -39,7 +39,7 @@ func TestLate(t *testing.T) {
 	}
 }
 
-// Nothing is left to come once it has been stopped.
+// No timer is left after stop.
 func TestLateStops(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := late{cut: func() { t.Error("cut when it had been stopped") }}

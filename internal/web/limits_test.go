@@ -21,8 +21,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-// What is more than any request of ours is refused on every route, before
-// anything else is done with it.
+// A request that is larger than any request of the page is refused on every route, before any other work.
 func TestOversizedRequests(t *testing.T) {
 	handler, err := serverOf(t, web.Options{}).Handler()
 	if err != nil {
@@ -66,7 +65,7 @@ func TestOversizedRequests(t *testing.T) {
 			{"no encoding", func(r *http.Request) { r.Header.Set("Content-Encoding", "identity") }, ""},
 		} {
 			if method != http.MethodGet && test.want == "Body too large" {
-				continue // It may take one.
+				continue // The route may accept a body.
 			}
 			r := httptest.NewRequestWithContext(t.Context(), method, path, nil)
 			r.Host = "localhost"
@@ -83,11 +82,13 @@ func TestOversizedRequests(t *testing.T) {
 	}
 }
 
-// A body that a route takes is read to its limit, whatever its length is said to be.
+// A body is read up to its limit, whatever length the request declares.
 func TestBodies(t *testing.T) {
 	var read int
 	var failed error
-	handler, err := serverOf(t, web.Options{}).HandlerWith(http.MethodPost, "/change", func(_ http.ResponseWriter, r *http.Request) {
+	handler, err := serverOf(t, web.Options{}).HandlerWith(http.MethodPost, "/change", func(
+		_ http.ResponseWriter, r *http.Request,
+	) {
 		body, err := io.ReadAll(r.Body)
 		read, failed = len(body), err
 	})
@@ -99,7 +100,10 @@ func TestBodies(t *testing.T) {
 		known bool
 		title string
 		fails bool
-	}{{64 << 10, true, "", false}, {64<<10 + 1, true, "Body too large", false}, {64 << 10, false, "", false}, {1 << 20, false, "", true}} {
+	}{
+		{64 << 10, true, "", false}, {64<<10 + 1, true, "Body too large", false}, {64 << 10, false, "", false},
+		{1 << 20, false, "", true},
+	} {
 		read, failed = 0, nil
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/change",
 			strings.NewReader(strings.Repeat("a", test.size)))
@@ -113,14 +117,15 @@ func TestBodies(t *testing.T) {
 	}
 }
 
-// An address has so many requests in flight, and no more; which address it is, a
-// proxy says that is believed, and nobody else.
+// The number of requests in flight of an address is limited. Only a trusted proxy may name another address.
 func TestRequestsOfAnAddress(t *testing.T) {
 	entered, leave := make(chan struct{}), make(chan struct{})
 	handler, err := serverOf(t, web.Options{
 		Peers: []netip.Prefix{netip.MustParsePrefix("10.0.0.0/8"), netip.MustParsePrefix("fd00::/8")},
-	}).
-		HandlerWith(http.MethodPost, "/slow", func(http.ResponseWriter, *http.Request) { entered <- struct{}{}; <-leave })
+	}).HandlerWith(http.MethodPost, "/slow", func(http.ResponseWriter, *http.Request) {
+		entered <- struct{}{}
+		<-leave
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -171,7 +176,7 @@ func TestRequestsOfAnAddress(t *testing.T) {
 	}
 }
 
-// Addresses of one network of IPv6, which one host may have all of, are one.
+// IPv6 addresses of one network count as one, because one host may have all of them.
 func TestGroupsOfAddresses(t *testing.T) {
 	for _, test := range []struct {
 		a, b string
@@ -188,8 +193,7 @@ func TestGroupsOfAddresses(t *testing.T) {
 	}
 }
 
-// A user has so many sockets, however many addresses they come from, and takes
-// nobody else's.
+// The number of sockets of a user is limited, for all addresses together. Other users are not affected.
 func TestSocketsOfAViewer(t *testing.T) {
 	server := serverOf(t, web.Options{})
 	const most = 500
@@ -212,7 +216,7 @@ func TestSocketsOfAViewer(t *testing.T) {
 	}
 }
 
-// A header, or a request without an end, has its time, and then the connection.
+// An incomplete header or request ends the connection after a time limit.
 func TestSlowRequests(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for _, test := range []struct {
@@ -244,8 +248,7 @@ func TestSlowRequests(t *testing.T) {
 	})
 }
 
-// Messages of a socket that come faster than they are taken wait, and none is
-// lost; a usual page's are all taken at once.
+// Messages of a socket above the rate wait, and none is lost. The messages of a normal page are read at once.
 func TestMessagesWait(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
@@ -280,8 +283,8 @@ func TestMessagesWait(t *testing.T) {
 	})
 }
 
-// Frames that are no message are taken at their pace, too: pings, which are answered,
-// pongs, and pieces of a message that never ends.
+// Frames without a message have a rate limit, too: pings, which are answered, pongs, and fragments of a message that
+// never ends.
 func TestFramesWait(t *testing.T) {
 	const burst, rate, more = 2000, 200, 1000
 	for what, flood := range map[string][]byte{
@@ -310,8 +313,7 @@ func TestFramesWait(t *testing.T) {
 	}
 }
 
-// Who sends requests faster than they are taken waits, and is refused where that
-// would be for long; nobody else is held up.
+// Requests above the rate wait. They are refused if the wait would be long. Other clients are not delayed.
 func TestRequestsWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		handler, err := serverOf(t, web.Options{}).Handler()
@@ -347,11 +349,10 @@ func TestRequestsWait(t *testing.T) {
 	})
 }
 
-// A selector, and a text, has so many terms and no more: each is looked for in
-// every object.
+// The number of terms of a selector and of a search text is limited, because each term is compared with every object.
 func TestComplexSelectors(t *testing.T) {
 	s := newSite(t)
-	values := strings.Repeat("v,", 98) // Of which all are the same, and one counts.
+	values := strings.Repeat("v,", 98) // All are equal, so they count as one.
 	var different strings.Builder
 	for i := range 99 {
 		fmt.Fprintf(&different, "v%d,", i)
@@ -378,7 +379,7 @@ func TestComplexSelectors(t *testing.T) {
 	}
 }
 
-// Who share an address are a crowd where somebody else looks, too.
+// The sockets of one address are a crowd only if other addresses have sockets, too.
 func TestWhoIsACrowd(t *testing.T) {
 	for _, test := range []struct{ open, want map[string]int }{
 		{map[string]int{"a": 500}, map[string]int{"a": 0}},

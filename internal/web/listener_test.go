@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// crowdedSite is a server and the connections that a test has opened to it.
+// crowdedSite is a server with the connections that a test has opened to it.
 type crowdedSite struct {
 	*site
 
@@ -57,11 +57,11 @@ func (s *crowdedSite) served(conn net.Conn) bool {
 	return err == nil && answer.StatusCode == http.StatusOK
 }
 
-// Connections without a request make room for new ones, whatever keeps them without one: no header, half a header, a
-// response that was the last, or half a TLS handshake. The one that has waited longest is closed first.
+// Connections without a request make room for new ones. They may have sent no header, half a header or half a TLS
+// handshake, or may have had their last response. The one that has waited longest is closed first.
 func TestIdleConnectionsMakeRoom(t *testing.T) {
 	const most = 2000
-	hello := []byte{22, 3, 1, 2, 0} // A TLS record of 512 bytes, of which no more comes.
+	hello := []byte{22, 3, 1, 2, 0} // The start of a TLS record of 512 bytes. The rest is not sent.
 	for name, use := range map[string]func(*crowdedSite, net.Conn) bool{
 		"silent": func(*crowdedSite, net.Conn) bool { return true },
 		"half a header": func(s *crowdedSite, c net.Conn) bool {
@@ -91,7 +91,7 @@ func TestIdleConnectionsMakeRoom(t *testing.T) {
 	}
 }
 
-// A flood of connections from many addresses closes its own, and not a new one of an address that has few.
+// A flood of connections from many addresses closes its own connections, and not a new one of an address that has few.
 func TestFloodsCloseTheirOwnConnections(t *testing.T) {
 	s := newCrowdedSite(t)
 	first := s.dial("127.0.0.9")

@@ -20,11 +20,11 @@ import (
 	"glasshouse/internal/web"
 )
 
-// tab is a WebSocket as a page holds it.
+// tab is a WebSocket of a page.
 type tab struct {
 	t        *testing.T
 	conn     *websocket.Conn
-	patience time.Duration // For one message among others: heartbeats come for ever.
+	patience time.Duration // How long until waits for its message. Heartbeats do not end.
 }
 
 // frameOf is a message of the server.
@@ -102,7 +102,7 @@ func (c *tab) next() frameOf {
 	return m
 }
 
-// until reads up to a message of one of the types under an id; 0 is none.
+// until reads up to a message with one of the types and the id. The id 0 matches messages without an id.
 func (c *tab) until(id int, types ...string) frameOf {
 	c.t.Helper()
 	for began := time.Now(); ; {
@@ -121,15 +121,14 @@ func (c *tab) until(id int, types ...string) frameOf {
 	}
 }
 
-// A ping is answered under its id, whatever else is under way, and is no
-// subscription.
+// A ping is answered with its id, whatever else is in progress. It does not count as a subscription.
 func TestPong(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
 	c.send(`{"op":"ping","id":7}`)
 	c.until(7, "pong")
 	c.send(`[{"op":"subscribe","id":7,"resource":"core/v1/pods"},{"op":"ping","id":7},{"op":"ping","id":8}]`)
-	// In any order: the subscription writes for itself.
+	// The order is not defined, because the subscription sends from its own goroutine.
 	wanted := map[string]bool{"7 pong": true, "8 pong": true, "7 snapshot": true}
 	for range 20 {
 		if m := c.next(); m.ID != nil {
@@ -142,7 +141,7 @@ func TestPong(t *testing.T) {
 	if len(wanted) > 0 {
 		t.Fatalf("of 20 messages none was of %v", wanted)
 	}
-	for i := range 150 { // More than there may be of subscriptions, or of faults.
+	for i := range 150 { // More than maxSubscriptions and maxFaults.
 		c.send(fmt.Sprintf(`{"op":"ping","id":%d}`, i+1))
 		c.until(i+1, "pong")
 	}
@@ -153,7 +152,7 @@ func TestPong(t *testing.T) {
 	c.alive()
 }
 
-// alive wants the connection to work.
+// alive checks that the connection works.
 func (c *tab) alive() {
 	c.t.Helper()
 	c.send(`{"op":"subscribe","id":999,"resource":"core/v1/pods"}`)
@@ -196,13 +195,13 @@ func TestLive(t *testing.T) {
 		}
 	}
 
-	// After unsubscribe an id is free, at once.
+	// After unsubscribe, the id is free at once.
 	c.send(`[{"op":"unsubscribe","id":1},{"op":"subscribe","id":1,"resource":"core/v1/namespaces"}]`)
 	if m := c.until(1, "snapshot", "error"); len(m.Rows) != 2 || m.Rows[0].Name != "a" {
 		t.Errorf("got %+v, want the namespaces", m)
 	}
 
-	// A cursor of the REST answer opens a subscription without a gap.
+	// A subscription can continue from a cursor of the REST API without a gap.
 	var snapshot struct{ Cursor string }
 	if err := json.Unmarshal([]byte(s.get("/api/v1/snapshot/"+podsRef+"?ns=b").body), &snapshot); err != nil {
 		t.Fatal(err)
@@ -214,7 +213,7 @@ func TestLive(t *testing.T) {
 	}
 }
 
-// Whatever a client sends, it is told what is wrong, and the connection lives.
+// For every invalid message a client gets an error, and the connection stays open.
 func TestFramesThatMakeNoSense(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
@@ -396,8 +395,7 @@ func TestTooManySubscriptions(t *testing.T) {
 	c.alive()
 }
 
-// All connections of somebody have so many subscriptions together, and room again when
-// one ends.
+// All connections of a caller share a maximum number of subscriptions. There is room again when one ends.
 func TestSubscriptionsOfAllConnections(t *testing.T) {
 	s := newSite(t)
 	c := s.open(nil)
@@ -422,23 +420,25 @@ func TestSubscriptionsOfAllConnections(t *testing.T) {
 	begin(2, "snapshot")
 }
 
-// A frame beyond all bounds ends its connection, and no other.
+// A message above the maximum length ends only its own connection.
 func TestHugeFrame(t *testing.T) {
 	s := newSite(t)
 	other := s.open(nil)
 	c := s.open(nil)
-	_ = c.conn.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat(" ", 17<<20))) // It may be cut in the midst of it.
+	// The server may close the connection before all is written.
+	_ = c.conn.Write(t.Context(), websocket.MessageText, []byte(strings.Repeat(" ", 17<<20)))
 	m, err := c.read()
 	if code := websocket.CloseStatus(err); err == nil || errors.Is(err, context.DeadlineExceeded) ||
 		code != websocket.StatusMessageTooBig && code != -1 {
-		t.Errorf("got %+v, %v; want the end of the connection", m, err) // -1: it was cut before the code came.
+		// The code -1 means that the connection ended before the code arrived.
+		t.Errorf("got %+v, %v; want the end of the connection", m, err)
 	}
 	other.alive()
 }
 
-// A subscription that panics is one error, and no more.
+// A panic in a subscription is one error, and has no other effect.
 func TestPanicInASubscription(t *testing.T) {
-	s := startSite(t, nil) // Every look at its cluster panics.
+	s := startSite(t, nil) // Each access to its cluster panics.
 	c := s.open(nil)
 	for id := range 2 {
 		c.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods"}`, id+1))
@@ -463,7 +463,7 @@ func TestSocketNeedsItsSubprotocol(t *testing.T) {
 	}
 }
 
-// The end of the server is told to its sockets, and is not held up by them.
+// The server reports its stop to its sockets. They do not delay the stop.
 func TestGracefulEnd(t *testing.T) {
 	s := newSite(t)
 	tabs := []*tab{s.open(nil), s.open(nil)}
@@ -495,13 +495,13 @@ func TestGracefulEnd(t *testing.T) {
 	}
 }
 
-// A client may send its first frames with the request: what has come before the
-// socket is one is not lost, however long.
+// A client may send its first messages together with the request. They are not lost, however long they are.
 func TestFramesWithTheRequest(t *testing.T) {
 	s := newSite(t)
 	for _, spaces := range []int{0, 1000, 3000} {
 		frame := `{"op":"unsubscribe",` + strings.Repeat(" ", spaces) + `"id":77}`
-		text := []byte{0x81, 0x80 | 126, byte(len(frame) >> 8), byte(len(frame)), 0, 0, 0, 0} // RFC 6455 section 5.2, masked with zeros.
+		// RFC 6455 section 5.2, masked with zeros.
+		text := []byte{0x81, 0x80 | 126, byte(len(frame) >> 8), byte(len(frame)), 0, 0, 0, 0}
 		text = append(text, frame...)
 		lines := append([]string{"GET /api/v1/live HTTP/1.1", "Host: " + s.addr}, liveHeaders()...)
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.addr)
@@ -519,7 +519,7 @@ func TestFramesWithTheRequest(t *testing.T) {
 		if err != nil || response.StatusCode != http.StatusSwitchingProtocols {
 			t.Fatal(response, err)
 		}
-		_ = response.Body.Close() // It is the connection's.
+		_ = response.Body.Close() // The body belongs to the connection.
 		var head [4]byte
 		if _, err := io.ReadFull(in, head[:]); err != nil {
 			t.Fatalf("after %d spaces: %v", spaces, err)

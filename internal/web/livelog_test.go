@@ -17,19 +17,19 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// logOf is a frame that subscribes to the log of the one pod; more are members.
+// logOf returns a message that subscribes to the log of the one pod. more contains further members.
 func logOf(id int, more string) string {
 	return fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods","ns":["a"],"name":"web-0","view":"log"%s}`,
 		id, more)
 }
 
-// log is the next message of a log, past what says that it goes on.
+// log reads up to the next message of a log, and skips heartbeats.
 func (c *tab) log(id int) frameOf {
 	c.t.Helper()
 	return c.until(id, "log", "log-end", "error")
 }
 
-// wholeLog is all of it, in parts.
+// wholeLog returns all parts of a log.
 func (c *tab) wholeLog(id int) (parts []string) {
 	c.t.Helper()
 	for {
@@ -44,7 +44,7 @@ func (c *tab) wholeLog(id int) (parts []string) {
 	}
 }
 
-// wantLog wants a part of the log, past what says only that it is read.
+// wantLog checks the next part of a log. It skips a message that only shows that the log is open.
 func (c *tab) wantLog(id int, want string) {
 	c.t.Helper()
 	m := c.log(id)
@@ -56,7 +56,7 @@ func (c *tab) wantLog(id int, want string) {
 	}
 }
 
-// follow opens a socket over which a log that grows is followed.
+// follow opens a socket that follows a growing log.
 func (b *bubble) follow() (*source, *tab) {
 	b.t.Helper()
 	s, c := b.source(), b.open()
@@ -65,7 +65,7 @@ func (b *bubble) follow() (*source, *tab) {
 	return s, c
 }
 
-// The socket takes what the route does, and gives the same text.
+// The socket accepts the same options as the route, and sends the same text.
 func TestLogsOnTheWire(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		c := b.open()
@@ -85,7 +85,7 @@ func TestLogsOnTheWire(t *testing.T) {
 			}
 		}
 		b.logs("")
-		c.send(logOf(1, "")) // An id whose log has ended is free.
+		c.send(logOf(1, "")) // The id is free, because its log has ended.
 		if parts := c.wholeLog(1); len(parts) != 1 || parts[0] != "" {
 			b.t.Errorf("an empty log is %q, want one message without text", parts)
 		}
@@ -145,8 +145,8 @@ func TestLogProblemsOnTheWire(t *testing.T) {
 	})
 }
 
-// A log that is quiet is told to be read after 2 s, and to go on every 15 s; what
-// comes is not held back; and it ends.
+// A quiet log is reported as open after 2 s, and has a heartbeat every 15 s. New lines are sent without delay. The log
+// ends when its source does.
 func TestLogIsFollowedOnTheWire(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -181,8 +181,7 @@ func TestLogIsFollowedOnTheWire(t *testing.T) {
 	})
 }
 
-// That 2 s have passed is told apart from the answer of the API server, be there
-// a line in it or not.
+// The message after 2 s differs from the response of the API server, whether that has a line or not.
 func TestLogIsWaitedForOnTheWire(t *testing.T) {
 	for _, test := range []struct {
 		after time.Duration
@@ -195,7 +194,7 @@ func TestLogIsWaitedForOnTheWire(t *testing.T) {
 		inBubble(t, func(b *bubble) {
 			b.api.Answer(upstream, func(w http.ResponseWriter, r *http.Request) {
 				<-time.After(test.after)
-				w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is one.
+				w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is a Flusher.
 				select {
 				case <-time.After(time.Hour):
 				case <-r.Context().Done():
@@ -234,7 +233,7 @@ func TestLogIsCutOnTheWire(t *testing.T) {
 	})
 }
 
-// Who may not read a log any more is told so within 15 s, be it quiet or not.
+// A reader whose permission is revoked gets an error within 15 s, whether the log is quiet or not.
 func TestLogEndsWithItsRightOnTheWire(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		inBubble(t, func(b *bubble) {
@@ -259,7 +258,7 @@ func TestLogEndsWithItsRightOnTheWire(t *testing.T) {
 	}
 }
 
-// Who is not told a log any more has it read no more, however that came.
+// The server stops reading a log when its subscription has ended, for any reason.
 func TestLogEndsWithItsSubscription(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for _, quiet := range []bool{false, true} {
@@ -313,7 +312,7 @@ func TestLogOnTheWireOfADeafClient(t *testing.T) {
 	})
 }
 
-// A log that never ends leaves others of the connection their turn.
+// A log that never ends does not block other messages of the connection.
 func TestFloodOfALog(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		flood := []byte(strings.Repeat("a line of many\n", 10_000))
@@ -350,11 +349,12 @@ func TestFloodOfALog(t *testing.T) {
 	})
 }
 
-// There may be as many logs as may be, however they are read.
+// The maximum number of logs applies to HTTP and sockets together.
 func TestTooManyLogsOnTheWire(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Answer(upstream, func(w http.ResponseWriter, r *http.Request) {
-			w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is one. It answers without a line: time need not pass.
+			// It responds without a line, so that the test does not need to wait.
+			w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is a Flusher.
 			<-r.Context().Done()
 		})
 		for range 50 {

@@ -31,7 +31,7 @@ import (
 
 const good, bad = "good-7d1f0c.token", "bad-93e2aa.token"
 
-// guarded is a site of newSite's cluster that asks who looks.
+// guarded returns a site with the cluster of newSite that authenticates its users.
 func guarded(t *testing.T, options auth.Options) *site {
 	t.Helper()
 	api := newSite(t).api
@@ -47,7 +47,7 @@ func accepted() authentication.TokenReviewStatus {
 	}
 }
 
-// expiring is a token that ends at a time.
+// expiring returns a JWT that expires at a time.
 func expiring(at time.Time) string {
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	return part(`{"alg":"RS256"}`) + "." + part(fmt.Sprintf(`{"exp":%d}`, at.Unix())) + "." + part("signature")
@@ -58,7 +58,7 @@ func serveGuarded(t *testing.T, api *apitest.Server, options auth.Options) *site
 	return serveGuardedOf(t, api, options, web.Options{})
 }
 
-// serveGuardedOf is serveGuarded with more options of the server's own.
+// serveGuardedOf is serveGuarded with further options for the server.
 func serveGuardedOf(t *testing.T, api *apitest.Server, options auth.Options, served web.Options) *site {
 	t.Helper()
 	s := &site{t: t, log: &lockedBuffer{}, api: api}
@@ -98,7 +98,7 @@ func serveGuardedOf(t *testing.T, api *apitest.Server, options auth.Options, ser
 	return s
 }
 
-// post sends a form, as a page of the site does.
+// post sends a form like a page of the site does.
 func (s *site) post(path, form string, headers ...string) answer {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
@@ -107,7 +107,10 @@ func (s *site) post(path, form string, headers ...string) answer {
 	}
 	defer func() { _ = conn.Close() }()
 	lines := append(
-		[]string{"POST " + path + " HTTP/1.1", "Host: " + s.addr, "Connection: close", "Content-Type: application/x-www-form-urlencoded", fmt.Sprintf("Content-Length: %d", len(form))},
+		[]string{
+			"POST " + path + " HTTP/1.1", "Host: " + s.addr, "Connection: close",
+			"Content-Type: application/x-www-form-urlencoded", fmt.Sprintf("Content-Length: %d", len(form)),
+		},
 		headers...)
 	if !slices.ContainsFunc(headers, func(h string) bool { return strings.HasPrefix(h, "Origin:") }) {
 		lines = append(lines, "Origin: http://"+s.addr)
@@ -126,8 +129,7 @@ func (s *site) login(token, to string) (cookie string, a answer) {
 	return "Cookie: " + cookie, a
 }
 
-// Below a base path a login is below it, too: its page, what that loads, where it
-// leads, and the cookie.
+// With a base path, a login stays below it: its page, the files that the page loads, the redirect and the cookie.
 func TestLoginBelowABase(t *testing.T) {
 	const base = "/tools/g"
 	s := guarded(t, auth.Options{Mode: auth.Token, Base: base})
@@ -161,7 +163,7 @@ func TestLoginBelowABase(t *testing.T) {
 	}
 }
 
-// addresses are one of each route, by its pattern, and whether it is for all.
+// addresses returns an address for each route by its pattern, and whether the route is public.
 func addresses(t *testing.T, s *site) map[string]bool {
 	t.Helper()
 	handler, err := s.server.Handler()
@@ -189,15 +191,14 @@ func addresses(t *testing.T, s *site) map[string]bool {
 	return all
 }
 
-// told is what only the cluster could have told, once the path is left out that
-// was asked for.
+// told returns a text in the body that can only come from the cluster. The caller must remove the requested path first.
 func told(body string) string {
 	return regexp.MustCompile(
 		`web-\d|widgets?\b|example\.com|the-cluster|"cursor"|core/v1|Pods|Running`).FindString(body)
 }
 
-// No route tells who is not known anything of the cluster, whatever they come
-// with, and however they ask; those for all answer them all the same.
+// No route reveals anything about the cluster to an unidentified client, for any credentials and any form of request.
+// Public routes respond to all clients.
 func TestNobodyIsTold(t *testing.T) {
 	none := []string{}
 	token := guarded(t, auth.Options{Mode: auth.Token})
@@ -233,7 +234,7 @@ func TestNobodyIsTold(t *testing.T) {
 			},
 			"a proxy's word": {"X-Forwarded-User: anna"},
 		},
-		proxied: { // From loopback, as a port-forward comes.
+		proxied: { // The requests come from loopback, like those of a port-forward.
 			"nothing": none, "a token": {"Authorization: Bearer " + good}, "a proxy's word": {"X-Forwarded-User: anna"},
 			"underscores": {"X_Forwarded_User: anna"},
 			"a secret":    {"X-Forwarded-User: anna", "X-Glasshouse-Proxy-Secret: x"},
@@ -244,7 +245,7 @@ func TestNobodyIsTold(t *testing.T) {
 			for address, open := range addresses(t, s) {
 				method, path, _ := strings.Cut(address, " ")
 				if method != "GET" && open {
-					continue // They are for who has a token.
+					continue // These routes need a token.
 				}
 				for _, accept := range []string{"application/json", "text/html", "*/*"} {
 					a := s.send(method, path, append([]string{"Accept: " + accept}, headers...)...)
@@ -254,7 +255,8 @@ func TestNobodyIsTold(t *testing.T) {
 						}
 					} else if method != "GET" && a.status != http.StatusUnauthorized {
 						t.Errorf("%s with %s: got %d, want 401", address, name, a.status)
-					} else if method == "GET" && a.status != http.StatusUnauthorized || !strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer ") {
+					} else if method == "GET" && a.status != http.StatusUnauthorized ||
+						!strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer ") {
 						t.Errorf("%s with %s, for %s: got %d %v, want 401", address, name, accept, a.status, a.header)
 					}
 					if path != "/api/openapi.json" && path != "/static/app.js" {
@@ -269,7 +271,7 @@ func TestNobodyIsTold(t *testing.T) {
 					}
 				}
 			}
-			// The socket, and what is no route.
+			// The socket, and paths that are not routes.
 			upgrade := []string{
 				"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
 				"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json",
@@ -281,7 +283,8 @@ func TestNobodyIsTold(t *testing.T) {
 			for _, path := range []string{"/nothing", "/static/none.js", "/r/core/v1", "//r/core/v1/pods"} {
 				if a := s.get(
 					path, append([]string{"Accept: text/html"}, headers...)...,
-				); a.status != http.StatusNotFound || told(strings.ReplaceAll(a.body, path, "")) != "" || strings.Contains(a.body, "<script") {
+				); a.status != http.StatusNotFound || told(strings.ReplaceAll(a.body, path, "")) != "" ||
+					strings.Contains(a.body, "<script") {
 					t.Errorf("%s with %s: got %d, which tells %q", path, name, a.status,
 						told(strings.ReplaceAll(a.body, path, "")))
 				}
@@ -295,7 +298,7 @@ func TestNobodyIsTold(t *testing.T) {
 			}
 		}
 	}
-	// Who is known is told; a table of refusals alone would also pass where nothing works.
+	// An identified client gets the data. Otherwise this test would also pass if no route worked.
 	for name, header := range map[string]string{
 		"a token": "Authorization: Bearer " + good, "a session": first(token.login(good, "/")),
 	} {
@@ -308,8 +311,8 @@ func TestNobodyIsTold(t *testing.T) {
 
 func first(cookie string, _ answer) string { return cookie }
 
-// While the API server does not answer, who is not known is not told where it is, nor
-// what it says to this program, by any route, those of probes among them.
+// While the API server does not respond, no route reveals its address or its responses to an unidentified client. This
+// includes the probes.
 func TestNobodyIsToldWhereTheClusterIs(t *testing.T) {
 	failing := func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -355,7 +358,7 @@ func TestNobodyIsToldWhereTheClusterIs(t *testing.T) {
 	}
 }
 
-// A login leads to where its owner wanted to go, on this server and nowhere else.
+// A login redirects to the path that the user wanted to open, but only on this server.
 func TestLoginLeadsBack(t *testing.T) {
 	s := guarded(t, auth.Options{Mode: auth.Token})
 	page := s.get("/r/"+podsRef+"?ns=a&labels=a%3Db", "Accept: text/html")
@@ -385,11 +388,13 @@ func TestLoginLeadsBack(t *testing.T) {
 		}
 		if a := s.post(
 			"/login", url.Values{"token": {bad}, "to": {to}}.Encode(), "Accept: text/html",
-		); a.status != http.StatusUnauthorized || !strings.Contains(a.body, "does not accept the token") || !strings.Contains(a.body, `name="to"`) || strings.Contains(a.body, bad) || a.header.Get("Set-Cookie") != "" {
+		); a.status != http.StatusUnauthorized || !strings.Contains(a.body, "does not accept the token") ||
+			!strings.Contains(a.body, `name="to"`) || strings.Contains(a.body, bad) ||
+			a.header.Get("Set-Cookie") != "" {
 			t.Errorf("a bad token to %q: got %d %s", to, a.status, a.body)
 		}
 	}
-	// A link from another site comes without the cookie.
+	// A request that follows a link of another site does not have the cookie.
 	if a := s.get(
 		"/status", "Accept: text/html", "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate",
 	); a.header.Get("Refresh") != "0" {
@@ -402,8 +407,7 @@ func TestLoginLeadsBack(t *testing.T) {
 	}
 }
 
-// Only the site's own pages log in and out, with forms of bounded length, and by
-// POST alone.
+// Only the pages of the site itself can log in and out. They use POST with forms of limited length.
 func TestLoginIsOurs(t *testing.T) {
 	s := guarded(t, auth.Options{Mode: auth.Token})
 	cookie, _ := s.login(good, "/")
@@ -412,8 +416,10 @@ func TestLoginIsOurs(t *testing.T) {
 	for name, headers := range map[string][]string{
 		"another page": {"Origin: http://evil.test"}, "a page of nowhere": {"Origin: null"},
 		"a page of another port": {"Origin: http://127.0.0.1:1"},
-		"a page elsewhere":       {"Origin: http://" + s.addr, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"},
-		"one beside":             {"Origin: http://" + s.addr, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: navigate"},
+		"a page elsewhere": {
+			"Origin: http://" + s.addr, "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate",
+		},
+		"one beside": {"Origin: http://" + s.addr, "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: navigate"},
 	} {
 		for _, path := range []string{"/login", "/logout"} {
 			a := s.post(path, form, append(headers, cookie)...)
@@ -481,7 +487,7 @@ func (s *site) dial(headers ...string) (*tab, error) {
 	return &tab{t: s.t, conn: conn, patience: time.Minute}, nil
 }
 
-// closed reads until the connection is closed, and returns by which code.
+// closed reads until the connection is closed, and returns the close code.
 func (c *tab) closed() (code websocket.StatusCode, reason string) {
 	for {
 		_, err := c.read()
@@ -494,15 +500,15 @@ func (c *tab) closed() (code websocket.StatusCode, reason string) {
 	}
 }
 
-// A WebSocket with a cookie comes from a page of ours; one with a bearer token
-// from wherever it likes but another page.
+// A WebSocket with a cookie must come from a page of the site. One with a bearer token may come from anywhere except
+// another page.
 func TestSocketsOfWhom(t *testing.T) {
 	s := guarded(t, auth.Options{Mode: auth.Token})
 	cookie, _ := s.login(good, "/")
 	bearer, own := "Authorization: Bearer "+good, "Origin: http://"+s.addr
 	for name, test := range map[string]struct {
 		headers []string
-		want    string // The status; empty for open.
+		want    string // The status; empty if the socket is opened.
 	}{
 		"a cookie from our page":        {[]string{cookie, own}, ""},
 		"a cookie from nowhere":         {[]string{cookie}, "403"},
@@ -529,12 +535,12 @@ func TestSocketsOfWhom(t *testing.T) {
 	}
 }
 
-// What is open ends with the login: when the token expires, its account is gone,
-// or somebody logs out. It says so.
+// Open sockets end with the login: when the token expires, when its account is deleted, or when the user logs out. They
+// are closed with a reason.
 func TestSocketsEndWithTheLogin(t *testing.T) {
 	s := guarded(t, auth.Options{Mode: auth.Token})
 	expires := time.Now().Add(4 * time.Second)
-	token := expiring(expires) // To the second.
+	token := expiring(expires) // A JWT has whole seconds.
 	s.api.Tokens(map[string]authentication.TokenReviewStatus{good: accepted(), token: accepted()})
 	cookie, _ := s.login(token, "/")
 	other, _ := s.login(good, "/")
@@ -569,7 +575,7 @@ func TestSocketsEndWithTheLogin(t *testing.T) {
 	}
 }
 
-// A log that is followed ends with the login, too, and is not told as its end.
+// A followed log ends with the login, too. That end does not appear to be the end of the log.
 func TestLogEndsWithTheLogin(t *testing.T) {
 	s := guarded(t, auth.Options{Mode: auth.Token})
 	token := expiring(time.Now().Add(3 * time.Second))
@@ -597,8 +603,7 @@ func TestLogEndsWithTheLogin(t *testing.T) {
 	}
 }
 
-// The page says who looks, and lets them log out; and that everybody sees the
-// same, where that is so.
+// The page shows the user and a logout button. If all viewers have the same permissions, it shows that.
 func TestPageSaysWhoLooks(t *testing.T) {
 	s := guarded(t, auth.Options{Mode: auth.Token})
 	cookie, _ := s.login(good, "/")
@@ -622,7 +627,7 @@ func TestPageSaysWhoLooks(t *testing.T) {
 	}
 }
 
-// An API server that is away lets nobody in, and says so.
+// While the API server does not respond, logins fail with an error that describes this.
 func TestLoginWhileAway(t *testing.T) {
 	s := guarded(t, auth.Options{Mode: auth.Token})
 	s.api.Break(apitest.TokenReviews, "etcd-7.internal")
@@ -638,9 +643,8 @@ func TestLoginWhileAway(t *testing.T) {
 	}
 }
 
-// A user whose Role allows a get of their own Namespace, and nothing else, opens its
-// page, compares it and reads it as JSON. The socket refuses the watch, as the API server
-// would.
+// A user whose Role only allows get for their own Namespace can open its page, compare it, and read it as JSON. The
+// socket refuses the watch, like the API server.
 func TestRoleGetsItsOwnNamespace(t *testing.T) {
 	api := newSite(t).api
 	api.Tokens(map[string]authentication.TokenReviewStatus{good: accepted()})

@@ -21,7 +21,7 @@ const (
 	upstream = "/api/v1/namespaces/a/pods/web-0/log"
 )
 
-// logs answers what is asked of a pod's log with text, and notes the queries.
+// logs sets the log of a pod to text, and returns a function that returns the query of the next request.
 func (b *bubble) logs(text string) (asked func() url.Values) {
 	queries := make(chan url.Values, 1000)
 	b.api.Answer(upstream, func(w http.ResponseWriter, r *http.Request) {
@@ -31,7 +31,7 @@ func (b *bubble) logs(text string) (asked func() url.Values) {
 	return func() url.Values { return <-queries }
 }
 
-// refuseLog answers what is asked of a pod's log with a failure.
+// refuseLog makes requests for the log of a pod fail.
 func (b *bubble) refuseLog(code int, said string) {
 	b.api.Answer(upstream, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -45,10 +45,10 @@ func (b *bubble) refuseLog(code int, said string) {
 type source struct {
 	t     *testing.T
 	lines chan string
-	gone  chan struct{} // Closed when whoever follows it has gone.
+	gone  chan struct{} // Closed when the request that follows the log has ended.
 }
 
-// source gives a pod a log that grows. "" ends it, "cut" cuts it.
+// source gives a pod a growing log. The line "" ends it, and "cut" aborts it.
 func (b *bubble) source() *source {
 	s := &source{t: b.t, lines: make(chan string), gone: make(chan struct{})}
 	b.api.Answer(upstream, func(w http.ResponseWriter, r *http.Request) {
@@ -65,14 +65,14 @@ func (b *bubble) source() *source {
 					panic(http.ErrAbortHandler)
 				}
 				_, _ = io.WriteString(w, line)
-				w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is one.
+				w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is a Flusher.
 			}
 		}
 	})
 	return s
 }
 
-// wantGone wants that nobody asks the API server for the log, or that somebody does.
+// wantGone checks whether the request to the API server for the log has ended.
 func (s *source) wantGone(want bool, when string) {
 	s.t.Helper()
 	synctest.Wait()
@@ -87,7 +87,7 @@ func (s *source) wantGone(want bool, when string) {
 	}
 }
 
-// ask sends a request, whose answer may go on for long.
+// ask sends a request whose response may take long.
 func (b *bubble) ask(ctx context.Context, path string) (*http.Response, *bufio.Reader) {
 	b.t.Helper()
 	transport := &http.Transport{DialContext: b.dial, DisableCompression: true}
@@ -96,7 +96,7 @@ func (b *bubble) ask(ctx context.Context, path string) (*http.Response, *bufio.R
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	if strings.HasPrefix(path, "/api/v1/logs/") { // Which no compression may hold back.
+	if strings.HasPrefix(path, "/api/v1/logs/") { // Compression must not delay a log.
 		request.Header.Set("Accept-Encoding", "gzip, zstd")
 	}
 	response, err := transport.RoundTrip(request)
@@ -133,7 +133,10 @@ func TestLogs(t *testing.T) {
 				b.t.Errorf("%s: got %d %q, %v, by %s, want %s", test.query, response.StatusCode, text, err, got,
 					test.want)
 			}
-			for name, want := range map[string]string{"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff", "Content-Encoding": ""} {
+			for name, want := range map[string]string{
+				"Content-Type": "text/plain; charset=utf-8", "X-Content-Type-Options": "nosniff",
+				"Content-Encoding": "",
+			} {
 				if got := response.Header.Get(name); got != want {
 					b.t.Errorf("%s is %q, want %q", name, got, want)
 				}
@@ -156,9 +159,11 @@ func TestLogs(t *testing.T) {
 
 func TestLogProblems(t *testing.T) {
 	inBubble(t, func(b *bubble) {
-		containers := `"spec":{"initContainers":[{"name":"init"}],"containers":[{"name":"app"},{"name":"proxy"}]},"status":{` +
+		containers := `"spec":{"initContainers":[{"name":"init"}],` +
+			`"containers":[{"name":"app"},{"name":"proxy"}]},"status":{` +
 			`"initContainerStatuses":[{"name":"init","state":{"terminated":{"reason":"Completed"}}}],` +
-			`"containerStatuses":[{"name":"app","state":{"waiting":{"reason":"ImagePullBackOff"}}},{"name":"proxy","state":{"running":{}}}]}`
+			`"containerStatuses":[{"name":"app","state":{"waiting":{"reason":"ImagePullBackOff"}}},` +
+			`{"name":"proxy","state":{"running":{}}}]}`
 		b.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-0", Cells: `["web-0","Running"]`, Rest: containers})
 		const has = "a/web-0 has: init (terminated: Completed), app (waiting: ImagePullBackOff), proxy (running)."
 		for _, test := range []struct {
@@ -211,8 +216,7 @@ func TestLogProblems(t *testing.T) {
 	})
 }
 
-// A log is followed line by line for as long as there is one, however quiet, and
-// ends with the container.
+// A log is followed line by line as long as it lasts, however quiet it is. It ends with the container.
 func TestLogIsFollowed(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -240,7 +244,7 @@ func TestLogIsFollowed(t *testing.T) {
 	})
 }
 
-// What is not the end of the log is not told as one.
+// An aborted log does not look like a complete one.
 func TestLogIsCut(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()
@@ -254,8 +258,8 @@ func TestLogIsCut(t *testing.T) {
 	})
 }
 
-// Whoever may not read a log any more is not sent what comes later, be it quiet
-// or not; that nobody can say whether they may is no reason to end it.
+// After a permission is revoked, later lines are not sent, whether the log is quiet or not. A log does not end because
+// the access review is unavailable.
 func TestLogEndsWithItsRight(t *testing.T) {
 	for _, quiet := range []bool{false, true} {
 		inBubble(t, func(b *bubble) {
@@ -274,7 +278,7 @@ func TestLogEndsWithItsRight(t *testing.T) {
 			s.wantGone(false, "while it may be read")
 			b.api.Revoke(podsRef, "a")
 			begun := time.Now()
-			defer time.AfterFunc(20*time.Second, cancel).Stop() // So that a log which goes on fails.
+			defer time.AfterFunc(20*time.Second, cancel).Stop() // A log that does not end fails the test.
 			if _, err := body.ReadString('\n'); !errors.Is(err, io.ErrUnexpectedEOF) {
 				b.t.Errorf("quiet: %t: the log ends with %v, want an unexpected end", quiet, err)
 			}
@@ -318,7 +322,7 @@ func TestLogEndsWithTheServer(t *testing.T) {
 	})
 }
 
-// Who does not read is cut when a write has taken 10 s.
+// A client that does not read is disconnected when a write has taken 10 s.
 func TestLogOfDeafClient(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()

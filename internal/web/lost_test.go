@@ -17,7 +17,7 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// trickle reads so many bytes a second; 0 is as fast as they come.
+// trickle reads pace bytes a second. With a pace of 0 it reads without delay.
 type trickle struct {
 	io.Reader
 
@@ -32,15 +32,16 @@ func (s *trickle) Read(p []byte) (int, error) {
 	return s.Reader.Read(p)
 }
 
-// reads reads the answer to a path, which an encoding may follow, at a pace; it calls meanwhile when that has begun. It returns
-// how long the answer is, how long it went on from then, and with what it ended.
+// reads reads the response to a path at a pace. A content encoding may follow the path. reads calls meanwhile when the
+// response has begun. It returns the size of the response, how long it took from then on, and the error with which it
+// ended.
 func (b *bubble) reads(path string, pace int, meanwhile func()) (size int, took time.Duration, err error) {
 	b.t.Helper()
 	conn, err := b.dial(b.t.Context(), "", "")
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	defer func() { _ = conn.Close() }() // Its answer goes with it.
+	defer func() { _ = conn.Close() }() // This ends the response, too.
 	path, encoding, _ := strings.Cut(path, " ")
 	if _, err := fmt.Fprintf(
 		conn,
@@ -50,7 +51,8 @@ func (b *bubble) reads(path string, pace int, meanwhile func()) (size int, took 
 	); err != nil {
 		b.t.Fatal(err)
 	}
-	slow := &trickle{conn, 0} // The header is read at once: it is a part of the first 8 KiB, which have 10 s.
+	// The header is read without delay, because it is a part of the first 8 KiB, which must be sent within 10 s.
+	slow := &trickle{conn, 0}
 	response, err := http.ReadResponse(bufio.NewReaderSize(slow, 16), nil)
 	if err != nil || response.StatusCode != http.StatusOK {
 		b.t.Fatalf("%s is answered with %+v, %v", path, response, err)
@@ -62,8 +64,8 @@ func (b *bubble) reads(path string, pace int, meanwhile func()) (size int, took 
 	return int(read), time.Since(began), err
 }
 
-// crowd has the cluster hold so much that whatever tells of it is long, and returns what
-// has all of it watched.
+// crowd adds so many objects to the cluster that every response about them is long. It returns a function that makes
+// the server watch all of them.
 func (b *bubble) crowd() (look func()) {
 	b.t.Helper()
 	all := []string{podsRef}
@@ -75,7 +77,7 @@ func (b *bubble) crowd() (look func()) {
 		all = append(all, ref)
 	}
 	long, noise := strings.Repeat("long-", 20), make([]byte, 12<<10)
-	_, _ = rand.Read(noise) // What no compression makes small.
+	_, _ = rand.Read(noise) // Random data cannot be compressed.
 	var owners []string
 	for n := range 100 {
 		b.api.Set(podsRef, apitest.Item{
@@ -87,7 +89,7 @@ func (b *bubble) crowd() (look func()) {
 		Namespace: "a", Name: "large", Metadata: `"ownerReferences":[` + strings.Join(owners, ",") + "]",
 		Cells: `["large","Running"]`, Rest: fmt.Sprintf(`"spec":{"note":"%x"}`, noise),
 	})
-	<-time.After(time.Minute) // Discovery is asked again.
+	<-time.After(time.Minute) // Discovery is read again.
 	return func() {
 		for _, ref := range all {
 			if _, _, err := b.reads("/api/v1/snapshot/"+ref+"?limit=1", 0, func() {}); err != nil {
@@ -97,8 +99,8 @@ func (b *bubble) crowd() (look func()) {
 	}
 }
 
-// An answer is cut within 15 s after a right has gone by which it tells what it does,
-// by whatever route; one whose rights stay goes on for as long as it takes.
+// A response ends within 15 s after a permission that it needs was revoked, for all routes. A response whose
+// permissions stay takes as long as it needs.
 func TestAnswersEndWithTheRight(t *testing.T) {
 	paths := []string{
 		"/r/" + podsRef, "/o/" + podsRef + "/a/large", "/compare?a=" + podsRef + "/a/large", "/status",
@@ -116,7 +118,7 @@ func TestAnswersEndWithTheRight(t *testing.T) {
 			allow := func(allowed bool) {
 				b.api.Allow(func(authorization.SubjectAccessReviewSpec) bool { return allowed })
 				switch {
-				case mode == auth.Token: // The program's own rights stay.
+				case mode == auth.Token: // The permissions of the program itself stay.
 				case allowed:
 					b.api.Refuse(podsRef, "", 0, "")
 				default:
@@ -132,7 +134,7 @@ func TestAnswersEndWithTheRight(t *testing.T) {
 				}
 				look()
 				size, _, err := b.reads(path, 0, func() {})
-				if err != nil || size < 8<<10 { // Less than that is on its way at once.
+				if err != nil || size < 8<<10 { // Less than that is sent at once.
 					b.t.Errorf("%s has %d bytes, %v", path, size, err)
 				}
 				_, long, err := b.reads(path, size/30, func() {})
@@ -145,7 +147,7 @@ func TestAnswersEndWithTheRight(t *testing.T) {
 					b.t.Errorf("%s goes on for %s after the right has gone, and ends with %v", path, long, err)
 				}
 				allow(true)
-				<-time.After(time.Minute) // What may not be seen is not asked for again at once.
+				<-time.After(time.Minute) // The server does not try a forbidden resource again at once.
 			}
 		})
 	}
