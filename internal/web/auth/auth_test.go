@@ -22,11 +22,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// apiServer knows tokens.
+// apiServer reviews tokens like an API server.
 type apiServer struct {
 	mu    sync.Mutex
 	users map[string]*watch.User
-	asked []string // The tokens, one for each question.
+	asked []string // The token of each review.
 	away  bool
 	slow  time.Duration
 }
@@ -56,7 +56,7 @@ func (s *apiServer) change(f func()) {
 	f()
 }
 
-// questions are how often was asked since the last call.
+// questions returns the number of reviews since the last call.
 func (s *apiServer) questions() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -73,7 +73,7 @@ func users(names ...string) map[string]*watch.User {
 	return all
 }
 
-// authority is one that takes tokens, and runs until the test ends.
+// authority returns an Authority in token mode that runs until the test ends.
 func authority(t *testing.T, s *apiServer, audiences ...string) (*auth.Authority, *bytes.Buffer) {
 	t.Helper()
 	log := &bytes.Buffer{}
@@ -101,7 +101,7 @@ func request(t *testing.T, headers ...string) *http.Request {
 	r := httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://localhost/", nil)
 	for _, header := range headers {
 		name, value, _ := strings.Cut(header, ": ")
-		r.Header[name] = append(r.Header[name], value) // As it is spelled.
+		r.Header[name] = append(r.Header[name], value) // Keep the spelling of the name.
 	}
 	return r
 }
@@ -111,8 +111,8 @@ func bearer(t *testing.T, token string) *http.Request {
 	return request(t, "Authorization: Bearer "+token)
 }
 
-// whose is the name of who sends a request, empty for nobody, who must be that for
-// the cause given.
+// whose returns the name of the user who sent a request. It is empty for an unidentified sender; then the error must
+// have the given cause.
 func whose(t *testing.T, a *auth.Authority, r *http.Request, cause watch.Cause) string {
 	t.Helper()
 	i, err := a.Identify(r)
@@ -129,8 +129,7 @@ func whose(t *testing.T, a *auth.Authority, r *http.Request, cause watch.Cause) 
 	return ""
 }
 
-// login logs in with a token, from a browser that has cookies, and returns what
-// its cookie is then.
+// login logs in with a token, from a browser with the given cookies. It returns the new session cookie.
 func login(t *testing.T, a *auth.Authority, token string, cookies ...*http.Cookie) *http.Cookie {
 	t.Helper()
 	w := httptest.NewRecorder()
@@ -151,14 +150,14 @@ func withCookies(r *http.Request, cookies ...*http.Cookie) *http.Request {
 	return r
 }
 
-// until is a JWT that ends at a time.
+// until returns a JWT that expires at a time.
 func until(at time.Time) string {
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
 	return part(`{"alg":"RS256"}`) + "." + part(fmt.Sprintf(`{"sub":"x","exp":%d}`,
 		at.Unix())) + "." + part("signature")
 }
 
-// ended reports whether an identity holds no more.
+// ended reports whether an identity has ended.
 func ended(i auth.Identity) bool {
 	select {
 	case <-i.Ended:
@@ -168,7 +167,7 @@ func ended(i auth.Identity) bool {
 	}
 }
 
-// Where nobody is asked, everybody is the program; the nil Authority asks nobody.
+// Without authentication, every request has the identity of the program. The same is true for the nil Authority.
 func TestNobodyIsAsked(t *testing.T) {
 	var all []*auth.Authority
 	for _, mode := range []string{auth.None, auth.SharedIdentity} {

@@ -26,15 +26,15 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// issuer is an OpenID provider that says what a test wants it to.
+// issuer is an OpenID provider whose responses a test can change.
 type issuer struct {
 	*httptest.Server
 
 	t      *testing.T
 	key    *rsa.PrivateKey
-	say    func(claims map[string]any) string // The token, of the claims that are right.
-	status int                                // Of the token endpoint; 0 is 200.
-	seen   []url.Values                       // What came to it.
+	say    func(claims map[string]any) string // Returns the ID token for valid claims.
+	status int                                // The status of the token endpoint; 0 means 200.
+	seen   []url.Values                       // The requests to the token endpoint.
 	nonce  string
 }
 
@@ -103,7 +103,7 @@ func encode(v any) string {
 	return part(text)
 }
 
-// sign makes a token as it should be.
+// sign returns a valid ID token with the claims.
 func (p *issuer) sign(claims map[string]any) string {
 	text := encode(map[string]any{"alg": "RS256", "kid": "1"}) + "." + encode(claims)
 	sum := sha256.Sum256([]byte(text))
@@ -114,7 +114,7 @@ func (p *issuer) sign(claims map[string]any) string {
 	return text + "." + part(signature)
 }
 
-// with makes one of other claims.
+// with returns a function that signs the claims with one of them changed.
 func (p *issuer) with(name string, value any) func(map[string]any) string {
 	return func(claims map[string]any) string {
 		claims = maps.Clone(claims)
@@ -126,7 +126,7 @@ func (p *issuer) with(name string, value any) func(map[string]any) string {
 	}
 }
 
-// asks is an authority that asks the issuer.
+// asks returns an Authority that uses the issuer.
 func (p *issuer) asks(edit func(*auth.OIDCOptions)) (*auth.Authority, *bytes.Buffer) {
 	p.t.Helper()
 	log := &bytes.Buffer{}
@@ -148,7 +148,7 @@ func (p *issuer) asks(edit func(*auth.OIDCOptions)) (*auth.Authority, *bytes.Buf
 	return a, log
 }
 
-// leave is what somebody goes to the provider with.
+// leave begins a login. It returns the cookie of the login and the query that the provider gets.
 func (p *issuer) leave(a *auth.Authority) (cookie *http.Cookie, query url.Values) {
 	p.t.Helper()
 	r, w := request(p.t), httptest.NewRecorder()
@@ -165,7 +165,7 @@ func (p *issuer) leave(a *auth.Authority) (cookie *http.Cookie, query url.Values
 	return w.Result().Cookies()[0], u.Query()
 }
 
-// back comes back from it.
+// back sends the callback of the provider.
 func (p *issuer) back(
 	a *auth.Authority, cookie *http.Cookie, query url.Values,
 ) (session *http.Cookie, to string, err error) {
@@ -188,8 +188,7 @@ func code(query url.Values) url.Values {
 	return url.Values{"code": {"a-code"}, "state": {query.Get("state")}}
 }
 
-// A login goes to the provider with a state, a nonce and a challenge, and comes
-// back with a session that ends with the provider's word.
+// A login sends a state, a nonce and a challenge to the provider. Its session ends when the ID token expires.
 func TestProviderLogsIn(t *testing.T) {
 	p := newIssuer(t)
 	a, log := p.asks(func(o *auth.OIDCOptions) { o.GroupsClaim = "groups"; o.GroupsPrefix = "p:" })
@@ -236,8 +235,8 @@ func TestProviderLogsIn(t *testing.T) {
 	}
 }
 
-// The provider's word counts where it is the provider's, for this program, of this
-// login and of now; and each login comes back once.
+// An ID token is accepted only if it comes from the provider, is for this program and this login, and has not expired.
+// Each login is accepted once.
 func TestProviderIsVerified(t *testing.T) {
 	p := newIssuer(t)
 	other, err := rsa.GenerateKey(rand.Reader, 2048)
@@ -348,8 +347,8 @@ func TestProviderIsVerified(t *testing.T) {
 	}
 }
 
-// Whoever comes back without having been at the provider takes nobody's place, however
-// often; nor does whom the provider lets not in.
+// Callbacks without a login at the provider do not prevent logins of other users, however many there are. The same is
+// true for logins that the provider refuses.
 func TestNobodyKeepsOthersFromLoggingIn(t *testing.T) {
 	p := newIssuer(t)
 	a, _ := p.asks(nil)
@@ -374,7 +373,7 @@ func TestNobodyKeepsOthersFromLoggingIn(t *testing.T) {
 	}
 }
 
-// Claims become a user as kube-apiserver has them.
+// Claims become a user in the same way as in kube-apiserver.
 func TestClaims(t *testing.T) {
 	p := newIssuer(t)
 	for name, test := range map[string]struct {
@@ -460,8 +459,8 @@ func TestClaims(t *testing.T) {
 	}
 }
 
-// A provider that is not known by whom it should be is not believed, nor is one
-// without TLS beyond this machine.
+// A provider with an unknown CA is not trusted. A provider without TLS is not trusted either, unless it is on this
+// machine.
 func TestProviderOptions(t *testing.T) {
 	p := newIssuer(t)
 	a, log := p.asks(func(o *auth.OIDCOptions) { o.CA = x509.NewCertPool() })

@@ -29,8 +29,8 @@ func behindProxy(t *testing.T, peers, secret string) *auth.Authority {
 	return a
 }
 
-// A proxy is believed where it comes from where it is and knows the secret, as far
-// as both are asked for; from everybody else its headers are refused.
+// A proxy is trusted if it has the configured address and sends the configured secret. The headers of all other senders
+// are refused.
 func TestProxyIsBelieved(t *testing.T) {
 	const inside, outside, right, wrong = "10.1.2.3:4000", "192.0.2.9:4000", secret, secret + "x"
 	for _, test := range []struct {
@@ -80,8 +80,8 @@ func TestProxyIsBelieved(t *testing.T) {
 	}
 }
 
-// What a proxy says is taken where there is one meaning to it, and no name that is
-// the cluster's own to give.
+// The headers of a proxy are accepted only if they have one meaning, and contain no name that only the cluster may
+// assign.
 func TestProxyNames(t *testing.T) {
 	a := behindProxy(t, "", secret)
 	for _, test := range []struct {
@@ -145,8 +145,8 @@ func TestProxyNames(t *testing.T) {
 	}
 }
 
-// What stays open is asked for again: the proxy says with each request who asks,
-// and with a socket once.
+// A socket ends after some time, so that the proxy identifies the user again. The proxy identifies the user of each
+// request, but that of a socket only once.
 func TestProxyIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i, err := behindProxy(t, "", secret).Identify(request(t, "X-Forwarded-User: anna",
@@ -164,7 +164,7 @@ func TestProxyIsAskedAgain(t *testing.T) {
 	})
 }
 
-// A proxy that anybody could be is none.
+// Options that would trust any sender as the proxy are refused.
 func TestProxyOptions(t *testing.T) {
 	for name, o := range map[string]auth.ProxyOptions{
 		"anybody":        {UserHeader: "X-User", GroupsHeader: "X-Groups"},

@@ -17,8 +17,8 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// A cookie says nothing but 256 random bits, is sent by this site's own pages
-// alone, and over TLS where it came so.
+// A session cookie contains only 256 random bits. Browsers send it only with requests of pages of this site. If the
+// login used TLS, they send it only over TLS.
 func TestCookie(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("anna")}
@@ -50,14 +50,13 @@ func TestCookie(t *testing.T) {
 	})
 }
 
-// A cookie has the port in its name by which the browser calls the server, where there
-// is one.
+// The name of a cookie contains the port of the Host header, if there is one.
 func TestCookieOfAPort(t *testing.T) {
 	for host, want := range map[string]string{
 		"localhost": "c", "localhost:8080": "c-8080", "[::1]:8081": "c-8081", "[::1]": "c",
 		"glasshouse.example.org:443": "c-443",
-		"":                           "c", "localhost:": "c", "localhost:x": "c", "localhost:+80": "c", "localhost:80;a=b": "c",
-		"localhost:65536": "c",
+		"":                           "c", "localhost:": "c", "localhost:x": "c", "localhost:+80": "c",
+		"localhost:80;a=b": "c", "localhost:65536": "c",
 	} {
 		r := request(t)
 		r.Host = host
@@ -67,8 +66,8 @@ func TestCookieOfAPort(t *testing.T) {
 	}
 }
 
-// Each login has a session of its own, whatever the browser had before: what that
-// was is over, and nothing that a client thinks of becomes one.
+// Each login creates a new session and ends the previous session of the browser. A session id from a client is never
+// used.
 func TestFixation(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("anna", "mallory")}
@@ -90,7 +89,7 @@ func TestFixation(t *testing.T) {
 		if got := whose(t, a, withCookies(request(t), planted, annas), 0); got != "anna" {
 			t.Errorf("beside another cookie the session is %q's", got)
 		}
-		// A header that is no good is not passed over for a cookie that is.
+		// If the Authorization header is invalid, a valid cookie is not used instead.
 		if got := whose(t, a, withCookies(bearer(t, "bad"), annas), watch.Unauthenticated); got != "" {
 			t.Errorf("with a bad token it is %q's", got)
 		}
@@ -104,8 +103,8 @@ func TestFixation(t *testing.T) {
 	})
 }
 
-// A session ends with its logout, with its token, and after 12 h where that does
-// not say; whoever holds it hears of it.
+// A session ends with a logout, with the expiry of its token, or after 12 h if the token has no expiry. Its users are
+// notified.
 func TestSessionEnds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		token := until(time.Now().Add(time.Hour))
@@ -164,9 +163,8 @@ func TestSessionEnds(t *testing.T) {
 	})
 }
 
-// It is asked again every 30 s whose a token is while that is in use: by requests,
-// or by what is open. An account that is deleted, or is another one now, ends it;
-// an API server that is away does after 10 minutes.
+// The token of a login in use is reviewed every 30 s. Requests and open sockets count as use. The session ends if the
+// account was deleted or has changed. If the API server does not respond, it ends after 10 minutes.
 func TestRevoked(t *testing.T) {
 	anna := func() map[string]*watch.User { return users("anna") }
 	for name, test := range map[string]struct {
@@ -183,8 +181,11 @@ func TestRevoked(t *testing.T) {
 		"away": {func(s *apiServer) { s.away = true }, 10*time.Minute + time.Second},
 	} {
 		for how, request := range map[string]func(t *testing.T, c *http.Cookie) *http.Request{
-			"session": func(t *testing.T, c *http.Cookie) *http.Request { t.Helper(); return withCookies(request(t), c) },
-			"token":   func(t *testing.T, _ *http.Cookie) *http.Request { t.Helper(); return bearer(t, "anna") },
+			"session": func(t *testing.T, c *http.Cookie) *http.Request {
+				t.Helper()
+				return withCookies(request(t), c)
+			},
+			"token": func(t *testing.T, _ *http.Cookie) *http.Request { t.Helper(); return bearer(t, "anna") },
 		} {
 			t.Run(name+", by "+how, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -216,8 +217,7 @@ func TestRevoked(t *testing.T) {
 	}
 }
 
-// Requests alone find out, too; and one after a long while is not let in before
-// that is known.
+// Requests alone cause the review, too. A request after a long time is not accepted before the review has succeeded.
 func TestRevokedMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("anna")}
@@ -244,7 +244,7 @@ func TestRevokedMeanwhile(t *testing.T) {
 		if got := get(0); got != "anna" {
 			t.Errorf("the API server is back, and it is %q", got)
 		}
-		// While it is away, requests do not wait for it, one after the other.
+		// While the API server does not respond, later requests do not wait for it again.
 		s.change(func() { s.away, s.slow = true, 5*time.Second })
 		<-time.After(31 * time.Second)
 		began := time.Now()
@@ -268,8 +268,8 @@ func TestRevokedMeanwhile(t *testing.T) {
 	})
 }
 
-// A user has 20 sessions, all have 1,000: who has been idle longest goes, and who
-// looks goes last.
+// A user may have 20 sessions, and all users together 1,000. The session that has been idle longest is evicted first.
+// Sessions with an open socket are evicted last.
 func TestSessionsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: map[string]*watch.User{}}
@@ -290,10 +290,10 @@ func TestSessionsAreBounded(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_, done := first.Within(t.Context()) // Looks, and is idle otherwise.
+		_, done := first.Within(t.Context()) // In use, but without further requests.
 		defer done()
 		<-time.After(time.Millisecond)
-		for _, c := range own[1:19] { // The last one is idle now.
+		for _, c := range own[1:19] { // The last one is now idle longest.
 			there(c)
 		}
 		other := login(t, a, "u1")

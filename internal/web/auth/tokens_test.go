@@ -11,7 +11,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// What cannot be a token is nobody's, and is not asked about.
+// A text that cannot be a token is refused without a review.
 func TestNoTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("good")}
@@ -56,8 +56,7 @@ func TestNoTokens(t *testing.T) {
 	})
 }
 
-// It is remembered for 10 s whose a token is, and no longer; what lets nobody in
-// is not remembered at all.
+// A review is cached for 10 s. Refusals are not cached.
 func TestTokensAreKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("good")}
@@ -86,8 +85,7 @@ func TestTokensAreKept(t *testing.T) {
 		if got := get("good", 0); got != "good" {
 			t.Errorf("the API server is back, and it is %q", got)
 		}
-		// An answer that is at hand goes before one that cannot be had, for as long as
-		// it is good.
+		// A cached review is used while the API server does not respond, until it expires.
 		s.change(func() { s.away = true })
 		if got := get("good", 0); got != "good" {
 			t.Errorf("it is %q, want what was answered just now", got)
@@ -102,8 +100,7 @@ func TestTokensAreKept(t *testing.T) {
 	})
 }
 
-// Nobody is taken for another, whatever is alike: tokens, their beginnings, the
-// audiences that they are for.
+// Reviews are not mixed up, even if tokens have the same beginning, or differ only in their audiences.
 func TestTokensAreNotMixedUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("t", "t2", "T", "ta", "tab")}
@@ -112,7 +109,7 @@ func TestTokensAreNotMixedUp(t *testing.T) {
 		plain, _ := authority(t, s)
 		forB, _ := authority(t, s, "b")
 		forBC, _ := authority(t, s, "b", "c")
-		for range 2 { // The second time they are all at hand.
+		for range 2 { // The second time, all reviews are cached.
 			for _, token := range []string{"t", "t2", "T", "ta", "tab"} {
 				if got := whose(t, plain, bearer(t, token), watch.Unauthenticated); got != token {
 					t.Errorf("%q is %q's", token, got)
@@ -130,9 +127,8 @@ func TestTokensAreNotMixedUp(t *testing.T) {
 	})
 }
 
-// All who come with one token at a time share a question; one that is given up by
-// who asked it is not by the others. Of different tokens a few are asked about at
-// a time.
+// Callers with the same token share one review. If the first caller gives up, the review continues for the others. The
+// number of reviews of different tokens at a time is limited.
 func TestTokensAreAskedForOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: users("good"), slow: time.Second}
@@ -163,7 +159,7 @@ func TestTokensAreAskedForOnce(t *testing.T) {
 	})
 }
 
-// However many tokens come, few are remembered, and those used last.
+// The number of cached reviews is limited. The most recent ones stay.
 func TestTokensAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &apiServer{users: map[string]*watch.User{}}
@@ -190,7 +186,7 @@ func TestTokensAreBounded(t *testing.T) {
 	})
 }
 
-// A token that has expired is nobody's, also where it was somebody's a moment ago.
+// An expired token is refused, even if its review is still cached.
 func TestTokenExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		token := until(time.Now().Add(2 * time.Second))
