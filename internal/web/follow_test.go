@@ -142,8 +142,8 @@ func TestBuildOfThePage(t *testing.T) {
 	}
 }
 
-// Changes during the start of a subscription are sent, even if the first message is a document that was built a moment
-// before for another subscription.
+// Changes during the start of a subscription are sent. This is true even if its first message was built a moment before
+// for another subscription.
 func TestFollowWhileItChanges(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		first := b.open()

@@ -251,7 +251,7 @@ func (l *session) reserve(ctx context.Context, bytes int64) (*limit.Reservation,
 	return l.server.budget.Reserve(ctx, l.caller, bytes, m)
 }
 
-// reservedMessage is a message on its way to a client, for which memory is reserved.
+// reservedMessage is a message that is being sent, for which memory is reserved.
 type reservedMessage struct {
 	session *session
 	since   atomic.Int64 // In Unix nanoseconds; 0 until the memory is reserved.

@@ -244,7 +244,7 @@ func TestLogIsFollowed(t *testing.T) {
 	})
 }
 
-// An aborted log does not look like a complete one.
+// The end of an aborted log differs from that of a complete one.
 func TestLogIsCut(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		s := b.source()

@@ -4,7 +4,7 @@
 //
 // A request that cannot be identified gets a *watch.Problem. Errors and log messages never contain credentials.
 // Sessions and reviews are stored under hashes of their credentials. An Authority is safe for concurrent use. Each of
-// its parts has one lock, and no code waits while it holds that lock.
+// its parts has one lock, and no code waits under it.
 package auth
 
 import (
