@@ -45,8 +45,8 @@ func (b *bubble) reads(path string, pace int, meanwhile func()) (size int, took 
 	path, encoding, _ := strings.Cut(path, " ")
 	if _, err := fmt.Fprintf(
 		conn,
-		"GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/html\r\nAccept-Encoding: %s\r\nAuthorization: Bearer "+
-			"%s\r\n\r\n",
+		"GET %s HTTP/1.1\r\nHost: 127.0.0.1\r\nAccept: text/html\r\n"+
+			"Accept-Encoding: %s\r\nAuthorization: Bearer %s\r\n\r\n",
 		path, encoding, good,
 	); err != nil {
 		b.t.Fatal(err)

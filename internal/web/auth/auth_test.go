@@ -153,8 +153,8 @@ func withCookies(r *http.Request, cookies ...*http.Cookie) *http.Request {
 // until returns a JWT that expires at a time.
 func until(at time.Time) string {
 	part := func(text string) string { return base64.RawURLEncoding.EncodeToString([]byte(text)) }
-	return part(`{"alg":"RS256"}`) + "." + part(fmt.Sprintf(`{"sub":"x","exp":%d}`,
-		at.Unix())) + "." + part("signature")
+	return part(`{"alg":"RS256"}`) + "." + part(fmt.Sprintf(`{"sub":"x","exp":%d}`, at.Unix())) +
+		"." + part("signature")
 }
 
 // ended reports whether an identity has ended.
