@@ -107,7 +107,8 @@ func TestPartsOfParts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got, want := assets.Parts(), []string{"/static/one-ABCDEFGH.js", "/static/two-ABCDEFGH.js"}; !slices.Equal(got, want) {
+	if got, want := assets.Parts(), []string{"/static/one-ABCDEFGH.js", "/static/two-ABCDEFGH.js"}; !slices.Equal(got,
+		want) {
 		t.Errorf("asked for with the script is %q, want %q", got, want)
 	}
 }
@@ -129,7 +130,8 @@ func TestBuildIsOfAllAssets(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if want := "/static/app.js?v=" + assets.Build(); assets.URL("app.js") != want || !assets.Current("app.js", assets.Build()) {
+		if want := "/static/app.js?v=" + assets.Build(); assets.URL("app.js") != want ||
+			!assets.Current("app.js", assets.Build()) {
 			t.Errorf("with another %q the script is at %s, want %s", other, assets.URL("app.js"), want)
 		}
 		return assets.Build()

@@ -245,7 +245,9 @@ func (w *walker) spies(t *testing.T, own, part string) []*spy {
 	t.Helper()
 	const ref = "core/v1/configmaps"
 	read := []string{"get", "list", "watch"}
-	rule := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps", "pods", "pods/log"}, Verbs: read}
+	rule := rbacv1.PolicyRule{
+		APIGroups: []string{""}, Resources: []string{"configmaps", "pods", "pods/log"}, Verbs: read,
+	}
 	oneName := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: read}
 	oneName.ResourceNames = []string{theName}
 	namespace := w.token(t, own, "spy", rule)
@@ -322,7 +324,8 @@ func (w *walker) clusterToken(t *testing.T, ns, name string, rule rbacv1.PolicyR
 		ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
 		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: name, Namespace: ns}},
 	}
-	if _, err := client.RbacV1().ClusterRoleBindings().Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
+	if _, err := client.RbacV1().ClusterRoleBindings().Create(t.Context(), binding,
+		metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -488,7 +491,8 @@ func TestHiddenChangesAreNotGuessed(t *testing.T) {
 			heard := s.hear(t, func(heard map[int][]string) bool {
 				return strings.Contains(strings.Join(heard[id], ""), `"cursor":`)
 			})
-			if text := strings.Join(heard[id], ""); view != "window" && (strings.Contains(text, `"reset"`) || !strings.Contains(text, `"events":[{`)) {
+			if text := strings.Join(heard[id], ""); view != "window" &&
+				(strings.Contains(text, `"reset"`) || !strings.Contains(text, `"events":[{`)) {
 				t.Errorf("%s does not resume the view %s: %s", s.name, view, text)
 			}
 			if round > 1 { // Before, the cursor may be from before several changes.
@@ -500,7 +504,8 @@ func TestHiddenChangesAreNotGuessed(t *testing.T) {
 	for _, s := range spies {
 		want := rounds / 2
 		if !s.names && byCursor[s.name] != want || byRest[s.name] != want || len(s.lengths) != 1 {
-			t.Errorf("%s: of %d guesses %d are right by the cursor and %d by all else, want %d; cursors have the lengths %v",
+			t.Errorf("%s: of %d guesses %d are right by the cursor and %d by all else, want %d; cursors have the "+
+				"lengths %v",
 				s.name, rounds, byCursor[s.name], byRest[s.name], want, s.lengths)
 		}
 		t.Logf("%s: of %d guesses %d are right by all but the cursor; %d cursors, %d questions",

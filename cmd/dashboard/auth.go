@@ -32,21 +32,38 @@ type authSettings struct {
 }
 
 func (s *authSettings) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&s.mode, "auth", auth.None, "How to find out who asks: none, on a loopback address alone, token, oidc, proxy, or shared-identity, by which everybody sees what the program may see.")
-	flags.StringSliceVar(&s.audiences, "auth-audience", nil, "With --auth token: the audiences of which a token must be for one; without any it must be for the API server.")
+	flags.StringVar(&s.mode, "auth", auth.None,
+		"How to find out who asks: none, on a loopback address alone, token, oidc, proxy, or shared-identity, by "+
+			"which everybody sees what the program may see.")
+	flags.StringSliceVar(&s.audiences, "auth-audience", nil,
+		"With --auth token: the audiences of which a token must be for one; without any it must be for the API server.")
 	flags.StringVar(&s.oidc.Issuer, "oidc-issuer", "", "With --auth oidc: the address of the OpenID provider.")
-	flags.StringVar(&s.oidc.ClientID, "oidc-client-id", "", "With --auth oidc: by which the provider knows this program.")
-	flags.StringVar(&s.oidcSecret, "oidc-client-secret-file", "", "With --auth oidc: a file with the secret that this program shares with the provider; a public client has none.")
-	flags.StringVar(&s.oidc.UsernameClaim, "oidc-username-claim", "sub", "With --auth oidc: the claim with the user's name.")
-	flags.StringVar(&s.oidc.GroupsClaim, "oidc-groups-claim", "", "With --auth oidc: the claim with the user's groups; none where it is empty.")
-	flags.StringVar(&s.oidc.UsernamePrefix, "oidc-username-prefix", "", "With --auth oidc: what is put before the user's name; - is nothing. Without it that is the issuer and #, but for emails.")
+	flags.StringVar(&s.oidc.ClientID, "oidc-client-id", "",
+		"With --auth oidc: by which the provider knows this program.")
+	flags.StringVar(&s.oidcSecret, "oidc-client-secret-file", "",
+		"With --auth oidc: a file with the secret that this program shares with the provider; a public client has "+
+			"none.")
+	flags.StringVar(&s.oidc.UsernameClaim, "oidc-username-claim", "sub",
+		"With --auth oidc: the claim with the user's name.")
+	flags.StringVar(&s.oidc.GroupsClaim, "oidc-groups-claim", "",
+		"With --auth oidc: the claim with the user's groups; none where it is empty.")
+	flags.StringVar(&s.oidc.UsernamePrefix, "oidc-username-prefix", "",
+		"With --auth oidc: what is put before the user's name; - is nothing. Without it that is the issuer and #, "+
+			"but for emails.")
 	flags.StringVar(&s.oidc.GroupsPrefix, "oidc-groups-prefix", "", "With --auth oidc: what is put before each group.")
-	flags.StringSliceVar(&s.oidc.Scopes, "oidc-scopes", []string{"openid", "email", "profile"}, "With --auth oidc: what the provider is asked to tell.")
-	flags.StringVar(&s.oidcCA, "oidc-ca", "", "With --auth oidc: a file with the certificate authorities by which the provider is known; the system's where it is empty.")
-	flags.StringSliceVar(&s.proxyPeers, "proxy-peers", nil, "With --auth proxy: the addresses from which the proxy connects, as in 10.244.3.0/24,192.0.2.7/32.")
-	flags.StringVar(&s.proxySecret, "proxy-secret-file", "", "With --auth proxy: a file with what the proxy sends in the header "+auth.SecretHeader+".")
-	flags.StringVar(&s.userHeader, "proxy-user-header", auth.UserHeader, "With --auth proxy: the header with the user's name.")
-	flags.StringVar(&s.groupsHeader, "proxy-groups-header", auth.GroupsHeader, "With --auth proxy: the header with the user's groups, with commas between.")
+	flags.StringSliceVar(&s.oidc.Scopes, "oidc-scopes", []string{"openid", "email", "profile"},
+		"With --auth oidc: what the provider is asked to tell.")
+	flags.StringVar(&s.oidcCA, "oidc-ca", "",
+		"With --auth oidc: a file with the certificate authorities by which the provider is known; the system's "+
+			"where it is empty.")
+	flags.StringSliceVar(&s.proxyPeers, "proxy-peers", nil,
+		"With --auth proxy: the addresses from which the proxy connects, as in 10.244.3.0/24,192.0.2.7/32.")
+	flags.StringVar(&s.proxySecret, "proxy-secret-file", "",
+		"With --auth proxy: a file with what the proxy sends in the header "+auth.SecretHeader+".")
+	flags.StringVar(&s.userHeader, "proxy-user-header", auth.UserHeader,
+		"With --auth proxy: the header with the user's name.")
+	flags.StringVar(&s.groupsHeader, "proxy-groups-header", auth.GroupsHeader,
+		"With --auth proxy: the header with the user's groups, with commas between.")
 }
 
 // asks reports whether it is found out who asks, or was said not to matter: then
@@ -55,7 +72,11 @@ func (s *authSettings) asks() bool { return s.mode != auth.None }
 
 // options checks the settings.
 func (s *authSettings) options(log *slog.Logger) (auth.Options, error) {
-	o := auth.Options{Mode: s.mode, Audiences: s.audiences, Log: log, Proxy: auth.ProxyOptions{UserHeader: s.userHeader, GroupsHeader: s.groupsHeader}}
+	o := auth.Options{
+		Mode: s.mode, Audiences: s.audiences, Log: log, Proxy: auth.ProxyOptions{
+			UserHeader: s.userHeader, GroupsHeader: s.groupsHeader,
+		},
+	}
 	if !slices.Contains(auth.Modes(), s.mode) {
 		return o, &usageError{fmt.Errorf("--auth is %q; it takes %s", s.mode, strings.Join(auth.Modes(), ", "))}
 	}
@@ -76,7 +97,10 @@ func (s *authSettings) options(log *slog.Logger) (auth.Options, error) {
 		}
 	}
 	if slices.Contains(s.audiences, "") {
-		return o, &usageError{errors.New("--auth-audience names an audience that is empty; leave the flag out for tokens of the API server")}
+		return o, &usageError{
+			errors.New("--auth-audience names an audience that is empty; leave the flag out for tokens of the API " +
+				"server"),
+		}
 	}
 	switch s.mode {
 	case auth.Proxy:
@@ -93,7 +117,10 @@ func (s *authSettings) options(log *slog.Logger) (auth.Options, error) {
 func (s *authSettings) provider() (o auth.OIDCOptions, err error) {
 	o = s.oidc
 	if o.Issuer == "" || o.ClientID == "" {
-		return o, &usageError{errors.New("--auth oidc needs --oidc-issuer, the address of the OpenID provider, and --oidc-client-id, by which that knows this program")}
+		return o, &usageError{
+			errors.New("--auth oidc needs --oidc-issuer, the address of the OpenID provider, and --oidc-client-id, " +
+				"by which that knows this program"),
+		}
 	}
 	if s.oidcSecret != "" {
 		secret, err := secretOf("--oidc-client-secret-file", s.oidcSecret)
@@ -112,18 +139,28 @@ func (s *authSettings) provider() (o auth.OIDCOptions, err error) {
 // proxy checks which proxy is believed.
 func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error) {
 	if len(s.proxyPeers) == 0 && s.proxySecret == "" {
-		return &usageError{fmt.Errorf("--auth proxy would believe anybody who sends %s: say from where the proxy connects with --proxy-peers, or give it a secret with --proxy-secret-file, or both", s.userHeader)}
+		return &usageError{
+			fmt.Errorf("--auth proxy would believe anybody who sends %s: say from where the proxy connects with "+
+				"--proxy-peers, or give it a secret with --proxy-secret-file, or both", s.userHeader),
+		}
 	}
 	if o.Peers, err = rangesOf("--proxy-peers", s.proxyPeers); err != nil {
 		return err
 	}
 	for _, of := range o.Peers {
-		if s.proxySecret == "" && (of.Overlaps(netip.PrefixFrom(netip.IPv6Loopback(), 128)) || of.Overlaps(netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8))) {
-			return &usageError{fmt.Errorf("--proxy-peers %q has loopback addresses in it, from which a kubectl port-forward comes, too: whoever may open one could say that they are anybody; give the proxy a secret with --proxy-secret-file", of)}
+		if s.proxySecret == "" &&
+			(of.Overlaps(netip.PrefixFrom(netip.IPv6Loopback(), 128)) ||
+				of.Overlaps(netip.PrefixFrom(netip.AddrFrom4([4]byte{127}), 8))) {
+			return &usageError{
+				fmt.Errorf("--proxy-peers %q has loopback addresses in it, from which a kubectl port-forward comes, "+
+					"too: whoever may open one could say that they are anybody; give the proxy a secret with "+
+					"--proxy-secret-file", of),
+			}
 		}
 	}
 	if s.proxySecret == "" {
-		warnOfWideRanges(log, "--proxy-peers", o.Peers, "any client in the range can log in as any user, and claim any address")
+		warnOfWideRanges(log, "--proxy-peers", o.Peers,
+			"any client in the range can log in as any user, and claim any address")
 		return nil
 	}
 	warnOfWideRanges(log, "--proxy-peers", o.Peers, claimsAddress)
@@ -131,7 +168,10 @@ func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error)
 		return err
 	}
 	if bytes.ContainsFunc(o.Secret, func(r rune) bool { return r <= ' ' || r > '~' }) {
-		return &usageError{fmt.Errorf("--proxy-secret-file %s: the secret is to be one word of visible ASCII, as it is sent in a header", s.proxySecret)}
+		return &usageError{
+			fmt.Errorf("--proxy-secret-file %s: the secret is to be one word of visible ASCII, as it is sent in a "+
+				"header", s.proxySecret),
+		}
 	}
 	return nil
 }
@@ -157,7 +197,10 @@ func rangesOf(flag string, texts []string) ([]netip.Prefix, error) {
 	for _, text := range texts {
 		of, err := netip.ParsePrefix(text)
 		if err != nil || of.Addr().Is4In6() {
-			return nil, &usageError{fmt.Errorf("%s %q is not a range of addresses: write a range as in 192.0.2.0/24, and one address as in 192.0.2.7/32", flag, text)}
+			return nil, &usageError{
+				fmt.Errorf("%s %q is not a range of addresses: write a range as in 192.0.2.0/24, and one address as "+
+					"in 192.0.2.7/32", flag, text),
+			}
 		}
 		if of.Bits() == 0 {
 			return nil, &usageError{fmt.Errorf("%s %q is everybody; name those that the proxy has", flag, text)}

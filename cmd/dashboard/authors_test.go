@@ -69,7 +69,8 @@ func TestAuthorsOnARealServer(t *testing.T) {
 	defer cancel()
 	feed, object := dial(ctx, t, d), dial(ctx, t, d)
 	feed.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"view":"changes"}`, ns))
-	object.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"name":"web","view":"object"}`, ns))
+	object.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"name":"web",`+
+		`"view":"object"}`, ns))
 	if m := feed.until("snapshot"); !strings.Contains(m, `"events":[],"last":true`) {
 		t.Errorf("the feed of a new namespace begins with %s", m)
 	}
@@ -78,12 +79,15 @@ func TestAuthorsOnARealServer(t *testing.T) {
 	services := c.core.Services(ns)
 	patch := func(manager string, kind types.PatchType, body string, subresources ...string) {
 		t.Helper()
-		if _, err := services.Patch(ctx, "web", kind, []byte(body), metav1.PatchOptions{FieldManager: manager}, subresources...); err != nil {
+		if _, err := services.Patch(ctx, "web", kind, []byte(body), metav1.PatchOptions{FieldManager: manager},
+			subresources...); err != nil {
 			t.Fatal(err)
 		}
 	}
-	const service = `{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"%s},"spec":{"type":"LoadBalancer","ports":[%s]}}`
-	const http, tls, metrics = `{"name":"http","port":80}`, `{"name":"tls","port":443}`, `{"name":"metrics","port":9090}`
+	const service = `{"apiVersion":"v1","kind":"Service","metadata":{"name":"web"%s},"spec":{"type":"LoadBalancer",` +
+		`"ports":[%s]}}`
+	const http, tls, metrics = `{"name":"http","port":80}`, `{"name":"tls","port":443}`,
+		`{"name":"metrics","port":9090}`
 	for _, step := range []struct {
 		name string
 		do   func()
@@ -92,7 +96,8 @@ func TestAuthorsOnARealServer(t *testing.T) {
 		{
 			"a manager creates it",
 			func() {
-				patch("argocd", types.ApplyPatchType, fmt.Sprintf(service, `,"labels":{"app":"web","tier":"front"}`, http+","+tls))
+				patch("argocd", types.ApplyPatchType,
+					fmt.Sprintf(service, `,"labels":{"app":"web","tier":"front"}`, http+","+tls))
 			},
 			map[string]string{"by": "argocd Apply"},
 		},
@@ -102,30 +107,45 @@ func TestAuthorsOnARealServer(t *testing.T) {
 				patch("monitoring", types.ApplyPatchType, fmt.Sprintf(service, `,"labels":{"scrape":"yes"}`, metrics))
 			},
 			map[string]string{
-				"by": "monitoring Apply", "add /metadata/labels/scrape": "monitoring", "add /spec/ports/2": "monitoring", "replace /metadata/resourceVersion": "monitoring",
+				"by": "monitoring Apply", "add /metadata/labels/scrape": "monitoring",
+				"add /spec/ports/2": "monitoring", "replace /metadata/resourceVersion": "monitoring",
 			},
 		},
 		{
 			"a controller writes the status",
 			func() {
-				patch("balancer", types.MergePatchType, `{"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.7"}]}}}`, "status")
+				patch("balancer", types.MergePatchType, `{"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.7"}]}}}`,
+					"status")
 			},
-			map[string]string{"by": "balancer Update status", "add /status/loadBalancer/ingress": "balancer", "replace /metadata/resourceVersion": "balancer"},
+			map[string]string{
+				"by": "balancer Update status", "add /status/loadBalancer/ingress": "balancer",
+				"replace /metadata/resourceVersion": "balancer",
+			},
 		},
 		{
 			"the first changes the port of one that it owns, by its place in the list",
 			func() {
-				patch("argocd", types.ApplyPatchType, fmt.Sprintf(service, `,"labels":{"app":"web","tier":"front"}`, http+`,{"name":"tls","port":443,"targetPort":8443}`))
+				patch("argocd", types.ApplyPatchType,
+					fmt.Sprintf(service, `,"labels":{"app":"web","tier":"front"}`,
+						http+`,{"name":"tls","port":443,"targetPort":8443}`))
 			},
-			map[string]string{"by": "argocd Apply", "replace /spec/ports/1/targetPort": "argocd", "replace /metadata/resourceVersion": "argocd"},
+			map[string]string{
+				"by": "argocd Apply", "replace /spec/ports/1/targetPort": "argocd",
+				"replace /metadata/resourceVersion": "argocd",
+			},
 		},
 		{
 			"the first takes a label away",
 			func() {
 				<-time.After(1100 * time.Millisecond) // The times of managedFields are in seconds.
-				patch("argocd", types.ApplyPatchType, fmt.Sprintf(service, `,"labels":{"app":"web"}`, http+`,{"name":"tls","port":443,"targetPort":8443}`))
+				patch("argocd", types.ApplyPatchType,
+					fmt.Sprintf(service, `,"labels":{"app":"web"}`,
+						http+`,{"name":"tls","port":443,"targetPort":8443}`))
 			},
-			map[string]string{"by": "argocd Apply", "remove /metadata/labels/tier": "argocd", "replace /metadata/resourceVersion": "argocd"},
+			map[string]string{
+				"by": "argocd Apply", "remove /metadata/labels/tier": "argocd",
+				"replace /metadata/resourceVersion": "argocd",
+			},
 		},
 		{
 			"somebody edits without a trace but what is gone",
@@ -172,7 +192,8 @@ func TestAuthorsOnARealServer(t *testing.T) {
 	for i := range snapshot.Events {
 		ops = append(ops, strings.TrimSpace(snapshot.Events[i].Op+" "+snapshot.Events[i].By.Manager))
 	}
-	if got, want := strings.Join(ops, ", "), "add argocd, update monitoring, update balancer, update argocd, update argocd, update, delete"; got != want {
+	if got, want := strings.Join(ops, ", "),
+		"add argocd, update monitoring, update balancer, update argocd, update argocd, update, delete"; got != want {
 		t.Errorf("the past is %s\nwant %s", got, want)
 	}
 }

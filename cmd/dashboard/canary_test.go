@@ -41,7 +41,8 @@ import (
 // canaryRules mask what is masked by rule alone.
 func canaryRules() []string {
 	return []string{
-		"env", "core/v1/configmaps:data.*", "core/v1/configmaps:binaryData.*", "test.example.com/v1/widgets:spec.values.password",
+		"env", "core/v1/configmaps:data.*", "core/v1/configmaps:binaryData.*",
+		"test.example.com/v1/widgets:spec.values.password",
 		`*:metadata.annotations["example.com/token"]`, `*:..annotations["example.com/copy"]`,
 	}
 }
@@ -80,12 +81,20 @@ func (c canaries) copies(t *testing.T, place string, n int) map[string]string {
 	yaml := "kind: Secret\ndata:\n  a: " + value + "\n"
 	coded := base64.StdEncoding.EncodeToString
 	return map[string]string{
-		"example.com/json": object, "example.com/quoted": strconv.Quote(object), "example.com/percents": url.QueryEscape(object),
-		"example.com/yaml": yaml, "example.com/json-coded": coded([]byte(object)), "example.com/yaml-coded": coded([]byte(yaml)),
-		"example.com/twice-coded": coded([]byte(coded([]byte(object)))), "example.com/hex": hex.EncodeToString([]byte(object)),
-		"example.com/gzip": stored(t, object, func(w io.Writer) (io.WriteCloser, error) { return gzip.NewWriterLevel(w, gzip.NoCompression) }),
-		"example.com/zlib": stored(t, object, func(w io.Writer) (io.WriteCloser, error) { return zlib.NewWriterLevel(w, zlib.NoCompression) }),
-		"example.com/bzip": coded([]byte("BZh91AY&SY" + object)), "example.com/xz": coded([]byte("\xfd7zXZ\x00\x00\x04" + object)),
+		"example.com/json": object, "example.com/quoted": strconv.Quote(object),
+		"example.com/percents": url.QueryEscape(object),
+		"example.com/yaml":     yaml, "example.com/json-coded": coded([]byte(object)),
+		"example.com/yaml-coded":  coded([]byte(yaml)),
+		"example.com/twice-coded": coded([]byte(coded([]byte(object)))),
+		"example.com/hex":         hex.EncodeToString([]byte(object)),
+		"example.com/gzip": stored(t, object, func(w io.Writer) (io.WriteCloser, error) {
+			return gzip.NewWriterLevel(w, gzip.NoCompression)
+		}),
+		"example.com/zlib": stored(t, object, func(w io.Writer) (io.WriteCloser, error) {
+			return zlib.NewWriterLevel(w, zlib.NoCompression)
+		}),
+		"example.com/bzip": coded([]byte("BZh91AY&SY" + object)),
+		"example.com/xz":   coded([]byte("\xfd7zXZ\x00\x00\x04" + object)),
 		"example.com/zstd": coded([]byte("\x28\xb5\x2f\xfd" + object)),
 	}
 }
@@ -141,7 +150,9 @@ func (c canaries) found(text []byte) (places []string) {
 				break
 			}
 			place := "?"
-			if match := regexp.MustCompile(`^-([a-z]+)-\d+-`).FindSubmatch(rest[at+len(form) : min(len(rest), at+len(form)+40)]); n == 0 && match != nil {
+			if match := regexp.MustCompile(`^-([a-z]+)-\d+-`).FindSubmatch(
+				rest[at+len(form) : min(len(rest), at+len(form)+40)],
+			); n == 0 && match != nil {
 				place = string(match[1])
 			}
 			places = append(places, place)
@@ -155,8 +166,10 @@ func (c canaries) found(text []byte) (places []string) {
 // planted are the kinds of which an object called it has canaries.
 func planted() []string {
 	return []string{
-		"core/v1/secrets", "core/v1/configmaps", "apps/v1/deployments", "apps/v1/replicasets", "apps/v1/statefulsets", "apps/v1/controllerrevisions",
-		"apps/v1/daemonsets", "batch/v1/jobs", "batch/v1/cronjobs", "core/v1/podtemplates", "core/v1/pods", "core/v1/services",
+		"core/v1/secrets", "core/v1/configmaps", "apps/v1/deployments", "apps/v1/replicasets", "apps/v1/statefulsets",
+		"apps/v1/controllerrevisions",
+		"apps/v1/daemonsets", "batch/v1/jobs", "batch/v1/cronjobs", "core/v1/podtemplates", "core/v1/pods",
+		"core/v1/services",
 		"test.example.com/v1/widgets", "core/v1/events",
 	}
 }
@@ -179,17 +192,32 @@ func (c canaries) plant(t *testing.T, o *oracle, ns string, n int) {
 	bare.Labels = helm.Labels
 	labels := map[string]string{"app": "it"}
 	template := func(place string) corev1.PodTemplateSpec {
-		return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: c.inner(t, n)}, Spec: corev1.PodSpec{
-			RestartPolicy:  corev1.RestartPolicyAlways,
-			InitContainers: []corev1.Container{{Name: "i", Image: "example.com/i", Env: []corev1.EnvVar{{Name: "A", Value: c.in("init", n)}}}},
-			Containers: []corev1.Container{{
-				Name: "c", Image: "example.com/c", Env: []corev1.EnvVar{
-					{Name: "A", Value: c.in(place, n)},
-					{Name: "B", ValueFrom: &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: "it"}, Key: "data"}}},
+		return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: c.inner(t, n)},
+			Spec: corev1.PodSpec{
+				RestartPolicy: corev1.RestartPolicyAlways,
+				InitContainers: []corev1.Container{
+					{Name: "i", Image: "example.com/i", Env: []corev1.EnvVar{{Name: "A", Value: c.in("init", n)}}},
 				},
-				EnvFrom: []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "it"}}}},
-			}},
-		}}
+				Containers: []corev1.Container{{
+					Name: "c", Image: "example.com/c", Env: []corev1.EnvVar{
+						{Name: "A", Value: c.in(place, n)},
+						{
+							Name: "B", ValueFrom: &corev1.EnvVarSource{
+								SecretKeyRef: &corev1.SecretKeySelector{
+									LocalObjectReference: corev1.LocalObjectReference{Name: "it"}, Key: "data",
+								},
+							},
+						},
+					},
+					EnvFrom: []corev1.EnvFromSource{
+						{
+							SecretRef: &corev1.SecretEnvSource{
+								LocalObjectReference: corev1.LocalObjectReference{Name: "it"},
+							},
+						},
+					},
+				}},
+			}}
 	}
 	cron := template("cron")
 	cron.Spec.RestartPolicy = corev1.RestartPolicyNever
@@ -206,23 +234,57 @@ func (c canaries) plant(t *testing.T, o *oracle, ns string, n int) {
 	selector := &metav1.LabelSelector{MatchLabels: labels}
 	objects := map[string][]any{
 		"core/v1/secrets": {
-			&corev1.Secret{ObjectMeta: secret, Data: map[string][]byte{"data": []byte(c.in("data", n))}, StringData: map[string]string{"string": c.in("string", n)}},
-			&corev1.Secret{ObjectMeta: helm, Type: "helm.sh/release.v1", Data: map[string][]byte{"release": []byte(base64.StdEncoding.EncodeToString([]byte(c.in("helm", n))))}},
+			&corev1.Secret{
+				ObjectMeta: secret, Data: map[string][]byte{"data": []byte(c.in("data", n))},
+				StringData: map[string]string{"string": c.in("string", n)},
+			},
+			&corev1.Secret{
+				ObjectMeta: helm, Type: "helm.sh/release.v1", Data: map[string][]byte{
+					"release": []byte(base64.StdEncoding.EncodeToString([]byte(c.in("helm", n)))),
+				},
+			},
 		},
 		"core/v1/configmaps": {
-			&corev1.ConfigMap{ObjectMeta: meta, Data: map[string]string{"a": c.in("config", n)}, BinaryData: map[string][]byte{"b": []byte(c.in("binary", n))}},
-			&corev1.ConfigMap{ObjectMeta: helm, Data: map[string]string{"release": base64.StdEncoding.EncodeToString([]byte(c.in("helm", n)))}},
+			&corev1.ConfigMap{
+				ObjectMeta: meta, Data: map[string]string{"a": c.in("config", n)},
+				BinaryData: map[string][]byte{"b": []byte(c.in("binary", n))},
+			},
+			&corev1.ConfigMap{
+				ObjectMeta: helm, Data: map[string]string{
+					"release": base64.StdEncoding.EncodeToString([]byte(c.in("helm", n))),
+				},
+			},
 			&corev1.ConfigMap{ObjectMeta: bare, Data: map[string]string{"release": c.in("helm", n)}},
 		},
-		"core/v1/services":     {&corev1.Service{ObjectMeta: meta, Spec: corev1.ServiceSpec{Selector: labels, Ports: []corev1.ServicePort{{Port: 80}}}}},
-		"apps/v1/deployments":  {&appsv1.Deployment{ObjectMeta: meta, Spec: appsv1.DeploymentSpec{Selector: selector, Template: template("env")}}},
-		"apps/v1/statefulsets": {&appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{ServiceName: "it", Selector: selector, Template: template("revision")}}},
-		"apps/v1/daemonsets":   {&appsv1.DaemonSet{ObjectMeta: meta, Spec: appsv1.DaemonSetSpec{Selector: selector, Template: daemon}}},
+		"core/v1/services": {
+			&corev1.Service{
+				ObjectMeta: meta, Spec: corev1.ServiceSpec{Selector: labels, Ports: []corev1.ServicePort{{Port: 80}}},
+			},
+		},
+		"apps/v1/deployments": {
+			&appsv1.Deployment{
+				ObjectMeta: meta, Spec: appsv1.DeploymentSpec{Selector: selector, Template: template("env")},
+			},
+		},
+		"apps/v1/statefulsets": {
+			&appsv1.StatefulSet{
+				ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{
+					ServiceName: "it", Selector: selector, Template: template("revision"),
+				},
+			},
+		},
+		"apps/v1/daemonsets": {
+			&appsv1.DaemonSet{ObjectMeta: meta, Spec: appsv1.DaemonSetSpec{Selector: selector, Template: daemon}},
+		},
 		"core/v1/podtemplates": {&corev1.PodTemplate{ObjectMeta: meta, Template: template("env")}},
-		"batch/v1/jobs":        {&batchv1.Job{ObjectMeta: meta, Spec: batchv1.JobSpec{Suspend: &suspended, Template: job}}},
+		"batch/v1/jobs": {
+			&batchv1.Job{ObjectMeta: meta, Spec: batchv1.JobSpec{Suspend: &suspended, Template: job}},
+		},
 		"batch/v1/cronjobs": {&batchv1.CronJob{ObjectMeta: meta, Spec: batchv1.CronJobSpec{
-			Schedule:    "0 0 1 1 *",
-			JobTemplate: batchv1.JobTemplateSpec{ObjectMeta: metav1.ObjectMeta{Annotations: c.inner(t, n)}, Spec: batchv1.JobSpec{Template: cron}},
+			Schedule: "0 0 1 1 *",
+			JobTemplate: batchv1.JobTemplateSpec{
+				ObjectMeta: metav1.ObjectMeta{Annotations: c.inner(t, n)}, Spec: batchv1.JobSpec{Template: cron},
+			},
 		}}},
 	}
 	for ref, some := range objects {
@@ -241,7 +303,9 @@ func (c canaries) plant(t *testing.T, o *oracle, ns string, n int) {
 	for key, text := range c.inner(t, n) {
 		inner[key] = text
 	}
-	embedded := map[string]any{"name": "inner", "annotations": inner, "managedFields": []any{map[string]any{"manager": c.in("manager", n)}}}
+	embedded := map[string]any{
+		"name": "inner", "annotations": inner, "managedFields": []any{map[string]any{"manager": c.in("manager", n)}},
+	}
 	it.Object["spec"] = map[string]any{
 		"values":   map[string]any{"password": c.in("widget", n), "user": "me"},
 		"template": map[string]any{"metadata": embedded}, "manifests": []any{map[string]any{"metadata": embedded}},
@@ -254,7 +318,11 @@ func (c canaries) put(t *testing.T, o *oracle, ref string, u *unstructured.Unstr
 	t.Helper()
 	part := strings.Split(ref, "/")
 	gv := schema.GroupVersion{Group: strings.TrimPrefix(part[0], "core"), Version: part[1]}
-	kinds := map[string]string{"secrets": "Secret", "configmaps": "ConfigMap", "services": "Service", "deployments": "Deployment", "statefulsets": "StatefulSet", "cronjobs": "CronJob", "widgets": "Widget", "daemonsets": "DaemonSet", "jobs": "Job", "podtemplates": "PodTemplate"}
+	kinds := map[string]string{
+		"secrets": "Secret", "configmaps": "ConfigMap", "services": "Service", "deployments": "Deployment",
+		"statefulsets": "StatefulSet", "cronjobs": "CronJob", "widgets": "Widget", "daemonsets": "DaemonSet",
+		"jobs": "Job", "podtemplates": "PodTemplate",
+	}
 	u.SetAPIVersion(gv.String())
 	u.SetKind(kinds[part[2]])
 	client := o.dynamic.Resource(gv.WithResource(part[2])).Namespace(u.GetNamespace())
@@ -304,7 +372,8 @@ func spawn(t *testing.T, address string, rules []string) (d *dashboard, metrics 
 func spawnWith(t *testing.T, args ...string) (d *dashboard, metrics string, process int) {
 	t.Helper()
 	d = &dashboard{t: t, out: &safeBuffer{}}
-	args = append([]string{"--kubeconfig", adminConfig(t), "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0", "--log-level", "debug"}, args...)
+	args = append([]string{"--kubeconfig", adminConfig(t), "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0",
+		"--log-level", "debug"}, args...)
 	text, err := json.Marshal(args)
 	if err != nil {
 		t.Fatal(err)
@@ -365,7 +434,8 @@ func (e *ears) follow(ctx context.Context, t *testing.T, d *dashboard, ns string
 		headers = http.Header{"Cookie": {d.cookie}, "Origin": {d.url}}
 	}
 	for _, view := range []string{"rows", "table", "window", "object", "changes", "one", "resources"} {
-		conn, _, err := websocket.Dial(ctx, strings.Replace(d.url, "http://", "ws://", 1)+"/api/v1/live", &websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: headers})
+		conn, _, err := websocket.Dial(ctx, strings.Replace(d.url, "http://", "ws://", 1)+"/api/v1/live",
+			&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: headers})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -378,7 +448,8 @@ func (e *ears) follow(ctx context.Context, t *testing.T, d *dashboard, ns string
 			case "object":
 				frame = strings.Replace(frame, `"view"`, `"name":"it","view"`, 1)
 			case "one":
-				frame = fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"ns":[%q],"name":"it","view":"changes"}`, n+1, ref, ns)
+				frame = fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"ns":[%q],"name":"it","view":"changes"}`,
+					n+1, ref, ns)
 			case "resources":
 				frame = fmt.Sprintf(`{"op":"subscribe","id":%d,"view":"resources"}`, n+1)
 			}
@@ -410,7 +481,10 @@ func (e *ears) ask(t *testing.T, d *dashboard, ns string) {
 	}
 	names := map[string][]string{}
 	for _, ref := range planted() {
-		for _, query := range []string{"", "&view=objects", "&format=csv", "&format=ndjson", "&format=yaml", "&view=objects&format=ndjson", "&view=objects&format=yaml", "&q=it", "&sort=-name", "&cols=wide"} {
+		for _, query := range []string{
+			"", "&view=objects", "&format=csv", "&format=ndjson", "&format=yaml", "&view=objects&format=ndjson",
+			"&view=objects&format=yaml", "&q=it", "&sort=-name", "&cols=wide",
+		} {
 			get("/api/v1/snapshot/" + ref + "?ns=" + ns + "&wait=10s" + query)
 		}
 		get("/r/" + ref + "?ns=" + ns)
@@ -442,7 +516,10 @@ func (e *ears) ask(t *testing.T, d *dashboard, ns string) {
 	get("/api/openapi.json")
 	get("/api/v1/search?q=it&limit=100")
 	get("/api/v1/snapshot/core/v1/secrets?q=c4n4ry&wait=10s")
-	for _, path := range []string{"core/v1/configmaps?fields=data.a", "test.example.com/v1/widgets?fields=spec.values.password", "core/v1/pods?fields=spec.nosuch"} {
+	for _, path := range []string{
+		"core/v1/configmaps?fields=data.a", "test.example.com/v1/widgets?fields=spec.values.password",
+		"core/v1/pods?fields=spec.nosuch",
+	} {
 		get("/api/v1/snapshot/" + path + "%3D" + "x")
 	}
 }
@@ -463,10 +540,15 @@ func (e *ears) leaks(c canaries) map[string][]string {
 // defineCanary defines the custom kind that is planted.
 func defineCanary(t *testing.T, o *oracle) {
 	t.Helper()
-	o.define(t, widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+`,"additionalPrinterColumns":[{"name":"Password","type":"string","description":"Of it.","jsonPath":".spec.values.password"},{"name":"User","type":"string","jsonPath":".spec.values.user"}`+
-		`,{"name":"Copy","type":"string","jsonPath":".spec.template.metadata.annotations.example\\.com/copy"}`+
-		`,{"name":"Coded","type":"string","jsonPath":".spec.template.metadata.annotations.example\\.com/zlib"}`+
-		`,{"name":"Applied","type":"string","jsonPath":".spec.template.metadata.annotations.kubectl\\.kubernetes\\.io/last-applied-configuration"}]}`, ""))
+	o.define(t,
+		widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+
+			`,"additionalPrinterColumns":[{"name":"Password","type":"string","description":"Of `+
+			`it.","jsonPath":".spec.values.password"},{"name":"User","type":"string","jsonPath":".spec.values.user"}`+
+			`,{"name":"Copy","type":"string","jsonPath":".spec.template.metadata.annotations.example\\.com/copy"}`+
+			`,{"name":"Coded","type":"string","jsonPath":".spec.template.metadata.annotations.example\\.com/zlib"}`+
+			`,{"name":"Applied","type":"string",`+
+			`"jsonPath":".spec.template.metadata.annotations.kubectl\\.kubernetes\\.io/last-applied-configuration"}]}`,
+			""))
 }
 
 // plantIn plants canaries in a new namespace, and waits for the pods that have
@@ -493,7 +575,8 @@ func TestNoCanaryReachesGuests(t *testing.T) {
 	c := newCanaries()
 	c.coded = true
 	ns := plantIn(t, o, c)
-	d := launch(t, adminConfig(t), "--redact", "test.example.com/v1/widgets:spec.values.password", "--redact", `*:metadata.annotations["example.com/token"]`)
+	d := launch(t, adminConfig(t), "--redact", "test.example.com/v1/widgets:spec.values.password", "--redact",
+		`*:metadata.annotations["example.com/token"]`)
 	args := []string{"create", "--namespace", ns}
 	for _, ref := range append(planted(), "core/v1/pods/log") {
 		args = append(args, "--resource", ref)
@@ -556,7 +639,10 @@ func TestNoCanaryLeaves(t *testing.T) {
 				return memory(t, metrics, process)
 			})
 		}
-		for _, path := range []string{"/metrics", "/debug/pprof/heap?debug=1", "/debug/pprof/allocs?debug=1", "/debug/pprof/goroutine?debug=2", "/debug/pprof/cmdline"} {
+		for _, path := range []string{
+			"/metrics", "/debug/pprof/heap?debug=1", "/debug/pprof/allocs?debug=1", "/debug/pprof/goroutine?debug=2",
+			"/debug/pprof/cmdline",
+		} {
 			e.hear(path, fetch(t, metrics+path))
 		}
 		cancel()
@@ -594,7 +680,8 @@ func TestNoCanaryLeaves(t *testing.T) {
 func settle(t *testing.T, d *dashboard, ns string) {
 	t.Helper()
 	eventually(t, "the last change is known", func() error {
-		if body := d.get("/api/v1/object/test.example.com/v1/widgets/" + ns + "/it"); !contains(body, `"example.com/round":"4"`) {
+		if body := d.get("/api/v1/object/test.example.com/v1/widgets/" + ns + "/it"); !contains(body,
+			`"example.com/round":"4"`) {
 			return fmt.Errorf("got %s", body)
 		}
 		return nil
@@ -606,15 +693,25 @@ func settle(t *testing.T, d *dashboard, ns string) {
 func wash(t *testing.T, o *oracle, d *dashboard, ns string, try int) {
 	t.Helper()
 	const pod = `{"containers":[{"name":"c","image":"example.com/c"}]}`
-	const template = `"selector":{"matchLabels":{"app":"washer"}},"template":{"metadata":{"labels":{"app":"washer"}},"spec":` + pod + `}`
+	const template = `"selector":{"matchLabels":{"app":"washer"}},"template":{"metadata":{"labels":{"app":"washer"}},` +
+		`"spec":` + pod + `}`
 	rests := map[string]string{
-		"core/v1/secrets": `"kind":"Secret"`, "core/v1/configmaps": `"kind":"ConfigMap"`, "core/v1/pods": `"kind":"Pod","spec":` + pod,
-		"core/v1/services": `"kind":"Service","spec":{"ports":[{"port":80}]}`, "core/v1/events": `"kind":"Event","involvedObject":{"namespace":"` + ns + `"}`,
-		"apps/v1/deployments": `"kind":"Deployment","spec":{"replicas":0,` + template + `}`, "apps/v1/replicasets": `"kind":"ReplicaSet","spec":{"replicas":0,` + template + `}`,
-		"apps/v1/statefulsets": `"kind":"StatefulSet","spec":{"replicas":0,"serviceName":"washer",` + template + `}`, "apps/v1/controllerrevisions": `"kind":"ControllerRevision","revision":1,"data":{}`,
-		"apps/v1/daemonsets": `"kind":"DaemonSet","spec":{"selector":{"matchLabels":{"app":"washer"}},"template":{"metadata":{"labels":{"app":"washer"}},"spec":{"nodeSelector":{"example.com/none":"none"},` + pod[1:] + `}}`,
-		"batch/v1/jobs":      `"kind":"Job","spec":{"suspend":true,"template":{"spec":{"restartPolicy":"Never",` + pod[1:] + `}}`, "core/v1/podtemplates": `"kind":"PodTemplate","template":{"spec":` + pod + `}`,
-		"batch/v1/cronjobs":           `"kind":"CronJob","spec":{"schedule":"0 0 1 1 *","jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Never",` + pod[1:] + `}}}}`,
+		"core/v1/secrets": `"kind":"Secret"`, "core/v1/configmaps": `"kind":"ConfigMap"`,
+		"core/v1/pods":        `"kind":"Pod","spec":` + pod,
+		"core/v1/services":    `"kind":"Service","spec":{"ports":[{"port":80}]}`,
+		"core/v1/events":      `"kind":"Event","involvedObject":{"namespace":"` + ns + `"}`,
+		"apps/v1/deployments": `"kind":"Deployment","spec":{"replicas":0,` + template + `}`,
+		"apps/v1/replicasets": `"kind":"ReplicaSet","spec":{"replicas":0,` + template + `}`,
+		"apps/v1/statefulsets": `"kind":"StatefulSet","spec":{"replicas":0,"serviceName":"washer",` + template +
+			`}`,
+		"apps/v1/controllerrevisions": `"kind":"ControllerRevision","revision":1,"data":{}`,
+		"apps/v1/daemonsets": `"kind":"DaemonSet","spec":{"selector":{"matchLabels":{"app":"washer"}},` +
+			`"template":{"metadata":{"labels":{"app":"washer"}},"spec":{"nodeSelector":{"example.com/none":"none"},` +
+			pod[1:] + `}}`,
+		"batch/v1/jobs": `"kind":"Job","spec":{"suspend":true,"template":{"spec":{"restartPolicy":"Never",` +
+			pod[1:] + `}}`, "core/v1/podtemplates": `"kind":"PodTemplate","template":{"spec":` + pod + `}`,
+		"batch/v1/cronjobs": `"kind":"CronJob","spec":{"schedule":"0 0 1 1 ` +
+			`*","jobTemplate":{"spec":{"template":{"spec":{"restartPolicy":"Never",` + pod[1:] + `}}}}`,
 		"test.example.com/v1/widgets": `"kind":"Widget"`,
 	}
 	const washers = 3
@@ -622,20 +719,28 @@ func wash(t *testing.T, o *oracle, d *dashboard, ns string, try int) {
 	for n := range washers {
 		for _, ref := range planted() {
 			part := strings.Split(ref, "/")
-			gvr := schema.GroupVersionResource{Group: strings.TrimPrefix(part[0], "core"), Version: part[1], Resource: part[2]}
-			u := decode(t, fmt.Sprintf(`{"apiVersion":%q,"metadata":{"name":%q,"namespace":%q,"annotations":{"example.com/wash":%q}},%s}`,
-				gvr.GroupVersion().String(), washer(n), ns, strings.Repeat("wash ", 20_000), rests[ref]))
-			if _, err := o.dynamic.Resource(gvr).Namespace(ns).Create(t.Context(), u, metav1.CreateOptions{}); err != nil {
+			gvr := schema.GroupVersionResource{
+				Group: strings.TrimPrefix(part[0], "core"), Version: part[1], Resource: part[2],
+			}
+			u := decode(t,
+				fmt.Sprintf(`{"apiVersion":%q,"metadata":{"name":%q,"namespace":%q,"annotations":{"example.com/`+
+					`wash":%q}},%s}`,
+					gvr.GroupVersion().String(), washer(n), ns, strings.Repeat("wash ", 20_000), rests[ref]))
+			if _, err := o.dynamic.Resource(gvr).Namespace(ns).Create(t.Context(), u,
+				metav1.CreateOptions{}); err != nil {
 				t.Fatalf("%s: %v", ref, err)
 			}
 		}
-		for _, ref := range []string{"core/v1/nodes", "core/v1/namespaces", "rbac.authorization.k8s.io/v1/clusterroles"} {
+		for _, ref := range []string{
+			"core/v1/nodes", "core/v1/namespaces", "rbac.authorization.k8s.io/v1/clusterroles",
+		} {
 			d.request("/api/v1/snapshot/" + ref + "?view=objects&wait=10s")
 		}
 	}
 	eventually(t, "the last of it is known", func() error {
 		for _, ref := range planted() {
-			if _, status := d.request("/api/v1/object/" + ref + "/" + ns + "/" + washer(washers-1)); status != http.StatusOK {
+			if _, status := d.request("/api/v1/object/" + ref + "/" + ns + "/" +
+				washer(washers-1)); status != http.StatusOK {
 				return fmt.Errorf("%s: %d", ref, status)
 			}
 		}
@@ -683,7 +788,8 @@ func memory(t *testing.T, metrics string, process int) (all [][]byte) {
 	for line := range strings.Lines(string(maps)) {
 		var from, to int64
 		var rights string
-		if _, err := fmt.Sscanf(line, "%x-%x %s", &from, &to, &rights); err != nil || !strings.HasPrefix(rights, "rw") || to-from > 1<<30 {
+		if _, err := fmt.Sscanf(line, "%x-%x %s", &from, &to, &rights); err != nil ||
+			!strings.HasPrefix(rights, "rw") || to-from > 1<<30 {
 			continue
 		}
 		part := make([]byte, to-from)

@@ -32,7 +32,8 @@ func clusterOf(kube *genericclioptions.ConfigFlags) (found, error) {
 	_, inPod := rest.InClusterConfig()
 	if len(raw.Clusters) == 0 && *kube.APIServer == "" && inPod != nil {
 		return found{}, fmt.Errorf("found no cluster: tried %s and the service account of a pod; "+
-			"name a kubeconfig with --kubeconfig or KUBECONFIG, or an API server with --server", strings.Join(tried(loader), ", "))
+			"name a kubeconfig with --kubeconfig or KUBECONFIG, or an API server with --server",
+			strings.Join(tried(loader), ", "))
 	}
 	config, err := kube.ToRESTConfig()
 	if err != nil {
@@ -40,7 +41,9 @@ func clusterOf(kube *genericclioptions.ConfigFlags) (found, error) {
 	}
 	config.UserAgent = "glasshouse/" + version()
 	current := cmp.Or(*kube.Context, raw.CurrentContext)
-	f := found{config: config, name: cmp.Or(current, strings.TrimPrefix(config.Host, "https://")), namespace: *kube.Namespace}
+	f := found{
+		config: config, name: cmp.Or(current, strings.TrimPrefix(config.Host, "https://")), namespace: *kube.Namespace,
+	}
 	if context := raw.Contexts[current]; context != nil && f.namespace == "" {
 		f.namespace = context.Namespace
 	}
@@ -50,7 +53,8 @@ func clusterOf(kube *genericclioptions.ConfigFlags) (found, error) {
 // warn tells the log what a person may not know of the cluster.
 func (f found) warn(log *slog.Logger) {
 	if f.config.Insecure {
-		log.Warn("the certificate of the API server is not checked: whoever is on the way to it may answer, and has the credentials", "server", f.config.Host)
+		log.Warn("the certificate of the API server is not checked: whoever is on the way to it may answer, and has "+
+			"the credentials", "server", f.config.Host)
 	}
 }
 

@@ -69,7 +69,10 @@ func configure(flags *pflag.FlagSet, getenv func(string) string) error {
 		flag := all[name]
 		switch {
 		case flag == nil || name == configFlag:
-			return &usageError{fmt.Errorf("%s, the file of --config: %q is no setting: they have the names of dashboard's own flags, without the dashes, as docs/reference.md lists them", file, name)}
+			return &usageError{
+				fmt.Errorf("%s, the file of --config: %q is no setting: they have the names of dashboard's own "+
+					"flags, without the dashes, as docs/reference.md lists them", file, name),
+			}
 		case flag.Changed:
 			continue
 		}
@@ -117,7 +120,8 @@ func readConfig(text []byte) (map[string]any, error) {
 			case string, json.Number, bool:
 				texts[i] = fmt.Sprint(value)
 			default:
-				return nil, fmt.Errorf("%q has a value that is neither a text, a number, true, false nor a list of such", name)
+				return nil,
+					fmt.Errorf("%q has a value that is neither a text, a number, true, false nor a list of such", name)
 			}
 		}
 		if settings[name] = texts; !isList {

@@ -40,7 +40,8 @@ func settingsOf(t *testing.T, args []string, env map[string]string, file string)
 // else from the file, else it has its default. kubectl's are flags alone.
 func TestEverySettingHasItsPlaces(t *testing.T) {
 	own := ours(newCommand(&console{}).Flags())
-	if len(own) < 12 || own["listen"] == nil || own["kubeconfig"] != nil || own["namespace"] != nil || own["help"] != nil {
+	if len(own) < 12 || own["listen"] == nil || own["kubeconfig"] != nil || own["namespace"] != nil ||
+		own["help"] != nil {
 		t.Fatalf("ours are %q", slices.Sorted(maps.Keys(own)))
 	}
 	for name, flag := range own {
@@ -49,7 +50,8 @@ func TestEverySettingHasItsPlaces(t *testing.T) {
 		}
 		// Three values that its type takes, and no default.
 		values := map[string][]string{
-			"string": {"a", "b", "c"}, "int": {"11", "12", "1300000"}, "duration": {"11s", "12s", "13s"}, "stringSlice": {"a,b", "c", "d,e"}, "bool": {"true", "true", "true"},
+			"string": {"a", "b", "c"}, "int": {"11", "12", "1300000"}, "duration": {"11s", "12s", "13s"},
+			"stringSlice": {"a,b", "c", "d,e"}, "bool": {"true", "true", "true"},
 			"stringArray": {"a", "b", "c"}, "uint16": {"11", "12", "13"}, "int64": {"11", "12", "13"},
 		}[flag.Value.Type()]
 		if values == nil {
@@ -63,7 +65,8 @@ func TestEverySettingHasItsPlaces(t *testing.T) {
 			}
 			return f.Lookup(name).Value.String()
 		}
-		args, env, file := []string{"--" + name + "=" + values[0]}, map[string]string{variable(name): values[1]}, name+": "+values[2]
+		args, env, file := []string{"--" + name + "=" + values[0]}, map[string]string{variable(name): values[1]},
+			name+": "+values[2]
 		for _, test := range []struct {
 			what string
 			args []string
@@ -87,7 +90,8 @@ func TestEverySettingHasItsPlaces(t *testing.T) {
 
 // A file has lists, numbers as they are written, and comments.
 func TestConfigFile(t *testing.T) {
-	got, err := settingsOf(t, nil, map[string]string{"GLASSHOUSE_PORT": "tcp://10.0.0.1:80", "GLASSHOUSE_SERVICE_HOST": "10.0.0.1"}, `
+	got, err := settingsOf(t, nil,
+		map[string]string{"GLASSHOUSE_PORT": "tcp://10.0.0.1:80", "GLASSHOUSE_SERVICE_HOST": "10.0.0.1"}, `
 # Where it is reached.
 allowed-host: [glasshouse.example.org, "10.0.0.5:8080"]
 watch:
@@ -96,7 +100,10 @@ watch:
 page-rows: 1000000
 linger: 10m
 `)
-	want := map[string]string{"allowed-host": "[glasshouse.example.org,10.0.0.5:8080]", "watch": "[core/v1/pods,apps/v1/deployments]", "page-rows": "1000000", "linger": "10m0s"}
+	want := map[string]string{
+		"allowed-host": "[glasshouse.example.org,10.0.0.5:8080]", "watch": "[core/v1/pods,apps/v1/deployments]",
+		"page-rows": "1000000", "linger": "10m0s",
+	}
 	for name, value := range want {
 		if err != nil || got[name] != value {
 			t.Errorf("%s: got %q, %v; want %q", name, got[name], err, value)
@@ -123,8 +130,15 @@ func TestConfigMistakes(t *testing.T) {
 		{file: "listen: [a, b]", want: []string{`"listen" takes one value`}},
 		{file: "page-rows: many", want: []string{"page-rows", `"many"`}},
 		{file: "listen: 0.0.0.0:0", want: []string{"--listen", "without a login"}},
-		{variable: "GLASSHOUSE_LINGER", value: "soon", want: []string{"GLASSHOUSE_LINGER in the environment", "linger"}},
-		{variable: "GLASSHOUSE_CONFIG", value: filepath.Join(folder, "none"), want: []string{"read the file of --config", "none"}},
+		{
+			variable: "GLASSHOUSE_LINGER", value: "soon", want: []string{
+				"GLASSHOUSE_LINGER in the environment", "linger",
+			},
+		},
+		{
+			variable: "GLASSHOUSE_CONFIG", value: filepath.Join(folder, "none"),
+			want: []string{"read the file of --config", "none"},
+		},
 	} {
 		t.Run(fmt.Sprint(i, " ", test.file, test.variable), func(t *testing.T) {
 			args := []string{"--kubeconfig", nowhere(t)}

@@ -62,7 +62,8 @@ func (c *contexts) offered() *web.Contexts {
 // first; "" is the kubeconfig's own choice.
 func (c *contexts) of(name string) *genericclioptions.ConfigFlags {
 	kube := genericclioptions.NewConfigFlags(true)
-	kube.KubeConfig, kube.Timeout, kube.DisableCompression = c.kube.KubeConfig, c.kube.Timeout, c.kube.DisableCompression
+	kube.KubeConfig, kube.Timeout, kube.DisableCompression = c.kube.KubeConfig, c.kube.Timeout,
+		c.kube.DisableCompression
 	*kube.Context = name
 	return kube
 }

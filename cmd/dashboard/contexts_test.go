@@ -35,7 +35,9 @@ func newUpstream(t *testing.T, pod string) *upstream {
 	api := apitest.New(
 		t,
 		apitest.Kind{Ref: "core/v1/pods", Kind: "Pod", Columns: `[{"name":"Name","type":"string"}]`},
-		apitest.Kind{Ref: "core/v1/namespaces", Kind: "Namespace", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`},
+		apitest.Kind{
+			Ref: "core/v1/namespaces", Kind: "Namespace", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`,
+		},
 	)
 	api.Set("core/v1/namespaces", apitest.Item{Name: "default"})
 	api.Set("core/v1/pods", apitest.Item{Namespace: "default", Name: pod})
@@ -75,10 +77,12 @@ func kubeconfigOf(t *testing.T, servers map[string]string) string {
 		}
 		clusters = append(clusters, fmt.Sprintf(`{"name":%q,"cluster":{"server":%q}}`, "of-"+name, server))
 		users = append(users, fmt.Sprintf(`{"name":%q,"user":%s}`, name+"-user", user))
-		contexts = append(contexts, fmt.Sprintf(`{"name":%q,"context":{"cluster":%q,"user":%q}}`, name, "of-"+name, name+"-user"))
+		contexts = append(contexts,
+			fmt.Sprintf(`{"name":%q,"context":{"cluster":%q,"user":%q}}`, name, "of-"+name, name+"-user"))
 	}
 	file := filepath.Join(t.TempDir(), "config")
-	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"one","clusters":[%s],"contexts":[%s],"users":[%s]}`,
+	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"one","clusters":[%s],"contexts":[%s],`+
+		`"users":[%s]}`,
 		strings.Join(clusters, ","), strings.Join(contexts, ","), strings.Join(users, ","))
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -164,7 +168,8 @@ func (p *running) ask(method, path, body string, headers ...string) (int, string
 func (p *running) choose(name string) time.Duration {
 	p.t.Helper()
 	began := time.Now()
-	if code, text := p.ask(http.MethodPost, "/api/v1/context", fmt.Sprintf(`{"name":%q}`, name)); code != http.StatusNoContent {
+	if code, text := p.ask(http.MethodPost, "/api/v1/context",
+		fmt.Sprintf(`{"name":%q}`, name)); code != http.StatusNoContent {
 		p.t.Fatalf("choosing %s is answered with %d %s", name, code, text)
 	}
 	return time.Since(began)
@@ -207,7 +212,8 @@ func (p *running) follow(conn *websocket.Conn, cursor string) (before, last stri
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
 	defer cancel()
-	if err := conn.Write(ctx, websocket.MessageText, []byte(`{"op":"subscribe","id":1,"resource":"core/v1/pods","cursor":"`+cursor+`"}`)); err != nil {
+	if err := conn.Write(ctx, websocket.MessageText,
+		[]byte(`{"op":"subscribe","id":1,"resource":"core/v1/pods","cursor":"`+cursor+`"}`)); err != nil {
 		p.t.Fatal(err)
 	}
 	for {
@@ -247,8 +253,10 @@ func TestContextsAreSwitched(t *testing.T) {
 	away(t)
 	one, two := newUpstream(t, "pod-of-one"), newUpstream(t, "pod-of-two")
 	p := serveTo(t, "--kubeconfig", kubeconfigOf(t, map[string]string{"one": one.URL, "two": two.URL}))
-	const listed = `{"present":%q,"contexts":[{"name":"one","cluster":"of-one","user":"one-user"},{"name":"two","cluster":"of-two","user":"two-user"}]}`
-	if code, text := p.ask(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusOK || text != fmt.Sprintf(listed, "one") {
+	const listed = `{"present":%q,"contexts":[{"name":"one","cluster":"of-one","user":"one-user"},{"name":"two",` +
+		`"cluster":"of-two","user":"two-user"}]}`
+	if code, text := p.ask(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusOK ||
+		text != fmt.Sprintf(listed, "one") {
 		t.Errorf("the contexts are %d %s", code, text)
 	}
 	p.shows("pod-of-one")
@@ -263,10 +271,13 @@ func TestContextsAreSwitched(t *testing.T) {
 	wantSentAway(t, conn)
 	p.await("the end of what was asked of the first", func() bool { return one.asked.Load() == 0 })
 	p.shows("pod-of-two")
-	if code, text := p.ask(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusOK || text != fmt.Sprintf(listed, "two") {
+	if code, text := p.ask(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusOK ||
+		text != fmt.Sprintf(listed, "two") {
 		t.Errorf("the contexts are %d %s", code, text)
 	}
-	if code, text := p.ask(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html"); code != http.StatusOK || !strings.Contains(text, ">two</a>") || !strings.Contains(text, "pod-of-two") || strings.Contains(text, "pod-of-one") {
+	if code, text := p.ask(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html"); code != http.StatusOK ||
+		!strings.Contains(text, ">two</a>") || !strings.Contains(text, "pod-of-two") ||
+		strings.Contains(text, "pod-of-one") {
 		t.Errorf("the page is %d %s", code, text)
 	}
 	wantSentAway(t, p.tab(first)) // As of a page that slept meanwhile.
@@ -290,17 +301,21 @@ func TestContextsAreSwitched(t *testing.T) {
 func TestDeadContext(t *testing.T) {
 	away(t)
 	one := newUpstream(t, "pod-of-one")
-	p := serveTo(t, "--kubeconfig", kubeconfigOf(t, map[string]string{"one": one.URL, "gone": "http://127.0.0.1:1", "silent": silence(t)}))
+	p := serveTo(t, "--kubeconfig", kubeconfigOf(t, map[string]string{
+		"one": one.URL, "gone": "http://127.0.0.1:1", "silent": silence(t),
+	}))
 	for _, name := range []string{"gone", "silent"} {
 		p.shows("pod-of-one")
 		if took := p.choose(name); took > 5*time.Second {
 			t.Errorf("to show %s took %s", name, took)
 		}
 		code, text := p.ask(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html")
-		if code != http.StatusServiceUnavailable || !strings.Contains(text, "The API server does not answer") || !strings.Contains(text, `href="/contexts"`) || !strings.Contains(text, ">"+name+"</a>") {
+		if code != http.StatusServiceUnavailable || !strings.Contains(text, "The API server does not answer") ||
+			!strings.Contains(text, `href="/contexts"`) || !strings.Contains(text, ">"+name+"</a>") {
 			t.Errorf("the page of %s is %d %s", name, code, text)
 		}
-		if code, text := p.ask(http.MethodGet, "/contexts", "", "Accept", "text/html"); code != http.StatusOK || strings.Count(text, `name="name"`) != 3 {
+		if code, text := p.ask(http.MethodGet, "/contexts", "", "Accept", "text/html"); code != http.StatusOK ||
+			strings.Count(text, `name="name"`) != 3 {
 			t.Errorf("the contexts are %d %s", code, text)
 		}
 		if took := p.choose("one"); took > 5*time.Second {
@@ -315,10 +330,14 @@ func TestContextIsNotOpened(t *testing.T) {
 	away(t)
 	one := newUpstream(t, "pod-of-one")
 	const secure = "https://127.0.0.1:1" // Over HTTP no credentials are sent.
-	const fails = ` {"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"false","interactiveMode":"Never"}}`
-	const missing = ` {"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"no-such-login","interactiveMode":"Never"}}`
+	const fails = ` {"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"false",` +
+		`"interactiveMode":"Never"}}`
+	const missing = ` {"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"no-such-login",` +
+		`"interactiveMode":"Never"}}`
 	const unread = ` {"client-certificate":"/none/cert","client-key":"/none/key"}`
-	file := kubeconfigOf(t, map[string]string{"one": one.URL, "fails": secure + fails, "missing": secure + missing, "unread": secure + unread})
+	file := kubeconfigOf(t, map[string]string{
+		"one": one.URL, "fails": secure + fails, "missing": secure + missing, "unread": secure + unread,
+	})
 	p := serveTo(t, "--kubeconfig", file)
 	p.shows("pod-of-one")
 	conn := p.tab(p.id())
@@ -329,8 +348,12 @@ func TestContextIsNotOpened(t *testing.T) {
 		says               []string
 	}{
 		{"POST", "/api/v1/context", `{"name":"none"}`, 404, []string{"No such context", `no context \"none\"`}},
-		{"POST", "/api/v1/context", `{"name":"fails"}`, 502, []string{"Context not opened", "one stays as it was", "executable false failed with exit code 1"}},
-		{"POST", "/api/v1/context", `{"name":"missing"}`, 502, []string{"Context not opened", "no-such-login not found"}},
+		{"POST", "/api/v1/context", `{"name":"fails"}`, 502, []string{
+			"Context not opened", "one stays as it was", "executable false failed with exit code 1",
+		}},
+		{"POST", "/api/v1/context", `{"name":"missing"}`, 502, []string{
+			"Context not opened", "no-such-login not found",
+		}},
 		{"POST", "/api/v1/context", `{"name":"unread"}`, 502, []string{"Context not opened", "/none/cert"}},
 		{"POST", "/api/v1/context", `{}`, 400, []string{"Not a context"}},
 		{"POST", "/api/v1/context", `{"name":"one","x":1}`, 400, []string{"Malformed body"}},
@@ -339,38 +362,46 @@ func TestContextIsNotOpened(t *testing.T) {
 		{"POST", "/contexts", "", 400, []string{"Not a context"}},
 	} {
 		if code, text := p.ask(test.method, test.path, test.body); code != test.code || !hasAll(text, test.says) {
-			t.Errorf("%s %s %s is answered with %d %s, want %d with %q", test.method, test.path, test.body, code, text, test.code, test.says)
+			t.Errorf("%s %s %s is answered with %d %s, want %d with %q", test.method, test.path, test.body, code, text,
+				test.code, test.says)
 		}
 	}
 	form := []string{"Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html"}
-	if code, text := p.ask(http.MethodPost, "/contexts", "name=fails", form...); code != http.StatusBadGateway || !hasAll(text, []string{`role="alert"`, "one stays as it was", `action="/contexts"`}) {
+	if code, text := p.ask(http.MethodPost, "/contexts", "name=fails", form...); code != http.StatusBadGateway ||
+		!hasAll(text, []string{`role="alert"`, "one stays as it was", `action="/contexts"`}) {
 		t.Errorf("the form is answered with %d %s", code, text)
 	}
 	for _, site := range []string{"cross-site", "same-site"} {
 		for _, path := range []string{"/contexts", "/api/v1/context"} {
-			if code, text := p.ask(http.MethodPost, path, "name=one", append(form, "Sec-Fetch-Site", site)...); code != http.StatusForbidden {
+			if code, text := p.ask(http.MethodPost, path, "name=one",
+				append(form, "Sec-Fetch-Site", site)...); code != http.StatusForbidden {
 				t.Errorf("from %s, %s is answered with %d %s, want 403", site, path, code, text)
 			}
 		}
 	}
-	for what, text := range map[string]string{"is no YAML": "{clusters: [", "has no context": `{"apiVersion":"v1","kind":"Config"}`} {
+	for what, text := range map[string]string{
+		"is no YAML": "{clusters: [", "has no context": `{"apiVersion":"v1","kind":"Config"}`,
+	} {
 		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 		for _, path := range []string{"/api/v1/context", "/contexts"} {
 			body := map[string]string{"/contexts": "name=one", "/api/v1/context": `{"name":"one"}`}[path]
-			if code, text := p.ask(http.MethodPost, path, body, form[:2]...); code != http.StatusServiceUnavailable && code != http.StatusNotFound {
+			if code, text := p.ask(http.MethodPost, path, body, form[:2]...); code != http.StatusServiceUnavailable &&
+				code != http.StatusNotFound {
 				t.Errorf("where the kubeconfig %s, %s is answered with %d %s", what, path, code, text)
 			}
 		}
-		if code, text := p.ask(http.MethodGet, "/contexts", "", "Accept", "text/html"); !strings.Contains(text, ">one</a>") {
+		if code, text := p.ask(http.MethodGet, "/contexts", "", "Accept", "text/html"); !strings.Contains(text,
+			">one</a>") {
 			t.Errorf("where the kubeconfig %s, the page is %d %s", what, code, text)
 		}
 	}
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	if code, text := p.ask(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusServiceUnavailable || !strings.Contains(text, "Kubeconfig not read") {
+	if code, text := p.ask(http.MethodGet, "/api/v1/contexts", ""); code != http.StatusServiceUnavailable ||
+		!strings.Contains(text, "Kubeconfig not read") {
 		t.Errorf("without the kubeconfig the contexts are %d %s", code, text)
 	}
 	if err := conn.Ping(conn.CloseRead(t.Context())); err != nil {
@@ -403,10 +434,14 @@ func TestContextsWithoutScript(t *testing.T) {
 	if err := os.WriteFile(both, later, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, text := p.ask(http.MethodGet, "/contexts", "", "Accept", "text/html"); !hasAll(text, []string{`value="three"`, "cluster of-three, user three-user", `aria-current="true">one<`}) || strings.Contains(text, `value="two"`) {
+	if _, text := p.ask(http.MethodGet, "/contexts", "", "Accept", "text/html"); !hasAll(text,
+		[]string{`value="three"`, "cluster of-three, user three-user", `aria-current="true">one<`}) ||
+		strings.Contains(text, `value="two"`) {
 		t.Errorf("the page is %s", text)
 	}
-	if code, text := p.ask(http.MethodPost, "/contexts", "name=three", "Content-Type", "application/x-www-form-urlencoded", "Accept", "text/html", "Sec-Fetch-Site", "same-origin"); code != http.StatusSeeOther {
+	if code, text := p.ask(http.MethodPost, "/contexts", "name=three", "Content-Type",
+		"application/x-www-form-urlencoded", "Accept", "text/html", "Sec-Fetch-Site",
+		"same-origin"); code != http.StatusSeeOther {
 		t.Errorf("the form is answered with %d %s", code, text)
 	}
 	p.shows("pod-of-two")
@@ -459,7 +494,8 @@ func TestContextsAreNotOffered(t *testing.T) {
 		offered bool
 	}{
 		{"several", []string{"--kubeconfig", several}, true},
-		{"another to begin with", []string{"--kubeconfig", several, "--context", "two", "--namespace", "default"}, true},
+		{"another to begin with", []string{"--kubeconfig", several, "--context", "two", "--namespace", "default"},
+			true},
 		{"one alone", []string{"--kubeconfig", alone}, false},
 		{"a server by flag", []string{"--kubeconfig", several, "--server", one.URL}, false},
 		{"a token by flag", []string{"--kubeconfig", several, "--token", "abc"}, false},
@@ -474,8 +510,10 @@ func TestContextsAreNotOffered(t *testing.T) {
 			listed, _ := p.ask(http.MethodGet, "/api/v1/contexts", "")
 			paged, _ := p.ask(http.MethodGet, "/contexts", "")
 			chosen, _ := p.ask(http.MethodPost, "/api/v1/context", `{"name":"one"}`)
-			formed, _ := p.ask(http.MethodPost, "/contexts", "name=one", "Content-Type", "application/x-www-form-urlencoded")
-			got, want := fmt.Sprint(strings.Contains(page, "/contexts"), listed, paged, chosen, formed), "false 404 404 404 404"
+			formed, _ := p.ask(http.MethodPost, "/contexts", "name=one", "Content-Type",
+				"application/x-www-form-urlencoded")
+			got, want := fmt.Sprint(strings.Contains(page, "/contexts"), listed, paged, chosen, formed),
+				"false 404 404 404 404"
 			if test.offered {
 				want = "true 200 200 204 303"
 			}

@@ -16,9 +16,13 @@ import (
 )
 
 var (
-	definitionsResource = schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
-	servicesResource    = schema.GroupVersionResource{Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices"}
-	widgetsResource     = schema.GroupVersionResource{Group: "test.example.com", Version: "v1", Resource: "widgets"}
+	definitionsResource = schema.GroupVersionResource{
+		Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions",
+	}
+	servicesResource = schema.GroupVersionResource{
+		Group: "apiregistration.k8s.io", Version: "v1", Resource: "apiservices",
+	}
+	widgetsResource = schema.GroupVersionResource{Group: "test.example.com", Version: "v1", Resource: "widgets"}
 )
 
 // inTime is how soon a kind that comes or goes must be told.
@@ -72,11 +76,14 @@ func TestKindsComeAndGo(t *testing.T) {
 		t.Fatal(err)
 	}
 	late := dial(ctx, t, d)
-	late.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"test.example.com/v1/widgets","cursor":%q}`, told.Cursor))
+	late.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"test.example.com/v1/widgets","cursor":%q}`,
+		told.Cursor))
 	late.untilHas(`"type":"reset"`, "listed anew")
 
 	// Another version in the place of this one.
-	o.redefine(t, widgetsDefinition(`{"name":"v1","served":false,"storage":true,"schema":`+anySchema+`},{"name":"v2","served":true,"storage":false,"schema":`+anySchema+`}`, ""))
+	o.redefine(t,
+		widgetsDefinition(`{"name":"v1","served":false,"storage":true,"schema":`+anySchema+
+			`},{"name":"v2","served":true,"storage":false,"schema":`+anySchema+`}`, ""))
 	began = time.Now()
 	text := picker.untilHas(`"ref":"test.example.com/v2/widgets"`)
 	for contains(text, `"ref":"test.example.com/v1/widgets"`) {
@@ -94,10 +101,16 @@ func TestKindsComeAndGo(t *testing.T) {
 func TestDeadAPIsHarmThemselvesAlone(t *testing.T) {
 	admin := adminConfig(t)
 	o := newOracle(t, admin)
-	const webhook = `,"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],"clientConfig":{"service":{"namespace":"default","name":"nobody-there"}}}}`
-	o.define(t, widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+`},{"name":"v2","served":true,"storage":false,"schema":`+anySchema+`}`, webhook))
-	service := decode(t, `{"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService","metadata":{"name":"v1.dead.example.com"},"spec":{"group":"dead.example.com","version":"v1",
-		"groupPriorityMinimum":100,"versionPriority":100,"insecureSkipTLSVerify":true,"service":{"namespace":"default","name":"nobody-there"}}}`)
+	const webhook = `,"conversion":{"strategy":"Webhook","webhook":{"conversionReviewVersions":["v1"],` +
+		`"clientConfig":{"service":{"namespace":"default","name":"nobody-there"}}}}`
+	o.define(t,
+		widgetsDefinition(`{"name":"v1","served":true,"storage":true,"schema":`+anySchema+
+			`},{"name":"v2","served":true,"storage":false,"schema":`+anySchema+`}`, webhook))
+	service := decode(t,
+		`{"apiVersion":"apiregistration.k8s.io/v1","kind":"APIService","metadata":{"name":"v1.dead.example.com"},`+
+			`"spec":{"group":"dead.example.com","version":"v1",
+		"groupPriorityMinimum":100,"versionPriority":100,"insecureSkipTLSVerify":true,`+
+			`"service":{"namespace":"default","name":"nobody-there"}}}`)
 	if _, err := o.dynamic.Resource(servicesResource).Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -109,14 +122,16 @@ func TestDeadAPIsHarmThemselvesAlone(t *testing.T) {
 	})
 	ns := o.namespace(t)
 	eventually(t, "a widget can be made", func() error {
-		_, err := o.dynamic.Resource(widgetsResource).Namespace(ns).Create(t.Context(), widget("w"), metav1.CreateOptions{})
+		_, err := o.dynamic.Resource(widgetsResource).Namespace(ns).Create(t.Context(), widget("w"),
+			metav1.CreateOptions{})
 		return err
 	})
 
 	d := start(t, admin)
 	eventually(t, "the dead API is told of", func() error {
 		body := d.get("/api/v1/resources")
-		if !contains(body, `"group":"dead.example.com"`, `"ref":"core/v1/pods"`, `"ref":"test.example.com/v2/widgets"`) {
+		if !contains(body, `"group":"dead.example.com"`, `"ref":"core/v1/pods"`,
+			`"ref":"test.example.com/v2/widgets"`) {
 			return fmt.Errorf("got %s", body)
 		}
 		return nil
@@ -137,8 +152,10 @@ func TestDeadAPIsHarmThemselvesAlone(t *testing.T) {
 const anySchema = `{"openAPIV3Schema":{"type":"object","x-kubernetes-preserve-unknown-fields":true}}`
 
 func widgetsDefinition(versions, more string) string {
-	return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition","metadata":{"name":"widgets.test.example.com"},
-		"spec":{"group":"test.example.com","scope":"Namespaced","names":{"plural":"widgets","singular":"widget","kind":"Widget"},"versions":[` + versions + `]` + more + `}}`
+	return `{"apiVersion":"apiextensions.k8s.io/v1","kind":"CustomResourceDefinition",` +
+		`"metadata":{"name":"widgets.test.example.com"},
+		"spec":{"group":"test.example.com","scope":"Namespaced",` +
+		`"names":{"plural":"widgets","singular":"widget","kind":"Widget"},"versions":[` + versions + `]` + more + `}}`
 }
 
 func decode(t *testing.T, text string) *unstructured.Unstructured {
@@ -161,7 +178,8 @@ func (o *oracle) define(t *testing.T, text string) {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(t.Context()), 10*time.Second)
 		defer cancel()
-		o.ignoreMissing(t, o.dynamic.Resource(definitionsResource).Delete(ctx, "widgets.test.example.com", metav1.DeleteOptions{}))
+		o.ignoreMissing(t,
+			o.dynamic.Resource(definitionsResource).Delete(ctx, "widgets.test.example.com", metav1.DeleteOptions{}))
 		o.forgets(t, "test.example.com")
 	})
 }
@@ -197,11 +215,13 @@ func (o *oracle) redefine(t *testing.T, text string) {
 // undefine deletes the definition, and returns when it is gone.
 func (o *oracle) undefine(t *testing.T) {
 	t.Helper()
-	if err := o.dynamic.Resource(definitionsResource).Delete(t.Context(), "widgets.test.example.com", metav1.DeleteOptions{}); err != nil {
+	if err := o.dynamic.Resource(definitionsResource).Delete(t.Context(), "widgets.test.example.com",
+		metav1.DeleteOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	eventually(t, "the definition is gone", func() error {
-		_, err := o.dynamic.Resource(definitionsResource).Get(t.Context(), "widgets.test.example.com", metav1.GetOptions{})
+		_, err := o.dynamic.Resource(definitionsResource).Get(t.Context(), "widgets.test.example.com",
+			metav1.GetOptions{})
 		if err == nil {
 			return errors.New("it is there")
 		}
@@ -218,7 +238,8 @@ func widget(name string) *unstructured.Unstructured {
 func (o *oracle) widget(t *testing.T, ns, name string) {
 	t.Helper()
 	eventually(t, "a widget can be made", func() error {
-		_, err := o.dynamic.Resource(widgetsResource).Namespace(ns).Create(t.Context(), widget(name), metav1.CreateOptions{})
+		_, err := o.dynamic.Resource(widgetsResource).Namespace(ns).Create(t.Context(), widget(name),
+			metav1.CreateOptions{})
 		return err
 	})
 }

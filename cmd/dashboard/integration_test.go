@@ -63,8 +63,10 @@ func TestEveryListableKindIsServed(t *testing.T) {
 			d.getJSON("/api/v1/snapshot/"+r.Ref+"?limit=1", &snapshot)
 			want := c.count(t, r.Ref)
 			polled := snapshot.State == "stale" && !slices.Contains(r.Verbs, "watch")
-			if snapshot.State != "live" && !polled || snapshot.Total == nil || *snapshot.Total != want || len(snapshot.Columns) == 0 {
-				return fmt.Errorf("%s %s, %s of %d, %d columns", snapshot.State, snapshot.Reason, show(snapshot.Total), want, len(snapshot.Columns))
+			if snapshot.State != "live" && !polled || snapshot.Total == nil || *snapshot.Total != want ||
+				len(snapshot.Columns) == 0 {
+				return fmt.Errorf("%s %s, %s of %d, %d columns", snapshot.State, snapshot.Reason, show(snapshot.Total),
+					want, len(snapshot.Columns))
 			}
 			return nil
 		})
@@ -86,7 +88,9 @@ func TestClientsConvergeUnderChurn(t *testing.T) {
 	var readers sync.WaitGroup
 	clients := make([]*client, 8)
 	for i := range clients {
-		clients[i] = newClient(t, d, subscription{Resource: "core/v1/configmaps", Namespaces: []string{ns}, View: "rows"})
+		clients[i] = newClient(t, d, subscription{
+			Resource: "core/v1/configmaps", Namespaces: []string{ns}, View: "rows",
+		})
 		readers.Go(func() {
 			for churning.Err() == nil { // Each connection is cut after a while, and resumed.
 				if i%2 == 0 {
@@ -111,7 +115,9 @@ func TestClientsConvergeUnderChurn(t *testing.T) {
 	}
 	want := c.rows(t, ns)
 	for i, client := range clients {
-		eventually(t, fmt.Sprint("client ", i, " holds what the API server lists"), func() error { return client.compare(want) })
+		eventually(t, fmt.Sprint("client ", i, " holds what the API server lists"), func() error {
+			return client.compare(want)
+		})
 	}
 	stop()
 	readers.Wait()
@@ -133,15 +139,19 @@ func TestObjectPatchesGiveTheObject(t *testing.T) {
 	c := newOracle(t, adminConfig(t))
 	ns := c.namespace(t)
 	c.apply(t, ns, "it", "0")
-	client := newClient(t, d, subscription{Resource: "core/v1/configmaps", Namespaces: []string{ns}, Name: "it", View: "object"})
+	client := newClient(t, d, subscription{
+		Resource: "core/v1/configmaps", Namespaces: []string{ns}, Name: "it", View: "object",
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	var reading sync.WaitGroup
 	reading.Go(func() { client.connect(ctx, time.Hour) })
 	defer func() { cancel(); reading.Wait() }()
 
 	for i := range 20 {
-		patch := fmt.Sprintf(`{"metadata":{"labels":{"example.com/b":"%d"}},"data":{"k":"%d","list":"[%d]"}}`, i, i*7, i)
-		_, err := c.core.ConfigMaps(ns).Patch(t.Context(), "it", types.MergePatchType, []byte(patch), metav1.PatchOptions{FieldManager: "tester"})
+		patch := fmt.Sprintf(`{"metadata":{"labels":{"example.com/b":"%d"}},"data":{"k":"%d","list":"[%d]"}}`, i, i*7,
+			i)
+		_, err := c.core.ConfigMaps(ns).Patch(t.Context(), "it", types.MergePatchType, []byte(patch),
+			metav1.PatchOptions{FieldManager: "tester"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -180,8 +190,10 @@ func TestSecretsAreMasked(t *testing.T) {
 	ns := c.namespace(t)
 	secret := &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
-			Name:        "it",
-			Annotations: map[string]string{"kubectl.kubernetes.io/last-applied-configuration": `{"data":{"password":"` + canary + `"}}`},
+			Name: "it",
+			Annotations: map[string]string{
+				"kubectl.kubernetes.io/last-applied-configuration": `{"data":{"password":"` + canary + `"}}`,
+			},
 		},
 		StringData: map[string]string{"password": canary},
 	}
@@ -190,8 +202,10 @@ func TestSecretsAreMasked(t *testing.T) {
 		t.Fatal(err)
 	}
 	paths := []string{
-		"/api/v1/snapshot/core/v1/secrets?ns=" + ns + "&view=objects", "/api/v1/snapshot/core/v1/secrets?ns=" + ns + "&format=csv",
-		"/api/v1/object/core/v1/secrets/" + ns + "/it", "/r/core/v1/secrets?ns=" + ns, "/o/core/v1/secrets/" + ns + "/it",
+		"/api/v1/snapshot/core/v1/secrets?ns=" + ns + "&view=objects",
+		"/api/v1/snapshot/core/v1/secrets?ns=" + ns + "&format=csv",
+		"/api/v1/object/core/v1/secrets/" + ns + "/it", "/r/core/v1/secrets?ns=" + ns,
+		"/o/core/v1/secrets/" + ns + "/it",
 	}
 	for range 2 { // Before and after the kind is watched.
 		for _, path := range paths {
@@ -207,7 +221,9 @@ func TestSecretsAreMasked(t *testing.T) {
 			})
 		}
 	}
-	client := newClient(t, d, subscription{Resource: "core/v1/secrets", Namespaces: []string{ns}, Name: "it", View: "object"})
+	client := newClient(t, d, subscription{
+		Resource: "core/v1/secrets", Namespaces: []string{ns}, Name: "it", View: "object",
+	})
 	ctx, cancel := context.WithCancel(t.Context())
 	var reading sync.WaitGroup
 	reading.Go(func() { client.connect(ctx, time.Hour) })
@@ -230,10 +246,12 @@ func TestAPIServerIsWaitedFor(t *testing.T) {
 	config := adminConfig(t)
 	address, upstream := linkTo(t, config)
 	d := launch(t, config, "--server", "https://"+address)
-	if body, status := d.request("/api/v1/resources"); status != http.StatusServiceUnavailable || !strings.Contains(body, "does not answer") {
+	if body, status := d.request("/api/v1/resources"); status != http.StatusServiceUnavailable ||
+		!strings.Contains(body, "does not answer") {
 		t.Errorf("without an API server: %d %s", status, body)
 	}
-	if body, status := d.request("/r/core/v1/pods", "Accept", "text/html"); status != http.StatusServiceUnavailable || !strings.Contains(body, "tries again") {
+	if body, status := d.request("/r/core/v1/pods", "Accept", "text/html"); status != http.StatusServiceUnavailable ||
+		!strings.Contains(body, "tries again") {
 		t.Errorf("the page without an API server: %d %s", status, body)
 	}
 	forward(t, address, upstream)
@@ -254,7 +272,8 @@ func TestUsersSeeWhatTheyMay(t *testing.T) {
 		{"nobody", "kubeconfig-nobody", "/api/v1/snapshot/core/v1/pods", `"state":"forbidden"`},
 		{"limited, everywhere", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods", `"namespaces":["shop"]`},
 		{"limited, own namespace", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods?ns=shop", `"state":"live"`},
-		{"limited, other namespace", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods?ns=data", `"state":"forbidden"`},
+		{"limited, other namespace", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods?ns=data",
+			`"state":"forbidden"`},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := start(t, filepath.Join(dir, test.config))

@@ -49,7 +49,8 @@ func logged(t *testing.T, words []string, args ...string) string {
 func kubeconfigFor(t *testing.T, server string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "config")
-	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"x","clusters":[{"name":"c","cluster":{"server":%q}}],
+	text := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"x",`+
+		`"clusters":[{"name":"c","cluster":{"server":%q}}],
 		"contexts":[{"name":"x","context":{"cluster":"c","user":"u"}}],"users":[{"name":"u","user":{}}]}`, server)
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -61,18 +62,25 @@ func kubeconfigFor(t *testing.T, server string) string {
 // begun, without characters that a terminal would obey.
 func TestLogLinesStayLines(t *testing.T) {
 	away(t)
-	const message = "odd \x1b[31mred\x1b]0;title\a\r\nlevel=ERROR msg=forged\n{\"level\":\"ERROR\",\"msg\":\"forged\"}\u0085\u009b31m\u2028"
+	const message = "odd \x1b[31mred\x1b]0;title\a\r\nlevel=ERROR " +
+		"msg=forged\n{\"level\":\"ERROR\",\"msg\":\"forged\"}\u0085\u009b31m\u2028"
 	api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		status, _ := json.Marshal(map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "reason": "Forbidden", "code": 403})
+		status, _ := json.Marshal(map[string]any{
+			"kind": "Status", "apiVersion": "v1", "status": "Failure", "message": message, "reason": "Forbidden",
+			"code": 403,
+		})
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusForbidden)
 		_, _ = w.Write(status)
 	}))
 	defer api.Close()
 	for format, begins := range map[string]string{"text": "time=", "json": `{"time":`} {
-		log := logged(t, []string{"odd ", "forged"}, "--kubeconfig", kubeconfigFor(t, api.URL), "--log-format", format, "--watch", "core/v1/pods")
+		log := logged(t, []string{"odd ", "forged"}, "--kubeconfig", kubeconfigFor(t, api.URL), "--log-format", format,
+			"--watch", "core/v1/pods")
 		for line := range strings.SplitSeq(strings.TrimSuffix(log, "\n"), "\n") {
-			if !strings.HasPrefix(line, begins) || strings.ContainsFunc(line, func(r rune) bool { return unicode.IsControl(r) || r == '\u2028' }) {
+			if !strings.HasPrefix(line, begins) || strings.ContainsFunc(line, func(r rune) bool {
+				return unicode.IsControl(r) || r == '\u2028'
+			}) {
 				t.Errorf("%s: the line %q", format, line)
 			}
 		}
@@ -87,7 +95,8 @@ func TestUncheckedCertificatesAreWarnedOf(t *testing.T) {
 		asked++
 		http.Error(w, "not now", http.StatusServiceUnavailable)
 	}))
-	api.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug) // Handshakes that fail are what is meant.
+	// The test makes TLS handshakes fail on purpose.
+	api.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelDebug)
 	api.StartTLS()
 	defer api.Close()
 	const warning = "the certificate of the API server is not checked"

@@ -23,7 +23,9 @@ import (
 func TestLogsOfARealPod(t *testing.T) {
 	d := start(t, adminConfig(t))
 	c := newOracle(t, adminConfig(t))
-	pods, err := c.core.Pods("shop").List(t.Context(), metav1.ListOptions{LabelSelector: "app.kubernetes.io/name=storefront"})
+	pods, err := c.core.Pods("shop").List(t.Context(), metav1.ListOptions{
+		LabelSelector: "app.kubernetes.io/name=storefront",
+	})
 	if err != nil || len(pods.Items) == 0 {
 		t.Fatalf("no pods: %v", err)
 	}
@@ -31,7 +33,8 @@ func TestLogsOfARealPod(t *testing.T) {
 	path := fmt.Sprintf("/api/v1/logs/shop/%s?container=%s", pod.Name, pod.Spec.Containers[0].Name)
 
 	// Of a log that grows the beginning is compared.
-	want, err := c.core.Pods("shop").GetLogs(pod.Name, &corev1.PodLogOptions{Container: pod.Spec.Containers[0].Name, Timestamps: true}).DoRaw(t.Context())
+	want, err := c.core.Pods("shop").GetLogs(pod.Name,
+		&corev1.PodLogOptions{Container: pod.Spec.Containers[0].Name, Timestamps: true}).DoRaw(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -73,7 +76,8 @@ func TestLogsOfARealPod(t *testing.T) {
 		t.Error("a log that is left ends as if it had ended")
 	}
 	for query, says := range map[string]string{"?container=nope": "nope", "?container=..": "..", "?tail=9999": "5000"} {
-		if body, status := d.request("/api/v1/logs/shop/" + pod.Name + query); status < 400 || status >= 500 || !strings.Contains(body, says) {
+		if body, status := d.request("/api/v1/logs/shop/" + pod.Name + query); status < 400 || status >= 500 ||
+			!strings.Contains(body, says) {
 			t.Errorf("%s: got %d %s", query, status, body)
 		}
 	}
@@ -83,9 +87,12 @@ func TestLogsOfARealPod(t *testing.T) {
 
 	d.stop()
 	dir := filepath.Dir(adminConfig(t))
-	for config, want := range map[string]int{"kubeconfig-nobody": 403, "kubeconfig-limited": 200, "kubeconfig-viewer": 200} {
+	for config, want := range map[string]int{
+		"kubeconfig-nobody": 403, "kubeconfig-limited": 200, "kubeconfig-viewer": 200,
+	} {
 		d := start(t, filepath.Join(dir, config))
-		if body, status := d.request(path + "&tail=1"); status != want || want == 403 && !strings.Contains(body, "pods/log") {
+		if body, status := d.request(path + "&tail=1"); status != want ||
+			want == 403 && !strings.Contains(body, "pods/log") {
 			t.Errorf("%s: got %d %s, want %d", config, status, body, want)
 		}
 		d.stop()

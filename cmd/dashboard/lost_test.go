@@ -44,7 +44,9 @@ func TestRightsThatAreLost(t *testing.T) {
 	for range count {
 		ns := w.o.namespace(t)
 		w.plant(t, ns, theName, "0")
-		token := w.token(t, ns, "loses", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch"}})
+		token := w.token(t, ns, "loses", rbacv1.PolicyRule{
+			APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch"},
+		})
 		e := w.listen(t, token)
 		eventually(t, "the right has come", func() error {
 			if body, status := w.as(token, "/api/v1/snapshot/core/v1/configmaps?ns="+ns); status != 200 {
@@ -52,8 +54,12 @@ func TestRightsThatAreLost(t *testing.T) {
 			}
 			return nil
 		})
-		for id, view := range []string{`"view":"rows"`, `"view":"changes"`, `"view":"window","offset":0,"count":10`, `"name":"` + theName + `","view":"object"`} {
-			e.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/configmaps","ns":[%q],%s}`, id+1, ns, view))
+		for id, view := range []string{
+			`"view":"rows"`, `"view":"changes"`, `"view":"window","offset":0,"count":10`,
+			`"name":"` + theName + `","view":"object"`,
+		} {
+			e.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/configmaps","ns":[%q],%s}`, id+1, ns,
+				view))
 		}
 		free <- struct{}{}
 		running.Go(func() {
@@ -68,7 +74,8 @@ func TestRightsThatAreLost(t *testing.T) {
 	}
 	running.Wait()
 	slices.Sort(lasted)
-	t.Logf("%d rights were lost: told for %s at the median, %s at most", count, lasted[len(lasted)/2], lasted[len(lasted)-1])
+	t.Logf("%d rights were lost: told for %s at the median, %s at most", count, lasted[len(lasted)/2],
+		lasted[len(lasted)-1])
 }
 
 // lasts takes a right away while a ConfigMap changes, and is how long that is told
@@ -79,8 +86,11 @@ func lasts(t *testing.T, client kubernetes.Interface, e *ear, ns string) (long t
 	var changing sync.WaitGroup
 	changing.Go(func() {
 		for range watch.Ticks(ctx, 100*time.Millisecond) {
-			made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: theName}, Data: map[string]string{"value": time.Now().String()}}
-			if _, failed := client.CoreV1().ConfigMaps(ns).Update(ctx, made, metav1.UpdateOptions{}); failed != nil && ctx.Err() == nil {
+			made := &corev1.ConfigMap{
+				ObjectMeta: metav1.ObjectMeta{Name: theName}, Data: map[string]string{"value": time.Now().String()},
+			}
+			if _, failed := client.CoreV1().ConfigMaps(ns).Update(ctx, made, metav1.UpdateOptions{}); failed != nil &&
+				ctx.Err() == nil {
 				t.Errorf("change something: %v", failed)
 			}
 		}

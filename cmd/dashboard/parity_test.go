@@ -40,7 +40,10 @@ type parity struct {
 
 // parityKinds are those that are compared: they do not change by themselves.
 func parityKinds() []string {
-	return []string{"core/v1/configmaps", "core/v1/services", "core/v1/serviceaccounts", "rbac.authorization.k8s.io/v1/roles", "core/v1/namespaces", "core/v1/nodes"}
+	return []string{
+		"core/v1/configmaps", "core/v1/services", "core/v1/serviceaccounts", "rbac.authorization.k8s.io/v1/roles",
+		"core/v1/namespaces", "core/v1/nodes",
+	}
 }
 
 func clusterScoped(ref string) bool {
@@ -49,7 +52,9 @@ func clusterScoped(ref string) bool {
 
 func gvrOf(ref string) schema.GroupVersionResource {
 	parts := strings.Split(ref, "/")
-	return schema.GroupVersionResource{Group: strings.TrimPrefix(parts[0], "core"), Version: parts[1], Resource: parts[2]}
+	return schema.GroupVersionResource{
+		Group: strings.TrimPrefix(parts[0], "core"), Version: parts[1], Resource: parts[2],
+	}
 }
 
 // Random Roles and Bindings: what a user sees here, of each kind and namespace, all
@@ -81,7 +86,8 @@ func TestParity(t *testing.T) {
 					got, want = u.seen(t, s), u.given(t, s)
 				}
 				if got != want {
-					t.Errorf("SEED=%d, user %d (%s), %s of %s in %q %s:\nsees  %s\ngiven %s", seed, n, u.rights, s.verb, s.ref, s.namespaces, s.name, got, want)
+					t.Errorf("SEED=%d, user %d (%s), %s of %s in %q %s:\nsees  %s\ngiven %s", seed, n, u.rights, s.verb,
+						s.ref, s.namespaces, s.name, got, want)
 				}
 				compared++
 				objects += strings.Count(want, " ")
@@ -91,7 +97,8 @@ func TestParity(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("%d sets of rights, %d questions of which %d were refused, %d objects: no difference", sets, compared, denied, objects)
+	t.Logf("%d sets of rights, %d questions of which %d were refused, %d objects: no difference", sets, compared,
+		denied, objects)
 	if denied == 0 || denied == compared || objects == 0 {
 		t.Error("the rights were too few or too many to compare anything")
 	}
@@ -115,7 +122,10 @@ func newParity(t *testing.T) *parity {
 		p.namespaces = append(p.namespaces, ns)
 		o.apply(t, ns, "one", "1")
 		o.apply(t, ns, "two", "1")
-		service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "one"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
+		service := &corev1.Service{
+			ObjectMeta: metav1.ObjectMeta{Name: "one"},
+			Spec:       corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}},
+		}
 		if _, err := client.CoreV1().Services(ns).Create(t.Context(), service, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +146,8 @@ func newParity(t *testing.T) *parity {
 	})
 	eventually(t, "all kinds are live", func() error {
 		for _, ref := range parityKinds() {
-			s, err := p.cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: ref}, 10*time.Second)
+			s, err := p.cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: ref},
+				10*time.Second)
 			if err != nil || s.Status.State != watch.Live {
 				return fmt.Errorf("%s: %w", ref, err)
 			}
@@ -158,7 +169,8 @@ type parityUser struct {
 func (p *parity) user(t *testing.T, n int, random *rand.Rand) *parityUser {
 	t.Helper()
 	ns, name := p.namespaces[0], fmt.Sprintf("parity-%d", n)
-	if _, err := p.admin.CoreV1().ServiceAccounts(ns).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+	if _, err := p.admin.CoreV1().ServiceAccounts(ns).Create(t.Context(),
+		&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	subject := []rbacv1.Subject{{Kind: "ServiceAccount", Name: name, Namespace: ns}}
@@ -167,27 +179,36 @@ func (p *parity) user(t *testing.T, n int, random *rand.Rand) *parityUser {
 		rule := randomRule(random)
 		bound := fmt.Sprintf("%s-%d", name, b)
 		role := rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: bound}
-		if _, err := p.admin.RbacV1().ClusterRoles().Create(t.Context(), &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: bound}, Rules: []rbacv1.PolicyRule{rule}}, metav1.CreateOptions{}); err != nil {
+		if _, err := p.admin.RbacV1().ClusterRoles().Create(t.Context(),
+			&rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: bound}, Rules: []rbacv1.PolicyRule{rule}},
+			metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() {
-			_ = p.admin.RbacV1().ClusterRoles().Delete(context.WithoutCancel(t.Context()), bound, metav1.DeleteOptions{})
-			_ = p.admin.RbacV1().ClusterRoleBindings().Delete(context.WithoutCancel(t.Context()), bound, metav1.DeleteOptions{})
+			_ = p.admin.RbacV1().ClusterRoles().Delete(context.WithoutCancel(t.Context()), bound,
+				metav1.DeleteOptions{})
+			_ = p.admin.RbacV1().ClusterRoleBindings().Delete(context.WithoutCancel(t.Context()), bound,
+				metav1.DeleteOptions{})
 		})
 		var err error
 		where := "*"
 		if random.IntN(3) == 0 {
-			_, err = p.admin.RbacV1().ClusterRoleBindings().Create(t.Context(), &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: bound}, RoleRef: role, Subjects: subject}, metav1.CreateOptions{})
+			_, err = p.admin.RbacV1().ClusterRoleBindings().Create(t.Context(),
+				&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: bound}, RoleRef: role,
+					Subjects: subject}, metav1.CreateOptions{})
 		} else {
 			where = p.namespaces[random.IntN(3)]
-			_, err = p.admin.RbacV1().RoleBindings(where).Create(t.Context(), &rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: bound}, RoleRef: role, Subjects: subject}, metav1.CreateOptions{})
+			_, err = p.admin.RbacV1().RoleBindings(where).Create(t.Context(),
+				&rbacv1.RoleBinding{ObjectMeta: metav1.ObjectMeta{Name: bound}, RoleRef: role, Subjects: subject},
+				metav1.CreateOptions{})
 		}
 		if err != nil {
 			t.Fatal(err)
 		}
 		u.rights += fmt.Sprintf("%v in %s; ", rule, where)
 	}
-	request, err := p.admin.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	request, err := p.admin.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), name,
+		&authenticationv1.TokenRequest{}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -196,11 +217,16 @@ func (p *parity) user(t *testing.T, n int, random *rand.Rand) *parityUser {
 	if u.own, err = dynamic.NewForConfig(own); err != nil {
 		t.Fatal(err)
 	}
-	review, err := p.admin.AuthenticationV1().TokenReviews().Create(t.Context(), &authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: request.Status.Token}}, metav1.CreateOptions{})
+	review, err := p.admin.AuthenticationV1().TokenReviews().Create(t.Context(),
+		&authenticationv1.TokenReview{Spec: authenticationv1.TokenReviewSpec{Token: request.Status.Token}},
+		metav1.CreateOptions{})
 	if err != nil || !review.Status.Authenticated {
 		t.Fatalf("the token is not accepted: %v", err)
 	}
-	who := &watch.User{Name: review.Status.User.Username, UID: review.Status.User.UID, Groups: review.Status.User.Groups, Extra: map[string][]string{}}
+	who := &watch.User{
+		Name: review.Status.User.Username, UID: review.Status.User.UID, Groups: review.Status.User.Groups,
+		Extra: map[string][]string{},
+	}
 	for key, values := range review.Status.User.Extra {
 		who.Extra[key] = values
 	}
@@ -242,7 +268,9 @@ func (p *parity) settle(t *testing.T, last *parityUser) {
 	eventually(t, "the rights have come", func() error {
 		var all []string
 		for _, ref := range parityKinds() {
-			all = append(all, last.given(t, shape{ref: ref, verb: "list"}), last.given(t, shape{ref: ref, verb: "list", namespaces: p.namespaces[:1]}))
+			all = append(all, last.given(t, shape{ref: ref, verb: "list"}), last.given(t, shape{
+				ref: ref, verb: "list", namespaces: p.namespaces[:1],
+			}))
 		}
 		now := strings.Join(all, ";")
 		defer func() { before = now }()
@@ -269,7 +297,8 @@ func (p *parity) shapes(ref string, random *rand.Rand) []shape {
 		}
 		// A Role in a namespace can allow a get of that Namespace, but no list or watch.
 		for _, name := range p.namespaces {
-			shapes = append(shapes, shape{ref: ref, verb: "get", name: name}, shape{ref: ref, verb: "watch", name: name})
+			shapes = append(shapes, shape{ref: ref, verb: "get", name: name},
+				shape{ref: ref, verb: "watch", name: name})
 		}
 		return shapes
 	}
@@ -292,7 +321,8 @@ func (u *parityUser) seen(t *testing.T, s shape) string {
 	t.Helper()
 	switch s.verb {
 	case "list":
-		snapshot, err := u.access.Snapshot(t.Context(), watch.Query{Resource: s.ref, Namespaces: s.namespaces}, 10*time.Second)
+		snapshot, err := u.access.Snapshot(t.Context(), watch.Query{Resource: s.ref, Namespaces: s.namespaces},
+			10*time.Second)
 		switch verdict := verdictOf(err); {
 		case verdict == "not found":
 			return "" // A namespace that is not there is told, to who may know.
@@ -312,7 +342,8 @@ func (u *parityUser) seen(t *testing.T, s shape) string {
 	if s.name != "" {
 		view = watch.Object
 	}
-	sub, err := u.access.Subscribe(t.Context(), watch.Query{Resource: s.ref, Namespaces: s.namespaces, Name: s.name}, view, "")
+	sub, err := u.access.Subscribe(t.Context(), watch.Query{Resource: s.ref, Namespaces: s.namespaces, Name: s.name},
+		view, "")
 	if err != nil {
 		return verdictOf(err)
 	}
@@ -424,7 +455,8 @@ func mustConfig(t *testing.T) *rest.Config {
 // sortedKeys are keys in the order of namespace and name.
 func sortedKeys(keys []string) string {
 	slices.SortFunc(keys, func(a, b string) int {
-		return slices.Compare(strings.SplitN(strings.TrimSpace(a), "/", 2), strings.SplitN(strings.TrimSpace(b), "/", 2))
+		return slices.Compare(strings.SplitN(strings.TrimSpace(a), "/", 2),
+			strings.SplitN(strings.TrimSpace(b), "/", 2))
 	})
 	return strings.Join(keys, "")
 }

@@ -205,7 +205,8 @@ func serverOf(t *testing.T, kubeconfig string) string {
 // namespace makes a namespace for the test, and deletes it afterwards.
 func (o *oracle) namespace(t *testing.T) string {
 	t.Helper()
-	made, err := o.core.Namespaces().Create(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}, metav1.CreateOptions{})
+	made, err := o.core.Namespaces().Create(t.Context(),
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: "test-"}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +274,9 @@ type socket struct {
 func dial(ctx context.Context, t *testing.T, d *dashboard) *socket {
 	t.Helper()
 	conn, response, err := websocket.Dial(ctx, strings.Replace(d.url, "http://", "ws://", 1)+"/api/v1/live",
-		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}, CompressionMode: websocket.CompressionNoContextTakeover})
+		&websocket.DialOptions{
+			Subprotocols: []string{"glasshouse.v1+json"}, CompressionMode: websocket.CompressionNoContextTakeover,
+		})
 	if err != nil {
 		t.Fatalf("dial: %v (%v)", err, response)
 	}

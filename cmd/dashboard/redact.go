@@ -14,7 +14,10 @@ type redactSettings struct {
 }
 
 func (s *redactSettings) addFlags(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&s.texts, "redact", nil, `What to mask beside the values of Secrets, as in core/v1/configmaps:data.*, '*:metadata.annotations["example.com/token"]', or env for the values of containers' environments; may be repeated.`)
+	flags.StringArrayVar(&s.texts, "redact", nil,
+		`What to mask beside the values of Secrets, as in core/v1/configmaps:data.*, `+
+			`'*:metadata.annotations["example.com/token"]', or env for the values of containers' environments; may `+
+			`be repeated.`)
 }
 
 // rules checks the settings.

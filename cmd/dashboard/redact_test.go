@@ -17,7 +17,8 @@ func TestRedactFlag(t *testing.T) {
 		"core/v1/configmaps,x:a.b": "does not name a kind",
 	} {
 		var stderr strings.Builder
-		if code := run(t.Context(), []string{"--redact", text, "--kubeconfig", nowhere(t)}, io.Discard, &stderr); code != 2 {
+		if code := run(t.Context(), []string{"--redact", text, "--kubeconfig", nowhere(t)}, io.Discard,
+			&stderr); code != 2 {
 			t.Errorf("%s: ended with %d, want 2", text, code)
 		}
 		if !strings.Contains(stderr.String(), says) || !strings.Contains(stderr.String(), "--redact") {

@@ -47,7 +47,8 @@ func TestReferenceHasTheFlags(t *testing.T) {
 	if !strings.Contains(text, table) {
 		if !*update {
 			t.Error("the table of settings in docs/reference.md is not current: run this test with -update")
-		} else if err := os.WriteFile(filepath.Join(root, "docs/reference.md"), []byte(withTable(text, table)), 0o600); err != nil {
+		} else if err := os.WriteFile(filepath.Join(root, "docs/reference.md"), []byte(withTable(text, table)),
+			0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -59,7 +60,8 @@ func TestReferenceHasTheFlags(t *testing.T) {
 		}
 	})
 	got := map[string]string{}
-	for _, row := range regexp.MustCompile("(?m)^\\| (`--[^|]+) \\| ([^|]+) \\| [^|]+ \\|$").FindAllStringSubmatch(text, -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| (`--[^|]+) \\| ([^|]+) \\| [^|]+ \\|$").FindAllStringSubmatch(text,
+		-1) {
 		if _, twice := got[row[1]]; twice {
 			t.Errorf("docs/reference.md has %s twice", row[1])
 		}
@@ -135,7 +137,8 @@ func TestArchitectureIsTrue(t *testing.T) {
 			t.Errorf("ARCHITECTURE.md does not tell of the package %s", name)
 		}
 	}
-	for _, row := range regexp.MustCompile("(?m)^\\| `((?:cmd|internal|web)[^`]*)` \\|").FindAllStringSubmatch(text, -1) {
+	for _, row := range regexp.MustCompile("(?m)^\\| `((?:cmd|internal|web)[^`]*)` \\|").FindAllStringSubmatch(text,
+		-1) {
 		if !packages[row[1]] {
 			t.Errorf("ARCHITECTURE.md tells of %s, which is no package", row[1])
 		}
@@ -214,11 +217,13 @@ func TestSecurityIsTrue(t *testing.T) {
 // The README and CONTRIBUTING name only targets that the Makefile has.
 func TestTargetsExist(t *testing.T) {
 	targets := map[string]bool{}
-	for _, match := range regexp.MustCompile(`(?m)^([a-z]+):.*## `).FindAllStringSubmatch(readDocument(t, "Makefile"), -1) {
+	for _, match := range regexp.MustCompile(`(?m)^([a-z]+):.*## `).FindAllStringSubmatch(readDocument(t, "Makefile"),
+		-1) {
 		targets[match[1]] = true
 	}
 	for _, name := range []string{"README.md", "CONTRIBUTING.md", "ARCHITECTURE.md"} {
-		for _, match := range regexp.MustCompile("(?m)(?:^ {4}|`)make ([a-z]+)").FindAllStringSubmatch(readDocument(t, name), -1) {
+		for _, match := range regexp.MustCompile("(?m)(?:^ {4}|`)make ([a-z]+)").FindAllStringSubmatch(readDocument(t,
+			name), -1) {
 			if !targets[match[1]] {
 				t.Errorf("%s says make %s, which the Makefile does not have", name, match[1])
 			}

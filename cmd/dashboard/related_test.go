@@ -98,9 +98,11 @@ func TestRelationsOfARealCluster(t *testing.T) {
 		}
 	}
 	for object, says := range map[string]string{
-		"core/v1/services/shop/storefront": "networking.k8s.io/ingresses/shop/", "core/v1/serviceaccounts/shop/storefront": "rolebindings/shop/storefront",
-		"apps/v1/deployments/shop/storefront": "autoscaling/horizontalpodautoscalers/shop/", "core/v1/nodes/_/" + pods.Items[0].Spec.NodeName: "core/pods/",
-		"apps/v1/statefulsets/data/postgres": "core/services/data/",
+		"core/v1/services/shop/storefront":               "networking.k8s.io/ingresses/shop/",
+		"core/v1/serviceaccounts/shop/storefront":        "rolebindings/shop/storefront",
+		"apps/v1/deployments/shop/storefront":            "autoscaling/horizontalpodautoscalers/shop/",
+		"core/v1/nodes/_/" + pods.Items[0].Spec.NodeName: "core/pods/",
+		"apps/v1/statefulsets/data/postgres":             "core/services/data/",
 	} {
 		if text := fmt.Sprint(related(object)); !strings.Contains(text, says) {
 			t.Errorf("%s has nothing of %s: %s", object, says, text)
@@ -177,7 +179,8 @@ func named(pod *corev1.Pod) map[string]bool {
 func selects(services []corev1.Service, pod *corev1.Pod) []string {
 	ids := []string{}
 	for i := range services {
-		if s := &services[i]; len(s.Spec.Selector) > 0 && labels.SelectorFromSet(s.Spec.Selector).Matches(labels.Set(pod.Labels)) {
+		if s := &services[i]; len(s.Spec.Selector) > 0 &&
+			labels.SelectorFromSet(s.Spec.Selector).Matches(labels.Set(pod.Labels)) {
 			ids = append(ids, "core/services/shop/"+s.Name)
 		}
 	}

@@ -60,7 +60,8 @@ func TestRightsComeAndGo(t *testing.T) {
 	}
 	o.apply(t, one, "a", "2")
 	tab.untilHas(`"op":"update"`, `"name":"a"`)
-	if body := d.get("/api/v1/snapshot/core/v1/configmaps?ns=" + one + "&ns=" + other); !contains(body, `"namespaces":["`+one+`"]`, `"state":"live"`, `"name":"a"`) || contains(body, `"name":"b"`) {
+	if body := d.get("/api/v1/snapshot/core/v1/configmaps?ns=" + one + "&ns=" + other); !contains(body,
+		`"namespaces":["`+one+`"]`, `"state":"live"`, `"name":"a"`) || contains(body, `"name":"b"`) {
 		t.Errorf("got %s, want the rows of one namespace", body)
 	}
 }
@@ -77,7 +78,11 @@ func (o *oracle) allow(t *testing.T, ns string, verbs ...string) (takeBack func(
 	if err != nil {
 		t.Fatal(err)
 	}
-	role := &rbacv1.Role{ObjectMeta: metav1.ObjectMeta{Name: "looks"}, Rules: []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: verbs}}}
+	role := &rbacv1.Role{
+		ObjectMeta: metav1.ObjectMeta{Name: "looks"}, Rules: []rbacv1.PolicyRule{
+			{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: verbs},
+		},
+	}
 	if _, err := client.RbacV1().Roles(ns).Create(t.Context(), role, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -93,7 +98,9 @@ func (o *oracle) bind(t *testing.T, ns string) (takeBack func()) {
 		t.Fatal(err)
 	}
 	binding := &rbacv1.RoleBinding{
-		ObjectMeta: metav1.ObjectMeta{Name: "looks"}, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: "looks"},
+		ObjectMeta: metav1.ObjectMeta{Name: "looks"}, RoleRef: rbacv1.RoleRef{
+			APIGroup: rbacv1.GroupName, Kind: "Role", Name: "looks",
+		},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: "User", Name: "nobody"}},
 	}
 	if _, err := client.RbacV1().RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {

@@ -69,7 +69,8 @@ func newCommand(stderr io.Writer) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "dashboard",
 		Short: "A live window on a Kubernetes cluster, in a browser, that can look at everything and touch nothing",
-		Long: "dashboard serves a page on which every kind of object of a cluster can be browsed and watched as it changes.\n" +
+		Long: "dashboard serves a page on which every kind of object of a cluster can be browsed and watched as it " +
+			"changes.\n" +
 			"It finds the cluster as kubectl does: by flags, KUBECONFIG, ~/.kube/config, or from inside a pod.\n" +
 			"It only ever asks for get, list and watch, and what of that it may.",
 		Example:       "  dashboard\n  dashboard --context staging --listen 127.0.0.1:9090",
@@ -78,7 +79,9 @@ func newCommand(stderr io.Writer) *cobra.Command {
 		SilenceUsage:  true,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
-				return &usageError{fmt.Errorf("%q is not understood: dashboard takes flags alone; see dashboard --help", args[0])}
+				return &usageError{
+					fmt.Errorf("%q is not understood: dashboard takes flags alone; see dashboard --help", args[0]),
+				}
 			}
 			return nil
 		},
@@ -103,15 +106,23 @@ func newCommand(stderr io.Writer) *cobra.Command {
 func (s *settings) addFlags(flags *pflag.FlagSet) {
 	s.kube.AddFlags(flags)
 	flags.VisitAll(func(flag *pflag.Flag) { flag.Annotations = map[string][]string{kubectls: {}} })
-	flags.String(configFlag, "", "A YAML file of settings, by the names of the flags: listen: 127.0.0.1:8080. A flag, and then the environment (GLASSHOUSE_LISTEN), come first.")
-	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080", "The address to serve on. It must be a loopback address where --auth asks nobody; port 0 takes a free one, and so does the default where it is taken.")
+	flags.String(configFlag, "",
+		"A YAML file of settings, by the names of the flags: listen: 127.0.0.1:8080. A flag, and then the "+
+			"environment (GLASSHOUSE_LISTEN), come first.")
+	flags.StringVar(&s.listen, "listen", "127.0.0.1:8080",
+		"The address to serve on. It must be a loopback address where --auth asks nobody; port 0 takes a free one, "+
+			"and so does the default where it is taken.")
 	s.serving.addFlags(flags)
 	s.auth.addFlags(flags)
 	s.watch.addFlags(flags)
 	s.redact.addFlags(flags)
 	s.sharing.addFlags(flags)
-	flags.StringVar(&s.metrics, "metrics-listen", "", "The address to serve Prometheus metrics and the probes /healthz and /readyz on, and on loopback Go profiles; none where it is empty. Port 0 takes a free one.")
-	flags.IntVar(&s.pageRows, "page-rows", 100_000, "How many rows a page holds at most; of more the server keeps the order, and the page holds those that are looked at.")
+	flags.StringVar(&s.metrics, "metrics-listen", "",
+		"The address to serve Prometheus metrics and the probes /healthz and /readyz on, and on loopback Go "+
+			"profiles; none where it is empty. Port 0 takes a free one.")
+	flags.IntVar(&s.pageRows, "page-rows", 100_000,
+		"How many rows a page holds at most; of more the server keeps the order, and the page holds those that are "+
+			"looked at.")
 	flags.StringVar(&s.logLevel, "log-level", "info", "What to log: debug, info, warn or error.")
 	flags.StringVar(&s.logFormat, "log-format", "text", "How to log: text or json.")
 }
@@ -192,7 +203,9 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 		return err
 	}
 	address := s.serving.scheme() + "://" + listener.Addr().String() + served.BasePath.At("/")
-	said := []slog.Attr{slog.String("url", address), slog.String("cluster", first.name), slog.String("server", first.config.Host)}
+	said := []slog.Attr{
+		slog.String("url", address), slog.String("cluster", first.name), slog.String("server", first.config.Host),
+	}
 	group, ctx := errgroup.WithContext(ctx)
 	// Probes are answered until the pages have ended, that of readiness with no.
 	probed, ended := context.WithCancel(context.WithoutCancel(ctx))
@@ -239,7 +252,8 @@ func listenOn(ctx context.Context, flag, address string, beyond bool) (net.Liste
 	}
 	if host, _, _ := net.SplitHostPort(address); !beyond && !isLoopback(host) { // checkAddress has split it.
 		return nil, &usageError{fmt.Errorf("%s %q would show the cluster to whoever reaches it, without a login: "+
-			"say with --auth token, oidc or proxy who may, or listen on 127.0.0.1, [::1] or localhost, and reach it from elsewhere by kubectl port-forward or ssh -L", flag, address)}
+			"say with --auth token, oidc or proxy who may, or listen on 127.0.0.1, [::1] or localhost, and reach it "+
+			"from elsewhere by kubectl port-forward or ssh -L", flag, address)}
 	}
 	return bind(ctx, flag, address)
 }

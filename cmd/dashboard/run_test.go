@@ -50,7 +50,8 @@ func nowhere(t *testing.T) string {
 	file := filepath.Join(t.TempDir(), "config")
 	const text = `{"apiVersion":"v1","kind":"Config","current-context":"nowhere",
 		"clusters":[{"name":"c","cluster":{"server":"http://127.0.0.1:1"}}],
-		"contexts":[{"name":"nowhere","context":{"cluster":"c","user":"u","namespace":"team-a"}}],"users":[{"name":"u","user":{}}]}`
+		"contexts":[{"name":"nowhere","context":{"cluster":"c","user":"u","namespace":"team-a"}}],` +
+		`"users":[{"name":"u","user":{}}]}`
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -80,36 +81,77 @@ func TestMistakes(t *testing.T) {
 		code int
 		want []string
 	}{
-		{"no cluster", nil, 1, []string{"found no cluster", filepath.Join(home, "none") + " (does not exist)", "--kubeconfig", "--server"}},
-		{"a kubeconfig without one", []string{"--kubeconfig", empty}, 1, []string{"found no cluster", empty + " (names no cluster)"}},
+		{"no cluster", nil, 1, []string{
+			"found no cluster", filepath.Join(home, "none") + " (does not exist)", "--kubeconfig", "--server",
+		}},
+		{"a kubeconfig without one", []string{"--kubeconfig", empty}, 1, []string{
+			"found no cluster", empty + " (names no cluster)",
+		}},
 		{"a kubeconfig that is not there", []string{"--kubeconfig", filepath.Join(home, "gone")}, 1, []string{"gone"}},
 		{"a kubeconfig that is none", []string{"--kubeconfig", broken}, 1, []string{"read the kubeconfig", broken}},
-		{"a context that is not there", []string{"--kubeconfig", config, "--context", "other"}, 1, []string{"read the kubeconfig", `"other"`}},
-		{"an address without a port", []string{"--kubeconfig", config, "--listen", "127.0.0.1"}, 2, []string{`--listen "127.0.0.1" is no address`, "host:port"}},
+		{"a context that is not there", []string{"--kubeconfig", config, "--context", "other"}, 1,
+			[]string{"read the kubeconfig", `"other"`}},
+		{"an address without a port", []string{"--kubeconfig", config, "--listen", "127.0.0.1"}, 2, []string{
+			`--listen "127.0.0.1" is no address`, "host:port",
+		}},
 		{"no address", []string{"--kubeconfig", config, "--listen", ""}, 2, []string{`--listen "" is no address`}},
-		{"all addresses", []string{"--kubeconfig", config, "--listen", ":8080"}, 2, []string{"without a login", "127.0.0.1"}},
-		{"all addresses in numbers", []string{"--kubeconfig", config, "--listen", "0.0.0.0:0"}, 2, []string{"without a login"}},
+		{"all addresses", []string{"--kubeconfig", config, "--listen", ":8080"}, 2,
+			[]string{"without a login", "127.0.0.1"}},
+		{"all addresses in numbers", []string{"--kubeconfig", config, "--listen", "0.0.0.0:0"}, 2,
+			[]string{"without a login"}},
 		{"all of IPv6", []string{"--kubeconfig", config, "--listen", "[::]:0"}, 2, []string{"without a login"}},
-		{"another address", []string{"--kubeconfig", config, "--listen", "192.0.2.1:80"}, 2, []string{"kubectl port-forward"}},
-		{"a name", []string{"--kubeconfig", config, "--listen", "localhost.evil.test:80"}, 2, []string{"without a login"}},
-		{"a port beyond all", []string{"--kubeconfig", config, "--listen", "127.0.0.1:99999"}, 1, []string{"listen on 127.0.0.1:99999", "--listen"}},
-		{"a port in use", []string{"--kubeconfig", config, "--listen", taken.Addr().String()}, 1, []string{"listen on " + taken.Addr().String(), "address already in use", "--listen"}},
-		{"a host with a scheme", []string{"--kubeconfig", config, "--allowed-host", "https://x.org"}, 2, []string{`--allowed-host "https://x.org" is no host`, "glasshouse.example.org"}},
-		{"an origin without a scheme", []string{"--kubeconfig", config, "--allowed-origin", "x.org"}, 2, []string{`--allowed-origin "x.org" is no origin`, "https://glasshouse.example.org"}},
-		{"a base path with a slash at its end", []string{"--kubeconfig", config, "--base-path", "/x/"}, 2, []string{`--base-path "/x/" is no path`, "/glasshouse"}},
-		{"a forwarder that is everybody", []string{"--kubeconfig", config, "--forwarded-by", "10.0.0.0/8,0.0.0.0/0"}, 2, []string{`--forwarded-by "0.0.0.0/0" is everybody`}},
-		{"a forwarder that is no range", []string{"--kubeconfig", config, "--forwarded-by", "10.0.0.1"}, 2, []string{`--forwarded-by "10.0.0.1" is not a range`, "192.0.2.7/32"}},
-		{"addresses of the Ingress that were not filled in", []string{"--kubeconfig", config, "--forwarded-by", "INGRESS_ADDRESSES"}, 2, []string{`--forwarded-by "INGRESS_ADDRESSES" is not a range`, "192.0.2.7/32"}},
-		{"a certificate without a key", []string{"--kubeconfig", config, "--tls-cert", broken}, 2, []string{"--tls-cert and --tls-key belong together"}},
-		{"a key without a certificate", []string{"--kubeconfig", config, "--tls-key", broken}, 2, []string{"--tls-cert and --tls-key belong together"}},
-		{"a certificate that is none", []string{"--kubeconfig", config, "--tls-cert", broken, "--tls-key", broken}, 1, []string{"read the TLS certificate of " + broken}},
-		{"rows below none", []string{"--kubeconfig", config, "--page-rows", "-1"}, 2, []string{"--page-rows is -1; it takes a number from 0"}},
-		{"metrics on no address", []string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--metrics-listen", "on"}, 2, []string{`--metrics-listen "on" is no address`}},
-		{"metrics on a port in use", []string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--metrics-listen", taken.Addr().String()}, 1, []string{"address already in use", "--metrics-listen"}},
-		{"an unknown flag", []string{"--lisen", "127.0.0.1:0"}, 2, []string{"unknown flag: --lisen", "see dashboard --help"}},
+		{"another address", []string{"--kubeconfig", config, "--listen", "192.0.2.1:80"}, 2,
+			[]string{"kubectl port-forward"}},
+		{"a name", []string{"--kubeconfig", config, "--listen", "localhost.evil.test:80"}, 2,
+			[]string{"without a login"}},
+		{"a port beyond all", []string{"--kubeconfig", config, "--listen", "127.0.0.1:99999"}, 1,
+			[]string{"listen on 127.0.0.1:99999", "--listen"}},
+		{"a port in use", []string{"--kubeconfig", config, "--listen", taken.Addr().String()}, 1, []string{
+			"listen on " + taken.Addr().String(), "address already in use", "--listen",
+		}},
+		{"a host with a scheme", []string{"--kubeconfig", config, "--allowed-host", "https://x.org"}, 2, []string{
+			`--allowed-host "https://x.org" is no host`, "glasshouse.example.org",
+		}},
+		{"an origin without a scheme", []string{"--kubeconfig", config, "--allowed-origin", "x.org"}, 2, []string{
+			`--allowed-origin "x.org" is no origin`, "https://glasshouse.example.org",
+		}},
+		{"a base path with a slash at its end", []string{"--kubeconfig", config, "--base-path", "/x/"}, 2, []string{
+			`--base-path "/x/" is no path`, "/glasshouse",
+		}},
+		{"a forwarder that is everybody", []string{"--kubeconfig", config, "--forwarded-by", "10.0.0.0/8,0.0.0.0/0"}, 2,
+			[]string{`--forwarded-by "0.0.0.0/0" is everybody`}},
+		{"a forwarder that is no range", []string{"--kubeconfig", config, "--forwarded-by", "10.0.0.1"}, 2, []string{
+			`--forwarded-by "10.0.0.1" is not a range`, "192.0.2.7/32",
+		}},
+		{"addresses of the Ingress that were not filled in",
+			[]string{"--kubeconfig", config, "--forwarded-by", "INGRESS_ADDRESSES"}, 2, []string{
+				`--forwarded-by "INGRESS_ADDRESSES" is not a range`, "192.0.2.7/32",
+			}},
+		{"a certificate without a key", []string{"--kubeconfig", config, "--tls-cert", broken}, 2, []string{
+			"--tls-cert and --tls-key belong together",
+		}},
+		{"a key without a certificate", []string{"--kubeconfig", config, "--tls-key", broken}, 2, []string{
+			"--tls-cert and --tls-key belong together",
+		}},
+		{"a certificate that is none", []string{"--kubeconfig", config, "--tls-cert", broken, "--tls-key", broken}, 1,
+			[]string{"read the TLS certificate of " + broken}},
+		{"rows below none", []string{"--kubeconfig", config, "--page-rows", "-1"}, 2, []string{
+			"--page-rows is -1; it takes a number from 0",
+		}},
+		{"metrics on no address", []string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--metrics-listen", "on"},
+			2, []string{`--metrics-listen "on" is no address`}},
+		{"metrics on a port in use",
+			[]string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--metrics-listen", taken.Addr().String()}, 1,
+			[]string{"address already in use", "--metrics-listen"}},
+		{"an unknown flag", []string{"--lisen", "127.0.0.1:0"}, 2, []string{
+			"unknown flag: --lisen", "see dashboard --help",
+		}},
 		{"an argument", []string{"serve"}, 2, []string{`"serve" is not understood`}},
-		{"a log level", []string{"--log-level", "loud"}, 2, []string{`--log-level is "loud"`, "debug, info, warn or error"}},
-		{"a log level that would tell what is asked and answered", []string{"--log-level", "debug-4"}, 2, []string{`--log-level is "debug-4"`}},
+		{"a log level", []string{"--log-level", "loud"}, 2, []string{
+			`--log-level is "loud"`, "debug, info, warn or error",
+		}},
+		{"a log level that would tell what is asked and answered", []string{"--log-level", "debug-4"}, 2,
+			[]string{`--log-level is "debug-4"`}},
 		{"a log format", []string{"--log-format", "xml"}, 2, []string{`--log-format is "xml"`, "text or json"}},
 		{"a timeout", []string{"--request-timeout", "soon"}, 2, []string{`--request-timeout is "soon"`, "10s or 2m"}},
 	} {
@@ -125,7 +167,8 @@ func TestMistakes(t *testing.T) {
 					t.Errorf("it says %q, want %q in it", stderr.String(), want)
 				}
 			}
-			if lines := strings.Count(stderr.String(), "\n"); lines != 1 || !strings.HasPrefix(stderr.String(), "dashboard: ") || stdout.String() != "" {
+			if lines := strings.Count(stderr.String(), "\n"); lines != 1 ||
+				!strings.HasPrefix(stderr.String(), "dashboard: ") || stdout.String() != "" {
 				t.Errorf("it says %q and %q, want one line, on stderr", stdout.String(), stderr.String())
 			}
 		})
@@ -141,7 +184,8 @@ func TestWordsOnStdout(t *testing.T) {
 		var stdout, stderr console
 		code := run(t.Context(), []string{test.flag}, &stdout, &stderr)
 		if !regexp.MustCompile(test.want).MatchString(stdout.String()) || code != 0 || stderr.String() != "" {
-			t.Errorf("%s: exit code %d, %q and %q; want 0 and %s", test.flag, code, stdout.String(), stderr.String(), test.want)
+			t.Errorf("%s: exit code %d, %q and %q; want 0 and %s", test.flag, code, stdout.String(), stderr.String(),
+				test.want)
 		}
 	}
 }
@@ -152,13 +196,17 @@ func TestStartAndEnd(t *testing.T) {
 	away(t)
 	for _, test := range []struct{ format, metrics, want string }{
 		{"text", "", `msg=serving url=http://127\.0\.0\.1:\d+/ cluster=nowhere server=http://127\.0\.0\.1:1\n`},
-		{"json", "127.0.0.1:0", `"msg":"serving","url":"http://127\.0\.0\.1:\d+/","cluster":"nowhere","server":"http://127\.0\.0\.1:1","metrics":"(http://127\.0\.0\.1:\d+/metrics)"}`},
+		{"json", "127.0.0.1:0",
+			`"msg":"serving","url":"http://127\.0\.0\.1:\d+/","cluster":"nowhere","server":"http://127\.0\.0\.1:1",` +
+				`"metrics":"(http://127\.0\.0\.1:\d+/metrics)"}`},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var stdout, stderr console
 		ended := make(chan int, 1)
 		go func() {
-			ended <- run(ctx, []string{"--kubeconfig", nowhere(t), "--listen", "127.0.0.1:0", "--metrics-listen", test.metrics, "--log-format", test.format}, &stdout, &stderr)
+			ended <- run(ctx,
+				[]string{"--kubeconfig", nowhere(t), "--listen", "127.0.0.1:0", "--metrics-listen", test.metrics,
+					"--log-format", test.format}, &stdout, &stderr)
 		}()
 		log := regexp.MustCompile(test.want)
 		deadline := time.After(20 * time.Second)
@@ -195,12 +243,14 @@ func wantMetrics(t *testing.T, address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := (&http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+	answer, err := (&http.Client{Timeout: 20 * time.Second,
+		Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = answer.Body.Close() }()
-	if body, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusOK || !strings.Contains(string(body), "\nglasshouse_sockets 0\n") {
+	if body, err := io.ReadAll(answer.Body); err != nil || answer.StatusCode != http.StatusOK ||
+		!strings.Contains(string(body), "\nglasshouse_sockets 0\n") {
 		t.Errorf("the metrics are %d %s, %v", answer.StatusCode, body, err)
 	}
 }

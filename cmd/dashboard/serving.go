@@ -27,11 +27,21 @@ type servingSettings struct {
 }
 
 func (s *servingSettings) addFlags(flags *pflag.FlagSet) {
-	flags.StringSliceVar(&s.hosts, "allowed-host", nil, "Names, beside those of loopback, by which the server may be called, with a port or at any: glasshouse.example.org. May be repeated.")
-	flags.StringSliceVar(&s.origins, "allowed-origin", nil, "Origins, beside the server's own, whose pages may speak to it: what a browser calls it behind a proxy, as in https://glasshouse.example.org. Its host is allowed, too. May be repeated.")
-	flags.StringSliceVar(&s.forwarders, "forwarded-by", nil, "The addresses from which an ingress or another proxy connects, as in 192.0.2.7/32: its X-Forwarded-For names the address of the client, and nothing names the user. Keep ranges narrow: any client in one can claim any address. May be repeated.")
-	flags.StringVar(&s.base, "base-path", "", "The path under which everything is served, as in /glasshouse; a proxy must not take it away.")
-	flags.StringVar(&s.cert, "tls-cert", "", "A file with a certificate, and those between it and the root, in PEM, to serve over HTTPS. It is read again when it changes.")
+	flags.StringSliceVar(&s.hosts, "allowed-host", nil,
+		"Names, beside those of loopback, by which the server may be called, with a port or at any: "+
+			"glasshouse.example.org. May be repeated.")
+	flags.StringSliceVar(&s.origins, "allowed-origin", nil,
+		"Origins, beside the server's own, whose pages may speak to it: what a browser calls it behind a proxy, as "+
+			"in https://glasshouse.example.org. Its host is allowed, too. May be repeated.")
+	flags.StringSliceVar(&s.forwarders, "forwarded-by", nil,
+		"The addresses from which an ingress or another proxy connects, as in 192.0.2.7/32: its X-Forwarded-For "+
+			"names the address of the client, and nothing names the user. Keep ranges narrow: any client in one can "+
+			"claim any address. May be repeated.")
+	flags.StringVar(&s.base, "base-path", "",
+		"The path under which everything is served, as in /glasshouse; a proxy must not take it away.")
+	flags.StringVar(&s.cert, "tls-cert", "",
+		"A file with a certificate, and those between it and the root, in PEM, to serve over HTTPS. It is read again "+
+			"when it changes.")
 	flags.StringVar(&s.key, "tls-key", "", "The file with the key of --tls-cert, in PEM.")
 }
 
@@ -53,7 +63,9 @@ func (s *servingSettings) fill(options *web.Options, log *slog.Logger) (err erro
 	case s.cert == "" && s.key == "":
 		return nil
 	case s.cert == "" || s.key == "":
-		return &usageError{errors.New("--tls-cert and --tls-key belong together: name both, or none to serve over HTTP")}
+		return &usageError{
+			errors.New("--tls-cert and --tls-key belong together: name both, or none to serve over HTTP"),
+		}
 	}
 	options.KeyPair, err = web.NewKeyPair(s.cert, s.key, log)
 	return err

@@ -29,7 +29,9 @@ func written(t *testing.T) (cert, key string, trust *x509.CertPool) {
 	}
 	folder := t.TempDir()
 	cert, key = filepath.Join(folder, "tls.crt"), filepath.Join(folder, "tls.key")
-	for name, block := range map[string]*pem.Block{cert: {Type: "CERTIFICATE", Bytes: server.Certificate().Raw}, key: {Type: "PRIVATE KEY", Bytes: private}} {
+	for name, block := range map[string]*pem.Block{
+		cert: {Type: "CERTIFICATE", Bytes: server.Certificate().Raw}, key: {Type: "PRIVATE KEY", Bytes: private},
+	} {
 		if err := os.WriteFile(name, pem.EncodeToMemory(block), 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -49,7 +51,8 @@ func TestServing(t *testing.T) {
 	ended := make(chan int, 1)
 	go func() {
 		ended <- run(ctx, []string{
-			"--kubeconfig", nowhere(t), "--listen", "127.0.0.1:0", "--metrics-listen", "0.0.0.0:0", "--tls-cert", cert, "--tls-key", key, "--base-path", "/glasshouse",
+			"--kubeconfig", nowhere(t), "--listen", "127.0.0.1:0", "--metrics-listen", "0.0.0.0:0", "--tls-cert", cert,
+			"--tls-key", key, "--base-path", "/glasshouse",
 			"--allowed-host", "glasshouse.example.org", "--allowed-origin", "https://proxy.example.org",
 		}, &stdout, &stderr)
 	}()
@@ -95,7 +98,8 @@ func TestServing(t *testing.T) {
 		body, err := io.ReadAll(answer.Body)
 		_ = answer.Body.Close() // It was read.
 		if err != nil || answer.StatusCode != test.status {
-			t.Errorf("%s of %q by %q: got %d %s, %v; want %d", test.address, test.host, test.origin, answer.StatusCode, body, err, test.status)
+			t.Errorf("%s of %q by %q: got %d %s, %v; want %d", test.address, test.host, test.origin, answer.StatusCode,
+				body, err, test.status)
 		}
 	}
 	cancel()
@@ -126,7 +130,8 @@ func TestForwardedBy(t *testing.T) {
 				}
 				request.Header.Set("X-Forwarded-For", test.forwarded)
 				request.Header.Set("X-Forwarded-User", "anna")
-				answer, err := (&http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+				answer, err := (&http.Client{Timeout: 20 * time.Second,
+					Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -136,7 +141,8 @@ func TestForwardedBy(t *testing.T) {
 			if status := send(http.MethodPost, "/share", `{"token":"none"}`); status != http.StatusNotFound {
 				t.Errorf("a link that is none is answered with %d", status)
 			}
-			if status := send(http.MethodGet, "/api/v1/status", ""); (status == http.StatusUnauthorized) != (test.mode == "token") {
+			if status := send(http.MethodGet, "/api/v1/status",
+				""); (status == http.StatusUnauthorized) != (test.mode == "token") {
 				t.Errorf("with a name the status is answered with %d", status)
 			}
 			end()
@@ -156,7 +162,8 @@ func starts(t *testing.T, args ...string) (address string, end func()) {
 	var stdout, stderr console
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, append([]string{"--kubeconfig", nowhere(t), "--listen", "127.0.0.1:0"}, args...), &stdout, &stderr)
+		ended <- run(ctx, append([]string{"--kubeconfig", nowhere(t), "--listen", "127.0.0.1:0"}, args...), &stdout,
+			&stderr)
 	}()
 	end = sync.OnceFunc(func() {
 		cancel()
@@ -190,16 +197,23 @@ func TestWideRangesAreWarnedOf(t *testing.T) {
 		args []string
 		want []string // Of the log; nil for no warning.
 	}{
-		{[]string{"--forwarded-by", "10.244.0.0/16"}, []string{"flag=--forwarded-by", "range=10.244.0.0/16", "wider_than=/24", "claim any address"}},
+		{[]string{"--forwarded-by", "10.244.0.0/16"}, []string{
+			"flag=--forwarded-by", "range=10.244.0.0/16", "wider_than=/24", "claim any address",
+		}},
 		{[]string{"--forwarded-by", "192.0.2.7/32,10.0.0.0/23"}, []string{"range=10.0.0.0/23"}},
 		{[]string{"--forwarded-by", "2001:db8::/63"}, []string{"range=2001:db8::/63", "wider_than=/64"}},
 		{[]string{"--forwarded-by", "10.244.3.0/24,192.0.2.7/32,2001:db8::/64"}, nil},
 		{nil, nil},
-		{[]string{"--auth", "proxy", "--proxy-peers", "10.244.0.0/16"}, []string{"flag=--proxy-peers", "log in as any user"}},
-		{[]string{"--auth", "proxy", "--proxy-peers", "10.244.0.0/16", "--proxy-secret-file", secret}, []string{"flag=--proxy-peers", "claim any address"}},
+		{[]string{"--auth", "proxy", "--proxy-peers", "10.244.0.0/16"}, []string{
+			"flag=--proxy-peers", "log in as any user",
+		}},
+		{[]string{"--auth", "proxy", "--proxy-peers", "10.244.0.0/16", "--proxy-secret-file", secret}, []string{
+			"flag=--proxy-peers", "claim any address",
+		}},
 		{[]string{"--auth", "proxy", "--proxy-peers", "10.244.3.0/24"}, nil},
 	} {
-		log := logged(t, append([]string{"msg=serving"}, test.want...), append([]string{"--kubeconfig", nowhere(t)}, test.args...)...)
+		log := logged(t, append([]string{"msg=serving"}, test.want...),
+			append([]string{"--kubeconfig", nowhere(t)}, test.args...)...)
 		if n := strings.Count(log, warning); n != min(len(test.want), 1) {
 			t.Errorf("%v: %d warnings in %s", test.args, n, log)
 		}

@@ -38,7 +38,8 @@ func nobodysToken(t *testing.T) (file, token string) {
 func (d *dashboard) command(args ...string) string {
 	d.t.Helper()
 	var stdout, stderr console
-	if code := run(d.t.Context(), append([]string{"share"}, append(args, "--server", d.url)...), &stdout, &stderr); code != 0 {
+	if code := run(d.t.Context(), append([]string{"share"}, append(args, "--server", d.url)...), &stdout,
+		&stderr); code != 0 {
 		d.t.Fatalf("share %q: %d %s", args, code, stderr.String())
 	}
 	return strings.TrimSpace(stdout.String())
@@ -57,7 +58,8 @@ func (d *dashboard) open(link string) (cookie string) {
 
 func (d *dashboard) exchange(token string) (status int, cookie string) {
 	d.t.Helper()
-	request, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.url+"/share", strings.NewReader(`{"token":"`+token+`"}`))
+	request, err := http.NewRequestWithContext(d.t.Context(), http.MethodPost, d.url+"/share",
+		strings.NewReader(`{"token":"`+token+`"}`))
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -76,9 +78,11 @@ func (d *dashboard) exchange(token string) (status int, cookie string) {
 // guest is a guest's WebSocket.
 func (d *dashboard) guest(ctx context.Context, cookie string) *socket {
 	d.t.Helper()
-	conn, _, err := websocket.Dial(ctx, strings.Replace(d.url, "http://", "ws://", 1)+"/api/v1/live", &websocket.DialOptions{
-		Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: http.Header{"Cookie": {cookie}, "Origin": {d.url}},
-	})
+	conn, _, err := websocket.Dial(ctx, strings.Replace(d.url, "http://", "ws://", 1)+"/api/v1/live",
+		&websocket.DialOptions{
+			Subprotocols: []string{"glasshouse.v1+json"},
+			HTTPHeader:   http.Header{"Cookie": {cookie}, "Origin": {d.url}},
+		})
 	if err != nil {
 		d.t.Fatal(err)
 	}
@@ -104,15 +108,20 @@ func TestShareOfARealUser(t *testing.T) {
 		return nil
 	})
 	var stdout, stderr console
-	if code := run(t.Context(), []string{"share", "create", "--server", d.url, "--token-file", file, "--resource", "core/v1/pods", "--namespace", ns}, &stdout, &stderr); code != 1 || !strings.Contains(stderr.String(), "Forbidden: You cannot list pods") {
+	if code := run(t.Context(),
+		[]string{"share", "create", "--server", d.url, "--token-file", file, "--resource", "core/v1/pods",
+			"--namespace", ns}, &stdout, &stderr); code != 1 ||
+		!strings.Contains(stderr.String(), "Forbidden: You cannot list pods") {
 		t.Errorf("what may not be seen is shared: %d %s", code, stderr.String())
 	}
-	link := d.command("create", "--token-file", file, "--resource", "core/v1/configmaps", "--namespace", ns, "--for", "1h")
+	link := d.command("create", "--token-file", file, "--resource", "core/v1/configmaps", "--namespace", ns, "--for",
+		"1h")
 	if !regexp.MustCompile("^" + d.url + `/share#[\w-]{43}$`).MatchString(link) {
 		t.Fatalf("the link is %q", link)
 	}
 	listed := d.command("list", "--token-file", file)
-	match := regexp.MustCompile(`(?m)^(\w+) +\d+m +0 +never +nobody +/r/core/v1/configmaps\?ns=` + ns).FindStringSubmatch(listed)
+	match := regexp.MustCompile(`(?m)^(\w+) +\d+m +0 +never +nobody +/r/core/v1/configmaps\?ns=` +
+		ns).FindStringSubmatch(listed)
 	if match == nil {
 		t.Fatalf("it is listed as %s", listed)
 	}
@@ -126,7 +135,8 @@ func TestShareOfARealUser(t *testing.T) {
 	if code != http.StatusOK || strings.Contains(text, "c4n4ry") || !strings.Contains(text, `"name":"a"`) {
 		t.Errorf("a guest is given %d %s", code, text)
 	}
-	if text, code := d.request("/api/v1/snapshot/core/v1/configmaps?ns=kube-system", "Cookie", cookie); code != http.StatusForbidden {
+	if text, code := d.request("/api/v1/snapshot/core/v1/configmaps?ns=kube-system", "Cookie",
+		cookie); code != http.StatusForbidden {
 		t.Errorf("a guest sees another namespace: %d %.300s", code, text)
 	}
 	var slowest time.Duration
@@ -135,7 +145,8 @@ func TestShareOfARealUser(t *testing.T) {
 			takeBack = o.bind(t, ns)
 			tab = d.guest(ctx, cookie)
 			eventually(t, "the right is back", func() error {
-				if text, code := d.request("/api/v1/snapshot/core/v1/configmaps", "Cookie", cookie); code != http.StatusOK {
+				if text, code := d.request("/api/v1/snapshot/core/v1/configmaps", "Cookie",
+					cookie); code != http.StatusOK {
 					return fmt.Errorf("%d %s", code, text)
 				}
 				return nil
@@ -177,7 +188,8 @@ func TestShareOfARealUser(t *testing.T) {
 			break
 		}
 	}
-	if text, code := d.request("/api/v1/status", "Cookie", cookie); code != http.StatusUnauthorized || !strings.Contains(text, "Share has ended") {
+	if text, code := d.request("/api/v1/status", "Cookie", cookie); code != http.StatusUnauthorized ||
+		!strings.Contains(text, "Share has ended") {
 		t.Errorf("a guest is answered with %d %s", code, text)
 	}
 }

@@ -32,15 +32,21 @@ type sharingSettings struct {
 }
 
 func (s *sharingSettings) addFlags(flags *pflag.FlagSet) {
-	flags.StringVar(&s.dataDir, "data-dir", "", "A directory for what is to outlive the program: what is shared (shares.json), and who shared, opened and took back what (audit.jsonl). Without it shares end with the program.")
-	flags.StringSliceVar(&s.admins, "share-admins", nil, "With --auth token, oidc or proxy: groups whose members see, and take back, what others share.")
+	flags.StringVar(&s.dataDir, "data-dir", "",
+		"A directory for what is to outlive the program: what is shared (shares.json), and who shared, opened and "+
+			"took back what (audit.jsonl). Without it shares end with the program.")
+	flags.StringSliceVar(&s.admins, "share-admins", nil,
+		"With --auth token, oidc or proxy: groups whose members see, and take back, what others share.")
 }
 
 // open opens the store of what is shared.
 func (s *sharingSettings) open(mode string, log *slog.Logger) (*share.Store, error) {
 	known := mode != auth.None && mode != auth.SharedIdentity
 	if len(s.admins) > 0 && !known {
-		return nil, &usageError{fmt.Errorf("--share-admins goes with --auth token, oidc or proxy; with --auth %s everybody takes back what is shared", mode)}
+		return nil, &usageError{
+			fmt.Errorf("--share-admins goes with --auth token, oidc or proxy; with --auth %s everybody takes back "+
+				"what is shared", mode),
+		}
 	}
 	if slices.Contains(s.admins, "") {
 		return nil, &usageError{errors.New("--share-admins names a group that is empty; leave the flag out for none")}
@@ -75,12 +81,18 @@ func newShareCommand() *cobra.Command {
 		Short: "Share what a running dashboard shows, by links that need no login",
 		Args:  cobra.NoArgs,
 		RunE: func(*cobra.Command, []string) error {
-			return &usageError{errors.New("say what to do: share create, share list or share revoke; see dashboard share --help")}
+			return &usageError{
+				errors.New("say what to do: share create, share list or share revoke; see dashboard share --help"),
+			}
 		},
 	}
-	command.PersistentFlags().StringVar(&s.server, "server", "http://127.0.0.1:8080", "The address of the running dashboard, with its base path.")
-	command.PersistentFlags().StringVar(&s.tokenFile, "token-file", "", "A file with a bearer token, where the dashboard asks who asks. It is sent by https, or to this machine alone.")
-	command.PersistentFlags().StringVar(&s.serverCA, "server-ca", "", "A file with the certificate authorities by which the dashboard is known, as PEM; the system's where it is empty.")
+	command.PersistentFlags().StringVar(&s.server, "server", "http://127.0.0.1:8080",
+		"The address of the running dashboard, with its base path.")
+	command.PersistentFlags().StringVar(&s.tokenFile, "token-file", "",
+		"A file with a bearer token, where the dashboard asks who asks. It is sent by https, or to this machine alone.")
+	command.PersistentFlags().StringVar(&s.serverCA, "server-ca", "",
+		"A file with the certificate authorities by which the dashboard is known, as PEM; the system's where it is "+
+			"empty.")
 	create := &cobra.Command{
 		Use:     "create",
 		Short:   "Share something, and print the link",
@@ -88,11 +100,16 @@ func newShareCommand() *cobra.Command {
 		RunE:    func(command *cobra.Command, _ []string) error { return s.create(command) },
 	}
 	flags := create.Flags()
-	flags.StringSliceVar(&s.resources, "resource", nil, "What to share, as in core/v1/pods; the link opens the first. core/v1/pods/log are the logs of pods, which are shared beside them. May be repeated.")
-	flags.StringSliceVar(&s.namespaces, "namespace", nil, "In which namespaces; all where it is not given. May be repeated.")
+	flags.StringSliceVar(&s.resources, "resource", nil,
+		"What to share, as in core/v1/pods; the link opens the first. core/v1/pods/log are the logs of pods, which "+
+			"are shared beside them. May be repeated.")
+	flags.StringSliceVar(&s.namespaces, "namespace", nil,
+		"In which namespaces; all where it is not given. May be repeated.")
 	flags.StringVar(&s.labels, "labels", "", "A label selector, as kubectl -l takes it.")
 	flags.StringVar(&s.name, "name", "", "The name of one object.")
-	flags.StringVar(&s.about, "about", "", "Of events alone: the object that they must be about, as in deployment.apps/web or pod.core/web-1. --labels and --name are then of the other resources.")
+	flags.StringVar(&s.about, "about", "",
+		"Of events alone: the object that they must be about, as in deployment.apps/web or pod.core/web-1. --labels "+
+			"and --name are then of the other resources.")
 	flags.DurationVar(&s.lasts, "for", 24*time.Hour, "For how long, up to 720h.")
 	flags.StringVar(&s.note, "note", "", "What it is for.")
 	list := &cobra.Command{
@@ -112,7 +129,10 @@ func newShareCommand() *cobra.Command {
 func takes(n int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) != n {
-			return &usageError{fmt.Errorf("share %s takes %d arguments beside flags, and was given %q; see dashboard share %s --help", command.Name(), n, args, command.Name())}
+			return &usageError{
+				fmt.Errorf("share %s takes %d arguments beside flags, and was given %q; see dashboard share %s --help",
+					command.Name(), n, args, command.Name()),
+			}
 		}
 		return nil
 	}
@@ -120,13 +140,19 @@ func takes(n int) cobra.PositionalArgs {
 
 func (s *shareSettings) client() (*share.Client, error) {
 	u, err := url.Parse(s.server)
-	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" {
-		return nil, &usageError{fmt.Errorf("--server %q is no address of a dashboard: write it as in http://127.0.0.1:8080", s.server)}
+	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" ||
+		u.Fragment != "" {
+		return nil, &usageError{
+			fmt.Errorf("--server %q is no address of a dashboard: write it as in http://127.0.0.1:8080", s.server),
+		}
 	}
 	c := &share.Client{Server: s.server}
 	if s.tokenFile != "" {
 		if u.Scheme == "http" && !isLoopback(u.Hostname()) {
-			return nil, &usageError{fmt.Errorf("--token-file would send the token to %s in clear: name the server by https in --server", u.Host)}
+			return nil, &usageError{
+				fmt.Errorf("--token-file would send the token to %s in clear: name the server by https in --server",
+					u.Host),
+			}
 		}
 		token, err := secretOf("--token-file", s.tokenFile)
 		if err != nil {
@@ -155,13 +181,19 @@ func (s *shareSettings) create(command *cobra.Command) error {
 		return &usageError{errors.New("say what to share with --resource, as in --resource core/v1/pods")}
 	}
 	if s.about != "" && !slices.ContainsFunc(s.resources, isOfEvents) {
-		return &usageError{errors.New("--about is of events alone: share them with --resource, as in --resource core/v1/pods,core/v1/events")}
+		return &usageError{
+			errors.New("--about is of events alone: share them with --resource, as in --resource " +
+				"core/v1/pods,core/v1/events"),
+		}
 	}
 	seconds := int64(s.lasts / time.Second)
 	parts := s.parts()
 	opens := slices.IndexFunc(parts, func(p watch.Part) bool { return p.Resource != "core/v1/pods/log" })
 	if opens < 0 {
-		return &usageError{errors.New("logs are looked at beside their pods: share those, too, as in --resource core/v1/pods,core/v1/pods/log")}
+		return &usageError{
+			errors.New("logs are looked at beside their pods: share those, too, as in --resource " +
+				"core/v1/pods,core/v1/pods/log"),
+		}
 	}
 	wanted := share.Request{Parts: parts, To: toOf(&parts[opens]), Seconds: &seconds, Note: s.note}
 	client, err := s.client()
@@ -236,7 +268,10 @@ func writeShares(to io.Writer, shares []share.Document, now time.Time) error {
 		if d.LastUsed != nil {
 			used = duration.HumanDuration(now.Sub(*d.LastUsed)) + " ago"
 		}
-		line := []string{d.ID, duration.HumanDuration(d.Expires.Sub(now)), strconv.Itoa(d.Viewers), used, cmp.Or(d.Creator, "-"), d.To, d.Note}
+		line := []string{
+			d.ID, duration.HumanDuration(d.Expires.Sub(now)), strconv.Itoa(d.Viewers), used, cmp.Or(d.Creator, "-"),
+			d.To, d.Note,
+		}
 		for n := range line {
 			line[n] = plain.Text(line[n])
 		}

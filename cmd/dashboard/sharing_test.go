@@ -34,7 +34,8 @@ func TestShareCommand(t *testing.T) {
 	status, answer := http.StatusCreated, ""
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
-		asked = append(asked, r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization")+" "+r.Header.Get("Origin")+string(body))
+		asked = append(asked,
+			r.Method+" "+r.URL.Path+" "+r.Header.Get("Authorization")+" "+r.Header.Get("Origin")+string(body))
 		w.Header().Set("Location", "/elsewhere")
 		w.WriteHeader(status)
 		_, _ = io.WriteString(w, answer)
@@ -48,37 +49,50 @@ func TestShareCommand(t *testing.T) {
 		t.Helper()
 		var stdout, stderr console
 		asked = nil
-		code = run(t.Context(), append([]string{"share"}, append(args, "--server", server.URL+"/base/", "--token-file", token)...), &stdout, &stderr)
+		code = run(t.Context(),
+			append([]string{"share"}, append(args, "--server", server.URL+"/base/", "--token-file", token)...), &stdout,
+			&stderr)
 		return code, stdout.String(), stderr.String()
 	}
 
 	answer = `{"id":"x","url":"http://h/share#t\u001b[2J","persistent":true}`
-	code, out, _ := do("create", "--resource", "core/v1/pods,core/v1/pods/log", "--namespace", "a", "--namespace", "b", "--labels", "app=web", "--for", "90m", "--note", "n")
+	code, out, _ := do("create", "--resource", "core/v1/pods,core/v1/pods/log", "--namespace", "a", "--namespace", "b",
+		"--labels", "app=web", "--for", "90m", "--note", "n")
 	const part = `"namespaces":["a","b"],"labels":"app=web"}`
-	want := `POST /base/api/v1/shares Bearer abc {"parts":[{"resource":"core/v1/pods",` + part + `,{"resource":"core/v1/pods/log",` + part + `],"to":"/r/core/v1/pods?labels=app%3Dweb\u0026ns=a\u0026ns=b","seconds":5400,"note":"n"}`
+	want := `POST /base/api/v1/shares Bearer abc {"parts":[{"resource":"core/v1/pods",` + part +
+		`,{"resource":"core/v1/pods/log",` + part +
+		`],"to":"/r/core/v1/pods?labels=app%3Dweb\u0026ns=a\u0026ns=b","seconds":5400,"note":"n"}`
 	if code != 0 || out != "http://h/share#t\ufffd[2J\n" || len(asked) != 1 || asked[0] != want {
 		t.Errorf("got %d, %q, and asked for %q; want %q", code, out, asked, want)
 	}
 	answer = `{"url":"http://h/share#t","persistent":false}`
 	for to, args := range map[string][]string{
-		"/o/core/v1/pods/a/web%201": {"--resource", "core/v1/pods", "--namespace", "a", "--name", "web 1"}, "/o/core/v1/nodes/_/n": {"--resource", "core/v1/nodes", "--name", "n"},
-		"/r/apps/v1/deployments": {"--resource", "apps/v1/deployments"}, "/r/core/v1/events?ns=a": {"--resource", "core/v1/events,core/v1/pods", "--namespace", "a", "--name", "p", "--about", "pod.core/p"},
+		"/o/core/v1/pods/a/web%201": {"--resource", "core/v1/pods", "--namespace", "a", "--name", "web 1"},
+		"/o/core/v1/nodes/_/n":      {"--resource", "core/v1/nodes", "--name", "n"},
+		"/r/apps/v1/deployments":    {"--resource", "apps/v1/deployments"}, "/r/core/v1/events?ns=a": {
+			"--resource", "core/v1/events,core/v1/pods", "--namespace", "a", "--name", "p", "--about", "pod.core/p",
+		},
 	} {
 		code, out, said := do(append([]string{"create"}, args...)...)
-		if code != 0 || out != "http://h/share#t\n" || !strings.Contains(said, "--data-dir") || !strings.Contains(asked[0], `"to":"`+to+`","seconds":86400`) {
+		if code != 0 || out != "http://h/share#t\n" || !strings.Contains(said, "--data-dir") ||
+			!strings.Contains(asked[0], `"to":"`+to+`","seconds":86400`) {
 			t.Errorf("%q: got %d, %q %q, and asked for %q", args, code, out, said, asked)
 		}
 	}
 
-	_, _, _ = do("create", "--resource", "apps/v1/deployments,core/v1/events", "--namespace", "a", "--labels", "app=web", "--name", "web", "--about", "deployment.apps/web")
-	want = `"parts":[{"resource":"apps/v1/deployments","namespaces":["a"],"labels":"app=web","name":"web"},{"resource":"core/v1/events","namespaces":["a"],"about":"deployment.apps/web"}],"to":"/o/apps/v1/deployments/a/web"`
+	_, _, _ = do("create", "--resource", "apps/v1/deployments,core/v1/events", "--namespace", "a", "--labels",
+		"app=web", "--name", "web", "--about", "deployment.apps/web")
+	want = `"parts":[{"resource":"apps/v1/deployments","namespaces":["a"],"labels":"app=web","name":"web"},` +
+		`{"resource":"core/v1/events","namespaces":["a"],"about":"deployment.apps/web"}],"to":"/o/apps/v1/` +
+		`deployments/a/web"`
 	if len(asked) != 1 || !strings.Contains(asked[0], want) {
 		t.Errorf("asked for %q, want %s", asked, want)
 	}
 
 	used := time.Now().Add(-3 * time.Minute)
 	listed, err := json.Marshal(share.Documents{Shares: []share.Document{
-		{ID: "id1", To: "/r/core/v1/pods", Expires: time.Now().Add(2*time.Hour + 30*time.Second), Note: "a\x1b[2J\nb", Creator: "anna", Viewers: 3, LastUsed: &used}, {ID: "id2", Expires: time.Now().Add(time.Hour)},
+		{ID: "id1", To: "/r/core/v1/pods", Expires: time.Now().Add(2*time.Hour + 30*time.Second), Note: "a\x1b[2J\nb",
+			Creator: "anna", Viewers: 3, LastUsed: &used}, {ID: "id2", Expires: time.Now().Add(time.Hour)},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -86,11 +100,14 @@ func TestShareCommand(t *testing.T) {
 	status, answer = http.StatusOK, string(listed)
 	code, out, _ = do("list")
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if code != 0 || len(lines) != 3 || strings.Join(strings.Fields(lines[1]), " ") != "id1 120m 3 3m ago anna /r/core/v1/pods a\ufffd[2J\ufffdb" || !strings.HasPrefix(asked[0], "GET /base/api/v1/shares Bearer abc") {
+	if code != 0 || len(lines) != 3 ||
+		strings.Join(strings.Fields(lines[1]), " ") != "id1 120m 3 3m ago anna /r/core/v1/pods a\ufffd[2J\ufffdb" ||
+		!strings.HasPrefix(asked[0], "GET /base/api/v1/shares Bearer abc") {
 		t.Errorf("got %d and %q", code, out)
 	}
 	status, answer = http.StatusNoContent, ""
-	if code, out, _ = do("revoke", "id/1"); code != 0 || out != "" || !strings.HasPrefix(asked[0], "DELETE /base/api/v1/shares/id/1 Bearer abc") {
+	if code, out, _ = do("revoke", "id/1"); code != 0 || out != "" ||
+		!strings.HasPrefix(asked[0], "DELETE /base/api/v1/shares/id/1 Bearer abc") {
 		t.Errorf("got %d, %q, and asked for %q", code, out, asked)
 	}
 
@@ -104,7 +121,8 @@ func TestShareCommand(t *testing.T) {
 		{200, "<html>", "does not answer as this program does"},
 	} {
 		status, answer = test.status, test.answer
-		if code, out, said := do("list"); code != 1 || out != "" || !strings.Contains(said, test.says) || len(asked) != 1 {
+		if code, out, said := do("list"); code != 1 || out != "" || !strings.Contains(said, test.says) ||
+			len(asked) != 1 {
 			t.Errorf("for %d %s got %d, %q %q by %q", test.status, test.answer, code, out, said, asked)
 		}
 	}
@@ -118,13 +136,27 @@ func TestShareMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	for says, args := range map[string][]string{
-		"share create, share list or share revoke": {"share"}, "--resource core/v1/pods": {"share", "create"}, "logs are looked at beside their pods": {"share", "create", "--resource", "core/v1/pods/log", "--namespace", "a"}, "--about is of events alone": {"share", "create", "--resource", "core/v1/pods", "--about", "pod.core/p"}, "share revoke takes 1 arguments": {"share", "revoke"},
-		"share list takes 0 arguments": {"share", "list", "x"}, `--server "localhost:8080" is no address`: {"share", "list", "--server", "localhost:8080"},
-		"in clear": {"share", "list", "--server", "http://192.0.2.7", "--token-file", empty}, `--server "http://u@h"`: {"share", "list", "--server", "http://u@h"}, empty + " is empty": {"share", "list", "--token-file", empty}, "unknown flag: --kubeconfig": {"share", "list", "--kubeconfig", "x"},
-		"--share-admins goes with --auth token": {"--kubeconfig", nowhere(t), "--share-admins", "ops"}, "a group that is empty": {"--kubeconfig", nowhere(t), "--auth", "token", "--share-admins", "a,,b"},
+		"share create, share list or share revoke": {"share"}, "--resource core/v1/pods": {"share", "create"},
+		"logs are looked at beside their pods": {"share", "create", "--resource", "core/v1/pods/log", "--namespace",
+			"a"}, "--about is of events alone": {"share", "create", "--resource", "core/v1/pods", "--about",
+			"pod.core/p"}, "share revoke takes 1 arguments": {"share", "revoke"},
+		"share list takes 0 arguments": {"share", "list", "x"}, `--server "localhost:8080" is no address`: {
+			"share", "list", "--server", "localhost:8080",
+		},
+		"in clear": {
+			"share", "list", "--server", "http://192.0.2.7", "--token-file", empty,
+		},
+		`--server "http://u@h"`:                 {"share", "list", "--server", "http://u@h"},
+		empty + " is empty":                     {"share", "list", "--token-file", empty},
+		"unknown flag: --kubeconfig":            {"share", "list", "--kubeconfig", "x"},
+		"--share-admins goes with --auth token": {"--kubeconfig", nowhere(t), "--share-admins", "ops"},
+		"a group that is empty": {
+			"--kubeconfig", nowhere(t), "--auth", "token", "--share-admins", "a,,b",
+		},
 	} {
 		var stdout, stderr console
-		if code := run(t.Context(), args, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), says) || strings.Count(stderr.String(), "\n") != 1 {
+		if code := run(t.Context(), args, &stdout, &stderr); code != 2 || !strings.Contains(stderr.String(), says) ||
+			strings.Count(stderr.String(), "\n") != 1 {
 			t.Errorf("%q: got %d %q, want %q", args, code, stderr.String(), says)
 		}
 	}
@@ -133,7 +165,8 @@ func TestShareMistakes(t *testing.T) {
 		t.Fatal(err)
 	}
 	var stdout, stderr console
-	if code := run(t.Context(), []string{"--kubeconfig", nowhere(t), "--data-dir", home}, &stdout, &stderr); code != 1 || !strings.Contains(stderr.String(), file) {
+	if code := run(t.Context(), []string{"--kubeconfig", nowhere(t), "--data-dir", home}, &stdout,
+		&stderr); code != 1 || !strings.Contains(stderr.String(), file) {
 		t.Errorf("with a file that is none: got %d %q", code, stderr.String())
 	}
 }
@@ -146,11 +179,14 @@ func TestShareKeepsTheTokenFromTheWire(t *testing.T) {
 		t.Fatal(err)
 	}
 	for server, refused := range map[string]bool{
-		"http://glasshouse.example.com": true, "http://192.0.2.7:8080/base": true, "http://[2001:db8::1]:8080": true, "http://localhost.example.com": true, "http://0.0.0.0:8080": true,
-		"https://glasshouse.example.com": false, "http://localhost:8080": false, "http://127.0.0.1:8080/base": false, "http://[::1]:8080": false,
+		"http://glasshouse.example.com": true, "http://192.0.2.7:8080/base": true, "http://[2001:db8::1]:8080": true,
+		"http://localhost.example.com": true, "http://0.0.0.0:8080": true,
+		"https://glasshouse.example.com": false, "http://localhost:8080": false, "http://127.0.0.1:8080/base": false,
+		"http://[::1]:8080": false,
 	} {
 		c, err := (&shareSettings{server: server, tokenFile: token}).client()
-		if refused != (err != nil && strings.Contains(err.Error(), "in clear")) || !refused && (err != nil || c.Token != "abc") {
+		if refused != (err != nil && strings.Contains(err.Error(), "in clear")) ||
+			!refused && (err != nil || c.Token != "abc") {
 			t.Errorf("with a token for %s got %+v, %v", server, c, err)
 		}
 		if c, err := (&shareSettings{server: server}).client(); err != nil || c.Token != "" {
@@ -166,7 +202,9 @@ func stranger(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), IsCA: true, BasicConstraintsValid: true, NotAfter: time.Now().Add(time.Hour)}
+	template := &x509.Certificate{
+		SerialNumber: big.NewInt(1), IsCA: true, BasicConstraintsValid: true, NotAfter: time.Now().Add(time.Hour),
+	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
@@ -198,18 +236,23 @@ func TestShareKnowsTheServer(t *testing.T) {
 		server, file, says string
 		code, asked        int
 	}{
-		"its own":     {server.URL, own, "", 0, 1},
-		"none":        {server.URL, "", "failed to verify certificate", 1, 0},
-		"another":     {server.URL, write("other.pem", stranger(t)), "failed to verify certificate", 1, 0},
-		"no PEM":      {server.URL, write("broken.pem", "-----BEGIN CERTIFICATE-----\nx\n"), "broken.pem holds no certificate in PEM", 2, 0},
+		"its own": {server.URL, own, "", 0, 1},
+		"none":    {server.URL, "", "failed to verify certificate", 1, 0},
+		"another": {server.URL, write("other.pem", stranger(t)), "failed to verify certificate", 1, 0},
+		"no PEM": {
+			server.URL, write("broken.pem", "-----BEGIN CERTIFICATE-----\nx\n"),
+			"broken.pem holds no certificate in PEM", 2, 0,
+		},
 		"not there":   {server.URL, filepath.Join(home, "missing.pem"), "missing.pem: no such file", 1, 0},
 		"without TLS": {"http://127.0.0.1:1", own, "--server-ca goes with https", 2, 0},
 	} {
 		var stdout, stderr console
 		asked = 0
-		code := run(t.Context(), []string{"share", "list", "--server", test.server, "--server-ca", test.file}, &stdout, &stderr)
+		code := run(t.Context(), []string{"share", "list", "--server", test.server, "--server-ca", test.file}, &stdout,
+			&stderr)
 		said := stderr.String()
-		if code != test.code || asked != test.asked || !strings.Contains(said, test.says) || strings.Count(said, "\n") != min(code, 1) {
+		if code != test.code || asked != test.asked || !strings.Contains(said, test.says) ||
+			strings.Count(said, "\n") != min(code, 1) {
 			t.Errorf("%s: got %d, %q, asked %d times", name, code, said, asked)
 		}
 	}
@@ -243,7 +286,9 @@ func TestProgramWaitsForItsDirectory(t *testing.T) {
 	kubeconfig, dir := kubeconfigOf(t, map[string]string{"one": newUpstream(t, "web-1").URL}), t.TempDir()
 	address, end := starts(t, "--kubeconfig", kubeconfig, "--data-dir", dir)
 	var link, said console
-	if code := run(t.Context(), []string{"share", "create", "--server", address, "--resource", "core/v1/pods", "--note", "meanwhile"}, &link, &said); code != 0 {
+	if code := run(t.Context(),
+		[]string{"share", "create", "--server", address, "--resource", "core/v1/pods", "--note", "meanwhile"}, &link,
+		&said); code != 0 {
 		t.Errorf("share create: %d %s", code, said.String())
 	}
 	end()
@@ -260,7 +305,8 @@ func TestProgramWaitsForItsDirectory(t *testing.T) {
 	var stdout, stderr console
 	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, []string{"--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", "--data-dir", dir}, &stdout, &stderr)
+		ended <- run(ctx, []string{"--kubeconfig", kubeconfig, "--listen", "127.0.0.1:0", "--data-dir", dir}, &stdout,
+			&stderr)
 	}()
 	says := func(what string) string {
 		tick := time.NewTicker(5 * time.Millisecond)
@@ -283,7 +329,8 @@ func TestProgramWaitsForItsDirectory(t *testing.T) {
 	}
 	next := says(`msg=serving url=(\S+)/ `)
 	var listed console
-	if code := run(t.Context(), []string{"share", "list", "--server", next}, &listed, &said); code != 0 || !strings.Contains(listed.String(), "meanwhile") {
+	if code := run(t.Context(), []string{"share", "list", "--server", next}, &listed, &said); code != 0 ||
+		!strings.Contains(listed.String(), "meanwhile") {
 		t.Errorf("share list: %d %q %s", code, listed.String(), said.String())
 	}
 	cancel()

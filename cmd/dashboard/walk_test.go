@@ -49,9 +49,11 @@ func (a aim) in(question string) string {
 // masked is an answer without the names that were asked for, and what is another
 // each time: moments, versions and cursors.
 func (a aim) masked(answer string) string {
-	answer = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`).ReplaceAllString(answer, "TIME")
+	answer = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`).ReplaceAllString(answer,
+		"TIME")
 	answer = regexp.MustCompile(`"rv":\[[^]]*\]`).ReplaceAllString(answer, `"rv":X`)
-	answer = regexp.MustCompile(`("(?:rv|resourceVersion|cursor)":|(?:rv|resourceVersion): |data-cursor=)(?:"|&#34;)?[^",&\n> ]*(?:"|&#34;)?`).ReplaceAllString(answer, "${1}X")
+	answer = regexp.MustCompile(`("(?:rv|resourceVersion|cursor)":|(?:rv|resourceVersion): `+
+		`|data-cursor=)(?:"|&#34;)?[^",&\n> ]*(?:"|&#34;)?`).ReplaceAllString(answer, "${1}X")
 	answer = regexp.MustCompile(`("path":"/metadata/resourceVersion","value":)"\d+"`).ReplaceAllString(answer, "${1}X")
 	answer = regexp.MustCompile(`("\d+":)"\d+"`).ReplaceAllString(answer, "${1}X") // A resourceVersion that was.
 	answer = regexp.MustCompile(`>(\d+[smhd])+<`).ReplaceAllString(answer, ">AGE<")
@@ -62,7 +64,10 @@ func (a aim) masked(answer string) string {
 // that is not among them tells to whom nobody has decided. Those without a word in
 // capitals tell nothing of the cluster, or the same to all who are known.
 func walks() map[string][]string {
-	list := []string{"", "?ns=NS", "?ns=NS&ns=default", "?ns=NS,default", "?labels=app%3DNAME", "?ns=NS&labels=app%3DNAME", "?q=NAME", "?ns=NS&q=NAME"}
+	list := []string{
+		"", "?ns=NS", "?ns=NS&ns=default", "?ns=NS,default", "?labels=app%3DNAME", "?ns=NS&labels=app%3DNAME",
+		"?q=NAME", "?ns=NS&q=NAME",
+	}
 	more := func(with ...string) []string {
 		all := slices.Clone(list)
 		for _, w := range with {
@@ -79,50 +84,68 @@ func walks() map[string][]string {
 	}
 	const snapshot = "/api/v1/snapshot/REF"
 	return map[string][]string{
-		"GET /":                               {"/"},
-		"GET /r/{group}/{version}/{resource}": under("/r/REF", more("sort=-name", "cols=wide", "from=1", "open=NS/NAME", "open=NS/NAME&tab=yaml", "open=NS/NAME&tab=logs&container=c")),
+		"GET /": {"/"},
+		"GET /r/{group}/{version}/{resource}": under("/r/REF",
+			more("sort=-name", "cols=wide", "from=1", "open=NS/NAME", "open=NS/NAME&tab=yaml",
+				"open=NS/NAME&tab=logs&container=c")),
 		"GET /o/{group}/{version}/{resource}/{namespace}/{name}": {"/o/REF/NS/NAME"},
-		"GET /compare":          {"/compare", "/compare?a=REF/NS/NAME&b=REF/NS/NAME", "/compare?a=REF/NS/NAME", "/compare?b=REF/NS/NAME&hide=status"},
+		"GET /compare": {
+			"/compare", "/compare?a=REF/NS/NAME&b=REF/NS/NAME", "/compare?a=REF/NS/NAME",
+			"/compare?b=REF/NS/NAME&hide=status",
+		},
 		"GET /status":           {"/status"},
 		"GET /api/openapi.json": {"/api/openapi.json"},
 		"GET /api/v1/resources": {"/api/v1/resources"},
-		"GET /api/v1/snapshot/{group}/{version}/{resource}":                   under(snapshot, more("fields=metadata.name%3DNAME", "fields=metadata.namespace%3DNS", "limit=1", "view=objects", "format=csv", "format=ndjson", "format=yaml", "view=objects&format=ndjson", "view=objects&format=yaml", "cols=wide&sort=-name", "wait=1s")),
-		"GET /api/v1/object/{group}/{version}/{resource}/{namespace}/{name}":  {"/api/v1/object/REF/NS/NAME", "/api/v1/object/REF/NS/NAME?format=yaml"},
+		"GET /api/v1/snapshot/{group}/{version}/{resource}": under(snapshot,
+			more("fields=metadata.name%3DNAME", "fields=metadata.namespace%3DNS", "limit=1", "view=objects",
+				"format=csv", "format=ndjson", "format=yaml", "view=objects&format=ndjson", "view=objects&format=yaml",
+				"cols=wide&sort=-name", "wait=1s")),
+		"GET /api/v1/object/{group}/{version}/{resource}/{namespace}/{name}": {
+			"/api/v1/object/REF/NS/NAME", "/api/v1/object/REF/NS/NAME?format=yaml",
+		},
 		"GET /api/v1/related/{group}/{version}/{resource}/{namespace}/{name}": {"/api/v1/related/REF/NS/NAME"},
-		"GET /api/v1/logs/{namespace}/{name}":                                 {"/api/v1/logs/NS/NAME", "/api/v1/logs/NS/NAME?tail=1", "/api/v1/logs/NS/NAME?follow=true", "/api/v1/logs/NS/NAME?container=c&previous=true"},
-		"GET /api/v1/search":                                                  {"/api/v1/search?q=NAME", "/api/v1/search?q=NS&limit=100"},
-		"GET /api/v1/status":                                                  {"/api/v1/status"},
-		"GET /api/v1/live":                                                    {"/api/v1/live"}, // And frames; without a WebSocket it refuses.
-		"GET /static/*":                                                       {"/static/nothing.js"},
-		"GET /third-party-notices":                                            {"/third-party-notices"},
-		"GET /healthz":                                                        {"/healthz"},
-		"GET /readyz":                                                         {"/readyz"},
-		"GET /login":                                                          {"/login", "/login?to=/r/REF"},
-		"POST /login":                                                         nil, // It takes a token; TestLoginIsOurs.
-		"GET /login/callback":                                                 {"/login/callback"},
-		"POST /logout":                                                        nil,
-		"GET /contexts":                                                       {"/contexts"},
-		"POST /contexts":                                                      nil, // One context is chosen where nobody is asked; TestContextsAreNotOffered.
-		"GET /api/v1/contexts":                                                {"/api/v1/contexts"},
-		"POST /api/v1/context":                                                nil,
-		"GET /api/v1/shares":                                                  {"/api/v1/shares"},
-		"POST /api/v1/shares":                                                 nil, // TestSharesThatMakeNoSense, TestSharesAreTheirOwners.
-		"DELETE /api/v1/shares/{id}":                                          nil,
-		"GET /share":                                                          {"/share"},
-		"POST /share":                                                         nil, // It takes a token; TestLinksThatShowNothing.
-		"POST /share/leave":                                                   nil,
+		"GET /api/v1/logs/{namespace}/{name}": {
+			"/api/v1/logs/NS/NAME", "/api/v1/logs/NS/NAME?tail=1", "/api/v1/logs/NS/NAME?follow=true",
+			"/api/v1/logs/NS/NAME?container=c&previous=true",
+		},
+		"GET /api/v1/search": {
+			"/api/v1/search?q=NAME", "/api/v1/search?q=NS&limit=100",
+		},
+		"GET /api/v1/status":         {"/api/v1/status"},
+		"GET /api/v1/live":           {"/api/v1/live"}, // And frames; without a WebSocket it refuses.
+		"GET /static/*":              {"/static/nothing.js"},
+		"GET /third-party-notices":   {"/third-party-notices"},
+		"GET /healthz":               {"/healthz"},
+		"GET /readyz":                {"/readyz"},
+		"GET /login":                 {"/login", "/login?to=/r/REF"},
+		"POST /login":                nil, // It takes a token; TestLoginIsOurs.
+		"GET /login/callback":        {"/login/callback"},
+		"POST /logout":               nil,
+		"GET /contexts":              {"/contexts"},
+		"POST /contexts":             nil, // One context is chosen where nobody is asked; TestContextsAreNotOffered.
+		"GET /api/v1/contexts":       {"/api/v1/contexts"},
+		"POST /api/v1/context":       nil,
+		"GET /api/v1/shares":         {"/api/v1/shares"},
+		"POST /api/v1/shares":        nil, // TestSharesThatMakeNoSense, TestSharesAreTheirOwners.
+		"DELETE /api/v1/shares/{id}": nil,
+		"GET /share":                 {"/share"},
+		"POST /share":                nil, // It takes a token; TestLinksThatShowNothing.
+		"POST /share/leave":          nil,
 	}
 }
 
 // frames are the subscriptions of every shape and view, by what they ask for.
 func frames() map[string]string {
 	shapes := map[string]string{
-		"all": ``, "one namespace": `,"ns":["NS"]`, "several": `,"ns":["NS","default"]`, "labels": `,"labels":"app=NAME"`, "labels of one": `,"ns":["NS"],"labels":"app=NAME"`,
-		"fields": `,"fields":"metadata.name=NAME"`, "fields of one": `,"ns":["NS"],"fields":"metadata.name=NAME"`, "words": `,"q":"NAME"`, "words of one": `,"ns":["NS"],"q":"NAME"`, "watched": `,"ns":["NS"],"watched":true`,
+		"all": ``, "one namespace": `,"ns":["NS"]`, "several": `,"ns":["NS","default"]`,
+		"labels": `,"labels":"app=NAME"`, "labels of one": `,"ns":["NS"],"labels":"app=NAME"`,
+		"fields": `,"fields":"metadata.name=NAME"`, "fields of one": `,"ns":["NS"],"fields":"metadata.name=NAME"`,
+		"words": `,"q":"NAME"`, "words of one": `,"ns":["NS"],"q":"NAME"`, "watched": `,"ns":["NS"],"watched":true`,
 	}
 	all := map[string]string{
-		"object": `"resource":"REF","ns":["NS"],"name":"NAME","view":"object"`, "changes of an object": `"resource":"REF","ns":["NS"],"name":"NAME","view":"changes"`,
-		"log": `"resource":"core/v1/pods","view":"log","ns":["NS"],"name":"NAME"`,
+		"object":               `"resource":"REF","ns":["NS"],"name":"NAME","view":"object"`,
+		"changes of an object": `"resource":"REF","ns":["NS"],"name":"NAME","view":"changes"`,
+		"log":                  `"resource":"core/v1/pods","view":"log","ns":["NS"],"name":"NAME"`,
 	}
 	for name, shape := range shapes {
 		for _, view := range []string{"rows", "table", "changes", "window"} {
@@ -144,12 +167,15 @@ func newWalker(t *testing.T) *walker {
 	w := &walker{dashboard: d, o: newOracle(t, adminConfig(t))}
 	w.own, w.not = w.o.namespace(t), w.o.namespace(t)
 	w.none = w.token(t, w.own, "none")
-	w.one = w.token(t, w.own, "one", rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch"}})
+	w.one = w.token(t, w.own, "one", rbacv1.PolicyRule{
+		APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "watch"},
+	})
 	for _, ns := range []string{w.own, w.not} {
 		w.plant(t, ns, theName, "0")
 	}
 	eventually(t, "the one has their right", func() error {
-		if body, status := w.as(w.one, "/api/v1/object/core/v1/configmaps/"+w.own+"/"+theName); status != http.StatusOK {
+		if body, status := w.as(w.one,
+			"/api/v1/object/core/v1/configmaps/"+w.own+"/"+theName); status != http.StatusOK {
 			return fmt.Errorf("%d %s", status, body)
 		}
 		return nil
@@ -176,7 +202,10 @@ const treasure = "seen-where-nobody-may-look"
 // plant makes a ConfigMap hold a value, beside the treasure.
 func (w *walker) plant(t *testing.T, ns, name, value string) {
 	t.Helper()
-	made := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": name}}, Data: map[string]string{"value": value, "treasure": treasure}}
+	made := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": name}},
+		Data:       map[string]string{"value": value, "treasure": treasure},
+	}
 	_, err := w.o.core.ConfigMaps(ns).Update(t.Context(), made, metav1.UpdateOptions{})
 	if err != nil {
 		_, err = w.o.core.ConfigMaps(ns).Create(t.Context(), made, metav1.CreateOptions{})
@@ -195,19 +224,25 @@ func (w *walker) token(t *testing.T, ns, name string, rules ...rbacv1.PolicyRule
 		t.Fatal(err)
 	}
 	meta := metav1.ObjectMeta{Name: name, Namespace: ns}
-	if _, err := client.CoreV1().ServiceAccounts(ns).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: meta}, metav1.CreateOptions{}); err != nil {
+	if _, err := client.CoreV1().ServiceAccounts(ns).Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: meta},
+		metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	if len(rules) > 0 {
-		if _, err := client.RbacV1().Roles(ns).Create(t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: rules}, metav1.CreateOptions{}); err != nil {
+		if _, err := client.RbacV1().Roles(ns).Create(t.Context(), &rbacv1.Role{ObjectMeta: meta, Rules: rules},
+			metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
-		binding := &rbacv1.RoleBinding{ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name}, Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: name, Namespace: ns}}}
+		binding := &rbacv1.RoleBinding{
+			ObjectMeta: meta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+			Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Name: name, Namespace: ns}},
+		}
 		if _, err := client.RbacV1().RoleBindings(ns).Create(t.Context(), binding, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	request, err := client.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
+	request, err := client.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), name, &authenticationv1.TokenRequest{},
+		metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -273,7 +308,9 @@ type ear struct {
 func (w *walker) listen(t *testing.T, token string) *ear {
 	t.Helper()
 	conn, _, err := websocket.Dial(t.Context(), strings.Replace(w.url, "http://", "ws://", 1)+"/api/v1/live",
-		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: http.Header{"Authorization": {"Bearer " + token}}})
+		&websocket.DialOptions{
+			Subprotocols: []string{"glasshouse.v1+json"}, HTTPHeader: http.Header{"Authorization": {"Bearer " + token}},
+		})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -338,7 +375,9 @@ func TestNobodyLearnsWhatThereIs(t *testing.T) {
 	w := newWalker(t)
 	const ref = "core/v1/configmaps"
 	there := aim{ref, w.not, theName}
-	aims := map[string]aim{"no such object": {ref, w.not, "nothing-here"}, "no such namespace": {ref, "no-" + w.not[3:], "nothing-here"}}
+	aims := map[string]aim{
+		"no such object": {ref, w.not, "nothing-here"}, "no such namespace": {ref, "no-" + w.not[3:], "nothing-here"},
+	}
 	walks := walks()
 	asked := 0
 	for _, route := range w.routes(t) {
@@ -352,7 +391,9 @@ func TestNobodyLearnsWhatThereIs(t *testing.T) {
 			if strings.Contains(body, treasure) {
 				t.Errorf("%s tells what there is: %.500s", question, body)
 			}
-			if strings.Contains(question, "REF") && !strings.HasPrefix(question, "/r/") && !strings.HasPrefix(question, "/compare") && !strings.HasPrefix(question, "/login") && status != http.StatusForbidden {
+			if strings.Contains(question, "REF") && !strings.HasPrefix(question, "/r/") &&
+				!strings.HasPrefix(question, "/compare") && !strings.HasPrefix(question, "/login") &&
+				status != http.StatusForbidden {
 				t.Errorf("%s: got %d, want 403: %s", question, status, body)
 			}
 			asked++
@@ -362,7 +403,8 @@ func TestNobodyLearnsWhatThereIs(t *testing.T) {
 			for what, a := range aims {
 				other, otherStatus := w.as(w.none, a.in(question))
 				if one, none := there.masked(body), a.masked(other); status != otherStatus || one != none {
-					t.Errorf("%s is another with %s: %d and %d, %s", question, what, status, otherStatus, differs(one, none))
+					t.Errorf("%s is another with %s: %d and %d, %s", question, what, status, otherStatus,
+						differs(one, none))
 				}
 			}
 		}
@@ -404,7 +446,8 @@ func TestNobodyLearnsWhatThereIs(t *testing.T) {
 	t.Logf("%d questions", asked)
 
 	// A walk of refusals alone would also pass where nothing works.
-	if body, status := w.as(w.one, "/api/v1/snapshot/"+ref+"?view=objects"); status != http.StatusOK || !strings.Contains(body, treasure) || strings.Contains(body, w.not) {
+	if body, status := w.as(w.one, "/api/v1/snapshot/"+ref+"?view=objects"); status != http.StatusOK ||
+		!strings.Contains(body, treasure) || strings.Contains(body, w.not) {
 		t.Errorf("who may look into a namespace is told %d %s", status, body)
 	}
 }
@@ -415,7 +458,10 @@ func TestNothingIsHeardOfOthers(t *testing.T) {
 	w := newWalker(t)
 	const ref = "core/v1/configmaps"
 	own, foreign := aim{ref, w.own, theName}, aim{ref, w.not, theName}
-	questions := []string{"/", "/status", "/api/v1/status", "/api/v1/resources", "/api/v1/search?q=planted", "/api/v1/search?q=stir", "/readyz"}
+	questions := []string{
+		"/", "/status", "/api/v1/status", "/api/v1/resources", "/api/v1/search?q=planted", "/api/v1/search?q=stir",
+		"/readyz",
+	}
 	for _, some := range walks() {
 		for _, q := range some {
 			if strings.Contains(q, "REF") || strings.Contains(q, "NS") {
@@ -461,7 +507,9 @@ func TestNothingIsHeardOfOthers(t *testing.T) {
 			})
 		}
 		for _, id := range pasts { // They begin with what was there before.
-			told[id] = slices.DeleteFunc(told[id], func(said string) bool { return strings.Contains(said, `"type":"snapshot"`) })
+			told[id] = slices.DeleteFunc(told[id], func(said string) bool {
+				return strings.Contains(said, `"type":"snapshot"`)
+			})
 		}
 		for id := range told {
 			for n := range told[id] {
@@ -504,12 +552,17 @@ func TestNoWayAround(t *testing.T) {
 	w.plant(t, w.own, "configmaps", "0") // Called as its resource is.
 	const ref = "core/v1/configmaps"
 	for _, way := range []string{
-		"/OWN/../NOT/NAME", "/OWN/..%2fNOT/NAME", "/OWN%2f..%2fNOT/NAME", "/OWN/%2e%2e/NOT/NAME", "/OWN/%2e%2e%2fNOT%2fNAME", "/OWN/%252e%252e%252fNOT%252fNAME", "//NOT/NAME", "/OWN//NOT/NAME", "/OWN/NAME/../../NOT/NAME",
-		"/OWN%00/../NOT/NAME", "/NOT%2fNAME/NAME", "/OWN/..;/NOT/NAME", `/OWN/..\NOT\NAME`, "/OWN,NOT/NAME", "/_/NOT/NAME", "/_/NAME", "/NOT/configmaps", "/configmaps/NAME", "/HEX/NAME", "/OWN/NAME?ns=NOT", "/OWN/NAME%3fns=NOT", "/OWN/NAME%23/NOT",
+		"/OWN/../NOT/NAME", "/OWN/..%2fNOT/NAME", "/OWN%2f..%2fNOT/NAME", "/OWN/%2e%2e/NOT/NAME",
+		"/OWN/%2e%2e%2fNOT%2fNAME", "/OWN/%252e%252e%252fNOT%252fNAME", "//NOT/NAME", "/OWN//NOT/NAME",
+		"/OWN/NAME/../../NOT/NAME",
+		"/OWN%00/../NOT/NAME", "/NOT%2fNAME/NAME", "/OWN/..;/NOT/NAME", `/OWN/..\NOT\NAME`, "/OWN,NOT/NAME",
+		"/_/NOT/NAME", "/_/NAME", "/NOT/configmaps", "/configmaps/NAME", "/HEX/NAME", "/OWN/NAME?ns=NOT",
+		"/OWN/NAME%3fns=NOT", "/OWN/NAME%23/NOT",
 		"/NOT/NAME/log", "/NOT/NAME?name=NAME&namespace=OWN",
 	} {
 		for _, route := range []string{"/api/v1/object/", "/o/", "/api/v1/related/", "/api/v1/snapshot/"} {
-			path := route + ref + strings.NewReplacer("OWN", w.own, "NOT", w.not, "HEX", "%74"+w.not[1:], "NAME", theName).Replace(way)
+			path := route + ref +
+				strings.NewReplacer("OWN", w.own, "NOT", w.not, "HEX", "%74"+w.not[1:], "NAME", theName).Replace(way)
 			body, status := w.as(w.one, path)
 			theirs := regexp.MustCompile(`"?namespace"?: ?"?` + w.not).MatchString(body)
 			hers := regexp.MustCompile(`"?namespace"?: ?"?` + w.own).MatchString(body)
@@ -518,7 +571,8 @@ func TestNoWayAround(t *testing.T) {
 			}
 		}
 	}
-	if body, status := w.as(w.one, "/api/v1/object/"+ref+"/"+w.own+"/configmaps"); status != http.StatusOK || !strings.Contains(body, treasure) {
+	if body, status := w.as(w.one, "/api/v1/object/"+ref+"/"+w.own+"/configmaps"); status != http.StatusOK ||
+		!strings.Contains(body, treasure) {
 		t.Errorf("an object that is called as its resource is: got %d %s", status, body)
 	}
 }

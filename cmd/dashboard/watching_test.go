@@ -36,7 +36,8 @@ func TestMemoryLimit(t *testing.T) {
 				return c.container, nil
 			})
 			if err != nil || got != c.want || strings.Contains(log.String(), "level=WARN") != c.warned {
-				t.Errorf("got %d, %v, and the log has %q; want %d, and a warning: %t", got, err, log.String(), c.want, c.warned)
+				t.Errorf("got %d, %v, and the log has %q; want %d, and a warning: %t", got, err, log.String(), c.want,
+					c.warned)
 			}
 		})
 	}

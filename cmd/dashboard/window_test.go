@@ -75,7 +75,8 @@ func TestWindowsOnARealServer(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 	defer cancel()
 	socket := dial(ctx, t, d)
-	socket.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","ns":[%q],"view":"window","q":"CM-","sort":"-name","offset":5,"count":12}`, ns))
+	socket.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/configmaps","ns":[%q],"view":"window",`+
+		`"q":"CM-","sort":"-name","offset":5,"count":12}`, ns))
 	frames := make(chan []byte, 10_000)
 	go func() {
 		defer close(frames)
@@ -96,7 +97,8 @@ func TestWindowsOnARealServer(t *testing.T) {
 			c.apply(t, ns, name, strconv.Itoa(random.Int()))
 		}
 		if n%20 == 19 {
-			socket.send(fmt.Sprintf(`{"op":"window","id":1,"offset":%d,"count":%d}`, random.IntN(20), 1+random.IntN(20)))
+			socket.send(fmt.Sprintf(`{"op":"window","id":1,"offset":%d,"count":%d}`, random.IntN(20),
+				1+random.IntN(20)))
 		}
 	}
 	socket.send(`{"op":"window","id":1,"offset":7,"count":9}`)
@@ -129,7 +131,8 @@ func TestWindowsOnARealServer(t *testing.T) {
 		for _, r := range p.Rows {
 			got = append(got, r.Name+" "+r.UID+" "+r.RV)
 		}
-		if p.Offset == 7 && p.Count == 9 && slices.Equal(got, want) && p.Matching == len(names) && p.Total == len(listed) {
+		if p.Offset == 7 && p.Count == 9 && slices.Equal(got, want) && p.Matching == len(names) &&
+			p.Total == len(listed) {
 			break
 		}
 	}

@@ -48,7 +48,8 @@ func (s *Server) MetricsHandler(profiles bool) (http.Handler, error) {
 func noProfiles(http.ResponseWriter, *http.Request) error {
 	return &problem{
 		Title: "No such page", Status: http.StatusNotFound,
-		Detail: "Profiles hold what the cluster holds, and are served on loopback alone: set --metrics-listen to such an address, as in 127.0.0.1:9090.",
+		Detail: "Profiles hold what the cluster holds, and are served on loopback alone: set --metrics-listen to " +
+			"such an address, as in 127.0.0.1:9090.",
 	}
 }
 
@@ -61,7 +62,8 @@ func (s *Server) RunMetrics(ctx context.Context, listener net.Listener) error {
 		return errors.Join(failed, listener.Close())
 	}
 	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: answerTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
 		// The boundary refuses OPTIONS *: net/http would answer it without the boundary.
 		DisableGeneralOptionsHandler: true,

@@ -40,7 +40,8 @@ func TestMetrics(t *testing.T) {
 	s.open(nil).alive()
 	s.open(nil).alive()
 	want("/metrics", "127.0.0.1:9090", 200,
-		"\nglasshouse_sockets 2\n", "\ngo_goroutines ", "\n"+`glasshouse_informer_objects{group="core",resource="pods",scope="all",version="v1"} 3`+"\n",
+		"\nglasshouse_sockets 2\n", "\ngo_goroutines ",
+		"\n"+`glasshouse_informer_objects{group="core",resource="pods",scope="all",version="v1"} 3`+"\n",
 		"\n"+`glasshouse_informer_state{group="core",resource="pods",scope="all",state="live",version="v1"} 1`+"\n")
 	want("/debug/pprof/", "localhost", 200, "goroutine")
 	want("/debug/pprof/heap?debug=1", "localhost", 200, "heap profile")
@@ -67,7 +68,9 @@ func TestMetricsListener(t *testing.T) {
 		address  string
 		profiles int
 	}{{"127.0.0.1:0", 200}, {"[::1]:0", 200}, {"0.0.0.0:0", 404}, {":0", 404}} {
-		server := serverOf(t, web.Options{Boundary: boundaryOf(t, []string{"glasshouse.monitoring.svc"}, []string{"https://glasshouse.example.org"})})
+		server := serverOf(t, web.Options{
+			Boundary: boundaryOf(t, []string{"glasshouse.monitoring.svc"}, []string{"https://glasshouse.example.org"}),
+		})
 		listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", test.address)
 		if err != nil {
 			if test.address == "[::1]:0" {
@@ -79,19 +82,23 @@ func TestMetricsListener(t *testing.T) {
 		ended := make(chan error, 1)
 		go func() { ended <- server.RunMetrics(ctx, listener) }()
 		s := &site{t: t, addr: listener.Addr().String()}
-		for _, host := range []string{"10.244.0.5:9090", "[2001:db8::1]:9090", "localhost", "glasshouse.monitoring.svc:9090"} {
+		for _, host := range []string{
+			"10.244.0.5:9090", "[2001:db8::1]:9090", "localhost", "glasshouse.monitoring.svc:9090",
+		} {
 			if a := s.get("/healthz", "Host: "+host); a.status != 200 {
 				t.Errorf("%s: the probe of %s is answered with %d %s", test.address, host, a.status, a.body)
 			}
 			for _, path := range []string{"/debug/pprof/", "/debug/pprof/heap?debug=1", "/debug/pprof/cmdline"} {
 				if a := s.get(path, "Host: "+host); a.status != test.profiles {
-					t.Errorf("%s: %s of %s is answered with %d, want %d: %.200s", test.address, path, host, a.status, test.profiles, a.body)
+					t.Errorf("%s: %s of %s is answered with %d, want %d: %.200s", test.address, path, host, a.status,
+						test.profiles, a.body)
 				}
 			}
 		}
 		for _, path := range []string{"/healthz", "/readyz", "/metrics", "/debug/pprof/heap"} {
 			s.wantProblem(path+" of a foreign name", s.get(path, "Host: evil.test"), 403, "Host not allowed", "")
-			s.wantProblem(path+" of a page", s.get(path, "Origin: https://glasshouse.example.org"), 403, "Origin not allowed", "")
+			s.wantProblem(path+" of a page", s.get(path, "Origin: https://glasshouse.example.org"), 403,
+				"Origin not allowed", "")
 		}
 		cancel()
 		if err := <-ended; err != nil {

@@ -45,30 +45,41 @@ type operation struct {
 }
 
 func (o *operation) query(window *watch.Window) watch.Query {
-	return watch.Query{Resource: o.Resource, Namespaces: o.Namespaces, Labels: o.Labels, Fields: o.Fields, Name: o.Name, Text: o.Text, Window: window, Every: time.Duration(o.Every) * time.Millisecond, Watched: o.Watched}
+	return watch.Query{
+		Resource: o.Resource, Namespaces: o.Namespaces, Labels: o.Labels, Fields: o.Fields, Name: o.Name, Text: o.Text,
+		Window: window, Every: time.Duration(o.Every) * time.Millisecond, Watched: o.Watched,
+	}
 }
 
 // window is what a subscription to the view window begins with, nil for others.
 // What goes with another view is refused.
 func (o *operation) window() (*watch.Window, error) {
 	if o.View != viewLog && (o.Container+o.Since != "" || o.Tail != nil || o.Previous || o.Timestamps || o.Follow) {
-		return nil, badRequest("Not a log", "container, tail, since, previous, timestamps and follow are of the view log alone; the view is %.40q.", o.View)
+		return nil, badRequest("Not a log",
+			"container, tail, since, previous, timestamps and follow are of the view log alone; the view is %.40q.",
+			o.View)
 	}
 	if o.View == string(watch.Windowed) {
 		return watch.NewWindow(o.Sort, o.Offset, o.Count)
 	}
 	if o.Text != "" || o.Sort != "" || o.Offset != 0 || o.Count != 0 {
-		return nil, badRequest("Not a window", "q, sort, offset and count are of the view window alone; the view is %.40q.", o.View)
+		return nil, badRequest("Not a window",
+			"q, sort, offset and count are of the view window alone; the view is %.40q.", o.View)
 	}
 	return nil, nil // Nothing is wrong with having none.
 }
 
 // log is what a subscription to the view log is of.
 func (o *operation) log() (options watch.LogOptions, err error) {
-	if o.Resource != "core/v1/pods" || len(o.Namespaces) != 1 || o.Name == "" || o.Labels+o.Fields+o.Cursor != "" || o.Every != 0 || o.Watched {
-		return options, badRequest("Not a log", "The view log is of the resource core/v1/pods, one namespace in ns, and a name; it takes no labels, fields, cursor, every and watched.")
+	if o.Resource != "core/v1/pods" || len(o.Namespaces) != 1 || o.Name == "" || o.Labels+o.Fields+o.Cursor != "" ||
+		o.Every != 0 || o.Watched {
+		return options, badRequest("Not a log",
+			"The view log is of the resource core/v1/pods, one namespace in ns, and a name; it takes no labels, "+
+				"fields, cursor, every and watched.")
 	}
-	options = watch.LogOptions{Container: o.Container, Tail: logTail, Previous: o.Previous, Timestamps: o.Timestamps, Follow: o.Follow}
+	options = watch.LogOptions{
+		Container: o.Container, Tail: logTail, Previous: o.Previous, Timestamps: o.Timestamps, Follow: o.Follow,
+	}
 	if o.Tail != nil {
 		options.Tail = *o.Tail
 	}
@@ -119,7 +130,9 @@ func parseFrame(frame []byte) ([]json.RawMessage, error) {
 			return nil, notJSON(err)
 		}
 		if len(many) == 0 {
-			return nil, badRequest("Empty frame", `The array holds no message; send one such as {"op":"subscribe","id":1,"resource":"core/v1/pods","view":"rows"}.`)
+			return nil, badRequest("Empty frame",
+				`The array holds no message; send one such as `+
+					`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"rows"}.`)
 		}
 		return many, nil
 	}
@@ -127,7 +140,9 @@ func parseFrame(frame []byte) ([]json.RawMessage, error) {
 }
 
 func notJSON(err error) error {
-	return badRequest("Not JSON", `The frame is not JSON: %v. Send a message such as {"op":"subscribe","id":1,"resource":"core/v1/pods","view":"rows"}.`, err)
+	return badRequest("Not JSON",
+		`The frame is not JSON: %v. Send a message such as `+
+			`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"rows"}.`, err)
 }
 
 // parseOperation is strict: a member that is mistyped and ignored would show
@@ -143,9 +158,13 @@ func parseOperation(raw []byte) (*operation, error) {
 	var wrong *json.UnmarshalTypeError
 	switch {
 	case errors.As(err, &wrong):
-		return nil, badRequest("Wrong type", "%s is a %s, but should be %s.", whichMember(wrong.Field), wrong.Value, jsonType(wrong.Type.String()))
+		return nil, badRequest("Wrong type", "%s is a %s, but should be %s.", whichMember(wrong.Field), wrong.Value,
+			jsonType(wrong.Type.String()))
 	case err != nil && strings.HasPrefix(err.Error(), "json: unknown field "):
-		return nil, badRequest("Unknown member", "%.60s is not known; a message has op, id, resource, ns, labels, fields, name, view, cursor, every, watched, q, sort, offset, count, container, tail, since, previous, timestamps and follow.", strings.TrimPrefix(err.Error(), "json: unknown field "))
+		return nil, badRequest("Unknown member",
+			"%.60s is not known; a message has op, id, resource, ns, labels, fields, name, view, cursor, every, "+
+				"watched, q, sort, offset, count, container, tail, since, previous, timestamps and follow.",
+			strings.TrimPrefix(err.Error(), "json: unknown field "))
 	case err != nil:
 		return nil, notJSON(err)
 	case !slices.Contains([]string{"subscribe", "unsubscribe", "window", "ping"}, o.Op):
@@ -167,7 +186,9 @@ func whichMember(field string) string {
 
 // jsonType names a Go type in JSON's terms.
 func jsonType(goType string) string {
-	names := map[string]string{"int": "a whole number", "string": "a string", "bool": "true or false", "[]string": "an array of strings"}
+	names := map[string]string{
+		"int": "a whole number", "string": "a string", "bool": "true or false", "[]string": "an array of strings",
+	}
 	if name, ok := names[goType]; ok {
 		return name
 	}

@@ -59,7 +59,8 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 		Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource, Href: "/r/" + resource.Ref(),
 		Namespaced: resource.Namespaced, At: time.Now().UTC().Format(time.RFC3339), Limit: s.pageRows,
 		Query: templates.Query{
-			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels, Sort: order.Lower(values.Get("sort")), Columns: values["cols"],
+			Namespaces: query.Namespaces, Q: query.Text, Labels: query.Labels, Sort: order.Lower(values.Get("sort")),
+			Columns: values["cols"],
 		},
 	}
 	page.Namespaces, page.Known = s.namespaces(r)
@@ -75,14 +76,21 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		status = p.Status
-		page.Problem = &templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail, Next: []templates.Step{{Text: "Show all " + resource.Resource, Href: page.Href}}}
+		page.Problem = &templates.Problem{
+			Status: p.Status, Title: p.Title, Detail: p.Detail, Next: []templates.Step{
+				{Text: "Show all " + resource.Resource, Href: page.Href},
+			},
+		}
 	} else if err := fillList(&page, snapshot); err != nil {
 		return err
 	}
 	title := templates.Plural(resource.Kind, resource.Resource)
 	if ns, name, _ := strings.Cut(values.Get("open"), "/"); ns != "" && name != "" {
 		title = titleOf(title, strings.TrimPrefix(ns, "_"), name)
-		page.Opened = templates.Step{Text: strings.TrimPrefix(values.Get("open"), "_/"), Href: objectPath(page.Ref, strings.TrimPrefix(ns, "_"), name)}
+		page.Opened = templates.Step{
+			Text: strings.TrimPrefix(values.Get("open"), "_/"),
+			Href: objectPath(page.Ref, strings.TrimPrefix(ns, "_"), name),
+		}
 	}
 	page.Frame = s.frame(r, title, resource.Ref())
 	page.Exports = exportsOf(&page, values)
@@ -98,7 +106,9 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 		page.Total = &snapshot.Total
 	}
 	for _, column := range snapshot.Columns {
-		page.Columns = append(page.Columns, templates.Column{Name: column.Name, Priority: int(column.Priority), Relative: column.Relative})
+		page.Columns = append(page.Columns, templates.Column{
+			Name: column.Name, Priority: int(column.Priority), Relative: column.Relative,
+		})
 	}
 	page.From = min(page.From, max(snapshot.Total, 1)-1)
 	now := time.Now()
@@ -156,7 +166,8 @@ func given(shown url.Values, names ...string) url.Values {
 // stateOf is a status as a page tells it.
 func stateOf(s watch.Status) templates.State {
 	return templates.State{
-		State: string(s.State), Reason: s.Reason, Count: s.Count, Total: s.Total, Since: s.Since.UTC().Format(time.RFC3339), Namespaces: s.Namespaces,
+		State: string(s.State), Reason: s.Reason, Count: s.Count, Total: s.Total,
+		Since: s.Since.UTC().Format(time.RFC3339), Namespaces: s.Namespaces,
 	}
 }
 
@@ -212,8 +223,9 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 	}
 	list := "/r/" + resource.Ref()
 	page := templates.Object{
-		Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource, Namespace: namespaceOf(r), Name: param(r, "name"),
-		At: time.Now().UTC().Format(time.RFC3339), Crumbs: []templates.Crumb{{Text: resource.Resource, Href: list}},
+		Ref: resource.Ref(), Kind: resource.Kind, Resource: resource.Resource, Namespace: namespaceOf(r),
+		Name: param(r, "name"),
+		At:   time.Now().UTC().Format(time.RFC3339), Crumbs: []templates.Crumb{{Text: resource.Resource, Href: list}},
 	}
 	code := http.StatusOK
 	text, status, err := access.LastKnown(r.Context(), page.Ref, page.Namespace, page.Name)
@@ -230,11 +242,14 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 			return err
 		}
 		page.State = stateOf(status)
-		page.Compare = "/compare?" + url.Values{"a": {page.Ref + "/" + cmp.Or(page.Namespace, "_") + "/" + page.Name}}.Encode()
+		page.Compare = "/compare?" +
+			url.Values{"a": {page.Ref + "/" + cmp.Or(page.Namespace, "_") + "/" + page.Name}}.Encode()
 	}
 	page.Frame = s.frame(r, titleOf(templates.Plural(page.Kind, page.Resource), page.Namespace, page.Name), page.Ref)
 	if page.Namespace != "" {
-		page.Crumbs = append(page.Crumbs, templates.Crumb{Text: page.Namespace, Href: list + "?ns=" + url.QueryEscape(page.Namespace)})
+		page.Crumbs = append(page.Crumbs, templates.Crumb{
+			Text: page.Namespace, Href: list + "?ns=" + url.QueryEscape(page.Namespace),
+		})
 	}
 	page.Crumbs = append(page.Crumbs, templates.Crumb{Text: page.Name})
 	return render(w, r, code, templates.ObjectPage(page))
@@ -250,7 +265,10 @@ func titleOf(kinds, namespace, name string) string {
 func (s *Server) frame(r *http.Request, title, selected string) templates.Frame {
 	f := templates.Frame{
 		Title: title, Version: s.version, Cluster: s.showing(r).Name, ID: s.showing(r).id, Look: lookOf(r),
-		Assets: templates.Assets{Script: s.assets.URL("app.js"), Style: s.assets.URL("app.css"), Icon: s.assets.URL("favicon.svg"), Parts: s.assets.Parts()},
+		Assets: templates.Assets{
+			Script: s.assets.URL("app.js"), Style: s.assets.URL("app.css"), Icon: s.assets.URL("favicon.svg"),
+			Parts: s.assets.Parts(),
+		},
 	}
 	if guest := guestIn(r); guest != nil {
 		f.Guest, f.Cluster = s.guestFrame(guest), ""
@@ -278,8 +296,10 @@ func (s *Server) frame(r *http.Request, title, selected string) templates.Frame 
 		}
 		d := s.resourceDocument(k)
 		kinds = append(kinds, templates.Kind{
-			Ref: d.Ref, Href: "/r/" + d.Ref, Group: d.Group, Kind: d.Kind, Resource: d.Resource, Namespaced: d.Namespaced, ShortNames: d.ShortNames,
-			Categories: d.Categories, Count: d.Count, State: string(d.State), Reason: d.Reason, Namespaces: len(d.Namespaces), Selected: d.Ref == selected,
+			Ref: d.Ref, Href: "/r/" + d.Ref, Group: d.Group, Kind: d.Kind, Resource: d.Resource,
+			Namespaced: d.Namespaced, ShortNames: d.ShortNames,
+			Categories: d.Categories, Count: d.Count, State: string(d.State), Reason: d.Reason,
+			Namespaces: len(d.Namespaces), Selected: d.Ref == selected,
 		})
 	}
 	problems := make(map[string]string, len(gaps))
@@ -326,7 +346,8 @@ func lookOf(r *http.Request) templates.Look {
 // static/src/exports.ts keeps them current.
 func exportsOf(page *templates.List, shown url.Values) []templates.Export {
 	there := func(name string) bool {
-		return len(page.Columns) == 0 || strings.EqualFold(name, "namespace") || slices.ContainsFunc(page.Columns, func(c templates.Column) bool { return strings.EqualFold(c.Name, name) })
+		return len(page.Columns) == 0 || strings.EqualFold(name, "namespace") ||
+			slices.ContainsFunc(page.Columns, func(c templates.Column) bool { return strings.EqualFold(c.Name, name) })
 	}
 	cols := shown["cols"]
 	if len(cols) != 1 || cols[0] != "wide" {

@@ -21,7 +21,9 @@ const partsOnTheWay = 4
 // tell writes a message of a subscription, in parts where it is long. Others are
 // written between them; the rest is not told where the subscription ends, nor where
 // the message does not stand any more.
-func (l *session) tell(ctx context.Context, members []byte, id int, plain bool, stands func(context.Context) bool) error {
+func (l *session) tell(
+	ctx context.Context, members []byte, id int, plain bool, stands func(context.Context) bool,
+) error {
 	if !l.parts || len(members) <= wholeUpTo {
 		return l.write(ctx, members, &id, plain)
 	}

@@ -18,7 +18,10 @@ import (
 func TestLongMessagesComeInParts(t *testing.T) {
 	s := newSite(t)
 	set := func(name, text string) {
-		s.api.Set(podsRef, apitest.Item{Namespace: "b", Name: name, Cells: fmt.Sprintf(`[%q,"Pending","5m"]`, name), Metadata: fmt.Sprintf(`"annotations":{"text":%q}`, text)})
+		s.api.Set(podsRef, apitest.Item{
+			Namespace: "b", Name: name, Cells: fmt.Sprintf(`[%q,"Pending","5m"]`, name),
+			Metadata: fmt.Sprintf(`"annotations":{"text":%q}`, text),
+		})
 	}
 	text := strings.Repeat("a€𝄞\"\\", 50_000)
 	set("long", text)
@@ -27,7 +30,8 @@ func TestLongMessagesComeInParts(t *testing.T) {
 		<-time.After(10 * time.Millisecond) // The last of them has not come yet.
 	}
 	ask := func(c *tab, name string) {
-		c.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["b"],"name":%q,"view":"object"}`, name))
+		c.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["b"],"name":%q,"view":"object"}`,
+			name))
 	}
 	textOf := func(message []byte) string {
 		var m struct {
@@ -100,11 +104,16 @@ func TestLongMessagesComeInParts(t *testing.T) {
 func TestPartsAwaitTheClient(t *testing.T) {
 	s := newSite(t)
 	text := strings.Repeat("0123456789", 100_000)
-	s.api.Set(podsRef, apitest.Item{Namespace: "b", Name: "long", Cells: `["long","Pending","5m"]`, Metadata: fmt.Sprintf(`"annotations":{"text":%q}`, text)})
+	s.api.Set(podsRef, apitest.Item{
+		Namespace: "b", Name: "long", Cells: `["long","Pending","5m"]`,
+		Metadata: fmt.Sprintf(`"annotations":{"text":%q}`, text),
+	})
 	for !strings.Contains(s.get("/api/v1/snapshot/"+podsRef+"?ns=b&limit=1").body, `"total":2,`) {
 		<-time.After(10 * time.Millisecond) // It has not come yet.
 	}
-	c := s.openAs("?parts=true", &websocket.DialOptions{OnPingReceived: func(context.Context, []byte) bool { return false }})
+	c := s.openAs("?parts=true", &websocket.DialOptions{
+		OnPingReceived: func(context.Context, []byte) bool { return false },
+	})
 	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["b"],"name":"long","view":"object"}`)
 	parts, told, of := 0, 0, 1
 	read := func() string {

@@ -44,7 +44,9 @@ func FuzzPlainText(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, text []byte, at uint) {
 		whole := web.PlainText(text)
-		if !utf8.ValidString(whole) || strings.ContainsFunc(whole, func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }) {
+		if !utf8.ValidString(whole) || strings.ContainsFunc(whole, func(r rune) bool {
+			return unicode.IsControl(r) && r != '\n' && r != '\t'
+		}) {
 			t.Errorf("%q becomes %q, which is no plain text", text, whole)
 		}
 		if got, want := strings.Count(whole, "\n"), strings.Count(string(text), "\n"); got != want {

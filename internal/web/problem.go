@@ -39,7 +39,8 @@ func problemFor(viewer watch.Viewer, err error) problem {
 	if asked, ok := errors.AsType[*watch.Problem](err); ok {
 		status := map[watch.Cause]int{
 			watch.Invalid: http.StatusBadRequest, watch.Unknown: http.StatusNotFound,
-			watch.Refused: http.StatusForbidden, watch.Unavailable: http.StatusServiceUnavailable, watch.Unauthenticated: http.StatusUnauthorized,
+			watch.Refused: http.StatusForbidden, watch.Unavailable: http.StatusServiceUnavailable,
+			watch.Unauthenticated: http.StatusUnauthorized,
 		}[asked.Cause]
 		return problem{Title: asked.Title, Status: status, Detail: viewer.Words(asked)}
 	}
@@ -171,14 +172,16 @@ func (s *Server) recover(next http.Handler) http.Handler {
 func (s *Server) noRoute(_ http.ResponseWriter, r *http.Request) error {
 	return &problem{
 		Title: "No such page", Status: http.StatusNotFound,
-		Detail: fmt.Sprintf("There is nothing at %.200q. %s lists the routes.", s.base.At(r.URL.Path), s.base.At("/api/openapi.json")),
+		Detail: fmt.Sprintf("There is nothing at %.200q. %s lists the routes.", s.base.At(r.URL.Path),
+			s.base.At("/api/openapi.json")),
 	}
 }
 
 func (s *Server) noMethod(w http.ResponseWriter, r *http.Request) error {
 	var allowed []string
 	for _, one := range s.routes() {
-		if chi.RouteContext(r.Context()).Routes.Match(chi.NewRouteContext(), one.method, r.URL.Path) && !slices.Contains(allowed, one.method) {
+		if chi.RouteContext(r.Context()).Routes.Match(chi.NewRouteContext(), one.method, r.URL.Path) &&
+			!slices.Contains(allowed, one.method) {
 			allowed = append(allowed, one.method)
 		}
 	}
@@ -186,5 +189,8 @@ func (s *Server) noMethod(w http.ResponseWriter, r *http.Request) error {
 		allowed = []string{http.MethodGet} // The path is spelled oddly.
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
-	return &problem{Title: "Read only", Status: http.StatusMethodNotAllowed, Detail: fmt.Sprintf("%.20s is not served here: %s is.", r.Method, strings.Join(allowed, " or "))}
+	return &problem{
+		Title: "Read only", Status: http.StatusMethodNotAllowed,
+		Detail: fmt.Sprintf("%.20s is not served here: %s is.", r.Method, strings.Join(allowed, " or ")),
+	}
 }

@@ -44,10 +44,12 @@ func valuesOf(r *http.Request, known ...string) (url.Values, error) {
 				return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; there are none.", name)
 			}
 			slices.Sort(known)
-			return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; these are: %s.", name, strings.Join(known, ", "))
+			return nil, badRequest("Unknown parameter", "%.40q is not a parameter here; these are: %s.", name,
+				strings.Join(known, ", "))
 		}
 		if len(given) > 1 && name != "ns" && name != "cols" {
-			return nil, badRequest("Repeated parameter", "%s may be given once; ns and cols alone may be repeated.", name)
+			return nil, badRequest("Repeated parameter", "%s may be given once; ns and cols alone may be repeated.",
+				name)
 		}
 	}
 	return values, nil
@@ -72,7 +74,9 @@ func queryOf(r *http.Request, known ...string) (watch.Query, url.Values, error) 
 // namespacesOf are those that parameters name: ns=a&ns=b, or ns=a,b as a form sends
 // it.
 func namespacesOf(values url.Values) (namespaces []string) {
-	for ns := range strings.FieldsFuncSeq(strings.Join(values["ns"], ","), func(r rune) bool { return r == ',' || r == ' ' }) {
+	for ns := range strings.FieldsFuncSeq(strings.Join(values["ns"], ","), func(r rune) bool {
+		return r == ',' || r == ' '
+	}) {
 		namespaces = append(namespaces, ns)
 	}
 	return namespaces

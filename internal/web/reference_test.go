@@ -189,7 +189,10 @@ func checkReferences(t *testing.T, text []byte) {
 // the reference. A route tells them when it is given another.
 func TestReferenceHasTheParameters(t *testing.T) {
 	d, _ := openAPI(t)
-	for _, path := range []string{"/r/{group}/{version}/{resource}", "/compare", "/api/v1/snapshot/{group}/{version}/{resource}", "/api/v1/search", "/api/v1/logs/{namespace}/{name}"} {
+	for _, path := range []string{
+		"/r/{group}/{version}/{resource}", "/compare", "/api/v1/snapshot/{group}/{version}/{resource}",
+		"/api/v1/search", "/api/v1/logs/{namespace}/{name}",
+	} {
 		var p struct{ Detail string }
 		if err := json.Unmarshal(request(t, path+"?no-such-parameter=1").Body.Bytes(), &p); err != nil {
 			t.Fatal(err)
@@ -253,7 +256,8 @@ func TestReferenceHasTheRefusals(t *testing.T) {
 					t.Errorf("openapi.json, %s %s: it is answered with %s, which is missing", method, path, status)
 				}
 			}
-			if want := []string{"403", "413", "414", "415", "429", "431"}; !slices.Equal(slices.Sorted(maps.Keys(told)), want) {
+			if want := []string{"403", "413", "414", "415", "429", "431"}; !slices.Equal(slices.Sorted(maps.Keys(told)),
+				want) {
 				t.Errorf("%s %s is answered with %v, want %v", method, path, told, want)
 			}
 		}
@@ -311,7 +315,8 @@ func titlesOf(node ast.Node) (titles []string) {
 	}
 	switch node := node.(type) {
 	case *ast.CallExpr:
-		if f, ok := node.Fun.(*ast.Ident); ok && slices.Contains([]string{"badRequest", "invalid", "unknown"}, f.Name) && len(node.Args) > 1 {
+		if f, ok := node.Fun.(*ast.Ident); ok &&
+			slices.Contains([]string{"badRequest", "invalid", "unknown"}, f.Name) && len(node.Args) > 1 {
 			add(node.Args[0])
 		}
 	case *ast.KeyValueExpr:
@@ -339,43 +344,61 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"limits.go", "maxBody = 64 << 10", "| The body of a request | none with GET; 64 KiB elsewhere, within 30 s,"},
 		{"server.go", "readTimeout = 30 * time.Second", "64 KiB elsewhere, within 30 s,"},
 		{"limits.go", "addressRequests = 1000", "| Requests in flight of one address | 1,000,"},
-		{"limits.go", "maxBodies, addressBodies = 400, 50", "| Bodies that are being read at a time | 400, and 50 of one address;"},
-		{"limits.go", "maxRequests, leastRequests, requestParts, requestMemory = 4096, 256, 8, 64 << 10", "| Requests in flight of all together | 4,096 of users and guests, and 4,096 of others or not identified yet;"},
+		{"limits.go", "maxBodies, addressBodies = 400, 50",
+			"| Bodies that are being read at a time | 400, and 50 of one address;"},
+		{"limits.go", "maxRequests, leastRequests, requestParts, requestMemory = 4096, 256, 8, 64 << 10",
+			"| Requests in flight of all together | 4,096 of users and guests, and 4,096 of others or not identified " +
+				"yet;"},
 		{"limits.go", "maxRateWaiters = 1000", "1,000 requests of all addresses wait like this"},
-		{"listener.go", "maxConnections, addressConnections = 8000, 2000", "| Connections | 8,000, and 2,000 of one address."},
+		{"listener.go", "maxConnections, addressConnections = 8000, 2000",
+			"| Connections | 8,000, and 2,000 of one address."},
 		{"listener.go", "maxWaiting = 2000", "| Connections without a request | 2,000."},
 		{"listener.go", "minIdle = 5 * time.Second", "down to 5 s"},
 		{"server.go", "idleTimeout = 2 * time.Minute", "for 2 minutes,"},
 		{"response.go", "reserveTimeout = 10 * time.Second", "waits for 10 s and then gets 429"},
 		{"response.go", "stallTimeout = 20 * time.Second", "each 4 KiB of it within 20 s"},
 		{"response.go", "pieceBytes = 4 << 10", "each 4 KiB of it within 20 s"},
-		{"response.go", "least, most = 8 * mebibyte, 256 * mebibyte", "an eighth of `--memory-limit`, from 8 to 256 MiB"},
+		{"response.go", "least, most = 8 * mebibyte, 256 * mebibyte",
+			"an eighth of `--memory-limit`, from 8 to 256 MiB"},
 		{"../limit/budget.go", "stalledAfter = 500 * time.Millisecond", "not read for 500 ms"},
 		{"../limit/budget.go", "leastRate, mostRate = 32 << 10, 1 << 20", "less than 32 KiB a second,"},
-		{"../limit/budget.go", "leastRate, mostRate = 32 << 10, 1 << 20", "doubles for each second that the caller waits, up to 1 MiB a second"},
+		{"../limit/budget.go", "leastRate, mostRate = 32 << 10, 1 << 20",
+			"doubles for each second that the caller waits, up to 1 MiB a second"},
 		{"../limit/limiter.go", "overdueAfter = time.Second", "After 1 s, memory is kept for the request"},
-		{"../limit/budget.go", "callerParts, groupParts = 4, 2", "A caller has a quarter of it at most, and the guests of one link half."},
+		{"../limit/budget.go", "callerParts, groupParts = 4, 2",
+			"A caller has a quarter of it at most, and the guests of one link half."},
 		{"limits.go", "maxStreams = 100", "| Streams of one connection of HTTP/2 | 100 |"},
 		{"limits.go", "addressSockets, viewerSockets = 2000, 500", "| WebSockets of one user | 500;"},
-		{"limits.go", "linkSockets, guestSockets = 2000, 4000", "| WebSockets of the guests of one share | 2,000, and of all guests 4,000;"},
-		{"limits.go", "socketSubscriptions = 6", "| Subscriptions of all connections of one user, one link, all guests, or one address | 6 for each WebSocket that they may have |"},
+		{"limits.go", "linkSockets, guestSockets = 2000, 4000",
+			"| WebSockets of the guests of one share | 2,000, and of all guests 4,000;"},
+		{"limits.go", "socketSubscriptions = 6",
+			"| Subscriptions of all connections of one user, one link, all guests, or one address | 6 for each " +
+				"WebSocket that they may have |"},
 		{"share.go", "maxParts, maxNote = 100, 1000", "| One share | 100 parts, a note of 1,000 bytes |"},
-		{"share.go", "shortestShare, usualShare, longestShare = time.Minute, 24 * time.Hour, 30 * 24 * time.Hour", "from 1 minute to 30 days, and a day where nothing is said |"},
+		{"share.go", "shortestShare, usualShare, longestShare = time.Minute, 24 * time.Hour, 30 * 24 * time.Hour",
+			"from 1 minute to 30 days, and a day where nothing is said |"},
 		{"share/store.go", "maxShares, maxOfCreator = 1000, 100", "| Shares | 1,000, and 100 of one creator;"},
-		{"share/audit.go", "guestsEvery, guestsBurst = time.Minute, 1000", "there are 1,000 lines at once, and 1 a minute;"},
-		{"share/audit.go", "guestsEvery, guestsBurst = time.Minute, 1000", "| Lines of the audit log by who does not log in | 1,000 at once, and 1 a minute, of each share that is opened, and as many of all that is refused |"},
+		{"share/audit.go", "guestsEvery, guestsBurst = time.Minute, 1000",
+			"there are 1,000 lines at once, and 1 a minute;"},
+		{"share/audit.go", "guestsEvery, guestsBurst = time.Minute, 1000",
+			"| Lines of the audit log by who does not log in | 1,000 at once, and 1 a minute, of each share that is " +
+				"opened, and as many of all that is refused |"},
 		{"share/auditfile.go", "auditSize = 10 << 20", "| The audit log | 10 MiB, and as much of the one before |"},
 		{"close.go", "statusShareEnded websocket.StatusCode = 4403", "| 4403 | The share has ended,"},
 		{"limits.go", "addressSockets, viewerSockets = 2000, 500", "| WebSockets of one address | 2,000;"},
 		{"incoming.go", "frameRate, frameBurst = 200, 2000", "whatever is in them | 2,000 at once, and 200 a second;"},
 		{"incoming.go", "addressFrames, addressFrameBurst = 2000, 20_000", "20,000 and 2,000 of all of one address;"},
 		{"incoming.go", "frameBytes = 4 << 10", "each 4 KiB count as one more;"},
-		{"limits.go", "Max: max(1, processors/2)", "half as many as there are processors for one user, one link or one address,"},
-		{"limits.go", "Max: max(1, processors-1)", "and one processor less than there are for all together; at least 1 each."},
-		{"limits.go", "messageRate, messageBurst = 20, 200", "| Messages of one WebSocket from the client | 200 at once, and 20 a second;"},
+		{"limits.go", "Max: max(1, processors/2)",
+			"half as many as there are processors for one user, one link or one address,"},
+		{"limits.go", "Max: max(1, processors-1)",
+			"and one processor less than there are for all together; at least 1 each."},
+		{"limits.go", "messageRate, messageBurst = 20, 200",
+			"| Messages of one WebSocket from the client | 200 at once, and 20 a second;"},
 		{"../watch/query.go", "maxTerms = 100", "or words of a text filter | 100 |"},
 		{"keypair.go", "lookEvery = time.Second", "Both files are looked at once a second at most"},
-		{"login.go", "maxLogin = 32 << 10", "| The form of a login | 32 KiB, which leads to an address of up to 8 KiB |"},
+		{"login.go", "maxLogin = 32 << 10",
+			"| The form of a login | 32 KiB, which leads to an address of up to 8 KiB |"},
 		{"login.go", "maxWay = 8 << 10", "| The form of a login | 32 KiB, which leads to an address of up to 8 KiB |"},
 		{"auth/tokens.go", "maxToken = 16 << 10", "| A bearer token | 16 KiB |"},
 		{"auth/tokens.go", "maxKept = 1000", "| Tokens of which it is remembered whose they are | 1,000, for 10 s |"},
@@ -386,9 +409,12 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"auth/login.go", "reviewEvery = 30 * time.Second", "asked every 30 s whether the token is good"},
 		{"auth/login.go", "patience = 10 * time.Minute", "does not answer ends it after 10 minutes"},
 		{"auth/login.go", "longest = 12 * time.Hour", "or after 12 h where that names none"},
-		{"auth/oidc.go", "wayFor = 10 * time.Minute", "| A login at the OpenID provider | 10 minutes; its answers 10 s each |"},
-		{"auth/oidc.go", "providerTimeout = 10 * time.Second", "| A login at the OpenID provider | 10 minutes; its answers 10 s each |"},
-		{"auth/way.go", "maxWays = 10_000", "| Logins that come back from it and are let in | 10,000 within 10 minutes |"},
+		{"auth/oidc.go", "wayFor = 10 * time.Minute",
+			"| A login at the OpenID provider | 10 minutes; its answers 10 s each |"},
+		{"auth/oidc.go", "providerTimeout = 10 * time.Second",
+			"| A login at the OpenID provider | 10 minutes; its answers 10 s each |"},
+		{"auth/way.go", "maxWays = 10_000",
+			"| Logins that come back from it and are let in | 10,000 within 10 minutes |"},
 		{"auth/proxy.go", "proxyFor = time.Hour", "asked for anew every hour"},
 		{"auth/proxy.go", "leastSecret = 16", "the secret, of 16 bytes or more"},
 		{"close.go", "statusEnded websocket.StatusCode = 4401", "| 4401 | The login has ended;"},
@@ -411,15 +437,23 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/paper.go", "CompressFrom = 1 << 10", "frames of 1 KiB and more"},
 		{"live.go", `subprotocol = "glasshouse.v1+json"`, "the subprotocol `glasshouse.v1+json`"},
 		{"../related/related.go", "maxNodes = 200", "| Nodes of one graph of relations | 200 |"},
-		{"../related/related.go", "maxAlike, shareAlike = 20, 120", "| Objects of one kind and one owner in it, one by one | 20;"},
+		{"../related/related.go", "maxAlike, shareAlike = 20, 120",
+			"| Objects of one kind and one owner in it, one by one | 20;"},
 		{"../related/related.go", "maxKinds, maxReads = 16, 60", "| Kinds that are looked through for it | 16 |"},
-		{"../related/related.go", "maxKinds, maxReads = 16, 60", "| Objects that are looked up for it, one by one | 60;"},
-		{"../related/related.go", "listWait, readWait = 3 * time.Second, 5 * time.Second", "3 s are waited for first lists, and 5 s in all"},
-		{"logs.go", "maxLogs = 100", "| Logs that are read at a time, by all together, over HTTP and the WebSocket | 100;"},
-		{"limits.go", "viewerLogs, linkLogs, guestLogs = 25, 25, 50", "| 100; 25 of them by one user, 25 through one link, and 50 through all links;"},
-		{"../watch/pool.go", "maxFieldScopes, userFieldScopes = 20, 10", "of all together | 20; 10 of them of one user,"},
-		{"../watch/pool.go", "linkFieldScopes, guestFieldScopes = 5, 10", "of one user, 5 through one link, and 10 through all links;"},
-		{"logs.go", "logTail, maxTail = 500, 5000", "| Lines of a log at the start | 500 where `tail` says nothing, 5,000 at most |"},
+		{"../related/related.go", "maxKinds, maxReads = 16, 60",
+			"| Objects that are looked up for it, one by one | 60;"},
+		{"../related/related.go", "listWait, readWait = 3 * time.Second, 5 * time.Second",
+			"3 s are waited for first lists, and 5 s in all"},
+		{"logs.go", "maxLogs = 100",
+			"| Logs that are read at a time, by all together, over HTTP and the WebSocket | 100;"},
+		{"limits.go", "viewerLogs, linkLogs, guestLogs = 25, 25, 50",
+			"| 100; 25 of them by one user, 25 through one link, and 50 through all links;"},
+		{"../watch/pool.go", "maxFieldScopes, userFieldScopes = 20, 10",
+			"of all together | 20; 10 of them of one user,"},
+		{"../watch/pool.go", "linkFieldScopes, guestFieldScopes = 5, 10",
+			"of one user, 5 through one link, and 10 through all links;"},
+		{"logs.go", "logTail, maxTail = 500, 5000",
+			"| Lines of a log at the start | 500 where `tail` says nothing, 5,000 at most |"},
 		{"live.go", "writeTimeout = 10 * time.Second", "| Part of a log to a client | 10 s "},
 		{"logs.go", "logPatience = 2 * time.Second", "has nothing in it yet is answered after 2 s"},
 		{"logs.go", "logPatience = 2 * time.Second", "comes after 2 s at the latest where the log is followed"},
@@ -441,10 +475,13 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/catalog.go", "followAge = 9 * time.Second", "within 10 s elsewhere"},
 		{"../watch/rights.go", "reviewEvery = 10 * time.Second", "asked every 10 s"},
 		{"../watch/rights.go", "deniedEvery = 30 * time.Second", "every 30 s) whether"},
-		{"../watch/rights.go", "reviewPace = 10 * time.Millisecond", "| Access reviews of single namespaces | 100 a second"},
+		{"../watch/rights.go", "reviewPace = 10 * time.Millisecond",
+			"| Access reviews of single namespaces | 100 a second"},
 		{"../watch/feed.go", "pollInterval = 30 * time.Second", "listed every 30 s"},
-		{"../watch/health/health.go", "maxDetails = 20", "| The health of an object | 20 details, 1,000 bytes a sentence |"},
-		{"../watch/health/health.go", "maxText = 1000", "| The health of an object | 20 details, 1,000 bytes a sentence |"},
+		{"../watch/health/health.go", "maxDetails = 20",
+			"| The health of an object | 20 details, 1,000 bytes a sentence |"},
+		{"../watch/health/health.go", "maxText = 1000",
+			"| The health of an object | 20 details, 1,000 bytes a sentence |"},
 		{"../watch/search.go", "maxSearch = 320", "| A search | 320 bytes; 100 objects of those that it finds |"},
 		{"search.go", "maxSearchLimit = 100", "| A search | 320 bytes; 100 objects of those that it finds |"},
 		{"search.go", "searchLimit = 20", "| `limit` | `20` | At most so many objects, up to 100. |"},
@@ -454,19 +491,23 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"../watch/cluster.go", "discoveryTimeout = 30 * time.Second", "0 stands for 30 s"},
 		{"../watch/window.go", "maxWindow = 1000", "| Rows of a window | 1,000 |"},
 		{"../watch/window.go", "maxOffset = 1 << 30", "from 0 to 1,073,741,824"},
-		{"../watch/rankings.go", "maxRankings = 100", "that windows are held of | 100 of one user's, 100 through one link,"},
+		{"../watch/rankings.go", "maxRankings = 100",
+			"that windows are held of | 100 of one user's, 100 through one link,"},
 		{"../watch/rankings.go", "maxGuestRankings = 500", "500 through all links, 1,000 in all"},
 		{"../watch/rankings.go", "maxAllRankings = 1000", "1,000 in all; one that nobody holds"},
-		{"../watch/rankings.go", "maxAllRankings = 1000", "100 of one viewer's, 500 of all whom something is shared with, and 1,000 in all, of one resource"},
+		{"../watch/rankings.go", "maxAllRankings = 1000",
+			"100 of one viewer's, 500 of all whom something is shared with, and 1,000 in all, of one resource"},
 		{"../watch/rankings.go", "rankingLinger = 30 * time.Second", "nobody holds goes after 30 s"},
 		{"../watch/guard.go", "lookEvery = 10 * time.Second", "asked again every 10 s while"},
 		{"../watch/guard.go", "age{10 * time.Second, 10 * time.Second}", "An answer is good for 10 s,"},
 		{"../watch/guard.go", "age{2 * time.Second, 45 * time.Second}", "for what goes on 2 s, a refusal 45 s"},
-		{"../watch/guard.go", "maxLooked = 1000", "| Namespaces in which a user's rights are asked for one by one | 1,000;"},
+		{"../watch/guard.go", "maxLooked = 1000",
+			"| Namespaces in which a user's rights are asked for one by one | 1,000;"},
 		{"../watch/guard.go", "maxRights = 20_000", "| Rights of users that are remembered | 20,000 |"},
 		{"../watch/guard.go", "userReviews = 32", "| Access reviews for users on their way at once | 32 for one user,"},
 		{"../watch/guard.go", "allReviews = 128", "32 for one user, 128 for all |"},
-		{"../watch/asked.go", "maxAsked = 500", "| Namespaces of one resource that are looked at one by one, where not all may be watched | 500 |"},
+		{"../watch/asked.go", "maxAsked = 500",
+			"| Namespaces of one resource that are looked at one by one, where not all may be watched | 500 |"},
 	} {
 		source := strings.Join(strings.Fields(readFile(t, limit.file)), " ")
 		if !strings.Contains(source, limit.source) {

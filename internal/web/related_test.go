@@ -97,43 +97,59 @@ func kindsOfACompany() []apitest.Kind {
 		return apitest.Kind{Ref: ref, Kind: kind, Cluster: cluster, Columns: columns}
 	}
 	return []apitest.Kind{
-		kind("core/v1/namespaces", "Namespace", true), kind("core/v1/nodes", "Node", true), kind("core/v1/services", "Service", false),
+		kind("core/v1/namespaces", "Namespace", true), kind("core/v1/nodes", "Node", true),
+		kind("core/v1/services", "Service", false),
 		kind("core/v1/configmaps", "ConfigMap", false), kind("core/v1/secrets", "Secret", false),
 		kind("apps/v1/deployments", "Deployment", false), kind("apps/v1/replicasets", "ReplicaSet", false),
-		kind("discovery.k8s.io/v1/endpointslices", "EndpointSlice", false), kind("policy/v1/poddisruptionbudgets", "PodDisruptionBudget", false),
-		kind("networking.k8s.io/v1/ingresses", "Ingress", false), kind("autoscaling/v2/horizontalpodautoscalers", "HorizontalPodAutoscaler", false),
-		kind("example.com/v1/backups", "Backup", false), kind("apiregistration.k8s.io/v1/apiservices", "APIService", true),
+		kind("discovery.k8s.io/v1/endpointslices", "EndpointSlice", false),
+		kind("policy/v1/poddisruptionbudgets", "PodDisruptionBudget", false),
+		kind("networking.k8s.io/v1/ingresses", "Ingress", false),
+		kind("autoscaling/v2/horizontalpodautoscalers", "HorizontalPodAutoscaler", false),
+		kind("example.com/v1/backups", "Backup", false),
+		kind("apiregistration.k8s.io/v1/apiservices", "APIService", true),
 	}
 }
 
 func ownedBy(kind, name, uid string) string {
 	apiVersion := map[string]string{"Deployment": "apps/v1", "ReplicaSet": "apps/v1", "Backup": "example.com/v1"}[kind]
-	return fmt.Sprintf(`"ownerReferences":[{"apiVersion":%q,"kind":%q,"name":%q,"uid":%q,"controller":true}]`, apiVersion, kind, name, uid)
+	return fmt.Sprintf(`"ownerReferences":[{"apiVersion":%q,"kind":%q,"name":%q,"uid":%q,"controller":true}]`,
+		apiVersion, kind, name, uid)
 }
 
 // company puts a Deployment with pods on the cluster, and what belongs to it.
 func (b *bubble) company(pods int) {
 	set := func(ref, name, metadata, rest string) {
-		b.api.Set(ref, apitest.Item{Namespace: "shop", Name: name, UID: ref + "/" + name, Metadata: metadata, Rest: rest})
+		b.api.Set(ref, apitest.Item{
+			Namespace: "shop", Name: name, UID: ref + "/" + name, Metadata: metadata, Rest: rest,
+		})
 	}
 	b.api.Set("core/v1/namespaces", apitest.Item{Name: "shop"})
 	b.api.Set("core/v1/nodes", apitest.Item{Name: "node-1"})
-	set("apps/v1/deployments", "web", "", `"spec":{"selector":{"matchLabels":{"app":"web"}},"template":{"spec":{"containers":[{"envFrom":[
+	set("apps/v1/deployments", "web", "",
+		`"spec":{"selector":{"matchLabels":{"app":"web"}},"template":{"spec":{"containers":[{"envFrom":[
 		{"configMapRef":{"name":"env"}},{"secretRef":{"name":"none"}}]}]}}}`)
-	set("apps/v1/replicasets", "web-1", ownedBy("Deployment", "web", "apps/v1/deployments/web"), `"spec":{"selector":{"matchLabels":{"app":"web"}}}`)
+	set("apps/v1/replicasets", "web-1", ownedBy("Deployment", "web", "apps/v1/deployments/web"),
+		`"spec":{"selector":{"matchLabels":{"app":"web"}}}`)
 	for n := range pods {
-		set(podsRef, fmt.Sprintf("web-1-%03d", n), ownedBy("ReplicaSet", "web-1", "apps/v1/replicasets/web-1")+`,"labels":{"app":"web"}`, `"spec":{"nodeName":"node-1"}`)
+		set(podsRef, fmt.Sprintf("web-1-%03d", n),
+			ownedBy("ReplicaSet", "web-1", "apps/v1/replicasets/web-1")+`,"labels":{"app":"web"}`,
+			`"spec":{"nodeName":"node-1"}`)
 	}
 	set(podsRef, "other", `"labels":{"app":"other"}`, "")
 	set("core/v1/services", "web", "", `"spec":{"selector":{"app":"web"}}`)
 	set("core/v1/services", "other", "", `"spec":{"selector":{"app":"other"}}`)
 	b.api.Set("core/v1/services", apitest.Item{Namespace: "b", Name: "web", Rest: `"spec":{"selector":{"app":"web"}}`})
-	set("discovery.k8s.io/v1/endpointslices", "web-x", `"labels":{"kubernetes.io/service-name":"web"}`, `"endpoints":[{"targetRef":{"kind":"Pod","name":"web-1-000"}}]`)
+	set("discovery.k8s.io/v1/endpointslices", "web-x", `"labels":{"kubernetes.io/service-name":"web"}`,
+		`"endpoints":[{"targetRef":{"kind":"Pod","name":"web-1-000"}}]`)
 	set("policy/v1/poddisruptionbudgets", "web", "", `"spec":{"selector":{"matchLabels":{"app":"web"}}}`)
-	set("networking.k8s.io/v1/ingresses", "web", "", `"spec":{"rules":[{"http":{"paths":[{"backend":{"service":{"name":"web"}}}]}}]}`)
-	set("autoscaling/v2/horizontalpodautoscalers", "web", "", `"spec":{"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"}}`)
+	set("networking.k8s.io/v1/ingresses", "web", "",
+		`"spec":{"rules":[{"http":{"paths":[{"backend":{"service":{"name":"web"}}}]}}]}`)
+	set("autoscaling/v2/horizontalpodautoscalers", "web", "",
+		`"spec":{"scaleTargetRef":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"}}`)
 	for name, namespace := range map[string]string{"v1.shop": "shop", "v1.elsewhere": "b"} {
-		b.api.Set("apiregistration.k8s.io/v1/apiservices", apitest.Item{Name: name, UID: name, Rest: fmt.Sprintf(`"spec":{"service":{"namespace":%q,"name":"web"}}`, namespace)})
+		b.api.Set("apiregistration.k8s.io/v1/apiservices", apitest.Item{
+			Name: name, UID: name, Rest: fmt.Sprintf(`"spec":{"service":{"namespace":%q,"name":"web"}}`, namespace),
+		})
 	}
 	set("core/v1/configmaps", "env", "", "")
 	set("example.com/v1/backups", "nightly", "", `"spec":{"secretName":"key"}`)
@@ -150,20 +166,25 @@ func TestRelatedOfADeployment(t *testing.T) {
 		b.company(2)
 		g := b.related("apps/v1/deployments/shop/web")
 		b.want("nodes", g.states(), webID+" there", "core/configmaps/shop/env there", "core/secrets/shop/none missing",
-			"apps/replicasets/shop/web-1 there", podsID+"web-1-000 there", podsID+"web-1-001 there", "core/services/shop/web there",
+			"apps/replicasets/shop/web-1 there", podsID+"web-1-000 there", podsID+"web-1-001 there",
+			"core/services/shop/web there",
 			"policy/poddisruptionbudgets/shop/web there", "autoscaling/horizontalpodautoscalers/shop/web there")
 		want := []string{
-			webID + " uses core/configmaps/shop/env", webID + " uses core/secrets/shop/none", webID + " owns apps/replicasets/shop/web-1",
+			webID + " uses core/configmaps/shop/env", webID + " uses core/secrets/shop/none",
+			webID + " owns apps/replicasets/shop/web-1",
 			"autoscaling/horizontalpodautoscalers/shop/web uses " + webID,
 		}
 		for _, pod := range []string{podsID + "web-1-000", podsID + "web-1-001"} {
-			want = append(want, "apps/replicasets/shop/web-1 owns "+pod, webID+" selects "+pod, "core/services/shop/web selects "+pod,
+			want = append(want, "apps/replicasets/shop/web-1 owns "+pod, webID+" selects "+pod,
+				"core/services/shop/web selects "+pod,
 				"policy/poddisruptionbudgets/shop/web selects "+pod)
 		}
 		b.want("edges", g.edges(), want...)
-		b.want("searched", g.searched(), "core/v1/services live", "policy/v1/poddisruptionbudgets live", "networking.k8s.io/networkpolicies absent",
+		b.want("searched", g.searched(), "core/v1/services live", "policy/v1/poddisruptionbudgets live",
+			"networking.k8s.io/networkpolicies absent",
 			"apps/v1/replicasets live", "core/v1/pods live", "autoscaling/v2/horizontalpodautoscalers live")
-		if first := g.Nodes[0]; first.ID != webID || first.Ref != "apps/v1/deployments" || first.Kind != "Deployment" || first.NS != "shop" || first.Name != "web" || first.UID != "apps/v1/deployments/web" || g.Truncated {
+		if first := g.Nodes[0]; first.ID != webID || first.Ref != "apps/v1/deployments" || first.Kind != "Deployment" ||
+			first.NS != "shop" || first.Name != "web" || first.UID != "apps/v1/deployments/web" || g.Truncated {
 			b.t.Errorf("the first node is %+v, truncated: %t", first, g.Truncated)
 		}
 		for _, e := range g.Edges {
@@ -180,21 +201,30 @@ func TestRelatedOfOthers(t *testing.T) {
 		pod, set := podsID+"web-1-000", "apps/replicasets/shop/web-1"
 		for object, want := range map[string][]string{
 			podsRef + "/shop/web-1-000": {
-				webID + " owns " + set, set + " owns " + pod, pod + " uses core/nodes/_/node-1", "core/services/shop/web selects " + pod,
-				"policy/poddisruptionbudgets/shop/web selects " + pod, "discovery.k8s.io/endpointslices/shop/web-x uses " + pod,
+				webID + " owns " + set, set + " owns " + pod, pod + " uses core/nodes/_/node-1",
+				"core/services/shop/web selects " + pod,
+				"policy/poddisruptionbudgets/shop/web selects " + pod,
+				"discovery.k8s.io/endpointslices/shop/web-x uses " + pod,
 			},
 			"core/v1/services/shop/web": {
-				webID + " owns " + set, set + " owns " + pod, "core/services/shop/web selects " + pod, "networking.k8s.io/ingresses/shop/web uses core/services/shop/web",
-				"discovery.k8s.io/endpointslices/shop/web-x uses core/services/shop/web", "apiregistration.k8s.io/apiservices/_/v1.shop uses core/services/shop/web",
+				webID + " owns " + set, set + " owns " + pod, "core/services/shop/web selects " + pod,
+				"networking.k8s.io/ingresses/shop/web uses core/services/shop/web",
+				"discovery.k8s.io/endpointslices/shop/web-x uses core/services/shop/web",
+				"apiregistration.k8s.io/apiservices/_/v1.shop uses core/services/shop/web",
 			},
-			"core/v1/configmaps/shop/env":             {webID + " uses core/configmaps/shop/env"},
-			"core/v1/nodes/_/node-1":                  {pod + " uses core/nodes/_/node-1"},
-			"networking.k8s.io/v1/ingresses/shop/web": {"networking.k8s.io/ingresses/shop/web uses core/services/shop/web"},
+			"core/v1/configmaps/shop/env": {webID + " uses core/configmaps/shop/env"},
+			"core/v1/nodes/_/node-1":      {pod + " uses core/nodes/_/node-1"},
+			"networking.k8s.io/v1/ingresses/shop/web": {
+				"networking.k8s.io/ingresses/shop/web uses core/services/shop/web",
+			},
 			"example.com/v1/backups/shop/nightly": {
-				"example.com/backups/shop/nightly uses core/secrets/shop/key", "example.com/backups/shop/nightly owns core/configmaps/shop/nightly-state",
+				"example.com/backups/shop/nightly uses core/secrets/shop/key",
+				"example.com/backups/shop/nightly owns core/configmaps/shop/nightly-state",
 			},
-			"core/v1/configmaps/shop/nightly-state": {"example.com/backups/shop/nightly owns core/configmaps/shop/nightly-state"},
-			podsRef + "/shop/other":                 {"core/services/shop/other selects core/pods/shop/other"},
+			"core/v1/configmaps/shop/nightly-state": {
+				"example.com/backups/shop/nightly owns core/configmaps/shop/nightly-state",
+			},
+			podsRef + "/shop/other": {"core/services/shop/other selects core/pods/shop/other"},
 		} {
 			b.want(object, b.related(object).edges(), want...)
 		}
@@ -213,7 +243,9 @@ func TestRelatedIsBounded(t *testing.T) {
 				if n.Count != 980 || n.Name != "" || n.Kind != "Pod" || n.State != "there" || n.NS != "shop" {
 					b.t.Errorf("the others are %+v, want 980 pods", n)
 				}
-				if edges := strings.Join(g.edges(), "\n"); !strings.Contains(edges, "apps/replicasets/shop/web-1 owns "+n.ID) || !strings.Contains(edges, "core/services/shop/web selects "+n.ID) {
+				if edges := strings.Join(g.edges(), "\n"); !strings.Contains(edges,
+					"apps/replicasets/shop/web-1 owns "+n.ID) ||
+					!strings.Contains(edges, "core/services/shop/web selects "+n.ID) {
 					b.t.Errorf("the others are not owned and selected: %s", edges)
 				}
 			}
@@ -223,10 +255,13 @@ func TestRelatedIsBounded(t *testing.T) {
 		}
 		for n := range 300 { // Each has an owner of its own.
 			b.api.Set(podsRef, apitest.Item{
-				Namespace: "shop", Name: fmt.Sprint("single-", n), Metadata: ownedBy("Backup", "b", strconv.Itoa(n)) + `,"labels":{"app":"single"}`,
+				Namespace: "shop", Name: fmt.Sprint("single-", n),
+				Metadata: ownedBy("Backup", "b", strconv.Itoa(n)) + `,"labels":{"app":"single"}`,
 			})
 		}
-		b.api.Set("core/v1/services", apitest.Item{Namespace: "shop", Name: "single", Rest: `"spec":{"selector":{"app":"single"}}`})
+		b.api.Set("core/v1/services", apitest.Item{
+			Namespace: "shop", Name: "single", Rest: `"spec":{"selector":{"app":"single"}}`,
+		})
 		synctest.Wait()
 		if g := b.related("core/v1/services/shop/single"); len(g.Nodes) != 200 || !g.Truncated {
 			b.t.Errorf("%d nodes, truncated: %t, want 200 and that it says so", len(g.Nodes), g.Truncated)
@@ -247,7 +282,10 @@ func TestRelatedTellsWhatItDidNotSee(t *testing.T) {
 		if took := time.Since(begun); took > 6*time.Second {
 			b.t.Errorf("it took %s", took)
 		}
-		for _, want := range []string{"apps/v1/replicasets forbidden", "core/v1/services syncing", "core/v1/pods live", "networking.k8s.io/networkpolicies absent"} {
+		for _, want := range []string{
+			"apps/v1/replicasets forbidden", "core/v1/services syncing", "core/v1/pods live",
+			"networking.k8s.io/networkpolicies absent",
+		} {
 			if !slices.Contains(g.searched(), want) {
 				b.t.Errorf("it does not say %q: %q", want, g.searched())
 			}
@@ -256,7 +294,9 @@ func TestRelatedTellsWhatItDidNotSee(t *testing.T) {
 		for _, n := range g.Nodes {
 			reasons[n.ID+" "+n.State] = n.Reason
 		}
-		if !strings.Contains(reasons["core/secrets/shop/none forbidden"], `You cannot get secrets in the namespace "shop".`) || !strings.Contains(reasons["core/configmaps/shop/env unknown"], "away") {
+		if !strings.Contains(reasons["core/secrets/shop/none forbidden"],
+			`You cannot get secrets in the namespace "shop".`) ||
+			!strings.Contains(reasons["core/configmaps/shop/env unknown"], "away") {
 			b.t.Errorf("the nodes are %v", reasons)
 		}
 		if asked := b.api.Requests("/secrets"); len(asked) > 0 {
@@ -267,18 +307,24 @@ func TestRelatedTellsWhatItDidNotSee(t *testing.T) {
 				b.t.Errorf("the ReplicaSets are %+v", s)
 			}
 		}
-		b.want("the pod of an owner that may not be read", b.related(podsRef + "/shop/web-1-000").states()[:2], podsID+"web-1-000 there", "apps/replicasets/shop/web-1 there")
+		b.want("the pod of an owner that may not be read", b.related(podsRef + "/shop/web-1-000").states()[:2],
+			podsID+"web-1-000 there", "apps/replicasets/shop/web-1 there")
 	}, kindsOfACompany()...)
 }
 
 // A kind that does not fit into memory is told as such, with the reason.
 func TestRelatedToWhatDoesNotFit(t *testing.T) {
-	api := apitest.New(t, apitest.Kind{Ref: podsRef, Kind: "Pod"}, apitest.Kind{Ref: "core/v1/nodes", Kind: "Node", Cluster: true})
+	api := apitest.New(t, apitest.Kind{Ref: podsRef, Kind: "Pod"}, apitest.Kind{
+		Ref: "core/v1/nodes", Kind: "Node", Cluster: true,
+	})
 	api.Set("core/v1/nodes", apitest.Item{Name: "node-1"})
 	for n := range 70 { // No two of their texts are alike.
 		noise := make([]byte, 300<<10)
 		_, _ = rand.Read(noise)
-		api.Set(podsRef, apitest.Item{Namespace: "a", Name: fmt.Sprint("p-", n), Rest: fmt.Sprintf(`"spec":{"nodeName":"node-1","noise":"%x"}`, noise)})
+		api.Set(podsRef, apitest.Item{
+			Namespace: "a", Name: fmt.Sprint("p-", n),
+			Rest: fmt.Sprintf(`"spec":{"nodeName":"node-1","noise":"%x"}`, noise),
+		})
 	}
 	s := startSite(t, startClusterWith(t, api, watch.MinMemory))
 	path := "/api/v1/related/core/v1/nodes/_/node-1" // Which waits for first lists, but not for long.
@@ -295,17 +341,21 @@ func TestRelatedByListOrByObject(t *testing.T) {
 		b.company(1)
 		slice := func(name, pod string) {
 			b.api.Set("discovery.k8s.io/v1/endpointslices", apitest.Item{
-				Namespace: "shop", Name: name, Rest: fmt.Sprintf(`"endpoints":[{"targetRef":{"kind":"Pod","name":%q}}]`, pod),
+				Namespace: "shop", Name: name,
+				Rest: fmt.Sprintf(`"endpoints":[{"targetRef":{"kind":"Pod","name":%q}}]`, pod),
 			})
 		}
 		slice("ends", "gone")
 		id := "discovery.k8s.io/endpointslices/shop/"
-		b.want("live", b.related("discovery.k8s.io/v1/endpointslices/shop/ends").states(), id+"ends there", podsID+"gone missing")
+		b.want("live", b.related("discovery.k8s.io/v1/endpointslices/shop/ends").states(), id+"ends there",
+			podsID+"gone missing")
 		if asked := b.api.Requests("/pods/gone"); len(asked) > 0 {
 			b.t.Errorf("the list is live, and it asks %q", asked)
 		}
 		backup := func(name, state string) {
-			b.api.Set("example.com/v1/backups", apitest.Item{Namespace: "shop", Name: name, Rest: fmt.Sprintf(`"spec":{"configMapRef":{"name":%q}}`, state)})
+			b.api.Set("example.com/v1/backups", apitest.Item{
+				Namespace: "shop", Name: name, Rest: fmt.Sprintf(`"spec":{"configMapRef":{"name":%q}}`, state),
+			})
 		}
 		backup("first", "env")
 		b.related("example.com/v1/backups/shop/first") // ConfigMaps are listed from here on, every 30 s.
@@ -317,19 +367,26 @@ func TestRelatedByListOrByObject(t *testing.T) {
 			b.t.Errorf("searched are %q", g.searched())
 		}
 	}, append(slices.DeleteFunc(kindsOfACompany(), func(k apitest.Kind) bool { return k.Kind == "ConfigMap" }),
-		apitest.Kind{Ref: "core/v1/configmaps", Kind: "ConfigMap", Verbs: []string{"get", "list"}, Columns: `[{"name":"Name","type":"string"}]`})...)
+		apitest.Kind{Ref: "core/v1/configmaps", Kind: "ConfigMap", Verbs: []string{"get", "list"},
+			Columns: `[{"name":"Name","type":"string"}]`})...)
 }
 
 // An owner's name alone does not make it the owner.
 func TestRelatedOwnerWithAnotherUID(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.company(1)
-		b.api.Set(podsRef, apitest.Item{Namespace: "shop", Name: "orphan", Metadata: ownedBy("ReplicaSet", "web-1", "gone") + `,"labels":{"app":"orphan"}`})
+		b.api.Set(podsRef, apitest.Item{
+			Namespace: "shop", Name: "orphan",
+			Metadata: ownedBy("ReplicaSet", "web-1", "gone") + `,"labels":{"app":"orphan"}`,
+		})
 		b.api.Set(podsRef, apitest.Item{Namespace: "shop", Name: "stranger", Metadata: ownedBy("Job", "none", "x")})
 		synctest.Wait()
-		b.want("the orphan", b.related(podsRef+"/shop/orphan").states(), podsID+"orphan there", "apps/replicasets/shop/web-1@gone missing")
-		b.want("what is owned", b.related("apps/v1/replicasets/shop/web-1").edges(), webID+" owns apps/replicasets/shop/web-1",
-			"apps/replicasets/shop/web-1 owns "+podsID+"web-1-000", "core/services/shop/web selects "+podsID+"web-1-000",
+		b.want("the orphan", b.related(podsRef+"/shop/orphan").states(), podsID+"orphan there",
+			"apps/replicasets/shop/web-1@gone missing")
+		b.want("what is owned", b.related("apps/v1/replicasets/shop/web-1").edges(),
+			webID+" owns apps/replicasets/shop/web-1",
+			"apps/replicasets/shop/web-1 owns "+podsID+"web-1-000",
+			"core/services/shop/web selects "+podsID+"web-1-000",
 			"policy/poddisruptionbudgets/shop/web selects "+podsID+"web-1-000")
 		stranger := b.related(podsRef + "/shop/stranger")
 		if n := stranger.Nodes[1]; n.State != "unknown" || n.Ref != "" || !strings.Contains(n.Reason, "serves no Job") {
@@ -341,7 +398,8 @@ func TestRelatedOwnerWithAnotherUID(t *testing.T) {
 func TestRelatedProblems(t *testing.T) {
 	s := newSite(t)
 	for path, want := range map[string]string{
-		podsRef + "/a/none": "Not found", podsRef + "/_/web-1": "Which object?", "core/v1/none/a/b": "Unknown resource", podsRef + "/a/%2e%2e": "Not a name",
+		podsRef + "/a/none": "Not found", podsRef + "/_/web-1": "Which object?", "core/v1/none/a/b": "Unknown resource",
+		podsRef + "/a/%2e%2e":        "Not a name",
 		podsRef + "/a/web-1?depth=2": "Unknown parameter",
 	} {
 		a := s.get("/api/v1/related/" + path)

@@ -81,7 +81,9 @@ func (s *Server) known(ctx context.Context, access *watch.Access, wait time.Dura
 	if err != nil {
 		return nil, err
 	}
-	answer := &resourcesDocument{s.assets.Build(), make([]resourceDocument, 0, len(known)), make([]gapDocument, 0, len(gaps))}
+	answer := &resourcesDocument{
+		s.assets.Build(), make([]resourceDocument, 0, len(known)), make([]gapDocument, 0, len(gaps)),
+	}
 	for i := range known {
 		answer.Resources = append(answer.Resources, s.resourceDocument(&known[i]))
 	}
@@ -97,9 +99,11 @@ func (s *Server) known(ctx context.Context, access *watch.Access, wait time.Dura
 func (s *Server) resourceDocument(known *watch.Known) resourceDocument {
 	group := cmp.Or(known.Group, "core")
 	d := resourceDocument{
-		Group: group, Version: known.Version, Resource: known.Resource.Resource, Kind: known.Kind, Namespaced: known.Namespaced,
+		Group: group, Version: known.Version, Resource: known.Resource.Resource, Kind: known.Kind,
+		Namespaced: known.Namespaced,
 		ShortNames: list(known.ShortNames), Categories: list(known.Categories), Verbs: list(known.Verbs),
-		Preferred: known.Preferred, Ref: known.Ref(), Section: s.sections.Section(group, known.Resource.Resource), Count: known.Count,
+		Preferred: known.Preferred, Ref: known.Ref(), Section: s.sections.Section(group, known.Resource.Resource),
+		Count: known.Count,
 	}
 	if known.Status != nil {
 		d.State, d.Reason, d.Namespaces = known.Status.State, known.Status.Reason, known.Status.Namespaces

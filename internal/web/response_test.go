@@ -97,7 +97,8 @@ func (c *client) want(what, path string, status int, after time.Duration) {
 	whole := c.send(w, path)
 	took := time.Since(began)
 	if !whole || w.Code != status || took < after || took > after+300*time.Millisecond {
-		c.t.Errorf("%s: got %d after %v, whole: %t, want %d after %v: %.200s", what, w.Code, took, whole, status, after, w.Body)
+		c.t.Errorf("%s: got %d after %v, whole: %t, want %d after %v: %.200s", what, w.Code, took, whole, status, after,
+			w.Body)
 	}
 	if (w.Header().Get("Retry-After") != "") != (status == http.StatusTooManyRequests) {
 		c.t.Errorf("%s: Retry-After is %q", what, w.Header().Get("Retry-After"))
@@ -243,7 +244,8 @@ func TestWaitingForMemoryEnds(t *testing.T) {
 // therefore does not delay the messages of sockets.
 func TestResponsesWaitForAProcessor(t *testing.T) {
 	for _, path := range []string{
-		rowsPath, exportPath, "/api/v1/object/core/v1/pods/a/noise-0", "/api/v1/object/core/v1/pods/a/noise-0?format=yaml",
+		rowsPath, exportPath, "/api/v1/object/core/v1/pods/a/noise-0",
+		"/api/v1/object/core/v1/pods/a/noise-0?format=yaml",
 		"/api/v1/related/core/v1/pods/a/noise-0", "/api/v1/search?q=noise", "/api/v1/status",
 		"/api/v1/resources", "/o/core/v1/pods/a/noise-0", "/status",
 	} {
@@ -310,7 +312,8 @@ func TestSlowBodiesReserveNothing(t *testing.T) {
 				b.t.Fatal(err)
 			}
 			defer func() { _ = conn.Close() }() // The server may have closed it.
-			if _, err := fmt.Fprint(conn, "POST /share HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhal"); err != nil {
+			if _, err := fmt.Fprint(conn,
+				"POST /share HTTP/1.1\r\nHost: localhost\r\nContent-Length: 1000\r\n\r\nhal"); err != nil {
 				b.t.Fatal(err)
 			}
 		}

@@ -36,18 +36,22 @@ func (s *Server) routes() []route {
 	return []route{
 		{http.MethodGet, "/", viewers, s.home, buffered, smallMemory},
 		{http.MethodGet, "/r/{group}/{version}/{resource}", viewers, s.listPage, bufferedAfterList, smallMemory},
-		{http.MethodGet, "/o/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.objectPage, buffered, objectMemory},
+		{http.MethodGet, "/o/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.objectPage, buffered,
+			objectMemory},
 		{http.MethodGet, "/compare", viewers, s.comparePage, buffered, compareMemory},
 		{http.MethodGet, "/status", viewers, s.statusPage, buffered, smallMemory},
 		{http.MethodGet, contextsPath, users, s.contextsPage, buffered, smallMemory},
 		{http.MethodPost, contextsPath, users, s.switchPage, buffered, smallMemory},
 		{http.MethodGet, "/api/openapi.json", everybody, s.openapi, buffered, smallMemory},
 		{http.MethodGet, "/api/v1/resources", viewers, s.resources, buffered, smallMemory},
-		{http.MethodGet, "/api/v1/snapshot/{group}/{version}/{resource}", viewers, s.snapshot, bufferedAfterList, smallMemory},
-		{http.MethodGet, "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.object, buffered, objectMemory},
+		{http.MethodGet, "/api/v1/snapshot/{group}/{version}/{resource}", viewers, s.snapshot, bufferedAfterList,
+			smallMemory},
+		{http.MethodGet, "/api/v1/object/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.object, buffered,
+			objectMemory},
 		{http.MethodGet, "/api/v1/logs/{namespace}/{name}", viewers, s.logs, direct, 0},
 		{http.MethodGet, "/api/v1/search", viewers, s.search, buffered, smallMemory},
-		{http.MethodGet, "/api/v1/related/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.related, buffered, graphMemory},
+		{http.MethodGet, "/api/v1/related/{group}/{version}/{resource}/{namespace}/{name}", viewers, s.related,
+			buffered, graphMemory},
 		{http.MethodGet, "/api/v1/status", viewers, s.status, buffered, smallMemory},
 		{http.MethodGet, "/api/v1/contexts", users, s.listContexts, buffered, smallMemory},
 		{http.MethodPost, "/api/v1/context", users, s.switchContext, buffered, smallMemory},
@@ -123,7 +127,9 @@ func refusal(c class, r *http.Request) error {
 	case from.err != nil:
 		return from.err
 	case c == users && from.identity.Viewer.Scope != nil:
-		return &problem{Title: "Not shared", Status: http.StatusForbidden, Detail: "What was shared with you has no such page."}
+		return &problem{
+			Title: "Not shared", Status: http.StatusForbidden, Detail: "What was shared with you has no such page.",
+		}
 	}
 	return nil
 }
@@ -192,7 +198,9 @@ func hasLeft(r *http.Request) bool {
 // access is the cluster as whoever sent the request may see it.
 func (s *Server) access(r *http.Request) *watch.Access {
 	grounds, _ := r.Context().Value(groundsKey{}).(*watch.Grounds) // A log and a socket have none.
-	return s.showing(r).Cluster.For(identityOf(r).Viewer).On(grounds).InTurn(func(ctx context.Context) (leave func(), err error) {
+	return s.showing(r).Cluster.For(identityOf(r).Viewer).On(grounds).InTurn(func(
+		ctx context.Context,
+	) (leave func(), err error) {
 		if err := responseOf(r).reserve(ctx); err != nil {
 			return nil, err
 		}

@@ -22,7 +22,8 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 		status        int
 		title, detail string
 	}{
-		{snapshot + "?nss=a", 400, "Unknown parameter", `"nss" is not a parameter here; these are: cols, fields, format, labels, limit, ns, q, sort, view, wait.`},
+		{snapshot + "?nss=a", 400, "Unknown parameter",
+			`"nss" is not a parameter here; these are: cols, fields, format, labels, limit, ns, q, sort, view, wait.`},
 		{snapshot + "?labels=a&labels=b", 400, "Repeated parameter", "labels may be given once"},
 		{snapshot + "?limit=0", 400, "Not a limit", `"0"`},
 		{snapshot + "?limit=-1", 400, "Not a limit", `"-1"`},
@@ -67,12 +68,18 @@ func TestTraversal(t *testing.T) {
 	s := newSite(t)
 	before := len(s.api.Requests(""))
 	for _, path := range []string{
-		"/api/v1/object/" + podsRef + "/a/%2e%2e", "/api/v1/object/" + podsRef + "/a/%2e%2e%2f%2e%2e%2fsecrets", "/api/v1/object/" + podsRef + "/a/..%2fb",
-		"/api/v1/object/" + podsRef + "/%2e%2e/x", "/api/v1/object/" + podsRef + "/a%2fsecrets/x", "/api/v1/object/" + podsRef + "/%2e%2e%2f%2e%2e/x",
-		"/api/v1/object/core/v1/pods%2f..%2fsecrets/a/x", "/api/v1/object/core/%2e%2e/pods/a/x", "/api/v1/object/core%2fv1/pods/x/a/y",
-		"/api/v1/object/" + podsRef + "/a/x%252f..", "/api/v1/object/" + podsRef + "/a/x%3fwatch=1%23", "/api/v1/object/" + podsRef + "/a/x%00",
-		"/api/v1/object/" + podsRef + "/../x", "/o/" + podsRef + "/a/%2e%2e%2fx", "/o/" + podsRef + "/a%2f..%2fb/x", "/r/core/v1/%2e%2e%2fsecrets",
-		"/api/v1/snapshot/core/v1/pods%2fweb-1%2flog", "/api/v1/snapshot/" + podsRef + "?ns=a%2f..", "/api/v1/object/" + podsRef + "/a/" + strings.Repeat("n", 300),
+		"/api/v1/object/" + podsRef + "/a/%2e%2e", "/api/v1/object/" + podsRef + "/a/%2e%2e%2f%2e%2e%2fsecrets",
+		"/api/v1/object/" + podsRef + "/a/..%2fb",
+		"/api/v1/object/" + podsRef + "/%2e%2e/x", "/api/v1/object/" + podsRef + "/a%2fsecrets/x",
+		"/api/v1/object/" + podsRef + "/%2e%2e%2f%2e%2e/x",
+		"/api/v1/object/core/v1/pods%2f..%2fsecrets/a/x", "/api/v1/object/core/%2e%2e/pods/a/x",
+		"/api/v1/object/core%2fv1/pods/x/a/y",
+		"/api/v1/object/" + podsRef + "/a/x%252f..", "/api/v1/object/" + podsRef + "/a/x%3fwatch=1%23",
+		"/api/v1/object/" + podsRef + "/a/x%00",
+		"/api/v1/object/" + podsRef + "/../x", "/o/" + podsRef + "/a/%2e%2e%2fx", "/o/" + podsRef + "/a%2f..%2fb/x",
+		"/r/core/v1/%2e%2e%2fsecrets",
+		"/api/v1/snapshot/core/v1/pods%2fweb-1%2flog", "/api/v1/snapshot/" + podsRef + "?ns=a%2f..",
+		"/api/v1/object/" + podsRef + "/a/" + strings.Repeat("n", 300),
 		"/static/%2e%2e/%2e%2e/etc/passwd", "/static/../server.go", "/static/..%2f..%2fgo.mod",
 	} {
 		a := s.get(path)
@@ -114,8 +121,10 @@ func TestProblemPages(t *testing.T) {
 		}
 		a := s.get(test.path, headers...)
 		kind := a.header.Get("Content-Type")
-		if a.status != test.status || test.page != strings.HasPrefix(kind, "text/html") || test.page == (kind == "application/problem+json") {
-			t.Errorf("%s for %q: got %d %s, want %d and a page: %t", test.path, test.accept, a.status, kind, test.status, test.page)
+		if a.status != test.status || test.page != strings.HasPrefix(kind, "text/html") ||
+			test.page == (kind == "application/problem+json") {
+			t.Errorf("%s for %q: got %d %s, want %d and a page: %t", test.path, test.accept, a.status, kind,
+				test.status, test.page)
 		}
 		if test.page && (strings.Contains(a.body, "<script>") || !strings.Contains(a.body, "<!doctype html>")) {
 			t.Errorf("%s: the page is %.300s", test.path, a.body)
@@ -131,15 +140,20 @@ func TestPages(t *testing.T) {
 	for _, sort := range []string{"-name", "-Name"} {
 		a := s.get("/r/"+podsRef+"?sort="+sort+"&ns=a&ns=b", "Accept: text/html")
 		var order []int
-		for _, name := range []string{`aria-sort="descending" data-column="0"><a href="/r/` + podsRef + `?ns=a&amp;ns=b"`, ">web-10<", ">web-2<", ">web-1<"} {
+		for _, name := range []string{
+			`aria-sort="descending" data-column="0"><a href="/r/` + podsRef + `?ns=a&amp;ns=b"`, ">web-10<", ">web-2<",
+			">web-1<",
+		} {
 			order = append(order, strings.Index(a.body, name))
 		}
 		if a.status != http.StatusOK || order[0] < 0 || !slices.IsSorted(order) {
-			t.Errorf("%s: the page answers %d, with the heading and the rows at %v, want it sorted, and web-10, web-2, web-1", sort, a.status, order)
+			t.Errorf("%s: the page answers %d, with the heading and the rows at %v, want it sorted, and web-10, "+
+				"web-2, web-1", sort, a.status, order)
 		}
 	}
 	for path, title := range map[string]string{
-		"/r/" + podsRef: "Pods", "/r/" + podsRef + "?open=a/web-1": "a/web-1 - Pods", "/r/" + widgetsRef + "?open=_/one": "one - Widgets", "/r/" + podsRef + "?open=web-1": "Pods",
+		"/r/" + podsRef: "Pods", "/r/" + podsRef + "?open=a/web-1": "a/web-1 - Pods",
+		"/r/" + widgetsRef + "?open=_/one": "one - Widgets", "/r/" + podsRef + "?open=web-1": "Pods",
 		"/o/" + podsRef + "/a/web-1": "a/web-1 - Pods",
 	} {
 		if a := s.get(path, "Accept: text/html"); !strings.Contains(a.body, "<title>"+title+" - Glasshouse</title>") {
@@ -165,10 +179,20 @@ func TestPagesOfWhatIsNotThere(t *testing.T) {
 		status int
 		says   []string
 	}{
-		{"/o/" + podsRef + "/a/none", 404, []string{`data-page="object" data-ref="core/v1/pods"`, `data-name="none"`, "<h2>Not found</h2>", "<noscript><p>Reload the page"}},
-		{"/o/" + podsRef + "/a/barred", 403, []string{`data-page="object"`, "<h2>Forbidden</h2>", "<noscript><p>Reload the page"}},
-		{"/o/example.com/v1/gadgets/_/none", 404, []string{`data-page="problem" data-ref="example.com/v1/gadgets"`, "as soon as the cluster serves it", "<noscript><p>Reload the page"}},
-		{"/r/example.com/v1/gadgets", 404, []string{`data-page="problem" data-ref="example.com/v1/gadgets"`, "as soon as the cluster serves it"}},
+		{"/o/" + podsRef + "/a/none", 404, []string{
+			`data-page="object" data-ref="core/v1/pods"`, `data-name="none"`, "<h2>Not found</h2>",
+			"<noscript><p>Reload the page",
+		}},
+		{"/o/" + podsRef + "/a/barred", 403, []string{
+			`data-page="object"`, "<h2>Forbidden</h2>", "<noscript><p>Reload the page",
+		}},
+		{"/o/example.com/v1/gadgets/_/none", 404, []string{
+			`data-page="problem" data-ref="example.com/v1/gadgets"`, "as soon as the cluster serves it",
+			"<noscript><p>Reload the page",
+		}},
+		{"/r/example.com/v1/gadgets", 404, []string{
+			`data-page="problem" data-ref="example.com/v1/gadgets"`, "as soon as the cluster serves it",
+		}},
 		{"/nothing", 404, []string{`data-page="problem" data-ref=""`}},
 		{"/compare?a=" + podsRef + "/a/none", 404, []string{"Not found", "<noscript><p>Reload the page"}},
 	} {
@@ -206,8 +230,10 @@ func TestObjectsWhileAway(t *testing.T) {
 			}
 		}
 	}
-	s.wantProblem("one that is not held", s.get("/o/"+none), http.StatusServiceUnavailable, "The API server does not answer", "")
-	s.wantProblem("one as JSON", s.get("/api/v1/object/"+one), http.StatusServiceUnavailable, "The API server does not answer", "")
+	s.wantProblem("one that is not held", s.get("/o/"+none), http.StatusServiceUnavailable,
+		"The API server does not answer", "")
+	s.wantProblem("one as JSON", s.get("/api/v1/object/"+one), http.StatusServiceUnavailable,
+		"The API server does not answer", "")
 	s.api.Down(false)
 	s.live(podsRef)
 	if a := s.get("/o/"+one, "Accept: text/html"); a.status != http.StatusOK || strings.Contains(a.body, "Stale") {
@@ -232,14 +258,22 @@ func TestPageOfSomeNamespaces(t *testing.T) {
 func TestSnapshotFormats(t *testing.T) {
 	s := newSite(t)
 	path := "/api/v1/snapshot/" + podsRef
-	const row = `{"ns":"a","name":"web-1","uid":"a/web-1","rv":"103","created":"2026-11-21T10:00:00Z","cells":["web-1","Running","2026-11-21T10:00:00Z"]}`
-	const object = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-1","namespace":"a","uid":"a/web-1","resourceVersion":"103","labels":{"app":"web"},"creationTimestamp":"2026-11-21T10:00:00Z"},"spec":{"note":"<b>"}}`
+	const row = `{"ns":"a","name":"web-1","uid":"a/web-1","rv":"103","created":"2026-11-21T10:00:00Z",` +
+		`"cells":["web-1","Running","2026-11-21T10:00:00Z"]}`
+	const object = `{"apiVersion":"v1","kind":"Pod","metadata":{"name":"web-1","namespace":"a","uid":"a/web-1",` +
+		`"resourceVersion":"103","labels":{"app":"web"},"creationTimestamp":"2026-11-21T10:00:00Z"},` +
+		`"spec":{"note":"<b>"}}`
 	for _, test := range []struct{ name, query, accept, kind, want string }{
 		{"ndjson", "?q=web-1+a&ns=a&format=ndjson", "", "application/x-ndjson", row + "\n"},
 		{"ndjson of objects", "?q=web-1&ns=a&format=ndjson&view=objects", "", "application/x-ndjson", object + "\n"},
-		{"ndjson by Accept", "?q=web-1&ns=a", "text/html, application/x-ndjson;q=0.9", "application/x-ndjson", row + "\n"},
-		{"csv", "?q=web-1&ns=a", "text/csv", "text/csv; charset=utf-8", "Namespace,Name,Status,Age\na,web-1,Running,2026-11-21T10:00:00Z\n"},
-		{"yaml", "?q=web-1&ns=a&view=objects", "application/yaml", "application/yaml", "---\napiVersion: v1\nkind: Pod\nmetadata:\n  creationTimestamp: \"2026-11-21T10:00:00Z\"\n  labels:\n    app: web\n  name: web-1\n  namespace: a\n  resourceVersion: \"103\"\n  uid: a/web-1\nspec:\n  note: <b>\n"},
+		{"ndjson by Accept", "?q=web-1&ns=a", "text/html, application/x-ndjson;q=0.9", "application/x-ndjson",
+			row + "\n"},
+		{"csv", "?q=web-1&ns=a", "text/csv", "text/csv; charset=utf-8",
+			"Namespace,Name,Status,Age\na,web-1,Running,2026-11-21T10:00:00Z\n"},
+		{"yaml", "?q=web-1&ns=a&view=objects", "application/yaml", "application/yaml",
+			"---\napiVersion: v1\nkind: Pod\nmetadata:\n  creationTimestamp: \"2026-11-21T10:00:00Z\"\n  labels:\n   " +
+				" app: web\n  name: web-1\n  namespace: a\n  resourceVersion: \"103\"\n  uid: a/web-1\nspec:\n  " +
+				"note: <b>\n"},
 		{"nothing as ndjson", "?q=none&format=ndjson", "", "application/x-ndjson", ""},
 		{"nothing as csv", "?q=none&format=csv", "", "text/csv; charset=utf-8", "Namespace,Name,Status,Age\n"},
 		{"the parameter before Accept", "?q=none&format=ndjson", "text/csv", "application/x-ndjson", ""},
@@ -250,7 +284,8 @@ func TestSnapshotFormats(t *testing.T) {
 		}
 		a := s.get(path+test.query, headers...)
 		if a.status != http.StatusOK || a.header.Get("Content-Type") != test.kind || a.body != test.want {
-			t.Errorf("%s: got %d %s\n%s\nwant %s\n%s", test.name, a.status, a.header.Get("Content-Type"), a.body, test.kind, test.want)
+			t.Errorf("%s: got %d %s\n%s\nwant %s\n%s", test.name, a.status, a.header.Get("Content-Type"), a.body,
+				test.kind, test.want)
 		}
 	}
 
@@ -262,13 +297,16 @@ func TestSnapshotFormats(t *testing.T) {
 		Rows, Objects                 []json.RawMessage
 	}
 	a := s.get(path)
-	if err := json.Unmarshal([]byte(a.body), &got); err != nil || got.Resource != podsRef || got.Kind != "Pod" || !got.Namespaced || got.Cursor == "" ||
-		got.State != "live" || got.Total == nil || *got.Total != 3 || len(got.Rows) != 3 || len(got.Columns) != 3 || got.Objects != nil {
+	if err := json.Unmarshal([]byte(a.body), &got); err != nil || got.Resource != podsRef || got.Kind != "Pod" ||
+		!got.Namespaced || got.Cursor == "" ||
+		got.State != "live" || got.Total == nil || *got.Total != 3 || len(got.Rows) != 3 || len(got.Columns) != 3 ||
+		got.Objects != nil {
 		t.Errorf("the snapshot is %s, %v", a.body, err)
 	}
 	got.Cursor, got.Rows = "", nil
 	a = s.get(path + "?limit=2&view=objects")
-	if err := json.Unmarshal([]byte(a.body), &got); err != nil || got.Cursor != "" || *got.Total != 3 || len(got.Objects) != 2 || got.Rows != nil {
+	if err := json.Unmarshal([]byte(a.body), &got); err != nil || got.Cursor != "" || *got.Total != 3 ||
+		len(got.Objects) != 2 || got.Rows != nil {
 		t.Errorf("two objects of a snapshot are %s, %v; want no cursor and the total", a.body, err)
 	}
 
@@ -276,7 +314,8 @@ func TestSnapshotFormats(t *testing.T) {
 	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "you may not")
 	s.await("/api/v1/snapshot/core/v1/secrets", `"state":"forbidden"`)
 	a = s.get("/api/v1/snapshot/core/v1/secrets")
-	if !strings.Contains(a.body, `"state":"forbidden"`) || !strings.Contains(a.body, `"total":null,"columns":[],"rows":[]`) || !strings.Contains(a.body, "you may not") {
+	if !strings.Contains(a.body, `"state":"forbidden"`) ||
+		!strings.Contains(a.body, `"total":null,"columns":[],"rows":[]`) || !strings.Contains(a.body, "you may not") {
 		t.Errorf("a snapshot of a forbidden kind is %s", a.body)
 	}
 	a = s.get("/api/v1/snapshot/core/v1/secrets?format=csv")
@@ -303,7 +342,9 @@ func TestCSVIsNoFormula(t *testing.T) {
 	if table[0][1] != "'=Odd" {
 		t.Errorf("the heading is %q, want it neutral", table[0][1])
 	}
-	for i, want := range []string{"'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t=1", "'\r=1", "'\n=1", "'＝1", "a=1", "", "x,\"y\"\nz"} {
+	for i, want := range []string{
+		"'=1+1", "'+1", "'-1", "'@SUM(A1)", "'\t=1", "'\r=1", "'\n=1", "'＝1", "a=1", "", "x,\"y\"\nz",
+	} {
 		if got := table[i+1][1]; got != want {
 			t.Errorf("%q is written as %q, want %q", odd[i], got, want)
 		}
@@ -321,8 +362,10 @@ func TestObjectFormats(t *testing.T) {
 	} {
 		a := s.get(path+test.query, "Accept: "+test.accept)
 		var o struct{ Metadata struct{ Name string } }
-		if err := yaml.Unmarshal([]byte(a.body), &o); err != nil || a.header.Get("Content-Type") != test.kind || o.Metadata.Name != "web-1" {
-			t.Errorf("%s for %s: got %s %s, %v; want %s", test.query, test.accept, a.header.Get("Content-Type"), a.body, err, test.kind)
+		if err := yaml.Unmarshal([]byte(a.body), &o); err != nil || a.header.Get("Content-Type") != test.kind ||
+			o.Metadata.Name != "web-1" {
+			t.Errorf("%s for %s: got %s %s, %v; want %s", test.query, test.accept, a.header.Get("Content-Type"), a.body,
+				err, test.kind)
 		}
 	}
 }
@@ -331,7 +374,9 @@ func TestObjectFormats(t *testing.T) {
 func TestEscapedNames(t *testing.T) {
 	s := newSite(t)
 	s.api.Set(widgetsRef, apitest.Item{Name: "system:node b"})
-	for _, path := range []string{"/api/v1/object/" + widgetsRef + "/_/system%3Anode%20b", "/o/" + widgetsRef + "/_/system:node%20b"} {
+	for _, path := range []string{
+		"/api/v1/object/" + widgetsRef + "/_/system%3Anode%20b", "/o/" + widgetsRef + "/_/system:node%20b",
+	} {
 		if a := s.get(path); a.status != http.StatusOK || !strings.Contains(a.body, "system:node b") {
 			t.Errorf("%s: got %d %s", path, a.status, a.body)
 		}
@@ -361,12 +406,14 @@ func TestResources(t *testing.T) {
 		}
 	}
 	etag := a.header.Get("ETag")
-	if b := s.get("/api/v1/resources", "If-None-Match: "+etag); b.status != http.StatusNotModified || b.body != "" || b.header.Get("ETag") != etag || etag == "" {
+	if b := s.get("/api/v1/resources", "If-None-Match: "+etag); b.status != http.StatusNotModified || b.body != "" ||
+		b.header.Get("ETag") != etag || etag == "" {
 		t.Errorf("with the ETag %q: got %d %q, want 304", etag, b.status, b.body)
 	}
 	s.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "new", Cells: `["new","Pending","1s"]`})
 	s.await("/api/v1/snapshot/"+podsRef, `"total":4`)
-	if b := s.get("/api/v1/resources", "If-None-Match: "+etag); b.status != http.StatusOK || b.header.Get("ETag") == etag {
+	if b := s.get("/api/v1/resources", "If-None-Match: "+etag); b.status != http.StatusOK ||
+		b.header.Get("ETag") == etag {
 		t.Error("a pod more, and the ETag is the same")
 	}
 }
@@ -396,7 +443,8 @@ func TestStatic(t *testing.T) {
 
 func TestCompression(t *testing.T) {
 	s := newSite(t)
-	if a := s.get("/static/app.js", "Accept-Encoding: gzip"); a.header.Get("Content-Encoding") != "gzip" || !strings.Contains(a.header.Get("Vary"), "Accept-Encoding") {
+	if a := s.get("/static/app.js", "Accept-Encoding: gzip"); a.header.Get("Content-Encoding") != "gzip" ||
+		!strings.Contains(a.header.Get("Vary"), "Accept-Encoding") {
 		t.Errorf("headers are %v, want gzip, and Vary", a.header)
 	}
 }

@@ -53,17 +53,24 @@ func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	if err != nil {
 		return err
 	}
-	answer := searchDocument{make([]hitDocument, 0, len(found.Hits)), found.Total, make([]searchedDocument, 0, len(found.Searched))}
+	answer := searchDocument{
+		make([]hitDocument, 0, len(found.Hits)), found.Total, make([]searchedDocument, 0, len(found.Searched)),
+	}
 	for _, hit := range found.Hits {
-		answer.Objects = append(answer.Objects, hitDocument{hit.Resource.Ref(), hit.Resource.Kind, hit.Namespace, hit.Name, hit.UID})
+		answer.Objects = append(answer.Objects, hitDocument{
+			hit.Resource.Ref(), hit.Resource.Kind, hit.Namespace, hit.Name, hit.UID,
+		})
 	}
 	for i := range found.Searched {
 		known := &found.Searched[i]
-		answer.Searched = append(answer.Searched, searchedDocument{known.Ref(), known.Status.State, known.Count, known.Status.Namespaces})
+		answer.Searched = append(answer.Searched, searchedDocument{
+			known.Ref(), known.Status.State, known.Count, known.Status.Namespaces,
+		})
 	}
 	return writeJSONBody(w, r, http.StatusOK, answer)
 }
 
 func (s *Server) pickerOrder(a, b *watch.Resource) int {
-	return cmp.Or(s.sections.Compare(cmp.Or(a.Group, "core"), a.Resource, cmp.Or(b.Group, "core"), b.Resource), cmp.Compare(a.Version, b.Version))
+	return cmp.Or(s.sections.Compare(cmp.Or(a.Group, "core"), a.Resource, cmp.Or(b.Group, "core"), b.Resource),
+		cmp.Compare(a.Version, b.Version))
 }

@@ -31,7 +31,8 @@ func (s *site) find(query string) (found []string, through string, total int) {
 	s.t.Helper()
 	a := s.get("/api/v1/search?" + query)
 	var got searched
-	if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != http.StatusOK || got.Objects == nil || got.Searched == nil {
+	if err := json.Unmarshal([]byte(a.body), &got); err != nil || a.status != http.StatusOK || got.Objects == nil ||
+		got.Searched == nil {
 		s.t.Fatalf("%s: %d %s, %v", query, a.status, a.body, err)
 	}
 	for _, o := range got.Objects {
@@ -54,7 +55,8 @@ func (s *site) find(query string) (found []string, through string, total int) {
 func TestSearch(t *testing.T) {
 	s := newSite(t)
 	s.api.Set(widgetsRef, apitest.Item{Name: "web"}, apitest.Item{Name: "a-Widget"})
-	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "web", Name: "key"}, apitest.Item{Namespace: "a", Name: "web-1"})
+	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "web", Name: "key"},
+		apitest.Item{Namespace: "a", Name: "web-1"})
 	const podsAlone = "core/v1/pods live 3"
 	if found, through, _ := s.find("q=a"); fmt.Sprint(found) != "[Pod a/web-1 Pod a/web-2]" || through != podsAlone {
 		t.Errorf("while only pods are watched: %v in %s", found, through)
@@ -84,7 +86,8 @@ func TestSearch(t *testing.T) {
 		{"q=running", "[]", 0},
 		{"q=web+nothing", "[]", 0},
 	} {
-		if found, through, total := s.find(test.query); fmt.Sprint(found) != test.want || through != all || total != test.total {
+		if found, through, total := s.find(test.query); fmt.Sprint(found) != test.want || through != all ||
+			total != test.total {
 			t.Errorf("%s: got %v of %d in %s\nwant %s of %d", test.query, found, total, through, test.want, test.total)
 		}
 	}
@@ -130,7 +133,8 @@ func TestSearchOfWhatIsForbidden(t *testing.T) {
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "key"})
 	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "you may not")
 	s.await("/api/v1/snapshot/core/v1/secrets", `"state":"forbidden"`)
-	if found, through, total := s.find("q=key"); len(found) != 0 || total != 0 || !strings.Contains(through, "core/v1/secrets forbidden ?") {
+	if found, through, total := s.find("q=key"); len(found) != 0 || total != 0 ||
+		!strings.Contains(through, "core/v1/secrets forbidden ?") {
 		t.Errorf("got %v of %d in %s", found, total, through)
 	}
 }
@@ -148,11 +152,16 @@ func BenchmarkSearch(b *testing.B) {
 		handler.ServeHTTP(recorder, r)
 		return recorder
 	}
-	api := apitest.New(b, apitest.Kind{Ref: podsRef, Kind: "Pod", Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"}]`})
+	api := apitest.New(b, apitest.Kind{
+		Ref: podsRef, Kind: "Pod", Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"}]`,
+	})
 	items := make([]apitest.Item, objects)
 	for n := range items {
 		name := fmt.Sprintf("app-%d-7c9d8f6b5-%05d", n%50, n)
-		items[n] = apitest.Item{Namespace: fmt.Sprint("team-", n%20), Name: name, Cells: fmt.Sprintf(`[%q,"Running"]`, name), Rest: `"spec":{"nodeName":"n"}`}
+		items[n] = apitest.Item{
+			Namespace: fmt.Sprint("team-", n%20), Name: name, Cells: fmt.Sprintf(`[%q,"Running"]`, name),
+			Rest: `"spec":{"nodeName":"n"}`,
+		}
 	}
 	api.Set(podsRef, items...)
 	cluster := startCluster(b, api)
@@ -169,7 +178,8 @@ func BenchmarkSearch(b *testing.B) {
 		}
 		ask(b, "/api/v1/snapshot/"+podsRef+"?wait=30s&limit=1")
 	}
-	looking, err := cluster.For(watch.Viewer{Program: true}).Subscribe(b.Context(), watch.Query{Resource: podsRef}, watch.Rows, "")
+	looking, err := cluster.For(watch.Viewer{Program: true}).Subscribe(b.Context(), watch.Query{Resource: podsRef},
+		watch.Rows, "")
 	if err != nil {
 		b.Fatal(err)
 	}

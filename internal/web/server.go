@@ -109,7 +109,11 @@ func New(options Options) (*Server, error) {
 		}
 	}
 	s := &Server{
-		contexts: options.Contexts, auth: options.Auth, boundary: options.Boundary, base: options.BasePath, keys: options.KeyPair, peers: options.Peers, rates: limit.NewRates(addressRate, addressBurst), frameRates: limit.NewRates(addressFrames, addressFrameBurst), budget: limit.NewBudget(responseMemory(options.MemoryLimit)), memoryLimit: options.MemoryLimit, version: options.Version, pageRows: options.PageRows, log: options.Log,
+		contexts: options.Contexts, auth: options.Auth, boundary: options.Boundary, base: options.BasePath,
+		keys: options.KeyPair, peers: options.Peers, rates: limit.NewRates(addressRate, addressBurst),
+		frameRates: limit.NewRates(addressFrames, addressFrameBurst),
+		budget:     limit.NewBudget(responseMemory(options.MemoryLimit)), memoryLimit: options.MemoryLimit,
+		version: options.Version, pageRows: options.PageRows, log: options.Log,
 		shares: shares, shareAdmins: options.ShareAdmins, assets: assets, sections: templates.NewSections(),
 	}
 	s.present.Store(newShowing(options.Shown))
@@ -166,7 +170,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 		return err
 	}
 	server := &http.Server{
-		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
+		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: answerTimeout,
+		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
 		// A stream's deadline does not end a write of its connection that the client's kernel does not take.
 		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: maxStreams, WriteByteTimeout: stallTimeout},
 		ConnContext: withConn, ConnState: onState,

@@ -38,7 +38,10 @@ func (s *Server) createShare(w http.ResponseWriter, r *http.Request) error {
 	}
 	viewer := identityOf(r).Viewer
 	now := time.Now().UTC().Truncate(time.Second)
-	given := share.Share{To: asked.To, Created: now, Expires: now.Add(long), Note: asked.Note, Cluster: s.showing(r).id, Parts: asked.Parts, Creator: viewer.User}
+	given := share.Share{
+		To: asked.To, Created: now, Expires: now.Add(long), Note: asked.Note, Cluster: s.showing(r).id,
+		Parts: asked.Parts, Creator: viewer.User,
+	}
 	if err := s.access(r).MayShare(r.Context(), &watch.Scope{Parts: given.Parts}); err != nil {
 		return err
 	}
@@ -59,7 +62,9 @@ func (s *Server) createShare(w http.ResponseWriter, r *http.Request) error {
 // be shared.
 func lengthOf(q *share.Request) (time.Duration, error) {
 	if len(q.Parts) == 0 || len(q.Parts) > maxParts {
-		return 0, badRequest("Not a share", "There are %d parts; name from 1 to %d, each a resource, as in core/v1/pods, with namespaces, labels, a name or words where it is not all.", len(q.Parts), maxParts)
+		return 0, badRequest("Not a share",
+			"There are %d parts; name from 1 to %d, each a resource, as in core/v1/pods, with namespaces, labels, a "+
+				"name or words where it is not all.", len(q.Parts), maxParts)
 	}
 	if len(q.Note) > maxNote || !utf8.ValidString(q.Note) || strings.ContainsFunc(q.Note, unicode.IsControl) {
 		return 0, badRequest("Not a note", "A note is one line of at most %d bytes.", maxNote)
@@ -67,7 +72,9 @@ func lengthOf(q *share.Request) (time.Duration, error) {
 	long := usualShare
 	if q.Seconds != nil {
 		if *q.Seconds < int64(shortestShare/time.Second) || *q.Seconds > int64(longestShare/time.Second) {
-			return 0, badRequest("Not a time", "seconds is %d; a share lasts from %d to %d, and %d where nothing is said.", *q.Seconds, shortestShare/time.Second, longestShare/time.Second, usualShare/time.Second)
+			return 0, badRequest("Not a time",
+				"seconds is %d; a share lasts from %d to %d, and %d where nothing is said.", *q.Seconds,
+				shortestShare/time.Second, longestShare/time.Second, usualShare/time.Second)
 		}
 		long = time.Duration(*q.Seconds) * time.Second
 	}
@@ -84,7 +91,9 @@ func (s *Server) leadsInto(r *http.Request, given *share.Share) error {
 	for _, q := range queries {
 		if err := guest.May(r.Context(), q); err != nil {
 			if p, ok := errors.AsType[*watch.Problem](err); ok && p.Cause == watch.Refused {
-				return badRequest("Not shared", "to is %.200q, which would show what no part has: name in it a page that the parts have all of.", given.To)
+				return badRequest("Not shared",
+					"to is %.200q, which would show what no part has: name in it a page that the parts have all of.",
+					given.To)
 			}
 			return err
 		}
@@ -94,7 +103,9 @@ func (s *Server) leadsInto(r *http.Request, given *share.Share) error {
 
 // shownAt is what a page of this server shows.
 func (s *Server) shownAt(to string) ([]watch.Query, error) {
-	wrong := badRequest("Not a page", "to is %.200q; it takes the address of a list, an object or a comparison here, without the base path, as in /r/core/v1/pods?ns=a.", to)
+	wrong := badRequest("Not a page",
+		"to is %.200q; it takes the address of a list, an object or a comparison here, without the base path, as in "+
+			"/r/core/v1/pods?ns=a.", to)
 	u, err := url.Parse(to)
 	if err != nil || to == "" || s.wayBack(to) != to || u.Fragment != "" {
 		return nil, wrong
@@ -110,7 +121,8 @@ func (s *Server) shownAt(to string) ([]watch.Query, error) {
 	case err != nil:
 		return nil, wrong
 	case segments[0] == "r" && len(segments) == 4:
-		return []watch.Query{{Resource: strings.Join(segments[1:], "/"), Namespaces: namespacesOf(values), Labels: values.Get("labels"), Text: values.Get("q")}}, nil
+		return []watch.Query{{Resource: strings.Join(segments[1:], "/"), Namespaces: namespacesOf(values),
+			Labels: values.Get("labels"), Text: values.Get("q")}}, nil
 	case segments[0] == "o" && len(segments) == 6:
 		return []watch.Query{objectQuery(segments[1:])}, nil
 	case segments[0] == "compare" && len(segments) == 1 && values.Get("a") != "":
@@ -161,7 +173,10 @@ func (s *Server) revokeShare(w http.ResponseWriter, r *http.Request) error {
 		return err
 	}
 	if !there {
-		return &problem{Title: "No such share", Status: http.StatusNotFound, Detail: "You share nothing with this id; it may have ended."}
+		return &problem{
+			Title: "No such share", Status: http.StatusNotFound,
+			Detail: "You share nothing with this id; it may have ended.",
+		}
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil
@@ -170,7 +185,9 @@ func (s *Server) revokeShare(w http.ResponseWriter, r *http.Request) error {
 // managesShares reports whether a viewer sees, and takes back, what others share:
 // where nobody is asked who they are, nothing is another's.
 func (s *Server) managesShares(v watch.Viewer) bool {
-	return v.User == nil || slices.ContainsFunc(v.User.Groups, func(group string) bool { return slices.Contains(s.shareAdmins, group) })
+	return v.User == nil || slices.ContainsFunc(v.User.Groups, func(group string) bool {
+		return slices.Contains(s.shareAdmins, group)
+	})
 }
 
 // sharePage is what a link opens: its script has the token, and takes it to
@@ -186,7 +203,10 @@ func (s *Server) openShare(w http.ResponseWriter, r *http.Request) error {
 	var asked struct {
 		Token string `json:"token"`
 	}
-	none := &problem{Title: "No such share", Status: http.StatusNotFound, Detail: "This link shows nothing: it has expired, was taken back, or is not whole. Ask for another one."}
+	none := &problem{
+		Title: "No such share", Status: http.StatusNotFound,
+		Detail: "This link shows nothing: it has expired, was taken back, or is not whole. Ask for another one.",
+	}
 	if err := readBody(r, &asked); err != nil || len(asked.Token) > maxToken {
 		asked.Token = ""
 	}
@@ -228,7 +248,8 @@ func (s *Server) guestOf(r *http.Request) (from sender, ok bool) {
 		case ok && g.Share.Cluster != s.showing(r).id:
 			return sender{err: otherCluster(), left: true}, true
 		case ok:
-			return sender{identity: auth.Identity{Viewer: g.Share.Viewer(), Expires: g.Share.Expires, Ended: g.Ended, Cookie: true}, guest: &g}, true
+			return sender{identity: auth.Identity{Viewer: g.Share.Viewer(), Expires: g.Share.Expires, Ended: g.Ended,
+				Cookie: true}, guest: &g}, true
 		}
 	}
 	return sender{err: shareEnded(), left: true}, true
@@ -236,13 +257,21 @@ func (s *Server) guestOf(r *http.Request) (from sender, ok bool) {
 
 // shareEnded is told to guests of what is shared no more.
 func shareEnded() error {
-	return &problem{Title: "Share has ended", Status: http.StatusUnauthorized, Detail: "This share has ended: it has expired, or was taken back. Ask for another link, or leave it to log in yourself."}
+	return &problem{
+		Title: "Share has ended", Status: http.StatusUnauthorized,
+		Detail: "This share has ended: it has expired, or was taken back. Ask for another link, or leave it to log " +
+			"in yourself.",
+	}
 }
 
 // otherCluster is told to guests of a cluster that is not shown now: what it has
 // under the same names was not shared.
 func otherCluster() error {
-	return &problem{Title: "Another cluster is shown", Status: http.StatusUnauthorized, Detail: "What was shared is of another cluster than the one that is shown here now. Ask who shared it to open that one, or leave it to look yourself."}
+	return &problem{
+		Title: "Another cluster is shown", Status: http.StatusUnauthorized,
+		Detail: "What was shared is of another cluster than the one that is shown here now. Ask who shared it to " +
+			"open that one, or leave it to look yourself.",
+	}
 }
 
 // guestIn is the guest who has sent a request; nil for who is none.

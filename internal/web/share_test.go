@@ -32,7 +32,8 @@ import (
 )
 
 // inA are the pods of the namespace a.
-const inA = `{"parts":[{"resource":"core/v1/pods","namespaces":["a"]}],"to":"/r/core/v1/pods?ns=a","note":"incident 12"}`
+const inA = `{"parts":[{"resource":"core/v1/pods","namespaces":["a"]}],"to":"/r/core/v1/pods?ns=a","note":"incident ` +
+	`12"}`
 
 type created = share.Created
 
@@ -90,19 +91,26 @@ func TestSharing(t *testing.T) {
 	s := newSite(t)
 	s.live("core/v1/namespaces")
 	made := s.shares(inA)
-	if want := "http://" + s.addr + "/share#"; !strings.HasPrefix(made.URL, want) || len(made.token) != 43 || made.Persistent || made.To != "/r/core/v1/pods?ns=a" || made.Note != "incident 12" ||
+	if want := "http://" + s.addr + "/share#"; !strings.HasPrefix(made.URL, want) || len(made.token) != 43 ||
+		made.Persistent || made.To != "/r/core/v1/pods?ns=a" || made.Note != "incident 12" ||
 		made.Expires.Sub(made.Created) != 24*time.Hour || len(made.Parts) != 1 || made.Creator != "" {
 		t.Errorf("it is %+v", made.created)
 	}
-	if a := s.get("/share", "Accept: text/html"); a.status != http.StatusOK || told(strings.ReplaceAll(a.body, "/share", "")) != "" || a.header.Get("Set-Cookie") != "" {
+	if a := s.get("/share", "Accept: text/html"); a.status != http.StatusOK ||
+		told(strings.ReplaceAll(a.body, "/share", "")) != "" || a.header.Get("Set-Cookie") != "" {
 		t.Errorf("the page of a link is %d %s", a.status, a.body)
 	}
 	a := s.post("/share", `{"token":"`+made.token+`"}`)
 	cookie := a.header.Get("Set-Cookie")
-	if a.body != `{"to":"/r/core/v1/pods?ns=a"}` || !regexp.MustCompile(`^glasshouse-share-\d+=[\w-]{43}; Path=/; Max-Age=86(400|39\d); HttpOnly; SameSite=Lax$`).MatchString(cookie) {
+	if a.body != `{"to":"/r/core/v1/pods?ns=a"}` ||
+		!regexp.MustCompile(
+			`^glasshouse-share-\d+=[\w-]{43}; Path=/; Max-Age=86(400|39\d); HttpOnly; SameSite=Lax$`,
+		).MatchString(cookie) {
 		t.Errorf("the link is answered with %d %s and %q", a.status, a.body, cookie)
 	}
-	if a := s.post("/share", `{"token":"`+made.token+`"}`, "Origin: https://"+s.addr); !strings.Contains(a.header.Get("Set-Cookie"), "Secure") && a.status == http.StatusOK {
+	if a := s.post("/share", `{"token":"`+made.token+`"}`,
+		"Origin: https://"+s.addr); !strings.Contains(a.header.Get("Set-Cookie"), "Secure") &&
+		a.status == http.StatusOK {
 		t.Errorf("over TLS the cookie is %q", a.header.Get("Set-Cookie"))
 	}
 	made = s.opens(made)
@@ -110,12 +118,15 @@ func TestSharing(t *testing.T) {
 		t.Error("the cookie is the token")
 	}
 	a = s.get("/r/"+podsRef, made.cookie, "Accept: text/html")
-	for name, want := range map[string]string{"X-Robots-Tag": "noindex", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer"} {
+	for name, want := range map[string]string{
+		"X-Robots-Tag": "noindex", "Cache-Control": "no-store", "Referrer-Policy": "no-referrer",
+	} {
 		if got := a.header.Get(name); got != want {
 			t.Errorf("a guest's page has %s %q, want %q", name, got, want)
 		}
 	}
-	if a.status != http.StatusOK || !strings.Contains(a.body, "web-1") || strings.Contains(a.body, "web-10") || !strings.Contains(a.body, `action="/share/leave"`) {
+	if a.status != http.StatusOK || !strings.Contains(a.body, "web-1") || strings.Contains(a.body, "web-10") ||
+		!strings.Contains(a.body, `action="/share/leave"`) {
 		t.Errorf("a guest's page is %d %s", a.status, a.body)
 	}
 	if a := s.get("/", made.cookie); a.header.Get("Location") != made.To {
@@ -131,26 +142,34 @@ func TestSharing(t *testing.T) {
 		t.Errorf("a guest is told %+v", m.Rows)
 	}
 	all := s.listed()
-	if len(all.Shares) != 1 || all.Persistent || all.Shares[0].ID != made.ID || all.Shares[0].Viewers != 1 || all.Shares[0].LastUsed == nil {
+	if len(all.Shares) != 1 || all.Persistent || all.Shares[0].ID != made.ID || all.Shares[0].Viewers != 1 ||
+		all.Shares[0].LastUsed == nil {
 		t.Errorf("there are %+v", all)
 	}
-	if text := s.get("/api/v1/shares").body; strings.Contains(text, made.token) || strings.Contains(text, strings.TrimPrefix(made.cookie, s.cookie("glasshouse-share", ""))) || strings.Contains(text, `"hash"`) {
+	if text := s.get("/api/v1/shares").body; strings.Contains(text, made.token) ||
+		strings.Contains(text, strings.TrimPrefix(made.cookie, s.cookie("glasshouse-share", ""))) ||
+		strings.Contains(text, `"hash"`) {
 		t.Errorf("the list has what nobody is told: %s", text)
 	}
 	began := time.Now()
 	if a := s.send("DELETE", "/api/v1/shares/"+made.ID, s.origin()); a.status != http.StatusNoContent || a.body != "" {
 		t.Errorf("it is taken back: %d %s", a.status, a.body)
 	}
-	if code, reason := c.closed(); code != 4403 || reason != "this share has ended" || time.Since(began) > 5*time.Second {
+	if code, reason := c.closed(); code != 4403 || reason != "this share has ended" ||
+		time.Since(began) > 5*time.Second {
 		t.Errorf("the socket ended with %d %q, %s later", code, reason, time.Since(began))
 	}
-	s.wantProblem("a guest of what has ended", s.get("/api/v1/snapshot/"+podsRef, made.cookie), http.StatusUnauthorized, "Share has ended", "This share has ended")
+	s.wantProblem("a guest of what has ended", s.get("/api/v1/snapshot/"+podsRef, made.cookie), http.StatusUnauthorized,
+		"Share has ended", "This share has ended")
 	a = s.get("/r/"+podsRef, made.cookie, "Accept: text/html")
-	if a.status != http.StatusUnauthorized || !strings.Contains(a.body, "Share has ended") || !strings.Contains(a.body, `action="/share/leave"`) || told(strings.ReplaceAll(a.body, "core/v1/pods", "")) != "" {
+	if a.status != http.StatusUnauthorized || !strings.Contains(a.body, "Share has ended") ||
+		!strings.Contains(a.body, `action="/share/leave"`) ||
+		told(strings.ReplaceAll(a.body, "core/v1/pods", "")) != "" {
 		t.Errorf("its page is %d %s", a.status, a.body)
 	}
 	s.wantProblem("its link", s.post("/share", `{"token":"`+made.token+`"}`), http.StatusNotFound, "No such share", "")
-	s.wantProblem("once more", s.send("DELETE", "/api/v1/shares/"+made.ID, s.origin()), http.StatusNotFound, "No such share", "")
+	s.wantProblem("once more", s.send("DELETE", "/api/v1/shares/"+made.ID, s.origin()), http.StatusNotFound,
+		"No such share", "")
 	if all := s.listed(); len(all.Shares) != 0 {
 		t.Errorf("there are still %+v", all)
 	}
@@ -172,17 +191,21 @@ func TestLeavingLeadsNowhere(t *testing.T) {
 		s := test.s
 		made := s.opens(s.shares(inA, test.headers...))
 		a := s.post("/share/leave", "", made.cookie)
-		if a.status != http.StatusOK || a.header.Get("Location")+a.header.Get("Refresh") != "" || !strings.Contains(a.header.Get("Set-Cookie"), strings.TrimPrefix(s.cookie("glasshouse-share", "; Path=/; Max-Age=0"), "Cookie: ")) {
+		if a.status != http.StatusOK || a.header.Get("Location")+a.header.Get("Refresh") != "" ||
+			!strings.Contains(a.header.Get("Set-Cookie"),
+				strings.TrimPrefix(s.cookie("glasshouse-share", "; Path=/; Max-Age=0"), "Cookie: ")) {
 			t.Errorf("%s: to leave is answered with %d %v", name, a.status, a.header)
 		}
-		if !strings.Contains(a.body, "You have left") || !strings.Contains(a.body, `<a href="/">`) || strings.Contains(a.body, "Nobody is asked here") != test.open || told(a.body) != "" {
+		if !strings.Contains(a.body, "You have left") || !strings.Contains(a.body, `<a href="/">`) ||
+			strings.Contains(a.body, "Nobody is asked here") != test.open || told(a.body) != "" {
 			t.Errorf("%s: the page of who has left is %s", name, a.body)
 		}
 		own := s.get("/r/"+podsRef, append([]string{"Accept: text/html"}, test.headers...)...)
 		if own.status != http.StatusOK || strings.Contains(own.body, " data-open") != test.open {
 			t.Errorf("%s: a page is %d %s", name, own.status, own.body)
 		}
-		if guests := s.get("/r/"+podsRef, "Accept: text/html", made.cookie); guests.status != http.StatusOK || strings.Contains(guests.body, " data-open") {
+		if guests := s.get("/r/"+podsRef, "Accept: text/html", made.cookie); guests.status != http.StatusOK ||
+			strings.Contains(guests.body, " data-open") {
 			t.Errorf("%s: a guest's page is %d %s", name, guests.status, guests.body)
 		}
 	}
@@ -190,7 +213,10 @@ func TestLeavingLeadsNowhere(t *testing.T) {
 
 // A link is of the address by which the browser calls the server, below its base.
 func TestLinkBelowABase(t *testing.T) {
-	s := newSiteOf(t, web.Options{BasePath: "/tools/g", Boundary: boundaryOf(t, []string{"other.example.org"}, []string{"https://glasshouse.example.org"})})
+	s := newSiteOf(t, web.Options{
+		BasePath: "/tools/g",
+		Boundary: boundaryOf(t, []string{"other.example.org"}, []string{"https://glasshouse.example.org"}),
+	})
 	for want, headers := range map[string][]string{
 		"https://glasshouse.example.org/tools/g/share#": {"Origin: https://glasshouse.example.org"},
 		"http://" + s.addr + "/tools/g/share#":          {"Origin: http://" + s.addr},
@@ -213,11 +239,13 @@ func TestLinkBelowABase(t *testing.T) {
 	if a := s.get("/tools/g/", "Cookie: "+cookie); a.header.Get("Location") != "/tools/g/r/core/v1/pods?ns=a" {
 		t.Errorf("a guest's home is %q", a.header.Get("Location"))
 	}
-	if a := s.post("/tools/g/share/leave", "", "Cookie: "+cookie); !strings.Contains(a.body, `<a href="/tools/g/">`) || !strings.Contains(a.header.Get("Set-Cookie"), "Path=/tools/g/;") {
+	if a := s.post("/tools/g/share/leave", "", "Cookie: "+cookie); !strings.Contains(a.body, `<a href="/tools/g/">`) ||
+		!strings.Contains(a.header.Get("Set-Cookie"), "Path=/tools/g/;") {
 		t.Errorf("who leaves is answered with %v %s", a.header, a.body)
 	}
 	// Without an Origin, as a program sends none, it is the one that is configured for the host.
-	programs := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tools/g/api/v1/shares", strings.NewReader(inA))
+	programs := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tools/g/api/v1/shares",
+		strings.NewReader(inA))
 	programs.Host = "glasshouse.example.org"
 	handler, err := s.server.Handler()
 	if err != nil {
@@ -242,18 +270,24 @@ func teamOf(t *testing.T, api *apitest.Server, dir string) *site {
 	t.Helper()
 	users := map[string]authentication.TokenReviewStatus{}
 	for name, groups := range map[string][]string{"anna": {"dev"}, "bert": {"dev"}, "carl": {"ops"}} {
-		users[name+".token"] = authentication.TokenReviewStatus{Authenticated: true, User: authentication.UserInfo{Username: name, UID: name, Groups: groups}}
+		users[name+".token"] = authentication.TokenReviewStatus{
+			Authenticated: true, User: authentication.UserInfo{Username: name, UID: name, Groups: groups},
+		}
 	}
 	api.Tokens(users)
 	api.Allow(func(asked authorization.SubjectAccessReviewSpec) bool {
-		return asked.User == "anna" || asked.User == "bert" && asked.ResourceAttributes.Namespace == "b" && asked.ResourceAttributes.Resource == "pods"
+		return asked.User == "anna" ||
+			asked.User == "bert" && asked.ResourceAttributes.Namespace == "b" &&
+				asked.ResourceAttributes.Resource == "pods"
 	})
 	store, err := share.Open(share.Options{Dir: dir, Known: true, Log: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = store.Close() })
-	return serveGuardedOf(t, api, auth.Options{Mode: auth.Token}, web.Options{Shares: store, ShareAdmins: []string{"ops"}})
+	return serveGuardedOf(t, api, auth.Options{Mode: auth.Token}, web.Options{
+		Shares: store, ShareAdmins: []string{"ops"},
+	})
 }
 
 func as(name string) string { return "Authorization: Bearer " + name + ".token" }
@@ -262,7 +296,8 @@ func as(name string) string { return "Authorization: Bearer " + name + ".token" 
 func TestSharesAreTheirOwners(t *testing.T) {
 	dir := t.TempDir()
 	s := team(t, dir)
-	annas, berts := s.shares(inA, as("anna")), s.shares(strings.ReplaceAll(strings.ReplaceAll(inA, `"a"`, `"b"`), "ns=a", "ns=b"), as("bert"))
+	annas, berts := s.shares(inA, as("anna")),
+		s.shares(strings.ReplaceAll(strings.ReplaceAll(inA, `"a"`, `"b"`), "ns=a", "ns=b"), as("bert"))
 	if annas.Creator != "anna" || berts.Creator != "bert" {
 		t.Errorf("they were made by %q and %q", annas.Creator, berts.Creator)
 	}
@@ -282,11 +317,13 @@ func TestSharesAreTheirOwners(t *testing.T) {
 	none := s.send("DELETE", "/api/v1/shares/nothere", as("bert"))
 	other := s.send("DELETE", "/api/v1/shares/"+annas.ID, as("bert"))
 	if other.status != http.StatusNotFound || other.body != none.body {
-		t.Errorf("what is another's is answered with %d %s, what is not there with %s", other.status, other.body, none.body)
+		t.Errorf("what is another's is answered with %d %s, what is not there with %s", other.status, other.body,
+			none.body)
 	}
 	guest := s.opens(annas)
 	for _, a := range []answer{
-		s.get("/api/v1/shares", guest.cookie), s.post("/api/v1/shares", inA, guest.cookie), s.send("DELETE", "/api/v1/shares/"+annas.ID, guest.cookie, s.origin()),
+		s.get("/api/v1/shares", guest.cookie), s.post("/api/v1/shares", inA, guest.cookie),
+		s.send("DELETE", "/api/v1/shares/"+annas.ID, guest.cookie, s.origin()),
 		s.get("/api/v1/shares", guest.cookie, as("anna")),
 	} {
 		s.wantProblem("a guest", a, http.StatusForbidden, "Not shared", "")
@@ -294,11 +331,14 @@ func TestSharesAreTheirOwners(t *testing.T) {
 	if a := s.send("DELETE", "/api/v1/shares/"+annas.ID, as("carl")); a.status != http.StatusNoContent {
 		t.Errorf("carl takes it back: %d %s", a.status, a.body)
 	}
-	if a := s.send("DELETE", "/api/v1/shares/"+berts.ID, as("bert")); a.status != http.StatusNoContent || len(ids("carl")) != 0 {
+	if a := s.send("DELETE", "/api/v1/shares/"+berts.ID, as("bert")); a.status != http.StatusNoContent ||
+		len(ids("carl")) != 0 {
 		t.Errorf("bert takes his back: %d %s", a.status, a.body)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "audit.jsonl"))
-	if err != nil || !strings.Contains(string(text), `"event":"revoke","id":"`+annas.ID+`","creator":"anna","by":"carl","from":"127.0.0.1"`) {
+	if err != nil ||
+		!strings.Contains(string(text),
+			`"event":"revoke","id":"`+annas.ID+`","creator":"anna","by":"carl","from":"127.0.0.1"`) {
 		t.Errorf("the audit log is %s, %v", text, err)
 	}
 	for _, secret := range []string{annas.token, strings.TrimPrefix(guest.cookie, s.cookie("glasshouse-share", ""))} {
@@ -325,13 +365,19 @@ func TestSharesThatMakeNoSense(t *testing.T) {
 		status        int
 		title, detail string
 	}{
-		"": {400, "Malformed body", ""}, "{}": {400, "Not a share", "from 1 to 100"}, "[]": {400, "Malformed body", ""}, "null": {400, "Not a share", ""},
-		`{"token":"x"}`: {400, "Malformed body", "token"}, body("") + "{}": {400, "Malformed body", "follows"}, body(`,"more":1`): {400, "Malformed body", "more"},
-		body("", `{"resource":"core/v1/pods","secret":true}`):                           {400, "Malformed body", "secret"},
+		"": {400, "Malformed body", ""}, "{}": {400, "Not a share", "from 1 to 100"}, "[]": {400, "Malformed body", ""},
+		"null":          {400, "Not a share", ""},
+		`{"token":"x"}`: {400, "Malformed body", "token"}, body("") + "{}": {400, "Malformed body", "follows"},
+		body(`,"more":1`): {400, "Malformed body", "more"},
+		body("", `{"resource":"core/v1/pods","secret":true}`): {400, "Malformed body",
+			"secret"},
 		body("", strings.Split(strings.Repeat(`{"resource":"x"} `, 101), " ")[:101]...): {400, "Not a share", "101"},
-		body(`,"seconds":59`): {400, "Not a time", "60"}, body(`,"seconds":2592001`): {400, "Not a time", "2592000"}, body(`,"seconds":0`): {400, "Not a time", ""}, body(`,"seconds":1.5`): {400, "Malformed body", ""},
-		body(`,"note":"a\nb"`): {400, "Not a note", ""}, body(`,"note":"` + strings.Repeat("x", 1001) + `"`): {400, "Not a note", "1000"},
-		body("", `{"resource":"core/v1/none"}`):                                 {404, "Unknown resource", "core/v1/none"},
+		body(`,"seconds":59`): {400, "Not a time", "60"}, body(`,"seconds":2592001`): {400, "Not a time", "2592000"},
+		body(`,"seconds":0`): {400, "Not a time", ""}, body(`,"seconds":1.5`): {400, "Malformed body", ""},
+		body(`,"note":"a\nb"`):                              {400, "Not a note", ""},
+		body(`,"note":"` + strings.Repeat("x", 1001) + `"`): {400, "Not a note", "1000"},
+		body("", `{"resource":"core/v1/none"}`): {404, "Unknown resource",
+			"core/v1/none"},
 		body("", `{"resource":"core/v1/pods","labels":"a=b=c"}`):                {400, "Not a label selector", "a=b=c"},
 		body("", `{"resource":"core/v1/pods","namespaces":["a"]}`):              {403, "Forbidden", `"a"`},
 		body("", `{"resource":"core/v1/pods","namespaces":["a","b"]}`):          {403, "Forbidden", `"a"`},
@@ -341,19 +387,30 @@ func TestSharesThatMakeNoSense(t *testing.T) {
 		body(`,"to":"/r/core/v1/none"`):                                         {400, "Not shared", ""},
 		body(`,"to":"/o/core/v1/pods/a/web-1"`):                                 {400, "Not shared", ""},
 		body(`,"to":"/compare?a=core/v1/pods/b/web-10&b=core/v1/pods/a/web-1"`): {400, "Not shared", ""},
-		body(`,"to":""`): {400, "Not a page", ""}, body(`,"to":"/"`): {400, "Not a page", ""}, body(`,"to":"/status"`): {400, "Not a page", ""},
-		body(`,"to":"//evil.test/r/core/v1/pods"`): {400, "Not a page", ""}, body(`,"to":"https://evil.test/"`): {400, "Not a page", ""}, body(`,"to":"/\\evil.test"`): {400, "Not a page", ""},
-		body(`,"to":"/r/core/v1/pods#x"`): {400, "Not a page", ""}, body(`,"to":"/logout"`): {400, "Not a page", ""}, body(`,"to":"/r/core/v1/pods/../../../../share"`): {400, "Not a page", ""},
-		body(`,"to":"/r/core/v1/pods?ns=%zz"`): {400, "Not a page", ""}, body(`,"to":"/api/v1/snapshot/core/v1/pods"`): {400, "Not a page", ""},
-		`{"note":"` + strings.Repeat("x", 70<<10) + `"}`: {413, "Body too large", ""},
+		body(`,"to":""`): {400, "Not a page", ""}, body(`,"to":"/"`): {400, "Not a page", ""},
+		body(`,"to":"/status"`):                           {400, "Not a page", ""},
+		body(`,"to":"//evil.test/r/core/v1/pods"`):        {400, "Not a page", ""},
+		body(`,"to":"https://evil.test/"`):                {400, "Not a page", ""},
+		body(`,"to":"/\\evil.test"`):                      {400, "Not a page", ""},
+		body(`,"to":"/r/core/v1/pods#x"`):                 {400, "Not a page", ""},
+		body(`,"to":"/logout"`):                           {400, "Not a page", ""},
+		body(`,"to":"/r/core/v1/pods/../../../../share"`): {400, "Not a page", ""},
+		body(`,"to":"/r/core/v1/pods?ns=%zz"`):            {400, "Not a page", ""},
+		body(`,"to":"/api/v1/snapshot/core/v1/pods"`):     {400, "Not a page", ""},
+		`{"note":"` + strings.Repeat("x", 70<<10) + `"}`:  {413, "Body too large", ""},
 	} {
-		s.wantProblem(fmt.Sprintf("%.200s", text), s.post("/api/v1/shares", text, as("bert")), want.status, want.title, want.detail)
+		s.wantProblem(fmt.Sprintf("%.200s", text), s.post("/api/v1/shares", text, as("bert")), want.status, want.title,
+			want.detail)
 	}
 	if n := len(s.listed(as("carl")).Shares); n != 0 {
 		t.Errorf("%d of it are shared", n)
 	}
-	for _, to := range []string{"/r/core/v1/pods", "/r/core/v1/pods?ns=b&labels=app%3Dweb&q=x&sort=-age", "/o/core/v1/pods/b/web-10", "/compare?a=core/v1/pods/b/web-10&b=web-11"} {
-		if made := s.shares(body(`,"seconds":3600,"to":"`+to+`"`), as("bert")); made.To != to || made.Expires.Sub(made.Created) != time.Hour {
+	for _, to := range []string{
+		"/r/core/v1/pods", "/r/core/v1/pods?ns=b&labels=app%3Dweb&q=x&sort=-age", "/o/core/v1/pods/b/web-10",
+		"/compare?a=core/v1/pods/b/web-10&b=web-11",
+	} {
+		if made := s.shares(body(`,"seconds":3600,"to":"`+to+`"`), as("bert")); made.To != to ||
+			made.Expires.Sub(made.Created) != time.Hour {
 			t.Errorf("it is %+v", made)
 		}
 	}
@@ -366,7 +423,9 @@ func TestCookiesOfPorts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	browser := &http.Client{Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	browser := &http.Client{
+		Jar: jar, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
 	defer browser.CloseIdleConnections()
 	send := func(s *site, method, path, kind, body string) int {
 		t.Helper()
@@ -416,18 +475,25 @@ func TestLinksThatShowNothing(t *testing.T) {
 	s.wantProblem("one that has ended", want, http.StatusNotFound, "No such share", "")
 	cookie := strings.TrimPrefix(s.opens(made).cookie, s.cookie("glasshouse-share", ""))
 	for _, body := range []string{
-		"", "{}", "[]", "null", "token=" + made.token, made.token, `{"token":""}`, `{"token":null}`, `{"token":5}`, `{"token":"` + made.token + `","x":1}`, `{"token":"` + made.token + `"}{}`,
-		`{"token":"` + made.token[1:] + `"}`, `{"token":"` + made.token + `="}`, `{"token":" ` + made.token + `"}`, `{"token":"` + strings.ToLower(made.token) + `"}`,
-		`{"token":"` + cookie + `"}`, `{"token":"` + made.ID + `"}`, `{"token":"` + strings.Repeat("x", 60<<10) + `"}`, "\x00", `{"token":"` + strings.Repeat("[", 10_000) + `"}`, strings.Repeat("[", 10_000),
+		"", "{}", "[]", "null", "token=" + made.token, made.token, `{"token":""}`, `{"token":null}`, `{"token":5}`,
+		`{"token":"` + made.token + `","x":1}`, `{"token":"` + made.token + `"}{}`,
+		`{"token":"` + made.token[1:] + `"}`, `{"token":"` + made.token + `="}`, `{"token":" ` + made.token + `"}`,
+		`{"token":"` + strings.ToLower(made.token) + `"}`,
+		`{"token":"` + cookie + `"}`, `{"token":"` + made.ID + `"}`, `{"token":"` + strings.Repeat("x", 60<<10) + `"}`,
+		"\x00", `{"token":"` + strings.Repeat("[", 10_000) + `"}`, strings.Repeat("[", 10_000),
 	} {
-		if a := s.post("/share", body); a.status != want.status || a.body != want.body || a.header.Get("Set-Cookie") != "" {
+		if a := s.post("/share", body); a.status != want.status || a.body != want.body ||
+			a.header.Get("Set-Cookie") != "" {
 			t.Errorf("%.80q is answered with %d %s %v", body, a.status, a.body, a.header)
 		}
 	}
 	for _, value := range []string{"x", made.token, made.ID, cookie + "x", strings.ToUpper(cookie), ""} {
-		s.wantProblem("the cookie "+value, s.get("/api/v1/status", s.cookie("glasshouse-share", value)), http.StatusUnauthorized, "Share has ended", "")
+		s.wantProblem("the cookie "+value, s.get("/api/v1/status", s.cookie("glasshouse-share", value)),
+			http.StatusUnauthorized, "Share has ended", "")
 	}
-	if a := s.get("/api/v1/status", s.cookie("glasshouse-share", "x; ")+strings.TrimPrefix(s.cookie("glasshouse-share", cookie), "Cookie: ")); a.status != http.StatusOK {
+	if a := s.get("/api/v1/status",
+		s.cookie("glasshouse-share", "x; ")+
+			strings.TrimPrefix(s.cookie("glasshouse-share", cookie), "Cookie: ")); a.status != http.StatusOK {
 		t.Errorf("a cookie beside another is answered with %d", a.status)
 	}
 	if strings.Contains(s.log.String(), made.token) || strings.Contains(s.log.String(), cookie) {
@@ -441,16 +507,21 @@ func TestSharesAreOurs(t *testing.T) {
 	made := s.opens(s.shares(inA))
 	for name, headers := range map[string][]string{
 		"another page": {"Origin: http://evil.test"}, "a page of nowhere": {"Origin: null"},
-		"a page elsewhere": {s.origin(), "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"}, "one beside": {s.origin(), "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors"},
+		"a page elsewhere": {s.origin(), "Sec-Fetch-Site: cross-site", "Sec-Fetch-Mode: navigate"}, "one beside": {
+			s.origin(), "Sec-Fetch-Site: same-site", "Sec-Fetch-Mode: cors",
+		},
 	} {
-		for path, body := range map[string]string{"/api/v1/shares": inA, "/share": `{"token":"` + made.token + `"}`, "/share/leave": ""} {
+		for path, body := range map[string]string{
+			"/api/v1/shares": inA, "/share": `{"token":"` + made.token + `"}`, "/share/leave": "",
+		} {
 			a := s.post(path, body, headers...)
 			s.wantProblem(path+" by "+name, a, http.StatusForbidden, "Origin not allowed", "")
 			if a.header.Get("Set-Cookie") != "" {
 				t.Errorf("%s by %s sets a cookie", path, name)
 			}
 		}
-		s.wantProblem("to take it back by "+name, s.send("DELETE", "/api/v1/shares/"+made.ID, headers...), http.StatusForbidden, "Origin not allowed", "")
+		s.wantProblem("to take it back by "+name, s.send("DELETE", "/api/v1/shares/"+made.ID, headers...),
+			http.StatusForbidden, "Origin not allowed", "")
 	}
 	if n := len(s.listed().Shares); n != 1 {
 		t.Errorf("there are %d shares, want 1", n)
@@ -494,20 +565,24 @@ func TestGuestsAreNobodyElse(t *testing.T) {
 		headers []string
 		want    string
 	}{
-		"the cookie": {[]string{made.cookie}, `"total":2`}, "both cookies": {[]string{both}, `"total":2`}, "a token beside it": {[]string{made.cookie, as("anna")}, `"total":2`},
-		"a bad token beside it": {[]string{made.cookie, "Authorization: Bearer x"}, `"total":2`}, "a proxy's word beside it": {[]string{made.cookie, "X-Forwarded-User: anna"}, `"total":2`},
-		"the login": {[]string{login}, `"total":3`},
+		"the cookie": {[]string{made.cookie}, `"total":2`}, "both cookies": {[]string{both}, `"total":2`},
+		"a token beside it":        {[]string{made.cookie, as("anna")}, `"total":2`},
+		"a bad token beside it":    {[]string{made.cookie, "Authorization: Bearer x"}, `"total":2`},
+		"a proxy's word beside it": {[]string{made.cookie, "X-Forwarded-User: anna"}, `"total":2`},
+		"the login":                {[]string{login}, `"total":3`},
 	} {
 		if got := total(test.headers...); got != test.want {
 			t.Errorf("with %s there is %s, want %s", name, got, test.want)
 		}
 	}
 	page := s.get("/r/"+podsRef, both, "Accept: text/html").body
-	if strings.Contains(page, "anna") || strings.Contains(page, `action="/logout"`) || !strings.Contains(page, `action="/share/leave"`) {
+	if strings.Contains(page, "anna") || strings.Contains(page, `action="/logout"`) ||
+		!strings.Contains(page, `action="/share/leave"`) {
 		t.Error("the page of a guest says who else they are, or who has shared it")
 	}
 	s.send("DELETE", "/api/v1/shares/"+made.ID, as("anna"))
-	s.wantProblem("a guest who is logged in, when it has ended", s.get("/api/v1/status", both), http.StatusUnauthorized, "Share has ended", "")
+	s.wantProblem("a guest who is logged in, when it has ended", s.get("/api/v1/status", both), http.StatusUnauthorized,
+		"Share has ended", "")
 	if a := s.get("/api/v1/status", login); a.status != http.StatusOK {
 		t.Errorf("who has left is answered with %d", a.status)
 	}
@@ -520,8 +595,14 @@ func TestGuestSeesNothingElse(t *testing.T) {
 	for _, name := range []string{"canary-w"} {
 		s.api.Set(widgetsRef, apitest.Item{Name: name})
 	}
-	s.api.Set(podsRef, apitest.Item{Namespace: "b", Name: "canary-b", Cells: `["canary-b","leaked","5m"]`, Metadata: `"labels":{"app":"web"}`, Rest: `"spec":{"note":"leaked"}`})
-	s.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "canary-db", Cells: `["canary-db","leaked","5m"]`, Metadata: `"labels":{"app":"db"}`, Rest: `"spec":{"note":"leaked"}`})
+	s.api.Set(podsRef, apitest.Item{
+		Namespace: "b", Name: "canary-b", Cells: `["canary-b","leaked","5m"]`, Metadata: `"labels":{"app":"web"}`,
+		Rest: `"spec":{"note":"leaked"}`,
+	})
+	s.api.Set(podsRef, apitest.Item{
+		Namespace: "a", Name: "canary-db", Cells: `["canary-db","leaked","5m"]`, Metadata: `"labels":{"app":"db"}`,
+		Rest: `"spec":{"note":"leaked"}`,
+	})
 	s.api.Set("core/v1/namespaces", apitest.Item{Name: "canary-ns"})
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "canary-s"})
 	for _, ref := range []string{podsRef, widgetsRef, "core/v1/secrets", "core/v1/namespaces"} { // Somebody else looks at all of it.
@@ -531,8 +612,10 @@ func TestGuestSeesNothingElse(t *testing.T) {
 			}
 		}
 	}
-	made := s.opens(s.shares(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"],"labels":"app=web"}],"to":"/r/core/v1/pods?ns=a&labels=app%3Dweb"}`, as("anna")))
-	canary := regexp.MustCompile(`canary|leaked|widget|Widget|secrets|Secret\b|web-10|anna|example\.com|"core/v1/namespaces"`)
+	made := s.opens(s.shares(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"],"labels":"app=web"}],"to":"/r/`+
+		`core/v1/pods?ns=a&labels=app%3Dweb"}`, as("anna")))
+	canary := regexp.MustCompile(`canary|leaked|widget|Widget|secrets|Secret\b|web-10|anna|example\.com|"core/v1/` +
+		`namespaces"`)
 	asked := map[string]bool{}
 	check := func(method, path, accept string) answer {
 		a := s.send(method, path, made.cookie, "Accept: "+accept, s.origin())
@@ -543,7 +626,8 @@ func TestGuestSeesNothingElse(t *testing.T) {
 				body = strings.NewReplacer(own, "", url.QueryEscape(own), "").Replace(body)
 			}
 		}
-		if found := canary.FindString(body); found != "" && path != "/api/openapi.json" && !strings.HasPrefix(path, "/static/") {
+		if found := canary.FindString(body); found != "" && path != "/api/openapi.json" &&
+			!strings.HasPrefix(path, "/static/") {
 			t.Errorf("%s %s for %s tells a guest of %q: %d %s", method, path, accept, found, a.status, body)
 		}
 		if a.header.Get("X-Robots-Tag") != "noindex" {
@@ -562,8 +646,10 @@ func TestGuestSeesNothingElse(t *testing.T) {
 	}
 	for _, accept := range []string{"application/json", "text/html"} {
 		for _, path := range []string{
-			"/api/v1/search?q=canary", "/api/v1/search?q=web", "/api/v1/resources", "/compare?a=core/v1/pods/a/web-1&b=core/v1/pods/b/canary-b", "/compare?a=core/v1/pods/a/web-1",
-			"/compare?a=core/v1/pods/a/canary-db", "/r/core/v1/pods?q=canary", "/r/core/v1/pods?labels=app%3Ddb", "/r/core/v1/pods?ns=a&ns=b", "/api/v1/related/core/v1/pods/a/web-1",
+			"/api/v1/search?q=canary", "/api/v1/search?q=web", "/api/v1/resources",
+			"/compare?a=core/v1/pods/a/web-1&b=core/v1/pods/b/canary-b", "/compare?a=core/v1/pods/a/web-1",
+			"/compare?a=core/v1/pods/a/canary-db", "/r/core/v1/pods?q=canary", "/r/core/v1/pods?labels=app%3Ddb",
+			"/r/core/v1/pods?ns=a&ns=b", "/api/v1/related/core/v1/pods/a/web-1",
 		} {
 			check(http.MethodGet, path, accept)
 		}
@@ -584,7 +670,8 @@ func TestGuestSeesNothingElse(t *testing.T) {
 		} {
 			there, not := check(http.MethodGet, pair[0], accept), check(http.MethodGet, pair[1], accept)
 			if there.status != http.StatusForbidden || not.status != http.StatusForbidden {
-				t.Errorf("%s for %s: got %d, and %d of what is not there; want 403 of both", pair[0], accept, there.status, not.status)
+				t.Errorf("%s for %s: got %d, and %d of what is not there; want 403 of both", pair[0], accept,
+					there.status, not.status)
 			}
 			if strings.HasPrefix(pair[0], "/api/") && there.body != not.body {
 				t.Errorf("%s is told from what is not there: %s and %s", pair[0], there.body, not.body)
@@ -592,20 +679,25 @@ func TestGuestSeesNothingElse(t *testing.T) {
 		}
 	}
 	var sees struct{ Total int }
-	if a := check(http.MethodGet, "/api/v1/snapshot/"+podsRef, "application/json"); json.Unmarshal([]byte(a.body), &sees) != nil || sees.Total != 2 {
+	if a := check(http.MethodGet, "/api/v1/snapshot/"+podsRef, "application/json"); json.Unmarshal([]byte(a.body),
+		&sees) != nil || sees.Total != 2 {
 		t.Errorf("a guest sees %s", a.body)
 	}
-	if a := check(http.MethodGet, "/api/v1/object/core/v1/pods/a/web-1", "application/json"); a.status != http.StatusOK {
+	if a := check(http.MethodGet, "/api/v1/object/core/v1/pods/a/web-1",
+		"application/json"); a.status != http.StatusOK {
 		t.Errorf("a guest does not see an object: %d %s", a.status, a.body)
 	}
 	c, err := s.dial(made.cookie, s.origin())
 	if err != nil {
 		t.Fatal(err)
 	}
-	c.send(`[{"op":"subscribe","id":1,"resource":"core/v1/pods"},{"op":"subscribe","id":2,"view":"resources"},{"op":"subscribe","id":3,"resource":"example.com/v1/widgets"},
-		{"op":"subscribe","id":4,"resource":"core/v1/pods","ns":["b"]},{"op":"subscribe","id":5,"resource":"core/v1/pods","ns":["a"],"name":"canary-db","view":"object"},
+	c.send(`[{"op":"subscribe","id":1,"resource":"core/v1/pods"},{"op":"subscribe","id":2,"view":"resources"},` +
+		`{"op":"subscribe","id":3,"resource":"example.com/v1/widgets"},
+		{"op":"subscribe","id":4,"resource":"core/v1/pods","ns":["b"]},` +
+		`{"op":"subscribe","id":5,"resource":"core/v1/pods","ns":["a"],"name":"canary-db","view":"object"},
 		{"op":"subscribe","id":6,"resource":"core/v1/pods","ns":["a"],"name":"web-1","view":"log"},{"op":"ping","id":7},
-		{"op":"subscribe","id":8,"resource":"core/v1/pods","ns":["a"],"name":"nothing","view":"object"},{"op":"subscribe","id":9,"resource":"example.com/v1/nothing"}]`)
+		{"op":"subscribe","id":8,"resource":"core/v1/pods","ns":["a"],"name":"nothing","view":"object"},` +
+		`{"op":"subscribe","id":9,"resource":"example.com/v1/nothing"}]`)
 	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 	defer cancel()
 	told := map[string]bool{}
@@ -619,11 +711,13 @@ func TestGuestSeesNothingElse(t *testing.T) {
 		}
 		var m frameOf
 		if err := json.Unmarshal(frame, &m); err == nil && m.ID != nil {
-			told[fmt.Sprint(*m.ID, " ", m.Type, " ", m.State, m.Problem.Title, " ", len(m.Rows), " ", string(m.Object))] = true
+			told[fmt.Sprint(*m.ID, " ", m.Type, " ", m.State, m.Problem.Title, " ", len(m.Rows), " ",
+				string(m.Object))] = true
 		}
 	}
 	for _, want := range []string{
-		"1 snapshot  2 ", "2 resources  0 ", "3 error Forbidden 0 ", "9 error Forbidden 0 ", "4 state forbidden 0 ", "5 snapshot  0 ", "8 snapshot  0 ", "6 error Forbidden 0 ", "7 pong  0 ",
+		"1 snapshot  2 ", "2 resources  0 ", "3 error Forbidden 0 ", "9 error Forbidden 0 ", "4 state forbidden 0 ",
+		"5 snapshot  0 ", "8 snapshot  0 ", "6 error Forbidden 0 ", "7 pong  0 ",
 	} {
 		if !told[want] {
 			t.Errorf("the socket does not say %q: %v", want, told)
@@ -655,7 +749,9 @@ func TestHundredGuestsAreEnded(t *testing.T) {
 			case <-stop:
 				return
 			case <-time.After(5 * time.Millisecond):
-				s.api.Set(podsRef, apitest.Item{Namespace: "a", Name: "web-1", Cells: fmt.Sprintf(`["web-1","%d","5m"]`, n)})
+				s.api.Set(podsRef, apitest.Item{
+					Namespace: "a", Name: "web-1", Cells: fmt.Sprintf(`["web-1","%d","5m"]`, n),
+				})
 			}
 		}
 	})
@@ -717,7 +813,8 @@ func TestSocketsEndWithTheShare(t *testing.T) {
 	s := newSiteOf(t, web.Options{Shares: store})
 	given := s.shares(inA)
 	expires := time.Now().Add(3 * time.Second)
-	_, token, err := store.Create(t.Context(), share.Share{To: given.To, Expires: expires, Cluster: web.ClusterID(s.server), Parts: given.Parts}, share.Who{})
+	_, token, err := store.Create(t.Context(),
+		share.Share{To: given.To, Expires: expires, Cluster: web.ClusterID(s.server), Parts: given.Parts}, share.Who{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -738,18 +835,25 @@ func TestSocketsEndWithTheShare(t *testing.T) {
 func TestLogsSharedByNamespace(t *testing.T) {
 	s := newSite(t)
 	for _, pod := range []string{"a/pods/web-1", "a/pods/web-2", "b/pods/other"} {
-		s.api.Answer("/api/v1/namespaces/"+pod+"/log", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a line of "+pod+"\n") })
+		s.api.Answer("/api/v1/namespaces/"+pod+"/log", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "a line of "+pod+"\n")
+		})
 	}
 	const logs = `{"resource":"core/v1/pods/log","namespaces":["a"]}`
 	for _, pods := range []string{`{"resource":"core/v1/pods"}`, `{"resource":"core/v1/pods","namespaces":["a"]}`} {
 		made := s.opens(s.shares(`{"parts":[` + pods + `,` + logs + `],"to":"/r/core/v1/pods?ns=a"}`))
-		for path, want := range map[string]int{"a/web-1": http.StatusOK, "a/web-2": http.StatusOK, "b/other": http.StatusForbidden} {
-			if a := s.get("/api/v1/logs/"+path, made.cookie); a.status != want || strings.Contains(a.body, "a line of") != (want == http.StatusOK) {
+		for path, want := range map[string]int{
+			"a/web-1": http.StatusOK, "a/web-2": http.StatusOK, "b/other": http.StatusForbidden,
+		} {
+			if a := s.get("/api/v1/logs/"+path, made.cookie); a.status != want ||
+				strings.Contains(a.body, "a line of") != (want == http.StatusOK) {
 				t.Errorf("beside %s the log of %s is answered with %d %s", pods, path, a.status, a.body)
 			}
 		}
 	}
-	for _, to := range []string{"/r/core/v1/pods/log?ns=a", "/r/core/v1/pods?ns=a", "/o/core/v1/pods/a/web-1?tab=logs"} {
+	for _, to := range []string{
+		"/r/core/v1/pods/log?ns=a", "/r/core/v1/pods?ns=a", "/o/core/v1/pods/a/web-1?tab=logs",
+	} {
 		if a := s.post("/api/v1/shares", `{"parts":[`+logs+`],"to":"`+to+`"}`); a.status != http.StatusBadRequest {
 			t.Errorf("logs alone, at %s, are answered with %d %s", to, a.status, a.body)
 		}
@@ -764,8 +868,10 @@ func TestLogEndsWithTheShare(t *testing.T) {
 		_ = http.NewResponseController(w).Flush()
 		<-r.Context().Done()
 	})
-	made := s.opens(s.shares(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]},{"resource":"core/v1/pods/log","namespaces":["a"]}],"to":"/o/core/v1/pods/a/web-1?tab=logs"}`))
-	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+s.addr+"/api/v1/logs/a/web-1?follow=true", nil)
+	made := s.opens(s.shares(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]},{"resource":"core/v1/pods/` +
+		`log","namespaces":["a"]}],"to":"/o/core/v1/pods/a/web-1?tab=logs"}`))
+	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		"http://"+s.addr+"/api/v1/logs/a/web-1?follow=true", nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -808,7 +914,10 @@ func TestAnswersEndWithTheirReader(t *testing.T) {
 			s, cookie, end := test(t)
 			const objects, size = 300, 100 << 10 // More than what is on its way may have.
 			for n := range objects {
-				s.api.Set(podsRef, apitest.Item{Namespace: "a", Name: fmt.Sprint("large-", n), Rest: `"spec":{"note":"` + strings.Repeat("x", size) + `"}`})
+				s.api.Set(podsRef, apitest.Item{
+					Namespace: "a", Name: fmt.Sprint("large-", n),
+					Rest: `"spec":{"note":"` + strings.Repeat("x", size) + `"}`,
+				})
 			}
 			s.await("/api/v1/snapshot/"+podsRef+"?ns=a&limit=1", fmt.Sprintf(`"total":%d`, objects+2), cookie)
 			conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", s.addr)
@@ -816,7 +925,9 @@ func TestAnswersEndWithTheirReader(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer func() { _ = conn.Close() }()
-			if _, err := fmt.Fprintf(conn, "GET /api/v1/snapshot/%s?ns=a&view=objects HTTP/1.1\r\nHost: %s\r\n%s\r\n\r\n", podsRef, s.addr, cookie); err != nil {
+			if _, err := fmt.Fprintf(conn,
+				"GET /api/v1/snapshot/%s?ns=a&view=objects HTTP/1.1\r\nHost: %s\r\n%s\r\n\r\n", podsRef, s.addr,
+				cookie); err != nil {
 				t.Fatal(err)
 			}
 			response, err := http.ReadResponse(bufio.NewReader(conn), nil)
@@ -853,7 +964,8 @@ func TestLogsOfOne(t *testing.T) {
 			t.Fatal(err)
 		}
 		for id := 1; id <= 100; id++ {
-			c.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods","ns":[%q],"name":%q,"view":"log","follow":true}`, id, ns, pod))
+			c.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":"core/v1/pods","ns":[%q],"name":%q,"view":"log",`+
+				`"follow":true}`, id, ns, pod))
 			if m := c.log(id); m.Type == "error" {
 				if m.Problem.Title != "Too many logs" || m.Problem.Status != http.StatusServiceUnavailable {
 					t.Errorf("it is refused with %+v", m.Problem)
@@ -864,7 +976,8 @@ func TestLogsOfOne(t *testing.T) {
 		return 100
 	}
 	link := func() []string {
-		made := s.opens(s.shares(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]},{"resource":"core/v1/pods/log","namespaces":["a"]}],"to":"/o/core/v1/pods/a/web-1?tab=logs"}`, as("anna")))
+		made := s.opens(s.shares(`{"parts":[{"resource":"core/v1/pods","namespaces":["a"]},{"resource":"core/v1/pods/`+
+			`log","namespaces":["a"]}],"to":"/o/core/v1/pods/a/web-1?tab=logs"}`, as("anna")))
 		return []string{made.cookie, s.origin()}
 	}
 	one := link()
@@ -909,11 +1022,13 @@ func TestGuestsOutliveTheProgram(t *testing.T) {
 	if other := again.opens(made); other.cookie != made.cookie {
 		t.Error("the link gives another cookie")
 	}
-	if listed := again.listed(as("anna")); len(listed.Shares) != 1 || listed.Shares[0].ID != made.ID || listed.Shares[0].LastUsed == nil || !listed.Persistent {
+	if listed := again.listed(as("anna")); len(listed.Shares) != 1 || listed.Shares[0].ID != made.ID ||
+		listed.Shares[0].LastUsed == nil || !listed.Persistent {
 		t.Errorf("there is %+v", listed)
 	}
 	text, err := os.ReadFile(filepath.Join(dir, "audit.jsonl"))
-	if err != nil || !regexp.MustCompile(`"event":"open","id":"`+made.ID+`","creator":"anna","from":"127.0.0.1"}`).Match(text) {
+	if err != nil ||
+		!regexp.MustCompile(`"event":"open","id":"`+made.ID+`","creator":"anna","from":"127.0.0.1"}`).Match(text) {
 		t.Errorf("the audit log is %s, %v", text, err)
 	}
 }
@@ -955,7 +1070,8 @@ func TestGuestsAreNotToldOfTheAPIServer(t *testing.T) {
 	s := team(t, "")
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "it"})
 	made := s.opens(s.shares(inA, as("anna")))
-	one := s.opens(s.shares(`{"parts":[{"resource":"core/v1/secrets","namespaces":["a"],"name":"it"}],"to":"/o/core/v1/secrets/a/it"}`, as("anna")))
+	one := s.opens(s.shares(`{"parts":[{"resource":"core/v1/secrets","namespaces":["a"],"name":"it"}],"to":"/o/core/`+
+		`v1/secrets/a/it"}`, as("anna")))
 	check := func(what, told string) {
 		t.Helper()
 		if found := regexp.MustCompile(`CANARY|api\.test|system:`).FindString(told); found != "" {
@@ -964,7 +1080,10 @@ func TestGuestsAreNotToldOfTheAPIServer(t *testing.T) {
 	}
 	for _, status := range []int{http.StatusServiceUnavailable, http.StatusInternalServerError} {
 		s.api.RefuseGet("/api/v1/namespaces/a/secrets/it", status, "CANARY")
-		for _, path := range []string{"/api/v1/object/core/v1/secrets/a/it", "/api/v1/related/core/v1/secrets/a/it", "/o/core/v1/secrets/a/it", "/compare?a=core/v1/secrets/a/it"} {
+		for _, path := range []string{
+			"/api/v1/object/core/v1/secrets/a/it", "/api/v1/related/core/v1/secrets/a/it", "/o/core/v1/secrets/a/it",
+			"/compare?a=core/v1/secrets/a/it",
+		} {
 			for _, accept := range []string{"application/json", "text/html"} {
 				a := s.get(path, one.cookie, "Accept: "+accept)
 				if a.status != http.StatusServiceUnavailable {
@@ -995,12 +1114,16 @@ func TestGuestsAreNotToldOfTheAPIServer(t *testing.T) {
 	}
 	c.send(`{"op":"subscribe","id":2,"resource":"core/v1/pods"}`)
 	check("a socket", c.until(2, "error").Problem.Detail)
-	for _, path := range []string{"/api/v1/snapshot/" + podsRef, "/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/api/v1/search?q=web", "/api/v1/logs/a/web-1", "/api/v1/status", "/status"} {
+	for _, path := range []string{
+		"/api/v1/snapshot/" + podsRef, "/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/api/v1/search?q=web",
+		"/api/v1/logs/a/web-1", "/api/v1/status", "/status",
+	} {
 		for _, accept := range []string{"application/json", "text/html"} {
 			check(path, s.get(path, made.cookie, "Accept: "+accept).body)
 		}
 	}
-	s.wantProblem("anna", s.get("/api/v1/snapshot/"+podsRef, as("anna")), http.StatusServiceUnavailable, "Rights are not known", "CANARY")
+	s.wantProblem("anna", s.get("/api/v1/snapshot/"+podsRef, as("anna")), http.StatusServiceUnavailable,
+		"Rights are not known", "CANARY")
 }
 
 // Two hundred people open one link with several tabs each; others have room beside
@@ -1038,7 +1161,10 @@ func FuzzExchange(f *testing.F) {
 	server, log := fuzzed(f)
 	handler, stop := web.Serving(f.Context(), server)
 	f.Cleanup(stop)
-	for _, body := range []string{"", "{}", `{"token":"x"}`, `{"token":null}`, `{"token":{"a":[1]}}`, `{"token":"\u0000"}`, `{"Token":"x","token":"y"}`, "[[[[", `{"token":"` + strings.Repeat("A", 43) + `"}`} {
+	for _, body := range []string{
+		"", "{}", `{"token":"x"}`, `{"token":null}`, `{"token":{"a":[1]}}`, `{"token":"\u0000"}`,
+		`{"Token":"x","token":"y"}`, "[[[[", `{"token":"` + strings.Repeat("A", 43) + `"}`,
+	} {
 		f.Add(body)
 	}
 	f.Fuzz(func(t *testing.T, body string) {
@@ -1046,7 +1172,9 @@ func FuzzExchange(f *testing.F) {
 		r.Host, r.RemoteAddr = "localhost", "" // And no address: it would be held up.
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, r)
-		if want := http.StatusNotFound; recorder.Code != want && (recorder.Code != http.StatusRequestEntityTooLarge || len(body) < 64<<10) || recorder.Header().Get("Set-Cookie") != "" {
+		if want := http.StatusNotFound; recorder.Code != want &&
+			(recorder.Code != http.StatusRequestEntityTooLarge || len(body) < 64<<10) ||
+			recorder.Header().Get("Set-Cookie") != "" {
 			t.Errorf("%q is answered with %d %s\n%.2000s", body, recorder.Code, recorder.Body, log)
 		}
 	})
@@ -1068,7 +1196,9 @@ func TestGuestsOfAnotherCluster(t *testing.T) {
 	if code, _ := c.closed(); code != 4409 {
 		t.Errorf("the socket ended with %d", code)
 	}
-	for _, path := range []string{"/api/v1/snapshot/" + podsRef, "/api/v1/resources", "/api/v1/object/" + podsRef + "/a/web-1", "/"} {
+	for _, path := range []string{
+		"/api/v1/snapshot/" + podsRef, "/api/v1/resources", "/api/v1/object/" + podsRef + "/a/web-1", "/",
+	} {
 		s.wantProblem(path, s.get(path, made.cookie), http.StatusUnauthorized, "Another cluster is shown", "")
 	}
 	if c, err := s.dial(made.cookie, s.origin()); err == nil {
@@ -1076,7 +1206,8 @@ func TestGuestsOfAnotherCluster(t *testing.T) {
 		t.Errorf("a socket is told %+v", c.next())
 	}
 	s.server.Show(before)
-	if a := s.get("/api/v1/snapshot/"+podsRef, made.cookie); a.status != http.StatusOK || !strings.Contains(a.body, "web-1") {
+	if a := s.get("/api/v1/snapshot/"+podsRef, made.cookie); a.status != http.StatusOK ||
+		!strings.Contains(a.body, "web-1") {
 		t.Errorf("of the cluster that it is of: %d %s", a.status, a.body)
 	}
 }
@@ -1087,7 +1218,8 @@ func TestGuestRelatedNamesKindsNotInLink(t *testing.T) {
 	s := team(t, "")
 	s.api.Set(podsRef, apitest.Item{
 		Namespace: "a", Name: "user",
-		Rest: `"spec":{"serviceAccountName":"app","volumes":[{"secret":{"secretName":"key"}},{"configMap":{"name":"conf"}}]}`,
+		Rest: `"spec":{"serviceAccountName":"app","volumes":[{"secret":{"secretName":"key"}},` +
+			`{"configMap":{"name":"conf"}}]}`,
 	})
 	made := s.opens(s.shares(inA, as("anna")))
 	s.await("/api/v1/snapshot/"+podsRef, "user", made.cookie)
@@ -1101,13 +1233,15 @@ func TestGuestRelatedNamesKindsNotInLink(t *testing.T) {
 	}
 	want := map[string]string{"ServiceAccount": "app", "Secret": "key", "ConfigMap": "conf"}
 	for _, n := range g.Nodes[1:] {
-		if n.Name != want[n.Kind] || n.State != "forbidden" || n.Reason != "The kind "+n.Kind+" is not part of this link." {
+		if n.Name != want[n.Kind] || n.State != "forbidden" ||
+			n.Reason != "The kind "+n.Kind+" is not part of this link." {
 			t.Errorf("got the node %+v", n)
 		}
 		delete(want, n.Kind)
 	}
 	for _, searched := range g.Searched {
-		if searched.State == "forbidden" && searched.Reason != "It is not part of this link." || searched.State == "absent" {
+		if searched.State == "forbidden" && searched.Reason != "It is not part of this link." ||
+			searched.State == "absent" {
 			t.Errorf("got the kind %+v", searched)
 		}
 	}

@@ -68,10 +68,19 @@ func newSiteOf(t *testing.T, options web.Options) *site {
 	t.Helper()
 	api := apitest.New(
 		t,
-		apitest.Kind{Ref: podsRef, Kind: "Pod", ShortNames: []string{"po"}, Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"},{"name":"Age","type":"string"}]`},
+		apitest.Kind{
+			Ref: podsRef, Kind: "Pod", ShortNames: []string{"po"},
+			Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"},{"name":"Age",` +
+				`"type":"string"}]`,
+		},
 		apitest.Kind{Ref: "core/v1/secrets", Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`},
-		apitest.Kind{Ref: "core/v1/namespaces", Kind: "Namespace", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`},
-		apitest.Kind{Ref: widgetsRef, Kind: "Widget", Cluster: true, Columns: `[{"name":"Name","type":"string"},{"name":"=Odd","type":"string"}]`},
+		apitest.Kind{
+			Ref: "core/v1/namespaces", Kind: "Namespace", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`,
+		},
+		apitest.Kind{
+			Ref: widgetsRef, Kind: "Widget", Cluster: true,
+			Columns: `[{"name":"Name","type":"string"},{"name":"=Odd","type":"string"}]`,
+		},
 	)
 	for _, ns := range []string{"a", "b"} {
 		api.Set("core/v1/namespaces", apitest.Item{Name: ns})
@@ -80,7 +89,8 @@ func newSiteOf(t *testing.T, options web.Options) *site {
 		ns, name, _ := strings.Cut(pod, "/")
 		api.Set(podsRef, apitest.Item{
 			Namespace: ns, Name: name, Cells: fmt.Sprintf(`[%q,"Running","5m"]`, name),
-			Metadata: `"labels":{"app":"web"},"creationTimestamp":"2026-11-21T10:00:00Z"`, Rest: `"spec":{"note":"<b>"}`,
+			Metadata: `"labels":{"app":"web"},"creationTimestamp":"2026-11-21T10:00:00Z"`,
+			Rest:     `"spec":{"note":"<b>"}`,
 		})
 	}
 	options.Cluster = startCluster(t, api)
@@ -121,7 +131,9 @@ func startCluster(tb testing.TB, api *apitest.Server) *watch.Cluster {
 // startClusterWith runs one with a memory limit; 0 is none.
 func startClusterWith(tb testing.TB, api *apitest.Server, limit int64) *watch.Cluster {
 	tb.Helper()
-	cluster, err := watch.New(api.Config, watch.Options{Linger: time.Minute, MemoryLimit: limit, Log: slog.New(slog.DiscardHandler)})
+	cluster, err := watch.New(api.Config, watch.Options{
+		Linger: time.Minute, MemoryLimit: limit, Log: slog.New(slog.DiscardHandler),
+	})
 	if err != nil {
 		tb.Fatal(err)
 	}
@@ -227,7 +239,8 @@ func read(t *testing.T, conn net.Conn, method string) answer {
 // liveHeaders are those of a browser that asks for the socket.
 func liveHeaders() []string {
 	return []string{
-		"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13", "Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json",
+		"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
+		"Sec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==", "Sec-WebSocket-Protocol: glasshouse.v1+json",
 	}
 }
 
@@ -264,16 +277,21 @@ func (s *site) wantProblem(what string, a answer, status int, title, detail stri
 		Status              int
 	}
 	err := json.Unmarshal([]byte(a.body), &p)
-	if err != nil || a.status != status || p.Status != status || p.Title != title || !strings.Contains(p.Detail, detail) ||
+	if err != nil || a.status != status || p.Status != status || p.Title != title ||
+		!strings.Contains(p.Detail, detail) ||
 		p.Type != "about:blank" || a.header.Get("Content-Type") != "application/problem+json" {
-		s.t.Errorf("%s: got %d %s %s\nwant the problem %d %s with %q", what, a.status, a.header.Get("Content-Type"), a.body, status, title, detail)
+		s.t.Errorf("%s: got %d %s %s\nwant the problem %d %s with %q", what, a.status, a.header.Get("Content-Type"),
+			a.body, status, title, detail)
 	}
 }
 
 // routes are one address of each route.
 func routes() []string {
 	return []string{
-		"/", "/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/api/openapi.json", "/api/v1/resources", "/api/v1/snapshot/" + podsRef,
-		"/api/v1/object/" + podsRef + "/a/web-1", "/api/v1/logs/a/web-1", "/api/v1/related/" + podsRef + "/a/web-1", "/api/v1/live", "/api/v1/search?q=web", "/status", "/api/v1/status", "/static/app.js", "/third-party-notices", "/healthz", "/readyz", "/nothing", "/api/nothing",
+		"/", "/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/api/openapi.json", "/api/v1/resources",
+		"/api/v1/snapshot/" + podsRef,
+		"/api/v1/object/" + podsRef + "/a/web-1", "/api/v1/logs/a/web-1", "/api/v1/related/" + podsRef + "/a/web-1",
+		"/api/v1/live", "/api/v1/search?q=web", "/status", "/api/v1/status", "/static/app.js", "/third-party-notices",
+		"/healthz", "/readyz", "/nothing", "/api/nothing",
 	}
 }

@@ -69,7 +69,8 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 		}
 		return &problem{
 			Title: "Not listed", Status: status,
-			Detail: fmt.Sprintf("%s is %s. %s A list in part would look like a whole one; ask again, or for JSON, which tells its state.", query.Resource, snapshot.Status.State, snapshot.Status.Reason),
+			Detail: fmt.Sprintf("%s is %s. %s A list in part would look like a whole one; ask again, or for JSON, "+
+				"which tells its state.", query.Resource, snapshot.Status.State, snapshot.Status.Reason),
 		}
 	}
 	t.expectText = responseOf(r).expectText

@@ -31,7 +31,10 @@ func TestSortOrder(t *testing.T) {
 		if order.Relative {
 			kind = "date"
 		}
-		s.api.Serve(apitest.Kind{Ref: refOf(n), Kind: "Kind", Cluster: true, Columns: fmt.Sprintf(`[{"name":"Name","type":"string"},{"name":"Rank","type":%q}]`, kind)})
+		s.api.Serve(apitest.Kind{
+			Ref: refOf(n), Kind: "Kind", Cluster: true,
+			Columns: fmt.Sprintf(`[{"name":"Name","type":"string"},{"name":"Rank","type":%q}]`, kind),
+		})
 	}
 	for n, order := range orders {
 		ref := refOf(n)
@@ -51,7 +54,8 @@ func TestSortOrder(t *testing.T) {
 		for _, way := range []string{"", "-"} {
 			want := strings.Join(append(slices.Clone(known), rest...), " ")
 			var got []string
-			for _, match := range name.FindAllStringSubmatch(s.get("/r/"+ref+"?sort="+way+"rank", "Accept: text/html").body, -1) {
+			for _, match := range name.FindAllStringSubmatch(s.get("/r/"+ref+"?sort="+way+"rank",
+				"Accept: text/html").body, -1) {
 				got = append(got, match[1])
 			}
 			if strings.Join(got, " ") != want {

@@ -15,5 +15,6 @@ func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
 // statusPage is the same ledger for people.
 func (s *Server) statusPage(w http.ResponseWriter, r *http.Request) error {
 	now := time.Now()
-	return render(w, r, http.StatusOK, templates.StatusPage(statusOf(s.frame(r, "Status", ""), s.access(r).Coverage(r.Context()), now)))
+	return render(w, r, http.StatusOK,
+		templates.StatusPage(statusOf(s.frame(r, "Status", ""), s.access(r).Coverage(r.Context()), now)))
 }

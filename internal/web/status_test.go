@@ -27,7 +27,8 @@ func TestStatusPageSays(t *testing.T) {
 		Rows   [][]string
 		Totals []said
 	}
-	if err := json.Unmarshal([]byte(readFile(t, "testdata/ledger.json")), &want); err != nil || len(want.Rows) != len(want.Ledger.Entries) {
+	if err := json.Unmarshal([]byte(readFile(t, "testdata/ledger.json")), &want); err != nil ||
+		len(want.Rows) != len(want.Ledger.Entries) {
 		t.Fatalf("%d rows for %d scopes, %v", len(want.Rows), len(want.Ledger.Entries), err)
 	}
 	for _, total := range append(want.Totals, want.said) {
@@ -52,12 +53,14 @@ func TestStatus(t *testing.T) {
 	s := newSite(t)
 	a := s.get("/api/v1/status")
 	var ledger watch.Ledger
-	if err := json.Unmarshal([]byte(a.body), &ledger); err != nil || a.status != 200 || a.header.Get("Cache-Control") != "no-store" {
+	if err := json.Unmarshal([]byte(a.body), &ledger); err != nil || a.status != 200 ||
+		a.header.Get("Cache-Control") != "no-store" {
 		t.Fatalf("got %d %s %s", a.status, a.header, a.body)
 	}
 	for i := range ledger.Entries {
 		c := &ledger.Entries[i]
-		if c.Resource == podsRef && (c.State != watch.Live || c.Objects != 3 || c.Since.IsZero() || c.Namespaces != nil) {
+		if c.Resource == podsRef &&
+			(c.State != watch.Live || c.Objects != 3 || c.Since.IsZero() || c.Namespaces != nil) {
 			t.Errorf("got %+v, want 3 live pods", c)
 		}
 	}
@@ -86,7 +89,8 @@ func TestStatusOfNothing(t *testing.T) {
 			t.Errorf("got %s", body)
 		}
 	}
-	if page := idle.get("/status", "Accept: text/html").body; !strings.Contains(page, `<div id="note" class="note"><h2>Nothing is watched</h2>`) {
+	if page := idle.get("/status", "Accept: text/html").body; !strings.Contains(page,
+		`<div id="note" class="note"><h2>Nothing is watched</h2>`) {
 		t.Errorf("the page does not say that nothing is watched: %s", page)
 	}
 }

@@ -46,9 +46,12 @@ func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, err
 	}
 	t.namespace = snapshot.Resource.Namespaced && (len(cols) == 0 || slices.Contains(cols, "namespace"))
 	for _, name := range cols {
-		known := slices.ContainsFunc(snapshot.Columns, func(c watch.Column) bool { return strings.ToLower(c.Name) == name })
+		known := slices.ContainsFunc(snapshot.Columns, func(c watch.Column) bool {
+			return strings.ToLower(c.Name) == name
+		})
 		if !known && name != "namespace" && snapshot.Synced {
-			return nil, badRequest("No such column", "The table of %s has no column %.40q.", snapshot.Resource.Resource, name)
+			return nil, badRequest("No such column", "The table of %s has no column %.40q.", snapshot.Resource.Resource,
+				name)
 		}
 	}
 	return t, nil

@@ -14,8 +14,14 @@ import (
 func TestSnapshotIsAsShown(t *testing.T) {
 	s := newSite(t)
 	const ref = "example.com/v1/gadgets"
-	s.api.Serve(apitest.Kind{Ref: ref, Kind: "Gadget", Columns: `[{"name":"Name","type":"string"},{"name":"Size","type":"integer"},{"name":"Made By","type":"string","priority":1}]`})
-	for name, cells := range map[string]string{"one": `["one",10,"x"]`, "two": `["two",9,"y"]`, "three": `["three",11,"z"]`} {
+	s.api.Serve(apitest.Kind{
+		Ref: ref, Kind: "Gadget",
+		Columns: `[{"name":"Name","type":"string"},{"name":"Size","type":"integer"},{"name":"Made ` +
+			`By","type":"string","priority":1}]`,
+	})
+	for name, cells := range map[string]string{
+		"one": `["one",10,"x"]`, "two": `["two",9,"y"]`, "three": `["three",11,"z"]`,
+	} {
 		s.api.Set(ref, apitest.Item{Namespace: "a", Name: name, Cells: cells})
 	}
 	path := "/api/v1/snapshot/" + ref
@@ -24,9 +30,11 @@ func TestSnapshotIsAsShown(t *testing.T) {
 		{"all, by name", "format=csv", "Namespace,Name,Size,Made By\na,one,10,x\na,three,11,z\na,two,9,y\n"},
 		{"the usual ones", "format=csv&cols=usual", "Namespace,Name,Size\na,one,10\na,three,11\na,two,9\n"},
 		{"all of them", "format=csv&cols=wide&sort=size&limit=1", "Namespace,Name,Size,Made By\na,two,9,y\n"},
-		{"chosen ones, in the table's order", "format=csv&cols=made+by&cols=name&sort=-Size", "Name,Made By\nthree,z\none,x\ntwo,y\n"},
+		{"chosen ones, in the table's order", "format=csv&cols=made+by&cols=name&sort=-Size",
+			"Name,Made By\nthree,z\none,x\ntwo,y\n"},
 		{"with the namespace", "format=csv&cols=size&cols=namespace&q=two", "Namespace,Name,Size\na,two,9\n"},
-		{"rows", "format=ndjson&cols=made+by&q=two", `{"ns":"a","name":"two","uid":"a/two","rv":"RV","cells":["two","y"]}` + "\n"},
+		{"rows", "format=ndjson&cols=made+by&q=two",
+			`{"ns":"a","name":"two","uid":"a/two","rv":"RV","cells":["two","y"]}` + "\n"},
 	} {
 		a := s.get(path + "?" + test.query)
 		body := a.body
@@ -38,11 +46,14 @@ func TestSnapshotIsAsShown(t *testing.T) {
 			t.Errorf("%s: got %d\n%s\nwant\n%s", test.name, a.status, a.body, test.want)
 		}
 	}
-	if a := s.get(path + "?cols=usual"); !strings.Contains(a.body, `"columns":[{"name":"Name"`) || strings.Contains(a.body, "Made By") || !strings.Contains(a.body, `"cells":["one",10]`) {
+	if a := s.get(path + "?cols=usual"); !strings.Contains(a.body, `"columns":[{"name":"Name"`) ||
+		strings.Contains(a.body, "Made By") || !strings.Contains(a.body, `"cells":["one",10]`) {
 		t.Errorf("the usual columns as JSON are %s", a.body)
 	}
-	s.wantProblem("a column that is none", s.get(path+"?cols=colour"), http.StatusBadRequest, "No such column", "colour")
-	s.wantProblem("columns of objects", s.get(path+"?cols=size&view=objects"), http.StatusBadRequest, "No such table", "rows")
+	s.wantProblem("a column that is none", s.get(path+"?cols=colour"), http.StatusBadRequest, "No such column",
+		"colour")
+	s.wantProblem("columns of objects", s.get(path+"?cols=size&view=objects"), http.StatusBadRequest, "No such table",
+		"rows")
 }
 
 // The page's own links take away what it shows.
@@ -61,10 +72,12 @@ func TestExportsFollowThePage(t *testing.T) {
 	for _, link := range links {
 		_, query, _ := strings.Cut(link, "?")
 		values, err := url.ParseQuery(query)
-		if err != nil || values.Get("ns") != "a" || values.Get("q") != "web" || values.Get("sort") != "-name" || values.Has("cols") != (values.Get("view") == "rows") {
+		if err != nil || values.Get("ns") != "a" || values.Get("q") != "web" || values.Get("sort") != "-name" ||
+			values.Has("cols") != (values.Get("view") == "rows") {
 			t.Errorf("%s is not what the page shows", link)
 		}
-		if a := s.get("/api/v1/snapshot/" + link); a.status != http.StatusOK || strings.Index(a.body, "web-2") > strings.Index(a.body, "web-1") || strings.Contains(a.body, "web-10") {
+		if a := s.get("/api/v1/snapshot/" + link); a.status != http.StatusOK ||
+			strings.Index(a.body, "web-2") > strings.Index(a.body, "web-1") || strings.Contains(a.body, "web-10") {
 			t.Errorf("%s gives %d %s", link, a.status, a.body)
 		}
 	}
@@ -77,7 +90,8 @@ func TestFormKeepsWhatIsShown(t *testing.T) {
 	for _, test := range []struct{ query, want string }{
 		{"", ""},
 		{"ns=a&ns=b&q=web&labels=app%3Dweb&from=1&sort=", ""},
-		{"sort=-name&cols=status&cols=name&open=a/web-1&tab=yaml", "sort=-name cols=status cols=name open=a/web-1 tab=yaml"},
+		{"sort=-name&cols=status&cols=name&open=a/web-1&tab=yaml",
+			"sort=-name cols=status cols=name open=a/web-1 tab=yaml"},
 		{"open=a/web-1&tab=logs&container=side&previous=true", "open=a/web-1 tab=logs container=side previous=true"},
 		{"sort=name&cols=wide", "sort=name"},
 	} {
@@ -94,7 +108,9 @@ func TestFormKeepsWhatIsShown(t *testing.T) {
 		}
 	}
 	page := s.get("/r/"+podsRef+"?cols=status&open=a/web-1", "Accept: text/html").body
-	for _, link := range []string{`href="/r/` + podsRef + `?open=a%2Fweb-1">Usual columns`, `?cols=status&amp;open=a%2Fweb-1&amp;sort=name"`} {
+	for _, link := range []string{
+		`href="/r/` + podsRef + `?open=a%2Fweb-1">Usual columns`, `?cols=status&amp;open=a%2Fweb-1&amp;sort=name"`,
+	} {
 		if !strings.Contains(page, link) {
 			t.Errorf("the page has no %s", link)
 		}
@@ -105,10 +121,12 @@ func TestFormKeepsWhatIsShown(t *testing.T) {
 func TestOpenObjectHasALink(t *testing.T) {
 	s := newSite(t)
 	for query, want := range map[string]string{
-		podsRef + "?open=a/web-1":  `Without script <a href="/o/` + podsRef + `/a/web-1">a/web-1</a> is on a page of its own.`,
-		widgetsRef + "?open=_/one": `Without script <a href="/o/` + widgetsRef + `/_/one">one</a> is on a page of its own.`,
-		podsRef + "?open=none":     "",
-		podsRef:                    "",
+		podsRef + "?open=a/web-1": `Without script <a href="/o/` + podsRef +
+			`/a/web-1">a/web-1</a> is on a page of its own.`,
+		widgetsRef + "?open=_/one": `Without script <a href="/o/` + widgetsRef +
+			`/_/one">one</a> is on a page of its own.`,
+		podsRef + "?open=none": "",
+		podsRef:                "",
 	} {
 		page := s.get("/r/"+query, "Accept: text/html").body
 		if !strings.Contains(page, want) || (want == "") == strings.Contains(page, "Without script") {

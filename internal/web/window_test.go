@@ -61,16 +61,20 @@ func (m *windowFrame) names() string {
 func TestWindowOnTheWire(t *testing.T) {
 	s := newSite(t)
 	for n := range 200 {
-		s.api.Set(podsRef, apitest.Item{Namespace: "b", Name: fmt.Sprint("job-", n), Cells: fmt.Sprintf(`["job-%d","Pending","5m"]`, n)})
+		s.api.Set(podsRef, apitest.Item{
+			Namespace: "b", Name: fmt.Sprint("job-", n), Cells: fmt.Sprintf(`["job-%d","Pending","5m"]`, n),
+		})
 	}
 	c := s.open(nil)
-	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"window","ns":["b"],"q":"JOB pend","sort":"-name","offset":0,"count":3}`)
+	c.send(`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"window","ns":["b"],"q":"JOB ` +
+		`pend","sort":"-name","offset":0,"count":3}`)
 	m := c.window(1)
 	for m.Matching < 200 { // The last of them may just have come.
 		m = c.window(1)
 	}
 	c.send(`{"op":"window","id":1,"offset":0,"count":3}`)
-	if m = c.window(1); m.Type != "window" || m.names() != "job-199 job-198 job-197" || m.Total != 201 || m.Count != 3 || m.Cursor == "" || m.Columns != nil {
+	if m = c.window(1); m.Type != "window" || m.names() != "job-199 job-198 job-197" || m.Total != 201 ||
+		m.Count != 3 || m.Cursor == "" || m.Columns != nil {
 		t.Fatalf("got %+v", m)
 	}
 	c.send(`{"op":"window","id":1,"offset":198,"count":1000}`)
@@ -92,10 +96,13 @@ func TestWindowOnTheWire(t *testing.T) {
 		{`{"op":"window","id":1,"offset":0,"count":1001}`, "Not a window", "1 to 1000", 0},
 		{`{"op":"window","id":1,"offset":1.5,"count":10}`, "Wrong type", "offset is a number 1.5", 0},
 		{`{"op":"window","id":7,"offset":0,"count":10}`, "No such subscription", "7", 0},
-		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"window","count":2000}`, "Not a window", "count 2000", 7},
+		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"window","count":2000}`, "Not a window",
+			"count 2000", 7},
 		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"window"}`, "Not a window", "count 0", 7},
-		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"window","count":9,"sort":"-colour"}`, "Unknown column", `"colour"`, 7},
-		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"window","count":9,"name":"x"}`, "Name and view do not fit", "", 7},
+		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"window","count":9,"sort":"-colour"}`,
+			"Unknown column", `"colour"`, 7},
+		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"window","count":9,"name":"x"}`,
+			"Name and view do not fit", "", 7},
 		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","q":"x"}`, "Not a window", `the view is "rows"`, 7},
 		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","view":"changes","offset":1}`, "Not a window", "", 7},
 		{`{"op":"subscribe","id":7,"resource":"core/v1/pods","every":1001}`, "Not a pause", "0 to 1000", 0},
@@ -117,7 +124,8 @@ func TestWindowOnTheWire(t *testing.T) {
 		m = c.window(1)
 		n = len(m.Events)
 	}
-	if m.Type != "window-events" || m.Total != 202 || m.Matching != 201 || len(m.Events) != 1 || m.Events[0].Op != "insert" || m.Events[0].At != 1 || m.Events[0].Row.Name != "job-0x" {
+	if m.Type != "window-events" || m.Total != 202 || m.Matching != 201 || len(m.Events) != 1 ||
+		m.Events[0].Op != "insert" || m.Events[0].At != 1 || m.Events[0].Row.Name != "job-0x" {
 		t.Errorf("got %+v, want job-0x inserted before job-0", m)
 	}
 	c.send(`[{"op":"unsubscribe","id":1},{"op":"window","id":1,"offset":0,"count":10}]`)

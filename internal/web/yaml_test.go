@@ -33,7 +33,10 @@ func TestKubectlReadsThePagesYAML(t *testing.T) {
 // The server's own YAML is there whatever characters an object holds.
 func TestTheServersYAMLTakesAllCharacters(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{"nul\u0000", "del\x7f", "c1\u0080\u009f", "lines\u0085\u2028\u2029x", "\ufeffmark", "\ufffe\uffff", "\U0001f600", "plain"} {
+	for _, text := range []string{
+		"nul\u0000", "del\x7f", "c1\u0080\u009f", "lines\u0085\u2028\u2029x", "\ufeffmark", "\ufffe\uffff",
+		"\U0001f600", "plain",
+	} {
 		object, err := json.Marshal(map[string]any{"a": text, text: []string{text}})
 		if err != nil {
 			t.Fatal(err)

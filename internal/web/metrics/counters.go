@@ -30,7 +30,8 @@ func (c *counters) ongoing(groups map[[4]string][]watch.Coverage) map[[4]string]
 	for labels, entries := range groups {
 		now[labels] = make(map[scopeID]watch.Coverage, len(entries))
 		for i := range entries {
-			now[labels][scopeID{entries[i].Resource, entries[i].Fields, entries[i].Metadata, entries[i].Shared}] = entries[i]
+			now[labels][scopeID{entries[i].Resource, entries[i].Fields, entries[i].Metadata,
+				entries[i].Shared}] = entries[i]
 		}
 	}
 	for labels, before := range c.last {
@@ -51,7 +52,8 @@ func (c *counters) ongoing(groups map[[4]string][]watch.Coverage) map[[4]string]
 
 // fell reports that a scope has begun anew.
 func fell(had, has *watch.Coverage) bool {
-	return has.Lists < had.Lists || has.Drops < had.Drops || has.Resets < had.Resets || has.Blind < had.Blind || has.BlindFor < had.BlindFor
+	return has.Lists < had.Lists || has.Drops < had.Drops || has.Resets < had.Resets || has.Blind < had.Blind ||
+		has.BlindFor < had.BlindFor
 }
 
 func add(sum, had *watch.Coverage) {

@@ -18,10 +18,13 @@ import (
 
 // Registry has all metrics. The functions are asked at each scrape, and may be
 // called by many; shares tells how many there are, and the sockets of guests.
-func Registry(ledger func() watch.Ledger, sockets func() int, shares func() (shares, guests int)) (*prometheus.Registry, error) {
+func Registry(
+	ledger func() watch.Ledger, sockets func() int, shares func() (shares, guests int),
+) (*prometheus.Registry, error) {
 	registry := prometheus.NewRegistry()
 	for _, c := range []prometheus.Collector{
-		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), newCollector(ledger, sockets, shares),
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		newCollector(ledger, sockets, shares),
 	} {
 		if err := registry.Register(c); err != nil {
 			return nil, err
@@ -52,11 +55,13 @@ func newCollector(ledger func() watch.Ledger, sockets func() int, shares func() 
 		ledger: ledger, sockets: sockets, shares: shares, informer: make(map[string]*prometheus.Desc),
 		counters: counters{ended: make(map[[4]string]watch.Coverage)},
 		open:     plain("sockets", "WebSockets that are open."),
-		limit:    plain("memory_limit_bytes", "Memory that the objects and changes held may take, left out where there is no limit."),
-		shared:   plain("shares", "Links by which something is shared."),
-		guests:   plain("share_guests", "WebSockets of guests that are open."),
-		held:     plain("memory_held_bytes", "Memory that the objects and changes held take."),
-		state:    prometheus.NewDesc("glasshouse_informer_state", "Scopes in this state: 0 or 1, but for fields.", append(labels, "state"), nil),
+		limit: plain("memory_limit_bytes",
+			"Memory that the objects and changes held may take, left out where there is no limit."),
+		shared: plain("shares", "Links by which something is shared."),
+		guests: plain("share_guests", "WebSockets of guests that are open."),
+		held:   plain("memory_held_bytes", "Memory that the objects and changes held take."),
+		state: prometheus.NewDesc("glasshouse_informer_state", "Scopes in this state: 0 or 1, but for fields.",
+			append(labels, "state"), nil),
 	}
 	for _, f := range figures() {
 		c.informer[f.name] = prometheus.NewDesc("glasshouse_informer_"+f.name, f.help, labels, nil)
@@ -66,7 +71,8 @@ func newCollector(ledger func() watch.Ledger, sockets func() int, shares func() 
 
 // Describe is prometheus.Collector's.
 func (c *collector) Describe(descriptions chan<- *prometheus.Desc) {
-	for _, d := range append(slices.Collect(maps.Values(c.informer)), c.state, c.open, c.shared, c.guests, c.limit, c.held) {
+	for _, d := range append(slices.Collect(maps.Values(c.informer)), c.state, c.open, c.shared, c.guests, c.limit,
+		c.held) {
 		descriptions <- d
 	}
 }
@@ -97,7 +103,9 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 				metrics <- prometheus.MustNewConstMetric(c.informer[f.name], f.kind, value, labels[:]...)
 			}
 		}
-		for _, state := range []watch.State{watch.Syncing, watch.Live, watch.Stale, watch.Forbidden, watch.Absent, watch.Failed} {
+		for _, state := range []watch.State{
+			watch.Syncing, watch.Live, watch.Stale, watch.Forbidden, watch.Absent, watch.Failed,
+		} {
 			count := 0
 			for i := range entries {
 				if entries[i].State == state {

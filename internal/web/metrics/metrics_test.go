@@ -19,8 +19,11 @@ import (
 // full is a scope of which everything is known.
 func full(namespaces []string, fields string) watch.Coverage {
 	return watch.Coverage{
-		Resource: "apps/v1/deployments", Fields: fields, Status: watch.Status{State: watch.Live, Namespaces: namespaces}, Objects: 3, CacheBytes: 300, RingBytes: 40, RingChanges: 4,
-		Readers: 2, LastEvent: time.UnixMilli(1_700_000_000_500), Lists: 2, Drops: 5, Resets: 6, Blind: 1, BlindFor: 0.5,
+		Resource: "apps/v1/deployments", Fields: fields,
+		Status: watch.Status{State: watch.Live, Namespaces: namespaces}, Objects: 3, CacheBytes: 300, RingBytes: 40,
+		RingChanges: 4,
+		Readers:     2, LastEvent: time.UnixMilli(1_700_000_000_500), Lists: 2, Drops: 5, Resets: 6, Blind: 1,
+		BlindFor: 0.5,
 	}
 }
 
@@ -34,7 +37,9 @@ func scrape(t *testing.T, ledger watch.Ledger) []string {
 			for _, pair := range m.GetLabel() {
 				labels = append(labels, pair.GetName()+"="+pair.GetValue())
 			}
-			lines = append(lines, fmt.Sprintf("%s{%s} %.1f", family.GetName(), strings.Join(labels, ","), m.GetGauge().GetValue()+m.GetCounter().GetValue()))
+			lines = append(lines,
+				fmt.Sprintf("%s{%s} %.1f", family.GetName(), strings.Join(labels, ","),
+					m.GetGauge().GetValue()+m.GetCounter().GetValue()))
 		}
 	}
 	return lines
@@ -42,7 +47,8 @@ func scrape(t *testing.T, ledger watch.Ledger) []string {
 
 func gather(t *testing.T, ledger watch.Ledger) []*dto.MetricFamily {
 	t.Helper()
-	registry, err := metrics.Registry(func() watch.Ledger { return ledger }, func() int { return 7 }, func() (int, int) { return 3, 5 })
+	registry, err := metrics.Registry(func() watch.Ledger { return ledger }, func() int { return 7 },
+		func() (int, int) { return 3, 5 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -53,15 +59,20 @@ func gather(t *testing.T, ledger watch.Ledger) []*dto.MetricFamily {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return slices.DeleteFunc(families, func(f *dto.MetricFamily) bool { return !strings.HasPrefix(f.GetName(), "glasshouse_") })
+	return slices.DeleteFunc(families, func(f *dto.MetricFamily) bool {
+		return !strings.HasPrefix(f.GetName(), "glasshouse_")
+	})
 }
 
 func TestScopesAreSummedUp(t *testing.T) {
 	stale := full(nil, "a=c")
 	stale.State, stale.LastEvent = watch.Stale, time.Unix(1_700_000_100, 0)
-	lines := scrape(t, watch.Ledger{Limit: 1000, Held: 340, Entries: []watch.Coverage{full([]string{"shop", "data"}, ""), full(nil, "a=b"), stale}})
+	lines := scrape(t, watch.Ledger{
+		Limit: 1000, Held: 340, Entries: []watch.Coverage{full([]string{"shop", "data"}, ""), full(nil, "a=b"), stale},
+	})
 	for _, want := range []string{
-		"glasshouse_sockets{} 7.0", "glasshouse_shares{} 3.0", "glasshouse_share_guests{} 5.0", "glasshouse_memory_limit_bytes{} 1000.0", "glasshouse_memory_held_bytes{} 340.0",
+		"glasshouse_sockets{} 7.0", "glasshouse_shares{} 3.0", "glasshouse_share_guests{} 5.0",
+		"glasshouse_memory_limit_bytes{} 1000.0", "glasshouse_memory_held_bytes{} 340.0",
 		"glasshouse_informer_objects{group=apps,resource=deployments,scope=namespaces,version=v1} 3.0",
 		"glasshouse_informer_objects{group=apps,resource=deployments,scope=fields,version=v1} 6.0",
 		"glasshouse_informer_cache_bytes{group=apps,resource=deployments,scope=fields,version=v1} 600.0",
@@ -73,8 +84,10 @@ func TestScopesAreSummedUp(t *testing.T) {
 		"glasshouse_informer_resets_total{group=apps,resource=deployments,scope=fields,version=v1} 12.0",
 		"glasshouse_informer_blind_intervals_total{group=apps,resource=deployments,scope=fields,version=v1} 2.0",
 		"glasshouse_informer_blind_seconds_total{group=apps,resource=deployments,scope=fields,version=v1} 1.0",
-		"glasshouse_informer_last_event_timestamp_seconds{group=apps,resource=deployments,scope=namespaces,version=v1} 1700000000.5",
-		"glasshouse_informer_last_event_timestamp_seconds{group=apps,resource=deployments,scope=fields,version=v1} 1700000100.0",
+		"glasshouse_informer_last_event_timestamp_seconds{group=apps,resource=deployments,scope=namespaces," +
+			"version=v1} 1700000000.5",
+		"glasshouse_informer_last_event_timestamp_seconds{group=apps,resource=deployments,scope=fields,version=v1} " +
+			"1700000100.0",
 		"glasshouse_informer_state{group=apps,resource=deployments,scope=namespaces,state=live,version=v1} 1.0",
 		"glasshouse_informer_state{group=apps,resource=deployments,scope=namespaces,state=failed,version=v1} 0.0",
 		"glasshouse_informer_state{group=apps,resource=deployments,scope=fields,state=live,version=v1} 1.0",
@@ -95,7 +108,9 @@ func TestNoLabelGrowsWithNamespaces(t *testing.T) {
 		many = append(many, full(nil, fmt.Sprint("metadata.name=", n)))
 	}
 	got, want := scrape(t, watch.Ledger{Entries: many}), scrape(t, watch.Ledger{Entries: few})
-	if len(got) != len(want) || slices.ContainsFunc(got, func(line string) bool { return strings.Contains(line, "ns-") || strings.Contains(line, "metadata.") }) {
+	if len(got) != len(want) || slices.ContainsFunc(got, func(line string) bool {
+		return strings.Contains(line, "ns-") || strings.Contains(line, "metadata.")
+	}) {
 		t.Errorf("%d series, want %d:\n%s", len(got), len(want), strings.Join(got, "\n"))
 	}
 }
@@ -103,7 +118,8 @@ func TestNoLabelGrowsWithNamespaces(t *testing.T) {
 // No counter falls when a scope ends, or begins anew; gauges do.
 func TestCountersDoNotFall(t *testing.T) {
 	var ledger watch.Ledger
-	registry, err := metrics.Registry(func() watch.Ledger { return ledger }, func() int { return 0 }, func() (int, int) { return 0, 0 })
+	registry, err := metrics.Registry(func() watch.Ledger { return ledger }, func() int { return 0 },
+		func() (int, int) { return 0, 0 })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -130,7 +146,8 @@ func TestCountersDoNotFall(t *testing.T) {
 			m := family.GetMetric()[0]
 			got[family.GetName()] = m.GetGauge().GetValue() + m.GetCounter().GetValue()
 		}
-		if lists, readers := got["glasshouse_informer_lists_total"], got["glasshouse_informer_readers"]; lists != step.lists || readers != step.readers {
+		if lists, readers := got["glasshouse_informer_lists_total"],
+			got["glasshouse_informer_readers"]; lists != step.lists || readers != step.readers {
 			t.Errorf("step %d: %v lists, want %v; %v readers, want %v", n, lists, step.lists, readers, step.readers)
 		}
 	}
@@ -138,12 +155,16 @@ func TestCountersDoNotFall(t *testing.T) {
 
 // Of nothing there is nothing; no time is told of what has not happened.
 func TestUnknownIsNotZero(t *testing.T) {
-	if lines := scrape(t, watch.Ledger{}); !slices.Equal(lines, []string{"glasshouse_memory_held_bytes{} 0.0", "glasshouse_share_guests{} 5.0", "glasshouse_shares{} 3.0", "glasshouse_sockets{} 7.0"}) {
+	if lines := scrape(t, watch.Ledger{}); !slices.Equal(lines, []string{
+		"glasshouse_memory_held_bytes{} 0.0", "glasshouse_share_guests{} 5.0", "glasshouse_shares{} 3.0",
+		"glasshouse_sockets{} 7.0",
+	}) {
 		t.Errorf("of nothing it tells %q", lines)
 	}
 	unheard := watch.Coverage{Resource: "core/v1/pods", Metadata: true, Status: watch.Status{State: watch.Syncing}}
 	for _, line := range scrape(t, watch.Ledger{Entries: []watch.Coverage{unheard}}) {
-		if strings.Contains(line, "_event_") || strings.Contains(line, "scope=") && !strings.Contains(line, "scope=metadata") {
+		if strings.Contains(line, "_event_") ||
+			strings.Contains(line, "scope=") && !strings.Contains(line, "scope=metadata") {
 			t.Errorf("%s, of metadata that has not come yet", line)
 		}
 	}
@@ -157,7 +178,9 @@ func TestReferenceHasTheMetrics(t *testing.T) {
 		t.Fatal(err)
 	}
 	var got, want []string
-	for _, row := range regexp.MustCompile("(?m)^\\| `(glasshouse_\\w+)` \\| (\\w+) \\| (.*?) \\| ").FindAllStringSubmatch(string(text), -1) {
+	for _, row := range regexp.MustCompile(
+		"(?m)^\\| `(glasshouse_\\w+)` \\| (\\w+) \\| (.*?) \\| ",
+	).FindAllStringSubmatch(string(text), -1) {
 		got = append(got, fmt.Sprint(row[1], " ", row[2], " ", strings.ReplaceAll(row[3], "`", "")))
 	}
 	for _, family := range gather(t, watch.Ledger{Limit: 1, Held: 1, Entries: []watch.Coverage{full(nil, "")}}) {
@@ -172,7 +195,9 @@ func TestReferenceHasTheMetrics(t *testing.T) {
 		if len(labels) == 0 {
 			labels = []string{"none"}
 		}
-		want = append(want, fmt.Sprint(family.GetName(), " ", strings.ToLower(family.GetType().String()), " ", strings.Join(labels, ", ")))
+		want = append(want,
+			fmt.Sprint(family.GetName(), " ", strings.ToLower(family.GetType().String()), " ",
+				strings.Join(labels, ", ")))
 	}
 	slices.Sort(got)
 	slices.Sort(want)

@@ -76,7 +76,8 @@ func (a *audit) close() error {
 }
 
 func (a *audit) created(ctx context.Context, s *Share, who Who) {
-	a.write(ctx, "create", s, who, slog.String("to", s.To), slog.Any("parts", s.Parts), slog.Time("expires", s.Expires), slog.String("note", s.Note))
+	a.write(ctx, "create", s, who, slog.String("to", s.To), slog.Any("parts", s.Parts), slog.Time("expires", s.Expires),
+		slog.String("note", s.Note))
 }
 
 func (a *audit) revoked(ctx context.Context, s *Share, who Who) { a.write(ctx, "revoke", s, who) }

@@ -51,7 +51,8 @@ func (c *Client) Revoke(ctx context.Context, id string) error {
 }
 
 func (c *Client) do(ctx context.Context, method, path string, body []byte, into any) error {
-	r, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.Server, "/")+"/api/v1/shares"+path, bytes.NewReader(body))
+	r, err := http.NewRequestWithContext(ctx, method, strings.TrimSuffix(c.Server, "/")+"/api/v1/shares"+path,
+		bytes.NewReader(body))
 	if err != nil {
 		return fmt.Errorf("speak to %q: %w", c.Server, err)
 	}
@@ -61,8 +62,14 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 	}
 	// Where an answer leads is not where the token is to go.
 	client := http.Client{
-		Timeout: answerWithin, CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: &http.Transport{Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{RootCAs: c.CA, MinVersion: tls.VersionTLS12}},
+		Timeout: answerWithin, CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		},
+		Transport: &http.Transport{
+			Proxy: http.ProxyFromEnvironment, ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{
+				RootCAs: c.CA, MinVersion: tls.VersionTLS12,
+			},
+		},
 	}
 	defer client.CloseIdleConnections()
 	answer, err := client.Do(r)

@@ -70,7 +70,8 @@ func unreadable(path string, err error) error {
 	if err == nil {
 		err = errors.New("it is not of this program, or was changed")
 	}
-	return fmt.Errorf("%s does not hold shares as this program writes them: %w; put back what it was, or take it away, by which all that is shared ends", path, err)
+	return fmt.Errorf("%s does not hold shares as this program writes them: %w; put back what it was, or take it "+
+		"away, by which all that is shared ends", path, err)
 }
 
 // live is the share of a record.
@@ -153,6 +154,7 @@ func list(records []record) []record {
 func unsaved(err error) error {
 	return fmt.Errorf("%w: %w", &watch.Problem{
 		Cause: watch.Unavailable, Title: "Share is not saved",
-		Detail: "The file of --data-dir could not be written. What is new is not shared; what was taken back has ended, but would be back when the program starts again. Try again when there is room.",
+		Detail: "The file of --data-dir could not be written. What is new is not shared; what was taken back has " +
+			"ended, but would be back when the program starts again. Try again when there is room.",
 	}, err)
 }

@@ -52,7 +52,8 @@ func Hold(ctx context.Context, dir string, log *slog.Logger) (io.Closer, error) 
 		err = fmt.Errorf("another dashboard uses %s: stop it, or give this one another directory with --data-dir", dir)
 		return nil, errors.Join(err, file.Close())
 	case err != nil:
-		log.Warn("nothing keeps another dashboard from using this directory: it cannot be locked", "data_dir", dir, "error", err)
+		log.Warn("nothing keeps another dashboard from using this directory: it cannot be locked", "data_dir", dir,
+			"error", err)
 	}
 	return file, nil
 }

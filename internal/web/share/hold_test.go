@@ -27,7 +27,8 @@ func TestDirectoryIsOnePrograms(t *testing.T) {
 		}
 		began := time.Now()
 		_, err = share.Hold(t.Context(), dir, log)
-		if err == nil || !strings.Contains(err.Error(), dir+": stop it") || !strings.Contains(err.Error(), "--data-dir") || time.Since(began) != 30*time.Second {
+		if err == nil || !strings.Contains(err.Error(), dir+": stop it") ||
+			!strings.Contains(err.Error(), "--data-dir") || time.Since(began) != 30*time.Second {
 			t.Errorf("after %s another got %v", time.Since(began), err)
 		}
 		if !strings.Contains(text.String(), "waiting") || !strings.Contains(text.String(), dir) {
@@ -36,7 +37,8 @@ func TestDirectoryIsOnePrograms(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began = time.Now()
-		if _, err = share.Hold(ctx, dir, log); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) > 2*time.Second {
+		if _, err = share.Hold(ctx, dir, log); !errors.Is(err, context.DeadlineExceeded) ||
+			time.Since(began) > 2*time.Second {
 			t.Errorf("one that was to end meanwhile did so after %s, with %v", time.Since(began), err)
 		}
 		time.AfterFunc(10*time.Second, func() { _ = first.Close() })

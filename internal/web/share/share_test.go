@@ -92,7 +92,8 @@ func TestExpiry(t *testing.T) {
 		go func() { defer close(ended); s.Run(ctx) }()
 		made, token := create(t, s, pods(anna(), time.Hour))
 		g, cookie := guest(t, s, token)
-		if v := g.Share.Viewer(); v.Program || !v.User.Same(anna()) || len(v.Scope.Parts) != 1 || v.Scope.Parts[0].Labels != "app=web" {
+		if v := g.Share.Viewer(); v.Program || !v.User.Same(anna()) || len(v.Scope.Parts) != 1 ||
+			v.Scope.Parts[0].Labels != "app=web" {
 			t.Errorf("a guest is %+v", v)
 		}
 		if _, nobodys := create(t, s, pods(nil, time.Hour)); nobodys == token {
@@ -100,7 +101,8 @@ func TestExpiry(t *testing.T) {
 		}
 		leave := g.Enter()
 		<-time.After(time.Hour - time.Second)
-		if listed := s.List(anna(), false); len(listed) != 1 || listed[0].ID != made.ID || listed[0].Viewers != 1 || listed[0].LastUsed.IsZero() || closed(g.Ended) {
+		if listed := s.List(anna(), false); len(listed) != 1 || listed[0].ID != made.ID || listed[0].Viewers != 1 ||
+			listed[0].LastUsed.IsZero() || closed(g.Ended) {
 			t.Errorf("a second before the end it is listed as %+v", listed)
 		}
 		if shares, guests := s.Count(); shares != 2 || guests != 1 {
@@ -139,9 +141,11 @@ func TestRevoke(t *testing.T) {
 	made, token := create(t, s, pods(anna(), time.Hour))
 	g, cookie := guest(t, s, token)
 	for name, user := range map[string]*watch.User{
-		"another": {Name: "bert", UID: "1"}, "one of the same name": {Name: "anna", UID: "2"}, "one without a name": {}, "nobody": nil,
+		"another": {Name: "bert", UID: "1"}, "one of the same name": {Name: "anna", UID: "2"}, "one without a name": {},
+		"nobody": nil,
 	} {
-		if ok, err := s.Revoke(t.Context(), made.ID, user, false, share.Who{}); ok || err != nil || len(s.List(user, false)) != 0 || closed(g.Ended) {
+		if ok, err := s.Revoke(t.Context(), made.ID, user, false, share.Who{}); ok || err != nil ||
+			len(s.List(user, false)) != 0 || closed(g.Ended) {
 			t.Errorf("%s takes it back: %t, %v", name, ok, err)
 		}
 	}
@@ -181,7 +185,8 @@ func TestRestart(t *testing.T) {
 	}
 	again := open(t, share.Options{Dir: dir})
 	g, ok := again.Guest(cookie)
-	if !ok || g.Share.ID != stays.ID || !g.Share.Viewer().User.Same(anna()) || g.Share.Note != stays.Note || !g.Share.Expires.Equal(stays.Expires) {
+	if !ok || g.Share.ID != stays.ID || !g.Share.Viewer().User.Same(anna()) || g.Share.Note != stays.Note ||
+		!g.Share.Expires.Equal(stays.Expires) {
 		t.Errorf("the guest is %+v, %t", g.Share, ok)
 	}
 	if listed := again.List(anna(), false); len(listed) != 1 || listed[0].ID != stays.ID {
@@ -237,11 +242,13 @@ func TestLastUsedIsKept(t *testing.T) {
 func secrets(token, cookie string) (never, hashes []string) {
 	raw := func(text string) []byte { decoded, _ := base64.RawURLEncoding.DecodeString(text); return decoded }
 	for _, secret := range []string{token, cookie} {
-		never = append(never, secret, hex.EncodeToString(raw(secret)), base64.StdEncoding.EncodeToString(raw(secret)), base64.StdEncoding.EncodeToString([]byte(secret)))
+		never = append(never, secret, hex.EncodeToString(raw(secret)), base64.StdEncoding.EncodeToString(raw(secret)),
+			base64.StdEncoding.EncodeToString([]byte(secret)))
 	}
 	for _, of := range []string{token, cookie, string(raw(token)), string(raw(cookie))} {
 		sum := sha256.Sum256([]byte(of))
-		hashes = append(hashes, hex.EncodeToString(sum[:]), base64.RawURLEncoding.EncodeToString(sum[:]), base64.StdEncoding.EncodeToString(sum[:]))
+		hashes = append(hashes, hex.EncodeToString(sum[:]), base64.RawURLEncoding.EncodeToString(sum[:]),
+			base64.StdEncoding.EncodeToString(sum[:]))
 	}
 	return never, hashes
 }
@@ -251,7 +258,9 @@ func secrets(token, cookie string) (never, hashes []string) {
 func TestNoTokenIsKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	var log bytes.Buffer
-	s := open(t, share.Options{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+	s := open(t, share.Options{
+		Dir: dir, Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	})
 	made, token := create(t, s, pods(anna(), time.Hour))
 	_, cookie := guest(t, s, token)
 	if raw, err := base64.RawURLEncoding.DecodeString(token); err != nil || len(raw) != 32 {
@@ -321,17 +330,22 @@ func TestUnreadableFile(t *testing.T) {
 	}
 	one := string(whole.Shares[0])
 	for name, text := range map[string]string{
-		"empty": "", "cut": string(text[:len(text)/2]), "no JSON": "shares", "null": "null", "another version": `{"version":2,"shares":[]}`, "no version": `{"shares":[]}`,
-		"a member that is not known": `{"version":1,"shares":[],"more":1}`, "a share that is not whole": `{"version":1,"shares":[{"id":"x"}]}`,
-		"twice the same": `{"version":1,"shares":[` + one + `,` + one + `]}`, "another hash": strings.Replace(string(text), `"hash": "`, `"hash": "zz`, 1),
-		"a shorter hash": strings.Replace(string(text), `"hash": "`, `"hash": "" , "x": "`, 1), "no parts": strings.Replace(string(text), `"core/v1/pods"`, `5`, 1),
+		"empty": "", "cut": string(text[:len(text)/2]), "no JSON": "shares", "null": "null",
+		"another version": `{"version":2,"shares":[]}`, "no version": `{"shares":[]}`,
+		"a member that is not known": `{"version":1,"shares":[],"more":1}`,
+		"a share that is not whole":  `{"version":1,"shares":[{"id":"x"}]}`,
+		"twice the same":             `{"version":1,"shares":[` + one + `,` + one + `]}`,
+		"another hash":               strings.Replace(string(text), `"hash": "`, `"hash": "zz`, 1),
+		"a shorter hash":             strings.Replace(string(text), `"hash": "`, `"hash": "" , "x": "`, 1),
+		"no parts":                   strings.Replace(string(text), `"core/v1/pods"`, `5`, 1),
 	} {
 		dir := t.TempDir()
 		path := filepath.Join(dir, "shares.json")
 		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := share.Open(share.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "take it away") {
+		if _, err := share.Open(share.Options{Dir: dir}); err == nil || !strings.Contains(err.Error(), path) ||
+			!strings.Contains(err.Error(), "take it away") {
 			t.Errorf("%s: got %v", name, err)
 		}
 		if kept, err := os.ReadFile(path); err != nil || string(kept) != text {
@@ -342,7 +356,8 @@ func TestUnreadableFile(t *testing.T) {
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := share.Open(share.Options{Dir: file}); err == nil || !strings.Contains(err.Error(), "--data-dir") || !strings.Contains(err.Error(), file) {
+	if _, err := share.Open(share.Options{Dir: file}); err == nil || !strings.Contains(err.Error(), "--data-dir") ||
+		!strings.Contains(err.Error(), file) {
 		t.Errorf("a file for a directory: got %v", err)
 	}
 }
@@ -361,7 +376,8 @@ func TestUnsaved(t *testing.T) {
 		p, ok := errors.AsType[*watch.Problem](err)
 		return ok && p.Cause == watch.Unavailable && p.Title == "Share is not saved" && !strings.Contains(p.Detail, dir)
 	}
-	if _, _, err := s.Create(t.Context(), pods(anna(), time.Hour), share.Who{}); !unsaved(err) || len(s.List(anna(), false)) != 1 {
+	if _, _, err := s.Create(t.Context(), pods(anna(), time.Hour), share.Who{}); !unsaved(err) ||
+		len(s.List(anna(), false)) != 1 {
 		t.Errorf("what cannot be written is shared: %v", err)
 	}
 	if _, err := s.Revoke(t.Context(), made.ID, anna(), false, share.Who{}); !unsaved(err) || !closed(g.Ended) {
@@ -444,7 +460,8 @@ func TestAudit(t *testing.T) {
 			var l line
 			decoder := json.NewDecoder(strings.NewReader(row))
 			decoder.DisallowUnknownFields()
-			if err := decoder.Decode(&l); err != nil || l.Time.IsZero() || l.Msg+l.Level != "" || strings.ContainsAny(strings.TrimSuffix(row, "\n"), "\r\x1b\u2028\u009b") {
+			if err := decoder.Decode(&l); err != nil || l.Time.IsZero() || l.Msg+l.Level != "" ||
+				strings.ContainsAny(strings.TrimSuffix(row, "\n"), "\r\x1b\u2028\u009b") {
 				t.Fatalf("%q is no line: %v", row, err)
 			}
 			events[l.Event] = append(events[l.Event], l)
@@ -455,7 +472,8 @@ func TestAudit(t *testing.T) {
 			}
 			return events[event][0]
 		}
-		if l := first("create", 2); l.ID != made.ID || l.By != plain || l.Creator != plain || l.From != "192.0.2.1" || l.Note != plain || l.To != given.To || len(l.Parts) != 1 || !l.Expires.Equal(given.Expires) {
+		if l := first("create", 2); l.ID != made.ID || l.By != plain || l.Creator != plain || l.From != "192.0.2.1" ||
+			l.Note != plain || l.To != given.To || len(l.Parts) != 1 || !l.Expires.Equal(given.Expires) {
 			t.Errorf("it was made by %+v", l)
 		}
 		if l := first("open", 1); l.ID != made.ID || l.By != "" || l.From != "192.0.2.2" {
@@ -468,9 +486,11 @@ func TestAudit(t *testing.T) {
 			t.Errorf("it expired as %+v", l)
 		}
 		if l := first("refuse", 1001); l.ID != "" || l.From != "192.0.2.9" || events["refuse"][1000].LeftOut != 2000 {
-			t.Errorf("the links that are none are %+v, and the last says %d were left out", l, events["refuse"][1000].LeftOut)
+			t.Errorf("the links that are none are %+v, and the last says %d were left out", l,
+				events["refuse"][1000].LeftOut)
 		}
-		if lines := strings.Count(log.String(), "\n"); lines != strings.Count(string(text), "\n") || strings.ContainsAny(log.String(), "\r\x1b\u2028") {
+		if lines := strings.Count(log.String(), "\n"); lines != strings.Count(string(text), "\n") ||
+			strings.ContainsAny(log.String(), "\r\x1b\u2028") {
 			t.Errorf("the log has %d lines, or ends some of them: %.3000s", lines, log.String())
 		}
 		if strings.Contains(string(text), "secret-group") {

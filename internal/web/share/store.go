@@ -98,9 +98,15 @@ func (s *Store) Create(ctx context.Context, given Share, who Who) (Share, string
 	s.mu.Unlock()
 	switch {
 	case own >= maxOfCreator:
-		return Share{}, "", &watch.Problem{Cause: watch.Invalid, Title: "Too many shares", Detail: "You share as much as one may, 100 at a time; take one back first."}
+		return Share{}, "", &watch.Problem{
+			Cause: watch.Invalid, Title: "Too many shares",
+			Detail: "You share as much as one may, 100 at a time; take one back first.",
+		}
 	case full:
-		return Share{}, "", &watch.Problem{Cause: watch.Unavailable, Title: "Too many shares", Detail: "As much is shared here as may be, 1000 at a time; somebody has to take one back first."}
+		return Share{}, "", &watch.Problem{
+			Cause: watch.Unavailable, Title: "Too many shares",
+			Detail: "As much is shared here as may be, 1000 at a time; somebody has to take one back first.",
+		}
 	}
 	if err := s.save(ctx); err != nil {
 		s.end(l)
