@@ -16,10 +16,9 @@ import (
 	"glasshouse/internal/web/metrics"
 )
 
-// MetricsHandler is what is served on a listener of its own: metrics for
-// Prometheus, which tell nothing of an object, the probes, and profiles of the
-// process, where they are asked for. A profile of the heap holds what the cluster
-// holds.
+// MetricsHandler returns the handler of the metrics listener. It serves metrics for Prometheus, the probes, and, if
+// profiles is set, profiles of the process. The metrics reveal nothing about single objects. A heap profile contains
+// all cached cluster data.
 func (s *Server) MetricsHandler(profiles bool) (http.Handler, error) {
 	registry, err := metrics.Registry(
 		func() watch.Ledger { return s.present.Load().Cluster.Ledger() },
@@ -53,8 +52,8 @@ func noProfiles(http.ResponseWriter, *http.Request) error {
 	}
 }
 
-// RunMetrics serves MetricsHandler on listener until ctx ends. It closes the
-// listener. Profiles are served where nobody but this machine reaches it.
+// RunMetrics serves MetricsHandler on listener until ctx ends. It closes the listener. It serves profiles only if the
+// listener has a loopback address.
 func (s *Server) RunMetrics(ctx context.Context, listener net.Listener) error {
 	address, err := netip.ParseAddrPort(listener.Addr().String())
 	handler, failed := s.MetricsHandler(err == nil && address.Addr().IsLoopback())
@@ -68,7 +67,8 @@ func (s *Server) RunMetrics(ctx context.Context, listener net.Listener) error {
 		// The boundary refuses OPTIONS *: net/http would answer it without the boundary.
 		DisableGeneralOptionsHandler: true,
 	}
-	stopped := context.AfterFunc(ctx, func() { _ = server.Close() }) // A profile that is being made is given up.
+	// Close also aborts a profile that is being recorded.
+	stopped := context.AfterFunc(ctx, func() { _ = server.Close() })
 	defer stopped()
 	if err := server.Serve(listener); !errors.Is(err, http.ErrServerClosed) {
 		return fmt.Errorf("serve metrics on %s: %w", listener.Addr(), err)

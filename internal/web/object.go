@@ -4,7 +4,7 @@ import (
 	"net/http"
 )
 
-// namespaceOf is the namespace that a route names: "_" stands for none.
+// namespaceOf returns the namespace in the path of a request. The segment "_" means no namespace.
 func namespaceOf(r *http.Request) string {
 	if ns := param(r, "namespace"); ns != "_" {
 		return ns
@@ -12,7 +12,7 @@ func namespaceOf(r *http.Request) string {
 	return ""
 }
 
-// object answers with one object, as JSON or YAML.
+// object responds with one object, as JSON or YAML.
 func (s *Server) object(w http.ResponseWriter, r *http.Request) error {
 	for name := range r.URL.Query() {
 		if name != "format" {

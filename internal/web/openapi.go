@@ -5,7 +5,7 @@ import (
 	"net/http"
 )
 
-// openapiDocument describes the routes; a test holds it to them.
+// openapiDocument describes the routes. A test checks that it matches them.
 //
 //go:embed openapi.json
 var openapiDocument []byte

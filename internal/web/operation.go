@@ -15,11 +15,10 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// maxEvery is the longest that a client may want to be told no more, in
-// milliseconds.
+// maxEvery is the longest coalescing interval that a client may request, in milliseconds.
 const maxEvery = 1000
 
-// operation is what a client sends over the WebSocket.
+// operation is one message from a client over the WebSocket.
 type operation struct {
 	Op         string   `json:"op"`
 	ID         int      `json:"id"`
@@ -30,18 +29,20 @@ type operation struct {
 	Name       string   `json:"name"`
 	View       string   `json:"view"`
 	Cursor     string   `json:"cursor"`
-	Every      int      `json:"every"` // Milliseconds.
+	Every      int      `json:"every"` // In milliseconds.
 	Watched    bool     `json:"watched"`
-	Text       string   `json:"q"`          // These are of the view window alone.
-	Sort       string   `json:"sort"`       //
-	Offset     int      `json:"offset"`     //
-	Count      int      `json:"count"`      //
-	Container  string   `json:"container"`  // These are of the view log alone, as the parameters of its route.
-	Tail       *int     `json:"tail"`       //
-	Since      string   `json:"since"`      //
-	Previous   bool     `json:"previous"`   //
-	Timestamps bool     `json:"timestamps"` //
-	Follow     bool     `json:"follow"`     //
+	// Only for the view window.
+	Text   string `json:"q"`
+	Sort   string `json:"sort"`
+	Offset int    `json:"offset"`
+	Count  int    `json:"count"`
+	// Only for the view log. They have the meaning of the log route's parameters.
+	Container  string `json:"container"`
+	Tail       *int   `json:"tail"`
+	Since      string `json:"since"`
+	Previous   bool   `json:"previous"`
+	Timestamps bool   `json:"timestamps"`
+	Follow     bool   `json:"follow"`
 }
 
 func (o *operation) query(window *watch.Window) watch.Query {
@@ -51,8 +52,8 @@ func (o *operation) query(window *watch.Window) watch.Query {
 	}
 }
 
-// window is what a subscription to the view window begins with, nil for others.
-// What goes with another view is refused.
+// window returns the first range of a subscription to the view window, and nil for other views. It refuses members that
+// belong to another view.
 func (o *operation) window() (*watch.Window, error) {
 	if o.View != viewLog && (o.Container+o.Since != "" || o.Tail != nil || o.Previous || o.Timestamps || o.Follow) {
 		return nil, badRequest("Not a log",
@@ -66,10 +67,10 @@ func (o *operation) window() (*watch.Window, error) {
 		return nil, badRequest("Not a window",
 			"q, sort, offset and count are of the view window alone; the view is %.40q.", o.View)
 	}
-	return nil, nil // Nothing is wrong with having none.
+	return nil, nil // Other views have no window.
 }
 
-// log is what a subscription to the view log is of.
+// log returns the log that a subscription to the view log requests.
 func (o *operation) log() (options watch.LogOptions, err error) {
 	if o.Resource != "core/v1/pods" || len(o.Namespaces) != 1 || o.Name == "" || o.Labels+o.Fields+o.Cursor != "" ||
 		o.Every != 0 || o.Watched {
@@ -89,12 +90,12 @@ func (o *operation) log() (options watch.LogOptions, err error) {
 	return options, setSince(&options, o.Since)
 }
 
-// filters reports whether it names more than a view.
+// filters reports whether the operation specifies more than a view.
 func (o *operation) filters() bool {
 	return len(o.Namespaces) > 0 || o.Every != 0 || o.Watched || o.Resource+o.Labels+o.Fields+o.Name+o.Cursor != ""
 }
 
-// frame serves one frame: an operation, or an array of them.
+// frame handles one received message: an operation, or an array of them.
 func (l *session) frame(ctx context.Context, frame []byte) {
 	operations, err := parseFrame(frame)
 	if err != nil {
@@ -103,7 +104,7 @@ func (l *session) frame(ctx context.Context, frame []byte) {
 	}
 	for _, raw := range operations {
 		if l.wait(ctx) != nil {
-			return // The session ends.
+			return // The session is ending.
 		}
 		o, err := parseOperation(raw)
 		if err != nil {
@@ -145,8 +146,8 @@ func notJSON(err error) error {
 			`{"op":"subscribe","id":1,"resource":"core/v1/pods","view":"rows"}.`, err)
 }
 
-// parseOperation is strict: a member that is mistyped and ignored would show
-// what was not asked for.
+// parseOperation rejects unknown members. If it ignored a mistyped filter, the client would receive data that it did
+// not request.
 func parseOperation(raw []byte) (*operation, error) {
 	o := &operation{View: string(watch.Rows)}
 	decode := json.NewDecoder(bytes.NewReader(raw))
@@ -184,7 +185,7 @@ func whichMember(field string) string {
 	return field
 }
 
-// jsonType names a Go type in JSON's terms.
+// jsonType returns a description of a Go type in JSON terms.
 func jsonType(goType string) string {
 	names := map[string]string{
 		"int": "a whole number", "string": "a string", "bool": "true or false", "[]string": "an array of strings",

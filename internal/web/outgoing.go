@@ -13,38 +13,36 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// A socket at rest holds its buffers, for which net/http gives 4 KiB each: what
-// clients send is short, or read past the buffer, and what is sent in one piece is a
-// message that is not compressed, with the 14 bytes at most of a frame's header (RFC
-// 6455 section 5.2).
+// An idle socket keeps its buffers, so they are small. The net/http buffers have 4 KiB each. Client messages are short,
+// and the library reads longer ones past the buffer. The write buffer fits an uncompressed message with its frame
+// header of at most 14 bytes (RFC 6455 section 5.2).
 const readBuffer, writeBuffer = 512, watch.CompressFrom + 14
 
-// outgoing is the connection of a socket. What is written between gather and flush
-// goes out together: the library writes a message of several frames in as many
-// calls of the system as that has ends.
+// outgoing is the network connection of a socket. It sends everything that is written between gather and flush in one
+// write. Without this, the library makes at least one system call for each frame of a message.
 type outgoing struct {
 	net.Conn
 
-	in *incoming // Holds up what is read.
+	in *incoming // Limits the rate of received frames.
 
-	taken    atomic.Int64 // Bytes that the client has taken.
-	progress atomic.Int64 // When it took the last of them, in Unix nanoseconds.
+	taken    atomic.Int64 // Bytes that the client has accepted.
+	progress atomic.Int64 // When it accepted the last of them, in Unix nanoseconds.
 
-	mu        sync.Mutex // Held while something is written.
+	mu        sync.Mutex // Locked during a write.
 	gathering bool
 	pieces    net.Buffers
-	own       *[]byte // What of them is not somebody else's.
+	own       *[]byte // Copies of short pieces; other pieces belong to the caller.
 	papers    *sync.Pool
 }
 
-// accepting gives the connection of a request to a socket.
+// accepting passes the connection of a request to a socket.
 type accepting struct {
 	http.ResponseWriter
 
 	out *outgoing
 }
 
-// Hijack takes the connection over.
+// Hijack takes over the connection.
 func (a *accepting) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	conn, buffers, err := http.NewResponseController(a.ResponseWriter).Hijack()
 	if err != nil {
@@ -55,15 +53,15 @@ func (a *accepting) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	a.out.in.frames.of(early) // They were read with the request, which has had its turn.
+	a.out.in.frames.of(early) // These bytes arrived with the request, which has already been rate limited.
 	in := bufio.NewReaderSize(io.MultiReader(bytes.NewReader(early), conn), max(readBuffer, len(early)))
-	if _, err := in.Peek(len(early)); err != nil { // What is not in the buffer the library does not see.
+	if _, err := in.Peek(len(early)); err != nil { // The library reads only what is in the buffer.
 		return nil, nil, err
 	}
 	return a.out, bufio.NewReadWriter(in, bufio.NewWriterSize(a.out, writeBuffer)), nil
 }
 
-// Read reads what comes, and waits for its turn.
+// Read reads from the connection, then waits as the rate limits require.
 func (o *outgoing) Read(p []byte) (int, error) {
 	n, err := o.Conn.Read(p)
 	if n > 0 {
@@ -74,14 +72,13 @@ func (o *outgoing) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close closes the connection.
+// Close closes the connection and ends waiting reads.
 func (o *outgoing) Close() error {
 	o.in.end()
 	return o.Conn.Close()
 }
 
-// gather begins to hold what is written, all of which must stay as it is until
-// flush has returned.
+// gather starts to collect what is written. All of it must stay unchanged until flush has returned.
 func (o *outgoing) gather() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -93,8 +90,8 @@ func (o *outgoing) gather() {
 	*own, o.own = (*own)[:0], own
 }
 
-// Write writes p, or holds it. What comes out of a buffer is copied; what was
-// too long for that is its owner's, who waits for flush.
+// Write writes p, or collects it for flush. It copies data that fits the write buffer, because the library reuses that
+// buffer. A longer p belongs to the caller, which waits for flush.
 func (o *outgoing) Write(p []byte) (int, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -112,8 +109,8 @@ func (o *outgoing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// flush writes what was held, and nothing comes in between: where each piece is
-// written by itself, as over TLS, a ping would be in the midst of a frame.
+// flush writes what was collected. It keeps the lock, so that no ping gets between the pieces of a frame. Over TLS,
+// each piece is a separate write.
 func (o *outgoing) flush() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -122,14 +119,14 @@ func (o *outgoing) flush() error {
 	defer o.papers.Put(own)
 	to := o.Conn
 	if g, ok := to.(*limitedConn); ok {
-		to = g.Conn // Which takes all pieces in one call.
+		to = g.Conn // A TCP connection accepts all pieces in one call.
 	}
 	n, err := pieces.WriteTo(to)
 	o.take(n)
 	return err
 }
 
-// take records that the client, or its kernel, has taken bytes.
+// take records that the client, or its kernel, has accepted bytes.
 func (o *outgoing) take(bytes int64) {
 	o.taken.Add(bytes)
 	o.progress.Store(time.Now().UnixNano())

@@ -20,15 +20,15 @@ import (
 )
 
 const (
-	// pageRows are the rows that a page's HTML has.
+	// pageRows is the number of rows in the HTML of a page.
 	pageRows = 100
-	// pageWait is how long a page waits for a first list: long enough for a
-	// kind of some hundred objects, too short to be noticed.
+	// pageWait is how long a page waits for a first list. This is enough for a resource with some hundred objects, and
+	// too short to be noticed.
 	pageWait = 250 * time.Millisecond
 )
 
-// home leads to the kind that most people look at first, and guests to what is
-// shared with them.
+// home redirects to the pods, because most users want to see them first. It redirects guests to the page that their
+// link shares.
 func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	start := "/r/core/v1/pods"
 	if ns := s.showing(r).Namespace; ns != "" {
@@ -44,7 +44,7 @@ func (s *Server) home(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// listPage is the page of one kind, with its first rows.
+// listPage renders the page of one resource, with its first rows.
 func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	query, values, err := queryOf(r, "sort", "cols", "from", "open", "tab", "container", "previous", "at", "kiosk")
 	if err != nil {
@@ -99,7 +99,7 @@ func (s *Server) listPage(w http.ResponseWriter, r *http.Request) error {
 	return render(w, r, status, templates.ListPage(page))
 }
 
-// fillList puts what a snapshot holds into the page.
+// fillList copies a snapshot into the page.
 func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	page.State = stateOf(snapshot.Status)
 	if snapshot.Synced {
@@ -135,13 +135,13 @@ func fillList(page *templates.List, snapshot *watch.Snapshot) error {
 	return nil
 }
 
-// carriedOf is what the form of a page keeps of what is shown, beside what it has
-// boxes for. Other rows are looked at from the first on.
+// carriedOf returns the parameters that the form of a page keeps in addition to its own fields. The parameter from is
+// not among them, so that a changed query shows its rows from the first on.
 func carriedOf(shown url.Values) []templates.Parameter {
 	var carried []templates.Parameter
 	for _, name := range []string{"sort", "cols", "open", "tab", "container", "previous"} {
 		if name == "cols" && slices.Equal(shown[name], []string{"wide"}) {
-			continue // It has a box.
+			continue // The form has a checkbox for it.
 		}
 		for _, value := range given(shown, name)[name] {
 			carried = append(carried, templates.Parameter{Name: name, Value: value})
@@ -150,7 +150,7 @@ func carriedOf(shown url.Values) []templates.Parameter {
 	return carried
 }
 
-// given are the parameters of these names that have a value.
+// given returns the non-empty values of the named parameters.
 func given(shown url.Values, names ...string) url.Values {
 	kept := url.Values{}
 	for _, name := range names {
@@ -163,7 +163,7 @@ func given(shown url.Values, names ...string) url.Values {
 	return kept
 }
 
-// stateOf is a status as a page tells it.
+// stateOf converts a status for the templates.
 func stateOf(s watch.Status) templates.State {
 	return templates.State{
 		State: string(s.State), Reason: s.Reason, Count: s.Count, Total: s.Total,
@@ -171,8 +171,7 @@ func stateOf(s watch.Status) templates.State {
 	}
 }
 
-// linkList makes the links by which a list is sorted and paged without script.
-// They keep what else is shown.
+// linkList sets the links that sort and page a list without script. They keep all other parameters.
 func linkList(page *templates.List, shown url.Values) {
 	link := func(name, value string) string {
 		query := given(shown, "ns", "labels", "q", "sort", "cols", "open", "tab", "container", "previous")
@@ -184,7 +183,8 @@ func linkList(page *templates.List, shown url.Values) {
 		}
 		return page.Href + "?" + query.Encode()
 	}
-	turned := func(column string) string { // By a column, then the other way round, then not at all.
+	// It returns the link for the next sort order: ascending by the column, then descending, then unsorted.
+	turned := func(column string) string {
 		switch page.Query.Sort {
 		case column:
 			return link("sort", "-"+column)
@@ -206,7 +206,7 @@ func linkList(page *templates.List, shown url.Values) {
 	}
 }
 
-// number is a number in an address, where 0 is left out.
+// number formats a number for a URL. It returns an empty text for 0, because that parameter is left out.
 func number(n int) string {
 	if n == 0 {
 		return ""
@@ -214,7 +214,7 @@ func number(n int) string {
 	return strconv.Itoa(n)
 }
 
-// objectPage is the page of one object.
+// objectPage renders the page of one object.
 func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 	access := s.access(r)
 	resource, err := access.Resource(r.Context(), refOf(r))
@@ -230,7 +230,8 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 	code := http.StatusOK
 	text, status, err := access.LastKnown(r.Context(), page.Ref, page.Namespace, page.Name)
 	if err != nil {
-		// What may come, or be seen, later has its page: the script follows it there.
+		// An object that is missing or forbidden now may become visible later. The page is sent anyway, and its script
+		// shows the object as soon as it can.
 		p := problemFor(identityOf(r).Viewer, err)
 		if !wantsPage(r) || p.Status != http.StatusNotFound && p.Status != http.StatusForbidden {
 			return err
@@ -255,13 +256,13 @@ func (s *Server) objectPage(w http.ResponseWriter, r *http.Request) error {
 	return render(w, r, code, templates.ObjectPage(page))
 }
 
-// titleOf is the title of a page that shows an object, as titleOf in
-// static/src/view.ts has it.
+// titleOf returns the title of a page that shows an object. The function titleOf in static/src/view.ts must return the
+// same.
 func titleOf(kinds, namespace, name string) string {
 	return strings.TrimPrefix(namespace+"/"+name, "/") + " - " + kinds
 }
 
-// frame is what every page has around its content.
+// frame returns everything around the content of a page.
 func (s *Server) frame(r *http.Request, title, selected string) templates.Frame {
 	f := templates.Frame{
 		Title: title, Version: s.version, Cluster: s.showing(r).Name, ID: s.showing(r).id, Look: lookOf(r),
@@ -286,7 +287,7 @@ func (s *Server) frame(r *http.Request, title, selected string) templates.Frame 
 	}
 	known, gaps, err := s.access(r).Resources(r.Context(), 0)
 	if err != nil {
-		return f // The page says so itself.
+		return f // The content of the page reports the error.
 	}
 	var kinds []templates.Kind
 	for i := range known {
@@ -310,20 +311,18 @@ func (s *Server) frame(r *http.Request, title, selected string) templates.Frame 
 	return f
 }
 
-// objectPath is the address of an object's page; namespace is empty for what is in
-// none.
+// objectPath returns the path of an object's page. namespace is empty for a cluster-scoped object.
 func objectPath(ref, namespace, name string) string {
 	return "/o/" + ref + "/" + url.PathEscape(cmp.Or(namespace, "_")) + "/" + url.PathEscape(name)
 }
 
-// isOpen reports whether whoever reaches the server sees all that it shows.
+// isOpen reports whether every client that reaches the server sees everything that it shows.
 func (s *Server) isOpen() bool {
 	mode := s.auth.Mode()
 	return mode == auth.None || mode == auth.SharedIdentity
 }
 
-// lookOf reads the cookie "look", as in "dark-compact". What is not known in it is
-// not there.
+// lookOf parses the cookie "look", for example "dark-compact". It ignores unknown words.
 func lookOf(r *http.Request) templates.Look {
 	var look templates.Look
 	cookie, err := r.Cookie("look")
@@ -341,9 +340,8 @@ func lookOf(r *http.Request) templates.Look {
 	return look
 }
 
-// exportsOf are the links to what a page shows, all of it, in each format.
-// Columns that the table does not have are left out, where it is known.
-// static/src/exports.ts keeps them current.
+// exportsOf returns links that export the complete result of a page's query, one for each format. If the columns of the
+// table are known, it leaves out other columns. static/src/exports.ts keeps the links up to date.
 func exportsOf(page *templates.List, shown url.Values) []templates.Export {
 	there := func(name string) bool {
 		return len(page.Columns) == 0 || strings.EqualFold(name, "namespace") ||
@@ -376,8 +374,8 @@ func exportsOf(page *templates.List, shown url.Values) []templates.Export {
 	return exports
 }
 
-// namespaces are those to choose from, and how well they are known; none where
-// they cannot be listed, or are not yet.
+// namespaces returns the namespaces to choose from, and the state of their list. It returns none if they cannot be
+// listed, or are not listed yet.
 func (s *Server) namespaces(r *http.Request) ([]string, templates.State) {
 	snapshot, err := s.access(r).Snapshot(r.Context(), watch.Query{Resource: "core/v1/namespaces"}, pageWait)
 	if err != nil {
@@ -394,7 +392,8 @@ func render(w http.ResponseWriter, r *http.Request, status int, page templ.Compo
 	if err := responseOf(r).build(r.Context()); err != nil {
 		return err
 	}
-	body := pageBuffer{response: responseOf(r)} // A page that fails half-way must not look like one.
+	// The page is buffered, so that a rendering error does not send half of a page.
+	body := pageBuffer{response: responseOf(r)}
 	ctx := r.Context()
 	if inKiosk(r) {
 		ctx = templates.InKiosk(ctx)

@@ -8,19 +8,18 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// A longer message than wholeUpTo is told in parts of partBytes to who asked for
-// that. While one is written nothing else is, a ping neither, and the client hears
-// nothing: on a link of 30 kB/s that is 5 s for the former, where nothing of it can be
-// compressed, and 2 s for the latter.
+// A message longer than wholeUpTo is sent in chunks of partBytes to a client that requested chunks. During the write of
+// a message or chunk, nothing else can be sent, not even a ping, and the client receives nothing new. On a link of 30
+// kB/s, this takes 5 s for the former and 2 s for the latter if the data does not compress.
 const wholeUpTo, partBytes = 192 << 10, 64 << 10
 
-// partsOnTheWay are those of one connection. A ping behind each says that it has come: kernels and
-// proxies between us and the client may hold megabytes, and all else would be behind them.
+// partsOnTheWay is the maximum number of chunks in flight on one connection. A ping after each chunk shows that the
+// chunk has arrived. Without this limit, kernels and proxies on the path might buffer megabytes, and all other messages
+// would wait behind them.
 const partsOnTheWay = 4
 
-// tell writes a message of a subscription, in parts where it is long. Others are
-// written between them; the rest is not told where the subscription ends, nor where
-// the message does not stand any more.
+// tell sends a message of a subscription, in chunks if it is long. Other messages may be sent between the chunks. It
+// drops the remaining chunks if the subscription ends, or if stands reports that the message may no longer be sent.
 func (l *session) tell(
 	ctx context.Context, members []byte, id int, plain bool, stands func(context.Context) bool,
 ) error {
@@ -42,7 +41,7 @@ func (l *session) tell(
 		told += len(piece)
 		part = rawjson.AppendString(fmt.Appendf(part[:0], `"type":"part","told":%d,"of":%d,"text":`, told, of), piece)
 		if err := l.write(ctx, part, &id, plain); err != nil {
-			return err // Which has ended the session.
+			return err // The failed write has ended the session.
 		}
 		l.running.Go(func() {
 			l.awaitPong(ctx)
@@ -53,7 +52,7 @@ func (l *session) tell(
 	return nil
 }
 
-// turn waits until another part may be on the way, and reports whether it is to be.
+// turn waits until another chunk may be in flight, and reports whether to send it.
 func (l *session) turn(ctx context.Context, stands func(context.Context) bool) bool {
 	select {
 	case l.onTheWay <- struct{}{}:
@@ -67,8 +66,8 @@ func (l *session) turn(ctx context.Context, stands func(context.Context) bool) b
 	return false
 }
 
-// awaitPong returns when the client has what was written so far, or has not said so for
-// too long: whether it is still there is for the session's own pings to find out.
+// awaitPong returns when the client has received everything written so far, or after pongTimeout. It does not end the
+// session; the session's own pings detect a lost client.
 func (l *session) awaitPong(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pongTimeout)
 	defer cancel()

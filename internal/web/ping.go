@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// startPings notices a peer that is gone without a word, and keeps proxies from
-// ending a quiet connection. Nothing but a timer waits between two pings.
+// startPings starts periodic pings. They detect a peer that disappeared without closing the connection, and keep
+// proxies from closing an idle one. Between two pings only a timer waits, without a goroutine.
 func (l *session) startPings(ctx context.Context) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -30,7 +30,7 @@ func (l *session) ping(ctx context.Context) {
 	}
 }
 
-// stopPings ends them; one that is on its way is running until it has ended.
+// stopPings stops the pings. A ping in flight counts as running until it has ended.
 func (l *session) stopPings() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

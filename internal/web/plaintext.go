@@ -5,27 +5,26 @@ import (
 	"unicode/utf8"
 )
 
-// plainText makes text of what a container wrote, piece by piece: escape
-// sequences of terminals are taken out, and what is no UTF-8 or a control
-// character other than tab and newline is U+FFFD. A newline ends any sequence,
-// so that none swallows the lines behind it.
+// plainText converts the output of a container to plain text, piece by piece. It removes terminal escape sequences. It
+// replaces invalid UTF-8, and control characters except tab and newline, by U+FFFD. A newline ends any escape sequence,
+// so that none can hide the lines after it.
 type plainText struct {
 	state escape
-	held  []byte // The beginning of a character, or a return that a newline may follow.
+	held  []byte // An incomplete character, or a carriage return that a newline may follow.
 }
 
-// escape is where in an escape sequence (ECMA-48) the text is.
+// escape is the position within an escape sequence (ECMA-48).
 type escape int
 
 const (
 	outside  escape = iota
-	begun           // Behind ESC.
+	begun           // After ESC.
 	control         // In a control sequence: ESC [ parameters, then one letter.
-	command         // In a string: ESC ] or another, up to BEL or ESC \.
-	commandE        // Behind an ESC in it.
+	command         // In a control string: ESC ] or similar, up to BEL or ESC \.
+	commandE        // After an ESC in a control string.
 )
 
-// append appends what text means to dst.
+// append appends the plain text of text to dst.
 func (p *plainText) append(dst, text []byte) []byte {
 	if len(p.held) > 0 {
 		text = append(p.held, text...)
@@ -47,7 +46,7 @@ func (p *plainText) append(dst, text []byte) []byte {
 	return dst
 }
 
-// end appends what was held back for more to come.
+// end appends U+FFFD for each byte of input that is still incomplete.
 func (p *plainText) end(dst []byte) []byte {
 	for range p.held {
 		dst = p.rune(dst, utf8.RuneError)
@@ -72,7 +71,7 @@ func (p *plainText) rune(dst []byte, r rune) []byte {
 	return utf8.AppendRune(dst, r)
 }
 
-// next is the state behind one more character of a sequence.
+// next returns the state after one more character of a sequence.
 func (e escape) next(r rune) escape {
 	switch e {
 	case begun:
@@ -82,7 +81,7 @@ func (e escape) next(r rune) escape {
 		case r == ']' || r == 'P' || r == 'X' || r == '^' || r == '_':
 			return command
 		case r >= ' ' && r <= '/' || r == '\x1b':
-			return begun // Of two characters or more: ESC ( B.
+			return begun // A sequence of more than two characters, such as ESC ( B.
 		}
 	case control:
 		if r >= ' ' && r <= '?' {

@@ -29,9 +29,8 @@ func badRequest(title, format string, args ...any) *problem {
 	return &problem{Title: title, Status: http.StatusBadRequest, Detail: fmt.Sprintf(format, args...)}
 }
 
-// problemFor makes a problem of any error. What is not meant for a viewer is not told
-// them; what is not meant for whoever asked is said to be an error of ours, and nothing
-// more.
+// problemFor converts any error to a problem. The detail contains only what the viewer may read. An error that is not a
+// problem becomes a generic internal error, because its text is not meant for clients.
 func problemFor(viewer watch.Viewer, err error) problem {
 	if own, ok := errors.AsType[*problem](err); ok {
 		return *own
@@ -54,11 +53,10 @@ func writeProblem(w http.ResponseWriter, p problem) {
 	p.Type = "about:blank"
 	w.Header().Set("Content-Type", "application/problem+json")
 	w.WriteHeader(p.Status)
-	_ = json.NewEncoder(w).Encode(p) // The reader has gone: there is nobody to tell.
+	_ = json.NewEncoder(w).Encode(p) // If this fails, the client has disconnected.
 }
 
-// handle is the edge: the only place that turns an error into an answer and
-// into a log line.
+// handle is the only place that turns an error into a response and a log line.
 func (s *Server) handle(handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		if err := handler(&clientWriter{w}, r); err != nil {
@@ -89,12 +87,12 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 		writeProblem(w, p)
 		return
 	}
-	if err := s.failPage(w, r, p); err != nil { //nolint:contextcheck // A page is given its context as it is rendered.
+	if err := s.failPage(w, r, p); err != nil { //nolint:contextcheck // The page gets its context when it is rendered.
 		s.log.DebugContext(r.Context(), "page not written", "error", err)
 	}
 }
 
-// routeOf is the pattern of the request's route. The log is sampled by it.
+// routeOf returns the pattern of the request's route. Log sampling uses it as a key.
 func routeOf(r *http.Request) string {
 	if routed := chi.RouteContext(r.Context()); routed != nil {
 		return routed.RoutePattern()
@@ -102,8 +100,8 @@ func routeOf(r *http.Request) string {
 	return ""
 }
 
-// failPage is the page of a request that has no other one. Who is not known gets
-// one that tells nothing of the cluster.
+// failPage renders the page for a failed request. For an unidentified caller, the page reveals nothing about the
+// cluster.
 func (s *Server) failPage(w http.ResponseWriter, r *http.Request, p problem) error {
 	if hasLeft(r) {
 		return render(w, r, p.Status, templates.SharePage(templates.Share{Frame: s.bare(r, p.Title), Ended: true}))
@@ -116,7 +114,8 @@ func (s *Server) failPage(w http.ResponseWriter, r *http.Request, p problem) err
 		return s.askWho(w, r, p.Status, to, "")
 	}
 	failure := templates.Failure{Problem: templates.Problem{Status: p.Status, Title: p.Title, Detail: p.Detail}}
-	if !isKnown(r) || p.Status == http.StatusTooManyRequests { // The latter is built without a reservation, and short.
+	// A page for status 429 is built without a memory reservation, so it must be short.
+	if !isKnown(r) || p.Status == http.StatusTooManyRequests {
 		failure.Frame = s.bare(r, p.Title)
 		return render(w, r, p.Status, templates.BareProblemPage(failure))
 	}
@@ -130,7 +129,7 @@ func (s *Server) failPage(w http.ResponseWriter, r *http.Request, p problem) err
 	return render(w, r, p.Status, templates.ProblemPage(failure))
 }
 
-// nextSteps says what can be done now.
+// nextSteps returns what the user can do now.
 func nextSteps(r *http.Request, p problem) []templates.Step {
 	if p.Status == http.StatusServiceUnavailable {
 		return []templates.Step{{Text: "This page tries again by itself."}}
@@ -141,26 +140,27 @@ func nextSteps(r *http.Request, p problem) []templates.Step {
 	return []templates.Step{{Text: "Choose a kind from the list, or begin with the pods", Href: "/r/core/v1/pods"}}
 }
 
-// wantsPage reports whether a person with a browser asked.
+// wantsPage reports whether the client is a browser that requests a page.
 func wantsPage(r *http.Request) bool {
 	return !strings.HasPrefix(r.URL.Path, "/api/") && strings.Contains(r.Header.Get("Accept"), "text/html")
 }
 
-// caught makes an error of a panic; it must be deferred itself.
+// caught converts a panic to an error. It must be deferred directly, because recover works only in the deferred
+// function itself.
 func caught(err *error) {
 	if v := recover(); v != nil {
 		*err = fmt.Errorf("panic: %v\n%s", v, debug.Stack())
 	}
 }
 
-// recover keeps a panic from being more than one failed request.
+// recover limits the effect of a panic to one failed request.
 func (s *Server) recover(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		defer func() {
 			switch v := recover(); v {
 			case nil:
 			case http.ErrAbortHandler:
-				panic(v) // An answer is cut on purpose.
+				panic(v) // The response is aborted on purpose.
 			default:
 				s.fail(w, r, fmt.Errorf("panic: %v\n%s", v, debug.Stack()))
 			}
@@ -186,7 +186,7 @@ func (s *Server) noMethod(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	if len(allowed) == 0 {
-		allowed = []string{http.MethodGet} // The path is spelled oddly.
+		allowed = []string{http.MethodGet} // The path has an unusual spelling.
 	}
 	w.Header().Set("Allow", strings.Join(allowed, ", "))
 	return &problem{

@@ -12,13 +12,12 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// refOf is the resource that a route names.
+// refOf returns the ref of the resource in the path of a request.
 func refOf(r *http.Request) string {
 	return param(r, "group") + "/" + param(r, "version") + "/" + param(r, "resource")
 }
 
-// param is a segment of the path, decoded once. chi matches the path as it was
-// sent where it holds escapes.
+// param returns a path segment, unescaped once. If the path contains escapes, chi matches it in its escaped form.
 func param(r *http.Request, name string) string {
 	raw := chi.URLParam(r, name)
 	if r.URL.RawPath == "" {
@@ -30,9 +29,8 @@ func param(r *http.Request, name string) string {
 	return raw
 }
 
-// valuesOf reads the parameters of a request, of which known are all that the
-// route takes: any more are refused, because a mistyped filter that is ignored
-// shows what was not asked for.
+// valuesOf returns the query parameters of a request. known lists all parameters of the route. valuesOf refuses any
+// other, because ignoring a mistyped filter would return data that the client did not request.
 func valuesOf(r *http.Request, known ...string) (url.Values, error) {
 	values, err := url.ParseQuery(r.URL.RawQuery)
 	if err != nil {
@@ -55,8 +53,7 @@ func valuesOf(r *http.Request, known ...string) (url.Values, error) {
 	return values, nil
 }
 
-// queryOf reads a watch.Query of a request. known are the other parameters that
-// the route takes.
+// queryOf builds a watch.Query from a request. known lists the additional parameters of the route.
 func queryOf(r *http.Request, known ...string) (watch.Query, url.Values, error) {
 	values, err := valuesOf(r, append(known, "ns", "labels", "q")...)
 	if err != nil {
@@ -71,8 +68,7 @@ func queryOf(r *http.Request, known ...string) (watch.Query, url.Values, error) 
 	}, values, nil
 }
 
-// namespacesOf are those that parameters name: ns=a&ns=b, or ns=a,b as a form sends
-// it.
+// namespacesOf returns the namespaces in the parameters: ns=a&ns=b, or ns=a,b as a form sends it.
 func namespacesOf(values url.Values) (namespaces []string) {
 	for ns := range strings.FieldsFuncSeq(strings.Join(values["ns"], ","), func(r rune) bool {
 		return r == ',' || r == ' '
@@ -82,7 +78,7 @@ func namespacesOf(values url.Values) (namespaces []string) {
 	return namespaces
 }
 
-// numberOf reads a whole number, 0 where it is not given.
+// numberOf parses a whole number. It returns 0 if the parameter is missing.
 func numberOf(values url.Values, name string) (int, error) {
 	text := values.Get(name)
 	if text == "" {
@@ -95,7 +91,7 @@ func numberOf(values url.Values, name string) (int, error) {
 	return n, nil
 }
 
-// limitOf reads the parameter limit: 0 where it is not given.
+// limitOf parses the parameter limit. It returns 0 if the parameter is missing.
 func limitOf(values url.Values) (int, error) {
 	text := values.Get("limit")
 	if text == "" {
@@ -108,8 +104,7 @@ func limitOf(values url.Values) (int, error) {
 	return limit, nil
 }
 
-// choose is the one of options that a parameter names, the first where it names
-// none.
+// choose returns the option that a parameter names, or the first option if the parameter is missing.
 func choose(values url.Values, name string, options ...string) (string, error) {
 	given := values.Get(name)
 	if given == "" {

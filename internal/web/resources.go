@@ -14,10 +14,10 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// renewWait is how long the list of resources waits for news from discovery.
+// renewWait is how long the list of resources waits for a new result of discovery.
 const renewWait = time.Second
 
-// resourceDocument is one resource in the answer of /api/v1/resources.
+// resourceDocument is one resource in the response of /api/v1/resources.
 type resourceDocument struct {
 	Group      string      `json:"group"`
 	Version    string      `json:"version"`
@@ -36,22 +36,21 @@ type resourceDocument struct {
 	Count      *int        `json:"count,omitempty"`
 }
 
-// gapDocument is a part of the API that could not be read.
+// gapDocument is a part of the API that discovery could not read.
 type gapDocument struct {
 	Group   string `json:"group"`
 	Version string `json:"version"`
 	Reason  string `json:"reason"`
 }
 
-// resourcesDocument is the answer of /api/v1/resources, and what the view
-// resources tells.
+// resourcesDocument is the response of /api/v1/resources, and the message of the view resources.
 type resourcesDocument struct {
-	Build     string             `json:"build"` // Of the page that is served.
+	Build     string             `json:"build"` // The build of the page that the server serves.
 	Resources []resourceDocument `json:"resources"`
 	Problems  []gapDocument      `json:"problems"`
 }
 
-// resources answers with what discovery knows, in the picker's order.
+// resources responds with the resources that discovery knows, in the order of the resource picker.
 func (s *Server) resources(w http.ResponseWriter, r *http.Request) error {
 	known, err := s.known(r.Context(), s.access(r), renewWait)
 	if err != nil {
@@ -75,7 +74,7 @@ func (s *Server) resources(w http.ResponseWriter, r *http.Request) error {
 	return writeJSONText(w, http.StatusOK, body)
 }
 
-// known is what discovery knows, in the picker's order.
+// known returns the resources that discovery knows, in the order of the resource picker.
 func (s *Server) known(ctx context.Context, access *watch.Access, wait time.Duration) (*resourcesDocument, error) {
 	known, gaps, err := access.Resources(ctx, wait)
 	if err != nil {
@@ -111,7 +110,7 @@ func (s *Server) resourceDocument(known *watch.Known) resourceDocument {
 	return d
 }
 
-// list is never null in JSON.
+// list makes an empty list [] in JSON, not null.
 func list(s []string) []string {
 	if s == nil {
 		return []string{}

@@ -19,15 +19,15 @@ const (
 	objectMemory = smallMemory + watch.LargestText
 	// compareMemory adds the texts of two objects.
 	compareMemory = smallMemory + 2*watch.LargestText
-	// exportMemory is the memory of an export, without its list of rows: two objects and their texts in another format.
-	// With a budget of 64 MiB one caller can build two at a time.
+	// exportMemory is the memory of an export without its list of rows: two objects, and their texts in another format.
+	// With a budget of 64 MiB, one caller can build two exports at a time.
 	exportMemory = 8 * mebibyte
-	// graphMemory is the memory of a graph of relations, without the rows that are searched for it: its own object, two
-	// others that are read at a time, and the text of one row.
+	// graphMemory is the memory of a graph of related objects, without the rows that it is computed from. It covers the
+	// object itself, two other objects that are read at a time, and the text of one row.
 	graphMemory = 2 * exportMemory
 
 	// maxBuffered is how much of an export is buffered before it is sent. The handler then waits until the client has
-	// read that. Other responses are buffered whole.
+	// read it. Other responses are buffered completely.
 	maxBuffered = 256 << 10
 	// pieceBytes is how much of a response must be sent within stallTimeout.
 	pieceBytes   = 4 << 10
@@ -44,7 +44,8 @@ type delivery int
 const (
 	buffered          delivery = iota // Memory is reserved before the handler runs.
 	bufferedAfterList                 // Memory is reserved after the first list has arrived, which may take seconds.
-	direct                            // The handler writes to the client. It compresses by itself or not at all.
+	// The handler writes to the client directly. It compresses by itself or not at all.
+	direct
 )
 
 // response buffers what a handler writes, compressed, until the handler has returned. It is then sent in pieces, each
@@ -60,7 +61,7 @@ type response struct {
 	reserved   *limit.Reservation // Nil until memory is reserved.
 	acquire    func(context.Context) (*limit.Lease, error)
 	building   *limit.Lease    // Under processorLimits; nil while nothing is built.
-	ctx        context.Context //nolint:containedctx // Of a handler that has called stream.
+	ctx        context.Context //nolint:containedctx // The context of a handler that has called stream.
 	controller *http.ResponseController
 	status     int
 	body       []byte // Not sent yet.
@@ -117,7 +118,7 @@ func sendAfterHandler(next http.Handler) http.Handler {
 }
 
 // responseMemory returns the budget of responses in bytes, for a memory limit of the process. An eighth of the limit is
-// free besides the watched objects and the headroom of the garbage collector, see watch.Options.
+// free in addition to the watched objects and the headroom of the garbage collector, see watch.Options.
 func responseMemory(limit int64) int64 {
 	const least, most = 8 * mebibyte, 256 * mebibyte
 	if limit == 0 {
@@ -181,8 +182,8 @@ func (o *response) expectText(length int) {
 	}
 }
 
-// appendTo appends p to a buffer of the response. The estimate does not include the buffers, as escaped text may be six
-// times as long as the text. A buffer that is too small is replaced by one of twice its size.
+// appendTo appends p to a buffer of the response. The estimate does not include the buffers, because escaped text may
+// be six times as long as the text. A buffer that is too small is replaced by one of twice its size.
 func (o *response) appendTo(buffer, p []byte) []byte {
 	if least := len(buffer) + len(p); least > cap(buffer) {
 		size := max(least, 2*cap(buffer), pieceBytes)
@@ -194,7 +195,7 @@ func (o *response) appendTo(buffer, p []byte) []byte {
 	return append(buffer, p...)
 }
 
-// pageBuffer is a buffer of a response for a page that is rendered before the first byte of it is written.
+// pageBuffer is a buffer for a page that is rendered completely before its first byte is written to the response.
 type pageBuffer struct {
 	response *response
 	text     []byte
@@ -228,7 +229,8 @@ func (o *response) Write(p []byte) (int, error) {
 	return len(p), o.failed
 }
 
-// SetWriteDeadline ends the response: the piece that is being sent has until then, and no other piece is begun.
+// SetWriteDeadline ends the response. The current piece may be sent until the deadline, and no further piece is
+// started.
 func (o *response) SetWriteDeadline(at time.Time) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -236,8 +238,8 @@ func (o *response) SetWriteDeadline(at time.Time) error {
 	return o.controller.SetWriteDeadline(at)
 }
 
-// Abort ends the response. If it has not ended closeAfter later, it closes the connection: a deadline does not end a
-// stream of HTTP/2 whose connection cannot be written to.
+// Abort ends the response. If it has not ended after closeAfter, Abort closes the connection. The reason is HTTP/2: a
+// write deadline does not end a stream if its connection is blocked.
 func (o *response) Abort() {
 	_ = o.SetWriteDeadline(time.Now()) // A writer without deadlines ends at the next piece.
 	time.AfterFunc(closeAfter, func() {
@@ -316,14 +318,14 @@ func (o *response) send() {
 	o.body = o.body[:0]
 }
 
-// take records that the client has taken a piece.
+// take records that the client has accepted a piece.
 func (o *response) take(bytes int) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.taken += int64(bytes)
 }
 
-// begin records when a piece is begun, and sets its deadline. The zero time means that no piece is being sent. It
+// begin records when a piece is started, and sets its deadline. The zero time means that no piece is being sent. It
 // reports false if the response was aborted.
 func (o *response) begin(at time.Time) bool {
 	o.mu.Lock()

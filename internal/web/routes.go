@@ -12,26 +12,24 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// class says whom a route serves.
+// class is a route class: it specifies who may call a route.
 type class int
 
-// The classes of routes.
 const (
-	everybody class = iota // It tells nothing of the cluster.
-	viewers                // Whoever may look, each what they may see, and those whom something is shared with.
-	users                  // Whoever may look, but those whom something is shared with.
+	everybody class = iota // Anyone. The route reveals nothing about the cluster.
+	viewers                // Users and guests. Each sees what their permissions or link allow.
+	users                  // Users, but not guests.
 )
 
-// route is one of the routes.
 type route struct {
 	method, pattern string
 	class           class
 	handler         func(http.ResponseWriter, *http.Request) error
 	delivery        delivery
-	memory          int64 // What a response takes while it is built, in bytes.
+	memory          int64 // Memory of a response while it is built, in bytes.
 }
 
-// routes are all there are.
+// routes returns all routes.
 func (s *Server) routes() []route {
 	return []route{
 		{http.MethodGet, "/", viewers, s.home, buffered, smallMemory},
@@ -73,19 +71,19 @@ func (s *Server) routes() []route {
 	}
 }
 
-// sender is who sent a request, or why that is not known.
+// sender is the identity behind a request, or the reason why it is unknown.
 type sender struct {
 	identity auth.Identity
-	guest    *share.Guest // Nil for who is none.
+	guest    *share.Guest // Nil if the request is not from a guest.
 	err      error
-	left     bool // What was shared with them has ended.
+	left     bool // The guest's link has expired or was revoked, or belongs to another cluster.
 }
 
-// senderKey is where a request's context has its sender.
+// senderKey is the context key of a request's sender.
 type senderKey struct{}
 
-// identify finds out who sends a request. Who has a guest's cookie is a guest, and
-// nobody else, whatever they have besides: who shares sees what others see.
+// identify determines the sender of a request. A request with a guest cookie counts as a guest, even if it has other
+// credentials too. The creator of a link therefore sees what its guests see.
 func (s *Server) identify(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		from, guest := s.guestOf(r)
@@ -107,7 +105,7 @@ func (s *Server) identify(next http.Handler) http.Handler {
 	})
 }
 
-// admit lets those through whom the class serves.
+// admit calls the handler only for senders that the class allows.
 func (s *Server) admit(c class, handler func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
 	return s.handle(func(w http.ResponseWriter, r *http.Request) error {
 		if err := refusal(c, r); err != nil {
@@ -117,7 +115,7 @@ func (s *Server) admit(c class, handler func(http.ResponseWriter, *http.Request)
 	})
 }
 
-// refusal is why the class does not serve whoever sent a request; nil if it does.
+// refusal returns why the class does not allow the sender of a request, or nil if it does.
 func refusal(c class, r *http.Request) error {
 	from, known := r.Context().Value(senderKey{}).(sender)
 	switch {
@@ -134,15 +132,14 @@ func refusal(c class, r *http.Request) error {
 	return nil
 }
 
-// errLost is why an answer is cut that tells what may not be seen any more.
+// errLost is the cause of a response that is aborted because its sender lost a permission.
 var errLost = errors.New("a right has gone by which the answer was made")
 
-// groundsKey is where a request's context has what its answer is told by.
+// groundsKey is the context key of the permissions that a response depends on.
 type groundsKey struct{}
 
-// within cuts an answer when what its sender may see by is no more, be it their login,
-// the share, or a right to what is told: what is not on its way by then is not sent. A
-// log and a socket see to that themselves.
+// within aborts a response when its sender loses access: the login ends, the link ends, or a permission that the
+// response depends on is revoked. Data that is not in flight by then is not sent. Logs and sockets do this themselves.
 func within(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		lasts, done := identityOf(r).Within(r.Context())
@@ -160,7 +157,8 @@ func within(next http.Handler) http.Handler {
 		})
 		unended := context.AfterFunc(ctx, func() {
 			if isCut(ctx) {
-				_ = http.NewResponseController(w).SetWriteDeadline(time.Now()) // A writer that cannot has the end of ctx.
+				// If the writer has no deadlines, the end of ctx stops the handler.
+				_ = http.NewResponseController(w).SetWriteDeadline(time.Now())
 			}
 		})
 		next.ServeHTTP(w, r.WithContext(ctx))
@@ -170,34 +168,34 @@ func within(next http.Handler) http.Handler {
 	})
 }
 
-// isCut reports whether the answer of a request's context is cut.
+// isCut reports whether the response of a request's context was aborted because its sender lost access.
 func isCut(ctx context.Context) bool {
 	why := context.Cause(ctx)
 	return errors.Is(why, auth.ErrEnded) || errors.Is(why, errLost)
 }
 
-// identityOf is who sent a request; the zero Identity, which sees nothing, where
-// that is not known.
+// identityOf returns the identity of a request's sender. The zero Identity, which may see nothing, means that the
+// sender is unknown.
 func identityOf(r *http.Request) auth.Identity {
 	from, _ := r.Context().Value(senderKey{}).(sender)
 	return from.identity
 }
 
-// isKnown reports whether it is known who sent a request.
+// isKnown reports whether the sender of a request is known.
 func isKnown(r *http.Request) bool {
 	v := identityOf(r).Viewer
 	return v.Program || v.User != nil
 }
 
-// hasLeft reports whether what was shared with who sent a request has ended.
+// hasLeft reports whether a request comes from a guest whose link has ended.
 func hasLeft(r *http.Request) bool {
 	from, _ := r.Context().Value(senderKey{}).(sender)
 	return from.left
 }
 
-// access is the cluster as whoever sent the request may see it.
+// access returns the access to the cluster that the sender of a request has.
 func (s *Server) access(r *http.Request) *watch.Access {
-	grounds, _ := r.Context().Value(groundsKey{}).(*watch.Grounds) // A log and a socket have none.
+	grounds, _ := r.Context().Value(groundsKey{}).(*watch.Grounds) // Nil for logs and sockets.
 	return s.showing(r).Cluster.For(identityOf(r).Viewer).On(grounds).InTurn(func(
 		ctx context.Context,
 	) (leave func(), err error) {

@@ -12,7 +12,7 @@ const (
 	maxSearchLimit = 100
 )
 
-// searchDocument is the answer of /api/v1/search.
+// searchDocument is the response of /api/v1/search.
 type searchDocument struct {
 	Objects  []hitDocument      `json:"objects"`
 	Total    int                `json:"total"`
@@ -27,8 +27,7 @@ type hitDocument struct {
 	UID       string `json:"uid"`
 }
 
-// searchedDocument is a resource that is watched. Of one whose count is not known
-// nothing was looked through.
+// searchedDocument is a watched resource. A resource without a count was not searched.
 type searchedDocument struct {
 	Ref        string      `json:"ref"`
 	State      watch.State `json:"state"`
@@ -36,7 +35,7 @@ type searchedDocument struct {
 	Namespaces []string    `json:"namespaces,omitempty"`
 }
 
-// search finds objects by name, in what is watched.
+// search finds objects by name in the watched resources.
 func (s *Server) search(w http.ResponseWriter, r *http.Request) error {
 	values, err := valuesOf(r, "q", "limit")
 	if err != nil {

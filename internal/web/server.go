@@ -1,11 +1,10 @@
-// Package web serves the cluster to browsers: pages with the first rows in
-// them, snapshots, objects, and one WebSocket a tab.
+// Package web serves a cluster to browsers: pages that contain their first rows, snapshots, objects, and one WebSocket
+// for each tab.
 //
-// Nothing here changes a cluster, and no GET changes anything at all. Who sends a
-// request package auth finds out, once; who is not known is told nothing. What a
-// viewer may see is decided in package watch, whose Access is all that a
-// handler is given. Handlers return their error; one function (fail) makes of
-// it a status, a problem document and a log line.
+// Nothing in this package changes a cluster, and no GET request changes any state. Package auth identifies the sender
+// of a request, once. An unidentified sender receives no cluster data. Package watch decides what a viewer may see;
+// handlers read the cluster only through its Access. Handlers return errors. One function, fail, turns an error into a
+// status, a problem document and a log line.
 package web
 
 import (
@@ -33,37 +32,37 @@ import (
 const (
 	headerTimeout = 10 * time.Second
 	readTimeout   = 30 * time.Second
-	// answerTimeout bounds a response until it is sent, which has deadlines of its own; so has a WebSocket.
+	// answerTimeout limits how long a response is built. Sending it has its own deadlines, and so does a WebSocket.
 	answerTimeout = 2 * time.Minute
 	idleTimeout   = 2 * time.Minute
 	drainTimeout  = 2 * time.Second
 	maxHeader     = 32 << 10
 )
 
-// Options are what a Server is made of.
+// Options configure a Server.
 type Options struct {
-	Shown // At first.
+	Shown // The first cluster to show.
 
-	Auth     *auth.Authority // Nil asks nobody who they are.
-	Contexts *Contexts       // Nil where there is nothing to switch between.
-	// Boundary is by which names the server may be called; nil is loopback alone.
+	Auth     *auth.Authority // Nil means no login.
+	Contexts *Contexts       // Nil if only one context is available.
+	// Boundary contains the host names of the server. Nil allows only loopback.
 	Boundary *Boundary
 	BasePath BasePath
-	KeyPair  *KeyPair // Nil serves over HTTP.
-	// Peers are the proxies whose X-Forwarded-For is believed, for the address alone.
+	KeyPair  *KeyPair // Nil means HTTP without TLS.
+	// Peers are the proxies whose X-Forwarded-For is trusted, only for the address.
 	Peers   []netip.Prefix
 	Version string
-	// MemoryLimit is what the program may take, in bytes; 0 is no limit. Responses share a part of it.
+	// MemoryLimit is the memory limit of the program in bytes; 0 means no limit. Responses share a part of it.
 	MemoryLimit int64
-	// PageRows is how many rows a page holds at most; of more it shows a window.
+	// PageRows is the maximum number of rows that a page keeps. For a longer list, the page shows a window.
 	PageRows int
-	// Shares are what is shared; nil keeps it in memory alone.
+	// Shares stores the share links. Nil keeps them only in memory.
 	Shares      *share.Store
-	ShareAdmins []string // Groups whose members see, and take back, what others share.
+	ShareAdmins []string // Groups whose members may list and revoke the links of others.
 	Log         *slog.Logger
 }
 
-// Server answers the routes of the dashboard.
+// Server serves the routes of the dashboard.
 type Server struct {
 	present  atomic.Pointer[showing]
 	contexts *Contexts
@@ -85,18 +84,18 @@ type Server struct {
 	stopping   context.Context //nolint:containedctx // Ends the sockets, which outlive their requests' contexts.
 	stop       context.CancelFunc
 	sockets    sync.WaitGroup
-	rates      *limit.Rates  // Of the requests and messages of an address.
-	frameRates *limit.Rates  // Of the frames of an address's sockets.
-	limiter    limit.Limiter // Of requests, sockets, subscriptions, logs and scans.
-	budget     *limit.Budget // Of the memory of responses.
+	rates      *limit.Rates  // For the requests and messages of an address.
+	frameRates *limit.Rates  // For the frames of an address's sockets.
+	limiter    limit.Limiter // For requests, sockets, subscriptions, logs and scans.
+	budget     *limit.Budget // For the memory of responses.
 
-	memoryLimit int64        // In bytes; 0 is none.
-	ending      atomic.Bool  // It is to stop.
-	open        atomic.Int64 // Sockets that are served.
-	paper       sync.Pool    // Of *[]byte: the messages that are being written.
+	memoryLimit int64        // In bytes; 0 means no limit.
+	ending      atomic.Bool  // The server is shutting down.
+	open        atomic.Int64 // Number of open sockets.
+	paper       sync.Pool    // Of *[]byte, for messages during their write.
 }
 
-// New makes a Server. It serves when Run is called.
+// New creates a Server. It serves after Run is called.
 func New(options Options) (*Server, error) {
 	assets, err := web.New()
 	if err != nil {
@@ -120,10 +119,10 @@ func New(options Options) (*Server, error) {
 	return s, nil
 }
 
-// Handler is all routes.
+// Handler returns the handler of all routes.
 func (s *Server) Handler() (http.Handler, error) { return s.handlerOf(s.routes()) }
 
-// handlerOf is what all routes have in common, and the routes.
+// handlerOf returns a handler for the routes, with the middleware that all of them share.
 func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024))
 	if err != nil {
@@ -154,14 +153,13 @@ func (s *Server) handlerOf(routes []route) (http.Handler, error) {
 	return r, nil
 }
 
-// begin lets sockets be served until ctx ends, or stop is called.
+// begin allows sockets until ctx ends, or stop is called.
 func (s *Server) begin(ctx context.Context) {
 	s.stopping, s.stop = context.WithCancel(ctx)
-	s.present.Load().begin(s.stopping) //nolint:contextcheck // It is of ctx.
+	s.present.Load().begin(s.stopping) //nolint:contextcheck // s.stopping is derived from ctx.
 }
 
-// Run serves on listener until ctx ends, then lets requests finish for a while.
-// It closes the listener.
+// Run serves on listener until ctx ends. It then gives open requests drainTimeout to finish. It closes the listener.
 func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	s.begin(context.WithoutCancel(ctx))
 	defer s.stop()
@@ -172,7 +170,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	server := &http.Server{
 		Handler: handler, ReadHeaderTimeout: headerTimeout, ReadTimeout: readTimeout, WriteTimeout: answerTimeout,
 		IdleTimeout: idleTimeout, MaxHeaderBytes: maxHeader,
-		// A stream's deadline does not end a write of its connection that the client's kernel does not take.
+		// The deadline of an HTTP/2 stream does not end a write to its connection. If the client's kernel accepts no
+		// data, only WriteByteTimeout ends that write.
 		HTTP2:       &http.HTTP2Config{MaxConcurrentStreams: maxStreams, WriteByteTimeout: stallTimeout},
 		ConnContext: withConn, ConnState: onState,
 		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug),
@@ -196,7 +195,7 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	defer cancel()
 	err = server.Shutdown(drain)
 	if errors.Is(err, context.DeadlineExceeded) {
-		err = server.Close() // Requests that hang, and connections that never sent one.
+		err = server.Close() // Some requests hang, or some connections never sent one.
 	}
 	s.sockets.Wait()
 	if closed := <-ended; !errors.Is(closed, http.ErrServerClosed) {
@@ -208,8 +207,8 @@ func (s *Server) Run(ctx context.Context, listener net.Listener) error {
 	return nil
 }
 
-// serve serves over TLS where there is a certificate: HTTP/2 to pages, and
-// HTTP/1.1 to sockets, which browsers open for themselves.
+// serve serves over TLS if there is a certificate. Pages then use HTTP/2, and sockets use HTTP/1.1 connections that
+// browsers open for them.
 func (s *Server) serve(server *http.Server, listener net.Listener) error {
 	listener = newLimitedListener(listener, s.rates, s.peers)
 	if s.keys == nil {

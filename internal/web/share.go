@@ -18,15 +18,15 @@ import (
 
 const (
 	sharePath, leavePath = "/share", "/share/leave"
-	// maxParts are those of one share, maxNote the bytes of its note.
+	// maxParts is the maximum number of parts of a share, and maxNote the maximum length of its note in bytes.
 	maxParts, maxNote = 100, 1000
-	// A share lasts from shortest to longest, and usual where nothing is said.
+	// A share lasts between shortestShare and longestShare, and usualShare if the request specifies no time.
 	shortestShare, usualShare, longestShare = time.Minute, 24 * time.Hour, 30 * 24 * time.Hour
-	// maxToken is the longest text that is looked at as a link's token, in bytes.
+	// maxToken is the maximum length of a link's token in bytes. A longer text is not looked up.
 	maxToken = 100
 )
 
-// createShare shares something.
+// createShare creates a share link.
 func (s *Server) createShare(w http.ResponseWriter, r *http.Request) error {
 	var asked share.Request
 	if err := readBody(r, &asked); err != nil {
@@ -58,8 +58,7 @@ func (s *Server) createShare(w http.ResponseWriter, r *http.Request) error {
 	})
 }
 
-// lengthOf refuses what makes no sense whoever asks, and returns for how long it is to
-// be shared.
+// lengthOf checks a request for errors that do not depend on the user, and returns how long the share lasts.
 func lengthOf(q *share.Request) (time.Duration, error) {
 	if len(q.Parts) == 0 || len(q.Parts) > maxParts {
 		return 0, badRequest("Not a share",
@@ -81,7 +80,7 @@ func lengthOf(q *share.Request) (time.Duration, error) {
 	return long, nil
 }
 
-// leadsInto refuses a share whose guests would begin at what is not shared.
+// leadsInto refuses a share whose first page would show data that is not shared.
 func (s *Server) leadsInto(r *http.Request, given *share.Share) error {
 	queries, err := s.shownAt(given.To)
 	if err != nil {
@@ -101,7 +100,7 @@ func (s *Server) leadsInto(r *http.Request, given *share.Share) error {
 	return nil
 }
 
-// shownAt is what a page of this server shows.
+// shownAt returns the queries of the page at a path of this server.
 func (s *Server) shownAt(to string) ([]watch.Query, error) {
 	wrong := badRequest("Not a page",
 		"to is %.200q; it takes the address of a list, an object or a comparison here, without the base path, as in "+
@@ -141,7 +140,7 @@ func (s *Server) shownAt(to string) ([]watch.Query, error) {
 	return nil, wrong
 }
 
-// objectQuery is that of group, version, resource, namespace and name.
+// objectQuery returns the query for an object. parts are the group, version, resource, namespace and name.
 func objectQuery(parts []string) watch.Query {
 	q := watch.Query{Resource: strings.Join(parts[:3], "/"), Name: parts[4]}
 	if parts[3] != "_" {
@@ -150,8 +149,7 @@ func objectQuery(parts []string) watch.Query {
 	return q
 }
 
-// listShares answers with what the user shares, and who may take all back with all
-// that is shared.
+// listShares responds with the user's shares, or with all shares if the user manages shares.
 func (s *Server) listShares(w http.ResponseWriter, r *http.Request) error {
 	if _, err := valuesOf(r); err != nil {
 		return err
@@ -165,7 +163,7 @@ func (s *Server) listShares(w http.ResponseWriter, r *http.Request) error {
 	return writeJSONBody(w, r, http.StatusOK, answer)
 }
 
-// revokeShare takes a share back.
+// revokeShare revokes a share.
 func (s *Server) revokeShare(w http.ResponseWriter, r *http.Request) error {
 	viewer := identityOf(r).Viewer
 	there, err := s.shares.Revoke(r.Context(), param(r, "id"), viewer.User, s.managesShares(viewer), s.whoOf(r))
@@ -182,15 +180,15 @@ func (s *Server) revokeShare(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// managesShares reports whether a viewer sees, and takes back, what others share:
-// where nobody is asked who they are, nothing is another's.
+// managesShares reports whether a viewer may list and revoke the shares of others. Without a login, every viewer may,
+// because no share belongs to a particular user.
 func (s *Server) managesShares(v watch.Viewer) bool {
 	return v.User == nil || slices.ContainsFunc(v.User.Groups, func(group string) bool {
 		return slices.Contains(s.shareAdmins, group)
 	})
 }
 
-// sharePage is what a link opens: its script has the token, and takes it to
+// sharePage renders the page that a link opens. Its script reads the token from the URL fragment and sends it to
 // openShare.
 func (s *Server) sharePage(w http.ResponseWriter, r *http.Request) error {
 	frame := s.bare(r, "Shared with you")
@@ -198,7 +196,7 @@ func (s *Server) sharePage(w http.ResponseWriter, r *http.Request) error {
 	return render(w, r, http.StatusOK, templates.SharePage(templates.Share{Frame: frame}))
 }
 
-// openShare makes a guest of whoever has a link's token.
+// openShare exchanges the token of a link for a guest cookie.
 func (s *Server) openShare(w http.ResponseWriter, r *http.Request) error {
 	var asked struct {
 		Token string `json:"token"`
@@ -220,15 +218,15 @@ func (s *Server) openShare(w http.ResponseWriter, r *http.Request) error {
 	}{shared.To})
 }
 
-// leaveShare makes no guest of a browser any more. It leads nowhere by itself: where
-// nobody is asked who they are, there is all that was not shared.
+// leaveShare removes the guest cookie. It does not redirect, because without a login the next page would show
+// everything that was not shared.
 func (s *Server) leaveShare(w http.ResponseWriter, r *http.Request) error {
 	s.setShareCookie(w, r, "", -1)
 	return render(w, r, http.StatusOK, templates.LeftPage(s.bare(r, "Left")))
 }
 
-// setShareCookie sets the cookie of a guest. It comes along where another site
-// leads here, lest who follows a link be taken for somebody else.
+// setShareCookie sets the guest cookie. It is SameSite=Lax, so that the browser also sends it when another site links
+// here. Otherwise a guest who follows a link would count as another viewer.
 func (s *Server) setShareCookie(w http.ResponseWriter, r *http.Request, value string, age int) {
 	http.SetCookie(w, &http.Cookie{
 		Name: auth.CookieAt(share.CookieName, r), Value: value, Path: s.base.At("/"), MaxAge: age,
@@ -236,7 +234,7 @@ func (s *Server) setShareCookie(w http.ResponseWriter, r *http.Request, value st
 	})
 }
 
-// guestOf is whoever has a guest's cookie; it is not ok for all others.
+// guestOf returns the sender of a request with a guest cookie. ok is false if the request has none.
 func (s *Server) guestOf(r *http.Request) (from sender, ok bool) {
 	given := r.CookiesNamed(auth.CookieAt(share.CookieName, r))
 	if len(given) == 0 {
@@ -255,7 +253,7 @@ func (s *Server) guestOf(r *http.Request) (from sender, ok bool) {
 	return sender{err: shareEnded(), left: true}, true
 }
 
-// shareEnded is told to guests of what is shared no more.
+// shareEnded is the error for guests whose share has expired or was revoked.
 func shareEnded() error {
 	return &problem{
 		Title: "Share has ended", Status: http.StatusUnauthorized,
@@ -264,8 +262,8 @@ func shareEnded() error {
 	}
 }
 
-// otherCluster is told to guests of a cluster that is not shown now: what it has
-// under the same names was not shared.
+// otherCluster is the error for guests of a cluster that is not the active one. Objects with the same names in the
+// active cluster were not shared.
 func otherCluster() error {
 	return &problem{
 		Title: "Another cluster is shown", Status: http.StatusUnauthorized,
@@ -274,13 +272,13 @@ func otherCluster() error {
 	}
 }
 
-// guestIn is the guest who has sent a request; nil for who is none.
+// guestIn returns the guest that sent a request, or nil if the sender is not a guest.
 func guestIn(r *http.Request) *share.Guest {
 	from, _ := r.Context().Value(senderKey{}).(sender)
 	return from.guest
 }
 
-// whoOf is who has sent a request, for the audit log.
+// whoOf returns the sender of a request for the audit log.
 func (s *Server) whoOf(r *http.Request) share.Who {
 	who := share.Who{}
 	if guestIn(r) == nil {

@@ -9,23 +9,23 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Shown is a cluster, and what a page is to know of it.
+// Shown is a cluster with the details that pages show.
 type Shown struct {
 	Cluster *watch.Cluster
-	Name    string // For the page: the kubeconfig's context.
+	Name    string // The name for pages: the context of the kubeconfig.
 	Server  string // The address of the API server.
-	// Namespace is the one that the first page shows; empty for all.
+	// Namespace is the namespace that the first page shows. Empty means all namespaces.
 	Namespace string
 }
 
-// showing is the cluster that is shown, one at a time, and what ends with it. A
-// request sees one from its begin to its end.
+// showing is the active cluster, and everything that ends with it. A request uses the same cluster from start to end.
 type showing struct {
 	Shown
 
-	// id tells pages of this cluster from those of others; it outlasts the program.
-	id        string
-	ended     context.Context //nolint:containedctx // Ends the sockets and logs, which outlive their requests' contexts.
+	// id distinguishes pages of this cluster from pages of others. It stays the same when the program restarts.
+	id string
+	// ended is done when the cluster is no longer active. It ends the sockets and logs.
+	ended     context.Context //nolint:containedctx // Sockets and logs outlive the contexts of their requests.
 	end       context.CancelFunc
 	audiences audiences
 }
@@ -35,31 +35,31 @@ func newShowing(s Shown) *showing {
 	return &showing{Shown: s, id: hex.EncodeToString(sum[:8])}
 }
 
-// begin lets sockets be served until stopping ends, or end is called.
+// begin allows sockets until stopping ends, or end is called.
 func (s *showing) begin(stopping context.Context) { s.ended, s.end = context.WithCancel(stopping) }
 
-// Show has another cluster be shown, while the server runs. Whoever looks at the
-// one before is told, and begins anew; of that nothing is read any more.
+// Show makes another cluster the active one while the server runs. It ends the sockets and logs of the previous
+// cluster, and their pages reload. Nothing more is read from the previous cluster.
 func (s *Server) Show(shown Shown) {
 	next := newShowing(shown)
 	next.begin(s.stopping)
 	s.present.Swap(next).end()
 }
 
-// showingKey is where a request's context has what it is shown.
+// showingKey is the context key of the cluster that a request uses.
 type showingKey struct{}
 
-// look settles which cluster a request is shown.
+// look chooses the cluster that a request uses.
 func (s *Server) look(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		next.ServeHTTP(w, r.WithContext(context.WithValue(r.Context(), showingKey{}, s.present.Load())))
 	})
 }
 
-// showing is what a request is shown.
+// showing returns the cluster that a request uses.
 func (s *Server) showing(r *http.Request) *showing {
 	if shown, ok := r.Context().Value(showingKey{}).(*showing); ok {
 		return shown
 	}
-	return s.present.Load() // The listener for probes.
+	return s.present.Load() // The metrics listener does not use the middleware look.
 }

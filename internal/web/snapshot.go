@@ -13,13 +13,13 @@ import (
 )
 
 const (
-	// snapshotWait is how long a snapshot waits for a first list; maxWait is how
-	// long a request may ask it to.
+	// snapshotWait is how long a snapshot waits for a first list. maxWait is the longest wait that a request may
+	// specify.
 	snapshotWait = 5 * time.Second
 	maxWait      = time.Minute
 )
 
-// snapshot answers with the rows, or objects, of a resource.
+// snapshot responds with the rows or the objects of a resource.
 func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 	query, values, err := queryOf(r, "fields", "limit", "view", "format", "wait", "cols", "sort")
 	if err != nil {
@@ -81,7 +81,7 @@ func (s *Server) snapshot(w http.ResponseWriter, r *http.Request) error {
 	return writeTable(w, t, format)
 }
 
-// writeTable writes a snapshot in a format.
+// writeTable writes a snapshot in the given format.
 func writeTable(w http.ResponseWriter, t *table, format string) error {
 	out := bufio.NewWriterSize(w, 32<<10)
 	write := map[string]func(*bufio.Writer, *table) error{
@@ -110,7 +110,7 @@ func contentType(format string) string {
 	return "application/json"
 }
 
-// formatOf is the first format of the Accept header that is known, else json.
+// formatOf returns the first known format of the Accept header, or json.
 func formatOf(r *http.Request) string {
 	for part := range strings.SplitSeq(r.Header.Get("Accept"), ",") {
 		kind, _, err := mime.ParseMediaType(part)
@@ -131,8 +131,7 @@ func formatOf(r *http.Request) string {
 	return "json"
 }
 
-// writeJSON writes the document of the route: first what is known of the whole,
-// then its rows or objects, one after the other.
+// writeJSON writes the document of the route: first the metadata of the list, then its rows or objects one by one.
 func writeJSON(out *bufio.Writer, t *table) error {
 	head := struct {
 		Resource   string         `json:"resource"`
@@ -143,7 +142,7 @@ func writeJSON(out *bufio.Writer, t *table) error {
 		Since      time.Time      `json:"since,omitzero"`
 		Reason     string         `json:"reason,omitempty"`
 		Namespaces []string       `json:"namespaces,omitempty"`
-		Total      *int           `json:"total"` // null while it is not known.
+		Total      *int           `json:"total"` // Null while it is unknown.
 		Columns    []watch.Column `json:"columns"`
 	}{
 		t.Resource.Ref(), t.Resource.Kind, t.Resource.Namespaced, t.Cursor,
@@ -156,7 +155,7 @@ func writeJSON(out *bufio.Writer, t *table) error {
 	if err != nil {
 		return fmt.Errorf("encode a snapshot: %w", err)
 	}
-	_, _ = out.Write(text[:len(text)-1]) // An error stays with the writer; Flush tells it.
+	_, _ = out.Write(text[:len(text)-1]) // The writer keeps an error until Flush returns it.
 	_, _ = fmt.Fprintf(out, ",%q:[", t.view)
 	for i, o := range t.Objects {
 		if i > 0 {

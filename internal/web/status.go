@@ -7,12 +7,12 @@ import (
 	"glasshouse/web/templates"
 )
 
-// status answers with the ledger of what is watched.
+// status responds with the watch status.
 func (s *Server) status(w http.ResponseWriter, r *http.Request) error {
 	return writeJSONBody(w, r, http.StatusOK, s.access(r).Coverage(r.Context()))
 }
 
-// statusPage is the same ledger for people.
+// statusPage renders the watch status as a page.
 func (s *Server) statusPage(w http.ResponseWriter, r *http.Request) error {
 	now := time.Now()
 	return render(w, r, http.StatusOK,

@@ -9,22 +9,20 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// table is what the answer of a snapshot has of it: the rows with some of their
-// columns, or the objects.
+// table is the part of a snapshot that a response contains: the rows with the selected columns, or the objects.
 type table struct {
 	*watch.Snapshot
 
 	view      string // "rows" or "objects"
-	namespace bool   // Lines of CSV tell the namespace.
-	columns   []int  // By their index in Columns, in that order.
+	namespace bool   // CSV lines include the namespace.
+	columns   []int  // Indexes in Columns, in ascending order.
 	toYAML    func(text []byte) ([]byte, error)
 	// expectText is called with the length of each object's text.
 	expectText func(length int)
 }
 
-// newTable chooses columns as the page does: by their names, in lower case,
-// beside that of the name, which is always there; "usual" are those that kubectl
-// prints, and "wide" all, as without a choice.
+// newTable selects columns as the page does, by their names in lower case. The name column is always included. "usual"
+// selects the columns that kubectl prints. "wide" selects all columns, and is the default.
 func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, error) {
 	t := &table{Snapshot: snapshot, view: view}
 	if len(cols) > 0 && view == "objects" {
@@ -57,7 +55,7 @@ func newTable(snapshot *watch.Snapshot, view string, cols []string) (*table, err
 	return t, nil
 }
 
-// written are the columns that rows have.
+// written returns the selected columns.
 func (t *table) written() []watch.Column {
 	columns := make([]watch.Column, len(t.columns))
 	for i, n := range t.columns {
@@ -66,7 +64,7 @@ func (t *table) written() []watch.Column {
 	return columns
 }
 
-// itemText is one row, or object, as JSON.
+// itemText returns one row or object as JSON.
 func (t *table) itemText(o *watch.Item) ([]byte, error) {
 	if t.view == "objects" {
 		text, err := o.JSON()
@@ -81,7 +79,7 @@ func (t *table) itemText(o *watch.Item) ([]byte, error) {
 	if err := json.Unmarshal(o.Cells(), &cells); err != nil {
 		return nil, fmt.Errorf("decode the cells of %s: %w", o.Name(), err)
 	}
-	chosen := make([]json.RawMessage, len(t.columns)) // A missing one is null.
+	chosen := make([]json.RawMessage, len(t.columns)) // A missing cell becomes null.
 	for i, n := range t.columns {
 		if n < len(cells) {
 			chosen[i] = cells[n]
@@ -91,5 +89,5 @@ func (t *table) itemText(o *watch.Item) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encode the cells of %s: %w", o.Name(), err)
 	}
-	return append(append(row[:len(row)-len(o.Cells())-1], text...), '}'), nil // The cells end the row.
+	return append(append(row[:len(row)-len(o.Cells())-1], text...), '}'), nil // The cells are the last member of a row.
 }

@@ -11,8 +11,8 @@ import (
 	"glasshouse/internal/limit"
 )
 
-// largeText is the length from which few texts are converted at a time. A conversion needs memory: 80 times the length
-// in the worst case measured, 30,000 short strings.
+// largeText is the length from which only a few texts are converted at a time. In the worst case measured, 30,000 short
+// strings, a conversion needs memory of 80 times the length.
 const largeText = 128 << 10
 
 // toYAML converts a JSON text to YAML. A large text waits for a lease under processorLimits.
@@ -33,8 +33,8 @@ func (s *Server) toYAML(r *http.Request, text []byte) ([]byte, error) {
 	return documentOf(text)
 }
 
-// yamlForPage converts a JSON text to YAML for a page. The page escapes it in one piece, which may be five times as
-// long.
+// yamlForPage converts a JSON text to YAML for a page. It reserves memory for the escaped text, which may be five times
+// as long and is built in one piece.
 func (s *Server) yamlForPage(r *http.Request, text []byte) (string, error) {
 	document, err := s.toYAML(r, text)
 	escaped := len(document)
@@ -50,8 +50,8 @@ func (s *Server) yamlForPage(r *http.Request, text []byte) (string, error) {
 	return string(document), err
 }
 
-// documentOf converts a JSON text to YAML. The library parses JSON as YAML. Some characters that JSON allows
-// unescaped are line breaks or forbidden in YAML. They are escaped first; JSON allows them only in strings.
+// documentOf converts a JSON text to YAML. The library parses JSON as YAML. Some characters that JSON allows unescaped
+// are line breaks or forbidden in YAML. They are escaped first; JSON allows them only in strings.
 func documentOf(text []byte) ([]byte, error) {
 	var escaped strings.Builder
 	rest := text

@@ -6,23 +6,21 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// scopeID tells the scopes under the same labels apart.
+// scopeID distinguishes informer scopes that have the same labels.
 type scopeID struct {
 	resource, fields string
 	metadata, shared bool
 }
 
-// counters lets counters go on where a scope ends or begins anew, as sums of
-// several would fall otherwise, which Prometheus takes for the beginning of
-// another process. What a scope counted after the last scrape is lost.
+// counters keeps summed counters from falling when a scope ends or starts again. Prometheus would take a fall for a
+// restart of the process. What a scope counted after the last scrape is lost.
 type counters struct {
 	mu    sync.Mutex
-	last  map[[4]string]map[scopeID]watch.Coverage // By labels; of the last scrape.
-	ended map[[4]string]watch.Coverage             // What scopes had that are no more.
+	last  map[[4]string]map[scopeID]watch.Coverage // By labels, at the last scrape.
+	ended map[[4]string]watch.Coverage             // Totals of scopes that have ended.
 }
 
-// ongoing returns, for each of the groups, an entry with what scopes had counted
-// that are no more.
+// ongoing returns one entry for each group, with the totals of scopes that have ended.
 func (c *counters) ongoing(groups map[[4]string][]watch.Coverage) map[[4]string]watch.Coverage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -50,7 +48,7 @@ func (c *counters) ongoing(groups map[[4]string][]watch.Coverage) map[[4]string]
 	return ended
 }
 
-// fell reports that a scope has begun anew.
+// fell reports whether a scope has started again.
 func fell(had, has *watch.Coverage) bool {
 	return has.Lists < had.Lists || has.Drops < had.Drops || has.Resets < had.Resets || has.Blind < had.Blind ||
 		has.BlindFor < had.BlindFor

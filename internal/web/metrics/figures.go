@@ -8,14 +8,14 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// figure is a metric of scopes that go under the same labels.
+// figure is a metric of the informer scopes that have the same labels.
 type figure struct {
 	name, help string
 	kind       prometheus.ValueType
 	of         func([]watch.Coverage) (value float64, known bool)
 }
 
-// figures are the metrics that begin with glasshouse_informer_, the state apart.
+// figures returns the metrics with the prefix glasshouse_informer_, except the state.
 func figures() []figure {
 	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
 	return []figure{
@@ -41,7 +41,7 @@ func figures() []figure {
 	}
 }
 
-// sum adds a value up.
+// sum adds up a value of all entries.
 func sum(value func(*watch.Coverage) float64) func([]watch.Coverage) (float64, bool) {
 	return func(entries []watch.Coverage) (total float64, known bool) {
 		for i := range entries {
@@ -51,7 +51,7 @@ func sum(value func(*watch.Coverage) float64) func([]watch.Coverage) (float64, b
 	}
 }
 
-// lastEvent is the newest of all; before the first it is not known.
+// lastEvent returns the time of the newest event of all entries. It is unknown before the first event.
 func lastEvent(entries []watch.Coverage) (float64, bool) {
 	var last time.Time
 	for i := range entries {

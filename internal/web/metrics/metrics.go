@@ -1,8 +1,8 @@
-// Package metrics tells Prometheus what the ledger says, read anew at each
-// scrape, together with what Go and the operating system know of the process.
+// Package metrics exports the watch status to Prometheus, read at each scrape, together with metrics of the Go runtime
+// and the process.
 //
-// No label grows with what a cluster holds: scopes of one resource that have a
-// field selector are summed up.
+// The number of label values does not grow with the content of a cluster: scopes of one resource that have a field
+// selector are summed up.
 package metrics
 
 import (
@@ -16,8 +16,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Registry has all metrics. The functions are asked at each scrape, and may be
-// called by many; shares tells how many there are, and the sockets of guests.
+// Registry returns a registry with all metrics. It calls the functions at each scrape, possibly concurrently. shares
+// returns the number of shares and of open guest sockets.
 func Registry(
 	ledger func() watch.Ledger, sockets func() int, shares func() (shares, guests int),
 ) (*prometheus.Registry, error) {
@@ -33,7 +33,7 @@ func Registry(
 	return registry, nil
 }
 
-// collector reads the ledger.
+// collector exports the watch status.
 type collector struct {
 	ledger  func() watch.Ledger
 	sockets func() int
@@ -69,7 +69,7 @@ func newCollector(ledger func() watch.Ledger, sockets func() int, shares func() 
 	return c
 }
 
-// Describe is prometheus.Collector's.
+// Describe implements prometheus.Collector.
 func (c *collector) Describe(descriptions chan<- *prometheus.Desc) {
 	for _, d := range append(slices.Collect(maps.Values(c.informer)), c.state, c.open, c.shared, c.guests, c.limit,
 		c.held) {
@@ -77,7 +77,7 @@ func (c *collector) Describe(descriptions chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect is prometheus.Collector's.
+// Collect implements prometheus.Collector.
 func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
 		metrics <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
@@ -117,7 +117,7 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// grouped are the entries by group, version, resource and kind of scope.
+// grouped groups the entries by group, version, resource and kind of scope.
 func grouped(entries []watch.Coverage) map[[4]string][]watch.Coverage {
 	groups := make(map[[4]string][]watch.Coverage)
 	for i := range entries {

@@ -16,11 +16,11 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// guestsEvery is how often those can cause a line who do not log in, after
-// guestsBurst at once: of each share that is opened, and of all that is refused.
+// guestsEvery is how often requests without a login can cause a line, after guestsBurst lines at once. The limit
+// applies to each opened share, and to all refused requests together.
 const guestsEvery, guestsBurst = time.Minute, 1000
 
-// quota bounds such lines; the next one says how many were left out.
+// quota limits such lines. The next line reports how many were left out.
 type quota struct {
 	pace    *rate.Limiter
 	leftOut atomic.Int64
@@ -28,18 +28,17 @@ type quota struct {
 
 func newQuota() *quota { return &quota{pace: rate.NewLimiter(rate.Every(guestsEvery), guestsBurst)} }
 
-// Who is somebody who does something with shares.
+// Who is the sender of a request about shares.
 type Who struct {
-	User *watch.User // Nil for who does not log in.
-	From string      // The address.
+	User *watch.User // Nil without a login.
+	From string      // The client address.
 }
 
-// audit is who did what with shares, and when: a line of the log each, and of JSON
-// in the audit log where there is a directory. No line has a token in it, nor what
-// follows from one.
+// audit logs each action on shares, with its user and time: one line in the log, and one line of JSON in the audit log
+// if there is a directory. No line contains a token, or a value derived from one.
 type audit struct {
 	logs    []*slog.Logger
-	file    io.Closer // Nil for none.
+	file    io.Closer // Nil without a directory.
 	refuses *quota
 }
 
@@ -57,7 +56,8 @@ func newAudit(dir string, log *slog.Logger) (*audit, error) {
 	return a, nil
 }
 
-// onlyWhen leaves of what every line of a log has the time, and the rest plain.
+// onlyWhen removes the level and the message from a line, because they are the same in all lines. It keeps the time,
+// and makes the other values plain text.
 func onlyWhen(groups []string, attr slog.Attr) slog.Attr {
 	if len(groups) == 0 && (attr.Key == slog.LevelKey || attr.Key == slog.MessageKey) {
 		return slog.Attr{}
@@ -86,8 +86,8 @@ func (a *audit) expired(ctx context.Context, s *Share) { a.write(ctx, "expire", 
 
 func (a *audit) dropped(ctx context.Context, s *Share) { a.write(ctx, "drop", s, Who{}) }
 
-// opened is told within the quota of the share, so that nothing that happens elsewhere
-// hides it.
+// opened logs the opening of a share, within the quota of that share. Lines about other shares therefore cannot
+// suppress it.
 func (a *audit) opened(ctx context.Context, of *quota, s *Share, who Who) {
 	a.ofGuest(ctx, of, "open", s, who)
 }
@@ -96,7 +96,7 @@ func (a *audit) refused(ctx context.Context, who Who) {
 	a.ofGuest(ctx, a.refuses, "refuse", nil, who)
 }
 
-// ofGuest writes what anybody could have written at any rate.
+// ofGuest logs an event that any client can cause at any rate.
 func (a *audit) ofGuest(ctx context.Context, of *quota, event string, s *Share, who Who) {
 	if !of.pace.Allow() {
 		of.leftOut.Add(1)
@@ -125,7 +125,7 @@ func (a *audit) write(ctx context.Context, event string, s *Share, who Who, more
 	}
 }
 
-// nameOf is a user's name; the program has none.
+// nameOf returns the name of a user, or an empty text for the program.
 func nameOf(user *watch.User) string {
 	if user == nil {
 		return ""

@@ -11,15 +11,14 @@ import (
 )
 
 const (
-	// auditName is that of the audit log in Options.Dir.
+	// auditName is the name of the audit log in Options.Dir.
 	auditName = "audit.jsonl"
-	// auditSize is how long it grows. Then it becomes the one before, in place of the
-	// one that was that.
+	// auditSize is the maximum size of the audit log in bytes. A full file is renamed, and replaces the previous full
+	// file.
 	auditSize = 10 << 20
 )
 
-// auditFile is the audit log where there is a directory. It says in the log what it
-// cannot do.
+// auditFile is the audit log in a directory. It logs its own failures.
 type auditFile struct {
 	path string
 	log  *slog.Logger
@@ -38,7 +37,9 @@ func openAuditFile(dir string, log *slog.Logger) (*auditFile, error) {
 }
 
 func (f *auditFile) openLocked() error {
-	file, err := os.OpenFile(f.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600) //nolint:gosec // It is named to be written.
+	file, err := os.OpenFile( //nolint:gosec // The path is configured.
+		f.path, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600,
+	)
 	if err != nil {
 		return err
 	}
@@ -59,7 +60,7 @@ func (f *auditFile) Write(line []byte) (int, error) {
 	return n, err
 }
 
-// append writes a line; where no other file can be begun, to that which is too long.
+// append writes a line. If it cannot start a new file, it writes to the full one.
 func (f *auditFile) append(line []byte) (n int, err error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -71,9 +72,10 @@ func (f *auditFile) append(line []byte) (n int, err error) {
 	return n, errors.Join(err, failed)
 }
 
-// turnLocked begins another file.
+// turnLocked starts a new file.
 func (f *auditFile) turnLocked() error {
-	if err := os.Rename(f.path, f.path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) { // It may have been moved before.
+	// If the file does not exist, it was moved already.
+	if err := os.Rename(f.path, f.path+".1"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
 	full := f.file

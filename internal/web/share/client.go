@@ -18,20 +18,20 @@ import (
 )
 
 const (
-	// answerWithin is how long a Client waits for an answer.
+	// answerWithin is how long a Client waits for a response.
 	answerWithin = 30 * time.Second
-	// maxAnswer is the longest that it reads, in bytes.
+	// maxAnswer is the maximum length of a response, in bytes.
 	maxAnswer = 64 << 20
 )
 
-// A Client shares by the API of a running server.
+// A Client manages shares through the API of a running server.
 type Client struct {
-	Server string         // Its address, with its base path.
-	Token  string         // A bearer token; empty for none.
-	CA     *x509.CertPool // By which the server is known; the system's where it is nil.
+	Server string         // The URL, with the base path.
+	Token  string         // A bearer token; empty means none.
+	CA     *x509.CertPool // Certificate authorities for the server; nil means the system's.
 }
 
-// Create shares something.
+// Create creates a share.
 func (c *Client) Create(ctx context.Context, wanted Request) (created Created, err error) {
 	body, err := json.Marshal(wanted)
 	if err != nil {
@@ -40,12 +40,12 @@ func (c *Client) Create(ctx context.Context, wanted Request) (created Created, e
 	return created, c.do(ctx, http.MethodPost, "", body, &created)
 }
 
-// List returns what may be taken back.
+// List returns the shares that the user may revoke.
 func (c *Client) List(ctx context.Context) (listed Documents, err error) {
 	return listed, c.do(ctx, http.MethodGet, "", nil, &listed)
 }
 
-// Revoke takes a share back.
+// Revoke revokes a share.
 func (c *Client) Revoke(ctx context.Context, id string) error {
 	return c.do(ctx, http.MethodDelete, "/"+url.PathEscape(id), nil, nil)
 }
@@ -60,7 +60,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 	if c.Token != "" {
 		r.Header.Set("Authorization", "Bearer "+c.Token)
 	}
-	// Where an answer leads is not where the token is to go.
+	// The client does not follow redirects, so that the token is not sent to another server.
 	client := http.Client{
 		Timeout: answerWithin, CheckRedirect: func(*http.Request, []*http.Request) error {
 			return http.ErrUseLastResponse
@@ -76,7 +76,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 	if err != nil {
 		return fmt.Errorf("speak to %s: %w", c.Server, err)
 	}
-	defer func() { _ = answer.Body.Close() }() // It is read, or given up.
+	defer func() { _ = answer.Body.Close() }() // The body was read, or reading it failed.
 	text, err := io.ReadAll(io.LimitReader(answer.Body, maxAnswer))
 	if err != nil {
 		return fmt.Errorf("read the answer of %s: %w", c.Server, err)
@@ -93,7 +93,7 @@ func (c *Client) do(ctx context.Context, method, path string, body []byte, into 
 	return nil
 }
 
-// refusal is the problem that an answer tells.
+// refusal returns the problem that a response contains as an error.
 func refusal(status int, text []byte) error {
 	var p struct{ Title, Detail string }
 	if err := json.Unmarshal(text, &p); err != nil || p.Title == "" {

@@ -16,10 +16,10 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// fileName is that of the file in Options.Dir.
+// fileName is the name of the file in Options.Dir.
 const fileName = "shares.json"
 
-// document is what the file holds.
+// document is the content of the file.
 type document struct {
 	Version int      `json:"version"`
 	Shares  []record `json:"shares"`
@@ -29,19 +29,19 @@ type document struct {
 type record struct {
 	Share
 
-	Hash string `json:"hash"` // Of the guests' cookie, in hexadecimal digits.
+	Hash string `json:"hash"` // The hash of the guest cookie, in hexadecimal.
 }
 
-// load reads the file, if there is one. Where all who share are known, it leaves out
-// what nobody in particular has shared.
+// load reads the file, if it exists. If known is set, it drops shares without a creator.
 func (s *Store) load(known bool) error {
 	if err := os.MkdirAll(s.dir, 0o700); err != nil {
 		return fmt.Errorf("make the directory of --data-dir: %w", err)
 	}
 	path := filepath.Join(s.dir, fileName)
-	text, err := os.ReadFile(path) //nolint:gosec // It is named to be read.
+	text, err := os.ReadFile(path) //nolint:gosec // The path is configured.
 	if errors.Is(err, fs.ErrNotExist) {
-		return s.write(nil) // That it can be is better known now than when it is needed.
+		// Write the file now, so that a problem with the directory appears at startup.
+		return s.write(nil)
 	}
 	if err != nil {
 		return fmt.Errorf("read what is shared: %w", err)
@@ -74,7 +74,7 @@ func unreadable(path string, err error) error {
 		"away, by which all that is shared ends", path, err)
 }
 
-// live is the share of a record.
+// live converts a record to a share.
 func (r *record) live() (*live, error) {
 	l := &live{Share: r.Share, ended: make(chan struct{}), opens: newQuota()}
 	sum, err := hex.DecodeString(r.Hash)
@@ -113,19 +113,19 @@ func (s *Store) save(ctx context.Context) error {
 	return err
 }
 
-// write replaces the file: whenever the machine stops it holds the old or the new.
+// write replaces the file. If the machine stops at any time, the file has either the old or the new content.
 func (s *Store) write(records []record) (err error) {
 	text, err := json.MarshalIndent(document{1, list(records)}, "", " ")
 	if err != nil {
 		return fmt.Errorf("encode what is shared: %w", err)
 	}
-	file, err := os.CreateTemp(s.dir, fileName+".*") // It is made with the mode 0600.
+	file, err := os.CreateTemp(s.dir, fileName+".*") // CreateTemp creates the file with mode 0600.
 	if err != nil {
 		return fmt.Errorf("write what is shared: %w", err)
 	}
 	defer func() {
 		if err != nil {
-			_ = os.Remove(file.Name()) // It is not there where it was renamed.
+			_ = os.Remove(file.Name()) // After the rename, this name no longer exists.
 		}
 	}()
 	_, err = file.Write(append(text, '\n'))
@@ -142,7 +142,7 @@ func (s *Store) write(records []record) (err error) {
 	return errors.Join(directory.Sync(), directory.Close())
 }
 
-// list is never null in JSON.
+// list makes an empty list [] in JSON, not null.
 func list(records []record) []record {
 	if records == nil {
 		return []record{}
@@ -150,7 +150,7 @@ func list(records []record) []record {
 	return records
 }
 
-// unsaved is told to who shares, or takes back. Why is logged where problems are.
+// unsaved is the error for a user whose change was not saved. Its cause is logged together with other problems.
 func unsaved(err error) error {
 	return fmt.Errorf("%w: %w", &watch.Problem{
 		Cause: watch.Unavailable, Title: "Share is not saved",

@@ -15,28 +15,29 @@ import (
 )
 
 const (
-	// lockName is that of the file in Options.Dir that who has the directory has
-	// locked. It stays there, and says nothing.
+	// lockName is the name of the file in Options.Dir that a program locks while it uses the directory. The file stays
+	// there, and is empty.
 	lockName = "shares.lock"
-	// holdWait is how long it is waited for another program to let go: one that
-	// ends takes ten seconds at most, and whatever starts this one waits longer.
+	// holdWait is how long Hold waits for another program to unlock the directory. A program that shuts down needs at
+	// most ten seconds. Whatever starts this program waits longer than holdWait.
 	holdWait  = 30 * time.Second
 	holdAgain = 200 * time.Millisecond
 )
 
-// errHeld is said where another program has a file locked.
+// errHeld is the error for a file that another program has locked.
 var errHeld = errors.New("it is locked")
 
-// Hold makes the directory where it is not there, and has it for this program alone,
-// until what it returns is closed, or the program ends, however that does: of two that
-// write the same file each would bring back what was taken back at the other. It waits
-// for a while for one that has it. Where files cannot be locked it says so in the log,
-// and goes on.
+// Hold creates the directory if it does not exist, and locks it for this program. The lock lasts until the returned
+// Closer is closed, or the program ends in any way. Without the lock, two programs would overwrite each other's file,
+// and would restore shares that were revoked at the other. Hold waits up to holdWait for a program that has the lock.
+// If files cannot be locked, Hold logs a warning and continues without a lock.
 func Hold(ctx context.Context, dir string, log *slog.Logger) (io.Closer, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return nil, fmt.Errorf("make the directory of --data-dir: %w", err)
 	}
-	file, err := os.OpenFile(filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600) //nolint:gosec // It is named to be written.
+	file, err := os.OpenFile( //nolint:gosec // The path is configured.
+		filepath.Join(dir, lockName), os.O_CREATE|os.O_RDWR, 0o600,
+	)
 	if err != nil {
 		return nil, fmt.Errorf("lock the directory of --data-dir: %w", err)
 	}
@@ -46,7 +47,7 @@ func Hold(ctx context.Context, dir string, log *slog.Logger) (io.Closer, error) 
 		err = wait(ctx, file)
 	}
 	switch {
-	case ctx.Err() != nil: // The program is to end.
+	case ctx.Err() != nil: // The program is shutting down.
 		return nil, errors.Join(ctx.Err(), file.Close())
 	case errors.Is(err, errHeld):
 		err = fmt.Errorf("another dashboard uses %s: stop it, or give this one another directory with --data-dir", dir)
@@ -58,7 +59,7 @@ func Hold(ctx context.Context, dir string, log *slog.Logger) (io.Closer, error) 
 	return file, nil
 }
 
-// wait locks the file as soon as nobody else has.
+// wait locks the file as soon as no other program has locked it.
 func wait(ctx context.Context, file *os.File) error {
 	limited, cancel := context.WithTimeout(ctx, holdWait)
 	defer cancel()

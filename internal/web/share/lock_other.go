@@ -7,5 +7,5 @@ import (
 	"os"
 )
 
-// lock cannot: it was tried where flock is alone.
+// lock is not supported here, because it was tested only on systems with flock.
 func lock(*os.File) error { return errors.ErrUnsupported }

@@ -9,8 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock locks the file for as long as it is open; it returns errHeld where another
-// has done so.
+// lock locks the file until it is closed. It returns errHeld if another program has locked it.
 func lock(file *os.File) error {
 	err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 	if errors.Is(err, unix.EWOULDBLOCK) {

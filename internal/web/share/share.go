@@ -1,15 +1,13 @@
-// Package share keeps what users share with those who do not log in: who has a
-// link sees, for a time, a part of what its creator may see. What that part is a
-// watch.Scope says, and package watch holds guests to it.
+// Package share stores share links. A guest, a client with a link, sees a part of what the link's creator may see, for
+// a limited time. A watch.Scope defines this part, and package watch enforces it.
 //
-// A link has a token of 256 random bits, a guest's browser a cookie that follows
-// from it; what is kept is the hash of the cookie alone. Neither can be told from
-// it, and no error and nothing that is logged has either in it. Guests have no
-// state of their own: a link may be opened by many, and cookies outlive the
-// program where the shares do.
+// A link contains a token of 256 random bits. A guest's browser gets a cookie that is derived from the token. The Store
+// keeps only the hash of the cookie, from which neither can be derived. No error and no log line contains the token or
+// the cookie. Guests have no state of their own: many clients may open the same link. A cookie stays valid after a
+// restart of the program if the shares are persistent.
 //
-// A Store may be used by many goroutines. Its lock is held while nothing waits; who
-// writes the file has a turn.
+// A Store may be used by many goroutines. Its lock is never kept during I/O or during a wait. A separate channel
+// serializes the writes of the file.
 package share
 
 import (
@@ -22,28 +20,28 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// CookieName is that of a guest's cookie, see auth.CookieAt.
+// CookieName is the name of the guest cookie, see auth.CookieAt.
 const CookieName = "glasshouse-share"
 
-// A Share is what somebody shares.
+// A Share is one share link.
 type Share struct {
 	ID       string       `json:"id"`
-	To       string       `json:"to"` // Where guests begin, below the base path.
+	To       string       `json:"to"` // The first page for guests, below the base path.
 	Created  time.Time    `json:"created"`
 	Expires  time.Time    `json:"expires"`
 	Note     string       `json:"note"`
-	Cluster  string       `json:"cluster"` // Of which it is, by an id that outlasts the program.
+	Cluster  string       `json:"cluster"` // The id of the shared cluster. It stays the same when the program restarts.
 	Parts    []watch.Part `json:"parts"`
-	Creator  *watch.User  `json:"creator,omitempty"` // By whose rights guests see; nil for the program's.
+	Creator  *watch.User  `json:"creator,omitempty"` // Whose permissions apply to guests; nil means the program's.
 	LastUsed time.Time    `json:"lastUsed,omitzero"`
 }
 
-// Viewer is what guests are: nobody who may see more than the creator may now.
+// Viewer returns the viewer for guests of the share. It may never read more than the creator may read at that time.
 func (s *Share) Viewer() watch.Viewer {
 	return watch.Viewer{Program: s.Creator == nil, User: s.Creator, Scope: &watch.Scope{Parts: s.Parts}}
 }
 
-// by reports whether a user has made the share; nil is the program.
+// by reports whether a user created the share. Nil stands for the program.
 func (s *Share) by(user *watch.User) bool {
 	if s.Creator == nil || user == nil {
 		return s.Creator == user
@@ -51,18 +49,18 @@ func (s *Share) by(user *watch.User) bool {
 	return s.Creator.Name == user.Name && s.Creator.UID == user.UID
 }
 
-// hash stands for a cookie where it is held.
+// hash is the stored form of a cookie.
 type hash [sha256.Size]byte
 
 func newToken() string {
 	random := make([]byte, 32)
-	_, _ = rand.Read(random) // It never fails.
+	_, _ = rand.Read(random) // Read never returns an error.
 	return base64.RawURLEncoding.EncodeToString(random)
 }
 
 func newID() string { return strings.ToLower(rand.Text()) }
 
-// cookieOf is the cookie of those who have opened the link with a token.
+// cookieOf returns the cookie for guests that have opened the link with a token.
 func cookieOf(token string) string {
 	sum := sha256.Sum256([]byte("glasshouse share cookie" + token))
 	return base64.RawURLEncoding.EncodeToString(sum[:])

@@ -11,33 +11,32 @@ import (
 )
 
 const (
-	// maxShares are those of all creators, maxOfCreator those of one.
+	// maxShares is the maximum number of shares, and maxOfCreator that of one creator.
 	maxShares, maxOfCreator = 1000, 100
-	// saveEvery is how long it may be known here alone when a share was used last.
+	// saveEvery is the longest time until the last use of a share is saved.
 	saveEvery = time.Minute
 )
 
-// Options are what a Store is made of.
+// Options configure a Store.
 type Options struct {
-	Dir string // Where shares outlive the program; empty for nowhere.
-	// Known says that all who share are known: what was shared before by nobody in
-	// particular ends.
+	Dir string // The directory of persistent shares; empty keeps them only in memory.
+	// Known means that all creators are identified. Open then drops shares that were created without a login.
 	Known bool
 	Log   *slog.Logger
 }
 
-// A Store keeps shares until they end. Run ends those that expire.
+// A Store keeps shares until they end. Run ends the expired ones.
 type Store struct {
 	dir   string
 	audit *audit
 	log   *slog.Logger
-	turn  chan struct{} // Has room for one, who writes the file.
-	gone  []Share       // That Open has dropped.
+	turn  chan struct{} // A semaphore with one slot, for the write of the file.
+	gone  []Share       // Shares that Open has dropped.
 
 	mu     sync.Mutex
 	byHash map[hash]*live
 	byID   map[string]*live
-	dirty  bool // The file does not say all.
+	dirty  bool // There are changes that the file does not contain.
 }
 
 // live is a Share that has not ended.
@@ -45,13 +44,13 @@ type live struct {
 	Share
 
 	hash   hash
-	ended  chan struct{} // Closed when it does.
-	guests int           // Whose sockets are open.
-	opens  *quota        // Of lines that say that it was opened.
+	ended  chan struct{} // Closed when the share ends.
+	guests int           // Number of guest sockets that are open.
+	opens  *quota        // Quota for audit lines about opening the share.
 }
 
-// Open makes a Store of what its file holds. A file that cannot be read is an
-// error: who trusts in what is shared is not to lose it in silence.
+// Open creates a Store with the shares in its file. It returns an error if it cannot read the file, because shares must
+// not be lost silently.
 func Open(options Options) (*Store, error) {
 	s := &Store{
 		dir: options.Dir, log: options.Log, turn: make(chan struct{}, 1),
@@ -72,14 +71,14 @@ func Open(options Options) (*Store, error) {
 	return s, nil
 }
 
-// Persistent reports whether shares outlive the program.
+// Persistent reports whether shares survive a restart of the program.
 func (s *Store) Persistent() bool { return s.dir != "" }
 
-// Close closes the audit log, when Run has ended.
+// Close closes the audit log. It must be called after Run has returned.
 func (s *Store) Close() error { return s.audit.close() }
 
-// Create keeps a share of somebody's, and returns it with the token of its link,
-// which nobody can tell again.
+// Create stores a share. It returns the share with the token of its link. The Store does not keep the token, and cannot
+// return it again.
 func (s *Store) Create(ctx context.Context, given Share, who Who) (Share, string, error) {
 	token := newToken()
 	l := &live{Share: given, hash: hashOf(cookieOf(token)), ended: make(chan struct{}), opens: newQuota()}
@@ -117,8 +116,8 @@ func (s *Store) Create(ctx context.Context, given Share, who Who) (Share, string
 	return given, token, nil
 }
 
-// Exchange returns what a browser is to hold of a link's token; it is not ok where
-// there is no such share any more.
+// Exchange returns the share and the guest cookie for a link's token. ok is false if the share does not exist or has
+// ended.
 func (s *Store) Exchange(ctx context.Context, token string, who Who) (shared Share, cookie string, ok bool) {
 	cookie = cookieOf(token)
 	l, shared := s.find(cookie)
@@ -130,8 +129,8 @@ func (s *Store) Exchange(ctx context.Context, token string, who Who) (shared Sha
 	return shared, cookie, true
 }
 
-// find is the share of a cookie, as it is now that it is used; nil where it has
-// ended.
+// find records the use of a share, and returns it. It returns nil if no share has this cookie, or the share has
+// expired.
 func (s *Store) find(cookie string) (*live, Share) {
 	key, now := hashOf(cookie), time.Now()
 	s.mu.Lock()
@@ -144,7 +143,7 @@ func (s *Store) find(cookie string) (*live, Share) {
 	return l, l.Share
 }
 
-// Guest is somebody with a cookie.
+// Guest is a viewer with a guest cookie.
 type Guest struct {
 	Share Share
 	Ended <-chan struct{} // Closed when the share ends.
@@ -153,7 +152,7 @@ type Guest struct {
 	store *Store
 }
 
-// Guest returns who has a cookie; it is not ok where the share has ended.
+// Guest returns the guest with a cookie. ok is false if the share has ended.
 func (s *Store) Guest(cookie string) (g Guest, ok bool) {
 	l, shared := s.find(cookie)
 	if l == nil {
@@ -162,7 +161,7 @@ func (s *Store) Guest(cookie string) (g Guest, ok bool) {
 	return Guest{Share: shared, Ended: l.ended, live: l, store: s}, true
 }
 
-// Enter counts a socket of the guest's in, until leave is called, once.
+// Enter counts an open socket of the guest. The caller must call leave once, when the socket has closed.
 func (g Guest) Enter() (leave func()) {
 	count := func(by int) {
 		g.store.mu.Lock()
@@ -173,15 +172,14 @@ func (g Guest) Enter() (leave func()) {
 	return func() { count(-1) }
 }
 
-// Listed is a share with how many look through it now.
+// Listed is a share with the number of its open guest sockets.
 type Listed struct {
 	Share
 
 	Viewers int `json:"viewers"`
 }
 
-// List returns the shares of a user, the newest first: all of them where user is
-// one who may see all.
+// List returns the shares of a user, newest first. If all is set, it returns the shares of all users.
 func (s *Store) List(user *watch.User, all bool) []Listed {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -195,8 +193,8 @@ func (s *Store) List(user *watch.User, all bool) []Listed {
 	return listed
 }
 
-// Revoke ends a share of a user, or anybody's where they may end all; it is not ok
-// where there is none such.
+// Revoke ends a share of a user, or of any user if all is set. ok is false if there is no such share. If the change
+// cannot be saved, Revoke ends the share and returns an error.
 func (s *Store) Revoke(ctx context.Context, id string, user *watch.User, all bool, who Who) (ok bool, err error) {
 	s.mu.Lock()
 	l := s.byID[id]
@@ -211,7 +209,7 @@ func (s *Store) Revoke(ctx context.Context, id string, user *watch.User, all boo
 	return true, nil
 }
 
-// end ends a share, and reports whether it had not ended.
+// end ends a share. It reports false if the share had already ended.
 func (s *Store) end(l *live) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,7 +223,7 @@ func (s *Store) end(l *live) bool {
 	return true
 }
 
-// Count is how many shares there are, and how many sockets of guests.
+// Count returns the number of shares, and the number of open guest sockets.
 func (s *Store) Count() (shares, guests int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,7 +233,7 @@ func (s *Store) Count() (shares, guests int) {
 	return len(s.byID), guests
 }
 
-// Run ends what expires, and writes down what was used, until ctx ends.
+// Run ends expired shares and saves changes until ctx ends.
 func (s *Store) Run(ctx context.Context) {
 	for i := range s.gone {
 		s.audit.dropped(ctx, &s.gone[i])
@@ -267,7 +265,7 @@ func (s *Store) expired() (all []*live) {
 	return all
 }
 
-// tidy writes down what has changed.
+// tidy saves changes, if there are any.
 func (s *Store) tidy(ctx context.Context) {
 	s.mu.Lock()
 	dirty := s.dirty
