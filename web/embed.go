@@ -1,13 +1,11 @@
-// Package web holds what the browser is given: the page templates (in
-// templates) and the bundled script, style sheet and icon, which this package
-// embeds. The files in static/dist are built from static/src by go generate
-// and committed, so that building the program takes Go alone.
+// Package web contains the files for the browser: the page templates (in templates) and the bundled script, style
+// sheets and icon, which this package embeds. go generate builds the files in static/dist from static/src. They are
+// committed, so that building the program needs only Go.
 //
-// An asset's address carries a hash of its bytes, so that it may be cached for
-// ever: another build has other addresses. That of the script is of all files, so
-// that a page knows which build it is of. What the script loads when it is needed
-// has the hash in its name, as the script names it itself; but for the style of the
-// tabs, which is asked for anew.
+// The URL of an asset contains a hash of its bytes, so that browsers may cache it forever: another build has other
+// URLs. The URL of the script contains a hash of all files, so that a page knows its build. A file that the script
+// loads on demand has the hash in its name, because the script itself contains that name. The style of the tabs is the
+// exception: its URL has no hash, and browsers revalidate it.
 package web
 
 import (
@@ -21,22 +19,21 @@ import (
 	"strings"
 )
 
-// Building needs the npm packages: npm ci --prefix web. The metafile names what was bundled, for internal/notices.
+// The build needs the npm packages: npm ci --prefix web. The metafile lists what was bundled, for internal/notices.
 //go:generate go tool templ generate -path templates
 //go:generate rm -rf static/dist
 //go:generate go tool esbuild static/src/app.ts static/src/opened.ts static/src/app.css static/src/tabs.css static/src/favicon.svg --bundle --splitting --minify --format=esm --target=es2022 --charset=utf8 --legal-comments=none --loader:.svg=copy --entry-names=[name] --chunk-names=[name]-[hash] --outdir=static/dist --metafile=node_modules/.cache/esbuild.json --log-level=warning
 
-// script is the file that a page begins with.
+// script is the entry point of a page.
 const script = "app.js"
 
 //go:embed all:static/dist
 var dist embed.FS
 
-// Assets are the embedded files and their addresses. It does not change once
-// made, and may be used by many goroutines.
+// Assets are the embedded files and their URLs. They do not change, and may be used by many goroutines.
 type Assets struct {
 	fsys   fs.FS
-	hashes map[string]string // by file name; that of the script is of all files
+	hashes map[string]string // By file name; the one of the script is a hash of all files.
 	parts  []string
 }
 
@@ -62,7 +59,7 @@ func newAssets(fsys fs.FS) (*Assets, error) {
 		}
 		sum := sha256.Sum256(data)
 		a.hashes[name] = hex.EncodeToString(sum[:8])
-		_, _ = fmt.Fprintf(all, "%s %x\n", name, sum) // A hash takes all.
+		_, _ = fmt.Fprintf(all, "%s %x\n", name, sum) // Writing to a hash never fails.
 		return nil
 	})
 	if err != nil {
@@ -75,8 +72,8 @@ func newAssets(fsys fs.FS) (*Assets, error) {
 	return a, nil
 }
 
-// find finds the parts that a script, or one of them, cannot begin without. What
-// is loaded when it is needed is not among them.
+// find adds the chunks that a script imports statically, directly or through other chunks. Chunks that load on demand
+// are not included.
 func (a *Assets) find(name string, imports *regexp.Regexp) error {
 	text, err := fs.ReadFile(a.fsys, name)
 	if err != nil {
@@ -95,8 +92,8 @@ func (a *Assets) find(name string, imports *regexp.Regexp) error {
 	return nil
 }
 
-// Parts are the addresses of what app.js cannot begin without, for the browser to
-// ask for all of it at once.
+// Parts returns the URLs of the chunks that app.js imports statically, so that the browser can request all of them at
+// once.
 func (a *Assets) Parts() []string {
 	addresses := make([]string, len(a.parts))
 	for i, part := range a.parts {
@@ -105,11 +102,11 @@ func (a *Assets) Parts() []string {
 	return addresses
 }
 
-// FS holds the files by the names that URL takes, to be served under /static/.
+// FS contains the files under the names that URL takes. The server serves them under /static/.
 func (a *Assets) FS() fs.FS { return a.fsys }
 
-// URL returns the address of a file, "/static/app.js?v=<hash>". Without such a
-// file it is the address without a hash, which answers 404.
+// URL returns the URL of a file, "/static/app.js?v=<hash>". For an unknown file, it returns the URL without a hash,
+// which responds with 404.
 func (a *Assets) URL(name string) string {
 	if hash, ok := a.hashes[name]; ok {
 		return "/static/" + name + "?v=" + hash
@@ -117,19 +114,18 @@ func (a *Assets) URL(name string) string {
 	return "/static/" + name
 }
 
-// Build names this build of the page, as the script's address does: by the hash
-// of all files.
+// Build returns the id of this build of the page: the hash of all files, as in the script's URL.
 func (a *Assets) Build() string { return a.hashes[script] }
 
-// Current reports whether name and v, the hash that URL gives, are those of one
-// text alone, so that the answer may be cached for ever.
+// Current reports whether name and v, the hash that URL returns, identify exactly one content, so that the response may
+// be cached forever.
 func (a *Assets) Current(name, v string) bool {
 	hash, ok := a.hashes[name]
 	return ok && (hash == v || isChunk(name))
 }
 
-// isChunk reports whether a file is a part of the script: the bundler names it
-// "yaml-5KQ2XV7A.js", by what it was made of.
+// isChunk reports whether a file is a chunk of the script. The bundler gives it a name with a hash of its content, for
+// example "yaml-5KQ2XV7A.js".
 func isChunk(name string) bool {
 	name, isScript := strings.CutSuffix(name, ".js")
 	dash := strings.LastIndexByte(name, '-')

@@ -16,19 +16,19 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// authSettings are the flags of who may look.
+// authSettings are the flags for logins.
 type authSettings struct {
 	mode      string
 	audiences []string
 
 	proxyPeers   []string
-	proxySecret  string // A file.
+	proxySecret  string // A file name.
 	userHeader   string
 	groupsHeader string
 
 	oidc       auth.OIDCOptions
-	oidcSecret string // A file.
-	oidcCA     string // A file.
+	oidcSecret string // A file name.
+	oidcCA     string // A file name.
 }
 
 func (s *authSettings) addFlags(flags *pflag.FlagSet) {
@@ -66,11 +66,11 @@ func (s *authSettings) addFlags(flags *pflag.FlagSet) {
 		"With --auth proxy: the header with the user's groups, with commas between.")
 }
 
-// asks reports whether it is found out who asks, or was said not to matter: then
-// the program may be reached from elsewhere.
+// asks reports whether the program may listen beyond loopback: either it identifies its users, or the administrator
+// chose a shared identity.
 func (s *authSettings) asks() bool { return s.mode != auth.None }
 
-// options checks the settings.
+// options validates the settings.
 func (s *authSettings) options(log *slog.Logger) (auth.Options, error) {
 	o := auth.Options{
 		Mode: s.mode, Audiences: s.audiences, Log: log, Proxy: auth.ProxyOptions{
@@ -113,7 +113,7 @@ func (s *authSettings) options(log *slog.Logger) (auth.Options, error) {
 	return o, nil
 }
 
-// provider checks which OpenID provider is believed.
+// provider validates the settings of the OpenID provider.
 func (s *authSettings) provider() (o auth.OIDCOptions, err error) {
 	o = s.oidc
 	if o.Issuer == "" || o.ClientID == "" {
@@ -136,7 +136,7 @@ func (s *authSettings) provider() (o auth.OIDCOptions, err error) {
 	return o, err
 }
 
-// proxy checks which proxy is believed.
+// proxy validates the settings of the trusted proxy.
 func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error) {
 	if len(s.proxyPeers) == 0 && s.proxySecret == "" {
 		return &usageError{
@@ -176,8 +176,8 @@ func (s *authSettings) proxy(o *auth.ProxyOptions, log *slog.Logger) (err error)
 	return nil
 }
 
-// warnOfWideRanges logs each range that is wider than a proxy needs: than the pod network
-// of one node, which is a /24 by default, or a /64 of IPv6.
+// warnOfWideRanges logs a warning for each range that is wider than a proxy needs. The limit is the pod network of one
+// node: a /24 by default, or a /64 for IPv6.
 func warnOfWideRanges(log *slog.Logger, flag string, ranges []netip.Prefix, risk string) {
 	for _, of := range ranges {
 		narrow := 24
@@ -191,7 +191,7 @@ func warnOfWideRanges(log *slog.Logger, flag string, ranges []netip.Prefix, risk
 	}
 }
 
-// rangesOf reads ranges of addresses that a proxy has, none of which is everybody.
+// rangesOf parses the address ranges of a proxy. It refuses a range that contains all addresses.
 func rangesOf(flag string, texts []string) ([]netip.Prefix, error) {
 	var ranges []netip.Prefix
 	for _, text := range texts {
@@ -210,7 +210,7 @@ func rangesOf(flag string, texts []string) ([]netip.Prefix, error) {
 	return ranges, nil
 }
 
-// authoritiesOf reads the certificates of a file.
+// authoritiesOf reads certificates from a file.
 func authoritiesOf(flag, file string) (*x509.CertPool, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -223,7 +223,7 @@ func authoritiesOf(flag, file string) (*x509.CertPool, error) {
 	return pool, nil
 }
 
-// secretOf reads a secret of a file, without the end of its line.
+// secretOf reads a secret from a file, without the line ending.
 func secretOf(flag, file string) ([]byte, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

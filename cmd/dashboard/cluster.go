@@ -14,15 +14,14 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// found is a cluster: its API server, what to call it, and the namespace to
-// begin with, which is empty for all.
+// found is a cluster: its API server, its display name, and the namespace to show first. An empty namespace means all.
 type found struct {
 	config    *rest.Config
 	name      string
 	namespace string
 }
 
-// clusterOf finds the API server as kubectl does.
+// clusterOf finds the API server in the same way as kubectl.
 func clusterOf(kube *genericclioptions.ConfigFlags) (found, error) {
 	loader := kube.ToRawKubeConfigLoader()
 	raw, err := loader.RawConfig()
@@ -50,7 +49,7 @@ func clusterOf(kube *genericclioptions.ConfigFlags) (found, error) {
 	return f, nil
 }
 
-// warn tells the log what a person may not know of the cluster.
+// warn logs security risks of the connection that the user may not know about.
 func (f found) warn(log *slog.Logger) {
 	if f.config.Insecure {
 		log.Warn("the certificate of the API server is not checked: whoever is on the way to it may answer, and has "+
@@ -58,7 +57,7 @@ func (f found) warn(log *slog.Logger) {
 	}
 }
 
-// tried are the files in which a cluster was looked for.
+// tried returns the files that were searched for a cluster, with the reason why each was not used.
 func tried(loader clientcmd.ClientConfig) []string {
 	var all []string
 	for _, file := range loader.ConfigAccess().GetLoadingPrecedence() {
@@ -71,8 +70,7 @@ func tried(loader clientcmd.ClientConfig) []string {
 	return all
 }
 
-// requestTimeout is --request-timeout: a number of seconds, or a duration; 0 is
-// none given.
+// requestTimeout parses --request-timeout, a number of seconds or a duration. 0 means that it is not set.
 func (s *settings) requestTimeout() (time.Duration, error) {
 	timeout, err := clientcmd.ParseTimeout(*s.kube.Timeout)
 	if err != nil {

@@ -13,17 +13,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Whatever is not given as a flag is taken from the environment, then from the
-// file of --config; then it has its default. kubectl's flags are for the command
-// line alone: kubectl's own environment and file say the same.
+// A setting comes from its flag, then from the environment, then from the file of --config, then from its default.
+// kubectl's flags can be set only on the command line, because kubectl's own environment and kubeconfig provide the
+// same settings.
 
-// kubectls marks the flags that are kubectl's.
+// kubectls is the annotation of kubectl's flags.
 const kubectls = "kubectl"
 
-// configFlag names the file, which cannot name another.
+// configFlag names the configuration file. That file cannot set it.
 const configFlag = "config"
 
-// ours are the flags that the environment and the file may set, by their names.
+// ours returns the flags that the environment and the file may set, by name.
 func ours(flags *pflag.FlagSet) map[string]*pflag.Flag {
 	all := make(map[string]*pflag.Flag)
 	flags.VisitAll(func(flag *pflag.Flag) {
@@ -34,14 +34,14 @@ func ours(flags *pflag.FlagSet) map[string]*pflag.Flag {
 	return all
 }
 
-// variable is the environment's name of a flag.
+// variable returns the environment variable for a flag.
 func variable(flag string) string {
 	return "GLASSHOUSE_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
 }
 
-// configure sets what was not given as a flag. An empty variable is none: that is
-// how a manifest leaves one out. Variables that are no flag's are let be, as
-// Kubernetes makes some of the names of Services.
+// configure sets the flags that are not on the command line. An empty variable counts as unset, because a manifest can
+// leave a setting out only in this form. Unknown variables are ignored, because Kubernetes creates some from the names
+// of Services.
 func configure(flags *pflag.FlagSet, getenv func(string) string) error {
 	all := ours(flags)
 	for _, name := range slices.Sorted(maps.Keys(all)) {
@@ -57,7 +57,7 @@ func configure(flags *pflag.FlagSet, getenv func(string) string) error {
 	if file == "" {
 		return nil
 	}
-	text, err := os.ReadFile(file) //nolint:gosec // It is named to be read.
+	text, err := os.ReadFile(file) //nolint:gosec // The path is configured.
 	if err != nil {
 		return fmt.Errorf("read the file of --config: %w", err)
 	}
@@ -83,7 +83,7 @@ func configure(flags *pflag.FlagSet, getenv func(string) string) error {
 	return nil
 }
 
-// set sets a flag to the value that a file gives it: a text, or []string.
+// set sets a flag to a value from a file: a text, or []string.
 func set(flags *pflag.FlagSet, flag *pflag.Flag, value any) error {
 	list, isList := value.([]string)
 	if !isList {
@@ -97,14 +97,14 @@ func set(flags *pflag.FlagSet, flag *pflag.Flag, value any) error {
 	return takes.Replace(list)
 }
 
-// readConfig reads settings from YAML: texts, as flags take them, and []string.
+// readConfig parses settings in YAML. It returns texts in the form that flags accept, and []string for lists.
 func readConfig(text []byte) (map[string]any, error) {
 	document, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
 		return nil, fmt.Errorf("it is no YAML: %w", err)
 	}
 	decoder := json.NewDecoder(bytes.NewReader(document))
-	decoder.UseNumber() // 100000 stays what was written.
+	decoder.UseNumber() // A number such as 100000 keeps its original form.
 	var settings map[string]any
 	if err := decoder.Decode(&settings); err != nil {
 		return nil, fmt.Errorf("it takes settings by their names, as in listen: 127.0.0.1:8080: %w", err)

@@ -20,27 +20,26 @@ import (
 	"glasshouse/internal/web"
 )
 
-// loginTimeout is how long the command may take by which a context logs in.
+// loginTimeout is the time limit for the login command of a context.
 const loginTimeout = 30 * time.Second
 
-// contexts are those of the kubeconfig, of which one is shown at a time.
+// contexts are the contexts of the kubeconfig. One of them is shown at a time.
 type contexts struct {
-	kube *genericclioptions.ConfigFlags // By which the first was found.
+	kube *genericclioptions.ConfigFlags // The flags for the first cluster.
 	open func(found) (*watch.Cluster, error)
 	next chan opened
 	log  *slog.Logger
 }
 
-// opened is a cluster that is to be shown; done is closed when it is.
+// opened is a cluster to show. done is closed when it is shown.
 type opened struct {
 	web.Shown
 
 	done chan struct{}
 }
 
-// pinned reports whether a flag says more of the cluster, or of who asks it, than
-// which context they are of: that is meant for one cluster, and a credential for
-// nobody else.
+// pinned reports whether kubectl's flags specify more about the cluster or the identity than the context. Such flags
+// are meant for one cluster, and a credential must not be sent to another.
 func pinned(flags *pflag.FlagSet) (found bool) {
 	free := []string{"kubeconfig", "context", "namespace", "request-timeout", "cache-dir", "disable-compression"}
 	flags.VisitAll(func(flag *pflag.Flag) {
@@ -49,8 +48,7 @@ func pinned(flags *pflag.FlagSet) (found bool) {
 	return found
 }
 
-// offered are the contexts as the pages have them; nil where there are not
-// several, as in a pod.
+// offered returns the contexts for the pages. It returns nil if there is only one, for example in a pod.
 func (c *contexts) offered() *web.Contexts {
 	if all, err := c.list(); err != nil || len(all) < 2 {
 		return nil
@@ -58,8 +56,8 @@ func (c *contexts) offered() *web.Contexts {
 	return &web.Contexts{List: c.list, Choose: c.choose}
 }
 
-// of is how kubectl is asked for a context, with none of what flags say of the
-// first; "" is the kubeconfig's own choice.
+// of returns kubectl's flags for a context, without the flags that describe the first cluster. An empty name selects
+// the current context of the kubeconfig.
 func (c *contexts) of(name string) *genericclioptions.ConfigFlags {
 	kube := genericclioptions.NewConfigFlags(true)
 	kube.KubeConfig, kube.Timeout, kube.DisableCompression = c.kube.KubeConfig, c.kube.Timeout,
@@ -68,7 +66,7 @@ func (c *contexts) of(name string) *genericclioptions.ConfigFlags {
 	return kube
 }
 
-// list reads the kubeconfig anew.
+// list reads the kubeconfig again.
 func (c *contexts) list() ([]web.Context, error) {
 	raw, err := c.of("").ToRawKubeConfigLoader().RawConfig()
 	if err != nil {
@@ -82,8 +80,8 @@ func (c *contexts) list() ([]web.Context, error) {
 	return all, nil
 }
 
-// choose has a context shown: once it is known that there is something to ask its
-// API server with, whether that answers or not.
+// choose switches to a context. It first checks that credentials for the API server are available. It does not check
+// whether the API server responds.
 func (c *contexts) choose(ctx context.Context, name string) error {
 	found, err := clusterOf(c.of(name))
 	if err != nil {
@@ -102,15 +100,14 @@ func (c *contexts) choose(ctx context.Context, name string) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	<-next.done // run has taken it, and does not wait for anything.
+	<-next.done // run has received the cluster, and closes done without waiting for anything.
 	return nil
 }
 
-// errNotAsked is of a connection that is not wanted.
+// errNotAsked is the error of a connection that must not be opened.
 var errNotAsked = errors.New("the API server is not asked")
 
-// credentials finds out what a request would have with it, as by the command that
-// logs in, without one being sent.
+// credentials obtains the credentials of a request, for example from a login command, without sending a request.
 func credentials(ctx context.Context, config *rest.Config) error {
 	config = rest.CopyConfig(config)
 	config.Dial = func(context.Context, string, string) (net.Conn, error) { return nil, errNotAsked }
@@ -119,8 +116,7 @@ func credentials(ctx context.Context, config *rest.Config) error {
 		return fmt.Errorf("set up the connection to the API server: %w", err)
 	}
 	asked := make(chan error, 1)
-	// client-go waits for the command, however long it takes, and for no context:
-	// this ends when that does.
+	// client-go waits for the command without a time limit, and ignores ctx. The goroutine ends when the command does.
 	go func() { asked <- client.RESTClient().Get().AbsPath("/version").MaxRetries(0).Do(ctx).Error() }()
 	select {
 	case err := <-asked:
@@ -135,18 +131,18 @@ func credentials(ctx context.Context, config *rest.Config) error {
 	}
 }
 
-// shownOf is a cluster as the pages are to know it.
+// shownOf returns the cluster with the details that pages show.
 func shownOf(f found, cluster *watch.Cluster) web.Shown {
 	return web.Shown{Cluster: cluster, Name: f.name, Server: f.config.Host, Namespace: f.namespace}
 }
 
-// run keeps live what is shown, at first the cluster that is given, until ctx ends.
-// The one before ends beside the next, so that none waits for another's.
+// run runs the active cluster until ctx ends, starting with the given one. It starts the next cluster before the
+// previous one has ended, so that neither waits for the other.
 func (c *contexts) run(ctx context.Context, cluster *watch.Cluster, server *web.Server) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for {
 		shown, end := context.WithCancel(ctx)
-		run := cluster.Run // Of this one, also where it begins only when the next is shown.
+		run := cluster.Run // The method is bound now, because the goroutine may start only after cluster has changed.
 		group.Go(func() error { return run(shown) })
 		select {
 		case <-ctx.Done():

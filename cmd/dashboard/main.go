@@ -1,5 +1,4 @@
-// Dashboard is a live window on a Kubernetes cluster, in a browser, that can
-// look at everything and touch nothing.
+// Dashboard is a live, read-only window on a Kubernetes cluster, in a browser.
 package main
 
 import (
@@ -17,14 +16,13 @@ func main() {
 	os.Exit(code)
 }
 
-// notice has a connection to the API server that is half open noticed within 20 s,
-// where the environment does not say otherwise: what is shown is called live until
-// then. Of itself client-go takes 45 s (k8s.io/apimachinery/pkg/util/net), and it is
-// told otherwise by the environment alone.
+// notice makes client-go detect a half-open connection to the API server within 20 s, if the environment does not set
+// other timeouts. Until then, the page shows old data as live. By default, client-go takes 45 s
+// (k8s.io/apimachinery/pkg/util/net), and only the environment can change this.
 func notice() {
 	for _, name := range []string{"HTTP2_READ_IDLE_TIMEOUT_SECONDS", "HTTP2_PING_TIMEOUT_SECONDS"} {
 		if os.Getenv(name) == "" {
-			_ = os.Setenv(name, "10") // It is no name that could not be set.
+			_ = os.Setenv(name, "10") // Setenv fails only for an invalid name.
 		}
 	}
 }

@@ -8,7 +8,7 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// redactSettings are the flags of what is masked.
+// redactSettings are the flags for redaction rules.
 type redactSettings struct {
 	texts []string
 }
@@ -20,7 +20,7 @@ func (s *redactSettings) addFlags(flags *pflag.FlagSet) {
 			`be repeated.`)
 }
 
-// rules checks the settings.
+// rules validates the settings.
 func (s *redactSettings) rules() (rules redact.Rules, err error) {
 	for _, text := range s.texts {
 		some, err := redact.Parse(text)

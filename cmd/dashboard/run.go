@@ -16,7 +16,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/sync/errgroup"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
-	_ "k8s.io/client-go/plugin/pkg/client/auth" // Cloud providers' logins.
+	_ "k8s.io/client-go/plugin/pkg/client/auth" // Logins for cloud providers.
 	"k8s.io/klog/v2"
 
 	"glasshouse/internal/logsample"
@@ -26,13 +26,13 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// settings are the flags beside kubectl's own.
+// settings are the flags in addition to kubectl's own.
 type settings struct {
 	kube      *genericclioptions.ConfigFlags
 	listen    string
 	metrics   string
-	fixed     bool // listen was given: another port will not do.
-	pinned    bool // Flags say of the cluster more than a context.
+	fixed     bool // listen was set, so no other port may be used.
+	pinned    bool // kubectl's flags specify more than a context, see pinned.
 	pageRows  int
 	logLevel  string
 	logFormat string
@@ -43,10 +43,9 @@ type settings struct {
 	sharing   sharingSettings
 }
 
-// run is the program: it returns the exit code. 0 is a clean end, 1 an error, 2
-// a mistake on the command line.
+// run runs the program and returns its exit code: 0 after a clean end, 1 for an error, 2 for a usage error.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	command := newCommand(stderr) //nolint:contextcheck // cobra hands the context on.
+	command := newCommand(stderr) //nolint:contextcheck // cobra passes the context on.
 	command.SetArgs(args)
 	command.SetOut(stdout)
 	command.SetErr(stderr)
@@ -54,14 +53,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	if err == nil {
 		return 0
 	}
-	_, _ = fmt.Fprintf(stderr, "dashboard: %v\n", err) // Nowhere else to say it.
+	_, _ = fmt.Fprintf(stderr, "dashboard: %v\n", err) // A failure to write it cannot be reported.
 	if usage := new(usageError); errors.As(err, &usage) {
 		return 2
 	}
 	return 1
 }
 
-// usageError is a mistake on the command line.
+// usageError is a mistake in the command line or the configuration.
 type usageError struct{ error }
 
 func newCommand(stderr io.Writer) *cobra.Command {
@@ -193,7 +192,7 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	if served.Shares, err = s.sharing.open(s.auth.mode, log); err != nil {
 		return err
 	}
-	defer func() { _ = served.Shares.Close() }() // As above.
+	defer func() { _ = served.Shares.Close() }() // Nothing is written any more.
 	server, err := web.New(served)
 	if err != nil {
 		return err
@@ -207,7 +206,7 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 		slog.String("url", address), slog.String("cluster", first.name), slog.String("server", first.config.Host),
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	// Probes are answered until the pages have ended, that of readiness with no.
+	// Probes are served until the pages have ended. Readiness fails during that time.
 	probed, ended := context.WithCancel(context.WithoutCancel(ctx))
 	defer ended()
 	if s.metrics != "" {
@@ -220,7 +219,8 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	}
 	group.Go(func() error { return sampled.Run(ctx) })
 	log.LogAttrs(ctx, slog.LevelInfo, "serving", said...)
-	_, _ = fmt.Fprintf(stdout, "Glasshouse shows %s at %s\n", first.name, address) // Said for people; the log says it too.
+	// This line is for people. The log contains the same.
+	_, _ = fmt.Fprintf(stdout, "Glasshouse shows %s at %s\n", first.name, address)
 	group.Go(func() error { return switcher.run(ctx, cluster, server) })
 	group.Go(func() error { return authority.Run(ctx) })
 	group.Go(func() error {
@@ -234,23 +234,24 @@ func (s *settings) serve(ctx context.Context, stdout, stderr io.Writer) error {
 	return nil
 }
 
-// open listens where the pages are served.
+// open listens on the address of the pages. If the default port is not available, it uses any free port.
 func (s *settings) open(ctx context.Context) (net.Listener, error) {
 	listener, err := listenOn(ctx, "--listen", s.listen, s.auth.asks())
 	if usage := new(usageError); err != nil && !s.fixed && !errors.As(err, &usage) {
-		host, _, _ := net.SplitHostPort(s.listen) // listenOn has split it.
+		host, _, _ := net.SplitHostPort(s.listen) // listenOn has validated it.
 		return listenOn(ctx, "--listen", net.JoinHostPort(host, "0"), s.auth.asks())
 	}
 	return listener, err
 }
 
-// listenOn listens: on loopback alone where nobody is asked who they are, as
-// whoever reaches the port then sees what this program may see.
+// listenOn listens on an address. Without a login, it allows only loopback, because every client that reaches the port
+// sees what this program may see.
 func listenOn(ctx context.Context, flag, address string, beyond bool) (net.Listener, error) {
 	if err := checkAddress(flag, address); err != nil {
 		return nil, err
 	}
-	if host, _, _ := net.SplitHostPort(address); !beyond && !isLoopback(host) { // checkAddress has split it.
+	// checkAddress has validated the address.
+	if host, _, _ := net.SplitHostPort(address); !beyond && !isLoopback(host) {
 		return nil, &usageError{fmt.Errorf("%s %q would show the cluster to whoever reaches it, without a login: "+
 			"say with --auth token, oidc or proxy who may, or listen on 127.0.0.1, [::1] or localhost, and reach it "+
 			"from elsewhere by kubectl port-forward or ssh -L", flag, address)}
@@ -267,7 +268,7 @@ func checkAddress(flag, address string) error {
 
 func bind(ctx context.Context, flag, address string) (net.Listener, error) {
 	config := net.ListenConfig{Control: boundUnsent}
-	config.SetMultipathTCP(false) // Its sockets do not pass on what Control sets.
+	config.SetMultipathTCP(false) // Multipath TCP sockets do not apply the options that Control sets.
 	listener, err := config.Listen(ctx, "tcp", address)
 	if err != nil {
 		return nil, fmt.Errorf("listen on %s: %w; choose another port with %s", address, err, flag)
@@ -277,7 +278,8 @@ func bind(ctx context.Context, flag, address string) (net.Listener, error) {
 
 func (s *settings) logHandler(stderr io.Writer) (*logsample.Handler, error) {
 	var level slog.Level
-	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil || level < slog.LevelDebug { // Below it client-go logs what the API server answers.
+	// Below debug, client-go logs the responses of the API server.
+	if err := level.UnmarshalText([]byte(s.logLevel)); err != nil || level < slog.LevelDebug {
 		return nil, &usageError{fmt.Errorf("--log-level is %q; it takes debug, info, warn or error", s.logLevel)}
 	}
 	options := &slog.HandlerOptions{Level: level}
@@ -291,7 +293,7 @@ func (s *settings) logHandler(stderr io.Writer) (*logsample.Handler, error) {
 	return nil, &usageError{fmt.Errorf("--log-format is %q; it takes text or json", s.logFormat)}
 }
 
-// version is the module's version, or the commit it was built from.
+// version returns the module version, or the commit that it was built from.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -13,10 +13,10 @@ import (
 	"glasshouse/internal/web"
 )
 
-// claimsAddress is the risk of a trusted range that names no users.
+// claimsAddress is the risk of a trusted range whose proxies do not name users.
 const claimsAddress = "any client in the range can claim any address, for the limits of one address and the audit log"
 
-// servingSettings are the flags of the names by which pages are reached, and how.
+// servingSettings are the flags for how the pages are served, and under which names.
 type servingSettings struct {
 	hosts      []string
 	origins    []string
@@ -45,7 +45,7 @@ func (s *servingSettings) addFlags(flags *pflag.FlagSet) {
 	flags.StringVar(&s.key, "tls-key", "", "The file with the key of --tls-cert, in PEM.")
 }
 
-// fill checks the settings, and puts them into the options.
+// fill validates the settings, and copies them to the options.
 func (s *servingSettings) fill(options *web.Options, log *slog.Logger) (err error) {
 	if options.Boundary, err = web.NewBoundary(s.hosts, s.origins); err != nil {
 		return &usageError{err}
@@ -71,7 +71,7 @@ func (s *servingSettings) fill(options *web.Options, log *slog.Logger) (err erro
 	return err
 }
 
-// scheme is that of the addresses.
+// scheme returns the URL scheme of the pages.
 func (s *servingSettings) scheme() string {
 	if s.cert != "" {
 		return "https"
@@ -79,9 +79,9 @@ func (s *servingSettings) scheme() string {
 	return "http"
 }
 
-// listenForProbes listens for metrics and probes, which tell nothing of what a
-// cluster holds: the kubelet and Prometheus come to the address of a pod. What
-// would tell more, the server serves on loopback alone.
+// listenForProbes listens for metrics and probes. They reveal nothing about the content of a cluster, so any address is
+// allowed: the kubelet and Prometheus connect to the address of the pod. The server serves everything else there only
+// on loopback.
 func listenForProbes(ctx context.Context, address string) (net.Listener, error) {
 	const flag = "--metrics-listen"
 	if err := checkAddress(flag, address); err != nil {
@@ -90,7 +90,7 @@ func listenForProbes(ctx context.Context, address string) (net.Listener, error) 
 	return bind(ctx, flag, address)
 }
 
-// isLoopback reports whether a host is reached from this machine alone.
+// isLoopback reports whether a host can be reached only from this machine.
 func isLoopback(host string) bool {
 	addr, err := netip.ParseAddr(host)
 	return host == "localhost" || err == nil && addr.IsLoopback()

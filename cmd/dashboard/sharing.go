@@ -25,7 +25,7 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// sharingSettings are the flags of what is shared by links.
+// sharingSettings are the flags for share links.
 type sharingSettings struct {
 	dataDir string
 	admins  []string
@@ -39,7 +39,7 @@ func (s *sharingSettings) addFlags(flags *pflag.FlagSet) {
 		"With --auth token, oidc or proxy: groups whose members see, and take back, what others share.")
 }
 
-// open opens the store of what is shared.
+// open opens the store of shares.
 func (s *sharingSettings) open(mode string, log *slog.Logger) (*share.Store, error) {
 	known := mode != auth.None && mode != auth.SharedIdentity
 	if len(s.admins) > 0 && !known {
@@ -54,7 +54,7 @@ func (s *sharingSettings) open(mode string, log *slog.Logger) (*share.Store, err
 	return share.Open(share.Options{Dir: s.dataDir, Known: known, Log: log})
 }
 
-// hold has --data-dir for this program alone until what it returns is closed.
+// hold locks --data-dir for this program until the returned Closer is closed.
 func (s *sharingSettings) hold(ctx context.Context, log *slog.Logger) (io.Closer, error) {
 	if s.dataDir == "" {
 		return io.NopCloser(nil), nil
@@ -62,8 +62,7 @@ func (s *sharingSettings) hold(ctx context.Context, log *slog.Logger) (io.Closer
 	return share.Hold(ctx, s.dataDir, log)
 }
 
-// shareSettings are the flags of the command share, which speaks to a running
-// server.
+// shareSettings are the flags of the command share, which is a client of a running server.
 type shareSettings struct {
 	server, tokenFile, serverCA string
 
@@ -73,7 +72,7 @@ type shareSettings struct {
 	lasts                 time.Duration
 }
 
-// newShareCommand is "dashboard share".
+// newShareCommand returns the command "dashboard share".
 func newShareCommand() *cobra.Command {
 	s := &shareSettings{}
 	command := &cobra.Command{
@@ -125,7 +124,7 @@ func newShareCommand() *cobra.Command {
 	return command
 }
 
-// takes refuses any other number of arguments.
+// takes requires exactly n arguments.
 func takes(n int) cobra.PositionalArgs {
 	return func(command *cobra.Command, args []string) error {
 		if len(args) != n {
@@ -164,7 +163,7 @@ func (s *shareSettings) client() (*share.Client, error) {
 	return c, err
 }
 
-// authorities are those by which the server is known; nil for the system's.
+// authorities returns the certificate authorities for the server; nil means the system's.
 func (s *shareSettings) authorities(server *url.URL) (*x509.CertPool, error) {
 	if s.serverCA == "" {
 		return nil, nil
@@ -175,7 +174,7 @@ func (s *shareSettings) authorities(server *url.URL) (*x509.CertPool, error) {
 	return authoritiesOf("--server-ca", s.serverCA)
 }
 
-// create prints the link alone, so that scripts can use it.
+// create prints only the link, so that scripts can use it.
 func (s *shareSettings) create(command *cobra.Command) error {
 	if len(s.resources) == 0 {
 		return &usageError{errors.New("say what to share with --resource, as in --resource core/v1/pods")}
@@ -205,13 +204,14 @@ func (s *shareSettings) create(command *cobra.Command) error {
 		return err
 	}
 	if !created.Persistent {
-		_, _ = fmt.Fprintln(command.ErrOrStderr(), "The link ends when the dashboard does, which has no --data-dir.") // It is only said.
+		// A failure to print this note does not matter.
+		_, _ = fmt.Fprintln(command.ErrOrStderr(), "The link ends when the dashboard does, which has no --data-dir.")
 	}
 	_, err = fmt.Fprintln(command.OutOrStdout(), plain.Text(created.URL))
 	return err
 }
 
-// parts are what the flags name.
+// parts returns what the flags share.
 func (s *shareSettings) parts() []watch.Part {
 	parts := make([]watch.Part, len(s.resources))
 	for n, resource := range s.resources {
@@ -225,7 +225,7 @@ func (s *shareSettings) parts() []watch.Part {
 
 func isOfEvents(resource string) bool { return strings.HasSuffix(resource, "/events") }
 
-// toOf is the page that the link opens, of the first part.
+// toOf returns the page that the link opens: the one for the first part.
 func toOf(first *watch.Part) string {
 	if first.Name != "" && strings.Count(first.Resource, "/") == 2 {
 		namespace := "_"
@@ -261,7 +261,7 @@ func (s *shareSettings) list(command *cobra.Command) error {
 
 func writeShares(to io.Writer, shares []share.Document, now time.Time) error {
 	table := tabwriter.NewWriter(to, 0, 0, 3, ' ', 0)
-	_, _ = fmt.Fprintln(table, "ID\tENDS IN\tVIEWERS\tLAST USED\tCREATOR\tOPENS\tNOTE") // Flush tells of errors.
+	_, _ = fmt.Fprintln(table, "ID\tENDS IN\tVIEWERS\tLAST USED\tCREATOR\tOPENS\tNOTE") // Flush reports errors.
 	for i := range shares {
 		d := &shares[i]
 		used := "never"

@@ -14,7 +14,7 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// watchSettings are the flags of what is watched, and for how long.
+// watchSettings are the flags for watching: what, how long, and in how much memory.
 type watchSettings struct {
 	always    []string
 	linger    time.Duration
@@ -36,8 +36,8 @@ func (s *watchSettings) addFlags(flags *pflag.FlagSet) {
 	flags.DurationVar(&s.ringAge, "ring-age", 5*time.Minute, "How long the past of each kind is kept.")
 }
 
-// options checks the settings, and tells the garbage collector of the memory
-// limit. container is that of the container, in bytes.
+// options validates the settings, and sets the memory limit of the garbage collector. container returns the memory
+// limit of the container in bytes.
 func (s *watchSettings) options(log *slog.Logger, container func() (uint64, error)) (watch.Options, error) {
 	options := watch.Options{Always: s.always, Linger: s.linger, Ring: watch.Ring{Age: s.ringAge}}
 	for _, ref := range s.always {
@@ -64,11 +64,12 @@ func (s *watchSettings) options(log *slog.Logger, container func() (uint64, erro
 	return options, err
 }
 
-// heapTenths is how many tenths of the memory limit the Go runtime may take. The process takes more than that: the pages of
-// the binary, and what the kernel counts for sockets. It is to stay below nine tenths of the limit.
+// heapTenths is the share of the memory limit that the Go runtime may use, in tenths. The process uses more than that:
+// the pages of the binary, and what the kernel counts for sockets. In total it should stay below nine tenths of the
+// limit.
 const heapTenths = 8
 
-// memoryLimit is in bytes; 0 is none.
+// memoryLimit returns the limit in bytes; 0 means no limit.
 func (s *watchSettings) memoryLimit(log *slog.Logger, container func() (uint64, error)) (int64, error) {
 	var limit int64
 	switch s.memory {
@@ -77,7 +78,7 @@ func (s *watchSettings) memoryLimit(log *slog.Logger, container func() (uint64, 
 	case "":
 		found, err := container()
 		if err != nil || found > 1<<40 {
-			return 0, nil //nolint:nilerr // No container, or one without a limit.
+			return 0, nil //nolint:nilerr // Not in a container, or in one without a limit.
 		}
 		limit = int64(found)
 	default:
