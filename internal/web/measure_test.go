@@ -11,7 +11,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-// Metrics are those of what is looked at now, on their own listener alone.
+// The metrics listener serves metrics of what is watched now. The page's listener does not serve them.
 func TestMetrics(t *testing.T) {
 	s := newSite(t)
 	handler, err := s.server.MetricsHandler(true)
@@ -61,8 +61,8 @@ func TestMetrics(t *testing.T) {
 	want("/readyz", "localhost", 503, "Not running", "stopping")
 }
 
-// Beyond loopback there are probes and metrics, for who calls a pod by its
-// address, and no profile; on it there are both.
+// Beyond loopback, the listener serves probes and metrics to clients that call a pod by its address, and no profiles.
+// On loopback it serves both.
 func TestMetricsListener(t *testing.T) {
 	for _, test := range []struct {
 		address  string

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// A noted is a connection that notes what is written.
+// A noted is a connection that records what is written to it.
 type noted struct {
 	net.Conn
 
@@ -19,8 +19,8 @@ type noted struct {
 
 func (n *noted) Write(p []byte) (int, error) { return n.text.Write(p) }
 
-// What is gathered goes out at once, in order, also where the buffer that it came
-// from has other text by then; what is written else goes out by itself.
+// What is gathered is sent at once and in order, even if its buffer has been overwritten since. Everything else is sent
+// by itself.
 func TestGather(t *testing.T) {
 	to := new(noted)
 	out := &outgoing{Conn: to, papers: new(sync.Pool)}
@@ -59,8 +59,7 @@ func TestGather(t *testing.T) {
 	}
 }
 
-// A pinged is a connection to which something else is written as soon as the first
-// piece is.
+// A pinged is a connection that starts another write as soon as the first piece is written.
 type pinged struct {
 	noted
 
@@ -74,14 +73,14 @@ func (p *pinged) Write(text []byte) (int, error) {
 		go func() { defer close(told); ping() }()
 		select {
 		case <-told:
-		case <-time.After(50 * time.Millisecond): // It waits, as it is to.
+		case <-time.After(50 * time.Millisecond): // The other write waits, as it should.
 		}
 	}
 	return p.noted.Write(text)
 }
 
-// What was held goes out whole, also where each piece of it is written by itself,
-// as over TLS: a ping in the midst of a frame would be a part of its text.
+// Gathered data is sent without interruption, even if each piece is a separate write, as over TLS. A ping between the
+// pieces would become part of the frame's payload.
 func TestNothingComesBetween(t *testing.T) {
 	to := new(pinged)
 	out := &outgoing{Conn: to, papers: new(sync.Pool)}
@@ -107,7 +106,7 @@ func TestNothingComesBetween(t *testing.T) {
 	}
 }
 
-// Frames are counted however they come in pieces, and long ones by their bytes.
+// Frames are counted however the stream is split into pieces. Long frames also count by their bytes.
 func TestFramesAreCounted(t *testing.T) {
 	ping, masked := []byte{0x89, 0}, []byte{0x89, 0x83, 1, 2, 3, 4, 'a', 'b', 'c'}
 	of := func(size int) []byte {

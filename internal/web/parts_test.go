@@ -13,8 +13,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// A long message comes in parts to who asked for that, cut between characters, and
-// whole to who did not; a short one is never cut.
+// A client that requested chunks receives a long message in chunks, split between characters. Other clients receive it
+// in one piece. A short message is never split.
 func TestLongMessagesComeInParts(t *testing.T) {
 	s := newSite(t)
 	set := func(name, text string) {
@@ -27,7 +27,7 @@ func TestLongMessagesComeInParts(t *testing.T) {
 	set("long", text)
 	set("short", strings.Repeat("a", 150_000))
 	for !strings.Contains(s.get("/api/v1/snapshot/"+podsRef+"?ns=b&limit=1").body, `"total":3,`) {
-		<-time.After(10 * time.Millisecond) // The last of them has not come yet.
+		<-time.After(10 * time.Millisecond) // The last object has not arrived yet.
 	}
 	ask := func(c *tab, name string) {
 		c.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["b"],"name":%q,"view":"object"}`,
@@ -99,8 +99,8 @@ func TestLongMessagesComeInParts(t *testing.T) {
 	}
 }
 
-// However much the way holds, no more parts are on it than a few that the client has not
-// said have come: what else it is told comes right behind those.
+// However much the connection buffers, only a few chunks are in flight that the client has not acknowledged. Other
+// messages follow right after them.
 func TestPartsAwaitTheClient(t *testing.T) {
 	s := newSite(t)
 	text := strings.Repeat("0123456789", 100_000)
@@ -109,7 +109,7 @@ func TestPartsAwaitTheClient(t *testing.T) {
 		Metadata: fmt.Sprintf(`"annotations":{"text":%q}`, text),
 	})
 	for !strings.Contains(s.get("/api/v1/snapshot/"+podsRef+"?ns=b&limit=1").body, `"total":2,`) {
-		<-time.After(10 * time.Millisecond) // It has not come yet.
+		<-time.After(10 * time.Millisecond) // The object has not arrived yet.
 	}
 	c := s.openAs("?parts=true", &websocket.DialOptions{
 		OnPingReceived: func(context.Context, []byte) bool { return false },
@@ -136,7 +136,7 @@ func TestPartsAwaitTheClient(t *testing.T) {
 	for parts < 4 {
 		read()
 	}
-	<-time.After(300 * time.Millisecond) // In which all of it would have come.
+	<-time.After(300 * time.Millisecond) // Without the limit, all chunks would have arrived in this time.
 	c.send(`{"op":"ping","id":2}`)
 	for read() != "pong" {
 	}

@@ -15,7 +15,7 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// openAs is open with somebody's token.
+// openAs is open with the token of a user.
 func (b *bubble) openAs(name string) *tab {
 	b.t.Helper()
 	conn, _, err := websocket.Dial(b.t.Context(), "ws://127.0.0.1/api/v1/live", &websocket.DialOptions{
@@ -28,12 +28,12 @@ func (b *bubble) openAs(name string) *tab {
 	}
 	conn.SetReadLimit(1 << 20)
 	b.t.Cleanup(func() { _ = conn.CloseNow() })
-	return &tab{t: b.t, conn: conn, patience: 24 * time.Hour} // Time costs nothing here.
+	return &tab{t: b.t, conn: conn, patience: 24 * time.Hour} // Time is fake in this test.
 }
 
-// Invariant: S24. A user who may not see all of a kind hears nothing of it in the view
-// resources: neither whether somebody watches it, nor whether its watch breaks, nor how
-// many objects there are. Heartbeats come at the same times.
+// Invariant: S24. To a user who may not see all objects of a resource, the view resources reveals nothing about it: not
+// whether it is watched, not whether its watch is interrupted, and not how many objects exist. Heartbeats are sent at the
+// same times.
 func TestPickerShowsNoHiddenChange(t *testing.T) {
 	heard := make(map[bool]string)
 	for _, busy := range []bool{false, true} {
@@ -69,7 +69,7 @@ func TestPickerShowsNoHiddenChange(t *testing.T) {
 	}
 }
 
-// stirPods begins to watch pods, changes them, and cuts their watch, again and again.
+// stirPods repeatedly watches pods, changes them and interrupts their watch.
 func (b *bubble) stirPods(other *tab) {
 	for n := range 40 {
 		if n == 3 {

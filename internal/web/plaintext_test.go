@@ -36,8 +36,8 @@ func TestLogsArePlainText(t *testing.T) {
 	}
 }
 
-// Whatever comes, in whatever pieces: it is text, the same as in one piece, with
-// the same lines.
+// The result is valid text for any input. It does not depend on how the input is split, and has the same number of
+// lines.
 func FuzzPlainText(f *testing.F) {
 	for _, seed := range []string{"a\x1b[31mb\n", "\x1b]8;;x\x1b\\y\r\n", "\xf0\x9f\x8e\x89\xc3", "\x1b\r\n\r"} {
 		f.Add([]byte(seed), uint(3))
@@ -52,7 +52,7 @@ func FuzzPlainText(f *testing.F) {
 		if got, want := strings.Count(whole, "\n"), strings.Count(string(text), "\n"); got != want {
 			t.Errorf("%q has %d lines, want %d", whole, got, want)
 		}
-		cut := int(at % uint(len(text)+1)) //nolint:gosec // A length.
+		cut := int(at % uint(len(text)+1)) //nolint:gosec // A length fits an int.
 		if got := web.PlainText(text[:cut], text[cut:]); got != whole {
 			t.Errorf("%q and %q become %q, together %q", text[:cut], text[cut:], got, whole)
 		}

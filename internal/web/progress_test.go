@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// The progress of a message to a socket is counted by byte: a slow client that takes a long message piece by piece is
-// not behind, until it stops or is slower than it must be.
+// The progress of a message to a socket is counted in bytes. A slow client that accepts a long message piece by piece
+// is not behind, until it stops or falls below the required rate.
 func TestProgressOfMessages(t *testing.T) {
 	const piece = 1 << 10
 	synctest.Test(t, func(t *testing.T) {
@@ -46,7 +46,7 @@ func TestProgressOfMessages(t *testing.T) {
 		if behind := m.Behind(1); behind != 2*time.Second {
 			t.Errorf("a client that has stopped for 2s is behind by %v", behind)
 		}
-		_ = near.Close() // A pipe in memory always closes.
+		_ = near.Close() // Closing a pipe in memory never fails.
 		<-ended
 	})
 }

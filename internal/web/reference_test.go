@@ -36,7 +36,7 @@ func reference(t *testing.T) string {
 	return readFile(t, "../../docs/reference.md")
 }
 
-// handler is all routes, of a server that has no cluster.
+// handler returns all routes of a server that has no cluster.
 func handler(t *testing.T) http.Handler {
 	t.Helper()
 	server, err := web.New(web.Options{Log: slog.New(slog.DiscardHandler)})
@@ -50,7 +50,7 @@ func handler(t *testing.T) http.Handler {
 	return handler
 }
 
-// same reports what two sets do not have in common.
+// same reports the differences between two sets.
 func same(t *testing.T, what string, got, want map[string]bool) {
 	t.Helper()
 	for _, name := range slices.Sorted(maps.Keys(want)) {
@@ -70,7 +70,7 @@ type parameter struct {
 	Name, In string
 }
 
-// document is what is checked of openapi.json.
+// document is the checked part of openapi.json.
 type document struct {
 	OpenAPI string
 	Paths   map[string]map[string]struct {
@@ -82,7 +82,7 @@ type document struct {
 	}
 }
 
-// openAPI is the document as it is served.
+// openAPI returns the document as the server sends it.
 func openAPI(t *testing.T) (document, []byte) {
 	t.Helper()
 	recorder := request(t, "/api/openapi.json")
@@ -102,7 +102,7 @@ func request(t *testing.T, target string) *httptest.ResponseRecorder {
 	return recorder
 }
 
-// parameters are those of a path, "in name".
+// parameters returns the parameters of a path, as "in name".
 func (d *document) parameters(path string) map[string]bool {
 	names := map[string]bool{}
 	for _, operation := range d.Paths[path] {
@@ -116,7 +116,7 @@ func (d *document) parameters(path string) map[string]bool {
 	return names
 }
 
-// Every route stands in the reference and in openapi.json, and no other.
+// The reference and openapi.json contain every route, and no other.
 func TestReferenceHasTheRoutes(t *testing.T) {
 	routes, ok := handler(t).(chi.Routes)
 	if !ok {
@@ -163,8 +163,7 @@ func TestReferenceHasTheRoutes(t *testing.T) {
 	checkReferences(t, text)
 }
 
-// checkReferences wants every $ref to lead somewhere, and every component to
-// be led to.
+// checkReferences checks that every $ref has a target, and that every component is used.
 func checkReferences(t *testing.T, text []byte) {
 	t.Helper()
 	var components struct{ Components map[string]map[string]any }
@@ -177,7 +176,7 @@ func checkReferences(t *testing.T, text []byte) {
 			there[kind+"/"+name] = true
 		}
 	}
-	// The WebSocket's messages are not part of any answer.
+	// The messages of the WebSocket are not part of any response.
 	used := map[string]bool{"schemas/ClientMessage": true, "schemas/ServerMessage": true}
 	for _, match := range regexp.MustCompile(`"\$ref": "#/components/([^"]+)"`).FindAllSubmatch(text, -1) {
 		used[string(match[1])] = true
@@ -185,8 +184,8 @@ func checkReferences(t *testing.T, text []byte) {
 	same(t, "openapi.json, components", there, used)
 }
 
-// The query parameters that a strict route takes stand in openapi.json and in
-// the reference. A route tells them when it is given another.
+// openapi.json and the reference contain the query parameters of each strict route. A route lists them when it refuses
+// an unknown one.
 func TestReferenceHasTheParameters(t *testing.T) {
 	d, _ := openAPI(t)
 	for _, path := range []string{
@@ -220,7 +219,7 @@ func TestReferenceHasTheParameters(t *testing.T) {
 	}
 }
 
-// What is refused in front of every route stands in openapi.json with each of them.
+// openapi.json lists the refusals that apply to every route with each of them.
 func TestReferenceHasTheRefusals(t *testing.T) {
 	h := handler(t)
 	refusals := []func(*http.Request){
@@ -232,7 +231,7 @@ func TestReferenceHasTheRefusals(t *testing.T) {
 		},
 		func(r *http.Request) { r.Header.Set("Content-Encoding", "gzip") },
 		func(r *http.Request) { r.ContentLength = 65 << 10 },
-		func(r *http.Request) { r.RemoteAddr = "192.0.2.99:1" }, // That has sent too much.
+		func(r *http.Request) { r.RemoteAddr = "192.0.2.99:1" }, // This address has sent too many requests.
 		func(r *http.Request) { r.Host = "evil.test" },
 	}
 	answered := func(method, path string, change func(*http.Request)) string {
@@ -264,7 +263,7 @@ func TestReferenceHasTheRefusals(t *testing.T) {
 	}
 }
 
-// Every title of a problem stands in the reference, and no other.
+// The reference contains the title of every problem, and no other.
 func TestReferenceHasTheProblems(t *testing.T) {
 	want := map[string]bool{}
 	for _, folder := range []string{".", "auth", "share", "../watch"} {
@@ -288,7 +287,7 @@ func TestReferenceHasTheProblems(t *testing.T) {
 			})
 		}
 	}
-	// choose makes a title of a parameter's name.
+	// choose builds the title from the name of a parameter.
 	delete(want, "Unknown ")
 	want["Unknown view"], want["Unknown format"] = true, true
 
@@ -300,8 +299,8 @@ func TestReferenceHasTheProblems(t *testing.T) {
 	same(t, "docs/reference.md", got, want)
 }
 
-// titlesOf are the titles that a node gives to problems: the first argument of
-// the functions that make one, or what is set as the field Title.
+// titlesOf returns the titles of problems in a node: the first argument of the functions that create one, or the value
+// of the field Title.
 func titlesOf(node ast.Node) (titles []string) {
 	add := func(e ast.Expr) {
 		if sum, ok := e.(*ast.BinaryExpr); ok {
@@ -333,7 +332,7 @@ func titlesOf(node ast.Node) (titles []string) {
 	return titles
 }
 
-// The limits of the sources stand in the reference.
+// The reference contains the limits that the sources define.
 func TestReferenceHasTheLimits(t *testing.T) {
 	text := reference(t)
 	for _, limit := range []struct{ file, source, says string }{

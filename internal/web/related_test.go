@@ -17,7 +17,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// graph is the answer of the route.
+// graph is the response of the route.
 type graph struct {
 	Nodes []struct {
 		ID, Ref, Kind, NS, Name, UID, State, Reason string
@@ -28,7 +28,7 @@ type graph struct {
 	Searched  []struct{ Ref, State, Reason string }
 }
 
-// related asks for the neighbourhood of an object.
+// related requests the graph of an object.
 func (b *bubble) related(object string) *graph {
 	b.t.Helper()
 	response, body := b.ask(b.t.Context(), "/api/v1/related/"+object)
@@ -55,7 +55,7 @@ func (b *bubble) related(object string) *graph {
 	return g
 }
 
-// states are the nodes as `id state`, and edges as `from type to`.
+// states returns the nodes as `id state`; edges returns the edges as `from type to`.
 func (g *graph) states() (all []string) {
 	for _, n := range g.Nodes {
 		text := n.ID + " " + n.State
@@ -81,7 +81,7 @@ func (g *graph) searched() (all []string) {
 	return all
 }
 
-// want compares what is there with what is wanted, in any order.
+// want compares got with want, in any order.
 func (b *bubble) want(what string, got []string, want ...string) {
 	b.t.Helper()
 	slices.Sort(got)
@@ -116,7 +116,7 @@ func ownedBy(kind, name, uid string) string {
 		apiVersion, kind, name, uid)
 }
 
-// company puts a Deployment with pods on the cluster, and what belongs to it.
+// company adds a Deployment with pods to the cluster, and the objects related to it.
 func (b *bubble) company(pods int) {
 	set := func(ref, name, metadata, rest string) {
 		b.api.Set(ref, apitest.Item{
@@ -231,7 +231,7 @@ func TestRelatedOfOthers(t *testing.T) {
 	}, kindsOfACompany()...)
 }
 
-// Pods of one owner beyond 20 are one node, and the graph has an end.
+// More than 20 pods of one owner become one node, and the size of the graph is limited.
 func TestRelatedIsBounded(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.company(1000)
@@ -253,7 +253,7 @@ func TestRelatedIsBounded(t *testing.T) {
 		if counted != 1 || len(g.Nodes) != 1+2+1+21+3 || g.Truncated {
 			b.t.Errorf("%d nodes, %d of them of several, truncated: %t", len(g.Nodes), counted, g.Truncated)
 		}
-		for n := range 300 { // Each has an owner of its own.
+		for n := range 300 { // Each pod has another owner.
 			b.api.Set(podsRef, apitest.Item{
 				Namespace: "shop", Name: fmt.Sprint("single-", n),
 				Metadata: ownedBy("Backup", "b", strconv.Itoa(n)) + `,"labels":{"app":"single"}`,
@@ -269,7 +269,7 @@ func TestRelatedIsBounded(t *testing.T) {
 	}, kindsOfACompany()...)
 }
 
-// What could not be looked at is never told as nothing.
+// The graph reports what could not be read. It never looks as if nothing were there.
 func TestRelatedTellsWhatItDidNotSee(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.company(1)
@@ -312,13 +312,13 @@ func TestRelatedTellsWhatItDidNotSee(t *testing.T) {
 	}, kindsOfACompany()...)
 }
 
-// A kind that does not fit into memory is told as such, with the reason.
+// The graph reports a resource that does not fit into memory, with the reason.
 func TestRelatedToWhatDoesNotFit(t *testing.T) {
 	api := apitest.New(t, apitest.Kind{Ref: podsRef, Kind: "Pod"}, apitest.Kind{
 		Ref: "core/v1/nodes", Kind: "Node", Cluster: true,
 	})
 	api.Set("core/v1/nodes", apitest.Item{Name: "node-1"})
-	for n := range 70 { // No two of their texts are alike.
+	for n := range 70 { // Each text is random.
 		noise := make([]byte, 300<<10)
 		_, _ = rand.Read(noise)
 		api.Set(podsRef, apitest.Item{
@@ -327,15 +327,17 @@ func TestRelatedToWhatDoesNotFit(t *testing.T) {
 		})
 	}
 	s := startSite(t, startClusterWith(t, api, watch.MinMemory))
-	path := "/api/v1/related/core/v1/nodes/_/node-1" // Which waits for first lists, but not for long.
+	// This request waits for first lists, but only for a short time.
+	path := "/api/v1/related/core/v1/nodes/_/node-1"
 	s.await(path, `{"ref":"core/v1/pods","state":"failed"`)
-	if a := s.get(path); !strings.Contains(a.body, "of the 24MiB for what is watched") { // By an estimate, or where that takes too long by the list.
+	// The limit applies to an estimate, or to the list itself if the estimate takes too long.
+	if a := s.get(path); !strings.Contains(a.body, "of the 24MiB for what is watched") {
 		t.Errorf("got %.600s, want that the pods do not fit", a.body)
 	}
 }
 
-// What a list lacks is missing where that is live, and asked for where it may be
-// old.
+// An object that a list does not contain is missing if the list is live. If the list may be stale, the object is
+// requested by itself.
 func TestRelatedByListOrByObject(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.company(1)
@@ -358,7 +360,7 @@ func TestRelatedByListOrByObject(t *testing.T) {
 			})
 		}
 		backup("first", "env")
-		b.related("example.com/v1/backups/shop/first") // ConfigMaps are listed from here on, every 30 s.
+		b.related("example.com/v1/backups/shop/first") // From now on ConfigMaps are listed every 30 s.
 		b.api.Set("core/v1/configmaps", apitest.Item{Namespace: "shop", Name: "late"})
 		backup("second", "late")
 		g := b.related("example.com/v1/backups/shop/second")
@@ -371,7 +373,7 @@ func TestRelatedByListOrByObject(t *testing.T) {
 			Columns: `[{"name":"Name","type":"string"}]`})...)
 }
 
-// An owner's name alone does not make it the owner.
+// An owner reference with another UID does not match, even if the name does.
 func TestRelatedOwnerWithAnotherUID(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.company(1)

@@ -18,7 +18,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// slowClient is the writer of a response that a client does not read until it is told to.
+// slowClient is the writer of a response that the client reads only when the test allows it.
 type slowClient struct {
 	*httptest.ResponseRecorder
 
@@ -54,16 +54,16 @@ func (c *slowClient) Write(p []byte) (int, error) {
 			return c.ResponseRecorder.Write(p)
 		case <-late:
 			return 0, os.ErrDeadlineExceeded
-		case <-time.After(time.Millisecond): // There may be another deadline.
+		case <-time.After(time.Millisecond): // There may be a new deadline.
 		}
 	}
 }
 
-// client is somebody who sends requests from an address.
+// client sends requests from one address.
 type client struct {
 	*bubble
 
-	ctx     context.Context //nolint:containedctx // Of the requests.
+	ctx     context.Context //nolint:containedctx // The context of the requests.
 	handler http.Handler
 	address string
 }
@@ -105,7 +105,7 @@ func (c *client) want(what, path string, status int, after time.Duration) {
 	}
 }
 
-// unread sends requests of which the responses are not read, and returns how they end.
+// unread sends requests whose responses are not read, and returns how they end.
 func (c *client) unread(n int, path string) (clients []*slowClient, ends chan bool) {
 	ends = make(chan bool, n)
 	for range n {
@@ -117,7 +117,7 @@ func (c *client) unread(n int, path string) (clients []*slowClient, ends chan bo
 	return clients, ends
 }
 
-// addNoise adds pods whose text no compression makes small.
+// addNoise adds pods whose text does not compress.
 func (b *bubble) addNoise(pods int) {
 	noise := make([]byte, 100<<10)
 	for n := range pods {
@@ -134,10 +134,10 @@ const (
 	one, other = "192.0.2.1", "192.0.2.2"
 )
 
-// A caller has a quarter of the memory for responses. Responses that it does not read hold it, and keep only the caller
-// itself waiting, for half a second: then one of them is aborted for the next request. All memory comes back.
+// A caller has a quarter of the memory for responses. Unread responses keep it, and delay only the same caller, for
+// half a second. Then one of them is aborted for the next request. All memory is released in the end.
 func TestUnreadResponsesAreBounded(t *testing.T) {
-	const total, exports, export = 256 << 20, 7, 8 << 20 // Of eight there is no room for the buffers.
+	const total, exports, export = 256 << 20, 7, 8 << 20 // Eight exports would leave no room for the buffers.
 	inBubble(t, func(b *bubble) {
 		b.addNoise(10)
 		greedy, healthy := b.client(one), b.client(other)
@@ -167,7 +167,7 @@ func TestUnreadResponsesAreBounded(t *testing.T) {
 	})
 }
 
-// A response that is not read is aborted, whether somebody waits for its memory or not.
+// A response that is not read is aborted, even if no other request waits for its memory.
 func TestUnreadResponsesAreAborted(t *testing.T) {
 	for _, path := range []string{exportPath, rowsPath, "/r/core/v1/pods", "/status", "/api/openapi.json"} {
 		inBubble(t, func(b *bubble) {
@@ -217,7 +217,8 @@ func TestBuffersAreReserved(t *testing.T) {
 	})
 }
 
-// Who waits for memory that is used to build responses is refused after 10 s, and told when to come back. Others are not.
+// A request that waits for memory in which responses are being built is refused after 10 s, with the time to retry.
+// Requests of other callers are not delayed.
 func TestWaitingForMemoryEnds(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		b.api.Hang("/api/v1/namespaces/a/services/x") // The API server never responds.
@@ -240,7 +241,7 @@ func TestWaitingForMemoryEnds(t *testing.T) {
 	}, apitest.Kind{Ref: "core/v1/services", Kind: "Service"})
 }
 
-// Each response with data of the cluster is built with a processor's lease, of which there are few. A burst of requests
+// Each response with cluster data is built under a processor lease, of which there are few. A burst of requests
 // therefore does not delay the messages of sockets.
 func TestResponsesWaitForAProcessor(t *testing.T) {
 	for _, path := range []string{
@@ -263,8 +264,8 @@ func TestResponsesWaitForAProcessor(t *testing.T) {
 	}
 }
 
-// Messages to sockets share the same memory: those that a client does not take hold it, in whatever view, and somebody
-// else gets theirs.
+// Messages to sockets share the same memory. In every view, messages that a client does not accept keep their memory,
+// and another caller still receives its own.
 func TestUnreadMessagesAreBounded(t *testing.T) {
 	for view, subscribe := range map[string]string{
 		"object":  `{"op":"subscribe","id":1,"resource":"core/v1/pods","ns":["a"],"name":"noise-1","view":"object"}`,
@@ -282,7 +283,7 @@ func TestUnreadMessagesAreBounded(t *testing.T) {
 					c := b.open()
 					c.send(subscribe)
 					c.until(1, "state")
-					tabs = append(tabs, c) // Nothing else is read.
+					tabs = append(tabs, c) // The client reads nothing else.
 				}
 				synctest.Wait()
 				const total = 256 << 20
@@ -303,7 +304,7 @@ func TestUnreadMessagesAreBounded(t *testing.T) {
 	}
 }
 
-// Clients that send the body of a request slowly hold no memory that is reserved for responses.
+// Clients that send a request body slowly do not occupy memory that is reserved for responses.
 func TestSlowBodiesReserveNothing(t *testing.T) {
 	inBubble(t, func(b *bubble) {
 		for range 200 {

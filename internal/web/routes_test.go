@@ -63,7 +63,7 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// No escape in an address leads to another request upstream than its words say.
+// No escape in a URL leads to an upstream request for anything but the decoded names.
 func TestTraversal(t *testing.T) {
 	s := newSite(t)
 	before := len(s.api.Requests(""))
@@ -92,14 +92,15 @@ func TestTraversal(t *testing.T) {
 		switch target := strings.TrimPrefix(line, "GET "); {
 		case strings.HasPrefix(target, "/api?"), strings.HasPrefix(target, "/apis?"): // Discovery.
 		case line == "POST "+apitest.Reviews:
-		case target == "/api/v1/namespaces/a/pods/x%3Fwatch=1%23", target == "/api/v1/namespaces/a/pods/x%00": // Names, if odd ones.
+		// These are valid requests for unusual names.
+		case target == "/api/v1/namespaces/a/pods/x%3Fwatch=1%23", target == "/api/v1/namespaces/a/pods/x%00":
 		default:
 			t.Errorf("it asked upstream for %s", target)
 		}
 	}
 }
 
-// A browser gets a page that says what is wrong, a script a document.
+// A browser receives a page that describes the problem; a script receives a problem document.
 func TestProblemPages(t *testing.T) {
 	s := newSite(t)
 	for _, test := range []struct {
@@ -169,8 +170,7 @@ func TestPages(t *testing.T) {
 	}
 }
 
-// What is not there has a page that the script follows, and that says without
-// script what to do.
+// A missing object has a page that its script keeps up to date. Without script, the page describes what to do.
 func TestPagesOfWhatIsNotThere(t *testing.T) {
 	s := newSite(t)
 	s.api.RefuseGet("/api/v1/namespaces/a/pods/barred", http.StatusForbidden, "no")
@@ -208,8 +208,8 @@ func TestPagesOfWhatIsNotThere(t *testing.T) {
 	}
 }
 
-// While the API server is away pages have what is held, and say since when; an
-// answer to a program, which could not say so, is none.
+// While the API server is unavailable, pages show the cached data, with the time since when. An API response, which
+// cannot contain that time, is an error.
 func TestObjectsWhileAway(t *testing.T) {
 	s := newSite(t)
 	const several = "/r/" + podsRef + "?ns=a&ns=nowhere"
@@ -241,7 +241,7 @@ func TestObjectsWhileAway(t *testing.T) {
 	}
 }
 
-// Without script, too, the page tells which namespaces it does not cover.
+// The page reports the namespaces that it does not cover, also without script.
 func TestPageOfSomeNamespaces(t *testing.T) {
 	s := newSite(t)
 	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "no")
@@ -310,7 +310,7 @@ func TestSnapshotFormats(t *testing.T) {
 		t.Errorf("two objects of a snapshot are %s, %v; want no cursor and the total", a.body, err)
 	}
 
-	// Without a list only JSON answers, and says what is wrong.
+	// Without a list only the JSON response works, and reports the problem.
 	s.api.Refuse("core/v1/secrets", "", http.StatusForbidden, "you may not")
 	s.await("/api/v1/snapshot/core/v1/secrets", `"state":"forbidden"`)
 	a = s.get("/api/v1/snapshot/core/v1/secrets")
@@ -322,7 +322,7 @@ func TestSnapshotFormats(t *testing.T) {
 	s.wantProblem("csv of a forbidden kind", a, http.StatusForbidden, "Not listed", "you may not")
 }
 
-// A spreadsheet takes no cell of the cluster for a formula.
+// No cell of an export is a formula for a spreadsheet.
 func TestCSVIsNoFormula(t *testing.T) {
 	s := newSite(t)
 	odd := []string{"=1+1", "+1", "-1", "@SUM(A1)", "\t=1", "\r=1", "\n=1", "＝1", "a=1", "", "x,\"y\"\nz"}
@@ -370,7 +370,7 @@ func TestObjectFormats(t *testing.T) {
 	}
 }
 
-// Names with signs that an address escapes are decoded, once.
+// Escaped characters in names are decoded once.
 func TestEscapedNames(t *testing.T) {
 	s := newSite(t)
 	s.api.Set(widgetsRef, apitest.Item{Name: "system:node b"})
@@ -418,8 +418,7 @@ func TestResources(t *testing.T) {
 	}
 }
 
-// Files with the hash of their bytes in the address are kept for ever, others
-// are asked for again.
+// Files with a hash in the URL are cached forever. Others are revalidated.
 func TestStatic(t *testing.T) {
 	s := newSite(t)
 	page := s.get("/r/"+podsRef, "Accept: text/html").body

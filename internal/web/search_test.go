@@ -16,7 +16,7 @@ import (
 	"glasshouse/internal/web"
 )
 
-// searched is an answer of /api/v1/search.
+// searched is a response of /api/v1/search.
 type searched struct {
 	Objects  []struct{ Ref, Kind, NS, Name, UID string }
 	Total    int
@@ -26,7 +26,7 @@ type searched struct {
 	}
 }
 
-// find searches, and returns what was found, and what was looked through, in short.
+// find searches, and returns a short form of the results and of the searched resources.
 func (s *site) find(query string) (found []string, through string, total int) {
 	s.t.Helper()
 	a := s.get("/api/v1/search?" + query)
@@ -105,7 +105,7 @@ func TestSearch(t *testing.T) {
 	}
 }
 
-// The best are given whatever their number and order, and never more than the limit.
+// The best matches are returned, whatever the number and order of objects, and never more than the limit.
 func TestSearchOfMany(t *testing.T) {
 	s := newSite(t)
 	items := make([]apitest.Item, 3000)
@@ -127,7 +127,7 @@ func TestSearchOfMany(t *testing.T) {
 	}
 }
 
-// What may not be listed is not found.
+// Objects that may not be listed are not found.
 func TestSearchOfWhatIsForbidden(t *testing.T) {
 	s := newSite(t)
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "key"})
@@ -139,8 +139,8 @@ func TestSearchOfWhatIsForbidden(t *testing.T) {
 	}
 }
 
-// BenchmarkSearch looks through 100,000 names; the baseline is the text filter
-// of a snapshot of the same objects, which looks at cells as well.
+// BenchmarkSearch searches 100,000 names. The baseline is the text filter of a snapshot of the same objects, which also
+// searches the cells.
 func BenchmarkSearch(b *testing.B) {
 	const objects = 100_000
 	var handler http.Handler
@@ -185,7 +185,8 @@ func BenchmarkSearch(b *testing.B) {
 	}
 	defer looking.Close()
 	long := "app"
-	for size := 1; size < 5; size++ { // All that fit, and all are in every name.
+	// These are all sizes that fit, and every name contains all of them.
+	for size := 1; size < 5; size++ {
 		for at := range len("-7c9d8f6b5-") - size + 1 {
 			if word := "-7c9d8f6b5-"[at : at+size]; len(long)+len(word) < 320 {
 				long += "+" + word

@@ -31,21 +31,21 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// inA are the pods of the namespace a.
+// inA shares the pods of the namespace a.
 const inA = `{"parts":[{"resource":"core/v1/pods","namespaces":["a"]}],"to":"/r/core/v1/pods?ns=a","note":"incident ` +
 	`12"}`
 
 type created = share.Created
 
-// opened is a share, and what a guest has.
+// opened is a share with what a guest has.
 type opened struct {
 	created
 
 	token  string
-	cookie string // The header.
+	cookie string // The Cookie header.
 }
 
-// shares makes a share.
+// shares creates a share.
 func (s *site) shares(body string, headers ...string) opened {
 	s.t.Helper()
 	a := s.post(s.base+"/api/v1/shares", body, headers...)
@@ -68,7 +68,7 @@ func (s *site) opens(made opened) opened {
 	return made
 }
 
-// listed are the shares that somebody is told of.
+// listed returns the shares that the server lists to a caller.
 func (s *site) listed(headers ...string) (all share.Documents) {
 	s.t.Helper()
 	a := s.get(s.base+"/api/v1/shares", headers...)
@@ -78,15 +78,15 @@ func (s *site) listed(headers ...string) (all share.Documents) {
 	return all
 }
 
-// cookie is the header of a cookie at the port of the server.
+// cookie returns the header of a cookie for the server's port.
 func (s *site) cookie(name, value string) string {
 	return "Cookie: " + name + strings.Replace(s.addr, "127.0.0.1:", "-", 1) + "=" + value
 }
 
 func (s *site) origin() string { return "Origin: http://" + s.addr }
 
-// A share is made, opened by whoever has the link, listed with who looks, and taken
-// back, at which what is open ends.
+// A share is created, opened by any client with the link, listed with the number of its viewers, and revoked. Revoking
+// it ends open sockets and pages.
 func TestSharing(t *testing.T) {
 	s := newSite(t)
 	s.live("core/v1/namespaces")
@@ -175,8 +175,8 @@ func TestSharing(t *testing.T) {
 	}
 }
 
-// Who leaves is led nowhere by that: where nobody is asked who they are, the page
-// says that all else is open, and so do the pages on which something is shared.
+// Leaving a share does not redirect. Without a login, the page states that everything else is open, and so do pages on
+// which a user shares.
 func TestLeavingLeadsNowhere(t *testing.T) {
 	open := newSite(t)
 	for name, test := range map[string]struct {
@@ -211,7 +211,7 @@ func TestLeavingLeadsNowhere(t *testing.T) {
 	}
 }
 
-// A link is of the address by which the browser calls the server, below its base.
+// A link has the address with which the browser calls the server, below the base path.
 func TestLinkBelowABase(t *testing.T) {
 	s := newSiteOf(t, web.Options{
 		BasePath: "/tools/g",
@@ -243,7 +243,7 @@ func TestLinkBelowABase(t *testing.T) {
 		!strings.Contains(a.header.Get("Set-Cookie"), "Path=/tools/g/;") {
 		t.Errorf("who leaves is answered with %v %s", a.header, a.body)
 	}
-	// Without an Origin, as a program sends none, it is the one that is configured for the host.
+	// Programs send no Origin. The link then has the origin that is configured for the host.
 	programs := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/tools/g/api/v1/shares",
 		strings.NewReader(inA))
 	programs.Host = "glasshouse.example.org"
@@ -258,8 +258,8 @@ func TestLinkBelowABase(t *testing.T) {
 	}
 }
 
-// team is a site that knows anna, who sees all, bert, who sees the pods of b, and
-// carl, of the group ops; each by a token of their name.
+// team is a site with three users: anna, who may see everything, bert, who may see the pods of b, and carl of the group
+// ops. Each has a token that contains the name.
 func team(t *testing.T, dir string) *site {
 	t.Helper()
 	api := newSite(t).api
@@ -292,7 +292,7 @@ func teamOf(t *testing.T, api *apitest.Server, dir string) *site {
 
 func as(name string) string { return "Authorization: Bearer " + name + ".token" }
 
-// Who shares sees their own, and takes back no other; who may, sees all.
+// Users see their own shares and cannot revoke others. Members of an admin group see all.
 func TestSharesAreTheirOwners(t *testing.T) {
 	dir := t.TempDir()
 	s := team(t, dir)
@@ -348,8 +348,8 @@ func TestSharesAreTheirOwners(t *testing.T) {
 	}
 }
 
-// Nothing is shared that its creator may not see, or that makes no sense, and no
-// guest is led to what is not shared.
+// A share is refused if its creator may not see the data, if it is invalid, or if guests would start on a page that is
+// not shared.
 func TestSharesThatMakeNoSense(t *testing.T) {
 	s := team(t, "")
 	body := func(more string, parts ...string) string {
@@ -416,10 +416,10 @@ func TestSharesThatMakeNoSense(t *testing.T) {
 	}
 }
 
-// A browser sends its cookies to all ports of a host: of what it is a guest at one is
-// nothing to the server at another, and neither is a login.
+// A browser sends its cookies to all ports of a host. A guest cookie or login for one port has no effect on the server
+// at another.
 func TestCookiesOfPorts(t *testing.T) {
-	jar, err := cookiejar.New(nil) // It does as browsers do.
+	jar, err := cookiejar.New(nil) // The jar behaves like a browser's.
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -465,7 +465,7 @@ func TestCookiesOfPorts(t *testing.T) {
 	status("who has logged out elsewhere", first, "/api/v1/status", http.StatusOK)
 }
 
-// What is no link's token, and one that has ended, are the same, whatever is sent.
+// An invalid token and the token of an ended share have the same result, whatever the request contains.
 func TestLinksThatShowNothing(t *testing.T) {
 	s := newSite(t)
 	made := s.shares(inA)
@@ -501,7 +501,7 @@ func TestLinksThatShowNothing(t *testing.T) {
 	}
 }
 
-// Other pages share nothing, take nothing back, and make nobody a guest, or none.
+// Other sites cannot create or revoke shares, and cannot make a browser a guest or end that.
 func TestSharesAreOurs(t *testing.T) {
 	s := newSite(t)
 	made := s.opens(s.shares(inA))
@@ -540,7 +540,7 @@ func TestSharesAreOurs(t *testing.T) {
 	}
 }
 
-// dialStatus is the status by which a socket is refused.
+// dialStatus returns the status with which opening a socket is refused.
 func (s *site) dialStatus(headers ...string) string {
 	c, err := s.dial(headers...)
 	if err == nil {
@@ -551,14 +551,14 @@ func (s *site) dialStatus(headers ...string) string {
 	return status
 }
 
-// Who has a guest's cookie is a guest, whoever they are besides, until they leave.
+// A request with a guest cookie counts as a guest, whatever other credentials it has, until the guest leaves.
 func TestGuestsAreNobodyElse(t *testing.T) {
 	s := team(t, "")
 	login, _ := s.login("anna.token", "/")
 	made := s.opens(s.shares(inA, as("anna")))
 	both := login + "; " + strings.TrimPrefix(made.cookie, "Cookie: ")
 	total := func(headers ...string) string {
-		s.await("/api/v1/snapshot/"+podsRef, `"title"`) // Who has nothing is told so.
+		s.await("/api/v1/snapshot/"+podsRef, `"title"`) // A guest without access receives a problem document.
 		return regexp.MustCompile(`"total":\d+`).FindString(s.get("/api/v1/snapshot/"+podsRef, headers...).body)
 	}
 	for name, test := range map[string]struct {
@@ -588,8 +588,7 @@ func TestGuestsAreNobodyElse(t *testing.T) {
 	}
 }
 
-// What was shared is all that there is for a guest, whether what they ask for is
-// there or not, on every route and the socket.
+// A guest sees only what is shared, on every route and the socket, whether the requested object exists or not.
 func TestGuestSeesNothingElse(t *testing.T) {
 	s := team(t, "")
 	for _, name := range []string{"canary-w"} {
@@ -605,7 +604,8 @@ func TestGuestSeesNothingElse(t *testing.T) {
 	})
 	s.api.Set("core/v1/namespaces", apitest.Item{Name: "canary-ns"})
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "canary-s"})
-	for _, ref := range []string{podsRef, widgetsRef, "core/v1/secrets", "core/v1/namespaces"} { // Somebody else looks at all of it.
+	// Another user watches everything.
+	for _, ref := range []string{podsRef, widgetsRef, "core/v1/secrets", "core/v1/namespaces"} {
 		for began := time.Now(); !strings.Contains(s.get("/api/v1/snapshot/"+ref, as("anna")).body, "canary"); {
 			if time.Since(began) > time.Minute {
 				t.Fatalf("there are no %s", ref)
@@ -621,7 +621,7 @@ func TestGuestSeesNothingElse(t *testing.T) {
 		a := s.send(method, path, made.cookie, "Accept: "+accept, s.origin())
 		asked[path] = true
 		body := a.body
-		if !strings.HasPrefix(path, "/api/") { // A page has in it what was asked for.
+		if !strings.HasPrefix(path, "/api/") { // A page contains the path of its request.
 			for _, own := range regexp.MustCompile(`canary[\w-]*|[\w.]+/v1/\w+`).FindAllString(path, -1) {
 				body = strings.NewReplacer(own, "", url.QueryEscape(own), "").Replace(body)
 			}
@@ -653,7 +653,7 @@ func TestGuestSeesNothingElse(t *testing.T) {
 		} {
 			check(http.MethodGet, path, accept)
 		}
-		// What is there, and what is not, are answered alike: but for their own names.
+		// The responses for existing and missing objects are the same, except for their own names.
 		for _, pair := range [][2]string{
 			{"/api/v1/snapshot/example.com/v1/widgets", "/api/v1/snapshot/example.com/v1/nothing"},
 			{"/api/v1/snapshot/core/v1/secrets?ns=a", "/api/v1/snapshot/core/v1/nothing?ns=a"},
@@ -728,7 +728,7 @@ func TestGuestSeesNothingElse(t *testing.T) {
 	}
 }
 
-// A hundred guests see the last of what is taken back within five seconds.
+// When a share is revoked, a hundred guests receive nothing more after five seconds.
 func TestHundredGuestsAreEnded(t *testing.T) {
 	s := newSite(t)
 	made := s.opens(s.shares(inA))
@@ -740,10 +740,10 @@ func TestHundredGuestsAreEnded(t *testing.T) {
 	const guests = 100
 	var reading sync.WaitGroup
 	lasts, codes := make([]time.Time, guests), make([]websocket.StatusCode, guests)
-	var told sync.WaitGroup // Of the first change.
+	var told sync.WaitGroup // Waits for the first change of every guest.
 	stop := make(chan struct{})
 	var stirring sync.WaitGroup
-	stirring.Go(func() { // What they are told of changes all the time.
+	stirring.Go(func() { // Objects that the guests see change all the time.
 		for n := 0; ; n++ {
 			select {
 			case <-stop:
@@ -804,7 +804,7 @@ func TestHundredGuestsAreEnded(t *testing.T) {
 	stays.until(2, "pong")
 }
 
-// A share that expires ends what is open.
+// Sockets end when the share expires.
 func TestSocketsEndWithTheShare(t *testing.T) {
 	store, err := share.Open(share.Options{})
 	if err != nil {
@@ -830,8 +830,8 @@ func TestSocketsEndWithTheShare(t *testing.T) {
 	s.wantProblem("its guest", s.get("/api/v1/status", made.cookie), http.StatusUnauthorized, "Share has ended", "")
 }
 
-// Logs that are shared by their namespace alone are those of all pods there, and of no
-// other; they are not shared by themselves, as no page shows them alone.
+// A link that shares the logs of a namespace shares the logs of all pods there, and of no others. Logs cannot be shared
+// without pods, because no page shows only logs.
 func TestLogsSharedByNamespace(t *testing.T) {
 	s := newSite(t)
 	for _, pod := range []string{"a/pods/web-1", "a/pods/web-2", "b/pods/other"} {
@@ -860,7 +860,7 @@ func TestLogsSharedByNamespace(t *testing.T) {
 	}
 }
 
-// A log that is followed ends with the share, and is not told as its end.
+// A followed log ends with the share, and its end does not look like the regular end of a log.
 func TestLogEndsWithTheShare(t *testing.T) {
 	s := newSite(t)
 	s.api.Answer("/api/v1/namespaces/a/pods/web-1/log", func(w http.ResponseWriter, r *http.Request) {
@@ -893,8 +893,7 @@ func TestLogEndsWithTheShare(t *testing.T) {
 	}
 }
 
-// An answer that is under way is cut when the share it is of ends, or the login: who
-// reads it slowly gets no more of it.
+// A response in flight is aborted when the share or the login ends. A slow reader receives nothing more of it.
 func TestAnswersEndWithTheirReader(t *testing.T) {
 	for name, test := range map[string]func(t *testing.T) (s *site, cookie string, end func()){
 		"share": func(t *testing.T) (*site, string, func()) {
@@ -912,7 +911,7 @@ func TestAnswersEndWithTheirReader(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, cookie, end := test(t)
-			const objects, size = 300, 100 << 10 // More than what is on its way may have.
+			const objects, size = 300, 100 << 10 // The response is larger than the buffers on the connection.
 			for n := range objects {
 				s.api.Set(podsRef, apitest.Item{
 					Namespace: "a", Name: fmt.Sprint("large-", n),
@@ -946,8 +945,7 @@ func TestAnswersEndWithTheirReader(t *testing.T) {
 	}
 }
 
-// Nobody reads the logs of all: neither a user, nor those who use one link, nor all
-// guests.
+// No caller can use up the logs of all: not a user, not the guests of one link, and not all guests.
 func TestLogsOfOne(t *testing.T) {
 	s := team(t, "")
 	for _, path := range []string{"a/pods/web-1", "b/pods/web-10"} {
@@ -1002,7 +1000,7 @@ func TestLogsOfOne(t *testing.T) {
 	s.wantProblem("a link over HTTP", over, http.StatusServiceUnavailable, "Too many logs", "25 through one link")
 }
 
-// Guests and their shares outlive the program, where there is a place for them.
+// Guests and their shares survive a restart of the program if there is a data directory.
 func TestGuestsOutliveTheProgram(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	api := newSite(t).api
@@ -1015,7 +1013,8 @@ func TestGuestsOutliveTheProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	again := teamOf(t, api, dir)
-	made.cookie = strings.Replace(made.cookie, s.cookie("glasshouse-share", ""), again.cookie("glasshouse-share", ""), 1) // It has another port.
+	// The server has another port after the restart, and so has its cookie.
+	made.cookie = strings.Replace(made.cookie, s.cookie("glasshouse-share", ""), again.cookie("glasshouse-share", ""), 1)
 	if a := again.get("/r/"+podsRef, made.cookie, "Accept: text/html"); a.status != http.StatusOK {
 		t.Errorf("a guest is answered with %d %.300s", a.status, a.body)
 	}
@@ -1033,8 +1032,7 @@ func TestGuestsOutliveTheProgram(t *testing.T) {
 	}
 }
 
-// A right that a creator loses is lost to guests; where it cannot be found out,
-// they see nothing either.
+// Guests lose a permission when the creator loses it. If the permission cannot be checked, they see nothing either.
 func TestGuestsLoseWhatTheCreatorLoses(t *testing.T) {
 	s := team(t, "")
 	made := s.opens(s.shares(inA, as("anna")))
@@ -1065,7 +1063,7 @@ func TestGuestsLoseWhatTheCreatorLoses(t *testing.T) {
 	}
 }
 
-// What the API server says to this program, and where it is, is not for guests.
+// Guests do not see error messages of the API server, or its address.
 func TestGuestsAreNotToldOfTheAPIServer(t *testing.T) {
 	s := team(t, "")
 	s.api.Set("core/v1/secrets", apitest.Item{Namespace: "a", Name: "it"})
@@ -1126,8 +1124,7 @@ func TestGuestsAreNotToldOfTheAPIServer(t *testing.T) {
 		"Rights are not known", "CANARY")
 }
 
-// Two hundred people open one link with several tabs each; others have room beside
-// them, whatever guests do.
+// Two hundred people open one link with several tabs each. Whatever guests do, there is room for others.
 func TestRoomForGuests(t *testing.T) {
 	s := &web.Server{}
 	enter := func(id string, address int) bool {
@@ -1156,7 +1153,7 @@ func TestRoomForGuests(t *testing.T) {
 	}
 }
 
-// FuzzExchange holds that no body but a link's own token makes a guest.
+// FuzzExchange checks that no request body except one with a valid token creates a guest.
 func FuzzExchange(f *testing.F) {
 	server, log := fuzzed(f)
 	handler, stop := web.Serving(f.Context(), server)
@@ -1169,7 +1166,7 @@ func FuzzExchange(f *testing.F) {
 	}
 	f.Fuzz(func(t *testing.T, body string) {
 		r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, "/share", strings.NewReader(body))
-		r.Host, r.RemoteAddr = "localhost", "" // And no address: it would be held up.
+		r.Host, r.RemoteAddr = "localhost", "" // Without an address, no rate limit delays the request.
 		recorder := httptest.NewRecorder()
 		handler.ServeHTTP(recorder, r)
 		if want := http.StatusNotFound; recorder.Code != want &&
@@ -1180,8 +1177,8 @@ func FuzzExchange(f *testing.F) {
 	})
 }
 
-// Another cluster has other things under the same names: guests of one are told
-// nothing of it, and see theirs when that is shown again.
+// Another cluster has other objects under the same names. Guests of one cluster see nothing of another, and see their
+// share again when its cluster is the active one.
 func TestGuestsOfAnotherCluster(t *testing.T) {
 	s := newSite(t)
 	made := s.opens(s.shares(inA))
@@ -1212,8 +1209,7 @@ func TestGuestsOfAnotherCluster(t *testing.T) {
 	}
 }
 
-// A guest's Related tab says what is not part of the link. It does not say whether the
-// cluster serves it.
+// A guest's Related tab names what is not part of the link. It does not reveal whether the cluster serves it.
 func TestGuestRelatedNamesKindsNotInLink(t *testing.T) {
 	s := team(t, "")
 	s.api.Set(podsRef, apitest.Item{

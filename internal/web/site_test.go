@@ -34,8 +34,8 @@ type site struct {
 	t      *testing.T
 	server *web.Server
 	addr   string
-	base   string          // Its base path.
-	api    *apitest.Server // Nil for a server without a cluster, whose every look at it panics.
+	base   string          // The base path.
+	api    *apitest.Server // Nil for a server without a cluster, which panics at any access to it.
 	log    *lockedBuffer
 	stop   func() error
 }
@@ -57,13 +57,13 @@ func (b *lockedBuffer) String() string {
 	return b.text.String()
 }
 
-// newSite serves a cluster with a few objects.
+// newSite starts a server with a cluster of a few objects.
 func newSite(t *testing.T) *site {
 	t.Helper()
 	return newSiteOf(t, web.Options{})
 }
 
-// newSiteOf is newSite with options of its own.
+// newSiteOf is newSite with options.
 func newSiteOf(t *testing.T, options web.Options) *site {
 	t.Helper()
 	api := apitest.New(
@@ -101,14 +101,14 @@ func newSiteOf(t *testing.T, options web.Options) *site {
 	return s
 }
 
-// live waits until a resource is: how long a first list takes is the machine's
-// to say, and a page does not wait for it.
+// live waits until a resource is live. The time for a first list depends on the machine, and a page does not wait for
+// it.
 func (s *site) live(ref string) {
 	s.t.Helper()
 	s.await(s.base+"/api/v1/snapshot/"+ref+"?limit=1", `"state":"live"`)
 }
 
-// await asks for a path until the answer has a text in it.
+// await requests a path until the response contains a text.
 func (s *site) await(path, text string, headers ...string) {
 	s.t.Helper()
 	for began := time.Now(); ; {
@@ -122,13 +122,13 @@ func (s *site) await(path, text string, headers ...string) {
 	}
 }
 
-// startCluster runs a view of the API server that nobody looks through yet.
+// startCluster runs a cluster that has no readers yet.
 func startCluster(tb testing.TB, api *apitest.Server) *watch.Cluster {
 	tb.Helper()
 	return startClusterWith(tb, api, 0)
 }
 
-// startClusterWith runs one with a memory limit; 0 is none.
+// startClusterWith runs a cluster with a memory limit; 0 means none.
 func startClusterWith(tb testing.TB, api *apitest.Server, limit int64) *watch.Cluster {
 	tb.Helper()
 	cluster, err := watch.New(api.Config, watch.Options{
@@ -154,7 +154,7 @@ func startSite(t *testing.T, cluster *watch.Cluster) *site {
 	return startSiteOf(t, web.Options{Shown: web.Shown{Cluster: cluster}})
 }
 
-// startSiteOf serves with options of its own.
+// startSiteOf starts a server with options.
 func startSiteOf(t *testing.T, options web.Options) *site {
 	t.Helper()
 	s := &site{t: t, log: &lockedBuffer{}}
@@ -181,20 +181,20 @@ func startSiteOf(t *testing.T, options web.Options) *site {
 	return s
 }
 
-// answer is an HTTP answer, read to its end.
+// answer is a complete HTTP response.
 type answer struct {
 	status int
 	header http.Header
 	body   string
 }
 
-// get asks for a path; headers are given as "Name: value".
+// get requests a path. The format of headers is "Name: value".
 func (s *site) get(path string, headers ...string) answer {
 	s.t.Helper()
 	return s.send("GET", path, headers...)
 }
 
-// send sends a request as it is: clients would clean what some tests are about.
+// send sends a request unchanged. An HTTP client would clean up what some tests need.
 func (s *site) send(method, path string, headers ...string) answer {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
@@ -221,7 +221,7 @@ func (s *site) send(method, path string, headers ...string) answer {
 	return read(s.t, conn, method)
 }
 
-// read reads the answer to a request.
+// read reads the response to a request.
 func read(t *testing.T, conn net.Conn, method string) answer {
 	t.Helper()
 	response, err := http.ReadResponse(bufio.NewReader(conn), &http.Request{Method: method})
@@ -236,7 +236,7 @@ func read(t *testing.T, conn net.Conn, method string) answer {
 	return answer{response.StatusCode, response.Header, string(body)}
 }
 
-// liveHeaders are those of a browser that asks for the socket.
+// liveHeaders are the headers with which a browser opens the socket.
 func liveHeaders() []string {
 	return []string{
 		"Upgrade: websocket", "Connection: Upgrade", "Sec-WebSocket-Version: 13",
@@ -244,8 +244,7 @@ func liveHeaders() []string {
 	}
 }
 
-// beginAt asks for the socket, and returns the status of the answer, whose
-// connection it then cuts.
+// beginAt starts to open the socket, returns the status of the response, and closes the connection.
 func (s *site) beginAt(path string, headers ...string) int {
 	s.t.Helper()
 	conn, err := (&net.Dialer{}).DialContext(s.t.Context(), "tcp", s.addr)
@@ -264,12 +263,11 @@ func (s *site) beginAt(path string, headers ...string) int {
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	_ = response.Body.Close() // It is the connection's.
+	_ = response.Body.Close() // The body belongs to the connection.
 	return response.StatusCode
 }
 
-// wantProblem wants an answer to be a problem document with a status, a title,
-// and a part of its detail.
+// wantProblem checks that a response is a problem document with a status, a title, and a part of its detail.
 func (s *site) wantProblem(what string, a answer, status int, title, detail string) {
 	s.t.Helper()
 	var p struct {
@@ -285,7 +283,7 @@ func (s *site) wantProblem(what string, a answer, status int, title, detail stri
 	}
 }
 
-// routes are one address of each route.
+// routes returns one path for each route.
 func routes() []string {
 	return []string{
 		"/", "/r/" + podsRef, "/o/" + podsRef + "/a/web-1", "/api/openapi.json", "/api/v1/resources",

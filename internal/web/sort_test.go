@@ -11,8 +11,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// The page's HTML has its rows in the order in which its script would have
-// them: web/test/sort.test.ts reads the same file.
+// The page's HTML has its rows in the same order as its script. web/test/sort.test.ts reads the same file.
 func TestSortOrder(t *testing.T) {
 	var orders []struct {
 		Name     string
@@ -38,7 +37,7 @@ func TestSortOrder(t *testing.T) {
 	}
 	for n, order := range orders {
 		ref := refOf(n)
-		// Names go the other way, so that they are not what orders.
+		// The names are in the opposite order, so that the test does not pass if they decide.
 		var known, rest []string
 		for i, cell := range order.Cells {
 			object := fmt.Sprintf("w%02d", len(order.Cells)-i)
@@ -50,7 +49,7 @@ func TestSortOrder(t *testing.T) {
 			}
 		}
 		s.live(ref)
-		slices.Sort(rest) // Of equals, the name decides.
+		slices.Sort(rest) // The name decides between equal cells.
 		for _, way := range []string{"", "-"} {
 			want := strings.Join(append(slices.Clone(known), rest...), " ")
 			var got []string

@@ -13,8 +13,7 @@ import (
 	"glasshouse/web/templates"
 )
 
-// The status page says of a ledger what its script says: web/test/ledger.test.ts
-// reads the same file.
+// The status page describes a watch status as its script does. web/test/ledger.test.ts reads the same file.
 func TestStatusPageSays(t *testing.T) {
 	type said struct {
 		Ledger watch.Ledger
@@ -48,7 +47,7 @@ func TestStatusPageSays(t *testing.T) {
 	}
 }
 
-// What is looked at stands in the ledger: as JSON and on the page.
+// The watch status contains the watched resources, as JSON and on the page.
 func TestStatus(t *testing.T) {
 	s := newSite(t)
 	a := s.get("/api/v1/status")
@@ -79,8 +78,7 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// Nothing is watched before somebody looks, and asking for the ledger is no
-// looking.
+// Nothing is watched without a reader, and reading the watch status does not count as one.
 func TestStatusOfNothing(t *testing.T) {
 	s := newSite(t)
 	idle := startSite(t, startCluster(t, s.api))

@@ -10,7 +10,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// What is taken away from a page has the columns and the order that it shows.
+// An export of a page has the columns and the order that the page shows.
 func TestSnapshotIsAsShown(t *testing.T) {
 	s := newSite(t)
 	const ref = "example.com/v1/gadgets"
@@ -56,7 +56,7 @@ func TestSnapshotIsAsShown(t *testing.T) {
 		"rows")
 }
 
-// The page's own links take away what it shows.
+// The links of a page export what it shows.
 func TestExportsFollowThePage(t *testing.T) {
 	s := newSite(t)
 	page := s.get("/r/"+podsRef+"?ns=a&q=web&sort=-name&cols=status&cols=none", "Accept: text/html").body
@@ -83,7 +83,7 @@ func TestExportsFollowThePage(t *testing.T) {
 	}
 }
 
-// What the form of a page has no box for, it carries.
+// The form of a page carries the parameters for which it has no field.
 func TestFormKeepsWhatIsShown(t *testing.T) {
 	s := newSite(t)
 	hidden := regexp.MustCompile(`<input type="hidden" name="(\w+)" value="([^"]*)">`)
@@ -117,7 +117,7 @@ func TestFormKeepsWhatIsShown(t *testing.T) {
 	}
 }
 
-// The title names the object that is open; without script its own page shows it.
+// The title names the open object. Without script, the page links to the object's own page.
 func TestOpenObjectHasALink(t *testing.T) {
 	s := newSite(t)
 	for query, want := range map[string]string{

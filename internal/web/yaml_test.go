@@ -13,8 +13,8 @@ import (
 	"glasshouse/internal/web"
 )
 
-// The page writes an object's YAML by itself (web/static/src/yaml); its test
-// holds its text to the same file. Here it is read as kubectl reads it.
+// The page writes the YAML of an object itself (web/static/src/yaml). Its test compares the text with the same file.
+// This test reads the text with the parser of kubectl.
 func TestKubectlReadsThePagesYAML(t *testing.T) {
 	t.Parallel()
 	for _, c := range yamlCases(t) {
@@ -30,7 +30,7 @@ func TestKubectlReadsThePagesYAML(t *testing.T) {
 	}
 }
 
-// The server's own YAML is there whatever characters an object holds.
+// The server's YAML supports all characters in an object.
 func TestTheServersYAMLTakesAllCharacters(t *testing.T) {
 	t.Parallel()
 	for _, text := range []string{
@@ -41,7 +41,7 @@ func TestTheServersYAMLTakesAllCharacters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// encoding/json escapes more than others do.
+		// encoding/json escapes more characters than other encoders do.
 		raw := strings.NewReplacer(`\u2028`, "\u2028", `\u2029`, "\u2029").Replace(string(object))
 		document, err := web.DocumentOf([]byte(raw))
 		if err != nil {
@@ -59,7 +59,7 @@ func TestTheServersYAMLTakesAllCharacters(t *testing.T) {
 	}
 }
 
-// Keys come in the order in which kubectl prints them.
+// The keys have the order in which kubectl prints them.
 func TestThePagesYAMLIsInKubectlsOrder(t *testing.T) {
 	t.Parallel()
 	cases := yamlCases(t)
@@ -68,7 +68,7 @@ func TestThePagesYAMLIsInKubectlsOrder(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	// Which quotes there are is the writer's own.
+	// The choice of quotes depends on the writer.
 	bare := strings.NewReplacer(`"`, "", "'", "").Replace
 	if bare(last.YAML) != bare(string(want)) {
 		t.Errorf("got\n%s\nwant\n%s", last.YAML, want)
@@ -93,7 +93,7 @@ func yamlCases(t *testing.T) []yamlCase {
 	return cases
 }
 
-// tree reads JSON; whole numbers stay as they are written.
+// tree parses JSON. Whole numbers keep their original form.
 func tree(t *testing.T, text string) any {
 	t.Helper()
 	decoder := json.NewDecoder(strings.NewReader(text))

@@ -16,7 +16,7 @@ import (
 	"glasshouse/internal/web/metrics"
 )
 
-// full is a scope of which everything is known.
+// full is an entry in which all values are known.
 func full(namespaces []string, fields string) watch.Coverage {
 	return watch.Coverage{
 		Resource: "apps/v1/deployments", Fields: fields,
@@ -27,7 +27,7 @@ func full(namespaces []string, fields string) watch.Coverage {
 	}
 }
 
-// scrape gives the metrics of a ledger that are ours, as lines.
+// scrape returns this program's own metrics of a watch status, as lines.
 func scrape(t *testing.T, ledger watch.Ledger) []string {
 	t.Helper()
 	var lines []string
@@ -99,7 +99,7 @@ func TestScopesAreSummedUp(t *testing.T) {
 	}
 }
 
-// A hundred namespaces and field selectors make no series that one does not.
+// A hundred namespaces and field selectors produce the same series as one.
 func TestNoLabelGrowsWithNamespaces(t *testing.T) {
 	few := []watch.Coverage{full([]string{"ns-0"}, ""), full(nil, "metadata.name=0")}
 	many := slices.Clone(few)
@@ -115,7 +115,7 @@ func TestNoLabelGrowsWithNamespaces(t *testing.T) {
 	}
 }
 
-// No counter falls when a scope ends, or begins anew; gauges do.
+// No counter falls when a scope ends or starts again. Gauges may.
 func TestCountersDoNotFall(t *testing.T) {
 	var ledger watch.Ledger
 	registry, err := metrics.Registry(func() watch.Ledger { return ledger }, func() int { return 0 },
@@ -153,7 +153,7 @@ func TestCountersDoNotFall(t *testing.T) {
 	}
 }
 
-// Of nothing there is nothing; no time is told of what has not happened.
+// An empty watch status has no series of scopes, and a time is missing before its first event.
 func TestUnknownIsNotZero(t *testing.T) {
 	if lines := scrape(t, watch.Ledger{}); !slices.Equal(lines, []string{
 		"glasshouse_memory_held_bytes{} 0.0", "glasshouse_share_guests{} 5.0", "glasshouse_shares{} 3.0",
@@ -170,8 +170,7 @@ func TestUnknownIsNotZero(t *testing.T) {
 	}
 }
 
-// Every metric of ours stands in the reference with its type and its labels, and
-// no other.
+// The reference contains every metric of this program with its type and labels, and no other.
 func TestReferenceHasTheMetrics(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/reference.md")
 	if err != nil {

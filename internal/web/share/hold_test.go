@@ -14,8 +14,8 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// A directory is one program's alone. Another waits for it to end, for a while, and
-// then says which directory that is, and what to do.
+// A directory belongs to one program. Another program waits for it to end, for a limited time. Then it reports the
+// directory and what to do.
 func TestDirectoryIsOnePrograms(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := filepath.Join(t.TempDir(), "data")

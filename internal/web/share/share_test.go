@@ -40,7 +40,7 @@ func open(t *testing.T, options share.Options) *share.Store {
 	return s
 }
 
-// pods are some pods that a user shares for a time.
+// pods is a share of some pods that lasts for a time.
 func pods(creator *watch.User, lasts time.Duration) share.Share {
 	now := time.Now().UTC().Truncate(time.Second)
 	return share.Share{
@@ -58,7 +58,7 @@ func create(t *testing.T, s *share.Store, given share.Share) (share.Share, strin
 	return made, token
 }
 
-// guest is who has opened the link with a token.
+// guest opens the link with a token, and returns the guest and the cookie.
 func guest(t *testing.T, s *share.Store, token string) (share.Guest, string) {
 	t.Helper()
 	_, cookie, ok := s.Exchange(t.Context(), token, share.Who{From: "192.0.2.2"})
@@ -81,8 +81,8 @@ func closed(c <-chan struct{}) bool {
 	}
 }
 
-// A guest sees by the rights of who shares, and no more than was shared; a share
-// ends when it expires, to the second, and is in no list any more.
+// A guest sees data by the permissions of the creator, and only what is shared. A share ends to the second when it
+// expires, and is no longer listed.
 func TestExpiry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, share.Options{Dir: t.TempDir()})
@@ -122,7 +122,7 @@ func TestExpiry(t *testing.T) {
 	})
 }
 
-// A share that has expired is nothing even where nobody has ended it yet.
+// An expired share shows nothing, even before Run has ended it.
 func TestExpiryNeedsNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := open(t, share.Options{})
@@ -135,7 +135,7 @@ func TestExpiryNeedsNobody(t *testing.T) {
 	})
 }
 
-// Who has not shared something takes it back no more than what is not there.
+// For a user who did not create it, revoking a share has the same result as for an unknown share.
 func TestRevoke(t *testing.T) {
 	s := open(t, share.Options{Dir: t.TempDir()})
 	made, token := create(t, s, pods(anna(), time.Hour))
@@ -169,8 +169,8 @@ func TestRevoke(t *testing.T) {
 	}
 }
 
-// Shares and guests outlive the program; what has ended stays so, also what nobody
-// in particular has shared where all are known by now.
+// Shares and guests survive a restart of the program. Ended shares stay ended. Shares without a creator end when the
+// program now identifies its users.
 func TestRestart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "new", "data")
 	s := open(t, share.Options{Dir: dir})
@@ -204,13 +204,13 @@ func TestRestart(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	known.Run(ctx) // Writes down what it has left out.
+	known.Run(ctx) // Run saves what was dropped.
 	if _, ok := open(t, share.Options{Dir: dir}).Guest(nobodysCookie); ok {
 		t.Error("it is there again")
 	}
 }
 
-// What was used when is written down within a minute, and at the end.
+// The time of last use is saved within a minute, and at the end.
 func TestLastUsedIsKept(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -237,8 +237,8 @@ func TestLastUsedIsKept(t *testing.T) {
 	})
 }
 
-// secrets are what nobody may find out of what is kept: tokens, cookies, and what
-// stands for them in another writing; the hash of a cookie is in shares.json alone.
+// secrets returns the values that must not be found in stored data: tokens, cookies, and other encodings of them. The
+// hash of a cookie may be only in shares.json.
 func secrets(token, cookie string) (never, hashes []string) {
 	raw := func(text string) []byte { decoded, _ := base64.RawURLEncoding.DecodeString(text); return decoded }
 	for _, secret := range []string{token, cookie} {
@@ -253,8 +253,7 @@ func secrets(token, cookie string) (never, hashes []string) {
 	return never, hashes
 }
 
-// Neither a token nor a cookie can be found in what is kept or logged; the files
-// are for their owner alone.
+// Stored data and logs contain neither a token nor a cookie. Only the owner can read the files.
 func TestNoTokenIsKept(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	var log bytes.Buffer
@@ -313,7 +312,7 @@ func TestNoTokenIsKept(t *testing.T) {
 	}
 }
 
-// What is no file of this program's keeps it from starting, and is named.
+// A file that this program did not write keeps it from starting, and the error names the file.
 func TestUnreadableFile(t *testing.T) {
 	good := t.TempDir()
 	s := open(t, share.Options{Dir: good})
@@ -362,8 +361,8 @@ func TestUnreadableFile(t *testing.T) {
 	}
 }
 
-// What cannot be written is not shared; what is taken back ends all the same, and
-// is said to be there still.
+// A share that cannot be saved is not created. A revoked share ends even if that cannot be saved, and the error reports
+// it.
 func TestUnsaved(t *testing.T) {
 	dir := t.TempDir()
 	s := open(t, share.Options{Dir: dir})
@@ -394,7 +393,7 @@ func TestUnsaved(t *testing.T) {
 	}
 }
 
-// One creator does not take the room of others, and all have some.
+// One creator cannot use the capacity of others, and the total is limited too.
 func TestBounds(t *testing.T) {
 	s := open(t, share.Options{})
 	tooMany := func(name string, cause watch.Cause) {
@@ -416,15 +415,15 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// The audit log tells who did what, a line of JSON each, whatever names and notes
-// hold; it does not grow as fast as links that are none are tried.
+// The audit log records each action with its user, as one line of JSON, whatever names and notes contain. Attempts with
+// invalid links make it grow only at a limited rate.
 func TestAudit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		var log bytes.Buffer
 		s := open(t, share.Options{Dir: dir, Log: slog.New(slog.NewTextHandler(&log, nil))})
 		odd := "bert\n{\"event\":\"create\"}\r\x1b[2J\u2028\u009b2J"
-		plain := strings.ReplaceAll(odd, "\u009b", "\ufffd") // JSON escapes the others.
+		plain := strings.ReplaceAll(odd, "\u009b", "\ufffd") // JSON escapes the other characters.
 		given := pods(&watch.User{Name: odd, Groups: []string{"secret-group"}}, time.Minute)
 		given.Note = odd
 		made, token := create(t, s, given)
@@ -499,8 +498,8 @@ func TestAudit(t *testing.T) {
 	})
 }
 
-// What anybody can do at any rate hides nothing else: neither links that are none,
-// nor another link that is opened again and again.
+// Events that any client can cause at any rate do not suppress others: neither attempts with invalid links, nor
+// repeated opening of another link.
 func TestAuditIsNotBlinded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
@@ -546,8 +545,8 @@ func TestAuditIsNotBlinded(t *testing.T) {
 	})
 }
 
-// The audit log takes no more than two files of 10 MiB, and holds the latest, each
-// line whole, also where the program was started again.
+// The audit log has at most two files of 10 MiB. They contain the latest lines, each complete, even after a restart of
+// the program.
 func TestAuditIsBounded(t *testing.T) {
 	const most = 10 << 20
 	dir := t.TempDir()
@@ -556,7 +555,8 @@ func TestAuditIsBounded(t *testing.T) {
 	for n := range 36 {
 		if n%5 == 0 {
 			if s != nil {
-				_ = s.Close() // Another is opened of the same directory.
+				// The next store opens the same directory.
+				_ = s.Close()
 			}
 			s = open(t, share.Options{Dir: dir})
 		}
