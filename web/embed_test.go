@@ -44,7 +44,7 @@ func TestAssets(t *testing.T) {
 			t.Errorf("%s may not be kept, though its name has its hash", name)
 		}
 	}
-	// Asked for with the script are those parts that it names without a call.
+	// Parts contains the chunks that the script imports statically.
 	app, err := fs.ReadFile(assets.FS(), "app.js")
 	if err != nil {
 		t.Fatal(err)
@@ -65,9 +65,8 @@ func TestAssets(t *testing.T) {
 	}
 }
 
-// The script and the style of a first page are 60 kB at most, compressed, with the
-// thousand bytes that come by themselves when it stands: what is opened later is
-// loaded then.
+// The script and the style of a first page are at most 60 kB, compressed. The limit here is 1,000 bytes lower, because
+// that much loads by itself after the page is shown. Views that open later load their code then.
 func TestFirstPageIsSmall(t *testing.T) {
 	assets, err := web.New()
 	if err != nil {
@@ -94,8 +93,7 @@ func TestFirstPageIsSmall(t *testing.T) {
 	}
 }
 
-// What a part cannot begin without is asked for with the script, too, and what is
-// opened later is not.
+// Parts contains the static imports of a chunk too, and not what loads on demand.
 func TestPartsOfParts(t *testing.T) {
 	assets, err := web.NewAssets(fstest.MapFS{
 		"app.js":            {Data: []byte(`import{a}from"./one-ABCDEFGH.js";import("./later-ABCDEFGH.js")`)},
@@ -113,7 +111,7 @@ func TestPartsOfParts(t *testing.T) {
 	}
 }
 
-// Whatever a page is made of: where that is other, it is of another build.
+// The build id depends on every asset.
 func TestBuildIsOfAllAssets(t *testing.T) {
 	files := func(other string) fstest.MapFS {
 		files := fstest.MapFS{"app.js": {Data: []byte(`import"./a-ABCDEFGH.js";import("./b-ABCDEFGH.js")`)}}
@@ -150,7 +148,7 @@ func TestBuildIsOfAllAssets(t *testing.T) {
 	}
 }
 
-// What is served asks nothing of another host and needs no inline code.
+// The assets send no requests to other hosts, and need no inline code.
 func TestAssetsNameNoOtherHost(t *testing.T) {
 	assets, err := web.New()
 	if err != nil {
@@ -165,7 +163,7 @@ func TestAssetsNameNoOtherHost(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		data = bytes.ReplaceAll(data, []byte("http://www.w3.org/2000/svg"), nil) // A name, which nothing is asked of.
+		data = bytes.ReplaceAll(data, []byte("http://www.w3.org/2000/svg"), nil) // An XML namespace.
 		for _, address := range []string{"http://", "https://", "@import", "innerHTML", "eval(", "new Function"} {
 			if bytes.Contains(data, []byte(address)) {
 				t.Errorf("%s contains %q", name, address)

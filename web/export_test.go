@@ -1,4 +1,4 @@
 package web
 
-// NewAssets are those of other files than the embedded ones.
+// NewAssets creates Assets from other files than the embedded ones.
 var NewAssets = newAssets

@@ -24,22 +24,22 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// spy is a restricted reader that looks for signs of hidden changes.
+// spy is a restricted reader that searches for signs of hidden changes.
 type spy struct {
 	w      *walker
 	name   string
 	header http.Header
-	aim    aim  // What it may see.
+	aim    aim  // The objects that it may see.
 	names  bool // It may list nothing, and sees one object by its name.
 
 	questions []string
-	answers   map[string]string // By question and state of what is visible, masked.
-	frames    map[string]string // By view and state, masked.
+	answers   map[string]string // Masked, by question and state of the visible objects.
+	frames    map[string]string // Masked, by view and state.
 	cursors   map[string]bool
 	lengths   map[int]bool
 	ear       *ear
 	last      map[int]string // The newest cursor of each subscription.
-	views     []string       // By ID - 1.
+	views     []string       // At the index of the subscription's ID minus one.
 	nextID    int
 }
 
@@ -57,7 +57,8 @@ func (w *walker) newSpy(t *testing.T, name string, header http.Header, a aim) *s
 			t.Errorf("%s is a new route: add its questions to walks", route)
 		}
 		for _, question := range questions {
-			if !strings.Contains(question, "follow=true") { // It has no end; the view log is followed.
+			// This response does not end. The view log is followed instead.
+			if !strings.Contains(question, "follow=true") {
 				s.questions = append(s.questions, a.in(question))
 			}
 		}
@@ -85,7 +86,7 @@ func (w *walker) newSpy(t *testing.T, name string, header http.Header, a aim) *s
 	return s
 }
 
-// ask returns an answer with its headers, and its cursor where it has one.
+// ask returns a response with its headers, and its cursor if it has one.
 func (s *spy) ask(t *testing.T, path string) (answer, cursor string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.w.url, nil)
@@ -110,7 +111,7 @@ func (s *spy) ask(t *testing.T, path string) (answer, cursor string) {
 	cursor = s.note(t, path, string(body))
 	text := string(body)
 	if strings.HasPrefix(path, "/api/v1/logs/") && response.StatusCode == http.StatusOK {
-		text = "LOG" // It grows.
+		text = "LOG" // The log grows.
 	}
 	var out strings.Builder
 	fmt.Fprintln(&out, response.StatusCode)
@@ -128,7 +129,7 @@ func (s *spy) mask(text string) string {
 	return s.aim.masked(text)
 }
 
-// note takes the cursor of a text, which must be one of its own.
+// note records the cursor of a text. Each cursor must be unique.
 func (s *spy) note(t *testing.T, where, text string) string {
 	t.Helper()
 	match := regexp.MustCompile(`"cursor":"([^"]+)"`).FindStringSubmatch(text)
@@ -153,7 +154,7 @@ func (s *spy) must(t *testing.T, first map[string]string, key, text string) {
 	}
 }
 
-// subscribe begins to follow a view, and returns the ID.
+// subscribe subscribes to a view, and returns the ID.
 func (s *spy) subscribe(view, more string) (id int) {
 	s.nextID++
 	s.views = append(s.views, view)
@@ -176,8 +177,8 @@ func (s *spy) subscribe(view, more string) (id int) {
 	return s.nextID
 }
 
-// hear reads frames until enough is true, and returns those of each subscription that
-// bring something. The cursor of a heartbeat or digest must be the last one.
+// hear reads messages until enough returns true. It returns the messages with changes, by subscription. The cursor of a
+// heartbeat or digest must be the last one.
 func (s *spy) hear(t *testing.T, enough func(heard map[int][]string) bool) map[int][]string {
 	t.Helper()
 	heard := make(map[int][]string)
@@ -206,14 +207,14 @@ func (s *spy) hear(t *testing.T, enough func(heard map[int][]string) bool) map[i
 			s.last[m.ID] = cursor
 		}
 		if strings.HasSuffix(frame, `"events":[]}`) && !strings.Contains(frame, `"changes":`) {
-			continue // A fresh cursor, which comes after a while.
+			continue // This message has only a fresh cursor, which is sent after a while.
 		}
 		heard[m.ID] = append(heard[m.ID], frame)
 	}
 	return heard
 }
 
-// check compares the frames of a subscription.
+// check compares the messages of a subscription.
 func (s *spy) check(t *testing.T, id int, state string, frames []string) {
 	t.Helper()
 	view := s.views[id-1]
@@ -222,7 +223,8 @@ func (s *spy) check(t *testing.T, id int, state string, frames []string) {
 	case "log":
 		text = regexp.MustCompile(`"text":"(?:[^"\\]|\\.)*"`).ReplaceAllString(frames[0], "TEXT")
 	case "changes":
-		if strings.Contains(text, `"type":"snapshot"`) { // It has the changes of a minute.
+		// The snapshot contains the changes of the last minute.
+		if strings.Contains(text, `"type":"snapshot"`) {
 			text = regexp.MustCompile(`"events":\[.*\]`).ReplaceAllString(text, "EVENTS")
 			text = regexp.MustCompile(`,"object":\{.*\}`).ReplaceAllString(text, "")
 		}
@@ -231,7 +233,7 @@ func (s *spy) check(t *testing.T, id int, state string, frames []string) {
 	s.must(t, s.frames, view+" "+state, s.mask(text))
 }
 
-// lists are the views that a spy follows.
+// lists returns the views to which a spy subscribes.
 func (s *spy) lists() []string {
 	if s.names {
 		return []string{"object", "changes"}
@@ -239,8 +241,8 @@ func (s *spy) lists() []string {
 	return []string{"rows", "table", "window", "object", "changes"}
 }
 
-// spies are restricted readers of each sort. Whoever sees a namespace sees the first;
-// whoever sees a part of one sees it in the second.
+// spies returns restricted readers of each sort. Readers with access to a namespace see the namespace own. Readers with
+// access to a part of a namespace see it in the namespace part.
 func (w *walker) spies(t *testing.T, own, part string) []*spy {
 	t.Helper()
 	const ref = "core/v1/configmaps"
@@ -253,7 +255,7 @@ func (w *walker) spies(t *testing.T, own, part string) []*spy {
 	namespace := w.token(t, own, "spy", rule)
 	named := w.clusterToken(t, own, "spy-named", oneName)
 	owner := w.clusterToken(t, own, "spy-owner", rule)
-	w.none = owner // Sees everything that the spies do not.
+	w.none = owner // This user sees everything, including what the spies may not see.
 	guest := func(parts string) http.Header {
 		return http.Header{"Cookie": {w.open(w.share(t, owner, parts))}, "Origin": {w.url}}
 	}
@@ -280,7 +282,7 @@ func (w *walker) spies(t *testing.T, own, part string) []*spy {
 	}
 }
 
-// share returns the link of a share by somebody.
+// share creates a share with a token, and returns its link.
 func (w *walker) share(t *testing.T, token, parts string) (link string) {
 	t.Helper()
 	var stated string
@@ -308,7 +310,7 @@ func (w *walker) share(t *testing.T, token, parts string) (link string) {
 	return stated
 }
 
-// clusterToken is the token of a new service account with rights in all namespaces.
+// clusterToken returns the token of a new service account with permissions in all namespaces.
 func (w *walker) clusterToken(t *testing.T, ns, name string, rule rbacv1.PolicyRule) string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))
@@ -336,7 +338,7 @@ func (w *walker) clusterToken(t *testing.T, ns, name string, rule rbacv1.PolicyR
 	return w.token(t, ns, name)
 }
 
-// change makes a visible change, and returns when the program knows it.
+// change makes a visible change, and returns when the program has received it.
 func (w *walker) change(t *testing.T, namespaces []string, value string) {
 	t.Helper()
 	for _, ns := range namespaces {
@@ -356,7 +358,7 @@ func (w *walker) await(t *testing.T, ns, name, value string) {
 	})
 }
 
-// stir changes what no spy may see, and returns when the program knows it.
+// stir changes objects that no spy may see, and returns when the program has received the changes.
 func (w *walker) stir(t *testing.T, part string, round int) {
 	t.Helper()
 	value := fmt.Sprint("stir-", round)
@@ -376,11 +378,9 @@ func (w *walker) stir(t *testing.T, part string, round int) {
 	w.await(t, w.not, theName, value)
 }
 
-// Invariant: S24. Nothing that a restricted reader receives depends on objects that it
-// may not see: no answer of a route, header or frame of a view differs by more than
-// times and resourceVersions. Something hidden changes in half of the rounds; whoever
-// guesses by what has become different is right as often as by chance. ROUNDS is how
-// many rounds there are (200).
+// Invariant: S24. Nothing that a restricted reader receives depends on objects that it may not see. Responses, headers
+// and messages of all routes and views differ only in times and resourceVersions. Hidden objects change in half of the
+// rounds. A guess from the differences is right as often as by chance. ROUNDS is the number of rounds (200).
 func TestHiddenChangesAreNotGuessed(t *testing.T) {
 	rounds := 200
 	if s := os.Getenv("ROUNDS"); s != "" {
@@ -403,13 +403,14 @@ func TestHiddenChangesAreNotGuessed(t *testing.T) {
 		return err
 	})
 	spies := w.spies(t, w.own, part)
-	all := w.listen(t, w.none) // Keeps everything watched.
+	all := w.listen(t, w.none) // This subscription keeps all resources watched.
 	for n, ref := range []string{"core/v1/configmaps", "core/v1/pods"} {
 		all.send(fmt.Sprintf(`{"op":"subscribe","id":%d,"resource":%q,"view":"table"}`, n+1, ref))
 	}
 	all.hear(make(map[int][]string), func() bool { return true })
 	followed := make(map[*spy][]int)
-	for round := range 3 { // The first round has everything watched, the others are what is compared with.
+	// The first round starts all watches. The next ones are the baseline.
+	for round := range 3 {
 		state := strconv.Itoa(round % 2)
 		w.stir(t, part, 1000+round)
 		w.change(t, visible, state)
@@ -495,7 +496,7 @@ func TestHiddenChangesAreNotGuessed(t *testing.T) {
 				(strings.Contains(text, `"reset"`) || !strings.Contains(text, `"events":[{`)) {
 				t.Errorf("%s does not resume the view %s: %s", s.name, view, text)
 			}
-			if round > 1 { // Before, the cursor may be from before several changes.
+			if round > 1 { // In earlier rounds, the cursor may be older than several changes.
 				s.check(t, id, state+", resubscribed", heard[id])
 			}
 			s.ear.send(fmt.Sprintf(`{"op":"unsubscribe","id":%d}`, id))
@@ -510,7 +511,7 @@ func TestHiddenChangesAreNotGuessed(t *testing.T) {
 		}
 		t.Logf("%s: of %d guesses %d are right by all but the cursor; %d cursors, %d questions",
 			s.name, rounds, byRest[s.name], len(s.cursors), len(s.questions))
-		if !s.names { // An object's answer has no cursor.
+		if !s.names { // The response for an object has no cursor.
 			t.Logf("%s: of %d guesses %d are right by the cursor", s.name, rounds, byCursor[s.name])
 		}
 	}

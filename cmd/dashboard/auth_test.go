@@ -18,7 +18,7 @@ import (
 	"glasshouse/internal/web/auth"
 )
 
-// secretFile is a file with a text in it.
+// secretFile creates a file with a text.
 func secretFile(t *testing.T, text string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "secret")
@@ -28,8 +28,7 @@ func secretFile(t *testing.T, text string) string {
 	return file
 }
 
-// Nothing listens beyond loopback without a way to find out who asks, and no way
-// believes anybody.
+// The program does not listen beyond loopback without a login, and no kind of login accepts everyone.
 func TestWhoMayLook(t *testing.T) {
 	away(t)
 	config := nowhere(t)
@@ -121,8 +120,8 @@ func TestWhoMayLook(t *testing.T) {
 	}
 }
 
-// No credential is in what the program says, however much it is to say: not its
-// own, not those that people come with, not what they get.
+// No output contains credentials, at any log level: not the program's own, not those of users, and not the cookies that
+// users receive.
 func TestCredentialsAreNotSaid(t *testing.T) {
 	away(t)
 	const own, good, bad = "own-3b1c77ee.token", "good-5f20ad19.token", "bad-aa7310fc.token"
@@ -225,7 +224,7 @@ func TestCredentialsAreNotSaid(t *testing.T) {
 	}
 }
 
-// A proxy on the same machine is believed by its secret.
+// A proxy on the same machine is trusted by its secret.
 func TestProxyOnLoopback(t *testing.T) {
 	s := authSettings{
 		mode: auth.Proxy, proxyPeers: []string{"127.0.0.1/32", "::1/128"},

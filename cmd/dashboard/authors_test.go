@@ -28,7 +28,7 @@ type authored struct {
 	}
 }
 
-// owners are whose each path of the patch is, "by" for who made the change.
+// owners returns the author of each path of the patch. The key "by" is the author of the change.
 func (e *authored) owners() map[string]string {
 	owners := map[string]string{"by": strings.TrimSpace(e.By.Manager + " " + e.By.Operation + " " + e.By.Subresource)}
 	for i, op := range e.Patch {
@@ -46,7 +46,7 @@ func (e *authored) owners() map[string]string {
 	return owners
 }
 
-// authoredEvents reads the events of a subscription, of which n come.
+// authoredEvents reads events of a subscription until it has n.
 func (s *socket) authoredEvents(n int) (events []authored) {
 	s.t.Helper()
 	for len(events) < n {
@@ -59,8 +59,8 @@ func (s *socket) authoredEvents(n int) (events []authored) {
 	return events
 }
 
-// Two managers apply parts of one object, a third writes its status, a path is
-// removed: each path has its author, and the feed tells it all in order.
+// Two managers apply parts of one object, a third writes its status, and a path is removed. Each path has its author,
+// and the view changes contains all of this in order.
 func TestAuthorsOnARealServer(t *testing.T) {
 	d := start(t, adminConfig(t))
 	c := newOracle(t, adminConfig(t))
@@ -137,7 +137,7 @@ func TestAuthorsOnARealServer(t *testing.T) {
 		{
 			"the first takes a label away",
 			func() {
-				<-time.After(1100 * time.Millisecond) // The times of managedFields are in seconds.
+				<-time.After(1100 * time.Millisecond) // The times in managedFields have a resolution of one second.
 				patch("argocd", types.ApplyPatchType,
 					fmt.Sprintf(service, `,"labels":{"app":"web"}`,
 						http+`,{"name":"tls","port":443,"targetPort":8443}`))
@@ -178,7 +178,7 @@ func TestAuthorsOnARealServer(t *testing.T) {
 		}
 	}
 
-	// Who comes later is told the same.
+	// A later subscriber receives the same.
 	late := dial(ctx, t, d)
 	late.send(fmt.Sprintf(`{"op":"subscribe","id":1,"resource":"core/v1/services","ns":[%q],"view":"changes"}`, ns))
 	var snapshot struct {

@@ -38,7 +38,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// canaryRules mask what is masked by rule alone.
+// canaryRules returns rules for values that only rules mask.
 func canaryRules() []string {
 	return []string{
 		"env", "core/v1/configmaps:data.*", "core/v1/configmaps:binaryData.*",
@@ -47,33 +47,32 @@ func canaryRules() []string {
 	}
 }
 
-// byRule are the places of canaries that only rules mask.
+// byRule returns the places of canaries that only rules mask.
 func byRule() []string {
 	return []string{"annotation", "config", "copy", "cron", "env", "init", "revision", "widget"}
 }
 
-// canaries are values that must not leave: all begin with the same, which is
-// nowhere else, and go on with their place.
+// canaries are values that must not leave the program. All start with the same unique mark, followed by their place.
 type canaries struct {
 	mark  string
-	coded bool // Annotations of templates have copies in every encoding, which only guests must not see.
+	coded bool // Annotations of templates contain copies in every encoding. Only guests must not see these.
 }
 
 func newCanaries() canaries {
 	rare := make([]byte, 9)
 	for n := range rare {
-		rare[n] = byte('a' + rand.IntN(26)) //nolint:gosec // It is only to be rare.
+		rare[n] = byte('a' + rand.IntN(26)) //nolint:gosec // The mark must only be rare.
 	}
 	return canaries{mark: "c4n4ry" + string(rare)}
 }
 
-// in is the canary of a place, the nth that stands there.
+// in returns the nth canary of a place.
 func (c canaries) in(place string, n int) string {
 	return fmt.Sprintf("%s-%s-%d-end", c.mark, place, n)
 }
 
-// copies are the annotations in which an object may have a copy of a Secret with the canary of a place, by their
-// encodings. Each shows the canary in one of its forms: what is compressed has it uncompressed.
+// copies returns annotations in which an object may contain a copy of a Secret with the canary of a place, one for each
+// encoding. Each contains one of the canary's forms. The compressed formats store it without compression.
 func (c canaries) copies(t *testing.T, place string, n int) map[string]string {
 	t.Helper()
 	value := c.in(place, n)
@@ -99,7 +98,7 @@ func (c canaries) copies(t *testing.T, place string, n int) map[string]string {
 	}
 }
 
-// stored is a text in the format of a compressor that does not compress, in base64.
+// stored returns a text in the format of a compressor, but not compressed, in base64.
 func stored(t *testing.T, text string, open func(io.Writer) (io.WriteCloser, error)) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -114,7 +113,7 @@ func stored(t *testing.T, text string, open func(io.Writer) (io.WriteCloser, err
 	return base64.StdEncoding.EncodeToString(out.Bytes())
 }
 
-// inner are the annotations of an object or a template within an object.
+// inner returns the annotations of an object or template within another object.
 func (c canaries) inner(t *testing.T, n int) map[string]string {
 	t.Helper()
 	annotations := map[string]string{
@@ -127,10 +126,11 @@ func (c canaries) inner(t *testing.T, n int) map[string]string {
 	return annotations
 }
 
-// forms are what a text has that holds a canary in some encoding.
+// forms returns the byte sequences in a text that contains a canary in some encoding.
 func (c canaries) forms() [][]byte {
 	forms := [][]byte{[]byte(c.mark), []byte(hex.EncodeToString([]byte(c.mark))), []byte(strings.ToUpper(c.mark))}
-	for before := range 3 { // What of base64 does not depend on what is around, wherever it begins.
+	// Base64 has three alignments. Use only the part that does not depend on the surrounding bytes.
+	for before := range 3 {
 		text := base64.StdEncoding.EncodeToString([]byte(strings.Repeat("x", before) + c.mark))
 		whole := (before + len(c.mark)) / 3 * 4
 		part := text[(before+2)/3*4 : whole]
@@ -141,7 +141,7 @@ func (c canaries) forms() [][]byte {
 	return forms
 }
 
-// found are the places of the canaries in a text; "?" of those that cannot be read.
+// found returns the places of the canaries in a text, and "?" for each that cannot be decoded.
 func (c canaries) found(text []byte) (places []string) {
 	for n, form := range c.forms() {
 		for rest := text; ; {
@@ -163,7 +163,7 @@ func (c canaries) found(text []byte) (places []string) {
 	return slices.Compact(places)
 }
 
-// planted are the kinds of which an object called it has canaries.
+// planted returns the resources in which the object named it contains canaries.
 func planted() []string {
 	return []string{
 		"core/v1/secrets", "core/v1/configmaps", "apps/v1/deployments", "apps/v1/replicasets", "apps/v1/statefulsets",
@@ -174,7 +174,7 @@ func planted() []string {
 	}
 }
 
-// plant makes the objects, or changes what they have, with the nth canaries.
+// plant creates or updates the objects with the nth canaries.
 func (c canaries) plant(t *testing.T, o *oracle, ns string, n int) {
 	t.Helper()
 	meta := metav1.ObjectMeta{Name: "it", Namespace: ns, Annotations: map[string]string{
@@ -188,7 +188,7 @@ func (c canaries) plant(t *testing.T, o *oracle, ns string, n int) {
 	}
 	helm := named("sh.helm.release.v1.it.v1")
 	helm.Labels = map[string]string{"owner": "helm", "name": "it", "version": "1"}
-	bare := named("bare") // Helm's by its label alone.
+	bare := named("bare") // Its label alone marks it as Helm's.
 	bare.Labels = helm.Labels
 	labels := map[string]string{"app": "it"}
 	template := func(place string) corev1.PodTemplateSpec {
@@ -222,11 +222,11 @@ func (c canaries) plant(t *testing.T, o *oracle, ns string, n int) {
 	cron := template("cron")
 	cron.Spec.RestartPolicy = corev1.RestartPolicyNever
 	daemon := template("env")
-	daemon.Spec.NodeSelector = map[string]string{"example.com/none": "none"} // It makes no pods.
+	daemon.Spec.NodeSelector = map[string]string{"example.com/none": "none"} // No node matches.
 	job := corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Annotations: c.inner(t, n)}, Spec: corev1.PodSpec{
 		RestartPolicy: corev1.RestartPolicyNever, Containers: []corev1.Container{{Name: "c", Image: "example.com/c"}},
 	}}
-	suspended := true // Else its template could not be changed.
+	suspended := true // The template of a suspended Job can be changed.
 	secret := *meta.DeepCopy()
 	maps.Copy(secret.Annotations, c.copies(t, "secret", n))
 	secret.Annotations["helm.sh/resource-policy"] = c.copies(t, "secret", n)["example.com/zlib"]
@@ -313,7 +313,7 @@ func (c canaries) plant(t *testing.T, o *oracle, ns string, n int) {
 	c.put(t, o, "test.example.com/v1/widgets", it)
 }
 
-// put makes an object, or the one there is like it.
+// put creates an object, or updates the existing one.
 func (c canaries) put(t *testing.T, o *oracle, ref string, u *unstructured.Unstructured) {
 	t.Helper()
 	part := strings.Split(ref, "/")
@@ -332,15 +332,15 @@ func (c canaries) put(t *testing.T, o *oracle, ref string, u *unstructured.Unstr
 			return err
 		}
 		patch, err := u.MarshalJSON()
-		if err == nil { // What controllers have set stays, as a Job's selector.
+		// A merge patch keeps what controllers have set, for example the selector of a Job.
+		if err == nil {
 			_, err = client.Patch(t.Context(), u.GetName(), types.MergePatchType, patch, metav1.PatchOptions{})
 		}
 		return err
 	})
 }
 
-// TestChildProgram is the program, where another test starts it as a process of
-// its own.
+// TestChildProgram is the program itself, if another test starts it as a separate process.
 func TestChildProgram(t *testing.T) {
 	args := os.Getenv("CANARY_ARGS")
 	if args == "" {
@@ -350,15 +350,15 @@ func TestChildProgram(t *testing.T) {
 	if err := json.Unmarshal([]byte(args), &list); err != nil {
 		t.Fatal(err)
 	}
-	go func() { // Until the test that started it ends.
+	// The program runs until the test that started it ends.
+	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
 	os.Exit(run(t.Context(), list, os.Stdout, os.Stderr))
 }
 
-// spawn starts the program as a process of its own, which masks by rules, and reaches
-// the API server at an address.
+// spawn starts the program as a separate process with redaction rules. It connects to the API server at an address.
 func spawn(t *testing.T, address string, rules []string) (d *dashboard, metrics string, process int) {
 	t.Helper()
 	args := []string{"--server", "https://" + address}
@@ -368,7 +368,7 @@ func spawn(t *testing.T, address string, rules []string) (d *dashboard, metrics 
 	return spawnWith(t, args...)
 }
 
-// spawnWith starts the program as a process of its own, with arguments.
+// spawnWith starts the program as a separate process with arguments.
 func spawnWith(t *testing.T, args ...string) (d *dashboard, metrics string, process int) {
 	t.Helper()
 	d = &dashboard{t: t, out: &safeBuffer{}}
@@ -378,8 +378,11 @@ func spawnWith(t *testing.T, args ...string) (d *dashboard, metrics string, proc
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestChildProgram$")  //nolint:gosec // This test itself.
-	command.Env = append(os.Environ(), "CANARY_ARGS="+string(text), "GODEBUG=clobberfree=1") // What is not held any more is overwritten.
+	command := exec.CommandContext( //nolint:gosec // The test binary itself.
+		t.Context(), os.Args[0], "-test.run=^TestChildProgram$",
+	)
+	// clobberfree overwrites memory that is freed.
+	command.Env = append(os.Environ(), "CANARY_ARGS="+string(text), "GODEBUG=clobberfree=1")
 	command.Stdout, command.Stderr = d.out, d.out
 	in, err := command.StdinPipe()
 	if err != nil {
@@ -410,7 +413,7 @@ func spawnWith(t *testing.T, args ...string) (d *dashboard, metrics string, proc
 	return d, metrics, command.Process.Pid
 }
 
-// ears hear all that a program tells, by where it came from.
+// ears record everything that a program sends, by source.
 type ears struct {
 	mu    sync.Mutex
 	heard map[string]*bytes.Buffer
@@ -425,12 +428,12 @@ func (e *ears) hear(where string, text []byte) {
 	e.heard[where].Write(text)
 }
 
-// follow subscribes to the planted kinds in every view, until ctx ends.
+// follow subscribes to the planted resources in every view, until ctx ends.
 func (e *ears) follow(ctx context.Context, t *testing.T, d *dashboard, ns string) (ended func()) {
 	t.Helper()
 	var reading sync.WaitGroup
 	headers := http.Header{}
-	if d.cookie != "" { // A browser's.
+	if d.cookie != "" { // The login of a browser.
 		headers = http.Header{"Cookie": {d.cookie}, "Origin": {d.url}}
 	}
 	for _, view := range []string{"rows", "table", "window", "object", "changes", "one", "resources"} {
@@ -471,7 +474,7 @@ func (e *ears) follow(ctx context.Context, t *testing.T, d *dashboard, ns string
 	return reading.Wait
 }
 
-// ask asks for everything that there is a route for.
+// ask sends a request to every route.
 func (e *ears) ask(t *testing.T, d *dashboard, ns string) {
 	t.Helper()
 	get := func(path string, header ...string) string {
@@ -524,7 +527,7 @@ func (e *ears) ask(t *testing.T, d *dashboard, ns string) {
 	}
 }
 
-// leaks are the places of canaries that were heard, each with where.
+// leaks returns the places of canaries that were recorded, each with its sources.
 func (e *ears) leaks(c canaries) map[string][]string {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -537,7 +540,7 @@ func (e *ears) leaks(c canaries) map[string][]string {
 	return all
 }
 
-// defineCanary defines the custom kind that is planted.
+// defineCanary creates the custom resource in which canaries are planted.
 func defineCanary(t *testing.T, o *oracle) {
 	t.Helper()
 	o.define(t,
@@ -551,8 +554,7 @@ func defineCanary(t *testing.T, o *oracle) {
 			""))
 }
 
-// plantIn plants canaries in a new namespace, and waits for the pods that have
-// some.
+// plantIn plants canaries in a new namespace, and waits for the pods that contain some.
 func plantIn(t *testing.T, o *oracle, c canaries) (ns string) {
 	t.Helper()
 	ns = o.namespace(t)
@@ -567,8 +569,8 @@ func plantIn(t *testing.T, o *oracle, c canaries) (ns string) {
 	return ns
 }
 
-// No value leaves for guests with whom all of a namespace is shared. Environments, ConfigMaps, and annotations with
-// copies of objects are masked for them without a rule, in every object and template. Users see those.
+// No masked value reaches the guests of a link that shares a whole namespace. For guests, environments, ConfigMaps, and
+// annotations with copies of objects are masked without a rule, in every object and template. Users see them.
 func TestNoCanaryReachesGuests(t *testing.T) {
 	o := newOracle(t, adminConfig(t))
 	defineCanary(t, o)
@@ -584,7 +586,7 @@ func TestNoCanaryReachesGuests(t *testing.T) {
 	guest := *d
 	guest.cookie = d.open(d.command(args...))
 	own, shared := &ears{heard: make(map[string]*bytes.Buffer)}, &ears{heard: make(map[string]*bytes.Buffer)}
-	shared.ask(t, &guest, ns) // Before anything is watched, and while it is.
+	shared.ask(t, &guest, ns) // Test before anything is watched, and during watches.
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := shared.follow(ctx, t, &guest, ns)
 	for n := range 3 {
@@ -610,9 +612,8 @@ func TestNoCanaryReachesGuests(t *testing.T) {
 	}
 }
 
-// No value that is masked leaves the program by any way, as it was or as it has
-// become, and none is held. Without the rules those that they mask do leave: what
-// this listens to is what there is to hear.
+// No masked value leaves the program anywhere, neither the old nor the new value, and memory contains none. Without the
+// rules, the values that they mask do leave. This proves that the test covers all outputs.
 func TestNoCanaryLeaves(t *testing.T) {
 	o := newOracle(t, adminConfig(t))
 	defineCanary(t, o)
@@ -623,7 +624,7 @@ func TestNoCanaryLeaves(t *testing.T) {
 		cut := forward(t, address, upstream)
 		d, metrics, process := spawn(t, address, rules)
 		e := &ears{heard: make(map[string]*bytes.Buffer)}
-		e.ask(t, d, ns) // Before anything is watched, and while it is.
+		e.ask(t, d, ns) // Test before anything is watched, and during watches.
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := e.follow(ctx, t, d, ns)
 		for n := range 3 {
@@ -634,7 +635,7 @@ func TestNoCanaryLeaves(t *testing.T) {
 		if rules != nil {
 			mustHoldNone(t, c, func(try int) [][]byte {
 				wash(t, o, d, ns, try)
-				cut() // An open stream of HTTP/2 has a buffer that another stream had before.
+				cut() // An open HTTP/2 stream keeps a buffer that another stream used before.
 				defer func() { cut = forward(t, address, upstream) }()
 				return memory(t, metrics, process)
 			})
@@ -676,7 +677,7 @@ func TestNoCanaryLeaves(t *testing.T) {
 	}
 }
 
-// settle returns when the program has told of the last that was planted.
+// settle returns when the program shows the last planted version.
 func settle(t *testing.T, d *dashboard, ns string) {
 	t.Helper()
 	eventually(t, "the last change is known", func() error {
@@ -688,8 +689,7 @@ func settle(t *testing.T, d *dashboard, ns string) {
 	})
 }
 
-// wash has the program read much else by the same ways, so that what it has for
-// reading holds something else.
+// wash makes the program read much other data through the same connections, so that its read buffers are overwritten.
 func wash(t *testing.T, o *oracle, d *dashboard, ns string, try int) {
 	t.Helper()
 	const pod = `{"containers":[{"name":"c","image":"example.com/c"}]}`
@@ -766,8 +766,8 @@ func fetch(t *testing.T, url string) []byte {
 	return text
 }
 
-// memory is what a process holds, behind three collections of its garbage, which
-// is overwritten. It is nil where it cannot be read.
+// memory returns the memory of a process after three garbage collections that overwrite freed memory. It returns nil if
+// the memory cannot be read.
 func memory(t *testing.T, metrics string, process int) (all [][]byte) {
 	t.Helper()
 	for range 3 {
@@ -800,13 +800,13 @@ func memory(t *testing.T, metrics string, process int) (all [][]byte) {
 	return all
 }
 
-// mustHoldNone looks for canaries in a process's memory, behind a wash of what it
-// has for reading. That is not all that the program has a hand in: what is held
-// for good is there behind each of several.
+// mustHoldNone searches the memory of a process for canaries, after a wash of its read buffers. The program does not
+// control all of these buffers. So only a canary that is found after each of several washes counts as kept.
 func mustHoldNone(t *testing.T, c canaries, look func(try int) [][]byte) {
 	t.Helper()
 	var held []string
-	for try := range 16 { // What is read into at random is washed sooner or later.
+	// Buffers that are reused at random are overwritten sooner or later.
+	for try := range 16 {
 		held = nil
 		size := 0
 		for _, part := range look(try) {

@@ -15,7 +15,7 @@ import (
 	jsonpatch "github.com/evanphx/json-patch/v5"
 )
 
-// subscription is what a client asks for.
+// subscription is a client's message that subscribes.
 type subscription struct {
 	Op         string   `json:"op"`
 	ID         int      `json:"id"`
@@ -26,20 +26,20 @@ type subscription struct {
 	Cursor     string   `json:"cursor,omitempty"`
 }
 
-// client rebuilds from frames what a browser would hold, and notes every frame
-// that does not fit what it holds.
+// client builds the data that a browser would have from the messages. It records every message that does not fit this
+// data.
 type client struct {
 	t    *testing.T
 	d    *dashboard
 	want subscription
 
 	mu      sync.Mutex
-	rows    map[string]string // uid and version, by name
+	rows    map[string]string // uid and version, by name.
 	object  []byte
 	by      string
 	patches int
 	resumed int
-	fresh   bool // Nothing came since it connected with a cursor.
+	fresh   bool // No message was received since it connected with a cursor.
 	faults  []string
 	heard   strings.Builder
 }
@@ -50,14 +50,14 @@ func newClient(t *testing.T, d *dashboard, want subscription) *client {
 	return &client{t: t, d: d, want: want, rows: map[string]string{}}
 }
 
-// connect reads for a while, then cuts the connection.
+// connect reads for some time, then closes the connection.
 func (c *client) connect(ctx context.Context, long time.Duration) {
 	ctx, cancel := context.WithTimeout(ctx, long)
 	defer cancel()
 	conn, _, err := websocket.Dial(ctx, strings.Replace(c.d.url, "http://", "ws://", 1)+"/api/v1/live",
 		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}})
 	if err != nil {
-		return // Cut before it was open.
+		return // It was closed before it was open.
 	}
 	defer func() { _ = conn.CloseNow() }()
 	conn.SetReadLimit(64 << 20)
@@ -126,7 +126,7 @@ func (c *client) take(frame []byte) {
 		if c.fresh {
 			c.fault("a snapshot without a reset, after a cursor")
 		}
-		c.rows, c.object = map[string]string{}, m.Object // These tests' snapshots fit one message.
+		c.rows, c.object = map[string]string{}, m.Object // The snapshots of these tests fit one message.
 		for _, r := range m.Rows {
 			c.rows[r.Name] = r.UID + " " + r.RV
 		}

@@ -15,8 +15,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// settingsOf are the flags of a command, after the command line, the environment
-// and the file.
+// settingsOf returns the flags of a command, set from the command line, the environment and the file.
 func settingsOf(t *testing.T, args []string, env map[string]string, file string) (map[string]string, error) {
 	t.Helper()
 	command := newCommand(&console{})
@@ -36,8 +35,8 @@ func settingsOf(t *testing.T, args []string, env map[string]string, file string)
 	return got, err
 }
 
-// Every flag of ours is taken from the command line, else from the environment,
-// else from the file, else it has its default. kubectl's are flags alone.
+// Every flag of this program comes from the command line, then from the environment, then from the file, then from its
+// default. kubectl's flags come only from the command line.
 func TestEverySettingHasItsPlaces(t *testing.T) {
 	own := ours(newCommand(&console{}).Flags())
 	if len(own) < 12 || own["listen"] == nil || own["kubeconfig"] != nil || own["namespace"] != nil ||
@@ -48,7 +47,7 @@ func TestEverySettingHasItsPlaces(t *testing.T) {
 		if name == configFlag {
 			continue
 		}
-		// Three values that its type takes, and no default.
+		// Three valid values for each type that are not defaults.
 		values := map[string][]string{
 			"string": {"a", "b", "c"}, "int": {"11", "12", "1300000"}, "duration": {"11s", "12s", "13s"},
 			"stringSlice": {"a,b", "c", "d,e"}, "bool": {"true", "true", "true"},
@@ -88,7 +87,7 @@ func TestEverySettingHasItsPlaces(t *testing.T) {
 	}
 }
 
-// A file has lists, numbers as they are written, and comments.
+// A file supports lists, numbers in their original form, and comments.
 func TestConfigFile(t *testing.T) {
 	got, err := settingsOf(t, nil,
 		map[string]string{"GLASSHOUSE_PORT": "tcp://10.0.0.1:80", "GLASSHOUSE_SERVICE_HOST": "10.0.0.1"}, `
@@ -111,7 +110,7 @@ linger: 10m
 	}
 }
 
-// What cannot be is refused, with the place that it stands in.
+// An invalid setting is refused, and the error names its source.
 func TestConfigMistakes(t *testing.T) {
 	away(t)
 	folder := t.TempDir()

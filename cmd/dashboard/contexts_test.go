@@ -23,11 +23,11 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// upstream is a scripted API server on loopback, with one pod.
+// upstream is a scripted API server on loopback with one pod.
 type upstream struct {
 	*httptest.Server
 
-	asked atomic.Int64 // Requests that are being answered.
+	asked atomic.Int64 // Number of open requests.
 }
 
 func newUpstream(t *testing.T, pod string) *upstream {
@@ -54,7 +54,7 @@ func newUpstream(t *testing.T, pod string) *upstream {
 	return u
 }
 
-// silence is an address that takes connections, and never answers.
+// silence returns an address that accepts connections and never responds.
 func silence(t *testing.T) string {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -65,8 +65,8 @@ func silence(t *testing.T) string {
 	return "http://" + listener.Addr().String()
 }
 
-// kubeconfigOf is a kubeconfig of contexts by their names, of which one is the current: each has a cluster and a
-// user of its own, whose JSON may be given behind the address, after a space.
+// kubeconfigOf creates a kubeconfig with contexts by name; one of them is the current context. Each has its own cluster
+// and user. The JSON of the user may follow the address after a space.
 func kubeconfigOf(t *testing.T, servers map[string]string) string {
 	t.Helper()
 	var clusters, contexts, users []string
@@ -90,14 +90,14 @@ func kubeconfigOf(t *testing.T, servers map[string]string) string {
 	return file
 }
 
-// running is a program that serves.
+// running is a running program.
 type running struct {
 	t   *testing.T
 	url string
 	log *console
 }
 
-// serveTo runs the program until the test ends, when it has to end well.
+// serveTo runs the program until the test ends. It must end without an error.
 func serveTo(t *testing.T, args ...string) *running {
 	t.Helper()
 	p := &running{t: t, log: &console{}}
@@ -164,7 +164,7 @@ func (p *running) ask(method, path, body string, headers ...string) (int, string
 	return answer.StatusCode, string(text)
 }
 
-// choose has a context shown, and says how long that took.
+// choose switches to a context, and returns how long this took.
 func (p *running) choose(name string) time.Duration {
 	p.t.Helper()
 	began := time.Now()
@@ -175,7 +175,7 @@ func (p *running) choose(name string) time.Duration {
 	return time.Since(began)
 }
 
-// shows waits until the pods are one alone.
+// shows waits until the list of pods contains exactly one pod.
 func (p *running) shows(pod string) {
 	p.t.Helper()
 	p.await("the pod "+pod, func() bool {
@@ -184,7 +184,7 @@ func (p *running) shows(pod string) {
 	})
 }
 
-// id is by which the page knows its cluster.
+// id returns the cluster id of the page.
 func (p *running) id() string {
 	p.t.Helper()
 	_, text := p.ask(http.MethodGet, "/r/core/v1/pods", "", "Accept", "text/html")
@@ -195,10 +195,13 @@ func (p *running) id() string {
 	return match[1]
 }
 
-// tab is the socket of a page, which follows the pods.
+// tab opens the socket of a page with a cluster id.
 func (p *running) tab(of string) *websocket.Conn {
 	p.t.Helper()
-	conn, _, err := websocket.Dial(p.t.Context(), strings.Replace(p.url, "http", "ws", 1)+"/api/v1/live?cluster="+of, &websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}}) //nolint:bodyclose // It is the connection's.
+	conn, _, err := websocket.Dial( //nolint:bodyclose // The body belongs to the connection.
+		p.t.Context(), strings.Replace(p.url, "http", "ws", 1)+"/api/v1/live?cluster="+of,
+		&websocket.DialOptions{Subprotocols: []string{"glasshouse.v1+json"}},
+	)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -206,8 +209,8 @@ func (p *running) tab(of string) *websocket.Conn {
 	return conn
 }
 
-// follow subscribes to the pods from a cursor on, and reads up to a snapshot: what
-// came before it, and its cursor.
+// follow subscribes to the pods with a cursor, and reads up to a snapshot. It returns what came before it, and its
+// cursor.
 func (p *running) follow(conn *websocket.Conn, cursor string) (before, last string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.t.Context(), 20*time.Second)
@@ -232,7 +235,7 @@ func (p *running) follow(conn *websocket.Conn, cursor string) (before, last stri
 	}
 }
 
-// wantSentAway reads to the end of a connection, which is that of another cluster.
+// wantSentAway reads to the end of a connection, whose status must be the one for another cluster.
 func wantSentAway(t *testing.T, conn *websocket.Conn) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
@@ -247,8 +250,8 @@ func wantSentAway(t *testing.T, conn *websocket.Conn) {
 	}
 }
 
-// One cluster is shown at a time: the one before ends with all its watches and
-// sockets, and no page takes the other for it.
+// One cluster is active at a time. The previous one ends with all its watches and sockets, and no page confuses the
+// two.
 func TestContextsAreSwitched(t *testing.T) {
 	away(t)
 	one, two := newUpstream(t, "pod-of-one"), newUpstream(t, "pod-of-two")
@@ -280,7 +283,7 @@ func TestContextsAreSwitched(t *testing.T) {
 		strings.Contains(text, "pod-of-one") {
 		t.Errorf("the page is %d %s", code, text)
 	}
-	wantSentAway(t, p.tab(first)) // As of a page that slept meanwhile.
+	wantSentAway(t, p.tab(first)) // Like a page that was suspended during the switch.
 	if second := p.id(); second == first {
 		t.Errorf("both clusters are %s to the page", second)
 	}
@@ -296,8 +299,7 @@ func TestContextsAreSwitched(t *testing.T) {
 	}
 }
 
-// A context whose API server does not answer is shown as such, and holds up no
-// other, nor the way back.
+// A context whose API server does not respond is shown as such. It does not delay other contexts, or the way back.
 func TestDeadContext(t *testing.T) {
 	away(t)
 	one := newUpstream(t, "pod-of-one")
@@ -325,11 +327,11 @@ func TestDeadContext(t *testing.T) {
 	p.shows("pod-of-one")
 }
 
-// What cannot be opened is told in words, and what is shown stays, without a gap.
+// If a context cannot be opened, the error describes why, and the active cluster stays without an interruption.
 func TestContextIsNotOpened(t *testing.T) {
 	away(t)
 	one := newUpstream(t, "pod-of-one")
-	const secure = "https://127.0.0.1:1" // Over HTTP no credentials are sent.
+	const secure = "https://127.0.0.1:1" // Credentials are not sent over plain HTTP.
 	const fails = ` {"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"false",` +
 		`"interactiveMode":"Never"}}`
 	const missing = ` {"exec":{"apiVersion":"client.authentication.k8s.io/v1","command":"no-such-login",` +
@@ -421,7 +423,7 @@ func hasAll(text string, parts []string) bool {
 	return true
 }
 
-// The form works without script, and what is there to choose is read anew.
+// The form works without script, and reads the contexts again.
 func TestContextsWithoutScript(t *testing.T) {
 	away(t)
 	one, two := newUpstream(t, "pod-of-one"), newUpstream(t, "pod-of-two")
@@ -447,7 +449,7 @@ func TestContextsWithoutScript(t *testing.T) {
 	p.shows("pod-of-two")
 }
 
-// Nothing is left of clusters that were shown, however many.
+// Nothing remains of previous clusters, whatever their number.
 func TestSwitchesLeaveNothing(t *testing.T) {
 	away(t)
 	one, two := newUpstream(t, "pod-of-one"), newUpstream(t, "pod-of-two")
@@ -460,7 +462,8 @@ func TestSwitchesLeaveNothing(t *testing.T) {
 		p.follow(conn, "")
 		t.Cleanup(func() { _ = conn.CloseNow() })
 	}
-	settled := func() int { // With one tab; those that were sent away have 4 s to say that they go.
+	// It counts with one open tab. Closed tabs have 4 s to acknowledge.
+	settled := func() int {
 		p.await("the end of what the other was asked", func() bool { return two.asked.Load() == 0 })
 		least := runtime.NumGoroutine()
 		for end := time.Now().Add(6 * time.Second); time.Now().Before(end); <-time.After(10 * time.Millisecond) {
@@ -469,20 +472,21 @@ func TestSwitchesLeaveNothing(t *testing.T) {
 		return least
 	}
 	look(1)
-	look(0) // Both have been shown: what is kept for good is there.
+	// Both clusters have been active now, so everything that stays forever exists.
+	look(0)
 	before := settled()
 	for n := 1; n <= 20; n++ {
 		look(n)
 	}
-	if after := settled(); after > before+10 { // Connections are kept.
+	if after := settled(); after > before+10 { // Some connections are kept.
 		var all strings.Builder
 		_ = pprof.Lookup("goroutine").WriteTo(&all, 1)
 		t.Errorf("%d goroutines after 20 switches, %d before:\n%s", after, before, all.String())
 	}
 }
 
-// Contexts are offered where a person looks at what is their own, and nothing but
-// a context says of which cluster.
+// Contexts are offered only to a person on their own machine, and only if the command line specifies nothing but a
+// context.
 func TestContextsAreNotOffered(t *testing.T) {
 	away(t)
 	one := newUpstream(t, "pod-of-one")

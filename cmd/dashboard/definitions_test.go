@@ -25,11 +25,11 @@ var (
 	widgetsResource = schema.GroupVersionResource{Group: "test.example.com", Version: "v1", Resource: "widgets"}
 )
 
-// inTime is how soon a kind that comes or goes must be told.
+// inTime is the time limit for reporting a new or deleted resource.
 const inTime = 2 * time.Second
 
-// A kind that is defined while a page is open shows at once; one that is no
-// more takes its rows with it, and begins anew when it comes back.
+// A resource that is defined while a page is open appears at once. A deleted one disappears with its rows, and starts
+// again if it returns.
 func TestKindsComeAndGo(t *testing.T) {
 	admin := adminConfig(t)
 	d, o := start(t, admin), newOracle(t, admin)
@@ -70,7 +70,7 @@ func TestKindsComeAndGo(t *testing.T) {
 	}
 	t.Logf("its return was told after %s", time.Since(began))
 
-	// The old cursor belongs to an epoch that is over.
+	// The old cursor belongs to an epoch that has ended.
 	var told struct{ Cursor string }
 	if err := json.Unmarshal([]byte(first), &told); err != nil {
 		t.Fatal(err)
@@ -80,7 +80,7 @@ func TestKindsComeAndGo(t *testing.T) {
 		told.Cursor))
 	late.untilHas(`"type":"reset"`, "listed anew")
 
-	// Another version in the place of this one.
+	// Another version replaces this one.
 	o.redefine(t,
 		widgetsDefinition(`{"name":"v1","served":false,"storage":true,"schema":`+anySchema+
 			`},{"name":"v2","served":true,"storage":false,"schema":`+anySchema+`}`, ""))
@@ -96,8 +96,7 @@ func TestKindsComeAndGo(t *testing.T) {
 	table.untilHas(`"state":"absent"`)
 }
 
-// An aggregated API without a server, and a kind whose conversion webhook is
-// down, harm nobody but themselves.
+// An aggregated API without a server, and a resource whose conversion webhook is down, affect only themselves.
 func TestDeadAPIsHarmThemselvesAlone(t *testing.T) {
 	admin := adminConfig(t)
 	o := newOracle(t, admin)
@@ -167,11 +166,11 @@ func decode(t *testing.T, text string) *unstructured.Unstructured {
 	return u
 }
 
-// define makes a CustomResourceDefinition, which goes with the test, as does what
-// discovery says of it.
+// define creates a CustomResourceDefinition. It is deleted when the test ends, and also leaves discovery.
 func (o *oracle) define(t *testing.T, text string) {
 	t.Helper()
-	eventually(t, "the definition can be made", func() error { // One of before may still be going.
+	// A previous definition may still be terminating.
+	eventually(t, "the definition can be made", func() error {
 		_, err := o.dynamic.Resource(definitionsResource).Create(t.Context(), decode(t, text), metav1.CreateOptions{})
 		return err
 	})
@@ -184,8 +183,8 @@ func (o *oracle) define(t *testing.T, text string) {
 	})
 }
 
-// forgets returns when discovery has the group no more: what is deleted stays in
-// there for a moment, and the next test would look for it.
+// forgets returns when discovery no longer contains the group. After a deletion, it stays there for a moment, and the
+// next test would find it.
 func (o *oracle) forgets(t *testing.T, group string) {
 	t.Helper()
 	eventually(t, "discovery forgets "+group, func() error {

@@ -1,8 +1,7 @@
 //go:build integration
 
-// The tests of this file start the whole program against the demo cluster that
-// KUBECONFIG names, and change that cluster through its own API. Whatever the
-// program says is compared with what the API server says.
+// The tests in this file start the whole program against the demo cluster in KUBECONFIG, and change that cluster
+// through its own API. They compare the program's output with the API server's.
 package main
 
 import (
@@ -53,7 +52,7 @@ func TestEveryListableKindIsServed(t *testing.T) {
 			continue
 		}
 		listable++
-		// A cluster lives: counts are compared until they agree.
+		// The cluster changes all the time, so counts are compared until they agree.
 		eventually(t, r.Ref+" as the API server lists it", func() error {
 			var snapshot struct {
 				State, Reason string
@@ -76,12 +75,12 @@ func TestEveryListableKindIsServed(t *testing.T) {
 	}
 }
 
-// Clients that come and go, under churn, end with what the API server lists.
+// Clients that connect and disconnect during changes end with the API server's list.
 func TestClientsConvergeUnderChurn(t *testing.T) {
 	d := start(t, adminConfig(t))
 	c := newOracle(t, adminConfig(t))
 	ns := c.namespace(t)
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A test that can be replayed.
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A fixed seed makes the test repeatable.
 
 	churning, stop := context.WithCancel(t.Context())
 	defer stop()
@@ -92,7 +91,8 @@ func TestClientsConvergeUnderChurn(t *testing.T) {
 			Resource: "core/v1/configmaps", Namespaces: []string{ns}, View: "rows",
 		})
 		readers.Go(func() {
-			for churning.Err() == nil { // Each connection is cut after a while, and resumed.
+			// Each connection is closed after a while, and resumed.
+			for churning.Err() == nil {
 				if i%2 == 0 {
 					clients[i].connect(churning, time.Duration(50+i*40)*time.Millisecond)
 				} else {
@@ -106,7 +106,7 @@ func TestClientsConvergeUnderChurn(t *testing.T) {
 		switch random.IntN(4) {
 		case 0:
 			c.ignoreMissing(t, c.core.ConfigMaps(ns).Delete(t.Context(), name, metav1.DeleteOptions{}))
-		case 1: // Another object under the same name.
+		case 1: // Another object with the same name.
 			c.ignoreMissing(t, c.core.ConfigMaps(ns).Delete(t.Context(), name, metav1.DeleteOptions{}))
 			c.apply(t, ns, name, strconv.Itoa(random.Int()))
 		default:
@@ -207,7 +207,7 @@ func TestSecretsAreMasked(t *testing.T) {
 		"/api/v1/object/core/v1/secrets/" + ns + "/it", "/r/core/v1/secrets?ns=" + ns,
 		"/o/core/v1/secrets/" + ns + "/it",
 	}
-	for range 2 { // Before and after the kind is watched.
+	for range 2 { // Test before and after the resource is watched.
 		for _, path := range paths {
 			eventually(t, path+" shows the Secret", func() error {
 				body := d.get(path)
@@ -241,7 +241,7 @@ func TestSecretsAreMasked(t *testing.T) {
 	}
 }
 
-// The program starts before its API server, waits, says so, and goes on.
+// The program starts before its API server, waits for it, reports this, and then works.
 func TestAPIServerIsWaitedFor(t *testing.T) {
 	config := adminConfig(t)
 	address, upstream := linkTo(t, config)
@@ -284,7 +284,7 @@ func TestUsersSeeWhatTheyMay(t *testing.T) {
 	}
 }
 
-// What makes no sense gets a problem that says so, and the program goes on.
+// An invalid request receives a problem that describes the error, and the program keeps working.
 func TestBadInput(t *testing.T) {
 	d := start(t, adminConfig(t))
 	for _, test := range []struct {
@@ -357,8 +357,7 @@ func show(n *int) string {
 	return strconv.Itoa(*n)
 }
 
-// linkTo is a free address to forward from to the API server of a kubeconfig, and the
-// address of that.
+// linkTo returns a free address to forward from, and the address of the API server in a kubeconfig.
 func linkTo(t *testing.T, kubeconfig string) (address, upstream string) {
 	t.Helper()
 	server, err := url.Parse(serverOf(t, kubeconfig))
@@ -375,8 +374,8 @@ func linkTo(t *testing.T, kubeconfig string) (address, upstream string) {
 	return listener.Addr().String(), server.Host
 }
 
-// forward listens on address and passes connections on to upstream, until the test
-// ends or stop is called, which cuts them.
+// forward listens on address and forwards connections to upstream, until the test ends or stop is called. Both close
+// the connections.
 func forward(t *testing.T, address, upstream string) (stop func()) {
 	t.Helper()
 	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", address)

@@ -15,7 +15,7 @@ import (
 	"unicode"
 )
 
-// logged is what the program logs until all the words have been.
+// logged runs the program until its log contains all the words, and returns the log.
 func logged(t *testing.T, words []string, args ...string) string {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -45,7 +45,7 @@ func logged(t *testing.T, words []string, args ...string) string {
 	return stderr.String()
 }
 
-// kubeconfigFor is a kubeconfig of an API server.
+// kubeconfigFor creates a kubeconfig for an API server.
 func kubeconfigFor(t *testing.T, server string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "config")
@@ -58,8 +58,8 @@ func kubeconfigFor(t *testing.T, server string) string {
 	return file
 }
 
-// Whatever the API server answers, each line of the log is one that the program has
-// begun, without characters that a terminal would obey.
+// Whatever the API server responds, each line of the log starts with the program's own prefix, and contains no terminal
+// control characters.
 func TestLogLinesStayLines(t *testing.T) {
 	away(t)
 	const message = "odd \x1b[31mred\x1b]0;title\a\r\nlevel=ERROR " +
@@ -87,7 +87,7 @@ func TestLogLinesStayLines(t *testing.T) {
 	}
 }
 
-// Who has the API server's certificate unchecked is told so in the log, and nobody else.
+// The program logs a warning if the certificate of the API server is not verified, and otherwise not.
 func TestUncheckedCertificatesAreWarnedOf(t *testing.T) {
 	away(t)
 	asked := 0

@@ -18,8 +18,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// A log is what the API server gives, goes on while it grows, and is told only to
-// who may get pods/log. The demo's pods write a line a second.
+// A log is the same as from the API server, continues while it grows, and is sent only to users who may get pods/log.
+// The demo's pods write a line each second.
 func TestLogsOfARealPod(t *testing.T) {
 	d := start(t, adminConfig(t))
 	c := newOracle(t, adminConfig(t))
@@ -32,7 +32,7 @@ func TestLogsOfARealPod(t *testing.T) {
 	pod := &pods.Items[0]
 	path := fmt.Sprintf("/api/v1/logs/shop/%s?container=%s", pod.Name, pod.Spec.Containers[0].Name)
 
-	// Of a log that grows the beginning is compared.
+	// The log grows, so only its beginning is compared.
 	want, err := c.core.Pods("shop").GetLogs(pod.Name,
 		&corev1.PodLogOptions{Container: pod.Spec.Containers[0].Name, Timestamps: true}).DoRaw(t.Context())
 	if err != nil {

@@ -21,9 +21,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// From the moment that a right is taken away, what it gave is told for 15 s at most,
-// however much happens meanwhile. LOST is how many rights are taken away (4), a few
-// at a time.
+// After a permission is revoked, its data is sent for at most 15 s, whatever happens in the meantime. LOST is the
+// number of permissions to revoke (4), a few at a time.
 func TestRightsThatAreLost(t *testing.T) {
 	const limit, together = 15 * time.Second, 10
 	count := 4
@@ -78,8 +77,8 @@ func TestRightsThatAreLost(t *testing.T) {
 		lasted[len(lasted)-1])
 }
 
-// lasts takes a right away while a ConfigMap changes, and is how long that is told
-// still; it listens until nothing of it can come any more.
+// lasts revokes a permission while a ConfigMap changes, and returns how long changes were still sent. It reads until no
+// further change can arrive.
 func lasts(t *testing.T, client kubernetes.Interface, e *ear, ns string) (long time.Duration, err error) {
 	t.Helper()
 	ctx, stop := context.WithCancel(t.Context())

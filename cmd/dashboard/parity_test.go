@@ -30,15 +30,15 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// parity holds what users see here to what the API server gives to their tokens.
+// parity compares what users see in this program with what the API server returns for their tokens.
 type parity struct {
 	admin      *kubernetes.Clientset
 	config     *rest.Config
 	cluster    *watch.Cluster
-	namespaces []string // The last is not there.
+	namespaces []string // The last one does not exist.
 }
 
-// parityKinds are those that are compared: they do not change by themselves.
+// parityKinds returns the resources to compare. Their objects do not change by themselves.
 func parityKinds() []string {
 	return []string{
 		"core/v1/configmaps", "core/v1/services", "core/v1/serviceaccounts", "rbac.authorization.k8s.io/v1/roles",
@@ -57,16 +57,16 @@ func gvrOf(ref string) schema.GroupVersionResource {
 	}
 }
 
-// Random Roles and Bindings: what a user sees here, of each kind and namespace, all
-// together and one by one, is what the same token lists, gets and watches at the API
-// server: not an object more, and none less. PARITY is how many sets of rights there
-// are (100), and SEED where the numbers begin.
+// The test creates random Roles and Bindings. What a user sees here is the same as what the user's token can list, get
+// and watch at the API server: no object more, and none less. This holds for each resource and namespace, for all
+// together, and for single objects. PARITY is the number of permission sets (100), and SEED is the seed of the random
+// numbers.
 func TestParity(t *testing.T) {
 	sets := 100
 	if s := os.Getenv("PARITY"); s != "" {
 		sets, _ = strconv.Atoi(s)
 	}
-	seed := uint64(time.Now().UnixNano()) //nolint:gosec // Any number will do.
+	seed := uint64(time.Now().UnixNano()) //nolint:gosec // Any number is a valid seed.
 	if s := os.Getenv("SEED"); s != "" {
 		seed, _ = strconv.ParseUint(s, 10, 64)
 	}
@@ -74,7 +74,7 @@ func TestParity(t *testing.T) {
 	p := newParity(t)
 	users := make([]*parityUser, sets)
 	for n := range users {
-		users[n] = p.user(t, n, rand.New(rand.NewPCG(seed, uint64(n)))) //nolint:gosec // No secret.
+		users[n] = p.user(t, n, rand.New(rand.NewPCG(seed, uint64(n)))) //nolint:gosec // Not used for a secret.
 	}
 	p.settle(t, users[sets-1])
 	compared, denied, objects := 0, 0, 0
@@ -82,7 +82,7 @@ func TestParity(t *testing.T) {
 		for _, ref := range parityKinds() {
 			for _, s := range p.shapes(ref, u.random) {
 				got, want := u.seen(t, s), u.given(t, s)
-				for try := 0; try < 3 && got != want; try++ { // Somebody may have changed something in between.
+				for try := 0; try < 3 && got != want; try++ { // Another client may have changed something in between.
 					got, want = u.seen(t, s), u.given(t, s)
 				}
 				if got != want {
@@ -157,15 +157,15 @@ func newParity(t *testing.T) *parity {
 	return p
 }
 
-// parityUser is somebody with rights of their own.
+// parityUser is a user with random permissions.
 type parityUser struct {
 	access *watch.Access
-	own    dynamic.Interface // By their token.
+	own    dynamic.Interface // A client with the user's token.
 	rights string
 	random *rand.Rand
 }
 
-// user makes a service account with random rights.
+// user creates a service account with random permissions.
 func (p *parity) user(t *testing.T, n int, random *rand.Rand) *parityUser {
 	t.Helper()
 	ns, name := p.namespaces[0], fmt.Sprintf("parity-%d", n)
@@ -234,7 +234,7 @@ func (p *parity) user(t *testing.T, n int, random *rand.Rand) *parityUser {
 	return u
 }
 
-// randomRule lets something be done with some of the kinds.
+// randomRule returns a rule with some of the verbs and resources.
 func randomRule(random *rand.Rand) rbacv1.PolicyRule {
 	some := func(of []string) []string {
 		chosen := slices.DeleteFunc(slices.Clone(of), func(string) bool { return random.IntN(2) == 0 })
@@ -260,8 +260,7 @@ func randomRule(random *rand.Rand) rbacv1.PolicyRule {
 	return rule
 }
 
-// settle waits until the API server knows of all the rights: of the last ones, and a
-// while longer.
+// settle waits until the API server applies all permissions: those of the last user, and some time more.
 func (p *parity) settle(t *testing.T, last *parityUser) {
 	t.Helper()
 	before := ""
@@ -281,14 +280,14 @@ func (p *parity) settle(t *testing.T, last *parityUser) {
 	})
 }
 
-// shape is something that is asked for.
+// shape is one request.
 type shape struct {
 	ref, verb  string
 	namespaces []string
 	name       string
 }
 
-// shapes are all of a kind, each namespace, two of them, and an object.
+// shapes returns requests for a resource: for all namespaces, each, two of them, and one object.
 func (p *parity) shapes(ref string, random *rand.Rand) []shape {
 	if clusterScoped(ref) {
 		shapes := []shape{{ref: ref, verb: "list"}, {ref: ref, verb: "watch"}, {ref: ref, verb: "get", name: "default"}}
@@ -316,7 +315,7 @@ func (p *parity) shapes(ref string, random *rand.Rand) []shape {
 	}
 }
 
-// seen is what Glasshouse shows.
+// seen returns what this program shows.
 func (u *parityUser) seen(t *testing.T, s shape) string {
 	t.Helper()
 	switch s.verb {
@@ -325,7 +324,7 @@ func (u *parityUser) seen(t *testing.T, s shape) string {
 			10*time.Second)
 		switch verdict := verdictOf(err); {
 		case verdict == "not found":
-			return "" // A namespace that is not there is told, to who may know.
+			return "" // Only users who may know it learn that a namespace does not exist.
 		case err != nil:
 			return verdict
 		}
@@ -355,8 +354,8 @@ func (u *parityUser) seen(t *testing.T, s shape) string {
 	return verdictOf(err)
 }
 
-// given is what the API server gives to the user's own token; of all namespaces
-// together, if that is refused, what it gives of each.
+// given returns what the API server returns for the user's token. If the request for all namespaces together is
+// refused, it combines the responses for each.
 func (u *parityUser) given(t *testing.T, s shape) string {
 	t.Helper()
 	client := u.own.Resource(gvrOf(s.ref))
@@ -406,7 +405,7 @@ func (u *parityUser) given(t *testing.T, s shape) string {
 			list, err := client.Namespace(ns).List(t.Context(), metav1.ListOptions{})
 			if err != nil {
 				refusals[n] = true
-				return nil //nolint:nilerr // It is the verdict.
+				return nil //nolint:nilerr // The error is the result.
 			}
 			for i := range list.Items {
 				out[n] = append(out[n], " "+ns+"/"+list.Items[i].GetName())
@@ -414,7 +413,7 @@ func (u *parityUser) given(t *testing.T, s shape) string {
 			return nil
 		})
 	}
-	_ = group.Wait() // It gives no error.
+	_ = group.Wait() // The functions return no errors.
 	for _, no := range refusals {
 		if no {
 			refused++
@@ -426,7 +425,7 @@ func (u *parityUser) given(t *testing.T, s shape) string {
 	return sortedKeys(slices.Concat(out...))
 }
 
-// allNamespaces are those of the cluster.
+// allNamespaces returns the namespaces of the cluster.
 func (u *parityUser) allNamespaces(t *testing.T) (names []string) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))
@@ -452,7 +451,7 @@ func mustConfig(t *testing.T) *rest.Config {
 	return config
 }
 
-// sortedKeys are keys in the order of namespace and name.
+// sortedKeys sorts keys by namespace and name.
 func sortedKeys(keys []string) string {
 	slices.SortFunc(keys, func(a, b string) int {
 		return slices.Compare(strings.SplitN(strings.TrimSpace(a), "/", 2),
@@ -461,7 +460,7 @@ func sortedKeys(keys []string) string {
 	return strings.Join(keys, "")
 }
 
-// verdictOf is an error as both sides tell it.
+// verdictOf returns an error in a form that is the same for both sides.
 func verdictOf(err error) string {
 	problem := new(watch.Problem)
 	switch {

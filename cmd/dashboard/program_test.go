@@ -26,20 +26,19 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// dashboard is the program under test, running.
+// dashboard is a running program under test.
 type dashboard struct {
 	t   *testing.T
 	url string
 	out *safeBuffer
 	// cookie is sent with each request; empty for none.
 	cookie string
-	// stop ends it. klog has one logger for all, which a program sets as it starts:
-	// two of them must not run at a time.
+	// stop ends the program. klog has one global logger, which the program sets when it starts. Two programs must
+	// therefore not run at the same time.
 	stop func()
 }
 
-// launch runs the program until the test ends, and fails the test if it does
-// not end well.
+// launch runs the program until the test ends. The test fails if the program does not end without an error.
 func launch(t *testing.T, kubeconfig string, args ...string) *dashboard {
 	t.Helper()
 	d := &dashboard{t: t, out: &safeBuffer{}}
@@ -132,7 +131,7 @@ func (d *dashboard) getJSON(path string, into any) {
 	}
 }
 
-// safeBuffer takes the program's log while it is read.
+// safeBuffer is a buffer for the program's log that can be read while it is written.
 type safeBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -150,7 +149,7 @@ func (b *safeBuffer) String() string {
 	return b.buf.String()
 }
 
-// eventually tries until check is content, for half a minute at most.
+// eventually repeats check until it returns nil, for at most half a minute.
 func eventually(t *testing.T, what string, check func() error) {
 	t.Helper()
 	deadline := time.After(30 * time.Second)
@@ -169,7 +168,7 @@ func eventually(t *testing.T, what string, check func() error) {
 	}
 }
 
-// oracle is the API server, asked directly.
+// oracle is a direct client of the API server.
 type oracle struct {
 	core    v1.CoreV1Interface
 	dynamic dynamic.Interface
@@ -202,7 +201,7 @@ func serverOf(t *testing.T, kubeconfig string) string {
 	return config.Host
 }
 
-// namespace makes a namespace for the test, and deletes it afterwards.
+// namespace creates a namespace for the test, and deletes it afterwards.
 func (o *oracle) namespace(t *testing.T) string {
 	t.Helper()
 	made, err := o.core.Namespaces().Create(t.Context(),
@@ -220,7 +219,7 @@ func (o *oracle) namespace(t *testing.T) string {
 	return made.Name
 }
 
-// count is how many objects a quorum list gives.
+// count returns the number of objects in a quorum list.
 func (o *oracle) count(t *testing.T, ref string) int {
 	t.Helper()
 	part := strings.Split(ref, "/")
@@ -232,7 +231,7 @@ func (o *oracle) count(t *testing.T, ref string) int {
 	return len(list.Items)
 }
 
-// apply makes a ConfigMap hold value.
+// apply writes a ConfigMap with a value.
 func (o *oracle) apply(t *testing.T, ns, name, value string) {
 	t.Helper()
 	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: name}, Data: map[string]string{"v": value}}
@@ -245,7 +244,7 @@ func (o *oracle) apply(t *testing.T, ns, name, value string) {
 	}
 }
 
-// rows are the ConfigMaps of a quorum list, by name, as uid and version.
+// rows returns the ConfigMaps of a quorum list by name, as uid and version.
 func (o *oracle) rows(t *testing.T, ns string) map[string]string {
 	t.Helper()
 	list, err := o.core.ConfigMaps(ns).List(t.Context(), metav1.ListOptions{})
@@ -260,14 +259,14 @@ func (o *oracle) rows(t *testing.T, ns string) map[string]string {
 }
 
 func encoded(s string) string {
-	// The longest part of the encoding that does not depend on what is around.
+	// The longest part of the encoding that does not depend on the surrounding bytes.
 	return strings.TrimRight(base64.StdEncoding.EncodeToString([]byte(s)), "=")[:12]
 }
 
-// socket is one WebSocket of the program.
+// socket is a WebSocket of the program.
 type socket struct {
 	t    *testing.T
-	ctx  context.Context //nolint:containedctx // Bounds the whole test.
+	ctx  context.Context //nolint:containedctx // It limits the whole test.
 	conn *websocket.Conn
 }
 
@@ -306,7 +305,7 @@ func (s *socket) until(kind string) string {
 	}
 }
 
-// untilHas reads up to a frame that has all the parts.
+// untilHas reads up to a message that contains all the parts.
 func (s *socket) untilHas(parts ...string) string {
 	s.t.Helper()
 	var heard []string

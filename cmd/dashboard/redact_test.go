@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// A rule that makes no sense ends the program before it begins, in words.
+// An invalid rule ends the program at startup, with an error that describes it.
 func TestRedactFlag(t *testing.T) {
 	away(t)
 	for text, says := range map[string]string{

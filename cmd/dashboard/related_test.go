@@ -26,7 +26,7 @@ type neighbourhood struct {
 	Searched  []struct{ Ref, State, Reason string }
 }
 
-// to are the nodes that edges of a type lead to from a node, as names, sorted.
+// to returns the sorted names of the nodes to which edges of a type lead from a node.
 func (n *neighbourhood) to(from, kind string) (names []string) {
 	for _, e := range n.Edges {
 		if e.From == from && e.Type == kind {
@@ -37,7 +37,7 @@ func (n *neighbourhood) to(from, kind string) (names []string) {
 	return names
 }
 
-// Relations are those that the API server's own objects have.
+// The relations match the objects of the API server.
 func TestRelationsOfARealCluster(t *testing.T) {
 	d := start(t, adminConfig(t))
 	c := newOracle(t, adminConfig(t))
@@ -69,7 +69,7 @@ func TestRelationsOfARealCluster(t *testing.T) {
 			}
 		}
 		if i%7 > 0 {
-			continue // Each of them asks for a dozen objects.
+			continue // Each check requests a dozen objects.
 		}
 		n := related("core/v1/pods/shop/" + pod.Name)
 		want := slices.Sorted(maps.Keys(named(pod)))
@@ -124,7 +124,7 @@ func TestRelationsOfARealCluster(t *testing.T) {
 	}
 }
 
-// named are the ids of what a pod's spec names, as far as the demo has it.
+// named returns the ids that a pod's spec refers to, as far as the demo uses them.
 func named(pod *corev1.Pod) map[string]bool {
 	ids := map[string]bool{"core/serviceaccounts/shop/" + pod.Spec.ServiceAccountName: true}
 	add := func(kind, name string) {

@@ -15,9 +15,8 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Somebody who may list in some namespaces alone sees these, whether they are
-// asked for or not; a right that comes is found, one that goes takes its rows
-// with it.
+// A user who may list only in some namespaces sees these, with or without naming them. A new permission is detected,
+// and a revoked one removes its rows.
 func TestRightsComeAndGo(t *testing.T) {
 	admin := adminConfig(t)
 	o := newOracle(t, admin)
@@ -66,8 +65,8 @@ func TestRightsComeAndGo(t *testing.T) {
 	}
 }
 
-// allow lets nobody (the demo's user without rights) do something with
-// ConfigMaps in a namespace, until the returned function is called.
+// allow gives the demo's user without permissions some permissions on ConfigMaps in a namespace, until the returned
+// function is called.
 func (o *oracle) allow(t *testing.T, ns string, verbs ...string) (takeBack func()) {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", adminConfig(t))
@@ -89,8 +88,7 @@ func (o *oracle) allow(t *testing.T, ns string, verbs ...string) (takeBack func(
 	return o.bind(t, ns)
 }
 
-// bind gives nobody the rights that allow has made a Role of, until the returned
-// function is called.
+// bind binds the Role that allow has created to that user, until the returned function is called.
 func (o *oracle) bind(t *testing.T, ns string) (takeBack func()) {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// console is what a run of the program has written.
+// console records the output of a run of the program.
 type console struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -33,7 +33,7 @@ func (c *console) String() string {
 	return c.text.String()
 }
 
-// away makes the environment one in which there is no cluster.
+// away sets up an environment without a cluster.
 func away(t *testing.T) string {
 	t.Helper()
 	home := t.TempDir()
@@ -44,7 +44,7 @@ func away(t *testing.T) string {
 	return home
 }
 
-// nowhere is a kubeconfig of an API server that does not answer.
+// nowhere creates a kubeconfig for an API server that does not respond.
 func nowhere(t *testing.T) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "config")
@@ -58,7 +58,7 @@ func nowhere(t *testing.T) string {
 	return file
 }
 
-// Every mistake has its exit code and one sentence that says what to do.
+// Every mistake has its exit code, and one sentence that describes what to do.
 func TestMistakes(t *testing.T) {
 	home := away(t)
 	broken := filepath.Join(home, "broken")
@@ -190,8 +190,7 @@ func TestWordsOnStdout(t *testing.T) {
 	}
 }
 
-// The program starts without its API server, on a port of its choice, and ends
-// cleanly when it is told to.
+// The program starts without its API server, on a free port, and ends cleanly when its context ends.
 func TestStartAndEnd(t *testing.T) {
 	away(t)
 	for _, test := range []struct{ format, metrics, want string }{
@@ -236,7 +235,7 @@ func TestStartAndEnd(t *testing.T) {
 	}
 }
 
-// wantMetrics scrapes the address that the log names.
+// wantMetrics scrapes the address in the log.
 func wantMetrics(t *testing.T, address string) {
 	t.Helper()
 	request, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)

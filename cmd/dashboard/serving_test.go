@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// written is a certificate for 127.0.0.1 with its key, as files, and who trusts it.
+// written writes a certificate for 127.0.0.1 and its key to files, and returns a pool that trusts it.
 func written(t *testing.T) (cert, key string, trust *x509.CertPool) {
 	t.Helper()
 	server := httptest.NewTLSServer(nil)
@@ -41,8 +41,8 @@ func written(t *testing.T) (cert, key string, trust *x509.CertPool) {
 	return cert, key, trust
 }
 
-// The flags reach the server: it serves over TLS, under its path, to the names
-// that are allowed; and its probes answer on an address that is not loopback.
+// The flags reach the server. It serves over TLS, below its base path, to the allowed host names, and serves probes on
+// an address that is not loopback.
 func TestServing(t *testing.T) {
 	away(t)
 	cert, key, trust := written(t)
@@ -68,7 +68,10 @@ func TestServing(t *testing.T) {
 		}
 	}
 	found := log.FindStringSubmatch(stderr.String())
-	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: trust}, DisableKeepAlives: true}} //nolint:gosec // TLS 1.2 is the least by itself.
+	client := &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{
+		TLSClientConfig:   &tls.Config{RootCAs: trust}, //nolint:gosec // The default minimum is TLS 1.2.
+		DisableKeepAlives: true,
+	}}
 	for _, test := range []struct {
 		address, host, origin string
 		status                int
@@ -96,7 +99,7 @@ func TestServing(t *testing.T) {
 			t.Fatal(err)
 		}
 		body, err := io.ReadAll(answer.Body)
-		_ = answer.Body.Close() // It was read.
+		_ = answer.Body.Close() // The body was read.
 		if err != nil || answer.StatusCode != test.status {
 			t.Errorf("%s of %q by %q: got %d %s, %v; want %d", test.address, test.host, test.origin, answer.StatusCode,
 				body, err, test.status)
@@ -108,8 +111,7 @@ func TestServing(t *testing.T) {
 	}
 }
 
-// Whom --forwarded-by names says from which address a request comes, whatever the
-// way to log in, and never who sends it.
+// A proxy in --forwarded-by determines the address of a request, with any kind of login. It never determines the user.
 func TestForwardedBy(t *testing.T) {
 	away(t)
 	for _, test := range []struct{ mode, by, forwarded, want string }{
@@ -135,7 +137,7 @@ func TestForwardedBy(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				_ = answer.Body.Close() // Its status is enough.
+				_ = answer.Body.Close() // Only the status is used.
 				return answer.StatusCode
 			}
 			if status := send(http.MethodPost, "/share", `{"token":"none"}`); status != http.StatusNotFound {
@@ -154,8 +156,8 @@ func TestForwardedBy(t *testing.T) {
 	}
 }
 
-// starts starts the program with some arguments, of a cluster that does not answer,
-// and returns where it serves, and what ends it.
+// starts starts the program with arguments, for a cluster that does not respond. It returns its address, and a function
+// that ends it.
 func starts(t *testing.T, args ...string) (address string, end func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -184,8 +186,7 @@ func starts(t *testing.T, args ...string) (address string, end func()) {
 	}
 }
 
-// A range of trusted proxies that is wider than one node's pods is logged at the start, with
-// what it exposes.
+// A range of trusted proxies that is wider than the pod network of one node is logged at startup, with its risk.
 func TestWideRangesAreWarnedOf(t *testing.T) {
 	away(t)
 	const warning = "a range of trusted proxy addresses is wide"
@@ -195,7 +196,7 @@ func TestWideRangesAreWarnedOf(t *testing.T) {
 	}
 	for _, test := range []struct {
 		args []string
-		want []string // Of the log; nil for no warning.
+		want []string // In the log; nil means no warning.
 	}{
 		{[]string{"--forwarded-by", "10.244.0.0/16"}, []string{
 			"flag=--forwarded-by", "range=10.244.0.0/16", "wider_than=/24", "claim any address",

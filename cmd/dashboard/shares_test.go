@@ -20,7 +20,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// nobodysToken is the token of the demo's user without rights, in a file.
+// nobodysToken writes the token of the demo's user without permissions to a file.
 func nobodysToken(t *testing.T) (file, token string) {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", filepath.Join(filepath.Dir(adminConfig(t)), "kubeconfig-nobody"))
@@ -34,7 +34,7 @@ func nobodysToken(t *testing.T) (file, token string) {
 	return file, config.BearerToken
 }
 
-// command runs the command share, which must do well.
+// command runs the command share, which must succeed.
 func (d *dashboard) command(args ...string) string {
 	d.t.Helper()
 	var stdout, stderr console
@@ -45,7 +45,7 @@ func (d *dashboard) command(args ...string) string {
 	return strings.TrimSpace(stdout.String())
 }
 
-// open opens a link as its page does, and returns the guest's cookie.
+// open opens a link as its page does, and returns the guest cookie.
 func (d *dashboard) open(link string) (cookie string) {
 	d.t.Helper()
 	_, token, _ := strings.Cut(link, "#")
@@ -75,7 +75,7 @@ func (d *dashboard) exchange(token string) (status int, cookie string) {
 	return response.StatusCode, cookie
 }
 
-// guest is a guest's WebSocket.
+// guest opens the WebSocket of a guest.
 func (d *dashboard) guest(ctx context.Context, cookie string) *socket {
 	d.t.Helper()
 	conn, _, err := websocket.Dial(ctx, strings.Replace(d.url, "http://", "ws://", 1)+"/api/v1/live",
@@ -91,9 +91,9 @@ func (d *dashboard) guest(ctx context.Context, cookie string) *socket {
 	return &socket{t: d.t, ctx: ctx, conn: conn}
 }
 
-// A user of a real cluster shares what they may see by the command line, and a
-// guest sees it without a login, masked; when the user's right goes the guest's does
-// within 15 s, while it changes, and when the share is taken back, all does.
+// A user of a real cluster shares data with the command line, and a guest sees it without a login, masked. When the
+// user loses the permission, the guest loses it within 15 s, even during changes. When the share is revoked, the guest
+// loses everything.
 func TestShareOfARealUser(t *testing.T) {
 	o := newOracle(t, adminConfig(t))
 	ns := o.namespace(t)
@@ -158,7 +158,7 @@ func TestShareOfARealUser(t *testing.T) {
 		began := time.Now()
 		stop := make(chan struct{})
 		var stirring sync.WaitGroup
-		stirring.Go(func() { // It changes all the while.
+		stirring.Go(func() { // The object changes all the time.
 			for n := 0; ; n++ {
 				select {
 				case <-stop:
@@ -194,8 +194,8 @@ func TestShareOfARealUser(t *testing.T) {
 	}
 }
 
-// No token of a link, nor cookie of who opened it, stays in the program's memory, nor
-// gets into its log or its files, behind a wash of what it has for reading.
+// No token of a link and no guest cookie stays in the program's memory after a wash of its read buffers, and its log
+// and files contain none.
 func TestNoTokenIsHeld(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	d, metrics, process := spawnWith(t, "--data-dir", dir)
@@ -214,7 +214,8 @@ func TestNoTokenIsHeld(t *testing.T) {
 	}
 	var held []string
 	for try := range 4 {
-		for n := range 300 { // By the same ways.
+		// These requests use the same buffers.
+		for n := range 300 {
 			d.exchange(strings.Repeat("x", 43))
 			if n%10 == 0 {
 				d.open(d.command("create", "--resource", "core/v1/nodes"))

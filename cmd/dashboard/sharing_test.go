@@ -26,8 +26,8 @@ import (
 	"glasshouse/internal/web/share"
 )
 
-// The command line says what it wants as the API does, shows what the API answers
-// and nothing that a terminal would obey, and prints a link alone.
+// The command sends the same requests as the API expects, and prints the response without terminal control characters.
+// For a new share it prints only the link.
 func TestShareCommand(t *testing.T) {
 	away(t)
 	var asked []string
@@ -128,7 +128,7 @@ func TestShareCommand(t *testing.T) {
 	}
 }
 
-// A mistake is said before anything is asked.
+// A usage error is reported before any request is sent.
 func TestShareMistakes(t *testing.T) {
 	home := away(t)
 	empty := filepath.Join(home, "empty")
@@ -171,7 +171,7 @@ func TestShareMistakes(t *testing.T) {
 	}
 }
 
-// A token is sent by TLS, or to this machine alone; without one any address will do.
+// A token is sent only over TLS, or to this machine. Without a token, any address is allowed.
 func TestShareKeepsTheTokenFromTheWire(t *testing.T) {
 	home := away(t)
 	token := filepath.Join(home, "token")
@@ -195,7 +195,7 @@ func TestShareKeepsTheTokenFromTheWire(t *testing.T) {
 	}
 }
 
-// stranger is the certificate of an authority that has signed nothing here, as PEM.
+// stranger returns the certificate of an unrelated authority, as PEM.
 func stranger(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -212,8 +212,8 @@ func stranger(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-// A server whose authority is not the system's is known by the file that is named,
-// and by no other; what is in no such file is one error, before anything is asked.
+// A server whose authority is not a system one is trusted through the given file, and only through it. A file without a
+// certificate is an error before any request is sent.
 func TestShareKnowsTheServer(t *testing.T) {
 	home := away(t)
 	asked := 0
@@ -221,7 +221,8 @@ func TestShareKnowsTheServer(t *testing.T) {
 		asked++
 		_, _ = io.WriteString(w, `{"shares":[]}`)
 	}))
-	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError) // Of clients that do not know it.
+	// This logger discards errors about clients that do not trust the server.
+	server.Config.ErrorLog = slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)
 	server.StartTLS()
 	defer server.Close()
 	write := func(name, text string) string {
@@ -258,7 +259,7 @@ func TestShareKnowsTheServer(t *testing.T) {
 	}
 }
 
-// Each flag of the command stands in docs/reference.md, with its default.
+// docs/reference.md contains each flag of the command, with its default.
 func TestReferenceHasTheShareCommand(t *testing.T) {
 	text := readDocument(t, "docs/reference.md")
 	command := newShareCommand()
@@ -280,8 +281,7 @@ func TestReferenceHasTheShareCommand(t *testing.T) {
 	}
 }
 
-// A program whose directory another one still has waits for it to end, and then knows
-// what was shared meanwhile.
+// A program waits if another one still uses its directory. Then it loads what was shared in the meantime.
 func TestProgramWaitsForItsDirectory(t *testing.T) {
 	kubeconfig, dir := kubeconfigOf(t, map[string]string{"one": newUpstream(t, "web-1").URL}), t.TempDir()
 	address, end := starts(t, "--kubeconfig", kubeconfig, "--data-dir", dir)
@@ -292,7 +292,7 @@ func TestProgramWaitsForItsDirectory(t *testing.T) {
 		t.Errorf("share create: %d %s", code, said.String())
 	}
 	end()
-	// Another one has it now, which has not written yet what that one left.
+	// Another program has locked the directory, and has not written the file yet.
 	file, aside := filepath.Join(dir, "shares.json"), filepath.Join(t.TempDir(), "shares.json")
 	other, err := share.Hold(t.Context(), dir, slog.New(slog.DiscardHandler))
 	if err != nil {

@@ -28,26 +28,26 @@ import (
 	"glasshouse/internal/web"
 )
 
-// walker walks all routes, in each shape of a question, as users with few rights.
+// walker sends requests of every form to all routes, as users with few permissions.
 type walker struct {
 	*dashboard
 
 	o        *oracle
-	own, not string // The namespace that somebody may look into, and one that nobody may.
-	none     string // The token of who has no rights,
-	one      string // and of who may look at the ConfigMaps of own.
+	own, not string // A namespace that one user may read, and one that no user may read.
+	none     string // The token of a user without permissions.
+	one      string // The token of a user who may read the ConfigMaps of own.
 }
 
-// aim is what is asked for. There may be none of it.
+// aim is the object that requests ask for. It may not exist.
 type aim struct{ ref, ns, name string }
 
-// in puts the aim into a question.
+// in inserts the aim into a request.
 func (a aim) in(question string) string {
 	return strings.NewReplacer("REF", a.ref, "NS", a.ns, "NAME", a.name).Replace(question)
 }
 
-// masked is an answer without the names that were asked for, and what is another
-// each time: moments, versions and cursors.
+// masked returns a response without the requested names, and without values that differ each time: times, versions and
+// cursors.
 func (a aim) masked(answer string) string {
 	answer = regexp.MustCompile(`\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)`).ReplaceAllString(answer,
 		"TIME")
@@ -55,14 +55,14 @@ func (a aim) masked(answer string) string {
 	answer = regexp.MustCompile(`("(?:rv|resourceVersion|cursor)":|(?:rv|resourceVersion): `+
 		`|data-cursor=)(?:"|&#34;)?[^",&\n> ]*(?:"|&#34;)?`).ReplaceAllString(answer, "${1}X")
 	answer = regexp.MustCompile(`("path":"/metadata/resourceVersion","value":)"\d+"`).ReplaceAllString(answer, "${1}X")
-	answer = regexp.MustCompile(`("\d+":)"\d+"`).ReplaceAllString(answer, "${1}X") // A resourceVersion that was.
+	answer = regexp.MustCompile(`("\d+":)"\d+"`).ReplaceAllString(answer, "${1}X") // An earlier resourceVersion.
 	answer = regexp.MustCompile(`>(\d+[smhd])+<`).ReplaceAllString(answer, ">AGE<")
 	return strings.NewReplacer(a.ns, "NS", a.name, "NAME").Replace(answer)
 }
 
-// walks are the questions of each route, by its method and pattern: what a route
-// that is not among them tells to whom nobody has decided. Those without a word in
-// capitals tell nothing of the cluster, or the same to all who are known.
+// walks returns the requests for each route, by its method and pattern. A route that is missing here has not been
+// checked for what it reveals. Requests without a word in capitals reveal nothing about the cluster, or the same to all
+// known users.
 func walks() map[string][]string {
 	list := []string{
 		"", "?ns=NS", "?ns=NS&ns=default", "?ns=NS,default", "?labels=app%3DNAME", "?ns=NS&labels=app%3DNAME",
@@ -112,29 +112,29 @@ func walks() map[string][]string {
 			"/api/v1/search?q=NAME", "/api/v1/search?q=NS&limit=100",
 		},
 		"GET /api/v1/status":         {"/api/v1/status"},
-		"GET /api/v1/live":           {"/api/v1/live"}, // And frames; without a WebSocket it refuses.
+		"GET /api/v1/live":           {"/api/v1/live"}, // Without a WebSocket it refuses; frames tests the messages.
 		"GET /static/*":              {"/static/nothing.js"},
 		"GET /third-party-notices":   {"/third-party-notices"},
 		"GET /healthz":               {"/healthz"},
 		"GET /readyz":                {"/readyz"},
 		"GET /login":                 {"/login", "/login?to=/r/REF"},
-		"POST /login":                nil, // It takes a token; TestLoginIsOurs.
+		"POST /login":                nil, // It takes a token; see TestLoginIsOurs.
 		"GET /login/callback":        {"/login/callback"},
 		"POST /logout":               nil,
 		"GET /contexts":              {"/contexts"},
-		"POST /contexts":             nil, // One context is chosen where nobody is asked; TestContextsAreNotOffered.
+		"POST /contexts":             nil, // Only without a login; see TestContextsAreNotOffered.
 		"GET /api/v1/contexts":       {"/api/v1/contexts"},
 		"POST /api/v1/context":       nil,
 		"GET /api/v1/shares":         {"/api/v1/shares"},
-		"POST /api/v1/shares":        nil, // TestSharesThatMakeNoSense, TestSharesAreTheirOwners.
+		"POST /api/v1/shares":        nil, // See TestSharesThatMakeNoSense and TestSharesAreTheirOwners.
 		"DELETE /api/v1/shares/{id}": nil,
 		"GET /share":                 {"/share"},
-		"POST /share":                nil, // It takes a token; TestLinksThatShowNothing.
+		"POST /share":                nil, // It takes a token; see TestLinksThatShowNothing.
 		"POST /share/leave":          nil,
 	}
 }
 
-// frames are the subscriptions of every shape and view, by what they ask for.
+// frames returns subscriptions of every form and view, by description.
 func frames() map[string]string {
 	shapes := map[string]string{
 		"all": ``, "one namespace": `,"ns":["NS"]`, "several": `,"ns":["NS","default"]`,
@@ -153,7 +153,7 @@ func frames() map[string]string {
 			if view == "window" {
 				frame += `,"offset":0,"count":100`
 			} else if strings.Contains(shape, `"q"`) {
-				continue // It is of windows alone.
+				continue // Text search is only for windows.
 			}
 			all[name+", "+view] = frame
 		}
@@ -183,10 +183,10 @@ func newWalker(t *testing.T) *walker {
 	return w
 }
 
-// theName is that of all that is planted; nothing else has it in its own.
+// theName is the name of every planted object. No other name contains it.
 const theName = "planted-here"
 
-// differs is where two texts begin to.
+// differs describes the first difference of two texts.
 func differs(one, other string) string {
 	at := 0
 	for at < min(len(one), len(other)) && one[at] == other[at] {
@@ -196,10 +196,10 @@ func differs(one, other string) string {
 	return fmt.Sprintf("at %d: %q and %q", at, around(one), around(other))
 }
 
-// treasure is in the texts of all that is planted.
+// treasure is a text in every planted object.
 const treasure = "seen-where-nobody-may-look"
 
-// plant makes a ConfigMap hold a value, beside the treasure.
+// plant writes a ConfigMap with a value and the treasure.
 func (w *walker) plant(t *testing.T, ns, name, value string) {
 	t.Helper()
 	made := &corev1.ConfigMap{
@@ -215,8 +215,8 @@ func (w *walker) plant(t *testing.T, ns, name, value string) {
 	}
 }
 
-// token is of a new service account that may do something in its namespace, by a
-// binding of its name.
+// token returns the token of a new service account with permissions in its namespace. The binding has the name of the
+// account.
 func (w *walker) token(t *testing.T, ns, name string, rules ...rbacv1.PolicyRule) string {
 	t.Helper()
 	client, err := kubernetes.NewForConfig(mustConfig(t))
@@ -249,7 +249,7 @@ func (w *walker) token(t *testing.T, ns, name string, rules ...rbacv1.PolicyRule
 	return request.Status.Token
 }
 
-// as asks with somebody's token, by an address that is sent as it is.
+// as sends a request with a token, with its path unchanged.
 func (w *walker) as(token, path string) (body string, status int) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 20*time.Second)
@@ -273,7 +273,7 @@ func (w *walker) as(token, path string) (body string, status int) {
 	return string(text), answer.StatusCode
 }
 
-// routes are all patterns of the server's own table.
+// routes returns all patterns of the server's own route table.
 func (w *walker) routes(t *testing.T) (patterns []string) {
 	t.Helper()
 	server, err := web.New(web.Options{Log: slog.New(slog.DiscardHandler)})
@@ -298,7 +298,7 @@ func (w *walker) routes(t *testing.T) (patterns []string) {
 	return patterns
 }
 
-// ear is a socket that is heard in the background, by the ids of its subscriptions.
+// ear is a socket that is read in the background. It collects messages by the ids of their subscriptions.
 type ear struct {
 	t      *testing.T
 	conn   *websocket.Conn
@@ -338,8 +338,8 @@ func (e *ear) send(frame string) {
 	}
 }
 
-// hear adds what is said, by id, until enough says that it is, and then nothing
-// more comes for a while. Heartbeats and digests are left out: they come with time.
+// hear adds messages by id, until enough returns true and no more arrive for a while. It skips heartbeats and digests,
+// which depend on time.
 func (e *ear) hear(all map[int][]string, enough func() bool) {
 	e.t.Helper()
 	const silence = 1500 * time.Millisecond
@@ -369,8 +369,8 @@ func (e *ear) hear(all map[int][]string, enough func() bool) {
 	}
 }
 
-// Who may see nothing is told nothing by any route, nor by any shape of a
-// subscription, and the same whether there is what they name or not.
+// A user without permissions receives no data from any route or any form of subscription. The response is the same
+// whether the named object exists or not.
 func TestNobodyLearnsWhatThereIs(t *testing.T) {
 	w := newWalker(t)
 	const ref = "core/v1/configmaps"
@@ -445,15 +445,14 @@ func TestNobodyLearnsWhatThereIs(t *testing.T) {
 	}
 	t.Logf("%d questions", asked)
 
-	// A walk of refusals alone would also pass where nothing works.
+	// A test in which everything is refused would also pass if nothing worked.
 	if body, status := w.as(w.one, "/api/v1/snapshot/"+ref+"?view=objects"); status != http.StatusOK ||
 		!strings.Contains(body, treasure) || strings.Contains(body, w.not) {
 		t.Errorf("who may look into a namespace is told %d %s", status, body)
 	}
 }
 
-// What happens where somebody may not look is told by no route, and no frame of
-// theirs is another for it.
+// Changes that a user may not see affect no response and no message to that user.
 func TestNothingIsHeardOfOthers(t *testing.T) {
 	w := newWalker(t)
 	const ref = "core/v1/configmaps"
@@ -501,12 +500,13 @@ func TestNothingIsHeardOfOthers(t *testing.T) {
 			for _, id := range lives {
 				before[id] = len(told[id])
 			}
-			w.plant(t, w.own, theName, strconv.Itoa((round+1)%4)) // As it was, in the end.
+			w.plant(t, w.own, theName, strconv.Itoa((round+1)%4)) // At the end, the value is the same as at the start.
 			e.hear(told, func() bool {
 				return !slices.ContainsFunc(lives, func(id int) bool { return len(told[id]) == before[id] })
 			})
 		}
-		for _, id := range pasts { // They begin with what was there before.
+		// These views start with earlier changes.
+		for _, id := range pasts {
 			told[id] = slices.DeleteFunc(told[id], func(said string) bool {
 				return strings.Contains(said, `"type":"snapshot"`)
 			})
@@ -525,11 +525,11 @@ func TestNothingIsHeardOfOthers(t *testing.T) {
 		}
 		return told, answers
 	}
-	// What is looked at only if it is watched is watched already.
+	// Some data is returned only for watched resources, so start the watch first.
 	first, heard := w.listen(t, w.one), make(map[int][]string)
 	first.send(`{"op":"subscribe","id":1,` + own.in(`"resource":"REF","ns":["NS"],"view":"rows"`) + `}`)
 	first.hear(heard, func() bool { return strings.Contains(strings.Join(heard[1], ""), `"type":"snapshot"`) })
-	_, _ = record(false) // What is watched from here on is watched in both.
+	_, _ = record(false) // Everything that this run starts to watch is watched in both of the next ones.
 	quiet, quietAnswers := record(false)
 	busy, busyAnswers := record(true)
 	for id := range quiet {
@@ -545,11 +545,11 @@ func TestNothingIsHeardOfOthers(t *testing.T) {
 	t.Logf("%d subscriptions and %d questions", len(quiet), len(quietAnswers))
 }
 
-// What an address means is read once: whatever is written in it, nobody is given an
-// object of a namespace that they may not look into.
+// A path is decoded only once. In whatever way it is written, it gives no access to an object of a namespace that the
+// user may not read.
 func TestNoWayAround(t *testing.T) {
 	w := newWalker(t)
-	w.plant(t, w.own, "configmaps", "0") // Called as its resource is.
+	w.plant(t, w.own, "configmaps", "0") // The object has the same name as its resource.
 	const ref = "core/v1/configmaps"
 	for _, way := range []string{
 		"/OWN/../NOT/NAME", "/OWN/..%2fNOT/NAME", "/OWN%2f..%2fNOT/NAME", "/OWN/%2e%2e/NOT/NAME",

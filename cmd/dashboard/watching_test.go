@@ -9,10 +9,9 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// The limit is the container's, where none is given; one that is too small is
-// not the same as none, and the log says so.
+// Without a flag, the limit of the container applies. A limit that is too small is not the same as none, and is logged.
 func TestMemoryLimit(t *testing.T) {
-	t.Setenv("GOMEMLIMIT", "off") // The test's own stays.
+	t.Setenv("GOMEMLIMIT", "off") // This restores the test's own limit.
 	for _, c := range []struct {
 		name, flag string
 		container  uint64

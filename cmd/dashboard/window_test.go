@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// windowMessage is what a window is told.
+// windowMessage is a message of a window.
 type windowMessage struct {
 	Type                           string
 	Total, Matching, Offset, Count int
@@ -29,11 +29,11 @@ type windowMessage struct {
 	Problem json.RawMessage
 }
 
-// pane holds the rows of a window.
+// pane contains the rows of a window.
 type pane struct {
 	windowMessage
 
-	edits int // Windows that were told by events.
+	edits int // Number of updates that were sent as events.
 }
 
 func (p *pane) take(frame []byte) error {
@@ -67,8 +67,7 @@ func (p *pane) take(frame []byte) error {
 	return nil
 }
 
-// Windows that are moved under churn end with what the API server lists, in the
-// order of a plain sort.
+// Windows that move during changes end with the API server's list, in the order of a plain sort.
 func TestWindowsOnARealServer(t *testing.T) {
 	d, c := start(t, adminConfig(t)), newOracle(t, adminConfig(t))
 	ns := c.namespace(t)
@@ -83,12 +82,12 @@ func TestWindowsOnARealServer(t *testing.T) {
 		for {
 			_, frame, err := socket.conn.Read(ctx)
 			if err != nil {
-				return // The test has ended, or waits for more in vain.
+				return // The test has ended, or has waited too long.
 			}
 			frames <- frame
 		}
 	}()
-	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A test that can be replayed.
+	random := rand.New(rand.NewPCG(1, 2)) //nolint:gosec // A fixed seed makes the test repeatable.
 	for n := range 300 {
 		name := fmt.Sprint("cm-", random.IntN(40))
 		if random.IntN(3) == 0 {

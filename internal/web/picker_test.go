@@ -32,8 +32,8 @@ func (b *bubble) openAs(name string) *tab {
 }
 
 // Invariant: S24. To a user who may not see all objects of a resource, the view resources reveals nothing about it: not
-// whether it is watched, not whether its watch is interrupted, and not how many objects exist. Heartbeats are sent at the
-// same times.
+// whether it is watched, not whether its watch is interrupted, and not how many objects exist. Heartbeats are sent at
+// the same times.
 func TestPickerShowsNoHiddenChange(t *testing.T) {
 	heard := make(map[bool]string)
 	for _, busy := range []bool{false, true} {

@@ -1014,7 +1014,8 @@ func TestGuestsOutliveTheProgram(t *testing.T) {
 	}
 	again := teamOf(t, api, dir)
 	// The server has another port after the restart, and so has its cookie.
-	made.cookie = strings.Replace(made.cookie, s.cookie("glasshouse-share", ""), again.cookie("glasshouse-share", ""), 1)
+	made.cookie = strings.Replace(made.cookie, s.cookie("glasshouse-share", ""),
+		again.cookie("glasshouse-share", ""), 1)
 	if a := again.get("/r/"+podsRef, made.cookie, "Accept: text/html"); a.status != http.StatusOK {
 		t.Errorf("a guest is answered with %d %.300s", a.status, a.body)
 	}
