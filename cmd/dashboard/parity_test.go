@@ -57,10 +57,9 @@ func gvrOf(ref string) schema.GroupVersionResource {
 	}
 }
 
-// The test creates random Roles and Bindings. What a user sees here is the same as what the user's token can list, get
-// and watch at the API server: no object more, and none less. This holds for each resource and namespace, for all
-// together, and for single objects. PARITY is the number of permission sets (100), and SEED is the seed of the random
-// numbers.
+// The test creates random Roles and Bindings. A user sees here exactly the objects that the user's token can list, get
+// and watch at the API server. This holds for each resource and namespace, for all together, and for single objects.
+// PARITY is the number of permission sets (100), and SEED is the seed of the random numbers.
 func TestParity(t *testing.T) {
 	sets := 100
 	if s := os.Getenv("PARITY"); s != "" {

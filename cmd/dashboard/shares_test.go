@@ -194,8 +194,8 @@ func TestShareOfARealUser(t *testing.T) {
 	}
 }
 
-// No token of a link and no guest cookie stays in the program's memory after a wash of its read buffers, and its log
-// and files contain none.
+// After a wash of the read buffers, the program's memory contains no token of a link and no guest cookie. Its log and
+// files contain none either.
 func TestNoTokenIsHeld(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	d, metrics, process := spawnWith(t, "--data-dir", dir)

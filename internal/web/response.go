@@ -173,8 +173,8 @@ func (o *response) grow(bytes int64) {
 	}
 }
 
-// expectText grows what is reserved for the texts of an object of an export, if they are longer than the estimate
-// includes: JSON has 6 bytes for a control character. One object follows the other, so only the longest counts.
+// expectText grows the reservation if the texts of an exported object are longer than the estimate includes. In JSON,
+// one control character needs 6 bytes. One object follows the other, so only the longest counts.
 func (o *response) expectText(length int) {
 	if longest := max(o.longest, watch.LargestText); length > longest {
 		o.grow(3 * int64(length-longest))

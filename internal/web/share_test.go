@@ -258,8 +258,8 @@ func TestLinkBelowABase(t *testing.T) {
 	}
 }
 
-// team is a site with three users: anna, who may see everything, bert, who may see the pods of b, and carl of the group
-// ops. Each has a token that contains the name.
+// team is a site with three users. anna may see everything, bert may see the pods of b, and carl is in the group ops.
+// Each has a token that contains the name.
 func team(t *testing.T, dir string) *site {
 	t.Helper()
 	api := newSite(t).api
@@ -348,8 +348,8 @@ func TestSharesAreTheirOwners(t *testing.T) {
 	}
 }
 
-// A share is refused if its creator may not see the data, if it is invalid, or if guests would start on a page that is
-// not shared.
+// A share is refused if it is invalid, or if its creator may not see the data. It is also refused if guests would start
+// on a page that is not shared.
 func TestSharesThatMakeNoSense(t *testing.T) {
 	s := team(t, "")
 	body := func(more string, parts ...string) string {

@@ -1,8 +1,6 @@
 // Package metrics exports the watch status to Prometheus, read at each scrape, together with metrics of the Go runtime
-// and the process.
-//
-// The number of label values does not grow with the content of a cluster: scopes of one resource that have a field
-// selector are summed up.
+// and the process. The number of label values does not grow with the content of a cluster. For this reason, scopes of
+// one resource with a field selector are summed up.
 package metrics
 
 import (

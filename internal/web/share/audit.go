@@ -34,8 +34,8 @@ type Who struct {
 	From string      // The client address.
 }
 
-// audit logs each action on shares, with its user and time: one line in the log, and one line of JSON in the audit log
-// if there is a directory. No line contains a token, or a value derived from one.
+// audit logs each action on shares, with its user and time. It writes one line to the log. If there is a directory, it
+// also writes one line of JSON to the audit log. No line contains a token, or a value derived from one.
 type audit struct {
 	logs    []*slog.Logger
 	file    io.Closer // Nil without a directory.
