@@ -4,12 +4,14 @@ import (
 	"bytes"
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"runtime"
 	"time"
 
+	"github.com/coder/websocket"
 	"golang.org/x/time/rate"
 
 	"glasshouse/internal/limit"
@@ -26,13 +28,15 @@ const (
 	maxStreams = 100 // Of one HTTP/2 connection.
 	// addressRequests is the maximum number of requests in flight of one address. Sockets do not count.
 	addressRequests = 1000
-	// maxBodies is how many request bodies may be read at a time, addressBodies how many of one address.
+	// maxBodies is how many request bodies may be read at a time, addressBodies how many of one address. Under a memory
+	// limit all are at most a quarter of the requests in flight, so that unfinished bodies leave room for others.
 	maxBodies, addressBodies = 400, 50
 	// maxRequests is the maximum number of requests in flight of all clients that are not identified yet. As many again
 	// are allowed of clients that are identified. With a memory limit, each of the two groups may use an eighth of it,
 	// but at least leastRequests are allowed.
 	maxRequests, leastRequests, requestParts, requestMemory = 4096, 256, 8, 64 << 10
-	// maxRateWaiters is how many requests of all addresses may wait for the rate limit of their address.
+	// maxRateWaiters is how many requests of all addresses may wait for the rate limit of their address. Under a memory
+	// limit they are at most a quarter of the requests in flight.
 	maxRateWaiters = 1000
 	// addressSockets is the maximum number of sockets of one address, viewerSockets that of the tabs of one user.
 	addressSockets, viewerSockets = 2000, 500
@@ -47,6 +51,9 @@ const (
 	viewerLogs, linkLogs, guestLogs = 25, 25, 50
 	// messageRate is how many messages a second a socket may send, after messageBurst at once. Further messages wait.
 	messageRate, messageBurst = 20, 200
+	// overloadAfter is how long a socket may exceed the rate of its messages or frames without a pause. Then it is
+	// closed. Otherwise the rest of a flood would be read slowly, for up to a minute after its client has gone.
+	overloadAfter = 20 * time.Second
 	// addressRate is how many requests, connections and socket messages a second one address may send, after
 	// addressBurst at once: a thousand tabs may reconnect together.
 	addressRate, addressBurst = 250, 4000
@@ -86,8 +93,31 @@ func (s *Server) rateLimitersFor(r *http.Request, own *rate.Limiter, addresses *
 	return []*rate.Limiter{own}
 }
 
-// wait waits until the session may read one more message. It returns an error if the session has ended.
+// errOverload ends a socket whose client has exceeded a rate for overloadAfter.
+var errOverload = errors.New("the client has exceeded the rate of its messages or frames for too long")
+
+// overload detects a client that exceeds a rate without a pause. The zero value is ready for use.
+type overload struct {
+	since time.Time // Zero while the client keeps to the rate.
+}
+
+// exceeded records whether the client exceeds the rate now. It reports whether it has done so for overloadAfter.
+func (o *overload) exceeded(now bool) bool {
+	if !now {
+		o.since = time.Time{}
+	} else if o.since.IsZero() {
+		o.since = time.Now()
+	}
+	return now && time.Since(o.since) >= overloadAfter
+}
+
+// wait waits until the session may read one more message. It returns an error if the session has ended, or ends because
+// of an overload.
 func (l *session) wait(ctx context.Context) error {
+	if l.overload.exceeded(l.rates[0].Tokens() < 1) {
+		l.close(websocket.StatusPolicyViolation, "messages were sent too fast for too long")
+		return errOverload
+	}
 	for _, limiter := range l.rates {
 		if err := limiter.Wait(ctx); err != nil {
 			return err
@@ -137,7 +167,8 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 				return
 			}
 		}
-		if s.bufferBody(r) != nil {
+		if !s.bufferBody(r) {
+			w.Header().Set("Connection", "close") // The rest of the request is not read.
 			tooMany(w, fmt.Sprintf("Too many request bodies are being read: at most %d of your address, "+
 				"and %d in total. Send the body without delay, or retry later.", addressBodies, maxBodies))
 			return
@@ -147,18 +178,19 @@ func (s *Server) limitRequest(next http.Handler) http.Handler {
 }
 
 // bufferBody reads the body of a request before the request is handled. A client that sends it slowly then occupies 64
-// KiB, and not the memory reserved for a response.
-func (s *Server) bufferBody(r *http.Request) error {
+// KiB, and not the memory reserved for a response. It reports false if too many bodies are being read. It does not wait
+// for others: requests that wait would take the room of all that are not identified yet.
+func (s *Server) bufferBody(r *http.Request) bool {
 	if r.ContentLength <= 0 {
-		return nil
+		return true
 	}
-	limits := []limit.Limit{{Key: "bodies", Max: maxBodies}}
+	limits := []limit.Limit{{Key: "bodies", Max: min(maxBodies, s.maxInFlight()/4)}}
 	if address, known := s.peers.clientAddr(r); known {
-		limits = append([]limit.Limit{{Key: "bodies of " + addressKey(address), Max: addressBodies}}, limits...)
+		limits = append(limits, limit.Limit{Key: "bodies of " + addressKey(address), Max: addressBodies})
 	}
-	lease, err := s.acquire(r.Context(), limits...)
-	if err != nil {
-		return err
+	lease := s.limiter.TryAcquire(1, limits...)
+	if lease == nil {
+		return false
 	}
 	defer lease.Release()
 	text, err := io.ReadAll(r.Body)
@@ -167,7 +199,7 @@ func (s *Server) bufferBody(r *http.Request) error {
 		rest = io.MultiReader(rest, failingReader{err}) // The handler reports it.
 	}
 	r.Body = io.NopCloser(rest)
-	return nil
+	return true
 }
 
 // failingReader returns its error from each Read.
@@ -233,7 +265,7 @@ func (s *Server) waitForAddressRate(ctx context.Context, address string) bool {
 		return true
 	}
 	lease := s.limiter.TryAcquire(1, limit.Limit{
-		Key: "requests that wait for the rate of their address", Max: maxRateWaiters,
+		Key: "requests that wait for the rate of their address", Max: min(maxRateWaiters, s.maxInFlight()/4),
 	})
 	if lease == nil {
 		return false

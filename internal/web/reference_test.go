@@ -344,7 +344,7 @@ func TestReferenceHasTheLimits(t *testing.T) {
 		{"server.go", "readTimeout = 30 * time.Second", "64 KiB elsewhere, within 30 s,"},
 		{"limits.go", "addressRequests = 1000", "| Requests in flight of one address | 1,000,"},
 		{"limits.go", "maxBodies, addressBodies = 400, 50",
-			"| Bodies that are being read at a time | 400, and 50 of one address;"},
+			"| Bodies that are being read at a time | 400, and 50 of one address,"},
 		{"limits.go", "maxRequests, leastRequests, requestParts, requestMemory = 4096, 256, 8, 64 << 10",
 			"| Requests in flight of all together | 4,096 of users and guests, and 4,096 of others or not identified " +
 				"yet;"},
@@ -394,6 +394,8 @@ func TestReferenceHasTheLimits(t *testing.T) {
 			"and one processor less than there are for all together; at least 1 each."},
 		{"limits.go", "messageRate, messageBurst = 20, 200",
 			"| Messages of one WebSocket from the client | 200 at once, and 20 a second;"},
+		{"limits.go", "overloadAfter = 20 * time.Second",
+			"exceeds this for 20 s without a pause is closed with 1008 |"},
 		{"../watch/query.go", "maxTerms = 100", "or words of a text filter | 100 |"},
 		{"keypair.go", "lookEvery = time.Second", "Both files are looked at once a second at most"},
 		{"login.go", "maxLogin = 32 << 10",

@@ -138,11 +138,23 @@ func (st *stream) texts() map[string]string {
 	defer st.mu.Unlock()
 	texts := map[string]string{}
 	for name, all := range st.messages {
-		for _, m := range all {
+		for _, m := range withoutDigests(all) {
 			texts[name] += regexp.MustCompile(`"id":\d+`).ReplaceAllString(m.text, `"id":ID`) + "\n"
 		}
 	}
 	return texts
+}
+
+// withoutDigests removes digests, which are sent once a minute, and the empty messages next to them.
+func withoutDigests(all []message) (others []message) {
+	isDigest := func(n int) bool { return n >= 0 && n < len(all) && all[n].Type == "digest" }
+	for n, m := range all {
+		empty := strings.Contains(m.text, `"events":[]`) && (isDigest(n-1) || isDigest(n+1))
+		if !isDigest(n) && !empty {
+			others = append(others, m)
+		}
+	}
+	return others
 }
 
 func (st *stream) close() {
