@@ -17,22 +17,23 @@ import (
 // reviewTimeout bounds one access review.
 const reviewTimeout = 5 * time.Second
 
-// rights are what the program itself may do with a scope.
+// rights are the permissions of the program itself on a scope.
 type rights struct {
 	list, watch bool
-	reason      string // Why list is refused.
+	reason      string // The reason why list is denied.
 }
 
-// reviewer asks the API server what the program may do, by
-// SelfSubjectAccessReviews and SelfSubjectRulesReviews, which it keeps nowhere.
+// reviewer checks what the program itself may do, by SelfSubjectAccessReviews and SelfSubjectRulesReviews, which the
+// API server does not store.
 type reviewer struct {
 	client  authorizationclient.SelfSubjectAccessReviewInterface
 	rules   authorizationclient.SelfSubjectRulesReviewInterface
-	asked   answers[authorization.ResourceAttributes, right] // A moment ago, of single objects.
+	asked   answers[authorization.ResourceAttributes, right] // Recent decisions about single objects.
 	permits answers[string, permits]                         // By namespace.
-	partial atomic.Int64                                     // Until then rules are not all that decides, in Unix seconds.
+	// Until this time, in Unix seconds, rules are incomplete and are not used.
+	partial atomic.Int64
 
-	allowed, denied atomic.Int64 // Namespaces of all resources that are asked for, by what was answered.
+	allowed, denied atomic.Int64 // The number of namespaces of all resources that need reviews, by the decision.
 }
 
 func newReviewer(client authorizationclient.AuthorizationV1Interface) *reviewer {
@@ -43,11 +44,10 @@ func newReviewer(client authorizationclient.AuthorizationV1Interface) *reviewer 
 	}
 }
 
-// review returns the rights to a scope, of which known were known before. An
-// error says that they are not known now: the API server is away, or does not
-// let itself be asked. Where rules do not tell, the right to watch one namespace of
-// many is not asked for again: it shows nothing that may not be listed, and watches
-// end by themselves within minutes.
+// review returns the permissions on a scope. known are the permissions from before. With an error, the permissions are
+// unknown: the API server is unavailable, or it refuses the review. If rules do not decide, review does not repeat the
+// review for watch in one namespace of many. This is safe: a watch shows nothing that list does not allow, and watches
+// end on their own within minutes.
 func (r *reviewer) review(ctx context.Context, scope wire.Scope, known rights) (rights, error) {
 	if known.list && scope.Namespace != "" {
 		if now := r.permitted(ctx, scope); now.list {
@@ -65,18 +65,20 @@ func (r *reviewer) review(ctx context.Context, scope wire.Scope, known rights) (
 	return rights{list: true, watch: watch.Allowed}, err
 }
 
-func (r *reviewer) may(ctx context.Context, scope wire.Scope, verb string) (authorization.SubjectAccessReviewStatus, error) {
+func (r *reviewer) may(
+	ctx context.Context, scope wire.Scope, verb string,
+) (authorization.SubjectAccessReviewStatus, error) {
 	return r.ask(ctx, authorization.ResourceAttributes{
 		Namespace: scope.Namespace, Verb: verb,
 		Group: scope.Resource.Group, Version: scope.Resource.Version, Resource: scope.Resource.Resource,
 	})
 }
 
-// allows reports whether the program may get an object, or list those like it: one that
-// it may not, as a Secret, is not asked for in vain. Where that cannot be found out the
-// API server is to say.
+// allows reports whether the program may perform an action on an object, or on all objects of its resource. The check
+// avoids requests that cannot succeed, for example for a Secret. It returns true without a decision: the API server
+// then decides on the request itself.
 func (r *reviewer) allows(ctx context.Context, d deed, resource *Resource, namespace, name string, old age) bool {
-	for _, name := range []string{"", name} { // Seldom are some allowed by name alone.
+	for _, name := range []string{"", name} { // Permissions by object name are rare.
 		of := d.attributes(resource, namespace, name)[0]
 		answer, _ := r.asked.get(ctx, of, old.good, func(ctx context.Context) right {
 			status, err := r.ask(ctx, of)
@@ -89,8 +91,8 @@ func (r *reviewer) allows(ctx context.Context, d deed, resource *Resource, names
 	return ctx.Err() != nil
 }
 
-// loseLog returns once the log of a pod may not be read any more, or when ctx
-// ends. What cannot be found out stays as it was.
+// loseLog returns when the program loses the permission to read the log of a pod, or when ctx ends. A failed review
+// changes nothing.
 func (r *reviewer) loseLog(ctx context.Context, namespace, pod string) {
 	for range Ticks(ctx, reviewEvery) {
 		answer, err := r.ask(ctx, authorization.ResourceAttributes{
@@ -102,19 +104,23 @@ func (r *reviewer) loseLog(ctx context.Context, namespace, pod string) {
 	}
 }
 
-func (r *reviewer) ask(ctx context.Context, of authorization.ResourceAttributes) (authorization.SubjectAccessReviewStatus, error) {
+func (r *reviewer) ask(
+	ctx context.Context, of authorization.ResourceAttributes,
+) (authorization.SubjectAccessReviewStatus, error) {
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
 	answer, err := r.client.Create(ctx, &authorization.SelfSubjectAccessReview{
 		Spec: authorization.SelfSubjectAccessReviewSpec{ResourceAttributes: &of},
 	}, metav1.CreateOptions{})
 	if err != nil {
-		return authorization.SubjectAccessReviewStatus{}, fmt.Errorf("ask for the right to %s %s: %w", of.Verb, of.Resource, err)
+		return authorization.SubjectAccessReviewStatus{}, fmt.Errorf(
+			"ask for the right to %s %s: %w", of.Verb, of.Resource, err,
+		)
 	}
 	return answer.Status, nil
 }
 
-// refusal is what the API server would have said to the list.
+// refusal returns the message that the API server would have sent for the list.
 func refusal(scope wire.Scope, reason string) string {
 	where := "at the cluster scope"
 	if scope.Namespace != "" {

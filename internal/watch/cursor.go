@@ -9,17 +9,17 @@ import (
 	"errors"
 )
 
-// A cursor holds the low four bytes of an epoch and five of an offset, encrypted, and
-// a signature of six bytes. It is short because every message carries one.
-// Readers that may not see every object have another: restrictedCursor.
+// A cursor contains the low four bytes of an epoch and the low five bytes of an offset, encrypted, and a signature of
+// six bytes. It is short because every message has one. Restricted readers have another type of cursor:
+// restrictedCursor.
 const (
 	epochLength  = 4
 	placeLength  = epochLength + 5
 	cursorLength = placeLength + 6
 )
 
-// cursorKey signs cursors. A signature binds a cursor to this server, one viewer and
-// one filter, because the state of another filter is another state.
+// cursorKey signs cursors. A signature binds a cursor to this server, one viewer and one filter, because it is not
+// valid for the state of another filter.
 type cursorKey [32]byte
 
 func newCursorKey() (key cursorKey) {
@@ -27,18 +27,17 @@ func newCursorKey() (key cursorKey) {
 	return key
 }
 
-// seal is the key derived for everything that a cursor is bound to. It signs and
-// encrypts the short text of each message's cursor.
+// seal is a key derived from everything that a cursor is bound to. It signs and encrypts the cursor of each message.
 type seal [sha256.Size]byte
 
 func (k *cursorKey) seal(bound string) (s seal) {
 	mac := hmac.New(sha256.New, k[:])
-	_, _ = mac.Write([]byte(bound)) // A hash takes every write.
+	_, _ = mac.Write([]byte(bound)) // Writing to a hash never fails.
 	mac.Sum(s[:0])
 	return s
 }
 
-// append appends a cursor as the wire has it.
+// append appends a cursor in base64, as clients receive it.
 func (s *seal) append(dst []byte, epoch, offset uint64) []byte {
 	var b [cursorLength]byte
 	putNumber(b[:epochLength], epoch)
@@ -48,7 +47,7 @@ func (s *seal) append(dst []byte, epoch, offset uint64) []byte {
 	return base64.RawURLEncoding.AppendEncode(dst, b[:])
 }
 
-// decode returns the offset, or why the cursor cannot be resumed from.
+// decode returns the offset, or an error with the reason why the cursor cannot be resumed.
 func (s *seal) decode(cursor string, epoch uint64) (uint64, error) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	var b, wanted [cursorLength]byte
@@ -59,14 +58,14 @@ func (s *seal) decode(cursor string, epoch uint64) (uint64, error) {
 	if err != nil || !whole || !hmac.Equal(b[:], wanted[:]) {
 		return 0, errors.New("the cursor was not issued for this subscription by this server")
 	}
-	if uint32(number(b[:epochLength])) != uint32(epoch) { //nolint:gosec // The low bytes are meant.
+	if uint32(number(b[:epochLength])) != uint32(epoch) { //nolint:gosec // Compares the low bytes only.
 		return 0, errors.New("the resource was listed anew since the cursor was issued")
 	}
 	return number(b[epochLength:placeLength]), nil
 }
 
-// sign computes the signature of the bytes before it. The seal is secret and the hashed
-// text has one length, so this hash is as good as an HMAC.
+// sign writes a signature of the bytes before it. The seal is secret and the hashed text has a fixed length, so this
+// hash is as secure as an HMAC.
 func (s *seal) sign(b *[cursorLength]byte) {
 	var text [len(s) + placeLength]byte
 	copy(text[copy(text[:], s[:]):], b[:placeLength])
@@ -74,9 +73,8 @@ func (s *seal) sign(b *[cursorLength]byte) {
 	copy(b[placeLength:], sum[:])
 }
 
-// crypt encrypts or decrypts the bytes before the signature with a hash of the seal and
-// the signature. This is the construction of RFC 5297, with a hash in place of AES. The
-// hashed text has another length than in sign.
+// crypt encrypts or decrypts the bytes before the signature with a hash of the seal and the signature. This is the
+// construction of RFC 5297, with a hash in place of AES. The hashed text has a different length than in sign.
 func (s *seal) crypt(b *[cursorLength]byte) {
 	var text [len(s) + cursorLength - placeLength]byte
 	copy(text[copy(text[:], s[:]):], b[placeLength:])
@@ -84,7 +82,7 @@ func (s *seal) crypt(b *[cursorLength]byte) {
 	subtle.XORBytes(b[:placeLength], b[:placeLength], sum[:])
 }
 
-// putNumber writes the low bytes of n.
+// putNumber writes the low bytes of n, the most significant byte first.
 func putNumber(b []byte, n uint64) {
 	for i := range b {
 		b[len(b)-1-i] = byte(n >> (8 * i))

@@ -7,36 +7,34 @@ import (
 	"time"
 )
 
-// groundsEvery is how soon it is asked for the first time: what is sent by then costs
-// nothing. What costs nothing at all is asked for as often.
+// groundsEvery is the delay of the first recheck, so a response that is sent within it needs no recheck. It is also the
+// interval of rechecks that need no request to the API server.
 const groundsEvery = time.Second
 
-// Grounds are what an answer is told by: the rights to it, which are asked for again
-// while it is being sent. The zero Grounds are of an answer that tells nothing. They
-// must be closed.
+// Grounds are the permissions that a response depends on. Lost rechecks them while the response is sent. The zero
+// Grounds are of a response that reveals nothing. Callers must call Close.
 type Grounds struct {
 	mu   sync.Mutex
 	all  []*ground
-	held []func() // Lets go of what the answer was read from.
+	held []func() // Releases what the response was read from.
 }
 
-// ground is one of them.
+// ground is one permission, with its recheck.
 type ground struct {
-	holds func(context.Context) bool // Whether it does still, which is not so where that cannot be found out.
-	every time.Duration              // How often it is asked for,
-	next  time.Time                  // and when it is again.
+	holds func(context.Context) bool // Reports whether it is still valid; false if that cannot be determined.
+	every time.Duration              // The interval of rechecks.
+	next  time.Time                  // The time of the next recheck.
 }
 
-// On returns the same access, which notes by what rights it tells something: when it
-// has been read, so that who still waits for it is told why it is refused.
+// On returns a copy of the access that records the permissions that a response depends on. It records them after the
+// read, so that a refused read still returns its reason.
 func (a *Access) On(g *Grounds) *Access {
 	noting := *a
 	noting.grounds = g
 	return &noting
 }
 
-// Lost returns true once one of the rights has gone, or cannot be found out, and false
-// when ctx ends.
+// Lost returns true when one of the permissions is revoked or cannot be rechecked, and false when ctx ends.
 func (g *Grounds) Lost(ctx context.Context) bool {
 	for wait := groundsEvery; ; wait = g.wait() {
 		if sleep(ctx, wait); ctx.Err() != nil {
@@ -48,7 +46,8 @@ func (g *Grounds) Lost(ctx context.Context) bool {
 	}
 }
 
-// wait is how long it is until one is to be asked for: there may be new ones soon.
+// wait returns the time until the next recheck. It is at most groundsEvery, because new permissions may be recorded
+// soon.
 func (g *Grounds) wait() time.Duration {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -59,11 +58,13 @@ func (g *Grounds) wait() time.Duration {
 	return wait
 }
 
-// hold asks for those of which it is time.
+// hold rechecks the permissions that are due, and reports whether all are still valid.
 func (g *Grounds) hold(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, lookPatience)
 	defer cancel()
-	hold, _ := several(ctx, g.due(), func(ctx context.Context, one *ground) (bool, error) { return one.holds(ctx), nil })
+	hold, _ := several(ctx, g.due(), func(ctx context.Context, one *ground) (bool, error) {
+		return one.holds(ctx), nil
+	})
 	return !slices.Contains(hold, false)
 }
 
@@ -92,7 +93,7 @@ func (g *Grounds) keep(release func()) {
 	g.held = append(g.held, release)
 }
 
-// Close lets go of what the answer was read from.
+// Close releases what the response was read from.
 func (g *Grounds) Close() {
 	g.mu.Lock()
 	held := g.held
@@ -103,7 +104,8 @@ func (g *Grounds) Close() {
 	}
 }
 
-// letGo lets go of what is held: at once, or when what was read from it has been sent.
+// letGo releases an informer: at once without Grounds, otherwise when the Grounds are closed after the response was
+// sent.
 func (a *Access) letGo(held *opened) {
 	if a.grounds == nil {
 		held.release()
@@ -112,8 +114,7 @@ func (a *Access) letGo(held *opened) {
 	a.grounds.keep(held.release)
 }
 
-// tells notes that the viewer is told of what a filter lets through, which was narrowed
-// for the deed.
+// tells records that the response depends on a filter that was restricted for an action.
 func (a *Access) tells(r *Resource, f *filter, d deed) {
 	if a.grounds == nil || a.viewer.User == nil {
 		return
@@ -122,12 +123,12 @@ func (a *Access) tells(r *Resource, f *filter, d deed) {
 	a.grounds.add(lookEvery, func(ctx context.Context) bool {
 		now := &filter{namespaces: namespaces, name: name}
 		err := a.narrowTo(ctx, r, now, d, askedAgain())
-		return err == nil && len(now.namespaces) == len(namespaces) // None are all.
+		return err == nil && len(now.namespaces) == len(namespaces) // An empty list means all namespaces.
 	})
 }
 
-// tellsRows notes that rows of an informer are told. What the program may not see any
-// more that finds out for itself, and has its readers begin anew.
+// tellsRows records that the response contains rows of an informer. When the program itself loses a permission, the
+// informer resets its readers, and its version changes.
 func (a *Access) tellsRows(held *opened, version int) {
 	if a.grounds == nil {
 		return
@@ -136,7 +137,7 @@ func (a *Access) tellsRows(held *opened, version int) {
 	a.grounds.add(groundsEvery, func(context.Context) bool { return held.informer.present(nil).version == version })
 }
 
-// tellsObject notes that one object is told, which the program has by a deed of its own.
+// tellsObject records that the response contains one object, which the program read by an action of its own.
 func (a *Access) tellsObject(r *Resource, f *filter, by deed, namespace, name string) {
 	if a.grounds == nil {
 		return
@@ -148,7 +149,7 @@ func (a *Access) tellsObject(r *Resource, f *filter, by deed, namespace, name st
 	if f.selector == nil && !f.ofRows() {
 		return
 	}
-	// It was shared by what it is: as something else it is not any more.
+	// A link that selects by labels or words shares the object only while the object matches.
 	a.grounds.add(groundsEvery, func(context.Context) bool {
 		o, status := a.held(r, namespace, name)
 		return o == nil || status.State != Live || f.match(o)

@@ -17,35 +17,34 @@ import (
 )
 
 const (
-	// lookEvery is how often it is asked what the viewer of a Subscription, a log or an
-	// answer that is being sent may see now.
+	// lookEvery is the interval between rechecks of what the viewer of a Subscription, a log or a response may see.
 	lookEvery = 10 * time.Second
-	// lookPatience bounds that where more is told meanwhile: with the age that an answer
-	// may have, and lookEvery, it is 15 s.
+	// lookPatience limits a recheck, because data is still sent meanwhile. With lookEvery (10 s) and the maximum age of
+	// an allowed decision (2 s), a revoked permission takes effect within 15 s.
 	lookPatience = 3 * time.Second
-	// maxRights bounds the rights of users that are remembered.
+	// maxRights limits the number of cached decisions about users.
 	maxRights = 20_000
-	// maxLooked is of how many namespaces it is asked, one by one, what a user may
-	// see there who may not see all.
+	// maxLooked is the maximum number of namespaces that are checked one by one for a user without permission for all
+	// namespaces.
 	maxLooked = 1000
-	// looksAtOnce bounds the access reviews on their way for one Query, userReviews
-	// those for one user, and allReviews those for all.
+	// looksAtOnce limits the concurrent access reviews of one Query, userReviews those of one user, and allReviews
+	// those of all users.
 	looksAtOnce = 16
 	userReviews = 32
 	allReviews  = 128
 )
 
-// age is how old the answer to an access review may be.
+// age is the maximum age of a cached decision, by its outcome.
 type age struct{ allowed, denied time.Duration }
 
-// ages are those for who asks once, for who begins to look, and for who goes on looking:
-// to those nothing is shown that may not be seen for long, but what is not seen is asked
-// for seldom.
+// These are the maximum ages for a single request, for the start of a long-running read, and for its rechecks. A
+// long-running read accepts only a young allowed decision, so revoked data is not shown for long. Its rechecks accept
+// an older denied decision, which saves access reviews.
 func askedOnce() age  { return age{10 * time.Second, 10 * time.Second} }
 func askedFirst() age { return age{askedAgain().allowed, askedOnce().denied} }
 func askedAgain() age { return age{2 * time.Second, 45 * time.Second} }
 
-// good reports whether an answer is young enough; one that came as an error never is.
+// good reports whether a decision is young enough. A failed review is never reused.
 func (a age) good(answer right, asked time.Time) bool {
 	long := a.denied
 	if answer.allowed {
@@ -54,26 +53,27 @@ func (a age) good(answer right, asked time.Time) bool {
 	return answer.err == nil && time.Since(asked) < long
 }
 
-// deed is what somebody does with objects.
+// deed is an action on objects.
 type deed string
 
-// The deeds of viewers.
+// The actions of viewers.
 const (
 	toList  deed = "list"
-	toWatch deed = "watch" // And to list them before.
+	toWatch deed = "watch" // And to list them first.
 	toGet   deed = "get"
 	toLog   deed = "log" // To get the logs of pods.
 )
 
-// attributes are what the API server is asked for a deed. A get of a Namespace by name
-// is authorized in the namespace of that name, so that a Role in it can allow the get.
-// A list or watch with a metadata.name field selector is not: its path names no
-// namespace (NewRequestInfo in k8s.io/apiserver/pkg/endpoints/request).
+// attributes returns the attributes of the access reviews for an action. A get of a Namespace by name is authorized in
+// the namespace of that name, so that a Role in it can allow the get. A list or watch with a metadata.name field
+// selector is not, because its path contains no namespace (NewRequestInfo in k8s.io/apiserver/pkg/endpoints/request).
 func (d deed) attributes(r *Resource, namespace, name string) []authorization.ResourceAttributes {
 	if d == toGet && r.Group == "" && r.Resource == namespaceResource().Resource {
 		namespace = name
 	}
-	of := authorization.ResourceAttributes{Namespace: namespace, Verb: string(d), Group: r.Group, Version: r.Version, Resource: r.Resource, Name: name}
+	of := authorization.ResourceAttributes{
+		Namespace: namespace, Verb: string(d), Group: r.Group, Version: r.Version, Resource: r.Resource, Name: name,
+	}
 	switch d {
 	case toWatch:
 		list := of
@@ -86,46 +86,51 @@ func (d deed) attributes(r *Resource, namespace, name string) []authorization.Re
 	return []authorization.ResourceAttributes{of}
 }
 
-// guard asks the API server what users may do, by SubjectAccessReviews, which
-// it keeps nowhere. What cannot be found out is not allowed.
+// guard checks what users may do, by SubjectAccessReviews, which the API server does not store. An action without a
+// decision is not allowed.
 type guard struct {
 	client  authorizationclient.SubjectAccessReviewInterface
-	limiter *limit.Limiter // Of reviews in progress.
+	limiter *limit.Limiter // Limits reviews in progress.
 	rights  answers[question, right]
 }
 
 func newGuard(client authorizationclient.SubjectAccessReviewInterface) guard {
-	return guard{client: client, limiter: new(limit.Limiter), rights: answers[question, right]{most: maxRights, long: askedAgain().denied}}
+	return guard{
+		client:  client,
+		limiter: new(limit.Limiter),
+		rights:  answers[question, right]{most: maxRights, long: askedAgain().denied},
+	}
 }
 
 // userHash is the hash of User.key.
 type userHash [sha256.Size]byte
 
-// asker is a user with the hash of their key, as it is asked for many namespaces.
+// asker is a user with the hash of their key. The hash is computed once, because many namespaces may need a review.
 type asker struct {
 	*User
 
 	hash userHash
 }
 
-// question is whether a user may do something.
+// question is the cache key of a decision: may this user do this?
 type question struct {
 	user userHash
 	authorization.ResourceAttributes
 }
 
-// right is the answer. One that came as an error is theirs who waited for it, and of no
-// use to who asks later.
+// right is a decision. An error goes only to the callers that waited for this review; later callers repeat it.
 type right struct {
 	allowed bool
 	err     error
 }
 
-// may asks whether a user may do all that the deed is, to one object, or in a
-// namespace, or ("") in all.
+// may reports whether a user may do everything that an action needs. name limits it to one object, and namespace to one
+// namespace; "" means all namespaces.
 func (g *guard) may(ctx context.Context, u asker, d deed, r *Resource, namespace, name string, old age) (bool, error) {
 	for _, of := range d.attributes(r, namespace, name) {
-		answer, ok := g.rights.get(ctx, question{u.hash, of}, old.good, func(ctx context.Context) right { return g.review(ctx, u, of) })
+		answer, ok := g.rights.get(ctx, question{u.hash, of}, old.good, func(ctx context.Context) right {
+			return g.review(ctx, u, of)
+		})
 		if !ok {
 			return false, ctx.Err()
 		}
@@ -137,7 +142,11 @@ func (g *guard) may(ctx context.Context, u asker, d deed, r *Resource, namespace
 }
 
 func (g *guard) review(ctx context.Context, u asker, of authorization.ResourceAttributes) right {
-	lease, err := g.limiter.Acquire(ctx, 1, limit.Limit{Key: "user " + string(u.hash[:]), Max: userReviews}, limit.Limit{Key: "all", Max: allReviews})
+	lease, err := g.limiter.Acquire(
+		ctx, 1,
+		limit.Limit{Key: "user " + string(u.hash[:]), Max: userReviews},
+		limit.Limit{Key: "all", Max: allReviews},
+	)
 	if err != nil {
 		return right{err: fmt.Errorf("wait to ask whether a user may %s %s: %w", of.Verb, of.Resource, err)}
 	}
@@ -158,9 +167,8 @@ func (g *guard) review(ctx context.Context, u asker, of authorization.ResourceAt
 	return right{allowed: answer.Status.Allowed && !answer.Status.Denied}
 }
 
-// narrow leaves of a filter what the viewer may do that to. It returns a *Problem
-// that is Refused where that is nothing, which tells the same whether there is
-// something or not, and one that is Unavailable where it cannot be found out.
+// narrow restricts a filter to the objects on which the viewer may perform the action. It returns a *Problem: Refused
+// if no objects remain, with the same text whether such objects exist or not, and Unavailable if there is no decision.
 func (a *Access) narrow(ctx context.Context, r *Resource, f *filter, d deed, old age) error {
 	if f.shared = a.viewer.Scope != nil; f.shared {
 		if err := a.viewer.Scope.narrow(r, f, d); err != nil {
@@ -176,8 +184,7 @@ func (a *Access) narrow(ctx context.Context, r *Resource, f *filter, d deed, old
 	return &Problem{Cause: Refused, Title: "Forbidden", Detail: "Nobody is logged in here."}
 }
 
-// narrowTo leaves of a filter what the viewer's user may see. It takes no longer than
-// until it would be time to look again.
+// narrowTo restricts a filter to what the viewer's user may see. It takes at most lookEvery, the interval of rechecks.
 func (a *Access) narrowTo(ctx context.Context, r *Resource, f *filter, d deed, old age) error {
 	ctx, cancel := context.WithTimeout(ctx, lookEvery)
 	defer cancel()
@@ -197,7 +204,15 @@ func (a *Access) narrowTo(ctx context.Context, r *Resource, f *filter, d deed, o
 			return err
 		}
 		if len(known) > maxLooked {
-			return &Problem{Cause: Refused, Title: "Forbidden", Detail: fmt.Sprintf("You cannot %s %s in all namespaces, and there are more than %d: name those that you want to see with ns.", toList, r.Resource, maxLooked)}
+			return &Problem{
+				Cause: Refused,
+				Title: "Forbidden",
+				Detail: fmt.Sprintf(
+					"You cannot %s %s in all namespaces, and there are more than %d: name those that you want to see "+
+						"with ns.",
+					toList, r.Resource, maxLooked,
+				),
+			}
 		}
 		namespaces = known
 	}
@@ -225,8 +240,8 @@ func (a *Access) narrowTo(ctx context.Context, r *Resource, f *filter, d deed, o
 	return nil
 }
 
-// narrowByName finds out whether the viewer may see other objects than the named one,
-// where a query that is followed names one. Other objects share its informer.
+// narrowByName marks a subscription to one named object as restricted if the viewer may not see all objects. Other
+// objects share its informer, and nothing about them may be revealed.
 func (a *Access) narrowByName(ctx context.Context, r *Resource, f *filter, d deed, old age) error {
 	if f.name == "" || d != toWatch {
 		return nil
@@ -239,8 +254,7 @@ func (a *Access) narrowByName(ctx context.Context, r *Resource, f *filter, d dee
 	return nil
 }
 
-// several asks for several things at once, up to the first error; what is not known
-// then is not allowed.
+// several checks several items concurrently, up to the first error. An item without a decision is not allowed.
 func several[T any](ctx context.Context, of []T, may func(context.Context, T) (bool, error)) ([]bool, error) {
 	allowed := make([]bool, len(of))
 	asking, ctx := errgroup.WithContext(ctx)
@@ -254,9 +268,12 @@ func several[T any](ctx context.Context, of []T, may func(context.Context, T) (b
 	return allowed, asking.Wait()
 }
 
-// common are those of some namespaces that are among others, which are sorted.
+// common returns the namespaces of some that are also in others. others must be sorted.
 func common(some, others []string) []string {
-	return slices.DeleteFunc(slices.Clone(some), func(ns string) bool { _, ok := slices.BinarySearch(others, ns); return !ok })
+	return slices.DeleteFunc(slices.Clone(some), func(ns string) bool {
+		_, ok := slices.BinarySearch(others, ns)
+		return !ok
+	})
 }
 
 func unsure(err error) error {
@@ -264,12 +281,13 @@ func unsure(err error) error {
 		return err
 	}
 	return &Problem{
-		Cause: Unavailable, Title: "Rights are not known", Detail: "The API server cannot be asked now what you may see: " + reasonOf(err),
-		Brief: "The API server cannot be asked now what may be seen here.",
+		Cause: Unavailable, Title: "Rights are not known",
+		Detail: "The API server cannot be asked now what you may see: " + reasonOf(err),
+		Brief:  "The API server cannot be asked now what may be seen here.",
 	}
 }
 
-// refused is told to who may see nothing of what a filter lets through.
+// refused is the error if the viewer may see none of the objects that a filter selects.
 func refused(r *Resource, d deed, f *filter) error {
 	of := d.attributes(r, "", "")[0]
 	what := r.gvr().GroupResource().String()
@@ -285,10 +303,12 @@ func refused(r *Resource, d deed, f *filter) error {
 	case r.Namespaced:
 		where = "in all namespaces, nor in one of those that are known"
 	}
-	return &Problem{Cause: Refused, Title: "Forbidden", Detail: fmt.Sprintf("You cannot %s %s %s.", of.Verb, what, where)}
+	return &Problem{
+		Cause: Refused, Title: "Forbidden", Detail: fmt.Sprintf("You cannot %s %s %s.", of.Verb, what, where),
+	}
 }
 
-// narrow leaves of a filter what was shared.
+// narrow restricts a filter to what was shared.
 func (s *Scope) narrow(r *Resource, f *filter, d deed) error {
 	ref := r.Ref()
 	if d == toLog {

@@ -9,24 +9,24 @@ import (
 	"glasshouse/internal/watch/rawjson"
 )
 
-// maxMatched is for how many sets of labels a reader keeps what its selector
-// says of them: those of the objects that change now, not of all there are.
+// maxMatched is the number of label sets for which a selector caches its result. It covers the objects that are
+// changing now, not all objects.
 const maxMatched = 200
 
-// selector is a label selector for one goroutine. Most objects share their
-// labels with others, and an update seldom changes them.
+// selector is a label selector for one goroutine. It caches results by label set, because most objects share their
+// labels with others, and an update rarely changes them.
 type selector struct {
 	labels.Selector
 
 	matched map[unique.Handle[string]]bool
 }
 
-// and selects what both do; nil is all.
+// and returns a selector that requires both; nil matches all.
 func (s *selector) and(other *selector) *selector {
 	if s == nil || other == nil {
 		return cmp.Or(s, other)
 	}
-	requirements, _ := other.Requirements() // Those that select nothing select it by requirements, too.
+	requirements, _ := other.Requirements() // A selector that matches nothing has requirements for that, too.
 	return &selector{s.Add(requirements...), make(map[unique.Handle[string]]bool)}
 }
 
@@ -42,12 +42,11 @@ func (s *selector) matches(set unique.Handle[string]) bool {
 	return matched
 }
 
-// labelText is the JSON object of an object's labels, as a labels.Labels that is
-// read where it stands: that is ten times as quick as to decode it into a map.
-// Labels that are none match as no labels do.
+// labelText implements labels.Labels on the JSON object of an object's labels, without decoding it into a map. That is
+// ten times as fast. Invalid JSON matches in the same way as no labels.
 type labelText []byte
 
-// Lookup returns the value of a label, and whether there is one.
+// Lookup returns the value of a label, and whether the label exists.
 func (t labelText) Lookup(label string) (value string, ok bool) {
 	c := rawjson.NewCursor(t)
 	err := c.Object(func(key []byte) error {
@@ -62,13 +61,13 @@ func (t labelText) Lookup(label string) (value string, ok bool) {
 	return value, ok && err == nil
 }
 
-// Has reports whether there is such a label.
+// Has reports whether a label exists.
 func (t labelText) Has(label string) bool {
 	_, ok := t.Lookup(label)
 	return ok
 }
 
-// Get returns the value of a label, "" for none.
+// Get returns the value of a label, or "" if there is none.
 func (t labelText) Get(label string) string {
 	value, _ := t.Lookup(label)
 	return value

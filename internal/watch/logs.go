@@ -16,13 +16,12 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// LogOptions say what of a container's log is wanted.
+// LogOptions are the options for reading a container's log.
 type LogOptions = wire.LogOptions
 
-// Logs opens the log of one container of a pod, as the API server gives it:
-// whoever may not get pods/log is refused. One that is followed has no answer
-// before its first line, and is waited for until ctx ends. Where the right to it goes
-// while it is read, the viewer's or the program's, it is cut by a *Problem that says so.
+// Logs opens the log of one container of a pod, as the API server sends it. A viewer who may not get pods/log is
+// refused. With Follow, the API server does not respond before the first line, so Logs waits until ctx ends. If the
+// viewer or the program loses the permission during the read, Read fails with a *Problem that gives the reason.
 func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOptions) (io.ReadCloser, error) {
 	if err := checkNamespace(namespace); err != nil {
 		return nil, err
@@ -42,7 +41,11 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 	l := &log{reading: reading, cancel: func() { cancel(nil) }}
 	l.asking.Go(func() {
 		a.cluster.reviews.loseLog(reading, namespace, pod)
-		cancel(&Problem{Cause: Refused, Title: "Forbidden", Detail: fmt.Sprintf("You cannot get pods/log of %s/%s any more.", namespace, pod)})
+		cancel(&Problem{
+			Cause:  Refused,
+			Title:  "Forbidden",
+			Detail: fmt.Sprintf("You cannot get pods/log of %s/%s any more.", namespace, pod),
+		})
 	})
 	l.asking.Go(func() { a.loseLog(reading, namespace, pod, cancel) })
 	if !options.Follow {
@@ -67,13 +70,13 @@ func (a *Access) Logs(ctx context.Context, namespace, pod string, options LogOpt
 	return nil, a.logProblem(ctx, namespace, pod, options, err)
 }
 
-// podResource is that of pods, which every cluster serves.
+// podResource is the resource of pods, which every cluster serves.
 func podResource() *Resource {
 	return &Resource{Version: "v1", Resource: "pods", Namespaced: true, Verbs: []string{"get", "list", "watch"}}
 }
 
-// loseLog cuts the log of a pod once its viewer may not read it any more, or that
-// cannot be found out, until ctx ends.
+// loseLog ends the log of a pod when its viewer loses the permission to read it, or when that cannot be determined. It
+// returns when ctx ends.
 func (a *Access) loseLog(ctx context.Context, namespace, pod string, cut context.CancelCauseFunc) {
 	if a.viewer.User == nil && a.viewer.Scope == nil {
 		return
@@ -92,8 +95,8 @@ func (a *Access) loseLog(ctx context.Context, namespace, pod string, cut context
 	}
 }
 
-// mayLog returns why the viewer may not read the log of a pod. Of one that is shared by
-// what it is, and so must be shared itself, that must be known as it is now.
+// mayLog checks whether the viewer may read the log of a pod. If a link selects pods by labels or words, the pod must
+// be shared, too, in its current version.
 func (a *Access) mayLog(ctx context.Context, namespace, pod string, old age) error {
 	seen, err := a.mayGet(ctx, podResource(), toLog, namespace, pod, old)
 	if err != nil || seen.selector == nil && !seen.ofRows() {
@@ -108,16 +111,16 @@ func (a *Access) mayLog(ctx context.Context, namespace, pod string, old age) err
 	return err
 }
 
-// log is one that is read.
+// log is a log that is being read.
 type log struct {
 	io.ReadCloser
 
-	reading context.Context //nolint:containedctx // Its cause is why the log is cut.
+	reading context.Context //nolint:containedctx // Its cause is the reason why the log ended.
 	cancel  context.CancelFunc
-	asking  sync.WaitGroup // For the right to it.
+	asking  sync.WaitGroup // Waits for the permission rechecks.
 }
 
-// why is the *Problem for which the log was given up here, nil where it was not.
+// why returns the *Problem for which this program ended the log, or nil.
 func (l *log) why() error {
 	if p, ok := errors.AsType[*Problem](context.Cause(l.reading)); ok {
 		return p
@@ -125,8 +128,8 @@ func (l *log) why() error {
 	return nil
 }
 
-// Read gives a *Problem where the log may not be read any more: HTTP/2 does not
-// tell the cause.
+// Read returns the *Problem if the permission was revoked, because the HTTP/2 transport does not return the cause of a
+// cancellation.
 func (l *log) Read(p []byte) (int, error) {
 	n, err := l.ReadCloser.Read(p)
 	if why := l.why(); err != nil && why != nil {
@@ -145,7 +148,7 @@ func (l *log) Close() error {
 	return l.ReadCloser.Close()
 }
 
-// logProblem says why there is no log, and of which containers there may be one.
+// logProblem returns the reason why there is no log, and lists the containers of the pod.
 func (a *Access) logProblem(ctx context.Context, namespace, pod string, options LogOptions, err error) error {
 	what := namespace + "/" + pod
 	if !apierrors.IsBadRequest(err) {
@@ -168,19 +171,22 @@ func (a *Access) logProblem(ctx context.Context, namespace, pod string, options 
 	case options.Container != "" && at < 0:
 		return unknown("No such container", "%q is no container of %s. %s", options.Container, what, has)
 	case !options.Previous && len(all) > 0 && all[max(at, 0)].waits:
-		return &Problem{Cause: Unavailable, Title: "Container is waiting", Detail: fmt.Sprintf("%s. %s", strings.TrimSuffix(reasonOf(err), "."), has)}
+		return &Problem{
+			Cause:  Unavailable,
+			Title:  "Container is waiting",
+			Detail: fmt.Sprintf("%s. %s", strings.TrimSuffix(reasonOf(err), "."), has),
+		}
 	}
 	return unknown("No log", "%s. %s", strings.TrimSuffix(reasonOf(err), "."), has)
 }
 
-// container is one of a pod, of any sort.
+// container is a container of a pod, of any type.
 type container struct {
 	name, state string
-	waits       bool // It has not run yet.
+	waits       bool // It waits for its first start or for a restart.
 }
 
-// containersOf are those of a pod in the order in which they run. Of text that is
-// no pod there are none.
+// containersOf returns the containers of a pod in the order in which they start, or none if the JSON cannot be decoded.
 func containersOf(pod []byte) []container {
 	type named struct {
 		Name  string
@@ -193,7 +199,9 @@ func containersOf(pod []byte) []container {
 	if err := json.Unmarshal(pod, &p); err != nil {
 		return nil
 	}
-	told := slices.Concat(p.Status.InitContainerStatuses, p.Status.ContainerStatuses, p.Status.EphemeralContainerStatuses)
+	told := slices.Concat(
+		p.Status.InitContainerStatuses, p.Status.ContainerStatuses, p.Status.EphemeralContainerStatuses,
+	)
 	all := make([]container, 0, len(told))
 	for _, c := range slices.Concat(p.Spec.InitContainers, p.Spec.Containers, p.Spec.EphemeralContainers) {
 		one := container{name: c.Name, state: "not started", waits: true}
@@ -201,7 +209,7 @@ func containersOf(pod []byte) []container {
 			if status.Name != c.Name {
 				continue
 			}
-			for state, why := range status.State { // It has one.
+			for state, why := range status.State { // It has exactly one.
 				one.state, one.waits = strings.TrimSuffix(state+": "+why.Reason, ": "), state == "waiting"
 			}
 		}

@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// logs is what a Part names for the logs of pods.
+// logs is the resource of a Part for the logs of pods.
 const logs = "core/v1/pods/log"
 
-// May returns why the viewer may not look at a Query, or see but some of the
-// namespaces that it names.
+// May returns the reason why the viewer may not read the result of a Query, or may read only some of the namespaces
+// that it names.
 func (a *Access) May(ctx context.Context, q Query) error {
 	d := toList
 	if q.Name != "" {
@@ -36,13 +36,15 @@ func (a *Access) may(ctx context.Context, q Query, d deed) error {
 	return nil
 }
 
-// MayShare returns why the viewer cannot share a Scope: it makes no sense, or they
-// may not see now what is in it.
+// MayShare returns the reason why the viewer cannot share a Scope: it is invalid, or the viewer may not see its content
+// now.
 func (a *Access) MayShare(ctx context.Context, s *Scope) error {
 	for n := range s.Parts {
 		p := &s.Parts[n]
 		if slices.ContainsFunc(s.Parts[:n], func(other Part) bool { return other.Resource == p.Resource }) {
-			return invalid("Shared twice", "%.100q is in two parts; make it one, which may name several namespaces.", p.Resource)
+			return invalid(
+				"Shared twice", "%.100q is in two parts; make it one, which may name several namespaces.", p.Resource,
+			)
 		}
 		if err := a.mayShare(ctx, p); err != nil {
 			return err
@@ -65,10 +67,19 @@ func (a *Access) mayShare(ctx context.Context, p *Part) error {
 		return err
 	}
 	if p.Name != "" && resource.Namespaced && len(p.Namespaces) != 1 {
-		return invalid("Which object?", "%s are in namespaces: beside the name of one, a part has its namespace, and no other.", resource.Ref())
+		return invalid(
+			"Which object?",
+			"%s are in namespaces: beside the name of one, a part has its namespace, and no other.",
+			resource.Ref(),
+		)
 	}
 	if p.About != "" && !canBeAbout(resource, p.About) {
-		return invalid("Which object?", "about is %.100q; it is of events alone, and takes the kind, the group and the name of an object: pod.core/web-1, deployment.apps/web; or pod/web-1 for one of any group.", p.About)
+		return invalid(
+			"Which object?",
+			"about is %.100q; it is of events alone, and takes the kind, the group and the name of an object: "+
+				"pod.core/web-1, deployment.apps/web; or pod/web-1 for one of any group.",
+			p.About,
+		)
 	}
 	return a.may(ctx, q, d)
 }

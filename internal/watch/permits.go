@@ -13,28 +13,30 @@ import (
 )
 
 const (
-	// permitsAge is how old permits may be: all resources of a namespace have their
-	// turn within it.
+	// permitsAge is the maximum age of cached rules. Within this time, the reviews of all resources of a namespace
+	// share them.
 	permitsAge = 2 * time.Second
 	maxPermits = 200
-	// rulesAgain is when rules are asked for again that were not all, or not told.
+	// rulesAgain is the delay before the next rules review after one that was incomplete or not permitted.
 	rulesAgain = 10 * time.Minute
 )
 
-// permits are the rules by which the program may list or watch in a namespace.
+// permits are the rules that allow the program to list or watch in a namespace.
 type permits []authorization.ResourceRule
 
-// permitted returns what the program may do in one namespace, as far as rules tell:
-// one SelfSubjectRulesReview for all resources. What they do not allow is to be
-// asked for, as they give no reason, and an authorizer may have more than rules:
-// a webhook, as many hosted clusters have one. Where it has, rules are not asked for
-// for a while, as it may also refuse what they allow.
+// permitted returns what rules allow the program in one namespace. One SelfSubjectRulesReview covers all resources.
+//
+// What the rules do not allow still needs an access review. Rules give no reason for a denial, and an authorizer may
+// have more than rules. Many hosted clusters have a webhook, for example. With such an authorizer, rules are not used
+// for a while, because it may also deny what they allow.
 func (r *reviewer) permitted(ctx context.Context, scope wire.Scope) rights {
 	if r.isPartial() {
 		return rights{}
 	}
 	young := func(_ permits, asked time.Time) bool { return time.Since(asked) < permitsAge }
-	p, _ := r.permits.get(ctx, scope.Namespace, young, func(ctx context.Context) permits { return r.resolve(ctx, scope.Namespace) })
+	p, _ := r.permits.get(ctx, scope.Namespace, young, func(ctx context.Context) permits {
+		return r.resolve(ctx, scope.Namespace)
+	})
 	return rights{list: p.allow(scope, "list"), watch: p.allow(scope, "watch")}
 }
 
@@ -47,7 +49,8 @@ func (r *reviewer) resolve(ctx context.Context, namespace string) permits {
 		Spec: authorization.SelfSubjectRulesReviewSpec{Namespace: namespace},
 	}, metav1.CreateOptions{})
 	switch {
-	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err), err == nil && answer.Status.Incomplete:
+	case apierrors.IsForbidden(err), apierrors.IsNotFound(err), apierrors.IsMethodNotSupported(err),
+		err == nil && answer.Status.Incomplete:
 		r.partial.Store(time.Now().Add(rulesAgain).Unix())
 		return nil
 	case err != nil:
@@ -67,11 +70,12 @@ func permitsOf(rules []authorization.ResourceRule) (p permits) {
 
 func (p permits) allow(scope wire.Scope, verb string) bool {
 	return slices.ContainsFunc(p, func(rule authorization.ResourceRule) bool {
-		return has(rule.Verbs, verb) && has(rule.APIGroups, scope.Resource.Group) && has(rule.Resources, scope.Resource.Resource)
+		return has(rule.Verbs, verb) && has(rule.APIGroups, scope.Resource.Group) &&
+			has(rule.Resources, scope.Resource.Resource)
 	})
 }
 
-// has reports whether a rule's list has a word, or means all of them.
+// has reports whether a list of a rule contains a word, or the wildcard "*".
 func has(list []string, word string) bool {
 	return slices.Contains(list, word) || slices.Contains(list, "*")
 }

@@ -2,19 +2,19 @@ package watch
 
 import "fmt"
 
-// A Problem is an error of whoever asked, or of the cluster towards them, in
-// words that say what is wrong and what would be right.
-type Problem struct { //nolint:errname // The name of the wire and of RFC 9457.
+// A Problem is an error of the caller, or of the cluster towards the caller. Its text explains what is wrong and how to
+// correct it.
+type Problem struct { //nolint:errname // Named after the problem document of RFC 9457.
 	Cause  Cause
-	Title  string // The same for every Problem of its kind: "Unknown resource".
-	Detail string // This one: what is wrong, and what would be right.
-	// Brief is the same without what the API server says, and where it is; empty where
-	// Detail has nothing of these.
+	Title  string // The same for all Problems of this type, such as "Unknown resource".
+	Detail string // What is wrong in this case, and how to correct it.
+	// Brief is the Detail without messages of the API server and without its address. It is empty if the Detail
+	// contains neither.
 	Brief string
 }
 
-// Words are the detail as the viewer may be told it: guests, and who is nobody, are not
-// told what the API server says to this program, nor where it is.
+// Words returns the detail that the viewer may read. Guests and unknown viewers must not see what the API server sends
+// to this program, or its address.
 func (v *Viewer) Words(p *Problem) string {
 	if p.Brief != "" && (v.Scope != nil || !v.Program && v.User == nil) {
 		return p.Brief
@@ -22,19 +22,19 @@ func (v *Viewer) Words(p *Problem) string {
 	return p.Detail
 }
 
-// Words are a Problem's detail as the viewer may be told it.
+// Words returns the detail that the access's viewer may read.
 func (a *Access) Words(p *Problem) string { return a.viewer.Words(p) }
 
-// Cause says whose the error is, for whoever turns it into a status code.
+// Cause classifies an error, so that the caller can choose a status code.
 type Cause int
 
 // Causes of a Problem.
 const (
-	Invalid         Cause = iota // The request makes no sense.
-	Unknown                      // What it names is not there.
+	Invalid         Cause = iota // The request is invalid.
+	Unknown                      // The object or resource in the request does not exist.
 	Refused                      // The API server forbids it.
 	Unavailable                  // The cluster cannot answer now.
-	Unauthenticated              // It is not known who asks.
+	Unauthenticated              // The caller is unknown.
 )
 
 func (p *Problem) Error() string { return p.Title + ": " + p.Detail }

@@ -23,60 +23,67 @@ import (
 const (
 	maxNamespaces = 200
 	maxSelector   = 4 << 10
-	// maxTerms are the requirements and values of a label selector, and the words
-	// of a text: each is looked for in every object, and in every change.
+	// maxTerms limits the requirements and values of a label selector, and the words of a text. Each one is evaluated
+	// for every object and every change.
 	maxTerms = 100
 )
 
-// A Query is what somebody wants to see of one resource.
+// A Query selects objects of one resource.
 type Query struct {
-	Resource   string   // Its ref, as "core/v1/pods".
+	Resource   string   // Its ref, such as "core/v1/pods".
 	Namespaces []string // Empty for all.
 	Labels     string   // A label selector in kubectl's syntax.
-	Fields     string   // A field selector; which fields there are is the API server's to say.
-	Name       string   // One object alone.
-	Text       string   // Words that a row must have in its namespace, name or cells, whatever the case.
-	Sort       string   // Of a Snapshot alone: by which column, as NewWindow has it; a column that is not there orders nothing.
-	Offset     int      // Of a Snapshot with a Limit: how many of the first to leave out. The last row is never left out.
-	Limit      int      // Of a Snapshot alone: how many rows it has at most; 0 for all.
-	Window     *Window  // Of the view Windowed alone.
-	Watched    bool     // To be read only while it is watched anyway: it starts no watch, and keeps none.
-	// Every is how long a Subscription collects changes behind a message of some at
-	// least; what comes after that is told at once.
+	Fields     string   // A field selector; the API server decides which fields it supports.
+	Name       string   // One object only.
+	Text       string   // Words that a row must contain in its namespace, name or cells, ignoring case.
+	// For a Snapshot only: the column to sort by, with the syntax of NewWindow. An unknown column is ignored.
+	Sort    string
+	Offset  int     // For a Snapshot with a Limit: how many rows to skip. The last row is never skipped.
+	Limit   int     // For a Snapshot only: the maximum number of rows; 0 for all.
+	Window  *Window // For the view Windowed only.
+	Watched bool    // Read only from an informer that runs already: the query neither starts one nor keeps one running.
+	// Every is the minimum time for which a Subscription collects changes after it has sent some. A change after that
+	// time is sent at once.
 	Every time.Duration
 }
 
-// filter is a Query that makes sense, as a test of objects.
+// filter is a valid Query that tests objects.
 type filter struct {
 	namespaces []string // Sorted.
 	name       string
 	words      []string // In lower case.
-	fields     string   // The field selector, written as apimachinery writes it.
+	fields     string   // The field selector in the canonical form of apimachinery.
 	columns    []wire.Column
-	selector   *selector // Of labels; nil for all.
+	selector   *selector // For labels; nil matches all.
 
-	// What a viewer may see narrows it, see narrow.
-	named  []string // The namespaces that the query names, of those that may be seen.
-	reach  []string // Where it names none, those that may be seen; empty for all.
-	bound  []string // Words that a row must have, as words, lest anything of it be told.
-	about  string   // What an event must be about, lest anything of it be told; empty for anything.
-	part   bool     // It is not all that the query asks for.
-	shared bool     // The viewer is a guest.
-	hides  bool     // There may be objects of the resource of which the viewer may know nothing.
+	// The permissions of a viewer restrict the filter; see narrow.
+	named []string // The namespaces that the query names, without those that the viewer may not see.
+	reach []string // The namespaces that the viewer may see if the query names none; empty for all.
+	bound []string // Words of the shared part: nothing about a row without them may be revealed.
+	// The object that a shared event must regard: nothing about other events may be revealed. Empty for any object.
+	about  string
+	part   bool // The result may lack objects for which the query asks.
+	shared bool // The viewer is a guest.
+	hides  bool // The resource may have objects whose existence must not be revealed to the viewer.
 }
 
-// newFilter checks the query against the resource. A filter is for one
-// goroutine.
+// newFilter checks the query against the resource. A filter must not be used by several goroutines.
 func newFilter(q *Query, r *Resource) (*filter, error) {
 	f := &filter{name: q.Name, words: order.Words(q.Text)}
 	if !r.Can("list") {
-		return nil, invalid("Not listable", "%s cannot be listed: the API serves %s alone.", r.Ref(), strings.Join(r.Verbs, ", "))
+		return nil, invalid(
+			"Not listable", "%s cannot be listed: the API serves %s alone.", r.Ref(), strings.Join(r.Verbs, ", "),
+		)
 	}
 	if len(q.Namespaces) > 0 && !r.Namespaced {
 		return nil, invalid("Not namespaced", "%s belong to the cluster, not to a namespace: leave ns out.", r.Resource)
 	}
 	if len(q.Namespaces) > maxNamespaces {
-		return nil, invalid("Too many namespaces", "%d namespaces were asked for; ask for at most %d, or for all by leaving ns out.", len(q.Namespaces), maxNamespaces)
+		return nil, invalid(
+			"Too many namespaces",
+			"%d namespaces were asked for; ask for at most %d, or for all by leaving ns out.",
+			len(q.Namespaces), maxNamespaces,
+		)
 	}
 	for _, ns := range q.Namespaces {
 		if err := checkNamespace(ns); err != nil {
@@ -92,7 +99,9 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 		return nil, invalid("Selector too long", "A selector or filter may have %d bytes.", maxSelector)
 	}
 	if len(f.words) > maxTerms {
-		return nil, invalid("Selector too complex", "A text filter may have %d words; this one has %d.", maxTerms, len(f.words))
+		return nil, invalid(
+			"Selector too complex", "A text filter may have %d words; this one has %d.", maxTerms, len(f.words),
+		)
 	}
 	if strings.ContainsFunc(q.Labels+q.Fields, unicode.IsControl) {
 		return nil, invalid("Not a selector", "A selector holds a control character; kubectl's syntax has none.")
@@ -100,22 +109,34 @@ func newFilter(q *Query, r *Resource) (*filter, error) {
 	if q.Labels != "" {
 		parsed, err := labels.Parse(q.Labels)
 		if err != nil {
-			return nil, invalid("Not a label selector", "%q does not parse: %v. Write it as kubectl -l takes it: app=web,tier!=db or env in (prod,test).", q.Labels, err)
+			return nil, invalid(
+				"Not a label selector",
+				"%q does not parse: %v. Write it as kubectl -l takes it: app=web,tier!=db or env in (prod,test).",
+				q.Labels, err,
+			)
 		}
 		if terms(parsed) > maxTerms {
-			return nil, invalid("Selector too complex", "A label selector may have %d requirements and values together; this one has %d.", maxTerms, terms(parsed))
+			return nil, invalid(
+				"Selector too complex",
+				"A label selector may have %d requirements and values together; this one has %d.",
+				maxTerms, terms(parsed),
+			)
 		}
 		f.selector = &selector{parsed, make(map[unique.Handle[string]]bool)}
 	}
 	selector, err := fields.ParseSelector(q.Fields)
 	if err != nil {
-		return nil, invalid("Not a field selector", "%q does not parse: %v. Write it as kubectl --field-selector takes it: status.phase=Running.", q.Fields, err)
+		return nil, invalid(
+			"Not a field selector",
+			"%q does not parse: %v. Write it as kubectl --field-selector takes it: status.phase=Running.",
+			q.Fields, err,
+		)
 	}
 	f.fields = selector.String()
 	return f, nil
 }
 
-// terms counts the requirements of a selector, and their values.
+// terms counts the requirements of a selector and their values.
 func terms(s labels.Selector) int {
 	requirements, _ := s.Requirements()
 	n := len(requirements)
@@ -125,7 +146,7 @@ func terms(s labels.Selector) int {
 	return n
 }
 
-// filterID tells filters of one resource apart.
+// filterID identifies a filter among the filters of one resource.
 type filterID [sha256.Size]byte
 
 func (f *filter) id() filterID {
@@ -136,12 +157,12 @@ func (f *filter) id() filterID {
 	return sha256.Sum256(fmt.Appendf(nil, "%q %q %q %q %q %q", f.namespaces, f.name, f.words, labels, f.bound, f.about))
 }
 
-// everything reports that match lets all objects through.
+// everything reports whether the filter matches all objects.
 func (f *filter) everything() bool {
 	return f.name == "" && len(f.namespaces) == 0 && f.selector == nil && len(f.words) == 0 && !f.ofRows()
 }
 
-// alike returns the same filter for another goroutine, of other columns.
+// alike returns a copy of the filter for another goroutine, with other columns.
 func (f *filter) alike(columns []wire.Column) *filter {
 	other := *f
 	other.columns = columns
@@ -151,7 +172,7 @@ func (f *filter) alike(columns []wire.Column) *filter {
 	return &other
 }
 
-// present is what an informer tells of what the filter lets through.
+// present returns the state of an informer, without the parts that the filter hides.
 func (f *filter) present(i *informer) present {
 	now := i.present(f.namespaces)
 	if f.part && now.status.Namespaces == nil && !now.status.State.refused() {
@@ -161,13 +182,13 @@ func (f *filter) present(i *informer) present {
 		f.keepBack(&now.status)
 	}
 	if f.hides {
-		now.status.Count, now.status.Total = nil, nil // They are of all.
+		now.status.Count, now.status.Total = nil, nil // They count all objects.
 	}
 	return now
 }
 
-// keepBack takes out of what guests are told what was not shared with them: names of
-// namespaces, and reasons, which may have some, and numbers.
+// keepBack removes from a guest's status everything that was not shared: the names of namespaces, and reasons, which
+// may contain names and numbers.
 func (f *filter) keepBack(status *Status) {
 	if len(f.named) == 0 {
 		status.Namespaces = nil
@@ -185,7 +206,7 @@ func (f *filter) keepBack(status *Status) {
 
 func (f *filter) match(o *wire.Object) bool { return f.selects(o) && f.matchText(o) }
 
-// selects is match without the words.
+// selects is match without the words of the query.
 func (f *filter) selects(o *wire.Object) bool {
 	if f.name != "" && o.Name() != f.name {
 		return false
@@ -198,18 +219,16 @@ func (f *filter) selects(o *wire.Object) bool {
 	return (f.selector == nil || f.selector.matches(o.Labels())) && f.within(o)
 }
 
-// within reports whether an object has the words of what was shared, and is about
-// what that is about.
+// within reports whether an object has the words of the shared part and regards the object of that part.
 func (f *filter) within(o *wire.Object) bool {
 	return f.has(o, f.bound) && (f.about == "" || f.isAbout(o))
 }
 
-// ofRows reports whether what was shared is told by rows, which the API server has
-// none of with a single object.
+// ofRows reports whether the shared part is defined by properties of rows. The API server returns no row with a single
+// object.
 func (f *filter) ofRows() bool { return len(f.bound) > 0 || f.about != "" }
 
-// objectOf is what an event's row says that it is about, as "pod/web-1"; empty where it
-// does not.
+// objectOf returns the object that an event's row names, such as "pod/web-1", or "" if there is none.
 func (f *filter) objectOf(o *wire.Object) (object string) {
 	at := slices.IndexFunc(f.columns, func(c wire.Column) bool { return c.Name == "Object" })
 	c := rawjson.NewCursor(o.Cells())
@@ -223,11 +242,11 @@ func (f *filter) objectOf(o *wire.Object) (object string) {
 	return object
 }
 
-// matchText looks for the words of the query.
+// matchText reports whether an object has the words of the query.
 func (f *filter) matchText(o *wire.Object) bool { return f.has(o, f.words) }
 
-// has looks for every word in what a person reads of the row; relative cells change
-// by themselves, and are no text.
+// has reports whether the visible text of a row contains every word. Relative times do not count as text, because they
+// change without an update.
 func (f *filter) has(o *wire.Object, words []string) bool {
 	if len(words) == 0 {
 		return true
@@ -240,7 +259,7 @@ func (f *filter) has(o *wire.Object, words []string) bool {
 		if err != nil {
 			return err
 		}
-		text := string(cell) // A number or truth value.
+		text := string(cell) // A number or a boolean.
 		if cell[0] == '"' || cell[0] == 'n' {
 			text, err = rawjson.Unquote(cell)
 		}
@@ -271,7 +290,7 @@ func (f *filter) has(o *wire.Object, words []string) bool {
 	return true
 }
 
-// toneOf is the tone that a word of the text filter asks for: "is:failing".
+// toneOf returns the severity for which a word of the text filter asks, such as "is:failing".
 func toneOf(word string) Tone {
 	switch word {
 	case "is:failing":
@@ -282,11 +301,10 @@ func toneOf(word string) Tone {
 	return Calm
 }
 
-// see is what the change is to a reader who sees through the filter: leaving
-// it is a delete, entering an add. The change itself is returned where it is
-// the same to everybody, nil where it is nothing.
+// see returns a change as the filter shows it: an object that stops matching is deleted, and one that starts matching
+// is added. It returns the same change if that is unchanged, and nil if the filter shows nothing.
 func (f *filter) see(c *change) *change {
-	if c.Op == 0 { // A mark.
+	if c.Op == 0 { // A marker, not a change.
 		return nil
 	}
 	had := c.Op != journal.Add && f.match(c.Old)
@@ -305,11 +323,18 @@ func (f *filter) see(c *change) *change {
 	if op == c.Op {
 		return c
 	}
-	return &change{Offset: c.Offset, Time: c.Time, Key: c.Key, Old: c.Old, New: c.New, Op: op, Memo: memo{managed: c.Memo.managed, sight: c.Memo.sight}}
+	return &change{
+		Offset: c.Offset,
+		Time:   c.Time,
+		Key:    c.Key,
+		Old:    c.Old,
+		New:    c.New,
+		Op:     op,
+		Memo:   memo{managed: c.Memo.managed, sight: c.Memo.sight},
+	}
 }
 
-// seen is the object before a change, as the filter lets it be seen; nil where
-// there was none.
+// seen returns the object before a change, if the filter shows it; otherwise nil.
 func (f *filter) seen(before *change) *wire.Object {
 	if before.Op == journal.Add || !f.match(before.Old) {
 		return nil
@@ -324,10 +349,14 @@ func checkNamespace(ns string) error {
 	return nil
 }
 
-// checkName refuses what would be more than one segment of a path.
+// checkName refuses a name that is not exactly one segment of a path.
 func checkName(name string) error {
 	if why := content.IsPathSegmentName(name); len(why) > 0 || len(name) > 253 {
-		return invalid("Not a name", "%.100q cannot be an object's name: it has at most 253 characters, no / and no %%, and is not . or ..", name)
+		return invalid(
+			"Not a name",
+			"%.100q cannot be an object's name: it has at most 253 characters, no / and no %%, and is not . or ..",
+			name,
+		)
 	}
 	return nil
 }

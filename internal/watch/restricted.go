@@ -8,16 +8,16 @@ import (
 	"glasshouse/internal/watch/journal"
 )
 
-// A restricted reader may not see every object of its resource: filter.hides is set.
-// Its messages, and their times, must not depend on hidden changes.
+// A restricted reader may not see every object of its resource: filter.hides is set. Its messages, and their times,
+// must not depend on hidden changes.
 
-// restrictedPast is how far back a restricted reader's view changes begins, and how old a
-// cursor may be that it resumes from. The kept past ends where changes of all objects
-// fill it, so its end would show hidden changes.
+// restrictedPast limits how far back the changes view of a restricted reader starts, and how old a cursor may be from
+// which it resumes. The history cannot be the limit: changes of all objects fill it, so its end would reveal hidden
+// changes.
 const restrictedPast = time.Minute
 
-// notResumed is the reason of the reset that answers a restricted reader's cursor. There
-// is one for all causes, because the cause may depend on hidden changes.
+// notResumed is the reason of the reset when a restricted reader's cursor cannot be resumed. All causes have the same
+// reason, because the cause may depend on hidden changes.
 const notResumed = "you may not see all of this resource, so a cursor is good for one minute at most"
 
 // restrictedOffset returns the offset that a restricted reader resumes from.
@@ -31,25 +31,25 @@ func (s *reading) restrictedOffset(cursor string, epoch uint64) (uint64, error) 
 	if !ok || !s.isRecent(issued) || s.hasGap(offset) || !s.informer.keepsAfter(offset) {
 		return 0, errors.New(notResumed)
 	}
-	// The first silence sends a fresh cursor: this one has grown old.
+	// The first heartbeat sends a new cursor, because this one is older.
 	s.restricted, s.repeated = c, true
 	return offset, nil
 }
 
-// isRecent reports whether a cursor may be resumed from. Half of the ring's age bounds
-// that, too: the changes after a recent cursor must not be dropped for their age.
+// isRecent reports whether a cursor is recent enough to resume from. Half of the ring's age is a limit, too: the
+// history must not drop the changes after a recent cursor because of their age.
 func (s *reading) isRecent(issued time.Time) bool {
 	age := time.Since(issued)
 	return age >= 0 && age <= min(restrictedPast, s.informer.ring.Age/2)
 }
 
-// keepsAfter reports whether all changes after an offset are kept.
+// keepsAfter reports whether the history has all changes after an offset.
 func (i *informer) keepsAfter(offset uint64) bool {
 	return offset == i.Now().Offset || len(i.Past(journal.At(offset+1), 1)) > 0
 }
 
-// earliest is the time of the oldest change that the view changes may begin with; the
-// zero time where it may begin with all that is kept.
+// earliest is the time of the oldest change with which the changes view may start. It is the zero time if the complete
+// history may be shown.
 func (s *reading) earliest(now time.Time) time.Time {
 	if !s.filter.hides {
 		return time.Time{}
@@ -57,9 +57,9 @@ func (s *reading) earliest(now time.Time) time.Time {
 	return now.Add(-min(restrictedPast, s.informer.ring.Age))
 }
 
-// nextVisible returns the changes up to an offset that a restricted reader may see, and
-// the cursor behind them. Hidden changes neither start nor end a pause, nor do they
-// count for the size of a batch. It returns no changes where it has read hidden ones.
+// nextVisible returns the changes up to an offset that a restricted reader may see, and the cursor after them. Hidden
+// changes do not start or end a pause, and do not count towards the size of a batch. If all changes that it read are
+// hidden, it returns none.
 func (s *reading) nextVisible(ctx context.Context, until uint64) ([]*change, journal.Cursor, error) {
 	limit := int(min(batch, until-s.cursor.Offset)) //nolint:gosec // At most batch.
 	changes, next, err := s.informer.NextWithin(ctx, s.alarm, s.cursor, limit)
@@ -79,14 +79,15 @@ func (s *reading) nextVisible(ctx context.Context, until uint64) ([]*change, jou
 	return nil, next, nil
 }
 
-// collectVisible returns the visible changes between a cursor and an offset, at most
-// batch of them.
+// collectVisible returns the visible changes between a cursor and an offset, at most as many as batch.
 func (s *reading) collectVisible(
 	ctx context.Context, at journal.Cursor, until uint64,
 ) ([]*change, journal.Cursor, error) {
 	var visible []*change
 	for at.Offset < until {
-		changes, next, err := s.informer.Next(ctx, at, int(min(batch, until-at.Offset))) //nolint:gosec // At most batch.
+		changes, next, err := s.informer.Next(
+			ctx, at, int(min(batch, until-at.Offset)), //nolint:gosec // At most batch.
+		)
 		if err != nil {
 			return nil, at, err
 		}

@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// A restrictedCursor is the cursor of one message to a restricted reader. It holds the
-// time of issue, the low four bytes of an epoch and five of an offset. AES-GCM with a
-// random nonce encrypts and signs it. So two cursors of one place have nothing in common,
-// and comparing cursors does not show hidden changes.
+// A restrictedCursor is the cursor of one message to a restricted reader. It contains the time of issue, the low four
+// bytes of an epoch and the low five bytes of an offset. AES-GCM with a random nonce encrypts and authenticates it. So
+// two cursors of one position have nothing in common, and comparing cursors does not reveal hidden changes.
 type restrictedCursor [nonceLength + sealedLength + tagLength]byte
 
 const (
@@ -20,7 +19,7 @@ const (
 	tagLength    = 16
 )
 
-// newRestricted returns a new cursor of an offset.
+// newRestricted returns a new cursor for an offset.
 func (s *seal) newRestricted(epoch, offset uint64, issued time.Time) (c restrictedCursor) {
 	var text [sealedLength]byte
 	putNumber(text[:issuedLength], uint64(issued.Unix())) //nolint:gosec // Not before 1970.
@@ -30,30 +29,31 @@ func (s *seal) newRestricted(epoch, offset uint64, issued time.Time) (c restrict
 	return c
 }
 
-// parseRestricted returns the offset of a cursor of this seal and epoch, and its time of
-// issue in whole seconds.
+// parseRestricted returns the offset of a cursor that was issued with this seal and epoch, and its time of issue in
+// whole seconds. ok is false for any other cursor.
 func (s *seal) parseRestricted(c *restrictedCursor, epoch uint64) (offset uint64, issued time.Time, ok bool) {
 	text, err := s.aead().Open(nil, nil, c[:], nil)
-	if err != nil || number(text[issuedLength:issuedLength+epochLength]) != uint64(uint32(epoch)) { //nolint:gosec // The low bytes are meant.
+	if err != nil ||
+		number(text[issuedLength:issuedLength+epochLength]) != uint64(uint32(epoch)) { //nolint:gosec // Compares the low bytes only.
 		return 0, time.Time{}, false
 	}
 	issued = time.Unix(int64(number(text[:issuedLength])), 0) //nolint:gosec // Four bytes.
 	return number(text[issuedLength+epochLength:]), issued, true
 }
 
-// aead returns the cipher, which puts a random nonce before each text.
+// aead returns the cipher, which prepends a random nonce to each text.
 func (s *seal) aead() cipher.AEAD {
-	block, _ := aes.NewCipher(s[:])                // Never fails with a key of 32 bytes.
+	block, _ := aes.NewCipher(s[:])                // Never fails with a 32-byte key.
 	aead, _ := cipher.NewGCMWithRandomNonce(block) // Never fails with AES.
 	return aead
 }
 
-// append appends the cursor as the wire has it.
+// append appends the cursor in base64, as clients receive it.
 func (c *restrictedCursor) append(dst []byte) []byte {
 	return base64.RawURLEncoding.AppendEncode(dst, c[:])
 }
 
-// decodeRestricted is the opposite of append.
+// decodeRestricted decodes the output of append.
 func decodeRestricted(cursor string) (c restrictedCursor, ok bool) {
 	text, err := base64.RawURLEncoding.DecodeString(cursor)
 	if err != nil || len(text) != len(c) {

@@ -10,20 +10,20 @@ import (
 	"glasshouse/internal/watch/redact"
 )
 
-// rules are those by which is masked what is never kept.
+// rules are the redaction rules. They mask values before these are cached.
 type rules struct {
 	redact.Rules
 
 	mu     sync.Mutex
-	warned map[string]bool // Of kinds that are not served.
+	warned map[string]bool // The resources, as group/plural, for which a warning was logged.
 }
 
-// warnOfRules tells the log once of each kind that a rule names and that is not
-// served: it may be misspelt.
+// warnOfRules logs a warning once for each kind that a redaction rule names and that the API server does not serve. The
+// name may be misspelled.
 func (c *Cluster) warnOfRules() {
 	resources, gaps, err := c.catalog.all()
 	if err != nil || len(gaps) > 0 {
-		return // It may be served all the same.
+		return // The API server may serve it all the same.
 	}
 	served := make(map[string]bool, len(resources))
 	for n := range resources {
@@ -43,8 +43,7 @@ func (c *Cluster) warnOfRules() {
 	}
 }
 
-// checkMasked refuses a field selector of what is masked: what it finds would
-// tell the value, guess by guess.
+// checkMasked refuses a field selector on a masked field, because its results would reveal the value, guess by guess.
 func (a *Access) checkMasked(selector string, r *Resource) error {
 	rules := a.cluster.rules.Rules
 	if a.viewer.veiled() {
@@ -52,11 +51,16 @@ func (a *Access) checkMasked(selector string, r *Resource) error {
 	}
 	parsed, err := fields.ParseSelector(selector)
 	if err != nil {
-		return nil //nolint:nilerr // newFilter says what is wrong with it.
+		return nil //nolint:nilerr // newFilter returns the error.
 	}
 	for _, requirement := range parsed.Requirements() {
 		if rules.Touches(r.Group, r.Resource, strings.Split(strings.TrimPrefix(requirement.Field, "."), ".")) {
-			return &Problem{Cause: Refused, Title: "Masked field", Detail: "The field " + requirement.Field + " of " + r.Ref() + " is masked here, so nothing can be selected by it."}
+			return &Problem{
+				Cause: Refused,
+				Title: "Masked field",
+				Detail: "The field " + requirement.Field + " of " + r.Ref() + " is masked here, so nothing can be " +
+					"selected by it.",
+			}
 		}
 	}
 	return nil

@@ -11,38 +11,37 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// maxSearch is how many bytes a search may have: hardly more than a namespace and
-// a name have. It bounds the words that are looked for in each name.
+// maxSearch is the maximum length of a search text in bytes, little more than a namespace and a name together. It
+// limits the words that are compared with each name.
 const maxSearch = 320
 
-// Found are the objects that a search has found.
+// Found is the result of a search.
 type Found struct {
-	Hits  []Hit // The best first.
-	Total int   // As many there are, in what was looked through.
-	// Searched is what is watched, in the order of the search; of those without a
-	// Count nothing was looked through. They are Stale where it is not known what of
-	// them may be seen.
+	Hits  []Hit // Best match first.
+	Total int   // The number of matches in the searched resources.
+	// Searched contains the watched resources, in the order of the search. A resource without a Count was not searched.
+	// It is Stale if the viewer's permissions on it are unknown.
 	Searched []Known
 }
 
-// Hit is an object that was found.
+// Hit is an object that matches.
 type Hit struct {
 	Resource             *Resource
 	Namespace, Name, UID string
 }
 
-// Search finds objects that have all words of text in their namespace and name,
-// whatever the case, among the resources that are watched now: asking is no
-// looking. At most limit are given: those first whose name is a word, then those
-// whose name begins with one; resources are in the given order, and objects in
-// that of namespace and name.
+// Search finds the objects whose namespace and name contain all words of text, ignoring case. It searches the resources
+// that are watched now, and starts no watch. It returns at most limit objects. Objects with a name equal to a word come
+// first, then those whose name starts with a word. Among these, resources are in the given order, and objects are in
+// the order of namespace and name.
 //
-// It takes as long as it takes to go through all names once: no text is
-// decompressed.
+// A search takes as long as one scan of all names, because it decompresses no objects.
 func (a *Access) Search(ctx context.Context, text string, limit int, order func(a, b *Resource) int) (*Found, error) {
 	words := slices.Compact(slices.Sorted(strings.FieldsSeq(strings.ToLower(text))))
 	if len(words) == 0 {
-		return nil, invalid("Nothing to look for", "q has no word; give parts of a namespace or name, as in q=shop web.")
+		return nil, invalid(
+			"Nothing to look for", "q has no word; give parts of a namespace or name, as in q=shop web.",
+		)
 	}
 	if len(text) > maxSearch {
 		return nil, invalid("Selector too long", "A search may have %d bytes.", maxSearch)
@@ -51,7 +50,9 @@ func (a *Access) Search(ctx context.Context, text string, limit int, order func(
 	if err != nil {
 		return nil, err
 	}
-	watched := slices.DeleteFunc(slices.Clone(resources), func(r Resource) bool { return a.cluster.pool.find(a.scope(&r, "")) == nil })
+	watched := slices.DeleteFunc(slices.Clone(resources), func(r Resource) bool {
+		return a.cluster.pool.find(a.scope(&r, "")) == nil
+	})
 	slices.SortFunc(watched, func(a, b Resource) int { return order(&a, &b) })
 	found := &Found{}
 	best := shortlist{limit: limit}
@@ -62,7 +63,7 @@ func (a *Access) Search(ctx context.Context, text string, limit int, order func(
 		return nil, err
 	}
 	defer leave()
-	if time.Since(asked) > askedAgain().allowed { // A right may have gone meanwhile.
+	if time.Since(asked) > askedAgain().allowed { // A permission may have been revoked in the meantime.
 		sought, unsure = a.seek(ctx, watched)
 	}
 	if ctx.Err() != nil {
@@ -94,22 +95,23 @@ func (a *Access) Search(ctx context.Context, text string, limit int, order func(
 	return found, nil
 }
 
-// sought is what of a resource a search looks through.
+// sought is the part of a resource that a search covers.
 type sought struct {
 	resource *Resource
-	informer *informer // Of all of it; nil where nothing of it may be seen, or it runs no more.
-	filter   *filter   // Lets through what may be seen.
-	unknown  bool      // What that is could not be found out in time.
+	informer *informer // The informer of all namespaces; nil if the viewer may see nothing, or if it no longer runs.
+	filter   *filter   // Matches what the viewer may see.
+	unknown  bool      // No decision was available in time.
 }
 
-// seek finds out what of resources may be seen, and returns why that is not known of
-// some.
+// seek determines what the viewer may see of each resource. The error is the reason why this is unknown for some.
 func (a *Access) seek(ctx context.Context, resources []Resource) ([]*sought, error) {
 	ctx, cancel := context.WithTimeout(ctx, looksPatience)
 	defer cancel()
 	all := make([]*sought, len(resources))
 	for n := range resources {
-		all[n] = &sought{resource: &resources[n], informer: a.cluster.pool.find(a.scope(&resources[n], "")), filter: &filter{}}
+		all[n] = &sought{
+			resource: &resources[n], informer: a.cluster.pool.find(a.scope(&resources[n], "")), filter: &filter{},
+		}
 	}
 	_, err := several(ctx, all, func(ctx context.Context, s *sought) (bool, error) {
 		err := a.narrow(ctx, s.resource, s.filter, toWatch, age{askedOnce().allowed, askedAgain().denied})
@@ -123,8 +125,8 @@ func (a *Access) seek(ctx context.Context, resources []Resource) ([]*sought, err
 	return all, err
 }
 
-// match reports whether a key has all words, which are in lower case, and how
-// well its name fits the best of them: 0 is exact, 1 a beginning, 2 any part.
+// match reports whether a key contains all words, which must be in lower case. rank is the best match of its name: 0
+// for equality, 1 for a prefix, 2 for any other match.
 func match(key string, words []string) (rank int, ok bool) {
 	key = strings.TrimPrefix(strings.ToLower(key), "/")
 	for _, word := range words {
@@ -148,7 +150,7 @@ func match(key string, words []string) (rank int, ok bool) {
 	return rank, true
 }
 
-// candidate is an object that a search may find.
+// candidate is a matching object with its rank.
 type candidate struct {
 	rank, kind int
 	key        string
@@ -159,17 +161,17 @@ func (c candidate) compare(other candidate) int {
 	return cmp.Or(cmp.Compare(c.rank, other.rank), cmp.Compare(c.kind, other.kind), compareKeys(c.key, other.key))
 }
 
-// shortlist keeps the best candidates of any number.
+// shortlist keeps the best of any number of candidates.
 type shortlist struct {
 	limit int
 	total int
 	kept  []candidate // Fewer than twice the limit.
-	full  bool        // The first of them, as many as the limit, are the best of those that came before the others.
+	full  bool        // The first limit candidates are the best of all that were added before the others.
 }
 
-// look goes through the names of a resource, all of which may be seen that the filter
-// lets through, and returns how many these are. Rows of a namespace that may not be
-// seen any more, and is none of those that are covered, are there for another moment.
+// look scans the names of a resource and returns the number of objects that match the filter; the viewer may see all of
+// these. The informer keeps rows of a namespace for a moment after the program has lost permission there. covered does
+// not contain such a namespace, so look skips these rows.
 func (l *shortlist) look(kind int, i *informer, f *filter, covered, words []string) (seen int) {
 	entries, _ := i.Snapshot()
 	all := f.everything()

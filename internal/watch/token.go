@@ -12,11 +12,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// WhoIs asks the API server whose a bearer token is, by a TokenReview, of which
-// nothing is kept here. The token must be for one of the audiences, and where
-// there are none for the API server itself. The error has a *Problem in it:
-// Unauthenticated where the token is not accepted, Unavailable where that cannot
-// be found out. It never has the token in it.
+// WhoIs returns the user of a bearer token, by a TokenReview, which the API server does not store. The token must be
+// for one of the audiences; without audiences, it must be for the API server itself. The error contains a *Problem:
+// Unauthenticated if the token is not accepted, Unavailable if the review fails. The error never contains the token.
 func (c *Cluster) WhoIs(ctx context.Context, token string, audiences []string) (*User, error) {
 	ctx, cancel := context.WithTimeout(ctx, reviewTimeout)
 	defer cancel()
@@ -28,10 +26,12 @@ func (c *Cluster) WhoIs(ctx context.Context, token string, audiences []string) (
 	}
 	is := review.Status
 	if !is.Authenticated || is.User.Username == "" || is.User.Username == "system:anonymous" {
-		return nil, NotLoggedIn("The API server does not accept the token: it may have expired, be of another cluster, or be for another audience.")
+		return nil, NotLoggedIn("The API server does not accept the token: it may have expired, be of another " +
+			"cluster, or be for another audience.")
 	}
-	// A server that does not know audiences leaves them out, whatever was asked.
-	if len(audiences) > 0 && !slices.ContainsFunc(is.Audiences, func(of string) bool { return slices.Contains(audiences, of) }) {
+	// A server that does not support audiences leaves them out of its answer.
+	if len(audiences) > 0 &&
+		!slices.ContainsFunc(is.Audiences, func(of string) bool { return slices.Contains(audiences, of) }) {
 		return nil, NotLoggedIn("The token is for another audience than this program's.")
 	}
 	user := &User{Name: is.User.Username, UID: is.User.UID, Groups: is.User.Groups}
@@ -44,17 +44,22 @@ func (c *Cluster) WhoIs(ctx context.Context, token string, audiences []string) (
 	return user, nil
 }
 
-// NotLoggedIn is the Problem of a request of which it is not known who sends it.
+// NotLoggedIn returns the Problem of a request whose sender is unknown.
 func NotLoggedIn(format string, args ...any) *Problem {
 	return &Problem{Cause: Unauthenticated, Title: "Not logged in", Detail: fmt.Sprintf(format, args...)}
 }
 
-// unreviewed tells why a token could not be reviewed. Where the API server is,
-// and what it says, is not for who is not known: it is the Problem's cause.
+// unreviewed returns the error for a token that could not be reviewed. The address of the API server and its message
+// are not for unknown callers, so only the wrapped error contains them, not the Problem.
 func unreviewed(err error, token string) error {
-	p := &Problem{Cause: Unavailable, Title: "Login cannot be checked", Detail: "The API server could not be asked whose the token is; try again in a moment."}
+	p := &Problem{
+		Cause:  Unavailable,
+		Title:  "Login cannot be checked",
+		Detail: "The API server could not be asked whose the token is; try again in a moment.",
+	}
 	if apierrors.IsForbidden(err) {
-		p.Detail = "The API server does not let this program ask whose the token is: it needs the right to create tokenreviews, as the ClusterRole system:auth-delegator has it."
+		p.Detail = "The API server does not let this program ask whose the token is: it needs the right to create " +
+			"tokenreviews, as the ClusterRole system:auth-delegator has it."
 	}
 	if token != "" && strings.Contains(err.Error(), token) {
 		err = errors.New("it answers with an error that has the token in it")
@@ -62,6 +67,5 @@ func unreviewed(err error, token string) error {
 	return fmt.Errorf("review a token: %w: %w", p, err)
 }
 
-// Same reports whether all is the same of two users by which it is decided what
-// they may do.
+// Same reports whether two users are equal in everything that decides what they may do.
 func (u *User) Same(other *User) bool { return u.key() == other.key() }

@@ -6,19 +6,18 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// veiled reports whether texts go to the viewer masked: what is shared never has
-// the values of ConfigMaps and of containers' environments.
+// veiled reports whether the viewer gets the guest mask: a link never shares the values of ConfigMaps and of the
+// environments of containers.
 func (v *Viewer) veiled() bool { return v.Scope != nil }
 
-// scope is what is watched for the viewer of a resource. Cells of others' kinds may
-// show anything: for those whom something is shared with these are watched once more,
-// and what is masked for them is so before it is kept. No row, order or search can
-// tell what never came in.
+// scope returns the scope of the informer for the viewer. Cells of custom resources may show any value. So guests have
+// a separate informer for these, which masks values before it caches them. Then no row, sort order or search can reveal
+// a masked value.
 func (a *Access) scope(r *Resource, fields string) wire.Scope {
 	return wire.Scope{Resource: r.gvr(), Fields: fields, Shared: a.viewer.veiled() && !wire.BuiltIn(r.Group)}
 }
 
-// seenText is the text of an object of a resource as the viewer may see it.
+// seenText returns the text of an object with the viewer's mask.
 func (a *Access) seenText(r *Resource, text []byte, err error) ([]byte, error) {
 	a.Grow(max(0, int64(len(text))-LargestText))
 	if err != nil || !a.viewer.veiled() {
@@ -27,7 +26,7 @@ func (a *Access) seenText(r *Resource, text []byte, err error) ([]byte, error) {
 	return redact.NewVeil(r.Group, r.Resource).Object(nil, text)
 }
 
-// veil is the resource's for the viewer; nil where texts are seen as they are.
+// veil returns the viewer's mask for the resource, or nil if the viewer sees unmasked texts.
 func (a *Access) veil(r *Resource) *wire.Veil {
 	if !a.viewer.veiled() {
 		return nil
@@ -35,7 +34,7 @@ func (a *Access) veil(r *Resource) *wire.Veil {
 	return wire.NewVeil(r.Group, r.Resource)
 }
 
-// seen is an object as the reader may be told its text.
+// seen returns an object with the reader's mask.
 func (s *reading) seen(o *wire.Object) *wire.Object {
 	if s.veil == nil || o == nil {
 		return o
@@ -43,14 +42,12 @@ func (s *reading) seen(o *wire.Object) *wire.Object {
 	return s.veil.Object(o)
 }
 
-// seenChange is a change as the reader may be told its texts. All to whom it is
-// told so share one, while it is recent.
+// seenChange returns a change with the reader's mask. All readers with this mask share one masked copy while it is
+// recent.
 //
-// What it leads from is masked as in a snapshot, also where the change before had
-// told the reader that a value changed. So patches fit what the reader holds, which
-// has the same members and elements; but no patch takes that mark away: it stays until
-// the text is told anew. To do better, what each reader was told last would have to be
-// kept.
+// The old object has the same mask as in a snapshot, even if the change before marked one of its values as changed. So
+// patches apply to the reader's copy, which has the same members and elements. But no patch removes the mark: it stays
+// until the complete text is sent again. Removing it would require a copy of what each reader received last.
 func (s *reading) seenChange(c *change) (*change, error) {
 	if s.veil == nil || !s.view.texts {
 		return c, nil
@@ -63,7 +60,9 @@ func (s *reading) seenChange(c *change) (*change, error) {
 }
 
 func (s *reading) newSeenChange(c *change) (*change, error) {
-	seen := &change{Offset: c.Offset, Time: c.Time, Key: c.Key, Op: c.Op, Memo: memo{managed: c.Memo.managed, sight: c.Memo.sight}}
+	seen := &change{
+		Offset: c.Offset, Time: c.Time, Key: c.Key, Op: c.Op, Memo: memo{managed: c.Memo.managed, sight: c.Memo.sight},
+	}
 	if c.Op != journal.Add {
 		seen.Old = s.veil.Object(c.Old)
 	}
@@ -78,8 +77,7 @@ func (s *reading) newSeenChange(c *change) (*change, error) {
 	return seen, err
 }
 
-// heldBy is about how many bytes a change as it is seen holds, texts that are masked
-// anew among them.
+// heldBy estimates the bytes of a masked change, including masked copies of texts.
 func heldBy(seen *change) (bytes int) {
 	for _, o := range []*wire.Object{seen.Old, seen.New} {
 		if o != nil {

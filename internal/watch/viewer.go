@@ -13,24 +13,24 @@ import (
 	"glasshouse/internal/watch/wire"
 )
 
-// Access is the cluster as one Viewer may see it.
+// Access is everything that one Viewer may read of the cluster.
 type Access struct {
 	cluster *Cluster
 	viewer  Viewer
-	user    asker         // Of the viewer, where it has a user.
-	slots   chan struct{} // See AtOnce; nil for any number.
-	crowd   func() int    // See Crowded; nil for alone.
-	grounds *Grounds      // See On; nil where none are noted.
-	turn    Turn          // See InTurn; nil for at once.
+	user    asker         // The viewer's user, if it has one.
+	slots   chan struct{} // See AtOnce; nil means no limit.
+	crowd   func() int    // See Crowded; nil means no other readers.
+	grounds *Grounds      // See On; nil records no permissions.
+	turn    Turn          // See InTurn; nil does not wait.
 	reserve Reserve       // See Reserving; nil reserves nothing.
 	grow    func(int64)   // See Growing; nil does nothing.
 }
 
-// A Turn waits until something may be done that keeps a processor busy. It has been done
-// when leave is called, once.
+// A Turn waits until the caller may start work that keeps a processor busy. The caller must call leave exactly once,
+// when that work is done.
 type Turn func(ctx context.Context) (leave func(), err error)
 
-// For returns the cluster as the viewer may see it.
+// For returns everything that the viewer may read of the cluster.
 func (c *Cluster) For(viewer Viewer) *Access {
 	a := &Access{cluster: c, viewer: viewer}
 	if viewer.User != nil {
@@ -39,55 +39,56 @@ func (c *Cluster) For(viewer Viewer) *Access {
 	return a
 }
 
-// Guest reports whether the viewer came by a share link and is limited to its parts.
+// Guest reports whether the viewer uses a share link and is limited to the parts of its scope.
 func (a *Access) Guest() bool { return a.viewer.Scope != nil }
 
-// AtOnce returns the same access, of whose subscriptions n at a time hold a message,
-// or write one: those that wait for their turn hold none, however many they are and
-// however long the messages. Each is to be read by a goroutine of its own, as a
-// message is held until the next is asked for.
+// AtOnce returns a copy of the access with a limit: at most n of its subscriptions keep or write a message at a time. A
+// subscription that waits for a slot keeps no message, so memory does not grow with the number of waiting subscriptions
+// or with the length of their messages. Read each subscription in its own goroutine, because it keeps a message until
+// the next one is requested.
 func (a *Access) AtOnce(n int) *Access {
 	bounded := *a
 	bounded.slots = make(chan struct{}, n)
 	return &bounded
 }
 
-// Reserving returns the same access, whose subscriptions reserve the memory of each long message before they build it.
+// Reserving returns a copy of the access. Its subscriptions reserve the memory of each long message before they build
+// it.
 func (a *Access) Reserving(reserve Reserve) *Access {
 	bounded := *a
 	bounded.reserve = reserve
 	return &bounded
 }
 
-// InTurn returns the same access, which goes through all rows of a resource in its turn:
-// for a Snapshot, a Search, and where a Subscription begins, or counts a digest.
+// InTurn returns a copy of the access that calls turn before each scan of all rows of a resource. Such scans are a
+// Snapshot, a Search, the start of a Subscription and the computation of a digest.
 func (a *Access) InTurn(turn Turn) *Access {
 	patient := *a
 	patient.turn = turn
 	return &patient
 }
 
-// Growing returns the same access, which calls grow before a read allocates memory that its reader's estimate does not
-// include. bytes is negative when such memory is free again.
+// Growing returns a copy of the access that calls grow before a read allocates memory that its reader's estimate does
+// not include. bytes is negative when such memory is free again.
 func (a *Access) Growing(grow func(bytes int64)) *Access {
 	growing := *a
 	growing.grow = grow
 	return &growing
 }
 
-// Grow reports memory that a caller is about to allocate for what it has read, see Growing.
+// Grow reports memory that a caller is about to allocate for what it has read. See Growing.
 func (a *Access) Grow(bytes int64) {
 	if a.grow != nil && bytes != 0 {
 		a.grow(bytes)
 	}
 }
 
-// AcquireProcessor waits until work that keeps a processor busy may be done, see InTurn.
+// AcquireProcessor waits until the caller may start work that keeps a processor busy. See InTurn.
 func (a *Access) AcquireProcessor(ctx context.Context) (release func(), err error) {
 	return a.inTurn(ctx)
 }
 
-// inTurn waits for the turn, where there are turns.
+// inTurn calls turn, if there is one.
 func (a *Access) inTurn(ctx context.Context) (leave func(), err error) {
 	if a.turn == nil {
 		return func() {}, nil
@@ -95,27 +96,28 @@ func (a *Access) inTurn(ctx context.Context) (leave func(), err error) {
 	return a.turn(ctx)
 }
 
-// Crowded returns the same access, whose readers are some of a crowd, of as many as
-// size says at the time. A large one is told of one change at once, and of more that
-// follow the more seldom, and not all at a time: that leaves time for others.
+// Crowded returns a copy of the access whose readers share the processor with other readers. size returns how many
+// readers there are at the time. Even with many readers, each one receives a single change at once. Further changes are
+// batched: the more readers, the less often each one receives a batch, and the readers receive it at different times.
+// This leaves processor time for other work.
 func (a *Access) Crowded(size func() int) *Access {
 	crowded := *a
 	crowded.crowd = size
 	return &crowded
 }
 
-// Known is a Resource and how well it is known now.
+// Known is a Resource and its watch status now.
 type Known struct {
 	Resource
 
-	Status *Status // Nil while nobody watches it.
-	Count  *int    // Objects; nil where that is not known.
+	Status *Status // Nil if the resource is not watched.
+	Count  *int    // The number of objects; nil if unknown.
 }
 
-// Resources returns every resource that discovery knows, by ref, and the parts
-// of the API that could not be read. What discovery told more than 10 s ago is
-// asked for again, and waited for no longer than wait. How well a resource is known
-// is not told where it cannot be found out soon whether the viewer may see all of it.
+// Resources returns every resource that discovery knows, in the order of their refs, and the parts of the API that
+// discovery could not read. A discovery result older than 10 s is renewed; the call waits for the renewal no longer
+// than wait. The status and count of a resource are nil unless a quick access review finds that the viewer may see all
+// of its objects.
 func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]Known, []Gap, error) {
 	a.cluster.catalog.renew(ctx, wait)
 	resources, gaps, err := a.cluster.catalog.all()
@@ -136,14 +138,15 @@ func (a *Access) Resources(ctx context.Context, wait time.Duration) ([]Known, []
 	return known, gaps, nil
 }
 
-// tell adds how well resources are known, where the viewer may see all of them.
+// tell adds the status and count of each watched resource of which the viewer may see all objects.
 func (a *Access) tell(ctx context.Context, known []Known) {
 	var watched []*Known
 	var informers []*informer
 	var resources []*Resource
 	for n := range known {
 		if i := a.cluster.pool.find(wire.Scope{Resource: known[n].gvr()}); i != nil {
-			watched, informers, resources = append(watched, &known[n]), append(informers, i), append(resources, &known[n].Resource)
+			watched, informers, resources = append(watched, &known[n]), append(informers, i),
+				append(resources, &known[n].Resource)
 		}
 	}
 	for n, all := range a.seesAll(ctx, resources) {
@@ -154,18 +157,19 @@ func (a *Access) tell(ctx context.Context, known []Known) {
 	}
 }
 
-// looksPatience bounds how long it is asked what a viewer may see of all kinds.
+// looksPatience limits the time for the access reviews of all resources.
 const looksPatience = 2 * time.Second
 
-// seesAll reports of which of the resources the viewer may see all. Of what cannot be
-// found out soon it may not.
+// seesAll reports for each resource whether the viewer may see all of its objects. A resource without a decision within
+// looksPatience counts as not allowed.
 func (a *Access) seesAll(ctx context.Context, resources []*Resource) []bool {
 	if a.viewer.User == nil || a.viewer.Scope != nil {
 		return slices.Repeat([]bool{a.viewer.Program && a.viewer.Scope == nil}, len(resources))
 	}
 	ctx, cancel := context.WithTimeout(ctx, looksPatience)
 	defer cancel()
-	all, _ := several(ctx, resources, func(ctx context.Context, r *Resource) (bool, error) { // What is not known is not told.
+	// A resource without a decision counts as not allowed.
+	all, _ := several(ctx, resources, func(ctx context.Context, r *Resource) (bool, error) {
 		return a.cluster.guard.may(ctx, a.user, toWatch, r, "", "", askedOnce())
 	})
 	for n, r := range resources {
@@ -176,7 +180,7 @@ func (a *Access) seesAll(ctx context.Context, resources []*Resource) []bool {
 	return all
 }
 
-// known is how many objects there are; nil where that is not known.
+// known returns the number of objects, or nil if it is unknown.
 func (i *informer) known() *int {
 	now := i.present(nil)
 	if !now.synced || now.status.State.refused() {
@@ -186,10 +190,12 @@ func (i *informer) known() *int {
 	return &count
 }
 
-// Counts returns how many objects there are of each resource that is watched, by
-// its ref, where that is known.
+// Counts returns the number of objects of each watched resource, by ref. It leaves out a resource if the number is
+// unknown or the viewer may not see all objects.
 func (a *Access) Counts(ctx context.Context) map[string]int {
-	informers := slices.DeleteFunc(a.cluster.pool.informers(), func(i *informer) bool { return i.scope != (wire.Scope{Resource: i.scope.Resource}) })
+	informers := slices.DeleteFunc(a.cluster.pool.informers(), func(i *informer) bool {
+		return i.scope != (wire.Scope{Resource: i.scope.Resource})
+	})
 	counts := make(map[string]int)
 	for n, all := range a.seesAll(ctx, kindsOf(informers)) {
 		if count := informers[n].known(); count != nil && all {
@@ -199,16 +205,16 @@ func (a *Access) Counts(ctx context.Context) map[string]int {
 	return counts
 }
 
-// Resource finds a resource by its ref, as "apps/v1/deployments".
+// Resource finds a resource by its ref, such as "apps/v1/deployments".
 func (a *Access) Resource(ctx context.Context, ref string) (*Resource, error) {
-	if a.viewer.Scope != nil && !slices.ContainsFunc(a.viewer.Scope.Parts, func(p Part) bool { return p.Resource == ref }) {
-		return nil, notShared() // Whether there is one, or not.
+	if a.viewer.Scope != nil &&
+		!slices.ContainsFunc(a.viewer.Scope.Parts, func(p Part) bool { return p.Resource == ref }) {
+		return nil, notShared() // Even if there is no such resource: the answer must not reveal that.
 	}
 	return a.cluster.catalog.find(ctx, ref)
 }
 
-// opened is a query that is answered: by an informer that is held until release is
-// called.
+// opened is a query with the informer that answers it. The informer keeps watching until release is called.
 type opened struct {
 	resource *Resource
 	filter   *filter
@@ -216,8 +222,8 @@ type opened struct {
 	release  func()
 }
 
-// check finds out what of its resource a query is about, and what of that the viewer
-// may see. Where that is nothing, or not known, the filter is the query's.
+// check determines which objects of its resource a query selects, and restricts them to what the viewer may see. It
+// returns the filter even with an error from the access reviews.
 func (a *Access) check(ctx context.Context, q *Query, resource *Resource, d deed, old age) (*filter, error) {
 	filter, err := newFilter(q, resource)
 	if err != nil {
@@ -229,8 +235,8 @@ func (a *Access) check(ctx context.Context, q *Query, resource *Resource, d deed
 	return filter, a.narrow(ctx, resource, filter, d, old)
 }
 
-// open holds the informer that answers a query which was checked; of what is to be
-// read only while it is watched, it holds nothing.
+// open acquires the informer that answers a checked query. A query with Watched acquires nothing: it reads only from an
+// informer that is already running.
 func (a *Access) open(q *Query, resource *Resource, filter *filter) (*opened, error) {
 	scope := a.scope(resource, filter.fields)
 	if q.Watched {
@@ -256,9 +262,13 @@ func (a *Access) open(q *Query, resource *Resource, filter *filter) (*opened, er
 	return &opened{resource, filter, informer, sync.OnceFunc(func() { letGo(); release() })}, nil
 }
 
-// notWatched is told to who wants to read only what is watched.
+// notWatched is the error for a query with Watched if no informer of the resource is running.
 func notWatched(r *Resource) *Problem {
-	return &Problem{Cause: Unavailable, Title: "Not watched", Detail: fmt.Sprintf("Nobody looks at %s now; subscribe without watched to have it watched.", r.Ref())}
+	return &Problem{
+		Cause:  Unavailable,
+		Title:  "Not watched",
+		Detail: fmt.Sprintf("Nobody looks at %s now; subscribe without watched to have it watched.", r.Ref()),
+	}
 }
 
 // cursor returns the cursor of a snapshot at an offset.
@@ -271,10 +281,13 @@ func (a *Access) cursor(q *Query, f *filter, i *informer, version int, offset ui
 	return string(sealed.append(nil, i.epochOf(version), offset))
 }
 
-// seal returns the seal for one viewer's cursors of one filter. It differs for a viewer
-// who may see more, or less, than before.
+// seal returns the key that encrypts one viewer's cursors for one filter. It changes when the viewer's permissions
+// change, so older cursors become invalid.
 func (a *Access) seal(q *Query, f *filter, i *informer) seal {
-	return a.cluster.cursors.seal(fmt.Sprintf("%q %q %q %t %q %q %q %q %v", a.viewer.Key(), q.Resource, f.namespaces, f.hides, q.Labels, q.Fields, q.Name, q.Text, i.scope))
+	return a.cluster.cursors.seal(fmt.Sprintf(
+		"%q %q %q %t %q %q %q %q %v",
+		a.viewer.Key(), q.Resource, f.namespaces, f.hides, q.Labels, q.Fields, q.Name, q.Text, i.scope,
+	))
 }
 
 // Item is one object of a Snapshot.
@@ -283,20 +296,21 @@ type Item = wire.Object
 // Column is one column of a Snapshot's table.
 type Column = wire.Column
 
-// A Snapshot is what there is of a query at one moment.
+// A Snapshot is the complete result of a query at one cursor.
 type Snapshot struct {
 	Resource *Resource
 	Columns  []Column
-	Objects  []*Item // By namespace and name, or as the query sorts them. Not to be written to: others read them.
-	Total    int     // Those beyond a limit among them.
-	Status   Status
-	Synced   bool   // The objects are all there are; otherwise the list is on its way.
-	Part     bool   // There may be others that the viewer may not see.
-	Cursor   string // Empty while not Synced, and where a limit left some out: they would be missing for ever.
+	// By namespace and name, or in the query's sort order. Read-only, because other readers share them.
+	Objects []*Item
+	Total   int // Includes the objects beyond the limit.
+	Status  Status
+	Synced  bool   // Objects is complete; otherwise the first list has not finished.
+	Part    bool   // There may be other objects that the viewer may not see.
+	Cursor  string // Empty while not Synced, and if a limit left out objects, because resuming would never send those.
 }
 
-// Snapshot reads what the query asks for. It waits for a first list for as long
-// as wait says, then answers with what is known, which its Status tells.
+// Snapshot reads the result of the query. It waits for the first list at most as long as wait, then returns what is
+// known, with its Status.
 func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Snapshot, error) {
 	resource, err := a.Resource(ctx, q.Resource)
 	if err != nil {
@@ -306,7 +320,7 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	if err != nil {
 		return nil, err
 	}
-	open, err := a.open(&q, resource, filter) //nolint:contextcheck // An informer outlives who starts it.
+	open, err := a.open(&q, resource, filter) //nolint:contextcheck // An informer outlives the reader that starts it.
 	if err != nil {
 		return nil, err
 	}
@@ -318,9 +332,13 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	if err != nil {
 		return nil, err
 	}
-	snapshot := &Snapshot{Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced, Part: filter.part}
+	snapshot := &Snapshot{
+		Resource: resource, Columns: now.columns, Status: now.status, Synced: now.synced, Part: filter.part,
+	}
 	if !now.synced && now.status.State == Failed && now.status.senseless && q.Fields != "" {
-		return nil, invalid("Not a field selector", "The API server refuses %q for %s: %s", q.Fields, q.Resource, now.status.Reason)
+		return nil, invalid(
+			"Not a field selector", "The API server refuses %q for %s: %s", q.Fields, q.Resource, now.status.Reason,
+		)
 	}
 	if !now.synced {
 		return snapshot, ctx.Err()
@@ -343,13 +361,14 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	return snapshot, err
 }
 
-// first is what there is of a query that was checked at a time, in turn.
+// first scans the result of a query while it has a turn. checked is the time of the query's last access review. first
+// repeats that review if it is too old.
 func (a *Access) first(ctx context.Context, open *opened, q *Query, checked time.Time) (*listing, int, present, error) {
 	check := func() error {
 		if time.Since(checked) <= askedAgain().allowed {
 			return nil
 		}
-		checked = time.Now() // A right may have gone meanwhile.
+		checked = time.Now() // A permission may have been revoked in the meantime.
 		return a.narrow(ctx, open.resource, open.filter, toList, askedOnce())
 	}
 	if err := check(); err != nil {
@@ -366,35 +385,35 @@ func (a *Access) first(ctx context.Context, open *opened, q *Query, checked time
 	scan := q.scanMemory(open.filter, int64(open.informer.Len()))
 	a.Grow(scan)
 	found, total, now := open.informer.first(open.filter, q)
-	if scan > 0 { // Otherwise others share the list.
+	if scan > 0 { // Otherwise readers share the list.
 		a.Grow(listedMemory*int64(cap(found.objects)) - scan)
 	}
 	return found, total, now, nil
 }
 
-// Memory of a row in bytes.
+// Estimated bytes per row.
 const (
-	// listedMemory is that in a list of rows.
+	// listedMemory is for a row in a list of rows.
 	listedMemory = 8
-	// scannedMemory is that in a list that grows by doubling, and rankedMemory that in a copy of all rows that is sorted.
+	// scannedMemory is for a row in a list that grows by doubling, and rankedMemory is for a row in a sorted copy of
+	// all rows.
 	scannedMemory, rankedMemory = 3 * listedMemory, 56
-	// maskedMemory is that of a row in a guest's list of masked rows (104 bytes measured).
+	// maskedMemory is for a row in a guest's list of masked rows (104 bytes measured).
 	maskedMemory = 104
 )
 
-// scanMemory estimates what a scan of some rows allocates for its reader alone.
+// scanMemory estimates the bytes that a scan of rows allocates for this reader alone.
 func (q *Query) scanMemory(f *filter, rows int64) int64 {
 	switch {
 	case q.Sort != "" || q.Limit > 0:
 		return rankedMemory * rows
 	case f.everything():
-		return 0 // Others share the list.
+		return 0 // Readers share the list.
 	}
 	return scannedMemory * rows
 }
 
-// Object returns one object as redacted JSON: from the cache where that is
-// live, otherwise from the API server.
+// Object returns one object as redacted JSON: from the cache if its status is Live, otherwise from the API server.
 func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byte, error) {
 	resource, seen, err := a.readable(ctx, ref, namespace, name)
 	if err != nil {
@@ -403,16 +422,18 @@ func (a *Access) Object(ctx context.Context, ref, namespace, name string) ([]byt
 	return a.object(ctx, resource, seen, namespace, name)
 }
 
-// readable finds the resource of an object that the viewer may read, and the filter
-// through which they see it.
+// readable finds the resource of an object that the viewer may read, and the filter that the object must match.
 func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*Resource, *filter, error) {
 	resource, err := a.Resource(ctx, ref)
 	if err != nil {
 		return nil, nil, err
 	}
 	if resource.Namespaced != (namespace != "") {
-		return nil, nil, invalid("Which object?", "A namespaced resource needs a namespace, others need _ in its place; %s %s.", resource.Ref(),
-			map[bool]string{true: "is namespaced", false: "is not"}[resource.Namespaced])
+		return nil, nil, invalid(
+			"Which object?",
+			"A namespaced resource needs a namespace, others need _ in its place; %s %s.",
+			resource.Ref(), map[bool]string{true: "is namespaced", false: "is not"}[resource.Namespaced],
+		)
 	}
 	if namespace != "" {
 		if err := checkNamespace(namespace); err != nil {
@@ -426,8 +447,8 @@ func (a *Access) readable(ctx context.Context, ref, namespace, name string) (*Re
 	return resource, seen, err
 }
 
-// mayGet returns why the viewer may not get an object, or its logs; else the filter
-// through which they see it, as it was known a moment ago.
+// mayGet checks whether the viewer may get an object, or its logs. It returns the filter that the object must match,
+// from decisions at most as old as the given age.
 func (a *Access) mayGet(ctx context.Context, r *Resource, d deed, namespace, name string, old age) (*filter, error) {
 	f := &filter{name: name}
 	if namespace != "" {
@@ -436,7 +457,7 @@ func (a *Access) mayGet(ctx context.Context, r *Resource, d deed, namespace, nam
 	if err := a.narrow(ctx, r, f, d, old); err != nil || f.selector == nil && !f.ofRows() {
 		return f, err
 	}
-	// By its labels and words: those of its row, which must be shared itself.
+	// A link that selects by labels or words applies to the object's row, so the row itself must match.
 	snapshot, err := a.Snapshot(ctx, Query{Resource: r.Ref(), Namespaces: f.namespaces, Name: name}, stalePatience)
 	if err != nil {
 		return nil, err
@@ -451,14 +472,21 @@ func (a *Access) mayGet(ctx context.Context, r *Resource, d deed, namespace, nam
 	return f, nil
 }
 
-// notKnownYet is told where what was shared is shared by what is not known now.
+// notKnownYet is the error if a link selects by labels or words, and the objects are not known now.
 func notKnownYet(r *Resource) *Problem {
-	return &Problem{Cause: Unavailable, Title: "Not known yet", Detail: fmt.Sprintf("It is not known now which %s there are, nor whether this one was shared with you; ask again in a moment.", r.Resource)}
+	return &Problem{
+		Cause: Unavailable,
+		Title: "Not known yet",
+		Detail: fmt.Sprintf(
+			"It is not known now which %s there are, nor whether this one was shared with you; ask again in a moment.",
+			r.Resource,
+		),
+	}
 }
 
-// object reads an object that may be read, as the viewer may see it. What is read must
-// itself pass their filter: it may be newer than what did. The labels of what the API
-// server gives can be looked at, but not its row.
+// object reads an object that the viewer may read, and masks it for the viewer. The object must match the filter again,
+// because it may be newer than the version that matched before. A response of the API server has labels to match, but
+// no row.
 func (a *Access) object(ctx context.Context, resource *Resource, seen *filter, namespace, name string) ([]byte, error) {
 	o, status := a.held(resource, namespace, name)
 	live := o != nil && status.State == Live
@@ -472,9 +500,16 @@ func (a *Access) object(ctx context.Context, resource *Resource, seen *filter, n
 	case seen.ofRows():
 		return nil, notKnownYet(resource)
 	case !resource.Can("get"):
-		return nil, invalid("Not readable", "%s cannot be read one by one: the API serves %s alone.", resource.Ref(), strings.Join(resource.Verbs, ", "))
+		return nil, invalid(
+			"Not readable",
+			"%s cannot be read one by one: the API serves %s alone.",
+			resource.Ref(), strings.Join(resource.Verbs, ", "),
+		)
 	case !a.cluster.reviews.allows(ctx, toGet, resource, namespace, name, askedOnce()):
-		return nil, refused(resource, toGet, &filter{namespaces: slices.DeleteFunc([]string{namespace}, func(ns string) bool { return ns == "" })})
+		return nil, refused(
+			resource, toGet,
+			&filter{namespaces: slices.DeleteFunc([]string{namespace}, func(ns string) bool { return ns == "" })},
+		)
 	}
 	text, err := a.cluster.get(ctx, resource.gvr(), namespace, name)
 	if err != nil {
@@ -487,12 +522,11 @@ func (a *Access) object(ctx context.Context, resource *Resource, seen *filter, n
 	return a.seenText(resource, text, nil)
 }
 
-// stalePatience bounds how long the API server is asked for an object that the
-// cache holds as it was.
+// stalePatience limits how long a read waits for the API server if the cache has a stale version of the object.
 const stalePatience = 2 * time.Second
 
-// LastKnown is Object, and its status is Live; but where the API server does not
-// answer it is the object as the cache holds it, and the status says since when.
+// LastKnown works like Object and returns the status Live. If the API server does not answer, it returns the stale
+// object from the cache, and the status has the time since which it is stale.
 func (a *Access) LastKnown(ctx context.Context, ref, namespace, name string) (text []byte, status Status, err error) {
 	resource, seen, err := a.readable(ctx, ref, namespace, name)
 	if err != nil {
@@ -518,8 +552,7 @@ func (a *Access) LastKnown(ctx context.Context, ref, namespace, name string) (te
 	return text, Status{State: Live}, err
 }
 
-// held is what the cache has of an object, nil for nothing, and how well its kind
-// is known there.
+// held returns the object from the cache, or nil, and the watch status of its resource there.
 func (a *Access) held(resource *Resource, namespace, name string) (*wire.Object, Status) {
 	var namespaces []string
 	if namespace != "" {

@@ -7,15 +7,15 @@ import (
 	"strconv"
 )
 
-// A Viewer is somebody who looks. The zero Viewer sees nothing.
+// A Viewer is the person or program on whose permissions a read happens. The zero Viewer sees nothing.
 type Viewer struct {
 	Program bool   // Sees what the program itself may see; User is nil.
-	User    *User  // Sees what this user may see, of what the program may.
-	Scope   *Scope // And no more than this, where it is not nil.
+	User    *User  // Sees only what both this user and the program may see.
+	Scope   *Scope // If not nil, limits the viewer further, to this scope.
 }
 
-// A User is whom the API server is asked about, as it knows users itself: all of
-// it may decide what they may do.
+// A User is the subject of access reviews, with the fields that the API server has for a user. Authorizers may use all
+// of them.
 type User struct {
 	Name   string              `json:"name"`
 	UID    string              `json:"uid,omitempty"`
@@ -23,44 +23,46 @@ type User struct {
 	Extra  map[string][]string `json:"extra,omitempty"`
 }
 
-// key tells users apart: it is the same for those alone of whom all is the same.
+// key returns the identity of the user. Two users have the same key only if all their fields are equal; the order of
+// groups and of values does not matter.
 func (u *User) key() string {
 	sorted := User{u.Name, u.UID, slices.Compact(slices.Sorted(slices.Values(u.Groups))), maps.Clone(u.Extra)}
 	for name, values := range sorted.Extra {
 		sorted.Extra[name] = slices.Sorted(slices.Values(values))
 	}
-	text, _ := json.Marshal(sorted) // Strings always encode, and maps by their sorted keys.
+	text, _ := json.Marshal(sorted) // Encoding strings never fails, and maps are encoded in the order of their keys.
 	return string(text)
 }
 
-// A Scope is what a Viewer may see at most, whatever else they might: what was
-// shared. Nothing in it is nothing to be seen.
+// A Scope is the most that a Viewer may see, regardless of other permissions: what a link shares. An empty Scope shares
+// nothing.
 type Scope struct {
 	Parts []Part `json:"parts"`
 }
 
-// A Part of a Scope is one resource, all of it or some.
+// A Part of a Scope is one resource: all of its objects, or some.
 type Part struct {
-	Resource   string   `json:"resource"`             // Its ref, as "core/v1/pods".
+	Resource   string   `json:"resource"`             // Its ref, such as "core/v1/pods".
 	Namespaces []string `json:"namespaces,omitempty"` // Empty for all.
 	Labels     string   `json:"labels,omitempty"`     // A label selector in kubectl's syntax.
-	Name       string   `json:"name,omitempty"`       // One object alone, of one namespace where it is namespaced.
-	Text       string   `json:"q,omitempty"`          // Words that a row must have, as in a Query.
-	About      string   `json:"about,omitempty"`      // Of events alone: the object that they must be about: "pod.core/web-1"; of any group, "pod/web-1".
+	Name       string   `json:"name,omitempty"`       // One object only; if it is namespaced, in exactly one namespace.
+	Text       string   `json:"q,omitempty"`          // Words that a row must contain, as in a Query.
+	// For events only: the object that they must regard, such as "pod.core/web-1", or "pod/web-1" for any group.
+	About string `json:"about,omitempty"`
 }
 
-// Key tells viewers apart: it is the same for those alone who may see the same.
+// Key returns the identity of the viewer. Two viewers have the same key only if they may see the same.
 func (v *Viewer) Key() string {
 	var user string
 	if v.User != nil {
 		user = v.User.key()
 	}
-	scope, _ := json.Marshal(v.Scope) // Strings always encode.
+	scope, _ := json.Marshal(v.Scope) // Encoding strings never fails.
 	return strconv.FormatBool(v.Program) + user + string(scope)
 }
 
-// mayKnow reports whether the viewer may know that there is such a resource: who is
-// logged in may know all of discovery, as with the API server itself.
+// mayKnow reports whether the viewer may know that the resource exists. A user who is logged in may know everything
+// that discovery knows, as with the API server itself.
 func (v *Viewer) mayKnow(r *Resource) bool {
 	if v.Scope != nil {
 		return slices.ContainsFunc(v.Scope.Parts, func(p Part) bool { return p.Resource == r.Ref() })

@@ -7,13 +7,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// maxWords bounds what is told of an error, in bytes.
+// maxWords limits the length of a published error text, in bytes.
 const maxWords = 500
 
-// wordsOf is what may be told of an API server's error. Where its message is made
-// of what was asked it is told as it is; any other may hold some of what is stored,
-// as that of a conversion which failed does, and is told up to where that may
-// begin, with its cause where that is one of those that are known.
+// wordsOf returns the part of an API server's error that viewers may read. A message that only repeats the request is
+// published unchanged. Any other message may contain stored data; for example, the error of a failed conversion does.
+// Such a message is cut before the point where the data may start. A known cause is appended.
 func wordsOf(status *metav1.Status) string {
 	if ofTheRequest(status) {
 		return bounded(status.Message)
@@ -32,8 +31,10 @@ func wordsOf(status *metav1.Status) string {
 	}
 	head = bounded(head) + hookOf(text[end:])
 	for _, cause := range []string{
-		"not found", "connection refused", "connection reset by peer", "no such host", "no route to host", "no endpoints available for service",
-		"i/o timeout", "context deadline exceeded", "TLS handshake timeout", "certificate signed by unknown authority", "certificate has expired", "service unavailable",
+		"not found", "connection refused", "connection reset by peer", "no such host", "no route to host",
+		"no endpoints available for service",
+		"i/o timeout", "context deadline exceeded", "TLS handshake timeout", "certificate signed by unknown authority",
+		"certificate has expired", "service unavailable",
 	} {
 		if strings.Contains(text[end:], cause) {
 			return head + ": " + cause
@@ -42,7 +43,7 @@ func wordsOf(status *metav1.Status) string {
 	return head + "; the rest is in the API server's log, for it may hold some of an object"
 }
 
-// hookOf is the host of a webhook that a text begins with, as a definition names it.
+// hookOf returns the host of a webhook at the start of a text, as the webhook configuration names it.
 func hookOf(text string) string {
 	rest, ok := strings.CutPrefix(text, `: Post "https://`)
 	end := strings.IndexFunc(rest, func(r rune) bool {
@@ -54,12 +55,14 @@ func hookOf(text string) string {
 	return ": " + rest[:end]
 }
 
-// ofTheRequest reports an error whose message is made of what was asked.
+// ofTheRequest reports whether the message of an error only repeats the request.
 func ofTheRequest(status *metav1.Status) bool {
 	switch status.Reason {
-	case metav1.StatusReasonForbidden, metav1.StatusReasonUnauthorized, metav1.StatusReasonNotFound, metav1.StatusReasonBadRequest,
-		metav1.StatusReasonMethodNotAllowed, metav1.StatusReasonNotAcceptable, metav1.StatusReasonUnsupportedMediaType, metav1.StatusReasonTooManyRequests,
-		metav1.StatusReasonTimeout, metav1.StatusReasonServerTimeout, metav1.StatusReasonServiceUnavailable, metav1.StatusReasonExpired, metav1.StatusReasonGone:
+	case metav1.StatusReasonForbidden, metav1.StatusReasonUnauthorized, metav1.StatusReasonNotFound,
+		metav1.StatusReasonBadRequest, metav1.StatusReasonMethodNotAllowed, metav1.StatusReasonNotAcceptable,
+		metav1.StatusReasonUnsupportedMediaType, metav1.StatusReasonTooManyRequests, metav1.StatusReasonTimeout,
+		metav1.StatusReasonServerTimeout, metav1.StatusReasonServiceUnavailable, metav1.StatusReasonExpired,
+		metav1.StatusReasonGone:
 		return true
 	case metav1.StatusReasonUnknown:
 		switch status.Code {
@@ -71,7 +74,7 @@ func ofTheRequest(status *metav1.Status) bool {
 	return false
 }
 
-// bounded is a text of at most maxWords bytes.
+// bounded truncates a text to maxWords bytes.
 func bounded(text string) string {
 	if len(text) <= maxWords {
 		return text
