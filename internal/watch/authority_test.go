@@ -20,7 +20,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// authority is one that has given itself a certificate for a name, and its PEM.
+// authority is a certificate authority with a self-signed certificate for a name, and its PEM.
 func authority(t *testing.T, name string) (*tls.Certificate, []byte) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -28,19 +28,24 @@ func authority(t *testing.T, name string) (*tls.Certificate, []byte) {
 		t.Fatal(err)
 	}
 	template := &x509.Certificate{
-		SerialNumber: mathbig.NewInt(1), DNSNames: []string{name}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		SerialNumber: mathbig.NewInt(1), DNSNames: []string{name}, NotBefore: time.Now().Add(-time.Hour),
+		NotAfter: time.Now().Add(24 * time.Hour),
+		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	return &tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, pem.EncodeToMemory(&pem.Block{
+		Type: "CERTIFICATE", Bytes: der,
+	})
 }
 
-// securely runs a Cluster of a server that has a certificate, which may be another
-// later, and puts authorities into the file that the Cluster knows them by.
-func securely(t *testing.T, first *tls.Certificate, known []byte) (server *apitest.Server, cluster *watch.Cluster, show func(*tls.Certificate), know func([]byte)) {
+// securely runs a Cluster for a server with a certificate, which the test may replace later. It writes the authorities
+// to the CA file of the Cluster.
+func securely(
+	t *testing.T, first *tls.Certificate, known []byte,
+) (server *apitest.Server, cluster *watch.Cluster, show func(*tls.Certificate), know func([]byte)) {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "ca.crt")
 	know = func(text []byte) {
@@ -63,10 +68,13 @@ func securely(t *testing.T, first *tls.Certificate, known []byte) (server *apite
 	return server, runCluster(t, server), show, know
 }
 
-// An API server whose certificate no known authority has signed, or that is another's,
-// is asked for nothing.
+// The program sends no request to an API server whose certificate is not signed by a known authority, or is for another
+// name.
 func TestAPIServerOfAnotherAuthority(t *testing.T) {
-	for name, want := range map[string]string{"api.test": "certificate signed by unknown authority", "other.test": "certificate is valid for other.test, not api.test"} {
+	for name, want := range map[string]string{
+		"api.test":   "certificate signed by unknown authority",
+		"other.test": "certificate is valid for other.test, not api.test",
+	} {
 		synctest.Test(t, func(t *testing.T) {
 			cert, known := authority(t, name)
 			if name == "api.test" {
@@ -74,7 +82,9 @@ func TestAPIServerOfAnotherAuthority(t *testing.T) {
 			}
 			server, cluster, _, _ := securely(t, cert, known)
 			pass(time.Minute)
-			_, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+			_, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+				t.Context(), watch.Query{Resource: pods}, time.Minute,
+			)
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)
 			}
@@ -85,9 +95,8 @@ func TestAPIServerOfAnotherAuthority(t *testing.T) {
 	}
 }
 
-// The file of the authorities is read again: an API server that has a certificate of
-// the next one is reached without a restart, and without a gap where both were in the
-// file before.
+// The program reads the CA file again. It reaches an API server with a certificate of the next authority without a
+// restart. There is no interruption if the file contained both authorities before.
 func TestAuthorityIsRotated(t *testing.T) {
 	for _, both := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
@@ -104,7 +113,8 @@ func TestAuthorityIsRotated(t *testing.T) {
 			show(next)
 			pass(20 * time.Second)
 			r.settle()
-			if refused := strings.Contains(r.reason, "unknown authority"); refused == both || (r.state == "live") != both {
+			if refused := strings.Contains(r.reason, "unknown authority"); refused == both ||
+				(r.state == "live") != both {
 				t.Errorf("both are known: %t, and it is %s: %s", both, r.state, r.reason)
 			}
 			know(nextPEM)

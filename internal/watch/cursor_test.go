@@ -11,8 +11,8 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// A resource that was let go of and listed again has offsets of its own: those
-// of before mean nothing there, even if they exist.
+// A resource that was released and listed again has new offsets. Older offsets have no meaning there, even if they
+// exist.
 func TestCursorOfAnEarlierList(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -25,7 +25,8 @@ func TestCursorOfAnEarlierList(t *testing.T) {
 		other := subscribe(t, cluster, watch.Query{}, "")
 		other.settle()
 		again := subscribe(t, cluster, watch.Query{}, first.cursor)
-		if m := again.next(); m.Type != "reset" || m.Reason != "the resource was listed anew since the cursor was issued" {
+		if m := again.next(); m.Type != "reset" ||
+			m.Reason != "the resource was listed anew since the cursor was issued" {
 			t.Errorf("got %+v, want a reset that says that it was listed anew", m)
 		}
 		again.settle()
@@ -33,7 +34,7 @@ func TestCursorOfAnEarlierList(t *testing.T) {
 	})
 }
 
-// A cursor does not tell its offset, which counts what happens to others.
+// A cursor does not reveal its offset, which counts changes of other objects.
 func TestCursorsTellNoOffset(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -47,7 +48,7 @@ func TestCursorsTellNoOffset(t *testing.T) {
 			if err != nil || len(text) != 15 {
 				t.Fatalf("cursor %q: %v", r.cursor, err)
 			}
-			for at := range len(text) - 4 { // Of the few changes there were, the high bytes would be 0.
+			for at := range len(text) - 4 { // The offsets are small, so in plain text their high bytes would be 0.
 				if number := binary.BigEndian.Uint32(text[at:]); number < 1000 {
 					t.Errorf("cursor %x holds the number %d", text, number)
 				}

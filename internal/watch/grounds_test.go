@@ -15,7 +15,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// readings are the ways to read something at once.
+// readings returns all reads that are not subscriptions.
 func readings() map[string]func(ctx context.Context, access *watch.Access) error {
 	snapshot := func(q watch.Query) func(context.Context, *watch.Access) error {
 		return func(ctx context.Context, access *watch.Access) error {
@@ -25,7 +25,8 @@ func readings() map[string]func(ctx context.Context, access *watch.Access) error
 		}
 	}
 	return map[string]func(context.Context, *watch.Access) error{
-		"all": snapshot(watch.Query{}), "a namespace": snapshot(watch.Query{Namespaces: []string{"a"}}), "the first of them": snapshot(watch.Query{Sort: "name", Limit: 1}),
+		"all": snapshot(watch.Query{}), "a namespace": snapshot(watch.Query{Namespaces: []string{"a"}}),
+		"the first of them": snapshot(watch.Query{Sort: "name", Limit: 1}),
 		"an object": func(ctx context.Context, access *watch.Access) error {
 			_, err := access.Object(ctx, pods, "a", "p")
 			return err
@@ -39,7 +40,9 @@ func readings() map[string]func(ctx context.Context, access *watch.Access) error
 			return err
 		},
 		"search": func(ctx context.Context, access *watch.Access) error {
-			_, err := access.Search(ctx, "p", 10, func(a, b *watch.Resource) int { return strings.Compare(a.Ref(), b.Ref()) })
+			_, err := access.Search(ctx, "p", 10, func(a, b *watch.Resource) int {
+				return strings.Compare(a.Ref(), b.Ref())
+			})
 			return err
 		},
 		"kinds": func(ctx context.Context, access *watch.Access) error {
@@ -51,7 +54,7 @@ func readings() map[string]func(ctx context.Context, access *watch.Access) error
 	}
 }
 
-// groundsOf reads something, and returns what that was told by.
+// groundsOf performs a read, and returns the permissions that its response depends on.
 func groundsOf(t *testing.T, access *watch.Access, read func(context.Context, *watch.Access) error) *watch.Grounds {
 	t.Helper()
 	g := &watch.Grounds{}
@@ -62,7 +65,7 @@ func groundsOf(t *testing.T, access *watch.Access, read func(context.Context, *w
 	return g
 }
 
-// lostWithin reports whether one of the grounds is lost, and when.
+// lostWithin reports whether one of the permissions is revoked within the duration, and after how long.
 func lostWithin(t *testing.T, g *watch.Grounds, long time.Duration) (bool, time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), long)
@@ -71,15 +74,16 @@ func lostWithin(t *testing.T, g *watch.Grounds, long time.Duration) (bool, time.
 	return g.Lost(ctx), time.Since(began)
 }
 
-// A right that goes, be it in some namespaces, or cannot be found out any more, is
-// noticed within 15 s, whatever was read by it; also where it was asked for a while
-// before that was read.
+// A permission that is revoked, also in some namespaces only, is detected within 15 s, for all reads. This applies to
+// failing reviews, too, and to a permission that was checked some time before the read.
 func TestGroundsAreLost(t *testing.T) {
 	for name, read := range readings() {
 		for how, lose := range map[string]func(*apitest.Server){
 			"lost": func(server *apitest.Server) { server.Allow(nil) },
 			"lost in others": func(server *apitest.Server) {
-				server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool { return spec.ResourceAttributes.Namespace == "a" })
+				server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
+					return spec.ResourceAttributes.Namespace == "a"
+				})
 			},
 			"failing": func(server *apitest.Server) { server.Break(apitest.UserReviews, "not now") },
 			"hanging": func(server *apitest.Server) { server.Hang(apitest.UserReviews) },
@@ -87,7 +91,9 @@ func TestGroundsAreLost(t *testing.T) {
 			t.Run(name+", "+how, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					server, cluster, _ := guarded(t)
-					server.Serve(apitest.Kind{Ref: "apps/v1/deployments", Kind: "Deployment", Columns: `[{"name":"Name","type":"string"}]`})
+					server.Serve(apitest.Kind{
+						Ref: "apps/v1/deployments", Kind: "Deployment", Columns: `[{"name":"Name","type":"string"}]`,
+					})
 					server.Set("apps/v1/deployments", apitest.Item{Namespace: "a", Name: "d"})
 					server.Allow(func(authorization.SubjectAccessReviewSpec) bool { return true })
 					pass(time.Minute)
@@ -98,7 +104,7 @@ func TestGroundsAreLost(t *testing.T) {
 					lose(server)
 					began := time.Now()
 					if strings.HasPrefix(how, "lost") {
-						pass(9 * time.Second) // What was answered is remembered for 10 s.
+						pass(9 * time.Second) // Decisions are cached for 10 s.
 					}
 					stays := how == "lost in others" && (name == "a namespace" || strings.HasPrefix(name, "an object"))
 					lost, _ := lostWithin(t, groundsOf(t, access, read), time.Minute)
@@ -111,20 +117,25 @@ func TestGroundsAreLost(t *testing.T) {
 	}
 }
 
-// One right among several is enough; those of others are nothing to it, and nor is one
-// that comes. Nothing is asked within the first second.
+// One sufficient permission is enough: the revocation of other users' permissions, and new permissions, change nothing.
+// There are no reviews in the first second.
 func TestGroundsHold(t *testing.T) {
 	for name, read := range readings() {
 		if name == "an object that is not watched" {
-			continue // Ann may not see it.
+			continue // ann may not see it.
 		}
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster, g := guarded(t)
 				grounds := groundsOf(t, cluster.For(user("ann")), read)
 				before := len(server.Requests(apitest.UserReviews))
-				if lost, _ := lostWithin(t, grounds, 900*time.Millisecond); lost || len(server.Requests(apitest.UserReviews)) != before {
-					t.Errorf("lost %t, and %d times asked within a second", lost, len(server.Requests(apitest.UserReviews))-before)
+				if lost, _ := lostWithin(t, grounds, 900*time.Millisecond); lost ||
+					len(server.Requests(apitest.UserReviews)) != before {
+					t.Errorf(
+						"lost %t, and %d times asked within a second",
+						lost,
+						len(server.Requests(apitest.UserReviews))-before,
+					)
 				}
 				delete(g, "all list pods *")
 				g["ann list pods b"], g["ann watch pods b"] = true, true
@@ -134,7 +145,7 @@ func TestGroundsHold(t *testing.T) {
 				delete(g, "ann list pods a")
 				delete(g, "ann watch pods a")
 				delete(g, "ann get pods a")
-				mine := name != "kinds" && name != "counts" && name != "ledger" // Of those ann is told nothing.
+				mine := name != "kinds" && name != "counts" && name != "ledger" // These reveal nothing to ann.
 				if lost, after := lostWithin(t, grounds, time.Minute); lost != mine || mine && after > 15*time.Second {
 					t.Errorf("lost %t after %s", lost, after)
 				}
@@ -143,10 +154,12 @@ func TestGroundsHold(t *testing.T) {
 	}
 }
 
-// What the program may not see any more is lost to whoever sees by its rights. What is
-// told is watched for as long as that takes, and no longer.
+// When the program loses a permission, so do the viewers who read with its permissions. The resource is watched while
+// the response is sent, and no longer.
 func TestGroundsOfTheProgram(t *testing.T) {
-	for name, watched := range map[string]bool{"all": false, "a namespace": false, "an object that is watched": true, "an object": false} {
+	for name, watched := range map[string]bool{
+		"all": false, "a namespace": false, "an object that is watched": true, "an object": false,
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server := apitest.New(t, kinds()...)
@@ -156,12 +169,16 @@ func TestGroundsOfTheProgram(t *testing.T) {
 				if watched {
 					subscribe(t, cluster, watch.Query{}, "").settle()
 				}
-				g := groundsOf(t, cluster.For(watch.Viewer{Program: true}), readings()[strings.TrimSuffix(name, " that is watched")])
+				g := groundsOf(
+					t,
+					cluster.For(watch.Viewer{Program: true}),
+					readings()[strings.TrimSuffix(name, " that is watched")],
+				)
 				if lost, after := lostWithin(t, g, 5*time.Minute); lost {
 					t.Errorf("lost after %s", after)
 				}
 				server.Revoke(pods, "")
-				if !watched { // It is told by the right to list.
+				if !watched { // A watched object is read with the list permission.
 					server.RefuseGet("/api/v1/namespaces/a/pods/p", http.StatusForbidden, "no more")
 				}
 				if lost, after := lostWithin(t, g, time.Minute); !lost || after > 15*time.Second {
@@ -177,24 +194,28 @@ func TestGroundsOfTheProgram(t *testing.T) {
 	}
 }
 
-// An answer that tells an object which was shared by its labels or words ends when that
-// is something else; not when it is no more, nor when another one is.
+// If an object is shared by labels or words, a response with it ends when the object no longer matches. It does not end
+// when the object is deleted, or when another object changes.
 func TestGroundsOfWhatIsShared(t *testing.T) {
 	for name, part := range map[string]watch.Part{"labels": {Labels: "app=web"}, "words": {Text: "running"}} {
 		for how, test := range map[string]struct {
 			change func(*apitest.Server)
 			lost   bool
 		}{
-			"nothing":  {func(*apitest.Server) {}, false},
-			"another":  {func(server *apitest.Server) { server.Set(pods, pod("a", "r", "Failed")) }, false},
-			"the same": {func(server *apitest.Server) { server.Set(pods, labelled(pod("a", "p", "Running"), "web")) }, false},
-			"no more":  {func(server *apitest.Server) { server.Delete(pods, "a", "p") }, false},
-			"other":    {func(server *apitest.Server) { server.Set(pods, pod("a", "p", "Failed")) }, true},
+			"nothing": {func(*apitest.Server) {}, false},
+			"another": {func(server *apitest.Server) { server.Set(pods, pod("a", "r", "Failed")) }, false},
+			"the same": {func(server *apitest.Server) {
+				server.Set(pods, labelled(pod("a", "p", "Running"), "web"))
+			}, false},
+			"no more": {func(server *apitest.Server) { server.Delete(pods, "a", "p") }, false},
+			"other":   {func(server *apitest.Server) { server.Set(pods, pod("a", "p", "Failed")) }, true},
 		} {
 			t.Run(name+", "+how, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					server, cluster := serveCluster(t)
-					server.Set(pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("a", "r", "Running"), "web"))
+					server.Set(
+						pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("a", "r", "Running"), "web"),
+					)
 					part.Resource = pods
 					access := cluster.For(sharedWith(part))
 					grounds := groundsOf(t, access, func(ctx context.Context, access *watch.Access) error {
@@ -202,7 +223,8 @@ func TestGroundsOfWhatIsShared(t *testing.T) {
 						return err
 					})
 					test.change(server)
-					if lost, after := lostWithin(t, grounds, time.Minute); lost != test.lost || lost && after > 2*time.Second {
+					if lost, after := lostWithin(t, grounds, time.Minute); lost != test.lost ||
+						lost && after > 2*time.Second {
 						t.Errorf("lost %t after %s, want %t", lost, after, test.lost)
 					}
 				})

@@ -18,8 +18,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// crowd is an API server whose reviews never come for users but ann, and counts those
-// that are on their way.
+// crowd is an API server that answers access reviews for ann only. It counts the reviews in progress.
 type crowd struct {
 	mu        sync.Mutex
 	now, most int
@@ -59,10 +58,10 @@ func (c *crowd) wrap(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// However much users ask for, so many reviews are on their way, of one and of all; and
-// a user who asks for a flood of them keeps nobody else waiting.
+// The number of access reviews in progress is limited, for one user and for all. A user who causes very many reviews
+// does not delay the requests of others.
 func TestReviewsForUsersAreBounded(t *testing.T) {
-	for users, most := range map[int]int{1: 33, 20: 128} { // With one of ann's.
+	for users, most := range map[int]int{1: 33, 20: 128} { // One of these is a review for ann.
 		synctest.Test(t, func(t *testing.T) {
 			server, crowd := apitest.New(t, kinds()...), &crowd{of: map[string]int{}}
 			server.Config.WrapTransport = crowd.wrap
@@ -82,7 +81,9 @@ func TestReviewsForUsersAreBounded(t *testing.T) {
 			synctest.Wait()
 			if users == 1 {
 				began := time.Now()
-				_, err := cluster.For(user("ann")).Snapshot(t.Context(), watch.Query{Resource: pods, Namespaces: []string{"a"}}, 0)
+				_, err := cluster.For(user("ann")).Snapshot(
+					t.Context(), watch.Query{Resource: pods, Namespaces: []string{"a"}}, 0,
+				)
 				if passed := time.Since(began); err != nil || passed > time.Second {
 					t.Errorf("ann is told %v after %s", err, passed)
 				}
@@ -93,7 +94,10 @@ func TestReviewsForUsersAreBounded(t *testing.T) {
 				t.Errorf("nobody knows for %s", passed)
 			}
 			if crowd.most != most || crowd.mostOf > 32 {
-				t.Errorf("%d reviews were on their way, %d of them for one; want %d, and 32 at most", crowd.most, crowd.mostOf, most)
+				t.Errorf(
+					"%d reviews were on their way, %d of them for one; want %d, and 32 at most",
+					crowd.most, crowd.mostOf, most,
+				)
 			}
 		})
 	}

@@ -21,12 +21,11 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// grants are what users may do: "ann list pods a", with "*" for any namespace at
-// all, and all of them together.
+// grants are the permissions of users, such as "ann list pods a". The namespace "*" stands for any namespace, and for
+// all namespaces together.
 type grants map[string]bool
 
-// allow has the API server answer by the grants, which may be changed between two
-// calls of pass.
+// allow configures the API server to decide by the grants. A test may change them between two calls of pass.
 func allow(server *apitest.Server, lines ...string) grants {
 	g := grants{}
 	for _, line := range lines {
@@ -38,31 +37,31 @@ func allow(server *apitest.Server, lines ...string) grants {
 		if of.Subresource != "" {
 			what += "/" + of.Subresource
 		}
-		return g[strings.Join([]string{spec.User, of.Verb, what, of.Namespace}, " ")] && of.Namespace != "" || g[strings.Join([]string{spec.User, of.Verb, what, "*"}, " ")]
+		return g[strings.Join([]string{spec.User, of.Verb, what, of.Namespace}, " ")] && of.Namespace != "" ||
+			g[strings.Join([]string{spec.User, of.Verb, what, "*"}, " ")]
 	})
 	return g
 }
 
 func user(name string) watch.Viewer { return watch.Viewer{User: &watch.User{Name: name}} }
 
-// guarded is a cluster with a pod in each of two namespaces, and users of whom each
-// may see something else.
+// guarded returns a cluster with a pod in each of two namespaces, and users with different permissions.
 func guarded(t *testing.T) (*apitest.Server, *watch.Cluster, grants) {
 	t.Helper()
 	server, cluster := serveCluster(t)
 	server.Set(pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("b", "q", "Running"), "web"))
 	g := allow(server,
-		"all list pods *", "all watch pods *", "all get pods *", "all get pods/log *", "all list namespaces *", "all watch namespaces *", "all get namespaces *",
+		"all list pods *", "all watch pods *", "all get pods *", "all get pods/log *", "all list namespaces *",
+		"all watch namespaces *", "all get namespaces *",
 		"ann list pods a", "ann watch pods a", "ann get pods a", "ann get pods/log a",
 		"lister list pods *", "getter get pods *")
-	r := subscribe(t, cluster, watch.Query{}, "") // Somebody else looks at all of it.
+	r := subscribe(t, cluster, watch.Query{}, "") // Another viewer reads all of it.
 	r.settle()
 	r.wantLive(2)
 	return server, cluster, g
 }
 
-// shapes are all ways to ask for pods by a list or a subscription, with the keys of
-// what ann may see of it.
+// shapes returns all types of queries for pods by a list or a subscription, with the keys that ann may see of each.
 func shapes(t *testing.T) map[string]struct {
 	query watch.Query
 	views []watch.View
@@ -77,21 +76,23 @@ func shapes(t *testing.T) map[string]struct {
 		seen  string
 	}
 	return map[string]shape{
-		"all":                    {watch.Query{}, all, "a/p"},
-		"her namespace":          {watch.Query{Namespaces: []string{"a"}}, all, "a/p"},
-		"another":                {watch.Query{Namespaces: []string{"b"}}, all, ""},
-		"both":                   {watch.Query{Namespaces: []string{"a", "b"}}, all, "a/p"},
-		"one that is not there":  {watch.Query{Namespaces: []string{"c"}}, all, ""},
-		"labels":                 {watch.Query{Labels: "app=web"}, all, "a/p"},
-		"words":                  {watch.Query{Text: "running"}, all, "a/p"},
-		"a field":                {watch.Query{Fields: "status.phase=Running"}, all, "a/p"},
-		"what is watched":        {watch.Query{Watched: true}, all, "a/p"},
-		"her object":             {watch.Query{Namespaces: []string{"a"}, Name: "p"}, one, "a/p"},
-		"another object":         {watch.Query{Namespaces: []string{"b"}, Name: "q"}, one, ""},
-		"an object not there":    {watch.Query{Namespaces: []string{"b"}, Name: "nothing"}, one, ""},
-		"an object of any":       {watch.Query{Name: "q"}, []watch.View{watch.Changes}, ""},
-		"another's in hers":      {watch.Query{Namespaces: []string{"a"}, Name: "q"}, one, ""},
-		"both, one object":       {watch.Query{Namespaces: []string{"a", "b"}, Name: "q"}, []watch.View{watch.Changes}, ""},
+		"all":                   {watch.Query{}, all, "a/p"},
+		"her namespace":         {watch.Query{Namespaces: []string{"a"}}, all, "a/p"},
+		"another":               {watch.Query{Namespaces: []string{"b"}}, all, ""},
+		"both":                  {watch.Query{Namespaces: []string{"a", "b"}}, all, "a/p"},
+		"one that is not there": {watch.Query{Namespaces: []string{"c"}}, all, ""},
+		"labels":                {watch.Query{Labels: "app=web"}, all, "a/p"},
+		"words":                 {watch.Query{Text: "running"}, all, "a/p"},
+		"a field":               {watch.Query{Fields: "status.phase=Running"}, all, "a/p"},
+		"what is watched":       {watch.Query{Watched: true}, all, "a/p"},
+		"her object":            {watch.Query{Namespaces: []string{"a"}, Name: "p"}, one, "a/p"},
+		"another object":        {watch.Query{Namespaces: []string{"b"}, Name: "q"}, one, ""},
+		"an object not there":   {watch.Query{Namespaces: []string{"b"}, Name: "nothing"}, one, ""},
+		"an object of any":      {watch.Query{Name: "q"}, []watch.View{watch.Changes}, ""},
+		"another's in hers":     {watch.Query{Namespaces: []string{"a"}, Name: "q"}, one, ""},
+		"both, one object": {
+			watch.Query{Namespaces: []string{"a", "b"}, Name: "q"}, []watch.View{watch.Changes}, "",
+		},
 		"other labels":           {watch.Query{Labels: "app!=other"}, all, "a/p"},
 		"words of another's":     {watch.Query{Text: "q"}, all, ""},
 		"what fails":             {watch.Query{Text: "is:failing"}, all, ""},
@@ -103,7 +104,7 @@ func shapes(t *testing.T) map[string]struct {
 	}
 }
 
-// everything that is told within two heartbeats.
+// everything returns all messages within two heartbeats.
 func everything(t *testing.T, access *watch.Access, q watch.Query, view watch.View) string {
 	t.Helper()
 	if view == watch.Windowed {
@@ -133,8 +134,8 @@ func everything(t *testing.T, access *watch.Access, q watch.Query, view watch.Vi
 	return told.String()
 }
 
-// Every shape of a query shows what the viewer may list and watch, and nothing else,
-// whoever else sees more of the same informer.
+// Every type of query returns what the viewer may list and watch, and nothing else, even if other viewers see more of
+// the same informer.
 func TestViewersSeeWhatTheyMay(t *testing.T) {
 	for name, shape := range shapes(t) {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +146,8 @@ func TestViewersSeeWhatTheyMay(t *testing.T) {
 					for _, view := range shape.views {
 						stirPods(server)
 						told := everything(t, cluster.For(user(who)), shape.query, view)
-						if strings.Contains(told, `"q"`) || strings.Contains(told, `"b"`) && strings.Contains(told, `"ns":"b"`) || who != "ann" && strings.Contains(told, `"p"`) {
+						if strings.Contains(told, `"q"`) || strings.Contains(told, `"b"`) &&
+							strings.Contains(told, `"ns":"b"`) || who != "ann" && strings.Contains(told, `"p"`) {
 							t.Errorf("%s, view %s: told of what may not be seen: %s", who, view, told)
 						}
 						if who == "ann" && shape.seen != "" && !strings.Contains(told, `"p"`) {
@@ -178,12 +180,16 @@ func stirPods(server *apitest.Server) {
 	synctest.Wait()
 }
 
-// What is not a list or subscription asks the same.
+// All other reads check the same permissions.
 func TestViewersGetWhatTheyMay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := guarded(t)
-		server.Answer("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "hers\n") })
-		server.Answer("/api/v1/namespaces/b/pods/q/log", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "another's\n") })
+		server.Answer("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "hers\n")
+		})
+		server.Answer("/api/v1/namespaces/b/pods/q/log", func(w http.ResponseWriter, _ *http.Request) {
+			_, _ = io.WriteString(w, "another's\n")
+		})
 		byName := func(a, b *watch.Resource) int { return strings.Compare(a.Ref(), b.Ref()) }
 		looking := subscribe(t, cluster, watch.Query{Resource: namespaces}, "")
 		looking.settle()
@@ -214,7 +220,8 @@ func TestViewersGetWhatTheyMay(t *testing.T) {
 				}
 			}
 			counts := access.Counts(t.Context())
-			if got := fmt.Sprint(counts); strings.Join(objects, " ") != want.objects || strings.Join(logs, " ") != want.logs || got != want.counts {
+			if got := fmt.Sprint(counts); strings.Join(objects, " ") != want.objects ||
+				strings.Join(logs, " ") != want.logs || got != want.counts {
 				t.Errorf("%s gets %s, logs of %s, and %s; want %+v", who, objects, logs, got, want)
 			}
 			for _, name := range []string{"p", "q"} {
@@ -222,7 +229,10 @@ func TestViewersGetWhatTheyMay(t *testing.T) {
 				if err != nil || (len(found.Hits) > 0) != (who == "all" || who == "ann" && name == "p") {
 					t.Errorf("%s finds %+v, %v", who, found, err)
 				}
-				if who == "ann" && (len(found.Searched) != 1 || *found.Searched[0].Count != 1 || strings.Join(found.Searched[0].Status.Namespaces, " ") != "a") {
+				if who == "ann" &&
+					(len(found.Searched) != 1 || *found.Searched[0].Count != 1 || strings.Join(
+						found.Searched[0].Status.Namespaces, " ",
+					) != "a") {
 					t.Errorf("ann is told that %+v was searched", found.Searched)
 				}
 			}
@@ -249,8 +259,8 @@ func TestViewersGetWhatTheyMay(t *testing.T) {
 	})
 }
 
-// A Role in a namespace can allow a get of that Namespace, as at the API server, but
-// neither a list nor a watch: the path of those names no namespace.
+// A Role in a namespace can allow a get of that Namespace, as with the API server, but neither a list nor a watch:
+// their paths contain no namespace.
 func TestRoleGetsItsOwnNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, g := guarded(t)
@@ -268,7 +278,8 @@ func TestRoleGetsItsOwnNamespace(t *testing.T) {
 			t.Errorf("may get a: %v", err)
 		}
 		for _, name := range []string{"b", "not-there"} {
-			if _, err := access.Object(t.Context(), namespaces, "", name); err == nil || !strings.Contains(err.Error(), "cannot get") {
+			if _, err := access.Object(t.Context(), namespaces, "", name); err == nil ||
+				!strings.Contains(err.Error(), "cannot get") {
 				t.Errorf("get %s: got %v, want a refusal", name, err)
 			}
 		}
@@ -282,7 +293,7 @@ func TestRoleGetsItsOwnNamespace(t *testing.T) {
 	})
 }
 
-// The program itself may be allowed the same by a Role in its own namespace.
+// A Role in its own namespace can allow the program the same.
 func TestProgramGetsItsOwnNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -295,7 +306,7 @@ func TestProgramGetsItsOwnNamespace(t *testing.T) {
 			of := review.Spec.ResourceAttributes
 			review.Status.Allowed = of.Verb == "get" && of.Resource == "namespaces" && of.Namespace == "a"
 			w.Header().Set("Content-Type", "application/json")
-			_ = json.NewEncoder(w).Encode(review) // The client sees a short answer.
+			_ = json.NewEncoder(w).Encode(review) // The client detects a short response.
 		})
 		access := cluster.For(watch.Viewer{Program: true})
 		if _, err := access.Object(t.Context(), namespaces, "", "a"); err != nil {
@@ -307,8 +318,7 @@ func TestProgramGetsItsOwnNamespace(t *testing.T) {
 	})
 }
 
-// A right that goes takes what was told back within 15 s, one that comes is found
-// within a minute.
+// After a permission is revoked, rows disappear within 15 s. A new permission takes effect within a minute.
 func TestViewersRightsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, g := guarded(t)
@@ -330,7 +340,8 @@ func TestViewersRightsChange(t *testing.T) {
 		if passed := time.Since(began); passed > 15*time.Second {
 			t.Errorf("rows that may not be seen were there for %s", passed)
 		}
-		if log := strings.Join(r.log, ", "); !strings.HasSuffix(log, "state forbidden, reset, snapshot of 0") && !strings.HasSuffix(log, "reset, state forbidden, snapshot of 0") {
+		if log := strings.Join(r.log, ", "); !strings.HasSuffix(log, "state forbidden, reset, snapshot of 0") &&
+			!strings.HasSuffix(log, "reset, state forbidden, snapshot of 0") {
 			t.Errorf("got %s", log)
 		}
 		r.settle()
@@ -349,8 +360,7 @@ func TestViewersRightsChange(t *testing.T) {
 	})
 }
 
-// A right that goes while a first list is waited for is asked for again when that is
-// there.
+// A permission that is revoked during the wait for the first list is rechecked after the list.
 func TestRightLostWhileWaiting(t *testing.T) {
 	for name, left := range map[string]string{"all": "", "one namespace": "ann list pods a"} {
 		t.Run(name, func(t *testing.T) {
@@ -365,12 +375,15 @@ func TestRightLostWhileWaiting(t *testing.T) {
 				})
 				timer := time.AfterFunc(15*time.Second, func() { allow(server, left); close(listed) })
 				defer timer.Stop()
-				snapshot, err := cluster.For(user("ann")).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
+				snapshot, err := cluster.For(user("ann")).Snapshot(
+					t.Context(), watch.Query{Resource: pods}, time.Minute,
+				)
 				if left == "" {
 					wantProblem(t, err, watch.Refused, "Forbidden", "list pods")
 					return
 				}
-				if err != nil || !snapshot.Synced || len(snapshot.Objects) != 1 || snapshot.Objects[0].Name() != "p" || !snapshot.Part {
+				if err != nil || !snapshot.Synced || len(snapshot.Objects) != 1 || snapshot.Objects[0].Name() != "p" ||
+					!snapshot.Part {
 					t.Errorf("it is %+v, %v, want a/p alone", snapshot, err)
 				}
 			})
@@ -378,15 +391,14 @@ func TestRightLostWhileWaiting(t *testing.T) {
 	}
 }
 
-// A log ends with the right of who reads it, whether they follow it, or take long to
-// read what there is.
+// A log ends when its reader loses the permission, for a followed log and for a slow read of an existing one.
 func TestLogEndsWithItsViewersRight(t *testing.T) {
 	for _, follow := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
 			server, cluster, _ := guarded(t)
 			server.Answer("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
 				_, _ = io.WriteString(w, "a line\n")
-				w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is one.
+				w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The server's writer is a Flusher.
 				<-r.Context().Done()
 			})
 			ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
@@ -407,8 +419,7 @@ func TestLogEndsWithItsViewersRight(t *testing.T) {
 	}
 }
 
-// While it cannot be found out what may be seen nothing is told, and nobody new is
-// let in.
+// While access reviews fail, subscriptions receive no changes, and new readers are refused.
 func TestRightsThatCannotBeFoundOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := guarded(t)
@@ -438,23 +449,31 @@ func TestRightsThatCannotBeFoundOut(t *testing.T) {
 	})
 }
 
-// What one user may do is nobody else's, whatever they have in common.
+// A cached decision applies only to the user for whom it was made, even if other users have some fields in common.
 func TestRightsAreNobodyElses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := guarded(t)
 		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
-			return spec.User == "ann" && spec.UID == "1" && slices.Equal(spec.Groups, []string{"web", "ops"}) && len(spec.Extra["scopes"]) == 1 && spec.Extra["scopes"][0] == "all"
+			return spec.User == "ann" && spec.UID == "1" && slices.Equal(spec.Groups, []string{"web", "ops"}) &&
+				len(spec.Extra["scopes"]) == 1 && spec.Extra["scopes"][0] == "all"
 		})
-		ann := watch.User{Name: "ann", UID: "1", Groups: []string{"web", "ops"}, Extra: map[string][]string{"scopes": {"all"}}}
+		ann := watch.User{
+			Name: "ann", UID: "1", Groups: []string{"web", "ops"}, Extra: map[string][]string{"scopes": {"all"}},
+		}
 		see := func(u watch.User) bool {
 			_, err := cluster.For(watch.Viewer{User: &u}).Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
 			return err == nil
 		}
 		others := map[string]watch.User{
-			"another name": {Name: "bob", UID: ann.UID, Groups: ann.Groups, Extra: ann.Extra}, "another uid": {Name: ann.Name, UID: "2", Groups: ann.Groups, Extra: ann.Extra},
-			"fewer groups": {Name: ann.Name, UID: ann.UID, Groups: []string{"web"}, Extra: ann.Extra}, "no extra": {Name: ann.Name, UID: ann.UID, Groups: ann.Groups},
-			"groups in one": {Name: ann.Name, UID: ann.UID, Groups: []string{"web,ops"}, Extra: ann.Extra}, "nothing": {},
-			"other extra": {Name: ann.Name, UID: ann.UID, Groups: ann.Groups, Extra: map[string][]string{"scopes": {"all", "more"}}},
+			"another name":  {Name: "bob", UID: ann.UID, Groups: ann.Groups, Extra: ann.Extra},
+			"another uid":   {Name: ann.Name, UID: "2", Groups: ann.Groups, Extra: ann.Extra},
+			"fewer groups":  {Name: ann.Name, UID: ann.UID, Groups: []string{"web"}, Extra: ann.Extra},
+			"no extra":      {Name: ann.Name, UID: ann.UID, Groups: ann.Groups},
+			"groups in one": {Name: ann.Name, UID: ann.UID, Groups: []string{"web,ops"}, Extra: ann.Extra},
+			"nothing":       {},
+			"other extra": {
+				Name: ann.Name, UID: ann.UID, Groups: ann.Groups, Extra: map[string][]string{"scopes": {"all", "more"}},
+			},
 		}
 		if !see(ann) {
 			t.Fatal("ann sees nothing")
@@ -469,14 +488,16 @@ func TestRightsAreNobodyElses(t *testing.T) {
 	})
 }
 
-// A restricted reader resumes from its own cursor, and nobody else does. The cursor is no
-// longer good once the reader may see more.
+// Only the restricted reader itself resumes from its cursor. After the reader gets more permissions, the cursor is no
+// longer valid.
 func TestCursorsAreOfWhatMayBeSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, g := guarded(t)
 		r := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, "")
 		r.settle()
-		for name, who := range map[string]watch.Viewer{"all": user("all"), "ann": user("ann"), "the program": {Program: true}} {
+		for name, who := range map[string]watch.Viewer{
+			"all": user("all"), "ann": user("ann"), "the program": {Program: true},
+		} {
 			other := subscribeAs(t, cluster.For(who), watch.Query{Resource: pods}, watch.Rows, r.cursor)
 			if got := other.settle(); strings.Contains(got, "reset") == (name == "ann") {
 				t.Errorf("%s subscribes with ann's cursor: %s", name, got)
@@ -486,7 +507,7 @@ func TestCursorsAreOfWhatMayBeSeen(t *testing.T) {
 		r.settle()
 		r.sub.Close()
 		g["ann list pods b"], g["ann watch pods b"] = true, true
-		pass(11 * time.Second) // Answers of reviews are good for 10 s.
+		pass(11 * time.Second) // Decisions are cached for 10 s.
 		more := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, r.cursor)
 		if got := more.settle(); !strings.Contains(got, "reset") {
 			t.Errorf("who may see more resumes: %s", got)
@@ -496,10 +517,10 @@ func TestCursorsAreOfWhatMayBeSeen(t *testing.T) {
 	})
 }
 
-// oldVersion is a resourceVersion among what was before a change, by its operation.
+// oldVersion matches the resourceVersion of an object before a change, by its operation.
 var oldVersion = regexp.MustCompile(`"(\d+)":"\d+"`)
 
-// What was shared is seen, and nothing else, whatever its creator may see.
+// A guest sees what was shared and nothing else, regardless of the creator's other permissions.
 func TestScope(t *testing.T) {
 	scope := func(parts ...watch.Part) *watch.Scope { return &watch.Scope{Parts: parts} }
 	for name, test := range map[string]struct {
@@ -507,22 +528,44 @@ func TestScope(t *testing.T) {
 		query watch.Query
 		want  string
 	}{
-		"all of a kind":          {scope(watch.Part{Resource: pods}), watch.Query{}, "a/p a/r b/q"},
-		"a namespace":            {scope(watch.Part{Resource: pods, Namespaces: []string{"b"}}), watch.Query{}, "b/q"},
-		"a namespace, of two":    {scope(watch.Part{Resource: pods, Namespaces: []string{"b"}}), watch.Query{Namespaces: []string{"a", "b"}}, "b/q"},
-		"another namespace":      {scope(watch.Part{Resource: pods, Namespaces: []string{"b"}}), watch.Query{Namespaces: []string{"a"}}, "Forbidden"},
-		"labels":                 {scope(watch.Part{Resource: pods, Labels: "app=web"}), watch.Query{}, "a/p b/q"},
-		"labels and others":      {scope(watch.Part{Resource: pods, Labels: "app=web"}), watch.Query{Labels: "app=db"}, ""},
-		"words":                  {scope(watch.Part{Resource: pods, Text: "failed"}), watch.Query{}, "a/r"},
-		"words and others":       {scope(watch.Part{Resource: pods, Text: "failed"}), watch.Query{Text: "running"}, ""},
-		"what fails":             {scope(watch.Part{Resource: pods, Text: "is:failing"}), watch.Query{}, "a/r"},
-		"an object":              {scope(watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "p"}), watch.Query{}, "a/p"},
-		"another object":         {scope(watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "p"}), watch.Query{Namespaces: []string{"a"}, Name: "r"}, "Forbidden"},
-		"another kind":           {scope(watch.Part{Resource: "core/v1/namespaces"}), watch.Query{}, "Forbidden"},
-		"nothing":                {scope(), watch.Query{}, "Forbidden"},
-		"a kind that is none":    {scope(watch.Part{Resource: pods}), watch.Query{Resource: "no/such/kind"}, "Forbidden"},
-		"its creator may not":    {scope(watch.Part{Resource: pods}), watch.Query{Namespaces: []string{"creator"}}, "a/p a/r"},
-		"its creator, by labels": {scope(watch.Part{Resource: pods, Labels: "app=web"}), watch.Query{Namespaces: []string{"creator"}}, "a/p"},
+		"all of a kind": {scope(watch.Part{Resource: pods}), watch.Query{}, "a/p a/r b/q"},
+		"a namespace":   {scope(watch.Part{Resource: pods, Namespaces: []string{"b"}}), watch.Query{}, "b/q"},
+		"a namespace, of two": {
+			scope(watch.Part{Resource: pods, Namespaces: []string{"b"}}),
+			watch.Query{Namespaces: []string{"a", "b"}},
+			"b/q",
+		},
+		"another namespace": {
+			scope(watch.Part{Resource: pods, Namespaces: []string{"b"}}),
+			watch.Query{Namespaces: []string{"a"}},
+			"Forbidden",
+		},
+		"labels": {scope(watch.Part{Resource: pods, Labels: "app=web"}), watch.Query{}, "a/p b/q"},
+		"labels and others": {
+			scope(watch.Part{Resource: pods, Labels: "app=web"}), watch.Query{Labels: "app=db"}, "",
+		},
+		"words":            {scope(watch.Part{Resource: pods, Text: "failed"}), watch.Query{}, "a/r"},
+		"words and others": {scope(watch.Part{Resource: pods, Text: "failed"}), watch.Query{Text: "running"}, ""},
+		"what fails":       {scope(watch.Part{Resource: pods, Text: "is:failing"}), watch.Query{}, "a/r"},
+		"an object": {
+			scope(watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "p"}), watch.Query{}, "a/p",
+		},
+		"another object": {
+			scope(watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "p"}),
+			watch.Query{Namespaces: []string{"a"}, Name: "r"},
+			"Forbidden",
+		},
+		"another kind": {scope(watch.Part{Resource: "core/v1/namespaces"}), watch.Query{}, "Forbidden"},
+		"nothing":      {scope(), watch.Query{}, "Forbidden"},
+		"a kind that is none": {
+			scope(watch.Part{Resource: pods}), watch.Query{Resource: "no/such/kind"}, "Forbidden",
+		},
+		"its creator may not": {
+			scope(watch.Part{Resource: pods}), watch.Query{Namespaces: []string{"creator"}}, "a/p a/r",
+		},
+		"its creator, by labels": {
+			scope(watch.Part{Resource: pods, Labels: "app=web"}), watch.Query{Namespaces: []string{"creator"}}, "a/p",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -553,7 +596,12 @@ func TestScope(t *testing.T) {
 						<-time.After(time.Second)
 						server.Set(pods, pod("a", "p", "Pending"), pod("a", "r", "Pending"), pod("b", "q", "Pending"))
 						synctest.Wait()
-						server.Set(pods, labelled(pod("a", "p", "Running"), "web"), pod("a", "r", "Failed"), labelled(pod("b", "q", "Running"), "web"))
+						server.Set(
+							pods,
+							labelled(pod("a", "p", "Running"), "web"),
+							pod("a", "r", "Failed"),
+							labelled(pod("b", "q", "Running"), "web"),
+						)
 					})
 					defer stirring.Wait()
 					return everything(t, access, q, view)
@@ -565,7 +613,9 @@ func TestScope(t *testing.T) {
 					told := stirred(test.query, view)
 					for _, key := range []string{"a/p", "a/r", "b/q"} {
 						_, object, _ := strings.Cut(key, "/")
-						beside := view == watch.Windowed && test.query.Text != "" && strings.Contains(shared(t, cluster, viewer), key) // A window's news.
+						// The off-screen changes of a window.
+						beside := view == watch.Windowed && test.query.Text != "" &&
+							strings.Contains(shared(t, cluster, viewer), key)
 						if strings.Contains(told, `"`+object+`"`) != (beside || strings.Contains(test.want, key)) {
 							t.Errorf("view %s, want %s, and of %s it tells %s", view, test.want, key, told)
 						}
@@ -574,11 +624,16 @@ func TestScope(t *testing.T) {
 				for _, key := range []string{"a/p", "a/r", "b/q"} {
 					ns, object, _ := strings.Cut(key, "/")
 					told := stirred(watch.Query{Resource: pods, Namespaces: []string{ns}, Name: object}, watch.Object)
-					if within := strings.Contains(shared(t, cluster, viewer), key); strings.Contains(told, `"object":`) != within || strings.Contains(told, `"op":`) != within {
+					if within := strings.Contains(shared(t, cluster, viewer), key); strings.Contains(
+						told, `"object":`,
+					) != within || strings.Contains(told, `"op":`) != within {
 						t.Errorf("view object tells of %s: %s", key, told)
 					}
-					found, err := access.Search(t.Context(), object, 10, func(a, b *watch.Resource) int { return strings.Compare(a.Ref(), b.Ref()) })
-					if within := strings.Contains(shared(t, cluster, viewer), key); err != nil || (len(found.Hits) > 0) != within {
+					found, err := access.Search(t.Context(), object, 10, func(a, b *watch.Resource) int {
+						return strings.Compare(a.Ref(), b.Ref())
+					})
+					if within := strings.Contains(shared(t, cluster, viewer), key); err != nil ||
+						(len(found.Hits) > 0) != within {
 						t.Errorf("a search for %s finds %+v, %v", object, found, err)
 					}
 					_, err = access.Object(t.Context(), pods, ns, object)
@@ -594,7 +649,7 @@ func TestScope(t *testing.T) {
 	}
 }
 
-// shared are the pods that a viewer sees in all.
+// shared returns the keys of all pods that a viewer sees.
 func shared(t *testing.T, cluster *watch.Cluster, viewer watch.Viewer) string {
 	t.Helper()
 	snapshot, err := cluster.For(viewer).Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
@@ -604,7 +659,7 @@ func shared(t *testing.T, cluster *watch.Cluster, viewer watch.Viewer) string {
 	return keysOf(snapshot)
 }
 
-// keysOf are the namespaces and names of a snapshot's objects.
+// keysOf returns the namespaces and names of a snapshot's objects.
 func keysOf(snapshot *watch.Snapshot) string {
 	keys := make([]string, len(snapshot.Objects))
 	for n, o := range snapshot.Objects {

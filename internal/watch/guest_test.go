@@ -20,12 +20,12 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// sharedWith is whom the parts were shared with by the program.
+// sharedWith returns a guest of a share of the parts that the program created.
 func sharedWith(parts ...watch.Part) watch.Viewer {
 	return watch.Viewer{Program: true, Scope: &watch.Scope{Parts: parts}}
 }
 
-// readUntil reads messages up to the first of a type, and returns all of them.
+// readUntil reads messages up to the first one of the given types, and returns all of them.
 func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all string, last told) {
 	t.Helper()
 	for {
@@ -44,9 +44,8 @@ func readUntil(t *testing.T, sub *watch.Subscription, types ...string) (all stri
 	}
 }
 
-// An object that leaves what was shared, by its labels or by the words of its row, is
-// told as gone in every view, and nothing of what it has become; one that is
-// back is told as new.
+// An object that leaves the scope of a share, by its labels or by the words of its row, appears as deleted in every
+// view. Nothing of its new state is revealed. An object that returns appears as added.
 func TestLeavingAShare(t *testing.T) {
 	for name, part := range map[string]watch.Part{
 		"labels": {Labels: "app=web"}, "words": {Text: "running"},
@@ -64,8 +63,9 @@ func TestLeavingAShare(t *testing.T) {
 		}{
 			"rows": {watch.Rows, "", "", `"op":"delete"`}, "table": {watch.Table, "", "", `"op":"delete"`},
 			"changes": {watch.Changes, "", "", `"op":"delete"`}, "object": {watch.Object, "", "", `"op":"delete"`},
-			"window": {watch.Windowed, "", "", `"why":"gone"`}, "window by status": {watch.Windowed, "status", "", `"why":"gone"`},
-			"window of words": {watch.Windowed, "", strings.ToLower(now), `"why":"gone"`},
+			"window":           {watch.Windowed, "", "", `"why":"gone"`},
+			"window by status": {watch.Windowed, "status", "", `"why":"gone"`},
+			"window of words":  {watch.Windowed, "", strings.ToLower(now), `"why":"gone"`},
 		} {
 			t.Run(name+", "+of, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -99,7 +99,8 @@ func TestLeavingAShare(t *testing.T) {
 					if all := first + then + later + back; strings.Contains(all, "CANARY") {
 						t.Errorf("told of what is not shared: %s", all)
 					}
-					if !strings.Contains(then, test.goes) || strings.Contains(later, `"op"`) || !strings.Contains(back, state) && test.view != watch.Changes {
+					if !strings.Contains(then, test.goes) || strings.Contains(later, `"op"`) ||
+						!strings.Contains(back, state) && test.view != watch.Changes {
 						t.Errorf("want %s, nothing, and it again; told %s, %s, %s", test.goes, then, later, back)
 					}
 				})
@@ -108,8 +109,8 @@ func TestLeavingAShare(t *testing.T) {
 	}
 }
 
-// Logs are those of pods that fit the part of logs, whatever fits that of pods; where
-// it is by labels or words, the pods must be shared too, to know which fit.
+// Guests get the logs of pods that match the part for logs, even if they do not match the part for pods. If the part
+// for logs selects by labels or words, the pods must be shared too: their current version decides which match.
 func TestSharedLogs(t *testing.T) {
 	all := watch.Part{Resource: pods}
 	logs := func(p watch.Part) watch.Part {
@@ -120,29 +121,46 @@ func TestSharedLogs(t *testing.T) {
 		parts []watch.Part
 		want  string
 	}{
-		"no logs":             {[]watch.Part{all}, ""},
-		"all":                 {[]watch.Part{all, logs(watch.Part{})}, "a/p a/r b/q"},
-		"a namespace":         {[]watch.Part{all, logs(watch.Part{Namespaces: []string{"a"}})}, "a/p a/r"},
-		"a namespace alone":   {[]watch.Part{logs(watch.Part{Namespaces: []string{"a"}})}, "a/p a/r"},
-		"beside some pods":    {[]watch.Part{{Resource: pods, Labels: "app=web"}, logs(watch.Part{Namespaces: []string{"a"}})}, "a/p a/r"},
-		"a pod":               {[]watch.Part{all, logs(watch.Part{Namespaces: []string{"a"}, Name: "r"})}, "a/r"},
-		"labels":              {[]watch.Part{all, logs(watch.Part{Labels: "app=web"})}, "a/p b/q"},
-		"words":               {[]watch.Part{all, logs(watch.Part{Text: "failed"})}, "a/r"},
-		"tone":                {[]watch.Part{all, logs(watch.Part{Text: "is:failing"})}, "a/r"},
-		"of some pods":        {[]watch.Part{{Resource: pods, Namespaces: []string{"a"}}, logs(watch.Part{Labels: "app=web"})}, "a/p"},
-		"of other pods":       {[]watch.Part{{Resource: pods, Text: "failed"}, logs(watch.Part{Labels: "app=web"})}, ""},
-		"of no pods":          {[]watch.Part{logs(watch.Part{Labels: "app=web"})}, ""},
-		"of pods that are so": {[]watch.Part{{Resource: pods, Labels: "app=web"}, logs(watch.Part{Labels: "app=web", Text: "running"})}, "a/p b/q"},
+		"no logs":           {[]watch.Part{all}, ""},
+		"all":               {[]watch.Part{all, logs(watch.Part{})}, "a/p a/r b/q"},
+		"a namespace":       {[]watch.Part{all, logs(watch.Part{Namespaces: []string{"a"}})}, "a/p a/r"},
+		"a namespace alone": {[]watch.Part{logs(watch.Part{Namespaces: []string{"a"}})}, "a/p a/r"},
+		"beside some pods": {
+			[]watch.Part{{Resource: pods, Labels: "app=web"}, logs(watch.Part{Namespaces: []string{"a"}})}, "a/p a/r",
+		},
+		"a pod":  {[]watch.Part{all, logs(watch.Part{Namespaces: []string{"a"}, Name: "r"})}, "a/r"},
+		"labels": {[]watch.Part{all, logs(watch.Part{Labels: "app=web"})}, "a/p b/q"},
+		"words":  {[]watch.Part{all, logs(watch.Part{Text: "failed"})}, "a/r"},
+		"tone":   {[]watch.Part{all, logs(watch.Part{Text: "is:failing"})}, "a/r"},
+		"of some pods": {
+			[]watch.Part{{Resource: pods, Namespaces: []string{"a"}}, logs(watch.Part{Labels: "app=web"})}, "a/p",
+		},
+		"of other pods": {
+			[]watch.Part{{Resource: pods, Text: "failed"}, logs(watch.Part{Labels: "app=web"})}, "",
+		},
+		"of no pods": {[]watch.Part{logs(watch.Part{Labels: "app=web"})}, ""},
+		"of pods that are so": {
+			[]watch.Part{{Resource: pods, Labels: "app=web"}, logs(watch.Part{Labels: "app=web", Text: "running"})},
+			"a/p b/q",
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
-				server.Set(pods, labelled(pod("a", "p", "Running"), "web"), pod("a", "r", "Failed"), labelled(pod("b", "q", "Running"), "web"))
+				server.Set(
+					pods,
+					labelled(pod("a", "p", "Running"), "web"),
+					pod("a", "r", "Failed"),
+					labelled(pod("b", "q", "Running"), "web"),
+				)
 				access := cluster.For(sharedWith(test.parts...))
 				var got []string
 				for _, key := range []string{"a/none", "a/p", "a/r", "b/q"} {
 					ns, pod, _ := strings.Cut(key, "/")
-					server.Answer("/api/v1/namespaces/"+ns+"/pods/"+pod+"/log", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a line\n") })
+					server.Answer(
+						"/api/v1/namespaces/"+ns+"/pods/"+pod+"/log",
+						func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "a line\n") },
+					)
 					body, err := access.Logs(t.Context(), ns, pod, watch.LogOptions{})
 					if err != nil {
 						wantProblem(t, err, watch.Refused, "Forbidden", "This was not shared with you.")
@@ -152,7 +170,7 @@ func TestSharedLogs(t *testing.T) {
 						t.Errorf("the log of %s is %q, %v", key, text, err)
 					}
 					_ = body.Close()
-					if pod != "none" { // Its log is the API server's to say, where all are shared.
+					if pod != "none" { // If all logs are shared, the API server decides whether this one exists.
 						got = append(got, key)
 					}
 				}
@@ -164,29 +182,55 @@ func TestSharedLogs(t *testing.T) {
 	}
 }
 
-// The events of an object are those about it, and no other: not about one whose name
-// begins with its own, is its own with more, or stands in the text of an event.
+// The events of an object are those that regard it, and no others: not those of an object whose name starts with its
+// name or contains it, and not those that mention it in their text.
 func TestSharedEvents(t *testing.T) {
 	const events = "core/v1/events"
 	event := func(name, about, text string) apitest.Item {
-		return apitest.Item{Namespace: "a", Name: name, Cells: fmt.Sprintf(`["5s",%q,%q]`, about, text), Rest: fmt.Sprintf(`"message":%q`, text)}
+		return apitest.Item{
+			Namespace: "a",
+			Name:      name,
+			Cells:     fmt.Sprintf(`["5s",%q,%q]`, about, text),
+			Rest:      fmt.Sprintf(`"message":%q`, text),
+		}
 	}
-	for of, view := range map[string]watch.View{"rows": watch.Rows, "table": watch.Table, "changes": watch.Changes, "object": watch.Object, "window": watch.Windowed} {
+	for of, view := range map[string]watch.View{
+		"rows":    watch.Rows,
+		"table":   watch.Table,
+		"changes": watch.Changes,
+		"object":  watch.Object,
+		"window":  watch.Windowed,
+	} {
 		t.Run(of, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
-				server.Serve(apitest.Kind{Ref: events, Kind: "Event", Columns: `[{"name":"Last Seen","type":"string"},{"name":"Object","type":"string"},{"name":"Message","type":"string"}]`})
+				server.Serve(apitest.Kind{
+					Ref:  events,
+					Kind: "Event",
+					Columns: `[{"name":"Last Seen","type":"string"},{"name":"Object","type":"string"},` +
+						`{"name":"Message","type":"string"}]`,
+				})
 				set := func(n int) {
 					server.Set(events, event("own", "pod/web", fmt.Sprint("own ", n)))
-					for name, about := range map[string]string{"longer": "pod/web-1", "other": "replicaset/web", "more": "xpod/web", "text": "node/n", "none": ""} {
+					for name, about := range map[string]string{
+						"longer": "pod/web-1",
+						"other":  "replicaset/web",
+						"more":   "xpod/web",
+						"text":   "node/n",
+						"none":   "",
+					} {
 						server.Set(events, event(name, about, fmt.Sprint("CANARY pod/web ", n)))
 					}
 				}
 				set(0)
 				pass(3 * time.Second)
-				access := cluster.For(sharedWith(watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "web"}, watch.Part{Resource: events, Namespaces: []string{"a"}, About: "pod/web"}))
+				access := cluster.For(sharedWith(
+					watch.Part{Resource: pods, Namespaces: []string{"a"}, Name: "web"},
+					watch.Part{Resource: events, Namespaces: []string{"a"}, About: "pod/web"},
+				))
 				snapshot, err := access.Snapshot(t.Context(), watch.Query{Resource: events}, time.Second)
-				if err != nil || len(snapshot.Objects) != 1 || snapshot.Total != 1 || snapshot.Objects[0].Name() != "own" {
+				if err != nil || len(snapshot.Objects) != 1 || snapshot.Total != 1 ||
+					snapshot.Objects[0].Name() != "own" {
 					t.Errorf("a guest gets %+v, %v", snapshot, err)
 				}
 				if _, err := access.Object(t.Context(), events, "a", "own"); err != nil {
@@ -224,26 +268,43 @@ func TestSharedEvents(t *testing.T) {
 	}
 }
 
-// Events are those about the object of one API group, and not those about its namesake
-// of another; what was shared without a group has them of any.
+// A part with an API group matches only events that regard the object of that group, and not an object of the same name
+// in another group. A part without a group matches events of any group.
 func TestSharedEventsOfAGroup(t *testing.T) {
 	const events = "core/v1/events"
 	of := map[string]string{
-		"own": `"involvedObject":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"}`, "own-later": `"regarding":{"apiVersion":"apps/v1beta1","kind":"Deployment","name":"web"}`,
-		"others": `"involvedObject":{"apiVersion":"other.example.com/v1","kind":"Deployment","name":"web"}`, "core": `"involvedObject":{"apiVersion":"v1","kind":"Deployment","name":"web"}`,
-		"unsaid": `"involvedObject":{"kind":"Deployment","name":"web"}`, "odd": `"involvedObject":{"apiVersion":["apps/v1"],"kind":"Deployment","name":"web"}`,
+		"own":       `"involvedObject":{"apiVersion":"apps/v1","kind":"Deployment","name":"web"}`,
+		"own-later": `"regarding":{"apiVersion":"apps/v1beta1","kind":"Deployment","name":"web"}`,
+		"others":    `"involvedObject":{"apiVersion":"other.example.com/v1","kind":"Deployment","name":"web"}`,
+		"core":      `"involvedObject":{"apiVersion":"v1","kind":"Deployment","name":"web"}`,
+		"unsaid":    `"involvedObject":{"kind":"Deployment","name":"web"}`,
+		"odd":       `"involvedObject":{"apiVersion":["apps/v1"],"kind":"Deployment","name":"web"}`,
 	}
 	for about, want := range map[string]string{
-		"deployment.apps/web": "own own-later", "deployment.other.example.com/web": "others", "deployment.core/web": "core unsaid",
-		"deployment/web": "core odd others own own-later unsaid", "deployment.example.com/web": "", "deployment.apps/w": "",
+		"deployment.apps/web": "own own-later", "deployment.other.example.com/web": "others",
+		"deployment.core/web": "core unsaid",
+		"deployment/web":      "core odd others own own-later unsaid", "deployment.example.com/web": "",
+		"deployment.apps/w": "",
 	} {
 		t.Run(about, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
-				server.Serve(apitest.Kind{Ref: events, Kind: "Event", Columns: `[{"name":"Object","type":"string"},{"name":"Message","type":"string"}]`})
+				server.Serve(apitest.Kind{
+					Ref:     events,
+					Kind:    "Event",
+					Columns: `[{"name":"Object","type":"string"},{"name":"Message","type":"string"}]`,
+				})
 				set := func(n int) {
 					for name, member := range of {
-						server.Set(events, apitest.Item{Namespace: "a", Name: name, Cells: fmt.Sprintf(`["deployment/web","of %s %d"]`, name, n), Rest: member})
+						server.Set(
+							events,
+							apitest.Item{
+								Namespace: "a",
+								Name:      name,
+								Cells:     fmt.Sprintf(`["deployment/web","of %s %d"]`, name, n),
+								Rest:      member,
+							},
+						)
 					}
 				}
 				set(0)
@@ -281,15 +342,14 @@ func TestSharedEventsOfAGroup(t *testing.T) {
 	}
 }
 
-// A log that is followed ends soon after its pod has left what was shared, and not
-// before.
+// A followed log ends soon after its pod has left the scope of the share, and not before.
 func TestLogEndsWithItsShare(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set(pods, labelled(pod("a", "p", "Running"), "web"))
 		server.Answer("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
 			_, _ = io.WriteString(w, "a line\n")
-			w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is one.
+			w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The server's writer is a Flusher.
 			<-r.Context().Done()
 		})
 		viewer := sharedWith(watch.Part{Resource: pods}, watch.Part{Resource: pods + "/log", Labels: "app=web"})
@@ -312,36 +372,46 @@ func TestLogEndsWithItsShare(t *testing.T) {
 	})
 }
 
-// While pods are not live, the log of one that is shared by what it is goes on for as
-// long as the API server says itself that it is shared still; where only a row would say
-// that, or nobody does, it ends soon.
+// While pods are not live, the log of a pod that is shared by labels continues for as long as the API server confirms
+// that the labels match. If only a row could confirm that, or if the API server does not answer, the log ends soon.
 func TestSharedLogWhilePodsAreNotLive(t *testing.T) {
 	const long = time.Minute
 	byLabels := watch.Part{Resource: pods + "/log", Labels: "app=web"}
 	for name, test := range map[string]struct {
 		parts  []watch.Part
-		lose   func(*apitest.Server) // After a minute.
-		before bool                  // It ends as soon as pods are not live.
+		lose   func(*apitest.Server) // Runs after a minute.
+		before bool                  // The log ends as soon as pods are not live.
 		cause  watch.Cause
 		title  string
 	}{
 		"labels": {
 			[]watch.Part{{Resource: pods}, byLabels},
-			func(server *apitest.Server) { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) }, false, watch.Refused, "Forbidden",
+			func(server *apitest.Server) { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) }, false,
+			watch.Refused, "Forbidden",
 		},
 		"labels of the pods": {
-			[]watch.Part{{Resource: pods, Labels: "app in (web,other)"}, {Resource: pods + "/log", Labels: "app in (web,db)"}},
-			func(server *apitest.Server) { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) }, false, watch.Refused, "Forbidden",
+			[]watch.Part{
+				{Resource: pods, Labels: "app in (web,other)"}, {Resource: pods + "/log", Labels: "app in (web,db)"},
+			},
+			func(server *apitest.Server) { server.Set(pods, labelled(pod("a", "p", "Running"), "db")) }, false,
+			watch.Refused, "Forbidden",
 		},
-		"words":             {[]watch.Part{{Resource: pods}, {Resource: pods + "/log", Text: "running"}}, nil, true, watch.Unavailable, "Not known yet"},
-		"words of the pods": {[]watch.Part{{Resource: pods, Text: "running"}, byLabels}, nil, true, watch.Unavailable, "Not known yet"},
+		"words": {
+			[]watch.Part{{Resource: pods}, {Resource: pods + "/log", Text: "running"}},
+			nil, true, watch.Unavailable,
+			"Not known yet",
+		},
+		"words of the pods": {
+			[]watch.Part{{Resource: pods, Text: "running"}, byLabels}, nil, true, watch.Unavailable, "Not known yet",
+		},
 		"a pod that has gone": {
 			[]watch.Part{{Resource: pods}, byLabels},
 			func(server *apitest.Server) { server.Delete(pods, "a", "p") }, false, watch.Unknown, "Not found",
 		},
 		"nobody says": {
 			[]watch.Part{{Resource: pods}, byLabels},
-			func(server *apitest.Server) { server.Hang("/api/v1/namespaces/a/pods/p") }, false, watch.Unavailable, "The API server does not answer",
+			func(server *apitest.Server) { server.Hang("/api/v1/namespaces/a/pods/p") }, false, watch.Unavailable,
+			"The API server does not answer",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -349,7 +419,7 @@ func TestSharedLogWhilePodsAreNotLive(t *testing.T) {
 				server, cluster := serveCluster(t)
 				server.Set(pods, labelled(pod("a", "p", "Running"), "web"))
 				server.Answer("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
-					w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is one.
+					w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The server's writer is a Flusher.
 					<-r.Context().Done()
 				})
 				r := subscribe(t, cluster, watch.Query{Resource: pods}, "")
@@ -378,7 +448,7 @@ func TestSharedLogWhilePodsAreNotLive(t *testing.T) {
 	}
 }
 
-// While it is not known what there is, it is not said that it was not shared.
+// While the objects are unknown, the error does not claim that the object was not shared.
 func TestShareThatIsNotKnownYet(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -392,16 +462,23 @@ func TestShareThatIsNotKnownYet(t *testing.T) {
 	})
 }
 
-// An object that has left what was shared is not told where its kind is not watched
-// and what was known of it is old: by its labels it is refused, and where only its row
-// would say, it is told as it was, or not at all.
+// An object that has left the scope of a share is not revealed if its resource is not watched and the cached version is
+// old. A share by labels refuses it. With a share by words, which needs a row, LastKnown returns the old version, and
+// Object returns an error.
 func TestLeavingAShareThatIsNotWatched(t *testing.T) {
 	const deployments = "apps/v1/deployments"
-	for name, part := range map[string]watch.Part{"labels": {Labels: "app=web"}, "words": {Text: "running"}, "both": {Labels: "app=web", Text: "running"}} {
+	for name, part := range map[string]watch.Part{
+		"labels": {Labels: "app=web"}, "words": {Text: "running"}, "both": {Labels: "app=web", Text: "running"},
+	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster := serveCluster(t)
-				server.Serve(apitest.Kind{Ref: deployments, Kind: "Deployment", Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"}]`, Verbs: []string{"get", "list"}})
+				server.Serve(apitest.Kind{
+					Ref:     deployments,
+					Kind:    "Deployment",
+					Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"}]`,
+					Verbs:   []string{"get", "list"},
+				})
 				server.Set(deployments, labelled(pod("a", "it", "Running"), "web"))
 				r := subscribe(t, cluster, watch.Query{Resource: deployments}, "")
 				if r.settle(); r.state != "stale" {
@@ -426,7 +503,8 @@ func TestLeavingAShareThatIsNotWatched(t *testing.T) {
 					case left:
 						wantProblem(t, err, watch.Refused, "Forbidden", "This was not shared with you.")
 						wantProblem(t, errLast, watch.Refused, "Forbidden", "This was not shared with you.")
-					case err != nil || errLast != nil || status.State != watch.Live || !strings.Contains(string(object), "Running"):
+					case err != nil || errLast != nil || status.State != watch.Live ||
+						!strings.Contains(string(object), "Running"):
 						t.Errorf("%s, %v; %+v, %v; want it", object, err, status, errLast)
 					}
 				}
@@ -438,7 +516,7 @@ func TestLeavingAShareThatIsNotWatched(t *testing.T) {
 	}
 }
 
-// What is held of what guests read is weighed, texts that were masked for them too.
+// The weight of the cached changes includes the copies that are masked for guests.
 func TestWhatGuestsReadIsWeighed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -448,7 +526,9 @@ func TestWhatGuestsReadIsWeighed(t *testing.T) {
 			server.Set(pods, p)
 		}
 		set(0)
-		sub, err := cluster.For(sharedWith(watch.Part{Resource: pods})).Subscribe(t.Context(), watch.Query{Resource: pods}, watch.Changes, "")
+		sub, err := cluster.For(sharedWith(watch.Part{Resource: pods})).Subscribe(
+			t.Context(), watch.Query{Resource: pods}, watch.Changes, "",
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -460,14 +540,17 @@ func TestWhatGuestsReadIsWeighed(t *testing.T) {
 		}
 		changes, weighed, held := cluster.Recent()
 		if changes == 0 || weighed < held || weighed > 5<<20 {
-			t.Errorf("%d changes with %d bytes are held, and weighed as %d; want no more than 4 MiB and the last", changes, held, weighed)
+			t.Errorf(
+				"%d changes with %d bytes are held, and weighed as %d; want no more than 4 MiB and the last",
+				changes, held, weighed,
+			)
 		}
 	})
 }
 
-// A guest and who may see all read the same changes, whoever is first: each is told
-// what they may see, and patches fit what they hold. What a guest holds is what they
-// would get anew, but that it may say of a value that it has changed.
+// A guest and a viewer who may see everything read the same changes, in either order. Each one gets only what they may
+// see, and patches apply to their copy. A guest's copy is equal to a new read, except that a value may be marked as
+// changed.
 func TestGuestsAndOthersReadTheSame(t *testing.T) {
 	const configmaps = "core/v1/configmaps"
 	for _, guestFirst := range []bool{true, false} {
@@ -475,16 +558,30 @@ func TestGuestsAndOthersReadTheSame(t *testing.T) {
 			t.Run(fmt.Sprintf("%s, guest first %t", view, guestFirst), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					server, cluster := serveCluster(t)
-					server.Serve(apitest.Kind{Ref: configmaps, Kind: "ConfigMap", Columns: `[{"name":"Name","type":"string","format":"name"}]`})
+					server.Serve(apitest.Kind{
+						Ref:     configmaps,
+						Kind:    "ConfigMap",
+						Columns: `[{"name":"Name","type":"string","format":"name"}]`,
+					})
 					set := func(data string) {
-						server.Set(configmaps, apitest.Item{Namespace: "a", Name: "it", Cells: `["it"]`, Rest: `"data":{` + data + `}`})
+						server.Set(
+							configmaps,
+							apitest.Item{Namespace: "a", Name: "it", Cells: `["it"]`, Rest: `"data":{` + data + `}`},
+						)
 					}
 					set(`"k":"CANARY0"`)
 					pass(3 * time.Second)
 					readers := map[bool]*holder{}
-					for guest, viewer := range map[bool]watch.Viewer{false: {Program: true}, true: sharedWith(watch.Part{Resource: configmaps})} {
+					for guest, viewer := range map[bool]watch.Viewer{
+						false: {Program: true}, true: sharedWith(watch.Part{Resource: configmaps}),
+					} {
 						access := cluster.For(viewer)
-						sub, err := access.Subscribe(t.Context(), watch.Query{Resource: configmaps, Namespaces: []string{"a"}, Name: "it"}, view, "")
+						sub, err := access.Subscribe(
+							t.Context(),
+							watch.Query{Resource: configmaps, Namespaces: []string{"a"}, Name: "it"},
+							view,
+							"",
+						)
 						if err != nil {
 							t.Fatal(err)
 						}
@@ -492,21 +589,27 @@ func TestGuestsAndOthersReadTheSame(t *testing.T) {
 						readers[guest] = &holder{access: access, sub: sub}
 						readers[guest].read(t)
 					}
-					for _, data := range []string{`"k":"CANARY1"`, `"k":"CANARY2"`, `"k":"CANARY2","other":"CANARY3"`, `"other":"CANARY3"`} {
+					for _, data := range []string{
+						`"k":"CANARY1"`, `"k":"CANARY2"`, `"k":"CANARY2","other":"CANARY3"`, `"other":"CANARY3"`,
+					} {
 						set(data)
 						synctest.Wait()
 						for _, guest := range []bool{guestFirst, !guestFirst} {
 							readers[guest].read(t)
 							anew, err := readers[guest].access.Object(t.Context(), configmaps, "a", "it")
-							if held := strings.ReplaceAll(string(readers[guest].held), "(masked, changed)", "(masked)"); err != nil || !jsonpatch.Equal([]byte(held), anew) {
+							if held := strings.ReplaceAll(
+								string(readers[guest].held), "(masked, changed)", "(masked)",
+							); err != nil || !jsonpatch.Equal([]byte(held), anew) {
 								t.Errorf("guest %t: held is %s, and there is %s, %v", guest, held, anew, err)
 							}
 						}
 					}
-					if heard := readers[true].heard; strings.Contains(heard, "CANARY") || strings.Count(heard, "(masked, changed)") != 2 {
+					if heard := readers[true].heard; strings.Contains(heard, "CANARY") ||
+						strings.Count(heard, "(masked, changed)") != 2 {
 						t.Errorf("a guest is told %s", heard)
 					}
-					if heard := readers[false].heard; !strings.Contains(heard, "CANARY3") || strings.Contains(heard, "(masked") {
+					if heard := readers[false].heard; !strings.Contains(heard, "CANARY3") ||
+						strings.Contains(heard, "(masked") {
 						t.Errorf("who may see all is told %s", heard)
 					}
 				})
@@ -515,7 +618,7 @@ func TestGuestsAndOthersReadTheSame(t *testing.T) {
 	}
 }
 
-// holder is a reader of one object, which it holds.
+// holder reads one object and keeps its current text.
 type holder struct {
 	access *watch.Access
 	sub    *watch.Subscription
@@ -523,7 +626,7 @@ type holder struct {
 	held   []byte
 }
 
-// read reads the next that is told of the object.
+// read reads the next message about the object.
 func (h *holder) read(t *testing.T) {
 	t.Helper()
 	all, m := readUntil(t, h.sub, "snapshot", "events")
@@ -542,12 +645,14 @@ func (h *holder) read(t *testing.T) {
 	}
 }
 
-// Of a share that names no namespaces guests are not told in which of them the
-// creator may see something; of one that does, that it shows no others.
+// If a share names no namespaces, its guests do not learn in which namespaces the creator has permissions. If it names
+// some, guests learn that it shows no others.
 func TestGuestsAreToldOfNoNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
-		server.Set(pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("secret-project", "q", "Running"), "db"))
+		server.Set(
+			pods, labelled(pod("a", "p", "Running"), "web"), labelled(pod("secret-project", "q", "Running"), "db"),
+		)
 		server.Allow(func(asked authorization.SubjectAccessReviewSpec) bool {
 			return slices.Contains([]string{"a", "secret-project"}, asked.ResourceAttributes.Namespace)
 		})
@@ -570,10 +675,12 @@ func TestGuestsAreToldOfNoNamespaces(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if strings.Contains(all, "secret") || !strings.Contains(all, `"p"`) || test.reason != "" && !strings.Contains(all, test.reason) {
+			if strings.Contains(all, "secret") || !strings.Contains(all, `"p"`) ||
+				test.reason != "" && !strings.Contains(all, test.reason) {
 				t.Errorf("of %+v is told %s", test.part, all)
 			}
-			if s := snapshot.Status; !slices.Equal(s.Namespaces, test.namespaces) || s.Reason != test.reason || len(snapshot.Objects) != 1 {
+			if s := snapshot.Status; !slices.Equal(s.Namespaces, test.namespaces) || s.Reason != test.reason ||
+				len(snapshot.Objects) != 1 {
 				t.Errorf("of %+v the snapshot says %+v, of %d objects", test.part, s, len(snapshot.Objects))
 			}
 		}

@@ -9,15 +9,18 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// Selectors say of a text what they say of the labels decoded from it.
+// Selectors match the JSON text of labels exactly as they match the decoded labels.
 func TestLabels(t *testing.T) {
 	for _, text := range []string{
-		``, `{}`, `{"app":"web"}`, `{"tier":"db", "app" : "web"}`, `{"app":"api"}`, `{"app":""}`, `{"\u0061pp":"w\u0065b"}`,
+		``, `{}`, `{"app":"web"}`, `{"tier":"db", "app" : "web"}`, `{"app":"api"}`, `{"app":""}`,
+		`{"\u0061pp":"w\u0065b"}`,
 		`{"app":"api","app":"web"}`, `{"application":"web"}`, `null`, `[]`, `{"app":`,
 	} {
 		var set apilabels.Set
 		_ = json.Unmarshal([]byte(text), &set)
-		for _, query := range []string{"app", "!app", "app=web", "app!=web", "app in (web,api)", "app notin (web)", "app=web,tier=db"} {
+		for _, query := range []string{
+			"app", "!app", "app=web", "app!=web", "app in (web,api)", "app notin (web)", "app=web,tier=db",
+		} {
 			selector, err := apilabels.Parse(query)
 			if err != nil {
 				t.Fatal(err)

@@ -17,7 +17,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// openAs opens a subscription in any view, a window from its first row on.
+// openAs opens a subscription in any view. A window starts at its first row.
 func openAs(t *testing.T, access *watch.Access, q watch.Query, view watch.View) *watch.Subscription {
 	t.Helper()
 	if view == watch.Windowed {
@@ -35,7 +35,7 @@ func openAs(t *testing.T, access *watch.Access, q watch.Query, view watch.View) 
 	return sub
 }
 
-// await reads messages until one has a text, and returns how long that took.
+// await reads messages until one contains a text, and returns how long that took.
 func await(t *testing.T, sub *watch.Subscription, text string) time.Duration {
 	t.Helper()
 	began := time.Now()
@@ -54,8 +54,7 @@ func await(t *testing.T, sub *watch.Subscription, text string) time.Duration {
 	return 0
 }
 
-// Who may see something is looked after every 10 s, whether much happens that they
-// may not see, or nothing at all.
+// Permissions are rechecked every 10 s, whether many hidden changes happen or none.
 func TestLooksAgainInTime(t *testing.T) {
 	for _, busy := range []bool{false, true} {
 		for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes} {
@@ -63,7 +62,7 @@ func TestLooksAgainInTime(t *testing.T) {
 				server, cluster, _ := guarded(t)
 				sub := openAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, view)
 				await(t, sub, `"live"`)
-				server.Allow(nil) // Before the first look, long before the first heartbeat.
+				server.Allow(nil) // Before the first recheck, and long before the first heartbeat.
 				ended := make(chan struct{})
 				go func() {
 					defer close(ended)
@@ -81,8 +80,8 @@ func TestLooksAgainInTime(t *testing.T) {
 	}
 }
 
-// A right that went after it was asked for is lost to who begins to look then, too,
-// within 15 s: it is not taken for what it was before.
+// If a permission is revoked after its review, a reader that starts then loses it within 15 s, too: the cached decision
+// is not used for longer.
 func TestRightLostBeforeLooking(t *testing.T) {
 	for what, look := range map[string]func(*testing.T, *watch.Access){
 		"a subscription": func(t *testing.T, access *watch.Access) {
@@ -104,7 +103,7 @@ func TestRightLostBeforeLooking(t *testing.T) {
 				server, cluster, _ := guarded(t)
 				server.Answer("/api/v1/namespaces/a/pods/p/log", func(w http.ResponseWriter, r *http.Request) {
 					_, _ = io.WriteString(w, "a line\n")
-					w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // It is one.
+					w.(http.Flusher).Flush() //nolint:errcheck,forcetypeassert // The server's writer is a Flusher.
 					<-r.Context().Done()
 				})
 				ann := cluster.For(user("ann"))
@@ -116,7 +115,7 @@ func TestRightLostBeforeLooking(t *testing.T) {
 				_ = body.Close()
 				server.Allow(nil)
 				began := time.Now()
-				pass(9 * time.Second) // What was answered is good for who asks once.
+				pass(9 * time.Second) // The decision is still valid for a single request.
 				look(t, ann)
 				if passed := time.Since(began); passed > 15*time.Second {
 					t.Errorf("what may not be seen was there for %s", passed)
@@ -126,7 +125,7 @@ func TestRightLostBeforeLooking(t *testing.T) {
 	}
 }
 
-// What was read is told on for as long as it may be seen, however long that takes.
+// A message may be sent for as long as its content may be seen, however long sending takes.
 func TestWhatWasReadStands(t *testing.T) {
 	for what, end := range map[string]func(*apitest.Server, *watch.Cluster){
 		"a right that goes":            func(server *apitest.Server, _ *watch.Cluster) { server.Allow(nil) },
@@ -135,7 +134,11 @@ func TestWhatWasReadStands(t *testing.T) {
 		t.Run(what, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				server, cluster, _ := guarded(t)
-				sub := openAs(t, cluster.For(user("ann")), watch.Query{Resource: pods, Namespaces: []string{"a"}, Name: "p"}, watch.Object)
+				sub := openAs(
+					t, cluster.For(user("ann")),
+					watch.Query{Resource: pods, Namespaces: []string{"a"}, Name: "p"},
+					watch.Object,
+				)
 				await(t, sub, `"snapshot"`)
 				for range 60 {
 					pass(time.Second)
@@ -157,8 +160,8 @@ func TestWhatWasReadStands(t *testing.T) {
 	}
 }
 
-// Who was not told a message to its end begins anew, also where what they may see is the
-// same after all: what comes behind it would not fit.
+// A reader that did not receive a complete message gets a reset, even if its permissions turn out to be unchanged:
+// later messages would not fit its copy.
 func TestHalfAMessageIsNoBase(t *testing.T) {
 	for _, away := range []time.Duration{0, 12 * time.Second} {
 		for _, view := range []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Object} {
@@ -174,7 +177,7 @@ func TestHalfAMessageIsNoBase(t *testing.T) {
 					server.Set(pods, pod("a", "p", "Failed"))
 					await(t, sub, "Failed")
 					server.Break(apitest.UserReviews, "not now")
-					pass(12 * time.Second) // So long it is on its way.
+					pass(12 * time.Second) // Sending takes this long.
 					if sub.Stands(t.Context()) {
 						t.Fatal("it stands, and whether it may be seen is not known")
 					}
@@ -182,7 +185,8 @@ func TestHalfAMessageIsNoBase(t *testing.T) {
 					synctest.Wait()
 					server.Set(pods, pod("a", "p", "Again"))
 					var told strings.Builder
-					for began := time.Now(); !strings.Contains(told.String(), "Again") && time.Since(began) < time.Minute; {
+					for began := time.Now(); !strings.Contains(told.String(), "Again") &&
+						time.Since(began) < time.Minute; {
 						message, err := sub.Next(t.Context())
 						if err != nil {
 							t.Fatal(err)
@@ -200,8 +204,8 @@ func TestHalfAMessageIsNoBase(t *testing.T) {
 	}
 }
 
-// A window for whose turn somebody waits when it is looked again, or when Next is to
-// end, shows what has changed meanwhile.
+// A window that waits for its scan shows the changes of that time. This applies if a recheck is due during the wait,
+// and if the context of Next ends.
 func TestWindowWaitsForItsTurn(t *testing.T) {
 	for name, who := range map[string]watch.Viewer{"a user": user("all"), "the program": {Program: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -229,7 +233,7 @@ func TestWindowWaitsForItsTurn(t *testing.T) {
 	}
 }
 
-// A digest that is waited for when Next is to end is told when Next is called again.
+// If the context of Next ends while a digest is being computed, the next call of Next returns the digest.
 func TestDigestOutlastsItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		_, cluster, _ := guarded(t)
@@ -250,8 +254,8 @@ func TestDigestOutlastsItsContext(t *testing.T) {
 	})
 }
 
-// A kind that goes and comes back is told of to a user as to the program, and ends
-// nobody's subscription.
+// When a resource is removed and served again, a user receives the same messages as the program, and no subscription
+// ends.
 func TestKindOfAUserGoes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := guarded(t)
@@ -263,8 +267,11 @@ func TestKindOfAUserGoes(t *testing.T) {
 		pass(time.Minute)
 		program.settle()
 		all.settle()
-		if program.state != "absent" || all.state != program.state || all.reason != program.reason || len(all.rows) > 0 {
-			t.Errorf("a user is told %s (%s), the program %s (%s)", all.state, all.reason, program.state, program.reason)
+		if program.state != "absent" || all.state != program.state || all.reason != program.reason ||
+			len(all.rows) > 0 {
+			t.Errorf(
+				"a user is told %s (%s), the program %s (%s)", all.state, all.reason, program.state, program.reason,
+			)
 		}
 		server.Serve(kinds()[0])
 		server.Set(pods, pod("a", "p", "Running"))
@@ -274,8 +281,8 @@ func TestKindOfAUserGoes(t *testing.T) {
 	})
 }
 
-// Where all of a kind does not fit, who may see a small part of it sees that, without
-// naming it.
+// If a resource as a whole exceeds the memory budget, a user who may see a small part of it sees that part without
+// naming its namespace.
 func TestUserSeesWhatFits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)
@@ -283,7 +290,9 @@ func TestUserSeesWhatFits(t *testing.T) {
 			server.Set(widgets, big("a", fmt.Sprint("w", n), 40<<10))
 		}
 		server.Set(widgets, big("b", "small", 1<<10))
-		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool { return spec.ResourceAttributes.Namespace == "b" })
+		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
+			return spec.ResourceAttributes.Namespace == "b"
+		})
 		all := subscribe(t, cluster, watch.Query{Resource: widgets}, "")
 		all.settle()
 		if all.state != "failed" {
@@ -295,8 +304,8 @@ func TestUserSeesWhatFits(t *testing.T) {
 	})
 }
 
-// A query of all namespaces does not fail over one that nobody named, also where it
-// has gone and the list of them does not say so yet.
+// A query of all namespaces does not fail because of a single namespace that no reader named. This applies even if it
+// has been deleted and the list of namespaces still contains it.
 func TestNamespaceThatNobodyNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -305,7 +314,8 @@ func TestNamespaceThatNobodyNamed(t *testing.T) {
 		})
 		server.RefuseGet("/api/v1/namespaces/a", http.StatusNotFound, "gone")
 		ann := cluster.For(user("ann"))
-		if snapshot, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute); err != nil || !snapshot.Synced {
+		if snapshot, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute); err != nil ||
+			!snapshot.Synced {
 			t.Errorf("all namespaces: %v, %v", snapshot, err)
 		}
 		r := subscribeAs(t, ann, watch.Query{Resource: pods}, watch.Rows, "")
@@ -316,7 +326,7 @@ func TestNamespaceThatNobodyNamed(t *testing.T) {
 	})
 }
 
-// While rights cannot be found out in any of many namespaces live is not told.
+// While reviews fail in any of many namespaces, the state is not live.
 func TestStaleWhileReviewsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -324,7 +334,9 @@ func TestStaleWhileReviewsHang(t *testing.T) {
 			server.Set(namespaces, apitest.Item{Name: fmt.Sprint("n", n)})
 		}
 		server.Set(pods, pod("n0", "p", "Running"))
-		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool { return spec.ResourceAttributes.Namespace != "" })
+		server.Allow(func(spec authorization.SubjectAccessReviewSpec) bool {
+			return spec.ResourceAttributes.Namespace != ""
+		})
 		r := subscribeAs(t, cluster.For(user("ann")), watch.Query{Resource: pods}, watch.Rows, "")
 		r.settle()
 		r.wantLive(1)
@@ -339,13 +351,15 @@ func TestStaleWhileReviewsHang(t *testing.T) {
 	})
 }
 
-// While rights cannot be found out pages, counts and the ledger come without what
-// hangs on them, and a search says that it could not look.
+// While reviews fail, resources, counts and the watch status are returned without the parts that need a decision. A
+// search reports that it could not search.
 func TestKindsWhileReviewsHang(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := guarded(t)
 		for n := range 8 {
-			server.Serve(apitest.Kind{Ref: fmt.Sprintf("example.com/v1/k%d", n), Kind: "K", Columns: `[{"name":"Name","type":"string"}]`})
+			server.Serve(apitest.Kind{
+				Ref: fmt.Sprintf("example.com/v1/k%d", n), Kind: "K", Columns: `[{"name":"Name","type":"string"}]`,
+			})
 		}
 		pass(30 * time.Second)
 		_, _, _ = cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 10*time.Second)
@@ -383,7 +397,9 @@ func TestKindsWhileReviewsHang(t *testing.T) {
 			}
 		})
 		soon("a search", func() {
-			found, err := all.Search(t.Context(), "p", 10, func(a, b *watch.Resource) int { return strings.Compare(a.Ref(), b.Ref()) })
+			found, err := all.Search(t.Context(), "p", 10, func(a, b *watch.Resource) int {
+				return strings.Compare(a.Ref(), b.Ref())
+			})
 			if err != nil || len(found.Hits) > 0 || len(found.Searched) != 9 {
 				t.Fatalf("a search finds %+v, %v", found, err)
 			}
@@ -396,16 +412,18 @@ func TestKindsWhileReviewsHang(t *testing.T) {
 	})
 }
 
-// Where the program may not list namespaces a user sees what they may of the
-// kubeconfig's; and while it is not known which there are, nobody is told that they
-// may see none.
+// If the program may not list namespaces, a user sees what they may see of the kubeconfig's namespace. While the
+// namespaces are unknown, no user receives the answer that they may see none.
 func TestNamespacesThatAreNotKnown(t *testing.T) {
 	start := func(t *testing.T, home string) (*apitest.Server, *watch.Access) {
 		t.Helper()
 		server := apitest.New(t, kinds()...)
 		server.Set(pods, pod("a", "p", "Running"))
 		allow(server, "ann list pods a", "ann watch pods a")
-		cluster := runClusterWith(t, server, watch.Options{Linger: time.Minute, Namespace: home, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+		cluster := runClusterWith(
+			t, server,
+			watch.Options{Linger: time.Minute, Namespace: home, Log: slog.New(slog.NewTextHandler(t.Output(), nil))},
+		)
 		return server, cluster.For(user("ann"))
 	}
 	t.Run("refused", func(t *testing.T) {
@@ -433,12 +451,14 @@ func TestNamespacesThatAreNotKnown(t *testing.T) {
 			server, ann := start(t, "a")
 			server.Refuse(namespaces, "", http.StatusInternalServerError, "not now")
 			_, err := ann.Snapshot(t.Context(), watch.Query{Resource: pods}, time.Minute)
-			wantProblem(t, err, watch.Unavailable, "Namespaces are not known", "name those that you want to see with ns")
+			wantProblem(
+				t, err, watch.Unavailable, "Namespaces are not known", "name those that you want to see with ns",
+			)
 		})
 	})
 }
 
-// As many users as there are may hold a window of a kind, each of what they may see.
+// Any number of users may have a window on a resource, each on what they may see.
 func TestNobodysWindowKeepsAnothersOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

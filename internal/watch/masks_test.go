@@ -18,8 +18,8 @@ func secret(value string) apitest.Item {
 	return apitest.Item{Namespace: "a", Name: "s", Rest: fmt.Sprintf(`"data":{"k":%q}`, value)}
 }
 
-// A masked value that changes while one feed makes way for another shows as
-// changed, and masks do not begin anew.
+// A masked value that changes while one feed replaces another is marked as changed, and the numbering of its changes
+// continues.
 func TestMasksOutlastFeeds(t *testing.T) {
 	for wait := range 12 {
 		t.Run(fmt.Sprintf("%d s", wait), func(t *testing.T) {
@@ -27,7 +27,9 @@ func TestMasksOutlastFeeds(t *testing.T) {
 				server, cluster := serveCluster(t)
 				server.Serve(apitest.Kind{Ref: secrets, Kind: "Secret", Columns: `[{"name":"Name","type":"string"}]`})
 				server.Set(secrets, secret("one"))
-				sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: secrets, Namespaces: []string{"a"}, Name: "s"}, watch.Object, "")
+				sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
+					t.Context(), watch.Query{Resource: secrets, Namespaces: []string{"a"}, Name: "s"}, watch.Object, "",
+				)
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -52,7 +54,8 @@ func TestMasksOutlastFeeds(t *testing.T) {
 				server.Set(secrets, secret("three"))
 				server.NoWatches(secrets, 0)
 				<-time.After(time.Minute)
-				if got := updates(); len(got) != 1 || !strings.Contains(got[0], `"/data/k","value":"(masked, change 2)"`) {
+				if got := updates(); len(got) != 1 ||
+					!strings.Contains(got[0], `"/data/k","value":"(masked, change 2)"`) {
 					t.Errorf("got %s, want one update to change 2", got)
 				}
 			})
@@ -60,7 +63,7 @@ func TestMasksOutlastFeeds(t *testing.T) {
 	}
 }
 
-// What is remembered of masked values is in the ledger.
+// The watch status includes the memory for masked values.
 func TestMasksAreInTheLedger(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -10,7 +10,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// Who shares may see all of what they name, now; what makes no sense is said to.
+// The creator of a share must have permission for everything that it names, at that time. An invalid share is refused
+// with the reason.
 func TestMayShare(t *testing.T) {
 	part := func(p watch.Part) []watch.Part {
 		if p.Resource == "" {
@@ -22,40 +23,128 @@ func TestMayShare(t *testing.T) {
 		who          string
 		parts        []watch.Part
 		cause        watch.Cause
-		title, about string // Empty where it may be shared.
+		title, about string // Empty if the part may be shared.
 	}{
-		"all of hers":                   {"ann", part(watch.Part{}), 0, "", ""},
-		"her namespace":                 {"ann", part(watch.Part{Namespaces: []string{"a"}, Labels: "app=web,tier!=db", Text: "x"}), 0, "", ""},
-		"an object":                     {"ann", part(watch.Part{Namespaces: []string{"a"}, Name: "p"}), 0, "", ""},
-		"one that is not there":         {"ann", part(watch.Part{Namespaces: []string{"a"}, Name: "none"}), 0, "", ""},
-		"an object that she may get":    {"getter", part(watch.Part{Namespaces: []string{"b"}, Name: "q"}), 0, "", ""},
-		"logs":                          {"ann", part(watch.Part{Resource: "core/v1/pods/log", Namespaces: []string{"a"}}), 0, "", ""},
-		"the program's":                 {"", append(part(watch.Part{Namespaces: []string{"b"}}), part(watch.Part{Resource: "core/v1/pods/log"})...), 0, "", ""},
-		"another namespace":             {"ann", part(watch.Part{Namespaces: []string{"b"}}), watch.Refused, "Forbidden", `in the namespace "b"`},
-		"another beside hers":           {"ann", part(watch.Part{Namespaces: []string{"a", "b"}}), watch.Refused, "Forbidden", `in the namespace "b"`},
-		"an object of another":          {"ann", part(watch.Part{Namespaces: []string{"b"}, Name: "q"}), watch.Refused, "Forbidden", "get pods"},
-		"a kind that she may not see":   {"ann", part(watch.Part{Resource: "core/v1/namespaces"}), watch.Refused, "Forbidden", "list namespaces"},
-		"logs that she may not see":     {"lister", part(watch.Part{Resource: "core/v1/pods/log"}), watch.Refused, "Forbidden", "get pods/log"},
-		"a list that she may not see":   {"getter", part(watch.Part{}), watch.Refused, "Forbidden", "list pods"},
-		"a second part":                 {"ann", append(part(watch.Part{}), part(watch.Part{Resource: "core/v1/namespaces"})...), watch.Refused, "Forbidden", "namespaces"},
-		"a kind that is none":           {"ann", part(watch.Part{Resource: "no/such/kind"}), watch.Unknown, "Unknown resource", "no/such/kind"},
-		"no kind":                       {"ann", part(watch.Part{Resource: "pods"}), watch.Unknown, "Unknown resource", "pods"},
-		"other logs":                    {"ann", part(watch.Part{Resource: "core/v1/services/log"}), watch.Unknown, "Unknown resource", "log"},
-		"a selector that is none":       {"ann", part(watch.Part{Labels: "a=b=c"}), watch.Invalid, "Not a label selector", "a=b=c"},
-		"a selector that is long":       {"ann", part(watch.Part{Labels: strings.Repeat("a", 5000)}), watch.Invalid, "Selector too long", ""},
-		"a namespace that is none":      {"ann", part(watch.Part{Namespaces: []string{"A_B"}}), watch.Invalid, "Not a namespace", "A_B"},
-		"a name that is none":           {"ann", part(watch.Part{Namespaces: []string{"a"}, Name: "../q"}), watch.Invalid, "Not a name", ""},
-		"an object without a namespace": {"ann", part(watch.Part{Name: "p"}), watch.Invalid, "Which object?", "its namespace"},
-		"an object of two":              {"ann", part(watch.Part{Namespaces: []string{"a", "b"}, Name: "p"}), watch.Invalid, "Which object?", "no other"},
-		"a namespace for what has none": {"all", part(watch.Part{Resource: "core/v1/namespaces", Namespaces: []string{"a"}}), watch.Invalid, "Not namespaced", ""},
-		"events that are about nothing": {"all", part(watch.Part{Resource: "core/v1/namespaces", About: "pod/web"}), watch.Invalid, "Which object?", "of events alone"},
-		"events of no group":            {"all", part(watch.Part{Resource: "core/v1/events", About: "pod./web"}), watch.Invalid, "Which object?", "the group"},
-		"events of a group alone":       {"all", part(watch.Part{Resource: "core/v1/events", About: ".apps/web"}), watch.Invalid, "Which object?", "the group"},
-		"events of no name":             {"all", part(watch.Part{Resource: "core/v1/events", About: "deployment.apps/"}), watch.Invalid, "Which object?", "the group"},
-		"events of an object":           {"", part(watch.Part{Resource: "core/v1/events", About: "deployment.apps/web"}), 0, "", ""},
-		"events of any group":           {"", part(watch.Part{Resource: "core/v1/events", About: "deployment/web"}), 0, "", ""},
-		"a kind twice":                  {"ann", append(part(watch.Part{Namespaces: []string{"a"}}), part(watch.Part{})...), watch.Invalid, "Shared twice", pods},
-		"nobody's":                      {"-", part(watch.Part{}), watch.Refused, "Forbidden", "logged in"},
+		"all of hers": {"ann", part(watch.Part{}), 0, "", ""},
+		"her namespace": {
+			"ann", part(watch.Part{Namespaces: []string{"a"}, Labels: "app=web,tier!=db", Text: "x"}), 0, "", "",
+		},
+		"an object":                  {"ann", part(watch.Part{Namespaces: []string{"a"}, Name: "p"}), 0, "", ""},
+		"one that is not there":      {"ann", part(watch.Part{Namespaces: []string{"a"}, Name: "none"}), 0, "", ""},
+		"an object that she may get": {"getter", part(watch.Part{Namespaces: []string{"b"}, Name: "q"}), 0, "", ""},
+		"logs": {
+			"ann", part(watch.Part{Resource: "core/v1/pods/log", Namespaces: []string{"a"}}), 0, "", "",
+		},
+		"the program's": {
+			"",
+			append(part(watch.Part{Namespaces: []string{"b"}}), part(watch.Part{Resource: "core/v1/pods/log"})...),
+			0,
+			"",
+			"",
+		},
+		"another namespace": {
+			"ann", part(watch.Part{Namespaces: []string{"b"}}), watch.Refused, "Forbidden", `in the namespace "b"`,
+		},
+		"another beside hers": {
+			"ann", part(watch.Part{Namespaces: []string{"a", "b"}}), watch.Refused, "Forbidden", `in the namespace "b"`,
+		},
+		"an object of another": {
+			"ann", part(watch.Part{Namespaces: []string{"b"}, Name: "q"}), watch.Refused, "Forbidden", "get pods",
+		},
+		"a kind that she may not see": {
+			"ann", part(watch.Part{Resource: "core/v1/namespaces"}), watch.Refused, "Forbidden", "list namespaces",
+		},
+		"logs that she may not see": {
+			"lister", part(watch.Part{Resource: "core/v1/pods/log"}), watch.Refused, "Forbidden", "get pods/log",
+		},
+		"a list that she may not see": {"getter", part(watch.Part{}), watch.Refused, "Forbidden", "list pods"},
+		"a second part": {
+			"ann",
+			append(part(watch.Part{}), part(watch.Part{Resource: "core/v1/namespaces"})...),
+			watch.Refused,
+			"Forbidden",
+			"namespaces",
+		},
+		"a kind that is none": {
+			"ann", part(watch.Part{Resource: "no/such/kind"}), watch.Unknown, "Unknown resource", "no/such/kind",
+		},
+		"no kind": {
+			"ann", part(watch.Part{Resource: "pods"}), watch.Unknown, "Unknown resource", "pods",
+		},
+		"other logs": {
+			"ann", part(watch.Part{Resource: "core/v1/services/log"}), watch.Unknown, "Unknown resource", "log",
+		},
+		"a selector that is none": {
+			"ann", part(watch.Part{Labels: "a=b=c"}), watch.Invalid, "Not a label selector", "a=b=c",
+		},
+		"a selector that is long": {
+			"ann", part(watch.Part{Labels: strings.Repeat("a", 5000)}), watch.Invalid, "Selector too long", "",
+		},
+		"a namespace that is none": {
+			"ann", part(watch.Part{Namespaces: []string{"A_B"}}), watch.Invalid, "Not a namespace", "A_B",
+		},
+		"a name that is none": {
+			"ann", part(watch.Part{Namespaces: []string{"a"}, Name: "../q"}), watch.Invalid, "Not a name", "",
+		},
+		"an object without a namespace": {
+			"ann", part(watch.Part{Name: "p"}), watch.Invalid, "Which object?", "its namespace",
+		},
+		"an object of two": {
+			"ann",
+			part(watch.Part{Namespaces: []string{"a", "b"}, Name: "p"}),
+			watch.Invalid,
+			"Which object?",
+			"no other",
+		},
+		"a namespace for what has none": {
+			"all",
+			part(watch.Part{Resource: "core/v1/namespaces", Namespaces: []string{"a"}}),
+			watch.Invalid,
+			"Not namespaced",
+			"",
+		},
+		"events that are about nothing": {
+			"all",
+			part(watch.Part{Resource: "core/v1/namespaces", About: "pod/web"}),
+			watch.Invalid,
+			"Which object?",
+			"of events alone",
+		},
+		"events of no group": {
+			"all",
+			part(watch.Part{Resource: "core/v1/events", About: "pod./web"}),
+			watch.Invalid,
+			"Which object?",
+			"the group",
+		},
+		"events of a group alone": {
+			"all",
+			part(watch.Part{Resource: "core/v1/events", About: ".apps/web"}),
+			watch.Invalid,
+			"Which object?",
+			"the group",
+		},
+		"events of no name": {
+			"all",
+			part(watch.Part{Resource: "core/v1/events", About: "deployment.apps/"}),
+			watch.Invalid,
+			"Which object?",
+			"the group",
+		},
+		"events of an object": {
+			"", part(watch.Part{Resource: "core/v1/events", About: "deployment.apps/web"}), 0, "", "",
+		},
+		"events of any group": {
+			"", part(watch.Part{Resource: "core/v1/events", About: "deployment/web"}), 0, "", "",
+		},
+		"a kind twice": {
+			"ann",
+			append(part(watch.Part{Namespaces: []string{"a"}}), part(watch.Part{})...),
+			watch.Invalid,
+			"Shared twice",
+			pods,
+		},
+		"nobody's": {"-", part(watch.Part{}), watch.Refused, "Forbidden", "logged in"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -81,8 +170,7 @@ func TestMayShare(t *testing.T) {
 	}
 }
 
-// Logs that are shared by labels are those of pods that have them now, and are
-// shared themselves.
+// If logs are shared by labels, a guest gets the logs of pods that have the labels now and that are shared themselves.
 func TestLogsSharedByLabels(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster, _ := guarded(t)
@@ -93,11 +181,13 @@ func TestLogsSharedByLabels(t *testing.T) {
 			parts []watch.Part
 			want  string
 		}{
-			"all pods":         {[]watch.Part{{Resource: pods}, logs}, "a/p b/q"},
-			"some pods":        {[]watch.Part{{Resource: pods, Namespaces: []string{"a"}}, logs}, "a/p"},
-			"pods of words":    {[]watch.Part{{Resource: pods}, {Resource: pods + "/log", Text: "failed"}}, "a/r"},
-			"no pods":          {[]watch.Part{logs}, ""},
-			"logs of an other": {[]watch.Part{{Resource: pods}, {Resource: pods + "/log", Namespaces: []string{"a"}, Name: "r"}}, "a/r"},
+			"all pods":      {[]watch.Part{{Resource: pods}, logs}, "a/p b/q"},
+			"some pods":     {[]watch.Part{{Resource: pods, Namespaces: []string{"a"}}, logs}, "a/p"},
+			"pods of words": {[]watch.Part{{Resource: pods}, {Resource: pods + "/log", Text: "failed"}}, "a/r"},
+			"no pods":       {[]watch.Part{logs}, ""},
+			"logs of an other": {
+				[]watch.Part{{Resource: pods}, {Resource: pods + "/log", Namespaces: []string{"a"}, Name: "r"}}, "a/r",
+			},
 		} {
 			access := cluster.For(watch.Viewer{Program: true, Scope: &watch.Scope{Parts: test.parts}})
 			var got []string
@@ -108,7 +198,7 @@ func TestLogsSharedByLabels(t *testing.T) {
 					got = append(got, key)
 					_ = body.Close()
 				} else if !strings.Contains(err.Error(), "shared with you") {
-					got = append(got, key) // It was asked for, and there is none.
+					got = append(got, key) // The request reached the API server, which has no log.
 				}
 			}
 			if strings.Join(got, " ") != test.want {

@@ -14,8 +14,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// Whether a namespace exists is asked where it has no rows. An API server that
-// does not answer that holds nobody up.
+// If a namespace has no rows, the program checks whether it exists. An API server that does not answer this check
+// delays no reader.
 func TestNamespacesThatAreNotAnswered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -41,8 +41,8 @@ func TestNamespacesThatAreNotAnswered(t *testing.T) {
 	})
 }
 
-// However many look at an empty namespace at once, it is asked for once, also where
-// the first of them leaves; and again when they come later.
+// Concurrent readers of an empty namespace cause one request, even if the first reader leaves. Later readers cause a
+// new request.
 func TestNamespacesAreAskedForOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -62,7 +62,9 @@ func TestNamespacesAreAskedForOnce(t *testing.T) {
 		cluster := runCluster(t, server)
 		subscribe(t, cluster, watch.Query{}, "").settle()
 		look := func(ctx context.Context, ns string) error {
-			_, err := cluster.For(watch.Viewer{Program: true}).Snapshot(ctx, watch.Query{Resource: pods, Namespaces: []string{ns}}, 0)
+			_, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+				ctx, watch.Query{Resource: pods, Namespaces: []string{ns}}, 0,
+			)
 			return err
 		}
 		asked := func() int { return len(server.Requests("/namespaces/a")) }
@@ -80,7 +82,7 @@ func TestNamespacesAreAskedForOnce(t *testing.T) {
 		synctest.Wait()
 		leave()
 		looking.Wait()
-		if n := asked(); n != 1 { // The first's was given up before it was sent.
+		if n := asked(); n != 1 { // The request of the first reader was canceled before it was sent.
 			t.Errorf("101 who looked asked %d times, want once", n)
 		}
 		pass(time.Second)
@@ -91,7 +93,7 @@ func TestNamespacesAreAskedForOnce(t *testing.T) {
 		if err := look(t.Context(), "a"); err != nil || asked() != 2 {
 			t.Errorf("who looked later asked %d times (%v), want anew", asked()-1, err)
 		}
-		for n := range 3000 { // What is remembered is bounded.
+		for n := range 3000 { // The cache is limited.
 			wantProblem(t, look(t.Context(), fmt.Sprint("none-", n)), watch.Unknown, "Unknown namespace", "none-")
 		}
 		if n := cluster.Remembered(); n > 1000 {

@@ -8,16 +8,21 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// A rule allows what an API server with the RBAC authorizer would by it: rules of
-// single objects and of subresources do not allow lists.
+// A rule allows what an API server with the RBAC authorizer would allow by it. Rules for single objects and for
+// subresources do not allow lists.
 func TestWhatRulesAllow(t *testing.T) {
 	rule := func(group, resource, verb string, names ...string) authorization.ResourceRule {
-		return authorization.ResourceRule{APIGroups: []string{"a.example", group}, Resources: []string{"others", resource}, Verbs: []string{"get", verb}, ResourceNames: names}
+		return authorization.ResourceRule{
+			APIGroups:     []string{"a.example", group},
+			Resources:     []string{"others", resource},
+			Verbs:         []string{"get", verb},
+			ResourceNames: names,
+		}
 	}
 	for _, test := range []struct {
 		name        string
 		rule        authorization.ResourceRule
-		list, watch bool // Of deployments.apps.
+		list, watch bool // For deployments.apps.
 	}{
 		{"the verb", rule("apps", "deployments", "list"), true, false},
 		{"the other verb", rule("apps", "deployments", "watch"), false, true},
@@ -31,7 +36,9 @@ func TestWhatRulesAllow(t *testing.T) {
 		{"another verb", rule("apps", "deployments", "create"), false, false},
 		{"objects by their names", rule("apps", "deployments", "*", "web"), false, false},
 	} {
-		if list, watch := watch.Permitted([]authorization.ResourceRule{test.rule}, "apps", "deployments"); list != test.list || watch != test.watch {
+		if list, watch := watch.Permitted(
+			[]authorization.ResourceRule{test.rule}, "apps", "deployments",
+		); list != test.list || watch != test.watch {
 			t.Errorf("%s: list %t, watch %t; want %t, %t", test.name, list, watch, test.list, test.watch)
 		}
 	}

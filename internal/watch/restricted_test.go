@@ -24,7 +24,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// restricted are viewers who may see a/p, and not b/q nor a/hidden.
+// restricted returns viewers who may see a/p, but neither b/q nor a/hidden.
 func restricted() map[string]watch.Viewer {
 	const events = "core/v1/events"
 	return map[string]watch.Viewer{
@@ -39,22 +39,23 @@ func restricted() map[string]watch.Viewer {
 	}
 }
 
-// hideout is a cluster with an object that the restricted viewers may see, and others
-// that they may not.
+// hideout is a cluster with an object that the restricted viewers may see, and others that they may not see.
 type hideout struct {
 	server  *apitest.Server
 	cluster *watch.Cluster
 	ref     string
 }
 
-// keptFor is how long a hideout keeps changes.
+// keptFor is how long the history of a hideout keeps changes.
 const keptFor = 2 * time.Minute
 
 func newHideout(t *testing.T, viewer string) *hideout {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
 	server.Set("core/v1/namespaces", apitest.Item{Name: "a"}, apitest.Item{Name: "b"})
-	options := watch.Options{Linger: 5 * time.Minute, Ring: watch.Ring{Age: keptFor}, Log: slog.New(slog.DiscardHandler)}
+	options := watch.Options{
+		Linger: 5 * time.Minute, Ring: watch.Ring{Age: keptFor}, Log: slog.New(slog.DiscardHandler),
+	}
 	cluster := runClusterWith(t, server, options)
 	h := &hideout{server: server, cluster: cluster, ref: pods}
 	if viewer == "guest, events" {
@@ -83,7 +84,7 @@ func (h *hideout) set(state string) { h.server.Set(h.ref, h.item("a", "p", "stat
 func (h *hideout) stir(viewer string, n int) {
 	namespaces := []string{"b"}
 	if !strings.Contains(viewer, "namespace") && viewer != "guest of a user" {
-		namespaces = append(namespaces, "a") // Outside the selection.
+		namespaces = append(namespaces, "a") // Outside the selection of the viewer.
 	}
 	for _, ns := range namespaces {
 		h.server.Set(h.ref, h.item(ns, "hidden", fmt.Sprint("secret-", n), "db"))
@@ -104,8 +105,8 @@ func (h *hideout) item(namespace, name, state, app string) apitest.Item {
 	return item
 }
 
-// transcript is everything that a subscription receives, with the times of it and the
-// cursors in the order of their first use.
+// transcript records everything that a subscription receives, with the times. Each cursor is replaced by its position
+// in the order of first use.
 type transcript struct {
 	t       *testing.T
 	cursors []string
@@ -140,9 +141,8 @@ func (r *transcript) note(at time.Duration, message []byte) {
 	fmt.Fprintf(&r.text, "%s %s\n", at, text)
 }
 
-// Invariant: S24. A restricted reader receives the same messages at the same times,
-// whether objects that it may not see change or not: in each view, with and without
-// pauses between messages, also when it resubscribes.
+// Invariant: S24. A restricted reader receives the same messages at the same times, whether or not hidden objects
+// change. This applies to each view, with and without pauses between messages, and also after a resubscription.
 func TestHiddenChangesDoNotShow(t *testing.T) {
 	views := []watch.View{watch.Rows, watch.Table, watch.Windowed, watch.Changes, watch.Object}
 	for name, viewer := range restricted() {
@@ -152,7 +152,9 @@ func TestHiddenChangesDoNotShow(t *testing.T) {
 					t.Parallel()
 					got := make(map[bool]string)
 					for _, busy := range []bool{false, true} {
-						synctest.Test(t, func(t *testing.T) { got[busy] = transcribe(t, name, viewer, view, every, busy) })
+						synctest.Test(t, func(t *testing.T) {
+							got[busy] = transcribe(t, name, viewer, view, every, busy)
+						})
 					}
 					if got[true] != got[false] {
 						t.Errorf("with hidden changes\n%s\nand without\n%s",
@@ -164,7 +166,7 @@ func TestHiddenChangesDoNotShow(t *testing.T) {
 	}
 }
 
-// firstDifference returns the lines around the first in which two texts differ.
+// firstDifference returns the lines around the first difference between two texts.
 func firstDifference(text, other string) string {
 	lines, others := strings.Split(text, "\n"), strings.Split(other, "\n")
 	at := 0
@@ -174,9 +176,9 @@ func firstDifference(text, other string) string {
 	return strings.Join(lines[max(0, at-2):min(len(lines), at+3)], "\n")
 }
 
-// transcribe follows a view until the first changes are no longer kept. It resumes after a
-// visible change, after hidden changes alone, and at once. It also resubscribes with a
-// cursor that is too old, and with one whose offset is no longer kept.
+// transcribe follows a view until the history no longer keeps the first changes. It resumes after a visible change,
+// after hidden changes only, and at once. It also resubscribes with a cursor that is too old, and with a cursor whose
+// offset the history no longer keeps.
 func transcribe(
 	t *testing.T, name string, viewer watch.Viewer, view watch.View, every time.Duration, busy bool,
 ) string {
@@ -188,15 +190,15 @@ func transcribe(
 		query.Namespaces, query.Name = []string{"a"}, "p"
 	}
 	if name == "user, name" && (view == watch.Rows || view == watch.Table || view == watch.Windowed) {
-		return "" // These views take no name.
+		return "" // These views accept no name.
 	}
 	r := &transcript{t: t}
 	began := time.Now()
 	ended := make(chan struct{})
-	go func() { // Two visible changes a moment apart each 20 s, and hidden ones around them.
+	go func() { // Every 20 s, two visible changes in quick succession, with hidden changes around them.
 		defer close(ended)
 		for n := range 3 * 60 * 4 {
-			often := n >= 400 && n < 520 // A digest is due within a pause.
+			often := n >= 400 && n < 520 // Then a digest is due during a pause.
 			if busy && (n%80 < 16 || n%8 == 0 || often) {
 				h.stir(name, n+1)
 			}
@@ -258,8 +260,8 @@ func transcribe(
 	return mask(text)
 }
 
-// mask takes out resourceVersions, with their digests: the API server's revision counts
-// the writes of the whole cluster, and each visible change shows it.
+// mask removes resourceVersions, and the digests over them. The API server's revision counts all writes of the cluster,
+// so each visible change reveals it anyway.
 func mask(text string) string {
 	const patched = `"path":"/metadata/resourceVersion","value":"`
 	for _, part := range []string{`"resourceVersion":"`, `"rv":"`, `"digest":"`, patched} {
@@ -276,9 +278,9 @@ func mask(text string) string {
 // notResumed is the reason of each reset that answers a restricted reader's cursor.
 const notResumed = "you may not see all of this resource, so a cursor is good for one minute at most"
 
-// Invariant: S24. A restricted reader that was away for less than a minute receives exactly
-// the visible changes that it missed, and no reset. If there were none it receives no more
-// than a fresh cursor, whatever was hidden. A minute after its cursor it receives a reset.
+// Invariant: S24. A restricted reader that returns within a minute receives exactly the visible changes that it missed,
+// and no reset. If there were none, it receives only a new cursor, regardless of hidden changes. A minute after its
+// cursor was issued, it receives a reset.
 func TestRestrictedReadersResume(t *testing.T) {
 	views := []watch.View{watch.Rows, watch.Table, watch.Changes, watch.Object}
 	for name, viewer := range restricted() {
@@ -288,12 +290,14 @@ func TestRestrictedReadersResume(t *testing.T) {
 			case name == "guest, events":
 				query.Resource = "core/v1/events"
 			case name == "user, name" && (view == watch.Rows || view == watch.Table):
-				continue // These views take no name.
+				continue // These views accept no name.
 			}
 			if view == watch.Object || name == "user, name" {
 				query.Namespaces, query.Name = []string{"a"}, "p"
 			}
-			for what, connected := range map[string]time.Duration{"at once": 0, "after 10 quiet minutes": 10 * time.Minute} {
+			for what, connected := range map[string]time.Duration{
+				"at once": 0, "after 10 quiet minutes": 10 * time.Minute,
+			} {
 				t.Run(fmt.Sprint(name, ", ", view, ", ", what), func(t *testing.T) {
 					t.Parallel()
 					synctest.Test(t, func(t *testing.T) {
@@ -308,7 +312,7 @@ func TestRestrictedReadersResume(t *testing.T) {
 	}
 }
 
-// wantResumes has a client resume, again and again.
+// wantResumes resumes several times with one client.
 func (h *hideout) wantResumes(c *client, name string) {
 	c.t.Helper()
 	pass(10 * time.Second)
@@ -330,7 +334,7 @@ func (h *hideout) wantResumes(c *client, name string) {
 	pass(time.Second)
 	c.wantConnect("after an add", "state events add")
 
-	for range 5 { // The cursor is refreshed although no connection lasts for a minute.
+	for range 5 { // Each connection renews the cursor, although none lasts for a minute.
 		pass(20 * time.Second)
 		if got := c.connect(16 * time.Second); strings.Contains(got, "reset") {
 			c.t.Errorf("after nothing, again, it receives %q", got)
@@ -357,23 +361,28 @@ func (h *hideout) wantResumes(c *client, name string) {
 	c.wantConnect("a minute later, after an update", anew)
 }
 
-// Invariant: S24. A restricted reader receives the same messages whatever it is that its
-// cursor cannot be resumed for.
+// Invariant: S24. A restricted reader receives the same messages for every cause that prevents a resume.
 func TestRestrictedResetsAreAlike(t *testing.T) {
 	const name = "user, namespace"
 	for why, spoil := range map[string]func(h *hideout, c *client){
-		"no cursor at all":   func(_ *hideout, c *client) { c.cursor = "!" },
-		"shorter":            func(_ *hideout, c *client) { c.cursor = c.cursor[:20] },
-		"of another filter":  func(_ *hideout, c *client) { c.query.Labels = "app=web" },
-		"of another epoch":   func(h *hideout, _ *client) { h.cluster.BeginAnew(pods) },
-		"no longer kept":     func(h *hideout, _ *client) { h.stir(name, 1); synctest.Wait(); h.cluster.ForgetPast(pods) },
+		"no cursor at all":  func(_ *hideout, c *client) { c.cursor = "!" },
+		"shorter":           func(_ *hideout, c *client) { c.cursor = c.cursor[:20] },
+		"of another filter": func(_ *hideout, c *client) { c.query.Labels = "app=web" },
+		"of another epoch":  func(h *hideout, _ *client) { h.cluster.BeginAnew(pods) },
+		"no longer kept": func(h *hideout, _ *client) {
+			h.stir(name, 1)
+			synctest.Wait()
+			h.cluster.ForgetPast(pods)
+		},
 		"older than allowed": func(*hideout, *client) { pass(time.Minute) },
 	} {
 		for _, view := range []watch.View{watch.Rows, watch.Changes} {
 			t.Run(fmt.Sprint(why, ", ", view), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					h := newHideout(t, name)
-					c := &client{t: t, access: h.cluster.For(restricted()[name]), query: watch.Query{Resource: pods}, view: view}
+					c := &client{
+						t: t, access: h.cluster.For(restricted()[name]), query: watch.Query{Resource: pods}, view: view,
+					}
 					c.connect(time.Second)
 					spoil(h, c)
 					c.wantConnect("with a cursor "+why, "reset state snapshot")
@@ -383,8 +392,7 @@ func TestRestrictedResetsAreAlike(t *testing.T) {
 	}
 }
 
-// A restricted reader of changes does not resume across a time when its namespace was not
-// watched.
+// A restricted reader of the changes view does not resume across a time in which its namespace was not watched.
 func TestRestrictedReadersResumeAcrossNoGap(t *testing.T) {
 	for view, want := range map[watch.View]string{
 		watch.Changes: "reset state snapshot", watch.Rows: "state events delete",
@@ -405,7 +413,7 @@ func TestRestrictedReadersResumeAcrossNoGap(t *testing.T) {
 	}
 }
 
-// client connects again and again, each time with its last cursor.
+// client connects repeatedly, each time with its last cursor.
 type client struct {
 	t      *testing.T
 	access *watch.Access
@@ -414,7 +422,7 @@ type client struct {
 	cursor string
 }
 
-// wantConnect connects for a second, and compares what it receives.
+// wantConnect connects for a second and compares what it receives.
 func (c *client) wantConnect(when, want string) {
 	c.t.Helper()
 	if got := c.connect(time.Second); got != want {
@@ -422,8 +430,7 @@ func (c *client) wantConnect(when, want string) {
 	}
 }
 
-// connect returns what it receives until a while has passed: the types of messages, and
-// the operations of events.
+// connect returns what it receives within the duration: the types of messages, and the operations of events.
 func (c *client) connect(long time.Duration) string {
 	c.t.Helper()
 	sub, err := c.access.Subscribe(c.t.Context(), c.query, c.view, c.cursor)
@@ -437,7 +444,7 @@ func (c *client) connect(long time.Duration) string {
 	for {
 		text, err := sub.Next(ctx)
 		if errors.Is(err, context.DeadlineExceeded) {
-			all := strings.Join(got, " ") // A digest may be due, which a fresh cursor comes before.
+			all := strings.Join(got, " ") // A digest may be due. A new cursor precedes it.
 			return strings.ReplaceAll(strings.ReplaceAll(all, " events digest", ""), " digest", "")
 		}
 		if err != nil {
@@ -456,16 +463,15 @@ func (c *client) connect(long time.Duration) string {
 		c.cursor = cmp.Or(m.Cursor, c.cursor)
 		got = append(got, m.Type)
 		for _, e := range m.Events {
-			if m.Type == "events" { // A snapshot of the view changes has the past.
+			if m.Type == "events" { // A snapshot of the changes view contains the history.
 				got = append(got, e.Op)
 			}
 		}
 	}
 }
 
-// Invariant: S24. Polled answers of a restricted reader do not show whether something
-// hidden has changed between them. In half of 200 rounds something has; whoever guesses
-// by whether two answers are equal is right as often as by chance.
+// Invariant: S24. Repeated requests of a restricted reader do not reveal whether something hidden changed between them.
+// It did in half of 200 rounds. A guess from whether two responses are equal is right only as often as by chance.
 func TestPollingShowsNoHiddenChange(t *testing.T) {
 	const rounds = 200
 	for name, viewer := range restricted() {
@@ -480,7 +486,7 @@ func TestPollingShowsNoHiddenChange(t *testing.T) {
 						query.Namespaces, query.Name = []string{"a"}, "p"
 					}
 					var sub *watch.Subscription
-					if name == "user, name" { // A list takes no name.
+					if name == "user, name" { // A list accepts no name.
 						var err error
 						if sub, err = access.Subscribe(t.Context(), query, watch.Object, ""); err != nil {
 							t.Fatal(err)
@@ -533,7 +539,8 @@ func TestPollingShowsNoHiddenChange(t *testing.T) {
 					}
 				}
 				if byCursor != rounds/2 || byRest != rounds/2 || len(lengths) != 1 {
-					t.Errorf("of %d guesses %d are right by the cursor and %d by all else, want %d; cursors have the lengths %v",
+					t.Errorf("of %d guesses %d are right by the cursor and %d by all else, want %d; cursors have the "+
+						"lengths %v",
 						rounds, byCursor, byRest, rounds/2, slices.Collect(maps.Keys(lengths)))
 				}
 				t.Logf("%d of %d guesses are right by the cursor, %d by all else", byCursor, rounds, byRest)

@@ -34,7 +34,8 @@ func (s *seal) newRestricted(epoch, offset uint64, issued time.Time) (c restrict
 func (s *seal) parseRestricted(c *restrictedCursor, epoch uint64) (offset uint64, issued time.Time, ok bool) {
 	text, err := s.aead().Open(nil, nil, c[:], nil)
 	if err != nil ||
-		number(text[issuedLength:issuedLength+epochLength]) != uint64(uint32(epoch)) { //nolint:gosec // Compares the low bytes only.
+		number(text[issuedLength:issuedLength+epochLength]) !=
+			uint64(uint32(epoch)) { //nolint:gosec // Compares the low bytes only.
 		return 0, time.Time{}, false
 	}
 	issued = time.Unix(int64(number(text[:issuedLength])), 0) //nolint:gosec // Four bytes.

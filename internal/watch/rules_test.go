@@ -16,24 +16,31 @@ import (
 
 const databases = "example.com/v1/databases"
 
-// database is one with a password, which its column shows.
+// database returns a database with a password, which its column shows.
 func database(password string) apitest.Item {
 	return apitest.Item{
-		Namespace: "a", Name: "db", Cells: fmt.Sprintf(`["db",%q,"up"]`, password), Metadata: `"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"CANARY"}`,
-		Rest: fmt.Sprintf(`"spec":{"password":%q},"status":{"phase":"up"}`, password),
+		Namespace: "a", Name: "db", Cells: fmt.Sprintf(`["db",%q,"up"]`, password),
+		Metadata: `"annotations":{"kubectl.kubernetes.io/last-applied-configuration":"CANARY"}`,
+		Rest:     fmt.Sprintf(`"spec":{"password":%q},"status":{"phase":"up"}`, password),
 	}
 }
 
-// serveDatabases starts a Cluster that masks by rules, of a server that has
-// databases and their definition.
+// serveDatabases starts a Cluster with redaction rules, for a server with databases and their definition.
 func serveDatabases(t *testing.T, log *slog.Logger, rules ...string) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
 	for _, ns := range []string{"a", "b"} {
 		server.Set("core/v1/namespaces", apitest.Item{Name: ns})
 	}
-	server.Serve(apitest.Kind{Ref: databases, Kind: "Database", Columns: `[{"name":"Name","type":"string","format":"name"},{"name":"Password","type":"string","description":"Of it."},{"name":"Phase","type":"string","description":"Of it."}]`})
-	server.Serve(apitest.Kind{Ref: "apiextensions.k8s.io/v1/customresourcedefinitions", Kind: "CustomResourceDefinition", Cluster: true})
+	server.Serve(apitest.Kind{
+		Ref:  databases,
+		Kind: "Database",
+		Columns: `[{"name":"Name","type":"string","format":"name"},{"name":"Password","type":"string",` +
+			`"description":"Of it."},{"name":"Phase","type":"string","description":"Of it."}]`,
+	})
+	server.Serve(apitest.Kind{
+		Ref: "apiextensions.k8s.io/v1/customresourcedefinitions", Kind: "CustomResourceDefinition", Cluster: true,
+	})
 	define(server, ".spec.password", ".status.phase")
 	var all redact.Rules
 	for _, text := range rules {
@@ -46,18 +53,25 @@ func serveDatabases(t *testing.T, log *slog.Logger, rules ...string) (*apitest.S
 	return server, runClusterWith(t, server, watch.Options{Linger: time.Minute, Log: log, Redact: all})
 }
 
-// define says what the columns of databases show.
+// define sets what the columns of databases show.
 func define(server *apitest.Server, password, phase string) {
-	server.Set("apiextensions.k8s.io/v1/customresourcedefinitions", apitest.Item{Name: "databases.example.com", Rest: fmt.Sprintf(
-		`"spec":{"versions":[{"name":"v1","additionalPrinterColumns":[{"name":"Password","type":"string","jsonPath":%q},{"name":"Phase","type":"string","jsonPath":%q}]}]}`, password, phase)})
+	server.Set("apiextensions.k8s.io/v1/customresourcedefinitions", apitest.Item{
+		Name: "databases.example.com",
+		Rest: fmt.Sprintf(
+			`"spec":{"versions":[{"name":"v1","additionalPrinterColumns":[`+
+				`{"name":"Password","type":"string","jsonPath":%q},{"name":"Phase","type":"string","jsonPath":%q}]}]}`,
+			password, phase,
+		),
+	})
 }
 
-// What a rule matches is masked in every view, in cells and in patches, and
-// shows that it has changed; what the columns show is looked up anew with each
-// watch.
+// A value that matches a redaction rule is masked in every view, in cells and in patches, and is marked when it
+// changes. Each new watch reads again what the columns show.
 func TestMaskedByRules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster := serveDatabases(t, slog.New(slog.NewTextHandler(t.Output(), nil)), "example.com/v1/databases:spec.password")
+		server, cluster := serveDatabases(
+			t, slog.New(slog.NewTextHandler(t.Output(), nil)), "example.com/v1/databases:spec.password",
+		)
 		server.Set(databases, database("CANARY1"))
 		access := cluster.For(watch.Viewer{Program: true})
 		window, err := watch.NewWindow("", 0, 10)
@@ -67,7 +81,8 @@ func TestMaskedByRules(t *testing.T) {
 		var heard strings.Builder
 		subs := make(map[watch.View]*watch.Subscription)
 		for view, q := range map[watch.View]watch.Query{
-			watch.Rows: {}, watch.Table: {}, watch.Changes: {}, watch.Object: {Namespaces: []string{"a"}, Name: "db"}, watch.Windowed: {Window: window},
+			watch.Rows: {}, watch.Table: {}, watch.Changes: {}, watch.Object: {Namespaces: []string{"a"}, Name: "db"},
+			watch.Windowed: {Window: window},
 		} {
 			q.Resource = databases
 			sub, err := access.Subscribe(t.Context(), q, view, "")
@@ -107,7 +122,8 @@ func TestMaskedByRules(t *testing.T) {
 		if err != nil || len(snapshot.Objects) != 0 {
 			t.Errorf("a filter finds %d, %v", len(snapshot.Objects), err)
 		}
-		if all := heard.String(); strings.Contains(all, "CANARY") || !strings.Contains(all, "(masked, change 1)") || !strings.Contains(all, `["db","(masked)","up"]`) {
+		if all := heard.String(); strings.Contains(all, "CANARY") || !strings.Contains(all, "(masked, change 1)") ||
+			!strings.Contains(all, `["db","(masked)","up"]`) {
 			t.Errorf("heard %s", all)
 		}
 		heard.Reset()
@@ -125,23 +141,40 @@ func TestMaskedByRules(t *testing.T) {
 	})
 }
 
-// Nobody can find a masked value by selecting fields.
+// Field selectors cannot find a masked value.
 func TestMaskedFieldsAreNotSelectedBy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		server, cluster := serveDatabases(t, slog.New(slog.NewTextHandler(t.Output(), nil)), "example.com/v1/databases:spec.password", "*:spec.tokens[*]")
+		server, cluster := serveDatabases(
+			t,
+			slog.New(slog.NewTextHandler(t.Output(), nil)),
+			"example.com/v1/databases:spec.password",
+			"*:spec.tokens[*]",
+		)
 		server.Set(databases, database("CANARY1"))
 		access := cluster.For(watch.Viewer{Program: true})
-		for _, fields := range []string{"spec.password=CANARY1", "spec.password!=CANARY1", ".spec.password=CANARY1", "spec.password==CANARY1,metadata.name=db", "spec.tokens=a", "spec=a"} {
+		for _, fields := range []string{
+			"spec.password=CANARY1",
+			"spec.password!=CANARY1",
+			".spec.password=CANARY1",
+			"spec.password==CANARY1,metadata.name=db",
+			"spec.tokens=a",
+			"spec=a",
+		} {
 			_, err := access.Snapshot(t.Context(), watch.Query{Resource: databases, Fields: fields}, time.Minute)
-			if p := new(watch.Problem); !errors.As(err, &p) || p.Title != "Masked field" || strings.Contains(p.Detail, "CANARY") {
+			if p := new(watch.Problem); !errors.As(err, &p) || p.Title != "Masked field" ||
+				strings.Contains(p.Detail, "CANARY") {
 				t.Errorf("%s: got %v", fields, err)
 			}
-			if sub, err := access.Subscribe(t.Context(), watch.Query{Resource: databases, Fields: fields}, watch.Rows, ""); err == nil {
+			if sub, err := access.Subscribe(
+				t.Context(), watch.Query{Resource: databases, Fields: fields}, watch.Rows, "",
+			); err == nil {
 				sub.Close()
 				t.Errorf("%s: a subscription", fields)
 			}
 		}
-		if _, err := access.Snapshot(t.Context(), watch.Query{Resource: databases, Fields: "metadata.name=db"}, time.Minute); err != nil {
+		if _, err := access.Snapshot(
+			t.Context(), watch.Query{Resource: databases, Fields: "metadata.name=db"}, time.Minute,
+		); err != nil {
 			t.Error(err)
 		}
 		if got := server.Requests("CANARY"); len(got) > 0 {
@@ -150,15 +183,20 @@ func TestMaskedFieldsAreNotSelectedBy(t *testing.T) {
 	})
 }
 
-// A rule that names a kind that is not served may be misspelt: the log says so,
-// once.
+// A rule for a kind that is not served may be misspelled: the log reports it once.
 func TestRuleOfAnUnknownKind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
-		server, _ := serveDatabases(t, slog.New(slog.NewTextHandler(&log, nil)), "example.com/v1/databases:spec.password", "core/v1/configmap:data.*", "*:x", "env")
+		server, _ := serveDatabases(
+			t, slog.New(slog.NewTextHandler(&log, nil)),
+			"example.com/v1/databases:spec.password",
+			"core/v1/configmap:data.*",
+			"*:x",
+			"env",
+		)
 		server.Serve(apitest.Kind{Ref: "example.com/v1/others", Kind: "Other"})
 		pass(time.Minute)
-		synctest.Wait() // The log is written elsewhere.
+		synctest.Wait() // Another goroutine writes the log.
 		if got := log.String(); strings.Count(got, "not served") != 1 || !strings.Contains(got, "kind=core/configmap") {
 			t.Errorf("the log says %s", got)
 		}

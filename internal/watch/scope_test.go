@@ -17,7 +17,7 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// allowOnly refuses pods but in the given namespaces.
+// allowOnly refuses pods in all namespaces except the given ones.
 func allowOnly(server *apitest.Server, namespaces ...string) {
 	server.Refuse(pods, "", http.StatusForbidden, "not all of them")
 	for _, ns := range namespaces {
@@ -25,8 +25,8 @@ func allowOnly(server *apitest.Server, namespaces ...string) {
 	}
 }
 
-// Who may not list all namespaces sees those that may be listed, without
-// naming them, in one table; and is told which they are.
+// If the program may not list all namespaces together, a reader without named namespaces gets those that may be listed,
+// in one table. The status names them.
 func TestNamespacesThatMayBeListed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -45,7 +45,8 @@ func TestNamespacesThatMayBeListed(t *testing.T) {
 		if got := strings.Join(two.namespaces, " "); got != "a" {
 			t.Errorf("two namespaces are covered in %s, want a", got)
 		}
-		if allowed := subscribe(t, cluster, watch.Query{Namespaces: []string{"a", "c"}}, ""); allowed.settle() == "" || allowed.namespaces != nil {
+		if allowed := subscribe(t, cluster, watch.Query{Namespaces: []string{"a", "c"}}, ""); allowed.settle() == "" ||
+			allowed.namespaces != nil {
 			t.Errorf("all that were asked for are covered, and it says only %s", allowed.namespaces)
 		}
 		server.Set(pods, pod("a", "p", "Failed"), pod("c", "r", "Failed"))
@@ -55,8 +56,8 @@ func TestNamespacesThatMayBeListed(t *testing.T) {
 	})
 }
 
-// A right that comes later is found within a minute, as is a namespace; one
-// that goes takes its rows with it within moments, though its watch goes on.
+// A new permission, or a new namespace, takes effect within a minute. After a permission is revoked, its rows disappear
+// within moments, even if its watch continues.
 func TestRightsChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -79,7 +80,7 @@ func TestRightsChange(t *testing.T) {
 			t.Errorf("it is %s in %s, want live in a", r.state, got)
 		}
 
-		// All of them at once, and none of them again.
+		// First allow all namespaces together, then none.
 		server.Refuse(pods, "", 0, "")
 		<-time.After(time.Minute)
 		r.settle()
@@ -96,7 +97,7 @@ func TestRightsChange(t *testing.T) {
 	})
 }
 
-// The right to watch may go alone: then it is listed again and again.
+// The permission to watch can be revoked separately: then the resource is polled.
 func TestRightToWatchGoes(t *testing.T) {
 	for name, where := range map[string]func(*apitest.Server){
 		"all":           func(*apitest.Server) {},
@@ -120,7 +121,7 @@ func TestRightToWatchGoes(t *testing.T) {
 	}
 }
 
-// Where one feed follows another nothing is called live in between.
+// While one feed replaces another, no status is live.
 func TestNothingStoppedIsLive(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -140,8 +141,8 @@ func TestNothingStoppedIsLive(t *testing.T) {
 	})
 }
 
-// Where reviews cannot be asked for, the lists themselves tell; and who looks is
-// told nothing while they tell the same.
+// If reviews are not permitted, the lists themselves show the permissions. Readers receive no messages while the
+// results stay the same.
 func TestReviewsThatMayNotBeAsked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -163,8 +164,7 @@ func TestReviewsThatMayNotBeAsked(t *testing.T) {
 	})
 }
 
-// The namespaces of one reader end with the informer, and one watch serves all
-// who look at a namespace.
+// The feeds of namespaces end with the informer, and all readers of a namespace share one watch.
 func TestOneWatchForEachNamespace(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -174,15 +174,16 @@ func TestOneWatchForEachNamespace(t *testing.T) {
 			subscribe(t, cluster, watch.Query{}, "").settle()
 			subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, "").settle()
 		}
-		lists := slices.DeleteFunc(server.Requests("/namespaces/a/pods"), func(line string) bool { return !strings.Contains(line, "sendInitialEvents") })
+		lists := slices.DeleteFunc(server.Requests("/namespaces/a/pods"), func(line string) bool {
+			return !strings.Contains(line, "sendInitialEvents")
+		})
 		if len(lists) != 1 {
 			t.Errorf("%d lists for 40 readers, want 1", len(lists))
 		}
 	})
 }
 
-// However many namespaces begin together, they are told together: some of them are
-// not told as if they were all.
+// Namespaces that start together appear together, in any number. Some of them do not appear as if they were all.
 func TestNamespacesThatBeginTogether(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -198,8 +199,8 @@ func TestNamespacesThatBeginTogether(t *testing.T) {
 	})
 }
 
-// What several namespaces tell together is told once for each time that it is
-// another, in few words, and covers just those that are known.
+// The combined status of several namespaces is sent once for each change. It is short, and covers exactly the known
+// namespaces.
 func TestStatusOfSeveralNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -221,7 +222,8 @@ func TestStatusOfSeveralNamespaces(t *testing.T) {
 		for _, r := range []*reader{all, two, ill} {
 			r.settle()
 		}
-		if all.wantLive(25); len(all.namespaces) != 25 || all.reason != "not known: team-10: ill since 4; team-11: ill since 4; team-7: ill since 4; and 2 more" {
+		if all.wantLive(25); len(all.namespaces) != 25 ||
+			all.reason != "not known: team-10: ill since 4; team-11: ill since 4; team-7: ill since 4; and 2 more" {
 			t.Errorf("all are known in %s: %s; want all but five, and why", all.namespaces, all.reason)
 		}
 		if ill.wantLive(1); strings.Join(ill.namespaces, " ") != "team-1" {
@@ -231,7 +233,10 @@ func TestStatusOfSeveralNamespaces(t *testing.T) {
 		<-time.After(20 * time.Second)
 		two.settle()
 		if two.state != "stale" || two.namespaces != nil || len(two.rows) != 2 {
-			t.Errorf("it is %s in %s with %d rows, want stale in all that were asked for", two.state, two.namespaces, len(two.rows))
+			t.Errorf(
+				"it is %s in %s with %d rows, want stale in all that were asked for",
+				two.state, two.namespaces, len(two.rows),
+			)
 		}
 		server.Down(true)
 		<-time.After(time.Minute)
@@ -245,7 +250,7 @@ func TestStatusOfSeveralNamespaces(t *testing.T) {
 	})
 }
 
-// A list that makes no progress is told once, and not again and again.
+// The status of a list that makes no progress is sent once and not repeated.
 func TestSyncingOfSeveralNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -261,9 +266,8 @@ func TestSyncingOfSeveralNamespaces(t *testing.T) {
 	})
 }
 
-// While servers of two versions print differently, the namespaces are not listed
-// in turn as quick as can be, and their rows are not called live under columns
-// of others.
+// During an upgrade, API servers of two versions may print different columns. Then the namespaces are not relisted in
+// turn without a pause, and their rows are not live with columns of the other version.
 func TestNamespacesWithOtherColumns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -276,7 +280,8 @@ func TestNamespacesWithOtherColumns(t *testing.T) {
 		server.Config.WrapTransport = func(next http.RoundTripper) http.RoundTripper {
 			return roundTrip(func(r *http.Request) (*http.Response, error) {
 				response, err := next.RoundTrip(r)
-				if err == nil && strings.Contains(r.URL.Path, "/b/pods") && answers.Add(1) < 500 { // It would not end.
+				// Otherwise the test would not end.
+				if err == nil && strings.Contains(r.URL.Path, "/b/pods") && answers.Add(1) < 500 {
 					response.Body = newer{response.Body}
 				}
 				return response, err
@@ -285,7 +290,9 @@ func TestNamespacesWithOtherColumns(t *testing.T) {
 		cluster := runCluster(t, server)
 		for range 60 {
 			pass(time.Second)
-			snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(t.Context(), watch.Query{Resource: pods}, 0)
+			snapshot, err := cluster.For(watch.Viewer{Program: true}).Snapshot(
+				t.Context(), watch.Query{Resource: pods}, 0,
+			)
 			if err != nil || snapshot.Status.State == watch.Live && !snapshot.Synced {
 				t.Fatalf("%+v, %v: live, and nothing is known", snapshot, err)
 			}
@@ -296,7 +303,7 @@ func TestNamespacesWithOtherColumns(t *testing.T) {
 	})
 }
 
-// newer prints the status under another name.
+// newer renames the status column.
 type newer struct{ io.ReadCloser }
 
 func (n newer) Read(text []byte) (int, error) {
@@ -305,8 +312,7 @@ func (n newer) Read(text []byte) (int, error) {
 	return read, err
 }
 
-// Rows that go because they may not be seen are gone for everybody, also where
-// there are more of them than the ring holds.
+// Rows that may no longer be seen disappear for all readers, even if there are more of them than the history keeps.
 func TestMoreGoesThanTheRingHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server := apitest.New(t, kinds()...)
@@ -330,15 +336,17 @@ func TestMoreGoesThanTheRingHolds(t *testing.T) {
 	})
 }
 
-// A namespace that goes, and another that comes, are nothing to who looks at a
-// third. Where a right goes nobody is told any more what was before.
+// Deleted and new namespaces do not affect a reader of another one. After a permission is revoked, the history is
+// discarded, and all readers receive a reset.
 func TestNamespacesComeAndGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Set("core/v1/namespaces", apitest.Item{Name: "ci-1"})
 		server.Set(pods, pod("a", "p", "Running"), pod("ci-1", "q", "Running"))
 		allowOnly(server, "a", "ci-1", "ci-2")
-		one, all := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, ""), subscribe(t, cluster, watch.Query{}, "")
+		one, all := subscribe(t, cluster, watch.Query{Namespaces: []string{"a"}}, ""), subscribe(
+			t, cluster, watch.Query{}, "",
+		)
 		one.settle()
 		all.settle()
 		server.Delete("core/v1/namespaces", "", "ci-1")
@@ -359,16 +367,17 @@ func TestNamespacesComeAndGo(t *testing.T) {
 	})
 }
 
-// Questions for rights are bounded, however many namespaces there are, and come
-// spread; a right that goes takes its rows along within 15 s all the same, for each of
-// the resources that are looked at, and also where rules do not tell of all of them.
+// The number of access reviews is limited, regardless of the number of namespaces, and they are spread over time. After
+// a permission is revoked, its rows still disappear within 15 s, for each watched resource, and also if rules are
+// incomplete.
 func TestReviewsAreBounded(t *testing.T) {
 	for name, test := range map[string]struct {
 		incomplete bool
-		second     int // As many reviews at most, on an average.
+		second     int // The maximum number of reviews per second, on average.
 	}{
-		"rules":   {false, 45}, // 20 for 200 namespaces each 10 s, and 7 for 200 closed ones each 30 s, those for each of three lists.
-		"reviews": {true, 85},  // Both for each of them.
+		// 20 for 200 namespaces every 10 s, plus 7 for 200 closed ones every 30 s for each of three lists.
+		"rules":   {false, 45},
+		"reviews": {true, 85}, // Both figures for each of the three lists.
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -406,7 +415,10 @@ func TestReviewsAreBounded(t *testing.T) {
 					for at, r := range readers {
 						r.settle()
 						if _, shown := r.rows[names[n*60]+"/p"]; shown || len(r.rows) != 199-n {
-							t.Errorf("14 s after the right to %s went reader %d has %d rows, %v", names[n*60], at, len(r.rows), shown)
+							t.Errorf(
+								"14 s after the right to %s went reader %d has %d rows, %v",
+								names[n*60], at, len(r.rows), shown,
+							)
 						}
 					}
 				}
@@ -422,8 +434,8 @@ func TestReviewsAreBounded(t *testing.T) {
 	}
 }
 
-// Where very many namespaces are closed, a right that comes to one of them shows
-// within a minute all the same, for each of the kinds that are looked at.
+// With very many closed namespaces, a new permission in one of them still takes effect within a minute, for each of the
+// watched resources.
 func TestRightAmongManyNamespaces(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)

@@ -21,40 +21,50 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	// client-go's own handler sleeps until a millisecond after its last error, by
-	// the clock outside of the bubbles, which is years ahead of that inside.
+	// client-go's own handler sleeps until a millisecond after its last error. It uses the clock outside of the
+	// synctest bubbles, which is years ahead of the clock inside.
 	utilruntime.ErrorHandlers = nil
 	goleak.VerifyTestMain(m)
 }
 
 const pods = "core/v1/pods"
 
-// pass lets time pass, and all happen that falls due with it.
+// pass advances the time and waits until everything that is due in it has happened.
 func pass(long time.Duration) {
 	<-time.After(long)
 	synctest.Wait()
 }
 
-// kinds are what most tests are served.
+// kinds are the resources that most tests serve.
 func kinds() []apitest.Kind {
 	return []apitest.Kind{
-		{Ref: pods, Kind: "Pod", ShortNames: []string{"po"}, Columns: `[{"name":"Name","type":"string"},{"name":"Status","type":"string"}]`},
+		{
+			Ref:        pods,
+			Kind:       "Pod",
+			ShortNames: []string{"po"},
+			Columns:    `[{"name":"Name","type":"string"},{"name":"Status","type":"string"}]`,
+		},
 		{Ref: "core/v1/namespaces", Kind: "Namespace", Cluster: true, Columns: `[{"name":"Name","type":"string"}]`},
 	}
 }
 
 func pod(namespace, name, status string) apitest.Item {
-	return apitest.Item{Namespace: namespace, Name: name, Cells: fmt.Sprintf(`[%q,%q]`, name, status), Rest: fmt.Sprintf(`"status":{"phase":%q}`, status)}
+	return apitest.Item{
+		Namespace: namespace,
+		Name:      name,
+		Cells:     fmt.Sprintf(`[%q,%q]`, name, status),
+		Rest:      fmt.Sprintf(`"status":{"phase":%q}`, status),
+	}
 }
 
-// labelled gives a pod a label.
+// labelled returns a pod with a label.
 func labelled(p apitest.Item, app string) apitest.Item {
 	p.Metadata = fmt.Sprintf(`"labels":{"app":%q}`, app)
 	return p
 }
 
-// serveCluster starts a Cluster of a scripted API server, in a bubble: both end
-// with the test, and goroutines that are left over fail it.
+// serveCluster starts a Cluster with a scripted API server in a synctest bubble. Both end with the test. Goroutines
+// that remain fail the test.
 func serveCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	t.Helper()
 	server := apitest.New(t, kinds()...)
@@ -63,7 +73,8 @@ func serveCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 	}
 	t.Cleanup(func() {
 		for _, line := range server.Requests("") {
-			if !strings.HasPrefix(line, "GET ") && line != "POST "+apitest.Reviews && line != "POST "+apitest.Rules && line != "POST "+apitest.UserReviews {
+			if !strings.HasPrefix(line, "GET ") && line != "POST "+apitest.Reviews && line != "POST "+apitest.Rules &&
+				line != "POST "+apitest.UserReviews {
 				t.Errorf("a request that is more than a look: %s", line)
 			}
 		}
@@ -73,7 +84,9 @@ func serveCluster(t *testing.T) (*apitest.Server, *watch.Cluster) {
 
 func runCluster(t *testing.T, server *apitest.Server) *watch.Cluster {
 	t.Helper()
-	return runClusterWith(t, server, watch.Options{Linger: 5 * time.Minute, Log: slog.New(slog.NewTextHandler(t.Output(), nil))})
+	return runClusterWith(
+		t, server, watch.Options{Linger: 5 * time.Minute, Log: slog.New(slog.NewTextHandler(t.Output(), nil))},
+	)
 }
 
 func runClusterWith(t *testing.T, server *apitest.Server, options watch.Options) *watch.Cluster {
@@ -129,8 +142,8 @@ type toldEvent struct {
 	Authors               json.RawMessage
 }
 
-// reader is what a page does with a subscription: it keeps the rows, and finds
-// fault with every message that does not fit what it has.
+// reader processes a subscription as the page does. It keeps the rows, and fails the test for a message that does not
+// fit them.
 type reader struct {
 	t       *testing.T
 	sub     *watch.Subscription
@@ -141,14 +154,14 @@ type reader struct {
 	since   time.Time
 	cursor  string
 
-	namespaces []string // That are covered; nil for all.
+	namespaces []string // The covered namespaces; nil for all.
 
-	whole bool // A snapshot, or a resumed cursor, is complete.
-	known bool // The rows are all there are: a snapshot came.
+	whole bool // A snapshot or a resumed cursor is complete.
+	known bool // The rows are complete, because a snapshot was received.
 
-	checked int // Digests that were compared.
+	checked int // The number of digests that were compared.
 
-	log []string // What came, in short, since it was last asked for.
+	log []string // Short descriptions of the messages since the last call of settle.
 }
 
 func subscribe(t *testing.T, cluster *watch.Cluster, q watch.Query, cursor string) *reader {
@@ -200,7 +213,7 @@ func (r *reader) try() (m told, err error) {
 	switch m.Type {
 	case "state":
 		r.state, r.reason, r.since, r.namespaces = m.State, m.Reason, m.Since, m.Namespaces
-		if m.State != "syncing" { // Told again and again, with a count.
+		if m.State != "syncing" { // Repeated with a count.
 			r.note("state %s", m.State)
 		}
 	case "reset":
@@ -294,7 +307,7 @@ func (r *reader) check(m *told) {
 	r.checked++
 }
 
-// settle reads until nothing more comes for a while, and returns what came.
+// settle reads until no more messages arrive for a while, and returns what it has read.
 func (r *reader) settle() string {
 	r.t.Helper()
 	for start := time.Now(); ; {
@@ -304,13 +317,13 @@ func (r *reader) settle() string {
 		if m := r.next(); m.Type == "heartbeat" || m.Type == "events" && len(m.Events) == 0 {
 			log := strings.TrimSuffix(strings.Join(r.log, ", "), "heartbeat")
 			r.log = nil
-			synctest.Wait() // What falls due with the heartbeat has happened, too.
+			synctest.Wait() // Everything that is due at the heartbeat has happened, too.
 			return strings.TrimSuffix(log, ", ")
 		}
 	}
 }
 
-// wantSettle reads until nothing more comes, and wants just that to have come.
+// wantSettle calls settle and compares the result.
 func (r *reader) wantSettle(want string) {
 	r.t.Helper()
 	if got := r.settle(); got != want {
@@ -318,7 +331,7 @@ func (r *reader) wantSettle(want string) {
 	}
 }
 
-// wantRows wants the rows that it has, as name=status.
+// wantRows compares the rows, as name=status.
 func (r *reader) wantRows(want ...string) {
 	r.t.Helper()
 	got := make([]string, 0, len(r.rows))
@@ -330,7 +343,7 @@ func (r *reader) wantRows(want ...string) {
 	}
 }
 
-// wantProblem wants err to be a Problem with a title and a part of its detail.
+// wantProblem checks that err is a Problem with a cause, a title and a part of its detail.
 func wantProblem(t *testing.T, err error, cause watch.Cause, title, detail string) {
 	t.Helper()
 	p, ok := errors.AsType[*watch.Problem](err)
@@ -339,7 +352,7 @@ func wantProblem(t *testing.T, err error, cause watch.Cause, title, detail strin
 	}
 }
 
-// wantLive wants it to be live, with so many rows.
+// wantLive checks that the state is live and compares the number of rows.
 func (r *reader) wantLive(rows int) {
 	r.t.Helper()
 	if r.state != "live" || len(r.rows) != rows {

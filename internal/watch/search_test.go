@@ -11,10 +11,12 @@ import (
 	"glasshouse/internal/watch"
 )
 
-// search returns what was found, and how that is known which was looked through.
+// search returns the hits, and the state of the resources that were searched.
 func search(t *testing.T, cluster *watch.Cluster, text string) (found, through string) {
 	t.Helper()
-	got, err := cluster.For(watch.Viewer{Program: true}).Search(t.Context(), text, 10, func(a, b *watch.Resource) int { return strings.Compare(a.Ref(), b.Ref()) })
+	got, err := cluster.For(watch.Viewer{Program: true}).Search(t.Context(), text, 10, func(a, b *watch.Resource) int {
+		return strings.Compare(a.Ref(), b.Ref())
+	})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -27,7 +29,9 @@ func search(t *testing.T, cluster *watch.Cluster, text string) (found, through s
 		if known.Count != nil {
 			count = strconv.Itoa(*known.Count)
 		}
-		parts = append(parts, fmt.Sprintf("%s %s %s %s", known.Ref(), known.Status.State, count, known.Status.Namespaces))
+		parts = append(
+			parts, fmt.Sprintf("%s %s %s %s", known.Ref(), known.Status.State, count, known.Status.Namespaces),
+		)
 	}
 	return strings.Join(hits, " "), strings.Join(parts, ", ")
 }
@@ -39,7 +43,7 @@ func wantFound(t *testing.T, cluster *watch.Cluster, text, found, through string
 	}
 }
 
-// Asking starts no watch, and keeps none from ending.
+// A search neither starts a watch nor prevents its end.
 func TestSearchIsNoLooking(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -53,7 +57,7 @@ func TestSearchIsNoLooking(t *testing.T) {
 		r.settle()
 		wantFound(t, cluster, "p", "a/p", pods+" live 1 []")
 		r.sub.Close()
-		for range 9 { // It lingers for 5 minutes.
+		for range 9 { // The informer lingers for 5 minutes.
 			pass(30 * time.Second)
 			wantFound(t, cluster, "p", "a/p", pods+" live 1 []")
 		}
@@ -62,8 +66,8 @@ func TestSearchIsNoLooking(t *testing.T) {
 	})
 }
 
-// What is not known yet, or may not be seen any more, is not found; the state
-// says so.
+// A search does not find objects that are not known yet or that may no longer be seen. The state of the resource
+// explains this.
 func TestSearchSeesWhatMayBeSeen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
@@ -76,7 +80,7 @@ func TestSearchSeesWhatMayBeSeen(t *testing.T) {
 		r.settle()
 		const namespaces = "core/v1/namespaces live 2 [], "
 		wantFound(t, cluster, "q", "a/q b/q", namespaces+pods+" live 2 [a b]")
-		restore := cluster.Uncover("b") // Nobody else is about to look at what is watched.
+		restore := cluster.Uncover("b") // No other goroutine accesses the feeds now.
 		if found, _ := search(t, cluster, "q"); found != "a/q" {
 			t.Errorf("while rows are being taken out, found %q, want a/q alone", found)
 		}

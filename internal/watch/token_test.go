@@ -18,11 +18,20 @@ import (
 
 const token = "a.secret.token"
 
-// A token is somebody's only where the API server says so, and for this program
-// where it was asked for that.
+// A token is accepted only if the API server confirms it, and confirms the audience if one was requested.
 func TestWhoIs(t *testing.T) {
-	anna := authentication.UserInfo{Username: "anna", UID: "7", Groups: []string{"dev", "system:authenticated"}, Extra: map[string]authentication.ExtraValue{"scopes": {"a", "b"}}}
-	want := &watch.User{Name: "anna", UID: "7", Groups: []string{"dev", "system:authenticated"}, Extra: map[string][]string{"scopes": {"a", "b"}}}
+	anna := authentication.UserInfo{
+		Username: "anna",
+		UID:      "7",
+		Groups:   []string{"dev", "system:authenticated"},
+		Extra:    map[string]authentication.ExtraValue{"scopes": {"a", "b"}},
+	}
+	want := &watch.User{
+		Name:   "anna",
+		UID:    "7",
+		Groups: []string{"dev", "system:authenticated"},
+		Extra:  map[string][]string{"scopes": {"a", "b"}},
+	}
 	for _, test := range []struct {
 		name   string
 		status authentication.TokenReviewStatus
@@ -30,14 +39,44 @@ func TestWhoIs(t *testing.T) {
 		want   *watch.User
 	}{
 		{"accepted", authentication.TokenReviewStatus{Authenticated: true, User: anna}, nil, want},
-		{"accepted, of an audience that was not asked for", authentication.TokenReviewStatus{Authenticated: true, User: anna, Audiences: []string{"https://api"}}, nil, want},
-		{"for this program", authentication.TokenReviewStatus{Authenticated: true, User: anna, Audiences: []string{"x", "glasshouse"}}, []string{"other", "glasshouse"}, want},
-		{"for another program", authentication.TokenReviewStatus{Authenticated: true, User: anna, Audiences: []string{"x"}}, []string{"glasshouse"}, nil},
-		{"a server that knows no audiences", authentication.TokenReviewStatus{Authenticated: true, User: anna}, []string{"glasshouse"}, nil},
+		{
+			"accepted, of an audience that was not asked for",
+			authentication.TokenReviewStatus{Authenticated: true, User: anna, Audiences: []string{"https://api"}},
+			nil, want,
+		},
+		{
+			"for this program",
+			authentication.TokenReviewStatus{Authenticated: true, User: anna, Audiences: []string{"x", "glasshouse"}},
+			[]string{"other", "glasshouse"},
+			want,
+		},
+		{
+			"for another program",
+			authentication.TokenReviewStatus{Authenticated: true, User: anna, Audiences: []string{"x"}},
+			[]string{"glasshouse"},
+			nil,
+		},
+		{
+			"a server that knows no audiences",
+			authentication.TokenReviewStatus{Authenticated: true, User: anna},
+			[]string{"glasshouse"},
+			nil,
+		},
 		{"not accepted", authentication.TokenReviewStatus{Error: "it is " + token}, nil, nil},
-		{"not accepted, with a name", authentication.TokenReviewStatus{User: anna, Audiences: []string{"glasshouse"}}, []string{"glasshouse"}, nil},
+		{
+			"not accepted, with a name",
+			authentication.TokenReviewStatus{User: anna, Audiences: []string{"glasshouse"}},
+			[]string{"glasshouse"},
+			nil,
+		},
 		{"nobody", authentication.TokenReviewStatus{Authenticated: true}, nil, nil},
-		{"anybody", authentication.TokenReviewStatus{Authenticated: true, User: authentication.UserInfo{Username: "system:anonymous"}}, nil, nil},
+		{
+			"anybody",
+			authentication.TokenReviewStatus{
+				Authenticated: true, User: authentication.UserInfo{Username: "system:anonymous"},
+			},
+			nil, nil,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -59,14 +98,15 @@ func TestWhoIs(t *testing.T) {
 	}
 }
 
-// What cannot be found out lets nobody in, says nothing of the inside in its
-// Problem, and never the token.
+// If a review fails, the login fails. The Problem reveals nothing internal, and never the token.
 func TestWhoIsCannotBeFoundOut(t *testing.T) {
 	for name, broken := range map[string]func(*apitest.Server){
-		"away":      func(s *apitest.Server) { s.Down(true) },
-		"failed":    func(s *apitest.Server) { s.Break(apitest.TokenReviews, "etcd-7.internal") },
-		"forbidden": func(s *apitest.Server) { s.RefuseGet(apitest.TokenReviews, http.StatusForbidden, "etcd-7.internal") },
-		"hangs":     func(s *apitest.Server) { s.Hang(apitest.TokenReviews) },
+		"away":   func(s *apitest.Server) { s.Down(true) },
+		"failed": func(s *apitest.Server) { s.Break(apitest.TokenReviews, "etcd-7.internal") },
+		"forbidden": func(s *apitest.Server) {
+			s.RefuseGet(apitest.TokenReviews, http.StatusForbidden, "etcd-7.internal")
+		},
+		"hangs": func(s *apitest.Server) { s.Hang(apitest.TokenReviews) },
 		"echoes": func(s *apitest.Server) {
 			s.Answer(apitest.TokenReviews, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
@@ -77,7 +117,10 @@ func TestWhoIsCannotBeFoundOut(t *testing.T) {
 		"nonsense": func(s *apitest.Server) {
 			s.Answer(apitest.TokenReviews, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", "application/json")
-				_, _ = io.WriteString(w, `{"kind":"TokenReview","apiVersion":"authentication.k8s.io/v1","status":{"authenticated":"yes"}}`)
+				_, _ = io.WriteString(
+					w,
+					`{"kind":"TokenReview","apiVersion":"authentication.k8s.io/v1","status":{"authenticated":"yes"}}`,
+				)
 			})
 		},
 	} {
@@ -107,10 +150,12 @@ func TestWhoIsCannotBeFoundOut(t *testing.T) {
 	}
 }
 
-// Users are the same only where all of them is.
+// Two users are the same only if all their fields are equal.
 func TestSameUser(t *testing.T) {
 	anna := watch.User{Name: "anna", UID: "7", Groups: []string{"a", "b"}, Extra: map[string][]string{"x": {"1", "2"}}}
-	if !anna.Same(&watch.User{Name: "anna", UID: "7", Groups: []string{"b", "a", "a"}, Extra: map[string][]string{"x": {"2", "1"}}}) {
+	if !anna.Same(&watch.User{
+		Name: "anna", UID: "7", Groups: []string{"b", "a", "a"}, Extra: map[string][]string{"x": {"2", "1"}},
+	}) {
 		t.Error("the order of groups makes another user")
 	}
 	for name, other := range map[string]watch.User{

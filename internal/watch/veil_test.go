@@ -14,43 +14,57 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// copyOf is an annotation, as JSON text, whose text contains a copy of an object with a value.
+// copyOf returns an annotation as JSON text. Its value contains a copy of an object with the given value.
 func copyOf(value string) string {
 	text := fmt.Sprintf(`{"data":{"k":%q}}`, value)
 	return fmt.Sprintf(`"annotations":{"example.com/copy":%q}`, text)
 }
 
-// valued are kinds whose objects have a value in the places that are masked for guests of a share, by their refs.
+// valued returns, by ref, resources whose objects have a value in the places that the guest mask covers.
 func valued() map[string]func(value string) string {
 	pod := func(v string) string {
 		return fmt.Sprintf(`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q}]}]}`, v)
 	}
 	template := func(v string) string { return fmt.Sprintf(`"template":{"metadata":{%s},%s}`, copyOf(v), pod(v)) }
 	return map[string]func(string) string{
-		"core/v1/secrets":    func(v string) string { return fmt.Sprintf(`"data":{"k":%q}`, v) },
-		"core/v1/configmaps": func(v string) string { return fmt.Sprintf(`"data":{"k":%q},"binaryData":{"b":%q}`, v, v) },
+		"core/v1/secrets": func(v string) string { return fmt.Sprintf(`"data":{"k":%q}`, v) },
+		"core/v1/configmaps": func(v string) string {
+			return fmt.Sprintf(`"data":{"k":%q},"binaryData":{"b":%q}`, v, v)
+		},
 		pods: func(v string) string {
-			return fmt.Sprintf(`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q},{"name":"B","valueFrom":{"secretKeyRef":{"name":"it","key":"k"}}}],"envFrom":[{"secretRef":{"name":"it"}}]}],"initContainers":[{"name":"i","env":[{"name":"A","value":%q}]}]}`, v, v)
+			return fmt.Sprintf(
+				`"spec":{"containers":[{"name":"c","env":[{"name":"A","value":%q},{"name":"B",`+
+					`"valueFrom":{"secretKeyRef":{"name":"it","key":"k"}}}],`+
+					`"envFrom":[{"secretRef":{"name":"it"}}]}],"initContainers":[{"name":"i","env":[{"name":"A",`+
+					`"value":%q}]}]}`,
+				v, v,
+			)
 		},
 		runs:                  func(v string) string { return pod(v)[:len(pod(v))-1] + "," + template(v) + "}" },
 		"apps/v1/deployments": func(v string) string { return fmt.Sprintf(`"spec":{%s}`, template(v)) },
 		"batch/v1/cronjobs": func(v string) string {
 			return fmt.Sprintf(`"spec":{"jobTemplate":{"metadata":{%s},"spec":{%s}}}`, copyOf(v), template(v))
 		},
-		"apps/v1/controllerrevisions": func(v string) string { return fmt.Sprintf(`"data":{"spec":{%s}}`, template(v)) },
+		"apps/v1/controllerrevisions": func(v string) string {
+			return fmt.Sprintf(`"data":{"spec":{%s}}`, template(v))
+		},
 	}
 }
 
-// runs are a custom resource, two of whose columns show an environment and an annotation of a template.
+// runs is a custom resource. Two of its columns show an environment variable and an annotation of a template.
 const (
 	runs       = "example.com/v1/runs"
 	runColumns = `[{"name":"Name","type":"string","format":"name"}` +
-		`,{"name":"Value","type":"string","description":"Custom resource definition column (in JSONPath format): .spec.containers[0].env[0].value"}` +
-		`,{"name":"Mood","type":"string","description":"Custom resource definition column (in JSONPath format): .status.mood"}` +
-		`,{"name":"Copy","type":"string","description":"Custom resource definition column (in JSONPath format): .spec.template.metadata.annotations.example\\.com/copy"}]`
+		`,{"name":"Value","type":"string",` +
+		`"description":"Custom resource definition column (in JSONPath format): .spec.containers[0].env[0].value"}` +
+		`,{"name":"Mood","type":"string",` +
+		`"description":"Custom resource definition column (in JSONPath format): .status.mood"}` +
+		`,{"name":"Copy","type":"string",` +
+		`"description":"Custom resource definition column (in JSONPath format): ` +
+		`.spec.template.metadata.annotations.example\\.com/copy"}]`
 )
 
-// guest is whom the kinds were shared with.
+// guest is a viewer with whom all these resources are shared.
 func guest() watch.Viewer {
 	scope := &watch.Scope{}
 	for ref := range valued() {
@@ -59,9 +73,8 @@ func guest() watch.Viewer {
 	return watch.Viewer{Program: true, Scope: scope}
 }
 
-// everyWay is what a viewer is told of an object in each way there is, while its value
-// becomes each of values: in all views, one by one, in snapshots, and while the
-// API server is away.
+// everyWay returns everything that a viewer receives about an object while its value changes to each of values: from
+// all views, from single reads, from snapshots, and while the API server is unavailable.
 func everyWay(t *testing.T, viewer watch.Viewer, ref string, values ...string) (all string, patches []string) {
 	t.Helper()
 	server, cluster := serveCluster(t)
@@ -70,14 +83,19 @@ func everyWay(t *testing.T, viewer watch.Viewer, ref string, values ...string) (
 	case runs:
 		server.Serve(apitest.Kind{Ref: ref, Kind: "Run", Columns: runColumns})
 	default:
-		server.Serve(apitest.Kind{Ref: ref, Kind: "Thing", Columns: `[{"name":"Name","type":"string","format":"name"}]`})
+		server.Serve(apitest.Kind{
+			Ref: ref, Kind: "Thing", Columns: `[{"name":"Name","type":"string","format":"name"}]`,
+		})
 	}
 	set := func(value string) {
 		cells := `["it"]`
 		if ref == runs {
 			cells = fmt.Sprintf(`["it",%q,"calm",%q]`, value, value)
 		}
-		server.Set(ref, apitest.Item{Namespace: "a", Name: "it", Cells: cells, Metadata: copyOf(value), Rest: valued()[ref](value)})
+		server.Set(
+			ref,
+			apitest.Item{Namespace: "a", Name: "it", Cells: cells, Metadata: copyOf(value), Rest: valued()[ref](value)},
+		)
 	}
 	set(values[0])
 	pass(3 * time.Second)
@@ -96,7 +114,14 @@ func everyWay(t *testing.T, viewer watch.Viewer, ref string, values ...string) (
 	for _, r := range []struct {
 		view watch.View
 		q    watch.Query
-	}{{watch.Rows, watch.Query{}}, {watch.Table, watch.Query{}}, {watch.Windowed, watch.Query{Window: window}}, {watch.Object, one}, {watch.Changes, one}, {watch.Changes, watch.Query{}}} {
+	}{
+		{watch.Rows, watch.Query{}},
+		{watch.Table, watch.Query{}},
+		{watch.Windowed, watch.Query{Window: window}},
+		{watch.Object, one},
+		{watch.Changes, one},
+		{watch.Changes, watch.Query{}},
+	} {
 		r.q.Resource = ref
 		sub, err := access.Subscribe(t.Context(), r.q, r.view, "")
 		if err != nil {
@@ -149,14 +174,16 @@ func everyWay(t *testing.T, viewer watch.Viewer, ref string, values ...string) (
 		}
 		heard.Write(snapshot.Objects[0].AppendRow(text))
 	}
-	read() // From the API server, for nobody looks yet.
+	read() // From the API server, because the resource is not watched yet.
 	listen()
 	for _, value := range values[1:] {
 		set(value)
 		listen()
 		read()
 	}
-	late, err := access.Subscribe(t.Context(), watch.Query{Resource: ref, Namespaces: []string{"a"}, Name: "it"}, watch.Changes, "")
+	late, err := access.Subscribe(
+		t.Context(), watch.Query{Resource: ref, Namespaces: []string{"a"}, Name: "it"}, watch.Changes, "",
+	)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -176,8 +203,8 @@ func everyWay(t *testing.T, viewer watch.Viewer, ref string, values ...string) (
 	return heard.String(), patches
 }
 
-// What is shared never has values of Secrets, ConfigMaps and environments, in
-// whatever way it is read; and a value that changes shows as changed.
+// A share never reveals values of Secrets, ConfigMaps and environments in any read. A changed value is marked as
+// changed.
 func TestSharedTextsAreMasked(t *testing.T) {
 	for ref := range valued() {
 		t.Run(ref, func(t *testing.T) {
@@ -194,8 +221,7 @@ func TestSharedTextsAreMasked(t *testing.T) {
 	}
 }
 
-// The same ways show values to the program's own viewer: the test above hears what
-// it should.
+// The same reads reveal values to the program's own viewer. This shows that the test above covers them.
 func TestTextsAreSeenAsTheyAre(t *testing.T) {
 	for ref := range valued() {
 		synctest.Test(t, func(t *testing.T) {
@@ -207,12 +233,16 @@ func TestTextsAreSeenAsTheyAre(t *testing.T) {
 	}
 }
 
-// Masks link nothing: whatever a value becomes, and whatever comes back, all that
-// is told is the same.
+// Masks do not link values: the messages are the same for every new value, and for a value that returns.
 func TestSharedMasksAreUnlinkable(t *testing.T) {
 	for ref := range valued() {
 		var told [][]string
-		for _, values := range [][]string{{"A", "B", "A", "C"}, {"A", "B", "C", "A"}, {"D", "E", "F", "G"}, {"long and other", "E", "long and other", "E"}} {
+		for _, values := range [][]string{
+			{"A", "B", "A", "C"},
+			{"A", "B", "C", "A"},
+			{"D", "E", "F", "G"},
+			{"long and other", "E", "long and other", "E"},
+		} {
 			synctest.Test(t, func(t *testing.T) {
 				_, patches := everyWay(t, guest(), ref, values...)
 				told = append(told, patches)
@@ -226,16 +256,25 @@ func TestSharedMasksAreUnlinkable(t *testing.T) {
 	}
 }
 
-// Cells of others' kinds that show what is masked for guests are masked for them, and
-// tell it by no order, word or selector; all others see them as they are.
+// Cells of custom resources that show masked values are masked for guests. No sort order, word or selector reveals
+// them. All other viewers see the values.
 func TestSharedCellsAreMasked(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := serveCluster(t)
 		server.Serve(apitest.Kind{Ref: runs, Kind: "Run", Columns: runColumns})
 		for name, value := range map[string]string{"x": "CANARY2", "y": "CANARY1", "z": "CANARY3"} {
-			server.Set(runs, apitest.Item{Namespace: "a", Name: name, Cells: fmt.Sprintf(`[%q,%q,"calm",%q]`, name, value, value), Rest: valued()[runs](value)})
+			server.Set(
+				runs,
+				apitest.Item{
+					Namespace: "a",
+					Name:      name,
+					Cells:     fmt.Sprintf(`[%q,%q,"calm",%q]`, name, value, value),
+					Rest:      valued()[runs](value),
+				},
+			)
 		}
-		own := subscribe(t, cluster, watch.Query{Resource: runs}, "") // All share what is watched for it.
+		// All viewers except guests share its informer.
+		own := subscribe(t, cluster, watch.Query{Resource: runs}, "")
 		own.settle()
 		for viewer, want := range map[*watch.Viewer]struct{ all, found, sorted, cell string }{
 			{Program: true}:                                        {"x y z", "x", "y x z", "CANARY2"},
@@ -260,7 +299,9 @@ func TestSharedCellsAreMasked(t *testing.T) {
 				}
 				return strings.Join(names, " ")
 			}
-			if all, found, calm := names(watch.Query{}), names(watch.Query{Text: "canary2"}), names(watch.Query{Text: "calm"}); all != want.all || found != want.found || calm != want.all {
+			if all, found, calm := names(watch.Query{}), names(watch.Query{Text: "canary2"}), names(watch.Query{
+				Text: "calm",
+			}); all != want.all || found != want.found || calm != want.all {
 				t.Errorf("%+v: sees %q, finds %q by the value, and %q by another", viewer, all, found, calm)
 			}
 			window, err := watch.NewWindow("Value", 0, 10)
@@ -284,7 +325,8 @@ func TestSharedCellsAreMasked(t *testing.T) {
 			for _, match := range regexp.MustCompile(`"name":"([xyz])"`).FindAllStringSubmatch(heard, -1) {
 				order = append(order, match[1])
 			}
-			if got := strings.Join(order, " "); got != want.sorted || strings.Contains(heard, "CANARY") != (viewer.Scope == nil) {
+			if got := strings.Join(order, " "); got != want.sorted ||
+				strings.Contains(heard, "CANARY") != (viewer.Scope == nil) {
 				t.Errorf("%+v: by the value they are in the order %s: %s", viewer, got, heard)
 			}
 		}

@@ -15,9 +15,8 @@ import (
 	"glasshouse/internal/watch/apitest"
 )
 
-// What an API server says of an object that it cannot convert, read or admit may
-// hold some of it: none of that is told, in a state, a problem or the log, but
-// what one can act on is.
+// The API server's error about an object that it cannot convert, read or admit may contain stored data. No state,
+// problem or log reveals any of it. They do contain what helps to correct the error.
 func TestErrorsTellNothingOfObjects(t *testing.T) {
 	for _, test := range []struct {
 		name    string
@@ -26,22 +25,67 @@ func TestErrorsTellNothingOfObjects(t *testing.T) {
 		message string
 		says    string
 	}{
-		{"a conversion webhook that is down", 500, "InternalError", `conversion webhook for example.com/v2, Kind=Database failed: Post "https://hook.a.svc:443/convert?CANARY": dial tcp 10.0.0.1:443: connect: connection refused`, "conversion webhook for example.com/v2, kind Database failed: hook.a.svc:443: connection refused"},
-		{"a conversion that fails", 500, "InternalError", `conversion webhook for example.com/v2, Kind=Database failed: cannot convert password CANARY`, "conversion webhook for example.com/v2, kind Database failed; the rest"},
-		{"an internal error", 500, "InternalError", `Internal error occurred: unable to decode an event: CANARY`, "unable to decode an event; the rest"},
+		{
+			"a conversion webhook that is down",
+			500,
+			"InternalError",
+			`conversion webhook for example.com/v2, Kind=Database failed: Post ` +
+				`"https://hook.a.svc:443/convert?CANARY": dial tcp 10.0.0.1:443: connect: connection refused`,
+			"conversion webhook for example.com/v2, kind Database failed: hook.a.svc:443: connection refused",
+		},
+		{
+			"a conversion that fails",
+			500,
+			"InternalError",
+			`conversion webhook for example.com/v2, Kind=Database failed: cannot convert password CANARY`,
+			"conversion webhook for example.com/v2, kind Database failed; the rest",
+		},
+		{
+			"an internal error",
+			500,
+			"InternalError",
+			`Internal error occurred: unable to decode an event: CANARY`,
+			"unable to decode an event; the rest",
+		},
 		{"a number", 500, "InternalError", `json: cannot unmarshal number CANARY into Go value`, "json; the rest"},
 		{"what is stored broken", 500, "", `unable to decode {"password":"CANARY"}`, "unable to decode; the rest"},
-		{"an invalid value", 422, "Invalid", `Database.example.com "db" is invalid: spec.password: Invalid value: "CANARY": too short`, "Database.example.com; the rest"},
-		{"an invalid map", 422, "Invalid", `spec.password: Invalid value: map[string]interface {}{"a":"CANARY"}`, "spec.password; the rest"},
-		{"a gateway's page", 500, "InternalError", `an error on the server ("<html>CANARY") has prevented the request from succeeding`, "an error on the server; the rest"},
+		{
+			"an invalid value",
+			422,
+			"Invalid",
+			`Database.example.com "db" is invalid: spec.password: Invalid value: "CANARY": too short`,
+			"Database.example.com; the rest",
+		},
+		{
+			"an invalid map",
+			422,
+			"Invalid",
+			`spec.password: Invalid value: map[string]interface {}{"a":"CANARY"}`,
+			"spec.password; the rest",
+		},
+		{
+			"a gateway's page",
+			500,
+			"InternalError",
+			`an error on the server ("<html>CANARY") has prevented the request from succeeding`,
+			"an error on the server; the rest",
+		},
 		{"nothing but content", 500, "", `"CANARY"`, "with 500; the rest"},
 		{"too much of it", 503, "ServiceUnavailable", strings.Repeat("no ", 1000), "no no no"},
-		{"a refusal", 403, "Forbidden", `databases.example.com is forbidden: User "u" cannot list resource "databases"`, `User "u" cannot list`},
+		{
+			"a refusal",
+			403,
+			"Forbidden",
+			`databases.example.com is forbidden: User "u" cannot list resource "databases"`,
+			`User "u" cannot list`,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var log strings.Builder
-				server, cluster := serveDatabases(t, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+				server, cluster := serveDatabases(
+					t, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+				)
 				answer := func(w http.ResponseWriter, _ *http.Request) {
 					w.Header().Set("Content-Type", "application/json")
 					w.WriteHeader(test.code)
@@ -67,7 +111,7 @@ func TestErrorsTellNothingOfObjects(t *testing.T) {
 						t.Errorf("told %s, want %q", text, test.says)
 					}
 				}
-				synctest.Wait() // The log is written elsewhere.
+				synctest.Wait() // Another goroutine writes the log.
 				if strings.Contains(log.String(), "CANARY") {
 					t.Errorf("the log says %s", log.String())
 				}
@@ -76,13 +120,17 @@ func TestErrorsTellNothingOfObjects(t *testing.T) {
 	}
 }
 
-// The same of an error that comes in the midst of a watch.
+// The same applies to an error during a watch.
 func TestErrorsOfWatchesTellNothingOfObjects(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
-		server, cluster := serveDatabases(t, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})))
+		server, cluster := serveDatabases(
+			t, slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		)
 		server.Set(databases, database("one"))
-		sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(t.Context(), watch.Query{Resource: databases}, watch.Rows, "")
+		sub, err := cluster.For(watch.Viewer{Program: true}).Subscribe(
+			t.Context(), watch.Query{Resource: databases}, watch.Rows, "",
+		)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,16 +147,22 @@ func TestErrorsOfWatchesTellNothingOfObjects(t *testing.T) {
 					break
 				}
 			}
-			server.Send(databases, fmt.Sprintf(`{"type":"ERROR","object":%s}`+"\n", apitest.Failure(500, "InternalError", `unable to convert: "CANARY"`)))
+			server.Send(
+				databases,
+				fmt.Sprintf(
+					`{"type":"ERROR","object":%s}`+"\n",
+					apitest.Failure(500, "InternalError", `unable to convert: "CANARY"`),
+				),
+			)
 		}
-		synctest.Wait() // The log is written elsewhere.
+		synctest.Wait() // Another goroutine writes the log.
 		if all := heard.String() + log.String(); strings.Contains(all, "CANARY") {
 			t.Errorf("heard %s", all)
 		}
 	})
 }
 
-// The same of what comes in the place of what is served.
+// The same applies to a response that is not from the API, such as a proxy's error page.
 func TestErrorsOfDiscoveryTellNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log strings.Builder
@@ -119,7 +173,10 @@ func TestErrorsOfDiscoveryTellNothing(t *testing.T) {
 				_, _ = io.WriteString(w, "<html>CANARY</html>")
 			})
 		}
-		cluster := runClusterWith(t, server, watch.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
+		cluster := runClusterWith(
+			t, server,
+			watch.Options{Log: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))},
+		)
 		pass(time.Minute)
 		_, _, err := cluster.For(watch.Viewer{Program: true}).Resources(t.Context(), 0)
 		wantProblem(t, err, watch.Unavailable, "The API server does not answer", "http://api.test: ")
