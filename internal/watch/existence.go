@@ -18,9 +18,8 @@ const (
 	checkTimeout = 2 * time.Second
 )
 
-// checkNamespaces returns an error for a namespace that does not exist. These namespaces pass: those that the program
-// cannot read, those of which the viewer must not know, those without an answer in time, and those after the first
-// maxChecked.
+// checkNamespaces returns an error for a namespace that does not exist. A namespace passes if the program cannot read
+// it, if the viewer must not know of it, if the answer takes too long, or if it is not among the first maxChecked.
 func (a *Access) checkNamespaces(ctx context.Context, namespaces []string) error {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()

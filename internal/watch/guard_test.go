@@ -230,9 +230,8 @@ func TestViewersGetWhatTheyMay(t *testing.T) {
 					t.Errorf("%s finds %+v, %v", who, found, err)
 				}
 				if who == "ann" &&
-					(len(found.Searched) != 1 || *found.Searched[0].Count != 1 || strings.Join(
-						found.Searched[0].Status.Namespaces, " ",
-					) != "a") {
+					(len(found.Searched) != 1 || *found.Searched[0].Count != 1 ||
+						strings.Join(found.Searched[0].Status.Namespaces, " ") != "a") {
 					t.Errorf("ann is told that %+v was searched", found.Searched)
 				}
 			}

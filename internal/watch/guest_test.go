@@ -268,8 +268,8 @@ func TestSharedEvents(t *testing.T) {
 	}
 }
 
-// A part with an API group matches only events that regard the object of that group, and not an object of the same name
-// in another group. A part without a group matches events of any group.
+// A part with an API group matches only events that regard the object of that group. An object of the same name in
+// another group does not match. A part without a group matches events of any group.
 func TestSharedEventsOfAGroup(t *testing.T) {
 	const events = "core/v1/events"
 	of := map[string]string{
@@ -372,8 +372,8 @@ func TestLogEndsWithItsShare(t *testing.T) {
 	})
 }
 
-// While pods are not live, the log of a pod that is shared by labels continues for as long as the API server confirms
-// that the labels match. If only a row could confirm that, or if the API server does not answer, the log ends soon.
+// While pods are not live, the log of a pod that is shared by labels continues as long as the API server confirms the
+// labels. If only a row could confirm the match, or if the API server does not answer, the log ends soon.
 func TestSharedLogWhilePodsAreNotLive(t *testing.T) {
 	const long = time.Minute
 	byLabels := watch.Part{Resource: pods + "/log", Labels: "app=web"}

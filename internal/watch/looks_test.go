@@ -281,8 +281,8 @@ func TestKindOfAUserGoes(t *testing.T) {
 	})
 }
 
-// If a resource as a whole exceeds the memory budget, a user who may see a small part of it sees that part without
-// naming its namespace.
+// If a resource as a whole exceeds the memory budget, a user who may see a small part of it still sees that part. The
+// user does not have to name its namespace.
 func TestUserSeesWhatFits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		server, cluster := budgeted(t)

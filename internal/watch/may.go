@@ -9,8 +9,8 @@ import (
 // logs is the resource of a Part for the logs of pods.
 const logs = "core/v1/pods/log"
 
-// May returns the reason why the viewer may not read the result of a Query, or may read only some of the namespaces
-// that it names.
+// May returns the reason why the viewer may not read the result of a Query. It also returns one if the viewer may read
+// only some of the namespaces that the query names.
 func (a *Access) May(ctx context.Context, q Query) error {
 	d := toList
 	if q.Name != "" {

@@ -43,9 +43,9 @@ func (c *Cluster) For(viewer Viewer) *Access {
 func (a *Access) Guest() bool { return a.viewer.Scope != nil }
 
 // AtOnce returns a copy of the access with a limit: at most n of its subscriptions keep or write a message at a time. A
-// subscription that waits for a slot keeps no message, so memory does not grow with the number of waiting subscriptions
-// or with the length of their messages. Read each subscription in its own goroutine, because it keeps a message until
-// the next one is requested.
+// subscription that waits for a slot keeps no message. So memory does not grow with the number of waiting
+// subscriptions, or with the length of their messages. Read each subscription in its own goroutine, because it keeps a
+// message until the next one is requested.
 func (a *Access) AtOnce(n int) *Access {
 	bounded := *a
 	bounded.slots = make(chan struct{}, n)
@@ -361,8 +361,8 @@ func (a *Access) Snapshot(ctx context.Context, q Query, wait time.Duration) (*Sn
 	return snapshot, err
 }
 
-// first scans the result of a query while it has a turn. checked is the time of the query's last access review. first
-// repeats that review if it is too old.
+// first scans the result of a query, after inTurn has returned. checked is the time of the query's last access review.
+// first repeats that review if it is too old.
 func (a *Access) first(ctx context.Context, open *opened, q *Query, checked time.Time) (*listing, int, present, error) {
 	check := func() error {
 		if time.Since(checked) <= askedAgain().allowed {
@@ -526,7 +526,7 @@ func (a *Access) object(ctx context.Context, resource *Resource, seen *filter, n
 const stalePatience = 2 * time.Second
 
 // LastKnown works like Object and returns the status Live. If the API server does not answer, it returns the stale
-// object from the cache, and the status has the time since which it is stale.
+// object from the cache. The status then has the time since which the object is stale.
 func (a *Access) LastKnown(ctx context.Context, ref, namespace, name string) (text []byte, status Status, err error) {
 	resource, seen, err := a.readable(ctx, ref, namespace, name)
 	if err != nil {
