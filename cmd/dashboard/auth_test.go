@@ -39,8 +39,11 @@ func TestWhoMayLook(t *testing.T) {
 		want []string
 	}{
 		{"beyond loopback without --auth", []string{"--listen", "0.0.0.0:0"}, []string{"without a login", "--auth"}},
-		{"beyond loopback with none", []string{"--listen", "0.0.0.0:0", "--auth", "none"},
-			[]string{"without a login", "--auth"}},
+		{
+			"beyond loopback with none",
+			[]string{"--listen", "0.0.0.0:0", "--auth", "none"},
+			[]string{"without a login", "--auth"},
+		},
 		{"beyond loopback of IPv6", []string{"--listen", "[::]:0", "--auth=none"}, []string{"--auth"}},
 		{"another way", []string{"--auth", "basic"}, []string{
 			`--auth is "basic"`, "none, token, oidc, proxy, shared-identity",
@@ -49,56 +52,93 @@ func TestWhoMayLook(t *testing.T) {
 		{"an audience without tokens", []string{"--auth-audience", "x"}, []string{
 			"--auth-audience goes with --auth token; --auth is none",
 		}},
-		{"an empty audience", []string{"--auth", "token", "--auth-audience", "a,"},
-			[]string{"--auth-audience", "empty"}},
+		{
+			"an empty audience",
+			[]string{"--auth", "token", "--auth-audience", "a,"},
+			[]string{"--auth-audience", "empty"},
+		},
 		{"a provider that is none", []string{"--auth", "oidc"}, []string{"--oidc-issuer", "--oidc-client-id"}},
-		{"a provider without TLS",
+		{
+			"a provider without TLS",
 			[]string{"--auth", "oidc", "--oidc-issuer", "http://id.example", "--oidc-client-id", "x"},
-			[]string{"--auth oidc", "no https address"}},
+			[]string{"--auth oidc", "no https address"},
+		},
 		{"an issuer without a provider", []string{"--auth", "token", "--oidc-issuer", "https://id.example"}, []string{
 			"--oidc-issuer goes with --auth oidc; --auth is token",
 		}},
-		{"authorities that are none",
-			[]string{"--auth", "oidc", "--oidc-issuer", "https://id.example", "--oidc-client-id", "x", "--oidc-ca",
-				good}, []string{"holds no certificate"}},
+		{
+			"authorities that are none",
+			[]string{
+				"--auth", "oidc", "--oidc-issuer", "https://id.example", "--oidc-client-id", "x", "--oidc-ca",
+				good,
+			},
+			[]string{"holds no certificate"},
+		},
 		{"a proxy that is anybody", []string{"--auth", "proxy"}, []string{
 			"--proxy-peers", "--proxy-secret-file", "X-Forwarded-User",
 		}},
-		{"peers without a proxy", []string{"--auth", "token", "--proxy-peers", "10.0.0.0/8"},
-			[]string{"--proxy-peers goes with --auth proxy"}},
+		{
+			"peers without a proxy",
+			[]string{"--auth", "token", "--proxy-peers", "10.0.0.0/8"},
+			[]string{"--proxy-peers goes with --auth proxy"},
+		},
 		{"a secret without a proxy", []string{"--proxy-secret-file", good}, []string{
 			"--proxy-secret-file goes with --auth proxy; --auth is none",
 		}},
-		{"peers that are everybody", []string{"--auth", "proxy", "--proxy-peers", "0.0.0.0/0"},
-			[]string{"is everybody"}},
-		{"peers that are everybody of IPv6", []string{"--auth", "proxy", "--proxy-peers", "10.0.0.0/8,::/0"},
-			[]string{"is everybody"}},
+		{
+			"peers that are everybody",
+			[]string{"--auth", "proxy", "--proxy-peers", "0.0.0.0/0"},
+			[]string{"is everybody"},
+		},
+		{
+			"peers that are everybody of IPv6",
+			[]string{"--auth", "proxy", "--proxy-peers", "10.0.0.0/8,::/0"},
+			[]string{"is everybody"},
+		},
 		{"peers of loopback without a secret", []string{"--auth", "proxy", "--proxy-peers", "127.0.0.1/32"}, []string{
 			`--proxy-peers "127.0.0.1/32"`, "port-forward", "--proxy-secret-file",
 		}},
-		{"peers of loopback of IPv6 without a secret",
-			[]string{"--auth", "proxy", "--proxy-peers", "10.0.0.0/8,::1/128"}, []string{
+		{
+			"peers of loopback of IPv6 without a secret",
+			[]string{"--auth", "proxy", "--proxy-peers", "10.0.0.0/8,::1/128"},
+			[]string{
 				`--proxy-peers "::1/128"`, "port-forward",
-			}},
+			},
+		},
 		{"peers with loopback among them", []string{"--auth", "proxy", "--proxy-peers", "64.0.0.0/2"}, []string{
 			`--proxy-peers "64.0.0.0/2"`, "port-forward",
 		}},
 		{"an address that is no range", []string{"--auth", "proxy", "--proxy-peers", "10.0.0.1"}, []string{
 			`--proxy-peers "10.0.0.1"`, "192.0.2.7/32",
 		}},
-		{"a secret that is short", []string{"--auth", "proxy", "--proxy-secret-file", secretFile(t, "short\n")},
-			[]string{"--auth proxy", "5 bytes", "16"}},
-		{"a secret that is none", []string{"--auth", "proxy", "--proxy-secret-file", secretFile(t, "\n")},
-			[]string{"is empty"}},
-		{"a secret of two lines",
+		{
+			"a secret that is short",
+			[]string{"--auth", "proxy", "--proxy-secret-file", secretFile(t, "short\n")},
+			[]string{"--auth proxy", "5 bytes", "16"},
+		},
+		{
+			"a secret that is none",
+			[]string{"--auth", "proxy", "--proxy-secret-file", secretFile(t, "\n")},
+			[]string{"is empty"},
+		},
+		{
+			"a secret of two lines",
 			[]string{"--auth", "proxy", "--proxy-secret-file", secretFile(t, "0123456789abcdef\n0123456789abcdef\n")},
-			[]string{"one word"}},
-		{"a header that is none",
+			[]string{"one word"},
+		},
+		{
+			"a header that is none",
 			[]string{"--auth", "proxy", "--proxy-secret-file", good, "--proxy-user-header", "X_User"},
-			[]string{"no name of a header"}},
-		{"one header for two",
-			[]string{"--auth", "proxy", "--proxy-secret-file", good, "--proxy-user-header", "X-A",
-				"--proxy-groups-header", "x-a"}, []string{"must be three"}},
+			[]string{"no name of a header"},
+		},
+		{
+			"one header for two",
+			[]string{
+				"--auth", "proxy", "--proxy-secret-file", good, "--proxy-user-header", "X-A",
+				"--proxy-groups-header", "x-a",
+			},
+			[]string{"must be three"},
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -202,8 +242,11 @@ func TestCredentialsAreNotSaid(t *testing.T) {
 		t.Fatalf("the login is answered with %d, %v", login.StatusCode, cookies)
 	}
 	for _, headers := range []map[string]string{
-		{"Authorization": "Bearer " + good}, {"Authorization": "Bearer " + bad}, {"Authorization": "Basic " + bad},
-		{"Cookie": cookies[0].String()}, {"X-Glasshouse-Proxy-Secret": bad},
+		{"Authorization": "Bearer " + good},
+		{"Authorization": "Bearer " + bad},
+		{"Authorization": "Basic " + bad},
+		{"Cookie": cookies[0].String()},
+		{"X-Glasshouse-Proxy-Secret": bad},
 	} {
 		for _, path := range []string{
 			"/", "/r/core/v1/pods", "/api/v1/resources", "/api/v1/live", "/api/v1/status", "/nothing", "/readyz",

@@ -192,7 +192,8 @@ func (c canaries) plant(t *testing.T, o *oracle, ns string, n int) {
 	bare.Labels = helm.Labels
 	labels := map[string]string{"app": "it"}
 	template := func(place string) corev1.PodTemplateSpec {
-		return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: c.inner(t, n)},
+		return corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: c.inner(t, n)},
 			Spec: corev1.PodSpec{
 				RestartPolicy: corev1.RestartPolicyAlways,
 				InitContainers: []corev1.Container{
@@ -217,7 +218,8 @@ func (c canaries) plant(t *testing.T, o *oracle, ns string, n int) {
 						},
 					},
 				}},
-			}}
+			},
+		}
 	}
 	cron := template("cron")
 	cron.Spec.RestartPolicy = corev1.RestartPolicyNever
@@ -372,8 +374,10 @@ func spawn(t *testing.T, address string, rules []string) (d *dashboard, metrics 
 func spawnWith(t *testing.T, args ...string) (d *dashboard, metrics string, process int) {
 	t.Helper()
 	d = &dashboard{t: t, out: &safeBuffer{}}
-	args = append([]string{"--kubeconfig", adminConfig(t), "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0",
-		"--log-level", "debug"}, args...)
+	args = append([]string{
+		"--kubeconfig", adminConfig(t), "--listen", "127.0.0.1:0", "--metrics-listen", "127.0.0.1:0",
+		"--log-level", "debug",
+	}, args...)
 	text, err := json.Marshal(args)
 	if err != nil {
 		t.Fatal(err)

@@ -498,8 +498,11 @@ func TestContextsAreNotOffered(t *testing.T) {
 		offered bool
 	}{
 		{"several", []string{"--kubeconfig", several}, true},
-		{"another to begin with", []string{"--kubeconfig", several, "--context", "two", "--namespace", "default"},
-			true},
+		{
+			"another to begin with",
+			[]string{"--kubeconfig", several, "--context", "two", "--namespace", "default"},
+			true,
+		},
 		{"one alone", []string{"--kubeconfig", alone}, false},
 		{"a server by flag", []string{"--kubeconfig", several, "--server", one.URL}, false},
 		{"a token by flag", []string{"--kubeconfig", several, "--token", "abc"}, false},

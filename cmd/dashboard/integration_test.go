@@ -272,8 +272,10 @@ func TestUsersSeeWhatTheyMay(t *testing.T) {
 		{"nobody", "kubeconfig-nobody", "/api/v1/snapshot/core/v1/pods", `"state":"forbidden"`},
 		{"limited, everywhere", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods", `"namespaces":["shop"]`},
 		{"limited, own namespace", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods?ns=shop", `"state":"live"`},
-		{"limited, other namespace", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods?ns=data",
-			`"state":"forbidden"`},
+		{
+			"limited, other namespace", "kubeconfig-limited", "/api/v1/snapshot/core/v1/pods?ns=data",
+			`"state":"forbidden"`,
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			d := start(t, filepath.Join(dir, test.config))

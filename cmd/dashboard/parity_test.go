@@ -193,8 +193,10 @@ func (p *parity) user(t *testing.T, n int, random *rand.Rand) *parityUser {
 		where := "*"
 		if random.IntN(3) == 0 {
 			_, err = p.admin.RbacV1().ClusterRoleBindings().Create(t.Context(),
-				&rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: bound}, RoleRef: role,
-					Subjects: subject}, metav1.CreateOptions{})
+				&rbacv1.ClusterRoleBinding{
+					ObjectMeta: metav1.ObjectMeta{Name: bound}, RoleRef: role,
+					Subjects: subject,
+				}, metav1.CreateOptions{})
 		} else {
 			where = p.namespaces[random.IntN(3)]
 			_, err = p.admin.RbacV1().RoleBindings(where).Create(t.Context(),

@@ -89,23 +89,47 @@ func TestMistakes(t *testing.T) {
 		}},
 		{"a kubeconfig that is not there", []string{"--kubeconfig", filepath.Join(home, "gone")}, 1, []string{"gone"}},
 		{"a kubeconfig that is none", []string{"--kubeconfig", broken}, 1, []string{"read the kubeconfig", broken}},
-		{"a context that is not there", []string{"--kubeconfig", config, "--context", "other"}, 1,
-			[]string{"read the kubeconfig", `"other"`}},
+		{
+			"a context that is not there",
+			[]string{"--kubeconfig", config, "--context", "other"},
+			1,
+			[]string{"read the kubeconfig", `"other"`},
+		},
 		{"an address without a port", []string{"--kubeconfig", config, "--listen", "127.0.0.1"}, 2, []string{
 			`--listen "127.0.0.1" is no address`, "host:port",
 		}},
 		{"no address", []string{"--kubeconfig", config, "--listen", ""}, 2, []string{`--listen "" is no address`}},
-		{"all addresses", []string{"--kubeconfig", config, "--listen", ":8080"}, 2,
-			[]string{"without a login", "127.0.0.1"}},
-		{"all addresses in numbers", []string{"--kubeconfig", config, "--listen", "0.0.0.0:0"}, 2,
-			[]string{"without a login"}},
+		{
+			"all addresses",
+			[]string{"--kubeconfig", config, "--listen", ":8080"},
+			2,
+			[]string{"without a login", "127.0.0.1"},
+		},
+		{
+			"all addresses in numbers",
+			[]string{"--kubeconfig", config, "--listen", "0.0.0.0:0"},
+			2,
+			[]string{"without a login"},
+		},
 		{"all of IPv6", []string{"--kubeconfig", config, "--listen", "[::]:0"}, 2, []string{"without a login"}},
-		{"another address", []string{"--kubeconfig", config, "--listen", "192.0.2.1:80"}, 2,
-			[]string{"kubectl port-forward"}},
-		{"a name", []string{"--kubeconfig", config, "--listen", "localhost.evil.test:80"}, 2,
-			[]string{"without a login"}},
-		{"a port beyond all", []string{"--kubeconfig", config, "--listen", "127.0.0.1:99999"}, 1,
-			[]string{"listen on 127.0.0.1:99999", "--listen"}},
+		{
+			"another address",
+			[]string{"--kubeconfig", config, "--listen", "192.0.2.1:80"},
+			2,
+			[]string{"kubectl port-forward"},
+		},
+		{
+			"a name",
+			[]string{"--kubeconfig", config, "--listen", "localhost.evil.test:80"},
+			2,
+			[]string{"without a login"},
+		},
+		{
+			"a port beyond all",
+			[]string{"--kubeconfig", config, "--listen", "127.0.0.1:99999"},
+			1,
+			[]string{"listen on 127.0.0.1:99999", "--listen"},
+		},
 		{"a port in use", []string{"--kubeconfig", config, "--listen", taken.Addr().String()}, 1, []string{
 			"listen on " + taken.Addr().String(), "address already in use", "--listen",
 		}},
@@ -118,31 +142,50 @@ func TestMistakes(t *testing.T) {
 		{"a base path with a slash at its end", []string{"--kubeconfig", config, "--base-path", "/x/"}, 2, []string{
 			`--base-path "/x/" is no path`, "/glasshouse",
 		}},
-		{"a forwarder that is everybody", []string{"--kubeconfig", config, "--forwarded-by", "10.0.0.0/8,0.0.0.0/0"}, 2,
-			[]string{`--forwarded-by "0.0.0.0/0" is everybody`}},
+		{
+			"a forwarder that is everybody",
+			[]string{"--kubeconfig", config, "--forwarded-by", "10.0.0.0/8,0.0.0.0/0"},
+			2,
+			[]string{`--forwarded-by "0.0.0.0/0" is everybody`},
+		},
 		{"a forwarder that is no range", []string{"--kubeconfig", config, "--forwarded-by", "10.0.0.1"}, 2, []string{
 			`--forwarded-by "10.0.0.1" is not a range`, "192.0.2.7/32",
 		}},
-		{"addresses of the Ingress that were not filled in",
-			[]string{"--kubeconfig", config, "--forwarded-by", "INGRESS_ADDRESSES"}, 2, []string{
+		{
+			"addresses of the Ingress that were not filled in",
+			[]string{"--kubeconfig", config, "--forwarded-by", "INGRESS_ADDRESSES"},
+			2,
+			[]string{
 				`--forwarded-by "INGRESS_ADDRESSES" is not a range`, "192.0.2.7/32",
-			}},
+			},
+		},
 		{"a certificate without a key", []string{"--kubeconfig", config, "--tls-cert", broken}, 2, []string{
 			"--tls-cert and --tls-key belong together",
 		}},
 		{"a key without a certificate", []string{"--kubeconfig", config, "--tls-key", broken}, 2, []string{
 			"--tls-cert and --tls-key belong together",
 		}},
-		{"a certificate that is none", []string{"--kubeconfig", config, "--tls-cert", broken, "--tls-key", broken}, 1,
-			[]string{"read the TLS certificate of " + broken}},
+		{
+			"a certificate that is none",
+			[]string{"--kubeconfig", config, "--tls-cert", broken, "--tls-key", broken},
+			1,
+			[]string{"read the TLS certificate of " + broken},
+		},
 		{"rows below none", []string{"--kubeconfig", config, "--page-rows", "-1"}, 2, []string{
 			"--page-rows is -1; it takes a number from 0",
 		}},
-		{"metrics on no address", []string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--metrics-listen", "on"},
-			2, []string{`--metrics-listen "on" is no address`}},
-		{"metrics on a port in use",
-			[]string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--metrics-listen", taken.Addr().String()}, 1,
-			[]string{"address already in use", "--metrics-listen"}},
+		{
+			"metrics on no address",
+			[]string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--metrics-listen", "on"},
+			2,
+			[]string{`--metrics-listen "on" is no address`},
+		},
+		{
+			"metrics on a port in use",
+			[]string{"--kubeconfig", config, "--listen", "127.0.0.1:0", "--metrics-listen", taken.Addr().String()},
+			1,
+			[]string{"address already in use", "--metrics-listen"},
+		},
 		{"an unknown flag", []string{"--lisen", "127.0.0.1:0"}, 2, []string{
 			"unknown flag: --lisen", "see dashboard --help",
 		}},
@@ -150,8 +193,12 @@ func TestMistakes(t *testing.T) {
 		{"a log level", []string{"--log-level", "loud"}, 2, []string{
 			`--log-level is "loud"`, "debug, info, warn or error",
 		}},
-		{"a log level that would tell what is asked and answered", []string{"--log-level", "debug-4"}, 2,
-			[]string{`--log-level is "debug-4"`}},
+		{
+			"a log level that would tell what is asked and answered",
+			[]string{"--log-level", "debug-4"},
+			2,
+			[]string{`--log-level is "debug-4"`},
+		},
 		{"a log format", []string{"--log-format", "xml"}, 2, []string{`--log-format is "xml"`, "text or json"}},
 		{"a timeout", []string{"--request-timeout", "soon"}, 2, []string{`--request-timeout is "soon"`, "10s or 2m"}},
 	} {
@@ -195,17 +242,21 @@ func TestStartAndEnd(t *testing.T) {
 	away(t)
 	for _, test := range []struct{ format, metrics, want string }{
 		{"text", "", `msg=serving url=http://127\.0\.0\.1:\d+/ cluster=nowhere server=http://127\.0\.0\.1:1\n`},
-		{"json", "127.0.0.1:0",
+		{
+			"json", "127.0.0.1:0",
 			`"msg":"serving","url":"http://127\.0\.0\.1:\d+/","cluster":"nowhere","server":"http://127\.0\.0\.1:1",` +
-				`"metrics":"(http://127\.0\.0\.1:\d+/metrics)"}`},
+				`"metrics":"(http://127\.0\.0\.1:\d+/metrics)"}`,
+		},
 	} {
 		ctx, cancel := context.WithCancel(t.Context())
 		var stdout, stderr console
 		ended := make(chan int, 1)
 		go func() {
 			ended <- run(ctx,
-				[]string{"--kubeconfig", nowhere(t), "--listen", "127.0.0.1:0", "--metrics-listen", test.metrics,
-					"--log-format", test.format}, &stdout, &stderr)
+				[]string{
+					"--kubeconfig", nowhere(t), "--listen", "127.0.0.1:0", "--metrics-listen", test.metrics,
+					"--log-format", test.format,
+				}, &stdout, &stderr)
 		}()
 		log := regexp.MustCompile(test.want)
 		deadline := time.After(20 * time.Second)
@@ -242,8 +293,10 @@ func wantMetrics(t *testing.T, address string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	answer, err := (&http.Client{Timeout: 20 * time.Second,
-		Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+	answer, err := (&http.Client{
+		Timeout:   20 * time.Second,
+		Transport: &http.Transport{DisableKeepAlives: true},
+	}).Do(request)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -132,8 +132,10 @@ func TestForwardedBy(t *testing.T) {
 				}
 				request.Header.Set("X-Forwarded-For", test.forwarded)
 				request.Header.Set("X-Forwarded-User", "anna")
-				answer, err := (&http.Client{Timeout: 20 * time.Second,
-					Transport: &http.Transport{DisableKeepAlives: true}}).Do(request)
+				answer, err := (&http.Client{
+					Timeout:   20 * time.Second,
+					Transport: &http.Transport{DisableKeepAlives: true},
+				}).Do(request)
 				if err != nil {
 					t.Fatal(err)
 				}

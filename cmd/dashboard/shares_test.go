@@ -109,8 +109,10 @@ func TestShareOfARealUser(t *testing.T) {
 	})
 	var stdout, stderr console
 	if code := run(t.Context(),
-		[]string{"share", "create", "--server", d.url, "--token-file", file, "--resource", "core/v1/pods",
-			"--namespace", ns}, &stdout, &stderr); code != 1 ||
+		[]string{
+			"share", "create", "--server", d.url, "--token-file", file, "--resource", "core/v1/pods",
+			"--namespace", ns,
+		}, &stdout, &stderr); code != 1 ||
 		!strings.Contains(stderr.String(), "Forbidden: You cannot list pods") {
 		t.Errorf("what may not be seen is shared: %d %s", code, stderr.String())
 	}

@@ -91,8 +91,10 @@ func TestShareCommand(t *testing.T) {
 
 	used := time.Now().Add(-3 * time.Minute)
 	listed, err := json.Marshal(share.Documents{Shares: []share.Document{
-		{ID: "id1", To: "/r/core/v1/pods", Expires: time.Now().Add(2*time.Hour + 30*time.Second), Note: "a\x1b[2J\nb",
-			Creator: "anna", Viewers: 3, LastUsed: &used}, {ID: "id2", Expires: time.Now().Add(time.Hour)},
+		{
+			ID: "id1", To: "/r/core/v1/pods", Expires: time.Now().Add(2*time.Hour + 30*time.Second), Note: "a\x1b[2J\nb",
+			Creator: "anna", Viewers: 3, LastUsed: &used,
+		}, {ID: "id2", Expires: time.Now().Add(time.Hour)},
 	}})
 	if err != nil {
 		t.Fatal(err)
@@ -137,9 +139,13 @@ func TestShareMistakes(t *testing.T) {
 	}
 	for says, args := range map[string][]string{
 		"share create, share list or share revoke": {"share"}, "--resource core/v1/pods": {"share", "create"},
-		"logs are looked at beside their pods": {"share", "create", "--resource", "core/v1/pods/log", "--namespace",
-			"a"}, "--about is of events alone": {"share", "create", "--resource", "core/v1/pods", "--about",
-			"pod.core/p"}, "share revoke takes 1 arguments": {"share", "revoke"},
+		"logs are looked at beside their pods": {
+			"share", "create", "--resource", "core/v1/pods/log", "--namespace",
+			"a",
+		}, "--about is of events alone": {
+			"share", "create", "--resource", "core/v1/pods", "--about",
+			"pod.core/p",
+		}, "share revoke takes 1 arguments": {"share", "revoke"},
 		"share list takes 0 arguments": {"share", "list", "x"}, `--server "localhost:8080" is no address`: {
 			"share", "list", "--server", "localhost:8080",
 		},

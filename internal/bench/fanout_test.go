@@ -43,7 +43,8 @@ func benchFanout(t *testing.T, on subject, to *table) {
 		)
 		to.add(row{
 			"deliveries a CPU second" + at, "bare loop, the same frames", of(same, load.perCPU),
-			of(ours, load.perCPU), bar{"at least x 0.70", ratio, atLeast(0.7)},
+			of(ours, load.perCPU),
+			bar{"at least x 0.70", ratio, atLeast(0.7)},
 		})
 		to.add(
 			row{

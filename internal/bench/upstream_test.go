@@ -20,7 +20,8 @@ func benchUpstream(t *testing.T, on subject, to *table) {
 	self := func(n float64) float64 { return n }
 	to.add(row{
 		fmt.Sprintf("upstream watches of pods with %d viewers", viewers), "one viewer",
-		of(results[0], self), of(results[1], self), bar{"1", alone, func(n float64) bool { return n == 1 }},
+		of(results[0], self), of(results[1], self),
+		bar{"1", alone, func(n float64) bool { return n == 1 }},
 	})
 }
 

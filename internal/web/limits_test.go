@@ -104,7 +104,9 @@ func TestBodies(t *testing.T) {
 		title string
 		fails bool
 	}{
-		{64 << 10, true, "", false}, {64<<10 + 1, true, "Body too large", false}, {64 << 10, false, "", false},
+		{64 << 10, true, "", false},
+		{64<<10 + 1, true, "Body too large", false},
+		{64 << 10, false, "", false},
 		{1 << 20, false, "", true},
 	} {
 		read, failed = 0, nil
@@ -185,8 +187,10 @@ func TestGroupsOfAddresses(t *testing.T) {
 		a, b string
 		same bool
 	}{
-		{"192.0.2.1", "192.0.2.2", false}, {"192.0.2.1", "::ffff:192.0.2.1", true},
-		{"2001:db8::1", "2001:db8::ffff:1", true}, {"2001:db8::1", "2001:db8:0:1::1", false},
+		{"192.0.2.1", "192.0.2.2", false},
+		{"192.0.2.1", "::ffff:192.0.2.1", true},
+		{"2001:db8::1", "2001:db8::ffff:1", true},
+		{"2001:db8::1", "2001:db8:0:1::1", false},
 		{"fe80::1%eth0", "fe80::2", true},
 	} {
 		a, b := web.GroupOf(net.JoinHostPort(test.a, "1")), web.GroupOf(net.JoinHostPort(test.b, "2"))
@@ -346,7 +350,7 @@ func TestOverloadedSocketsAreClosed(t *testing.T) {
 				began := time.Now()
 				for range test.times {
 					_, _ = conn.Write(test.flood) // It may be closed.
-					time.Sleep(test.pause)
+					<-time.After(test.pause)
 				}
 				closes := false
 				select {

@@ -112,8 +112,10 @@ func TestFramesAreCounted(t *testing.T) {
 	of := func(size int) []byte {
 		switch {
 		case size > 65535:
-			return append([]byte{0x01, 0xff, 0, 0, 0, 0, byte(size >> 24), byte(size >> 16), byte(size >> 8),
-				byte(size), 0, 0, 0, 0}, make([]byte, size)...)
+			return append([]byte{
+				0x01, 0xff, 0, 0, 0, 0, byte(size >> 24), byte(size >> 16), byte(size >> 8),
+				byte(size), 0, 0, 0, 0,
+			}, make([]byte, size)...)
 		case size > 125:
 			return append([]byte{0x01, 0xfe, byte(size >> 8), byte(size), 0, 0, 0, 0}, make([]byte, size)...)
 		}
@@ -130,9 +132,11 @@ func TestFramesAreCounted(t *testing.T) {
 		{"texts", slices.Concat(of(0), of(1), of(125), of(126), of(1000)), 5},
 		{"long texts", slices.Concat(of(65_535), of(65_536), ping), 3 + 32},
 		{"half a head", of(65_536)[:9], 0},
-		{"a text without end",
+		{
+			"a text without end",
 			append([]byte{0x01, 0xff, 0x7f, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0, 0, 0, 0},
-				make([]byte, 10*frameBytes)...), 1 + 10},
+				make([]byte, 10*frameBytes)...), 1 + 10,
+		},
 	} {
 		for _, piece := range []int{1, 2, 7, 1000, 1 << 20} {
 			var count frameCount

@@ -369,8 +369,10 @@ func TestRelatedByListOrByObject(t *testing.T) {
 			b.t.Errorf("searched are %q", g.searched())
 		}
 	}, append(slices.DeleteFunc(kindsOfACompany(), func(k apitest.Kind) bool { return k.Kind == "ConfigMap" }),
-		apitest.Kind{Ref: "core/v1/configmaps", Kind: "ConfigMap", Verbs: []string{"get", "list"},
-			Columns: `[{"name":"Name","type":"string"}]`})...)
+		apitest.Kind{
+			Ref: "core/v1/configmaps", Kind: "ConfigMap", Verbs: []string{"get", "list"},
+			Columns: `[{"name":"Name","type":"string"}]`,
+		})...)
 }
 
 // An owner reference with another UID does not match, even if the name does.

@@ -22,8 +22,10 @@ func TestRequestsThatMakeNoSense(t *testing.T) {
 		status        int
 		title, detail string
 	}{
-		{snapshot + "?nss=a", 400, "Unknown parameter",
-			`"nss" is not a parameter here; these are: cols, fields, format, labels, limit, ns, q, sort, view, wait.`},
+		{
+			snapshot + "?nss=a", 400, "Unknown parameter",
+			`"nss" is not a parameter here; these are: cols, fields, format, labels, limit, ns, q, sort, view, wait.`,
+		},
 		{snapshot + "?labels=a&labels=b", 400, "Repeated parameter", "labels may be given once"},
 		{snapshot + "?limit=0", 400, "Not a limit", `"0"`},
 		{snapshot + "?limit=-1", 400, "Not a limit", `"-1"`},
@@ -266,14 +268,20 @@ func TestSnapshotFormats(t *testing.T) {
 	for _, test := range []struct{ name, query, accept, kind, want string }{
 		{"ndjson", "?q=web-1+a&ns=a&format=ndjson", "", "application/x-ndjson", row + "\n"},
 		{"ndjson of objects", "?q=web-1&ns=a&format=ndjson&view=objects", "", "application/x-ndjson", object + "\n"},
-		{"ndjson by Accept", "?q=web-1&ns=a", "text/html, application/x-ndjson;q=0.9", "application/x-ndjson",
-			row + "\n"},
-		{"csv", "?q=web-1&ns=a", "text/csv", "text/csv; charset=utf-8",
-			"Namespace,Name,Status,Age\na,web-1,Running,2026-11-21T10:00:00Z\n"},
-		{"yaml", "?q=web-1&ns=a&view=objects", "application/yaml", "application/yaml",
+		{
+			"ndjson by Accept", "?q=web-1&ns=a", "text/html, application/x-ndjson;q=0.9", "application/x-ndjson",
+			row + "\n",
+		},
+		{
+			"csv", "?q=web-1&ns=a", "text/csv", "text/csv; charset=utf-8",
+			"Namespace,Name,Status,Age\na,web-1,Running,2026-11-21T10:00:00Z\n",
+		},
+		{
+			"yaml", "?q=web-1&ns=a&view=objects", "application/yaml", "application/yaml",
 			"---\napiVersion: v1\nkind: Pod\nmetadata:\n  creationTimestamp: \"2026-11-21T10:00:00Z\"\n  labels:\n   " +
 				" app: web\n  name: web-1\n  namespace: a\n  resourceVersion: \"103\"\n  uid: a/web-1\nspec:\n  " +
-				"note: <b>\n"},
+				"note: <b>\n",
+		},
 		{"nothing as ndjson", "?q=none&format=ndjson", "", "application/x-ndjson", ""},
 		{"nothing as csv", "?q=none&format=csv", "", "text/csv; charset=utf-8", "Namespace,Name,Status,Age\n"},
 		{"the parameter before Accept", "?q=none&format=ndjson", "text/csv", "application/x-ndjson", ""},

@@ -120,8 +120,10 @@ func (s *Server) shownAt(to string) ([]watch.Query, error) {
 	case err != nil:
 		return nil, wrong
 	case segments[0] == "r" && len(segments) == 4:
-		return []watch.Query{{Resource: strings.Join(segments[1:], "/"), Namespaces: namespacesOf(values),
-			Labels: values.Get("labels"), Text: values.Get("q")}}, nil
+		return []watch.Query{{
+			Resource: strings.Join(segments[1:], "/"), Namespaces: namespacesOf(values),
+			Labels: values.Get("labels"), Text: values.Get("q"),
+		}}, nil
 	case segments[0] == "o" && len(segments) == 6:
 		return []watch.Query{objectQuery(segments[1:])}, nil
 	case segments[0] == "compare" && len(segments) == 1 && values.Get("a") != "":
@@ -246,8 +248,10 @@ func (s *Server) guestOf(r *http.Request) (from sender, ok bool) {
 		case ok && g.Share.Cluster != s.showing(r).id:
 			return sender{err: otherCluster(), left: true}, true
 		case ok:
-			return sender{identity: auth.Identity{Viewer: g.Share.Viewer(), Expires: g.Share.Expires, Ended: g.Ended,
-				Cookie: true}, guest: &g}, true
+			return sender{identity: auth.Identity{
+				Viewer: g.Share.Viewer(), Expires: g.Share.Expires, Ended: g.Ended,
+				Cookie: true,
+			}, guest: &g}, true
 		}
 	}
 	return sender{err: shareEnded(), left: true}, true

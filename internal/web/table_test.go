@@ -30,11 +30,15 @@ func TestSnapshotIsAsShown(t *testing.T) {
 		{"all, by name", "format=csv", "Namespace,Name,Size,Made By\na,one,10,x\na,three,11,z\na,two,9,y\n"},
 		{"the usual ones", "format=csv&cols=usual", "Namespace,Name,Size\na,one,10\na,three,11\na,two,9\n"},
 		{"all of them", "format=csv&cols=wide&sort=size&limit=1", "Namespace,Name,Size,Made By\na,two,9,y\n"},
-		{"chosen ones, in the table's order", "format=csv&cols=made+by&cols=name&sort=-Size",
-			"Name,Made By\nthree,z\none,x\ntwo,y\n"},
+		{
+			"chosen ones, in the table's order", "format=csv&cols=made+by&cols=name&sort=-Size",
+			"Name,Made By\nthree,z\none,x\ntwo,y\n",
+		},
 		{"with the namespace", "format=csv&cols=size&cols=namespace&q=two", "Namespace,Name,Size\na,two,9\n"},
-		{"rows", "format=ndjson&cols=made+by&q=two",
-			`{"ns":"a","name":"two","uid":"a/two","rv":"RV","cells":["two","y"]}` + "\n"},
+		{
+			"rows", "format=ndjson&cols=made+by&q=two",
+			`{"ns":"a","name":"two","uid":"a/two","rv":"RV","cells":["two","y"]}` + "\n",
+		},
 	} {
 		a := s.get(path + "?" + test.query)
 		body := a.body
@@ -90,8 +94,10 @@ func TestFormKeepsWhatIsShown(t *testing.T) {
 	for _, test := range []struct{ query, want string }{
 		{"", ""},
 		{"ns=a&ns=b&q=web&labels=app%3Dweb&from=1&sort=", ""},
-		{"sort=-name&cols=status&cols=name&open=a/web-1&tab=yaml",
-			"sort=-name cols=status cols=name open=a/web-1 tab=yaml"},
+		{
+			"sort=-name&cols=status&cols=name&open=a/web-1&tab=yaml",
+			"sort=-name cols=status cols=name open=a/web-1 tab=yaml",
+		},
 		{"open=a/web-1&tab=logs&container=side&previous=true", "open=a/web-1 tab=logs container=side previous=true"},
 		{"sort=name&cols=wide", "sort=name"},
 	} {

@@ -55,7 +55,9 @@ func TestRules(t *testing.T) {
 			at("/metadata/labels/b~1c", "/metadata/labels/0"), "m: 0 1",
 		},
 		{
-			"an object owns its members", []string{manager("m", 4, `{"f:data":{".":{},"f:x~y":{}}}`)}, at("/data"),
+			"an object owns its members",
+			[]string{manager("m", 4, `{"f:data":{".":{},"f:x~y":{}}}`)},
+			at("/data"),
 			"m: 0",
 		},
 		{"everything", []string{manager("m", 4, `{"f:data":{"f:x~y":{}}}`), manager("none", 4, `{}`)}, at(""), "m: 0"},
@@ -91,7 +93,8 @@ func TestRules(t *testing.T) {
 			at("/data/x~0y"), "m: 0; n: 0",
 		},
 		{
-			"in an atomic list", []string{manager("m", 4, `{"f:spec":{"f:args":{}}}`)},
+			"in an atomic list",
+			[]string{manager("m", 4, `{"f:spec":{"f:args":{}}}`)},
 			at("/spec/args/1", "/spec/sum/1/0"), "m: 0 1",
 		},
 		{
@@ -138,30 +141,36 @@ func TestRules(t *testing.T) {
 			at("/spec/args/0", "/spec/args/1", "/spec/sum/1/0"), "n: 1; m: 0 2",
 		},
 		{
-			"a key that is an object", []string{manager("m", 4, `{"f:odd":{"k:{\"b\":{\"c\":2}}":{}}}`)},
+			"a key that is an object",
+			[]string{manager("m", 4, `{"f:odd":{"k:{\"b\":{\"c\":2}}":{}}}`)},
 			at("/odd/0/a"), "m: 0",
 		},
 		{
-			"a path that is not there", []string{manager("m", 4, `{"f:spec":{"f:args":{},"f:gone":{"f:a":{}}}}`)},
+			"a path that is not there",
+			[]string{manager("m", 4, `{"f:spec":{"f:args":{},"f:gone":{"f:a":{}}}}`)},
 			at("/spec/args/7", "/spec/gone/a"), "m: 0 1",
 		},
 
 		{
-			"removed: the newest", []string{manager("m", 5, `{"f:spec":{}}`), manager("n", 4, `{"f:data":{}}`)},
+			"removed: the newest",
+			[]string{manager("m", 5, `{"f:spec":{}}`), manager("n", 4, `{"f:data":{}}`)},
 			at("-/data/z", "/data"), "m: 0; n: 1",
 		},
 		{
 			"removed: of the newest the one that wrote",
-			[]string{manager("m", 5, `{"f:data":{}}`), manager("n", 5, `{"f:spec":{}}`)}, at("-/data/z", "/data"),
+			[]string{manager("m", 5, `{"f:data":{}}`), manager("n", 5, `{"f:spec":{}}`)},
+			at("-/data/z", "/data"),
 			"m: 0 1",
 		},
 		{
 			"removed: of the newest the last",
-			[]string{manager("m", 5, `{"f:data":{}}`), manager("n", 5, `{"f:data":{}}`)}, at("-/data/z"), "n: 0",
+			[]string{manager("m", 5, `{"f:data":{}}`), manager("n", 5, `{"f:data":{}}`)},
+			at("-/data/z"), "n: 0",
 		},
 		{"removed, and no time was taken", []string{manager("m", old, `{"f:data":{}}`)}, at("-/data/z"), ""},
 		{
-			"removed, and the newest wrote within the second", []string{manager("m", old, `{"f:data":{}}`)},
+			"removed, and the newest wrote within the second",
+			[]string{manager("m", old, `{"f:data":{}}`)},
 			at("-/data/z", "/data"), "m: 0 1",
 		},
 		{
@@ -171,16 +180,19 @@ func TestRules(t *testing.T) {
 		},
 		{"set, and nobody owns it", []string{manager("m", 4, `{"f:data":{}}`)}, at("/spec/nodeName"), "m: 0"},
 		{
-			"that, and no time was taken", []string{manager("m", old, `{"f:data":{}}`)},
+			"that, and no time was taken",
+			[]string{manager("m", old, `{"f:data":{}}`)},
 			at("/metadata/deletionTimestamp", "/metadata/resourceVersion"), "",
 		},
 		{
-			"that, and the newest wrote within the second", []string{manager("m", old, `{"f:data":{}}`)},
+			"that, and the newest wrote within the second",
+			[]string{manager("m", old, `{"f:data":{}}`)},
 			at("/data", "/metadata/deletionTimestamp", "/metadata/resourceVersion"), "m: 0 2",
 		},
 		{
 			"the metadata as a whole, and no time was taken",
-			[]string{manager("m", old, `{"f:metadata":{"f:labels":{"f:a":{}}}}`)}, at("/metadata"), "",
+			[]string{manager("m", old, `{"f:metadata":{"f:labels":{"f:a":{}}}}`)},
+			at("/metadata"), "",
 		},
 		{"everything, and no time was taken", []string{manager("m", old, `{"f:data":{}}`)}, at(""), ""},
 		{
@@ -190,20 +202,24 @@ func TestRules(t *testing.T) {
 		},
 
 		{
-			"no fields", []string{manager("m", 4, `null`), `{"manager":"n","time":"2026-11-21T10:00:01Z"}`},
+			"no fields",
+			[]string{manager("m", 4, `null`), `{"manager":"n","time":"2026-11-21T10:00:01Z"}`},
 			at("/data"), "m: 0",
 		},
 		{
-			"fields of another type", []string{manager("m", 4, `["f:data"]`), manager("n", 2, `{"f:data":{}}`)},
+			"fields of another type",
+			[]string{manager("m", 4, `["f:data"]`), manager("n", 2, `{"f:data":{}}`)},
 			at("/data"), "n: 0",
 		},
 		{
-			"elements of an unknown kind", []string{manager("m", 4, `{"z:what":{},"f:data":{"q:1":{}}}`)},
+			"elements of an unknown kind",
+			[]string{manager("m", 4, `{"z:what":{},"f:data":{"q:1":{}}}`)},
 			at("/data/x~0y"), "m: 0",
 		},
 		{
 			"elements that make no sense",
-			[]string{manager("m", 4, `{"f:data":{"k:{":{}}}`), manager("n", 2, `{"f:data":{}}`)}, at("/data"),
+			[]string{manager("m", 4, `{"f:data":{"k:{":{}}}`), manager("n", 2, `{"f:data":{}}`)},
+			at("/data"),
 			"n: 0",
 		},
 		{"no time", []string{`{"manager":"m","operation":"Update","fieldsV1":{"f:data":{}}}`}, at("/data"), "m: 0"},

@@ -90,15 +90,18 @@ func TestProxyNames(t *testing.T) {
 		want    *watch.User
 	}{
 		{
-			"a user", []string{"X-Forwarded-User: anna"},
+			"a user",
+			[]string{"X-Forwarded-User: anna"},
 			&watch.User{Name: "anna", Groups: []string{"system:authenticated"}},
 		},
 		{
-			"a user with groups", []string{"X-Forwarded-User: anna@example.com", "X-Forwarded-Groups: dev, ops,,a b "},
+			"a user with groups",
+			[]string{"X-Forwarded-User: anna@example.com", "X-Forwarded-Groups: dev, ops,,a b "},
 			&watch.User{Name: "anna@example.com", Groups: []string{"dev", "ops", "a b", "system:authenticated"}},
 		},
 		{
-			"a user of a directory", []string{"X-Forwarded-User: cn=Änne,ou=x"},
+			"a user of a directory",
+			[]string{"X-Forwarded-User: cn=Änne,ou=x"},
 			&watch.User{Name: "cn=Änne,ou=x", Groups: []string{"system:authenticated"}},
 		},
 		{"nobody", nil, nil},
@@ -117,7 +120,8 @@ func TestProxyNames(t *testing.T) {
 		{"capitals", []string{"X-Forwarded-User: anna", "X-FORWARDED-GROUPS: admins"}, nil},
 		{
 			"another spelling of the secret",
-			[]string{"X-Forwarded-User: anna", "X_Glasshouse_Proxy_Secret: " + secret}, nil,
+			[]string{"X-Forwarded-User: anna", "X_Glasshouse_Proxy_Secret: " + secret},
+			nil,
 		},
 		{"the cluster's masters", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: dev,system:masters"}, nil},
 		{"them in another case", []string{"X-Forwarded-User: anna", "X-Forwarded-Groups: System:Masters"}, nil},

@@ -28,8 +28,10 @@ func (c *counters) ongoing(groups map[[4]string][]watch.Coverage) map[[4]string]
 	for labels, entries := range groups {
 		now[labels] = make(map[scopeID]watch.Coverage, len(entries))
 		for i := range entries {
-			now[labels][scopeID{entries[i].Resource, entries[i].Fields, entries[i].Metadata,
-				entries[i].Shared}] = entries[i]
+			now[labels][scopeID{
+				entries[i].Resource, entries[i].Fields, entries[i].Metadata,
+				entries[i].Shared,
+			}] = entries[i]
 		}
 	}
 	for labels, before := range c.last {

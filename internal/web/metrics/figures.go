@@ -20,23 +20,39 @@ func figures() []figure {
 	const gauge, counter = prometheus.GaugeValue, prometheus.CounterValue
 	return []figure{
 		{"objects", "Objects held.", gauge, sum(func(c *watch.Coverage) float64 { return float64(c.Objects) })},
-		{"cache_bytes", "Memory of the objects held.", gauge,
-			sum(func(c *watch.Coverage) float64 { return float64(c.CacheBytes) })},
-		{"ring_bytes", "Memory of the changes kept.", gauge,
-			sum(func(c *watch.Coverage) float64 { return float64(c.RingBytes) })},
-		{"ring_changes", "Changes kept.", gauge,
-			sum(func(c *watch.Coverage) float64 { return float64(c.RingChanges) })},
+		{
+			"cache_bytes", "Memory of the objects held.", gauge,
+			sum(func(c *watch.Coverage) float64 { return float64(c.CacheBytes) }),
+		},
+		{
+			"ring_bytes", "Memory of the changes kept.", gauge,
+			sum(func(c *watch.Coverage) float64 { return float64(c.RingBytes) }),
+		},
+		{
+			"ring_changes", "Changes kept.", gauge,
+			sum(func(c *watch.Coverage) float64 { return float64(c.RingChanges) }),
+		},
 		{"readers", "Readers now.", gauge, sum(func(c *watch.Coverage) float64 { return float64(c.Readers) })},
-		{"lists_total", "Lists, the first included.", counter,
-			sum(func(c *watch.Coverage) float64 { return float64(c.Lists) })},
-		{"watch_drops_total", "Watches that ended.", counter,
-			sum(func(c *watch.Coverage) float64 { return float64(c.Drops) })},
-		{"resets_total", "Readers that had to begin anew.", counter,
-			sum(func(c *watch.Coverage) float64 { return float64(c.Resets) })},
-		{"blind_intervals_total", "Intervals without a watch after the first list.", counter,
-			sum(func(c *watch.Coverage) float64 { return float64(c.Blind) })},
-		{"blind_seconds_total", "Time without a watch after the first list, the present interval included.", counter,
-			sum(func(c *watch.Coverage) float64 { return c.BlindFor })},
+		{
+			"lists_total", "Lists, the first included.", counter,
+			sum(func(c *watch.Coverage) float64 { return float64(c.Lists) }),
+		},
+		{
+			"watch_drops_total", "Watches that ended.", counter,
+			sum(func(c *watch.Coverage) float64 { return float64(c.Drops) }),
+		},
+		{
+			"resets_total", "Readers that had to begin anew.", counter,
+			sum(func(c *watch.Coverage) float64 { return float64(c.Resets) }),
+		},
+		{
+			"blind_intervals_total", "Intervals without a watch after the first list.", counter,
+			sum(func(c *watch.Coverage) float64 { return float64(c.Blind) }),
+		},
+		{
+			"blind_seconds_total", "Time without a watch after the first list, the present interval included.", counter,
+			sum(func(c *watch.Coverage) float64 { return c.BlindFor }),
+		},
 		{"last_event_timestamp_seconds", "When a watch told something last.", gauge, lastEvent},
 	}
 }
