@@ -1,6 +1,6 @@
-// The line at the foot of a list that tells what happened last, made of the row
-// events that come anyway. Opened, it is a feed of its own, which is loaded then,
-// of this list or of all that is watched.
+// The activity line at the foot of a list. It shows the last change, which comes from the row events that the page
+// receives anyway. When the user opens it, it becomes a feed with a subscription of its own. That feed is loaded on
+// demand, and shows the changes of this list or of all watched resources.
 
 import { ages, clockTime } from "./age.ts";
 import type { ActivityFeed } from "./activityfeed.ts";
@@ -11,7 +11,7 @@ import { habits } from "./stored.ts";
 import type { Told } from "./told.ts";
 import type { ObjectName } from "./view.ts";
 
-/** What of the cluster is listed. */
+/** The part of the cluster that the page lists. */
 export interface Scope {
   readonly kind: Kind;
   readonly ns: readonly string[];
@@ -21,22 +21,22 @@ export interface Scope {
 export interface Way {
   readonly live: Live;
   readonly now: () => number;
-  /** The kinds that the program watches now, those first that matter most; null while that is not known. */
+  /** Returns the resources that the server watches now, the most important first. Null means not known yet. */
   readonly watched: () => readonly Kind[] | null;
-  /** The address of an object's changes, and the way there. */
+  /** The URL of an object's changes, and the function that navigates there. */
   readonly href: (kind: Kind, o: ObjectName) => string;
   readonly open: (kind: Kind, o: ObjectName) => void;
 }
 
-/** How a person has the feed. */
+/** The user's preferences for the feed. */
 export interface Habit {
   readonly height: number;
-  /** It tells of all that is watched. */
+  /** Show the changes of all watched resources, not only of this list. */
   readonly all: boolean;
 }
 
-const pause = 200; // ms between two lines: more often nobody reads
-const usual = 260; // px
+const pause = 200; // ms between two updates of the line; a reader cannot follow faster ones
+const usual = 260; // px, the default height
 const key = "glasshouse-activity";
 
 export class Activity {
@@ -44,7 +44,7 @@ export class Activity {
   private readonly button = h("button", { type: "button", class: "activity-line", "aria-expanded": "false", "aria-controls": "activity-feed", title: "Activity (a)" }, h("span", { class: "name" }, "Activity"), this.words);
   private readonly place = h("div", { id: "activity-feed", class: "activity-feed", hidden: true });
   private scope: Scope | null = null;
-  private since: number | null = null; // when it became live; null while it is not
+  private since: number | null = null; // ms, the time at which the list became live; null while it is not live
   private newest: Told | null = null;
   private at = "";
   private timer: ReturnType<typeof setTimeout> | undefined;
@@ -60,12 +60,12 @@ export class Activity {
     if (kept.open) this.toggle();
   }
 
-  /** The feed is open, which holds what it has been told. */
+  /** Whether the feed is open. An open feed keeps the changes that it has received. */
   get open(): boolean {
     return this.opened;
   }
 
-  /** What is listed is another. */
+  /** Follows another list. */
   follow(scope: Scope): void {
     this.scope = scope;
     this.newest = this.since = null;
@@ -73,17 +73,20 @@ export class Activity {
     this.feed?.follow(scope);
   }
 
-  /** What is watched may be other. */
+  /** Reports that the set of watched resources may have changed. */
   watched(): void {
     this.feed?.watched();
   }
 
-  /** The connection is another. */
+  /** Reports that the state of the connection has changed. */
   refresh(): void {
     this.feed?.refresh();
   }
 
-  /** Whether what changes is told: only then is it known that nothing does. What no column shows is not told. */
+  /**
+   * Sets whether the list is live. Only a live list can report that nothing changes. Changes that no column shows are
+   * not reported here.
+   */
   live(is: boolean): void {
     if (is === (this.since !== null)) return;
     this.since = is ? this.way.now() : null;
@@ -94,14 +97,14 @@ export class Activity {
     this.words.replaceChildren(this.since === null ? "" : `Nothing has changed in the columns of this list since ${clockTime(new Date(this.since).toISOString(), this.way.now())}`);
   }
 
-  /** This has just happened. */
+  /** Reports a change that has just arrived. */
   happened(told: Told): void {
     this.newest = told;
     this.at = new Date(this.way.now()).toISOString();
     this.timer ??= setTimeout(() => this.draw(), pause);
   }
 
-  /** What was told is gone with the rows: it may not be seen any more. */
+  /** Discards the last change, because its row may no longer be visible to the viewer. */
   forget(): void {
     this.newest = null;
     this.idle();

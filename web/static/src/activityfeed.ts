@@ -1,4 +1,4 @@
-// Every change of what is listed, or of all that is watched, newest first, as it happens.
+// The activity feed: all changes of one list, or of all watched resources, newest first, live.
 
 import type { Habit, Scope, Way } from "./activity.ts";
 import { followed, pause, Source } from "./activitysource.ts";
@@ -12,8 +12,8 @@ import { opWords } from "./timeline.ts";
 import { byView } from "./who.ts";
 import type { Problem, State } from "./wire.ts";
 
-const page = 200; // lines that are drawn at first, and with each click
-const mostWords = 3; // fields of a change that are told
+const page = 200; // lines that are drawn at first, and added with each click
+const mostWords = 3; // changed fields that one line shows
 
 export class ActivityFeed {
   private readonly own = h("button", { type: "button", title: "What happens in this list" }, "This list");
@@ -28,9 +28,9 @@ export class ActivityFeed {
   private readonly foot = h("p", { class: "foot" });
   private readonly happenings = new Happenings();
   private drawn = new Map<number, HTMLElement>();
-  private readonly sources = new Map<string, Source>(); // by the ref of their kind
-  private rest: readonly Kind[] = []; // watched, and not followed
-  private known = false; // what is watched
+  private readonly sources = new Map<string, Source>(); // by resource ref
+  private rest: readonly Kind[] = []; // watched resources that the feed does not follow
+  private known = false; // whether the set of watched resources is known
   private scope: Scope | null = null;
   private limit = page;
   private over = false;
@@ -65,14 +65,14 @@ export class ActivityFeed {
     this.list.addEventListener("click", (e) => this.click(e));
   }
 
-  /** What is listed is another. */
+  /** Follows another list. */
   follow(scope: Scope): void {
     const before = this.scope;
     this.scope = scope;
-    // Of all that is watched it is the same, but for other namespaces.
+    // With all watched resources, the sources stay the same unless the namespaces differ.
     if (before === null || !this.habit.all || before.ns.join() !== scope.ns.join()) this.begin();
     else {
-      this.drawn.clear(); // Their links are of the list that was.
+      this.drawn.clear(); // Their links belong to the previous list.
       this.watched();
     }
   }
@@ -97,7 +97,10 @@ export class ActivityFeed {
     this.watched();
   }
 
-  /** Follows what is watched now: what is so no more goes, with what it told. */
+  /**
+   * Adjusts the sources to the resources that are watched now. It closes the sources of other resources and removes
+   * their changes.
+   */
   watched(): void {
     const { scope } = this;
     if (scope === null) return;
@@ -116,7 +119,7 @@ export class ActivityFeed {
     this.draw();
   }
 
-  /** The connection is another: over a new one the state is told anew. */
+  /** Reports that the state of the connection has changed. A new connection sends all states again. */
   refresh(): void {
     if (this.way.live.connection !== "open") for (const source of this.sources.values()) source.state = null;
     this.draw();
@@ -160,7 +163,7 @@ export class ActivityFeed {
     arrange(this.list, [...drawn.values(), ...(some ? [this.older] : []), this.foot]);
   }
 
-  // Since when it is not known what changes, and of which kinds.
+  // Returns since when changes are unknown, and for which resources; null if all sources are current.
   private doubted(sources: readonly Source[]): string | null {
     const { connection, since } = this.way.live;
     const now = this.way.now();
@@ -180,7 +183,7 @@ export class ActivityFeed {
     return h("div", { class: "what", "data-op": op, "data-quiet": quiet ? true : null }, h("time", { datetime: time }, clockTime(time, this.way.now())), a, h("span", { class: "all", title: words.length > 0 ? words.map((w) => w.join(" ")).join("\n") : null }, ...what), h("span", { class: "who" }, ...by.map(byView)));
   }
 
-  // Links stay links: only a plain click is taken over.
+  // Handles plain clicks only. Clicks with a modifier key keep the browser's behavior for links.
   private click(e: MouseEvent): void {
     if (e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey || !(e.target instanceof Element) || String(getSelection()) !== "") return;
     const a = e.target.closest(".what")?.querySelector("a");
@@ -191,22 +194,25 @@ export class ActivityFeed {
   }
 }
 
-// Side by side, two values in a script that is written from the right would change places: each is told by itself.
+// In right-to-left script, two adjacent values would swap places. An element of its own isolates each.
 const apart = (pieces: readonly string[]): (Node | string)[] => pieces.flatMap((p, i) => [...(i === 0 ? [] : [" "]), h("bdi", {}, p)]);
 
-/** All that the words at the foot depend on. */
+/** All inputs of the text at the foot of the feed. */
 export interface Foot {
   readonly problem: Problem | null;
   readonly state: State | null;
   readonly complete: boolean;
-  readonly doubted: string | null; // since when it is not known what changes
-  readonly count: number; // changes that are to be seen,
-  readonly size: number; // of so many
-  readonly some: boolean; // not all of them are drawn
+  readonly doubted: string | null; // since when changes are unknown; null if they are current
+  readonly count: number; // changes that match the filter
+  readonly size: number; // all changes in the feed
+  readonly some: boolean; // more changes match than are drawn
   readonly filtered: boolean;
   readonly resource: string;
   readonly since: string;
-  /** Of all that is watched: whether it is known what that is, how many kinds are told, and those that are not; null of a list. */
+  /**
+   * For all watched resources: whether their set is known, how many are shown, and the names of those that are not
+   * shown. Null for one list.
+   */
   readonly kinds: { readonly known: boolean; readonly told: number; readonly untold: readonly string[] } | null;
 }
 

@@ -1,5 +1,5 @@
-// One kind that the activity follows: its changes, and how well they are known.
-// What is watched anyway is followed without having it watched for that.
+// One resource that the activity follows: its changes, and how current they are. The subscription uses what is watched
+// already, and does not cause the server to watch it.
 
 import type { Scope } from "./activity.ts";
 import type { Happenings } from "./happenings.ts";
@@ -7,11 +7,15 @@ import type { Kind } from "./kinds.ts";
 import type { Handler, Live, Subscription } from "./live.ts";
 import type { Problem, State } from "./wire.ts";
 
-const most = 20; // kinds that are followed together
-/** How often what has happened is told, and drawn, at most, in milliseconds: more often nobody reads. */
+const most = 20; // resources that are followed at the same time
+/** ms, the minimum time between two messages and between two redraws. A reader cannot follow faster updates. */
 export const pause = 250;
 
-/** Of the kinds that are watched those that are followed together, and those for which there is no room: first the one that is listed. Where namespaces are chosen, those that have none tell nothing of them. */
+/**
+ * Splits the watched resources into those that the activity follows and the rest, for which there is no room. The
+ * listed resource comes first. If namespaces are chosen, cluster-scoped resources are left out, because they have no
+ * changes there.
+ */
 export function followed(watched: readonly Kind[], { kind, ns }: Pick<Scope, "kind" | "ns">): { kinds: readonly Kind[]; rest: readonly Kind[] } {
   const all = watched.filter((k) => ns.length === 0 || k.namespaced);
   const own = all.filter((k) => k.ref === kind.ref);
@@ -20,7 +24,7 @@ export function followed(watched: readonly Kind[], { kind, ns }: Pick<Scope, "ki
 }
 
 export class Source implements Handler {
-  /** Its past has come, and what happens is told from then on. */
+  /** Whether the snapshot of recent changes has arrived. Later changes follow as events. */
   complete = false;
   state: State | null = null;
   problem: Problem | null = null;
@@ -44,7 +48,7 @@ export class Source implements Handler {
     } else if (m.type === "change-events") this.happenings.add(this.kind, m.events);
     else if (m.type === "state") this.state = m;
     else if (m.type === "error") this.problem = m.problem;
-    // A right that was lost takes with it what was seen.
+    // When permission is lost, the changes that it allowed are removed.
     if (m.type === "error" || (m.type === "state" && m.state === "forbidden")) {
       this.happenings.forget(this.kind.ref);
       this.complete = false;
@@ -52,7 +56,7 @@ export class Source implements Handler {
     this.changed();
   }
 
-  // What is shown stays until the snapshot has come: it has happened.
+  // The shown changes stay until the new snapshot arrives, because they did happen.
   restart(): void {}
 
   close(): void {

@@ -1,15 +1,15 @@
-// Times as kubectl tells them.
+// Times in the format of kubectl.
 
 const second = 1000;
 const minute = 60 * second;
 const hour = 60 * minute;
 
 /**
- * The time passed, in the words of k8s.io/apimachinery/pkg/util/duration
- * HumanDuration: two or three figures, coarser as it grows.
+ * Formats a duration in ms like HumanDuration of k8s.io/apimachinery/pkg/util/duration: two or three digits, coarser as
+ * it grows.
  */
 export function humanDuration(ms: number): string {
-  // Clocks differ: up to two seconds ahead counts as now.
+  // Clocks differ, so a time up to two seconds in the future counts as now.
   const seconds = Math.trunc(ms / second);
   if (seconds < -1) return "<invalid>";
   if (seconds < 0) return "0s";
@@ -35,7 +35,7 @@ function pair(a: number, unitA: string, b: number, unitB: string): string {
 const ahead = /(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)) ago/g;
 const timestamp = /\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)/g;
 
-/** A relative cell as shown: each timestamp in it becomes the time passed since. */
+/** Formats a relative cell: replaces each timestamp in it by the time passed since then. */
 export function ages(wire: string, now: number): string {
   return wire.replace(timestamp, (at) => {
     const ms = Date.parse(at);
@@ -43,7 +43,7 @@ export function ages(wire: string, now: number): string {
   });
 }
 
-/** The same in a sentence, where "TIME ago" that is yet to come is "in 5m". */
+/** Formats a relative cell like ages, but for a sentence: a future "TIME ago" becomes "in 5m". */
 export function passed(wire: string, now: number): string {
   const future = wire.replace(ahead, (whole: string, at: string) => {
     const ms = Date.parse(at) - now;
@@ -52,14 +52,14 @@ export function passed(wire: string, now: number): string {
   return ages(future, now);
 }
 
-/** The first timestamp in a relative cell, in milliseconds; NaN without one. */
+/** Returns the first timestamp in a relative cell, in ms; NaN if there is none. */
 export function timeIn(wire: string): number {
   timestamp.lastIndex = 0;
   const found = timestamp.exec(wire);
   return found === null ? NaN : Date.parse(found[0]);
 }
 
-/** The time of day, 14:03:22, or the date too when it was another day. */
+/** Formats the local time of day as 14:03:22, with the date before it if it is not today. */
 export function clockTime(rfc3339: string, now: number): string {
   const at = new Date(rfc3339);
   if (Number.isNaN(at.getTime())) return "";

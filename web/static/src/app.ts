@@ -1,5 +1,4 @@
-// Wires the page together. The server's HTML is the first render; from here on
-// it is kept true.
+// Connects the parts of the page. The server's HTML is the first render; from then on, this script keeps it current.
 
 import { kept, nextLoad, waited } from "./awaited.ts";
 import { inKiosk, under } from "./base.ts";
@@ -29,8 +28,8 @@ import { remember, stored } from "./stored.ts";
 import type { Seen, ShareDialog } from "./share.ts";
 import { formatView, objectHref, pageHref, parseLog, parseView, plain, titleOf, type ObjectName, type View } from "./view.ts";
 
-// The server's rows are on the screen first: what follows has the thread that draws them for as long as some frames. A
-// page that is not looked at draws none.
+// Wait until the server's rows are on the screen, so that drawing them has the main thread to itself for a few frames.
+// A hidden page draws no frames, so it does not wait.
 await new Promise<unknown>((then) => {
   if (document.hidden) return then(null);
   requestAnimationFrame(() => setTimeout(then));
@@ -76,11 +75,11 @@ const latency = new Latency(
   },
 );
 
-// Nothing that a reload would lose is typed, open or selected beside what a page is of.
+// Whether a reload would lose nothing in addition to the view: no filter text, open dialog or selected text.
 const idle = (): boolean => (byId("picker-filter") as HTMLInputElement).value === "" && document.querySelector("dialog[open], :popover-open") === null && String(getSelection()) === "";
 
 const build = new Build(new URL(import.meta.url).searchParams.get("v") ?? "", {
-  hidden: () => document.hidden || inKiosk(), // Nobody is at a wall.
+  hidden: () => document.hidden || inKiosk(), // A kiosk counts as hidden, because no user is at it.
   spare: () => inKiosk() || (shown?.spare === true && idle()),
   served: servedAs,
   after: (ms, run) => setTimeout(run, ms),
@@ -96,13 +95,13 @@ let listed = (): void => {};
 const picker = new Picker(byId("picker-filter") as HTMLInputElement, byId("picker-groups"), (date) => clock.learn(date), (other) => build.heard(other), () => listed(), guest ? endShare : logIn);
 const page = document.querySelector<HTMLElement>("[data-page]");
 
-// What the page can do. A page of a kind, or of an object, can do more.
+// What the page can do. List pages and object pages add to this.
 let shown: ListPage | null = null;
-let tended: Tended | null = null; // what a kiosk looks after
+let tended: Tended | null = null; // the view whose refused requests a kiosk repeats
 let seen = (): Seen | null => null;
 let special = (): readonly Command[] => [];
 let go = (view: View): void => location.assign(formatView(view));
-// Where the server shows one cluster of several the name of it leads to the others.
+// If the server offers several clusters, their chooser opens from the name of the active one.
 const named = document.querySelector<HTMLAnchorElement>("a#cluster");
 const contexts = named === null ? null : new Contexts(switched);
 const chooser = named === null || contexts === null || page?.dataset["page"] === "problem" ? null : contextPopover(named, contexts);
@@ -130,12 +129,12 @@ picker.start(live);
 if (guest) tellUntil(now);
 if (inKiosk()) void import("./kiosk.ts").then(({ tend }) => tend(() => tended));
 byId("theme").addEventListener("click", turnTheme);
-// On a small screen it is in the menu.
+// On a small screen these buttons are in the menu.
 for (const button of document.querySelectorAll("#help, .picker-foot button:not(.sharer)")) button.addEventListener("click", help);
 for (const button of document.querySelectorAll("button.sharer")) button.addEventListener("click", share);
 listenToKeys(commands);
 
-document.documentElement.dataset["begun"] = ""; // What serves without script may go.
+document.documentElement.dataset["begun"] = ""; // CSS may hide the parts that serve pages without script.
 
 if (page?.dataset["page"] !== "problem" || page.dataset["ref"] !== "") {
   live.connect();
@@ -180,14 +179,15 @@ function startList(section: HTMLElement): void {
     const kind = picker.get(view.ref);
     if (kind === undefined) location.reload();
     else if (!list.began) {
-      if (location.pathname + location.search !== served) location.reload(); // Not where a link led to another place of it.
+      // Not for a link to another anchor of the same page.
+      if (location.pathname + location.search !== served) location.reload();
     } else {
       place.forget();
       list.show(view, kind, placeOf(history.state) ?? 0);
     }
   });
 
-  // Links stay links: only a plain click is taken over.
+  // Handles plain clicks only. Clicks with a modifier key keep the browser's behavior for links.
   document.addEventListener("click", (e) => {
     if (e.defaultPrevented || e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey || !(e.target instanceof Element)) return;
     if (!list.began && e.target.closest("a") !== null) return;
@@ -195,7 +195,7 @@ function startList(section: HTMLElement): void {
     if (ref !== undefined) {
       e.preventDefault();
       const view = list.view;
-      // The namespaces chosen stay when another namespaced kind is looked at.
+      // The chosen namespaces stay when the user switches to another namespaced resource.
       const ns = ref !== view.ref && picker.get(ref)?.namespaced === true ? view.ns : [];
       turn(preferred({ ...plain(ref), ns }));
       document.getElementById("picker")?.hidePopover();
@@ -224,7 +224,7 @@ function startList(section: HTMLElement): void {
     list.applyForm("push");
   });
   for (const [id, type, how] of [["q", "input", "replace"], ["labels", "change", "push"]] as const) input(id)?.addEventListener(type, () => list.began && list.applyForm(how));
-  // A cell that is cut off says all of itself to the pointer.
+  // A truncated cell shows its full text in a tooltip.
   byId("tbody").addEventListener("mouseover", (e) => {
     const cell = e.target instanceof Element ? e.target.closest("td, th") : null;
     if (cell !== null && cell.scrollWidth > cell.clientWidth && !cell.hasAttribute("title")) setAttr(cell, "title", cell.textContent ?? "");
@@ -272,12 +272,12 @@ function startObject(section: HTMLElement): void {
     if (live.connection === "open") byId("asof").hidden = true;
     panel.refresh();
   };
-  // To a guest it may be all there is.
+  // A guest may have no permission for the list, so there is no way back to it.
   special = () => objectCommands(kind, panel, shared()?.some((p) => p.resource === ref && p.name !== "") === true ? null : () => location.assign(formatView({ ...plain(ref), ns: name.ns === "" ? [] : [name.ns] })));
 }
 
-// The columns that a person has chosen for a kind are put into the address that
-// is made for it. An address that was given stays as it is: it is somebody's view.
+// Adds the columns that the user chose for a resource to a new URL. A URL that was given stays as it is, because
+// someone chose that view.
 function preferred(view: View): View {
   return view.cols.length > 0 || view.ref === shown?.view.ref ? view : { ...view, cols: stored(`columns.${view.ref}`) };
 }
@@ -288,12 +288,13 @@ function openObject(ref: string, object: ObjectName): void {
   else go(preferred({ ...plain(ref), ns: object.ns === "" ? [] : [object.ns], open: object }));
 }
 
-// Nothing of the one cluster is kept for the other.
+// Leaves for the start page, because nothing of the previous cluster may stay.
 function switched(): void {
   location.assign(under("/"));
 }
 
-// The page of a problem loads itself anew, and is left by its link.
+// Replaces the link of the cluster name by a button with a popover. The error page keeps the link, because it reloads
+// itself.
 function contextPopover(link: HTMLAnchorElement, of: Contexts): Popover {
   const button = h("button", { id: "cluster", class: "cluster chooser", type: "button", "aria-haspopup": "dialog", title: link.title }, ...link.childNodes);
   link.replaceWith(button);
@@ -323,8 +324,8 @@ function help(): void {
 
 const unloaded = (): void => say("The dialog could not be loaded. Reload the page to try again.");
 
-// The page says that the cluster does not serve a kind, until it does: in this
-// version, or in one that is listed instead of it. What somebody is at comes first.
+// Waits on the error page until the cluster serves the resource, in this version or in one that replaces it in the
+// list. It does not reload while the user types, has a dialog open or selects text.
 function awaitKind(ref: string): void {
   if (ref === "") return;
   const [group, , resource] = ref.split("/");

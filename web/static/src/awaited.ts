@@ -1,30 +1,32 @@
-// When the page of a kind that was not there is loaded anew, now that the kind is
-// listed. That may not help: the server that answers may not know it yet, or have
-// another reason. Each time the next is twice as far, which is kept with the
-// entry of the history: that outlasts the load.
+// Decides when the error page of an unserved resource reloads, once the resource is in the list. A reload may not help:
+// the server that responds may not know the resource yet, or may have another reason. So each delay is twice the one
+// before. The delay is stored with the history entry, which survives the reload.
 
-const first = 5000; // ms from one load to the next
+const first = 5000; // ms from one reload to the next
 const longest = 300_000;
 
 interface Load {
   readonly at: number;
-  /** How far the next is, in milliseconds. */
+  /** ms from this reload to the next. */
   readonly apart: number;
 }
 
-/** In how many milliseconds, by what is kept with the entry, to load anew, and how far the next load is from that. */
+/**
+ * Returns the ms to wait before the next reload, and the ms from that reload to the one after it. state is the stored
+ * state of the history entry.
+ */
 export function nextLoad(state: unknown, now: number): { readonly wait: number; readonly apart: number } {
   const last = loadOf(state);
   const since = last === null ? NaN : now - last.at;
-  // After a while in which it was not asked for it is another matter.
+  // After a longer time without a reload, this is a new case, with the initial delay.
   if (last === null || !(since >= 0 && since < 2 * last.apart)) return { wait: 0, apart: first };
   return { wait: Math.max(0, last.apart - since), apart: Math.min(longest, 2 * last.apart) };
 }
 
-/** Whether something is kept with the entry: a page that is what was waited for has no use for it. */
+/** Whether the history entry has reload state. A page that loaded successfully has no use for it. */
 export const waited = (state: unknown): boolean => loadOf(state) !== null;
 
-/** What is kept with the entry of the history. */
+/** Returns the state to store in the history entry. */
 export const kept = (load: Load): unknown => ({ load });
 
 function loadOf(state: unknown): Load | null {

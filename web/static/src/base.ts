@@ -1,12 +1,13 @@
-// Under which path the server has all its routes: that of --base-path, which the
-// page's HTML tells. Whatever names a route goes through here.
+// The path prefix of all routes, from --base-path. The page's HTML contains it. Every route name passes through this
+// file.
 
-const root = (): HTMLElement | undefined => (typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined)); // Tests have no page, or a part of one.
+// Tests have no document, or only a part of one.
+const root = (): HTMLElement | undefined => (typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined));
 
-/** Whether the page is a kiosk: what is shown, for a screen on a wall. */
+/** Whether the page is in kiosk mode, for a screen on a wall. */
 export const inKiosk = (): boolean => root()?.dataset["kiosk"] !== undefined;
 
-/** The address of a route. */
+/** Returns the URL path of a route. */
 export function under(route: string): string {
   return `${root()?.dataset["base"] ?? ""}${route}`;
 }

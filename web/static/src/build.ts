@@ -1,41 +1,41 @@
-// Which build of the page the server has. Another one than this page is, as after
-// an upgrade, is told, and the page goes on: who looks at it reloads it when that
-// suits. One that nobody has looked at for a while, and that holds nothing beside
-// its address, reloads itself where that brings the other build, and once for
-// each: what comes may be an old page all the same, as where a proxy keeps it.
+// Detects that the server serves another build of the page, as after an upgrade. The page then shows a notice and keeps
+// working; the user reloads it at a convenient time. A page that has been hidden for a while, and has no state in
+// addition to its URL, reloads itself. It does so only if the server responds with the other build, and once for each
+// build. The reload may still return an old page, for example from a caching proxy.
 
 import { under } from "./base.ts";
 import { h, setText } from "./dom.ts";
 
-const pause = 60_000; // ms that nobody looks at it; up to twice as long, lest all pages come at once
-const longest = 30_000; // ms that the page of the other build may take
+// ms that the page must be hidden; a random part of up to as much again spreads the reloads of many pages
+const pause = 60_000;
+const longest = 30_000; // ms, the timeout of the request for the page of the other build
 
-/** What it needs of the browser and the page, so that tests can stand in for them. */
+/** What Build needs from the browser and the page. Tests replace it. */
 export interface Host {
   hidden(): boolean;
-  /** Nothing is held that the address does not say, and what is shown is live. */
+  /** Whether the page is live and has no state in addition to its URL. */
   spare(): boolean;
-  /** Whether the server answers the address with a page of that build. */
+  /** Whether the server responds to the page's URL with a page of that build. */
   served(build: string): Promise<boolean>;
   after(ms: number, run: () => void): unknown;
   cancel(timer: unknown): void;
   random(): number;
-  /** Remembers a build for as long as the tab is there; false where it was remembered before, or cannot be. */
+  /** Stores a build for the lifetime of the tab. Returns false if it was stored before, or cannot be stored. */
   first(build: string): boolean;
   reload(): void;
-  /** The page is, or is no more, of another build than the server has. */
+  /** Reports whether the server has another build than the page. */
   told(other: boolean): void;
 }
 
 export class Build {
-  private other = ""; // what the server has where that is not ours
+  private other = ""; // the server's build if it differs from the page's, else empty
   private timer: unknown = null;
   private looks = 0;
 
-  /** own is empty where it is not known. */
+  /** own is the page's build, empty if not known. */
   constructor(private readonly own: string, private readonly host: Host) {}
 
-  /** The server says what it has; empty where it does not. */
+  /** Takes the build that the server reports; empty if it reports none. */
   heard(build: string): void {
     const other = this.own === "" || build === this.own ? "" : build;
     if (other === this.other) return;
@@ -44,7 +44,7 @@ export class Build {
     this.looked();
   }
 
-  /** The page is hidden now, or seen. */
+  /** Reports that the page became visible or hidden. */
   looked(): void {
     this.looks++;
     this.host.cancel(this.timer);
@@ -54,17 +54,17 @@ export class Build {
   private async renew(): Promise<void> {
     const { looks } = this;
     const served = this.host.spare() && await this.host.served(this.other);
-    if (looks !== this.looks) return; // It was looked at meanwhile.
+    if (looks !== this.looks) return; // The visibility or the build changed in the meantime.
     if (!served || !this.host.spare()) this.looked();
     else if (this.host.first(this.other)) this.host.reload();
   }
 }
 
-/** Whether a build's page is served, as Host has it. */
+/** Implements Host.served: whether the server serves the page of that build. */
 export async function servedAs(build: string): Promise<boolean> {
   try {
     const answer = await fetch(location.href, { cache: "no-store", headers: { accept: "text/html" }, signal: AbortSignal.timeout(longest) });
-    // Text of the cluster has no quotes of its own there.
+    // Text from the cluster cannot match here, because its quotes are escaped.
     return answer.ok && (await answer.text()).includes(`src="${under(`/static/app.js?v=${build}`)}"`);
   } catch {
     return false;
@@ -73,7 +73,7 @@ export async function servedAs(build: string): Promise<boolean> {
 
 const key = "glasshouse.builds";
 
-/** Remembers a build, as Host has it. */
+/** Implements Host.first: stores a build in the session storage. */
 export function firstOf(build: string): boolean {
   try {
     const known = (sessionStorage.getItem(key) ?? "").split(" ");
@@ -85,7 +85,7 @@ export function firstOf(build: string): boolean {
   }
 }
 
-/** Says below the header that the server has another build, or no more. */
+/** Shows a notice below the header if the server has another build, or removes it. */
 export function sayBuild(other: boolean, reload: () => void): void {
   document.getElementById("build")?.remove();
   if (!other) return;

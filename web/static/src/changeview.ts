@@ -1,5 +1,4 @@
-// One change of an object as an element: when, who, and each field with what
-// stood there before.
+// One change of an object as an element: its time, its authors, and each field with its previous value.
 
 import { clockTime } from "./age.ts";
 import { diffView, type Layout } from "./diffview.ts";
@@ -14,10 +13,10 @@ import { valueLines } from "./values.ts";
 import { byView, timeOf } from "./who.ts";
 import type { Change, Tree } from "./wire.ts";
 
-const mostLines = 24; // of a value, at first
-const mostBrief = 64; // characters of a value before and after, in one line
+const mostLines = 24; // lines of a value that are shown at first
+const mostBrief = 64; // characters of both values together that fit into one line
 
-/** A change with those of its fields that are to be seen. */
+/** Returns the element of a change with the given fields. */
 export function changeView(step: Step, fields: readonly Field[], layout: Layout, now: number): HTMLElement {
   const { change } = step;
   const who = authorsOf(change);
@@ -35,7 +34,7 @@ export function changeView(step: Step, fields: readonly Field[], layout: Layout,
   return item;
 }
 
-// What is known of changes that were not told, as while the server was away.
+// Returns the words for changes that were missed, for example while the server was down.
 function missedWords({ before, after }: Step): string {
   const told = "what happened until then was not told";
   if (before === null || after === null) return told;
@@ -52,7 +51,7 @@ function quietButton(fields: number, open: () => void): HTMLElement {
   return button;
 }
 
-/** A fold whose content is made when it is first opened. */
+/** Returns a collapsed section that builds its content when it is first opened. */
 export function later(words: string, make: () => HTMLElement[]): HTMLDetailsElement {
   const details = h("details", { class: "quietly" }, h("summary", {}, words));
   details.addEventListener("toggle", () => {
@@ -72,7 +71,7 @@ function fieldView(f: Field, layout: Layout, named: boolean): HTMLElement {
   return h("div", { class: "field" }, ...parts);
 }
 
-// A few characters that took the place of others need no lines of their own.
+// Returns a one-line form for a short replacement; null if the field needs lines of its own.
 function brief(f: Field, layout: Layout): HTMLElement | null {
   const [before, after] = [valueLines(f.before), valueLines(f.after)];
   const room = before.join("").length + after.join("").length <= mostBrief && before.length <= 1 && after.length <= 1;

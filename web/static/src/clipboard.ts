@@ -1,12 +1,12 @@
-// What is copied, where the browser lets it.
+// Writing to the clipboard, if the browser allows it.
 
-/** Puts a text onto the clipboard; false if the browser does not let it. */
+/** Copies a text to the clipboard. Returns false if the browser refuses. */
 export async function copyText(text: string): Promise<boolean> {
   try {
     await navigator.clipboard.writeText(text);
     return true;
   } catch {
-    // Where pages may not, a person's own command may.
+    // If the clipboard API is not available, a copy command during a user action may still work.
     const put = (e: ClipboardEvent): void => {
       e.clipboardData?.setData("text/plain", text);
       e.preventDefault();

@@ -1,5 +1,4 @@
-// The server's time. Ages are counted by it, so that a laptop whose clock is
-// off shows what kubectl beside the server would.
+// The server's time. Ages use it, so that a client with a wrong clock shows the same ages as kubectl on the server.
 
 export class Clock {
   private skew = 0;
@@ -8,12 +7,12 @@ export class Clock {
     return Date.now() + this.skew;
   }
 
-  /** Learns from the Date header of an answer that has just come. */
+  /** Sets the offset from the Date header of a response that has just arrived. */
   learn(header: string | null): void {
     const at = header === null ? NaN : Date.parse(header);
     if (Number.isNaN(at)) return;
     const skew = at - Date.now();
-    // The header has whole seconds, and the way back took some time.
+    // Offsets below 3 s are ignored: the header has whole seconds, and the response took some time.
     this.skew = Math.abs(skew) < 3000 ? 0 : skew;
   }
 }

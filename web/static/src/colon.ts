@@ -1,17 +1,16 @@
-// What is typed after a colon, as in k9s and vim: a kind and a namespace, or a
-// word that means something there.
+// Parses the text after a colon, as in k9s and vim: a resource and a namespace, or a word with a special meaning.
 
 export interface Colon {
-  /** The kind, or the word. */
+  /** The resource name, or the special word. */
   readonly word: string;
-  /** Whether the word is through: what is typed next is about it. */
+  /** Whether the word is complete, so that what follows is its argument. */
   readonly through: boolean;
   readonly ns: string;
   readonly labels: string; // "app=web"
   readonly filter: string; // "/web"
 }
 
-/** Reads what stands after the colon. */
+/** Parses the text after the colon. */
 export function parseColon(text: string): Colon {
   const words = text.trimStart().split(/\s+/);
   const rest = words.slice(1);
@@ -26,7 +25,7 @@ export function parseColon(text: string): Colon {
   };
 }
 
-/** What there is in place of a word of k9s or vim that means nothing here; undefined for other words. */
+/** Returns a hint for a k9s or vim command that does not exist here; undefined for other words. */
 export function instead(word: string): string | undefined {
   const words: Readonly<Record<string, string>> = {
     ctx: "This window shows one cluster. For another start the program again, with another kubeconfig or --context, beside this one.",
@@ -46,5 +45,5 @@ export function instead(word: string): string | undefined {
   return words[isContext(word) ? "ctx" : (same[word] ?? word)];
 }
 
-/** Whether a word asks for another cluster. */
+/** Whether a word requests another cluster. */
 export const isContext = (word: string): boolean => ["ctx", "context", "contexts", "cluster", "clusters"].includes(word);

@@ -1,5 +1,4 @@
-// What the button of the columns opens: which of the server's columns are shown,
-// and how high rows are.
+// The content of the Columns popover: which of the server's columns are shown, and the row density.
 
 import { choices, colsOf, type Choice } from "./columnset.ts";
 import { h, setText } from "./dom.ts";
@@ -36,7 +35,7 @@ export class ColumnChooser implements Content {
     });
     for (const e of this.elements) e.addEventListener("keydown", (e) => this.walk(e as KeyboardEvent));
     this.draw();
-    // Columns come with the rows, which may be on their way.
+    // The columns arrive with the rows, which may still be loading.
     this.timer = setInterval(() => {
       if (this.list.childElementCount === 0) this.draw();
     }, 200);
@@ -54,7 +53,7 @@ export class ColumnChooser implements Content {
   private draw(): void {
     const all = this.choices();
     const one = this.page.view.ns.length === 1;
-    // Elements stay, so that the keyboard keeps its place.
+    // Keep the elements, so that the keyboard focus stays where it is.
     if (this.list.childElementCount !== all.length) {
       this.list.replaceChildren(...all.map((c) => h("li", {}, h("label", { class: "pick" }, h("input", { type: "checkbox", value: c.name }), h("span", { class: "name" }, c.label), h("span", { class: "hint" }, c.wide ? "wide" : "")))));
     }

@@ -1,6 +1,5 @@
-// The head of the table, and the widths of its columns: what the longest cell
-// takes, in characters, since values are set in one width. They only grow, so
-// that nothing moves while rows come and go.
+// The table header and the column widths. A width is the longest cell in characters, because values use a monospaced
+// font. Widths only grow, so that nothing moves when rows are added or removed.
 
 import { h } from "./dom.ts";
 import { cellText, type Shape } from "./row.ts";
@@ -8,16 +7,19 @@ import type { Entry } from "./ordered.ts";
 import type { Sort } from "./sort.ts";
 
 const widest = 56; // characters; a longer text ends in an ellipsis
-const relativeWidth = 9; // "11h59m" and the like, and "<invalid>"
+const relativeWidth = 9; // characters, as in "11h59m" and "<invalid>"
 
 export interface Head {
   readonly thead: HTMLTableSectionElement;
   readonly colgroup: HTMLTableColElement;
   readonly table: HTMLTableElement;
-  drawn?: string; // which columns it has
+  drawn?: string; // the columns in it, as JSON
 }
 
-/** Makes the head for a shape. One that has its columns stays, with the column that the keyboard chose in it. */
+/**
+ * Draws the header for a shape. If the columns are the same, the header stays, so that the keyboard selection in it
+ * stays.
+ */
 export function drawHead(head: Head, shape: Shape, sort: Sort | null): void {
   const columns = JSON.stringify([shape.namespace, shape.columns]);
   if (head.drawn === columns && head.thead.firstElementChild !== null) return markSort(head, sort);
@@ -40,7 +42,7 @@ function sortState(column: string, sort: Sort | null): string {
   return sort.descending ? "descending" : "ascending";
 }
 
-/** The widths that a table needs so far. */
+/** The column widths that a table needs, from the entries so far. */
 export class Widths {
   private readonly chars: number[];
 
@@ -49,7 +51,7 @@ export class Widths {
     if (shape.namespace) this.chars.unshift(11);
   }
 
-  /** Takes the entries' cells into account; true if a column has grown. */
+  /** Measures the cells of the entries. Returns true if a column has grown. */
   fit(entries: Iterable<Entry>): boolean {
     const { columns, namespace } = this.shape;
     const offset = namespace ? 1 : 0;
@@ -71,7 +73,7 @@ export class Widths {
     return grown;
   }
 
-  /** The last column takes what is left over. */
+  /** Sets the widths. The last column gets the remaining space. */
   apply(head: Head): void {
     const cols = head.colgroup.children;
     this.chars.forEach((n, i) => {

@@ -1,22 +1,21 @@
-// Which columns are shown, as the address has it: nothing for the usual ones,
-// "wide" for all, else their names.
+// Which columns are shown, as the URL encodes it: empty for the default columns, "wide" for all, else their names.
 
 import type { Sort } from "./sort.ts";
 import type { Column } from "./wire.ts";
 
-/** A column that can be chosen. */
+/** A column that the user can show or hide. */
 export interface Choice {
-  readonly name: string; // as in the address
+  readonly name: string; // as in the URL
   readonly label: string;
-  readonly wide: boolean; // shown by kubectl with -o wide only
+  readonly wide: boolean; // kubectl shows it only with -o wide
   readonly shown: boolean;
-  /** It is always shown: it names the object. */
+  /** It is always shown, because it names the object. */
   readonly fixed: boolean;
 }
 
 const isWide = (cols: readonly string[]): boolean => cols.length === 1 && cols[0] === "wide";
 
-/** The columns of a table, with that of the namespace where its rows have one. */
+/** Returns the columns of a table, with a namespace column if the resource is namespaced. */
 export function choices(columns: readonly Column[], namespaced: boolean, cols: readonly string[]): Choice[] {
   const all = columns.map((c) => ({ name: c.name.toLowerCase(), label: c.name, wide: c.priority > 0 }));
   if (namespaced) all.unshift({ name: "namespace", label: "Namespace", wide: false });
@@ -26,14 +25,17 @@ export function choices(columns: readonly Column[], namespaced: boolean, cols: r
   });
 }
 
-/** What the address has for the choices shown: as little as says it. */
+/** Returns the shortest URL value for the chosen columns. */
 export function colsOf(all: readonly Choice[]): string[] {
   if (all.every((c) => c.shown === !c.wide)) return [];
   if (all.every((c) => c.shown)) return ["wide"];
   return all.filter((c) => c.shown).map((c) => c.name);
 }
 
-/** Says which columns an address names, to sort by or to show, that are not there, and which are; null where all are, or none are known yet. As strange in words.go. */
+/**
+ * Returns a message about columns that the URL names, to sort by or to show, and that do not exist. It lists the
+ * existing ones. Null if all exist, or if no columns are known yet. strange in words.go is the same in Go.
+ */
 export function strangeWords(columns: readonly Column[], namespaced: boolean, sort: Sort | null, cols: readonly string[]): string | null {
   const there = [...(namespaced ? ["namespace"] : []), ...columns.map((c) => c.name.toLowerCase())];
   const by = sort === null || there.includes(sort.column) ? [] : [sort.column];
@@ -42,5 +44,5 @@ export function strangeWords(columns: readonly Column[], namespaced: boolean, so
   return columns.length === 0 || parts.length === 0 ? null : `There is no column ${parts.join(", and none ")}; there are ${there.join(", ")}.`;
 }
 
-/** What the button says. */
+/** Returns the label of the Columns button. */
 export const columnWords = (cols: readonly string[]): string => (cols.length === 0 ? "Columns" : isWide(cols) ? "All columns" : `Columns: ${cols.length}`);

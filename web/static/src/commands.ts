@@ -1,48 +1,48 @@
-// What a person can do, as one table: the keyboard listens by it, the palette
-// offers it, and the help shows it, so that none of them can say another thing.
+// All actions of the user, in one table. The keyboard, the palette and the help all use it, so that they cannot
+// disagree.
 
 import { isSign } from "./letters.ts";
 
 export type Where =
-  /** Wherever nothing is being typed. */
+  /** Everywhere, except while the user types. */
   | "page"
-  /** At the rows; letters and signs as on the page. */
+  /** At the rows; letters and punctuation also work elsewhere, as with "page". */
   | "rows"
-  /** In the rows' filter. */
+  /** In the filter box of the rows. */
   | "filter"
-  /** In any box of the page. */
+  /** In any text box of the page. */
   | "box"
-  /** Everywhere, whatever is being typed. */
+  /** Everywhere, also while the user types. */
   | "ever";
 
 export interface Command {
   readonly words: string;
   readonly group: string;
-  /** As KeyboardEvent.key names them; "Mod+" stands for Ctrl or Cmd. */
+  /** The names of KeyboardEvent.key; "Mod+" means Ctrl or Cmd. */
   readonly keys: readonly string[];
   readonly where: Where;
-  /** It goes on while the key is held. */
+  /** It repeats while the key is pressed. */
   readonly repeats?: boolean;
-  /** The palette offers it. */
+  /** The palette lists it. */
   readonly offered?: boolean;
-  /** Whether there is something to do it to now. */
+  /** Whether the command applies at present. */
   readonly can?: () => boolean;
   readonly run: (key: string) => void;
 }
 
-/** Where the keyboard is. */
+/** Where the keyboard focus is. */
 export type Spot = "rows" | "filter" | "box" | "control" | "page";
 
 export interface Press {
   readonly key: string;
-  readonly mod: boolean; // Ctrl or Cmd, and no other
-  readonly plain: boolean; // no modifier, Shift apart
+  readonly mod: boolean; // Ctrl or Cmd, without any other modifier
+  readonly plain: boolean; // no modifier, or only Shift
   readonly repeat: boolean;
-  readonly letters: boolean; // letters and signs do something by themselves
+  readonly letters: boolean; // single-key shortcuts are enabled
   readonly spot: Spot;
 }
 
-/** The command that a press means; undefined where it means none. */
+/** Returns the command for a key press; undefined if there is none. */
 export function commandOf(commands: readonly Command[], press: Press): Command | undefined {
   if (!press.mod && (!press.plain || (isSign(press.key) && !press.letters))) return undefined;
   const key = press.mod ? `Mod+${press.key.toLowerCase()}` : press.key;
@@ -51,7 +51,7 @@ export function commandOf(commands: readonly Command[], press: Press): Command |
 
 function listens(where: Where, { key, mod, spot }: Press): boolean {
   const typing = spot === "filter" || spot === "box";
-  // A control that has the keyboard takes Enter and the arrows for itself; letters it has no use for.
+  // A focused control handles Enter and the arrow keys itself, but has no use for letters.
   const sign = key.length === 1 && key !== " ";
   switch (where) {
     case "ever":
@@ -69,7 +69,7 @@ function listens(where: Where, { key, mod, spot }: Press): boolean {
 
 const names: Readonly<Record<string, string>> = { ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc", PageUp: "PgUp", PageDown: "PgDn" };
 
-/** A key as it is written on a keyboard. */
+/** Returns the label of a key, as printed on a keyboard. */
 export function keyWords(key: string, apple: boolean): string {
   if (key.startsWith("Mod+")) return (apple ? "⌘ " : "Ctrl ") + key.slice(4).toUpperCase();
   return names[key] ?? key;

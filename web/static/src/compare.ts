@@ -1,4 +1,4 @@
-// Two objects side by side, live: where they differ, line by line.
+// The compare page: two objects side by side, live, with their differences line by line.
 
 import { differences, pairing } from "./difflines.ts";
 import { drawing, keepFocus, type Layout } from "./diffview.ts";
@@ -17,8 +17,8 @@ import type { Tree } from "./wire.ts";
 import { formatHide, parseHide, without, type Hidden } from "./without.ts";
 import { Writer } from "./yaml/write.ts";
 
-const mostLines = 2000; // that are drawn at first
-const patience = 200; // ms, after which it is told that it takes long
+const mostLines = 2000; // lines that are drawn at first
+const patience = 200; // ms, after which the page shows that the comparison is still running
 const tones: readonly Status["tone"][] = ["bad", "warn", "busy", "live"]; // the worst first
 
 interface Side {
@@ -28,7 +28,7 @@ interface Side {
   readonly name: string;
 }
 
-/** What is to be drawn. */
+/** The input of one drawing. */
 interface Wanted {
   readonly objects: readonly Tree[];
   readonly how: string;
@@ -53,9 +53,9 @@ export class ComparePage {
   private wanted: Wanted | null = null;
   private drawn: Wanted | null = null;
   private busy = false;
-  private began = 0; // when what is drawn now was begun
+  private began = 0; // ms, when the present drawing started
   private timer: ReturnType<typeof setTimeout> | undefined;
-  private cost = 0; // ms that the last drawing took
+  private cost = 0; // ms, the duration of the last drawing
 
   constructor(private readonly live: Live, private readonly now: () => number) {
     const found = [...this.place.querySelectorAll<HTMLElement>(".side")].map((e) => ({ ref: e.dataset["ref"] ?? "", kind: e.dataset["kind"] ?? "", ns: e.dataset["ns"] ?? "", name: e.dataset["name"] ?? "" }));
@@ -72,7 +72,7 @@ export class ComparePage {
     this.schedule();
   }
 
-  /** The connection is another. */
+  /** Reports that the state of the connection has changed. */
   refresh(): void {
     for (const held of this.held) held.reconnected();
   }
@@ -97,12 +97,12 @@ export class ComparePage {
     return h("label", { title }, box, words);
   }
 
-  // Both sides are there.
+  // Both objects have arrived.
   private get whole(): boolean {
     return this.held.every((x) => x.object !== null);
   }
 
-  // Large objects that change all the time are drawn now and then.
+  // The delay grows with the cost of the last drawing, because large objects may change all the time.
   private schedule(): void {
     this.timer ??= setTimeout(() => requestAnimationFrame(() => this.draw()), Math.min(2000, this.cost * 4));
   }
@@ -113,7 +113,7 @@ export class ComparePage {
     this.tell();
     const objects = this.held.map((x) => x.object).filter((o) => o !== null);
     if (objects.length < this.held.length) {
-      // A right that was lost takes with it what was seen.
+      // When permission is lost, the objects that it allowed are removed.
       if (this.drawn !== null) this.place.replaceChildren();
       if (this.drawn !== null || this.busy) setText(byId("count"), "");
       this.drawn = this.wanted = null;
@@ -123,7 +123,7 @@ export class ComparePage {
     if (!this.busy) void this.work();
   }
 
-  // What comes while this is at work is drawn after it: the newest alone.
+  // Draws until nothing is left to draw. Of the versions that arrive during a drawing, only the newest is drawn.
   private async work(): Promise<void> {
     this.busy = true;
     try {
@@ -140,7 +140,7 @@ export class ComparePage {
     }
   }
 
-  // Nothing is seen to change until all is made.
+  // Computes a drawing completely, then replaces the one on the page.
   private async put(w: Wanted): Promise<void> {
     const { layout, slices } = this;
     const texts: string[][] = [];

@@ -1,5 +1,4 @@
-// What the cluster's name opens: the contexts of the kubeconfig, to choose the one
-// that is shown.
+// The popover of the cluster name: the contexts of the kubeconfig, to choose the active one.
 
 import { contextWords, type Context, type Contexts } from "./contexts.ts";
 import { h, setText } from "./dom.ts";
@@ -23,7 +22,7 @@ export class ContextChooser implements Content {
   }
 
   close(): void {
-    // Nothing goes on behind it.
+    // Nothing runs in the background.
   }
 
   private draw(): void {

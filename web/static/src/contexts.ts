@@ -1,5 +1,5 @@
-// The contexts of the kubeconfig, of which the server shows one at a time, to all
-// who look. They are read anew whenever somebody wants to see them.
+// The contexts of the kubeconfig. The server shows one at a time, the same to all viewers. The list is read again each
+// time a viewer opens it.
 
 import { under } from "./base.ts";
 import { problemOf } from "./problem.ts";
@@ -14,18 +14,18 @@ export interface Context {
 export class Contexts {
   present = "";
   all: readonly Context[] = [];
-  /** Why they are not known, or why the last that was chosen is not shown; empty where all is well. */
+  /** Why the contexts are not known, or why the last chosen one is not active; empty if all is well. */
   trouble = "";
-  /** Which is being opened; empty for none. */
+  /** The context that is being opened; empty for none. */
   opening = "";
 
   constructor(
-    /** Another cluster is shown. */
+    /** Called when another cluster is active. */
     private readonly switched: () => void,
     private readonly get: typeof fetch = (...a) => fetch(...a),
   ) {}
 
-  /** Reads them anew. */
+  /** Requests the contexts from the server. */
   async read(): Promise<void> {
     try {
       const answer = await this.get(under("/api/v1/contexts"), { cache: "no-store", headers: { accept: "application/json" } });
@@ -40,7 +40,7 @@ export class Contexts {
     }
   }
 
-  /** Has another one shown, for all who look. Whether it is; trouble says why it is not. */
+  /** Makes another context active, for all viewers. Returns whether it is; if not, trouble contains the reason. */
   async choose(name: string): Promise<boolean> {
     this.opening = name;
     try {
@@ -55,7 +55,7 @@ export class Contexts {
   }
 }
 
-/** Reads an answer; what cannot be read of it is left out. */
+/** Parses a response, and leaves out what it cannot parse. */
 export function readContexts(body: unknown): { present: string; all: readonly Context[] } {
   const fields = (value: unknown): Readonly<Record<string, unknown>> => (typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {});
   const text = (v: unknown): string => (typeof v === "string" ? v : "");
@@ -64,5 +64,5 @@ export function readContexts(body: unknown): { present: string; all: readonly Co
   return { present: text(present), all: all.map((c) => ({ name: text(c["name"]), cluster: text(c["cluster"]), user: text(c["user"]), namespace: text(c["namespace"]) })) };
 }
 
-/** What a context is of, as contextWords in templates/words.go has it. */
+/** Returns the description of a context, like contextWords in templates/words.go. */
 export const contextWords = (c: Context): string => `cluster ${c.cluster}, user ${c.user}${c.namespace === "" ? "" : `, namespace ${c.namespace}`}`;

@@ -1,10 +1,10 @@
-// The checked decoder of server frames. It is the only place that trusts
-// nothing; everything behind it relies on the types in wire.ts.
+// The checked decoder of server messages. It is the only place that trusts nothing. All other code relies on the types
+// in wire.ts.
 
 import { readBuild, readCounts, readKinds, readProblems } from "./kinds.ts";
 import { states, verdicts, type Author, type By, type Cell, type Change, type Column, type Counts, type Health, type Message, type Newest, type News, type ObjectEvent, type PatchOp, type Problem, type Row, type RowEvent, type Spec, type Tree, type WindowEvent } from "./wire.ts";
 
-/** A message that could not be read, and the subscription it was for, if that much is known. */
+/** A message that could not be decoded, with the id of its subscription if that is known. */
 export interface Fault {
   readonly id: number | null;
   readonly what: string;
@@ -18,9 +18,9 @@ export interface Decoded {
 class Malformed extends Error {}
 
 /**
- * Reads one frame. viewOf tells the view of a subscription, null for one that
- * is not (or no more) held: its messages are dropped unread. Unknown message
- * types are left out, since fields and types may be added to the wire.
+ * Decodes the text of one message, or of an array of messages. viewOf returns the view of a subscription. It returns
+ * null if there is no such subscription (any more); messages for that one are dropped without a check. Messages of an
+ * unknown type are dropped, because the protocol may gain types and fields.
  */
 export function decode(text: string, viewOf: (id: number) => Spec["view"] | null): Decoded {
   let frame: unknown;
@@ -46,8 +46,8 @@ export function decode(text: string, viewOf: (id: number) => Spec["view"] | null
   return { messages, faults };
 }
 
-// JSON numbers beyond 2^53 would lose digits; where the browser gives the
-// source text they become bigint. The test keeps the reviver off other frames.
+// JSON integers beyond 2^53 would lose digits. If the browser provides the source text, they become bigint. The regular
+// expression avoids the slow reviver for messages without such integers.
 const long = /[:[,]\s*-?\d{16,}\s*[,}\]]/;
 
 export function parse(text: string): unknown {
@@ -140,7 +140,7 @@ function tableEvent(v: unknown): RowEvent {
     case "delete":
       return { op: "delete", ns: optional(e["ns"], "ns"), name: string(e["name"], "name") };
     default:
-      // An operation that is not understood may have changed anything.
+      // An unknown operation may have changed anything, so it is an error.
       throw new Malformed("an event's op is unknown");
   }
 }
@@ -160,7 +160,7 @@ function windowEvent(v: unknown): WindowEvent {
   }
 }
 
-// A reason that is not known yet says no more than none.
+// An unknown reason counts as no reason.
 function why(v: unknown): { why?: "gone" | "filtered" | "moved" } {
   const known = (["gone", "filtered", "moved"] as const).find((w) => w === v);
   return known === undefined ? {} : { why: known };
@@ -194,7 +194,7 @@ function objectEvent(v: unknown): ObjectEvent {
   }
 }
 
-// A status that is not known yet is one that does not tell.
+// An unknown status becomes "Unknown".
 function health(v: unknown): { health?: Health } {
   if (absent(v)) return {};
   const h = tree(v, "health");
@@ -229,7 +229,7 @@ function was(v: unknown): { was?: ReadonlyMap<number, unknown> } {
   return absent(v) ? {} : { was: new Map(Object.entries(tree(v, "what was")).map(([index, value]) => [Number(index), value])) };
 }
 
-// A patch, and who owns which of its operations.
+// Reads a patch, and the authors of its operations.
 function patched(e: Tree): { patch: PatchOp[]; authors?: Author[] } {
   const patch = list(e["patch"], "patch").map(patchOp);
   if (absent(e["authors"])) return { patch };
@@ -274,8 +274,8 @@ function column(v: unknown): Column {
   };
 }
 
-// Rows that came column by column. A column of cells may be told by the name of
-// the member that it repeats.
+// Reads rows that are sent column by column. A column of cells that repeats the member name or created is sent as the
+// name of that member.
 function table(v: unknown): Row[] {
   const t = tree(v, "table");
   const names = list(t["name"], "name");
@@ -321,7 +321,7 @@ function cells(v: unknown): Map<number, Cell> {
 function cell(v: unknown): Cell {
   if (v === null || typeof v === "string" || typeof v === "number" || typeof v === "boolean") return v;
   if (v === undefined) return null;
-  // Arrays, objects and long integers do occur in tables of aggregated APIs.
+  // Arrays, objects and integers beyond 2^53 do occur in Tables of aggregated APIs.
   return typeof v === "bigint" ? v.toString() : JSON.stringify(v, (_k, x: unknown) => (typeof x === "bigint" ? x.toString() : x));
 }
 
@@ -330,7 +330,7 @@ function by(v: unknown): { by?: By } {
   return { by: writer(tree(v, "by")) };
 }
 
-// In the view table the members of an author have no names.
+// In the view table, an author is an array without member names.
 function tableBy(v: unknown): { by?: By } {
   if (absent(v)) return {};
   const [manager, operation, subresource, time] = list(v, "by");

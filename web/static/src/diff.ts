@@ -1,11 +1,10 @@
-// Which entries of a list are new against the list before.
+// Finds the entries of a list that are new compared with an earlier list.
 
-const mostEdits = 600; // what Myers' algorithm takes grows with their square
+const mostEdits = 600; // the cost of Myers' algorithm grows with their square
 
 /**
- * For each entry of next the index of the same one in before, or -1 where it is
- * new or changed. Of lists that differ in very much the entries at the same
- * place are compared.
+ * Returns, for each entry of next, the index of the same entry in before, or -1 if it is new or changed. If the lists
+ * differ in too many entries, it compares only the entries at the same index.
  */
 export function aligned<T>(before: ArrayLike<T>, next: ArrayLike<T>, same: (a: T | undefined, b: T | undefined) => boolean = Object.is): Int32Array {
   const out = new Int32Array(next.length).fill(-1);
@@ -22,8 +21,8 @@ export function aligned<T>(before: ArrayLike<T>, next: ArrayLike<T>, same: (a: T
   const m = endB - head;
   if (n === 0 || m === 0) return out;
 
-  // E. Myers, "An O(ND) difference algorithm": ends[k] is how far into before
-  // one comes on diagonal k with d edits; past holds ends as it was for each d.
+  // E. Myers, "An O(ND) Difference Algorithm and Its Variations". ends[k] is the furthest index in before that diagonal
+  // k reaches with d edits. past keeps a copy of ends for each d.
   const most = Math.min(n + m, mostEdits);
   const ends = new Int32Array(2 * most + 3);
   const past: Int32Array[] = [];
@@ -42,12 +41,12 @@ export function aligned<T>(before: ArrayLike<T>, next: ArrayLike<T>, same: (a: T
   return out;
 }
 
-// Goes back from the end over the way that was found.
+// Walks back from the end along the path that was found, and records the matches.
 function walked(out: Int32Array, past: readonly Int32Array[], head: number, n: number, m: number): Int32Array {
   let x = n;
   let y = m;
   for (let d = past.length - 1; d >= 0; d--) {
-    const v = past[d] as Int32Array; // begins at diagonal -d-1
+    const v = past[d] as Int32Array; // the first element is diagonal -d-1
     const get = (k: number): number => v[k + d + 1] ?? 0;
     const k = x - y;
     const from = k === -d || (k !== d && get(k - 1) < get(k + 1)) ? k + 1 : k - 1;

@@ -1,19 +1,22 @@
-// Two texts line by line, side by side.
+// Compares two texts line by line, side by side.
 
 import { diffWordsWithSpace } from "diff";
 import { aligned } from "./diff.ts";
 import { atOnce } from "./slices.ts";
 
-/** A line of each text: the same, one instead of the other, or one alone. */
+/** A line of each text: equal, replaced, or present on one side only. */
 export interface Pair {
   readonly left: string | null;
   readonly right: string | null;
-  readonly leftAt: number; // from 1; of the last line before where there is none
+  readonly leftAt: number; // from 1; the number of the previous line if the side has none here
   readonly rightAt: number;
   readonly same: boolean;
 }
 
-/** Pairs the lines of two texts; lines that take each other's place stand side by side. Yields wherever it may rest. */
+/**
+ * Pairs the lines of two texts. Replaced lines are next to their replacements. Yields at each point where the caller
+ * may pause.
+ */
 export function* pairing(left: readonly string[], right: readonly string[]): Generator<undefined, Pair[]> {
   const from = yield* matched(left, right);
   const pairs: Pair[] = [];
@@ -37,18 +40,17 @@ export function* pairing(left: readonly string[], right: readonly string[]): Gen
   return pairs;
 }
 
-/** The same at once. */
+/** Like pairing, but without pauses. */
 export const pairLines = (left: readonly string[], right: readonly string[]): Pair[] => atOnce(pairing(left, right));
 
-const few = 200; // lines, of which the fewest that differ are found at once
-const deepest = 12; // times that a part is cut
+const few = 200; // lines of a part that is small enough for a minimal diff at once
+const deepest = 12; // levels of cuts within a part
 const step = 2048; // lines
 
 type Part = readonly [fromA: number, toA: number, fromB: number, toB: number, deep: number];
 
-// For each line of one text the index of the same one in another, or -1, in
-// order. Lines that both texts have once cut them into parts, which are cut in
-// the same way until they are small.
+// Returns, for each line of one text, the index of the same line in the other, or -1, in increasing order. Lines that
+// occur once in both texts cut them into parts. The parts are cut in the same way until they are small.
 function* matched(left: readonly string[], right: readonly string[]): Generator<undefined, Int32Array> {
   const numbers = new Map<string, number>();
   const a = yield* numbered(left, numbers);
@@ -91,11 +93,12 @@ function* numbered(lines: readonly string[], numbers: Map<string, number>): Gene
   return out;
 }
 
-// The lines that are once in either part, as many as are in the same order in both.
+// Returns the lines that occur once in each part, as many as have the same order in both.
 function* anchors(a: Int32Array, b: Int32Array, [fromA, toA, fromB, toB]: Part): Generator<undefined, [number, number][]> {
   const inA = yield* places(a, fromA, toA);
   const inB = yield* places(b, fromB, toB);
-  // The longest run that grows: ends has the last of the best one of each length.
+  // The longest increasing subsequence: best has, for each length, the last element of the best sequence of that
+  // length.
   const ends: { readonly at: readonly [number, number]; readonly before: number }[] = [];
   const all: typeof ends = [];
   const best: number[] = [];
@@ -120,7 +123,7 @@ function* anchors(a: Int32Array, b: Int32Array, [fromA, toA, fromB, toB]: Part):
   return out.reverse();
 }
 
-// Where each line of a part is, in order; -1 for one that is there more than once.
+// Returns the index of each line in a part, in order; -1 for a line that occurs more than once.
 function* places(lines: Int32Array, from: number, to: number): Generator<undefined, Map<number, number>> {
   const out = new Map<number, number>();
   for (let i = from; i < to; i++) {
@@ -131,10 +134,9 @@ function* places(lines: Int32Array, from: number, to: number): Generator<undefin
   return out;
 }
 
-const mostAlike = 400; // lines that are paired by their keys
+const mostAlike = 400; // lines that are paired by their YAML keys
 
-// Cuts lines that took each other's place so that those with the same key of
-// YAML stand side by side.
+// Splits replaced lines so that lines with the same YAML key are next to each other.
 function alike(left: readonly string[], right: readonly string[]): (readonly [readonly string[], readonly string[]])[] {
   if (left.length === right.length || left.length === 0 || right.length === 0 || left.length + right.length > mostAlike) return [[left, right]];
   const keyOf = (line: string): string => /^\s*(?:- )*[^:]*:/.exec(line)?.[0] ?? line;
@@ -150,16 +152,16 @@ function alike(left: readonly string[], right: readonly string[]): (readonly [re
   return out;
 }
 
-/** How many places differ: runs of lines that are not the same. */
+/** Returns the number of differences: runs of lines that are not equal. */
 export const differences = (pairs: readonly Pair[]): number => pairs.filter((p, i) => !p.same && (pairs[i - 1]?.same ?? true)).length;
 
 export interface Run {
   readonly pairs: readonly Pair[];
-  /** Unchanged and away from any change, so that it may be folded. */
+  /** Unchanged and not near a change, so that it may be collapsed. */
   readonly folded: boolean;
 }
 
-/** Cuts pairs into what is to be seen and what may be folded, with a few lines around each change. */
+/** Splits pairs into runs that are shown and runs that may be collapsed. A few lines around each change are shown. */
 export function runs(pairs: readonly Pair[], around = 3): Run[] {
   const near = new Uint8Array(pairs.length);
   pairs.forEach((p, i) => {
@@ -169,7 +171,7 @@ export function runs(pairs: readonly Pair[], around = 3): Run[] {
   for (let from = 0; from < pairs.length; ) {
     let to = from + 1;
     while (to < pairs.length && near[to] === near[from]) to++;
-    // To fold a line or two takes as much room as they do.
+    // The button would take as much room as one or two lines.
     const folded = near[from] === 0 && to - from > 2;
     const last = out.at(-1);
     if (last !== undefined && !folded && !last.folded) for (let i = from; i < to; i++) last.pairs.push(pairs[i] as Pair);
@@ -185,9 +187,12 @@ export interface Piece {
 }
 
 const longest = 2000; // characters of a line in which words are compared
-const mostEdits = 200; // words that come or go in it
+const mostEdits = 200; // words that are added or removed in it
 
-/** Two lines as pieces, those marked that the other has not; plain where they have little in common. */
+/**
+ * Splits two lines into pieces, with those marked that the other line does not have. No piece is marked if the lines
+ * have little in common.
+ */
 export function wordMarks(left: string, right: string): readonly [readonly Piece[], readonly Piece[]] {
   if (left.length > longest || right.length > longest) return endMarks(left, right);
   const parts = diffWordsWithSpace(left, right, { maxEditLength: mostEdits });
@@ -198,14 +203,13 @@ export function wordMarks(left: string, right: string): readonly [readonly Piece
   return [side("removed", "added"), side("added", "removed")];
 }
 
-// Of lines that differ in too much to be compared word by word, what is between
-// the beginning and the end that both have.
+// For lines that are too different for a word diff: marks everything between the common prefix and the common suffix.
 function endMarks(left: string, right: string): readonly [readonly Piece[], readonly Piece[]] {
   const shorter = Math.min(left.length, right.length);
   let [head, tail] = [0, 0];
   while (head < shorter && left[head] === right[head]) head++;
   while (tail < shorter - head && left[left.length - 1 - tail] === right[right.length - 1 - tail]) tail++;
-  // The two halves of one character stay together.
+  // Do not split a surrogate pair.
   if (half(left, head, 0xd800) || half(right, head, 0xd800)) head--;
   if (half(left, left.length - tail + 1, 0xdc00) || half(right, right.length - tail + 1, 0xdc00)) tail--;
   const side = (text: string): Piece[] => [

@@ -1,5 +1,5 @@
-// Two texts as an element, one after the other or side by side. Blocks of lines
-// are what the browser lays out, or leaves out where nobody looks.
+// The difference of two texts as an element, inline or side by side. Lines are grouped in blocks, so that the browser
+// can skip the layout of blocks outside the viewport.
 
 import { digits, h } from "./dom.ts";
 import { pairLines, runs, wordMarks, type Pair, type Piece } from "./difflines.ts";
@@ -10,26 +10,26 @@ export type Layout = "inline" | "split";
 
 export interface DiffOptions {
   readonly layout: Layout;
-  /** Lines tell their number. */
+  /** Show line numbers. */
   readonly numbers?: boolean;
-  /** So many pairs at first, and as many more at each click. */
+  /** How many pairs are drawn at first, and added with each click. */
   readonly most: number;
-  /** How many more were asked for, so that a text drawn anew has them again. */
+  /** How many more pairs the user requested. A redraw of the text shows them again. */
   readonly more?: { pairs: number };
-  /** The lines that were unfolded, so that a text drawn anew has most of them again. */
+  /** The lines that the user expanded. A redraw of the text expands most of them again. */
   readonly unfolded?: Set<string>;
 }
 
 const blockSize = 64; // lines
-const mostUnfolded = 500; // lines that are unfolded at a click
-const longest = 2400; // characters of a piece that are laid out at once
-const ends = 400; // of a longer one, at either end
+const mostUnfolded = 500; // lines that one click expands
+const longest = 2400; // characters of a text that is drawn completely
+const ends = 400; // characters of a longer text that are shown at each end
 const piece = 2000;
 
-/** The element of a text that became another, at once. */
+/** Returns the diff element of two texts, without pauses. */
 export const diffView = (left: readonly string[], right: readonly string[], options: DiffOptions): HTMLElement => atOnce(drawing(pairLines(left, right), options));
 
-/** The same of lines that are paired. Yields wherever it may rest. */
+/** Returns the diff element of paired lines. Yields at each point where the caller may pause. */
 export function* drawing(pairs: readonly Pair[], options: DiffOptions): Generator<undefined, HTMLElement> {
   const view = new View(options);
   yield* view.draw(runs(pairs), options.most + (options.more?.pairs ?? 0));
@@ -43,7 +43,7 @@ interface Part {
 
 class View {
   readonly element: HTMLElement;
-  // What a button stands for.
+  // The lines that a button hides.
   private readonly behind = new WeakMap<Element, readonly Pair[]>();
   private readonly slices = new Slices(() => this.element.isConnected);
 
@@ -58,11 +58,11 @@ class View {
     this.element.addEventListener("click", (e) => {
       if (e.target instanceof Element && e.target.classList.contains("more")) open(e.target);
     });
-    // The browser found something in what is hidden, and is about to show it.
+    // The browser's search has a match in hidden text, and is about to reveal it.
     this.element.addEventListener("beforematch", (e) => open((e.target as Element).previousElementSibling));
   }
 
-  /** Draws so many lines of these parts, and a button for the rest. */
+  /** Draws at most this many lines of the parts, and a button for the rest. */
   *draw(parts: readonly Part[], most: number): Generator<undefined, void> {
     const left = [...parts].reverse();
     const made: Node[] = [];
@@ -126,7 +126,7 @@ class View {
     return out;
   }
 
-  // Most of these lines have been unfolded before.
+  // The user expanded most of these lines before.
   private unfolded(pairs: readonly Pair[]): boolean {
     return pairs.filter((p) => this.options.unfolded?.has(p.left ?? "")).length * 2 > pairs.length;
   }
@@ -150,8 +150,8 @@ class View {
     return button;
   }
 
-  // What is copied is the text, also of what is folded: side by side, of the side
-  // where the selection began. Null where nothing is selected, or not only here.
+  // Returns the selected text, including collapsed lines. Side by side, it is the text of the side where the selection
+  // began. Null if nothing is selected, or if the selection extends beyond this element.
   private selected(): string | null {
     const selection = getSelection();
     if (selection === null || selection.isCollapsed || selection.rangeCount === 0) return null;
@@ -173,7 +173,7 @@ class View {
 
 const lineOf = (node: Node): Element | null => (node instanceof Element ? node : node.parentElement)?.closest(".line") ?? null;
 
-// The text of an element, as far as it is in a range.
+// Returns the part of an element's text that is within a range.
 function within(range: Range, e: Element): string {
   const part = document.createRange();
   part.selectNodeContents(e);
@@ -187,7 +187,7 @@ function open(more: Element | null): void {
   if (more !== null) giveWay(more, "More characters");
 }
 
-// A button goes, and what it was pressed for is behind it: the keyboard goes on there.
+// Removes a button after its content was inserted behind it, and moves the keyboard focus to that content.
 function giveWay(button: Element, words: string): void {
   const came = button.nextElementSibling;
   const had = document.activeElement === button;
@@ -205,7 +205,10 @@ function take(e: HTMLElement, words: string): void {
   e.focus({ preventScroll: true });
 }
 
-/** Notes which line the focus is at, before another view is drawn in place of one; what is returned puts it there, or as near as can be. */
+/**
+ * Records the line that has the focus, before a redraw. The returned function moves the focus to the same line, or to
+ * the nearest one.
+ */
 export function keepFocus(place: HTMLElement): () => void {
   const had = document.activeElement;
   const view = had?.closest(".diff") ?? null;
@@ -218,7 +221,7 @@ export function keepFocus(place: HTMLElement): () => void {
     let far = Infinity;
     for (const e of place.querySelectorAll(".diff [data-at]")) {
       if (sideOf(e) !== side) continue;
-      // Of as near ones it is the button that was one.
+      // At the same distance, prefer a button if the focus was on a button.
       const now = Math.abs(numberOf(e) - at) + (e.matches(".fold") === fold ? 0 : 0.5);
       if (now < far) [found, far] = [e, now];
     }
@@ -243,7 +246,7 @@ function line(tag: "span" | "del" | "ins", text: string | readonly Piece[], at: 
   return h(tag, { class: "line", "data-at": String(at) }, ...pieces);
 }
 
-// Of a very long text both ends, and what is between them when it is asked for.
+// Shows both ends of a very long text. The middle is shown on request.
 function brief(text: string): (Node | string)[] {
   if (text.length <= longest) return [text];
   const [head, tail] = [cut(text, ends), cut(text, text.length - ends)];

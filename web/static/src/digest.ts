@@ -1,8 +1,6 @@
-// The digest of a set of rows, which the server counts in the same way
-// (test/digest.json holds both to it): the sum modulo 2^32 of the hash of each
-// row, which is the 32-bit FNV-1a of the UTF-8 text
-// "namespace/name/resourceVersion", mixed as MurmurHash3 finishes. The order of
-// the rows does not matter.
+// The digest of a set of rows. The server computes it in the same way; test/digest.json checks both. It is the sum
+// modulo 2^32 of one hash for each row. The hash is the 32-bit FNV-1a of the UTF-8 text
+// "namespace/name/resourceVersion", with the final mix of MurmurHash3. The order of the rows does not matter.
 
 const basis = 0x811c9dc5;
 const prime = 0x01000193;
@@ -15,7 +13,7 @@ export interface Digested {
   readonly rv: string;
 }
 
-/** The sum of the hashes of entries[from] up to, not including, entries[to]. */
+/** Returns the sum of the hashes of entries[from] up to, but not including, entries[to]. */
 export function digest(entries: readonly Digested[], from = 0, to = entries.length): number {
   let sum = 0;
   for (let i = from; i < to; i++) {
@@ -29,10 +27,10 @@ export function digest(entries: readonly Digested[], from = 0, to = entries.leng
   return sum;
 }
 
-/** As it stands on the wire: 8 hex digits. */
+/** Formats a digest as on the wire: 8 hex digits. */
 export const hex = (sum: number): string => (sum >>> 0).toString(16).padStart(8, "0");
 
-// Without it rows that differ little would make up for each other in the sum.
+// Without this mix, rows that differ little could cancel each other out in the sum.
 function mix(hash: number): number {
   let h = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
   h = Math.imul(h ^ (h >>> 13), 0xc2b2ae35);

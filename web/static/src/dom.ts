@@ -1,10 +1,10 @@
-// The only way that elements are made: text goes in as text.
+// The only place that creates elements. Text is inserted as text, never as HTML.
 
 import { isOdd, pieces, spelled } from "./odd.ts";
 
 export type Attributes = Readonly<Record<string, string | true | null | undefined>>;
 
-/** An element with attributes (null or undefined: left out) and children. */
+/** Creates an element with attributes and children. Attributes that are null or undefined are left out. */
 export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: (Node | string)[]): HTMLElementTagNameMap[K] {
   const e = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -14,7 +14,7 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Att
   return e;
 }
 
-/** A text as it stands in the page, with what is odd in it to be seen. */
+/** Returns a text as nodes, with its invisible characters made visible. */
 export const written = (text: string): (Node | string)[] => (isOdd(text) ? pieces(text).map((p) => (p.told === null ? p.text : odd(p.text, p.told))) : [text]);
 
 function odd(text: string, told: string): HTMLElement {
@@ -25,10 +25,10 @@ function odd(text: string, told: string): HTMLElement {
   return e;
 }
 
-// What is said of an element is text alone.
+// In title and aria-label there can only be text, so invisible characters are spelled out.
 const said = (name: string, value: string): string => (name === "title" || name === "aria-label" ? spelled(value) : value);
 
-/** The same for what is drawn. */
+/** Creates an SVG element, like h. */
 export function svg<K extends keyof SVGElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: (Node | string)[]): SVGElementTagNameMap[K] {
   const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) {
@@ -38,7 +38,7 @@ export function svg<K extends keyof SVGElementTagNameMap>(tag: K, attributes: At
   return e;
 }
 
-/** The element of the page with this id, which the templates have. */
+/** Returns the element with this id, which the templates contain. Throws if it is missing. */
 export function byId(id: string): HTMLElement {
   const e = document.getElementById(id);
   if (e === null) throw new Error(`the page has no #${id}`);
@@ -50,7 +50,7 @@ export function input(id: string): HTMLInputElement | null {
   return e instanceof HTMLInputElement ? e : null;
 }
 
-/** 10,020 */
+/** Formats an integer with commas: 10,020. */
 export const digits = (n: number): string => String(n).replace(/\B(?=(\d{3})+$)/g, ",");
 
 export const setText = (e: Element, text: string): void => {
@@ -59,7 +59,7 @@ export const setText = (e: Element, text: string): void => {
   else e.textContent = text;
 };
 
-/** Sets an attribute, or takes it away where the value is null. */
+/** Sets an attribute, or removes it if the value is null. */
 export function setAttr(e: Element, name: string, value: string | null): void {
   const to = value === null ? null : said(name, value);
   if (e.getAttribute(name) === to) return;
@@ -67,7 +67,7 @@ export function setAttr(e: Element, name: string, value: string | null): void {
   else e.setAttribute(name, to);
 }
 
-/** Makes the children of an element these, in this order, moving as few as can be. */
+/** Makes these the children of an element, in this order, with as few moves as possible. */
 export function arrange(parent: Element, children: readonly Element[]): void {
   let next = parent.firstElementChild;
   for (const child of children) {
@@ -82,8 +82,8 @@ export function arrange(parent: Element, children: readonly Element[]): void {
 }
 
 /**
- * Keeps the children of an element to a list: each is made once for its key,
- * filled as often as it is told anew, and goes with its key.
+ * Synchronizes the children of an element with a list. Each child is created once for its key, filled on every call,
+ * and removed with its key.
  */
 export function keep<T extends { readonly key: string }>(parent: Element, list: readonly T[], make: () => Element, fill: (e: Element, t: T) => void): void {
   const old = new Map([...parent.children].map((e) => [e.getAttribute("data-key"), e]));

@@ -1,12 +1,14 @@
-// The links to what is shown: its rows with their columns, filter and order, or
-// its objects whole. As exportsOf in pages.go has them.
+// The export links: the rows with their columns, filter and order, or the complete objects. exportsOf in pages.go is
+// the same in Go.
 
 import { under } from "./base.ts";
 import { setText } from "./dom.ts";
 import type { View } from "./view.ts";
 import type { Column } from "./wire.ts";
 
-/** The address of what a view shows. Columns that the table does not have are left out, where it is known. */
+/**
+ * Returns the export URL of a view. If the columns of the table are known, columns that it does not have are left out.
+ */
 export function exportHref(view: View, columns: readonly Column[], what: string, format: string): string {
   const query = new URLSearchParams();
   for (const ns of view.ns) query.append("ns", ns);
@@ -24,7 +26,7 @@ export function exportHref(view: View, columns: readonly Column[], what: string,
   return under(`/api/v1/snapshot/${view.ref}?${query.toString()}`);
 }
 
-/** What the file is called: "pods-shop-20261121T1405.csv". */
+/** Returns the file name: "pods-shop-20261121T1405.csv". */
 export function exportName(view: View, format: string, at: Date): string {
   const two = (n: number): string => String(n).padStart(2, "0");
   const where = view.ns.length > 3 ? [`${view.ns.length}-namespaces`] : view.ns;
@@ -40,7 +42,7 @@ export function drawExports(menu: HTMLElement, view: View, columns: readonly Col
   }
 }
 
-/** Says of what would be saved that it may not be so any more; null where it is. */
+/** Shows a warning in the menu that the exported data may be out of date; null removes it. */
 export function doubtExports(menu: HTMLElement, doubted: string | null): void {
   const place = menu.querySelector(".doubt") as HTMLElement;
   place.hidden = doubted === null;
