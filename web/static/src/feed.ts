@@ -1,5 +1,5 @@
-// What one subscription of rows has told: the rows, and how well they are
-// known. It draws nothing; whoever does is told what to look at again.
+// The state of one subscription of rows: the rows, and how current they are. It draws nothing, and notifies a Watcher
+// about what to draw again.
 
 import { digest, hex } from "./digest.ts";
 import type { Handler, Live, Subscription } from "./live.ts";
@@ -12,46 +12,47 @@ import { Window, windowAt, windowRows } from "./window.ts";
 import type { Message, Problem, Spec, State } from "./wire.ts";
 
 export interface Watcher {
-  /** A whole snapshot has come; columns: its columns are others than before. */
+  /** A snapshot is complete. columns: its columns differ from those before. */
   arrived(columns: boolean): void;
   /** Rows have changed. */
   moved(): void;
-  /** What was held is gone: it may not be seen, is no more, or was wrong. */
+  /** The rows were discarded: they may no longer be seen, the resource is gone, or they were wrong. */
   dropped(): void;
-  /** Of what has happened, this is the newest that a row shows. */
+  /** The newest change that a row shows. */
   happened?(newest: Told): void;
-  /** What was missed could not be replayed: all that is held is read anew. */
+  /** Missed changes could not be replayed, so all rows are read again. */
   reset?(): void;
-  /** What is known, in words, may be another. */
+  /** The status texts may have changed. */
   told(): void;
-  /** The place of the first row that is looked at. */
+  /** Returns the position of the first visible row. */
   at?(): number;
 }
 
-/** How often what has changed is drawn, and told, at most, in milliseconds. */
+/** ms, the minimum time between two messages and between two redraws. */
 export const gap = 50;
-// How long a digest is counted at a time: a frame has 16 ms.
+// ms that the computation of a digest may block: a frame has 16 ms.
 const slice = 8;
-const patience = 300; // ms
+const patience = 300; // ms, after which waiting for a new order is worth a status text
 const step = 5000;
 
 export class Feed implements Handler {
   rows: Ordered;
-  /** How many changes were told. */
+  /** How many changes have arrived. */
   events = 0;
   private state: State | null = null;
   private stale: string | null = null; // see Known
   private problem: Problem | null = null;
   private windowed: boolean;
-  private unsorted = false; // a window by a column that is not there: it has none, as whole lists have
-  private behind = false; // the rows held are about to be replaced by a snapshot
-  private reordered = 0; // the last time that they were to come in another order,
-  private soon = false; // which they are expected to do at once
-  private anew = false; // because they, or what came, did not fit, or the server bade it
+  // the window has no sort order, because the sort column does not exist; complete lists have none then either
+  private unsorted = false;
+  private behind = false; // a snapshot is about to replace the rows
+  private reordered = 0; // the number of the last request for another order
+  private soon = false; // a short wait for that order, which needs no status text
+  private anew = false; // the rows are read again: they or a message did not match, or the server sent a reset
   private checks = 0;
   private subscription: Subscription;
 
-  /** limit is how many rows are held at most; expected how many there may be. */
+  /** limit is the maximum number of rows that the page keeps. expected is how many rows there may be. */
   constructor(
     private readonly live: Live,
     private readonly what: Pick<Spec, "resource" | "ns" | "labels" | "fields">,
@@ -73,7 +74,7 @@ export class Feed implements Handler {
     return this.live.subscribe(this.windowed ? { ...what, view: "window", q, sort: by, offset: windowAt(at), count: windowRows } : { ...what, view: "table" }, this);
   }
 
-  // There are more rows than are to be held: the server keeps them.
+  // There are more rows than the page keeps, so switch to a window, of which the server keeps the rows.
   private toWindow(shown: boolean): void {
     this.windowed = true;
     this.checks++;
@@ -82,8 +83,8 @@ export class Feed implements Handler {
     this.reorder(this.watcher.at?.());
   }
 
-  // Another order or filter, or more than are to be held: the rows held stand until
-  // those of the new one come. Only where that takes a while is it worth a word.
+  // Requests the rows again for another order or filter, or as a window. The present rows stay until the new ones
+  // arrive. The status mentions it only if that takes longer than patience.
   private reorder(at = 0): void {
     this.subscription.close();
     this.behind = this.soon = true;
@@ -126,12 +127,12 @@ export class Feed implements Handler {
     this.watcher.told();
   }
 
-  /** The rows held are those that were asked for; others are not to come. */
+  /** Whether the rows match the request, and no other rows are expected. */
   get settled(): boolean {
     return this.rows.complete && !this.behind;
   }
 
-  /** The connection is another: over a new one the state is told anew. */
+  /** Reports that the state of the connection has changed. A new connection sends the state again. */
   reconnected(): void {
     if (this.live.connection === "open") return;
     if (this.state?.state === "stale") this.stale = this.state.since;
@@ -147,7 +148,8 @@ export class Feed implements Handler {
         const newest = m.type === "row-events" && this.rows instanceof Rows && this.watcher.happened !== undefined ? newestTold(m.events, this.rows) : null;
         if (!(this.rows instanceof Rows) || !this.rows.apply(m)) return this.again("an event does not fit the rows held");
         this.problem = null;
-        // What is looked at may grow a while longer, and more so where it stands still under the pointer.
+        // A list on the screen may grow somewhat above the limit, and further while its order is frozen under the
+        // pointer.
         if (m.type === "rows" ? (m.last ? this.rows.total : this.rows.arriving) > this.limit : this.rows.total > (this.rows.held ? 2 : 1.2) * this.limit) return this.toWindow(complete);
         if (newest !== null) this.watcher.happened?.(newest);
         if (m.type === "row-events") this.events += m.events.length;
@@ -164,13 +166,15 @@ export class Feed implements Handler {
       case "window":
       case "window-events": {
         const { columns } = this.rows;
-        const window = this.rows instanceof Window ? this.rows : this.none(); // Rows that were outgrown stand until then.
+        // Rows of a list that became too long stay until the window arrives.
+        const window = this.rows instanceof Window ? this.rows : this.none();
         if (!(window instanceof Window) || !window.apply(m)) return this.again("an event does not fit the window held");
         this.rows = window;
         this.problem = null;
         this.events += m.changes;
         if (m.newest !== null) this.watcher.happened?.(toldOf(m.newest, this.rows.columns));
-        if (this.unsorted && this.rows.columns.some((c) => c.name.toLowerCase() === this.order.sort?.column)) { // It is there by now.
+        // The sort column exists now.
+        if (this.unsorted && this.rows.columns.some((c) => c.name.toLowerCase() === this.order.sort?.column)) {
           this.unsorted = false;
           this.reorder();
         }
@@ -184,7 +188,7 @@ export class Feed implements Handler {
       case "digest":
         return this.check(m);
       case "reset":
-        // Of rows that are read anew as it is there is nothing to say twice.
+        // If the rows are being read again already, do not report it twice.
         if (this.rows.total === 0 || this.anew) break;
         this.anew = true;
         this.live.reset(m.reason);
@@ -193,7 +197,7 @@ export class Feed implements Handler {
       case "state":
         this.state = m;
         if (m.total !== null && (this.what.ns ?? []).length === 0 && (this.what.labels ?? "") === "") this.expected = m.total;
-        // A right that was lost takes with it what was seen; so does a kind that went.
+        // When permission is lost, or the resource is gone, the rows are removed.
         if (m.state === "forbidden" || m.state === "absent") this.drop();
         break;
       case "error":
@@ -209,9 +213,8 @@ export class Feed implements Handler {
     this.watcher.told();
   }
 
-  // Compares what is held with what the server holds at the same cursor. Entries
-  // never change once made, so those held now can be counted bit by bit while
-  // newer ones come.
+  // Compares the rows with the server's rows at the same cursor. Entries are immutable, so the digest of the present
+  // entries can be computed in slices while newer entries arrive.
   private check(m: Extract<Message, { type: "digest" }>): void {
     if (!this.rows.complete || this.behind) return;
     const entries = [...this.rows.all()];
@@ -220,7 +223,8 @@ export class Feed implements Handler {
   }
 
   private count(entries: readonly Entry[], from: number, sum: number, want: string, check: number): void {
-    if (check !== this.checks) return; // The rows have been replaced, or are being checked again.
+    // The rows have been replaced, or a newer check has started.
+    if (check !== this.checks) return;
     const end = performance.now() + slice;
     do {
       const to = Math.min(entries.length, from + step);
@@ -231,7 +235,7 @@ export class Feed implements Handler {
     if (hex(sum) !== want) this.wrong("the rows held are not those of the server, by their digest");
   }
 
-  // Reads rows for the filter, bit by bit, before somebody filters.
+  // Prepares rows for the text filter, in slices, before the user filters.
   private warm(rows: Rows, entries: readonly Entry[], from: number): void {
     if (rows !== this.rows) return;
     const end = performance.now() + slice;

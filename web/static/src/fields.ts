@@ -1,19 +1,19 @@
-// What a patch does, field by field, with what was there before.
+// Splits a patch into changed fields, with their previous values.
 
 import { immutableJSONPatch } from "immutable-json-patch";
 import { isNoise } from "./noise.ts";
 import { at, isObject, keyOfList, pathWords, segments } from "./paths.ts";
 import type { Author, By, PatchOp, Tree } from "./wire.ts";
 
-/** What stands at a place: a value, nothing, or what was never told. */
+/** The content of a field: a value, nothing, or unknown because the server never sent it. */
 export type Value = { readonly is: "value"; readonly value: unknown } | { readonly is: "none" } | { readonly is: "unknown" };
 
 export interface Field {
-  readonly words: string; // the path, as people write it
+  readonly words: string; // the path in readable form
   readonly before: Value;
   readonly after: Value;
   readonly noise: boolean;
-  readonly by: readonly By[]; // empty where nobody is known
+  readonly by: readonly By[]; // empty if the author is unknown
 }
 
 interface Patched {
@@ -28,10 +28,9 @@ const unknown: Value = { is: "unknown" };
 const of = (value: unknown): Value => (value === undefined ? none : { is: "value", value });
 
 /**
- * The fields that a patch changes, in its order. before is the whole object that
- * it changes, null where that is not known: then of what was there is said what
- * came with the patch, and of what was added. A value that is replaced as a whole is told by
- * those fields of it that differ.
+ * Returns the fields that a patch changes, in its order. before is the complete object that the patch changes, or null
+ * if it is not known. Without it, previous values are known only if they came with the patch, or if the field was
+ * added. A value that is replaced as a whole is split into the fields that differ.
  */
 export function fieldsOf(before: Tree | null, { patch, by, authors, was: told }: Patched): Field[] {
   const fields: Field[] = [];
@@ -47,7 +46,7 @@ export function fieldsOf(before: Tree | null, { patch, by, authors, was: told }:
     const begun = fields.length;
     const tell: Tell = (p, b, a) => fields.push({ words: pathWords(p, a.is === "none" ? root : next), before: b, after: a, noise: isNoise(p), by: owners });
     split(path, was, after, tell);
-    if (fields.length === begun) tell(path, was, after); // The same in another order.
+    if (fields.length === begun) tell(path, was, after); // the same elements in another order
     root = next;
   });
   return fields;
@@ -88,6 +87,6 @@ export function same(a: unknown, b: unknown): boolean {
   return names.length === Object.keys(b).length && names.every((n) => Object.hasOwn(b, n) && same(a[n], b[n]));
 }
 
-/** JSON with whole numbers beyond 2^53 written out. */
+/** Formats JSON, with integers beyond 2^53 written with all digits. */
 export const jsonText = (value: unknown): string =>
   JSON.stringify(value, (_key, v: unknown) => (typeof v === "bigint" ? `\u0000${v}\u0000` : v), 2).replace(/"\\u0000(-?\d+)\\u0000"/g, "$1");

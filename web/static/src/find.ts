@@ -1,5 +1,4 @@
-// What the palette offers for what is typed: kinds, namespaces, objects and
-// commands, each with what it leads to.
+// Computes the palette's results for a text: resources, namespaces, objects and commands, each with its target.
 
 import { instead, isContext, parseColon } from "./colon.ts";
 import type { Command } from "./commands.ts";
@@ -15,37 +14,37 @@ import { formatView, objectHref, plain, type ObjectName, type View } from "./vie
 export interface Item {
   readonly section: string;
   readonly label: string;
-  /** What of the label matches: from, to, from, to. */
+  /** The matching ranges of the label: from, to, from, to. */
   readonly ranges: readonly number[];
   readonly detail: string;
   readonly keys: readonly string[];
-  /** Where it leads, for a tab of its own; null for what is done here. */
+  /** The URL, for opening it in a browser tab; null for an action on this page. */
   readonly href: string | null;
-  /** What Tab makes of what is typed; empty where it makes nothing. */
+  /** The text that Tab puts into the search box; empty if it does nothing. */
   readonly fill: string;
   readonly act: { readonly view: View } | { readonly object: ObjectName; readonly ref: string } | { readonly command: Command };
 }
 
-/** What there is to be found. */
+/** What the palette can find. */
 export interface Known {
   readonly kinds: readonly Listed[];
   readonly pins: readonly string[];
   readonly recent: readonly string[];
   readonly namespaces: readonly string[];
   readonly commands: readonly Command[];
-  /** The contexts of the kubeconfig, of which another may be chosen; null where there is one cluster. */
+  /** The contexts of the kubeconfig, to choose another one; null if the server has one cluster. */
   readonly contexts: readonly (Context & { readonly choose: () => void })[] | null;
-  /** The view of the page; null where it lists nothing. */
+  /** The view of the page; null if the page is not a list. */
   readonly view: View | null;
-  /** Its rows; null where it does not hold all of them. */
+  /** Its rows; null if the page does not have all of them. */
   readonly rows: Rows | null;
-  /** How many rows it has where the server holds them; else null. */
+  /** The number of rows if the server keeps them; else null. */
   readonly kept: number | null;
 }
 
 export interface Offer {
   readonly items: readonly Item[];
-  /** Said in place of items, or beside them. */
+  /** A text that is shown instead of items, or with them. */
   readonly words: string;
 }
 
@@ -56,7 +55,8 @@ export class Finder {
   find(typed: string, known: Known, answer: Answer): Offer {
     const text = typed.trim();
     if (text.startsWith(":")) return this.colon(typed.slice(typed.indexOf(":") + 1), known);
-    const before = { ...known, recent: known.recent.filter((ref) => ref !== known.view?.ref) }; // Enter leads back.
+    // The present resource is left out, so that Enter returns to the previous one.
+    const before = { ...known, recent: known.recent.filter((ref) => ref !== known.view?.ref) };
     if (text === "") return { items: [...kindItems(rankKinds(before, "", this.fuzzy), before, true).slice(0, 10), ...commandItems(known.commands)], words: "" };
     const terms = text.toLowerCase().split(/[\s-]+/);
     const ranked = rankKinds(known, text, this.fuzzy).slice(0, 6);
@@ -69,7 +69,8 @@ export class Finder {
       ...this.contexts(text, known).slice(0, 4),
       ...here.items,
       ...elsewhere.map((r): Item => objectItem(r.ref, r, "Objects of other kinds", [], r.kind)),
-      // "store" is in CustomResources with a letter between, but who types it means a storefront.
+      // The fuzzy match finds "store" in CustomResources with one letter between, but the user means a storefront. So
+      // these results come late.
       ...kindItems(ranked.filter((k) => !meant.includes(k)), known).map((item) => ({ ...item, section: "Kinds spelled alike" })),
       ...this.commands(text, known),
       ...filterItem(text, known),
@@ -147,15 +148,15 @@ export class Finder {
   }
 }
 
-// Whether the page has an object that the server found. Where that holds the
-// rows, it cannot be told which labels an object has.
+// Whether the page lists an object that the server found. If the server keeps the rows, this is unknown for a view with
+// a label selector, because the labels of objects are unknown.
 function onPage(r: Found, { view, rows, kept }: Known): boolean {
   if (view?.ref !== r.ref) return false;
   if (rows !== null) return rows.get(keyOf(r.ns, r.name)) !== undefined;
   return kept !== null && view.labels === "" && (view.ns.length === 0 || view.ns.includes(r.ns));
 }
 
-/** The kinds that a text means: those it names first, then what begins with it, then what it is found in. */
+/** Ranks the resources that a text matches: exact names first, then prefixes, then other matches. */
 export function rankKinds(known: Pick<Known, "kinds" | "pins" | "recent">, text: string, fuzzy: Fuzzy): Listed[] {
   const { kinds, pins, recent } = known;
   const liked = (k: Listed): number => (pins.includes(k.ref) ? pins.indexOf(k.ref) : recent.includes(k.ref) ? 100 + recent.indexOf(k.ref) : 1000);
@@ -173,7 +174,7 @@ export function rankKinds(known: Pick<Known, "kinds" | "pins" | "recent">, text:
   return [...found, ...rest].sort((a, b) => tier(a.kind) - tier(b.kind) || liked(a.kind) - liked(b.kind) || a.place - b.place).map((f) => f.kind);
 }
 
-// All that a kind is found by.
+// All texts by which a resource is found.
 const spelled = (k: Listed): string => [plural(k), k.kind, ...k.short, k.group, ...k.categories].join(" ");
 
 function kindItems(kinds: readonly Listed[], known: Known, sorted = false, typed = ""): Item[] {
@@ -186,7 +187,7 @@ function kindItems(kinds: readonly Listed[], known: Known, sorted = false, typed
   });
 }
 
-// A kind is found by more than its name, so that what matches in that is looked for anew.
+// A resource is found by more than its label, so the match in the label is searched again.
 function within(label: string, typed: string): number[] {
   const at = typed === "" ? -1 : label.toLowerCase().indexOf(typed.toLowerCase());
   return at < 0 ? [] : [at, at + typed.length];
@@ -212,7 +213,7 @@ const nameOf = (key: string): ObjectName => {
   return { ns: slash < 0 ? "" : key.slice(0, slash), name: key.slice(slash + 1) };
 };
 
-/** What was looked through, in a sentence. */
+/** Returns a sentence about what the search covered. */
 export function lookedThrough(known: Known, answer: Answer): string {
   const here = [`${digits(known.kinds.length)} kinds`, ...(known.namespaces.length === 0 ? [] : [`${digits(known.namespaces.length)} namespaces`])];
   const kind = known.kinds.find((k) => k.ref === known.view?.ref);

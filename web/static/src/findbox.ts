@@ -1,13 +1,12 @@
-// The search in a text that is shown: the box, how much it found, and the ways
-// from one to the next.
+// The search within a displayed text: the box, the number of matches, and buttons for the next and the previous match.
 
 import { digits, h, setText } from "./dom.ts";
 
-/** What becomes of what a person does in it. */
+/** Receives the user's actions in the search box. */
 export interface Finder {
   search(words: string): void;
   step(by: 1 | -1): void;
-  leave(): void; // the search, for the text
+  leave(): void; // moves the focus from the search box to the text
 }
 
 export class FindBox {
@@ -17,7 +16,7 @@ export class FindBox {
   private readonly next = h("button", { type: "button", class: "icon", "aria-label": "Next found", title: "Next (Enter)" }, "↓");
   readonly element: HTMLElement;
 
-  /** label says in what is searched. */
+  /** label names the text that is searched. */
   constructor(private readonly finder: Finder, label: string, title: string) {
     this.input = h("input", { type: "search", placeholder: "Find", "aria-label": label, title, autocomplete: "off", spellcheck: "false" });
     this.element = h("span", { class: "finder" }, this.input, this.found, this.previous, this.next);
@@ -28,7 +27,7 @@ export class FindBox {
     this.tell(0, 0);
   }
 
-  /** number counts from 1; 0 is before the first. */
+  /** Shows the number of the present match, counted from 1. 0 is before the first. */
   tell(number: number, count: number): void {
     const words = count === 0 ? "None" : number === 0 ? `${digits(count)} found` : `${digits(number)} of ${digits(count)}`;
     setText(this.found, this.input.value === "" ? "" : words);

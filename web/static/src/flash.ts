@@ -1,13 +1,13 @@
-// What has just changed flashes once, and fades in a few steps, all that flash
-// together: a fade of every frame would keep a busy page drawing all the time.
+// Highlights elements that have just changed. All highlights fade in the same few steps, because a fade in every frame
+// would keep a busy page drawing all the time.
 
 const reduced = matchMedia("(prefers-reduced-motion: reduce)");
 const every = 250; // ms
-const steps = 4; // of which the first still shows all of the colour
-const fading = new Map<Element, number>(); // by how many steps
+const steps = 4; // the first one still shows the full color
+const fading = new Map<Element, number>(); // the step of each element
 let timer = 0;
 
-/** Marks an element for as long as it flashes. */
+/** Highlights an element. */
 export function flash(e: Element): void {
   e.setAttribute("data-changed", "");
   e.removeAttribute("data-fading");
@@ -15,7 +15,7 @@ export function flash(e: Element): void {
   if (timer === 0) timer = setInterval(fade, every);
 }
 
-/** Ends a flash at once. */
+/** Ends a highlight at once. */
 export function unflash(e: Element): void {
   fading.delete(e);
   e.removeAttribute("data-changed");
@@ -29,7 +29,7 @@ function fade(): void {
       continue;
     }
     fading.set(e, step + 1);
-    // Without motion the mark stands for a moment and goes.
+    // With reduced motion, the highlight stays for a moment and ends without a fade.
     if (step > 0 && !reduced.matches) e.setAttribute("data-fading", String(step));
   }
   if (fading.size > 0) return;

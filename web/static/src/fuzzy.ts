@@ -1,11 +1,11 @@
-// Finds what is meant by a few letters of it: terms with a space or a hyphen
-// between them, in any order, each of whose letters may have one other between.
+// Fuzzy search: terms separated by a space or a hyphen, in any order. Each term may have one extra character between
+// two of its letters.
 
 import uFuzzy from "@leeoniya/ufuzzy";
 
 export interface Hit {
-  readonly index: number; // in what was searched
-  /** What of it matches: from, to, from, to; empty where so many match that they are not ranked. */
+  readonly index: number; // index in the searched list
+  /** The matching ranges: from, to, from, to. Empty if there are too many matches to rank. */
   readonly ranges: readonly number[];
 }
 
@@ -14,7 +14,7 @@ export interface Hits {
   readonly best: readonly Hit[];
 }
 
-const ranked = 2000; // more than so many are told in the order they stand
+const ranked = 2000; // with more matches than this, the order of the list is kept
 
 export class Fuzzy {
   private readonly fuzzy = new uFuzzy({ intraIns: 1, intraChars: "[a-z\\d._/:-]" });

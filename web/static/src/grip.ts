@@ -1,10 +1,10 @@
-// The edge by which a part of the page is made higher, by pointer or arrows.
+// A handle that changes the height of a part of the page, by pointer or arrow keys.
 
 import { h } from "./dom.ts";
 
 const least = 120; // px
 
-/** Gives an element a height, and returns its upper edge. */
+/** Sets the height of an element, and returns a handle for its upper edge. */
 export function grip(element: HTMLElement, label: string, height: number, done: (height: number) => void): HTMLElement {
   const most = (): number => Math.max(least, innerHeight - 220);
   let now = 0;

@@ -1,23 +1,24 @@
-// To whom something is shared, the page tells what that is, and offers nothing
-// that leads beyond it. What may be seen the server decides; this is for the looks.
+// For guests, the page shows what the link shares, and offers no navigation beyond it. This is presentation only: the
+// server enforces what a guest may see.
 
 import { clockTime } from "./age.ts";
 import { under } from "./base.ts";
 import { setText } from "./dom.ts";
 
-/** One resource of what is shared, all of it or some. */
+/** One shared resource, with its restrictions. */
 export interface Part {
-  readonly resource: string; // its ref; that of logs is "core/v1/pods/log"
+  readonly resource: string; // its ref; "core/v1/pods/log" for logs
   readonly namespaces: readonly string[]; // empty: all
   readonly labels: string;
   readonly name: string; // empty: any
   readonly q: string;
-  readonly about: string; // of events alone: the object that they are about, as "pod.core/web-1"; empty: any
+  readonly about: string; // for events only: the regarded object, as "pod.core/web-1"; empty: any
 }
 
-const root = (): HTMLElement | undefined => (typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined)); // Tests have no page, or a part of one.
+// Tests have no document, or only a part of one.
+const root = (): HTMLElement | undefined => (typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined));
 
-/** What is shared with whom looks; null for who looks by a right of their own. */
+/** Returns what the link shares with the guest; null for a viewer who is not a guest. */
 export function shared(): readonly Part[] | null {
   const text = root()?.dataset["shared"];
   if (text === undefined) return null;
@@ -28,7 +29,7 @@ export function shared(): readonly Part[] | null {
   }
 }
 
-/** Reads parts. What cannot be read is left out. */
+/** Parses parts, and leaves out what it cannot parse. */
 export function readParts(value: unknown): Part[] {
   const text = (v: unknown): string => (typeof v === "string" ? v : "");
   const list = Array.isArray(value) ? (value as unknown[]) : [];
@@ -38,16 +39,16 @@ export function readParts(value: unknown): Part[] {
   }));
 }
 
-/** Whether who looks may be shown something of a resource. */
+/** Whether the viewer may see at least a part of a resource. */
 export function isShared(resource: string): boolean {
   const parts = shared();
   return parts === null || parts.some((p) => p.resource === resource);
 }
 
-/** The namespaces to which a kind is shared; empty for all, null for who looks by a right of their own. */
+/** Returns the namespaces in which a resource is shared; empty for all, null for a viewer who is not a guest. */
 export const sharedSpaces = (ref: string): readonly string[] | null => shared()?.find((p) => p.resource === ref)?.namespaces ?? null;
 
-/** Has the page say until when, by the clock of who looks. */
+/** Shows the expiry of the link, in the viewer's local time. */
 export function tellUntil(now: () => number): void {
   const time = document.getElementById("until");
   const at = time?.getAttribute("datetime") ?? "";
@@ -56,10 +57,10 @@ export function tellUntil(now: () => number): void {
   };
   if (time !== null) time.title = new Date(at).toString();
   tell();
-  setInterval(tell, 60_000); // It may be today by then.
+  setInterval(tell, 60_000); // the day may have changed
 }
 
-/** A time in the words of a day: "14:03", "tomorrow 14:03", "2026-11-24 14:03". */
+/** Formats a time relative to today: "14:03", "tomorrow 14:03", "2026-11-24 14:03". */
 export function untilWords(at: string, now: number): string {
   const time = clockTime(at, now).replace(/:\d\d$/, "");
   const [day = "", clock = ""] = time.split(" ");
@@ -69,5 +70,5 @@ export function untilWords(at: string, now: number): string {
   return clockTime(at, tomorrow.getTime()).includes("-") ? `${day} ${clock}` : `tomorrow ${clock}`;
 }
 
-/** What was shared is no more: leads to the page that says so, and takes what was seen with it. */
+/** Leaves for the page that reports the end of the share. This removes the shared data from the screen. */
 export const endShare = (): void => location.replace(under("/share#ended"));

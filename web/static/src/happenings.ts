@@ -1,5 +1,5 @@
-// What the activity holds: the newest changes of the kinds that it follows, in
-// the order of their times, and those that wait while a person reads.
+// The changes in the activity feed: the newest changes of the followed resources, in the order of their times, and
+// those that wait while the feed is paused.
 
 import { fieldsOf, type Field, type Value } from "./fields.ts";
 import type { Kind } from "./kinds.ts";
@@ -7,23 +7,26 @@ import { isObject } from "./paths.ts";
 import { authorsOf, opWords } from "./timeline.ts";
 import type { By, Change } from "./wire.ts";
 
-/** A change as it is told in a line: none of its values are kept. */
+/** A change as the feed shows it, in one line. The values themselves are not kept. */
 export interface Happening {
-  readonly number: number; // rises
-  readonly at: number; // its time, in milliseconds
+  readonly number: number; // increases by one for each change
+  readonly at: number; // its time, in ms
   readonly kind: Kind;
   readonly op: Change["op"];
   readonly ns: string;
   readonly name: string;
   readonly time: string;
-  /** What an update did, in short, one for each field that is worth it: the pieces of it, of which each may be in a script of its own. */
+  /**
+   * Short descriptions of an update, one for each relevant field. Each consists of pieces, because each piece may be in
+   * another script.
+   */
   readonly words: readonly (readonly string[])[];
   readonly quiet: boolean;
   readonly by: readonly By[];
   readonly hay: string;
 }
 
-// A time as the wire tells it, with as many digits of a second as it needs, and in milliseconds.
+// A time as the server sends it, with as many fractional digits as it needs, and in ms.
 interface Moment {
   readonly time: string;
   readonly at: number;
@@ -33,20 +36,21 @@ const most = 1000;
 
 export class Happenings {
   paused = false;
-  private readonly begun = new Map<string, Moment>(); // by the ref of a kind: after this time all of its changes were told
-  private cut: Moment | null = null; // of the newest change that had to make room
+  // by resource ref: all changes of that resource after this time are known
+  private readonly begun = new Map<string, Moment>();
+  private cut: Moment | null = null; // the time of the newest change that was removed to make room
   private held: Happening[] = []; // oldest first
   private waiting: Happening[] = [];
   private next = 0;
 
-  /** After this time all changes of all kinds are held; empty where none has begun. */
+  /** All changes of all resources after this time are in the feed; empty if no resource has been added. */
   get since(): string {
     let newest = this.cut;
     for (const moment of this.begun.values()) newest = later(newest, moment);
     return newest?.time ?? "";
   }
 
-  /** Begins a kind anew: what is told is all that is known of its past. */
+  /** Replaces the changes of a resource by a new snapshot. */
   begin(kind: Kind, since: string, changes: readonly Change[]): void {
     this.forget(kind.ref);
     this.begun.set(kind.ref, { time: since, at: since === "" ? -Infinity : Date.parse(since) });
@@ -57,7 +61,7 @@ export class Happenings {
     this.insert(this.paused ? this.waiting : this.held, changes.map((c) => this.happening(kind, c)));
   }
 
-  /** Lets go of all that a kind told. */
+  /** Removes all changes of a resource. */
   forget(ref: string): void {
     this.begun.delete(ref);
     this.held = this.held.filter((h) => h.kind.ref !== ref);
@@ -77,12 +81,12 @@ export class Happenings {
     this.waiting = [];
   }
 
-  /** How many wait that would be seen. */
+  /** Returns how many waiting changes match the filter. */
   more(filter: string, quiet: boolean): number {
     return this.waiting.filter(seen(filter, quiet)).length;
   }
 
-  /** What is to be seen, newest first. */
+  /** Returns the changes that match the filter, newest first. */
   visible(filter: string, quiet: boolean): Happening[] {
     return this.held.filter(seen(filter, quiet)).reverse();
   }
@@ -91,8 +95,7 @@ export class Happenings {
     return this.held.length;
   }
 
-  // Each where its time is, of the same time behind those that are there. What
-  // comes is mostly the newest of all.
+  // Inserts each change by its time, behind those with the same time. Usually, a new change is the newest.
   private insert(list: Happening[], fresh: readonly Happening[]): void {
     for (const h of fresh) {
       let place = list.length;
@@ -122,16 +125,16 @@ function seen(filter: string, quiet: boolean): (h: Happening) => boolean {
   return (h) => (quiet || !h.quiet) && terms.every((t) => h.hay.includes(t));
 }
 
-// What says most in a few characters comes first: what turned from one value to
-// another, as a phase, before what is there or gone, and both before what a list or
-// a map has of them. That something turned says less than what it turned to.
+// Ranks fields by how much they say in a few characters. First come fields that changed from one value to another, such
+// as a phase, then added or removed fields, then elements of a list or a map. The time of a change says less than the
+// new value.
 function rankOf(f: Field): number {
   if (/[a-z]Time$/.test(f.words)) return 8;
   if (f.after.is === "value" && typeof f.after.value === "object") return 4;
   return (f.words.includes("[") ? 2 : 0) + (f.before.is === "value" && f.after.is === "value" ? 0 : 1);
 }
 
-// "− path" is gone, with what stood there where that is known.
+// "− path" means removed, with the previous value if it is known.
 function wordsOf({ words, before, after }: Field): string[] {
   const [was, is] = [lineOf(before), lineOf(after)];
   if (after.is === "none") return ["−", words, ...(was === null ? [] : [cut(was, 0)])];
@@ -142,16 +145,17 @@ function wordsOf({ words, before, after }: Field): string[] {
 }
 
 const longest = 48;
-const lead = 12; // characters that are shown of what two long texts have in common, where they begin to differ beyond what is shown
+// characters of the common beginning of two long texts that are shown before the first difference
+const lead = 12;
 
-// How far two texts are the same.
+// Returns the length of the common prefix.
 function differAt(a: string, b: string): number {
   let i = 0;
   while (i < a.length && a[i] === b[i]) i++;
   return i;
 }
 
-// A value in a line; null where none is known.
+// Returns a value on one line; null if it is not known.
 function lineOf(v: Value): string | null {
   if (v.is !== "value") return null;
   const { value } = v;
@@ -159,13 +163,13 @@ function lineOf(v: Value): string | null {
   return words.replace(/\s+/g, " ");
 }
 
-// What is within another value is told by its size alone: that it is there, and not how it is.
+// Nested values are shown by size only: that they exist, not their content.
 const inner = (value: unknown): string => (Array.isArray(value) ? `[${value.length}]` : isObject(value) ? (Object.keys(value).length === 0 ? "{}" : "{…}") : String(value));
 
-// A few characters of a line, from a place on, and none of them in half.
+// Returns a few characters of a line from an offset, without splitting a surrogate pair.
 function cut(line: string, from: number): string {
   if (from === 0 && line.length <= longest) return line;
   const part = line.slice(from, from + longest).replace(/^[\udc00-\udfff]|[\ud800-\udbff]$/g, "");
-  // A slice would hold on to all of the text that it is of.
+  // A slice would keep its complete source text in memory, so the characters are copied.
   return [...(from > 0 ? ["…"] : []), ...part, ...(from + longest < line.length ? ["…"] : [])].join("");
 }

@@ -1,5 +1,5 @@
-// What one subscription of an object has told: the object, and how well it is
-// known. It draws nothing; whoever does is told that something is another.
+// The state of one subscription of an object: the object, and how current it is. It draws nothing, and reports each
+// change to its owner.
 
 import { immutableJSONPatch } from "immutable-json-patch";
 import { clockTime } from "./age.ts";
@@ -8,15 +8,15 @@ import { partWords, type Known } from "./status.ts";
 import type { ObjectName } from "./view.ts";
 import type { By, Health, Message, ObjectEvent, Problem, State, Tree } from "./wire.ts";
 
-/** What happened to the object last, as an event told it. */
+/** The last change of the object, from its event. */
 export interface LastChange {
   readonly op: ObjectEvent["op"];
   readonly at: string; // RFC 3339
-  readonly by: readonly By[]; // newest first; empty where nobody is known
-  readonly before: Tree | null; // the object that it happened to
+  readonly by: readonly By[]; // newest first; empty if the author is unknown
+  readonly before: Tree | null; // the object before the change
 }
 
-/** What happened last, in words: when, what, and by whom. */
+/** Describes the last change: when, what, and by whom. */
 export function lastWords(last: LastChange, now: number): string {
   const words = { add: "created", update: "changed", delete: "deleted" }[last.op];
   const names = last.by.map((a) => `${a.manager}${a.subresource === "" ? "" : ` (${a.subresource})`}`);
@@ -24,17 +24,17 @@ export function lastWords(last: LastChange, now: number): string {
 }
 
 export class Held implements Handler {
-  /** The newest, or the last that there was; null where none was told. */
+  /** The newest version, or the last one before the object was deleted; null if none has arrived. */
   object: Tree | null = null;
-  /** Of the object; null where the server does not say. */
+  /** The health of the object; null if the server sends none. */
   health: Health | null = null;
   last: LastChange | null = null;
-  /** When it was deleted, as far as that is known; null while it is there. */
+  /** When the object was deleted, empty if the time is unknown; null while it exists. */
   gone: string | null = null;
-  /** How much has come of what is on its way, in words; empty where that is nothing long. */
+  /** The progress of a long message, in words; empty if none is arriving. */
   far = "";
   private complete = false;
-  private anew = false; // a patch did not fit, or the server bade it
+  private anew = false; // the object is read again: a patch did not match, or the server sent a reset
   private state: State | null = null;
   private problem: Problem | null = null;
   private readonly subscription: Subscription;
@@ -45,7 +45,7 @@ export class Held implements Handler {
     ref: string,
     name: ObjectName,
     private readonly changed: () => void,
-    /** What was missed could not be replayed: the object is read anew. */
+    /** Called when missed changes could not be replayed, so the object is read again. */
     private readonly wasReset: () => void,
   ) {
     this.subscription = live.subscribe({ resource: ref, ...(name.ns === "" ? {} : { ns: [name.ns] }), name: name.name, view: "object" }, this);
@@ -55,7 +55,7 @@ export class Held implements Handler {
     this.subscription.close();
   }
 
-  /** All of it is told, and there is no such object. */
+  /** Whether the snapshot is complete, and the object does not exist. */
   get missing(): boolean {
     return this.complete && this.object === null && this.problem === null;
   }
@@ -71,7 +71,7 @@ export class Held implements Handler {
     this.changed();
   }
 
-  /** The connection is another: over a new one the state is told anew. */
+  /** Reports that the state of the connection has changed. A new connection sends the state again. */
   reconnected(): void {
     if (this.live.connection !== "open") this.state = null;
     this.changed();
@@ -89,7 +89,7 @@ export class Held implements Handler {
     else if (m.type === "reset") this.reset(m.reason);
     else if (m.type === "state") {
       this.state = m;
-      // A right that was lost takes with it what was seen.
+      // When permission is lost, the object is removed.
       if (m.state === "forbidden") this.object = this.last = null;
     } else if (m.type === "error") {
       this.problem = m.problem;
@@ -98,7 +98,7 @@ export class Held implements Handler {
     this.changed();
   }
 
-  // Where nothing was held there is nothing to say, and of what is read anew as it is nothing twice.
+  // Reports a reset once, and only if there was an object.
   private reset(reason: string): void {
     if (this.object === null || this.anew) return;
     this.anew = true;
@@ -110,7 +110,7 @@ export class Held implements Handler {
     this.complete = true;
     this.anew = false;
     this.problem = null;
-    // What led to another version was not told, nor who made it.
+    // The changes that led to another version were not received, nor their authors.
     if (object === null ? this.gone === null : version(object) !== version(this.object)) this.last = null;
     if (object !== null) this.gone = null;
     else if (this.object !== null) this.gone ??= "";
@@ -127,7 +127,7 @@ export class Held implements Handler {
     }
   }
 
-  // Returns why the event does not fit what is held, null if it does.
+  // Returns why the event does not match the present object, null if it does.
   private event(e: ObjectEvent): string | null {
     const at = e.by?.time || new Date(this.now()).toISOString();
     const before = this.object;

@@ -1,4 +1,4 @@
-// The help: the keys that listen on this page, as their table has them.
+// The help dialog: the keys of this page, from the table of commands.
 
 import { apple } from "./keys.ts";
 import { under } from "./base.ts";

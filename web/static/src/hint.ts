@@ -1,9 +1,9 @@
-// Says more of what the pointer or the keyboard is at: the text of data-hint. It
-// stays while the pointer is on it, and goes with Escape.
+// A tooltip for the element under the pointer or with the focus: the text of data-hint. It stays while the pointer is
+// on it. Escape closes it.
 
 import { h, setText } from "./dom.ts";
 
-const across = 200; // ms that a pointer may take from what it was at to the hint
+const across = 200; // ms that the pointer may take from the element to the tooltip
 
 export class Hint {
   private readonly element = h("div", { id: "hint", class: "hint-box", role: "tooltip", popover: "manual" });

@@ -1,37 +1,40 @@
-// The past of one object as the wire tells it: how the object was before the
-// first change, and the changes. Each patch is applied to what the one before it
-// left, so that what stood at a place before is known exactly, never guessed.
+// The history of one object: the object before the first change, and the changes. Each patch is applied to the result
+// of the one before it. So previous values are known exactly, and never guessed.
 
 import { immutableJSONPatch } from "immutable-json-patch";
 import { at } from "./paths.ts";
 import type { Change, Tree } from "./wire.ts";
 
 export interface Step {
-  readonly number: number; // rises from the oldest on
+  readonly number: number; // increases from the oldest on
   readonly change: Change;
-  /** The object that an update changed, or that was deleted; null where it was never told. */
+  /** The object before an update or a delete; null if the server never sent it. */
   readonly before: Tree | null;
-  /** What an update or an add left; null as above. */
+  /** The object after an update or an add; null as above. */
   readonly after: Tree | null;
-  /** It stands for what was not told, of which there may be any number: how the object differed before and after; its time is when it was known again. */
+  /**
+   * This step stands for any number of missed changes. before and after are the object on both sides of the gap. The
+   * time of the change is when the object was known again.
+   */
   readonly missed?: true;
 }
 
 const most = 1000; // steps that are kept,
-const mostBytes = 8 << 20; // and about how much they take together; the newest is kept whatever it takes
+const mostBytes = 8 << 20; // bytes, about how much the steps may take together; the newest one is always kept
 
 export class History {
   /** Oldest first. */
   steps: readonly Step[] = [];
-  /** After this time every change is among the steps, but for what was missed; empty while nothing is known. */
+  /** Every change after this time is among the steps, except for missed ones; empty while nothing is known. */
   since = "";
   private now: Tree | null = null;
   private next = 0;
   private readonly bytes = new WeakMap<Step, number>();
 
   /**
-   * Is told anew: an object before some changes, null where there was none or it is not known. What was held of
-   * the time before it stays: a server that was begun anew knows nothing of that. False: they do not fit each other.
+   * Starts from a new snapshot: the object before the given changes, null if it did not exist or is not known. Steps
+   * from before the snapshot stay, because a restarted server knows nothing of that time. Returns false if a change
+   * does not match the object.
    */
   begin(object: Tree | null, since: string, changes: readonly Change[]): boolean {
     if (!(Date.parse(since) > Date.parse(this.since))) {
@@ -42,14 +45,14 @@ export class History {
     return this.add(changes);
   }
 
-  /** Knows nothing any more. */
+  /** Discards all steps. */
   forget(): void {
     this.steps = [];
     this.since = "";
     this.now = null;
   }
 
-  // Leaves of the steps what is not told again, and one for what was missed behind it.
+  // Removes the steps that the snapshot repeats, and adds one for the missed changes behind the rest.
   private join(object: Tree | null, since: string, changes: readonly Change[]): void {
     const { steps } = this;
     const held = new Map(steps.map((s, i) => [s.change.rv, i]));
@@ -60,7 +63,7 @@ export class History {
     const kept = steps.slice(0, cut);
     let before = kept.at(-1)?.after ?? (kept.length > 0 ? null : (steps[0]?.before ?? this.now));
     if (object === null ? again !== undefined : before !== null && version(before) === version(object)) return void (this.steps = kept);
-    // Of what was missed twice, with nothing between, one tells it all, unless it knows less.
+    // Two gaps with nothing between become one, unless the new one knows less.
     const last = kept.at(-1);
     if (last?.missed && (object !== null || last.after === null)) ({ before } = kept.pop() as Step);
     const uid = String(ofObject(object ?? before, "uid") ?? "");
@@ -70,7 +73,7 @@ export class History {
     this.steps = [...kept, step];
   }
 
-  /** Takes what has happened since. False: it does not fit what is held. */
+  /** Adds changes that happened since. Returns false if a change does not match the object. */
   add(changes: readonly Change[]): boolean {
     const steps = [...this.steps];
     for (const change of changes) {
@@ -94,7 +97,7 @@ export class History {
     return true;
   }
 
-  // How many of the newest steps there is room for.
+  // Returns how many of the newest steps fit within the limits.
   private fitting(steps: readonly Step[]): number {
     let [n, bytes] = [0, 0];
     for (; n < Math.min(steps.length, most); n++) {
@@ -108,7 +111,7 @@ export class History {
 const ofObject = (object: Tree | null, name: string): unknown => at(object, ["metadata", name]);
 const version = (object: Tree): string => String(ofObject(object, "resourceVersion") ?? "");
 
-// About how many bytes a value takes that it does not share with the one before it.
+// Estimates the bytes of a value that it does not share with the one before it.
 function taken(value: unknown, before?: unknown): number {
   if (value === before) return 0;
   if (typeof value === "string") return 16 + value.length;

@@ -1,6 +1,5 @@
-// An order that stands still. While the pointer is over the rows nothing may
-// move under it: rows stay where they are, each as it is now, those that went
-// are struck, and what came, or belongs elsewhere, waits to be let in.
+// A frozen row order. While the pointer is over the rows, no row moves. Rows keep their position and show their present
+// content. Removed rows are struck through. New and moved rows wait until the order is released.
 
 import type { Entry } from "./ordered.ts";
 
@@ -9,10 +8,10 @@ export class Hold {
   private readonly moved = new Set<string>();
   private readonly gone = new Set<string>();
 
-  /** entries are the rows in the order to be kept. */
+  /** entries are the rows in the order to keep. */
   constructor(readonly entries: readonly Entry[]) {}
 
-  /** Notes whether a row was, and is, among those in this order; moves: its place is another. */
+  /** Records whether a row was in this order, and whether it is now; moves: its position changes. */
   note(key: string, was: boolean, is: boolean, moves: boolean): void {
     const back = is && this.gone.delete(key);
     if (!was && is && !back) this.added.add(key);
@@ -23,7 +22,10 @@ export class Hold {
     if (was && is && moves && !this.added.has(key)) this.moved.add(key);
   }
 
-  /** How many rows would come, go or move; words for what waits, empty for nothing. more: how many rows more there are now, where not all are seen. */
+  /**
+   * Describes the waiting rows: how many were added, removed or moved; empty for none. more is how many more rows there
+   * are now, if the page does not have all of them.
+   */
   words(more = this.added.size - this.gone.size): string {
     const unseen = more - this.added.size + this.gone.size;
     const parts = [[this.moved.size, "moved"], [this.added.size + Math.max(0, unseen), "new"], [this.gone.size + Math.max(0, -unseen), "gone"]] as const;

@@ -1,12 +1,12 @@
-// Opens the palette. It is loaded when somebody is about to need it; what is
-// typed until it is there is not lost.
+// Opens the palette. The palette is loaded when the user is likely to need it soon. Text that is typed until it is
+// loaded is not lost.
 
 import type { Around, Palette } from "./palette.ts";
 import { say } from "./said.ts";
 
 export class Jump {
   private palette: Promise<Palette> | null = null;
-  private typed: string | null = null; // since the palette was asked for
+  private typed: string | null = null; // text typed while the palette is loading; null otherwise
 
   constructor(
     button: HTMLElement,

@@ -1,5 +1,4 @@
-// The commands of each page: what the keyboard does, the palette offers, and the
-// help tells.
+// The commands of each page. The keyboard, the palette and the help use them.
 
 import { under } from "./base.ts";
 import type { Command, Where } from "./commands.ts";
@@ -19,7 +18,10 @@ import type { Table } from "./table.ts";
 const command = (group: string, keys: string, where: Where, words: string, run: (key: string) => void, more: Partial<Command> = {}): Command => ({ group, keys: keys === "" ? [] : keys.split(" "), where, words, run, ...more });
 const offered = { offered: true };
 
-/** What every page has; share is null for guests, who have no page but what is shared, and contexts where there are none to choose from. */
+/**
+ * Returns the commands of every page. share is null for guests, who have only the shared page. contexts is null if
+ * there are none to choose from.
+ */
 export function pageCommands(jump: Jump, help: () => void, share: (() => void) | null, contexts: (() => void) | null): Command[] {
   return [
     command("Page", "Mod+k", "ever", "Search or jump to", () => jump.open("")),
@@ -37,11 +39,11 @@ export function pageCommands(jump: Jump, help: () => void, share: (() => void) |
   ];
 }
 
-/** What the page of a kind has. */
+/** Returns the commands of a list page. */
 export function listCommands(list: ListPage, picker: Picker, spaces: Popover, columns: Popover): Command[] {
   const rows = (): void => byId("table").focus({ preventScroll: true });
   const move = (keys: string, words: string, by: Parameters<Table["move"]>[0]): Command => command("Rows", keys, "rows", words, () => {
-    // In the panel the keyboard stays there, and goes from one object to the next.
+    // Inside the panel, the focus stays there, and the panel shows the next object.
     if (document.activeElement?.closest("#panel") == null) rows();
     else if (by === 1 || by === -1) return list.step(by);
     list.table.move(by);
@@ -94,7 +96,7 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
   ];
 }
 
-/** What an object's own page has; leave is null where it leads nowhere. */
+/** Returns the commands of an object page. leave is null if there is no list to return to. */
 export function objectCommands(kind: Kind, panel: Panel, leave: (() => void) | null): Command[] {
   return [...tabCommands(kind, (key) => panel.press(key)), ...(leave === null ? [] : [command("Object", "Escape", "page", "To the list of its kind", leave, offered)])];
 }

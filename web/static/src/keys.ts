@@ -1,4 +1,4 @@
-// Listens to the keyboard, by the table of commands.
+// Runs commands on key presses.
 
 import { commandOf, type Command, type Spot } from "./commands.ts";
 import { lettersAct } from "./letters.ts";
@@ -8,9 +8,9 @@ export const apple = /Mac|iP(hone|ad)/.test(navigator.platform);
 export function listenToKeys(commands: () => readonly Command[]): void {
   document.addEventListener("keydown", (e) => {
     if (e.defaultPrevented || e.isComposing) return;
-    // What has opened above the page has the keyboard to itself.
+    // An open dialog or popover has the keyboard to itself.
     const above = document.querySelector("dialog[open], :popover-open:not([popover=manual])") !== null;
-    const graph = e.getModifierState("AltGraph"); // by which some keyboards write [ and ]
+    const graph = e.getModifierState("AltGraph"); // some keyboards type [ and ] with it
     const plain = graph || (!e.ctrlKey && !e.metaKey && !e.altKey);
     const mod = !plain && e.ctrlKey !== e.metaKey && !e.altKey && !e.shiftKey;
     const command = commandOf(commands(), { key: e.key, mod, plain, repeat: e.repeat, letters: lettersAct(), spot: spotOf(e.target) });
@@ -21,7 +21,7 @@ export function listenToKeys(commands: () => readonly Command[]): void {
 }
 
 function spotOf(target: EventTarget | null): Spot {
-  // What has just been closed has the keyboard for a frame yet.
+  // An element that has just been closed keeps the focus for one frame.
   const at = target instanceof HTMLElement && target.checkVisibility() ? target : document.body;
   if (at.id === "q") return "filter";
   const typed = at instanceof HTMLInputElement && !["checkbox", "radio", "button", "submit"].includes(at.type);
