@@ -43,7 +43,7 @@ export class Feed implements Handler {
   private stale: string | null = null; // see Known
   private problem: Problem | null = null;
   private windowed: boolean;
-  // the window has no sort order, because the sort column does not exist; complete lists have none then either
+  // The window has no sort order, because the sort column does not exist. Complete lists have none then either.
   private unsorted = false;
   private behind = false; // a snapshot is about to replace the rows
   private reordered = 0; // the number of the last request for another order

@@ -36,7 +36,7 @@ const most = 1000;
 
 export class Happenings {
   paused = false;
-  // by resource ref: all changes of that resource after this time are known
+  // By resource ref: all changes of that resource after this time are known.
   private readonly begun = new Map<string, Moment>();
   private cut: Moment | null = null; // the time of the newest change that was removed to make room
   private held: Happening[] = []; // oldest first

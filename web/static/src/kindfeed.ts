@@ -1,34 +1,33 @@
-// What the cluster serves, as it changes. The socket tells it within moments;
-// where it cannot be had there (no connection, or a server that does not know
-// the view), /api/v1/resources is asked every now and then.
+// The resources that the cluster serves, live. The socket sends changes at once. If it cannot (no connection, or an
+// older server without this view), the page polls /api/v1/resources.
 
 import { under } from "./base.ts";
 import { readBuild, readKinds, readProblems, type Listed } from "./kinds.ts";
 import type { Handler, Live } from "./live.ts";
 
 const every = 10_000;
-const turned = 2000; // ms by which the browser's clock may go its own way
+const turned = 2000; // ms by which the browser's clock may drift
 
 export interface KindWatcher {
-  /** These are all kinds there are, and the API groups that could not be read. */
+  /** Takes all resources, and the API groups that could not be read. */
   listed(kinds: readonly Listed[], problems: ReadonlyMap<string, string>): void;
-  /** These are the counts, by ref, of all kinds that have one. */
+  /** Takes the counts, by ref, of all resources that have one. */
   counted(counts: ReadonlyMap<string, number>): void;
 }
 
 export class KindFeed implements Handler {
-  /** Whether what was asked for last was answered; null before. */
+  /** Whether the last request was answered; null before the first. */
   reached: boolean | null = null;
-  private fed = false; // by the socket, which is newer than any answer
-  private counts = false; // also by the socket
+  private fed = false; // the socket sends the resources, and is newer than any response
+  private counts = false; // the socket sends the counts, too
   private etag = "";
-  private apart = 0; // the browser's clock from one that nobody sets, as the server's time was told last
+  private apart = 0; // ms, the difference between the browser's clock and a monotonic clock at the last Date header
 
   constructor(
     private readonly watcher: KindWatcher,
     private readonly onDate: (header: string | null) => void,
     private readonly onBuild: (build: string) => void,
-    private readonly onStranger: () => void = () => undefined, // who looks is not logged in any more
+    private readonly onStranger: () => void = () => undefined, // called when the user is not logged in any more
   ) {}
 
   start(live: Live): void {
@@ -38,7 +37,7 @@ export class KindFeed implements Handler {
   message(m: Parameters<Handler["message"]>[0]): void {
     if (m.type === "resources") {
       this.fed = true;
-      this.etag = ""; // What is drawn is no longer what that answer said.
+      this.etag = ""; // the page does not show the content of that response any more
       this.onBuild(m.build);
       this.watcher.listed(m.kinds, m.problems);
     } else if (m.type === "counts") {
@@ -53,7 +52,7 @@ export class KindFeed implements Handler {
     this.fed = this.counts = false;
   }
 
-  /** Takes the body of an answer of /api/v1/resources. */
+  /** Takes the body of a response of /api/v1/resources. */
   answer(body: unknown): void {
     const kinds = readKinds(body);
     if (!this.fed) {
@@ -63,7 +62,10 @@ export class KindFeed implements Handler {
     if (!this.counts) this.watcher.counted(new Map(kinds.flatMap((k) => (k.count === null ? [] : [[k.ref, k.count]]))));
   }
 
-  /** Asks now, for the server's time as well, and from then on while the socket does not tell, or once the browser's clock is another. */
+  /**
+   * Sends a request now, which also returns the server's time. Later rounds send one only while the socket does not
+   * send the data, or if the browser's clock has changed.
+   */
   async poll(first = true): Promise<void> {
     if (first || (!document.hidden && (!(this.fed && this.counts) || Math.abs(apart() - this.apart) > turned))) {
       try {
@@ -71,7 +73,7 @@ export class KindFeed implements Handler {
         this.reached = true;
       } catch {
         this.reached = false;
-        // The socket tells that the server is away; the next round tries again.
+        // The socket reports a lost connection; the next round tries again.
       }
     }
     setTimeout(() => void this.poll(false), every);
@@ -89,5 +91,5 @@ export class KindFeed implements Handler {
   }
 }
 
-// It is another once somebody has set the clock, or the machine has slept.
+// The difference changes if a user sets the clock, or if the machine has slept.
 const apart = (): number => Date.now() - performance.now();

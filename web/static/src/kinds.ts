@@ -12,16 +12,16 @@ export interface Listed extends Kind {
   readonly short: readonly string[];
   readonly categories: readonly string[];
   readonly section: string;
-  /** What the picker's filter looks in, in lower case. */
+  /** The text that the picker's filter searches, in lower case. */
   readonly words: string;
-  readonly state: string; // empty: not being watched
+  readonly state: string; // empty: not watched
   readonly reason: string;
   readonly count: number | null;
   /** How many namespaces are watched; 0 for all. */
   readonly namespaces: number;
 }
 
-/** A kind as a heading, as Plural in templates/words.go has it: "Pods", "NetworkPolicies". */
+/** Returns the plural name of a kind, for headings, like Plural in templates/words.go: "Pods", "NetworkPolicies". */
 export function plural({ kind, resource }: Kind): string {
   for (const [cut, put] of [["", "s"], ["", "es"], ["y", "ies"], ["", ""]] as const) {
     const word = kind.slice(0, kind.length - cut.length) + put;
@@ -30,7 +30,10 @@ export function plural({ kind, resource }: Kind): string {
   return resource;
 }
 
-/** How near words that are typed come to the names of a kind: 0 a short name, 1 the name, 2 the beginning of one, 3 neither. */
+/**
+ * Ranks how well search terms match the names of a resource: 0 for a short name, 1 for a full name, 2 for a prefix, 3
+ * for none.
+ */
 export function nearness({ kind, resource, short }: Pick<Listed, "kind" | "resource" | "short">, terms: readonly string[]): number {
   const names = [kind.toLowerCase(), resource];
   if (terms.some((t) => short.includes(t))) return 0;
@@ -40,7 +43,7 @@ export function nearness({ kind, resource, short }: Pick<Listed, "kind" | "resou
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** The kinds that can be listed, in their preferred version. What cannot be read is left out. */
+/** Returns the resources that can be listed, in their preferred version, and leaves out what it cannot parse. */
 export function readKinds(body: unknown): Listed[] {
   const out: Listed[] = [];
   for (const r of fields(body, "resources")) {
@@ -66,19 +69,19 @@ export function readKinds(body: unknown): Listed[] {
   return out;
 }
 
-/** Which build of the page the server has; empty where it does not tell. */
+/** Returns the server's build of the page; empty if it reports none. */
 export function readBuild(body: unknown): string {
   return typeof body === "object" && body !== null ? text((body as Fields)["build"]) : "";
 }
 
-/** How many objects there are of a kind, by its ref. What cannot be read is left out. */
+/** Returns the number of objects of each resource, by ref, and leaves out what it cannot parse. */
 export function readCounts(body: unknown): Map<string, number> {
   const counts = typeof body === "object" && body !== null ? (body as Fields)["counts"] : undefined;
   const entries = typeof counts === "object" && counts !== null ? Object.entries(counts) : [];
   return new Map(entries.filter((e): e is [string, number] => typeof e[1] === "number"));
 }
 
-/** The API groups that discovery could not read, with the reason. */
+/** Returns the API groups that discovery could not read, with the reasons. */
 export function readProblems(body: unknown): Map<string, string> {
   return new Map(fields(body, "problems").map((p): [string, string] => [text(p["group"]), text(p["reason"]) || "not available"]).filter(([group]) => group !== ""));
 }

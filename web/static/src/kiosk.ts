@@ -1,19 +1,19 @@
-// A page on a wall, at which nobody is: it keeps the screen awake, and asks again
-// for what it was refused, as nobody else would.
+// Kiosk mode, for a wall display without a user. It keeps the screen awake, and repeats refused requests, because no
+// user would.
 
-const every = 60_000; // ms; up to twice as long, lest all screens ask at once
+const every = 60_000; // ms; up to twice as long, so that many screens do not send requests at the same time
 
-/** What can be wrong with what is shown. */
+/** The part of a page that kiosk mode checks. */
 export interface Tended {
-  /** What was asked for was refused, and is not asked for again by itself. */
+  /** The request was refused, and the page does not repeat it by itself. */
   readonly refused: boolean;
   again(): void;
 }
 
-/** Looks after a page for as long as it is there. */
+/** Checks the page for as long as it is open. */
 export function tend(page: () => Tended | null): void {
   void keepAwake();
-  // The browser lets the screen sleep when the page is not seen.
+  // The browser releases the lock when the page is hidden.
   document.addEventListener("visibilitychange", () => void keepAwake());
   const look = (): void => {
     const shown = page();
@@ -25,7 +25,7 @@ export function tend(page: () => Tended | null): void {
 
 let lock: WakeLockSentinel | null = null;
 
-// Where the browser, or who owns it, does not let it, the screen does as it does.
+// If the browser or its policy refuses the lock, the screen sleeps as usual.
 async function keepAwake(): Promise<void> {
   if (document.hidden || lock?.released === false || !("wakeLock" in navigator)) return;
   lock = await navigator.wakeLock.request("screen").catch(() => null);

@@ -1,26 +1,25 @@
-// How long an answer of the server takes: asked seldom, and told only while it
-// is known.
+// Measures the round-trip time to the server. It is measured rarely, and shown only while it is known.
 
 import { clockTime } from "./age.ts";
 import type { Live } from "./live.ts";
 
 const every = 10_000;
-const soon = 1000; // after the connection opened: first come the rows
+const soon = 1000; // ms after the connection opens, because the rows come first
 
-/** What it needs of the browser. clock is in milliseconds, and finer. */
+/** What Latency needs from the browser. clock returns ms, with fractions. */
 export interface Host {
   clock(): number;
   now(): number;
   after(ms: number, run: () => void): unknown;
   cancel(timer: unknown): void;
-  /** Nobody looks: nothing is to be asked. */
+  /** Whether the page is hidden; then nothing is measured. */
   hidden(): boolean;
 }
 
 export class Latency {
-  /** Of the newest answer; null where there is none, or none since it was asked for last. */
+  /** ms, the newest measurement; null if there is none, or if the last ping is unanswered. */
   ms: number | null = null;
-  /** When that came. */
+  /** When it was measured. */
   at = 0;
   private id = 0;
   private sent: number | null = null;
@@ -34,7 +33,7 @@ export class Latency {
     live.onPong = (id) => this.pong(id);
   }
 
-  /** The connection is another: what was measured was of the one before. */
+  /** Reports that the state of the connection has changed. The measurement was of the previous connection. */
   reconnected(): void {
     this.host.cancel(this.timer);
     this.sent = null;
@@ -44,7 +43,8 @@ export class Latency {
 
   private ask(): void {
     this.timer = this.host.after(every, () => this.ask());
-    if (this.sent !== null) this.tell(null); // The one before is not answered yet.
+    // The previous ping is not answered yet.
+    if (this.sent !== null) this.tell(null);
     if (this.sent !== null || this.host.hidden()) return;
     this.sent = this.host.clock();
     this.live.ping(++this.id);
@@ -65,7 +65,7 @@ export class Latency {
   }
 }
 
-/** The number, and what it is. */
+/** Returns the number, and its description. */
 export function latencyWords(ms: number, at: number, now: number): { text: string; title: string } {
   const text = ms < 1 ? "<1 ms" : `${Math.round(ms)} ms`;
   return { text, title: `${text} from this page to Glasshouse and back, measured over its connection at ${clockTime(new Date(at).toISOString(), now)}. What the API server takes is not in it.` };

@@ -1,5 +1,4 @@
-// Whether differences are seen one after the other or side by side: a habit of
-// the person, kept by the browser.
+// The layout of differences, inline or side by side: a preference that the browser stores.
 
 import { h } from "./dom.ts";
 import type { Layout } from "./diffview.ts";
@@ -12,7 +11,7 @@ export function keptLayout(usual: Layout): Layout {
   return kept === "split" || kept === "inline" ? kept : usual;
 }
 
-/** Two buttons of which one is pressed. */
+/** Returns two buttons, one of which is pressed. */
 export function layoutSwitch(now: Layout, turn: (to: Layout) => void): HTMLElement {
   const button = (to: Layout, words: string): HTMLElement => {
     const b = h("button", { type: "button", "data-layout": to, "aria-pressed": String(to === now) }, words);

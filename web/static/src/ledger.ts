@@ -1,10 +1,9 @@
-// The checked reader of /api/v1/status, and its words. The server's HTML has
-// the same (internal/web/ledger.go); internal/web/testdata/ledger.json holds
-// both to them. Timestamps stand where the time passed since is to be shown.
+// The checked reader of /api/v1/status, and its texts. The server's HTML contains the same (internal/web/ledger.go);
+// internal/web/testdata/ledger.json checks both. A timestamp in a text is a placeholder for the time passed since then.
 
 import { digits } from "./dom.ts";
 
-/** One line of the table. */
+/** One row of the table. */
 export interface Scope {
   readonly key: string;
   readonly href: string;
@@ -24,7 +23,7 @@ export interface Ledger {
 
 type Fields = Readonly<Record<string, unknown>>;
 
-/** Reads the body of an answer; null for one that is no ledger. */
+/** Parses the body of a response; null if it is not a watch status. */
 export function readLedger(body: unknown): Ledger | null {
   if (!isFields(body) || !Array.isArray(body["resources"])) return null;
   const scopes = body["resources"].filter(isFields).map(scope);
@@ -48,7 +47,7 @@ function scope(c: Fields): Scope {
   };
 }
 
-// Stands for what is not known, which zero would not tell.
+// A placeholder for an unknown value, which zero would misstate.
 const none = "–";
 
 // The columns after the state.
@@ -56,7 +55,7 @@ function cells(c: Fields): string[] {
   const listed = c["state"] === "live" || c["state"] === "stale";
   const [objects, cache, lists] = [number(c["objects"]), number(c["cacheBytes"]), number(c["lists"])];
   const last = stamp(c["lastEvent"]);
-  const since = (n: number): string => (lists > 0 ? digits(n) : none); // Before the first list nothing is counted.
+  const since = (n: number): string => (lists > 0 ? digits(n) : none); // before the first list, nothing is counted
   return [
     listed ? digits(objects) : none,
     digits(number(c["readers"])),
@@ -94,7 +93,7 @@ function heldWords(held: number, limit: number, scopes: number): string {
   return limit > 0 ? `${words}, of ${sizeWords(limit)} that may be` : `${words}, without a limit`;
 }
 
-// Bytes in two or three figures.
+// Formats bytes with two or three digits.
 function sizeWords(bytes: number): string {
   if (bytes < 1024) return `${bytes} B`;
   const units = ["KiB", "MiB", "GiB", "TiB"];
@@ -104,7 +103,7 @@ function sizeWords(bytes: number): string {
   return `${tenths < 100 ? `${Math.floor(tenths / 10)}.${tenths % 10}` : digits(Math.floor((bytes + unit / 2) / unit))} ${units[0] as string}`;
 }
 
-// A time that does not go on.
+// Formats a fixed duration.
 function secondsWords(seconds: number): string {
   const tenths = Math.floor(seconds * 10);
   if (tenths < 100) return `${Math.floor(tenths / 10)}.${tenths % 10} s`;
@@ -112,7 +111,7 @@ function secondsWords(seconds: number): string {
   return tenths < 72_000 ? `${Math.floor(tenths / 600)} min` : `${digits(Math.floor(tenths / 36_000))} h`;
 }
 
-// A moment to the second, empty for none.
+// Formats a time to the second; empty for none.
 function stamp(v: unknown): string {
   const at = new Date(text(v));
   return Number.isNaN(at.getTime()) ? "" : at.toISOString().replace(/\.\d+/, "");

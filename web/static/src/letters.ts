@@ -1,5 +1,5 @@
-// Whether letters and signs do something by themselves: a habit of the person.
-// Who speaks to the computer may not want it, as words come as letters.
+// Whether single-key shortcuts are enabled: a preference that the browser stores. Users of speech input may disable
+// them, because spoken words arrive as letters.
 
 import { habits } from "./stored.ts";
 
@@ -9,5 +9,5 @@ export const lettersAct = (): boolean => habits.get(off) === null;
 
 export const letLettersAct = (on: boolean): void => habits.turn(off, !on);
 
-/** Whether a key is a letter or a sign. */
+/** Whether a key is a single character. */
 export const isSign = (key: string): boolean => key.length === 1;

@@ -1,4 +1,4 @@
-// The page of one kind: its view, its subscription, its table and the panel beside it.
+// The list page of one resource: its view, its subscription, its table and the panel next to it.
 
 import { Activity } from "./activity.ts";
 import { inKiosk } from "./base.ts";
@@ -26,22 +26,22 @@ import type { Told } from "./told.ts";
 import { formatView, namespaces, pageHref, plain, sameObject, titleOf, usualLog, type ObjectName, type Opened, type View } from "./view.ts";
 import type { Column } from "./wire.ts";
 
-const patience = 3000; // ms that a first connection may take before it is said that there is none
+const patience = 3000; // ms that a first connection may take before the page reports that there is none
 
 export class ListPage implements Watcher {
   view: View;
   kind: Kind;
-  /** The server has been heard. Until then the page is what its HTML is, and its links and form lead on, as without script. */
+  /** The server has sent data. Until then, the page is its HTML, and its links and form navigate as without script. */
   began = false;
-  private alone = false; // which is said by now
+  private alone = false; // the page shows that it is not live
   private feed: Feed;
-  private spaces: Feed | null = null; // the cluster's namespaces, where several are chosen
-  private served: boolean; // the server's rows stand until there are newer ones
-  private sought = true; // the rows have not come since another kind was looked at
+  private spaces: Feed | null = null; // the cluster's namespaces, if several are chosen
+  private served: boolean; // the server-rendered rows stay until newer ones arrive
+  private sought = true; // the rows have not arrived since the user switched to another resource
   private shown = 0;
   private panel: Panel | null = null;
   readonly table: Table;
-  private rate = new Rate(); // of what is listed now
+  private rate = new Rate(); // the rate of changes of the present list
   readonly activity: Activity;
 
   constructor(
@@ -51,14 +51,14 @@ export class ListPage implements Watcher {
     private readonly go: (view: View, how: "push" | "replace") => void,
     kind: Kind,
     view: View,
-    /** How many rows the page holds at most. */
+    /** The maximum number of rows that the page keeps. */
     private readonly limit: number,
-    /** How far from the top, in rows, it is to be once these are there; null for where that leads by itself. */
+    /** The scroll position, in rows, to restore once the rows are there; null if there is none to restore. */
     private coming: number | null,
   ) {
     this.kind = kind;
     this.view = view;
-    // A person has scrolled before there was a script: who goes there stays there.
+    // If the user scrolled before the script started, that position stays.
     if (byId("rows").scrollTop !== 0) {
       this.coming = null;
       this.sought = false;
@@ -68,7 +68,7 @@ export class ListPage implements Watcher {
       this.shown = shown;
       this.tell();
     }, (waiting) => sayIn(byId("held"), waiting === "" ? null : waiting), () => {
-      // Where a person goes is where the rows are to be, once they have come.
+      // When the user scrolls, that is the position to keep, not the one to restore.
       this.coming = null;
       this.sought = false;
     });
@@ -83,15 +83,15 @@ export class ListPage implements Watcher {
     this.openPanel();
   }
 
-  /** How far from the top the rows are seen, or will be once they have come. */
+  /** The scroll position, in rows, or the one to restore once the rows have arrived. */
   get place(): number {
     return this.coming ?? this.table.top;
   }
 
-  /** Shows another view, which the address has already; where the history leads to it, at the place that it had. */
+  /** Shows another view. The URL is already set. For history navigation, place is the scroll position of that entry. */
   show(view: View, kind: Kind, place: number | null = null): void {
     const old = this.view;
-    // Another tab moves no rows.
+    // Another tab of the panel does not change the rows.
     this.coming = formatView({ ...view, tab: old.tab }) === formatView(old) ? this.coming : place;
     this.view = view;
     const other = view.ref !== old.ref;
@@ -139,12 +139,13 @@ export class ListPage implements Watcher {
     this.rate = new Rate();
     const { ref, ns, labels, sort, q } = this.view;
     this.activity.follow({ kind: this.kind, ns, labels });
-    // Of a part of them it is not known how many there are.
+    // For a part of the objects, the number is not known.
     const expected = ns.length > 0 || labels !== "" ? 0 : this.picker.countOf(ref);
     return new Feed(this.live, { resource: ref, ns, labels }, { sort, q }, this, this.limit, expected);
   }
 
-  // Whether one of several is there no row tells; that one alone is not is the list's own to tell.
+  // If several namespaces are chosen, the rows do not show whether one of them does not exist. A single one is checked
+  // by the list itself.
   private followSpaces(): void {
     const several = this.view.ns.length > 1 && shared() === null;
     if (several === (this.spaces !== null)) return;
@@ -153,19 +154,19 @@ export class ListPage implements Watcher {
     this.spaces = several ? new Feed(this.live, { resource: "core/v1/namespaces" }, { sort: null, q: "" }, { arrived: told, moved: told, dropped: told, told }, this.limit, 0) : null;
   }
 
-  /** What is listed was refused, which may be otherwise by now. */
+  /** The request was refused. A repeated one may succeed. */
   get refused(): boolean {
     return this.feed.known().problem !== null;
   }
 
-  /** Asks for all of it again. */
+  /** Subscribes again. */
   again(): void {
     this.feed.close();
     this.feed = this.subscribe();
     this.tell();
   }
 
-  /** The connection is another, or time has passed. */
+  /** Reports that the state of the connection has changed, or that time has passed. */
   refresh(): void {
     this.feed.reconnected();
     this.spaces?.reconnected();
@@ -179,7 +180,7 @@ export class ListPage implements Watcher {
     drawTrouble(byId("trouble"), this.view, (tone) => (rows.complete ? rows.count(tone) : 0));
   }
 
-  /** A second has passed. */
+  /** Called every second. */
   tick(): void {
     if (!this.began) this.tell();
     this.tellTrouble();
@@ -198,10 +199,10 @@ export class ListPage implements Watcher {
     this.served = false;
     this.tellTrouble();
     this.settle();
-    if (this.sought) requestAnimationFrame(() => this.reveal()); // when the rows are drawn
+    if (this.sought) requestAnimationFrame(() => this.reveal()); // after the rows are drawn
   }
 
-  // The row of an object that the address has opened is where it can be seen.
+  // Scrolls to the row of the object that the URL opens.
   private reveal(): void {
     if (!this.sought) return;
     this.sought = false;
@@ -243,24 +244,25 @@ export class ListPage implements Watcher {
     return Math.floor(this.table.top);
   }
 
-  // Puts the view into the form and the heading.
+  // Writes the view into the form and the heading.
   private fill(): void {
     const { view, kind } = this;
     const put = (id: string, value: string): void => {
       const box = input(id);
-      // What is being typed may end in a space that the view does not have.
+      // The text may end in a space, which the view removes; do not overwrite it while the user types.
       if (box !== null && box.value.trim() !== value) box.value = value;
     };
     put("q", view.q);
     put("ns", view.ns.join(","));
     put("labels", view.labels);
     const ns = input("ns");
-    // Of one namespace that is shared there is none to choose.
+    // If the link shares only one namespace, there is none to choose.
     const within = sharedSpaces(kind.ref) ?? [];
     const choice = kind.namespaced && within.length !== 1;
     if (ns !== null) ns.hidden = !choice;
     const button = byId("spaces");
-    button.hidden = !choice && !(kind.namespaced && inKiosk()); // On a wall it says what is shown.
+    // In kiosk mode, the button shows the chosen namespaces.
+    button.hidden = !choice && !(kind.namespaced && inKiosk());
     setText(button, namespaceWords(inKiosk() && view.ns.length === 0 ? within : view.ns));
     button.toggleAttribute("data-chosen", view.ns.length > 0);
     setText(byId("columns"), columnWords(view.cols));
@@ -282,7 +284,7 @@ export class ListPage implements Watcher {
     if (had) this.panel?.focus();
   }
 
-  // Where an object is to be had that cannot be shown beside the rows.
+  // Returns a note with a link to the object's own page, for when the panel cannot show it.
   private elsewhere(open: ObjectName): HTMLElement {
     const close = h("a", { href: formatView({ ...this.view, open: null, tab: "" }) }, "Close");
     return h("div", { class: "note" }, h("h2", {}, open.name), h("p", {}, "It is shown beside the rows only while the page is live."), h("p", {}, h("a", { href: pageHref(this.view) }, "Its own page"), " shows it as it is when that is opened."), h("p", {}, close));
@@ -296,7 +298,7 @@ export class ListPage implements Watcher {
     };
   }
 
-  // The object as it is open, where it is.
+  // Returns the opened object with its state, if it is this one.
   private opened({ ns, name }: ObjectName): Opened {
     const { open } = this.view;
     return open !== null && sameObject(open, { ns, name }) ? open : { ns, name };
@@ -307,7 +309,7 @@ export class ListPage implements Watcher {
     this.go({ ...this.view, open: this.opened({ ns, name }) }, "push");
   }
 
-  /** Closes the panel; false if none is open. */
+  /** Closes the panel. Returns false if none is open. */
   close(): boolean {
     if (this.view.open === null) return false;
     this.go({ ...this.view, open: null, tab: "" }, "push");
@@ -321,12 +323,12 @@ export class ListPage implements Watcher {
     this.go({ ...this.view, sort: next }, "push");
   }
 
-  /** Takes the form's boxes into the view; text is filtered by as it is typed. */
+  /** Applies the form to the view. The text filter applies while the user types. */
   applyForm(how: "push" | "replace"): void {
     this.go(this.formView(), how);
   }
 
-  /** The address says all that is seen: nothing is held beside it, and the rows are live. */
+  /** Whether a reload loses nothing: the URL contains the complete state, and the rows are live. */
   get spare(): boolean {
     const live = this.began && status(this.feed.known(), this.now()).tone === "live";
     return live && this.view.open === null && !this.table.chosen && !this.activity.open && formatView(this.formView()) === formatView(this.view);
@@ -337,22 +339,22 @@ export class ListPage implements Watcher {
     return { ...this.view, q: value("q"), ns: this.kind.namespaced ? namespaces(value("ns")) : [], labels: value("labels") };
   }
 
-  /** The columns that the server's table has; none while they are not known. */
+  /** The columns of the server's table; empty while they are not known. */
   get columns(): readonly Column[] {
     return this.feed.rows.columns;
   }
 
-  /** The rows, shown or not; null where the page does not hold all of them. */
+  /** The rows, filtered or not; null if the page does not have all of them. */
   get held(): Rows | null {
     return this.feed.rows instanceof Rows ? this.feed.rows : null;
   }
 
-  /** How many rows there are where the server holds them; null where the page does. */
+  /** The number of rows if the server keeps them; null if the page does. */
   get kept(): number | null {
     return this.feed.rows instanceof Rows || !this.feed.rows.complete ? null : this.feed.rows.total;
   }
 
-  /** The namespaces of the rows held. */
+  /** Returns the namespaces of the rows that the page has. */
   seen(): Set<string> {
     const seen = new Set<string>();
     for (const e of this.feed.rows.all()) seen.add(e.ns);
@@ -366,12 +368,12 @@ export class ListPage implements Watcher {
     this.applyForm("replace");
   }
 
-  /** Shows something else of the same kind. */
+  /** Changes parts of the view, for the same resource. */
   change(part: Partial<View>, how: "push" | "replace" = "push"): void {
     this.go({ ...this.view, ...part }, how);
   }
 
-  /** Opens a tab of the object that is open, or of the one that the keyboard is at. */
+  /** Opens a tab of the open object, or of the object of the active row. */
   openTab(key: string): void {
     const kind = tabsOf(this.kind).find((t) => t.key === key);
     const at = this.view.open ?? this.table.activeEntry;
@@ -389,7 +391,7 @@ export class ListPage implements Watcher {
     });
   }
 
-  // Until the server is heard.
+  // Shows the state until the server sends data.
   private wait(): void {
     const { connection, since, said } = this.live;
     const alone = this.alone || connection === "lost" || Date.now() - since > patience;
@@ -405,15 +407,15 @@ export class ListPage implements Watcher {
     this.openPanel();
   }
 
-  // The server is heard: the page is live from here on.
+  // Called when the server first sends data. From then on, the page is live.
   private begin(): void {
     this.began = true;
     this.setAlone(false);
-    // What was typed meanwhile.
+    // Apply what the user typed in the meantime.
     if (formatView(this.formView()) !== formatView(this.view)) this.applyForm("replace");
   }
 
-  // Says what is known, everywhere that it is said.
+  // Updates all status texts.
   private tell(): void {
     if (!this.began && !this.live.answered) return this.wait();
     if (!this.began) this.begin();
@@ -436,16 +438,16 @@ export class ListPage implements Watcher {
     place.hidden = !empty;
     byId("rows").hidden = empty;
     if (empty) drawNote(place, note(known, this.kind.resource, total, narrowed, this.now(), this.view.ns.length > 0, this.kind.namespaced), this.view.ref, this.kind.resource, () => this.again());
-    // While the server's rows stand, so do its words.
+    // While the server-rendered rows stay, so do the server's texts.
     if (complete || !this.served) sayIn(byId("covered"), empty ? null : this.asideWords(known));
-    // A note of no rows tells of the doubt itself; one of rows that do not match stands under the banner.
+    // A note about an empty list already mentions the doubt. If rows exist and none match, the banner shows it.
     const doubted = complete && this.feed.rows.total > 0 && doubt(known, this.now()) !== null;
     const above = empty && !doubted ? null : banner(known, this.now());
     sayIn(byId("banner"), above);
     byId("rows").toggleAttribute("data-stale", complete && s.tone !== "live" && s.tone !== "busy");
   }
 
-  // What is to be said of rows that are well known: where they are not all that was asked for.
+  // Returns notes on current rows that are not all that the view requests.
   private asideWords(known: Known): string | null {
     const { ns, sort, cols } = this.view;
     const missing = this.spaces === null ? null : missingWords(ns, this.spaces.rows, lastKnown(this.spaces.known(), this.now()));
@@ -453,7 +455,7 @@ export class ListPage implements Watcher {
     return words.length === 0 ? null : words.join(" ");
   }
 
-  // For who does not see the count: of how many rows how many the text filter leaves.
+  // For screen readers: how many of the rows match the text filter.
   private foundWords(): string {
     const { complete, matching, total } = this.feed.rows;
     return complete && this.view.q !== "" ? `${digits(matching)} of ${digits(total)} ${this.kind.resource}` : "";

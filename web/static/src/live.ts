@@ -1,12 +1,10 @@
-// One WebSocket for the tab, with any number of subscriptions in it.
+// One WebSocket for the tab, with any number of subscriptions on it.
 //
-// A subscription's handler gets its messages in order. After a lost connection
-// each subscription goes on from its last cursor; what arrives then is what was
-// missed, or a reset and a snapshot. restart() tells the handler that a
-// snapshot under way will not be finished. Where the server says why it closes
-// the connection, and how long to wait, it is told and obeyed. One that closes it
-// because who looks is not logged in any more, because what was shared with them is no
-// more, or because the server shows another cluster, is not tried again.
+// A subscription's handler receives its messages in order. After a lost connection, each subscription resumes from its
+// last cursor. It then receives the missed changes, or a reset and a snapshot. restart() reports that an incomplete
+// snapshot will not be finished. If the server gives a reason and a delay when it closes the connection, the page shows
+// the reason and waits. There is no retry if the server closes the connection for one of these reasons: the user is
+// logged out, the share has ended, or the server shows another cluster.
 
 import { decode, type Fault } from "./decode.ts";
 import type { Message, Spec } from "./wire.ts";
@@ -16,21 +14,21 @@ export type Connection = "connecting" | "open" | "lost";
 export interface Handler {
   message(m: Exclude<Message, { type: "heartbeat" | "pong" | "part" }>): void;
   restart(): void;
-  /** Of a long message, which is on its way, so many bytes have come, of so many. */
+  /** Reports the progress of a long message: the bytes that have arrived, and all of them. */
   part?(told: number, of: number): void;
 }
 
 export interface Subscription {
-  /** Drops what is held and asks for a new snapshot. */
+  /** Discards the present data and requests a new snapshot. */
   resync(why: string): void;
-  /** Of the view window: looks at the rows from another offset on. */
+  /** For the view window: requests the rows from another offset, or around an object. */
   move(offset: number, around?: { readonly ns: string; readonly name: string }): void;
-  /** Asks again at once, where it is waited for that. */
+  /** Retries at once, if a retry is waiting. */
   hurry(): void;
   close(): void;
 }
 
-/** What live.ts needs of the browser, so that tests can stand in for it. */
+/** What live.ts needs from the browser. Tests replace it. */
 export interface Host {
   open(url: string, protocol: string): WebSocket;
   now(): number;
@@ -38,43 +36,46 @@ export interface Host {
   after(ms: number, run: () => void): unknown;
   cancel(timer: unknown): void;
   report(what: string): void;
-  /** Who looks is not logged in any more, or a guest of nothing, says the server. Where they are all the same, again is called. */
+  /**
+   * The server reports that the user is logged out, or that the share has ended. If the viewer proves to be still
+   * logged in, the callee calls again to reconnect.
+   */
   ended(again: () => void): void;
-  /** The server shows another cluster than the page does. */
+  /** The server shows another cluster than the page. */
   switched(): void;
 }
 
-const [loggedOut, shareEnded, otherCluster] = [4401, 4403, 4409]; // codes of a close
-const silence = 35_000; // the server says something every 15 s
+const [loggedOut, shareEnded, otherCluster] = [4401, 4403, 4409]; // close codes
+const silence = 35_000; // ms; the server sends something every 15 s
 const firstWait = 500;
 const longestWait = 20_000;
-const longestAsked = 60_000; // that a server may have us wait
+const longestAsked = 60_000; // ms, the longest delay that the server may request
 
 interface Sub {
   spec: Spec;
   readonly handler: Handler;
   id: number;
-  cursor: string | null; // null: a snapshot is to come, or is under way
-  sent: boolean; // the server holds it over this connection
-  text: string; // of a long message, the parts that have come
-  ended: boolean; // the server refused it
-  resyncs: number; // in a row
+  cursor: string | null; // null: a snapshot is expected, or incomplete
+  sent: boolean; // the server has it on this connection
+  text: string; // the parts of a long message that have arrived
+  ended: boolean; // the server ended or refused it
+  resyncs: number; // consecutive resyncs
   timer: unknown;
 }
 
 export class Live {
   connection: Connection = "connecting";
-  /** Since when the connection has been as it is. */
+  /** ms, when the connection changed to its present state. */
   since: number;
-  /** Why the server ended the connection, in its words; empty where it did not say. */
+  /** The server's reason for closing the connection; empty if it gave none. */
   said = "";
-  /** The server has said something: a connection to it can be had, and carries. */
+  /** The server has sent a message, so a connection is possible and works. */
   answered = false;
-  /** How often what was held had to be read anew: it or what came did not fit, or what was missed could not be replayed. */
+  /** How often data had to be read again: it or a message did not match, or missed changes could not be replayed. */
   anew = 0;
-  /** Why that was so last; empty as long as it never was. */
+  /** The reason for the last time; empty if there was none. */
   anewWhy = "";
-  /** Told the id of each ping that is answered. */
+  /** Called with the id of each ping that is answered. */
   onPong: (id: number) => void = () => {};
   private socket: WebSocket | null = null;
   private readonly subs = new Map<number, Sub>();
@@ -82,7 +83,7 @@ export class Live {
   private tries = 0;
   private heard = 0;
   private retry: unknown = null;
-  private asked = false; // retry is at the time that the server named
+  private asked = false; // retry waits for the delay that the server requested
   private watchdog: unknown = null;
 
   constructor(
@@ -115,7 +116,10 @@ export class Live {
     this.watch();
   }
 
-  /** Tries at once, as when the network is back or the tab is looked at; not before a time that the server named. */
+  /**
+   * Retries at once, for example when the network is back or the tab becomes visible. It does not retry before the
+   * delay that the server requested.
+   */
   hurry(): void {
     if (this.asked) return;
     if (this.retry !== null) {
@@ -149,19 +153,18 @@ export class Live {
     };
   }
 
-  /** A server that could not replay what was missed told rows that were held to be read anew, for a reason. */
+  /** Reports that rows had to be read again because the server could not replay missed changes. */
   reset(reason: string): void {
     this.anew++;
     this.anewWhy = `What was missed could not be replayed, so all was read anew${reason === "" ? "" : `: ${reason}`}.`;
   }
 
-  /** Asks the server for an answer, and for nothing else. */
+  /** Sends a ping, to which the server only sends an answer. */
   ping(id: number): void {
     if (this.connection === "open") this.tell({ op: "ping", id });
   }
 
-  // Every time under a new id: what is still on its way under the old one is
-  // then nobody's.
+  // Each subscribe request uses a new id, so that messages still in flight for the old one are ignored.
   private send(sub: Sub): void {
     this.forget(sub);
     sub.id = this.nextId++;
@@ -208,7 +211,7 @@ export class Live {
   }
 
   private deliver(m: Message): void {
-    // The server is well if it says anything but no.
+    // Any message except an error shows that the server works.
     if (m.type !== "error") this.tries = 0;
     if (m.id === null) {
       if (m.type === "error") this.host.report(`the server did not understand: ${m.problem.title} ${m.problem.detail}`);
@@ -217,7 +220,8 @@ export class Live {
     if (m.type === "pong") return this.onPong(m.id);
     const sub = this.subs.get(m.id);
     if (sub === undefined) return;
-    if (m.type !== "part") sub.text = ""; // The rest of it is not told.
+    // The rest of a long message will not arrive.
+    if (m.type !== "part") sub.text = "";
     switch (m.type) {
       case "part": {
         sub.text += m.text;
@@ -228,7 +232,7 @@ export class Live {
       }
       case "heartbeat":
       case "digest":
-        // Behind it: a frame was lost. Going on from our own cursor brings what was in it.
+        // The page is behind: a message was lost. Resuming from its own cursor brings the content.
         if (sub.cursor !== null && m.cursor !== "" && m.cursor !== sub.cursor) {
           this.host.report(`behind the server: ${sub.spec.resource}`);
           this.send(sub);
@@ -247,7 +251,7 @@ export class Live {
         sub.resyncs = 0;
         break;
       case "log":
-        if (!m.waiting) sub.resyncs = 0; // Before, it may be refused yet.
+        if (!m.waiting) sub.resyncs = 0; // until then, the log may still be refused
         break;
       case "log-end":
         sub.ended = true;
@@ -268,7 +272,7 @@ export class Live {
       case "error":
         sub.ended = true;
         sub.sent = false;
-        // Not now: as long as nobody ends it, it is tried again.
+        // A temporary error. Retry until the subscription is closed.
         if (m.problem.status === 503) {
           sub.cursor = null;
           const most = Math.min(longestWait, firstWait * 4 * 2 ** sub.resyncs++);
@@ -291,18 +295,19 @@ export class Live {
   private resync(sub: Sub, why: string): void {
     if (sub.timer !== null || this.subs.get(sub.id) !== sub) return;
     this.host.report(`reading ${sub.spec.resource || sub.spec.view} anew: ${why}`);
-    if (sub.spec.view !== "log") { // A log goes on behind the lines that are held.
+    // A log resumes after the lines that the page has.
+    if (sub.spec.view !== "log") {
       this.anew++;
       this.anewWhy = `What was held could not be trusted, so all was read anew: ${why}.`;
     }
     sub.cursor = null;
     this.forget(sub);
-    // Held under a new id without being sent, so that a reconnect finds it.
+    // Registered under a new id without being sent, so that a reconnect finds it.
     sub.id = this.nextId++;
     this.subs.set(sub.id, sub);
     const wait = Math.min(longestWait, sub.resyncs++ === 0 ? 0 : firstWait * 2 ** sub.resyncs);
     sub.timer = this.host.after(wait, () => this.send(sub));
-    sub.handler.restart(); // It may be closed by that.
+    sub.handler.restart(); // this may close the subscription
   }
 
   private drop(socket: WebSocket, closed: Pick<CloseEvent, "code" | "reason"> = { code: 1006, reason: "" }): void {
@@ -312,7 +317,7 @@ export class Live {
     socket.close();
     this.host.cancel(this.watchdog);
     const { words, wait } = partingWords(closed);
-    if (words !== "") this.said = words; // Stands until the server is back.
+    if (words !== "") this.said = words; // stays until the server is back
     this.asked = wait !== null;
     this.change("lost");
     for (const sub of this.subs.values()) {
@@ -338,9 +343,9 @@ export class Live {
     });
   }
 
-  // A laptop that slept, or a way that swallows packets, closes no socket.
+  // After a laptop has slept, or on a network that drops packets, no close event fires.
   private check(): void {
-    // The view resources says nothing while nothing changes.
+    // The view resources sends nothing while nothing changes.
     const waiting = this.connection !== "open" || [...this.subs.values()].some((s) => !s.ended && s.spec.view !== "resources");
     if (this.socket !== null && waiting && this.host.now() - this.heard > silence) this.drop(this.socket);
   }
@@ -353,8 +358,8 @@ export class Live {
   }
 }
 
-// What a server that stops, or has too much to do, says with the close: a time
-// of our own after which to come back, so that not all come at once, and why.
+// Parses the close reason of a server that stops or is overloaded. It contains a delay for this client, so that not all
+// clients return at the same time, and a message.
 function partingWords({ code, reason }: Pick<CloseEvent, "code" | "reason">): { words: string; wait: number | null } {
   const asked = code === 1001 || code === 1013 ? /^retry after (\d+) ms: (.*)$/s.exec(reason) : null;
   if (asked === null) return { words: reason, wait: null };

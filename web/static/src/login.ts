@@ -1,17 +1,17 @@
-// Who looks may be logged in no more. The server then has a login in the place of
-// every page, which leads back: to load the page again is to be asked for it.
+// The user may be logged out. The server then responds to every page with a login page, which leads back to it. So a
+// reload is enough to log in.
 
 import { under } from "./base.ts";
 
 export const logIn = (): void => location.reload();
 
-/** Asks whether who looks is still known, as when they have logged in again elsewhere. */
+/** Checks whether the user is still logged in, for example after a login in another tab. */
 export async function askWho(known: () => void, stranger: () => void, get: typeof fetch = (...a) => fetch(...a)): Promise<void> {
   try {
     const answer = await get(under("/api/v1/status"), { cache: "no-store", headers: { accept: "application/json" } });
     if (answer.ok) return known();
   } catch {
-    // A proxy that leads elsewhere leads a page there as well.
+    // A proxy that redirects this request redirects a page load as well.
   }
   stranger();
 }

@@ -1,5 +1,4 @@
-// How a person likes pages to look: the server reads the cookie, so that a page
-// looks so from its first moment.
+// The user's theme and density. The server reads the cookie, so that the first paint has them.
 
 import { under } from "./base.ts";
 
@@ -11,13 +10,13 @@ const root = document.documentElement;
 export const theme = (): string => root.dataset["theme"] ?? "";
 export const density = (): string => root.dataset["density"] ?? "";
 
-/** Sets light or dark; empty is the system's. */
+/** Sets the theme: light or dark; empty for the system's. */
 export const setTheme = (to: string): void => keep("theme", themes.includes(to) ? to : "");
 
-/** Sets how high rows are; empty is between compact and roomy. */
+/** Sets the row density; empty is between compact and roomy. */
 export const setDensity = (to: string): void => keep("density", densities.includes(to) ? to : "");
 
-/** Light where it is dark now, and the other way round. */
+/** Switches between light and dark. */
 export function turnTheme(): void {
   const dark = theme() === "" ? matchMedia("(prefers-color-scheme: dark)").matches : theme() === "dark";
   setTheme(dark ? "light" : "dark");

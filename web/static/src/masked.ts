@@ -1,17 +1,17 @@
-// What is told in the place of a value that is masked: of a Secret, of what a rule
-// names, or of what is not shared.
+// The text that replaces a masked value: of a Secret, of a field that a redaction rule names, or of a field that the
+// link does not share.
 
 import { isObject } from "./paths.ts";
 import type { Tree } from "./wire.ts";
 
-/** Whether some value in it is masked. */
+/** Whether a value contains a masked value. */
 export function masked(value: unknown): boolean {
   if (typeof value === "string") return /^\(masked(, changed|, change \d+)?\)$/.test(value);
   if (Array.isArray(value)) return value.some(masked);
   return isObject(value) && Object.values(value).some(masked);
 }
 
-/** What objects that are compared do not tell, null where it is known of one of them at least. */
+/** Returns a message about masked values in a comparison; null if at least one of the objects has none. */
 export function untold(objects: readonly Tree[]): string | null {
   if (!objects.every(masked)) return null;
   return `${objects.every(isSecret) ? "Values of Secrets are masked" : "Some values are masked"}: they are not compared, only whether each was seen to change.`;

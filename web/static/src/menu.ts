@@ -1,6 +1,6 @@
-// What a menu does beside opening, which it does by itself.
+// The behavior of a menu, in addition to opening, which it does without script.
 
-/** Lets a menu be walked by the arrows, and closed by Esc and by a click elsewhere. */
+/** Adds arrow keys to a menu. Esc and a click elsewhere close it. */
 export function tendMenu(menu: HTMLElement): void {
   const details = menu as HTMLDetailsElement;
   const summary = menu.querySelector("summary") as HTMLElement;
@@ -27,5 +27,5 @@ export function tendMenu(menu: HTMLElement): void {
     if (details.open && menu.contains(document.activeElement)) links()[0]?.focus();
   };
   menu.addEventListener("toggle", begin);
-  begin(); // It may be open by now.
+  begin(); // it may be open already
 }

@@ -1,23 +1,24 @@
-// What changes all the time and says nothing: heartbeats, and the counters that
-// the API server keeps.
+// Fields that change all the time without any meaning to a reader: heartbeats, and the counters of the API server.
 
 import type { PatchOp } from "./wire.ts";
 
 const beats = new Set(["lastProbeTime", "lastHeartbeatTime", "lastUpdateTime", "renewTime", "observedGeneration"]);
 const counters = new Set(["metadata.resourceVersion", "metadata.generation"]);
 
-/** Whether a change at this path alone is not worth a line. */
+/** Whether a change at this path alone does not deserve a line. */
 export const isNoise = (path: readonly string[]): boolean => beats.has(path.at(-1) ?? "") || counters.has(path.join("."));
 
-/** What tells an object from its likeness, which two objects never have in common. */
+/** The fields that identify an object. Two objects never have them in common. */
 export const identity: readonly (readonly string[])[] = [
   ["metadata", "uid"], ["metadata", "resourceVersion"], ["metadata", "generation"], ["metadata", "creationTimestamp"], ["metadata", "managedFields"], ["metadata", "selfLink"], ["status", "observedGeneration"],
 ];
 
-// An update that names another value of these is refused, or does nothing.
+// The API server rejects or ignores other values of these fields.
 const served = new Set(["uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink"]);
 
-/** The operations of a patch that can be applied again: not those on what the API server alone sets. */
+/**
+ * Returns the operations of a patch that can be applied again, without those on fields that only the API server sets.
+ */
 export const applicable = (patch: readonly PatchOp[]): PatchOp[] =>
   patch.filter(({ path }) => {
     const [, first, second = ""] = path.split("/");

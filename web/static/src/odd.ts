@@ -1,34 +1,35 @@
-// Characters that are not seen, and those that turn the order of what stands
-// behind them, would let a text look like another one, or write over its
-// neighbours. They stay in the text, so that it is copied and found as it is, each
-// run of them apart from the rest and with its number to be seen.
-// templates/odd.go has the same.
+// Invisible characters, and characters that change the direction of the text after them, could make a text look like
+// another one, or overwrite its neighbors. They stay in the text, so that copy and search work. Each run of them is
+// isolated from the rest, and its code points are shown. templates/odd.go does the same in Go.
 
 const odd = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/u;
 const each = new RegExp(odd, "gu");
 const between = new RegExp(`(${odd.source})`, "u");
-const most = 32; // runs that are told one by one, and characters of a run
+const most = 32; // runs that are shown one by one, and characters of a run
 
-/** Whether a text has such characters. */
+/** Whether a text contains such characters. */
 export const isOdd = (text: string): boolean => odd.test(text);
 
-/** A part of a text; told is what is shown in its place, "" for a rest that is only kept apart, null for what stands for itself. */
+/**
+ * A part of a text. told is the text to show in its place: "" for a remainder that is only isolated, null for a part
+ * that is shown as it is.
+ */
 export interface Piece {
   readonly text: string;
   readonly told: string | null;
 }
 
-/** The parts of a text, which together are it. */
+/** Splits a text into parts. Joined, they are the text. */
 export function pieces(text: string): Piece[] {
   const parts = text.split(between).filter((p) => p !== "");
   const some = parts.slice(0, 2 * most).map((p) => ({ text: p, told: isOdd(p) ? numbers(p) : null }));
   return parts.length <= 2 * most ? some : [...some, { text: parts.slice(2 * most).join(""), told: "" }];
 }
 
-/** The same where there is only text, as in a title. */
+/** Spells out such characters, for places that allow only text, such as a title. */
 export const spelled = (text: string): string => (isOdd(text) ? text.replace(each, (run) => `[${numbers(run)}]`) : text);
 
-/** The same for one that stands beside others: letters that are written from the right would turn their order. */
+/** Like spelled, for a text next to others. It is isolated, because right-to-left letters would change the order. */
 export const isolated = (text: string): string => (/[\u0590-\u{10ffff}]/u.test(text) ? `\u2068${spelled(text)}\u2069` : spelled(text));
 
 function numbers(run: string): string {

@@ -1,5 +1,5 @@
-// The page that a share link opens. What names the share stands behind the # of
-// the address; it is taken out of that, and of the history, before anything else.
+// The landing page of a share link. The token is in the fragment of the URL. This script first removes it from the URL
+// and from the history.
 
 const token = location.hash.slice(1);
 history.replaceState(null, "", location.pathname + location.search);
@@ -14,7 +14,7 @@ function tell(state: "opening" | "over" | "ended" | "failed", why = ""): void {
 
 async function open(): Promise<void> {
   tell("opening");
-  if (token === "ended") return tell("over"); // A page of a guest leads here so.
+  if (token === "ended") return tell("over"); // a guest's page leads here after the share has ended
   if (token === "") return tell("ended");
   const answer = await fetch(`${base}/share`, { method: "POST", headers: { "content-type": "application/json", accept: "application/json" }, body: JSON.stringify({ token }), signal: AbortSignal.timeout(20_000) });
   const body: unknown = await answer.json().catch(() => null);
@@ -28,7 +28,7 @@ async function open(): Promise<void> {
   location.replace(onWall(base + to));
 }
 
-// The address as a kiosk has it, where the link is one for a wall.
+// Returns the URL in kiosk mode, if the link is for a wall display.
 function onWall(to: string): string {
   const url = new URL(to, location.origin);
   if (new URLSearchParams(location.search).has("kiosk")) url.searchParams.set("kiosk", "1");
@@ -37,7 +37,7 @@ function onWall(to: string): string {
 
 const begin = (): void => void open().catch(() => tell("failed", "Glasshouse cannot be reached from this browser."));
 part("again").addEventListener("click", begin);
-// Another link that is opened in this tab is the same page to the browser.
+// To the browser, another share link in the same tab is the same page.
 addEventListener("hashchange", () => location.reload());
 document.documentElement.dataset["begun"] = "";
 begin();

@@ -1,23 +1,22 @@
-// Rows in an order, as a table shows them. There are two of these: Rows holds all
-// of them and orders them itself; Window holds those that are looked at, of an
-// order that the server keeps.
+// Sorted rows, as a table shows them. There are two implementations. Rows has all rows and sorts them itself. Window
+// has the rows around the viewport, in an order that the server keeps.
 
 import type { By, Column, Row } from "./wire.ts";
 import type { Rank } from "./sort.ts";
 import type { Tone } from "./tone.ts";
 
-/** A row. It is never changed once made: an update makes another. */
+/** A row. Its data is immutable: an update creates another entry. */
 export interface Entry extends Row {
   readonly key: string;
-  /** Came as an event, not in a snapshot. */
+  /** The row arrived in an event, not in a snapshot. */
   readonly added: boolean;
-  /** Who made the changes since it was drawn last, where that is known, and one alone. */
+  /** The author of all changes since the row was last drawn, if it is known and the only one. */
   readonly by: By | null;
-  /** The table shows its cells. */
+  /** The table has drawn its cells. */
   drawn: boolean;
   rank: Rank;
   hay: string | null;
-  failing: boolean | null; // null: not looked at yet
+  failing: boolean | null; // null: not determined yet
   waiting: boolean;
   dead: boolean;
 }
@@ -28,7 +27,7 @@ export function entryOf({ ns, name, uid, rv, created, cells }: Row, added: boole
   return { key: keyOf(ns, name), ns, name, uid, rv, created, cells, added, by, drawn: false, rank: null, hay: null, failing: null, waiting: false, dead: false };
 }
 
-/** The cells with some of them changed; null where one is not there. */
+/** Returns the cells with some of them replaced; null if an index does not exist. */
 function withCells(e: Entry, changed: ReadonlyMap<number, Row["cells"][number]>): Row["cells"] | null {
   const cells = [...e.cells];
   for (const [index, cell] of changed) {
@@ -38,18 +37,19 @@ function withCells(e: Entry, changed: ReadonlyMap<number, Row["cells"][number]>)
   return cells;
 }
 
-/** Who is to be named for all that the table does not show yet, where somebody changes a row. */
+/** Returns the author of all changes that are not drawn yet, when another change arrives. */
 export function namedFor(old: Entry | undefined, by: By | null): By | null {
   if (old === undefined || old.drawn) return by;
   const same = old.by?.manager === by?.manager && old.by?.operation === by?.operation && old.by?.subresource === by?.subresource;
   return same ? by : null;
 }
 
-/** A row with some of its cells changed; null where one is not there. */
+/** Returns a row with some of its cells changed; null if an index does not exist. */
 export function changedEntry(old: Entry, rv: string, changed: ReadonlyMap<number, Row["cells"][number]>, by: By | null): Entry | null {
   const cells = withCells(old, changed);
   if (cells === null) return null;
-  const quiet = changed.size === 0; // Who changed no cell has no part in what will be seen.
+  // The author of a change without cells does not count.
+  const quiet = changed.size === 0;
   const e = entryOf({ ...old, rv, cells }, old.added, quiet ? old.by : namedFor(old, by));
   e.drawn = quiet && old.drawn;
   return e;
@@ -57,37 +57,43 @@ export function changedEntry(old: Entry, rv: string, changed: ReadonlyMap<number
 
 export interface Ordered {
   readonly columns: readonly Column[];
-  /** Grows when rows come, go or move, and when there are others; not when one is another now and stays where it is. */
+  /**
+   * Increases when rows are added, removed or moved, and when all rows are replaced. It stays the same when a row
+   * changes in place.
+   */
   readonly version: number;
-  /** All that was asked for is held. */
+  /** All requested rows have arrived. */
   readonly complete: boolean;
-  /** How many rows there are, whether the text filter lets them through or not. */
+  /** How many rows there are, before the text filter. */
   readonly total: number;
-  /** How many it lets through. */
+  /** How many rows match the text filter. */
   readonly matching: number;
-  /** How many places the table has: as many, but while the order is kept. */
+  /** The number of positions in the table: like matching, except while the order is frozen. */
   readonly length: number;
-  /** How many rows of a snapshot under way have come. */
+  /** How many rows of an incomplete snapshot have arrived. */
   readonly arriving: number;
-  /** Whether the order is kept. */
+  /** Whether the order is frozen. */
   readonly held: boolean;
-  /** What waits to be let in while it is, in words; empty for nothing. */
+  /** Describes the changes that wait for the release of the order; empty for none. */
   readonly waiting: string;
 
-  /** The rows at these places. Not all need be held: they come when they were asked for. */
+  /** Returns the rows at these positions. A missing row is requested, and arrives later. */
   slice(from: number, to: number): readonly (Entry | undefined)[];
-  /** The place of a row; -1 for one that is not held. */
+  /** Returns the position of a row; -1 if the page does not have it. */
   indexOf(key: string): number;
-  /** Asks for the rows about an object that is not held; false where there are none to ask for. What comes has another version. */
+  /**
+   * Requests the rows around an object that the page does not have; returns false if it cannot. The version increases
+   * when they arrive.
+   */
   seek(ns: string, name: string): boolean;
-  /** A row as it is now; undefined for one that is not held. */
+  /** Returns the present version of a row; undefined if the page does not have it. */
   get(key: string): Entry | undefined;
-  /** The rows that are held, in any order. */
+  /** Returns all rows that the page has, in any order. */
   all(): Iterable<Entry>;
-  /** Whether a row that was held is no more; otherwise it is there, or elsewhere. */
+  /** Whether a row was deleted. If not, it is here or outside the window. */
   gone(key: string): boolean;
-  /** How many rows have a cell of this tone, whatever the filter. */
+  /** Returns how many rows have this severity, regardless of the filter. */
   count(tone: Tone): number;
-  /** Keeps the order as it is seen now, or lets it go. */
+  /** Freezes the present order, or releases it. */
   hold(on: boolean): void;
 }

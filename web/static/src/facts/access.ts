@@ -1,4 +1,4 @@
-// Roles and bindings: who may do what.
+// Facts of Roles and bindings: which subjects may do what.
 
 import { fact, few, link, none, piece, section, type Fact, type Piece, type Section } from "./fact.ts";
 import { at, list, scalar, text, texts, trees } from "./read.ts";
@@ -27,7 +27,7 @@ export function binding(o: unknown): (Section | null)[] {
   ])];
 }
 
-// What a rule is of is its name: resources with their group, or addresses.
+// A rule is named after its resources, with their API group, or after its non-resource URLs.
 function rule(r: unknown): Fact | null {
   const groups = list(at(r, "apiGroups")).map((g) => text(g) || "core").join(", ");
   const names = texts(at(r, "resourceNames"));

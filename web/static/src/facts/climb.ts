@@ -1,20 +1,20 @@
-// The owners of an object, up to the one that nobody owns.
+// The chain of owners of an object, up to one without an owner.
 
 import { ownersOf, type Owner } from "./meta.ts";
 import { at, text } from "./read.ts";
 
-/** What became of reading an owner: the object, or in words why not. */
+/** The result of reading an owner: the object, or a text with the reason why it could not be read. */
 export type Answer = { readonly object: unknown } | { readonly trouble: string };
 
 export interface Step {
   readonly owner: Owner;
-  /** Why nothing more is known of it; empty where it was read. */
+  /** Why the chain ends here; empty if the owner was read. */
   readonly trouble: string;
 }
 
-const highest = 10; // steps
+const highest = 10; // the longest chain
 
-/** The owners one above the other, the nearest first; of several the one that controls. */
+/** Returns the chain of owners, the nearest first. If an object has several, it follows the controller. */
 export async function climb(object: unknown, read: (owner: Owner) => Promise<Answer>): Promise<Step[]> {
   const steps: Step[] = [];
   const seen = new Set([text(at(object, "metadata", "uid"))]);

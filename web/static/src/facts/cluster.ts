@@ -1,4 +1,4 @@
-// Namespaces, definitions and autoscalers.
+// Facts of Namespaces, CustomResourceDefinitions and HorizontalPodAutoscalers.
 
 import { fact, few, item, link, none, piece, section, since, type Fact, type Section } from "./fact.ts";
 import { at, number, scalar, text, texts, time, trees } from "./read.ts";
@@ -45,7 +45,7 @@ export function autoscaler(o: unknown): (Section | null)[] {
   return [
     section("", [
       fact("Scales", link(text(at(target, "apiVersion")), kind, text(at(o, "metadata", "namespace")), name, `${kind} ${name}`.trim())),
-      // It wants none until it has reckoned once.
+      // desiredReplicas is 0 until the first computation.
       share("Replicas", number(at(status, "currentReplicas")), number(at(status, "desiredReplicas")) || null),
       fact("Bounds", `${scalar(at(spec, "minReplicas")) || "1"} to ${scalar(at(spec, "maxReplicas")) || "unknown"}`),
       fact("Last scaled", since(time(at(status, "lastScaleTime"))) ?? none("not yet")),
@@ -54,7 +54,7 @@ export function autoscaler(o: unknown): (Section | null)[] {
   ];
 }
 
-// A metric's numbers stand below a member that is named after its type.
+// The values of a metric are in a member that is named after its type.
 function metric(m: unknown, current: readonly unknown[]): Fact | null {
   const type = text(at(m, "type"));
   const member = type.charAt(0).toLowerCase() + type.slice(1);

@@ -1,4 +1,4 @@
-// The conditions of an object, and what each means.
+// The conditions of an object, and the meaning of each.
 
 import type { Tone } from "./fact.ts";
 import { at, scalar, text, time, trees } from "./read.ts";
@@ -8,21 +8,21 @@ export interface Condition {
   readonly type: string;
   readonly status: string; // True, False, Unknown
   readonly tone: Tone;
-  /** What the status means, in words. */
+  /** The meaning of the status, in words. */
   readonly meaning: string;
   readonly reason: string;
   readonly message: string;
-  /** When the status became what it is; empty where that is not told. */
+  /** When the status last changed; empty if not known. */
   readonly since: string;
 }
 
 const most = 50;
 
-// Types that say that something is well while they are True.
+// Types of which True is the good status.
 const well = /(^|[a-z])(Ready|Available|Healthy|Succeeded|Completed?|Established|Accepted|Initialized|Scheduled|Progressing|Synced|Reconciled|Valid|Validated|Approved|Resolved|ResolvedRefs|Programmed|Bound|Active|Conformant|Installed|Deployed|Provisioned|Attached|AbleToScale|DisruptionAllowed|PodReadyToStartContainers)$/;
-// Types that say that something is amiss while they are True.
+// Types of which True is the bad status.
 const amiss = /pressure$|unavailable$|fail(ed|ure|ing)?$|error(s|ed)?$|stalled$|degraded$|deadlock|readonly|violation|conflict(s|ed)?$|nonstructural|frequent|corrupt|disruptiontarget|dangling|outdated$|exceeded$|remaining$|unhealthy$|invalid$|^evicted$/i;
-// Reasons for which False is no trouble.
+// Reasons for which False is not a problem.
 const done = new Set(["PodCompleted", "ScaledToZero", "Completed"]);
 
 export function conditionsOf(object: unknown): Condition[] {
@@ -41,7 +41,7 @@ export function conditionsOf(object: unknown): Condition[] {
 function judge(type: string, status: string, reason: string): { tone: Tone; meaning: string } {
   if (status !== "True" && status !== "False") return { tone: "warn", meaning: "not known" };
   const wanted = amiss.test(type) ? "False" : well.test(type) ? "True" : "";
-  // Any other says something that only its controller knows to be good or bad.
+  // For other types, only their controller knows which status is good.
   if (wanted === "") return { tone: "quiet", meaning: "neither good nor bad by itself" };
   if (status === wanted) return { tone: "good", meaning: "as it should be" };
   return done.has(reason) ? { tone: "quiet", meaning: "it is through" } : { tone: "bad", meaning: "not as it should be" };

@@ -1,11 +1,11 @@
-// ConfigMaps and Secrets: what they hold, by key.
+// Facts of ConfigMaps and Secrets: their content, by key.
 
 import { digits } from "../dom.ts";
 import { fact, none, piece, section, type Fact, type Section } from "./fact.ts";
 import { bytes, sizeOf } from "./quantity.ts";
 import { at, members, text } from "./read.ts";
 
-const short = 80; // characters of a value that is shown whole
+const short = 80; // the longest value, in characters, that is shown completely
 
 export function configMap(o: unknown): (Section | null)[] {
   const plain = members(at(o, "data")).map(([key, v]): Fact | null => entry(key, text(v), typeof v === "string"));
@@ -13,7 +13,7 @@ export function configMap(o: unknown): (Section | null)[] {
   return [frozen(o), data([...plain, ...binary])];
 }
 
-/** A Secret's values come masked; how long they are nobody tells. */
+/** The values of a Secret arrive masked. Their length is not revealed. */
 export function secret(o: unknown): (Section | null)[] {
   const keys = members(at(o, "data")).map(([key, v]) => fact(key, piece(text(v), { tone: "quiet" }) ?? none("(masked)")));
   return [section("", [fact("Type", text(at(o, "type"))), ...(frozen(o)?.facts ?? [])]), data(keys)];

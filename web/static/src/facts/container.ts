@@ -1,10 +1,10 @@
-// The containers of a pod: how each is, and what it runs.
+// Facts of the containers of a pod: the state of each, and what it runs.
 
 import { fact, item, none, piece, since, type Fact, type Item, type Piece, type Tone } from "./fact.ts";
 import { amountPiece } from "./quantity.ts";
 import { at, isTree, list, members, number, scalar, text, time, trees } from "./read.ts";
 
-/** All containers, those that run before the others first. */
+/** Returns all containers, init containers first. */
 export function containers(pod: unknown): Item[] {
   return [
     ...of(pod, "initContainers", "initContainerStatuses", "init"),
@@ -13,7 +13,7 @@ export function containers(pod: unknown): Item[] {
   ];
 }
 
-/** The images of a pod's template, with the containers' names. */
+/** Returns the images of a pod template, with the container names as tooltips. */
 export const images = (spec: unknown): Fact | null => fact("Images", ...[...trees(at(spec, "initContainers")), ...trees(at(spec, "containers"))].map((c) => piece(text(c["image"]), { title: `container ${text(c["name"])}` })));
 
 function of(pod: unknown, where: string, statuses: string, role: string): Item[] {
@@ -34,7 +34,7 @@ function of(pod: unknown, where: string, statuses: string, role: string): Item[]
   });
 }
 
-// How it is: a pod that nobody has run yet tells nothing, which is not zero restarts.
+// The state of a container. A pod that has not started has no status, which differs from zero restarts.
 function head(status: unknown, ends: boolean): (Piece | null)[] {
   if (status === undefined) return [none("not started")];
   const ready = at(status, "ready");

@@ -1,43 +1,43 @@
-// What there is to know of an object, ready to be shown: text, and what it
-// means. Everything that makes facts is pure, and takes any object.
+// Facts about an object, ready for display: text with its meaning. All functions that create facts are pure, and accept
+// any object.
 
-/** good is well, warn not yet, bad not; quiet is what is left out by intent. */
+/** good is healthy, warn is not yet healthy, bad is failed. quiet is absent or disabled by intent. */
 export type Tone = "good" | "warn" | "bad" | "quiet";
 
-/** An object that is named; whether it exists is not known. */
+/** A reference to another object, which may not exist. */
 export interface Target {
   readonly apiVersion: string;
   readonly kind: string;
-  readonly ns: string; // ignored for a kind without namespaces
+  readonly ns: string; // ignored for a cluster-scoped kind
   readonly name: string;
 }
 
 /** A part of a value. */
 export interface Piece {
   readonly text: string;
-  /** The raw value, or what else there is to say, for the pointer. */
+  /** The tooltip: the raw value, or more details. */
   readonly title?: string | undefined;
   readonly tone?: Tone | undefined;
-  /** The timestamps in the text are to be shown as the time passed since. */
+  /** Timestamps in the text are shown as the time passed since then. */
   readonly passing?: true;
   readonly to?: Target;
 }
 
-/** How many there are of those that are wanted. */
+/** A count, and the wanted count. */
 export interface Bar {
   readonly have: number;
   readonly want: number;
 }
 
 export interface Fact {
-  /** The same fact in another version of the object has the same key, and no other of its place has. */
+  /** Identifies the fact within its list. It is the same in other versions of the object. */
   readonly key: string;
   readonly name: string;
   readonly pieces: readonly Piece[];
   readonly bar?: Bar;
 }
 
-/** One of several things of a kind that an object has, as a container. */
+/** One of several parts of an object, such as a container. */
 export interface Item {
   readonly key: string;
   readonly title: string;
@@ -52,30 +52,30 @@ export interface Section {
   readonly items: readonly Item[];
 }
 
-const mostFacts = 200; // of a section
+const mostFacts = 200; // in a section
 const mostItems = 100;
 
 type Some<T> = T | null | undefined;
 
-/** A piece; null for empty text, which is nothing known. */
+/** Returns a piece; null for empty text, which means unknown. */
 export const piece = (text: string, more: Omit<Piece, "text"> = {}): Piece | null => (text === "" ? null : { text, ...more });
 
-/** What is left out: not wanted, or not set. */
+/** Returns a piece for something absent: not wanted, or not set. */
 export const none = (text = "none"): Piece => ({ text, tone: "quiet" });
 
-/** The time passed since, with the time for the pointer. */
+/** Returns a piece with the time passed since a time, which is the tooltip. */
 export const since = (time: string, before = "", after = " ago"): Piece | null => (time === "" ? null : { text: `${before}${time}${after}`, title: time, passing: true });
 
-/** Another object, by its name. */
+/** Returns a link to another object. */
 export const link = (apiVersion: string, kind: string, ns: string, name: string, text = name): Piece | null => (name === "" ? null : { text, title: `${kind} ${name}`, to: { apiVersion, kind, ns, name } });
 
-/** A fact; null where there is nothing to say. */
+/** Returns a fact; null if it has no pieces. */
 export function fact(name: string, ...pieces: readonly Some<Piece | string>[]): Fact | null {
   const said = pieces.map((p) => (typeof p === "string" ? piece(p) : p)).filter((p) => p !== null && p !== undefined);
   return said.length === 0 ? null : { key: name, name, pieces: said };
 }
 
-/** The first several of what may be very many, and how many more there are. */
+/** Returns the first pieces of a long list, and how many more there are. */
 export function few(pieces: readonly Some<Piece | string>[], most = 20): Some<Piece | string>[] {
   return pieces.length <= most ? [...pieces] : [...pieces.slice(0, most), none(`and ${pieces.length - most} more`)];
 }
@@ -84,7 +84,7 @@ export const facts = (list: readonly Some<Fact>[]): Fact[] => unique(list.filter
 
 export const item = (title: string, head: readonly Some<Piece>[], list: readonly Some<Fact>[]): Item => ({ key: title, title, head: head.filter((p) => p !== null && p !== undefined), facts: facts(list) });
 
-/** A section, of bounded length; null where it would be empty. */
+/** Returns a section of limited length; null if it would be empty. */
 export function section(title: string, list: readonly Some<Fact>[], items: readonly Item[] = [], most = mostFacts): Section | null {
   const all = list.filter((f) => f !== null && f !== undefined);
   if (all.length + items.length === 0) return null;
@@ -92,7 +92,7 @@ export function section(title: string, list: readonly Some<Fact>[], items: reado
   return { key: title, title, facts: facts([...all.slice(0, most), over === 0 ? null : fact("More", none(`${over} more: see YAML`))]), items: unique(items.slice(0, mostItems)) };
 }
 
-// An object may name two things alike; each then has a key of its own.
+// An object may have two parts with the same name, so later ones get another key.
 function unique<T extends { readonly key: string }>(list: readonly T[]): T[] {
   const seen = new Map<string, number>();
   return list.map((t) => {

@@ -15,7 +15,7 @@ import { daemonSet, deployment, replicaSet, statefulSet } from "./workload.ts";
 
 type Extract = (object: unknown) => (Section | null)[];
 
-// By API group and kind: another group's Service is another thing.
+// By API group and kind: a Service of another group is another kind.
 const kinds: Readonly<Record<string, Extract>> = {
   "/Pod": pod, "/Service": service, "/ConfigMap": configMap, "/Secret": secret, "/Node": node, "/Namespace": namespace,
   "/PersistentVolumeClaim": claim, "/PersistentVolume": volume, "/ReplicationController": replicaSet,
@@ -26,13 +26,13 @@ const kinds: Readonly<Record<string, Extract>> = {
   "autoscaling/HorizontalPodAutoscaler": autoscaler, "apiextensions.k8s.io/CustomResourceDefinition": definition,
 };
 
-/** What matters of an object, the key facts first. */
+/** Returns the sections of an object, the key facts first. */
 export function factsOf(object: unknown): Section[] {
   const version = text(at(object, "apiVersion"));
   const name = `${version.includes("/") ? version.slice(0, version.indexOf("/")) : ""}/${text(at(object, "kind"))}`;
   const extract = (Object.hasOwn(kinds, name) ? kinds[name] : undefined) ?? other;
   const all = extract(object).filter((s) => s !== null);
   const seen = new Set<string>();
-  // A part that an object names like one of ours is another.
+  // A member of the object may have the name of one of our sections, so it gets another key.
   return all.map((s, i) => (seen.size === seen.add(s.key).size ? { ...s, key: `${s.key}#${i}` } : s));
 }

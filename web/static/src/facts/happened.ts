@@ -1,4 +1,4 @@
-// The events of an object, of rows of the kind events.
+// The events of an object, from rows of the resource events.
 
 import type { Entry } from "../ordered.ts";
 import type { Cell, Column } from "../wire.ts";
@@ -9,21 +9,21 @@ export interface Happened {
   readonly type: string;
   readonly reason: string;
   readonly message: string;
-  readonly part: string; // of the object, as a container; empty for all of it
+  readonly part: string; // part of the object, such as a container; empty for all of it
   readonly source: string;
-  /** How often; null where that is not told. */
+  /** How often it occurred; null if not known. */
   readonly count: number | null;
-  readonly last: string; // a time, or what the server printed
+  readonly last: string; // a time, or the text that the server printed
   readonly first: string;
 }
 
-/** The field selector of the events of an object. */
+/** Returns the field selector for the events of an object. */
 export function selectorOf(kind: string, name: string, uid: string): string {
-  // Kubelets name their node by its name in place of its UID.
+  // For events about their node, kubelets set the UID to the node's name, so the name is used.
   return kind === "Node" ? `involvedObject.kind=Node,involvedObject.name=${name}` : `involvedObject.uid=${uid}`;
 }
 
-/** Rows as events, in their order; with warnings first the others come after them. */
+/** Converts rows to events, in their order. If warningsFirst is set, all other events come after the warnings. */
 export function happened(columns: readonly Column[], rows: readonly Entry[], warningsFirst: boolean): Happened[] {
   const where = new Map(columns.map((c, i) => [c.name.toLowerCase(), i]));
   const all = rows.map((r): Happened => {

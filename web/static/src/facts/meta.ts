@@ -1,9 +1,9 @@
-// What every object has: labels, annotations, owners, and its own dates.
+// Facts from the metadata of an object: labels, annotations, owners and dates.
 
 import { fact, facts, link, piece, since, type Fact } from "./fact.ts";
 import { at, members, number, scalar, text, texts, time, trees } from "./read.ts";
 
-/** The facts of an object's metadata. */
+/** Returns the facts of an object's metadata. */
 export function metaFacts(o: unknown): Fact[] {
   const m = at(o, "metadata");
   const deleted = time(at(m, "deletionTimestamp"));
@@ -45,7 +45,7 @@ export interface Owner {
   readonly uid: string;
 }
 
-/** The owners of an object, the one that controls it first. */
+/** Returns the owners of an object, its controller first. */
 export function ownersOf(o: unknown): Owner[] {
   const all = trees(at(o, "metadata", "ownerReferences")).filter((r) => text(r["name"]) !== "" && text(r["kind"]) !== "");
   all.sort((a, b) => Number(b["controller"] === true) - Number(a["controller"] === true));

@@ -29,7 +29,7 @@ export function node(o: unknown): (Section | null)[] {
   ];
 }
 
-// What pods may have, of what there is; the kubelet keeps the rest.
+// Allocatable amounts, with the capacity. The kubelet reserves the rest.
 function resources(status: unknown): Section | null {
   const capacity = at(status, "capacity");
   const names = [...new Set([...members(capacity), ...members(at(status, "allocatable"))].map(([k]) => k))];
@@ -38,7 +38,7 @@ function resources(status: unknown): Section | null {
   return section("Room for pods", few(names, 30).map((name) => {
     if (typeof name !== "string") return null;
     const [all, free] = [at(capacity, name), at(status, "allocatable", name)];
-    // A size of pages of which there are none is nothing to tell.
+    // A huge page size without any pages is not worth a line.
     if (name.startsWith("hugepages-") && quantity(all) === 0) return null;
     const title = `allocatable ${scalar(free) || "unknown"}, capacity ${scalar(all) || "unknown"}`;
     return fact(name, free === undefined ? none("unknown") : piece(amount(name, free), { title }), all === undefined ? null : piece(`of ${amount(name, all)}`, { title, tone: "quiet" }));

@@ -1,9 +1,9 @@
-// Any kind that nothing is known of: its scalars in readable form, status first.
+// Facts of any other kind: its scalar values in readable form, status first.
 
 import { fact, none, piece, section, since, type Fact, type Piece, type Section } from "./fact.ts";
 import { at, isScalar, isTree, list, members, scalar, time } from "./read.ts";
 
-const most = 40; // facts of a part
+const most = 40; // facts in a section
 const longest = 300; // characters of a value
 const told = new Set(["apiVersion", "kind", "metadata", "status", "spec"]);
 const elsewhere = new Set(["conditions", "observedGeneration"]);
@@ -18,7 +18,7 @@ export function other(o: unknown): (Section | null)[] {
   ];
 }
 
-// A member's facts: of what is nested each scalar by its path, two steps down.
+// Returns the facts of a member. Each nested scalar has its path as a name, down to two levels.
 function flat(name: string, v: unknown, deep = 0): Fact[] {
   if (isTree(v) && deep < 2) return Object.keys(v).length === 0 ? [] : members(v).slice(0, most).flatMap(([k, inner]) => flat(`${name}.${k}`, inner, deep + 1));
   const all = list(v);
@@ -35,7 +35,7 @@ function one(v: unknown): Piece | null {
 
 const cut = (text: string): Piece | null => (text.length <= longest ? piece(text) : { text: `${text.slice(0, longest)}…`, title: `${text.length} characters: see YAML` });
 
-/** An object or a list in one line. */
+/** Formats an object or a list on one line. */
 export function brief(v: unknown, deep = 0): string {
   if (isScalar(v)) return v === "" ? '""' : scalar(v).slice(0, longest);
   if (v === null || v === undefined) return "";

@@ -29,7 +29,8 @@ export function pod(o: unknown): (Section | null)[] {
   ];
 }
 
-// The objects that its volumes and its containers' environment name, each once.
+// Returns the objects that the pod's volumes, the environment of its containers and its pull secrets refer to, each
+// once.
 function uses(spec: unknown, ns: string): Piece[] {
   const found = new Map<string, Piece>();
   const add = (kind: string, name: string, text: string): void => {
@@ -43,7 +44,7 @@ function uses(spec: unknown, ns: string): Piece[] {
   for (const v of trees(at(spec, "volumes"))) {
     add("PersistentVolumeClaim", text(at(v, "persistentVolumeClaim", "claimName")), "claim");
     config(v);
-    // Every pod has the root certificate; it says nothing.
+    // Every pod has the root certificate, so it is left out.
     for (const s of trees(at(v, "projected", "sources"))) if (at(s, "configMap", "name") !== "kube-root-ca.crt") config(s);
   }
   for (const c of [...trees(at(spec, "initContainers")), ...trees(at(spec, "containers"))]) {

@@ -1,4 +1,4 @@
-// Quantities of Kubernetes as people read them; the raw value is for the pointer.
+// Kubernetes quantities in readable form. The raw value is the tooltip.
 
 import { piece, type Piece } from "./fact.ts";
 import { scalar } from "./read.ts";
@@ -10,7 +10,7 @@ const scale: Readonly<Record<string, number>> = {
 const shape = /^([+-]?(?:\d+\.?\d*|\.\d+))(?:([numkMGTPE]|[KMGTPE]i)|[eE]([+-]?\d{1,3}))?$/;
 const steps = ["B", "Ki", "Mi", "Gi", "Ti", "Pi", "Ei"];
 
-/** The number that a quantity stands for; null where it is none. */
+/** Returns the value of a quantity; null if it cannot be parsed. */
 export function quantity(v: unknown): number | null {
   const found = shape.exec(scalar(v).trim());
   if (found === null) return null;
@@ -18,19 +18,19 @@ export function quantity(v: unknown): number | null {
   return Number.isFinite(n) ? n : null;
 }
 
-/** 1536 as "1.5 Ki": three figures at most where the number is not whole. */
+/** Formats bytes: 1536 as "1.5 Ki", with at most three digits if the number is not an integer. */
 export function bytes(n: number): string {
   let step = 0;
   for (; Math.abs(n) >= 1024 && step < steps.length - 1; step++) n /= 1024;
   return `${trim(n)} ${steps[step] ?? ""}`;
 }
 
-/** Three figures or more, and no zeros at the end. */
+/** Formats a number with three digits, or all integer digits if there are more, without trailing zeros. */
 const trim = (n: number): string => (Math.abs(n) >= 100 ? String(Math.round(n)) : String(Number(n.toPrecision(3))));
 
 const inBytes = (resource: string): boolean => /(^|[.-])(memory|storage)$|^hugepages-/.test(resource);
 
-/** An amount of a resource: cores, bytes, or a number. */
+/** Formats an amount of a resource: cores, bytes, or a number. */
 export function amount(resource: string, v: unknown): string {
   const n = quantity(v);
   if (n === null) return scalar(v);
@@ -38,8 +38,8 @@ export function amount(resource: string, v: unknown): string {
   return inBytes(resource) ? bytes(n) : trim(n);
 }
 
-/** The same as a piece, with its name before it where one is given. */
+/** Like amount, as a piece, with a name before it if one is given. */
 export const amountPiece = (resource: string, v: unknown, name = ""): Piece | null => piece(`${name === "" ? "" : `${name} `}${amount(resource, v)}`, { title: `${resource}: ${scalar(v)}` });
 
-/** The size of a text, in UTF-8. */
+/** Returns the size of a text in UTF-8 bytes. */
 export const sizeOf = (text: string): number => new TextEncoder().encode(text).length;

@@ -33,7 +33,7 @@ export function volume(o: unknown): (Section | null)[] {
   ];
 }
 
-// Where it lives: the one member whose name is that of a way to store.
+// The volume source: the member of the spec that is named after a storage type.
 function source(spec: unknown): (Section | null)[] {
   const known = new Set(["capacity", "claimRef", "nodeAffinity"]);
   return members(spec).filter(([k, v]) => isTree(v) && !known.has(k)).map(([k, v]) => section(k, members(v).filter(([, value]) => isScalar(value)).map(([name, value]) => fact(name, scalar(value)))));

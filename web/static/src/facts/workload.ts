@@ -1,4 +1,4 @@
-// What keeps pods: Deployments and their like.
+// Facts of workloads: Deployments and similar kinds.
 
 import { images } from "./container.ts";
 import { fact, few, link, none, piece, section, type Fact, type Piece, type Section, type Tone } from "./fact.ts";
@@ -49,7 +49,7 @@ export function daemonSet(o: unknown): (Section | null)[] {
   ])];
 }
 
-/** ReplicaSets, and ReplicationControllers, whose selector is plain. */
+/** Facts of ReplicaSets, and of ReplicationControllers, whose selector is a plain map. */
 export function replicaSet(o: unknown): (Section | null)[] {
   return [section("", [
     ...replicas(o, [["Present", "replicas"], ["Ready", "readyReplicas"], ["Available", "availableReplicas"]]),
@@ -59,7 +59,7 @@ export function replicaSet(o: unknown): (Section | null)[] {
   ])];
 }
 
-/** A label selector, in kubectl's words; one without anything selects nothing, or everything, as its owner has it. */
+/** Formats a label selector like kubectl. An empty one selects nothing or everything, depending on its owner. */
 export function selector(v: unknown): (Piece | null)[] {
   if (!isTree(v)) return [];
   if (!("matchLabels" in v) && !("matchExpressions" in v)) return few(members(v).filter(([, value]) => isScalar(value)).map(([k, value]) => `${k}=${scalar(value)}`)).map((p) => (typeof p === "string" ? piece(p) : (p ?? null)));
@@ -72,18 +72,19 @@ export function selector(v: unknown): (Piece | null)[] {
 
 export const template = (o: unknown): Fact | null => images(at(o, "spec", "template", "spec"));
 
-/** Whether the controller has written the status: what is left out there is then 0, and else not known. */
+/** Whether the controller has written the status. If so, a missing count is 0; if not, it is unknown. */
 const seen = (o: unknown): boolean => number(at(o, "status", "observedGeneration")) !== null || number(at(o, "status", "replicas")) !== null;
 
 const told = (o: unknown, member: string): number | null => number(at(o, "status", member)) ?? (seen(o) && at(o, "status", member) === undefined ? 0 : null);
 
 function replicas(o: unknown, counts: readonly (readonly [string, string])[]): (Fact | null)[] {
-  // The API server fills in 1; until it has, or in an object that is no such thing, nothing is known.
+  // The API server sets the default 1. Without a value, for example in an object that is not a workload, the count is
+  // unknown.
   const want = number(at(o, "spec", "replicas"));
   return [fact("Wanted", want === null ? none("unknown") : String(want)), ...counts.map(([name, member]) => share(name, told(o, member), want))];
 }
 
-/** How many of those wanted; a bar only where both are known. */
+/** Returns a count of a wanted count. It has a bar only if both are known and some are wanted. */
 export function share(name: string, have: number | null, want: number | null): Fact {
   if (have === null) return { key: name, name, pieces: [none("unknown")] };
   if (want === null) return { key: name, name, pieces: [{ text: String(have) }] };

@@ -1,4 +1,4 @@
-// Whose the object is: the way from the root to it, as links.
+// The owners of the object: the path from the root owner to it, as links.
 
 import { under } from "../base.ts";
 import { h, written } from "../dom.ts";
@@ -15,11 +15,14 @@ export class OwnersView {
   readonly element = h("nav", { class: "part owners", "aria-labelledby": "owners" }, h("h3", { id: "owners" }, "Owners"), this.list, this.others);
   private drawn = "";
   private gone = new AbortController();
-  private failed = false; // to read one, for no reason of its own
+  private failed = false; // reading an owner failed for a temporary reason
 
   constructor(private readonly host: Host, private readonly sheet: Sheet) {}
 
-  /** Shows the owners of an object; they are read anew when it has others, their kinds have come to be known, or reading them failed. */
+  /**
+   * Shows the owners of an object. They are read again if the owners change, if their resources become known, or if the
+   * last attempt failed.
+   */
   show(object: Tree): void {
     const owners = ownersOf(object);
     const asked = JSON.stringify(owners.map((o) => [o, this.host.kindOf(o.apiVersion, o.kind)?.ref]));

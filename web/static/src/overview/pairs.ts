@@ -1,4 +1,4 @@
-// Labels and annotations. A label leads to the list of all that have it.
+// Labels and annotations. A label links to the list of all objects that have it.
 
 import { h, keep, setAttr, setText, written } from "../dom.ts";
 import { bytes, sizeOf } from "../facts/quantity.ts";
@@ -6,7 +6,7 @@ import type { Pair } from "../facts/meta.ts";
 import { formatView, plain } from "../view.ts";
 import type { Sheet } from "./sheet.ts";
 
-const long = 140; // characters of an annotation that are shown without asking
+const long = 140; // characters of an annotation that are shown without a click
 
 export class LabelsView {
   private readonly list = h("ul", { class: "labels" });
@@ -43,7 +43,7 @@ export class AnnotationsView {
     });
   }
 
-  // A long value is folded; one that a person has opened stays open when it changes.
+  // A long value is collapsed. If the user has expanded it, it stays so when it changes.
   private value(dd: Element, value: string): void {
     const old = dd.firstElementChild;
     if (value.length <= long && !value.includes("\n")) {

@@ -1,5 +1,4 @@
-// Puts facts into the page, and keeps them there: what is another than before
-// is written and flashes, and nothing else is touched.
+// Renders facts, and keeps them current. A changed value is written and highlighted; nothing else is touched.
 
 import { passed } from "../age.ts";
 import { h, keep, setAttr, setText } from "../dom.ts";
@@ -9,15 +8,15 @@ import { besideHref } from "../view.ts";
 import type { Host } from "../tabs.ts";
 
 export class Sheet {
-  /** What is drawn is drawn for the first time: nothing flashes. */
+  /** This is the first rendering, so nothing is highlighted. */
   first = true;
-  /** Something that was drawn names an object whose kind is not known, or not yet. */
+  /** A rendered fact refers to an object of which the kind is not known (yet). */
   unresolved = false;
   private readonly told = new WeakMap<Element, string>();
 
   constructor(private readonly host: Host) {}
 
-  /** Sections, each with its facts and items. */
+  /** Renders sections, each with its facts and items. */
   sections(parent: Element, sections: readonly Section[]): void {
     keep(parent, sections, () => h("section", { class: "part" }, h("h3"), h("dl", { class: "pairs" }), h("div", { class: "items" })), (e, s) => {
       const [title, dl, items] = e.children as unknown as [HTMLElement, Element, Element];
@@ -28,7 +27,7 @@ export class Sheet {
     });
   }
 
-  /** Facts, as the terms and descriptions of a list. */
+  /** Renders facts as the terms and descriptions of a list. */
   facts(dl: Element, facts: readonly Fact[]): void {
     (dl as HTMLElement).hidden = facts.length === 0;
     keep(dl, facts, () => h("div", {}, h("dt"), h("dd")), (e, f) => {
@@ -47,7 +46,7 @@ export class Sheet {
     });
   }
 
-  /** The pieces of a value, after a bar where there is one. */
+  /** Renders the pieces of a value, after a bar if there is one. */
   pieces(e: HTMLElement, pieces: readonly Piece[], bar?: Bar): void {
     const before = e.querySelector(":scope > .share");
     if (bar === undefined) before?.remove();
@@ -66,21 +65,21 @@ export class Sheet {
     this.changed(e, pieces.map((p) => p.text).join("\n"));
   }
 
-  /** The address of an object in the panel; null where its kind is not known. */
+  /** Returns the URL of an object in the panel; null if its kind is not known. */
   href({ apiVersion, kind, ns, name }: Target): string | null {
     const known = this.host.kindOf(apiVersion, kind);
     if (known === undefined) this.unresolved = true;
     return known === undefined ? null : besideHref(known.ref, { ns: known.namespaced ? ns : "", name });
   }
 
-  /** Flashes what is to have another text than when it was last asked. */
+  /** Highlights an element if its text differs from the text of the last call. */
   changed(e: Element, text: string): void {
     const before = this.told.get(e);
     this.told.set(e, text);
     if (before !== text && !this.first) flash(e);
   }
 
-  /** Lets the times under an element pass. */
+  /** Updates the times passed below an element. */
   tick(root: Element): void {
     for (const e of root.querySelectorAll("[data-wire]")) setText(e, passed(e.getAttribute("data-wire") ?? "", this.host.now()));
   }

@@ -1,5 +1,5 @@
-// What the object uses, and what uses it: a few of each, looked for each time that
-// it is asked for, as kinds are looked through then. The tab Related has them all.
+// What the object uses, and what uses it: a few of each. The search runs only on request, because the server then
+// searches other resources. The Related tab shows all of them.
 
 import { clockTime } from "../age.ts";
 import { digits, h, setText } from "../dom.ts";
@@ -11,7 +11,7 @@ import type { Host } from "../tabs.ts";
 import { objectHref } from "../view.ts";
 import type { Problem } from "../wire.ts";
 
-const most = 8; // of a group
+const most = 8; // in a group
 const titles = ["Uses", "Used by", "Selects", "Selected by"];
 
 export class UsesView {
@@ -24,7 +24,7 @@ export class UsesView {
   readonly element: HTMLElement;
   private of = ""; // the uid of the object
   private gone = false;
-  private at = 0; // when what is shown was read
+  private at = 0; // ms, when the shown relations were read
   private shown = "";
 
   constructor(private readonly host: Host) {
@@ -32,7 +32,7 @@ export class UsesView {
     this.searched = new SearchedView(host);
     this.reading = new Reading(host, (graph, at) => this.read(graph, at), (problem) => this.failed(problem), () => this.tell());
     const all = h("a", { href: objectHref(kind.ref, name, "related") }, "All in Related");
-    // Here the tab itself is nearer, and what else is shown stays.
+    // On this page, switch to the tab instead, so that the rest of the page stays.
     all.addEventListener("click", (e) => {
       if (e.ctrlKey || e.metaKey || e.shiftKey || e.altKey) return;
       e.preventDefault();
@@ -42,10 +42,10 @@ export class UsesView {
     this.ask.addEventListener("click", () => this.reading.ask());
   }
 
-  /** Of which object it is; uid is empty where none may be seen. */
+  /** Sets the object; uid is empty if the viewer may not see it. */
   show(uid: string, gone: boolean): void {
     this.gone = gone;
-    // Of what is deleted there is nothing newer.
+    // A deleted object has no newer relations.
     if (gone || uid !== this.of) {
       this.reading.close();
       setText(this.problem, "");
@@ -57,7 +57,7 @@ export class UsesView {
     this.tell();
   }
 
-  /** The time may have to be told with its day by now. */
+  /** Updates the time, which may need its date by now. */
   tick(): void {
     this.tell();
   }
@@ -88,7 +88,7 @@ export class UsesView {
   }
 
   private failed(problem: Problem): void {
-    // What may not be seen any more is not kept.
+    // Data that the viewer may no longer see is removed.
     if (problem.status === 403) this.forget();
     setText(this.problem, `${problem.title}. ${problem.detail}${this.shown === "" ? "" : " What is shown is from before."}`);
   }

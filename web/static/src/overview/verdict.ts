@@ -1,4 +1,4 @@
-// Whether the object is well, in a word, and why.
+// The health of the object in one word, and the reason.
 
 import { h, keep, setAttr, setText } from "../dom.ts";
 import type { Health, Verdict } from "../wire.ts";
@@ -12,7 +12,10 @@ export class VerdictView {
   readonly line = h("p", {}, this.word, " ", this.why);
   readonly element = h("div", { class: "verdict" }, h("span", { class: "mark", "aria-hidden": "true" }), this.line, this.details);
 
-  /** Shows what the server says; null where it says nothing. Of what is gone nothing is well, or not. Returns the word and the reason. */
+  /**
+   * Shows the health that the server reports; null if it reports none. A deleted object has no health. Returns the word
+   * and the reason.
+   */
   show(told: Health | null, gone: boolean): string {
     const health = gone ? null : told;
     const status = gone ? "Deleted" : (health?.status ?? "Unknown");
