@@ -41,7 +41,18 @@ const key = "glasshouse-activity";
 
 export class Activity {
   private readonly words = h("span", { class: "words" });
-  private readonly button = h("button", { type: "button", class: "activity-line", "aria-expanded": "false", "aria-controls": "activity-feed", title: "Activity (a)" }, h("span", { class: "name" }, "Activity"), this.words);
+  private readonly button = h(
+    "button",
+    {
+      type: "button",
+      class: "activity-line",
+      "aria-expanded": "false",
+      "aria-controls": "activity-feed",
+      title: "Activity (a)",
+    },
+    h("span", { class: "name" }, "Activity"),
+    this.words,
+  );
   private readonly place = h("div", { id: "activity-feed", class: "activity-feed", hidden: true });
   private scope: Scope | null = null;
   private since: number | null = null; // ms, the time at which the list became live; null while it is not live
@@ -94,7 +105,13 @@ export class Activity {
   }
 
   private idle(): void {
-    this.words.replaceChildren(this.since === null ? "" : `Nothing has changed in the columns of this list since ${clockTime(new Date(this.since).toISOString(), this.way.now())}`);
+    this.words.replaceChildren(
+      this.since === null
+        ? ""
+        : `Nothing has changed in the columns of this list since ${
+            clockTime(new Date(this.since).toISOString(), this.way.now())
+          }`,
+    );
   }
 
   /** Reports a change that has just arrived. */
@@ -130,7 +147,10 @@ export class Activity {
         });
         if (this.scope !== null) this.feed.follow(this.scope);
       },
-      () => this.place.replaceChildren(h("p", { class: "foot" }, "The activity could not be loaded. Reload the page to try again.")),
+      () =>
+        this.place.replaceChildren(
+          h("p", { class: "foot" }, "The activity could not be loaded. Reload the page to try again."),
+        ),
     );
   }
 
@@ -139,9 +159,28 @@ export class Activity {
     const t = this.newest;
     if (t === null) return;
     const now = this.way.now();
-    const cells = t.cells.map((c) => h("span", { class: "cell" }, `${c.column} `, h("del", {}, ages(c.before, now) || "nothing"), " → ", h("ins", {}, ages(c.after, now) || "nothing")));
-    const what = t.op === "add" ? [h("span", { class: "cell" }, "created")] : t.op === "delete" ? [h("span", { class: "cell" }, "deleted")] : cells;
-    this.words.replaceChildren(h("time", { datetime: this.at }, clockTime(this.at, now)), h("span", { class: "subject" }, t.ns === "" ? t.name : `${t.ns}/${t.name}`), ...what, ...(t.by === null || t.by.manager === "" ? [] : [h("span", { class: "author" }, t.by.manager)]));
+    const cells = t.cells.map((c) =>
+      h(
+        "span",
+        { class: "cell" },
+        `${c.column} `,
+        h("del", {}, ages(c.before, now) || "nothing"),
+        " → ",
+        h("ins", {}, ages(c.after, now) || "nothing"),
+      ),
+    );
+    const what =
+      t.op === "add"
+        ? [h("span", { class: "cell" }, "created")]
+        : t.op === "delete"
+          ? [h("span", { class: "cell" }, "deleted")]
+          : cells;
+    this.words.replaceChildren(
+      h("time", { datetime: this.at }, clockTime(this.at, now)),
+      h("span", { class: "subject" }, t.ns === "" ? t.name : `${t.ns}/${t.name}`),
+      ...what,
+      ...(t.by === null || t.by.manager === "" ? [] : [h("span", { class: "author" }, t.by.manager)]),
+    );
   }
 
   private keep(): void {
@@ -152,7 +191,11 @@ export class Activity {
 function read(): Habit & { open: boolean } {
   try {
     const kept = JSON.parse(habits.get(key) ?? "{}") as { open?: unknown; height?: unknown; all?: unknown } | null;
-    return { open: kept?.open === true, height: typeof kept?.height === "number" ? kept.height : usual, all: kept?.all === true };
+    return {
+      open: kept?.open === true,
+      height: typeof kept?.height === "number" ? kept.height : usual,
+      all: kept?.all === true,
+    };
   } catch {
     return { open: false, height: usual, all: false };
   }

@@ -17,13 +17,28 @@ const mostWords = 3; // changed fields that one line shows
 
 export class ActivityFeed {
   private readonly own = h("button", { type: "button", title: "What happens in this list" }, "This list");
-  private readonly every = h("button", { type: "button", title: "What happens to all kinds that are watched now, in the namespaces chosen" }, "All that is watched");
-  private readonly filter = h("input", { type: "search", placeholder: "Object, path or author", "aria-label": "Filter the activity by object, path or author", autocomplete: "off", spellcheck: "false" });
+  private readonly every = h(
+    "button",
+    { type: "button", title: "What happens to all kinds that are watched now, in the namespaces chosen" },
+    "All that is watched",
+  );
+  private readonly filter = h("input", {
+    type: "search",
+    placeholder: "Object, path or author",
+    "aria-label": "Filter the activity by object, path or author",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
   private readonly quiet = h("input", { type: "checkbox" });
   private readonly stop = h("button", { type: "button", "aria-pressed": "false" }, "Pause");
   private readonly more = h("button", { type: "button", class: "more", hidden: true });
   private readonly kept = h("span", { class: "kept" });
-  private readonly list = h("div", { class: "feed", role: "region", tabindex: "0", "aria-label": "Activity, newest first" });
+  private readonly list = h("div", {
+    class: "feed",
+    role: "region",
+    tabindex: "0",
+    "aria-label": "Activity, newest first",
+  });
   private readonly older = h("button", { type: "button", class: "older" }, "Older");
   private readonly foot = h("p", { class: "foot" });
   private readonly happenings = new Happenings();
@@ -37,9 +52,24 @@ export class ActivityFeed {
   private stopped = false;
   private timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(place: HTMLElement, private readonly way: Way, private habit: Habit, private readonly keep: (habit: Habit) => void) {
+  constructor(
+    place: HTMLElement,
+    private readonly way: Way,
+    private habit: Habit,
+    private readonly keep: (habit: Habit) => void,
+  ) {
     const which = h("div", { class: "which", role: "group", "aria-label": "Activity of what" }, this.own, this.every);
-    const tools = h("div", { class: "tools" }, which, this.filter, h("label", { title: "Heartbeats, resource versions and the like" }, this.quiet, "Quiet ones"), this.stop, this.more, h("span", { class: "spring" }), this.kept);
+    const tools = h(
+      "div",
+      { class: "tools" },
+      which,
+      this.filter,
+      h("label", { title: "Heartbeats, resource versions and the like" }, this.quiet, "Quiet ones"),
+      this.stop,
+      this.more,
+      h("span", { class: "spring" }),
+      this.kept,
+    );
     const resized = (height: number): void => this.take({ ...this.habit, height });
     place.replaceChildren(grip(place, "Height of the activity", habit.height, resized), tools, this.list);
     this.own.addEventListener("click", () => this.turn(false));
@@ -115,7 +145,18 @@ export class ActivityFeed {
       this.sources.delete(ref);
     }
     const filter = { ns: scope.ns, labels: all ? "" : scope.labels, watched: all };
-    for (const kind of kinds) if (!this.sources.has(kind.ref)) this.sources.set(kind.ref, new Source(kind, this.way.live, filter, this.happenings, () => (this.timer ??= setTimeout(() => this.draw(), pause))));
+    for (const kind of kinds)
+      if (!this.sources.has(kind.ref))
+        this.sources.set(
+          kind.ref,
+          new Source(
+            kind,
+            this.way.live,
+            filter,
+            this.happenings,
+            () => (this.timer ??= setTimeout(() => this.draw(), pause)),
+          ),
+        );
     this.draw();
   }
 
@@ -142,7 +183,9 @@ export class ActivityFeed {
     const { happenings } = this;
     const [filter, quiet] = [this.filter.value, this.quiet.checked];
     const visible = happenings.visible(filter, quiet);
-    const drawn = new Map(visible.slice(0, this.limit).map((x) => [x.number, this.drawn.get(x.number) ?? this.line(x)]));
+    const drawn = new Map(
+      visible.slice(0, this.limit).map((x) => [x.number, this.drawn.get(x.number) ?? this.line(x)]),
+    );
     this.drawn = drawn;
     const waiting = happenings.more(filter, quiet);
     this.more.hidden = waiting === 0;
@@ -155,11 +198,41 @@ export class ActivityFeed {
     const told = sources.filter((s) => s.complete);
     const complete = told.length > 0;
     const doubted = this.doubted(told.length > 0 ? told : sources);
-    setText(this.kept, !complete || since === "" ? "" : `${visible.length === happenings.size ? "" : `${digits(visible.length)} of `}${happenings.size === 1 ? "1 change" : `${digits(happenings.size)} changes`}${all ? ` of ${told.length === 1 ? "1 kind" : `${digits(told.length)} kinds`}` : ""} since ${since}${doubted === null ? "" : `; ${doubted.toLowerCase()}`}`);
+    setText(
+      this.kept,
+      !complete || since === ""
+        ? ""
+        : `${visible.length === happenings.size ? "" : `${digits(visible.length)} of `}${
+            happenings.size === 1 ? "1 change" : `${digits(happenings.size)} changes`
+          }${all ? ` of ${told.length === 1 ? "1 kind" : `${digits(told.length)} kinds`}` : ""} since ${since}${
+            doubted === null ? "" : `; ${doubted.toLowerCase()}`
+          }`,
+    );
     const some = visible.length > this.limit;
     const { problem, state } = (all ? undefined : sources[0]) ?? { problem: null, state: null };
-    const kinds = all ? { known: this.known, told: told.length, untold: [...sources.filter((s) => !s.complete).map((s) => s.kind), ...this.rest].map(plural) } : null;
-    setText(this.foot, footWords({ problem, state, complete, doubted, count: visible.length, size: happenings.size, some, filtered: filter !== "", resource: this.scope?.kind.resource ?? "object", since, kinds }));
+    const kinds = all
+      ? {
+          known: this.known,
+          told: told.length,
+          untold: [...sources.filter((s) => !s.complete).map((s) => s.kind), ...this.rest].map(plural),
+        }
+      : null;
+    setText(
+      this.foot,
+      footWords({
+        problem,
+        state,
+        complete,
+        doubted,
+        count: visible.length,
+        size: happenings.size,
+        some,
+        filtered: filter !== "",
+        resource: this.scope?.kind.resource ?? "object",
+        since,
+        kinds,
+      }),
+    );
     arrange(this.list, [...drawn.values(), ...(some ? [this.older] : []), this.foot]);
   }
 
@@ -167,25 +240,53 @@ export class ActivityFeed {
   private doubted(sources: readonly Source[]): string | null {
     const { connection, since } = this.way.live;
     const now = this.way.now();
-    const doubts = sources.map((s) => ({ kind: s.kind, words: doubt({ connection, since, state: s.state }, now) })).filter((d) => d.words !== null);
+    const doubts = sources
+      .map((s) => ({ kind: s.kind, words: doubt({ connection, since, state: s.state }, now) }))
+      .filter((d) => d.words !== null);
     const [first] = doubts;
     if (first === undefined) return null;
-    return connection === "lost" || !this.habit.all ? first.words : doubts.map((d) => `${plural(d.kind)} ${d.words?.toLowerCase() ?? ""}`).join(", ");
+    return connection === "lost" || !this.habit.all
+      ? first.words
+      : doubts.map((d) => `${plural(d.kind)} ${d.words?.toLowerCase() ?? ""}`).join(", ");
   }
 
   private line(happening: Happening): HTMLElement {
     const { kind, op, ns, name, time, words, by, quiet } = happening;
     const told = words.slice(0, mostWords);
-    const what = op === "update" ? told.map((pieces) => h("span", { class: "did" }, ...apart(pieces))) : [h("span", { class: "op" }, opWords[op].toLowerCase())];
+    const what =
+      op === "update"
+        ? told.map((pieces) => h("span", { class: "did" }, ...apart(pieces)))
+        : [h("span", { class: "op" }, opWords[op].toLowerCase())];
     if (words.length > told.length) what.push(h("span", { class: "rest" }, `${words.length - told.length} more`));
     const of = this.habit.all ? [h("span", { class: "kind" }, kind.kind), " "] : [];
-    const a = h("a", { href: this.way.href(kind, happening), "data-of": kind.ref, "data-ns": ns, "data-name": name }, ...of, ns === "" ? name : `${ns}/${name}`);
-    return h("div", { class: "what", "data-op": op, "data-quiet": quiet ? true : null }, h("time", { datetime: time }, clockTime(time, this.way.now())), a, h("span", { class: "all", title: words.length > 0 ? words.map((w) => w.join(" ")).join("\n") : null }, ...what), h("span", { class: "who" }, ...by.map(byView)));
+    const a = h(
+      "a",
+      { href: this.way.href(kind, happening), "data-of": kind.ref, "data-ns": ns, "data-name": name },
+      ...of,
+      ns === "" ? name : `${ns}/${name}`,
+    );
+    return h(
+      "div",
+      { class: "what", "data-op": op, "data-quiet": quiet ? true : null },
+      h("time", { datetime: time }, clockTime(time, this.way.now())),
+      a,
+      h("span", { class: "all", title: words.length > 0 ? words.map((w) => w.join(" ")).join("\n") : null }, ...what),
+      h("span", { class: "who" }, ...by.map(byView)),
+    );
   }
 
   // Handles plain clicks only. Clicks with a modifier key keep the browser's behavior for links.
   private click(e: MouseEvent): void {
-    if (e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey || !(e.target instanceof Element) || String(getSelection()) !== "") return;
+    if (
+      e.button !== 0 ||
+      e.ctrlKey ||
+      e.metaKey ||
+      e.shiftKey ||
+      e.altKey ||
+      !(e.target instanceof Element) ||
+      String(getSelection()) !== ""
+    )
+      return;
     const a = e.target.closest(".what")?.querySelector("a");
     const kind = this.sources.get(a?.dataset["of"] ?? "")?.kind;
     if (!(a instanceof HTMLAnchorElement) || kind === undefined) return;
@@ -195,7 +296,8 @@ export class ActivityFeed {
 }
 
 // In right-to-left script, two adjacent values would swap places. An element of its own isolates each.
-const apart = (pieces: readonly string[]): (Node | string)[] => pieces.flatMap((p, i) => [...(i === 0 ? [] : [" "]), h("bdi", {}, p)]);
+const apart = (pieces: readonly string[]): (Node | string)[] =>
+  pieces.flatMap((p, i) => [...(i === 0 ? [] : [" "]), h("bdi", {}, p)]);
 
 /** All inputs of the text at the foot of the feed. */
 export interface Foot {
@@ -220,14 +322,31 @@ export function footWords(f: Foot): string {
   const untold = f.doubted === null ? "" : `${f.doubted}: what has changed since is not known here.`;
   if (f.problem !== null) return `${f.problem.title}. ${f.problem.detail}`;
   if (f.kinds?.known === false) return "What is watched is not known yet. It appears here by itself.";
-  if (!f.complete && f.kinds?.untold.length === 0) return "Nothing is watched now, as far as is known. What is watched appears here by itself.";
-  if (!f.complete) return ["forbidden", "absent", "failed"].includes(f.state?.state ?? "") ? (f.state?.reason ?? "") : untold === "" ? "Reading what is kept of the past." : untold;
-  const words = (told: string): string => [untold, told, leftOut(f.kinds?.untold ?? [])].filter((w) => w !== "").join(" ");
+  if (!f.complete && f.kinds?.untold.length === 0)
+    return "Nothing is watched now, as far as is known. What is watched appears here by itself.";
+  if (!f.complete)
+    return ["forbidden", "absent", "failed"].includes(f.state?.state ?? "")
+      ? (f.state?.reason ?? "")
+      : untold === ""
+        ? "Reading what is kept of the past."
+        : untold;
+  const words = (told: string): string =>
+    [untold, told, leftOut(f.kinds?.untold ?? [])].filter((w) => w !== "").join(" ");
   if (f.some) return words("");
-  if (f.count > 0) return words(f.kinds === null ? `Kept since ${f.since}; of the time before nothing is known here.` : `Of all these kinds it is known since ${f.since}; of the time before, of some of them at most.`);
+  if (f.count > 0)
+    return words(
+      f.kinds === null
+        ? `Kept since ${f.since}; of the time before nothing is known here.`
+        : `Of all these kinds it is known since ${f.since}; of the time before, of some of them at most.`,
+    );
   if (f.size > 0) return words(f.filtered ? "No change has that." : "Nothing but quiet changes.");
   const until = f.doubted === null ? `since ${f.since}` : `from ${f.since} until then`;
-  const what = f.kinds === null ? `No ${f.resource} in this list` : f.kinds.told === 1 ? "Nothing of the 1 kind told" : `Nothing of the ${digits(f.kinds.told)} kinds told`;
+  const what =
+    f.kinds === null
+      ? `No ${f.resource} in this list`
+      : f.kinds.told === 1
+        ? "Nothing of the 1 kind told"
+        : `Nothing of the ${digits(f.kinds.told)} kinds told`;
   return words(`${what} changed ${until}. Of the time before nothing is known here.`);
 }
 

@@ -16,7 +16,10 @@ export const pause = 250;
  * listed resource comes first. If namespaces are chosen, cluster-scoped resources are left out, because they have no
  * changes there.
  */
-export function followed(watched: readonly Kind[], { kind, ns }: Pick<Scope, "kind" | "ns">): { kinds: readonly Kind[]; rest: readonly Kind[] } {
+export function followed(
+  watched: readonly Kind[],
+  { kind, ns }: Pick<Scope, "kind" | "ns">,
+): { kinds: readonly Kind[]; rest: readonly Kind[] } {
   const all = watched.filter((k) => ns.length === 0 || k.namespaced);
   const own = all.filter((k) => k.ref === kind.ref);
   const ranked = [...own, ...all.filter((k) => k.ref !== kind.ref)];

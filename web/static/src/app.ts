@@ -26,7 +26,17 @@ import { Popover } from "./popover.ts";
 import { say } from "./said.ts";
 import { remember, stored } from "./stored.ts";
 import type { Seen, ShareDialog } from "./share.ts";
-import { formatView, objectHref, pageHref, parseLog, parseView, plain, titleOf, type ObjectName, type View } from "./view.ts";
+import {
+  formatView,
+  objectHref,
+  pageHref,
+  parseLog,
+  parseView,
+  plain,
+  titleOf,
+  type ObjectName,
+  type View,
+} from "./view.ts";
 
 // Wait until the server's rows are on the screen, so that drawing them has the main thread to itself for a few frames.
 // A hidden page draws no frames, so it does not wait.
@@ -41,7 +51,10 @@ const clock = new Clock();
 const now = (): number => clock.now();
 
 const cluster = document.documentElement.dataset["cluster"] ?? "";
-const socket = new URL(under(`/api/v1/live?${new URLSearchParams({ cluster, parts: "true" }).toString()}`), location.href);
+const socket = new URL(
+  under(`/api/v1/live?${new URLSearchParams({ cluster, parts: "true" }).toString()}`),
+  location.href,
+);
 socket.protocol = socket.protocol === "https:" ? "wss:" : "ws:";
 let refresh = (): void => {};
 const live = new Live(
@@ -64,7 +77,13 @@ const live = new Live(
 );
 const latency = new Latency(
   live,
-  { clock: () => performance.now(), now, after: (ms, run) => setTimeout(run, ms), cancel: (timer) => clearTimeout(timer as number | undefined), hidden: () => document.hidden },
+  {
+    clock: () => performance.now(),
+    now,
+    after: (ms, run) => setTimeout(run, ms),
+    cancel: (timer) => clearTimeout(timer as number | undefined),
+    hidden: () => document.hidden,
+  },
   () => {
     const e = byId("latency");
     e.hidden = latency.ms === null;
@@ -76,7 +95,10 @@ const latency = new Latency(
 );
 
 // Whether a reload would lose nothing in addition to the view: no filter text, open dialog or selected text.
-const idle = (): boolean => (byId("picker-filter") as HTMLInputElement).value === "" && document.querySelector("dialog[open], :popover-open") === null && String(getSelection()) === "";
+const idle = (): boolean =>
+  (byId("picker-filter") as HTMLInputElement).value === "" &&
+  document.querySelector("dialog[open], :popover-open") === null &&
+  String(getSelection()) === "";
 
 const build = new Build(new URL(import.meta.url).searchParams.get("v") ?? "", {
   hidden: () => document.hidden || inKiosk(), // A kiosk counts as hidden, because no user is at it.
@@ -92,7 +114,14 @@ const build = new Build(new URL(import.meta.url).searchParams.get("v") ?? "", {
 document.addEventListener("visibilitychange", () => build.looked());
 
 let listed = (): void => {};
-const picker = new Picker(byId("picker-filter") as HTMLInputElement, byId("picker-groups"), (date) => clock.learn(date), (other) => build.heard(other), () => listed(), guest ? endShare : logIn);
+const picker = new Picker(
+  byId("picker-filter") as HTMLInputElement,
+  byId("picker-groups"),
+  (date) => clock.learn(date),
+  (other) => build.heard(other),
+  () => listed(),
+  guest ? endShare : logIn,
+);
 const page = document.querySelector<HTMLElement>("[data-page]");
 
 // What the page can do. List pages and object pages add to this.
@@ -104,11 +133,15 @@ let go = (view: View): void => location.assign(formatView(view));
 // If the server offers several clusters, their chooser opens from the name of the active one.
 const named = document.querySelector<HTMLAnchorElement>("a#cluster");
 const contexts = named === null ? null : new Contexts(switched);
-const chooser = named === null || contexts === null || page?.dataset["page"] === "problem" ? null : contextPopover(named, contexts);
+const chooser =
+  named === null || contexts === null || page?.dataset["page"] === "problem" ? null : contextPopover(named, contexts);
 const jump = new Jump(byId("jump"), {
   live,
   known: () => ({
-    kinds: picker.all(), pins: picker.pins(), recent: stored("kinds"), commands: commands().filter((c) => c.offered === true),
+    kinds: picker.all(),
+    pins: picker.pins(),
+    recent: stored("kinds"),
+    commands: commands().filter((c) => c.offered === true),
     contexts: contexts?.all.map((c) => ({ ...c, choose: () => void chooseContext(c.name) })) ?? null,
     view: shown?.view ?? null, rows: shown?.held ?? null, kept: shown?.kept ?? null, seen: () => shown?.seen() ?? [],
   }),
@@ -116,7 +149,12 @@ const jump = new Jump(byId("jump"), {
   open: openObject,
   opened: (then) => void contexts?.read().then(then),
 });
-const common = pageCommands(jump, help, guest ? null : share, named === null ? null : () => (chooser === null ? named.click() : chooser.open()));
+const common = pageCommands(
+  jump,
+  help,
+  guest ? null : share,
+  named === null ? null : () => (chooser === null ? named.click() : chooser.open()),
+);
 const commands = (): readonly Command[] => [...special(), ...common];
 
 if (page?.dataset["page"] !== "problem" && waited(history.state)) history.replaceState(null, "");
@@ -124,13 +162,15 @@ if (page?.dataset["page"] === "list") startList(page);
 else if (page?.dataset["page"] === "object") startObject(page);
 else if (page?.dataset["page"] === "compare") void startCompare();
 else if (page?.dataset["page"] === "problem") awaitKind(page.dataset["ref"] ?? "");
-else if (page?.dataset["page"] === "status") void import("./statuspage.ts").then(({ StatusPage }) => new StatusPage(now, (date) => clock.learn(date)));
+else if (page?.dataset["page"] === "status")
+  void import("./statuspage.ts").then(({ StatusPage }) => new StatusPage(now, (date) => clock.learn(date)));
 picker.start(live);
 if (guest) tellUntil(now);
 if (inKiosk()) void import("./kiosk.ts").then(({ tend }) => tend(() => tended));
 byId("theme").addEventListener("click", turnTheme);
 // On a small screen these buttons are in the menu.
-for (const button of document.querySelectorAll("#help, .picker-foot button:not(.sharer)")) button.addEventListener("click", help);
+for (const button of document.querySelectorAll("#help, .picker-foot button:not(.sharer)"))
+  button.addEventListener("click", help);
 for (const button of document.querySelectorAll("button.sharer")) button.addEventListener("click", share);
 listenToKeys(commands);
 
@@ -145,7 +185,12 @@ if (page?.dataset["page"] !== "problem" || page.dataset["ref"] !== "") {
 }
 
 function startList(section: HTMLElement): void {
-  const first = { ref: section.dataset["ref"] ?? "", kind: section.dataset["kind"] ?? "", resource: section.dataset["resource"] ?? "", namespaced: section.dataset["namespaced"] !== undefined };
+  const first = {
+    ref: section.dataset["ref"] ?? "",
+    kind: section.dataset["kind"] ?? "",
+    resource: section.dataset["resource"] ?? "",
+    namespaced: section.dataset["namespaced"] !== undefined,
+  };
   picker.add(first);
   const read = (): View => parseView(location.pathname, location.search, first.ref);
   const turn = (view: View, how: "push" | "replace" = "push"): void => {
@@ -160,17 +205,36 @@ function startList(section: HTMLElement): void {
     list.show(view, kind);
     place.later();
   };
-  const list = shown = new ListPage(live, picker, now, turn, first, read(), Number(section.dataset["limit"] ?? Infinity), placeOf(history.state));
+  const list = shown = new ListPage(
+    live,
+    picker,
+    now,
+    turn,
+    first,
+    read(),
+    Number(section.dataset["limit"] ?? Infinity),
+    placeOf(history.state),
+  );
   const place = new Place(byId("rows"), () => list.place);
   go = turn;
   tended = list;
   seen = () => ({ kind: list.kind, view: list.view, object: list.view.open, tab: list.view.tab });
   refresh = () => list.refresh();
   remember("kinds", first.ref);
-  const spaces = new Popover(byId("spaces") as HTMLButtonElement, "Namespaces", async (close) => new (await import("./spacechooser.ts")).SpaceChooser(live, list, close));
-  const columns = new Popover(byId("columns") as HTMLButtonElement, "Columns", async () => new (await import("./columnchooser.ts")).ColumnChooser(list));
+  const spaces = new Popover(
+    byId("spaces") as HTMLButtonElement,
+    "Namespaces",
+    async (close) => new (await import("./spacechooser.ts")).SpaceChooser(live, list, close),
+  );
+  const columns = new Popover(
+    byId("columns") as HTMLButtonElement,
+    "Columns",
+    async () => new (await import("./columnchooser.ts")).ColumnChooser(list),
+  );
   const menu = byId("export");
-  menu.addEventListener("toggle", () => void import("./menu.ts").then(({ tendMenu }) => tendMenu(menu)), { once: true });
+  menu.addEventListener("toggle", () => void import("./menu.ts").then(({ tendMenu }) => tendMenu(menu)), {
+    once: true,
+  });
   special = () => listCommands(list, picker, spaces, columns);
 
   const served = location.pathname + location.search;
@@ -189,7 +253,16 @@ function startList(section: HTMLElement): void {
 
   // Handles plain clicks only. Clicks with a modifier key keep the browser's behavior for links.
   document.addEventListener("click", (e) => {
-    if (e.defaultPrevented || e.button !== 0 || e.ctrlKey || e.metaKey || e.shiftKey || e.altKey || !(e.target instanceof Element)) return;
+    if (
+      e.defaultPrevented ||
+      e.button !== 0 ||
+      e.ctrlKey ||
+      e.metaKey ||
+      e.shiftKey ||
+      e.altKey ||
+      !(e.target instanceof Element)
+    )
+      return;
     if (!list.began && e.target.closest("a") !== null) return;
     const ref = e.target.closest<HTMLElement>("a[data-ref]")?.dataset["ref"];
     if (ref !== undefined) {
@@ -223,11 +296,16 @@ function startList(section: HTMLElement): void {
     e.preventDefault();
     list.applyForm("push");
   });
-  for (const [id, type, how] of [["q", "input", "replace"], ["labels", "change", "push"]] as const) input(id)?.addEventListener(type, () => list.began && list.applyForm(how));
+  for (const [id, type, how] of [
+    ["q", "input", "replace"],
+    ["labels", "change", "push"],
+  ] as const)
+    input(id)?.addEventListener(type, () => list.began && list.applyForm(how));
   // A truncated cell shows its full text in a tooltip.
   byId("tbody").addEventListener("mouseover", (e) => {
     const cell = e.target instanceof Element ? e.target.closest("td, th") : null;
-    if (cell !== null && cell.scrollWidth > cell.clientWidth && !cell.hasAttribute("title")) setAttr(cell, "title", cell.textContent ?? "");
+    if (cell !== null && cell.scrollWidth > cell.clientWidth && !cell.hasAttribute("title"))
+      setAttr(cell, "title", cell.textContent ?? "");
   });
   byId("held").addEventListener("click", () => list.table.letIn());
   byId("table").tabIndex = 0;
@@ -252,7 +330,12 @@ function startObject(section: HTMLElement): void {
   const panel = new Panel(
     byId("object"),
     {
-      live, now, kind, name, kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind), kindOfRef: (ref) => picker.get(ref),
+      live,
+      now,
+      kind,
+      name,
+      kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind),
+      kindOfRef: (ref) => picker.get(ref),
       log: () => log,
       nameLog: (other) => {
         log = other;
@@ -273,7 +356,14 @@ function startObject(section: HTMLElement): void {
     panel.refresh();
   };
   // A guest may have no permission for the list, so there is no way back to it.
-  special = () => objectCommands(kind, panel, shared()?.some((p) => p.resource === ref && p.name !== "") === true ? null : () => location.assign(formatView({ ...plain(ref), ns: name.ns === "" ? [] : [name.ns] })));
+  special = () =>
+    objectCommands(
+      kind,
+      panel,
+      shared()?.some((p) => p.resource === ref && p.name !== "") === true
+        ? null
+        : () => location.assign(formatView({ ...plain(ref), ns: name.ns === "" ? [] : [name.ns] })),
+    );
 }
 
 // Adds the columns that the user chose for a resource to a new URL. A URL that was given stays as it is, because
@@ -296,7 +386,11 @@ function switched(): void {
 // Replaces the link of the cluster name by a button with a popover. The error page keeps the link, because it reloads
 // itself.
 function contextPopover(link: HTMLAnchorElement, of: Contexts): Popover {
-  const button = h("button", { id: "cluster", class: "cluster chooser", type: "button", "aria-haspopup": "dialog", title: link.title }, ...link.childNodes);
+  const button = h(
+    "button",
+    { id: "cluster", class: "cluster chooser", type: "button", "aria-haspopup": "dialog", title: link.title },
+    ...link.childNodes,
+  );
   link.replaceWith(button);
   return new Popover(button, "Contexts", async () => new (await import("./contextchooser.ts")).ContextChooser(of));
 }
@@ -311,11 +405,16 @@ async function chooseContext(name: string): Promise<void> {
 let sharing: Promise<ShareDialog> | null = null;
 
 function share(): void {
-  sharing ??= import("./share.ts").then(({ ShareDialog }) => new ShareDialog({ live, now, seen: () => seen(), kinds: () => picker.all() }));
-  sharing.then((dialog) => dialog.open(), () => {
-    sharing = null;
-    unloaded();
-  });
+  sharing ??= import("./share.ts").then(
+    ({ ShareDialog }) => new ShareDialog({ live, now, seen: () => seen(), kinds: () => picker.all() }),
+  );
+  sharing.then(
+    (dialog) => dialog.open(),
+    () => {
+      sharing = null;
+      unloaded();
+    },
+  );
 }
 
 function help(): void {

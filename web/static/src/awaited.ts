@@ -31,6 +31,9 @@ export const kept = (load: Load): unknown => ({ load });
 
 function loadOf(state: unknown): Load | null {
   const load = typeof state === "object" && state !== null ? (state as { load?: unknown }).load : null;
-  const { at, apart } = typeof load === "object" && load !== null ? (load as Partial<Record<keyof Load, unknown>>) : {};
-  return typeof at === "number" && typeof apart === "number" && apart >= first && apart <= longest ? { at, apart } : null;
+  const { at, apart } =
+    typeof load === "object" && load !== null ? (load as Partial<Record<keyof Load, unknown>>) : {};
+  return typeof at === "number" && typeof apart === "number" && apart >= first && apart <= longest
+    ? { at, apart }
+    : null;
 }

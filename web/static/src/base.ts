@@ -2,7 +2,8 @@
 // file.
 
 // Tests have no document, or only a part of one.
-const root = (): HTMLElement | undefined => (typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined));
+const root = (): HTMLElement | undefined =>
+  (typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined));
 
 /** Whether the page is in kiosk mode, for a screen on a wall. */
 export const inKiosk = (): boolean => root()?.dataset["kiosk"] !== undefined;

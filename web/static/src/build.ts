@@ -48,7 +48,8 @@ export class Build {
   looked(): void {
     this.looks++;
     this.host.cancel(this.timer);
-    if (this.other !== "" && this.host.hidden()) this.timer = this.host.after(pause * (1 + this.host.random()), () => void this.renew());
+    if (this.other !== "" && this.host.hidden())
+      this.timer = this.host.after(pause * (1 + this.host.random()), () => void this.renew());
   }
 
   private async renew(): Promise<void> {
@@ -63,7 +64,11 @@ export class Build {
 /** Implements Host.served: whether the server serves the page of that build. */
 export async function servedAs(build: string): Promise<boolean> {
   try {
-    const answer = await fetch(location.href, { cache: "no-store", headers: { accept: "text/html" }, signal: AbortSignal.timeout(longest) });
+    const answer = await fetch(location.href, {
+      cache: "no-store",
+      headers: { accept: "text/html" },
+      signal: AbortSignal.timeout(longest),
+    });
     // Text from the cluster cannot match here, because its quotes are escaped.
     return answer.ok && (await answer.text()).includes(`src="${under(`/static/app.js?v=${build}`)}"`);
   } catch {
@@ -92,7 +97,11 @@ export function sayBuild(other: boolean, reload: () => void): void {
   const button = h("button", { type: "button" }, "Reload");
   button.addEventListener("click", reload);
   const place = h("p", { role: "status" });
-  document.querySelector("header.top")?.after(h("section", { id: "build", class: "build", "aria-label": "Update" }, place, button));
+  document
+    .querySelector("header.top")
+    ?.after(h("section", { id: "build", class: "build", "aria-label": "Update" }, place, button));
   setText(place, "Glasshouse was updated.");
-  place.append(h("span", {}, " This page is from before: it goes on, but not all of it may work until it is reloaded."));
+  place.append(
+    h("span", {}, " This page is from before: it goes on, but not all of it may work until it is reloaded."),
+  );
 }

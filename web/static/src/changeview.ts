@@ -22,14 +22,33 @@ export function changeView(step: Step, fields: readonly Field[], layout: Layout,
   const who = authorsOf(change);
   const op = step.missed ? missedWord : opWords[change.op];
   const unnamed = step.missed ? missedWords(step) : "author not told";
-  const head = h("header", {}, h("span", { class: "op" }, op), timeOf(change.time, now), h("span", { class: "who" }, ...(who.length > 0 ? who.map(byView) : [h("span", { class: "by" }, h("span", { class: "how" }, unnamed))])));
-  const item = h("article", { class: "happened", "data-op": step.missed ? "missed" : change.op, "aria-label": `${op} ${clockTime(change.time, now)}` }, head);
+  const head = h(
+    "header",
+    {},
+    h("span", { class: "op" }, op),
+    timeOf(change.time, now),
+    h(
+      "span",
+      { class: "who" },
+      ...(who.length > 0 ? who.map(byView) : [h("span", { class: "by" }, h("span", { class: "how" }, unnamed))]),
+    ),
+  );
+  const item = h(
+    "article",
+    {
+      class: "happened",
+      "data-op": step.missed ? "missed" : change.op,
+      "aria-label": `${op} ${clockTime(change.time, now)}`,
+    },
+    head,
+  );
   if (change.op !== "update") return item;
   const draw = (f: Field): HTMLElement => fieldView(f, layout, who.length > 1);
   const loud = fields.filter((f) => !f.noise);
   const quiet = fields.filter((f) => f.noise);
   item.append(...(loud.length > 0 ? loud : quiet).map(draw));
-  if (loud.length > 0 && quiet.length > 0) head.append(quietButton(quiet.length, () => item.append(...quiet.map(draw))));
+  if (loud.length > 0 && quiet.length > 0)
+    head.append(quietButton(quiet.length, () => item.append(...quiet.map(draw))));
   if (!step.missed) head.append(copyButton(change));
   return item;
 }
@@ -39,11 +58,17 @@ function missedWords({ before, after }: Step): string {
   const told = "what happened until then was not told";
   if (before === null || after === null) return told;
   const uid = (o: Tree): unknown => at(o, ["metadata", "uid"]);
-  return `${told}; ${uid(before) === uid(after) ? "this is what came of it" : "it was deleted and made anew, and differs in this"}`;
+  return `${told}; ${
+    uid(before) === uid(after) ? "this is what came of it" : "it was deleted and made anew, and differs in this"
+  }`;
 }
 
 function quietButton(fields: number, open: () => void): HTMLElement {
-  const button = h("button", { type: "button", class: "copy", title: "Heartbeats, resource versions and the like" }, `${fields} quiet`);
+  const button = h(
+    "button",
+    { type: "button", class: "copy", title: "Heartbeats, resource versions and the like" },
+    `${fields} quiet`,
+  );
   button.addEventListener("click", () => {
     button.remove();
     open();
@@ -81,13 +106,26 @@ function brief(f: Field, layout: Layout): HTMLElement | null {
 }
 
 function copyButton(change: Change): HTMLElement {
-  const button = h("button", { type: "button", class: "copy", title: "Copy this change as a JSON Patch (RFC 6902), without what the API server sets itself, as metadata.resourceVersion" }, "Copy patch");
+  const button = h(
+    "button",
+    {
+      type: "button",
+      class: "copy",
+      title:
+        "Copy this change as a JSON Patch (RFC 6902), without what the API server sets itself, " +
+        "as metadata.resourceVersion",
+    },
+    "Copy patch",
+  );
   const say = (words: string): void => {
     button.textContent = words;
     setTimeout(() => (button.textContent = "Copy patch"), 2000);
   };
   button.addEventListener("click", () => {
-    navigator.clipboard.writeText(jsonText(applicable(change.patch))).then(() => say("Copied"), () => say("Not copied"));
+    navigator.clipboard.writeText(jsonText(applicable(change.patch))).then(
+      () => say("Copied"),
+      () => say("Not copied"),
+    );
   });
   return button;
 }

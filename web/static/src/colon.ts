@@ -28,7 +28,9 @@ export function parseColon(text: string): Colon {
 /** Returns a hint for a k9s or vim command that does not exist here; undefined for other words. */
 export function instead(word: string): string | undefined {
   const words: Readonly<Record<string, string>> = {
-    ctx: "This window shows one cluster. For another start the program again, with another kubeconfig or --context, beside this one.",
+    ctx:
+      "This window shows one cluster. For another start the program again, " +
+      "with another kubeconfig or --context, beside this one.",
     w: "There is nothing to write: this is a window on the cluster, and changes nothing in it.",
     edit: "There is nothing to edit: this is a window on the cluster, and changes nothing in it.",
     delete: "Nothing can be deleted here: this is a window on the cluster, and changes nothing in it.",
@@ -39,11 +41,30 @@ export function instead(word: string): string | undefined {
     shell: "There are no shells here: kubectl exec opens one.",
   };
   const same: Readonly<Record<string, string>> = {
-    "q!": "q", quit: "q", qa: "q", "qa!": "q", exit: "q", x: "w", wq: "w", "wq!": "w", write: "w", e: "edit",
-    rm: "delete", kill: "delete", pulses: "pulse", popeye: "pulse", xrays: "xray", portforward: "pf", portforwards: "pf", "port-forward": "pf", exec: "shell", sh: "shell",
+    "q!": "q",
+    quit: "q",
+    qa: "q",
+    "qa!": "q",
+    exit: "q",
+    x: "w",
+    wq: "w",
+    "wq!": "w",
+    write: "w",
+    e: "edit",
+    rm: "delete",
+    kill: "delete",
+    pulses: "pulse",
+    popeye: "pulse",
+    xrays: "xray",
+    portforward: "pf",
+    portforwards: "pf",
+    "port-forward": "pf",
+    exec: "shell",
+    sh: "shell",
   };
   return words[isContext(word) ? "ctx" : (same[word] ?? word)];
 }
 
 /** Whether a word requests another cluster. */
-export const isContext = (word: string): boolean => ["ctx", "context", "contexts", "cluster", "clusters"].includes(word);
+export const isContext = (word: string): boolean =>
+  ["ctx", "context", "contexts", "cluster", "clusters"].includes(word);

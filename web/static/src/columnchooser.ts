@@ -23,13 +23,23 @@ export class ColumnChooser implements Content {
       b.addEventListener("click", () => this.choose(cols));
       return b;
     };
-    const rows = h("fieldset", { class: "pop-foot" }, h("legend", {}, "Rows"), ...heights.map(([value, label]) => {
-      const radio = h("input", { type: "radio", name: "density", value });
-      radio.checked = density() === value;
-      radio.addEventListener("change", () => page.table.resize(() => setDensity(value)));
-      return h("label", {}, radio, label);
-    }));
-    this.elements = [h("div", { class: "pop-head" }, reset("Usual", []), reset("All", ["wide"])), h("div", { class: "pop-body" }, this.list), this.note, rows];
+    const rows = h(
+      "fieldset",
+      { class: "pop-foot" },
+      h("legend", {}, "Rows"),
+      ...heights.map(([value, label]) => {
+        const radio = h("input", { type: "radio", name: "density", value });
+        radio.checked = density() === value;
+        radio.addEventListener("change", () => page.table.resize(() => setDensity(value)));
+        return h("label", {}, radio, label);
+      }),
+    );
+    this.elements = [
+      h("div", { class: "pop-head" }, reset("Usual", []), reset("All", ["wide"])),
+      h("div", { class: "pop-body" }, this.list),
+      this.note,
+      rows,
+    ];
     this.list.addEventListener("change", (e) => {
       if (e.target instanceof HTMLInputElement) this.toggle(e.target.value, e.target.checked);
     });
@@ -55,7 +65,21 @@ export class ColumnChooser implements Content {
     const one = this.page.view.ns.length === 1;
     // Keep the elements, so that the keyboard focus stays where it is.
     if (this.list.childElementCount !== all.length) {
-      this.list.replaceChildren(...all.map((c) => h("li", {}, h("label", { class: "pick" }, h("input", { type: "checkbox", value: c.name }), h("span", { class: "name" }, c.label), h("span", { class: "hint" }, c.wide ? "wide" : "")))));
+      this.list.replaceChildren(
+        ...all.map((c) =>
+          h(
+            "li",
+            {},
+            h(
+              "label",
+              { class: "pick" },
+              h("input", { type: "checkbox", value: c.name }),
+              h("span", { class: "name" }, c.label),
+              h("span", { class: "hint" }, c.wide ? "wide" : ""),
+            ),
+          ),
+        ),
+      );
     }
     all.forEach((c, i) => {
       const box = this.list.children[i]?.querySelector("input");

@@ -25,7 +25,11 @@ export function drawHead(head: Head, shape: Shape, sort: Sort | null): void {
   if (head.drawn === columns && head.thead.firstElementChild !== null) return markSort(head, sort);
   head.drawn = columns;
   const cell = (column: string, name: string, sortable: string): HTMLElement =>
-    h("th", { scope: "col", "aria-sort": sortState(sortable, sort), "data-column": column }, h("button", { type: "button", "data-sort": sortable, tabindex: "-1" }, name));
+    h(
+      "th",
+      { scope: "col", "aria-sort": sortState(sortable, sort), "data-column": column },
+      h("button", { type: "button", "data-sort": sortable, tabindex: "-1" }, name),
+    );
   const cells = shape.columns.map((c) => cell(String(c.index), c.name, c.name.toLowerCase()));
   if (shape.namespace) cells.unshift(cell("ns", "Namespace", "namespace"));
   head.thead.replaceChildren(h("tr", { "aria-rowindex": "1" }, ...cells));
@@ -34,7 +38,8 @@ export function drawHead(head: Head, shape: Shape, sort: Sort | null): void {
 }
 
 export function markSort(head: Head, sort: Sort | null): void {
-  for (const b of head.thead.querySelectorAll("[data-sort]")) b.parentElement?.setAttribute("aria-sort", sortState(b.getAttribute("data-sort") ?? "", sort));
+  for (const b of head.thead.querySelectorAll("[data-sort]"))
+    b.parentElement?.setAttribute("aria-sort", sortState(b.getAttribute("data-sort") ?? "", sort));
 }
 
 function sortState(column: string, sort: Sort | null): string {
@@ -78,7 +83,8 @@ export class Widths {
     const cols = head.colgroup.children;
     this.chars.forEach((n, i) => {
       const col = cols[i];
-      if (col instanceof HTMLElement) col.style.width = i === this.chars.length - 1 ? "" : `calc(${n}ch + var(--cell-pad))`;
+      if (col instanceof HTMLElement)
+        col.style.width = i === this.chars.length - 1 ? "" : `calc(${n}ch + var(--cell-pad))`;
     });
     const sum = this.chars.reduce((a, b) => a + b, 0);
     head.table.style.minWidth = `calc(${sum}ch + ${this.chars.length} * var(--cell-pad))`;

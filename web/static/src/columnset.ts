@@ -36,13 +36,26 @@ export function colsOf(all: readonly Choice[]): string[] {
  * Returns a message about columns that the URL names, to sort by or to show, and that do not exist. It lists the
  * existing ones. Null if all exist, or if no columns are known yet. strange in words.go is the same in Go.
  */
-export function strangeWords(columns: readonly Column[], namespaced: boolean, sort: Sort | null, cols: readonly string[]): string | null {
+export function strangeWords(
+  columns: readonly Column[],
+  namespaced: boolean,
+  sort: Sort | null,
+  cols: readonly string[],
+): string | null {
   const there = [...(namespaced ? ["namespace"] : []), ...columns.map((c) => c.name.toLowerCase())];
   const by = sort === null || there.includes(sort.column) ? [] : [sort.column];
   const shown = isWide(cols) ? [] : cols.filter((c) => !there.includes(c));
-  const parts = ([[by, "sort by"], [shown, "show"]] as const).filter(([names]) => names.length > 0).map(([names, what]) => `${names.map((n) => `“${n}”`).join(" or ")} to ${what}`);
-  return columns.length === 0 || parts.length === 0 ? null : `There is no column ${parts.join(", and none ")}; there are ${there.join(", ")}.`;
+  const parts = ([
+    [by, "sort by"],
+    [shown, "show"],
+  ] as const)
+    .filter(([names]) => names.length > 0)
+    .map(([names, what]) => `${names.map((n) => `“${n}”`).join(" or ")} to ${what}`);
+  return columns.length === 0 || parts.length === 0
+    ? null
+    : `There is no column ${parts.join(", and none ")}; there are ${there.join(", ")}.`;
 }
 
 /** Returns the label of the Columns button. */
-export const columnWords = (cols: readonly string[]): string => (cols.length === 0 ? "Columns" : isWide(cols) ? "All columns" : `Columns: ${cols.length}`);
+export const columnWords = (cols: readonly string[]): string =>
+  (cols.length === 0 ? "Columns" : isWide(cols) ? "All columns" : `Columns: ${cols.length}`);

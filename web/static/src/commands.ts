@@ -46,7 +46,10 @@ export interface Press {
 export function commandOf(commands: readonly Command[], press: Press): Command | undefined {
   if (!press.mod && (!press.plain || (isSign(press.key) && !press.letters))) return undefined;
   const key = press.mod ? `Mod+${press.key.toLowerCase()}` : press.key;
-  return commands.find((c) => c.keys.includes(key) && listens(c.where, press) && (c.repeats === true || !press.repeat) && c.can?.() !== false);
+  return commands.find(
+    (c) =>
+      c.keys.includes(key) && listens(c.where, press) && (c.repeats === true || !press.repeat) && c.can?.() !== false,
+  );
 }
 
 function listens(where: Where, { key, mod, spot }: Press): boolean {
@@ -67,7 +70,15 @@ function listens(where: Where, { key, mod, spot }: Press): boolean {
   }
 }
 
-const names: Readonly<Record<string, string>> = { ArrowUp: "↑", ArrowDown: "↓", ArrowLeft: "←", ArrowRight: "→", Escape: "Esc", PageUp: "PgUp", PageDown: "PgDn" };
+const names: Readonly<Record<string, string>> = {
+  ArrowUp: "↑",
+  ArrowDown: "↓",
+  ArrowLeft: "←",
+  ArrowRight: "→",
+  Escape: "Esc",
+  PageUp: "PgUp",
+  PageDown: "PgDn",
+};
 
 /** Returns the label of a key, as printed on a keyboard. */
 export function keyWords(key: string, apple: boolean): string {

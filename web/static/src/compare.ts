@@ -57,18 +57,43 @@ export class ComparePage {
   private timer: ReturnType<typeof setTimeout> | undefined;
   private cost = 0; // ms, the duration of the last drawing
 
-  constructor(private readonly live: Live, private readonly now: () => number) {
-    const found = [...this.place.querySelectorAll<HTMLElement>(".side")].map((e) => ({ ref: e.dataset["ref"] ?? "", kind: e.dataset["kind"] ?? "", ns: e.dataset["ns"] ?? "", name: e.dataset["name"] ?? "" }));
+  constructor(
+    private readonly live: Live,
+    private readonly now: () => number,
+  ) {
+    const found = [...this.place.querySelectorAll<HTMLElement>(".side")].map((e) => ({
+      ref: e.dataset["ref"] ?? "",
+      kind: e.dataset["kind"] ?? "",
+      ns: e.dataset["ns"] ?? "",
+      name: e.dataset["name"] ?? "",
+    }));
     for (const id of ["a", "b"]) suggest(input(id) as HTMLInputElement, byId("names"), () => found[0]?.ref ?? "");
     this.sides = found.every((s) => s.ref !== "") ? found : [];
-    this.heads = h("div", { class: "heads" }, ...this.sides.map((s, i) => h("h2", { class: i === 0 ? "removed" : "added" }, h("span", { class: "kind" }, s.kind), " ", h("a", { href: objectHref(s.ref, s) }, s.ns === "" ? s.name : `${s.ns}/${s.name}`), h("span", { class: "change" }))));
+    this.heads = h(
+      "div",
+      { class: "heads" },
+      ...this.sides.map((s, i) =>
+        h(
+          "h2",
+          { class: i === 0 ? "removed" : "added" },
+          h("span", { class: "kind" }, s.kind),
+          " ",
+          h("a", { href: objectHref(s.ref, s) }, s.ns === "" ? s.name : `${s.ns}/${s.name}`),
+          h("span", { class: "change" }),
+        ),
+      ),
+    );
     this.held = this.sides.map((s) => new Held(live, now, s.ref, s, () => this.schedule(), sayAnew));
     if (this.held.length === 0) return;
     byId("switches").before(this.anew);
-    byId("switches").append(this.hide("identity", "Ignore identity", "UID, resource version, generation and creation"), this.hide("status", "Ignore status", "Everything under status"), layoutSwitch(this.layout, (to) => {
-      this.layout = to;
-      this.draw();
-    }));
+    byId("switches").append(
+      this.hide("identity", "Ignore identity", "UID, resource version, generation and creation"),
+      this.hide("status", "Ignore status", "Everything under status"),
+      layoutSwitch(this.layout, (to) => {
+        this.layout = to;
+        this.draw();
+      }),
+    );
     this.schedule();
   }
 
@@ -150,12 +175,24 @@ export class ComparePage {
       texts.push(lines.map((l) => l.text));
     }
     const pairs = await slices.run(pairing(texts[0] ?? [], texts[1] ?? []));
-    const view = pairs === null ? null : await slices.run(drawing(pairs, { layout, numbers: true, most: mostLines, more: this.more, unfolded: this.unfolded }));
+    const view =
+      pairs === null
+        ? null
+        : await slices.run(
+            drawing(pairs, { layout, numbers: true, most: mostLines, more: this.more, unfolded: this.unfolded }),
+          );
     if (pairs === null || view === null || !this.whole) return;
     this.drawn = w;
     const count = differences(pairs);
     const note = untold(w.objects);
-    setText(byId("count"), count === 0 ? (note !== null ? "No differences outside masked values" : "No differences") : count === 1 ? "1 difference" : `${digits(count)} differences`);
+    setText(
+      byId("count"),
+      count === 0
+        ? (note !== null ? "No differences outside masked values" : "No differences")
+        : count === 1
+          ? "1 difference"
+          : `${digits(count)} differences`,
+    );
     const at = this.place.scrollTop;
     const focus = keepFocus(this.place);
     this.heads.dataset["layout"] = layout;

@@ -5,10 +5,20 @@ import { h, setText } from "./dom.ts";
 import type { Content } from "./popover.ts";
 
 export class ContextChooser implements Content {
-  readonly focus = h("input", { type: "text", placeholder: "Filter contexts", "aria-label": "Filter contexts", autocomplete: "off", spellcheck: "false" });
+  readonly focus = h("input", {
+    type: "text",
+    placeholder: "Filter contexts",
+    "aria-label": "Filter contexts",
+    autocomplete: "off",
+    spellcheck: "false",
+  });
   private readonly list = h("ul", { class: "pop-list" });
   private readonly note = h("p", { class: "pop-note", role: "status" });
-  readonly elements = [h("div", { class: "pop-head" }, this.focus), h("div", { class: "pop-body" }, this.list), this.note];
+  readonly elements = [
+    h("div", { class: "pop-head" }, this.focus),
+    h("div", { class: "pop-body" }, this.list),
+    this.note,
+  ];
 
   constructor(private readonly contexts: Contexts) {
     this.focus.addEventListener("input", () => this.draw());
@@ -26,8 +36,13 @@ export class ContextChooser implements Content {
   }
 
   private draw(): void {
-    const words = this.focus.value.toLowerCase().split(/\s+/).filter((w) => w !== "");
-    const found = this.contexts.all.filter((c) => words.every((w) => `${c.name} ${contextWords(c)}`.toLowerCase().includes(w)));
+    const words = this.focus.value
+      .toLowerCase()
+      .split(/\s+/)
+      .filter((w) => w !== "");
+    const found = this.contexts.all.filter((c) =>
+      words.every((w) => `${c.name} ${contextWords(c)}`.toLowerCase().includes(w)),
+    );
     const at = document.activeElement instanceof HTMLElement ? document.activeElement.dataset["name"] : undefined;
     this.list.replaceChildren(...found.map((c) => this.line(c)));
     this.buttons().find((b) => b.dataset["name"] === at)?.focus();
@@ -44,7 +59,16 @@ export class ContextChooser implements Content {
 
   private line(c: Context): HTMLElement {
     const present = c.name === this.contexts.present;
-    return h("li", {}, h("button", { type: "button", class: "context", "data-name": c.name, "aria-current": present ? "true" : null }, h("span", { class: "name" }, c.name), h("span", { class: "of" }, contextWords(c))));
+    return h(
+      "li",
+      {},
+      h(
+        "button",
+        { type: "button", class: "context", "data-name": c.name, "aria-current": present ? "true" : null },
+        h("span", { class: "name" }, c.name),
+        h("span", { class: "of" }, contextWords(c)),
+      ),
+    );
   }
 
   private async choose(name: string): Promise<void> {

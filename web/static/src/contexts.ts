@@ -28,7 +28,10 @@ export class Contexts {
   /** Requests the contexts from the server. */
   async read(): Promise<void> {
     try {
-      const answer = await this.get(under("/api/v1/contexts"), { cache: "no-store", headers: { accept: "application/json" } });
+      const answer = await this.get(under("/api/v1/contexts"), {
+        cache: "no-store",
+        headers: { accept: "application/json" },
+      });
       if (!answer.ok) {
         this.trouble = (await problemOf(answer)).detail;
         return;
@@ -44,7 +47,11 @@ export class Contexts {
   async choose(name: string): Promise<boolean> {
     this.opening = name;
     try {
-      const answer = await this.get(under("/api/v1/context"), { method: "POST", headers: { accept: "application/json", "content-type": "application/json" }, body: JSON.stringify({ name }) });
+      const answer = await this.get(under("/api/v1/context"), {
+        method: "POST",
+        headers: { accept: "application/json", "content-type": "application/json" },
+        body: JSON.stringify({ name }),
+      });
       this.trouble = answer.ok ? "" : (await problemOf(answer)).detail;
     } catch {
       this.trouble = "The server did not answer.";
@@ -57,12 +64,24 @@ export class Contexts {
 
 /** Parses a response, and leaves out what it cannot parse. */
 export function readContexts(body: unknown): { present: string; all: readonly Context[] } {
-  const fields = (value: unknown): Readonly<Record<string, unknown>> => (typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {});
+  const fields = (value: unknown): Readonly<Record<string, unknown>> =>
+    (typeof value === "object" && value !== null ? (value as Readonly<Record<string, unknown>>) : {});
   const text = (v: unknown): string => (typeof v === "string" ? v : "");
   const { present, contexts } = fields(body);
-  const all = (Array.isArray(contexts) ? contexts : []).map(fields).filter((c) => typeof c["name"] === "string");
-  return { present: text(present), all: all.map((c) => ({ name: text(c["name"]), cluster: text(c["cluster"]), user: text(c["user"]), namespace: text(c["namespace"]) })) };
+  const all = (Array.isArray(contexts) ? contexts : [])
+    .map(fields)
+    .filter((c) => typeof c["name"] === "string");
+  return {
+    present: text(present),
+    all: all.map((c) => ({
+      name: text(c["name"]),
+      cluster: text(c["cluster"]),
+      user: text(c["user"]),
+      namespace: text(c["namespace"]),
+    })),
+  };
 }
 
 /** Returns the description of a context, like contextWords in templates/words.go. */
-export const contextWords = (c: Context): string => `cluster ${c.cluster}, user ${c.user}${c.namespace === "" ? "" : `, namespace ${c.namespace}`}`;
+export const contextWords = (c: Context): string =>
+  `cluster ${c.cluster}, user ${c.user}${c.namespace === "" ? "" : `, namespace ${c.namespace}`}`;

@@ -2,7 +2,28 @@
 // in wire.ts.
 
 import { readBuild, readCounts, readKinds, readProblems } from "./kinds.ts";
-import { states, verdicts, type Author, type By, type Cell, type Change, type Column, type Counts, type Health, type Message, type Newest, type News, type ObjectEvent, type PatchOp, type Problem, type Row, type RowEvent, type Spec, type Tree, type WindowEvent } from "./wire.ts";
+import {
+  states,
+  verdicts,
+  type Author,
+  type By,
+  type Cell,
+  type Change,
+  type Column,
+  type Counts,
+  type Health,
+  type Message,
+  type Newest,
+  type News,
+  type ObjectEvent,
+  type PatchOp,
+  type Problem,
+  type Row,
+  type RowEvent,
+  type Spec,
+  type Tree,
+  type WindowEvent,
+} from "./wire.ts";
 
 /** A message that could not be decoded, with the id of its subscription if that is known. */
 export interface Fault {
@@ -54,7 +75,8 @@ export function parse(text: string): unknown {
   if (!long.test(text)) return JSON.parse(text);
   return JSON.parse(text, function (this: unknown, _key: string, value: unknown, context?: { source?: string }) {
     const source = context?.source;
-    if (typeof value !== "number" || Number.isSafeInteger(value) || source === undefined || !/^-?\d+$/.test(source)) return value;
+    if (typeof value !== "number" || Number.isSafeInteger(value) || source === undefined || !/^-?\d+$/.test(source))
+      return value;
     return BigInt(source);
   } as (key: string, value: unknown) => unknown);
 }
@@ -69,10 +91,23 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
   switch (type) {
     case "snapshot":
       if (view === "object") {
-        return { id, type: "object", cursor: optional(m["cursor"], "cursor"), object: absent(m["object"]) ? null : tree(m["object"], "object"), ...health(m["health"]) };
+        return {
+          id,
+          type: "object",
+          cursor: optional(m["cursor"], "cursor"),
+          object: absent(m["object"]) ? null : tree(m["object"], "object"),
+          ...health(m["health"]),
+        };
       }
       if (view === "changes") {
-        return { id, type: "changes", cursor: string(m["cursor"], "cursor"), since: optional(m["since"], "since"), object: absent(m["object"]) ? null : tree(m["object"], "object"), events: absent(m["events"]) ? [] : list(m["events"], "events").map(change) };
+        return {
+          id,
+          type: "changes",
+          cursor: string(m["cursor"], "cursor"),
+          since: optional(m["since"], "since"),
+          object: absent(m["object"]) ? null : tree(m["object"], "object"),
+          events: absent(m["events"]) ? [] : list(m["events"], "events").map(change),
+        };
       }
       return {
         id,
@@ -86,22 +121,52 @@ function message(m: Tree, id: number | null, viewOf: (id: number) => Spec["view"
       const cursor = string(m["cursor"], "cursor");
       const events = absent(m["events"]) ? [] : list(m["events"], "events");
       if (view === "changes") return { id, type: "change-events", cursor, events: events.map(change) };
-      return view === "object" ? { id, type: "object-events", cursor, events: events.map(objectEvent) } : { id, type: "row-events", cursor, events: events.map(tableEvent) };
+      return view === "object"
+        ? { id, type: "object-events", cursor, events: events.map(objectEvent) }
+        : { id, type: "row-events", cursor, events: events.map(tableEvent) };
     }
     case "window": {
       if (view !== "window") return null;
       const count = whole(m["count"], "count");
       const rows = list(m["rows"], "rows").map(row);
       if (rows.length > count) throw new Malformed("a window has more rows than were asked for");
-      return { id, type, cursor: string(m["cursor"], "cursor"), columns: absent(m["columns"]) ? null : list(m["columns"], "columns").map(column), ...counts(m), ...news(m), offset: whole(m["offset"], "offset"), count, rows };
+      return {
+        id,
+        type,
+        cursor: string(m["cursor"], "cursor"),
+        columns: absent(m["columns"]) ? null : list(m["columns"], "columns").map(column),
+        ...counts(m),
+        ...news(m),
+        offset: whole(m["offset"], "offset"),
+        count,
+        rows,
+      };
     }
     case "window-events":
       if (view !== "window") return null;
-      return { id, type, cursor: string(m["cursor"], "cursor"), ...counts(m), ...news(m), events: list(m["events"], "events").map(windowEvent) };
+      return {
+        id,
+        type,
+        cursor: string(m["cursor"], "cursor"),
+        ...counts(m),
+        ...news(m),
+        events: list(m["events"], "events").map(windowEvent),
+      };
     case "state": {
       const state = states.find((s) => s === m["state"]);
       if (state === undefined) throw new Malformed("state is unknown");
-      return { id, type, state, since: optional(m["since"], "since"), reason: optional(m["reason"], "reason"), count: absent(m["count"]) ? null : number(m["count"], "count"), total: absent(m["total"]) ? null : number(m["total"], "total"), namespaces: absent(m["namespaces"]) ? [] : list(m["namespaces"], "namespaces").map((ns) => string(ns, "namespace")) };
+      return {
+        id,
+        type,
+        state,
+        since: optional(m["since"], "since"),
+        reason: optional(m["reason"], "reason"),
+        count: absent(m["count"]) ? null : number(m["count"], "count"),
+        total: absent(m["total"]) ? null : number(m["total"], "total"),
+        namespaces: absent(m["namespaces"])
+          ? []
+          : list(m["namespaces"], "namespaces").map((ns) => string(ns, "namespace")),
+      };
     }
     case "resources":
       if (view !== "resources") return null;
@@ -136,7 +201,14 @@ function tableEvent(v: unknown): RowEvent {
     case "add":
       return { op: "add", row: row(e["row"]) };
     case "update":
-      return { op: "update", ns: optional(e["ns"], "ns"), name: string(e["name"], "name"), rv: optional(e["rv"], "rv"), cells: cells(e["cells"]), ...tableBy(e["by"]) };
+      return {
+        op: "update",
+        ns: optional(e["ns"], "ns"),
+        name: string(e["name"], "name"),
+        rv: optional(e["rv"], "rv"),
+        cells: cells(e["cells"]),
+        ...tableBy(e["by"]),
+      };
     case "delete":
       return { op: "delete", ns: optional(e["ns"], "ns"), name: string(e["name"], "name") };
     default:
@@ -152,9 +224,23 @@ function windowEvent(v: unknown): WindowEvent {
     case "insert":
       return { op: "insert", at, row: row(e["row"]), ...by(e["by"]) };
     case "update":
-      return { op: "update", at, uid: optional(e["uid"], "uid"), rv: optional(e["rv"], "rv"), cells: cells(e["cells"]), ...by(e["by"]) };
+      return {
+        op: "update",
+        at,
+        uid: optional(e["uid"], "uid"),
+        rv: optional(e["rv"], "rv"),
+        cells: cells(e["cells"]),
+        ...by(e["by"]),
+      };
     case "remove":
-      return { op: "remove", at, ...why(e["why"]), ...(absent(e["cells"]) ? {} : { now: { rv: optional(e["rv"], "rv"), cells: cells(e["cells"]), ...by(e["by"]) } }) };
+      return {
+        op: "remove",
+        at,
+        ...why(e["why"]),
+        ...(absent(e["cells"])
+          ? {}
+          : { now: { rv: optional(e["rv"], "rv"), cells: cells(e["cells"]), ...by(e["by"]) } }),
+      };
     default:
       throw new Malformed("an event's op is unknown");
   }
@@ -167,16 +253,33 @@ function why(v: unknown): { why?: "gone" | "filtered" | "moved" } {
 }
 
 function counts(m: Tree): Counts {
-  return { total: whole(m["total"], "total"), matching: whole(m["matching"], "matching"), failing: whole(m["failing"], "failing"), waiting: whole(m["waiting"], "waiting") };
+  return {
+    total: whole(m["total"], "total"),
+    matching: whole(m["matching"], "matching"),
+    failing: whole(m["failing"], "failing"),
+    waiting: whole(m["waiting"], "waiting"),
+  };
 }
 
 function news(m: Tree): News {
-  return { changes: absent(m["changes"]) ? 0 : whole(m["changes"], "changes"), newest: absent(m["newest"]) ? null : newest(tree(m["newest"], "newest")) };
+  return {
+    changes: absent(m["changes"]) ? 0 : whole(m["changes"], "changes"),
+    newest: absent(m["newest"]) ? null : newest(tree(m["newest"], "newest")),
+  };
 }
 
 function newest(e: Tree): Newest | null {
   const op = (["add", "update", "delete"] as const).find((o) => o === e["op"]);
-  return op === undefined ? null : { op, ns: optional(e["ns"], "ns"), name: string(e["name"], "name"), before: cells(e["before"]), cells: cells(e["cells"]), ...by(e["by"]) };
+  return op === undefined
+    ? null
+    : {
+        op,
+        ns: optional(e["ns"], "ns"),
+        name: string(e["name"], "name"),
+        before: cells(e["before"]),
+        cells: cells(e["cells"]),
+        ...by(e["by"]),
+      };
 }
 
 function objectEvent(v: unknown): ObjectEvent {
@@ -186,7 +289,14 @@ function objectEvent(v: unknown): ObjectEvent {
     case "add":
       return { op: "add", object: tree(e["object"], "object"), ...health(e["health"]), ...who };
     case "update":
-      return { op: "update", uid: string(e["uid"], "uid"), rv: optional(e["rv"], "rv"), ...patched(e), ...health(e["health"]), ...who };
+      return {
+        op: "update",
+        uid: string(e["uid"], "uid"),
+        rv: optional(e["rv"], "rv"),
+        ...patched(e),
+        ...health(e["health"]),
+        ...who,
+      };
     case "delete":
       return { op: "delete", uid: optional(e["uid"], "uid"), ...who };
     default:
@@ -203,7 +313,9 @@ function health(v: unknown): { health?: Health } {
     health: {
       status: verdicts.find((known) => known === status) ?? "Unknown",
       summary: string(h["summary"], "health summary"),
-      details: absent(h["details"]) ? [] : list(h["details"], "health details").map((d) => string(d, "a detail of health")),
+      details: absent(h["details"])
+        ? []
+        : list(h["details"], "health details").map((d) => string(d, "a detail of health")),
     },
   };
 }
@@ -226,7 +338,9 @@ function change(v: unknown): Change {
 }
 
 function was(v: unknown): { was?: ReadonlyMap<number, unknown> } {
-  return absent(v) ? {} : { was: new Map(Object.entries(tree(v, "what was")).map(([index, value]) => [Number(index), value])) };
+  return absent(v)
+    ? {}
+    : { was: new Map(Object.entries(tree(v, "what was")).map(([index, value]) => [Number(index), value])) };
 }
 
 // Reads a patch, and the authors of its operations.
@@ -239,7 +353,8 @@ function patched(e: Tree): { patch: PatchOp[]; authors?: Author[] } {
 function author(v: unknown, operations: number): Author {
   const a = tree(v, "author");
   const ops = list(a["ops"], "ops").map((op) => number(op, "an operation's index"));
-  if (ops.some((op) => !Number.isInteger(op) || op < 0 || op >= operations)) throw new Malformed("an author's operation is not in the patch");
+  if (ops.some((op) => !Number.isInteger(op) || op < 0 || op >= operations))
+    throw new Malformed("an author's operation is not in the patch");
   return { ...writer(a), ops };
 }
 
@@ -285,7 +400,9 @@ function table(v: unknown): Row[] {
     return column;
   };
   const [ns, rv, created] = [texts("ns"), texts("rv"), texts("created")];
-  const columns = list(t["cells"], "cells").map((c) => (c === "name" ? names : c === "created" ? created : same(list(c, "a column"), "a column")));
+  const columns = list(t["cells"], "cells").map((c) =>
+    (c === "name" ? names : c === "created" ? created : same(list(c, "a column"), "a column")),
+  );
   return names.map((name, i) => ({
     ns: string(ns[i], "ns"),
     name: string(name, "name"),
@@ -322,7 +439,9 @@ function cell(v: unknown): Cell {
   if (v === null || typeof v === "string" || typeof v === "number" || typeof v === "boolean") return v;
   if (v === undefined) return null;
   // Arrays, objects and integers beyond 2^53 do occur in Tables of aggregated APIs.
-  return typeof v === "bigint" ? v.toString() : JSON.stringify(v, (_k, x: unknown) => (typeof x === "bigint" ? x.toString() : x));
+  return typeof v === "bigint"
+    ? v.toString()
+    : JSON.stringify(v, (_k, x: unknown) => (typeof x === "bigint" ? x.toString() : x));
 }
 
 function by(v: unknown): { by?: By } {
@@ -338,12 +457,21 @@ function tableBy(v: unknown): { by?: By } {
 }
 
 function writer(b: Tree): By {
-  return { manager: optional(b["manager"], "manager"), operation: optional(b["operation"], "operation"), subresource: optional(b["subresource"], "subresource"), time: optional(b["time"], "time") };
+  return {
+    manager: optional(b["manager"], "manager"),
+    operation: optional(b["operation"], "operation"),
+    subresource: optional(b["subresource"], "subresource"),
+    time: optional(b["time"], "time"),
+  };
 }
 
 function problem(v: unknown): Problem {
   const p = tree(v, "problem");
-  return { title: optional(p["title"], "title"), status: typeof p["status"] === "number" ? p["status"] : 0, detail: optional(p["detail"], "detail") };
+  return {
+    title: optional(p["title"], "title"),
+    status: typeof p["status"] === "number" ? p["status"] : 0,
+    detail: optional(p["detail"], "detail"),
+  };
 }
 
 function tree(v: unknown, what: string): Tree {

@@ -6,7 +6,11 @@ const mostEdits = 600; // the cost of Myers' algorithm grows with their square
  * Returns, for each entry of next, the index of the same entry in before, or -1 if it is new or changed. If the lists
  * differ in too many entries, it compares only the entries at the same index.
  */
-export function aligned<T>(before: ArrayLike<T>, next: ArrayLike<T>, same: (a: T | undefined, b: T | undefined) => boolean = Object.is): Int32Array {
+export function aligned<T>(
+  before: ArrayLike<T>,
+  next: ArrayLike<T>,
+  same: (a: T | undefined, b: T | undefined) => boolean = Object.is,
+): Int32Array {
   const out = new Int32Array(next.length).fill(-1);
   let head = 0;
   const shorter = Math.min(before.length, next.length);
@@ -27,7 +31,8 @@ export function aligned<T>(before: ArrayLike<T>, next: ArrayLike<T>, same: (a: T
   const ends = new Int32Array(2 * most + 3);
   const past: Int32Array[] = [];
   const at = (k: number): number => k + most + 1;
-  const down = (v: Int32Array, k: number, d: number): boolean => k === -d || (k !== d && (v[at(k - 1)] ?? 0) < (v[at(k + 1)] ?? 0));
+  const down = (v: Int32Array, k: number, d: number): boolean =>
+    k === -d || (k !== d && (v[at(k - 1)] ?? 0) < (v[at(k + 1)] ?? 0));
   for (let d = 0; d <= most; d++) {
     past.push(ends.slice(at(-d) - 1, at(d) + 2));
     for (let k = -d; k <= d; k += 2) {

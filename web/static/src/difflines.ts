@@ -64,7 +64,8 @@ function* matched(left: readonly string[], right: readonly string[]): Generator<
     while (fromA < toA && fromB < toB && a[fromA] === b[fromB]) out[fromB++] = fromA++;
     while (fromA < toA && fromB < toB && a[toA - 1] === b[toB - 1]) out[--toB] = --toA;
     if (fromA === toA || fromB === toB) continue;
-    const cuts = toA - fromA + toB - fromB <= few || deep === deepest ? [] : yield* anchors(a, b, [fromA, toA, fromB, toB, deep]);
+    const cuts =
+      toA - fromA + toB - fromB <= few || deep === deepest ? [] : yield* anchors(a, b, [fromA, toA, fromB, toB, deep]);
     if (cuts.length === 0) {
       aligned(a.subarray(fromA, toA), b.subarray(fromB, toB)).forEach((at, i) => {
         if (at >= 0) out[fromB + i] = fromA + at;
@@ -94,7 +95,11 @@ function* numbered(lines: readonly string[], numbers: Map<string, number>): Gene
 }
 
 // Returns the lines that occur once in each part, as many as have the same order in both.
-function* anchors(a: Int32Array, b: Int32Array, [fromA, toA, fromB, toB]: Part): Generator<undefined, [number, number][]> {
+function* anchors(
+  a: Int32Array,
+  b: Int32Array,
+  [fromA, toA, fromB, toB]: Part,
+): Generator<undefined, [number, number][]> {
   const inA = yield* places(a, fromA, toA);
   const inB = yield* places(b, fromB, toB);
   // The longest increasing subsequence: best has, for each length, the last element of the best sequence of that
@@ -138,7 +143,8 @@ const mostAlike = 400; // lines that are paired by their YAML keys
 
 // Splits replaced lines so that lines with the same YAML key are next to each other.
 function alike(left: readonly string[], right: readonly string[]): (readonly [readonly string[], readonly string[]])[] {
-  if (left.length === right.length || left.length === 0 || right.length === 0 || left.length + right.length > mostAlike) return [[left, right]];
+  if (left.length === right.length || left.length === 0 || right.length === 0 || left.length + right.length > mostAlike)
+    return [[left, right]];
   const keyOf = (line: string): string => /^\s*(?:- )*[^:]*:/.exec(line)?.[0] ?? line;
   const from = aligned(left.map(keyOf), right.map(keyOf));
   const out: (readonly [readonly string[], readonly string[]])[] = [];
@@ -153,7 +159,8 @@ function alike(left: readonly string[], right: readonly string[]): (readonly [re
 }
 
 /** Returns the number of differences: runs of lines that are not equal. */
-export const differences = (pairs: readonly Pair[]): number => pairs.filter((p, i) => !p.same && (pairs[i - 1]?.same ?? true)).length;
+export const differences = (pairs: readonly Pair[]): number =>
+  pairs.filter((p, i) => !p.same && (pairs[i - 1]?.same ?? true)).length;
 
 export interface Run {
   readonly pairs: readonly Pair[];
@@ -174,7 +181,8 @@ export function runs(pairs: readonly Pair[], around = 3): Run[] {
     // The button would take as much room as one or two lines.
     const folded = near[from] === 0 && to - from > 2;
     const last = out.at(-1);
-    if (last !== undefined && !folded && !last.folded) for (let i = from; i < to; i++) last.pairs.push(pairs[i] as Pair);
+    if (last !== undefined && !folded && !last.folded)
+      for (let i = from; i < to; i++) last.pairs.push(pairs[i] as Pair);
     else out.push({ pairs: pairs.slice(from, to), folded });
     from = to;
   }
@@ -198,8 +206,10 @@ export function wordMarks(left: string, right: string): readonly [readonly Piece
   const parts = diffWordsWithSpace(left, right, { maxEditLength: mostEdits });
   if (parts === undefined) return endMarks(left, right);
   const shared = parts.reduce((n, p) => (p.added || p.removed ? n : n + p.value.trim().length), 0);
-  if (shared * 4 < Math.max(left.trim().length, right.trim().length)) return [[{ text: left, marked: false }], [{ text: right, marked: false }]];
-  const side = (mine: "added" | "removed", other: "added" | "removed"): Piece[] => parts.filter((p) => !p[other]).map((p) => ({ text: p.value, marked: p[mine] }));
+  if (shared * 4 < Math.max(left.trim().length, right.trim().length))
+    return [[{ text: left, marked: false }], [{ text: right, marked: false }]];
+  const side = (mine: "added" | "removed", other: "added" | "removed"): Piece[] =>
+    parts.filter((p) => !p[other]).map((p) => ({ text: p.value, marked: p[mine] }));
   return [side("removed", "added"), side("added", "removed")];
 }
 

@@ -27,7 +27,8 @@ const ends = 400; // characters of a longer text that are shown at each end
 const piece = 2000;
 
 /** Returns the diff element of two texts, without pauses. */
-export const diffView = (left: readonly string[], right: readonly string[], options: DiffOptions): HTMLElement => atOnce(drawing(pairLines(left, right), options));
+export const diffView = (left: readonly string[], right: readonly string[], options: DiffOptions): HTMLElement =>
+  atOnce(drawing(pairLines(left, right), options));
 
 /** Returns the diff element of paired lines. Yields at each point where the caller may pause. */
 export function* drawing(pairs: readonly Pair[], options: DiffOptions): Generator<undefined, HTMLElement> {
@@ -48,7 +49,11 @@ class View {
   private readonly slices = new Slices(() => this.element.isConnected);
 
   constructor(private readonly options: DiffOptions) {
-    this.element = h("div", { class: "diff", "data-layout": options.layout, "data-numbers": options.numbers === true ? true : null });
+    this.element = h("div", {
+      class: "diff",
+      "data-layout": options.layout,
+      "data-numbers": options.numbers === true ? true : null,
+    });
     this.element.addEventListener("copy", (e) => {
       const text = this.selected();
       if (text === null || e.clipboardData === null) return;
@@ -164,14 +169,21 @@ class View {
     for (const e of this.element.querySelectorAll(".line, .fold")) {
       if (!range.intersectsNode(e)) continue;
       const behind = this.behind.get(e);
-      if (behind !== undefined) out.push(...behind.flatMap((p) => (p.same ? [p.left] : split ? [side === 0 ? p.left : p.right] : [p.left, p.right])).filter((l) => l !== null));
-      else if (!e.classList.contains("gap") && (!split || e.parentElement?.children[side] === e)) out.push(within(range, e));
+      if (behind !== undefined)
+        out.push(
+          ...behind
+            .flatMap((p) => (p.same ? [p.left] : split ? [side === 0 ? p.left : p.right] : [p.left, p.right]))
+            .filter((l) => l !== null),
+        );
+      else if (!e.classList.contains("gap") && (!split || e.parentElement?.children[side] === e))
+        out.push(within(range, e));
     }
     return out.join("\n");
   }
 }
 
-const lineOf = (node: Node): Element | null => (node instanceof Element ? node : node.parentElement)?.closest(".line") ?? null;
+const lineOf = (node: Node): Element | null =>
+  (node instanceof Element ? node : node.parentElement)?.closest(".line") ?? null;
 
 // Returns the part of an element's text that is within a range.
 function within(range: Range, e: Element): string {
@@ -225,24 +237,36 @@ export function keepFocus(place: HTMLElement): () => void {
       const now = Math.abs(numberOf(e) - at) + (e.matches(".fold") === fold ? 0 : 0.5);
       if (now < far) [found, far] = [e, now];
     }
-    const to = found?.matches(".fold") === true ? found : had.matches(".more") ? found?.querySelector(".more") ?? found?.closest(".block") : found?.closest(".block");
+    const to =
+      found?.matches(".fold") === true
+        ? found
+        : had.matches(".more")
+          ? found?.querySelector(".more") ?? found?.closest(".block")
+          : found?.closest(".block");
     if (to instanceof HTMLElement) take(to, had instanceof HTMLButtonElement ? "Lines drawn anew" : words);
   };
 }
 
 const numberOf = (e: Element): number => Number(e.getAttribute("data-at"));
-const sideOf = (e: Element): number => (e.localName === "del" || (e.nextElementSibling !== null && e.parentElement?.matches(".pair") === true) ? 0 : 1);
+const sideOf = (e: Element): number =>
+  (e.localName === "del" || (e.nextElementSibling !== null && e.parentElement?.matches(".pair") === true) ? 0 : 1);
 
 function sides(p: Pair): [HTMLElement, HTMLElement] {
   if (p.same) return [line("span", p.left ?? "", p.leftAt), line("span", p.right ?? "", p.rightAt)];
   const [left, right] = p.left !== null && p.right !== null ? wordMarks(p.left, p.right) : [null, null];
-  return [p.left === null ? gap() : line("del", left ?? p.left, p.leftAt), p.right === null ? gap() : line("ins", right ?? p.right, p.rightAt)];
+  return [
+    p.left === null ? gap() : line("del", left ?? p.left, p.leftAt),
+    p.right === null ? gap() : line("ins", right ?? p.right, p.rightAt),
+  ];
 }
 
 const gap = (): HTMLElement => h("span", { class: "line gap" });
 
 function line(tag: "span" | "del" | "ins", text: string | readonly Piece[], at: number): HTMLElement {
-  const pieces = typeof text === "string" ? brief(text) : text.flatMap((p) => (p.marked ? [h("mark", {}, ...brief(p.text))] : brief(p.text)));
+  const pieces =
+    typeof text === "string"
+      ? brief(text)
+      : text.flatMap((p) => (p.marked ? [h("mark", {}, ...brief(p.text))] : brief(p.text)));
   return h(tag, { class: "line", "data-at": String(at) }, ...pieces);
 }
 
@@ -257,5 +281,10 @@ function brief(text: string): (Node | string)[] {
     from = to;
   }
   const words = `${digits(tail - head)} more characters`;
-  return [text.slice(0, head), h("button", { type: "button", class: "more", "data-words": words, "aria-label": `Show ${words}` }), middle, text.slice(tail)];
+  return [
+    text.slice(0, head),
+    h("button", { type: "button", class: "more", "data-words": words, "aria-label": `Show ${words}` }),
+    middle,
+    text.slice(tail),
+  ];
 }

@@ -5,7 +5,11 @@ import { isOdd, pieces, spelled } from "./odd.ts";
 export type Attributes = Readonly<Record<string, string | true | null | undefined>>;
 
 /** Creates an element with attributes and children. Attributes that are null or undefined are left out. */
-export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: (Node | string)[]): HTMLElementTagNameMap[K] {
+export function h<K extends keyof HTMLElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: (Node | string)[]
+): HTMLElementTagNameMap[K] {
   const e = document.createElement(tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== null && value !== undefined) e.setAttribute(name, value === true ? "" : said(name, value));
@@ -15,7 +19,8 @@ export function h<K extends keyof HTMLElementTagNameMap>(tag: K, attributes: Att
 }
 
 /** Returns a text as nodes, with its invisible characters made visible. */
-export const written = (text: string): (Node | string)[] => (isOdd(text) ? pieces(text).map((p) => (p.told === null ? p.text : odd(p.text, p.told))) : [text]);
+export const written = (text: string): (Node | string)[] =>
+  (isOdd(text) ? pieces(text).map((p) => (p.told === null ? p.text : odd(p.text, p.told))) : [text]);
 
 function odd(text: string, told: string): HTMLElement {
   const e = document.createElement("span");
@@ -26,10 +31,15 @@ function odd(text: string, told: string): HTMLElement {
 }
 
 // In title and aria-label there can only be text, so invisible characters are spelled out.
-const said = (name: string, value: string): string => (name === "title" || name === "aria-label" ? spelled(value) : value);
+const said = (name: string, value: string): string =>
+  (name === "title" || name === "aria-label" ? spelled(value) : value);
 
 /** Creates an SVG element, like h. */
-export function svg<K extends keyof SVGElementTagNameMap>(tag: K, attributes: Attributes = {}, ...children: (Node | string)[]): SVGElementTagNameMap[K] {
+export function svg<K extends keyof SVGElementTagNameMap>(
+  tag: K,
+  attributes: Attributes = {},
+  ...children: (Node | string)[]
+): SVGElementTagNameMap[K] {
   const e = document.createElementNS("http://www.w3.org/2000/svg", tag);
   for (const [name, value] of Object.entries(attributes)) {
     if (value !== null && value !== undefined) e.setAttribute(name, value === true ? "" : said(name, value));
@@ -85,7 +95,12 @@ export function arrange(parent: Element, children: readonly Element[]): void {
  * Synchronizes the children of an element with a list. Each child is created once for its key, filled on every call,
  * and removed with its key.
  */
-export function keep<T extends { readonly key: string }>(parent: Element, list: readonly T[], make: () => Element, fill: (e: Element, t: T) => void): void {
+export function keep<T extends { readonly key: string }>(
+  parent: Element,
+  list: readonly T[],
+  make: () => Element,
+  fill: (e: Element, t: T) => void,
+): void {
   const old = new Map([...parent.children].map((e) => [e.getAttribute("data-key"), e]));
   const children = list.map((t) => old.get(t.key) ?? make());
   arrange(parent, children);

@@ -30,7 +30,9 @@ export function exportHref(view: View, columns: readonly Column[], what: string,
 export function exportName(view: View, format: string, at: Date): string {
   const two = (n: number): string => String(n).padStart(2, "0");
   const where = view.ns.length > 3 ? [`${view.ns.length}-namespaces`] : view.ns;
-  const when = `${at.getFullYear()}${two(at.getMonth() + 1)}${two(at.getDate())}T${two(at.getHours())}${two(at.getMinutes())}`;
+  const when = `${at.getFullYear()}${two(at.getMonth() + 1)}${two(at.getDate())}T${
+    two(at.getHours())
+  }${two(at.getMinutes())}`;
   return `${[view.ref.split("/")[2] ?? "", ...where, when].join("-")}.${format}`;
 }
 

@@ -71,7 +71,12 @@ export class Feed implements Handler {
     const { sort, q } = this.order;
     const by = sort === null || this.unsorted ? "" : `${sort.descending ? "-" : ""}${sort.column}`;
     const what = { ...this.what, every: gap };
-    return this.live.subscribe(this.windowed ? { ...what, view: "window", q, sort: by, offset: windowAt(at), count: windowRows } : { ...what, view: "table" }, this);
+    return this.live.subscribe(
+      this.windowed
+        ? { ...what, view: "window", q, sort: by, offset: windowAt(at), count: windowRows }
+        : { ...what, view: "table" },
+      this,
+    );
   }
 
   // There are more rows than the page keeps, so switch to a window, of which the server keeps the rows.
@@ -117,7 +122,18 @@ export class Feed implements Handler {
 
   known(): Known {
     const { connection, since, said } = this.live;
-    return { connection, since, said, state: this.state, stale: this.stale, complete: this.rows.complete && (!this.behind || this.soon), arriving: this.rows.arriving, expected: this.expected, problem: this.problem, anew: this.anew };
+    return {
+      connection,
+      since,
+      said,
+      state: this.state,
+      stale: this.stale,
+      complete: this.rows.complete && (!this.behind || this.soon),
+      arriving: this.rows.arriving,
+      expected: this.expected,
+      problem: this.problem,
+      anew: this.anew,
+    };
   }
 
   restart(): void {
@@ -145,12 +161,21 @@ export class Feed implements Handler {
       case "rows":
       case "row-events": {
         const { columns, complete } = this.rows;
-        const newest = m.type === "row-events" && this.rows instanceof Rows && this.watcher.happened !== undefined ? newestTold(m.events, this.rows) : null;
-        if (!(this.rows instanceof Rows) || !this.rows.apply(m)) return this.again("an event does not fit the rows held");
+        const newest =
+          m.type === "row-events" && this.rows instanceof Rows && this.watcher.happened !== undefined
+            ? newestTold(m.events, this.rows)
+            : null;
+        if (!(this.rows instanceof Rows) || !this.rows.apply(m))
+          return this.again("an event does not fit the rows held");
         this.problem = null;
         // A list on the screen may grow somewhat above the limit, and further while its order is frozen under the
         // pointer.
-        if (m.type === "rows" ? (m.last ? this.rows.total : this.rows.arriving) > this.limit : this.rows.total > (this.rows.held ? 2 : 1.2) * this.limit) return this.toWindow(complete);
+        if (
+          m.type === "rows"
+            ? (m.last ? this.rows.total : this.rows.arriving) > this.limit
+            : this.rows.total > (this.rows.held ? 2 : 1.2) * this.limit
+        )
+          return this.toWindow(complete);
         if (newest !== null) this.watcher.happened?.(newest);
         if (m.type === "row-events") this.events += m.events.length;
         if (m.type === "rows" && m.last) {
@@ -196,7 +221,8 @@ export class Feed implements Handler {
         break;
       case "state":
         this.state = m;
-        if (m.total !== null && (this.what.ns ?? []).length === 0 && (this.what.labels ?? "") === "") this.expected = m.total;
+        if (m.total !== null && (this.what.ns ?? []).length === 0 && (this.what.labels ?? "") === "")
+          this.expected = m.total;
         // When permission is lost, or the resource is gone, the rows are removed.
         if (m.state === "forbidden" || m.state === "absent") this.drop();
         break;

@@ -6,7 +6,8 @@ import { at, isObject, keyOfList, pathWords, segments } from "./paths.ts";
 import type { Author, By, PatchOp, Tree } from "./wire.ts";
 
 /** The content of a field: a value, nothing, or unknown because the server never sent it. */
-export type Value = { readonly is: "value"; readonly value: unknown } | { readonly is: "none" } | { readonly is: "unknown" };
+export type Value =
+  { readonly is: "value"; readonly value: unknown } | { readonly is: "none" } | { readonly is: "unknown" };
 
 export interface Field {
   readonly words: string; // the path in readable form
@@ -41,10 +42,23 @@ export function fieldsOf(before: Tree | null, { patch, by, authors, was: told }:
     const next: unknown = root === null ? null : immutableJSONPatch(root, [op]);
     const after = op.op === "remove" ? none : "value" in op ? of(op.value) : of(at(next, path));
     const inserted = op.op === "add" && (root === null || Array.isArray(at(root, path.slice(0, -1))));
-    const was = inserted ? none : root !== null ? of(at(root, path)) : told?.has(i) === true ? of(told.get(i)) : unknown;
+    const was = inserted
+      ? none
+      : root !== null
+        ? of(at(root, path))
+        : told?.has(i) === true
+          ? of(told.get(i))
+          : unknown;
     const owners = authors?.filter((a) => a.ops.includes(i)) ?? (by === undefined ? [] : [by]);
     const begun = fields.length;
-    const tell: Tell = (p, b, a) => fields.push({ words: pathWords(p, a.is === "none" ? root : next), before: b, after: a, noise: isNoise(p), by: owners });
+    const tell: Tell = (p, b, a) =>
+      fields.push({
+        words: pathWords(p, a.is === "none" ? root : next),
+        before: b,
+        after: a,
+        noise: isNoise(p),
+        by: owners,
+      });
     split(path, was, after, tell);
     if (fields.length === begun) tell(path, was, after); // the same elements in another order
     root = next;
@@ -74,7 +88,14 @@ function split(path: readonly string[], before: Value, after: Value, tell: Tell)
   }
 }
 
-function part(path: readonly string[], keyBefore: string, before: unknown, keyAfter: string, after: unknown, tell: Tell): void {
+function part(
+  path: readonly string[],
+  keyBefore: string,
+  before: unknown,
+  keyAfter: string,
+  after: unknown,
+  tell: Tell,
+): void {
   if (!same(before, after)) split([...path, after === undefined ? keyBefore : keyAfter], of(before), of(after), tell);
 }
 
@@ -89,4 +110,7 @@ export function same(a: unknown, b: unknown): boolean {
 
 /** Formats JSON, with integers beyond 2^53 written with all digits. */
 export const jsonText = (value: unknown): string =>
-  JSON.stringify(value, (_key, v: unknown) => (typeof v === "bigint" ? `\u0000${v}\u0000` : v), 2).replace(/"\\u0000(-?\d+)\\u0000"/g, "$1");
+  JSON.stringify(value, (_key, v: unknown) => (typeof v === "bigint" ? `\u0000${v}\u0000` : v), 2).replace(
+    /"\\u0000(-?\d+)\\u0000"/g,
+    "$1",
+  );

@@ -22,7 +22,8 @@ export interface Item {
   readonly href: string | null;
   /** The text that Tab puts into the search box; empty if it does nothing. */
   readonly fill: string;
-  readonly act: { readonly view: View } | { readonly object: ObjectName; readonly ref: string } | { readonly command: Command };
+  readonly act:
+    { readonly view: View } | { readonly object: ObjectName; readonly ref: string } | { readonly command: Command };
 }
 
 /** What the palette can find. */
@@ -57,10 +58,19 @@ export class Finder {
     if (text.startsWith(":")) return this.colon(typed.slice(typed.indexOf(":") + 1), known);
     // The present resource is left out, so that Enter returns to the previous one.
     const before = { ...known, recent: known.recent.filter((ref) => ref !== known.view?.ref) };
-    if (text === "") return { items: [...kindItems(rankKinds(before, "", this.fuzzy), before, true).slice(0, 10), ...commandItems(known.commands)], words: "" };
+    if (text === "")
+      return {
+        items: [
+          ...kindItems(rankKinds(before, "", this.fuzzy), before, true).slice(0, 10),
+          ...commandItems(known.commands),
+        ],
+        words: "",
+      };
     const terms = text.toLowerCase().split(/[\s-]+/);
     const ranked = rankKinds(known, text, this.fuzzy).slice(0, 6);
-    const meant = ranked.filter((k) => terms.every((term) => `${spelled(k)} ${k.resource}.${k.group}`.toLowerCase().includes(term)));
+    const meant = ranked.filter((k) =>
+      terms.every((term) => `${spelled(k)} ${k.resource}.${k.group}`.toLowerCase().includes(term)),
+    );
     const here = this.objects(text, known, answer, 8);
     const elsewhere = answer.results.filter((r) => !onPage(r, known)).slice(0, 12);
     const items = [
@@ -71,11 +81,20 @@ export class Finder {
       ...elsewhere.map((r): Item => objectItem(r.ref, r, "Objects of other kinds", [], r.kind)),
       // The fuzzy match finds "store" in CustomResources with one letter between, but the user means a storefront. So
       // these results come late.
-      ...kindItems(ranked.filter((k) => !meant.includes(k)), known).map((item) => ({ ...item, section: "Kinds spelled alike" })),
+      ...kindItems(
+        ranked.filter((k) => !meant.includes(k)),
+        known,
+      ).map((item) => ({ ...item, section: "Kinds spelled alike" })),
       ...this.commands(text, known),
       ...filterItem(text, known),
     ];
-    return { items, words: here.total > here.items.length ? `${digits(here.total)} objects of this page match; the first ${here.items.length} are told.` : "" };
+    return {
+      items,
+      words:
+        here.total > here.items.length
+          ? `${digits(here.total)} objects of this page match; the first ${here.items.length} are told.`
+          : "",
+    };
   }
 
   private colon(text: string, known: Known): Offer {
@@ -85,22 +104,38 @@ export class Finder {
       return { items, words: items.length === 0 ? "No context is called that." : "" };
     }
     const sorry = instead(word);
-    if (sorry !== undefined) return { items: word.startsWith("pulse") ? this.commands("coverage", known) : [], words: sorry };
-    if (["h", "help", "?"].includes(word)) return { items: known.commands.filter((c) => c.words === "Help").map(commandItem), words: "" };
+    if (sorry !== undefined)
+      return { items: word.startsWith("pulse") ? this.commands("coverage", known) : [], words: sorry };
+    if (["h", "help", "?"].includes(word))
+      return { items: known.commands.filter((c) => c.words === "Help").map(commandItem), words: "" };
     const kinds = rankKinds(known, word, this.fuzzy);
     if (!through || kinds[0] === undefined) {
-      return { items: kindItems(kinds, known, false, word).slice(0, 12), words: kinds.length === 0 ? `No kind is called “${word}”.` : "A namespace may follow: :deploy shop" };
+      return {
+        items: kindItems(kinds, known, false, word).slice(0, 12),
+        words: kinds.length === 0 ? `No kind is called “${word}”.` : "A namespace may follow: :deploy shop",
+      };
     }
     const kind = kinds[0];
     const narrow = { labels, q: filter };
-    const at = (ns: string[], label: string, fill: string): Item => ({ ...viewItem({ ...plain(kind.ref), ...narrow, ns }, "Go to", label), fill });
+    const at = (ns: string[], label: string, fill: string): Item => ({
+      ...viewItem({ ...plain(kind.ref), ...narrow, ns }, "Go to", label),
+      fill,
+    });
     const title = plural(kind);
-    const what = `${title}${labels === "" ? "" : ` with ${labels}`}${filter === "" ? "" : ` that match “${filter}”`}`;
+    const what = `${title}${labels === "" ? "" : ` with ${labels}`}${
+      filter === "" ? "" : ` that match “${filter}”`
+    }`;
     if (!kind.namespaced) return { items: [at([], what, "")], words: ns === "" ? "" : `${title} have no namespace.` };
     if (ns === "all" || ns === "-A") return { items: [at([], `${what} in all namespaces`, "")], words: "" };
     const names = known.namespaces;
-    const found = ns === "" ? names.map((name) => ({ name })) : this.fuzzy.search(names, ns, 20).best.map((b) => ({ name: names[b.index] ?? "" }));
-    const sorted = found.sort((a, b) => Number(b.name === ns) - Number(a.name === ns) || Number(b.name.startsWith(ns)) - Number(a.name.startsWith(ns)));
+    const found =
+      ns === ""
+        ? names.map((name) => ({ name }))
+        : this.fuzzy.search(names, ns, 20).best.map((b) => ({ name: names[b.index] ?? "" }));
+    const sorted = found.sort(
+      (a, b) =>
+        Number(b.name === ns) - Number(a.name === ns) || Number(b.name.startsWith(ns)) - Number(a.name.startsWith(ns)),
+    );
     const items = sorted.slice(0, 12).map(({ name }) => at([name], `${what} in ${name}`, `:${word} ${name} `));
     if (ns === "") items.unshift(at([], `${what} in all namespaces`, ""));
     else if (!names.includes(ns)) items.push(at([ns], `${what} in ${ns}, which has not been seen`, ""));
@@ -109,10 +144,27 @@ export class Finder {
 
   private contexts(text: string, known: Known): Item[] {
     const all = known.contexts ?? [];
-    const found = text === "" ? all.map((_, index) => ({ index, ranges: [] as readonly number[] })) : this.fuzzy.search(all.map((c) => c.name), text, all.length).best;
+    const found =
+      text === ""
+        ? all.map((_, index) => ({ index, ranges: [] as readonly number[] }))
+        : this.fuzzy.search(
+            all.map((c) => c.name),
+            text,
+            all.length,
+          ).best;
     return found.flatMap(({ index, ranges }) => {
       const c = all[index];
-      return c === undefined ? [] : [{ ...commandItem({ words: c.name, group: "", keys: [], where: "page", run: c.choose }), section: "Contexts", ranges, detail: contextWords(c), fill: `:ctx ${c.name}` }];
+      return c === undefined
+        ? []
+        : [
+            {
+              ...commandItem({ words: c.name, group: "", keys: [], where: "page", run: c.choose }),
+              section: "Contexts",
+              ranges,
+              detail: contextWords(c),
+              fill: `:ctx ${c.name}`,
+            },
+          ];
     });
   }
 
@@ -120,7 +172,10 @@ export class Finder {
     return this.fuzzy.search(known.namespaces, text, 4).best.map(({ index, ranges }) => {
       const name = known.namespaces[index] ?? "";
       const kind = known.kinds.find((k) => k.ref === known.view?.ref);
-      const view = kind?.namespaced === true && known.view !== null ? { ...known.view, ns: [name], open: null, tab: "" } : { ...plain("core/v1/pods"), ns: [name] };
+      const view =
+        kind?.namespaced === true && known.view !== null
+          ? { ...known.view, ns: [name], open: null, tab: "" }
+          : { ...plain("core/v1/pods"), ns: [name] };
       const shown = kind?.namespaced === true ? plural(kind) : "Pods";
       return { ...viewItem(view, "Namespaces", name), ranges, detail: `${shown} in it` };
     });
@@ -130,7 +185,10 @@ export class Finder {
     const { rows, view } = known;
     if (view === null) return { items: [], total: 0 };
     if (rows === null) {
-      const items = answer.results.filter((r) => onPage(r, known)).slice(0, most).map((r) => objectItem(r.ref, r, "Objects on this page", [], r.kind));
+      const items = answer.results
+        .filter((r) => onPage(r, known))
+        .slice(0, most)
+        .map((r) => objectItem(r.ref, r, "Objects on this page", [], r.kind));
       return { items, total: items.length };
     }
     if (this.names === null || this.names.rows !== rows || this.names.version !== rows.version) {
@@ -139,12 +197,23 @@ export class Finder {
     const { keys } = this.names;
     const kind = known.kinds.find((k) => k.ref === view.ref)?.kind ?? "";
     const { best, total } = this.fuzzy.search(keys, text, most);
-    return { items: best.map(({ index, ranges }) => objectItem(view.ref, nameOf(keys[index] ?? ""), "Objects on this page", ranges, kind)), total };
+    return {
+      items: best.map(({ index, ranges }) =>
+        objectItem(view.ref, nameOf(keys[index] ?? ""), "Objects on this page", ranges, kind),
+      ),
+      total,
+    };
   }
 
   private commands(text: string, known: Known): Item[] {
     const can = known.commands.filter((c) => c.can?.() !== false);
-    return this.fuzzy.search(can.map((c) => c.words), text, 6).best.map(({ index, ranges }) => ({ ...commandItem(can[index] as Command), ranges }));
+    return this.fuzzy
+      .search(
+        can.map((c) => c.words),
+        text,
+        6,
+      )
+      .best.map(({ index, ranges }) => ({ ...commandItem(can[index] as Command), ranges }));
   }
 }
 
@@ -159,7 +228,8 @@ function onPage(r: Found, { view, rows, kept }: Known): boolean {
 /** Ranks the resources that a text matches: exact names first, then prefixes, then other matches. */
 export function rankKinds(known: Pick<Known, "kinds" | "pins" | "recent">, text: string, fuzzy: Fuzzy): Listed[] {
   const { kinds, pins, recent } = known;
-  const liked = (k: Listed): number => (pins.includes(k.ref) ? pins.indexOf(k.ref) : recent.includes(k.ref) ? 100 + recent.indexOf(k.ref) : 1000);
+  const liked = (k: Listed): number =>
+    (pins.includes(k.ref) ? pins.indexOf(k.ref) : recent.includes(k.ref) ? 100 + recent.indexOf(k.ref) : 1000);
   if (text === "") return kinds.filter((k) => liked(k) < 1000).sort((a, b) => liked(a) - liked(b));
   const word = text.toLowerCase();
   const names = (k: Listed): string[] => [k.resource, k.kind.toLowerCase(), ...k.short];
@@ -169,9 +239,15 @@ export function rankKinds(known: Pick<Known, "kinds" | "pins" | "recent">, text:
     return k.categories.includes(word) || k.group === word ? 2 : 3;
   };
   const hay = kinds.map(spelled);
-  const found = fuzzy.search(hay, text, kinds.length).best.map(({ index }, place) => ({ kind: kinds[index] as Listed, place }));
-  const rest = kinds.filter((k) => tier(k) < 3 && !found.some((f) => f.kind === k)).map((kind) => ({ kind, place: found.length }));
-  return [...found, ...rest].sort((a, b) => tier(a.kind) - tier(b.kind) || liked(a.kind) - liked(b.kind) || a.place - b.place).map((f) => f.kind);
+  const found = fuzzy
+    .search(hay, text, kinds.length)
+    .best.map(({ index }, place) => ({ kind: kinds[index] as Listed, place }));
+  const rest = kinds
+    .filter((k) => tier(k) < 3 && !found.some((f) => f.kind === k))
+    .map((kind) => ({ kind, place: found.length }));
+  return [...found, ...rest]
+    .sort((a, b) => tier(a.kind) - tier(b.kind) || liked(a.kind) - liked(b.kind) || a.place - b.place)
+    .map((f) => f.kind);
 }
 
 // All texts by which a resource is found.
@@ -180,10 +256,23 @@ const spelled = (k: Listed): string => [plural(k), k.kind, ...k.short, k.group, 
 function kindItems(kinds: readonly Listed[], known: Known, sorted = false, typed = ""): Item[] {
   const ns = known.view?.ns ?? [];
   return kinds.map((k) => {
-    const section = !sorted ? "Kinds" : known.pins.includes(k.ref) ? "Pinned" : known.recent.includes(k.ref) ? "Recent" : "Kinds";
+    const section = !sorted
+      ? "Kinds"
+      : known.pins.includes(k.ref)
+        ? "Pinned"
+        : known.recent.includes(k.ref)
+          ? "Recent"
+          : "Kinds";
     const count = k.count === null ? "" : digits(k.count);
-    const detail = [k.short.join(" "), k.group === "core" ? "" : k.group, k.state === "forbidden" ? "forbidden" : count].filter((w) => w !== "").join(" · ");
-    return { ...viewItem({ ...plain(k.ref), ns: k.namespaced ? ns : [] }, section, plural(k)), ranges: within(plural(k), typed), detail, fill: `:${k.short[0] ?? k.resource} ` };
+    const detail = [k.short.join(" "), k.group === "core" ? "" : k.group, k.state === "forbidden" ? "forbidden" : count]
+      .filter((w) => w !== "")
+      .join(" · ");
+    return {
+      ...viewItem({ ...plain(k.ref), ns: k.namespaced ? ns : [] }, section, plural(k)),
+      ranges: within(plural(k), typed),
+      detail,
+      fill: `:${k.short[0] ?? k.resource} `,
+    };
   });
 }
 
@@ -193,19 +282,47 @@ function within(label: string, typed: string): number[] {
   return at < 0 ? [] : [at, at + typed.length];
 }
 
-const viewItem = (view: View, section: string, label: string): Item => ({ section, label, ranges: [], detail: "", keys: [], href: formatView(view), fill: "", act: { view } });
-
-const objectItem = (ref: string, name: ObjectName, section: string, ranges: readonly number[], kind: string): Item => ({
-  section, label: name.ns === "" ? name.name : `${name.ns}/${name.name}`, ranges, detail: kind, keys: [], href: objectHref(ref, name), fill: "", act: { object: { ns: name.ns, name: name.name }, ref },
+const viewItem = (view: View, section: string, label: string): Item => ({
+  section,
+  label,
+  ranges: [],
+  detail: "",
+  keys: [],
+  href: formatView(view),
+  fill: "",
+  act: { view },
 });
 
-const commandItem = (command: Command): Item => ({ section: "Actions", label: command.words, ranges: [], detail: "", keys: command.keys.slice(0, 1), href: null, fill: "", act: { command } });
+const objectItem = (ref: string, name: ObjectName, section: string, ranges: readonly number[], kind: string): Item => ({
+  section,
+  label: name.ns === "" ? name.name : `${name.ns}/${name.name}`,
+  ranges,
+  detail: kind,
+  keys: [],
+  href: objectHref(ref, name),
+  fill: "",
+  act: { object: { ns: name.ns, name: name.name }, ref },
+});
 
-const commandItems = (commands: readonly Command[]): Item[] => commands.filter((c) => c.can?.() !== false).map(commandItem);
+const commandItem = (command: Command): Item => ({
+  section: "Actions",
+  label: command.words,
+  ranges: [],
+  detail: "",
+  keys: command.keys.slice(0, 1),
+  href: null,
+  fill: "",
+  act: { command },
+});
+
+const commandItems = (commands: readonly Command[]): Item[] =>
+  commands.filter((c) => c.can?.() !== false).map(commandItem);
 
 function filterItem(text: string, { view, kinds }: Known): Item[] {
   const kind = kinds.find((k) => k.ref === view?.ref);
-  return view === null || kind === undefined ? [] : [viewItem({ ...view, q: text }, "Actions", `Filter these ${plural(kind).toLowerCase()} by “${text}”`)];
+  return view === null || kind === undefined
+    ? []
+    : [viewItem({ ...view, q: text }, "Actions", `Filter these ${plural(kind).toLowerCase()} by “${text}”`)];
 }
 
 const nameOf = (key: string): ObjectName => {
@@ -215,17 +332,34 @@ const nameOf = (key: string): ObjectName => {
 
 /** Returns a sentence about what the search covered. */
 export function lookedThrough(known: Known, answer: Answer): string {
-  const here = [`${digits(known.kinds.length)} kinds`, ...(known.namespaces.length === 0 ? [] : [`${digits(known.namespaces.length)} namespaces`])];
+  const here = [
+    `${digits(known.kinds.length)} kinds`,
+    ...(known.namespaces.length === 0 ? [] : [`${digits(known.namespaces.length)} namespaces`]),
+  ];
   const kind = known.kinds.find((k) => k.ref === known.view?.ref);
   const kept = answer.searched.some((s) => s.ref === kind?.ref && s.count !== null) ? known.kept : null;
   const rows = known.rows?.total ?? kept;
-  if (rows !== null && kind !== undefined) here.push(`the ${digits(rows)} ${plural(kind).toLowerCase()} of this page${known.rows?.complete === false ? ", which are still coming" : ""}`);
+  if (rows !== null && kind !== undefined)
+    here.push(
+      `the ${digits(rows)} ${plural(kind).toLowerCase()} of this page${
+        known.rows?.complete === false ? ", which are still coming" : ""
+      }`,
+    );
   const searched = answer.searched.map((s) => {
     const whole = s.state === "live" || s.state === "";
-    return `${s.count === null ? "" : `${digits(s.count)} `}${s.ref.split("/")[2] ?? ""}${whole ? "" : ` (${s.state})`}`;
+    return `${s.count === null ? "" : `${digits(s.count)} `}${s.ref.split("/")[2] ?? ""}${
+      whole ? "" : ` (${s.state})`
+    }`;
   });
-  const server = searched.length === 0 ? "" : ` On the server: ${[...searched.slice(0, 6), ...(searched.length > 6 ? [`${searched.length - 6} more ${searched.length === 7 ? "kind" : "kinds"}`] : [])].join(", ")}.`;
+  const server =
+    searched.length === 0
+      ? ""
+      : ` On the server: ${[
+          ...searched.slice(0, 6),
+          ...(searched.length > 6 ? [`${searched.length - 6} more ${searched.length === 7 ? "kind" : "kinds"}`] : []),
+        ].join(", ")}.`;
   return `Looked through ${sentence(here)}.${server}${answer.trouble === "" ? "" : ` ${answer.trouble}`}`;
 }
 
-const sentence = (parts: readonly string[]): string => (parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts[parts.length - 1] ?? ""}`);
+const sentence = (parts: readonly string[]): string =>
+  (parts.length < 2 ? parts.join("") : `${parts.slice(0, -1).join(", ")} and ${parts[parts.length - 1] ?? ""}`);

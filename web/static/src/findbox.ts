@@ -12,13 +12,32 @@ export interface Finder {
 export class FindBox {
   readonly input: HTMLInputElement;
   readonly found = h("span", { class: "found" });
-  private readonly previous = h("button", { type: "button", class: "icon", "aria-label": "Previous found", title: "Previous (Shift Enter)" }, "↑");
-  private readonly next = h("button", { type: "button", class: "icon", "aria-label": "Next found", title: "Next (Enter)" }, "↓");
+  private readonly previous = h(
+    "button",
+    { type: "button", class: "icon", "aria-label": "Previous found", title: "Previous (Shift Enter)" },
+    "↑",
+  );
+  private readonly next = h(
+    "button",
+    { type: "button", class: "icon", "aria-label": "Next found", title: "Next (Enter)" },
+    "↓",
+  );
   readonly element: HTMLElement;
 
   /** label names the text that is searched. */
-  constructor(private readonly finder: Finder, label: string, title: string) {
-    this.input = h("input", { type: "search", placeholder: "Find", "aria-label": label, title, autocomplete: "off", spellcheck: "false" });
+  constructor(
+    private readonly finder: Finder,
+    label: string,
+    title: string,
+  ) {
+    this.input = h("input", {
+      type: "search",
+      placeholder: "Find",
+      "aria-label": label,
+      title,
+      autocomplete: "off",
+      spellcheck: "false",
+    });
     this.element = h("span", { class: "finder" }, this.input, this.found, this.previous, this.next);
     this.input.addEventListener("input", () => finder.search(this.input.value));
     this.input.addEventListener("keydown", (e) => this.key(e));
@@ -29,7 +48,8 @@ export class FindBox {
 
   /** Shows the number of the present match, counted from 1. 0 is before the first. */
   tell(number: number, count: number): void {
-    const words = count === 0 ? "None" : number === 0 ? `${digits(count)} found` : `${digits(number)} of ${digits(count)}`;
+    const words =
+      count === 0 ? "None" : number === 0 ? `${digits(count)} found` : `${digits(number)} of ${digits(count)}`;
     setText(this.found, this.input.value === "" ? "" : words);
     this.previous.hidden = this.next.hidden = this.input.value === "";
     this.previous.disabled = this.next.disabled = count === 0;

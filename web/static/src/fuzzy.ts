@@ -22,7 +22,11 @@ export class Fuzzy {
   search(hay: readonly string[], needle: string, most: number): Hits {
     const [indices, info, order] = this.fuzzy.search(hay as string[], needle, 3, ranked);
     if (indices === null) return { total: 0, best: [] };
-    if (info === null) return { total: indices.length, best: indices.slice(0, most).map((index) => ({ index, ranges: [] })) };
-    return { total: order.length, best: order.slice(0, most).map((at) => ({ index: info.idx[at] ?? 0, ranges: info.ranges[at] ?? [] })) };
+    if (info === null)
+      return { total: indices.length, best: indices.slice(0, most).map((index) => ({ index, ranges: [] })) };
+    return {
+      total: order.length,
+      best: order.slice(0, most).map((at) => ({ index: info.idx[at] ?? 0, ranges: info.ranges[at] ?? [] })),
+    };
   }
 }

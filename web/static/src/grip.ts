@@ -14,7 +14,14 @@ export function grip(element: HTMLElement, label: string, height: number, done: 
     edge.setAttribute("aria-valuenow", String(now));
     edge.setAttribute("aria-valuemax", String(most()));
   };
-  const edge = h("div", { class: "grip", role: "separator", "aria-orientation": "horizontal", "aria-label": label, tabindex: "0", "aria-valuemin": String(least) });
+  const edge = h("div", {
+    class: "grip",
+    role: "separator",
+    "aria-orientation": "horizontal",
+    "aria-label": label,
+    tabindex: "0",
+    "aria-valuemin": String(least),
+  });
   edge.addEventListener("pointerdown", (e) => {
     e.preventDefault();
     edge.setPointerCapture(e.pointerId);

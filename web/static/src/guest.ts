@@ -16,7 +16,8 @@ export interface Part {
 }
 
 // Tests have no document, or only a part of one.
-const root = (): HTMLElement | undefined => (typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined));
+const root = (): HTMLElement | undefined =>
+  (typeof document === "undefined" ? undefined : (document.documentElement as HTMLElement | undefined));
 
 /** Returns what the link shares with the guest; null for a viewer who is not a guest. */
 export function shared(): readonly Part[] | null {
@@ -33,10 +34,18 @@ export function shared(): readonly Part[] | null {
 export function readParts(value: unknown): Part[] {
   const text = (v: unknown): string => (typeof v === "string" ? v : "");
   const list = Array.isArray(value) ? (value as unknown[]) : [];
-  return list.filter((v): v is Record<string, unknown> => typeof v === "object" && v !== null).map((p) => ({
-    resource: text(p["resource"]), labels: text(p["labels"]), name: text(p["name"]), q: text(p["q"]), about: text(p["about"]),
-    namespaces: Array.isArray(p["namespaces"]) ? p["namespaces"].filter((n): n is string => typeof n === "string") : [],
-  }));
+  return list
+    .filter((v): v is Record<string, unknown> => typeof v === "object" && v !== null)
+    .map((p) => ({
+      resource: text(p["resource"]),
+      labels: text(p["labels"]),
+      name: text(p["name"]),
+      q: text(p["q"]),
+      about: text(p["about"]),
+      namespaces: Array.isArray(p["namespaces"])
+        ? p["namespaces"].filter((n): n is string => typeof n === "string")
+        : [],
+    }));
 }
 
 /** Whether the viewer may see at least a part of a resource. */
@@ -46,7 +55,8 @@ export function isShared(resource: string): boolean {
 }
 
 /** Returns the namespaces in which a resource is shared; empty for all, null for a viewer who is not a guest. */
-export const sharedSpaces = (ref: string): readonly string[] | null => shared()?.find((p) => p.resource === ref)?.namespaces ?? null;
+export const sharedSpaces = (ref: string): readonly string[] | null =>
+  shared()?.find((p) => p.resource === ref)?.namespaces ?? null;
 
 /** Shows the expiry of the link, in the viewer's local time. */
 export function tellUntil(now: () => number): void {

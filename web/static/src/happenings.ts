@@ -110,11 +110,40 @@ export class Happenings {
   private happening(kind: Kind, change: Change): Happening {
     const fields = change.op === "update" ? fieldsOf(null, change) : [];
     const loud = fields.filter((f) => !f.noise);
-    const by = authorsOf(change).map(({ manager, operation, subresource, time }) => ({ manager, operation, subresource, time }));
-    const words = (loud.length > 0 ? loud : fields).sort((a, b) => rankOf(a) - rankOf(b)).map(wordsOf);
-    const hay = [kind.kind, kind.resource, change.ns, change.name, opWords[change.op], ...fields.map((f) => f.words), ...by.flatMap((b) => [b.manager, b.operation, b.subresource])].join(" ").toLowerCase();
+    const by = authorsOf(change).map(({ manager, operation, subresource, time }) => ({
+      manager,
+      operation,
+      subresource,
+      time,
+    }));
+    const words = (loud.length > 0 ? loud : fields)
+      .sort((a, b) => rankOf(a) - rankOf(b))
+      .map(wordsOf);
+    const hay = [
+      kind.kind,
+      kind.resource,
+      change.ns,
+      change.name,
+      opWords[change.op],
+      ...fields.map((f) => f.words),
+      ...by.flatMap((b) => [b.manager, b.operation, b.subresource]),
+    ]
+      .join(" ")
+      .toLowerCase();
     const { op, ns, name, time } = change;
-    return { number: this.next++, at: Date.parse(time), kind, op, ns, name, time, words, quiet: op === "update" && loud.length === 0, by, hay };
+    return {
+      number: this.next++,
+      at: Date.parse(time),
+      kind,
+      op,
+      ns,
+      name,
+      time,
+      words,
+      quiet: op === "update" && loud.length === 0,
+      by,
+      hay,
+    };
   }
 }
 
@@ -141,7 +170,9 @@ function wordsOf({ words, before, after }: Field): string[] {
   if (was === null || is === null) return [words, "→", cut(is ?? "", 0)];
   if (was === is && after.is === "value" && Array.isArray(after.value)) return [words, "in another order"];
   const from = Math.max(0, differAt(was, is) - lead);
-  return from + lead < longest ? [words, cut(was, 0), "→", cut(is, 0)] : [words, cut(was, from), "→", cut(is, from)];
+  return from + lead < longest
+    ? [words, cut(was, 0), "→", cut(is, 0)]
+    : [words, cut(was, from), "→", cut(is, from)];
 }
 
 const longest = 48;
@@ -159,12 +190,25 @@ function differAt(a: string, b: string): number {
 function lineOf(v: Value): string | null {
   if (v.is !== "value") return null;
   const { value } = v;
-  const words = isObject(value) ? `{${Object.entries(value).map(([k, e]) => `${k} ${inner(e)}`).join(", ")}}` : value === "" ? '""' : inner(value);
+  const words = isObject(value)
+    ? `{${Object.entries(value)
+        .map(([k, e]) => `${k} ${inner(e)}`)
+        .join(", ")}}`
+    : value === ""
+      ? '""'
+      : inner(value);
   return words.replace(/\s+/g, " ");
 }
 
 // Nested values are shown by size only: that they exist, not their content.
-const inner = (value: unknown): string => (Array.isArray(value) ? `[${value.length}]` : isObject(value) ? (Object.keys(value).length === 0 ? "{}" : "{…}") : String(value));
+const inner = (value: unknown): string =>
+  (
+    Array.isArray(value)
+      ? `[${value.length}]`
+      : isObject(value)
+        ? (Object.keys(value).length === 0 ? "{}" : "{…}")
+        : String(value)
+  );
 
 // Returns a few characters of a line from an offset, without splitting a surrogate pair.
 function cut(line: string, from: number): string {

@@ -48,7 +48,10 @@ export class Held implements Handler {
     /** Called when missed changes could not be replayed, so the object is read again. */
     private readonly wasReset: () => void,
   ) {
-    this.subscription = live.subscribe({ resource: ref, ...(name.ns === "" ? {} : { ns: [name.ns] }), name: name.name, view: "object" }, this);
+    this.subscription = live.subscribe(
+      { resource: ref, ...(name.ns === "" ? {} : { ns: [name.ns] }), name: name.name, view: "object" },
+      this,
+    );
   }
 
   close(): void {
@@ -62,7 +65,18 @@ export class Held implements Handler {
 
   known(): Known {
     const { connection, since, said } = this.live;
-    return { connection, since, said, state: this.state, stale: null, complete: this.complete, arriving: 0, expected: 0, problem: this.problem, anew: this.anew };
+    return {
+      connection,
+      since,
+      said,
+      state: this.state,
+      stale: null,
+      complete: this.complete,
+      arriving: 0,
+      expected: 0,
+      problem: this.problem,
+      anew: this.anew,
+    };
   }
 
   restart(): void {
@@ -137,7 +151,8 @@ export class Held implements Handler {
         this.gone = null;
         break;
       case "update":
-        if (this.object === null || this.gone !== null || uid(this.object) !== e.uid) return "a patch is for another object";
+        if (this.object === null || this.gone !== null || uid(this.object) !== e.uid)
+          return "a patch is for another object";
         try {
           this.object = immutableJSONPatch(this.object, e.patch.slice()) as Tree;
         } catch {

@@ -10,7 +10,10 @@ export function openHelp(commands: readonly Command[]): void {
   const groups = new Map<string, HTMLElement[]>();
   for (const c of commands) {
     if (c.keys.length === 0) continue;
-    const keys = c.keys.flatMap((k, i) => [...(i > 0 ? [" "] : []), h("kbd", { "data-sign": isSign(k) ? true : null }, keyWords(k, apple))]);
+    const keys = c.keys.flatMap((k, i) => [
+      ...(i > 0 ? [" "] : []),
+      h("kbd", { "data-sign": isSign(k) ? true : null }, keyWords(k, apple)),
+    ]);
     const line = h("div", {}, h("dt", {}, ...keys), h("dd", {}, c.words));
     groups.set(c.group, [...(groups.get(c.group) ?? []), line]);
   }

@@ -62,12 +62,21 @@ export class History {
     const cut = base !== undefined ? base + 1 : (again ?? steps.length);
     const kept = steps.slice(0, cut);
     let before = kept.at(-1)?.after ?? (kept.length > 0 ? null : (steps[0]?.before ?? this.now));
-    if (object === null ? again !== undefined : before !== null && version(before) === version(object)) return void (this.steps = kept);
+    if (object === null ? again !== undefined : before !== null && version(before) === version(object))
+      return void (this.steps = kept);
     // Two gaps with nothing between become one, unless the new one knows less.
     const last = kept.at(-1);
     if (last?.missed && (object !== null || last.after === null)) ({ before } = kept.pop() as Step);
     const uid = String(ofObject(object ?? before, "uid") ?? "");
-    const change: Change = { op: "update", ns: "", name: "", uid, rv: "", time: since, patch: object === null || before === null ? [] : [{ op: "replace", path: "", value: object }] };
+    const change: Change = {
+      op: "update",
+      ns: "",
+      name: "",
+      uid,
+      rv: "",
+      time: since,
+      patch: object === null || before === null ? [] : [{ op: "replace", path: "", value: object }],
+    };
     const step: Step = { number: this.next++, change, before, after: object, missed: true };
     this.bytes.set(step, object === null ? 0 : taken(object));
     this.steps = [...kept, step];

@@ -28,7 +28,11 @@ export class Hold {
    */
   words(more = this.added.size - this.gone.size): string {
     const unseen = more - this.added.size + this.gone.size;
-    const parts = [[this.moved.size, "moved"], [this.added.size + Math.max(0, unseen), "new"], [this.gone.size + Math.max(0, -unseen), "gone"]] as const;
+    const parts = [
+      [this.moved.size, "moved"],
+      [this.added.size + Math.max(0, unseen), "new"],
+      [this.gone.size + Math.max(0, -unseen), "gone"],
+    ] as const;
     const some = parts.filter(([n]) => n > 0).map(([n, what]) => `${n} ${what}`);
     return some.join(", ");
   }

@@ -13,16 +13,21 @@ export class Jump {
     private readonly around: Around,
   ) {
     button.addEventListener("click", () => this.open(""));
-    for (const near of ["pointerenter", "focus"]) button.addEventListener(near, () => void this.load().catch(() => undefined));
-    document.addEventListener("keydown", (e) => {
-      if (e.key === "Control" || e.key === "Meta") void this.load().catch(() => undefined); // K may follow.
-      if (this.typed === null || e.ctrlKey || e.metaKey || e.altKey) return;
-      if (e.key.length === 1) this.typed += e.key;
-      else if (e.key !== "Backspace") return;
-      else this.typed = this.typed.slice(0, -1);
-      e.preventDefault();
-      e.stopImmediatePropagation();
-    }, true);
+    for (const near of ["pointerenter", "focus"])
+      button.addEventListener(near, () => void this.load().catch(() => undefined));
+    document.addEventListener(
+      "keydown",
+      (e) => {
+        if (e.key === "Control" || e.key === "Meta") void this.load().catch(() => undefined); // K may follow.
+        if (this.typed === null || e.ctrlKey || e.metaKey || e.altKey) return;
+        if (e.key.length === 1) this.typed += e.key;
+        else if (e.key !== "Backspace") return;
+        else this.typed = this.typed.slice(0, -1);
+        e.preventDefault();
+        e.stopImmediatePropagation();
+      },
+      true,
+    );
   }
 
   open(text: string): void {

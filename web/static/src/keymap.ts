@@ -15,18 +15,32 @@ import { tabsOf } from "./tabs.ts";
 import type { Kind } from "./kinds.ts";
 import type { Table } from "./table.ts";
 
-const command = (group: string, keys: string, where: Where, words: string, run: (key: string) => void, more: Partial<Command> = {}): Command => ({ group, keys: keys === "" ? [] : keys.split(" "), where, words, run, ...more });
+const command = (
+  group: string,
+  keys: string,
+  where: Where,
+  words: string,
+  run: (key: string) => void,
+  more: Partial<Command> = {},
+): Command => ({ group, keys: keys === "" ? [] : keys.split(" "), where, words, run, ...more });
 const offered = { offered: true };
 
 /**
  * Returns the commands of every page. share is null for guests, who have only the shared page. contexts is null if
  * there are none to choose from.
  */
-export function pageCommands(jump: Jump, help: () => void, share: (() => void) | null, contexts: (() => void) | null): Command[] {
+export function pageCommands(
+  jump: Jump,
+  help: () => void,
+  share: (() => void) | null,
+  contexts: (() => void) | null,
+): Command[] {
   return [
     command("Page", "Mod+k", "ever", "Search or jump to", () => jump.open("")),
     command("Page", ":", "page", "Go to a kind, as in :po shop", () => jump.open(":")),
-    ...(contexts === null ? [] : [command("Page", "C", "page", "Choose a context, of another cluster", contexts, offered)]),
+    ...(contexts === null
+      ? []
+      : [command("Page", "C", "page", "Choose a context, of another cluster", contexts, offered)]),
     command("Page", "t", "page", "Light or dark", turnTheme, offered),
     command("Page", "", "page", "Light or dark as the system has it", () => setTheme(""), offered),
     ...(share === null ? [] : [
@@ -42,12 +56,20 @@ export function pageCommands(jump: Jump, help: () => void, share: (() => void) |
 /** Returns the commands of a list page. */
 export function listCommands(list: ListPage, picker: Picker, spaces: Popover, columns: Popover): Command[] {
   const rows = (): void => byId("table").focus({ preventScroll: true });
-  const move = (keys: string, words: string, by: Parameters<Table["move"]>[0]): Command => command("Rows", keys, "rows", words, () => {
-    // Inside the panel, the focus stays there, and the panel shows the next object.
-    if (document.activeElement?.closest("#panel") == null) rows();
-    else if (by === 1 || by === -1) return list.step(by);
-    list.table.move(by);
-  }, { repeats: true });
+  const move = (keys: string, words: string, by: Parameters<Table["move"]>[0]): Command =>
+    command(
+      "Rows",
+      keys,
+      "rows",
+      words,
+      () => {
+        // Inside the panel, the focus stays there, and the panel shows the next object.
+        if (document.activeElement?.closest("#panel") == null) rows();
+        else if (by === 1 || by === -1) return list.step(by);
+        list.table.move(by);
+      },
+      { repeats: true },
+    );
   const isOpen = (): boolean => list.view.open !== null;
   const choose = (by: number): void => {
     const column = list.table.chooseColumn(by);
@@ -63,7 +85,9 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
       rows();
       if (list.table.activeEntry === undefined) list.table.move("first");
     }),
-    command("Rows", "Escape", "filter", "Empty the filter", () => list.setFilter(""), { can: () => input("q")?.value !== "" }),
+    command("Rows", "Escape", "filter", "Empty the filter", () => list.setFilter(""), {
+      can: () => input("q")?.value !== "",
+    }),
     move("j ArrowDown", "Down", 1),
     move("k ArrowUp", "Up", -1),
     move("g Home", "To the first", "first"),
@@ -74,15 +98,32 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
       const at = list.table.activeEntry;
       if (at !== undefined) list.open(at.ns, at.name);
     }),
-    command("Rows", "ArrowLeft ArrowRight", "rows", "Choose a column", (key) => choose(key === "ArrowLeft" ? -1 : 1), { repeats: true }),
+    command("Rows", "ArrowLeft ArrowRight", "rows", "Choose a column", (key) => choose(key === "ArrowLeft" ? -1 : 1), {
+      repeats: true,
+    }),
     command("Rows", "s", "page", "Sort by the column chosen", () => list.sortBy(list.table.chooseColumn(0)), offered),
     ...tabCommands(list.kind, (key) => list.openTab(key)),
-    command("Object", "] [", "page", "Next, or previous, object", (key) => list.step(key === "]" ? 1 : -1), { repeats: true, can: isOpen }),
+    command("Object", "] [", "page", "Next, or previous, object", (key) => list.step(key === "]" ? 1 : -1), {
+      repeats: true,
+      can: isOpen,
+    }),
     command("Object", "Escape", "page", "Close it", () => list.close(), { ...offered, can: isOpen }),
-    command("View", "n", "page", "Namespaces", () => spaces.open(), { ...offered, can: () => byId("spaces").checkVisibility() && list.began }),
-    command("View", "w", "page", "All columns, or the usual ones", () => list.change({ cols: list.view.cols.join() === "wide" ? [] : ["wide"] }), offered),
+    command("View", "n", "page", "Namespaces", () => spaces.open(), {
+      ...offered,
+      can: () => byId("spaces").checkVisibility() && list.began,
+    }),
+    command(
+      "View",
+      "w",
+      "page",
+      "All columns, or the usual ones",
+      () => list.change({ cols: list.view.cols.join() === "wide" ? [] : ["wide"] }),
+      offered,
+    ),
     command("View", "v", "page", "Choose columns", () => columns.open(), { ...offered, can: () => list.began }),
-    command("View", "d", "page", "Rows compact, normal or roomy", () => height({ compact: "", "": "roomy", roomy: "compact" }[density()] ?? "")),
+    command("View", "d", "page", "Rows compact, normal or roomy", () =>
+      height({ compact: "", "": "roomy", roomy: "compact" }[density()] ?? ""),
+    ),
     command("View", "", "page", "Rows compact", () => height("compact"), offered),
     command("View", "", "page", "Rows normal", () => height(""), offered),
     command("View", "", "page", "Rows roomy", () => height("roomy"), offered),
@@ -92,13 +133,19 @@ export function listCommands(list: ListPage, picker: Picker, spaces: Popover, co
       menu.open = true;
     }, { ...offered, can: () => byId("export").checkVisibility() }),
     command("View", "a", "page", "What happens, opened or closed", () => list.activity.toggle(), offered),
-    command("View", "p", "page", "Pin the kind, or let it go", () => picker.pin(), { ...offered, can: () => !byId("picker").hidden }),
+    command("View", "p", "page", "Pin the kind, or let it go", () => picker.pin(), {
+      ...offered,
+      can: () => !byId("picker").hidden,
+    }),
   ];
 }
 
 /** Returns the commands of an object page. leave is null if there is no list to return to. */
 export function objectCommands(kind: Kind, panel: Panel, leave: (() => void) | null): Command[] {
-  return [...tabCommands(kind, (key) => panel.press(key)), ...(leave === null ? [] : [command("Object", "Escape", "page", "To the list of its kind", leave, offered)])];
+  return [
+    ...tabCommands(kind, (key) => panel.press(key)),
+    ...(leave === null ? [] : [command("Object", "Escape", "page", "To the list of its kind", leave, offered)]),
+  ];
 }
 
 function tabCommands(kind: Kind, open: (key: string) => void): Command[] {

@@ -13,7 +13,14 @@ export function listenToKeys(commands: () => readonly Command[]): void {
     const graph = e.getModifierState("AltGraph"); // some keyboards type [ and ] with it
     const plain = graph || (!e.ctrlKey && !e.metaKey && !e.altKey);
     const mod = !plain && e.ctrlKey !== e.metaKey && !e.altKey && !e.shiftKey;
-    const command = commandOf(commands(), { key: e.key, mod, plain, repeat: e.repeat, letters: lettersAct(), spot: spotOf(e.target) });
+    const command = commandOf(commands(), {
+      key: e.key,
+      mod,
+      plain,
+      repeat: e.repeat,
+      letters: lettersAct(),
+      spot: spotOf(e.target),
+    });
     if (command === undefined || (above && command.where !== "ever")) return;
     e.preventDefault();
     command.run(e.key);
@@ -25,7 +32,8 @@ function spotOf(target: EventTarget | null): Spot {
   const at = target instanceof HTMLElement && target.checkVisibility() ? target : document.body;
   if (at.id === "q") return "filter";
   const typed = at instanceof HTMLInputElement && !["checkbox", "radio", "button", "submit"].includes(at.type);
-  if (typed || at instanceof HTMLTextAreaElement || at instanceof HTMLSelectElement || at.isContentEditable) return "box";
+  if (typed || at instanceof HTMLTextAreaElement || at instanceof HTMLSelectElement || at.isContentEditable)
+    return "box";
   if (at === document.body || at.id === "main") return "rows";
   if (at.closest("#rows") !== null) return at.closest("button") === null ? "rows" : "control";
   return at.closest("a, button, summary, [role=tab], [role=separator]") === null ? "page" : "control";

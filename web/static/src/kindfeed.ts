@@ -80,7 +80,11 @@ export class KindFeed implements Handler {
   }
 
   private async fetch(): Promise<void> {
-    const answer = await fetch(under("/api/v1/resources"), { cache: "no-store", headers: { accept: "application/json", ...(this.etag === "" ? {} : { "if-none-match": this.etag }) }, signal: AbortSignal.timeout(every) });
+    const answer = await fetch(under("/api/v1/resources"), {
+      cache: "no-store",
+      headers: { accept: "application/json", ...(this.etag === "" ? {} : { "if-none-match": this.etag }) },
+      signal: AbortSignal.timeout(every),
+    });
     this.onDate(answer.headers.get("date"));
     this.apart = apart();
     if (answer.status === 401) return this.onStranger();

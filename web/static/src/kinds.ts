@@ -34,7 +34,10 @@ export function plural({ kind, resource }: Kind): string {
  * Ranks how well search terms match the names of a resource: 0 for a short name, 1 for a full name, 2 for a prefix, 3
  * for none.
  */
-export function nearness({ kind, resource, short }: Pick<Listed, "kind" | "resource" | "short">, terms: readonly string[]): number {
+export function nearness(
+  { kind, resource, short }: Pick<Listed, "kind" | "resource" | "short">,
+  terms: readonly string[],
+): number {
   const names = [kind.toLowerCase(), resource];
   if (terms.some((t) => short.includes(t))) return 0;
   if (terms.some((t) => names.includes(t))) return 1;
@@ -47,7 +50,12 @@ type Fields = Readonly<Record<string, unknown>>;
 export function readKinds(body: unknown): Listed[] {
   const out: Listed[] = [];
   for (const r of fields(body, "resources")) {
-    const [group, version, resource, kind] = [text(r["group"]), text(r["version"]), text(r["resource"]), text(r["kind"])];
+    const [group, version, resource, kind] = [
+      text(r["group"]),
+      text(r["version"]),
+      text(r["resource"]),
+      text(r["kind"]),
+    ];
     if (resource === "" || kind === "" || resource.includes("/") || r["preferred"] === false) continue;
     if (Array.isArray(r["verbs"]) && !r["verbs"].includes("list")) continue;
     out.push({
@@ -83,7 +91,11 @@ export function readCounts(body: unknown): Map<string, number> {
 
 /** Returns the API groups that discovery could not read, with the reasons. */
 export function readProblems(body: unknown): Map<string, string> {
-  return new Map(fields(body, "problems").map((p): [string, string] => [text(p["group"]), text(p["reason"]) || "not available"]).filter(([group]) => group !== ""));
+  return new Map(
+    fields(body, "problems")
+      .map((p): [string, string] => [text(p["group"]), text(p["reason"]) || "not available"])
+      .filter(([group]) => group !== ""),
+  );
 }
 
 function fields(body: unknown, name: string): Fields[] {

@@ -68,5 +68,10 @@ export class Latency {
 /** Returns the number, and its description. */
 export function latencyWords(ms: number, at: number, now: number): { text: string; title: string } {
   const text = ms < 1 ? "<1 ms" : `${Math.round(ms)} ms`;
-  return { text, title: `${text} from this page to Glasshouse and back, measured over its connection at ${clockTime(new Date(at).toISOString(), now)}. What the API server takes is not in it.` };
+  return {
+    text,
+    title: `${text} from this page to Glasshouse and back, measured over its connection at ${
+      clockTime(new Date(at).toISOString(), now)
+    }. What the API server takes is not in it.`,
+  };
 }

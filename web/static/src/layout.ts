@@ -22,6 +22,11 @@ export function layoutSwitch(now: Layout, turn: (to: Layout) => void): HTMLEleme
     });
     return b;
   };
-  const group = h("div", { class: "switch", role: "group", "aria-label": "How to show differences" }, button("inline", "Inline"), button("split", "Side by side"));
+  const group = h(
+    "div",
+    { class: "switch", role: "group", "aria-label": "How to show differences" },
+    button("inline", "Inline"),
+    button("split", "Side by side"),
+  );
   return group;
 }

@@ -31,7 +31,12 @@ export function readLedger(body: unknown): Ledger | null {
 }
 
 function scope(c: Fields): Scope {
-  const [ref, fields, metadata, shared] = [text(c["resource"]), text(c["fields"]), c["metadata"] === true, c["shared"] === true];
+  const [ref, fields, metadata, shared] = [
+    text(c["resource"]),
+    text(c["fields"]),
+    c["metadata"] === true,
+    c["shared"] === true,
+  ];
   const ns = Array.isArray(c["namespaces"]) ? c["namespaces"].map(text).join(", ") : "";
   const cut = ref.lastIndexOf("/");
   return {
@@ -39,7 +44,9 @@ function scope(c: Fields): Scope {
     href: `/r/${ref}`,
     resource: ref.slice(cut + 1),
     group: ref.slice(0, Math.max(0, cut)),
-    scope: `${ns || "all"}${metadata ? ", metadata alone" : ""}${shared ? ", as shared" : ""}${fields === "" ? "" : ` where ${fields}`}`,
+    scope: `${ns || "all"}${metadata ? ", metadata alone" : ""}${shared ? ", as shared" : ""}${
+      fields === "" ? "" : ` where ${fields}`
+    }`,
     state: text(c["state"]),
     status: stateWords(c),
     reason: text(c["reason"]),
@@ -71,9 +78,19 @@ function cells(c: Fields): string[] {
 
 function stateWords(c: Fields): string {
   const state = text(c["state"]);
-  const word = { syncing: "Syncing", live: "Live", stale: "Stale", forbidden: "Forbidden", absent: "Not served", failed: "Failed" }[state] ?? "";
+  const word =
+    {
+      syncing: "Syncing",
+      live: "Live",
+      stale: "Stale",
+      forbidden: "Forbidden",
+      absent: "Not served",
+      failed: "Failed",
+    }[state] ?? "";
   const since = stamp(c["since"]);
-  return `${word}${since === "" ? "" : ` for ${since}`}${typeof c["count"] === "number" ? `, ${digits(c["count"])} so far` : ""}`;
+  return `${word}${since === "" ? "" : ` for ${since}`}${
+    typeof c["count"] === "number" ? `, ${digits(c["count"])} so far` : ""
+  }`;
 }
 
 function ringWords(c: Fields): string {
@@ -85,7 +102,9 @@ function ringWords(c: Fields): string {
 function blindWords(c: Fields): string {
   const [times, since] = [number(c["blind"]), stamp(c["blindSince"])];
   if (times === 0) return "never";
-  return `${times === 1 ? "1 time" : `${digits(times)} times`}, ${secondsWords(number(c["blindSeconds"]))}${since === "" ? "" : `, now for ${since}`}`;
+  return `${times === 1 ? "1 time" : `${digits(times)} times`}, ${secondsWords(number(c["blindSeconds"]))}${
+    since === "" ? "" : `, now for ${since}`
+  }`;
 }
 
 function heldWords(held: number, limit: number, scopes: number): string {
@@ -100,7 +119,9 @@ function sizeWords(bytes: number): string {
   let unit = 1024;
   for (; units.length > 1 && bytes >= unit * 1024; unit *= 1024) units.shift();
   const tenths = Math.floor((bytes * 10 + unit / 2) / unit);
-  return `${tenths < 100 ? `${Math.floor(tenths / 10)}.${tenths % 10}` : digits(Math.floor((bytes + unit / 2) / unit))} ${units[0] as string}`;
+  return `${
+    tenths < 100 ? `${Math.floor(tenths / 10)}.${tenths % 10}` : digits(Math.floor((bytes + unit / 2) / unit))
+  } ${units[0] as string}`;
 }
 
 // Formats a fixed duration.

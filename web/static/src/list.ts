@@ -17,13 +17,35 @@ import { keyOf } from "./ordered.ts";
 import { Rows } from "./rows.ts";
 import { Panel } from "./panel.ts";
 import { drawProgress } from "./progress.ts";
-import { aloneWords, anewWords, banner, counted, coverage, doubt, lastKnown, note, status, type Known } from "./status.ts";
+import {
+  aloneWords,
+  anewWords,
+  banner,
+  counted,
+  coverage,
+  doubt,
+  lastKnown,
+  note,
+  status,
+  type Known,
+} from "./status.ts";
 import { drawNote, drawStatus, drawTrouble, sayIn } from "./statusview.ts";
 import { Rate } from "./rate.ts";
 import { tabsOf, type Host } from "./tabs.ts";
 import { Table } from "./table.ts";
 import type { Told } from "./told.ts";
-import { formatView, namespaces, pageHref, plain, sameObject, titleOf, usualLog, type ObjectName, type Opened, type View } from "./view.ts";
+import {
+  formatView,
+  namespaces,
+  pageHref,
+  plain,
+  sameObject,
+  titleOf,
+  usualLog,
+  type ObjectName,
+  type Opened,
+  type View,
+} from "./view.ts";
 import type { Column } from "./wire.ts";
 
 const patience = 3000; // ms that a first connection may take before the page reports that there is none
@@ -64,16 +86,33 @@ export class ListPage implements Watcher {
       this.sought = false;
     }
     this.served = document.querySelector("#tbody tr") !== null;
-    this.table = new Table(byId("rows"), byId("table") as HTMLTableElement, now, (shown) => {
-      this.shown = shown;
-      this.tell();
-    }, (waiting) => sayIn(byId("held"), waiting === "" ? null : waiting), () => {
-      // When the user scrolls, that is the position to keep, not the one to restore.
-      this.coming = null;
-      this.sought = false;
+    this.table = new Table(
+      byId("rows"),
+      byId("table") as HTMLTableElement,
+      now,
+      (shown) => {
+        this.shown = shown;
+        this.tell();
+      },
+      (waiting) => sayIn(byId("held"), waiting === "" ? null : waiting),
+      () => {
+        // When the user scrolls, that is the position to keep, not the one to restore.
+        this.coming = null;
+        this.sought = false;
+      },
+    );
+    const changes = ({ ref, namespaced }: Kind, open: ObjectName): View => ({
+      ...(ref === this.view.ref ? this.view : { ...plain(ref), ns: namespaced ? this.view.ns : [] }),
+      open,
+      tab: "changes",
     });
-    const changes = ({ ref, namespaced }: Kind, open: ObjectName): View => ({ ...(ref === this.view.ref ? this.view : { ...plain(ref), ns: namespaced ? this.view.ns : [] }), open, tab: "changes" });
-    this.activity = new Activity(byId("activity"), { live, now, watched: () => picker.watched(), href: (kind, o) => formatView(changes(kind, o)), open: (kind, o) => this.go(changes(kind, o), "push") });
+    this.activity = new Activity(byId("activity"), {
+      live,
+      now,
+      watched: () => picker.watched(),
+      href: (kind, o) => formatView(changes(kind, o)),
+      open: (kind, o) => this.go(changes(kind, o), "push"),
+    });
     picker.onWatched = () => this.activity.watched();
     picker.select(view.ref);
     this.fill();
@@ -151,7 +190,16 @@ export class ListPage implements Watcher {
     if (several === (this.spaces !== null)) return;
     this.spaces?.close();
     const told = (): void => this.tell();
-    this.spaces = several ? new Feed(this.live, { resource: "core/v1/namespaces" }, { sort: null, q: "" }, { arrived: told, moved: told, dropped: told, told }, this.limit, 0) : null;
+    this.spaces = several
+      ? new Feed(
+          this.live,
+          { resource: "core/v1/namespaces" },
+          { sort: null, q: "" },
+          { arrived: told, moved: told, dropped: told, told },
+          this.limit,
+          0,
+        )
+      : null;
   }
 
   /** The request was refused. A repeated one may succeed. */
@@ -195,7 +243,8 @@ export class ListPage implements Watcher {
   }
 
   arrived(columns: boolean): void {
-    if (columns || this.served || !byId("table").classList.contains("virtual") || byId("tbody").childElementCount === 0) this.takeOver();
+    if (columns || this.served || !byId("table").classList.contains("virtual") || byId("tbody").childElementCount === 0)
+      this.takeOver();
     this.served = false;
     this.tellTrouble();
     this.settle();
@@ -213,7 +262,12 @@ export class ListPage implements Watcher {
     const { rows } = this.feed;
     if (!rows.complete) return;
     this.drawExports();
-    const shape = shapeOf(this.view.ref, rows.columns, this.kind.namespaced && this.view.ns.length !== 1, this.view.cols);
+    const shape = shapeOf(
+      this.view.ref,
+      rows.columns,
+      this.kind.namespaced && this.view.ns.length !== 1,
+      this.view.cols,
+    );
     this.table.show(rows, shape, this.view.sort);
   }
 
@@ -280,21 +334,38 @@ export class ListPage implements Watcher {
     byId("side").hidden = open === null;
     this.table.setOpened(open === null ? null : keyOf(open.ns, open.name));
     if (open !== null && this.alone) root.append(this.elsewhere(open));
-    else if (open !== null) this.panel = new Panel(root, this.host(open), tab, { tab: (id) => this.go({ ...this.view, tab: id }, "push"), close: () => this.close() });
+    else if (open !== null)
+      this.panel = new Panel(root, this.host(open), tab, {
+        tab: (id) => this.go({ ...this.view, tab: id }, "push"),
+        close: () => this.close(),
+      });
     if (had) this.panel?.focus();
   }
 
   // Returns a note with a link to the object's own page, for when the panel cannot show it.
   private elsewhere(open: ObjectName): HTMLElement {
     const close = h("a", { href: formatView({ ...this.view, open: null, tab: "" }) }, "Close");
-    return h("div", { class: "note" }, h("h2", {}, open.name), h("p", {}, "It is shown beside the rows only while the page is live."), h("p", {}, h("a", { href: pageHref(this.view) }, "Its own page"), " shows it as it is when that is opened."), h("p", {}, close));
+    return h(
+      "div",
+      { class: "note" },
+      h("h2", {}, open.name),
+      h("p", {}, "It is shown beside the rows only while the page is live."),
+      h("p", {}, h("a", { href: pageHref(this.view) }, "Its own page"), " shows it as it is when that is opened."),
+      h("p", {}, close),
+    );
   }
 
   private host(name: ObjectName): Host {
     const { live, now, kind, picker } = this;
     return {
-      live, now, kind, name, kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind), kindOfRef: (ref) => picker.get(ref),
-      log: () => this.view.open?.log ?? usualLog, nameLog: (log) => this.change({ open: { ...name, log } }),
+      live,
+      now,
+      kind,
+      name,
+      kindOf: (apiVersion, kind) => picker.kindOf(apiVersion, kind),
+      kindOfRef: (ref) => picker.get(ref),
+      log: () => this.view.open?.log ?? usualLog,
+      nameLog: (log) => this.change({ open: { ...name, log } }),
     };
   }
 
@@ -319,7 +390,8 @@ export class ListPage implements Watcher {
 
   sortBy(column: string): void {
     const sort = this.view.sort;
-    const next = sort?.column !== column ? { column, descending: false } : sort.descending ? null : { column, descending: true };
+    const next =
+      sort?.column !== column ? { column, descending: false } : sort.descending ? null : { column, descending: true };
     this.go({ ...this.view, sort: next }, "push");
   }
 
@@ -331,12 +403,21 @@ export class ListPage implements Watcher {
   /** Whether a reload loses nothing: the URL contains the complete state, and the rows are live. */
   get spare(): boolean {
     const live = this.began && status(this.feed.known(), this.now()).tone === "live";
-    return live && this.view.open === null && !this.table.chosen && !this.activity.open && formatView(this.formView()) === formatView(this.view);
+    return live &&
+      this.view.open === null &&
+      !this.table.chosen &&
+      !this.activity.open &&
+      formatView(this.formView()) === formatView(this.view);
   }
 
   private formView(): View {
     const value = (id: string): string => input(id)?.value.trim() ?? "";
-    return { ...this.view, q: value("q"), ns: this.kind.namespaced ? namespaces(value("ns")) : [], labels: value("labels") };
+    return {
+      ...this.view,
+      q: value("q"),
+      ns: this.kind.namespaced ? namespaces(value("ns")) : [],
+      labels: value("labels"),
+    };
   }
 
   /** The columns of the server's table; empty while they are not known. */
@@ -395,8 +476,16 @@ export class ListPage implements Watcher {
   private wait(): void {
     const { connection, since, said } = this.live;
     const alone = this.alone || connection === "lost" || Date.now() - since > patience;
-    drawStatus(byId("status"), { tone: alone ? "warn" : "busy", words: alone ? "Not live" : "Connecting", count: null, total: null });
-    sayIn(byId("banner"), alone ? aloneWords(said, this.picker.reached, byId("asof").dataset["at"] ?? "", this.now()) : null);
+    drawStatus(byId("status"), {
+      tone: alone ? "warn" : "busy",
+      words: alone ? "Not live" : "Connecting",
+      count: null,
+      total: null,
+    });
+    sayIn(
+      byId("banner"),
+      alone ? aloneWords(said, this.picker.reached, byId("asof").dataset["at"] ?? "", this.now()) : null,
+    );
     this.setAlone(alone);
   }
 
@@ -429,7 +518,11 @@ export class ListPage implements Watcher {
     sayIn(byId("anew"), anewWords(this.live.anew));
     byId("anew").title = this.live.anewWhy;
     const { complete, total } = this.feed.rows;
-    if (complete && counted(known)) setText(byId("count"), this.view.q === "" || total === 0 ? digits(total) : `${digits(this.shown)} of ${digits(total)}`);
+    if (complete && counted(known))
+      setText(
+        byId("count"),
+        this.view.q === "" || total === 0 ? digits(total) : `${digits(this.shown)} of ${digits(total)}`,
+      );
     else if (complete || !this.served) setText(byId("count"), "");
     if (complete || !this.served) byId("asof").hidden = true;
     this.picker.setCount(complete && !narrowed && s.tone === "live" ? total : null);
@@ -437,7 +530,14 @@ export class ListPage implements Watcher {
     const place = byId("note");
     place.hidden = !empty;
     byId("rows").hidden = empty;
-    if (empty) drawNote(place, note(known, this.kind.resource, total, narrowed, this.now(), this.view.ns.length > 0, this.kind.namespaced), this.view.ref, this.kind.resource, () => this.again());
+    if (empty)
+      drawNote(
+        place,
+        note(known, this.kind.resource, total, narrowed, this.now(), this.view.ns.length > 0, this.kind.namespaced),
+        this.view.ref,
+        this.kind.resource,
+        () => this.again(),
+      );
     // While the server-rendered rows stay, so do the server's texts.
     if (complete || !this.served) sayIn(byId("covered"), empty ? null : this.asideWords(known));
     // A note about an empty list already mentions the doubt. If rows exist and none match, the banner shows it.
@@ -450,8 +550,11 @@ export class ListPage implements Watcher {
   // Returns notes on current rows that are not all that the view requests.
   private asideWords(known: Known): string | null {
     const { ns, sort, cols } = this.view;
-    const missing = this.spaces === null ? null : missingWords(ns, this.spaces.rows, lastKnown(this.spaces.known(), this.now()));
-    const words = [strangeWords(this.columns, this.kind.namespaced, sort, cols), missing, coverage(known)].filter((w) => w !== null);
+    const missing =
+      this.spaces === null ? null : missingWords(ns, this.spaces.rows, lastKnown(this.spaces.known(), this.now()));
+    const words = [strangeWords(this.columns, this.kind.namespaced, sort, cols), missing, coverage(known)].filter(
+      (w) => w !== null,
+    );
     return words.length === 0 ? null : words.join(" ");
   }
 

@@ -131,7 +131,17 @@ export class Live {
   }
 
   subscribe(spec: Spec, handler: Handler): Subscription {
-    const sub: Sub = { spec, handler, id: 0, cursor: null, sent: false, text: "", ended: false, resyncs: 0, timer: null };
+    const sub: Sub = {
+      spec,
+      handler,
+      id: 0,
+      cursor: null,
+      sent: false,
+      text: "",
+      ended: false,
+      resyncs: 0,
+      timer: null,
+    };
     this.send(sub);
     return {
       resync: (why) => this.resync(sub, why),
@@ -346,7 +356,8 @@ export class Live {
   // After a laptop has slept, or on a network that drops packets, no close event fires.
   private check(): void {
     // The view resources sends nothing while nothing changes.
-    const waiting = this.connection !== "open" || [...this.subs.values()].some((s) => !s.ended && s.spec.view !== "resources");
+    const waiting =
+      this.connection !== "open" || [...this.subs.values()].some((s) => !s.ended && s.spec.view !== "resources");
     if (this.socket !== null && waiting && this.host.now() - this.heard > silence) this.drop(this.socket);
   }
 

@@ -14,7 +14,9 @@ export function masked(value: unknown): boolean {
 /** Returns a message about masked values in a comparison; null if at least one of the objects has none. */
 export function untold(objects: readonly Tree[]): string | null {
   if (!objects.every(masked)) return null;
-  return `${objects.every(isSecret) ? "Values of Secrets are masked" : "Some values are masked"}: they are not compared, only whether each was seen to change.`;
+  return `${
+    objects.every(isSecret) ? "Values of Secrets are masked" : "Some values are masked"
+  }: they are not compared, only whether each was seen to change.`;
 }
 
 const isSecret = (object: Tree): boolean => object["kind"] === "Secret" && object["apiVersion"] === "v1";

@@ -9,7 +9,12 @@ export function tendMenu(menu: HTMLElement): void {
     details.open = false;
   };
   document.addEventListener("click", (e) => {
-    if (details.open && e.target instanceof Node && (!menu.contains(e.target) || links().some((a) => a.contains(e.target as Node)))) close();
+    if (
+      details.open &&
+      e.target instanceof Node &&
+      (!menu.contains(e.target) || links().some((a) => a.contains(e.target as Node)))
+    )
+      close();
   });
   menu.addEventListener("keydown", (e) => {
     const step = e.key === "ArrowDown" ? 1 : e.key === "ArrowUp" ? -1 : 0;

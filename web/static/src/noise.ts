@@ -6,15 +6,31 @@ const beats = new Set(["lastProbeTime", "lastHeartbeatTime", "lastUpdateTime", "
 const counters = new Set(["metadata.resourceVersion", "metadata.generation"]);
 
 /** Whether a change at this path alone does not deserve a line. */
-export const isNoise = (path: readonly string[]): boolean => beats.has(path.at(-1) ?? "") || counters.has(path.join("."));
+export const isNoise = (path: readonly string[]): boolean =>
+  beats.has(path.at(-1) ?? "") || counters.has(path.join("."));
 
 /** The fields that identify an object. Two objects never have them in common. */
 export const identity: readonly (readonly string[])[] = [
-  ["metadata", "uid"], ["metadata", "resourceVersion"], ["metadata", "generation"], ["metadata", "creationTimestamp"], ["metadata", "managedFields"], ["metadata", "selfLink"], ["status", "observedGeneration"],
+  ["metadata", "uid"],
+  ["metadata", "resourceVersion"],
+  ["metadata", "generation"],
+  ["metadata", "creationTimestamp"],
+  ["metadata", "managedFields"],
+  ["metadata", "selfLink"],
+  ["status", "observedGeneration"],
 ];
 
 // The API server rejects or ignores other values of these fields.
-const served = new Set(["uid", "resourceVersion", "generation", "creationTimestamp", "deletionTimestamp", "deletionGracePeriodSeconds", "managedFields", "selfLink"]);
+const served = new Set([
+  "uid",
+  "resourceVersion",
+  "generation",
+  "creationTimestamp",
+  "deletionTimestamp",
+  "deletionGracePeriodSeconds",
+  "managedFields",
+  "selfLink",
+]);
 
 /**
  * Returns the operations of a patch that can be applied again, without those on fields that only the API server sets.

@@ -2,7 +2,8 @@
 // another one, or overwrite its neighbors. They stay in the text, so that copy and search work. Each run of them is
 // isolated from the rest, and its code points are shown. templates/odd.go does the same in Go.
 
-const odd = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/u;
+const odd =
+  /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb\u{e0000}-\u{e007f}]+/u;
 const each = new RegExp(odd, "gu");
 const between = new RegExp(`(${odd.source})`, "u");
 const most = 32; // runs that are shown one by one, and characters of a run
@@ -27,13 +28,21 @@ export function pieces(text: string): Piece[] {
 }
 
 /** Spells out such characters, for places that allow only text, such as a title. */
-export const spelled = (text: string): string => (isOdd(text) ? text.replace(each, (run) => `[${numbers(run)}]`) : text);
+export const spelled = (text: string): string =>
+  (isOdd(text) ? text.replace(each, (run) => `[${numbers(run)}]`) : text);
 
 /** Like spelled, for a text next to others. It is isolated, because right-to-left letters would change the order. */
-export const isolated = (text: string): string => (/[\u0590-\u{10ffff}]/u.test(text) ? `\u2068${spelled(text)}\u2069` : spelled(text));
+export const isolated = (text: string): string =>
+  (/[\u0590-\u{10ffff}]/u.test(text) ? `\u2068${spelled(text)}\u2069` : spelled(text));
 
 function numbers(run: string): string {
   const all = [...run];
-  const told = all.slice(0, most).map((c) => `U+${(c.codePointAt(0) ?? 0).toString(16).toUpperCase().padStart(4, "0")}`);
+  const told = all.slice(0, most).map(
+    (c) =>
+      `U+${(c.codePointAt(0) ?? 0)
+        .toString(16)
+        .toUpperCase()
+        .padStart(4, "0")}`,
+  );
   return `${told.join(" ")}${all.length > most ? ` and ${all.length - most} more` : ""}`;
 }

@@ -16,15 +16,22 @@ async function open(): Promise<void> {
   tell("opening");
   if (token === "ended") return tell("over"); // a guest's page leads here after the share has ended
   if (token === "") return tell("ended");
-  const answer = await fetch(`${base}/share`, { method: "POST", headers: { "content-type": "application/json", accept: "application/json" }, body: JSON.stringify({ token }), signal: AbortSignal.timeout(20_000) });
+  const answer = await fetch(`${base}/share`, {
+    method: "POST",
+    headers: { "content-type": "application/json", accept: "application/json" },
+    body: JSON.stringify({ token }),
+    signal: AbortSignal.timeout(20_000),
+  });
   const body: unknown = await answer.json().catch(() => null);
   const field = (name: string): string => {
-    const value = typeof body === "object" && body !== null ? (body as Readonly<Record<string, unknown>>)[name] : undefined;
+    const value =
+      typeof body === "object" && body !== null ? (body as Readonly<Record<string, unknown>>)[name] : undefined;
     return typeof value === "string" ? value : "";
   };
   if (answer.status === 404) return tell("ended");
   const to = field("to");
-  if (!answer.ok || !to.startsWith("/")) return tell("failed", field("detail") || `The server answered with ${answer.status}.`);
+  if (!answer.ok || !to.startsWith("/"))
+    return tell("failed", field("detail") || `The server answered with ${answer.status}.`);
   location.replace(onWall(base + to));
 }
 

@@ -24,7 +24,23 @@ export interface Entry extends Row {
 export const keyOf = (ns: string, name: string): string => `${ns}/${name}`;
 
 export function entryOf({ ns, name, uid, rv, created, cells }: Row, added: boolean, by: By | null): Entry {
-  return { key: keyOf(ns, name), ns, name, uid, rv, created, cells, added, by, drawn: false, rank: null, hay: null, failing: null, waiting: false, dead: false };
+  return {
+    key: keyOf(ns, name),
+    ns,
+    name,
+    uid,
+    rv,
+    created,
+    cells,
+    added,
+    by,
+    drawn: false,
+    rank: null,
+    hay: null,
+    failing: null,
+    waiting: false,
+    dead: false,
+  };
 }
 
 /** Returns the cells with some of them replaced; null if an index does not exist. */
@@ -40,12 +56,18 @@ function withCells(e: Entry, changed: ReadonlyMap<number, Row["cells"][number]>)
 /** Returns the author of all changes that are not drawn yet, when another change arrives. */
 export function namedFor(old: Entry | undefined, by: By | null): By | null {
   if (old === undefined || old.drawn) return by;
-  const same = old.by?.manager === by?.manager && old.by?.operation === by?.operation && old.by?.subresource === by?.subresource;
+  const same =
+    old.by?.manager === by?.manager && old.by?.operation === by?.operation && old.by?.subresource === by?.subresource;
   return same ? by : null;
 }
 
 /** Returns a row with some of its cells changed; null if an index does not exist. */
-export function changedEntry(old: Entry, rv: string, changed: ReadonlyMap<number, Row["cells"][number]>, by: By | null): Entry | null {
+export function changedEntry(
+  old: Entry,
+  rv: string,
+  changed: ReadonlyMap<number, Row["cells"][number]>,
+  by: By | null,
+): Entry | null {
   const cells = withCells(old, changed);
   if (cells === null) return null;
   // The author of a change without cells does not count.

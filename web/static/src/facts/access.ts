@@ -7,7 +7,14 @@ export function role(o: unknown): (Section | null)[] {
   const rules = trees(at(o, "rules"));
   return [
     section("", [
-      fact("Aggregates", ...trees(at(o, "aggregationRule", "clusterRoleSelectors")).map((s) => Object.entries((at(s, "matchLabels") ?? {}) as object).map(([k, v]) => `${k}=${scalar(v)}`).join(", "))),
+      fact(
+        "Aggregates",
+        ...trees(at(o, "aggregationRule", "clusterRoleSelectors")).map((s) =>
+          Object.entries((at(s, "matchLabels") ?? {}) as object)
+            .map(([k, v]) => `${k}=${scalar(v)}`)
+            .join(", "),
+        ),
+      ),
       rules.length === 0 ? fact("Rules", none("none: it allows nothing")) : null,
     ]),
     section("Allows", rules.map(rule)),
@@ -19,12 +26,25 @@ export function binding(o: unknown): (Section | null)[] {
   const ns = text(at(o, "metadata", "namespace"));
   const subjects = trees(at(o, "subjects")).map((s): Piece | null => {
     const [kind, name, where] = [text(s["kind"]), text(s["name"]), text(s["namespace"])];
-    return kind === "ServiceAccount" ? link("v1", kind, where || ns, name, `${kind} ${where === "" ? "" : `${where}/`}${name}`) : piece(`${kind} ${name}`.trim());
+    return kind === "ServiceAccount"
+      ? link("v1", kind, where || ns, name, `${kind} ${where === "" ? "" : `${where}/`}${name}`)
+      : piece(`${kind} ${name}`.trim());
   });
-  return [section("", [
-    fact("Role", link(`${text(at(ref, "apiGroup"))}/v1`, text(at(ref, "kind")), ns, text(at(ref, "name")), `${text(at(ref, "kind"))} ${text(at(ref, "name"))}`)),
-    fact("Given to", ...(subjects.length === 0 ? [none("nobody")] : few(subjects, 50))),
-  ])];
+  return [
+    section("", [
+      fact(
+        "Role",
+        link(
+          `${text(at(ref, "apiGroup"))}/v1`,
+          text(at(ref, "kind")),
+          ns,
+          text(at(ref, "name")),
+          `${text(at(ref, "kind"))} ${text(at(ref, "name"))}`,
+        ),
+      ),
+      fact("Given to", ...(subjects.length === 0 ? [none("nobody")] : few(subjects, 50))),
+    ]),
+  ];
 }
 
 // A rule is named after its resources, with their API group, or after its non-resource URLs.
@@ -32,5 +52,10 @@ function rule(r: unknown): Fact | null {
   const groups = list(at(r, "apiGroups")).map((g) => text(g) || "core").join(", ");
   const names = texts(at(r, "resourceNames"));
   const of = [...texts(at(r, "resources")), ...texts(at(r, "nonResourceURLs"))].join(", ") || "nothing";
-  return fact(of, ...texts(at(r, "verbs")), groups === "" || groups === "core" ? null : none(`of ${groups}`), names.length === 0 ? null : none(`named ${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""}`));
+  return fact(
+    of,
+    ...texts(at(r, "verbs")),
+    groups === "" || groups === "core" ? null : none(`of ${groups}`),
+    names.length === 0 ? null : none(`named ${names.slice(0, 10).join(", ")}${names.length > 10 ? ", …" : ""}`),
+  );
 }

@@ -23,7 +23,8 @@ export async function climb(object: unknown, read: (owner: Owner) => Promise<Ans
     if (seen.has(known.uid)) return [...steps, { owner: known, trouble: "owns itself, in a circle" }];
     seen.add(known.uid);
     const answer = await read(known);
-    const trouble = "trouble" in answer ? answer.trouble : other(answer.object, known) ? "is gone; another has its name" : "";
+    const trouble =
+      "trouble" in answer ? answer.trouble : other(answer.object, known) ? "is gone; another has its name" : "";
     steps.push({ owner: known, trouble });
     if ("trouble" in answer || trouble !== "") break;
     [owner] = ownersOf(answer.object);
@@ -31,4 +32,5 @@ export async function climb(object: unknown, read: (owner: Owner) => Promise<Ans
   return steps;
 }
 
-const other = (object: unknown, owner: Owner): boolean => owner.uid !== "" && text(at(object, "metadata", "uid")) !== owner.uid;
+const other = (object: unknown, owner: Owner): boolean =>
+  owner.uid !== "" && text(at(object, "metadata", "uid")) !== owner.uid;

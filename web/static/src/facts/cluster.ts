@@ -15,15 +15,26 @@ export function namespace(o: unknown): (Section | null)[] {
 
 export function definition(o: unknown): (Section | null)[] {
   const [spec, names] = [at(o, "spec"), at(o, "spec", "names")];
-  const versions = trees(at(spec, "versions")).map((v) => item(text(v["name"]) || "version", [
-    v["served"] === true ? { text: "served", tone: "good" as const } : none("not served"),
-    v["storage"] === true ? { text: "stored" } : null,
-    v["deprecated"] === true ? { text: "deprecated", tone: "warn" as const } : null,
-  ], [
-    fact("Warning", text(v["deprecationWarning"])),
-    fact("Columns", ...few(trees(v["additionalPrinterColumns"]).map((c) => piece(text(c["name"]), { title: text(c["jsonPath"]) })))),
-    fact("Subresources", ...Object.keys((at(v, "subresources") ?? {}) as object)),
-  ]));
+  const versions = trees(at(spec, "versions")).map((v) =>
+    item(
+      text(v["name"]) || "version",
+      [
+        v["served"] === true ? { text: "served", tone: "good" as const } : none("not served"),
+        v["storage"] === true ? { text: "stored" } : null,
+        v["deprecated"] === true ? { text: "deprecated", tone: "warn" as const } : null,
+      ],
+      [
+        fact("Warning", text(v["deprecationWarning"])),
+        fact(
+          "Columns",
+          ...few(
+            trees(v["additionalPrinterColumns"]).map((c) => piece(text(c["name"]), { title: text(c["jsonPath"]) })),
+          ),
+        ),
+        fact("Subresources", ...Object.keys((at(v, "subresources") ?? {}) as object)),
+      ],
+    ),
+  );
   return [
     section("", [
       fact("Kind", text(at(names, "kind"))),
@@ -44,7 +55,16 @@ export function autoscaler(o: unknown): (Section | null)[] {
   const [kind, name] = [text(at(target, "kind")), text(at(target, "name"))];
   return [
     section("", [
-      fact("Scales", link(text(at(target, "apiVersion")), kind, text(at(o, "metadata", "namespace")), name, `${kind} ${name}`.trim())),
+      fact(
+        "Scales",
+        link(
+          text(at(target, "apiVersion")),
+          kind,
+          text(at(o, "metadata", "namespace")),
+          name,
+          `${kind} ${name}`.trim(),
+        ),
+      ),
       // desiredReplicas is 0 until the first computation.
       share("Replicas", number(at(status, "currentReplicas")), number(at(status, "desiredReplicas")) || null),
       fact("Bounds", `${scalar(at(spec, "minReplicas")) || "1"} to ${scalar(at(spec, "maxReplicas")) || "unknown"}`),
@@ -65,5 +85,9 @@ function metric(m: unknown, current: readonly unknown[]): Fact | null {
   };
   const now = current.find((c) => text(at(c, "type")) === type && nameOf(c) === nameOf(m));
   const measured = value(at(now, member, "current"));
-  return fact(nameOf(m) || type, measured === "" ? none("not measured") : piece(measured), piece(`wanted ${value(at(m, member, "target")) || "unknown"}`, { tone: "quiet" }));
+  return fact(
+    nameOf(m) || type,
+    measured === "" ? none("not measured") : piece(measured),
+    piece(`wanted ${value(at(m, member, "target")) || "unknown"}`, { tone: "quiet" }),
+  );
 }

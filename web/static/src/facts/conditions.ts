@@ -19,23 +19,37 @@ export interface Condition {
 const most = 50;
 
 // Types of which True is the good status.
-const well = /(^|[a-z])(Ready|Available|Healthy|Succeeded|Completed?|Established|Accepted|Initialized|Scheduled|Progressing|Synced|Reconciled|Valid|Validated|Approved|Resolved|ResolvedRefs|Programmed|Bound|Active|Conformant|Installed|Deployed|Provisioned|Attached|AbleToScale|DisruptionAllowed|PodReadyToStartContainers)$/;
+const well =
+  /(^|[a-z])(Ready|Available|Healthy|Succeeded|Completed?|Established|Accepted|Initialized|Scheduled|Progressing|Synced|Reconciled|Valid|Validated|Approved|Resolved|ResolvedRefs|Programmed|Bound|Active|Conformant|Installed|Deployed|Provisioned|Attached|AbleToScale|DisruptionAllowed|PodReadyToStartContainers)$/;
 // Types of which True is the bad status.
-const amiss = /pressure$|unavailable$|fail(ed|ure|ing)?$|error(s|ed)?$|stalled$|degraded$|deadlock|readonly|violation|conflict(s|ed)?$|nonstructural|frequent|corrupt|disruptiontarget|dangling|outdated$|exceeded$|remaining$|unhealthy$|invalid$|^evicted$/i;
+const amiss =
+  /pressure$|unavailable$|fail(ed|ure|ing)?$|error(s|ed)?$|stalled$|degraded$|deadlock|readonly|violation|conflict(s|ed)?$|nonstructural|frequent|corrupt|disruptiontarget|dangling|outdated$|exceeded$|remaining$|unhealthy$|invalid$|^evicted$/i;
 // Reasons for which False is not a problem.
 const done = new Set(["PodCompleted", "ScaledToZero", "Completed"]);
 
 export function conditionsOf(object: unknown): Condition[] {
   const seen = new Set<string>();
-  return trees(at(object, "status", "conditions")).slice(0, most).flatMap((c) => {
-    const type = text(c["type"]);
-    const key = seen.has(type) ? `${type}#${seen.size}` : type;
-    seen.add(key);
-    if (type === "") return [];
-    const status = scalar(c["status"]) || "Unknown";
-    const reason = text(c["reason"]);
-    return [{ key, type, status, ...judge(type, status, reason), reason, message: text(c["message"]).trim(), since: time(c["lastTransitionTime"]) || time(c["lastUpdateTime"]) }];
-  });
+  return trees(at(object, "status", "conditions"))
+    .slice(0, most)
+    .flatMap((c) => {
+      const type = text(c["type"]);
+      const key = seen.has(type) ? `${type}#${seen.size}` : type;
+      seen.add(key);
+      if (type === "") return [];
+      const status = scalar(c["status"]) || "Unknown";
+      const reason = text(c["reason"]);
+      return [
+        {
+          key,
+          type,
+          status,
+          ...judge(type, status, reason),
+          reason,
+          message: text(c["message"]).trim(),
+          since: time(c["lastTransitionTime"]) || time(c["lastUpdateTime"]),
+        },
+      ];
+    });
 }
 
 function judge(type: string, status: string, reason: string): { tone: Tone; meaning: string } {
@@ -44,5 +58,7 @@ function judge(type: string, status: string, reason: string): { tone: Tone; mean
   // For other types, only their controller knows which status is good.
   if (wanted === "") return { tone: "quiet", meaning: "neither good nor bad by itself" };
   if (status === wanted) return { tone: "good", meaning: "as it should be" };
-  return done.has(reason) ? { tone: "quiet", meaning: "it is through" } : { tone: "bad", meaning: "not as it should be" };
+  return done.has(reason)
+    ? { tone: "quiet", meaning: "it is through" }
+    : { tone: "bad", meaning: "not as it should be" };
 }

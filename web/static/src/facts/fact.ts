@@ -58,16 +58,19 @@ const mostItems = 100;
 type Some<T> = T | null | undefined;
 
 /** Returns a piece; null for empty text, which means unknown. */
-export const piece = (text: string, more: Omit<Piece, "text"> = {}): Piece | null => (text === "" ? null : { text, ...more });
+export const piece = (text: string, more: Omit<Piece, "text"> = {}): Piece | null =>
+  (text === "" ? null : { text, ...more });
 
 /** Returns a piece for something absent: not wanted, or not set. */
 export const none = (text = "none"): Piece => ({ text, tone: "quiet" });
 
 /** Returns a piece with the time passed since a time, which is the tooltip. */
-export const since = (time: string, before = "", after = " ago"): Piece | null => (time === "" ? null : { text: `${before}${time}${after}`, title: time, passing: true });
+export const since = (time: string, before = "", after = " ago"): Piece | null =>
+  (time === "" ? null : { text: `${before}${time}${after}`, title: time, passing: true });
 
 /** Returns a link to another object. */
-export const link = (apiVersion: string, kind: string, ns: string, name: string, text = name): Piece | null => (name === "" ? null : { text, title: `${kind} ${name}`, to: { apiVersion, kind, ns, name } });
+export const link = (apiVersion: string, kind: string, ns: string, name: string, text = name): Piece | null =>
+  (name === "" ? null : { text, title: `${kind} ${name}`, to: { apiVersion, kind, ns, name } });
 
 /** Returns a fact; null if it has no pieces. */
 export function fact(name: string, ...pieces: readonly Some<Piece | string>[]): Fact | null {
@@ -82,14 +85,29 @@ export function few(pieces: readonly Some<Piece | string>[], most = 20): Some<Pi
 
 export const facts = (list: readonly Some<Fact>[]): Fact[] => unique(list.filter((f) => f !== null && f !== undefined));
 
-export const item = (title: string, head: readonly Some<Piece>[], list: readonly Some<Fact>[]): Item => ({ key: title, title, head: head.filter((p) => p !== null && p !== undefined), facts: facts(list) });
+export const item = (title: string, head: readonly Some<Piece>[], list: readonly Some<Fact>[]): Item => ({
+  key: title,
+  title,
+  head: head.filter((p) => p !== null && p !== undefined),
+  facts: facts(list),
+});
 
 /** Returns a section of limited length; null if it would be empty. */
-export function section(title: string, list: readonly Some<Fact>[], items: readonly Item[] = [], most = mostFacts): Section | null {
+export function section(
+  title: string,
+  list: readonly Some<Fact>[],
+  items: readonly Item[] = [],
+  most = mostFacts,
+): Section | null {
   const all = list.filter((f) => f !== null && f !== undefined);
   if (all.length + items.length === 0) return null;
   const over = Math.max(0, all.length - most) + Math.max(0, items.length - mostItems);
-  return { key: title, title, facts: facts([...all.slice(0, most), over === 0 ? null : fact("More", none(`${over} more: see YAML`))]), items: unique(items.slice(0, mostItems)) };
+  return {
+    key: title,
+    title,
+    facts: facts([...all.slice(0, most), over === 0 ? null : fact("More", none(`${over} more: see YAML`))]),
+    items: unique(items.slice(0, mostItems)),
+  };
 }
 
 // An object may have two parts with the same name, so later ones get another key.

@@ -17,13 +17,29 @@ type Extract = (object: unknown) => (Section | null)[];
 
 // By API group and kind: a Service of another group is another kind.
 const kinds: Readonly<Record<string, Extract>> = {
-  "/Pod": pod, "/Service": service, "/ConfigMap": configMap, "/Secret": secret, "/Node": node, "/Namespace": namespace,
-  "/PersistentVolumeClaim": claim, "/PersistentVolume": volume, "/ReplicationController": replicaSet,
-  "apps/Deployment": deployment, "apps/StatefulSet": statefulSet, "apps/DaemonSet": daemonSet, "apps/ReplicaSet": replicaSet,
-  "batch/Job": job, "batch/CronJob": cronJob,
-  "networking.k8s.io/Ingress": ingress, "discovery.k8s.io/EndpointSlice": endpointSlice,
-  "rbac.authorization.k8s.io/Role": role, "rbac.authorization.k8s.io/ClusterRole": role, "rbac.authorization.k8s.io/RoleBinding": binding, "rbac.authorization.k8s.io/ClusterRoleBinding": binding,
-  "autoscaling/HorizontalPodAutoscaler": autoscaler, "apiextensions.k8s.io/CustomResourceDefinition": definition,
+  "/Pod": pod,
+  "/Service": service,
+  "/ConfigMap": configMap,
+  "/Secret": secret,
+  "/Node": node,
+  "/Namespace": namespace,
+  "/PersistentVolumeClaim": claim,
+  "/PersistentVolume": volume,
+  "/ReplicationController": replicaSet,
+  "apps/Deployment": deployment,
+  "apps/StatefulSet": statefulSet,
+  "apps/DaemonSet": daemonSet,
+  "apps/ReplicaSet": replicaSet,
+  "batch/Job": job,
+  "batch/CronJob": cronJob,
+  "networking.k8s.io/Ingress": ingress,
+  "discovery.k8s.io/EndpointSlice": endpointSlice,
+  "rbac.authorization.k8s.io/Role": role,
+  "rbac.authorization.k8s.io/ClusterRole": role,
+  "rbac.authorization.k8s.io/RoleBinding": binding,
+  "rbac.authorization.k8s.io/ClusterRoleBinding": binding,
+  "autoscaling/HorizontalPodAutoscaler": autoscaler,
+  "apiextensions.k8s.io/CustomResourceDefinition": definition,
 };
 
 /** Returns the sections of an object, the key facts first. */

@@ -31,8 +31,16 @@ export function happened(columns: readonly Column[], rows: readonly Entry[], war
     const text = (name: string): string => known(cell(name));
     const count = cell("count");
     return {
-      key: r.uid === "" ? r.key : r.uid, warning: text("type") === "Warning", type: text("type") || "Unknown", reason: text("reason"), message: text("message").trim(),
-      part: text("subobject"), source: text("source").replace(/,\s*$/, ""), count: typeof count === "number" ? count : null, last: text("last seen") || r.created, first: text("first seen"),
+      key: r.uid === "" ? r.key : r.uid,
+      warning: text("type") === "Warning",
+      type: text("type") || "Unknown",
+      reason: text("reason"),
+      message: text("message").trim(),
+      part: text("subobject"),
+      source: text("source").replace(/,\s*$/, ""),
+      count: typeof count === "number" ? count : null,
+      last: text("last seen") || r.created,
+      first: text("first seen"),
     };
   });
   return warningsFirst ? [...all.filter((e) => e.warning), ...all.filter((e) => !e.warning)] : all;

@@ -27,18 +27,26 @@ export function job(o: unknown): (Section | null)[] {
 export function cronJob(o: unknown): (Section | null)[] {
   const [spec, status] = [at(o, "spec"), at(o, "status")];
   const ns = text(at(o, "metadata", "namespace"));
-  const active = trees(at(status, "active")).map((j) => link("batch/v1", "Job", text(j["namespace"]) || ns, text(j["name"])));
-  const limits = [after(at(spec, "successfulJobsHistoryLimit"), "", " successful"), after(at(spec, "failedJobsHistoryLimit"), "", " failed")];
-  return [section("", [
-    fact("Schedule", text(at(spec, "schedule")), text(at(spec, "timeZone"))),
-    at(spec, "suspend") === true ? fact("Suspended", { text: "no jobs are made", tone: "warn" }) : null,
-    fact("Last scheduled", since(time(at(status, "lastScheduleTime"))) ?? none("not yet")),
-    fact("Last success", since(time(at(status, "lastSuccessfulTime"))) ?? none("not yet")),
-    fact("Active", ...(active.length === 0 ? [none()] : few(active))),
-    fact("Concurrency", text(at(spec, "concurrencyPolicy"))),
-    fact("Kept jobs", ...limits),
-    images(at(spec, "jobTemplate", "spec", "template", "spec")),
-  ])];
+  const active = trees(at(status, "active")).map((j) =>
+    link("batch/v1", "Job", text(j["namespace"]) || ns, text(j["name"])),
+  );
+  const limits = [
+    after(at(spec, "successfulJobsHistoryLimit"), "", " successful"),
+    after(at(spec, "failedJobsHistoryLimit"), "", " failed"),
+  ];
+  return [
+    section("", [
+      fact("Schedule", text(at(spec, "schedule")), text(at(spec, "timeZone"))),
+      at(spec, "suspend") === true ? fact("Suspended", { text: "no jobs are made", tone: "warn" }) : null,
+      fact("Last scheduled", since(time(at(status, "lastScheduleTime"))) ?? none("not yet")),
+      fact("Last success", since(time(at(status, "lastSuccessfulTime"))) ?? none("not yet")),
+      fact("Active", ...(active.length === 0 ? [none()] : few(active))),
+      fact("Concurrency", text(at(spec, "concurrencyPolicy"))),
+      fact("Kept jobs", ...limits),
+      images(at(spec, "jobTemplate", "spec", "template", "spec")),
+    ]),
+  ];
 }
 
-const after = (v: unknown, before: string, behind = ""): string => (number(v) === null ? "" : `${before}${scalar(v)}${behind}`);
+const after = (v: unknown, before: string, behind = ""): string =>
+  (number(v) === null ? "" : `${before}${scalar(v)}${behind}`);

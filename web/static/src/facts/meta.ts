@@ -12,7 +12,10 @@ export function metaFacts(o: unknown): Fact[] {
     fact("Name", text(at(m, "name"))),
     fact("Namespace", link("v1", "Namespace", "", text(at(m, "namespace")))),
     fact("Created", since(time(at(m, "creationTimestamp")))),
-    fact("Deletion", deleted === "" ? null : { text: `asked for ${deleted} ago`, title: deleted, passing: true, tone: "warn" }),
+    fact(
+      "Deletion",
+      deleted === "" ? null : { text: `asked for ${deleted} ago`, title: deleted, passing: true, tone: "warn" },
+    ),
     fact("Finalizers", ...finalizers.map((f) => piece(f, deleted === "" ? {} : { tone: "warn" }))),
     generation(o),
     fact("Kind", [text(at(o, "kind")), text(at(o, "apiVersion"))].filter((t) => t !== "").join(", ")),
@@ -25,7 +28,11 @@ function generation(o: unknown): Fact | null {
   const seen = number(at(o, "status", "observedGeneration"));
   if (now === null) return null;
   if (seen === null) return fact("Generation", String(now));
-  return fact("Generation", String(now), seen >= now ? { text: "observed", tone: "good" } : { text: `its controller has seen ${seen}`, tone: "warn" });
+  return fact(
+    "Generation",
+    String(now),
+    seen >= now ? { text: "observed", tone: "good" } : { text: `its controller has seen ${seen}`, tone: "warn" },
+  );
 }
 
 export interface Pair {
@@ -33,7 +40,10 @@ export interface Pair {
   readonly value: string;
 }
 
-const pairs = (v: unknown): Pair[] => members(v).map(([key, value]) => ({ key, value: scalar(value) })).sort((a, b) => (a.key < b.key ? -1 : 1));
+const pairs = (v: unknown): Pair[] =>
+  members(v)
+    .map(([key, value]) => ({ key, value: scalar(value) }))
+    .sort((a, b) => (a.key < b.key ? -1 : 1));
 
 export const labelsOf = (o: unknown): Pair[] => pairs(at(o, "metadata", "labels"));
 export const annotationsOf = (o: unknown): Pair[] => pairs(at(o, "metadata", "annotations"));
@@ -47,7 +57,14 @@ export interface Owner {
 
 /** Returns the owners of an object, its controller first. */
 export function ownersOf(o: unknown): Owner[] {
-  const all = trees(at(o, "metadata", "ownerReferences")).filter((r) => text(r["name"]) !== "" && text(r["kind"]) !== "");
+  const all = trees(at(o, "metadata", "ownerReferences")).filter(
+    (r) => text(r["name"]) !== "" && text(r["kind"]) !== "",
+  );
   all.sort((a, b) => Number(b["controller"] === true) - Number(a["controller"] === true));
-  return all.map((r) => ({ apiVersion: text(r["apiVersion"]), kind: text(r["kind"]), name: text(r["name"]), uid: text(r["uid"]) }));
+  return all.map((r) => ({
+    apiVersion: text(r["apiVersion"]),
+    kind: text(r["kind"]),
+    name: text(r["name"]),
+    uid: text(r["uid"]),
+  }));
 }

@@ -12,15 +12,26 @@ export function pod(o: unknown): (Section | null)[] {
   return [
     section("", [
       fact("Phase", piece(text(at(status, "phase"))), piece(reason, { tone: "bad" }), text(at(status, "message"))),
-      fact("Node", link("v1", "Node", "", node) ?? none("not scheduled yet"), piece(text(at(status, "nominatedNodeName")), { title: "nominated" })),
+      fact(
+        "Node",
+        link("v1", "Node", "", node) ?? none("not scheduled yet"),
+        piece(text(at(status, "nominatedNodeName")), { title: "nominated" }),
+      ),
       fact("Pod IP", ...(ips.length > 0 ? ips : [text(at(status, "podIP"))])),
       fact("Host IP", text(at(status, "hostIP"))),
       fact("QoS", text(at(status, "qosClass"))),
       fact("Service account", link("v1", "ServiceAccount", ns, text(at(spec, "serviceAccountName")))),
-      fact("Priority", link("scheduling.k8s.io/v1", "PriorityClass", "", text(at(spec, "priorityClassName"))), priority === "0" ? null : priority),
+      fact(
+        "Priority",
+        link("scheduling.k8s.io/v1", "PriorityClass", "", text(at(spec, "priorityClassName"))),
+        priority === "0" ? null : priority,
+      ),
       fact("Restart policy", text(at(spec, "restartPolicy"))),
       fact("Node selector", ...members(at(spec, "nodeSelector")).map(([k, v]) => `${k}=${scalar(v)}`)),
-      fact("Scheduling gates", ...trees(at(spec, "schedulingGates")).map((g) => piece(text(g["name"]), { tone: "warn" }))),
+      fact(
+        "Scheduling gates",
+        ...trees(at(spec, "schedulingGates")).map((g) => piece(text(g["name"]), { tone: "warn" })),
+      ),
       fact("Readiness gates", ...trees(at(spec, "readinessGates")).map((g) => text(g["conditionType"]))),
       fact("Started", since(time(at(status, "startTime")))),
       fact("Uses", ...few(uses(spec, ns))),
@@ -45,13 +56,16 @@ function uses(spec: unknown, ns: string): Piece[] {
     add("PersistentVolumeClaim", text(at(v, "persistentVolumeClaim", "claimName")), "claim");
     config(v);
     // Every pod has the root certificate, so it is left out.
-    for (const s of trees(at(v, "projected", "sources"))) if (at(s, "configMap", "name") !== "kube-root-ca.crt") config(s);
+    for (const s of trees(at(v, "projected", "sources")))
+      if (at(s, "configMap", "name") !== "kube-root-ca.crt") config(s);
   }
   for (const c of [...trees(at(spec, "initContainers")), ...trees(at(spec, "containers"))]) {
     for (const e of trees(c["envFrom"])) config({ configMap: e["configMapRef"], secret: e["secretRef"] });
-    for (const e of trees(c["env"])) config({ configMap: at(e, "valueFrom", "configMapKeyRef"), secret: at(e, "valueFrom", "secretKeyRef") });
+    for (const e of trees(c["env"]))
+      config({ configMap: at(e, "valueFrom", "configMapKeyRef"), secret: at(e, "valueFrom", "secretKeyRef") });
   }
-  for (const name of trees(at(spec, "imagePullSecrets")).map((s) => text(s["name"]))) add("Secret", name, "pull secret");
+  for (const name of trees(at(spec, "imagePullSecrets")).map((s) => text(s["name"])))
+    add("Secret", name, "pull secret");
   return [...found.values()];
 }
 

@@ -39,7 +39,8 @@ export function amount(resource: string, v: unknown): string {
 }
 
 /** Like amount, as a piece, with a name before it if one is given. */
-export const amountPiece = (resource: string, v: unknown, name = ""): Piece | null => piece(`${name === "" ? "" : `${name} `}${amount(resource, v)}`, { title: `${resource}: ${scalar(v)}` });
+export const amountPiece = (resource: string, v: unknown, name = ""): Piece | null =>
+  piece(`${name === "" ? "" : `${name} `}${amount(resource, v)}`, { title: `${resource}: ${scalar(v)}` });
 
 /** Returns the size of a text in UTF-8 bytes. */
 export const sizeOf = (text: string): number => new TextEncoder().encode(text).length;

@@ -27,13 +27,16 @@ export const text = (v: unknown): string => (typeof v === "string" ? v : "");
 /** Returns the nonempty strings of a list. */
 export const texts = (v: unknown): string[] => list(v).map(text).filter((t) => t !== "");
 
-export const isScalar = (v: unknown): v is string | number | bigint | boolean => ["string", "number", "bigint", "boolean"].includes(typeof v);
+export const isScalar = (v: unknown): v is string | number | bigint | boolean =>
+  ["string", "number", "bigint", "boolean"].includes(typeof v);
 
 /** Returns a string, number or boolean as text; empty for other values. */
 export const scalar = (v: unknown): string => (isScalar(v) ? String(v) : "");
 
 /** Returns a number; null if the value is not one. */
-export const number = (v: unknown): number | null => (typeof v === "number" ? v : typeof v === "bigint" ? Number(v) : null);
+export const number = (v: unknown): number | null =>
+  (typeof v === "number" ? v : typeof v === "bigint" ? Number(v) : null);
 
 /** Returns an RFC 3339 time; empty if the value is not one. */
-export const time = (v: unknown): string => (typeof v === "string" && /^\d{4}-\d\d-\d\dT/.test(v) && !Number.isNaN(Date.parse(v)) ? v : "");
+export const time = (v: unknown): string =>
+  (typeof v === "string" && /^\d{4}-\d\d-\d\dT/.test(v) && !Number.isNaN(Date.parse(v)) ? v : "");

@@ -4,15 +4,20 @@ import { at, isScalar, isTree, members, scalar, text, texts } from "./read.ts";
 
 export function claim(o: unknown): (Section | null)[] {
   const [spec, status] = [at(o, "spec"), at(o, "status")];
-  return [section("", [
-    fact("Phase", phase(text(at(status, "phase")))),
-    fact("Volume", link("v1", "PersistentVolume", "", text(at(spec, "volumeName"))) ?? piece("none bound yet", { tone: "warn" })),
-    fact("Capacity", amountPiece("storage", at(status, "capacity", "storage"))),
-    fact("Asked for", amountPiece("storage", at(spec, "resources", "requests", "storage"))),
-    fact("Class", link("storage.k8s.io/v1", "StorageClass", "", text(at(spec, "storageClassName")))),
-    fact("Access", ...texts(at(spec, "accessModes"))),
-    fact("Mode", text(at(spec, "volumeMode"))),
-  ])];
+  return [
+    section("", [
+      fact("Phase", phase(text(at(status, "phase")))),
+      fact(
+        "Volume",
+        link("v1", "PersistentVolume", "", text(at(spec, "volumeName"))) ?? piece("none bound yet", { tone: "warn" }),
+      ),
+      fact("Capacity", amountPiece("storage", at(status, "capacity", "storage"))),
+      fact("Asked for", amountPiece("storage", at(spec, "resources", "requests", "storage"))),
+      fact("Class", link("storage.k8s.io/v1", "StorageClass", "", text(at(spec, "storageClassName")))),
+      fact("Access", ...texts(at(spec, "accessModes"))),
+      fact("Mode", text(at(spec, "volumeMode"))),
+    ]),
+  ];
 }
 
 export function volume(o: unknown): (Section | null)[] {
@@ -36,7 +41,19 @@ export function volume(o: unknown): (Section | null)[] {
 // The volume source: the member of the spec that is named after a storage type.
 function source(spec: unknown): (Section | null)[] {
   const known = new Set(["capacity", "claimRef", "nodeAffinity"]);
-  return members(spec).filter(([k, v]) => isTree(v) && !known.has(k)).map(([k, v]) => section(k, members(v).filter(([, value]) => isScalar(value)).map(([name, value]) => fact(name, scalar(value)))));
+  return members(spec)
+    .filter(([k, v]) => isTree(v) && !known.has(k))
+    .map(([k, v]) =>
+      section(
+        k,
+        members(v)
+          .filter(([, value]) => isScalar(value))
+          .map(([name, value]) => fact(name, scalar(value))),
+      ),
+    );
 }
 
-const phase = (text: string) => piece(text, { tone: text === "Bound" || text === "Available" ? "good" : text === "Lost" || text === "Failed" ? "bad" : "warn" });
+const phase = (text: string) =>
+  piece(text, {
+    tone: text === "Bound" || text === "Available" ? "good" : text === "Lost" || text === "Failed" ? "bad" : "warn",
+  });

@@ -8,29 +8,62 @@ import { at, isScalar, isTree, members, number, scalar, text, trees } from "./re
 export function deployment(o: unknown): (Section | null)[] {
   const spec = at(o, "spec");
   const rolling = at(spec, "strategy", "rollingUpdate");
-  return [section("", [
-    ...replicas(o, [["Ready", "readyReplicas"], ["Updated", "updatedReplicas"], ["Available", "availableReplicas"]]),
-    at(spec, "paused") === true ? fact("Paused", { text: "its changes are not rolled out", tone: "warn" }) : null,
-    fact("Strategy", text(at(spec, "strategy", "type")), said(rolling, "maxSurge", "max surge"), said(rolling, "maxUnavailable", "max unavailable")),
-    fact("Selector", ...selector(at(spec, "selector"))),
-    template(o),
-    fact("Revision", text(at(o, "metadata", "annotations", "deployment.kubernetes.io/revision"))),
-  ])];
+  return [
+    section("", [
+      ...replicas(o, [
+        ["Ready", "readyReplicas"],
+        ["Updated", "updatedReplicas"],
+        ["Available", "availableReplicas"],
+      ]),
+      at(spec, "paused") === true ? fact("Paused", { text: "its changes are not rolled out", tone: "warn" }) : null,
+      fact(
+        "Strategy",
+        text(at(spec, "strategy", "type")),
+        said(rolling, "maxSurge", "max surge"),
+        said(rolling, "maxUnavailable", "max unavailable"),
+      ),
+      fact("Selector", ...selector(at(spec, "selector"))),
+      template(o),
+      fact("Revision", text(at(o, "metadata", "annotations", "deployment.kubernetes.io/revision"))),
+    ]),
+  ];
 }
 
 export function statefulSet(o: unknown): (Section | null)[] {
   const [spec, status] = [at(o, "spec"), at(o, "status")];
   const ns = text(at(o, "metadata", "namespace"));
   const [current, update] = [text(at(status, "currentRevision")), text(at(status, "updateRevision"))];
-  return [section("", [
-    ...replicas(o, [["Ready", "readyReplicas"], ["Updated", "updatedReplicas"], ["Available", "availableReplicas"]]),
-    fact("Strategy", text(at(spec, "updateStrategy", "type")), said(at(spec, "updateStrategy", "rollingUpdate"), "partition", "partition"), text(at(spec, "podManagementPolicy"))),
-    fact("Revision", current, current === update ? null : piece(update === "" ? "" : `to ${update}`, { tone: "warn" })),
-    fact("Service", link("v1", "Service", ns, text(at(spec, "serviceName")))),
-    fact("Selector", ...selector(at(spec, "selector"))),
-    template(o),
-    fact("Claims", ...trees(at(spec, "volumeClaimTemplates")).map((c) => `${text(at(c, "metadata", "name"))} ${amount("storage", at(c, "spec", "resources", "requests", "storage"))}`.trim())),
-  ])];
+  return [
+    section("", [
+      ...replicas(o, [
+        ["Ready", "readyReplicas"],
+        ["Updated", "updatedReplicas"],
+        ["Available", "availableReplicas"],
+      ]),
+      fact(
+        "Strategy",
+        text(at(spec, "updateStrategy", "type")),
+        said(at(spec, "updateStrategy", "rollingUpdate"), "partition", "partition"),
+        text(at(spec, "podManagementPolicy")),
+      ),
+      fact(
+        "Revision",
+        current,
+        current === update ? null : piece(update === "" ? "" : `to ${update}`, { tone: "warn" }),
+      ),
+      fact("Service", link("v1", "Service", ns, text(at(spec, "serviceName")))),
+      fact("Selector", ...selector(at(spec, "selector"))),
+      template(o),
+      fact(
+        "Claims",
+        ...trees(at(spec, "volumeClaimTemplates")).map((c) =>
+          `${text(at(c, "metadata", "name"))} ${
+            amount("storage", at(c, "spec", "resources", "requests", "storage"))
+          }`.trim(),
+        ),
+      ),
+    ]),
+  ];
 }
 
 export function daemonSet(o: unknown): (Section | null)[] {
@@ -39,14 +72,26 @@ export function daemonSet(o: unknown): (Section | null)[] {
   const wrong = number(at(status, "numberMisscheduled")) ?? 0;
   const rolling = at(spec, "updateStrategy", "rollingUpdate");
   const of = ([name, member]: readonly [string, string]): Fact => share(name, told(o, member), seen(o) ? want : null);
-  return [section("", [
-    ...([["Scheduled", "currentNumberScheduled"], ["Ready", "numberReady"], ["Updated", "updatedNumberScheduled"], ["Available", "numberAvailable"]] as const).map(of),
-    wrong > 0 ? fact("Misplaced", { text: `${wrong} on nodes that should have none`, tone: "warn" }) : null,
-    fact("Strategy", text(at(spec, "updateStrategy", "type")), said(rolling, "maxSurge", "max surge"), said(rolling, "maxUnavailable", "max unavailable")),
-    fact("Selector", ...selector(at(spec, "selector"))),
-    fact("Node selector", ...selector(at(spec, "template", "spec", "nodeSelector"))),
-    template(o),
-  ])];
+  return [
+    section("", [
+      ...([
+        ["Scheduled", "currentNumberScheduled"],
+        ["Ready", "numberReady"],
+        ["Updated", "updatedNumberScheduled"],
+        ["Available", "numberAvailable"],
+      ] as const).map(of),
+      wrong > 0 ? fact("Misplaced", { text: `${wrong} on nodes that should have none`, tone: "warn" }) : null,
+      fact(
+        "Strategy",
+        text(at(spec, "updateStrategy", "type")),
+        said(rolling, "maxSurge", "max surge"),
+        said(rolling, "maxUnavailable", "max unavailable"),
+      ),
+      fact("Selector", ...selector(at(spec, "selector"))),
+      fact("Node selector", ...selector(at(spec, "template", "spec", "nodeSelector"))),
+      template(o),
+    ]),
+  ];
 }
 
 /** Facts of ReplicaSets, and of ReplicationControllers, whose selector is a plain map. */
@@ -62,9 +107,15 @@ export function replicaSet(o: unknown): (Section | null)[] {
 /** Formats a label selector like kubectl. An empty one selects nothing or everything, depending on its owner. */
 export function selector(v: unknown): (Piece | null)[] {
   if (!isTree(v)) return [];
-  if (!("matchLabels" in v) && !("matchExpressions" in v)) return few(members(v).filter(([, value]) => isScalar(value)).map(([k, value]) => `${k}=${scalar(value)}`)).map((p) => (typeof p === "string" ? piece(p) : (p ?? null)));
+  if (!("matchLabels" in v) && !("matchExpressions" in v))
+    return few(
+      members(v)
+        .filter(([, value]) => isScalar(value))
+        .map(([k, value]) => `${k}=${scalar(value)}`),
+    ).map((p) => (typeof p === "string" ? piece(p) : (p ?? null)));
   const expressions = trees(v["matchExpressions"]).map((e) => {
-    const values = Array.isArray(e["values"]) && e["values"].length > 0 ? ` (${e["values"].map(scalar).join(", ")})` : "";
+    const values =
+      Array.isArray(e["values"]) && e["values"].length > 0 ? ` (${e["values"].map(scalar).join(", ")})` : "";
     return piece(`${text(e["key"])} ${text(e["operator"])}${values}`);
   });
   return [...members(v["matchLabels"]).map(([k, value]) => piece(`${k}=${scalar(value)}`)), ...expressions];
@@ -73,15 +124,20 @@ export function selector(v: unknown): (Piece | null)[] {
 export const template = (o: unknown): Fact | null => images(at(o, "spec", "template", "spec"));
 
 /** Whether the controller has written the status. If so, a missing count is 0; if not, it is unknown. */
-const seen = (o: unknown): boolean => number(at(o, "status", "observedGeneration")) !== null || number(at(o, "status", "replicas")) !== null;
+const seen = (o: unknown): boolean =>
+  number(at(o, "status", "observedGeneration")) !== null || number(at(o, "status", "replicas")) !== null;
 
-const told = (o: unknown, member: string): number | null => number(at(o, "status", member)) ?? (seen(o) && at(o, "status", member) === undefined ? 0 : null);
+const told = (o: unknown, member: string): number | null =>
+  number(at(o, "status", member)) ?? (seen(o) && at(o, "status", member) === undefined ? 0 : null);
 
 function replicas(o: unknown, counts: readonly (readonly [string, string])[]): (Fact | null)[] {
   // The API server sets the default 1. Without a value, for example in an object that is not a workload, the count is
   // unknown.
   const want = number(at(o, "spec", "replicas"));
-  return [fact("Wanted", want === null ? none("unknown") : String(want)), ...counts.map(([name, member]) => share(name, told(o, member), want))];
+  return [
+    fact("Wanted", want === null ? none("unknown") : String(want)),
+    ...counts.map(([name, member]) => share(name, told(o, member), want)),
+  ];
 }
 
 /** Returns a count of a wanted count. It has a bar only if both are known and some are wanted. */
@@ -89,7 +145,13 @@ export function share(name: string, have: number | null, want: number | null): F
   if (have === null) return { key: name, name, pieces: [none("unknown")] };
   if (want === null) return { key: name, name, pieces: [{ text: String(have) }] };
   const tone: Tone = have === want ? "good" : "warn";
-  return { key: name, name, pieces: [{ text: `${have} of ${want}`, tone: want === 0 && have === 0 ? "quiet" : tone }], ...(want > 0 ? { bar: { have, want } } : {}) };
+  return {
+    key: name,
+    name,
+    pieces: [{ text: `${have} of ${want}`, tone: want === 0 && have === 0 ? "quiet" : tone }],
+    ...(want > 0 ? { bar: { have, want } } : {}),
+  };
 }
 
-const said = (v: unknown, member: string, words: string): Piece | null => (isScalar(at(v, member)) ? piece(`${words} ${scalar(at(v, member))}`) : null);
+const said = (v: unknown, member: string, words: string): Piece | null =>
+  (isScalar(at(v, member)) ? piece(`${words} ${scalar(at(v, member))}`) : null);

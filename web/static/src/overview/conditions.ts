@@ -9,13 +9,31 @@ export class ConditionsView {
   private readonly body = h("tbody");
   readonly element = h("section", { class: "part conditions" },
     h("h3", { id: "conditions" }, "Conditions"),
-    h("table", { "aria-labelledby": "conditions" }, h("thead", {}, h("tr", {}, ...["Type", "Status", "Reason", "Age"].map((name) => h("th", { scope: "col" }, name)))), this.body));
+    h(
+      "table",
+      { "aria-labelledby": "conditions" },
+      h(
+        "thead",
+        {},
+        h("tr", {}, ...["Type", "Status", "Reason", "Age"].map((name) => h("th", { scope: "col" }, name))),
+      ),
+      this.body,
+    ),
+  );
 
   constructor(private readonly sheet: Sheet, private readonly now: () => number) {}
 
   show(conditions: readonly Condition[]): void {
     this.element.hidden = conditions.length === 0;
-    const make = (): Element => h("tr", {}, h("th", { scope: "row" }), h("td"), h("td", {}, h("span", { class: "reason" }), h("span", { class: "message" })), h("td"));
+    const make = (): Element =>
+      h(
+        "tr",
+        {},
+        h("th", { scope: "row" }),
+        h("td"),
+        h("td", {}, h("span", { class: "reason" }), h("span", { class: "message" })),
+        h("td"),
+      );
     keep(this.body, conditions, make, (tr, c) => {
       const [type, status, words, age] = tr.children as unknown as [Element, Element, Element, Element];
       setText(type, c.type);

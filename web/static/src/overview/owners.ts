@@ -12,7 +12,13 @@ import type { Sheet } from "./sheet.ts";
 export class OwnersView {
   private readonly list = h("ol");
   private readonly others = h("p", { class: "others" });
-  readonly element = h("nav", { class: "part owners", "aria-labelledby": "owners" }, h("h3", { id: "owners" }, "Owners"), this.list, this.others);
+  readonly element = h(
+    "nav",
+    { class: "part owners", "aria-labelledby": "owners" },
+    h("h3", { id: "owners" }, "Owners"),
+    this.list,
+    this.others,
+  );
   private drawn = "";
   private gone = new AbortController();
   private failed = false; // reading an owner failed for a temporary reason
@@ -36,7 +42,8 @@ export class OwnersView {
     void climb(object, (owner) => this.read(owner, gone.signal)).then((steps) => {
       if (gone.signal.aborted) return;
       this.draw(steps, owners);
-      if (steps.some((s) => this.host.kindOf(s.owner.apiVersion, s.owner.kind) === undefined)) this.sheet.unresolved = true;
+      if (steps.some((s) => this.host.kindOf(s.owner.apiVersion, s.owner.kind) === undefined))
+        this.sheet.unresolved = true;
     });
   }
 
@@ -46,11 +53,28 @@ export class OwnersView {
 
   private draw(steps: readonly Step[], owners: readonly Owner[]): void {
     const { kind, name } = this.host;
-    const way = [...steps].reverse().map(({ owner, trouble }) => h("li", {}, h("span", { class: "kind" }, owner.kind), " ", this.link(owner), ...(trouble === "" ? [] : [" ", h("em", {}, trouble)])));
-    this.list.replaceChildren(...way, h("li", { "aria-current": "true" }, h("span", { class: "kind" }, kind.kind), " ", name.name));
+    const way = [...steps]
+      .reverse()
+      .map(({ owner, trouble }) =>
+        h(
+          "li",
+          {},
+          h("span", { class: "kind" }, owner.kind),
+          " ",
+          this.link(owner),
+          ...(trouble === "" ? [] : [" ", h("em", {}, trouble)]),
+        ),
+      );
+    this.list.replaceChildren(
+      ...way,
+      h("li", { "aria-current": "true" }, h("span", { class: "kind" }, kind.kind), " ", name.name),
+    );
     const others = owners.slice(1, 10);
     this.others.hidden = others.length === 0;
-    this.others.replaceChildren("Also owned by ", ...others.flatMap((o, i) => [...(i === 0 ? [] : [", "]), ...written(`${o.kind} `), this.link(o)]));
+    this.others.replaceChildren(
+      "Also owned by ",
+      ...others.flatMap((o, i) => [...(i === 0 ? [] : [", "]), ...written(`${o.kind} `), this.link(o)]),
+    );
   }
 
   private link(o: Owner): HTMLElement {
@@ -60,10 +84,14 @@ export class OwnersView {
 
   private async read(o: Owner, signal: AbortSignal): Promise<Answer> {
     const kind = this.host.kindOf(o.apiVersion, o.kind);
-    if (kind === undefined) return { trouble: shared() === null ? `${o.apiVersion} is not served` : "is not shared with you" };
+    if (kind === undefined)
+      return { trouble: shared() === null ? `${o.apiVersion} is not served` : "is not shared with you" };
     const ns = kind.namespaced ? encodeURIComponent(this.host.name.ns) : "_";
     try {
-      const answer = await fetch(under(`/api/v1/object/${kind.ref}/${ns}/${encodeURIComponent(o.name)}`), { signal, headers: { accept: "application/json" } });
+      const answer = await fetch(under(`/api/v1/object/${kind.ref}/${ns}/${encodeURIComponent(o.name)}`), {
+        signal,
+        headers: { accept: "application/json" },
+      });
       if (answer.ok) return { object: (await answer.json()) as unknown };
       if (answer.status === 404) return { trouble: "is gone" };
       if (answer.status === 403) return { trouble: "you may not read it" };

@@ -16,14 +16,19 @@ export class LabelsView {
 
   show(labels: readonly Pair[]): void {
     this.element.hidden = labels.length === 0;
-    keep(this.list, labels, () => h("li", {}, h("a", { "data-address": "" }, h("span"), h("b"))), (e, { key, value }) => {
-      const a = e.firstElementChild as Element;
-      setAttr(a, "href", formatView({ ...plain(this.ref), labels: `${key}=${value}` }));
-      setAttr(a, "title", `Show all with ${key}=${value}`);
-      setText(a.children[0] as Element, `${key}=`);
-      setText(a.children[1] as Element, value);
-      this.sheet.changed(e, value);
-    });
+    keep(
+      this.list,
+      labels,
+      () => h("li", {}, h("a", { "data-address": "" }, h("span"), h("b"))),
+      (e, { key, value }) => {
+        const a = e.firstElementChild as Element;
+        setAttr(a, "href", formatView({ ...plain(this.ref), labels: `${key}=${value}` }));
+        setAttr(a, "title", `Show all with ${key}=${value}`);
+        setText(a.children[0] as Element, `${key}=`);
+        setText(a.children[1] as Element, value);
+        this.sheet.changed(e, value);
+      },
+    );
   }
 }
 
@@ -50,7 +55,10 @@ export class AnnotationsView {
       if (old instanceof HTMLDetailsElement || dd.textContent !== value) dd.replaceChildren(...written(value));
       return;
     }
-    const fold = old instanceof HTMLDetailsElement ? old : h("details", {}, h("summary", {}, h("span", { class: "cut" }), h("span", { class: "size" })), h("pre"));
+    const fold =
+      old instanceof HTMLDetailsElement
+        ? old
+        : h("details", {}, h("summary", {}, h("span", { class: "cut" }), h("span", { class: "size" })), h("pre"));
     if (old !== fold) dd.replaceChildren(fold);
     const [summary, pre] = fold.children as unknown as [Element, Element];
     setText(summary.children[0] as Element, value.slice(0, 80).replace(/\s+/g, " "));

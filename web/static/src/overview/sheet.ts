@@ -18,13 +18,18 @@ export class Sheet {
 
   /** Renders sections, each with its facts and items. */
   sections(parent: Element, sections: readonly Section[]): void {
-    keep(parent, sections, () => h("section", { class: "part" }, h("h3"), h("dl", { class: "pairs" }), h("div", { class: "items" })), (e, s) => {
-      const [title, dl, items] = e.children as unknown as [HTMLElement, Element, Element];
-      title.hidden = s.title === "";
-      setText(title, s.title);
-      this.facts(dl, s.facts);
-      this.items(items, s.items);
-    });
+    keep(
+      parent,
+      sections,
+      () => h("section", { class: "part" }, h("h3"), h("dl", { class: "pairs" }), h("div", { class: "items" })),
+      (e, s) => {
+        const [title, dl, items] = e.children as unknown as [HTMLElement, Element, Element];
+        title.hidden = s.title === "";
+        setText(title, s.title);
+        this.facts(dl, s.facts);
+        this.items(items, s.items);
+      },
+    );
   }
 
   /** Renders facts as the terms and descriptions of a list. */
@@ -38,19 +43,35 @@ export class Sheet {
   }
 
   private items(parent: Element, items: readonly Item[]): void {
-    keep(parent, items, () => h("div", { class: "item" }, h("p", { class: "head" }, h("strong"), h("span", { class: "pieces" })), h("dl", { class: "pairs" })), (e, i) => {
-      const [head, dl] = e.children as unknown as [HTMLElement, HTMLElement];
-      setText(head.children[0] as Element, i.title);
-      this.pieces(head.children[1] as HTMLElement, i.head);
-      this.facts(dl, i.facts);
-    });
+    keep(
+      parent,
+      items,
+      () =>
+        h(
+          "div",
+          { class: "item" },
+          h("p", { class: "head" }, h("strong"), h("span", { class: "pieces" })),
+          h("dl", { class: "pairs" }),
+        ),
+      (e, i) => {
+        const [head, dl] = e.children as unknown as [HTMLElement, HTMLElement];
+        setText(head.children[0] as Element, i.title);
+        this.pieces(head.children[1] as HTMLElement, i.head);
+        this.facts(dl, i.facts);
+      },
+    );
   }
 
   /** Renders the pieces of a value, after a bar if there is one. */
   pieces(e: HTMLElement, pieces: readonly Piece[], bar?: Bar): void {
     const before = e.querySelector(":scope > .share");
     if (bar === undefined) before?.remove();
-    else this.bar((before as HTMLElement | null) ?? e.insertBefore(h("span", { class: "share", "aria-hidden": "true" }), e.firstChild), bar);
+    else
+      this.bar(
+        (before as HTMLElement | null) ??
+          e.insertBefore(h("span", { class: "share", "aria-hidden": "true" }), e.firstChild),
+        bar,
+      );
     const from = bar === undefined ? 0 : 1;
     pieces.forEach((p, i) => {
       const href = p.to === undefined ? null : this.href(p.to);
@@ -81,7 +102,8 @@ export class Sheet {
 
   /** Updates the times passed below an element. */
   tick(root: Element): void {
-    for (const e of root.querySelectorAll("[data-wire]")) setText(e, passed(e.getAttribute("data-wire") ?? "", this.host.now()));
+    for (const e of root.querySelectorAll("[data-wire]"))
+      setText(e, passed(e.getAttribute("data-wire") ?? "", this.host.now()));
   }
 
   private piece(e: Element, p: Piece, href: string | null): void {

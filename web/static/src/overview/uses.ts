@@ -30,7 +30,12 @@ export class UsesView {
   constructor(private readonly host: Host) {
     const { kind, name } = host;
     this.searched = new SearchedView(host);
-    this.reading = new Reading(host, (graph, at) => this.read(graph, at), (problem) => this.failed(problem), () => this.tell());
+    this.reading = new Reading(
+      host,
+      (graph, at) => this.read(graph, at),
+      (problem) => this.failed(problem),
+      () => this.tell(),
+    );
     const all = h("a", { href: objectHref(kind.ref, name, "related") }, "All in Related");
     // On this page, switch to the tab instead, so that the rest of the page stays.
     all.addEventListener("click", (e) => {
@@ -38,7 +43,15 @@ export class UsesView {
       e.preventDefault();
       document.getElementById("tab-related")?.click();
     });
-    this.element = h("section", { class: "part uses" }, h("h3", {}, "Uses and used by"), h("p", { class: "uses-bar" }, this.ask, this.time, all), this.problem, this.list, this.searched.element);
+    this.element = h(
+      "section",
+      { class: "part uses" },
+      h("h3", {}, "Uses and used by"),
+      h("p", { class: "uses-bar" }, this.ask, this.time, all),
+      this.problem,
+      this.list,
+      this.searched.element,
+    );
     this.ask.addEventListener("click", () => this.reading.ask());
   }
 
@@ -75,22 +88,50 @@ export class UsesView {
     this.shown = text;
     this.searched.show(graph);
     const groups = groupsOf(graph).filter((g) => titles.includes(g.title));
-    const parts = groups.map(({ title, relations }) => h("div", {}, h("dt", {}, title), h("dd", {}, ...relations.slice(0, most).map(({ node }) => this.one(node)), ...(relations.length > most ? [h("span", { "data-tone": "quiet" }, `and ${digits(relations.length - most)} more`)] : []))));
-    const none = graph.searched.every(looked) ? "It uses nothing, and nothing uses it." : "Nothing was found that it uses, or that uses it.";
+    const parts = groups.map(({ title, relations }) =>
+      h(
+        "div",
+        {},
+        h("dt", {}, title),
+        h(
+          "dd",
+          {},
+          ...relations.slice(0, most).map(({ node }) => this.one(node)),
+          ...(relations.length > most
+            ? [h("span", { "data-tone": "quiet" }, `and ${digits(relations.length - most)} more`)]
+            : []),
+        ),
+      ),
+    );
+    const none = graph.searched.every(looked)
+      ? "It uses nothing, and nothing uses it."
+      : "Nothing was found that it uses, or that uses it.";
     this.list.replaceChildren(parts.length === 0 ? h("p", {}, none) : h("dl", { class: "pairs" }, ...parts));
   }
 
   private one(node: GraphNode): HTMLElement {
     const href = hrefOf(node, true, "");
     const name = h(href === null ? "span" : "a", { href, "data-address": href === null ? null : true }, nameOf(node));
-    const where = node.ns !== "" && node.ns !== this.host.name.ns ? [h("span", { class: "where" }, ` in ${node.ns}`)] : [];
-    return h("span", {}, h("span", { class: "kind" }, node.kind), " ", name, ...where, ...stateOf(node).flatMap((s) => [" ", s]));
+    const where =
+      node.ns !== "" && node.ns !== this.host.name.ns ? [h("span", { class: "where" }, ` in ${node.ns}`)] : [];
+    return h(
+      "span",
+      {},
+      h("span", { class: "kind" }, node.kind),
+      " ",
+      name,
+      ...where,
+      ...stateOf(node).flatMap((s) => [" ", s]),
+    );
   }
 
   private failed(problem: Problem): void {
     // Data that the viewer may no longer see is removed.
     if (problem.status === 403) this.forget();
-    setText(this.problem, `${problem.title}. ${problem.detail}${this.shown === "" ? "" : " What is shown is from before."}`);
+    setText(
+      this.problem,
+      `${problem.title}. ${problem.detail}${this.shown === "" ? "" : " What is shown is from before."}`,
+    );
   }
 
   private forget(): void {
@@ -103,6 +144,13 @@ export class UsesView {
     this.ask.hidden = this.gone;
     this.ask.disabled = this.reading.busy;
     setText(this.ask, this.shown === "" ? "Look for them" : "Look again");
-    setText(this.time, this.shown !== "" ? `Not live: as of ${clockTime(new Date(this.at).toISOString(), this.host.now())}` : this.reading.busy ? "Looking" : "");
+    setText(
+      this.time,
+      this.shown !== ""
+        ? `Not live: as of ${clockTime(new Date(this.at).toISOString(), this.host.now())}`
+        : this.reading.busy
+          ? "Looking"
+          : "",
+    );
   }
 }
