@@ -6,7 +6,7 @@ import { ListPage } from "../static/src/list.ts";
 
 const way = { now: () => 0 } as unknown as Way;
 
-// The line of a list that is live.
+// The activity line of a live list.
 function live(): { activity: Activity; words: () => string } {
   const root = new Part();
   const activity = new Activity(root as unknown as HTMLElement, way);

@@ -49,7 +49,7 @@ void test("twenty kinds are followed together, the listed one among them; chosen
   assert.deepEqual(followed(watched.slice(0, 3), { kind: kind("secrets"), ns: ["shop"] }), { kinds: watched.slice(1, 3), rest: [] });
 });
 
-// The feed as a page has it, with a server that is told what to say.
+// An activity feed as on a page, with a scripted server.
 function open(all: boolean) {
   const browser = new Browser();
   const live = new Live("ws://x", browser, () => undefined);

@@ -4,7 +4,7 @@ import { ages, humanDuration, timeIn } from "../static/src/age.ts";
 
 const s = 1000, m = 60 * s, h = 60 * m, d = 24 * h, y = 365 * d;
 
-// The cases of duration_test.go in k8s.io/apimachinery, and the edges between.
+// The cases of duration_test.go in k8s.io/apimachinery, and the boundaries between them.
 const cases: [number, string][] = [
   [-10 * h, "<invalid>"], [-2 * s, "<invalid>"], [-1999, "0s"], [-1, "0s"], [0, "0s"], [999, "0s"],
   [s, "1s"], [70 * s, "70s"], [119 * s, "119s"], [120 * s, "2m"], [190 * s, "3m10s"], [9 * m + 59 * s, "9m59s"], [10 * m, "10m"], [10 * m + 59 * s, "10m"],

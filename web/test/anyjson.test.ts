@@ -1,4 +1,4 @@
-// Facts of objects whose members are not what they should be.
+// Facts of objects with members of the wrong type.
 import assert from "node:assert/strict";
 import { readdirSync, readFileSync } from "node:fs";
 import { test } from "node:test";
@@ -11,7 +11,7 @@ import { annotationsOf, labelsOf, metaFacts, ownersOf } from "../static/src/fact
 const wrong: readonly unknown[] = [null, undefined, 7, -1.5, 10n ** 20n, "", "x", "2026-11-21T10:00:00Z", "2026-99-99T99:99:99Z", true, [], [null], [7, "x", {}, []], {}, { constructor: 1, __proto__: null, length: -1 }];
 const isTree = (v: unknown): v is Record<string, unknown> => typeof v === "object" && v !== null && !Array.isArray(v);
 
-// Every object that differs from one in a single member, which is wrong.
+// Returns all variants of a value with one member replaced by a wrong one.
 function* spoilt(v: unknown): Generator<unknown> {
   if (Array.isArray(v)) for (const [i, inner] of v.entries()) for (const w of [...spoilt(inner), ...wrong]) yield v.with(i, w);
   else if (isTree(v)) for (const [k, inner] of Object.entries(v)) for (const w of [...spoilt(inner), ...(k === "kind" || k === "apiVersion" ? [] : wrong)]) yield { ...v, [k]: w };

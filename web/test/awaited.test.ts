@@ -8,7 +8,7 @@ void test("a page that is loaded anew in vain is loaded ever less often, five mi
     const { wait, apart } = nextLoad(state, now);
     now += wait;
     state = kept({ at: now, apart });
-    now += 400; // until the kinds are listed again
+    now += 400; // ms, until the resources are listed again
     return wait;
   });
   assert.deepEqual(waits, [0, 4600, 9600, 19_600, 39_600, 79_600, 159_600, 299_600, 299_600]);

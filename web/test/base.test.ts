@@ -17,13 +17,13 @@ void test("routes are under the path that the page tells", () => {
   assert.equal(objectHref("core/v1/pods", { ns: "a", name: "b" }), "/a/glasshouse/o/core/v1/pods/a/b");
   const { pathname, search } = new URL(href, "http://x");
   assert.deepEqual(parseView(pathname, search, ""), { ...plain("core/v1/pods"), q: "web" });
-  page("/r/a"); // What a path looks like is no matter.
+  page("/r/a"); // A base path may look like a route.
   assert.equal(parseView("/r/a/r/core/v1/pods", "", "").ref, "core/v1/pods");
   assert.equal(parseView("/r/a/", "", "core/v1/nodes").ref, "core/v1/nodes");
   page();
 });
 
-// The bundle is made in a folder of its own, and runs in this one.
+// The bundle is built in its own folder, and runs in the folder of the package.
 void test("no source names a route without it", () => {
   const sources = "static/src";
   const found: string[] = [];
@@ -31,7 +31,8 @@ void test("no source names a route without it", () => {
     readFileSync(`${sources}/${name}`, "utf8").split("\n").forEach((line, i) => {
       const code = line.replace(/^\s*(\/\/|\/?\*).*/, "");
       for (const m of code.matchAll(/(.{0,6})["'`]\/(?:api|r|o|static|compare|status)\b/g)) {
-        if (m[1] !== "under(" && !(name === "ledger.ts" && code.includes("href: `/r/${ref}`"))) found.push(`${name}:${i + 1} ${m[0]}`); // statuspage.ts puts it under.
+        // statuspage.ts passes this one through under.
+        if (m[1] !== "under(" && !(name === "ledger.ts" && code.includes("href: `/r/${ref}`"))) found.push(`${name}:${i + 1} ${m[0]}`);
       }
     });
   }

@@ -1,11 +1,11 @@
 import type { Host } from "../static/src/live.ts";
 
-// A browser whose time passes when told to.
+// A fake browser, with a clock that the test advances.
 export class Browser implements Host {
   time = 0;
   sockets: Socket[] = [];
   reports: string[] = [];
-  again: (() => void)[] = []; // what to do where a login that has ended has not
+  again: (() => void)[] = []; // callbacks to run if the login proves to be still valid
   private timers = new Map<number, { at: number; run: () => void }>();
   private next = 1;
 
@@ -23,7 +23,7 @@ export class Browser implements Host {
   cancel(timer: unknown): void { this.timers.delete(timer as number); }
   report(what: string): void { this.reports.push(what); }
   ended(again: () => void): void { this.again.push(again); }
-  others = 0; // how often the server showed another cluster
+  others = 0; // how often the server reported another cluster
   switched(): void { this.others++; }
 
   pass(ms: number): void {

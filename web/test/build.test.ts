@@ -3,7 +3,7 @@ import { test } from "node:test";
 import { Browser } from "./browser.ts";
 import { Build, firstOf, servedAs } from "../static/src/build.ts";
 
-// A tab in which pages of one address follow each other.
+// A browser tab that loads pages of the same URL one after the other.
 class Tab {
   readonly browser = new Browser();
   hidden = false;

@@ -1,4 +1,4 @@
-// Colours that are not elements' own, which axe cannot see: WCAG 2.2 wants 4.5.
+// Colors that axe cannot check, because they are not colors of an element itself. WCAG 2.2 requires a contrast of 4.5.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { test } from "node:test";

@@ -115,7 +115,7 @@ void test("a window, and what changes in it", () => {
     { id: 5, type: "window-events", cursor: "c3", ...counts, ...nothing, events: [...events.slice(0, 3), { ...events[3], cells: new Map([[2, "Running"]]) }] },
     { id: 5, type: "window-events", cursor: "c4", ...counts, changes: 7, newest: { ...newest, before: new Map([[2, "Running"]]), cells: new Map([[2, "Error"]]) }, events: [{ op: "remove", at: 1 }, { op: "remove", at: 0, why: "moved", now: { ...left, cells: new Map([[2, "Running"]]) } }] },
   ]);
-  assert.deepEqual(read({ ...whole, id: 1 }).messages, []); // Of another view.
+  assert.deepEqual(read({ ...whole, id: 1 }).messages, []); // it is a message for another view
 });
 
 void test("a window that makes no sense is a fault", () => {
@@ -210,7 +210,7 @@ void test("one malformed message does not spoil its neighbours", () => {
 
 void test("long whole numbers are numbers still", () => {
   const v = parse('{"a":[12345678901234567890, 7],"b":"12345678901234567890"}') as { a: unknown[]; b: unknown };
-  // Node 20 does not tell the source of a number; browsers do.
+  // Node 20 does not pass the source text of a number to the reviver; browsers do.
   assert.ok(v.a[0] === 12345678901234567890n || v.a[0] === 12345678901234567000);
   assert.equal(v.a[1], 7);
   assert.equal(v.b, "12345678901234567890");

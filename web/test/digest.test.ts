@@ -10,7 +10,7 @@ interface Case {
   readonly digest: string;
 }
 
-// The same cases hold the server.
+// The Go tests use the same cases.
 const { cases } = JSON.parse(readFileSync("test/digest.json", "utf8")) as { cases: readonly Case[] };
 for (const c of cases) {
   void test(`digest: ${c.name}`, () => {

@@ -1,4 +1,4 @@
-// As much of a DOM as a row needs; importing it puts it in place.
+// A minimal DOM, enough for a table row. Importing this file installs it globally.
 export class Element {
   private nodes: (Element | string)[] = [];
   private readonly attributes = new Map<string, string>();

@@ -5,14 +5,14 @@ import { loadAll } from "js-yaml";
 import type { Fact, Piece, Section } from "../static/src/facts/fact.ts";
 import { factsOf } from "../static/src/facts/facts.ts";
 
-// Facts as text: "web 2 of 4 [warn] | more", "(ConfigMap shop/web)" being a link.
+// Formats facts as text: "web 2 of 4 [warn] | more". A link is "(ConfigMap shop/web)".
 const said = (p: Piece): string => `${p.text}${p.to === undefined ? "" : ` (${p.to.kind} ${p.to.ns === "" ? "" : `${p.to.ns}/`}${p.to.name})`}${p.tone === undefined ? "" : ` [${p.tone}]`}`;
 const line = (f: Fact): string => `${f.bar === undefined ? "" : `${f.bar.have}/${f.bar.want} `}${f.pieces.map(said).join(" | ")}`;
 const facts = (list: readonly Fact[]): Record<string, string> => Object.fromEntries(list.map((f) => [f.key, line(f)]));
 const told = (sections: readonly Section[]) =>
   Object.fromEntries(sections.map((s) => [s.key, { ...facts(s.facts), ...Object.fromEntries(s.items.map((i) => [i.key, { ...(i.head.length === 0 ? {} : { "": i.head.map(said).join(" | ") }), ...facts(i.facts) }])) }]));
 
-// Each file has the facts that are wanted, and the object that they are of.
+// Each file contains the expected facts, and their object.
 for (const file of readdirSync("test/facts")) {
   void test(`the facts of ${file.replace(".yaml", "")}`, () => {
     const [want, object] = loadAll(readFileSync(`test/facts/${file}`, "utf8"));

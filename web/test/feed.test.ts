@@ -135,7 +135,7 @@ void test("a digest is counted bit by bit over the rows that were held when it c
     for (let run = s.later.shift(); run !== undefined; run = s.later.shift()) run();
     assert.deepEqual([s.words(), s.live.anew], ["Live", 0]);
 
-    // One that is being counted when a snapshot comes is of rows that are gone.
+    // A snapshot cancels a digest check in progress, because its rows are gone.
     s.tell({ type: "digest", cursor: "c2", count: many.length - 1, digest: want });
     s.tell({ type: "reset", reason: "listed anew" });
     snapshot(s, "c3", ...many);

@@ -22,7 +22,7 @@ void test("paths as people write them", () => {
     ["/spec/containers/0/ports/1/containerPort", "spec.containers[web].ports[81].containerPort"],
     ["/status/conditions/0", "status.conditions[Ready]"],
     ["/spec/mounts/1/mountPath", "spec.mounts[/b].mountPath"],
-    ["/spec/tolerations/1/effect", "spec.tolerations[1].effect"], // a alone does not tell it
+    ["/spec/tolerations/1/effect", "spec.tolerations[1].effect"], // the key a does not identify it
     ["/metadata/labels/app.kubernetes.io~1name", "metadata.labels[app.kubernetes.io/name]"],
     ["/metadata/labels/til~0de", "metadata.labels[til~de]"],
     ["", "."],
@@ -39,7 +39,7 @@ void test("what was there before, op by op", () => {
   assert.deepEqual(told(pod, [
     { op: "replace", path: "/spec/containers/1/image", value: "side:2" },
     { op: "remove", path: "/spec/containers/0" },
-    { op: "replace", path: "/spec/containers/0/image", value: "side:3" }, // the side container stands there by now
+    { op: "replace", path: "/spec/containers/0/image", value: "side:3" }, // the side container is at this index by now
     { op: "add", path: "/spec/containers/0", value: { name: "first" } },
     { op: "add", path: "/metadata/labels/new", value: "x" },
     { op: "remove", path: "/metadata/labels/tier" },

@@ -87,7 +87,7 @@ void test("several kinds are told in the order of their times, each for as long 
   const h = new Happenings();
   const jobs = kind("jobs");
   const [a, b, c, d] = [phase("a", "1"), phase("b", "1"), phase("c", "1"), phase("d", "1")];
-  const later = new Date(60_000).toISOString().replace("00.000Z", "00Z"); // as the wire tells it
+  const later = new Date(60_000).toISOString().replace("00.000Z", "00Z"); // in the format of the server
   h.begin(pods, later, [a, d]);
   h.begin(jobs, t, [b]);
   h.add(jobs, [c]);
@@ -108,7 +108,8 @@ void test("a flood costs what it brings: each time is read once, however much is
   const kinds = Array.from({ length: 20 }, (_, i) => kind(`k${i}`));
   for (const k of kinds) h.begin(k, t, []);
   const all = Array.from({ length: 3000 }, (_, i) => phase(String(i), "1"));
-  // Of each kind in order, told in turns and up to a second late; of the same time as they came.
+  // Changes arrive in order within each resource. The resources alternate, so changes are up to a second late. Changes
+  // with the same time keep the order of their arrival.
   const told = Array.from({ length: 30 }, (_, round) => kinds.map((k, i) => ({ k, changes: all.slice(round * 100, round * 100 + 100).filter((_, n) => n % 20 === 19 - i) }))).flat();
   const { parse } = Date;
   let parsed = 0;

@@ -7,7 +7,7 @@ import { Browser } from "./browser.ts";
 
 const object = (rv: string): object => ({ metadata: { uid: "u", resourceVersion: rv } });
 
-// An object at version 1 that a has changed to version 2.
+// An object at version 1, which the manager a has changed to version 2.
 function start() {
   let resets = 0;
   const browser = new Browser();

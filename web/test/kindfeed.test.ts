@@ -102,7 +102,7 @@ void test("the server's time is asked for again once the browser's clock has bee
   page.setTimeout = (run: () => void) => {
     next = run;
   };
-  // Each round arms the next.
+  // Each round schedules the next one.
   const round = async (): Promise<number> => {
     const before = next;
     next();

@@ -6,7 +6,7 @@ import { readLedger, type Scope } from "../static/src/ledger.ts";
 import { emptyScope, fillScope } from "../static/src/statuspage.ts";
 import { Element } from "./element.ts";
 
-// The server's HTML says the same.
+// The server's HTML contains the same texts.
 interface Said { ledger: unknown; held: string }
 const want = JSON.parse(readFileSync("../internal/web/testdata/ledger.json", "utf8")) as Said & { now: string; rows: string[][]; totals: Said[] };
 const now = Date.parse(want.now);
@@ -42,7 +42,7 @@ void test("the server and the page make the same rows of scopes", () => {
   const well = { ...scope, state: "live", status: "Live for 2026-11-21T10:04:50Z", reason: "" };
   const want = readFileSync("templates/testdata/scopes.html", "utf8");
   assert.equal(html(scope) + html(well), want);
-  // A row filled again is the row that it would have been.
+  // A reused row has the same HTML as a new one.
   const tr = emptyScope(scope);
   assert.equal(html(well, tr), html(well));
   assert.equal(html(scope, tr) + html(well, tr), want);

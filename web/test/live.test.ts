@@ -255,7 +255,7 @@ void test("a long message is told by its parts, and taken as one", () => {
   tell(30, whole.length);
   assert.deepEqual([got, far.length], [["object"], 2]);
   tell(0, 20);
-  browser.socket.say({ id, type: "state", state: "forbidden" }); // It does not stand any more, and is not told on.
+  browser.socket.say({ id, type: "state", state: "forbidden" }); // access was lost, so the rest of the message never arrives
   tell(0, whole.length);
   assert.deepEqual([got, browser.reports], [["object", "state", "object"], []], "nothing is left of what did not stand");
   got.splice(1);

@@ -48,7 +48,7 @@ void test("a log that is read again goes on where it was", () => {
   assert.deepEqual(overlap.fresh([line("a", at(1)), line("b", at(2, ".5")), line("c", at(2, ".5"))]).lines.length, 3);
   assert.equal(overlap.since, at(2, ".5"));
   overlap.again();
-  // The server begins with the second; the two of the last moment come again, and one more of it.
+  // The server resumes at the start of the second: both lines of the last moment arrive again, with a new one.
   const got = overlap.fresh([line("older", at(2, ".12")), line("b", at(2, ".5")), line("c", at(2, ".5")), line("d", at(2, ".5")), line("e", at(2, ".51"))]);
   assert.deepEqual(got.lines.map((l) => l.text), ["d", "e"]);
   assert.equal(got.gap, false);
@@ -96,12 +96,12 @@ void test("what is searched is counted, walked through, and goes with its lines"
     return p === null ? "none" : `${p.line}.${p.nth} ${search.number}`;
   };
   assert.deepEqual([walk(1), walk(1), walk(1), walk(1), walk(-1)], ["2.0 3", "0.0 1", "0.1 2", "2.0 3", "0.1 2"]);
-  buffer.append([line("error again"), line("calm")]); // the first has gone
+  buffer.append([line("error again"), line("calm")]); // the first line was dropped
   search.update();
   assert.equal(search.count, 2);
   assert.equal(search.current, null);
   assert.equal(walk(-1), "4.0 2");
-  search.of("a.b"); // text, and no pattern
+  search.of("a.b"); // a literal text, not a pattern
   assert.equal(search.count, 1);
   assert.deepEqual(search.spans(3), [{ start: 0, end: 3 }]);
   search.of("");

@@ -5,7 +5,7 @@ import { Upstream } from "./upstream.ts";
 
 const at = (n: number): string => `2026-11-21T10:00:0${n}Z`;
 
-// A server, and one log that is read of it.
+// A server, and a stream of one log.
 class Site extends Upstream {
   readonly lines: string[] = [];
   readonly states: LogState[] = [];
